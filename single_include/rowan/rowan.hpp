@@ -8298,6 +8298,21 @@ ROWAN_HD_INLINE auto same_or_nan(V const& x, V const& y) {
     }
 }
 
+/// factor · x, and 0 for factor = 0 and infinite x.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V times(V const& x, double factor) {
+    return product(factor == 0 ? limited(x, -1.0, 1.0) : x, constant<V>(factor));
+}
+
+/// `inside` where least < y < most, else 0; NaN for y = NaN.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V where_between(V const& y, double least, double most, V const& inside) {
+    V const zero = constant<V>(0.0), low = constant<V>(least);
+    return choose(y > low, choose(y < constant<V>(most), inside, zero), choose(not_above(y, low), zero, y));
+}
+
 }  // namespace rowan::inline v0::detail
 
 // rowan/sequence/detail/sequences.hpp: helpers shared by the algorithms on sequences of the last level.
@@ -10230,7 +10245,7 @@ inline constexpr unsigned level_inputs_of = [] {
 /// errors   none
 /// cost     that of the operator's function, if it has one
 template <class Op, class Attributes>
-bool row_wise_of(Attributes const& attributes) {
+constexpr bool row_wise_of(Attributes const& attributes) {
     static_cast<void>(attributes);
     if constexpr (requires { Op::row_wise(attributes); }) {
         return Op::row_wise(attributes);
@@ -10261,7 +10276,7 @@ inline constexpr OpFamily family_of<Op> = Op::family;
 /// errors   none
 /// cost     that of the operator's function, if it has one
 template <class Op, class Attributes>
-bool row_output_of(Attributes const& attributes) {
+constexpr bool row_output_of(Attributes const& attributes) {
     static_cast<void>(attributes);
     if constexpr (requires { Op::row_output(attributes); }) {
         return Op::row_output(attributes);
@@ -10415,6 +10430,75 @@ struct operator_of {
     using attributes = Attributes;  ///< the last argument of run
     using grad = no_grad;
 };
+
+template <class Op, class Uses, class Makes>
+struct gradient_op;
+
+/// The `grad` of an operator whose gradient is its function `backward`, which takes the device, the values in Uses and
+/// the attributes, and returns those in Makes.
+///     using grad = gradient<cumsum_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+///     template <class T, class D> static Tensor<T, D> backward(D exec, Tensor<T, D> const& out_grad, attributes const&);
+template <class Op, class Uses, class Makes>
+struct gradient {};
+
+namespace detail {
+
+template <class Op, class Uses, class Makes>
+struct as_rules<gradient<Op, Uses, Makes>> {
+    using type = grad_rules<grad_rule<gradient_op<Op, Uses, Makes>>>;
+};
+
+template <class Op, class... Rule>
+typename std::tuple_element_t<0, std::tuple<Rule...>>::op first_rule(grad_rules<Rule...>);
+
+struct grad_op_suffix {
+    static constexpr std::string_view name = "_grad";
+};
+
+/// Whether a slot is a gradient.
+template <class Slot>
+inline constexpr bool is_grad = false;
+template <class Slot>
+inline constexpr bool is_grad<grad_of<Slot>> = true;
+
+/// The position, among the used slots, of the one whose VarSpec a made gradient has: its own slot, or else the first
+/// gradient.
+template <class Made, class Used>
+inline constexpr std::size_t spec_from = 0;
+template <class Slot, class... Used>
+inline constexpr std::size_t spec_from<grad_of<Slot>, slots<Used...>> = [] {
+    constexpr std::array<bool, sizeof...(Used)> grads{is_grad<Used>...};
+    if (slots<Used...>::template has<Slot>) return slots<Used...>::template index<Slot>;
+    return static_cast<std::size_t>(std::find(grads.begin(), grads.end(), true) - grads.begin());
+}();
+
+}  // namespace detail
+
+/// The operator of a gradient<Op, Uses, Makes>: it has the name of Op and "_grad", and the attributes of Op. If Op has
+/// row_inputs, all its inputs have.
+template <class Op, class... Used, class... Made>
+struct gradient_op<Op, slots<Used...>, slots<Made...>>
+    : operator_of<slots<Used...>, slots<Made...>, typename Op::attributes> {
+    static constexpr std::string_view name = detail::joined_name<Op, detail::grad_op_suffix>::value;
+    static constexpr unsigned row_inputs = row_inputs_of<Op> != 0 ? (1U << sizeof...(Used)) - 1 : 0;
+
+    static constexpr bool row_wise(typename Op::attributes const& attributes) { return row_wise_of<Op>(attributes); }
+
+    template <std::same_as<VarSpec>... Spec>
+    requires(sizeof...(Spec) ==
+             sizeof...(Used)) static constexpr std::array<VarSpec, sizeof...(Made)> infer(Spec const&... in) {
+        std::array<VarSpec, sizeof...(Used)> const all{in...};
+        return {all[detail::spec_from<Made, slots<Used...>>]...};
+    }
+
+    template <class D, class... In>
+    requires requires(D const& exec, In const&... in) { Op::backward(exec, in...); }
+    static auto run(D const& exec, In const&... in) { return Op::backward(exec, in...); }
+};
+
+/// The operator of an operator's first gradient rule.
+template <class Op>
+using gradient_operator = decltype(detail::first_rule<Op>(grad_rules_of<Op>{}));
 
 /// The element types for which an operator has kernels, as `static constexpr Elements elements`; by default floats.
 /// Programs in files, Python and the compiled library provide it for these. `floats` includes user-defined types.
@@ -17643,28 +17727,13 @@ struct FullLikeOptions {
     }
 };
 
-/// The gradient of full_like, whose result does not depend on the elements of x: zeros.
-struct full_like_grad_op : operator_of<slots<grad_of<slot::out>>, slots<grad_of<slot::x>>> {
-    static constexpr std::string_view name = "full_like_grad";
-    static constexpr unsigned row_inputs = 0b1;
-
-    static constexpr VarSpec infer(VarSpec const& out_grad) {
-        return spec::elementwise("full_like_grad: out@GRAD", out_grad);
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& out_grad) {
-        return Tensor<T, D>::zeros(exec, out_grad.shape());
-    }
-};
-
 /// See full; the shape and the element type are those of x.
 struct full_like_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, FullLikeOptions> {
     static constexpr std::string_view name = "full_like";
     static constexpr std::string_view brief = "An array of the shape of x, filled with the value.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr unsigned row_inputs = 0b1;
-    using grad = grad_rule<full_like_grad_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+    using grad = gradient<full_like_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, FullLikeOptions const& = {}) {
         return spec::elementwise("full_like: x", x);
@@ -17673,6 +17742,12 @@ struct full_like_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, FullL
     template <class T, class D>
     static Tensor<T, D> run(D exec, Tensor<T, D> const& x, FullLikeOptions const& options = {}) {
         return Tensor<T, D>::full(exec, x.shape(), detail::as_element<T>(options.value));
+    }
+
+    /// The gradient of full_like, whose result does not depend on the elements of x: zeros.
+    template <class T, class D>
+    static Tensor<T, D> backward(D exec, Tensor<T, D> const& out_grad) {
+        return Tensor<T, D>::zeros(exec, out_grad.shape());
     }
 };
 
@@ -18539,27 +18614,12 @@ Tensor<T, D> clip_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const&
     return detail::zip_elements<detail::sum_t<T>>(exec, formula, x, out_grad);
 }
 
-struct clip_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::x>>, ClipOptions> {
-    static constexpr std::string_view name = "clip_grad";
-    static constexpr unsigned row_inputs = 0b11;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& out_grad, ClipOptions const& = {}) {
-        return spec::elementwise("clip_grad: out@GRAD", out_grad, x);
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& out_grad,
-                            ClipOptions const& options = {}) {
-        return clip_grad(exec, x, out_grad, options);
-    }
-};
-
 /// See clip; x may be dense or row-sparse.
 struct clip_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ClipOptions> {
     static constexpr std::string_view name = "clip";
     static constexpr std::string_view brief = "x limited to [min, max].";
     static constexpr unsigned row_inputs = 0b1;
-    using grad = grad_rule<clip_grad_op>;
+    using grad = gradient<clip_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, ClipOptions const& = {}) { return x; }
 
@@ -18570,6 +18630,12 @@ struct clip_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ClipOption
     template <class T, class D>
     static SelectedRows<T, D> run(D exec, SelectedRows<T, D> const& x, ClipOptions const& options = {}) {
         return clip(exec, x, options);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> backward(D exec, Tensor<T, D> const& x, Tensor<T, D> const& out_grad,
+                                 ClipOptions const& options = {}) {
+        return clip_grad(exec, x, out_grad, options);
     }
 };
 
@@ -31018,9 +31084,6 @@ Tensor<T, D> unary_grad(D const& exec, Tensor<T, D> const& saved, Tensor<T, D> c
     return zip_elements<sum_t<T>>(exec, UnaryGradient<Formula>{options}, saved, out_grad);
 }
 
-struct grad_op_suffix {
-    static constexpr std::string_view name = "_grad";
-};
 struct x_suffix {
     static constexpr std::string_view name = ": x";
 };
@@ -31071,6 +31134,34 @@ struct unary_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, detail::o
 };
 
 }  // namespace rowan::inline v0
+
+/// Defines the function f of elements, with and without an execution, and its operators f_op and f_grad_op, from
+/// detail::f_formula; with the type of its options, if it has some.
+#define ROWAN_ELEMENTWISE(f, ...)                                                                        \
+    template <class T, device D>                                                                         \
+    Tensor<T, D> f(D const& exec, Tensor<T, D> const& x __VA_OPT__(, __VA_ARGS__ const& options = {})) { \
+        return detail::unary<detail::f##_formula>(exec, x __VA_OPT__(, options));                        \
+    }                                                                                                    \
+    template <class T, class Device>                                                                     \
+    Tensor<T, Device> f(Tensor<T, Device> const& x __VA_OPT__(, __VA_ARGS__ const& options = {})) {      \
+        return detail::unary<detail::f##_formula>(x.device(), x __VA_OPT__(, options));                  \
+    }                                                                                                    \
+    ROWAN_ELEMENTWISE_OPERATORS(f)
+
+/// The same where xtensor has a function of that name, which a tensor would fit as well.
+#define ROWAN_ELEMENTWISE_OF_XTENSOR(f)                                         \
+    template <class T, device D>                                                \
+    Tensor<T, D> f(D const& exec, Tensor<T, D> const& x) {                      \
+        return detail::unary<detail::f##_formula>(exec, x);                     \
+    }                                                                           \
+    template <class X>                                                          \
+    requires detail::tensor_argument<X>                                         \
+    auto f(X&& x) { return detail::unary<detail::f##_formula>(x.device(), x); } \
+    ROWAN_ELEMENTWISE_OPERATORS(f)
+
+#define ROWAN_ELEMENTWISE_OPERATORS(f)                                     \
+    using f##_op = unary_op<detail::f##_formula>;           /**< See f. */ \
+    using f##_grad_op = unary_grad_op<detail::f##_formula>; /**< The gradient of f. */
 
 // rowan/op/elementwise/compare.hpp: element-wise comparisons and tests, and logical operators on bool tensors.
 
@@ -33632,28 +33723,13 @@ std::tuple<LoDTensor<T, Device>, Tensor<T, Device>> linear_chain_crf_grad(LoDTen
     return linear_chain_crf_grad(emission.device(), emission, transition, label, out_grad);
 }
 
-struct linear_chain_crf_grad_op
-    : operator_of<slots<slot::x, slot::w, slot::label, grad_of<slot::out>>, slots<grad_of<slot::x>, grad_of<slot::w>>> {
-    static constexpr std::string_view name = "linear_chain_crf_grad";
-
-    static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& w, VarSpec const&, VarSpec const&) {
-        return {x, w};
-    }
-
-    template <class T, id_type I, class D>
-    static std::tuple<LoDTensor<T, D>, Tensor<T, D>> run(D exec, LoDTensor<T, D> const& x, Tensor<T, D> const& w,
-                                                         Tensor<I, D> const& label, LoDTensor<T, D> const& out_grad) {
-        return linear_chain_crf_grad(exec, x, w, label, out_grad.value());
-    }
-};
-
 /// See linear_chain_crf. The slots are the emissions x, the transitions w, and the labels.
 struct linear_chain_crf_op : detail::builtin_op<slots<slot::x, slot::w, slot::label>, slots<slot::out>> {
     static constexpr std::string_view name = "linear_chain_crf";
     static constexpr std::string_view brief =
         "The negative log-likelihood of the labels of each sequence; transition is [tags + 2, tags].";
-    using grad = grad_rule<linear_chain_crf_grad_op, uses<slot::x, slot::w, slot::label, grad_of<slot::out>>,
-                           makes<grad_of<slot::x>, grad_of<slot::w>>>;
+    using grad = gradient<linear_chain_crf_op, uses<slot::x, slot::w, slot::label, grad_of<slot::out>>,
+                          makes<grad_of<slot::x>, grad_of<slot::w>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& w, VarSpec const& label) {
         VarSpec out = detail::crf_spec(x, w);
@@ -33666,6 +33742,13 @@ struct linear_chain_crf_op : detail::builtin_op<slots<slot::x, slot::w, slot::la
     template <class T, id_type I, class D>
     static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, Tensor<T, D> const& w, Tensor<I, D> const& label) {
         return linear_chain_crf(exec, x, w, label);
+    }
+
+    template <class T, id_type I, class D>
+    static std::tuple<LoDTensor<T, D>, Tensor<T, D>> backward(D exec, LoDTensor<T, D> const& x, Tensor<T, D> const& w,
+                                                              Tensor<I, D> const& label,
+                                                              LoDTensor<T, D> const& out_grad) {
+        return linear_chain_crf_grad(exec, x, w, label, out_grad.value());
     }
 };
 
@@ -33851,7 +33934,7 @@ struct mul_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>> {
 
 }  // namespace rowan::inline v0
 
-// rowan/op/elementwise/relu.hpp: relu, the element-wise rectified linear unit.
+// rowan/op/elementwise/relu.hpp: relu, relu6, leaky_relu, thresholded_relu and elu, element-wise.
 
 namespace rowan::inline v0 {
 
@@ -33883,10 +33966,7 @@ struct relu_formula {
 /// shapes   x [...] -> [...]
 /// errors   ValueError if exec.threads is negative
 /// cost     one read of x and one write of the result; the same bits with any instruction set
-template <class T, device D>
-Tensor<T, D> relu(D const& exec, Tensor<T, D> const& x) {
-    return detail::unary<detail::relu_formula>(exec, x);
-}
+ROWAN_ELEMENTWISE(relu)
 
 /// The gradient of x from the result and its gradient: out_grad where out > 0, else 0; NaN where out is NaN.
 /// shapes   both [...] -> [...]
@@ -33896,22 +33976,176 @@ template <class T, device D>
 Tensor<T, D> relu_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad) {
     return detail::unary_grad<detail::relu_formula>(exec, out, out_grad);
 }
-
-template <class T, class Device>
-Tensor<T, Device> relu(Tensor<T, Device> const& x) {
-    return relu(x.device(), x);
-}
 template <class T, class Device>
 Tensor<T, Device> relu_grad(Tensor<T, Device> const& out, Tensor<T, Device> const& out_grad) {
     return relu_grad(out.device(), out, out_grad);
 }
 
-using relu_op = unary_op<detail::relu_formula>;            ///< See relu.
-using relu_grad_op = unary_grad_op<detail::relu_formula>;  ///< The gradient of relu.
+/// The settings of relu6.
+struct Relu6Options {
+    double threshold = 6;  ///< the largest result
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"threshold", &Relu6Options::threshold});
+    }
+};
+
+namespace detail {
+
+/// min(max(x, 0), threshold)
+struct relu6_formula {
+    static constexpr std::string_view name = "relu6";
+    static constexpr std::string_view brief = "x limited to [0, threshold].";
+    using options = Relu6Options;
+
+    static constexpr void check(Relu6Options const& options) {
+        if (options.threshold < 0) throw ValueError("threshold", options.threshold, "at least 0");
+    }
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x, Relu6Options const& o) {
+        return limited(x, 0.0, o.threshold);
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g, Relu6Options const& o) {
+        return where_between(y, 0.0, o.threshold, g);
+    }
+};
+
+}  // namespace detail
+
+/// min(max(x, 0), threshold) element-wise; NaN propagates. The gradient at the two bends is 0.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if threshold is not finite or negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(relu6, Relu6Options)
+
+/// The settings of leaky_relu.
+struct LeakyReluOptions {
+    double alpha = 0.01;  ///< slope where x < 0
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"alpha", &LeakyReluOptions::alpha});
+    }
+};
+
+namespace detail {
+
+/// x where x > 0, else alpha · x
+struct leaky_relu_formula {
+    static constexpr std::string_view name = "leaky_relu";
+    static constexpr std::string_view brief = "x where x > 0, else alpha · x.";
+    using options = LeakyReluOptions;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x, LeakyReluOptions const& o) {
+        return choose(x > constant<V>(0.0), x, times(x, o.alpha));
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, LeakyReluOptions const& o) {
+        V const zero = constant<V>(0.0);
+        return choose(x > zero, g, choose(not_above(x, zero), product(g, constant<V>(o.alpha)), x));
+    }
+};
+
+}  // namespace detail
+
+/// x where x > 0, else alpha · x, element-wise.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if an option is not finite
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(leaky_relu, LeakyReluOptions)
+
+/// The settings of thresholded_relu.
+struct ThresholdedReluOptions {
+    double threshold = 1;  ///< smaller or equal elements become 0
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"threshold", &ThresholdedReluOptions::threshold});
+    }
+};
+
+namespace detail {
+
+/// x where x > threshold, else 0
+struct thresholded_relu_formula {
+    static constexpr std::string_view name = "thresholded_relu";
+    static constexpr std::string_view brief = "x where x > threshold, else 0.";
+    using options = ThresholdedReluOptions;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x, ThresholdedReluOptions const& o) {
+        return choose(x > constant<V>(o.threshold), x,
+                      choose(not_above(x, constant<V>(o.threshold)), constant<V>(0.0), x));
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, ThresholdedReluOptions const& o) {
+        V const threshold = constant<V>(o.threshold);
+        return choose(x > threshold, g, choose(not_above(x, threshold), constant<V>(0.0), x));
+    }
+};
+
+}  // namespace detail
+
+/// x where x > threshold, else 0, element-wise; NaN propagates.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if an option is not finite
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(thresholded_relu, ThresholdedReluOptions)
+
+/// The settings of elu.
+struct EluOptions {
+    double alpha = 1;  ///< minus the limit for x to -infinity
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"alpha", &EluOptions::alpha});
+    }
+};
+
+namespace detail {
+
+/// x where x > 0, else alpha · (exp(x) - 1)
+struct elu_formula {
+    static constexpr std::string_view name = "elu";
+    static constexpr std::string_view brief = "x where x > 0, else alpha · (exp(x) - 1).";
+    using options = EluOptions;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x, EluOptions const& o) {
+        V const zero = constant<V>(0.0);
+        return choose(x > zero, x, product(constant<V>(o.alpha), exponential_minus_one(V(choose(x > zero, zero, x)))));
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, EluOptions const& o) {
+        V const zero = constant<V>(0.0);
+        V const slope = product(constant<V>(o.alpha), exponential_of_any(V(choose(x > zero, zero, x))));
+        return choose(x > zero, g, product(g, slope));
+    }
+};
+
+}  // namespace detail
+
+/// x where x > 0, else alpha · (exp(x) - 1), element-wise (Clevert et al. 2015).
+/// shapes   x [...] -> [...]
+/// errors   ValueError if an option is not finite
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(elu, EluOptions)
 
 }  // namespace rowan::inline v0
 
-// rowan/op/elementwise/sigmoid.hpp: sigmoid, the element-wise logistic function.
+// rowan/op/elementwise/sigmoid.hpp: sigmoid, hard_sigmoid, swish, silu and hard_swish, element-wise.
 
 namespace rowan::inline v0 {
 
@@ -33940,10 +34174,7 @@ struct sigmoid_formula {
 /// shapes   x [...] -> [...]
 /// errors   ValueError if exec.threads is negative
 /// cost     one read of x and one write of the result; the same bits with any instruction set
-template <class T, device D>
-Tensor<T, D> sigmoid(D const& exec, Tensor<T, D> const& x) {
-    return detail::unary<detail::sigmoid_formula>(exec, x);
-}
+ROWAN_ELEMENTWISE(sigmoid)
 
 /// The gradient of x from the result and its gradient: out_grad · out · (1 - out).
 /// shapes   both [...] -> [...]
@@ -33953,22 +34184,156 @@ template <class T, device D>
 Tensor<T, D> sigmoid_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad) {
     return detail::unary_grad<detail::sigmoid_formula>(exec, out, out_grad);
 }
-
-template <class T, class Device>
-Tensor<T, Device> sigmoid(Tensor<T, Device> const& x) {
-    return sigmoid(x.device(), x);
-}
 template <class T, class Device>
 Tensor<T, Device> sigmoid_grad(Tensor<T, Device> const& out, Tensor<T, Device> const& out_grad) {
     return sigmoid_grad(out.device(), out, out_grad);
 }
 
-using sigmoid_op = unary_op<detail::sigmoid_formula>;            ///< See sigmoid.
-using sigmoid_grad_op = unary_grad_op<detail::sigmoid_formula>;  ///< The gradient of sigmoid.
+/// The settings of hard_sigmoid.
+struct HardSigmoidOptions {
+    double slope = 0.2;   ///< slope between 0 and 1; PyTorch has 1/6
+    double offset = 0.5;  ///< result at 0
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"slope", &HardSigmoidOptions::slope}, field{"offset", &HardSigmoidOptions::offset});
+    }
+};
+
+namespace detail {
+
+/// slope · x + offset, limited to [0, 1]
+struct hard_sigmoid_formula {
+    static constexpr std::string_view name = "hard_sigmoid";
+    static constexpr std::string_view brief = "slope · x + offset, limited to [0, 1].";
+    using options = HardSigmoidOptions;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x, HardSigmoidOptions const& o) {
+        return limited(V(times(x, o.slope) + constant<V>(o.offset)), 0.0, 1.0);
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g, HardSigmoidOptions const& o) {
+        return where_between(y, 0.0, 1.0, product(g, constant<V>(o.slope)));
+    }
+};
+
+}  // namespace detail
+
+/// slope · x + offset, limited to [0, 1], element-wise. The gradient at the two bends is 0.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if an option is not finite
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(hard_sigmoid, HardSigmoidOptions)
+
+/// The settings of swish.
+struct SwishOptions {
+    double beta = 1;  ///< factor of x in the logistic function
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"beta", &SwishOptions::beta});
+    }
+};
+
+namespace detail {
+
+/// x / (1 + exp(-beta · x))
+struct swish_formula {
+    static constexpr std::string_view name = "swish";
+    static constexpr std::string_view brief = "x / (1 + exp(-beta · x)).";
+    using options = SwishOptions;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x, SwishOptions const& o) {
+        return over_one_plus_exponential(x, times(x, -o.beta));
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, SwishOptions const& o) {
+        // s is 0 or 1 beyond ±800
+        V const scaled = limited(times(x, o.beta), -800.0, 800.0);
+        auto const gate = logistic_and_slope(scaled);
+        return product(g, V(gate.value + product(scaled, gate.slope)));
+    }
+};
+
+}  // namespace detail
+
+/// x / (1 + exp(-beta · x)) element-wise, within 4 + 2 |beta · x| units in the last place; with beta = 1, SiLU.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if an option is not finite
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(swish, SwishOptions)
+
+/// x / (1 + exp(-x)) element-wise: swish with beta = 1.
+/// shapes   x [...] -> [...]
+/// errors   none
+/// cost     as swish
+template <class T, device D>
+Tensor<T, D> silu(D const& exec, Tensor<T, D> const& x) {
+    return swish(exec, x);
+}
+template <class T, class Device>
+Tensor<T, Device> silu(Tensor<T, Device> const& x) {
+    return swish(x);
+}
+
+/// The settings of hard_swish.
+struct HardSwishOptions {
+    double threshold = 6;  ///< upper limit of x + offset
+    double scale = 6;      ///< divisor, not 0
+    double offset = 3;     ///< added to x
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"threshold", &HardSwishOptions::threshold}, field{"scale", &HardSwishOptions::scale},
+                     field{"offset", &HardSwishOptions::offset});
+    }
+};
+
+namespace detail {
+
+/// x · min(max(x + offset, 0), threshold) / scale
+struct hard_swish_formula {
+    static constexpr std::string_view name = "hard_swish";
+    static constexpr std::string_view brief = "x · min(max(x + offset, 0), threshold) / scale.";
+    using options = HardSwishOptions;
+
+    static constexpr void check(HardSwishOptions const& options) {
+        if (options.scale == 0) throw ValueError("scale", options.scale, "another number than 0");
+        if (options.threshold < 0) throw ValueError("threshold", options.threshold, "at least 0");
+    }
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x, HardSwishOptions const& o) {
+        V const gate = limited(V(x + constant<V>(o.offset)), 0.0, o.threshold);
+        return product(V(choose(gate > constant<V>(0.0), x, gate)), product(gate, constant<V>(1 / o.scale)));
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, HardSwishOptions const& o) {
+        V const zero = constant<V>(0.0), gate = limited(V(x + constant<V>(o.offset)), 0.0, o.threshold);
+        V const inner = choose(gate > zero, choose(gate < constant<V>(o.threshold), x, zero), zero);
+        return product(g, product(V(gate + inner), constant<V>(1 / o.scale)));
+    }
+};
+
+}  // namespace detail
+
+/// x · min(max(x + offset, 0), threshold) / scale element-wise (Howard et al. 2019).
+/// shapes   x [...] -> [...]
+/// errors   ValueError if an option is not finite, scale is 0, or threshold is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(hard_swish, HardSwishOptions)
 
 }  // namespace rowan::inline v0
 
-// rowan/op/elementwise/tanh.hpp: tanh, the element-wise hyperbolic tangent.
+// rowan/op/elementwise/tanh.hpp: tanh, stanh, hardtanh and softsign, element-wise.
 
 namespace rowan::inline v0 {
 
@@ -33998,10 +34363,7 @@ struct tanh_formula {
 /// shapes   x [...] -> [...]
 /// errors   ValueError if exec.threads is negative
 /// cost     one read of x and one write of the result; the same bits with any instruction set
-template <class T, device D>
-Tensor<T, D> tanh(D const& exec, Tensor<T, D> const& x) {
-    return detail::unary<detail::tanh_formula>(exec, x);
-}
+ROWAN_ELEMENTWISE_OF_XTENSOR(tanh)
 
 /// The gradient of x from the result and its gradient: out_grad · (1 - out²).
 /// shapes   both [...] -> [...]
@@ -34011,17 +34373,126 @@ template <class T, device D>
 Tensor<T, D> tanh_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad) {
     return detail::unary_grad<detail::tanh_formula>(exec, out, out_grad);
 }
-
-template <class X>
-requires detail::tensor_argument<X>
-auto tanh(X&& x) { return detail::unary<detail::tanh_formula>(x.device(), x); }
 template <class T, class Device>
 Tensor<T, Device> tanh_grad(Tensor<T, Device> const& out, Tensor<T, Device> const& out_grad) {
     return tanh_grad(out.device(), out, out_grad);
 }
 
-using tanh_op = unary_op<detail::tanh_formula>;            ///< See tanh.
-using tanh_grad_op = unary_grad_op<detail::tanh_formula>;  ///< The gradient of tanh.
+/// The settings of stanh.
+struct StanhOptions {
+    double scale_a = 0.67;    ///< factor of x
+    double scale_b = 1.7159;  ///< factor of the result, not 0
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"scale_a", &StanhOptions::scale_a}, field{"scale_b", &StanhOptions::scale_b});
+    }
+};
+
+namespace detail {
+
+/// b · tanh(a · x)
+struct stanh_formula {
+    static constexpr std::string_view name = "stanh";
+    static constexpr std::string_view brief = "scale_b · tanh(scale_a · x).";
+    using options = StanhOptions;
+
+    static constexpr void check(StanhOptions const& options) {
+        if (options.scale_b == 0) throw ValueError("scale_b", options.scale_b, "another number than 0");
+    }
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x, StanhOptions const& o) {
+        return product(constant<V>(o.scale_b), hyperbolic_tangent(times(x, o.scale_a)));
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g, StanhOptions const& o) {
+        V const t = quotient(y, constant<V>(o.scale_b));  // exactly 1 at the limit
+        return product(g, product(constant<V>(o.scale_a * o.scale_b), V(constant<V>(1.0) - product(t, t))));
+    }
+};
+
+}  // namespace detail
+
+/// scale_b · tanh(scale_a · x) element-wise.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if an option is not finite or scale_b is 0
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(stanh, StanhOptions)
+
+/// The settings of hardtanh.
+struct HardtanhOptions {
+    double min = 0;   ///< the smallest result
+    double max = 24;  ///< the largest result
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"min", &HardtanhOptions::min}, field{"max", &HardtanhOptions::max});
+    }
+};
+
+namespace detail {
+
+/// min(max(x, min), max)
+struct hardtanh_formula {
+    static constexpr std::string_view name = "hardtanh";
+    static constexpr std::string_view brief = "x limited to [min, max].";
+    using options = HardtanhOptions;
+
+    static constexpr void check(HardtanhOptions const& options) {
+        if (!(options.max >= options.min)) throw ValueError("max", options.max, "a number not less than min");
+    }
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x, HardtanhOptions const& o) {
+        return limited(x, o.min, o.max);
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g, HardtanhOptions const& o) {
+        return where_between(y, o.min, o.max, g);
+    }
+};
+
+}  // namespace detail
+
+/// min(max(x, min), max) element-wise; NaN propagates. The gradient at the two bends is 0; that of clip is out_grad.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if an option is not finite or max < min
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(hardtanh, HardtanhOptions)
+
+namespace detail {
+
+/// x / (1 + |x|)
+struct softsign_formula {
+    static constexpr std::string_view name = "softsign";
+    static constexpr std::string_view brief = "x / (1 + |x|).";
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x) {
+        V const zero = constant<V>(0.0), z = limited(x, -1e30, 1e30);  // the result is -1 or 1 beyond
+        return quotient(z, V(constant<V>(1.0) + choose(z < zero, V(zero - z), z)));
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g) {
+        V const zero = constant<V>(0.0), below = constant<V>(1.0) + choose(x < zero, V(zero - x), x);
+        return quotient(g, product(below, below));
+    }
+};
+
+}  // namespace detail
+
+/// x / (1 + |x|) element-wise.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(softsign)
 
 }  // namespace rowan::inline v0
 
@@ -36851,6 +37322,67 @@ auto without_training(registry<Op...>) {
 
 }  // namespace rowan::inline v0::detail
 
+// rowan/op/elementwise/exp.hpp: exp and log, element-wise.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// exp(x)
+struct exp_formula {
+    static constexpr std::string_view name = "exp";
+    static constexpr std::string_view brief = "exp(x).";
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x) {
+        return exponential_of_any(x);
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g) {
+        return product(g, y);
+    }
+};
+
+}  // namespace detail
+
+/// exp(x) element-wise, computed in dtype<T>::sum, within 1.5 units in the last place for float and double.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE_OF_XTENSOR(exp)
+
+namespace detail {
+
+/// log(x)
+struct log_formula {
+    static constexpr std::string_view name = "log";
+    static constexpr std::string_view brief = "The natural logarithm.";
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x) {
+        return logarithm(x);
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g) {
+        return quotient(g, x);
+    }
+};
+
+}  // namespace detail
+
+/// The natural logarithm element-wise, within 1 unit in the last place for float and double; -infinity for 0, NaN for
+/// negative numbers.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE_OF_XTENSOR(log)
+
+}  // namespace rowan::inline v0
+
 // rowan/op/detail/normal_cdf.hpp: the standard normal distribution, with the same bits for SIMD registers and scalars.
 
 namespace rowan::inline v0::detail {
@@ -36917,50 +37449,9 @@ ROWAN_HD_INLINE Normal<V> standard_normal(V const& x) {
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/op/elementwise/activation_options.hpp: the settings of activation functions.
+// rowan/op/elementwise/gelu.hpp: gelu, element-wise.
 
 namespace rowan::inline v0 {
-
-/// The settings of relu6.
-struct Relu6Options {
-    double threshold = 6;  ///< the largest result
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"threshold", &Relu6Options::threshold});
-    }
-};
-
-/// The settings of hardtanh.
-struct HardtanhOptions {
-    double min = 0;   ///< the smallest result
-    double max = 24;  ///< the largest result
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"min", &HardtanhOptions::min}, field{"max", &HardtanhOptions::max});
-    }
-};
-
-/// The settings of leaky_relu.
-struct LeakyReluOptions {
-    double alpha = 0.01;  ///< slope where x < 0
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"alpha", &LeakyReluOptions::alpha});
-    }
-};
-
-/// The settings of elu.
-struct EluOptions {
-    double alpha = 1;  ///< minus the limit for x to -infinity
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"alpha", &EluOptions::alpha});
-    }
-};
 
 /// The settings of gelu.
 struct GeluOptions {
@@ -36972,180 +37463,7 @@ struct GeluOptions {
     }
 };
 
-/// The settings of swish.
-struct SwishOptions {
-    double beta = 1;  ///< factor of x in the logistic function
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"beta", &SwishOptions::beta});
-    }
-};
-
-/// The settings of softplus.
-struct SoftplusOptions {
-    double beta = 1;  ///< sharpness of the bend, above 0
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"beta", &SoftplusOptions::beta});
-    }
-};
-
-/// The settings of hard_sigmoid.
-struct HardSigmoidOptions {
-    double slope = 0.2;   ///< slope between 0 and 1; PyTorch has 1/6
-    double offset = 0.5;  ///< result at 0
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"slope", &HardSigmoidOptions::slope}, field{"offset", &HardSigmoidOptions::offset});
-    }
-};
-
-/// The settings of hard_swish.
-struct HardSwishOptions {
-    double threshold = 6;  ///< upper limit of x + offset
-    double scale = 6;      ///< divisor, not 0
-    double offset = 3;     ///< added to x
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"threshold", &HardSwishOptions::threshold}, field{"scale", &HardSwishOptions::scale},
-                     field{"offset", &HardSwishOptions::offset});
-    }
-};
-
-/// The settings of stanh.
-struct StanhOptions {
-    double scale_a = 0.67;    ///< factor of x
-    double scale_b = 1.7159;  ///< factor of the result, not 0
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"scale_a", &StanhOptions::scale_a}, field{"scale_b", &StanhOptions::scale_b});
-    }
-};
-
-/// The settings of thresholded_relu.
-struct ThresholdedReluOptions {
-    double threshold = 1;  ///< smaller or equal elements become 0
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"threshold", &ThresholdedReluOptions::threshold});
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/op/detail/activation_formulas.hpp: the formulas of activation functions, with their gradients.
-
-namespace rowan::inline v0 {
-
 namespace detail {
-
-// Values and slopes are right for every number: where an intermediate result would be infinite, or the product of zero
-// and an infinity, the formula has the limit. NaN gives NaN.
-
-/// factor · x, and 0 for factor = 0 and infinite x.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V times(V const& x, double factor) {
-    return product(factor == 0 ? limited(x, -1.0, 1.0) : x, constant<V>(factor));
-}
-
-/// `inside` where least < y < most, else 0; NaN for y = NaN.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V where_between(V const& y, double least, double most, V const& inside) {
-    V const zero = constant<V>(0.0), low = constant<V>(least);
-    return choose(y > low, choose(y < constant<V>(most), inside, zero), choose(not_above(y, low), zero, y));
-}
-
-/// min(max(x, 0), threshold)
-struct relu6_formula {
-    static constexpr std::string_view name = "relu6";
-    static constexpr std::string_view brief = "x limited to [0, threshold].";
-    using options = Relu6Options;
-
-    static constexpr void check(Relu6Options const& options) {
-        if (options.threshold < 0) throw ValueError("threshold", options.threshold, "at least 0");
-    }
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, Relu6Options const& o) {
-        return limited(x, 0.0, o.threshold);
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g, Relu6Options const& o) {
-        return where_between(y, 0.0, o.threshold, g);
-    }
-};
-
-/// min(max(x, min), max)
-struct hardtanh_formula {
-    static constexpr std::string_view name = "hardtanh";
-    static constexpr std::string_view brief = "x limited to [min, max].";
-    using options = HardtanhOptions;
-
-    static constexpr void check(HardtanhOptions const& options) {
-        if (!(options.max >= options.min)) throw ValueError("max", options.max, "a number not less than min");
-    }
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, HardtanhOptions const& o) {
-        return limited(x, o.min, o.max);
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g, HardtanhOptions const& o) {
-        return where_between(y, o.min, o.max, g);
-    }
-};
-
-/// x where x > 0, else alpha · x
-struct leaky_relu_formula {
-    static constexpr std::string_view name = "leaky_relu";
-    static constexpr std::string_view brief = "x where x > 0, else alpha · x.";
-    using options = LeakyReluOptions;
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, LeakyReluOptions const& o) {
-        return choose(x > constant<V>(0.0), x, times(x, o.alpha));
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, LeakyReluOptions const& o) {
-        V const zero = constant<V>(0.0);
-        return choose(x > zero, g, choose(not_above(x, zero), product(g, constant<V>(o.alpha)), x));
-    }
-};
-
-/// x where x > 0, else alpha · (exp(x) - 1)
-struct elu_formula {
-    static constexpr std::string_view name = "elu";
-    static constexpr std::string_view brief = "x where x > 0, else alpha · (exp(x) - 1).";
-    using options = EluOptions;
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, EluOptions const& o) {
-        V const zero = constant<V>(0.0);
-        return choose(x > zero, x, product(constant<V>(o.alpha), exponential_minus_one(V(choose(x > zero, zero, x)))));
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, EluOptions const& o) {
-        V const zero = constant<V>(0.0);
-        V const slope = product(constant<V>(o.alpha), exponential_of_any(V(choose(x > zero, zero, x))));
-        return choose(x > zero, g, product(g, slope));
-    }
-};
 
 /// 2 sqrt(2 / π) · (x + 0.044715 x³); the logistic function of it is (1 + tanh(half of it)) / 2.
 ROWAN_NO_EXEC_CHECK
@@ -37184,232 +37502,7 @@ struct gelu_formula {
     }
 };
 
-/// x / (1 + exp(-beta · x))
-struct swish_formula {
-    static constexpr std::string_view name = "swish";
-    static constexpr std::string_view brief = "x / (1 + exp(-beta · x)).";
-    using options = SwishOptions;
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, SwishOptions const& o) {
-        return over_one_plus_exponential(x, times(x, -o.beta));
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, SwishOptions const& o) {
-        // s is 0 or 1 beyond ±800
-        V const scaled = limited(times(x, o.beta), -800.0, 800.0);
-        auto const gate = logistic_and_slope(scaled);
-        return product(g, V(gate.value + product(scaled, gate.slope)));
-    }
-};
-
-/// log(1 + exp(beta · x)) / beta
-struct softplus_formula {
-    static constexpr std::string_view name = "softplus";
-    static constexpr std::string_view brief = "log(1 + exp(beta · x)) / beta.";
-    using options = SoftplusOptions;
-
-    static constexpr void check(SoftplusOptions const& options) {
-        if (!(options.beta > 0)) throw ValueError("beta", options.beta, "a positive number");
-    }
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, SoftplusOptions const& o) {
-        V const zero = constant<V>(0.0), scaled = product(x, constant<V>(o.beta));
-        V const size = choose(scaled < zero, scaled, V(zero - scaled));
-        return choose(x > zero, x, choose(x < zero, zero, x)) +
-               product(logarithm_of_one_plus(exponential_of_any(size)), constant<V>(1 / o.beta));
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, SoftplusOptions const& o) {
-        return product(g, over_one_plus_exponential(constant<V>(1.0), product(x, constant<V>(-o.beta))));
-    }
-};
-
-/// x / (1 + |x|)
-struct softsign_formula {
-    static constexpr std::string_view name = "softsign";
-    static constexpr std::string_view brief = "x / (1 + |x|).";
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x) {
-        V const zero = constant<V>(0.0), z = limited(x, -1e30, 1e30);  // the result is -1 or 1 beyond
-        return quotient(z, V(constant<V>(1.0) + choose(z < zero, V(zero - z), z)));
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g) {
-        V const zero = constant<V>(0.0), below = constant<V>(1.0) + choose(x < zero, V(zero - x), x);
-        return quotient(g, product(below, below));
-    }
-};
-
-/// slope · x + offset, limited to [0, 1]
-struct hard_sigmoid_formula {
-    static constexpr std::string_view name = "hard_sigmoid";
-    static constexpr std::string_view brief = "slope · x + offset, limited to [0, 1].";
-    using options = HardSigmoidOptions;
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, HardSigmoidOptions const& o) {
-        return limited(V(times(x, o.slope) + constant<V>(o.offset)), 0.0, 1.0);
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g, HardSigmoidOptions const& o) {
-        return where_between(y, 0.0, 1.0, product(g, constant<V>(o.slope)));
-    }
-};
-
-/// x · min(max(x + offset, 0), threshold) / scale
-struct hard_swish_formula {
-    static constexpr std::string_view name = "hard_swish";
-    static constexpr std::string_view brief = "x · min(max(x + offset, 0), threshold) / scale.";
-    using options = HardSwishOptions;
-
-    static constexpr void check(HardSwishOptions const& options) {
-        if (options.scale == 0) throw ValueError("scale", options.scale, "another number than 0");
-        if (options.threshold < 0) throw ValueError("threshold", options.threshold, "at least 0");
-    }
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, HardSwishOptions const& o) {
-        V const gate = limited(V(x + constant<V>(o.offset)), 0.0, o.threshold);
-        return product(V(choose(gate > constant<V>(0.0), x, gate)), product(gate, constant<V>(1 / o.scale)));
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, HardSwishOptions const& o) {
-        V const zero = constant<V>(0.0), gate = limited(V(x + constant<V>(o.offset)), 0.0, o.threshold);
-        V const inner = choose(gate > zero, choose(gate < constant<V>(o.threshold), x, zero), zero);
-        return product(g, product(V(gate + inner), constant<V>(1 / o.scale)));
-    }
-};
-
-/// b · tanh(a · x)
-struct stanh_formula {
-    static constexpr std::string_view name = "stanh";
-    static constexpr std::string_view brief = "scale_b · tanh(scale_a · x).";
-    using options = StanhOptions;
-
-    static constexpr void check(StanhOptions const& options) {
-        if (options.scale_b == 0) throw ValueError("scale_b", options.scale_b, "another number than 0");
-    }
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, StanhOptions const& o) {
-        return product(constant<V>(o.scale_b), hyperbolic_tangent(times(x, o.scale_a)));
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g, StanhOptions const& o) {
-        V const t = quotient(y, constant<V>(o.scale_b));  // exactly 1 at the limit
-        return product(g, product(constant<V>(o.scale_a * o.scale_b), V(constant<V>(1.0) - product(t, t))));
-    }
-};
-
-/// x where x > threshold, else 0
-struct thresholded_relu_formula {
-    static constexpr std::string_view name = "thresholded_relu";
-    static constexpr std::string_view brief = "x where x > threshold, else 0.";
-    using options = ThresholdedReluOptions;
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, ThresholdedReluOptions const& o) {
-        return choose(x > constant<V>(o.threshold), x,
-                      choose(not_above(x, constant<V>(o.threshold)), constant<V>(0.0), x));
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, ThresholdedReluOptions const& o) {
-        V const threshold = constant<V>(o.threshold);
-        return choose(x > threshold, g, choose(not_above(x, threshold), constant<V>(0.0), x));
-    }
-};
-
 }  // namespace detail
-
-}  // namespace rowan::inline v0
-
-// rowan/op/elementwise/activations.hpp: activation functions, element-wise.
-
-namespace rowan::inline v0 {
-
-// Each activation and its slope is right for every number: finite where the formula is, its limit for infinite x, and
-// NaN for NaN. Slopes are within 4 epsilons of the element type.
-
-/// min(max(x, 0), threshold) element-wise; NaN propagates. The gradient at the two bends is 0.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if threshold is not finite or negative
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> relu6(D const& exec, Tensor<T, D> const& x, Relu6Options const& options = {}) {
-    return detail::unary<detail::relu6_formula>(exec, x, options);
-}
-template <class T, class Device>
-Tensor<T, Device> relu6(Tensor<T, Device> const& x, Relu6Options const& options = {}) {
-    return relu6(x.device(), x, options);
-}
-
-using relu6_op = unary_op<detail::relu6_formula>;            ///< See relu6.
-using relu6_grad_op = unary_grad_op<detail::relu6_formula>;  ///< The gradient of relu6.
-
-/// min(max(x, min), max) element-wise; NaN propagates. The gradient at the two bends is 0; that of clip is out_grad.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if an option is not finite or max < min
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> hardtanh(D const& exec, Tensor<T, D> const& x, HardtanhOptions const& options = {}) {
-    return detail::unary<detail::hardtanh_formula>(exec, x, options);
-}
-template <class T, class Device>
-Tensor<T, Device> hardtanh(Tensor<T, Device> const& x, HardtanhOptions const& options = {}) {
-    return hardtanh(x.device(), x, options);
-}
-
-using hardtanh_op = unary_op<detail::hardtanh_formula>;            ///< See hardtanh.
-using hardtanh_grad_op = unary_grad_op<detail::hardtanh_formula>;  ///< The gradient of hardtanh.
-
-/// x where x > 0, else alpha · x, element-wise.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if an option is not finite
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> leaky_relu(D const& exec, Tensor<T, D> const& x, LeakyReluOptions const& options = {}) {
-    return detail::unary<detail::leaky_relu_formula>(exec, x, options);
-}
-template <class T, class Device>
-Tensor<T, Device> leaky_relu(Tensor<T, Device> const& x, LeakyReluOptions const& options = {}) {
-    return leaky_relu(x.device(), x, options);
-}
-
-using leaky_relu_op = unary_op<detail::leaky_relu_formula>;            ///< See leaky_relu.
-using leaky_relu_grad_op = unary_grad_op<detail::leaky_relu_formula>;  ///< The gradient of leaky_relu.
-
-/// x where x > 0, else alpha · (exp(x) - 1), element-wise (Clevert et al. 2015).
-/// shapes   x [...] -> [...]
-/// errors   ValueError if an option is not finite
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> elu(D const& exec, Tensor<T, D> const& x, EluOptions const& options = {}) {
-    return detail::unary<detail::elu_formula>(exec, x, options);
-}
-template <class T, class Device>
-Tensor<T, Device> elu(Tensor<T, Device> const& x, EluOptions const& options = {}) {
-    return elu(x.device(), x, options);
-}
-
-using elu_op = unary_op<detail::elu_formula>;            ///< See elu.
-using elu_grad_op = unary_grad_op<detail::elu_formula>;  ///< The gradient of elu.
 
 /// x · Φ(x) element-wise, where Φ is the distribution function of the standard normal distribution (Hendrycks and Gimpel
 /// 2016), within 12 units in the last place, or 24 where the result is subnormal; with `approximate`,
@@ -37417,143 +37510,7 @@ using elu_grad_op = unary_grad_op<detail::elu_formula>;  ///< The gradient of el
 /// shapes   x [...] -> [...]
 /// errors   ValueError if exec.threads is negative
 /// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> gelu(D const& exec, Tensor<T, D> const& x, GeluOptions const& options = {}) {
-    return detail::unary<detail::gelu_formula>(exec, x, options);
-}
-template <class T, class Device>
-Tensor<T, Device> gelu(Tensor<T, Device> const& x, GeluOptions const& options = {}) {
-    return gelu(x.device(), x, options);
-}
-
-using gelu_op = unary_op<detail::gelu_formula>;            ///< See gelu.
-using gelu_grad_op = unary_grad_op<detail::gelu_formula>;  ///< The gradient of gelu.
-
-/// x / (1 + exp(-beta · x)) element-wise, within 4 + 2 |beta · x| units in the last place; with beta = 1, SiLU.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if an option is not finite
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> swish(D const& exec, Tensor<T, D> const& x, SwishOptions const& options = {}) {
-    return detail::unary<detail::swish_formula>(exec, x, options);
-}
-template <class T, class Device>
-Tensor<T, Device> swish(Tensor<T, Device> const& x, SwishOptions const& options = {}) {
-    return swish(x.device(), x, options);
-}
-
-/// x / (1 + exp(-x)) element-wise: swish with beta = 1.
-/// shapes   x [...] -> [...]
-/// errors   none
-/// cost     as swish
-template <class T, device D>
-Tensor<T, D> silu(D const& exec, Tensor<T, D> const& x) {
-    return swish(exec, x);
-}
-template <class T, class Device>
-Tensor<T, Device> silu(Tensor<T, Device> const& x) {
-    return swish(x);
-}
-
-using swish_op = unary_op<detail::swish_formula>;            ///< See swish.
-using swish_grad_op = unary_grad_op<detail::swish_formula>;  ///< The gradient of swish.
-
-/// log(1 + exp(beta · x)) / beta element-wise, within 5 units in the last place; nothing overflows.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if beta is not finite or not above 0
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> softplus(D const& exec, Tensor<T, D> const& x, SoftplusOptions const& options = {}) {
-    return detail::unary<detail::softplus_formula>(exec, x, options);
-}
-template <class T, class Device>
-Tensor<T, Device> softplus(Tensor<T, Device> const& x, SoftplusOptions const& options = {}) {
-    return softplus(x.device(), x, options);
-}
-
-using softplus_op = unary_op<detail::softplus_formula>;            ///< See softplus.
-using softplus_grad_op = unary_grad_op<detail::softplus_formula>;  ///< The gradient of softplus.
-
-/// x / (1 + |x|) element-wise.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> softsign(D const& exec, Tensor<T, D> const& x) {
-    return detail::unary<detail::softsign_formula>(exec, x);
-}
-template <class T, class Device>
-Tensor<T, Device> softsign(Tensor<T, Device> const& x) {
-    return softsign(x.device(), x);
-}
-
-using softsign_op = unary_op<detail::softsign_formula>;            ///< See softsign.
-using softsign_grad_op = unary_grad_op<detail::softsign_formula>;  ///< The gradient of softsign.
-
-/// slope · x + offset, limited to [0, 1], element-wise. The gradient at the two bends is 0.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if an option is not finite
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> hard_sigmoid(D const& exec, Tensor<T, D> const& x, HardSigmoidOptions const& options = {}) {
-    return detail::unary<detail::hard_sigmoid_formula>(exec, x, options);
-}
-template <class T, class Device>
-Tensor<T, Device> hard_sigmoid(Tensor<T, Device> const& x, HardSigmoidOptions const& options = {}) {
-    return hard_sigmoid(x.device(), x, options);
-}
-
-using hard_sigmoid_op = unary_op<detail::hard_sigmoid_formula>;            ///< See hard_sigmoid.
-using hard_sigmoid_grad_op = unary_grad_op<detail::hard_sigmoid_formula>;  ///< The gradient of hard_sigmoid.
-
-/// x · min(max(x + offset, 0), threshold) / scale element-wise (Howard et al. 2019).
-/// shapes   x [...] -> [...]
-/// errors   ValueError if an option is not finite, scale is 0, or threshold is negative
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> hard_swish(D const& exec, Tensor<T, D> const& x, HardSwishOptions const& options = {}) {
-    return detail::unary<detail::hard_swish_formula>(exec, x, options);
-}
-template <class T, class Device>
-Tensor<T, Device> hard_swish(Tensor<T, Device> const& x, HardSwishOptions const& options = {}) {
-    return hard_swish(x.device(), x, options);
-}
-
-using hard_swish_op = unary_op<detail::hard_swish_formula>;            ///< See hard_swish.
-using hard_swish_grad_op = unary_grad_op<detail::hard_swish_formula>;  ///< The gradient of hard_swish.
-
-/// scale_b · tanh(scale_a · x) element-wise.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if an option is not finite or scale_b is 0
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> stanh(D const& exec, Tensor<T, D> const& x, StanhOptions const& options = {}) {
-    return detail::unary<detail::stanh_formula>(exec, x, options);
-}
-template <class T, class Device>
-Tensor<T, Device> stanh(Tensor<T, Device> const& x, StanhOptions const& options = {}) {
-    return stanh(x.device(), x, options);
-}
-
-using stanh_op = unary_op<detail::stanh_formula>;            ///< See stanh.
-using stanh_grad_op = unary_grad_op<detail::stanh_formula>;  ///< The gradient of stanh.
-
-/// x where x > threshold, else 0, element-wise; NaN propagates.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if an option is not finite
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> thresholded_relu(D const& exec, Tensor<T, D> const& x, ThresholdedReluOptions const& options = {}) {
-    return detail::unary<detail::thresholded_relu_formula>(exec, x, options);
-}
-template <class T, class Device>
-Tensor<T, Device> thresholded_relu(Tensor<T, Device> const& x, ThresholdedReluOptions const& options = {}) {
-    return thresholded_relu(x.device(), x, options);
-}
-
-using thresholded_relu_op = unary_op<detail::thresholded_relu_formula>;  ///< See thresholded_relu.
-using thresholded_relu_grad_op =
-    unary_grad_op<detail::thresholded_relu_formula>;  ///< The gradient of thresholded_relu.
+ROWAN_ELEMENTWISE(gelu, GeluOptions)
 
 }  // namespace rowan::inline v0
 
@@ -37723,6 +37680,318 @@ ROWAN_HD_INLINE V power_by_products(V const& x, int exponent) {
 
 }  // namespace rowan::inline v0::detail
 
+// rowan/op/elementwise/pow.hpp: pow, sqrt, rsqrt and square, element-wise.
+
+namespace rowan::inline v0 {
+
+/// The settings of pow.
+struct PowOptions {
+    double exponent = 1;  ///< any finite number
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"exponent", &PowOptions::exponent});
+    }
+};
+
+namespace detail {
+
+/// x to the power of an exponent
+struct pow_formula {
+    static constexpr std::string_view name = "pow";
+    static constexpr std::string_view brief = "x to the power of an exponent.";
+    using options = PowOptions;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x, PowOptions const& o) {
+        if (is_product<V>(o.exponent, -2, 4)) return power_by_products(x, static_cast<int>(o.exponent));
+        return power(x, exact_exponent(o.exponent), 1.0);
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, PowOptions const& o) {
+        if (o.exponent == 0) return constant<V>(0.0);
+        if (is_product<V>(o.exponent, -2, 5))
+            return product(g, product(constant<V>(o.exponent), power_by_products(x, static_cast<int>(o.exponent) - 1)));
+        return product(g, power(x, one_less(exact_exponent(o.exponent)), o.exponent));
+    }
+};
+
+}  // namespace detail
+
+/// x to the power of the exponent, element-wise, within 2 units in the last place for float and double, with the zeros,
+/// infinities and NaN of C's pow; the same bits on all machines. The exponent is not rounded to the type of x. The
+/// gradient is out_grad · exponent · x^(exponent - 1), within 4 units.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if the exponent is not finite
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<T, D> pow(D exec, Tensor<T, D> const& x, PowOptions options = {}) {
+    return detail::unary<detail::pow_formula>(exec, x, options);
+}
+template <class X>
+requires detail::changeable_tensor<X>
+auto pow(Cpu exec, X&& x, PowOptions options = {}) { return detail::unary<detail::pow_formula>(exec, x, options); }
+template <class X>
+requires detail::tensor_argument<X>
+auto pow(X&& x, PowOptions options = {}) { return detail::unary<detail::pow_formula>(x.device(), x, options); }
+
+using pow_op = unary_op<detail::pow_formula>;            ///< See pow.
+using pow_grad_op = unary_grad_op<detail::pow_formula>;  ///< The gradient of pow.
+
+namespace detail {
+
+/// sqrt(x)
+struct sqrt_formula {
+    static constexpr std::string_view name = "sqrt";
+    static constexpr std::string_view brief = "The square root.";
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x) {
+        return square_root(x);
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g) {
+        return quotient(g, V(y + y));
+    }
+};
+
+}  // namespace detail
+
+/// The square root element-wise, correctly rounded; NaN for negative numbers.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE_OF_XTENSOR(sqrt)
+
+namespace detail {
+
+/// 1 / sqrt(x)
+struct rsqrt_formula {
+    static constexpr std::string_view name = "rsqrt";
+    static constexpr std::string_view brief = "1 / √x.";
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x) {
+        return quotient(constant<V>(1.0), square_root(x));
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g) {
+        return product(product(g, constant<V>(-0.5)), product(y, product(y, y)));
+    }
+};
+
+}  // namespace detail
+
+/// 1 / sqrt(x) element-wise; infinity for 0, NaN for negative numbers.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(rsqrt)
+
+namespace detail {
+
+/// x²
+struct square_formula {
+    static constexpr std::string_view name = "square";
+    static constexpr std::string_view brief = "x · x.";
+    static constexpr bool integers = true;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x) {
+        return product(x, x);
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g) {
+        return product(g, plus(x, x));
+    }
+};
+
+}  // namespace detail
+
+/// x² element-wise; integers wrap around.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE_OF_XTENSOR(square)
+
+}  // namespace rowan::inline v0
+
+// rowan/op/elementwise/rounding.hpp: floor, ceil, round, sign and abs, element-wise.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// The integer nearest to x, of two the even one, for float and double. A zero has the sign of x.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V rounded_to_even(V const& x) {
+    // Adding and subtracting a number rounds, as it has no bits for fractions. Numbers beyond it have none.
+    using S = typename lane_of<V>::type;
+    constexpr double no_fractions = std::is_same_v<S, float> ? 0x1p23 : 0x1p52;
+    V const round = constant<V>(no_fractions), zero = constant<V>(0.0);
+    V const size = choose(x < zero, V(zero - x), x), whole = rounded(size + round) - round;
+    V const y = choose(x < zero, V(zero - whole), whole);
+    return choose(size < round, choose(whole == zero, product(x, zero), y), x);
+}
+
+/// Base of the functions of integer values, whose gradient is 0.
+struct step_formula {
+    static constexpr bool integers = true;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_out(V const&, V const&) {
+        return constant<V>(0.0);
+    }
+};
+
+/// |x|
+struct abs_formula {
+    static constexpr std::string_view name = "abs";
+    static constexpr std::string_view brief = "|x|.";
+    static constexpr bool integers = true;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x) {
+        V const zero = constant<V>(0.0);
+        return choose(x > zero, x, plus(zero, product(x, constant<V>(-1.0))));
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g) {
+        V const zero = constant<V>(0.0);
+        return choose(x > zero, g, choose(x < zero, product(g, constant<V>(-1.0)), zero));
+    }
+};
+
+}  // namespace detail
+
+/// |x| element-wise; the gradient at 0 is 0. The smallest integer of a type is its own result.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE_OF_XTENSOR(abs)
+
+namespace detail {
+
+/// The sign of x
+struct sign_formula : step_formula {
+    static constexpr std::string_view name = "sign";
+    static constexpr std::string_view brief = "-1, 0 or 1, the sign of x.";
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x) {
+        V const zero = constant<V>(0.0);
+        return choose(x > zero, constant<V>(1.0), choose(x < zero, constant<V>(-1.0), plus(x, zero)));
+    }
+};
+
+}  // namespace detail
+
+/// 1 for x > 0, -1 for x < 0, 0 for both zeros, NaN for NaN, element-wise, as NumPy; the gradient is 0.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE_OF_XTENSOR(sign)
+
+namespace detail {
+
+/// The greatest integer not above x
+struct floor_formula : step_formula {
+    static constexpr std::string_view name = "floor";
+    static constexpr std::string_view brief = "The greatest integer not above x.";
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x) {
+        if constexpr (std::integral<V>) {
+            return x;
+        } else if constexpr (is_machine_float<typename lane_of<V>::type>) {
+            V const nearest = rounded_to_even(x);
+            V const below = choose(nearest > x, V(nearest - constant<V>(1.0)), nearest);
+            return choose(below == constant<V>(0.0), product(x, constant<V>(0.0)), below);
+        } else {
+            return floor_of(x);
+        }
+    }
+};
+
+}  // namespace detail
+
+/// The greatest integer not above x, element-wise; -0, infinities and NaN remain; the gradient is 0.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE_OF_XTENSOR(floor)
+
+namespace detail {
+
+/// The smallest integer not below x
+struct ceil_formula : step_formula {
+    static constexpr std::string_view name = "ceil";
+    static constexpr std::string_view brief = "The smallest integer not below x.";
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x) {
+        V const minus_one = constant<V>(-1.0);
+        return product(floor_formula::value(product(x, minus_one)), minus_one);
+    }
+};
+
+}  // namespace detail
+
+/// The smallest integer not below x, element-wise; -0, infinities and NaN remain, and numbers between -1 and 0 become
+/// -0; the gradient is 0.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE_OF_XTENSOR(ceil)
+
+namespace detail {
+
+/// The integer nearest to x, of two the even one
+struct round_formula : step_formula {
+    static constexpr std::string_view name = "round";
+    static constexpr std::string_view brief = "The nearest integer, of two the even one.";
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x) {
+        if constexpr (std::integral<V>) {
+            return x;
+        } else if constexpr (is_machine_float<typename lane_of<V>::type>) {
+            return rounded_to_even(x);
+        } else {
+            V const half = constant<V>(0.5), below = floor_of(x), rest = x - below, of_half = product(below, half);
+            bool const up = rest > half || (!(rest < half) && floor_of(of_half) < of_half);
+            return up ? below + constant<V>(1.0) : below;
+        }
+    }
+};
+
+}  // namespace detail
+
+/// The nearest integer element-wise, of two the even one, as NumPy; the sign of x remains, also where the result is 0,
+/// except for elements of user-defined types; infinities and NaN remain; the gradient is 0.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE_OF_XTENSOR(round)
+
+}  // namespace rowan::inline v0
+
 // rowan/op/detail/sine.hpp: sin and cos, with the same bits for SIMD registers and scalars.
 
 namespace rowan::inline v0::detail {
@@ -37887,140 +38156,11 @@ ROWAN_HD_INLINE V sine(V const& x) {
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/op/detail/math_formulas.hpp: the formulas of the functions of op/math.hpp, with their gradients.
+// rowan/op/elementwise/sin.hpp: sin and cos, element-wise.
 
 namespace rowan::inline v0 {
 
-/// The settings of pow.
-struct PowOptions {
-    double exponent = 1;  ///< any finite number
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"exponent", &PowOptions::exponent});
-    }
-};
-
 namespace detail {
-
-/// The integer nearest to x, of two the even one, for float and double. A zero has the sign of x.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V rounded_to_even(V const& x) {
-    // Adding and subtracting a number rounds, as it has no bits for fractions. Numbers beyond it have none.
-    using S = typename lane_of<V>::type;
-    constexpr double no_fractions = std::is_same_v<S, float> ? 0x1p23 : 0x1p52;
-    V const round = constant<V>(no_fractions), zero = constant<V>(0.0);
-    V const size = choose(x < zero, V(zero - x), x), whole = rounded(size + round) - round;
-    V const y = choose(x < zero, V(zero - whole), whole);
-    return choose(size < round, choose(whole == zero, product(x, zero), y), x);
-}
-
-/// exp(x)
-struct exp_formula {
-    static constexpr std::string_view name = "exp";
-    static constexpr std::string_view brief = "exp(x).";
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x) {
-        return exponential_of_any(x);
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g) {
-        return product(g, y);
-    }
-};
-
-/// log(x)
-struct log_formula {
-    static constexpr std::string_view name = "log";
-    static constexpr std::string_view brief = "The natural logarithm.";
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x) {
-        return logarithm(x);
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g) {
-        return quotient(g, x);
-    }
-};
-
-/// sqrt(x)
-struct sqrt_formula {
-    static constexpr std::string_view name = "sqrt";
-    static constexpr std::string_view brief = "The square root.";
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x) {
-        return square_root(x);
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g) {
-        return quotient(g, V(y + y));
-    }
-};
-
-/// 1 / sqrt(x)
-struct rsqrt_formula {
-    static constexpr std::string_view name = "rsqrt";
-    static constexpr std::string_view brief = "1 / √x.";
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x) {
-        return quotient(constant<V>(1.0), square_root(x));
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g) {
-        return product(product(g, constant<V>(-0.5)), product(y, product(y, y)));
-    }
-};
-
-/// x²
-struct square_formula {
-    static constexpr std::string_view name = "square";
-    static constexpr std::string_view brief = "x · x.";
-    static constexpr bool integers = true;
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x) {
-        return product(x, x);
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g) {
-        return product(g, plus(x, x));
-    }
-};
-
-/// |x|
-struct abs_formula {
-    static constexpr std::string_view name = "abs";
-    static constexpr std::string_view brief = "|x|.";
-    static constexpr bool integers = true;
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x) {
-        V const zero = constant<V>(0.0);
-        return choose(x > zero, x, plus(zero, product(x, constant<V>(-1.0))));
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g) {
-        V const zero = constant<V>(0.0);
-        return choose(x > zero, g, choose(x < zero, product(g, constant<V>(-1.0)), zero));
-    }
-};
 
 /// sin(x)
 struct sin_formula {
@@ -38039,6 +38179,17 @@ struct sin_formula {
     }
 };
 
+}  // namespace detail
+
+/// The sine element-wise, within 1 unit in the last place for all floats and doubles, also huge ones, with the same
+/// bits on all machines; NaN for infinities. Those of floats are computed in double.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE_OF_XTENSOR(sin)
+
+namespace detail {
+
 /// cos(x)
 struct cos_formula {
     static constexpr std::string_view name = "cos";
@@ -38056,317 +38207,64 @@ struct cos_formula {
     }
 };
 
-/// Base of the functions of integer values, whose gradient is 0.
-struct step_formula {
-    static constexpr bool integers = true;
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_out(V const&, V const&) {
-        return constant<V>(0.0);
-    }
-};
-
-/// The sign of x
-struct sign_formula : step_formula {
-    static constexpr std::string_view name = "sign";
-    static constexpr std::string_view brief = "-1, 0 or 1, the sign of x.";
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x) {
-        V const zero = constant<V>(0.0);
-        return choose(x > zero, constant<V>(1.0), choose(x < zero, constant<V>(-1.0), plus(x, zero)));
-    }
-};
-
-/// The greatest integer not above x
-struct floor_formula : step_formula {
-    static constexpr std::string_view name = "floor";
-    static constexpr std::string_view brief = "The greatest integer not above x.";
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x) {
-        if constexpr (std::integral<V>) {
-            return x;
-        } else if constexpr (is_machine_float<typename lane_of<V>::type>) {
-            V const nearest = rounded_to_even(x);
-            V const below = choose(nearest > x, V(nearest - constant<V>(1.0)), nearest);
-            return choose(below == constant<V>(0.0), product(x, constant<V>(0.0)), below);
-        } else {
-            return floor_of(x);
-        }
-    }
-};
-
-/// The smallest integer not below x
-struct ceil_formula : step_formula {
-    static constexpr std::string_view name = "ceil";
-    static constexpr std::string_view brief = "The smallest integer not below x.";
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x) {
-        V const minus_one = constant<V>(-1.0);
-        return product(floor_formula::value(product(x, minus_one)), minus_one);
-    }
-};
-
-/// The integer nearest to x, of two the even one
-struct round_formula : step_formula {
-    static constexpr std::string_view name = "round";
-    static constexpr std::string_view brief = "The nearest integer, of two the even one.";
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x) {
-        if constexpr (std::integral<V>) {
-            return x;
-        } else if constexpr (is_machine_float<typename lane_of<V>::type>) {
-            return rounded_to_even(x);
-        } else {
-            V const half = constant<V>(0.5), below = floor_of(x), rest = x - below, of_half = product(below, half);
-            bool const up = rest > half || (!(rest < half) && floor_of(of_half) < of_half);
-            return up ? below + constant<V>(1.0) : below;
-        }
-    }
-};
-
-/// x to the power of an exponent
-struct pow_formula {
-    static constexpr std::string_view name = "pow";
-    static constexpr std::string_view brief = "x to the power of an exponent.";
-    using options = PowOptions;
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, PowOptions const& o) {
-        if (is_product<V>(o.exponent, -2, 4)) return power_by_products(x, static_cast<int>(o.exponent));
-        return power(x, exact_exponent(o.exponent), 1.0);
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, PowOptions const& o) {
-        if (o.exponent == 0) return constant<V>(0.0);
-        if (is_product<V>(o.exponent, -2, 5))
-            return product(g, product(constant<V>(o.exponent), power_by_products(x, static_cast<int>(o.exponent) - 1)));
-        return product(g, power(x, one_less(exact_exponent(o.exponent)), o.exponent));
-    }
-};
-
 }  // namespace detail
-
-}  // namespace rowan::inline v0
-
-// rowan/op/elementwise/math.hpp: exp, log, sin, cos, sqrt, rsqrt, square, abs, sign, floor, ceil, round and pow, element-wise.
-
-namespace rowan::inline v0 {
-
-/// exp(x) element-wise, computed in dtype<T>::sum, within 1.5 units in the last place for float and double.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> exp(D const& exec, Tensor<T, D> const& x) {
-    return detail::unary<detail::exp_formula>(exec, x);
-}
-template <class X>
-requires detail::tensor_argument<X>
-auto exp(X&& x) { return detail::unary<detail::exp_formula>(x.device(), x); }
-
-using exp_op = unary_op<detail::exp_formula>;            ///< See exp.
-using exp_grad_op = unary_grad_op<detail::exp_formula>;  ///< The gradient of exp.
-
-/// The natural logarithm element-wise, within 1 unit in the last place for float and double; -infinity for 0, NaN for
-/// negative numbers.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> log(D const& exec, Tensor<T, D> const& x) {
-    return detail::unary<detail::log_formula>(exec, x);
-}
-template <class X>
-requires detail::tensor_argument<X>
-auto log(X&& x) { return detail::unary<detail::log_formula>(x.device(), x); }
-
-using log_op = unary_op<detail::log_formula>;            ///< See log.
-using log_grad_op = unary_grad_op<detail::log_formula>;  ///< The gradient of log.
-
-/// The sine element-wise, within 1 unit in the last place for all floats and doubles, also huge ones, with the same
-/// bits on all machines; NaN for infinities. Those of floats are computed in double.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> sin(D const& exec, Tensor<T, D> const& x) {
-    return detail::unary<detail::sin_formula>(exec, x);
-}
-template <class X>
-requires detail::tensor_argument<X>
-auto sin(X&& x) { return detail::unary<detail::sin_formula>(x.device(), x); }
-
-using sin_op = unary_op<detail::sin_formula>;            ///< See sin.
-using sin_grad_op = unary_grad_op<detail::sin_formula>;  ///< The gradient of sin.
 
 /// The cosine element-wise, as sin.
 /// shapes   x [...] -> [...]
 /// errors   ValueError if exec.threads is negative
 /// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> cos(D const& exec, Tensor<T, D> const& x) {
-    return detail::unary<detail::cos_formula>(exec, x);
-}
-template <class X>
-requires detail::tensor_argument<X>
-auto cos(X&& x) { return detail::unary<detail::cos_formula>(x.device(), x); }
+ROWAN_ELEMENTWISE_OF_XTENSOR(cos)
 
-using cos_op = unary_op<detail::cos_formula>;            ///< See cos.
-using cos_grad_op = unary_grad_op<detail::cos_formula>;  ///< The gradient of cos.
+}  // namespace rowan::inline v0
 
-/// The square root element-wise, correctly rounded; NaN for negative numbers.
+// rowan/op/elementwise/softplus.hpp: softplus, element-wise.
+
+namespace rowan::inline v0 {
+
+/// The settings of softplus.
+struct SoftplusOptions {
+    double beta = 1;  ///< sharpness of the bend, above 0
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"beta", &SoftplusOptions::beta});
+    }
+};
+
+namespace detail {
+
+/// log(1 + exp(beta · x)) / beta
+struct softplus_formula {
+    static constexpr std::string_view name = "softplus";
+    static constexpr std::string_view brief = "log(1 + exp(beta · x)) / beta.";
+    using options = SoftplusOptions;
+
+    static constexpr void check(SoftplusOptions const& options) {
+        if (!(options.beta > 0)) throw ValueError("beta", options.beta, "a positive number");
+    }
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x, SoftplusOptions const& o) {
+        V const zero = constant<V>(0.0), scaled = product(x, constant<V>(o.beta));
+        V const size = choose(scaled < zero, scaled, V(zero - scaled));
+        return choose(x > zero, x, choose(x < zero, zero, x)) +
+               product(logarithm_of_one_plus(exponential_of_any(size)), constant<V>(1 / o.beta));
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, SoftplusOptions const& o) {
+        return product(g, over_one_plus_exponential(constant<V>(1.0), product(x, constant<V>(-o.beta))));
+    }
+};
+
+}  // namespace detail
+
+/// log(1 + exp(beta · x)) / beta element-wise, within 5 units in the last place; nothing overflows.
 /// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
+/// errors   ValueError if beta is not finite or not above 0
 /// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> sqrt(D const& exec, Tensor<T, D> const& x) {
-    return detail::unary<detail::sqrt_formula>(exec, x);
-}
-template <class X>
-requires detail::tensor_argument<X>
-auto sqrt(X&& x) { return detail::unary<detail::sqrt_formula>(x.device(), x); }
-
-using sqrt_op = unary_op<detail::sqrt_formula>;            ///< See sqrt.
-using sqrt_grad_op = unary_grad_op<detail::sqrt_formula>;  ///< The gradient of sqrt.
-
-/// 1 / sqrt(x) element-wise; infinity for 0, NaN for negative numbers.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> rsqrt(D const& exec, Tensor<T, D> const& x) {
-    return detail::unary<detail::rsqrt_formula>(exec, x);
-}
-template <class T, class Device>
-Tensor<T, Device> rsqrt(Tensor<T, Device> const& x) {
-    return rsqrt(x.device(), x);
-}
-
-using rsqrt_op = unary_op<detail::rsqrt_formula>;            ///< See rsqrt.
-using rsqrt_grad_op = unary_grad_op<detail::rsqrt_formula>;  ///< The gradient of rsqrt.
-
-/// x² element-wise; integers wrap around.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> square(D const& exec, Tensor<T, D> const& x) {
-    return detail::unary<detail::square_formula>(exec, x);
-}
-template <class X>
-requires detail::tensor_argument<X>
-auto square(X&& x) { return detail::unary<detail::square_formula>(x.device(), x); }
-
-using square_op = unary_op<detail::square_formula>;            ///< See square.
-using square_grad_op = unary_grad_op<detail::square_formula>;  ///< The gradient of square.
-
-/// |x| element-wise; the gradient at 0 is 0. The smallest integer of a type is its own result.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> abs(D const& exec, Tensor<T, D> const& x) {
-    return detail::unary<detail::abs_formula>(exec, x);
-}
-template <class X>
-requires detail::tensor_argument<X>
-auto abs(X&& x) { return detail::unary<detail::abs_formula>(x.device(), x); }
-
-using abs_op = unary_op<detail::abs_formula>;            ///< See abs.
-using abs_grad_op = unary_grad_op<detail::abs_formula>;  ///< The gradient of abs.
-
-/// 1 for x > 0, -1 for x < 0, 0 for both zeros, NaN for NaN, element-wise, as NumPy; the gradient is 0.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> sign(D const& exec, Tensor<T, D> const& x) {
-    return detail::unary<detail::sign_formula>(exec, x);
-}
-template <class X>
-requires detail::tensor_argument<X>
-auto sign(X&& x) { return detail::unary<detail::sign_formula>(x.device(), x); }
-
-using sign_op = unary_op<detail::sign_formula>;            ///< See sign.
-using sign_grad_op = unary_grad_op<detail::sign_formula>;  ///< The gradient of sign.
-
-/// The greatest integer not above x, element-wise; -0, infinities and NaN remain; the gradient is 0.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> floor(D const& exec, Tensor<T, D> const& x) {
-    return detail::unary<detail::floor_formula>(exec, x);
-}
-template <class X>
-requires detail::tensor_argument<X>
-auto floor(X&& x) { return detail::unary<detail::floor_formula>(x.device(), x); }
-
-using floor_op = unary_op<detail::floor_formula>;            ///< See floor.
-using floor_grad_op = unary_grad_op<detail::floor_formula>;  ///< The gradient of floor.
-
-/// The smallest integer not below x, element-wise; -0, infinities and NaN remain, and numbers between -1 and 0 become
-/// -0; the gradient is 0.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> ceil(D const& exec, Tensor<T, D> const& x) {
-    return detail::unary<detail::ceil_formula>(exec, x);
-}
-template <class X>
-requires detail::tensor_argument<X>
-auto ceil(X&& x) { return detail::unary<detail::ceil_formula>(x.device(), x); }
-
-using ceil_op = unary_op<detail::ceil_formula>;            ///< See ceil.
-using ceil_grad_op = unary_grad_op<detail::ceil_formula>;  ///< The gradient of ceil.
-
-/// The nearest integer element-wise, of two the even one, as NumPy; the sign of x remains, also where the result is 0,
-/// except for elements of user-defined types; infinities and NaN remain; the gradient is 0.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> round(D const& exec, Tensor<T, D> const& x) {
-    return detail::unary<detail::round_formula>(exec, x);
-}
-template <class X>
-requires detail::tensor_argument<X>
-auto round(X&& x) { return detail::unary<detail::round_formula>(x.device(), x); }
-
-using round_op = unary_op<detail::round_formula>;            ///< See round.
-using round_grad_op = unary_grad_op<detail::round_formula>;  ///< The gradient of round.
-
-/// x to the power of the exponent, element-wise, within 2 units in the last place for float and double, with the zeros,
-/// infinities and NaN of C's pow; the same bits on all machines. The exponent is not rounded to the type of x. The
-/// gradient is out_grad · exponent · x^(exponent - 1), within 4 units.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if the exponent is not finite
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> pow(D exec, Tensor<T, D> const& x, PowOptions options = {}) {
-    return detail::unary<detail::pow_formula>(exec, x, options);
-}
-template <class X>
-requires detail::changeable_tensor<X>
-auto pow(Cpu exec, X&& x, PowOptions options = {}) { return detail::unary<detail::pow_formula>(exec, x, options); }
-template <class X>
-requires detail::tensor_argument<X>
-auto pow(X&& x, PowOptions options = {}) { return detail::unary<detail::pow_formula>(x.device(), x, options); }
-
-using pow_op = unary_op<detail::pow_formula>;            ///< See pow.
-using pow_grad_op = unary_grad_op<detail::pow_formula>;  ///< The gradient of pow.
+ROWAN_ELEMENTWISE(softplus, SoftplusOptions)
 
 }  // namespace rowan::inline v0
 
@@ -41885,21 +41783,6 @@ template <class X>
 requires detail::tensor_argument<X>
 auto cumsum(X&& x, CumsumOptions options) { return cumsum(x.device(), x, options); }
 
-/// The gradient of x: the running sums of that of the result from the other end.
-struct cumsum_grad_op : operator_of<slots<grad_of<slot::out>>, slots<grad_of<slot::x>>, CumsumOptions> {
-    static constexpr std::string_view name = "cumsum_grad";
-
-    static constexpr bool row_wise(CumsumOptions const& options) { return options.axis > 0; }
-
-    static constexpr VarSpec infer(VarSpec const& out_grad, CumsumOptions const& = {}) { return out_grad; }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& out_grad, CumsumOptions options = {}) {
-        options.reverse = !options.reverse;
-        return cumsum(exec, out_grad, options);
-    }
-};
-
 /// See cumsum.
 struct cumsum_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, CumsumOptions> {
     static constexpr std::string_view name = "cumsum";
@@ -41908,7 +41791,7 @@ struct cumsum_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, CumsumOp
     static constexpr CumsumOptions normal(VarSpec const& x, CumsumOptions const& options) {
         return detail::axes_from_first(x.dims.size(), options);
     }
-    using grad = grad_rule<cumsum_grad_op>;
+    using grad = gradient<cumsum_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr bool row_wise(CumsumOptions const& options) { return options.axis > 0; }
 
@@ -41921,6 +41804,13 @@ struct cumsum_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, CumsumOp
     template <class T, class D>
     static Tensor<T, D> run(D exec, Tensor<T, D> const& x, CumsumOptions const& options = {}) {
         return cumsum(exec, x, options);
+    }
+
+    /// The gradient of x: the running sums of that of the result from the other end.
+    template <class T, class D>
+    static Tensor<T, D> backward(D exec, Tensor<T, D> const& out_grad, CumsumOptions options = {}) {
+        options.reverse = !options.reverse;
+        return cumsum(exec, out_grad, options);
     }
 };
 
@@ -42220,43 +42110,13 @@ std::tuple<Tensor<T, Device>, Tensor<std::int64_t, Device>> top_k(Tensor<T, Devi
     return top_k(x.device(), x, options);
 }
 
-/// The gradient of x: that of the values at their positions, and zeros.
-struct top_k_grad_op : operator_of<slots<slot::x, slot::ids, grad_of<slot::out>>, slots<grad_of<slot::x>>> {
-    static constexpr std::string_view name = "top_k_grad";
-    static constexpr unsigned row_inputs = 0b111;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, VarSpec const&) { return x; }
-
-    /// errors   ShapeError if ids and out_grad differ in shape, or from x in a dim before the last; IndexError if an id
-    ///          is not in [0, n)
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<std::int64_t, D> const& ids,
-                            Tensor<T, D> const& out_grad) {
-        detail::ElementLoops<D>::check(exec, x, ids, out_grad);
-        detail::check_same_shape("ids", ids, out_grad);
-        auto like = x.shape();
-        if (!like.empty() && out_grad.dimension() == like.size()) like.back() = out_grad.shape().back();
-        if (x.dimension() == 0 || out_grad.shape() != like)
-            throw ShapeError("out_grad.shape()", detail::shape_text(out_grad.shape()),
-                             detail::shape_text(x.shape()).append(" except for the last dim"));
-        std::size_t const n = x.shape().back(), k = like.back();
-        detail::ElementLoops<D>::check_ids(exec, "ids", ids, static_cast<std::int64_t>(n));
-        auto x_grad = detail::new_tensor<T>(exec, x.shape());
-        if (n != 0)
-            detail::ElementLoops<D>::zero_rows(
-                exec, x.size() / n, n, x_grad.data(),
-                detail::ScatterInRow<T>{out_grad.data(), ids.data(), x_grad.data(), n, k});
-        return x_grad;
-    }
-};
-
 /// See top_k; x has a rank of 2 or more.
 struct top_k_op : detail::builtin_op<slots<slot::x>, slots<slot::out, slot::ids>, TopKOptions> {
     static constexpr std::string_view name = "top_k";
     static constexpr std::string_view brief =
         "The k greatest elements of rows, in descending order, and their positions.";
     static constexpr unsigned row_inputs = 0b1;
-    using grad = grad_rule<top_k_grad_op>;
+    using grad = gradient<top_k_op, uses<slot::x, slot::ids, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, TopKOptions const& options = {}) {
         spec::dense("top_k: x", x);
@@ -42274,6 +42134,29 @@ struct top_k_op : detail::builtin_op<slots<slot::x>, slots<slot::out, slot::ids>
     static std::tuple<Tensor<T, D>, Tensor<std::int64_t, D>> run(D exec, Tensor<T, D> const& x,
                                                                  TopKOptions const& options = {}) {
         return top_k(exec, x, options);
+    }
+
+    /// The gradient of x: that of the values at their positions, and zeros.
+    /// errors   ShapeError if ids and out_grad differ in shape, or from x in a dim before the last; IndexError if an id
+    ///          is not in [0, n)
+    template <class T, class D>
+    static Tensor<T, D> backward(D exec, Tensor<T, D> const& x, Tensor<std::int64_t, D> const& ids,
+                                 Tensor<T, D> const& out_grad) {
+        detail::ElementLoops<D>::check(exec, x, ids, out_grad);
+        detail::check_same_shape("ids", ids, out_grad);
+        auto like = x.shape();
+        if (!like.empty() && out_grad.dimension() == like.size()) like.back() = out_grad.shape().back();
+        if (x.dimension() == 0 || out_grad.shape() != like)
+            throw ShapeError("out_grad.shape()", detail::shape_text(out_grad.shape()),
+                             detail::shape_text(x.shape()).append(" except for the last dim"));
+        std::size_t const n = x.shape().back(), k = like.back();
+        detail::ElementLoops<D>::check_ids(exec, "ids", ids, static_cast<std::int64_t>(n));
+        auto x_grad = detail::new_tensor<T>(exec, x.shape());
+        if (n != 0)
+            detail::ElementLoops<D>::zero_rows(
+                exec, x.size() / n, n, x_grad.data(),
+                detail::ScatterInRow<T>{out_grad.data(), ids.data(), x_grad.data(), n, k});
+        return x_grad;
     }
 };
 
@@ -42329,25 +42212,13 @@ struct DropLevelsOptions {
     }
 };
 
-/// The gradient of the rows, with the levels of x.
-struct drop_levels_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::x>>> {
-    static constexpr std::string_view name = "drop_levels_grad";
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&) { return x; }
-
-    template <class T, class D>
-    static LoDTensor<T, D> run(D, LoDTensor<T, D> const& x, LoDTensor<T, D> const& out_grad) {
-        return {out_grad.value().share(), x.lod()};
-    }
-};
-
 /// See drop_levels.
 struct drop_levels_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, DropLevelsOptions> {
     static constexpr std::string_view name = "drop_levels";
     static constexpr std::string_view brief = "x without its outermost levels, by default without any.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr bool row_output = false;
-    using grad = grad_rule<drop_levels_grad_op>;
+    using grad = gradient<drop_levels_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, DropLevelsOptions const& options = {}) {
         spec::dense("drop_levels: x", x);
@@ -42359,6 +42230,12 @@ struct drop_levels_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, Dro
     template <class T, class D>
     static LoDTensor<T, D> run(D, LoDTensor<T, D> const& x, DropLevelsOptions const& options = {}) {
         return drop_levels(x, options.levels);
+    }
+
+    /// The gradient of the rows, with the levels of x.
+    template <class T, class D>
+    static LoDTensor<T, D> backward(D, LoDTensor<T, D> const& x, LoDTensor<T, D> const& out_grad) {
+        return {out_grad.value().share(), x.lod()};
     }
 };
 
@@ -42773,7 +42650,7 @@ struct lod_reset_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::ou
     static constexpr Elements elements = Elements::numbers;
     static constexpr bool row_output = false;
     static constexpr unsigned level_inputs = 0b10;
-    using grad = grad_rule<drop_levels_grad_op>;
+    using grad = grad_rule<gradient_operator<drop_levels_op>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) {
         spec::dense("lod_reset: x", x);
@@ -42798,7 +42675,7 @@ struct lod_from_offsets_op : detail::builtin_op<slots<slot::x, slot::offset>, sl
     static constexpr std::string_view brief = "x with one level of these offsets.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr bool row_output = false;
-    using grad = grad_rule<drop_levels_grad_op>;
+    using grad = grad_rule<gradient_operator<drop_levels_op>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& offset) {
         spec::dense("lod_from_offsets: x", x);
@@ -42824,25 +42701,13 @@ struct lod_from_offsets_op : detail::builtin_op<slots<slot::x, slot::offset>, sl
 
 namespace rowan::inline v0 {
 
-struct pick_sequences_grad_op : operator_of<slots<slot::x, slot::ids, grad_of<slot::out>>, slots<grad_of<slot::x>>> {
-    static constexpr std::string_view name = "pick_sequences_grad";
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, VarSpec const&) { return x; }
-
-    template <class T, id_type I, class D>
-    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<I, D> const& ids,
-                               LoDTensor<T, D> const& out_grad) {
-        return pick_sequences_grad(exec, out_grad.value(), x, ids.value());
-    }
-};
-
 /// See pick_sequences.
 struct pick_sequences_op : detail::builtin_op<slots<slot::x, slot::ids>, slots<slot::out>> {
     static constexpr std::string_view name = "pick_sequences";
     static constexpr std::string_view brief = "The sequences, or rows, of these numbers.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr bool row_output = false;
-    using grad = grad_rule<pick_sequences_grad_op>;
+    using grad = gradient<pick_sequences_op, uses<slot::x, slot::ids, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& ids) {
         spec::dense("pick_sequences: x", x);
@@ -42858,6 +42723,12 @@ struct pick_sequences_op : detail::builtin_op<slots<slot::x, slot::ids>, slots<s
     template <class T, id_type I, class D>
     static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<I, D> const& ids) {
         return pick_sequences(exec, x, ids.value());
+    }
+
+    template <class T, id_type I, class D>
+    static LoDTensor<T, D> backward(D exec, LoDTensor<T, D> const& x, LoDTensor<I, D> const& ids,
+                                    LoDTensor<T, D> const& out_grad) {
+        return pick_sequences_grad(exec, out_grad.value(), x, ids.value());
     }
 };
 
@@ -44145,28 +44016,12 @@ struct SequenceExpandOptions {
     }
 };
 
-struct sequence_expand_grad_op
-    : operator_of<slots<slot::x, slot::y, grad_of<slot::out>>, slots<grad_of<slot::x>>, SequenceExpandOptions> {
-    static constexpr std::string_view name = "sequence_expand_grad";
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, VarSpec const&,
-                                   SequenceExpandOptions const& = {}) {
-        return x;
-    }
-
-    template <class T, class U, class D>
-    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<U, D> const& y,
-                               LoDTensor<T, D> const& out_grad, SequenceExpandOptions const& options = {}) {
-        return sequence_expand_grad(exec, out_grad.value(), x, y.lod(), options.level);
-    }
-};
-
 /// See sequence_expand; the levels are those of y.
 struct sequence_expand_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>, SequenceExpandOptions> {
     static constexpr std::string_view name = "sequence_expand";
     static constexpr std::string_view brief = "Row or sequence i of x for each element of sequence i of y.";
     static constexpr unsigned level_inputs = 0b10;
-    using grad = grad_rule<sequence_expand_grad_op>;
+    using grad = gradient<sequence_expand_op, uses<slot::x, slot::y, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, SequenceExpandOptions const& = {}) {
         spec::dense("sequence_expand: x", x);
@@ -44182,6 +44037,12 @@ struct sequence_expand_op : detail::builtin_op<slots<slot::x, slot::y>, slots<sl
     static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<U, D> const& y,
                                SequenceExpandOptions const& options = {}) {
         return sequence_expand(exec, x, y.lod(), options.level);
+    }
+
+    template <class T, class U, class D>
+    static LoDTensor<T, D> backward(D exec, LoDTensor<T, D> const& x, LoDTensor<U, D> const& y,
+                                    LoDTensor<T, D> const& out_grad, SequenceExpandOptions const& options = {}) {
+        return sequence_expand_grad(exec, out_grad.value(), x, y.lod(), options.level);
     }
 };
 
@@ -44752,27 +44613,13 @@ struct SequenceReshapeOptions {
     }
 };
 
-/// The gradient of the result with the shape and the levels of x, an alias.
-struct sequence_reshape_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::x>>> {
-    static constexpr std::string_view name = "sequence_reshape_grad";
-    static constexpr bool row_wise = true;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&) { return x; }
-
-    /// errors   ShapeError if out_grad does not have as many elements as x
-    template <class T, class D>
-    static LoDTensor<T, D> run(D, LoDTensor<T, D> const& x, LoDTensor<T, D> const& out_grad) {
-        return {out_grad.value().reshaped(x.shape()), x.lod()};
-    }
-};
-
 /// See sequence_reshape.
 struct sequence_reshape_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, SequenceReshapeOptions> {
     static constexpr std::string_view name = "sequence_reshape";
     static constexpr std::string_view brief = "The elements of each sequence as rows of another width.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr bool row_wise = true;
-    using grad = grad_rule<sequence_reshape_grad_op>;
+    using grad = gradient<sequence_reshape_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, SequenceReshapeOptions const& options = {}) {
         detail::check_new_width("sequence_reshape: width", options.width);
@@ -44787,6 +44634,13 @@ struct sequence_reshape_op : detail::builtin_op<slots<slot::x>, slots<slot::out>
     template <class T, class D>
     static LoDTensor<T, D> run(D, LoDTensor<T, D> const& x, SequenceReshapeOptions const& options = {}) {
         return sequence_reshape(x, options.width);
+    }
+
+    /// The gradient of the result with the shape and the levels of x, an alias.
+    /// errors   ShapeError if out_grad does not have as many elements as x
+    template <class T, class D>
+    static LoDTensor<T, D> backward(D, LoDTensor<T, D> const& x, LoDTensor<T, D> const& out_grad) {
+        return {out_grad.value().reshaped(x.shape()), x.lod()};
     }
 };
 
@@ -44854,23 +44708,12 @@ LoDTensor<T, Device> sequence_reverse(LoDTensor<T, Device> const& x) {
 
 namespace rowan::inline v0 {
 
-struct sequence_reverse_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::x>>> {
-    static constexpr std::string_view name = "sequence_reverse_grad";
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&) { return x; }
-
-    template <class T, class D>
-    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<T, D> const& out_grad) {
-        return sequence_reverse(exec, LoDTensor<T, D>(out_grad.value().share(), x.lod()));
-    }
-};
-
 /// See sequence_reverse.
 struct sequence_reverse_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
     static constexpr std::string_view name = "sequence_reverse";
     static constexpr std::string_view brief = "Each sequence from its end to its beginning.";
     static constexpr Elements elements = Elements::numbers;
-    using grad = grad_rule<sequence_reverse_grad_op>;
+    using grad = gradient<sequence_reverse_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
     static constexpr bool row_wise = true;
 
     static constexpr VarSpec infer(VarSpec const& x) {
@@ -44883,6 +44726,11 @@ struct sequence_reverse_op : detail::builtin_op<slots<slot::x>, slots<slot::out>
     template <class T, class D>
     static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x) {
         return sequence_reverse(exec, x);
+    }
+
+    template <class T, class D>
+    static LoDTensor<T, D> backward(D exec, LoDTensor<T, D> const& x, LoDTensor<T, D> const& out_grad) {
+        return sequence_reverse(exec, LoDTensor<T, D>(out_grad.value().share(), x.lod()));
     }
 };
 
@@ -45002,7 +44850,7 @@ struct sequence_scatter_grad_op
 struct sequence_scatter_op : detail::builtin_op<slots<slot::x, slot::ids, slot::updates>, slots<slot::out>> {
     static constexpr std::string_view name = "sequence_scatter";
     static constexpr std::string_view brief = "x with updates added in row s at the ids of sequence s.";
-    using grad = grad_rules<grad_rule<drop_levels_grad_op>, grad_rule<sequence_scatter_grad_op>>;
+    using grad = grad_rules<grad_rule<gradient_operator<drop_levels_op>>, grad_rule<sequence_scatter_grad_op>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& ids, VarSpec const& updates) {
         spec::dense("sequence_scatter: x", x);
@@ -45145,25 +44993,13 @@ ROWAN_FUNCTION std::vector<std::int64_t> slice_offsets(Lod const& lod, Ids<> con
 
 namespace rowan::inline v0 {
 
-struct sequence_slice_grad_op
-    : operator_of<slots<slot::x, slot::offset, slot::length, grad_of<slot::out>>, slots<grad_of<slot::x>>> {
-    static constexpr std::string_view name = "sequence_slice_grad";
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, VarSpec const&, VarSpec const&) { return x; }
-
-    template <class T, id_type I, class D>
-    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<I, D> const& offset,
-                               LoDTensor<I, D> const& length, LoDTensor<T, D> const& out_grad) {
-        return sequence_slice_grad(exec, out_grad, x.lod(), offset.value(), length.value());
-    }
-};
-
 /// See sequence_slice. Offsets and lengths have the same element type.
 struct sequence_slice_op : detail::builtin_op<slots<slot::x, slot::offset, slot::length>, slots<slot::out>> {
     static constexpr std::string_view name = "sequence_slice";
     static constexpr std::string_view brief = "A part of each sequence.";
     static constexpr Elements elements = Elements::numbers;
-    using grad = grad_rule<sequence_slice_grad_op>;
+    using grad = gradient<sequence_slice_op, uses<slot::x, slot::offset, slot::length, grad_of<slot::out>>,
+                          makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& offset, VarSpec const& length) {
         spec::dense("sequence_slice: x", x);
@@ -45184,6 +45020,12 @@ struct sequence_slice_op : detail::builtin_op<slots<slot::x, slot::offset, slot:
     static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<I, D> const& offset,
                                LoDTensor<I, D> const& length) {
         return sequence_slice(exec, x, offset.value(), length.value());
+    }
+
+    template <class T, id_type I, class D>
+    static LoDTensor<T, D> backward(D exec, LoDTensor<T, D> const& x, LoDTensor<I, D> const& offset,
+                                    LoDTensor<I, D> const& length, LoDTensor<T, D> const& out_grad) {
+        return sequence_slice_grad(exec, out_grad, x.lod(), offset.value(), length.value());
     }
 };
 
@@ -45546,27 +45388,13 @@ LoDTensor<T, Device> sequence_top_k_mean_grad(LoDTensor<T, Device> const& x,
     return sequence_top_k_mean_grad(x.device(), x, out_grad, options);
 }
 
-struct sequence_top_k_mean_grad_op
-    : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::x>>, SequenceTopKMeanOptions> {
-    static constexpr std::string_view name = "sequence_top_k_mean_grad";
-    static constexpr bool row_wise = true;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, SequenceTopKMeanOptions const&) { return x; }
-
-    template <class T, class D>
-    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<T, D> const& out_grad,
-                               SequenceTopKMeanOptions const& options) {
-        return sequence_top_k_mean_grad(exec, x, out_grad.value(), options);
-    }
-};
-
 /// See sequence_top_k_mean.
 struct sequence_top_k_mean_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, SequenceTopKMeanOptions> {
     static constexpr std::string_view name = "sequence_top_k_mean";
     static constexpr std::string_view brief =
         "For each sequence, column and k, the sum of the k greatest elements divided by k.";
     static constexpr bool row_wise = true;
-    using grad = grad_rule<sequence_top_k_mean_grad_op>;
+    using grad = gradient<sequence_top_k_mean_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, SequenceTopKMeanOptions const& options) {
         spec::dense("sequence_top_k_mean: x", x);
@@ -45582,6 +45410,12 @@ struct sequence_top_k_mean_op : detail::builtin_op<slots<slot::x>, slots<slot::o
     static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, SequenceTopKMeanOptions const& options) {
         return sequence_top_k_mean(exec, x, options);
     }
+
+    template <class T, class D>
+    static LoDTensor<T, D> backward(D exec, LoDTensor<T, D> const& x, LoDTensor<T, D> const& out_grad,
+                                    SequenceTopKMeanOptions const& options) {
+        return sequence_top_k_mean_grad(exec, x, out_grad.value(), options);
+    }
 };
 
 }  // namespace rowan::inline v0
@@ -45590,21 +45424,6 @@ struct sequence_top_k_mean_op : detail::builtin_op<slots<slot::x>, slots<slot::o
 
 namespace rowan::inline v0 {
 
-struct sequence_unpad_grad_op : operator_of<slots<slot::x, slot::length, grad_of<slot::out>>, slots<grad_of<slot::x>>> {
-    static constexpr std::string_view name = "sequence_unpad_grad";
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, VarSpec const&) { return x; }
-
-    template <class T, id_type I, class D>
-    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<I, D> const& length,
-                               LoDTensor<T, D> const& out_grad) {
-        detail::HostIds<D> const lengths(exec, length.value());
-        LoDTensor<T, D> const rows(out_grad.value().share(), Lod::from_lengths({static_cast<Ids<> const&>(lengths)}));
-        std::array<std::int64_t, 1> const padded{static_cast<std::int64_t>(x.shape()[1])};
-        return {to_padded(exec, rows, 0, padded).value, x.lod()};
-    }
-};
-
 /// from_padded: sequence s of the result is the first length[s] elements of row s. If x has levels, they are above that
 /// of the sequences. The inverse of sequence_pad_op, Paddle's sequence_unpad.
 /// shapes   x [s, m, ...], length [s] -> [Σ length, ...]
@@ -45612,7 +45431,7 @@ struct sequence_unpad_op : detail::builtin_op<slots<slot::x, slot::length>, slot
     static constexpr std::string_view name = "sequence_unpad";
     static constexpr std::string_view brief = "The sequences of a padded array.";
     static constexpr Elements elements = Elements::numbers;
-    using grad = grad_rule<sequence_unpad_grad_op>;
+    using grad = gradient<sequence_unpad_op, uses<slot::x, slot::length, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& length) {
         spec::dense("sequence_unpad: x", x);
@@ -45637,6 +45456,15 @@ struct sequence_unpad_op : detail::builtin_op<slots<slot::x, slot::length>, slot
         for (std::size_t l = 0; l < x.lod().levels(); ++l) levels.push_back(x.lod()[l]);
         levels.push_back(rows.lod()[0]);
         return {std::move(rows.value()), Lod(levels)};
+    }
+
+    template <class T, id_type I, class D>
+    static LoDTensor<T, D> backward(D exec, LoDTensor<T, D> const& x, LoDTensor<I, D> const& length,
+                                    LoDTensor<T, D> const& out_grad) {
+        detail::HostIds<D> const lengths(exec, length.value());
+        LoDTensor<T, D> const rows(out_grad.value().share(), Lod::from_lengths({static_cast<Ids<> const&>(lengths)}));
+        std::array<std::int64_t, 1> const padded{static_cast<std::int64_t>(x.shape()[1])};
+        return {to_padded(exec, rows, 0, padded).value, x.lod()};
     }
 };
 

@@ -111,27 +111,12 @@ Tensor<T, D> clip_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const&
     return detail::zip_elements<detail::sum_t<T>>(exec, formula, x, out_grad);
 }
 
-struct clip_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::x>>, ClipOptions> {
-    static constexpr std::string_view name = "clip_grad";
-    static constexpr unsigned row_inputs = 0b11;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& out_grad, ClipOptions const& = {}) {
-        return spec::elementwise("clip_grad: out@GRAD", out_grad, x);
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& out_grad,
-                            ClipOptions const& options = {}) {
-        return clip_grad(exec, x, out_grad, options);
-    }
-};
-
 /// See clip; x may be dense or row-sparse.
 struct clip_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ClipOptions> {
     static constexpr std::string_view name = "clip";
     static constexpr std::string_view brief = "x limited to [min, max].";
     static constexpr unsigned row_inputs = 0b1;
-    using grad = grad_rule<clip_grad_op>;
+    using grad = gradient<clip_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, ClipOptions const& = {}) { return x; }
 
@@ -142,6 +127,12 @@ struct clip_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ClipOption
     template <class T, class D>
     static SelectedRows<T, D> run(D exec, SelectedRows<T, D> const& x, ClipOptions const& options = {}) {
         return clip(exec, x, options);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> backward(D exec, Tensor<T, D> const& x, Tensor<T, D> const& out_grad,
+                                 ClipOptions const& options = {}) {
+        return clip_grad(exec, x, out_grad, options);
     }
 };
 

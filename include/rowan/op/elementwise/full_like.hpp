@@ -23,28 +23,13 @@ struct FullLikeOptions {
     }
 };
 
-/// The gradient of full_like, whose result does not depend on the elements of x: zeros.
-struct full_like_grad_op : operator_of<slots<grad_of<slot::out>>, slots<grad_of<slot::x>>> {
-    static constexpr std::string_view name = "full_like_grad";
-    static constexpr unsigned row_inputs = 0b1;
-
-    static constexpr VarSpec infer(VarSpec const& out_grad) {
-        return spec::elementwise("full_like_grad: out@GRAD", out_grad);
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& out_grad) {
-        return Tensor<T, D>::zeros(exec, out_grad.shape());
-    }
-};
-
 /// See full; the shape and the element type are those of x.
 struct full_like_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, FullLikeOptions> {
     static constexpr std::string_view name = "full_like";
     static constexpr std::string_view brief = "An array of the shape of x, filled with the value.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr unsigned row_inputs = 0b1;
-    using grad = grad_rule<full_like_grad_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+    using grad = gradient<full_like_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, FullLikeOptions const& = {}) {
         return spec::elementwise("full_like: x", x);
@@ -53,6 +38,12 @@ struct full_like_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, FullL
     template <class T, class D>
     static Tensor<T, D> run(D exec, Tensor<T, D> const& x, FullLikeOptions const& options = {}) {
         return Tensor<T, D>::full(exec, x.shape(), detail::as_element<T>(options.value));
+    }
+
+    /// The gradient of full_like, whose result does not depend on the elements of x: zeros.
+    template <class T, class D>
+    static Tensor<T, D> backward(D exec, Tensor<T, D> const& out_grad) {
+        return Tensor<T, D>::zeros(exec, out_grad.shape());
     }
 };
 

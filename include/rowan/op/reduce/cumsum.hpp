@@ -92,21 +92,6 @@ template <class X>
 requires detail::tensor_argument<X>
 auto cumsum(X&& x, CumsumOptions options) { return cumsum(x.device(), x, options); }
 
-/// The gradient of x: the running sums of that of the result from the other end.
-struct cumsum_grad_op : operator_of<slots<grad_of<slot::out>>, slots<grad_of<slot::x>>, CumsumOptions> {
-    static constexpr std::string_view name = "cumsum_grad";
-
-    static constexpr bool row_wise(CumsumOptions const& options) { return options.axis > 0; }
-
-    static constexpr VarSpec infer(VarSpec const& out_grad, CumsumOptions const& = {}) { return out_grad; }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& out_grad, CumsumOptions options = {}) {
-        options.reverse = !options.reverse;
-        return cumsum(exec, out_grad, options);
-    }
-};
-
 /// See cumsum.
 struct cumsum_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, CumsumOptions> {
     static constexpr std::string_view name = "cumsum";
@@ -115,7 +100,7 @@ struct cumsum_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, CumsumOp
     static constexpr CumsumOptions normal(VarSpec const& x, CumsumOptions const& options) {
         return detail::axes_from_first(x.dims.size(), options);
     }
-    using grad = grad_rule<cumsum_grad_op>;
+    using grad = gradient<cumsum_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr bool row_wise(CumsumOptions const& options) { return options.axis > 0; }
 
@@ -128,6 +113,13 @@ struct cumsum_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, CumsumOp
     template <class T, class D>
     static Tensor<T, D> run(D exec, Tensor<T, D> const& x, CumsumOptions const& options = {}) {
         return cumsum(exec, x, options);
+    }
+
+    /// The gradient of x: the running sums of that of the result from the other end.
+    template <class T, class D>
+    static Tensor<T, D> backward(D exec, Tensor<T, D> const& out_grad, CumsumOptions options = {}) {
+        options.reverse = !options.reverse;
+        return cumsum(exec, out_grad, options);
     }
 };
 

@@ -23,28 +23,12 @@ struct SequenceExpandOptions {
     }
 };
 
-struct sequence_expand_grad_op
-    : operator_of<slots<slot::x, slot::y, grad_of<slot::out>>, slots<grad_of<slot::x>>, SequenceExpandOptions> {
-    static constexpr std::string_view name = "sequence_expand_grad";
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, VarSpec const&,
-                                   SequenceExpandOptions const& = {}) {
-        return x;
-    }
-
-    template <class T, class U, class D>
-    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<U, D> const& y,
-                               LoDTensor<T, D> const& out_grad, SequenceExpandOptions const& options = {}) {
-        return sequence_expand_grad(exec, out_grad.value(), x, y.lod(), options.level);
-    }
-};
-
 /// See sequence_expand; the levels are those of y.
 struct sequence_expand_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>, SequenceExpandOptions> {
     static constexpr std::string_view name = "sequence_expand";
     static constexpr std::string_view brief = "Row or sequence i of x for each element of sequence i of y.";
     static constexpr unsigned level_inputs = 0b10;
-    using grad = grad_rule<sequence_expand_grad_op>;
+    using grad = gradient<sequence_expand_op, uses<slot::x, slot::y, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, SequenceExpandOptions const& = {}) {
         spec::dense("sequence_expand: x", x);
@@ -60,6 +44,12 @@ struct sequence_expand_op : detail::builtin_op<slots<slot::x, slot::y>, slots<sl
     static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<U, D> const& y,
                                SequenceExpandOptions const& options = {}) {
         return sequence_expand(exec, x, y.lod(), options.level);
+    }
+
+    template <class T, class U, class D>
+    static LoDTensor<T, D> backward(D exec, LoDTensor<T, D> const& x, LoDTensor<U, D> const& y,
+                                    LoDTensor<T, D> const& out_grad, SequenceExpandOptions const& options = {}) {
+        return sequence_expand_grad(exec, out_grad.value(), x, y.lod(), options.level);
     }
 };
 

@@ -227,27 +227,13 @@ LoDTensor<T, Device> sequence_top_k_mean_grad(LoDTensor<T, Device> const& x,
     return sequence_top_k_mean_grad(x.device(), x, out_grad, options);
 }
 
-struct sequence_top_k_mean_grad_op
-    : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::x>>, SequenceTopKMeanOptions> {
-    static constexpr std::string_view name = "sequence_top_k_mean_grad";
-    static constexpr bool row_wise = true;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, SequenceTopKMeanOptions const&) { return x; }
-
-    template <class T, class D>
-    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<T, D> const& out_grad,
-                               SequenceTopKMeanOptions const& options) {
-        return sequence_top_k_mean_grad(exec, x, out_grad.value(), options);
-    }
-};
-
 /// See sequence_top_k_mean.
 struct sequence_top_k_mean_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, SequenceTopKMeanOptions> {
     static constexpr std::string_view name = "sequence_top_k_mean";
     static constexpr std::string_view brief =
         "For each sequence, column and k, the sum of the k greatest elements divided by k.";
     static constexpr bool row_wise = true;
-    using grad = grad_rule<sequence_top_k_mean_grad_op>;
+    using grad = gradient<sequence_top_k_mean_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, SequenceTopKMeanOptions const& options) {
         spec::dense("sequence_top_k_mean: x", x);
@@ -262,6 +248,12 @@ struct sequence_top_k_mean_op : detail::builtin_op<slots<slot::x>, slots<slot::o
     template <class T, class D>
     static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, SequenceTopKMeanOptions const& options) {
         return sequence_top_k_mean(exec, x, options);
+    }
+
+    template <class T, class D>
+    static LoDTensor<T, D> backward(D exec, LoDTensor<T, D> const& x, LoDTensor<T, D> const& out_grad,
+                                    SequenceTopKMeanOptions const& options) {
+        return sequence_top_k_mean_grad(exec, x, out_grad.value(), options);
     }
 };
 
