@@ -15,7 +15,7 @@ FIELDS = "shapes requires errors cost".split()
 TENSORS = re.compile(r"\b(Tensor|SelectedRows|LoDTensor|TensorArray|Var|Array)\s*<")
 FORMULAS = re.compile(r"sgd|momentum|(rowwise_)?adagrad|adam|adamax|adadelta|lamb|rmsprop|ftrl|(gru|lstm)_unit|(sequence_)?softmax|cross_entropy(_of_probabilities)?|"
                       r"clip_by_(global_)?norm|dropout|embedding_bag|sequence_pool")
-ELSEWHERE = re.compile(r"^The same( for| with|[.,])|\b[Aa]s above\b")  # another page says what it does
+ELSEWHERE = re.compile(r"^The same\b|\b[Aa]s above\b")  # another page says what it does
 # Names that need no sentence: members with the standard library's names, and those of operators and dtype.
 USUAL = re.compile(r"\w+ (value_type|shape_type|Device|swap|begin|end|size|empty|fields|op|options|attributes|inputs|outputs)|struct (dtype<.*|.*_op)")
 # Those of the concept communicator, whose table says what they do.
