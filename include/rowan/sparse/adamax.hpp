@@ -72,7 +72,11 @@ void adamax(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment, Tensor<U, 
     update_rows(exec, grad, detail::make_adamax_rule(param, moment, norm, options), param, moment, norm);
 }
 
-/// The same for a plan of the gradient's rows and the gradient's value.
+/// One step of AdaMax on the rows of a plan, which is made once for several gradients or parameters; `value` has a row
+/// for each of its lookups.
+/// shapes   plan of n rows, value [n, ...], param, moment and norm [plan.height(), ...]
+/// errors   those of adamax for a SelectedRows; ShapeError if value does not have n rows
+/// cost     that of adamax for a SelectedRows, without the sort
 template <device D, class P, class M, class U, class G>
 void adamax(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<M, D>& moment, Tensor<U, D>& norm,
             Tensor<G, D> const& value, AdamaxOptions options = {}) {

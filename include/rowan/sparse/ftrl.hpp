@@ -89,7 +89,11 @@ void ftrl(D const& exec, Tensor<P, D>& param, Tensor<S, D>& squared, Tensor<L, D
     update_rows(exec, grad, detail::make_ftrl_rule(param, squared, linear, options), param, squared, linear);
 }
 
-/// The same for a plan of the gradient's rows and the gradient's value.
+/// One step of FTRL-proximal on the rows of a plan, which is made once for several gradients or parameters; `value` has
+/// a row for each of its lookups.
+/// shapes   plan of n rows, value [n, ...], param, squared and linear [plan.height(), ...]
+/// errors   those of ftrl for a SelectedRows; ShapeError if value does not have n rows
+/// cost     that of ftrl for a SelectedRows, without the sort
 template <device D, class P, class S, class L, class G>
 void ftrl(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<S, D>& squared, Tensor<L, D>& linear,
           Tensor<G, D> const& value, FtrlOptions options = {}) {

@@ -76,7 +76,11 @@ void momentum(D const& exec, Tensor<P, D>& param, Tensor<V, D>& velocity, G cons
     update_rows(exec, grad, detail::make_momentum_rule(param, velocity, options), param, velocity);
 }
 
-/// The same for a plan of the gradient's rows and the gradient's value.
+/// One step of momentum on the rows of a plan, which is made once for several gradients or parameters; `value` has a
+/// row for each of its lookups.
+/// shapes   plan of n rows, value [n, ...], param and velocity [plan.height(), ...]
+/// errors   those of momentum for a SelectedRows; ShapeError if value does not have n rows
+/// cost     that of momentum for a SelectedRows, without the sort
 template <device D, class P, class V, class G>
 void momentum(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<V, D>& velocity,
               Tensor<G, D> const& value, MomentumOptions options = {}) {

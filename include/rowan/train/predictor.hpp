@@ -179,8 +179,9 @@ public:
         : net_(std::array{&*predict}, parameters, options, exec) {}
 
     /// Keeps the model, which was loaded from a file.
-    /// errors   as above
-    /// cost     as above
+    /// errors   GraphError if a parameter is missing or there is a cycle; TypeError or ShapeError if a parameter
+    ///          differs from its variable
+    /// cost     that of tracing the net
     explicit Predictor(LoadedModel<T, Device> model, PredictorOptions const& options = {}, Device exec = {})
         : Predictor(model.predict, model.parameters, options, exec) {
         scope_ = std::move(model.scope);

@@ -50,18 +50,21 @@ public:
     /// those of options.initial or to those of an earlier training. Uses all options but epochs, progress, metrics, stop,
     /// on_batch and on_epoch, which are `train`'s. With options.comm, all ranks call it, and `step`.
     /// shapes   cost [1]
-    /// errors   GraphError if cost does not depend on a parameter, an operator between them has no gradient, the net
-    ///          has a cycle, options.optimizers or options.rates contains a name that is not a parameter, a schedule or
-    ///          a rate is given for an optimizer without a learning rate, options.resume lacks a parameter or, after
-    ///          steps, a state of an optimizer or an average, or options.initial has a name that is not a parameter;
-    ///          Error if both are given; TypeError if the optimizer or options.clip does not support the element type of
-    ///          a parameter or its gradient; TypeError or ShapeError if a value in options.resume or options.initial does
-    ///          not fit its variable, or a sharded table has the rows of another rank; GraphError if one is not looked up
-    ///          by layer::data; ValueError if the schedule's factor or a rate is not finite, or an optimizer rejects an
-    ///          option; GraphError if another thread runs or trains a net of this scope; with options.comm, those of
-    ///          layer::Comm; with options.parts above 1, GraphError if the cost is no sum or mean over rows, see
-    ///          layer::Parts. On error, no variable has changed; but where another rank throws, or first values differ,
-    ///          they have these
+    /// errors   On error no variable changes. Exception: where another rank throws, or ranks have different first
+    ///          values, variables have their first values.
+    ///          - GraphError if the net has a cycle, the cost does not depend on a parameter, an operator between them
+    ///            has no gradient, or another thread runs or trains a net of this scope
+    ///          - GraphError if options.optimizers, options.rates or options.initial has a name that is not a
+    ///            parameter, or a schedule or a rate is for an optimizer without a learning rate
+    ///          - GraphError if options.resume lacks a parameter or, after steps, a state of an optimizer or an average
+    ///          - GraphError if a sharded table is not looked up by layer::data, or, with options.parts above 1, the
+    ///            cost is no sum or mean over rows: see layer::Parts
+    ///          - Error if both options.resume and options.initial are given
+    ///          - TypeError if the optimizer or options.clip does not support the element type of a parameter
+    ///          - TypeError or ShapeError if a value in options.resume or options.initial does not fit its variable, or
+    ///            a sharded table has the rows of another rank
+    ///          - ValueError if the schedule's factor or a rate is not finite, or an optimizer rejects an option
+    ///          - with options.comm, those of layer::Comm
     /// cost     one pass over the net, and one write of each parameter and state
     explicit Trainer(layer::Var<T, Device> const& cost,
                      TrainOptionsOn<std::type_identity_t<Device>> const& options = {});
@@ -89,8 +92,8 @@ public:
     /// layer::Parts.
     ///     Trainer trainer(cost, {.optimizer = layer::Adam{}, .parts = 8});
     ///     trainer.step(batches);  // a std::vector<Feeds> of 1 to 8
-    /// errors   as for one batch; ShapeError if there are no batches, or more than options.parts; ValueError if the cost
-    ///          adds means whose divisors are not in the same proportion in all parts
+    /// errors   those of step of one batch; ShapeError if there are no batches, or more than options.parts; ValueError
+    ///          if the cost adds means whose divisors are not in the same proportion in all parts
     /// cost     that of the operators and their gradients for each batch, and of the optimizers once; for n batches
     ///          n - 1 additions of gradients, and merges of row-sparse ones. On a device, it synchronizes for each batch
     double step(std::span<Feeds const> batches);

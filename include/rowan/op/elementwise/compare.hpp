@@ -32,7 +32,7 @@ struct CompareElement {
     }
 };
 
-/// The same for shapes that are broadcast.
+/// Compares elements of shapes that are broadcast, as dtype<T>::sum.
 template <class Op, class T>
 struct CompareInRow {
     struct Row {

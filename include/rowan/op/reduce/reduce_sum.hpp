@@ -78,7 +78,8 @@ Tensor<T, Device> reduce_sum(Tensor<T, Device> const& x, ReduceOptions const& op
 
 /// The gradient of x: each element gets the gradient of the sum that it is part of.
 /// shapes   x [...], out_grad the shape of the result -> the shape of x
-/// errors   IndexError as above; ShapeError if out_grad does not have the shape of the result
+/// errors   IndexError if an axis is not in [-rank, rank) or occurs twice; ShapeError if out_grad does not have the
+///          shape of the result
 /// cost     one write of the result
 template <class T, device D>
 Tensor<T, D> reduce_sum_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& out_grad,
