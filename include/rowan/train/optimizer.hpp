@@ -224,13 +224,13 @@ auto OptimizerOn<Device>::make(O const& o, Scope& scope, ParameterGradient const
     }
     inputs.push_back(g.gradient);
     add_none(zeros<T>(rows_of_none));
-    auto const attributes = std::make_shared<typename Op::attributes>(o.options());
+    auto const attributes = std::make_shared<typename Op::attributes>(rowan::detail::operator_options(o));
     op_kernel const& kernel = kernel_for<T, S, Op>(std::make_index_sequence<Op::updates::size - 1>{});
     update.has_rate = requires { attributes->learning_rate = 1.0; };
     update.prepare = [=, &kernel](std::int64_t step, double factor) {
         if constexpr (requires { attributes->step = step; }) attributes->step = step;
         if constexpr (requires { attributes->learning_rate = factor; })
-            attributes->learning_rate = o.options().learning_rate * factor;
+            attributes->learning_rate = rowan::detail::operator_options(o).learning_rate * factor;
         Device exec{};
         std::vector<Value*> in;
         for (Value& value : *none) in.push_back(&value);
