@@ -61,7 +61,7 @@ auto AverageOn<Device>::add(Scope& scope, Variable& parameter) const -> typename
     };
     auto update = update_->add(scope, {&average, &parameter});
     update.states.insert(update.states.begin(), &average);
-    update.prepare(1, 1);
+    update.check();
     return update;
 }
 

@@ -52,19 +52,16 @@ public:
     template <optimizer_options O, class... T>
     OptimizerOn(O const& o, dtypes<T...>);
 
-    /// The update of one parameter: its operator, its states, and the checks to run before the operator. Running the
-    /// checks of all parameters before the first operator makes a step all-or-nothing.
+    /// The update of one parameter: its operator and its states.
     struct Update {
         Operator* op;                   ///< updates the parameter
         std::vector<Variable*> states;  ///< optimizer states, kept between steps
         bool has_rate;                  ///< whether it has a learning rate, which a schedule can scale
-        /// Sets the step number, counted from 1, multiplies the initial learning rate by `factor`, and checks the
-        /// options.
+        /// Sets the step number, counted from 1, and multiplies the initial learning rate by `factor`.
+        std::function<void(std::int64_t step, double factor)> set;
+        /// Runs the operator on no rows, which checks its options. An operator with checks_first does so itself, as it runs.
         /// errors   ValueError if the optimizer rejects an option
-        std::function<void(std::int64_t step, double factor)> prepare;
-        /// Checks the shape of the gradient.
-        /// errors   ShapeError if it differs from the parameter's
-        std::function<void()> check_gradient;
+        std::function<void()> check;
     };
 
     /// Of an optimizer that updates all rows, by `.lazy = false` or as Lamb: replaces a row-sparse gradient by a dense
@@ -118,9 +115,6 @@ private:
 
     template <class T, class O>
     static Update make(O const& o, Scope& scope, ParameterGradient const& g);
-
-    template <class T>
-    static void check_shape(Variable const& param, Variable const& gradient);
 
     template <class T, class S, class Op, std::size_t... state>
     static op_kernel const& kernel_for(std::index_sequence<state...>);
@@ -227,37 +221,19 @@ auto OptimizerOn<Device>::make(O const& o, Scope& scope, ParameterGradient const
     auto const attributes = std::make_shared<typename Op::attributes>(rowan::detail::operator_options(o));
     op_kernel const& kernel = kernel_for<T, S, Op>(std::make_index_sequence<Op::updates::size - 1>{});
     update.has_rate = requires { attributes->learning_rate = 1.0; };
-    update.prepare = [=, &kernel](std::int64_t step, double factor) {
+    update.set = [o, attributes](std::int64_t step, double factor) {
         if constexpr (requires { attributes->step = step; }) attributes->step = step;
         if constexpr (requires { attributes->learning_rate = factor; })
             attributes->learning_rate = rowan::detail::operator_options(o).learning_rate * factor;
+    };
+    update.check = [none, attributes, &kernel] {
         Device exec{};
         std::vector<Value*> in;
         for (Value& value : *none) in.push_back(&value);
         kernel.run({.exec = exec, .in = in, .out = {}, .attributes = AttributesRef(*attributes)});
     };
-    update.check_gradient = [g] { check_shape<T>(*g.parameter, *g.gradient); };
     update.op = &scope.new_op(kernel, std::move(inputs), attributes);
     return update;
-}
-
-template <class Device>
-template <class T>
-void OptimizerOn<Device>::check_shape(Variable const& param, Variable const& gradient) {
-    using Rows = SelectedRows<T, Device>;
-    auto const want = param.value().is<Rows>() ? param.value().get<Rows>().shape()
-                                               : param.value().get<LoDTensor<T, Device>>().value().shape();
-    auto const check = [&](auto const& shape) {
-        if (std::ranges::equal(shape, want)) return;
-        throw ShapeError(std::string("the gradient ").append(gradient.name()).append(".shape()"),
-                         rowan::detail::shape_text(shape),
-                         rowan::detail::shape_text(want).append(", that of ").append(param.name()));
-    };
-    if (gradient.value().is<Rows>()) {
-        check(gradient.value().get<Rows>().shape());
-    } else {
-        check(gradient.value().get<LoDTensor<T, Device>>().value().shape());
-    }
 }
 
 template <class Device>

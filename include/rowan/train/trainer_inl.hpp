@@ -68,7 +68,13 @@ void Trainer<T, Device>::build(TrainOptionsOn<Device> const& options) {
         detail::each_next(*op, [&](Variable& now, Variable& next) {
             moving_.push_back({&now, &next, detail::rows_of_input(*op)});
         });
-    for (Moving const& m : moving_) results_.push_back(m.next);
+    totals_.assign(updates_->summed().begin(), updates_->summed().end());
+    passing_.assign(updates_->read().begin(), updates_->read().end());
+    for (Moving const& m : moving_) {
+        results_.push_back(m.next);
+        totals_.push_back(m.next);
+    }
+    for (auto const* list : {&results_, &totals_}) passing_.insert(passing_.end(), list->begin(), list->end());
     if (apart) sum_results(options);
     std::vector<Variable*> outputs{&cost_};
     outputs.insert(outputs.end(), results_.begin(), results_.end());
@@ -116,7 +122,8 @@ void Trainer<T, Device>::begin(Parameters const* resume, Feeds const& initial) {
     for (auto const& named : initial) check_parameter(named.first, "for the initial value of that name", true);
     steps_ = resume == nullptr ? 0 : resume->steps;
     first_factor_ = factor();
-    updates_->prepare(steps_, *first_factor_);  // throws if an optimizer rejects an option or the factor is not finite
+    updates_->prepare(steps_, *first_factor_,
+                      true);  // throws if an optimizer rejects an option or the factor is not finite
     auto const all = variables();
     std::vector<Value> given;  // empty for a variable that is initialized
     for (Variable* const v : all) {
@@ -146,7 +153,7 @@ void Trainer<T, Device>::begin(Parameters const* resume, Feeds const& initial) {
 }
 
 template <class T, class Device>
-auto Trainer<T, Device>::run(Feeds const& feeds, std::int64_t part) -> Ran {
+double Trainer<T, Device>::run(Feeds const& feeds, std::int64_t part) {
     detail::feed(net_->inputs(), feeds, cost_.scope(), exec_);
     for (Variable const* v : net_->inputs()) {
         if (v->role() != Role::data || v->spec().type != VarType::LOD_TENSOR) continue;
@@ -154,35 +161,33 @@ auto Trainer<T, Device>::run(Feeds const& feeds, std::int64_t part) -> Ran {
         if (value.rows() == 0) throw ShapeError(v->name() + ".shape(0)", "0", "at least 1");
     }
     {
-        detail::KeptValues const kept(seeds_);  // outside of this run, the seeds are empty
+        detail::Emptied const after(seeds_);
         for (std::size_t k = 0; k < seeds_.size(); ++k) seeds_[k]->value().set(seed_of(k, part));
         detail::in_order(exec_, [&] { net_->run(**own_, exec_); });
     }
     auto const& value = cost_.value().template get<LoDTensor<T, Device>>().value();
     if (value.size() != 1) throw ShapeError(cost_.name() + ".shape()", detail::shape_text(value.shape()), "[1]");
-    Ran ran;
-    ran.cost = static_cast<double>(dtype<T>::widen(detail::first_element(exec_, value)));
-    if (!std::isfinite(ran.cost))
-        throw ValueError(std::string("the cost ").append(cost_.name()), ran.cost, "a finite number");
-    for (Variable* const v : results_) ran.values.push_back(std::exchange(v->value(), Value()));
-    return ran;
+    auto const cost = static_cast<double>(dtype<T>::widen(detail::first_element(exec_, value)));
+    if (!std::isfinite(cost)) throw ValueError(std::string("the cost ").append(cost_.name()), cost, "a finite number");
+    return cost;
 }
 
 template <class T, class Device>
 double Trainer<T, Device>::step(std::span<Feeds const> batches) {
     std::optional<detail::Entered> entered;
     std::optional<detail::ScopeUse> use;
+    std::optional<detail::Emptied> after;
     MemoryPool::Guard const guard(*pool_);
     auto const enter = [&] {
         entered.emplace(running_, "Trainer::step");
         use.emplace(cost_.scope());
+        after.emplace(passing_);
     };
-    auto ran = run_parts(batches, std::cref(enter));  // which needs no memory before ranks agree
-    std::size_t const n = updates_->computed().size();
-    updates_->change(**own_, exec_, std::span(ran.values).first(n), comm_.ranks());
+    double const cost = run_parts(batches, std::cref(enter));  // which needs no memory before ranks agree
+    updates_->change(**own_, exec_, comm_.ranks());
     ++steps_;
-    for (std::size_t i = 0; i < moving_.size(); ++i) moving_[i].now->value() = std::move(ran.values[n + i]);
-    return ran.cost;
+    for (Moving const& m : moving_) m.now->value() = std::exchange(m.next->value(), Value());
+    return cost;
 }
 
 template <class T, class Device>
@@ -215,7 +220,7 @@ template <class T, class Device>
 double Trainer<T, Device>::prepare() {
     auto const first = std::exchange(first_factor_, std::nullopt);
     double const now = first ? *first : factor();
-    updates_->prepare(steps_, now);
+    updates_->prepare(steps_, now, false);
     return now;
 }
 

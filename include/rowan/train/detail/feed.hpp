@@ -58,6 +58,21 @@ void feed(std::span<Variable* const> inputs, Feeds const& feeds, Scope const& sc
     for (auto& [v, value] : values) v->value() = std::move(value);
 }
 
+/// Empties variables on destruction.
+class Emptied {
+public:
+    /// `variables` must outlive this.
+    explicit Emptied(std::span<Variable* const> variables) : variables_(variables) {}
+    Emptied(Emptied const&) = delete;
+    Emptied& operator=(Emptied const&) = delete;
+    ~Emptied() {
+        for (Variable* const v : variables_) v->value().clear();
+    }
+
+private:
+    std::span<Variable* const> variables_;
+};
+
 /// Moves the values out of variables and restores them on destruction.
 class KeptValues {
 public:

@@ -34,12 +34,12 @@ ROWAN_FUNCTION Tensor<std::int64_t>::shape_type GradientNodes::shape() const {
     return shape;
 }
 
-ROWAN_FUNCTION void GradientNodes::add(Cpu exec, Value const& gradient, double weight, std::int64_t part,
-                                       std::int64_t first) {
+ROWAN_FUNCTION void GradientNodes::add(Cpu exec, double weight, std::int64_t part, std::int64_t first) {
+    Value const& value = gradient->value();
     if (sparse) {
-        append_part(exec, sums.type, sparse_nodes, sums.sparse(exec, gradient, weight, part), part, first);
+        append_part(exec, sums.type, sparse_nodes, sums.sparse(exec, value, weight, part), part, first);
     } else {
-        append_part(exec, sums.type, dense_nodes, sums.dense(exec, gradient, weight, part), part, first);
+        append_part(exec, sums.type, dense_nodes, sums.dense(exec, value, weight, part), part, first);
     }
 }
 
@@ -72,9 +72,8 @@ ROWAN_FUNCTION Value GradientNodes::value_of(Cpu exec, AnyExec device, RowPieces
     return sums.sparse_value(device, narrow_pieces(exec, sums.type, std::move(sum)));
 }
 
-ROWAN_FUNCTION void PartSums::sum(GradientSums const& sums, Variable const& gradient, Variable const& like,
-                                  bool own_rows) {
-    nodes_.push_back({sums, &like, gradient.spec().type == VarType::SELECTED_ROWS, own_rows});
+ROWAN_FUNCTION void PartSums::sum(GradientSums const& sums, Variable& gradient, Variable const& like, bool own_rows) {
+    nodes_.push_back({sums, &gradient, &like, gradient.spec().type == VarType::SELECTED_ROWS, own_rows});
 }
 
 ROWAN_FUNCTION void PartSums::begin(PartRange const& parts) {
@@ -86,8 +85,8 @@ ROWAN_FUNCTION void PartSums::begin(PartRange const& parts) {
     next_ = parts.begin;
 }
 
-ROWAN_FUNCTION void PartSums::add(Cpu exec, std::span<Value const> gradients, std::span<double const> weights) {
-    for (std::size_t i = 0; i < nodes_.size(); ++i) nodes_[i].add(exec, gradients[i], weights[i], next_, parts_.begin);
+ROWAN_FUNCTION void PartSums::add(Cpu exec, std::span<double const> weights) {
+    for (std::size_t i = 0; i < nodes_.size(); ++i) nodes_[i].add(exec, weights[i], next_, parts_.begin);
     ++next_;
 }
 
