@@ -11,11 +11,11 @@
 #include <rowan/train/comm.hpp>
 #include <rowan/train/detail/cost_weight.hpp>
 #include <rowan/train/detail/counted.hpp>
+#include <rowan/train/detail/entered.hpp>
 #include <rowan/train/detail/parameter_updates.hpp>
 #include <rowan/train/detail/part_costs.hpp>
-#include <rowan/train/detail/part_exchange.hpp>
 #include <rowan/train/detail/part_sums.hpp>
-#include <rowan/train/detail/passing_scope.hpp>
+#include <rowan/train/detail/ranks.hpp>
 #include <rowan/train/detail/table_lookups.hpp>
 #include <rowan/train/feeds.hpp>
 #include <rowan/train/parameters.hpp>
@@ -149,7 +149,8 @@ private:
 
     Variable& cost_;
     std::optional<MemoryPool> pool_;
-    std::optional<detail::PassingScope> own_;
+    std::optional<Scope> own_;
+    detail::WithdrawnScope withdrawn_{nullptr};  // it, from the net, when the trainer ends
     layer::Schedule schedule_;
     layer::CommOn<Device> comm_;
     Device exec_;
@@ -175,6 +176,5 @@ private:
 
 }  // namespace rowan::inline v0
 
-#include <rowan/train/trainer_parts_inl.hpp>
-
-#include <rowan/train/trainer_inl.hpp>
+#include <rowan/train/detail/trainer_members.hpp>
+#include <rowan/train/detail/trainer_parts.hpp>

@@ -9,7 +9,7 @@
 #include <rowan/graph/scope.hpp>
 #include <rowan/graph/value.hpp>
 #include <rowan/train/detail/feed.hpp>
-#include <rowan/train/detail/part_exchange.hpp>
+#include <rowan/train/detail/ranks.hpp>
 #include <rowan/train/optimizer.hpp>
 #include <rowan/train/parameters.hpp>
 #include <rowan/train/train_options.hpp>
@@ -72,7 +72,7 @@ public:
     void prepare(std::int64_t step, double factor, bool all);
 
     /// Changes the parameters by the gradients in summed(). On error, nothing has changed, on any rank.
-    void change(Scope& scope, Device const& exec, PartExchange const* ranks);
+    void change(Scope& scope, Device const& exec, Ranks const* ranks);
 
     /// Whether a variable is a state that begins with an average, so that a resumed training may lack it.
     bool begins_with_average(Variable const& v) const {
@@ -175,11 +175,12 @@ void ParameterUpdates<Device>::prepare(std::int64_t step, double factor, bool al
 }
 
 template <class Device>
-void ParameterUpdates<Device>::change(Scope& scope, Device const& exec, PartExchange const* ranks) {
+void ParameterUpdates<Device>::change(Scope& scope, Device const& exec, Ranks const* ranks) {
     agree(ranks, TrainCall::change, [&](auto&) {
         if (!clips_.operators().empty()) in_order(exec, [&] { clips_.run(scope, exec); });
         for (auto const& g : gradients_) {
-            if (ranks != nullptr && g.parameter->sharded()) g.gradient->value() = ranks->own_rows(g.gradient->value());
+            if (ranks != nullptr && g.parameter->sharded())
+                g.gradient->value() = own_rows(g.gradient->value(), ranks->rank(), ranks->size());
             check_shape(*g.parameter, *g.gradient);
         }
     });

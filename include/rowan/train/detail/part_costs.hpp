@@ -6,7 +6,7 @@
 #include <rowan/graph/detail/kind_text.hpp>
 #include <rowan/graph/scope.hpp>
 #include <rowan/graph/value.hpp>
-#include <rowan/train/detail/part_exchange.hpp>
+#include <rowan/train/detail/ranks.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +17,7 @@
 namespace rowan::inline v0::detail {
 
 /// `width` numbers of each part of a step, its cost and its weights, where this rank has those of its parts.
-inline std::vector<double> numbers_of_parts(PartExchange const* ranks, std::span<double const> own, std::size_t width,
+inline std::vector<double> numbers_of_parts(Ranks const* ranks, std::span<double const> own, std::size_t width,
                                             std::int64_t total) {
     if (ranks == nullptr) return {own.begin(), own.end()};
     std::vector<double> all;

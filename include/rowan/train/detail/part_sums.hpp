@@ -8,7 +8,7 @@
 #include <rowan/graph/value.hpp>
 #include <rowan/sparse/detail/row_pieces.hpp>
 #include <rowan/train/detail/gradient_sums.hpp>
-#include <rowan/train/detail/part_exchange.hpp>
+#include <rowan/train/detail/ranks.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -53,11 +53,10 @@ public:
 
     /// The sums of all parts, each divided by its divisor, on the device of the net. With ranks, these have agreed that
     /// all have added theirs.
-    std::vector<Value> means(Cpu exec, AnyExec device, std::span<double const> divisors, PartExchange const* ranks);
+    std::vector<Value> means(Cpu exec, AnyExec device, std::span<double const> divisors, Ranks const* ranks);
 
 private:
-    std::vector<Value> sum_of_ranks(Cpu exec, AnyExec device, std::span<double const> divisors,
-                                    PartExchange const& ranks);
+    std::vector<Value> sum_of_ranks(Cpu exec, AnyExec device, std::span<double const> divisors, Ranks const& ranks);
 
     std::vector<GradientNodes> nodes_;
     PartRange parts_{};

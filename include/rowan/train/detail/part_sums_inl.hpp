@@ -4,7 +4,7 @@
 #include <rowan/train/detail/part_sums.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
-#include <memory>
+#include <functional>
 
 namespace rowan::inline v0::detail {
 
@@ -91,7 +91,7 @@ ROWAN_FUNCTION void PartSums::add(Cpu exec, std::span<double const> weights) {
 }
 
 ROWAN_FUNCTION std::vector<Value> PartSums::means(Cpu exec, AnyExec device, std::span<double const> divisors,
-                                                  PartExchange const* ranks) {
+                                                  Ranks const* ranks) {
     std::vector<Value> all;
     if (ranks != nullptr) {
         ranks->must([&] { all = sum_of_ranks(exec, device, divisors, *ranks); });
@@ -107,27 +107,26 @@ ROWAN_FUNCTION std::vector<Value> PartSums::means(Cpu exec, AnyExec device, std:
 }
 
 ROWAN_FUNCTION std::vector<Value> PartSums::sum_of_ranks(Cpu exec, AnyExec device, std::span<double const> divisors,
-                                                         PartExchange const& ranks) {
+                                                         Ranks const& ranks) {
     // What travels is not narrowed before it is divided.
     auto const as_sums = [](ElementSums const& type) {
         return ElementSums{type.sum_bytes, type.sum_bytes, type.add, nullptr};
     };
     std::vector<Value> all(nodes_.size());
-    std::vector<std::unique_ptr<PendingPieces>> dense(nodes_.size());
+    std::vector<std::function<DensePieces()>> dense(nodes_.size());
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
         auto& n = nodes_[i];
-        if (!n.sparse) dense[i] = ranks.begin_dense(exec, as_sums(n.sums.type), n.dense_of(exec, parts_), parts_.total);
+        if (!n.sparse) dense[i] = ranks.begin_sum(exec, as_sums(n.sums.type), n.dense_of(exec, parts_), parts_.total);
     }
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
         auto& n = nodes_[i];
         if (!n.sparse) continue;
         auto nodes = n.sparse_of(exec, parts_);
-        auto sum = n.own ? ranks.sum_own_rows(exec, as_sums(n.sums.type), std::move(nodes), parts_.total)
-                         : ranks.sum_rows(exec, as_sums(n.sums.type), std::move(nodes), parts_.total);
+        auto sum = ranks.sum(exec, as_sums(n.sums.type), std::move(nodes), parts_.total, n.own);
         all[i] = n.value_of(exec, device, std::move(sum), divisors[i]);
     }
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
-        if (dense[i] != nullptr) all[i] = nodes_[i].value_of(exec, device, dense[i]->finish(), divisors[i]);
+        if (dense[i] != nullptr) all[i] = nodes_[i].value_of(exec, device, dense[i](), divisors[i]);
     }
     return all;
 }

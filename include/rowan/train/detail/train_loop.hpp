@@ -5,7 +5,7 @@
 #include <rowan/graph/scope.hpp>
 #include <rowan/layer/var.hpp>
 #include <rowan/train/detail/epochs.hpp>
-#include <rowan/train/detail/part_exchange.hpp>
+#include <rowan/train/detail/ranks.hpp>
 #include <rowan/train/feeds.hpp>
 #include <rowan/train/parameters.hpp>
 #include <rowan/train/train_options.hpp>
@@ -34,7 +34,7 @@ public:
     Parameters run(Read const& read);
 
 private:
-    using Words = PartExchange::Words;
+    using Words = Ranks::Words;
 
     void read_epoch(Read const& read, std::int64_t epoch);
     bool take(Feeds const& feeds);
@@ -43,7 +43,7 @@ private:
     bool all_go_on(std::function<bool()> const& f) const;
 
     TrainOptionsOn<Device> const& options_;
-    PartExchange const* ranks_;
+    Ranks const* ranks_;
     std::optional<ScopeUse> use_;
     std::optional<Epochs> epochs_;
     std::optional<Trainer<T, Device>> trainer_;

@@ -1,4 +1,4 @@
-// rowan/train/detail/part_exchange.hpp: PartExchange, what a training asks of the ranks that train together.
+// rowan/train/detail/ranks.hpp: Ranks, what a training asks of the ranks that train together.
 #pragma once
 
 #include <rowan/core/device.hpp>
@@ -9,14 +9,13 @@
 #include <rowan/detail/tree_sum.hpp>
 #include <rowan/graph/value.hpp>
 #include <rowan/sparse/detail/row_pieces.hpp>
+#include <rowan/train/detail/shard_rows.hpp>
 #include <rowan/train/detail/train_call.hpp>
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
-#include <numeric>
 #include <span>
 #include <string>
 #include <vector>
@@ -34,84 +33,66 @@ struct PartRange {
     std::int64_t size() const noexcept { return end - begin; }
 };
 
-/// The sum of dense pieces, on its way.
-class PendingPieces {
-public:
-    PendingPieces() = default;
-    PendingPieces(PendingPieces const&) = delete;
-    PendingPieces& operator=(PendingPieces const&) = delete;
-    virtual ~PendingPieces() = default;
-    /// The sum, of elements dtype<T>::sum. Called once.
-    virtual DensePieces finish() = 0;
-};
-
-/// The ranks that train together: more than one. All ranks call the same functions in the same order. It is defined in
-/// distributed/, of which layers know nothing.
-class PartExchange {
+/// The ranks that train together, more than one: all that a training asks of them. All ranks call the same functions in the
+/// same order. rowan/distributed/train.hpp makes one of a communicator.
+class Ranks {
 public:
     using Words = std::array<std::int64_t, 3>;
 
-    PartExchange() = default;
-    PartExchange(PartExchange const&) = delete;
-    PartExchange& operator=(PartExchange const&) = delete;
-    virtual ~PartExchange() = default;
+    Ranks(int rank, int size) : rank_(rank), size_(size) {}
+    Ranks(Ranks const&) = delete;
+    Ranks& operator=(Ranks const&) = delete;
+    virtual ~Ranks() = default;
 
-    virtual int rank() const = 0;
-    virtual int size() const = 0;
+    int rank() const noexcept { return rank_; }
+    int size() const noexcept { return size_; }
 
     /// Runs f(words) on every rank, and returns the words of all, or of this one alone if they are the same on all. What f
     /// throws on one rank leaves this call there, and an error with its text on the others.
     /// errors   Error on all ranks if ranks come to different calls, or those of different trainers
     virtual std::vector<Words> agree(TrainCall call, std::int64_t trainer,
                                      std::function<void(Words&)> const& f) const = 0;
-
     /// Runs f(values) on every rank, as agree. Returns a number that only this call has, the same on all ranks.
     /// errors   Error on all ranks if values differ, which names one
     virtual std::int64_t agree_on(TrainCall call, std::function<void(NamedValues&)> const& f) const = 0;
 
-    /// Runs f after an agreement, as the other ranks wait for this one: what it throws ends all ranks.
+    // The others are for ranks that have agreed, and wait for each other: what fails on one ends all.
+
+    /// Runs f: what it throws ends all ranks.
     template <class F>
     void must(F const& f) const {
         run_or_end(std::cref(f));  // a reference needs no memory
     }
-
     /// out = the ranks' bytes, one after another; rank r brings counts[r].
     virtual void gather(std::span<std::byte const> in, std::span<std::byte> out,
                         std::span<std::size_t const> counts) const = 0;
-
     /// Begins to sum what the ranks have of a step of `total` parts: one piece for each node of the tree that a rank has
-    /// all parts of, of the same number of elements.
-    virtual std::unique_ptr<PendingPieces> begin_dense(Cpu exec, ElementSums const& type, DensePieces&& nodes,
-                                                       std::int64_t total) const = 0;
-    /// The same for rows: their sums, narrowed.
-    virtual RowPieces sum_rows(Cpu exec, ElementSums const& type, RowPieces&& nodes, std::int64_t total) const = 0;
-
-    /// The rows of a sharded table of this height that this rank has, ascending.
-    virtual std::vector<std::int64_t> rows_of(std::int64_t height) const = 0;
-    /// Rows of a sharded table, which may differ between ranks; `own` has those of this rank. For ranks that have agreed.
+    /// all parts of, of the same number of elements. Returns what waits for the sum, to be called once.
+    virtual std::function<DensePieces()> begin_sum(Cpu exec, ElementSums const& type, DensePieces&& nodes,
+                                                   std::int64_t total) const = 0;
+    /// The sums of rows, on every rank, or, if `own`, those of the rows that a rank has of a sharded table.
+    virtual RowPieces sum(Cpu exec, ElementSums const& type, RowPieces&& nodes, std::int64_t total, bool own) const = 0;
+    /// Rows of a sharded table, which may differ between ranks; `own` has those of this rank.
     virtual Value fetch(Cpu exec, Value const& own, std::span<std::int64_t const> rows) const = 0;
-    /// As sum_rows, but each rank gets the sums of its rows of a sharded table.
-    virtual RowPieces sum_own_rows(Cpu exec, ElementSums const& type, RowPieces&& nodes, std::int64_t total) const = 0;
-    /// The rows of a gradient that this rank has, in their order.
-    virtual Value own_rows(Value const& gradient) const = 0;
 
 private:
     virtual void run_or_end(std::function<void()> const& f) const = 0;
+
+    int rank_, size_;
 };
 
-/// Runs f(words) on all ranks, as PartExchange::agree, or, without ranks, here.
+/// Runs f(words) on all ranks, as Ranks::agree, or, without ranks, here.
 template <class F>
-std::vector<PartExchange::Words> agree(PartExchange const* ranks, TrainCall call, F const& f,
-                                       std::int64_t trainer = 0) {
+std::vector<Ranks::Words> agree(Ranks const* ranks, TrainCall call, F const& f, std::int64_t trainer = 0) {
     if (ranks != nullptr) return ranks->agree(call, trainer, std::cref(f));
-    std::vector<PartExchange::Words> alone(1);
+    std::vector<Ranks::Words> alone(1);
     f(alone[0]);
     return alone;
 }
 
-/// The same of PartExchange::agree_on.
+/// The same of Ranks::agree_on.
 template <class F>
-std::int64_t agree_on(PartExchange const* ranks, TrainCall call, F const& f) {
+std::int64_t agree_on(Ranks const* ranks, TrainCall call, F const& f) {
     if (ranks != nullptr) return ranks->agree_on(call, std::cref(f));
     NamedValues alone;
     f(alone);
@@ -119,15 +100,13 @@ std::int64_t agree_on(PartExchange const* ranks, TrainCall call, F const& f) {
 }
 
 /// The rows of a sharded table of this height that this process has, ascending: without ranks, all.
-inline std::vector<std::int64_t> rows_of(PartExchange const* ranks, std::int64_t height) {
-    if (ranks != nullptr) return ranks->rows_of(height);
-    std::vector<std::int64_t> all(static_cast<std::size_t>(height));
-    std::iota(all.begin(), all.end(), 0);
-    return all;
+inline std::vector<std::int64_t> rows_of(Ranks const* ranks, std::int64_t height) {
+    return ranks == nullptr ? rows_of_rank(shards_of(height, 1), 0)
+                            : rows_of_rank(shards_of(height, ranks->size()), ranks->rank());
 }
 
 /// Throws an Error on all ranks unless a word is the same on all.
-inline void check_same_word(std::vector<PartExchange::Words> const& all, std::size_t word, char const* what) {
+inline void check_same_word(std::vector<Ranks::Words> const& all, std::size_t word, char const* what) {
     for (std::size_t r = 1; r < all.size(); ++r) {
         if (all[r][word] != all[0][word])
             throw Error(std::string("train: rank ").append(std::to_string(r)).append(what).append("rank 0"));

@@ -1,4 +1,4 @@
-// rowan/train/trainer_parts_inl.hpp: definitions of rowan/train/trainer.hpp: the parts of a step.
+// rowan/train/detail/trainer_parts.hpp: the members of Trainer that run the parts of a step.
 #pragma once
 
 #include <rowan/core/error.hpp>

@@ -1,4 +1,4 @@
-// rowan/train/trainer_inl.hpp: definitions of rowan/train/trainer.hpp.
+// rowan/train/detail/trainer_members.hpp: the members of Trainer: what it builds, a step, and its parameters.
 #pragma once
 
 #include <rowan/core/error.hpp>
@@ -49,6 +49,7 @@ void Trainer<T, Device>::build(TrainOptionsOn<Device> const& options) {
     pool_.emplace();  // here, so that memory that fails on one rank fails on all
     updates_.emplace();
     own_.emplace(cost_.scope());
+    withdrawn_.scope = &*own_;
     schedule_ = options.schedule;
     detail::ScopeUse const use(cost_.scope());
     bool const apart = parts_ > 1 || comm_.ranks() != nullptr;
@@ -58,11 +59,11 @@ void Trainer<T, Device>::build(TrainOptionsOn<Device> const& options) {
     tables_ = detail::table_lookups(cost_);                  // checks the net also without ranks
     if (comm_.ranks() == nullptr) tables_.clear();
     for (auto const& t : tables_) fetched_.push_back(t.table);
-    auto gradients = append_backward<T, Device>(cost_, **own_);
+    auto gradients = append_backward<T, Device>(cost_, *own_);
     for (auto const& g : gradients) parameters_.push_back(g.parameter);
     for (auto const& other : options.optimizers) check_parameter(other.first, "for the optimizer that names it");
     for (auto const& rate : options.rates) check_parameter(rate.first, "for the rate of that name");
-    updates_->add_gradients(**own_, std::move(gradients), options, apart);
+    updates_->add_gradients(*own_, std::move(gradients), options, apart);
     results_.assign(updates_->computed().begin(), updates_->computed().end());
     for (Operator const* op : detail::trace(std::array{&cost_}))
         detail::each_next(*op, [&](Variable& now, Variable& next) {
@@ -93,7 +94,7 @@ void Trainer<T, Device>::build(TrainOptionsOn<Device> const& options) {
     for (Variable* const v : net_->inputs()) {
         if (v->role() == Role::seed) seeds_.push_back(v);
     }
-    updates_->add_updates(**own_, options);
+    updates_->add_updates(*own_, options);
     begin(options.resume, options.initial);
 }
 
@@ -144,7 +145,7 @@ void Trainer<T, Device>::begin(Parameters const* resume, Feeds const& initial) {
         if (!given[i].empty()) {
             all[i]->value() = own_copy(*all[i], given[i]);
         } else if (ranks != nullptr && all[i]->sharded()) {
-            all[i]->initialize_rows(all[i]->value(), ranks->rows_of(all[i]->spec().dims[0]),
+            all[i]->initialize_rows(all[i]->value(), detail::rows_of(ranks, all[i]->spec().dims[0]),
                                     detail::bits_at(seed_, i + 1), exec_);
         } else if (all[i]->initialize) {
             all[i]->initialize(all[i]->value(), detail::bits_at(seed_, i + 1), exec_);
@@ -163,7 +164,7 @@ double Trainer<T, Device>::run(Feeds const& feeds, std::int64_t part) {
     {
         detail::Emptied const after(seeds_);
         for (std::size_t k = 0; k < seeds_.size(); ++k) seeds_[k]->value().set(seed_of(k, part));
-        detail::in_order(exec_, [&] { net_->run(**own_, exec_); });
+        detail::in_order(exec_, [&] { net_->run(*own_, exec_); });
     }
     auto const& value = cost_.value().template get<LoDTensor<T, Device>>().value();
     if (value.size() != 1) throw ShapeError(cost_.name() + ".shape()", detail::shape_text(value.shape()), "[1]");
@@ -184,7 +185,7 @@ double Trainer<T, Device>::step(std::span<Feeds const> batches) {
         after.emplace(passing_);
     };
     double const cost = run_parts(batches, std::cref(enter));  // which needs no memory before ranks agree
-    updates_->change(**own_, exec_, comm_.ranks());
+    updates_->change(*own_, exec_, comm_.ranks());
     ++steps_;
     for (Moving const& m : moving_) m.now->value() = std::exchange(m.next->value(), Value());
     return cost;
