@@ -13,7 +13,6 @@
 #include <rowan/train/detail/counted.hpp>
 #include <rowan/train/detail/entered.hpp>
 #include <rowan/train/detail/parameter_updates.hpp>
-#include <rowan/train/detail/part_costs.hpp>
 #include <rowan/train/detail/part_sums.hpp>
 #include <rowan/train/detail/ranks.hpp>
 #include <rowan/train/detail/table_lookups.hpp>

@@ -4,9 +4,9 @@
 #include <rowan/core/device.hpp>
 #include <rowan/detail/tree_sum.hpp>
 #include <rowan/distributed/detail/process_group.hpp>
+#include <rowan/graph/detail/shard_rows.hpp>
 #include <rowan/graph/value.hpp>
 #include <rowan/sparse/detail/row_pieces.hpp>
-#include <rowan/train/detail/shard_rows.hpp>
 
 #include <cstdint>
 #include <memory>

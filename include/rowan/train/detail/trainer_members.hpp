@@ -155,11 +155,16 @@ void Trainer<T, Device>::begin(Parameters const* resume, Feeds const& initial) {
 
 template <class T, class Device>
 double Trainer<T, Device>::run(Feeds const& feeds, std::int64_t part) {
-    detail::feed(net_->inputs(), feeds, cost_.scope(), exec_);
-    for (Variable const* v : net_->inputs()) {
-        if (v->role() != Role::data || v->spec().type != VarType::LOD_TENSOR) continue;
-        Value const& value = v->value();
-        if (value.rows() == 0) throw ShapeError(v->name() + ".shape(0)", "0", "at least 1");
+    auto const inputs = net_->inputs();
+    detail::Buffer<Value> fed(inputs.size());
+    if (detail::feed(inputs, feeds, fed, exec_) != feeds.size()) {  // others are declared for other nets of the scope
+        for (auto const& named : feeds) detail::check_declared(cost_.scope(), named.first);
+    }
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        if (inputs[i]->role() != Role::data) continue;
+        if (inputs[i]->spec().type == VarType::LOD_TENSOR && fed[i].rows() == 0)
+            throw ShapeError(inputs[i]->name() + ".shape(0)", "0", "at least 1");
+        inputs[i]->value() = std::move(fed[i]);
     }
     {
         detail::Emptied const after(seeds_);

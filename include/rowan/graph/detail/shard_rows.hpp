@@ -1,4 +1,4 @@
-// rowan/train/detail/shard_rows.hpp: the rows that ranks have of a sharded table of a net.
+// rowan/graph/detail/shard_rows.hpp: the rows that ranks have of a sharded table of a net.
 #pragma once
 
 #include <rowan/graph/value.hpp>
@@ -26,4 +26,4 @@ Value own_rows(Value const& all, int rank, int ranks);
 
 }  // namespace rowan::inline v0::detail
 
-#include <rowan/train/detail/shard_rows_inl.hpp>
+#include <rowan/graph/detail/shard_rows_inl.hpp>

@@ -1,7 +1,7 @@
-// rowan/train/detail/shard_rows_inl.hpp: definitions of rowan/train/detail/shard_rows.hpp.
+// rowan/graph/detail/shard_rows_inl.hpp: definitions of rowan/graph/detail/shard_rows.hpp.
 #pragma once
 
-#include <rowan/train/detail/shard_rows.hpp>
+#include <rowan/graph/detail/shard_rows.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
 #include <cstring>
