@@ -30,9 +30,13 @@ field(char const*, Member Struct::*) -> field<Struct, Member>;
 
 namespace detail {
 
+struct takes_fields {  // no lambda, which nvcc does not take in a concept
+    constexpr void operator()(auto const&...) const {}
+};
+
 template <class A>
 concept has_fields_function = requires {
-    A::fields([](auto const&...) {});
+    A::fields(takes_fields{});
 };
 
 }  // namespace detail

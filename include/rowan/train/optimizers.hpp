@@ -85,8 +85,12 @@ struct AdamW {
     /// Attributes of the operator.
     /// errors   none
     /// cost     O(1)
-    AdamOptions options() const { return rowan::detail::with_fields_of(*this, AdamOptions{.decoupled = true}); }
+    AdamOptions options() const;
 };
+
+inline AdamOptions AdamW::options() const {
+    return rowan::detail::with_fields_of<AdamOptions>(*this, {.decoupled = true});
+}
 
 /// AdaMax, see rowan::adamax.
 struct Adamax {
