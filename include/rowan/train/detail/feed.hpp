@@ -1,7 +1,6 @@
 // rowan/train/detail/feed.hpp: feed, the values of a batch as the inputs of a net.
 #pragma once
 
-#include <rowan/core/allocator.hpp>
 #include <rowan/graph/scope.hpp>
 #include <rowan/train/feeds.hpp>
 
@@ -59,23 +58,24 @@ private:
     std::span<Variable* const> variables_;
 };
 
-/// Moves the values out of variables and restores them on destruction.
-class KeptValues {
+/// Exchanges the values of variables with others until its destruction.
+class Swapped {
 public:
-    /// `variables` must outlive this.
-    explicit KeptValues(std::span<Variable* const> variables) : variables_(variables) {
-        values_.reserve(variables_.size());  // so that the loop does not throw
-        for (Variable* const v : variables_) values_.push_back(std::exchange(v->value(), Value()));
+    /// Both must outlive this.
+    Swapped(std::span<Variable* const> variables, std::span<Value> values) : variables_(variables), values_(values) {
+        swap();
     }
-    KeptValues(KeptValues const&) = delete;
-    KeptValues& operator=(KeptValues const&) = delete;
-    ~KeptValues() {
-        for (std::size_t i = 0; i < variables_.size(); ++i) variables_[i]->value() = std::move(values_[i]);
-    }
+    Swapped(Swapped const&) = delete;
+    Swapped& operator=(Swapped const&) = delete;
+    ~Swapped() { swap(); }
 
 private:
+    void swap() {
+        for (std::size_t i = 0; i < values_.size(); ++i) std::swap(variables_[i]->value(), values_[i]);
+    }
+
     std::span<Variable* const> variables_;
-    Buffer<Value> values_;
+    std::span<Value> values_;
 };
 
 }  // namespace rowan::inline v0::detail

@@ -182,8 +182,8 @@ template <class T, class Device>
 double Trainer<T, Device>::step(std::span<Feeds const> batches) {
     std::optional<detail::Entered> entered;
     std::optional<detail::ScopeUse> use;
-    std::optional<detail::Emptied> after;
     MemoryPool::Guard const guard(*pool_);
+    std::optional<detail::Emptied> after;  // whose memory the pool keeps
     auto const enter = [&] {
         entered.emplace(running_, "Trainer::step");
         use.emplace(cost_.scope());

@@ -35,8 +35,7 @@ double Trainer<T, Device>::run_parts(std::span<Feeds const> batches, std::functi
     if (!tables_.empty()) rows = fetch(batches, std::cref(begin));
     auto const run_own = [&](auto& words) {
         if (tables_.empty()) begin();
-        detail::KeptValues const own_rows(fetched_);
-        for (std::size_t i = 0; i < rows.size(); ++i) fetched_[i]->value() = std::move(rows[i]);
+        detail::Swapped const own_rows(fetched_, rows);
         words[0] = total;
         words[1] = std::bit_cast<std::int64_t>(prepare());
         sums_.begin(parts);
