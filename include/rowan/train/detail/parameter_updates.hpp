@@ -67,8 +67,8 @@ public:
     /// errors   ShapeError if not
     void check_states(Parameters const& resume) const;
 
-    /// Sets the step number, counted from 0, and the learning rates, and checks the options of optimizers, but for
-    /// those that check them before any parameter changes: unless `all`.
+    /// Sets the step number, counted from 0, and the learning rates. Checks the options of all optimizers, or only of
+    /// those without checks_first: `change` checks the others before any parameter changes.
     void prepare(std::int64_t step, double factor, bool all);
 
     /// Changes the parameters by the gradients in summed(). On error, nothing has changed, on any rank.

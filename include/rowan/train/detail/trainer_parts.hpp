@@ -54,6 +54,7 @@ double Trainer<T, Device>::run_parts(std::span<Feeds const> batches, std::functi
         }
     };
     auto const all = detail::agree(comm_.ranks(), detail::TrainCall::step, run_own, number_);
+    rows.clear();
     detail::check_same_word(all, 0, " has another number of batches for a step than ");
     detail::check_same_word(all, 1, " has another factor of the learning rate than ");
     detail::check_same_word(all, 2, " has another batch for the only part of a step than ");
