@@ -36,6 +36,12 @@ void add_option(NamedValues& to, std::string_view name, V const& v) {
     }
 }
 
+/// Adds the fields of a struct, by their names after `before`.
+template <has_fields A>
+void add_fields(NamedValues& to, char const* before, A const& a) {
+    each_field<A>([&](auto const& f) { add_option(to, std::string(before).append(f.name), a.*f.member); });
+}
+
 /// The attributes of the operator of an optimizer, an average or a clipping: what its options() returns, else its fields.
 template <class O>
 typename O::op::attributes operator_options(O const& o) {
@@ -62,13 +68,10 @@ NamedValues option_values(O const& o) {
     auto const attributes = operator_options(o);
     NamedValues all;
     all.add("", O::op::name);
-    auto const add_fields = [&]<class A>(A const& a) {
-        each_field<A>([&](auto const& f) { add_option(all, std::string(".").append(f.name), a.*f.member); });
-    };
     if constexpr (has_fields<O>) {
-        add_fields(o);
+        add_fields(all, ".", o);
     } else if constexpr (has_fields<typename O::op::attributes>) {
-        add_fields(attributes);
+        add_fields(all, ".", attributes);
     } else if constexpr (requires { attributes.learning_rate; }) {
         add_option(all, ".learning_rate", attributes.learning_rate);
     }

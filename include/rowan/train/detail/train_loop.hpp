@@ -61,11 +61,7 @@ TrainLoop<T, Device>::TrainLoop(layer::Var<T, Device> const& cost, TrainOptionsO
         use_.emplace(cost->scope());
         epochs_.emplace(options.metrics, options.stop);
         same.add("options.epochs", options.epochs);
-        if (!options.stop) return;
-        same.add("options.stop.metric", options.stop->metric);
-        same.add("options.stop.patience", options.stop->patience);
-        same.add("options.stop.larger", options.stop->larger);
-        same.add("options.stop.least", options.stop->least);
+        if (options.stop) add_fields(same, "options.stop.", *options.stop);
     });
     trainer_.emplace(cost, options);
 }
