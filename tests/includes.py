@@ -44,11 +44,13 @@ for name, others in includes.items():
     for other in others:
         if other not in headers:
             wrong.append(f"{name} includes <{other}>, which is not there")
+        elif name in bottom and other not in bottom:
+            wrong.append(f"{name} includes <{other}>, but all rooms are above it")
         elif room in below and other not in bottom and room_of(other) not in (room, *below[room]):
             wrong.append(f"{name} includes <{other}>, which is not below {room}")
     first = re.search(r"^#include .*$", headers[name], re.M)
     if name not in bottom and "#include <rowan/" not in first[0]:
-        wrong.append(f"{name} includes another header before ours, which ask for C++20: <rowan/core/detail/config.hpp> if no other")
+        wrong.append(f"{name} includes another header before ours, which ask for C++20: <rowan/version.hpp> if no other")
 
 public = [name for name in headers if not re.search(r"/detail/|/compiled|_inl\.hpp$", name) and name not in (*bottom, *umbrellas)]
 for name in public:

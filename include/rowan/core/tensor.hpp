@@ -297,4 +297,4 @@ private:
 
 }  // namespace rowan::inline v0
 
-#include <rowan/core/tensor_inl.hpp>
+#include <rowan/core/detail/tensor_members.hpp>

@@ -12,9 +12,9 @@
 #include <rowan/distributed/detail/row_reduction.hpp>
 #include <rowan/distributed/detail/shard_exchange.hpp>
 #include <rowan/distributed/detail/shard_parts.hpp>
-#include <rowan/distributed/partition.hpp>
 #include <rowan/distributed/row_reduce_options.hpp>
 #include <rowan/sparse/gather.hpp>
+#include <rowan/sparse/partition.hpp>
 #include <rowan/sparse/selected_rows.hpp>
 
 #include <concepts>

@@ -11,7 +11,7 @@
 #include <rowan/io/from_program.hpp>
 #include <rowan/io/to_program.hpp>
 #include <rowan/layer/var.hpp>
-#include <rowan/train/detail/check_fits.hpp>
+#include <rowan/train/detail/feed.hpp>
 #include <rowan/train/infer.hpp>
 #include <rowan/train/loaded_model.hpp>
 #include <rowan/train/parameters.hpp>

@@ -255,5 +255,5 @@ struct Unpacked {
 
 }  // namespace rowan::inline v0
 
-#include <rowan/sequence/tensor_array_inl.hpp>
-#include <rowan/sequence/tensor_array_parts_inl.hpp>
+#include <rowan/sequence/detail/tensor_array_batch.hpp>
+#include <rowan/sequence/detail/tensor_array_slots.hpp>

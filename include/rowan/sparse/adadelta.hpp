@@ -1,6 +1,7 @@
 // rowan/sparse/adadelta.hpp: adadelta, steps of the size of earlier steps.
 #pragma once
 
+#include <rowan/core/fields.hpp>
 #include <rowan/sparse/detail/optimizer.hpp>
 #include <rowan/sparse/update_rows.hpp>
 
@@ -14,6 +15,8 @@ struct AdadeltaOptions {
     double rho = 0.9;            ///< decay rate of the mean squares, in [0, 1)
     double epsilon = 1e-6;       ///< added inside both square roots
     double weight_decay = 0.0;   ///< L2 penalty: weight_decay · p is added to the gradient of touched rows
+
+    ROWAN_OPTIONS(AdadeltaOptions, learning_rate, rho, epsilon, weight_decay)
 };
 
 namespace detail {

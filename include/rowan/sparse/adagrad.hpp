@@ -1,6 +1,7 @@
 // rowan/sparse/adagrad.hpp: adagrad, AdaGrad with one state per element.
 #pragma once
 
+#include <rowan/core/fields.hpp>
 #include <rowan/sparse/detail/optimizer.hpp>
 #include <rowan/sparse/update_rows.hpp>
 
@@ -12,6 +13,8 @@ namespace rowan::inline v0 {
 struct AdaGradOptions {
     double learning_rate = 0.01;  ///< the step size
     double epsilon = 1e-6;        ///< added to the square root
+
+    ROWAN_OPTIONS(AdaGradOptions, learning_rate, epsilon)
 };
 
 namespace detail {

@@ -1,6 +1,7 @@
 // rowan/sparse/adam.hpp: adam, lazy Adam: rows that are not in the gradient are unchanged.
 #pragma once
 
+#include <rowan/core/fields.hpp>
 #include <rowan/sparse/detail/optimizer.hpp>
 #include <rowan/sparse/update_rows.hpp>
 
@@ -19,6 +20,8 @@ struct AdamOptions {
     std::int64_t step = 1;
     double weight_decay = 0.0;  ///< L2 penalty: weight_decay · p is added to the gradient of touched rows
     bool decoupled = false;     ///< AdamW: touched rows are multiplied by 1 - learning_rate · weight_decay instead
+
+    ROWAN_OPTIONS(AdamOptions, learning_rate, beta1, beta2, epsilon, step, weight_decay, decoupled)
 };
 
 namespace detail {

@@ -1,6 +1,7 @@
 // rowan/sparse/adamax.hpp: adamax, Adam with a maximum of gradients instead of the mean of their squares.
 #pragma once
 
+#include <rowan/core/fields.hpp>
 #include <rowan/detail/extremes.hpp>
 #include <rowan/sparse/detail/optimizer.hpp>
 #include <rowan/sparse/update_rows.hpp>
@@ -19,6 +20,8 @@ struct AdamaxOptions {
     /// The number of this step, counted from 1 by the caller, including batches that touch no row.
     std::int64_t step = 1;
     double weight_decay = 0.0;  ///< L2 penalty: weight_decay · p is added to the gradient of touched rows
+
+    ROWAN_OPTIONS(AdamaxOptions, learning_rate, beta1, beta2, epsilon, step, weight_decay)
 };
 
 namespace detail {

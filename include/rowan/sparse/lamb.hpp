@@ -1,6 +1,7 @@
 // rowan/sparse/lamb.hpp: lamb, Adam with steps in proportion to the norm of the parameter.
 #pragma once
 
+#include <rowan/core/fields.hpp>
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/on_device.hpp>
 #include <rowan/sparse/detail/optimizer.hpp>
@@ -25,6 +26,8 @@ struct LambOptions {
     /// The number of this step, counted from 1 by the caller.
     std::int64_t step = 1;
     double weight_decay = 0.01;  ///< weight_decay · p is added to the direction
+
+    ROWAN_OPTIONS(LambOptions, learning_rate, beta1, beta2, epsilon, step, weight_decay)
 };
 
 namespace detail {

@@ -1,6 +1,7 @@
 // rowan/sparse/momentum.hpp: momentum, gradient descent with momentum.
 #pragma once
 
+#include <rowan/core/fields.hpp>
 #include <rowan/sparse/detail/optimizer.hpp>
 #include <rowan/sparse/update_rows.hpp>
 
@@ -14,6 +15,8 @@ struct MomentumOptions {
     double momentum = 0.9;        ///< mu: the momentum factor
     bool nesterov = false;        ///< the step uses g + mu · v instead of v
     double weight_decay = 0.0;    ///< L2 penalty: weight_decay · p is added to the gradient of touched rows
+
+    ROWAN_OPTIONS(MomentumOptions, learning_rate, momentum, nesterov, weight_decay)
 };
 
 namespace detail {

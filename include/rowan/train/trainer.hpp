@@ -11,11 +11,10 @@
 #include <rowan/train/comm.hpp>
 #include <rowan/train/detail/cost_weight.hpp>
 #include <rowan/train/detail/counted.hpp>
+#include <rowan/train/detail/entered.hpp>
 #include <rowan/train/detail/parameter_updates.hpp>
-#include <rowan/train/detail/part_costs.hpp>
-#include <rowan/train/detail/part_exchange.hpp>
 #include <rowan/train/detail/part_sums.hpp>
-#include <rowan/train/detail/passing_scope.hpp>
+#include <rowan/train/detail/ranks.hpp>
 #include <rowan/train/detail/table_lookups.hpp>
 #include <rowan/train/feeds.hpp>
 #include <rowan/train/parameters.hpp>
@@ -119,16 +118,12 @@ private:
     /// The seed of the k-th random operator for a part of this step; it differs from the seeds for initialization.
     LoDTensor<std::int64_t, Device> seed_of(std::size_t k, std::int64_t part) const;
 
-    /// What the run of the net on a part leaves.
-    struct Ran {
-        double cost = 0;
-        std::vector<double> weights = {};  // of the cost, see CostWeight, and of each of moving_
-        std::vector<Value> values = {};    // of results_
-    };
-    Ran run(Feeds const& feeds, std::int64_t part);
-    void weigh(Ran& ran) const;
-    /// Runs this rank's parts and agrees with the others. Returns the cost and results_ of all as one batch.
-    Ran run_parts(std::span<Feeds const> batches, std::function<void()> const& enter);
+    /// Runs the net on a part, which sets results_, and returns the cost.
+    double run(Feeds const& feeds, std::int64_t part);
+    /// The weights of the part that has been run: of the cost, see CostWeight, and of each of moving_.
+    std::vector<double> weights() const;
+    /// Runs this rank's parts, agrees with the others, sets totals_ and returns the cost of all as one batch.
+    double run_parts(std::span<Feeds const> batches, std::function<void()> const& enter);
     /// The parts of a step that this rank runs.
     detail::PartRange parts_of(std::span<Feeds const> batches) const {
         auto const total = static_cast<std::int64_t>(batches.size());
@@ -140,7 +135,7 @@ private:
     std::vector<Value> fetch(std::span<Feeds const> batches, std::function<void()> const& begin) const;
     /// The weights of results_, or their divisors, from those of the cost and of moving_.
     std::vector<double> of_results(double of_cost, std::span<double const> of_moving) const;
-    Ran add_up(std::span<double const> own, detail::PartRange const& parts);
+    double add_up(std::span<double const> own, detail::PartRange const& parts);
 
     /// errors   GraphError if there is no parameter of this name
     void check_parameter(std::string const& name, char const* what, bool may_move = false) const;
@@ -156,7 +151,8 @@ private:
 
     Variable& cost_;
     std::optional<MemoryPool> pool_;
-    std::optional<detail::PassingScope> own_;
+    std::optional<Scope> own_;
+    detail::WithdrawnScope withdrawn_{nullptr};  // it, from the net, when the trainer ends
     layer::Schedule schedule_;
     layer::CommOn<Device> comm_;
     Device exec_;
@@ -165,7 +161,9 @@ private:
     std::vector<Moving> moving_;
     std::vector<detail::TableLookups> tables_;  // sharded ones, if there are ranks
     std::vector<Variable*> fetched_;            // the same
-    std::vector<Variable*> results_;  // what a step takes from the net: gradients, then what variables are next
+    std::vector<Variable*> results_;            // of a part: gradients, then what variables are next
+    std::vector<Variable*> totals_;             // the same of a step, of one part perhaps the same variables
+    std::vector<Variable*> passing_;            // what a step empties when it ends
     std::optional<detail::ParameterUpdates<Device>> updates_;
     std::int64_t parts_;                        // the most batches of a step
     std::optional<detail::CostWeight> weight_;  // of a part
@@ -180,6 +178,5 @@ private:
 
 }  // namespace rowan::inline v0
 
-#include <rowan/train/trainer_parts_inl.hpp>
-
-#include <rowan/train/trainer_inl.hpp>
+#include <rowan/train/detail/trainer_members.hpp>
+#include <rowan/train/detail/trainer_parts.hpp>

@@ -6,8 +6,8 @@
 #include <rowan/core/tensor.hpp>
 #include <rowan/distributed/detail/process_group.hpp>
 #include <rowan/distributed/detail/row_exchange.hpp>
-#include <rowan/distributed/partition.hpp>
 #include <rowan/sparse/detail/row_pieces.hpp>
+#include <rowan/sparse/partition.hpp>
 #include <rowan/sparse/row_plan.hpp>
 
 #include <cstddef>

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <rowan/detail/named_values.hpp>
-#include <rowan/distributed/partition.hpp>
 #include <rowan/io/checkpoint.hpp>
 #include <rowan/io/checkpoint_file.hpp>
 #include <rowan/io/detail/naming_file.hpp>
+#include <rowan/sparse/partition.hpp>
 
 #include <cstdint>
 #include <functional>

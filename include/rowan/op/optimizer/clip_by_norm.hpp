@@ -2,12 +2,12 @@
 #pragma once
 
 #include <rowan/core/device.hpp>
+#include <rowan/core/fields.hpp>
 #include <rowan/detail/arguments.hpp>
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/op/detail/concat_split.hpp>
 #include <rowan/op/detail/lists.hpp>
 #include <rowan/op/elementwise/scale.hpp>
-#include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
@@ -33,10 +33,7 @@ namespace rowan::inline v0 {
 struct ClipByNormOptions {
     double max_norm = 1;  ///< the maximum norm
 
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"max_norm", &ClipByNormOptions::max_norm});
-    }
+    ROWAN_OPTIONS(ClipByNormOptions, max_norm)
 };
 
 namespace detail {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rowan/core/device.hpp>
+#include <rowan/core/fields.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/op/detail/optimizer_op.hpp>
 #include <rowan/sparse/detail/optimizer.hpp>
@@ -14,6 +15,8 @@ namespace rowan::inline v0 {
 /// The options of moving_average.
 struct MovingAverageOptions {
     double decay = 0.999;  ///< the part of the average that a step keeps, in [0, 1)
+
+    ROWAN_OPTIONS(MovingAverageOptions, decay)
 };
 
 namespace detail {
