@@ -3,7 +3,7 @@
 
 #include <rowan/core/error.hpp>
 #include <rowan/detail/extremes.hpp>
-#include <rowan/op/detail/logarithm.hpp>
+#include <rowan/detail/logarithm.hpp>
 #include <rowan/op/detail/normal_cdf.hpp>
 #include <rowan/op/elementwise/activation_options.hpp>
 

@@ -6,8 +6,8 @@
 #include <rowan/core/parallel.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
-#include <rowan/detail/functions.hpp>
 #include <rowan/detail/lanes.hpp>
+#include <rowan/detail/logarithm.hpp>
 #include <rowan/op/detail/softmax_formulas.hpp>
 
 #include <algorithm>
@@ -127,7 +127,7 @@ struct MatrixRows<Cpu> {
             for (; begin < end; ++begin) {
                 T const* const row = x + begin * classes;
                 S const greatest = largest<S>(classes, row);
-                S const log_total = log_of(exponentials<S>(classes, row, greatest, e.data()));
+                S const log_total = logarithm(exponentials<S>(classes, row, greatest, e.data()));
                 auto const share = [&]<class V>(V const& a) { return log_share{}(a, V(greatest), V(log_total)); };
                 map_lanes<S>(share, classes, row, to + begin * classes);
             }
@@ -237,15 +237,17 @@ struct MatrixRows<Cpu> {
         });
     }
 
-    /// sums[row] = 0 - Σ term(at) over at = row · classes + column.
-    template <class S, class Term>
-    static void negative_sums(Cpu exec, std::size_t n, std::size_t classes, Term const& term, S* sums) {
+    /// losses[row] = 0 - Σ weighed_logarithm
+    template <class T>
+    static void soft_probability_losses(Cpu exec, std::size_t n, std::size_t classes, T const* x, sum_t<T> const* label,
+                                        sum_t<T>* losses) {
+        using S = sum_t<T>;
         for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
             Buffer<S> terms(classes);
             for (std::size_t i = begin; i < end; ++i) {
-                for (std::size_t k = 0; k < classes; ++k) terms[k] = term(i * classes + k);
+                zip_lanes<S>(weighed_logarithm{}, classes, terms.data(), x + i * classes, label + i * classes);
                 S const* const t = terms.data();
-                sums[i] = constant<S>(0.0) - interleaved_sum<S>(classes, t, [](auto const& a) { return a; });
+                losses[i] = constant<S>(0.0) - interleaved_sum<S>(classes, t, [](auto const& a) { return a; });
             }
         });
     }

@@ -1,8 +1,9 @@
 // rowan/op/detail/softmax_formulas.hpp: the formulas of softmax, its logarithm, their losses and gradients.
 #pragma once
 
+#include <rowan/detail/exponential.hpp>
 #include <rowan/detail/lanes.hpp>
-#include <rowan/op/detail/exponential.hpp>
+#include <rowan/detail/logarithm.hpp>
 
 namespace rowan::inline v0::detail {
 
@@ -14,18 +15,6 @@ struct take_larger {
         most = choose(a > most, a, most);
     }
 };
-
-/// exp(x) for x <= 0. For float and double it is 0 if x < exp_traits::least, where exp(x) may be subnormal.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V exponential_of_negative(V const& x) {
-    if constexpr (is_machine_float<typename lane_of<V>::type>) {
-        V const least = constant<V>(exp_traits<typename lane_of<V>::type>::least);
-        return choose(x < least, constant<V>(0.0), exponential(x));
-    } else {
-        return exponential(x);
-    }
-}
 
 /// x - greatest - log_total
 struct log_share {
@@ -52,6 +41,21 @@ struct soft_label_loss {
     ROWAN_HD_INLINE V operator()(V const& x, V const& label, V const& greatest, V const& log_total) const {
         V const zero = constant<V>(0.0), loss = product(label, V(log_total - (x - greatest)));
         return choose(label > zero, loss, choose(label < zero, loss, label));
+    }
+};
+
+/// label · log(x), or 0 where the label is 0
+struct weighed_logarithm {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x, V const& label) const {
+        V const zero = constant<V>(0.0);
+        if constexpr (is_batch<V>) {
+            V const term = product(label, logarithm(x));
+            return choose(label > zero, term, choose(label < zero, term, label));
+        } else {  // an own type's log may have no value at 0
+            return label > zero || label < zero ? product(label, logarithm(x)) : label;
+        }
     }
 };
 

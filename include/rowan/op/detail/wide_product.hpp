@@ -6,7 +6,7 @@
 #include <rowan/detail/extremes.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/op/detail/axis_sums.hpp>
-#include <rowan/op/detail/logarithm.hpp>
+#include <rowan/detail/logarithm.hpp>
 
 #include <cstddef>
 #include <cstdint>

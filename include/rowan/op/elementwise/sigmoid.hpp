@@ -1,7 +1,7 @@
 // rowan/op/elementwise/sigmoid.hpp: sigmoid, the element-wise logistic function.
 #pragma once
 
-#include <rowan/op/detail/exponential.hpp>
+#include <rowan/detail/exponential.hpp>
 #include <rowan/op/detail/unary.hpp>
 
 #include <string_view>

@@ -1,7 +1,7 @@
 // rowan/op/elementwise/tanh.hpp: tanh, the element-wise hyperbolic tangent.
 #pragma once
 
-#include <rowan/op/detail/exponential.hpp>
+#include <rowan/detail/exponential.hpp>
 #include <rowan/op/detail/tensor_argument.hpp>
 #include <rowan/op/detail/unary.hpp>
 

@@ -4,8 +4,8 @@
 #include <rowan/core/device.hpp>
 #include <rowan/core/ids.hpp>
 #include <rowan/core/tensor.hpp>
-#include <rowan/detail/functions.hpp>
 #include <rowan/detail/lanes.hpp>
+#include <rowan/detail/logarithm.hpp>
 #include <rowan/op/detail/class_rows.hpp>
 #include <rowan/op/detail/kept_labels.hpp>
 #include <rowan/op/detail/matrix_rows.hpp>
@@ -44,7 +44,7 @@ struct SoftmaxLoss {
             return;
         }
         auto const found = load<S>(x + row * classes + static_cast<std::size_t>(label[row]));
-        S const loss = log_of(total) - (found - greatest);
+        S const loss = logarithm(total) - (found - greatest);
         losses[row] = kept == nullptr ? loss : product(constant<S>(kept[row]), loss);
     }
 };
@@ -57,7 +57,7 @@ struct KeepLogTotal {
     ROWAN_NO_EXEC_CHECK
     ROWAN_HD void operator()(std::size_t row, S const& most, S const& total) const {
         greatest[row] = most;
-        logs[row] = log_of(total);
+        logs[row] = logarithm(total);
     }
 };
 
@@ -67,8 +67,7 @@ struct KeepLogTotal {
 /// the gradient needs. The axis of the classes, rows to ignore, weights and the mean are those of cross_entropy_of_probabilities; an
 /// ignored row has a gradient of 0, whatever its elements are. Computed in dtype<T>::sum; user-defined types need `exp`
 /// and `log` that ADL finds. The loss is finite if the differences of the elements of a row are. Row sums are formed in
-/// 16 interleaved partial sums, sums of losses as in cross_entropy_of_probabilities. The precision of the loss on Cuda is that of its
-/// `log`. Goodfellow et al.: Deep Learning, 2016, sections 4.1 and 6.2.2.
+/// 16 interleaved partial sums, sums of losses as in cross_entropy_of_probabilities. Goodfellow et al.: Deep Learning, 2016, sections 4.1 and 6.2.2.
 ///     auto [loss, saved] = cross_entropy(x, label, {.ignore_index = -100, .weights = {1, 1, 4}});
 /// shapes   x [n, classes], label [n] of int32 or int64 -> the loss [1], or [n] without reduction, and the softmax
 ///          [n, classes]; or x [...] with classes along the axis, label [...] without that axis

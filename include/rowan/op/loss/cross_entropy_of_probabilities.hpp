@@ -5,8 +5,8 @@
 #include <rowan/core/ids.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
-#include <rowan/detail/functions.hpp>
 #include <rowan/detail/lanes.hpp>
+#include <rowan/detail/logarithm.hpp>
 #include <rowan/op/detail/class_rows.hpp>
 #include <rowan/op/detail/kept_labels.hpp>
 #include <rowan/op/detail/matrix_rows.hpp>
@@ -38,7 +38,7 @@ struct LabelLoss {
         using S = sum_t<T>;
         T const* const p = x + row * classes + static_cast<std::size_t>(label[row]);
         S loss = constant<S>(0.0);
-        if (kept == nullptr || kept[row] != 0) loss = loss - log_of(load<S>(p));
+        if (kept == nullptr || kept[row] != 0) loss = loss - logarithm(load<S>(p));
         losses[row] = kept == nullptr ? loss : product(constant<S>(kept[row]), loss);
     }
 };
@@ -69,21 +69,7 @@ ROWAN_HD_INLINE bool is_zero(S const& x) {
     return !(x < zero) && !(x > zero) && !(x != x);
 }
 
-/// label · log(x), or 0 where the label is 0.
-template <class T>
-struct SoftLabelTerm {
-    T const* x;
-    sum_t<T> const* label;
-
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD sum_t<T> operator()(std::size_t at) const {
-        using S = sum_t<T>;
-        S const share = label[at];
-        return is_zero(share) ? constant<S>(0.0) : product(share, log_of(load<S>(x + at)));
-    }
-};
-
-/// The gradient of the loss, the negative sum of these terms: -grad · label / x, or 0 where the label is 0.
+/// The gradient of the loss, the negative sum of weighed_logarithm: -grad · label / x, or 0 where the label is 0.
 template <class T>
 struct SoftLabelGrad {
     T const* x;
@@ -106,13 +92,13 @@ struct SoftLabelGrad {
 
 }  // namespace detail
 
-/// -log(x[i, label[i]]) for every row i, or the mean or sum of these, computed in dtype<T>::sum; `log` is std::log or
-/// found by ADL. The classes are along options.axis, by default the last one; a row is the elements along it. Rows whose
+/// -log(x[i, label[i]]) for every row i, or the mean or sum of these, computed in dtype<T>::sum; user-defined types
+/// need a `log` that ADL finds. The classes are along options.axis, by default the last one; a row is the elements along it. Rows whose
 /// label is options.ignore_index, which may be any number, have a loss and a gradient of 0. With options.weights, a
 /// row's loss is multiplied by the weight of its label. The mean divides by the number of rows that count, or by the sum
 /// of their weights, as in PyTorch, except that the mean is 0 if this is 0. Sums are formed in blocks of 4096 elements,
 /// each in 16 interleaved partial sums, and the block sums are added in the same way. A probability of 0 has an infinite
-/// loss; cross_entropy avoids this. The precision on Cuda is that of its `log`. Goodfellow et al.: Deep
+/// loss; cross_entropy avoids this. Goodfellow et al.: Deep
 /// Learning, 2016, section 6.2.2.
 /// shapes   x [n, classes] of probabilities, label [n] of int32 or int64 -> [1], or [n] without reduction; or x [...]
 ///          with classes along the axis, label [...] without that axis -> [1], or that of label without reduction
@@ -157,8 +143,7 @@ Tensor<T, D> cross_entropy_of_probabilities(D const& exec, Tensor<T, D> const& x
     detail::SoftLabels<T, D> const shares(exec, label, c, options);
     auto const rows = c.rows(exec, x);
     auto losses = detail::ElementLoops<D>::template scratch<S>(exec, c.n);
-    detail::SoftLabelTerm<T> const term{rows.data(), shares.data()};
-    detail::MatrixRows<D>::template negative_sums<S>(exec, c.n, c.classes, term, losses.data());
+    detail::MatrixRows<D>::soft_probability_losses(exec, c.n, c.classes, rows.data(), shares.data(), losses.data());
     return detail::reduce(exec, options, c, losses);
 }
 

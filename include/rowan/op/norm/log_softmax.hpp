@@ -19,7 +19,6 @@ namespace rowan::inline v0 {
 /// x - max - log(Σ exp(x - max)) along an axis, by default row by row: the logarithm of softmax, finite where the
 /// probability underflows. Computed in dtype<T>::sum and narrowed once; user-defined types need `exp` and `log` that ADL
 /// finds. Sums are formed in 16 interleaved partial sums. A row is NaN if it contains a NaN or its maximum is infinite.
-/// The precision on Cuda is that of its `log`.
 /// shapes   x [...] -> [...]
 /// errors   ShapeError if x has rank 0; ValueError if the axis is not in [-rank, rank)
 /// cost     two reads of x and one write of the result, temporary memory of one row per thread; x and the result are

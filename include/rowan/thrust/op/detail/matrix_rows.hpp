@@ -76,7 +76,7 @@ struct NormaliseElement {
 template <class S>
 struct KeepLog {
     S* logs;
-    ROWAN_HD void operator()(std::size_t row, S const& total) const { logs[row] = log_of(total); }
+    ROWAN_HD void operator()(std::size_t row, S const& total) const { logs[row] = logarithm(total); }
 };
 
 template <class T>
@@ -157,6 +157,13 @@ struct SoftLossAt {
         std::size_t const row = classes.quotient(i);
         return soft_label_loss{}(load<S>(x + i), label[i], greatest[row], logs[row]);
     }
+};
+
+template <class T>
+struct WeighedLogarithmAt {
+    T const* x;
+    sum_t<T> const* label;
+    ROWAN_HD sum_t<T> operator()(std::size_t i) const { return weighed_logarithm{}(load<sum_t<T>>(x + i), label[i]); }
 };
 
 template <class T>
@@ -262,10 +269,12 @@ struct MatrixRows<ThrustDevice<System>> {
         launch(exec, n * classes, SoftGradElement<T, Grads>{p, label, totals.data(), grads, to, FastDivmod(classes)});
     }
 
-    template <class S, class Term>
-    static void negative_sums(Device const& exec, std::size_t n, std::size_t classes, Term const& term, S* sums) {
-        if (classes == 0) return launch(exec, n, FillWith<S>{sums, constant<S>(0.0) - constant<S>(0.0)});
-        sum_runs<S>(exec, n * classes, classes, term, KeepNegative<S>{sums});
+    template <class T>
+    static void soft_probability_losses(Device const& exec, std::size_t n, std::size_t classes, T const* x,
+                                        sum_t<T> const* label, sum_t<T>* losses) {
+        using S = sum_t<T>;
+        if (classes == 0) return launch(exec, n, FillWith<S>{losses, constant<S>(0.0) - constant<S>(0.0)});
+        sum_runs<S>(exec, n * classes, classes, WeighedLogarithmAt<T>{x, label}, KeepNegative<S>{losses});
     }
 
 private:
