@@ -43,7 +43,7 @@ TEST_CASE("argmax and argmin equal NumPy's", "[op][golden]") {
 
 TEST_CASE("argmax refuses axes that do not exist and lanes of no elements", "[op][bad]") {
     auto const none = Tensor<float>::from_shape({2, 0});
-    CHECK(test::refusal<ValueError>([&](Cpu e) { rowan::argmax(e, none, {.axis = 2}); }, none) == "axis is 2, expected in [-2, 2)");
+    CHECK(test::refusal<IndexError>([&](Cpu e) { rowan::argmax(e, none, {.axis = 2}); }, none) == "axis = 2 is not in [-2, 2)");
     CHECK(test::refusal<ShapeError>([&](Cpu e) { rowan::argmin(e, none, {.axis = 1}); }, none) == "x.shape() is [2, 0], expected at least one element for each result");
 }
 
@@ -115,7 +115,7 @@ TEST_CASE("cumsum sums up to each element, in both directions", "[op][golden]") 
     CHECK((rowan::cumsum(Tensor<float>{16777216, 1, 1, 1, -16777216}) == Tensor<float>{16777216, 16777216, 16777218, 16777220, 3}));
     CHECK((rowan::cumsum(Tensor<float>{3e38F, 3e38F, -3e38F}, {.reverse = true}) == Tensor<float>{3e38F, 0, -3e38F}));
     CHECK(rowan::cumsum(Tensor<float>::from_shape({3, 0})).shape() == Tensor<float>::shape_type{3, 0});
-    CHECK(test::refusal<ValueError>([&](Cpu e) { rowan::cumsum(e, x, {.axis = -3}); }, x) == "axis is -3, expected in [-2, 2)");
+    CHECK(test::refusal<IndexError>([&](Cpu e) { rowan::cumsum(e, x, {.axis = -3}); }, x) == "axis = -3 is not in [-2, 2)");
 }
 
 TEST_CASE("gradients of top_k and cumsum equal central differences", "[op]") {

@@ -20,7 +20,7 @@ namespace rowan::inline v0::layer {
 ///     auto const label = layer::argmax(scores);
 /// shapes   x [...] -> the dims of x without that of the axis, or with a dim of 1 for it; with the levels of x unless
 ///          the axis is the first one
-/// errors   ValueError if the axis is not in [-rank, rank); when the net runs, ShapeError if there is a result of no
+/// errors   IndexError if the axis is not in [-rank, rank); when the net runs, ShapeError if there is a result of no
 ///          elements
 /// cost     as rowan::argmax, when the net runs
 template <class T, class Device>
@@ -30,7 +30,7 @@ Var<std::int64_t, Device> argmax(Var<T, Device> const& x, ArgmaxOptions const& o
 /// The position along an axis of the smallest element, as layer::argmax.
 /// shapes   x [...] -> the dims of x without that of the axis, or with a dim of 1 for it; with the levels of x unless
 ///          the axis is the first one
-/// errors   ValueError if the axis is not in [-rank, rank); when the net runs, ShapeError if there is a result of no
+/// errors   IndexError if the axis is not in [-rank, rank); when the net runs, ShapeError if there is a result of no
 ///          elements
 /// cost     as rowan::argmin, when the net runs
 template <class T, class Device>
@@ -41,7 +41,7 @@ Var<std::int64_t, Device> argmin(Var<T, Device> const& x, ArgmaxOptions const& o
 /// The positions along an axis, by default the last one, in the order of their elements, see rowan::argsort.
 ///     auto const order = layer::argsort(scores, {.descending = true});
 /// shapes   x [...] -> [...], with the levels of x
-/// errors   ValueError if the axis is not in [-rank, rank)
+/// errors   IndexError if the axis is not in [-rank, rank)
 /// cost     as rowan::argsort, when the net runs
 template <class T, class Device>
 Var<std::int64_t, Device> argsort(Var<T, Device> const& x, ArgsortOptions const& options = {}) {
@@ -94,7 +94,7 @@ Var<T, Device> one_hot(Var<I, Device> const& ids, std::int64_t depth) {
 /// The running sums along an axis, by default the last one, see rowan::cumsum.
 ///     auto const before = layer::cumsum(x, {.axis = 1, .exclusive = true});
 /// shapes   x [...] -> [...], with the levels of x
-/// errors   ValueError if the axis is not in [-rank, rank)
+/// errors   IndexError if the axis is not in [-rank, rank)
 /// cost     as rowan::cumsum, when the net runs
 template <class T, class Device>
 Var<T, Device> cumsum(Var<T, Device> const& x, CumsumOptions const& options = {}) {

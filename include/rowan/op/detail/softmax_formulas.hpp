@@ -5,6 +5,8 @@
 #include <rowan/detail/lanes.hpp>
 #include <rowan/detail/logarithm.hpp>
 
+#include <string_view>
+
 namespace rowan::inline v0::detail {
 
 /// most = max(a, most); a NaN in `most` remains, other NaNs are ignored.
@@ -16,21 +18,67 @@ struct take_larger {
     }
 };
 
-/// x - greatest - log_total
-struct log_share {
+/// The rule of softmax: what a row's result is, from exp(x - greatest) and their sum, and the gradient of x, from the
+/// result y, that of the result, and the sum of `term`.
+struct softmax_rule {
+    static constexpr std::string_view name = "softmax";
+
+    template <class T>
+    static constexpr void check_type() {
+        static_assert(floating_element<T>, "rowan::softmax: x must have a floating-point type: convert it");
+    }
+
+    /// What the sum of the exponentials is made into, once for a row.
     ROWAN_NO_EXEC_CHECK
     template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x, V const& greatest, V const& log_total) const {
-        return V(x - greatest) - log_total;
+    ROWAN_HD_INLINE static V norm(V const& total) {
+        return total;
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V result(V const&, V const& e, V const&, V const& norm) {
+        return quotient(e, norm);
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V term(V const& y, V const& g) {
+        return product(y, g);
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V slope(V const& y, V const& g, V const& sum) {
+        return softmax_slope{}(y, g, sum);
     }
 };
 
-/// g - exp(y) · total, the gradient of a row whose log_softmax is y, from the sum of its gradients
-struct log_softmax_slope {
+/// The rule of log_softmax.
+struct log_softmax_rule {
+    static constexpr std::string_view name = "log_softmax";
+
+    template <class T>
+    static constexpr void check_type() {
+        static_assert(floating_element<T>, "rowan::log_softmax: x must have a floating-point type: convert it");
+    }
+
     ROWAN_NO_EXEC_CHECK
     template <class V>
-    ROWAN_HD_INLINE V operator()(V const& y, V const& g, V const& total) const {
-        return g - product(exponential_of_negative(y), total);
+    ROWAN_HD_INLINE static V norm(V const& total) {
+        return logarithm(total);
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V result(V const& x, V const&, V const& greatest, V const& norm) {
+        return V(x - greatest) - norm;
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V term(V const&, V const& g) {
+        return g;
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V slope(V const& y, V const& g, V const& sum) {
+        return g - product(exponential_of_negative(y), sum);
     }
 };
 

@@ -105,16 +105,6 @@ Tensor<T, D> unary_grad(D const& exec, Tensor<T, D> const& saved, Tensor<T, D> c
     return zip_elements<sum_t<T>>(exec, UnaryGradient<Formula>{options}, saved, out_grad);
 }
 
-struct grad_op_suffix {
-    static constexpr std::string_view name = "_grad";
-};
-struct x_suffix {
-    static constexpr std::string_view name = ": x";
-};
-struct out_grad_suffix {
-    static constexpr std::string_view name = ": out@GRAD";
-};
-
 /// `attributes`, if the formula has options.
 template <class Formula>
 struct unary_attributes {};

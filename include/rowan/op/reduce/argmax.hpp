@@ -83,7 +83,7 @@ struct argmax_name {
 /// The position along an axis of the greatest element: of the first one of equal ones, of the first NaN if there is one.
 ///     argmax([[1 7 7] [4 2 3]])   ->   [1 0]
 /// shapes   x [...] -> the dims of x without that of the axis, or with a dim of 1 for it
-/// errors   ValueError if the axis is not in [-rank, rank); ShapeError if there is a result of no elements
+/// errors   IndexError if the axis is not in [-rank, rank); ShapeError if there is a result of no elements
 /// cost     one read of x; a thread reads whole lanes
 template <class T, device D>
 Tensor<std::int64_t, D> argmax(D const& exec, Tensor<T, D> const& x, ArgmaxOptions const& options = {}) {
@@ -92,7 +92,7 @@ Tensor<std::int64_t, D> argmax(D const& exec, Tensor<T, D> const& x, ArgmaxOptio
 
 /// The position along an axis of the smallest element, as argmax.
 /// shapes   x [...] -> the dims of x without that of the axis, or with a dim of 1 for it
-/// errors   ValueError if the axis is not in [-rank, rank); ShapeError if there is a result of no elements
+/// errors   IndexError if the axis is not in [-rank, rank); ShapeError if there is a result of no elements
 /// cost     one read of x; a thread reads whole lanes
 template <class T, device D>
 Tensor<std::int64_t, D> argmin(D const& exec, Tensor<T, D> const& x, ArgmaxOptions const& options = {}) {

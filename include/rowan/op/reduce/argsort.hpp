@@ -107,7 +107,7 @@ struct PlaceLanes {
 ///     argsort([3 1 2])                           ->   [1 2 0]
 ///     argsort([3 1 3], {.descending = true})     ->   [0 2 1]
 /// shapes   x [...] -> [...]
-/// errors   ValueError if the axis is not in [-rank, rank)
+/// errors   IndexError if the axis is not in [-rank, rank)
 /// cost     O(size · log(dim of the axis)), by merging runs of 16, 32, 64, …, of which a thread merges two; temporary
 ///          memory of 8 bytes for each element, or 16 if the axis is not the last one
 template <class T, device D>

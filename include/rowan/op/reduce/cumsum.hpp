@@ -68,7 +68,7 @@ struct SumLanes {
 ///     cumsum([1 2 3], {.exclusive = true})                      ->   [0 1 3]
 ///     cumsum([1 2 3], {.exclusive = true, .reverse = true})     ->   [5 3 0]
 /// shapes   x [...] -> [...]
-/// errors   ValueError if the axis is not in [-rank, rank)
+/// errors   IndexError if the axis is not in [-rank, rank)
 /// cost     one read of x and one write of the result; a thread sums whole lanes
 template <class T, device D>
 Tensor<T, D> cumsum(D const& exec, Tensor<T, D> const& x, CumsumOptions const& options = {}) {

@@ -49,7 +49,7 @@ constexpr Shape stacked_shape(Shape const& shape, std::size_t n, std::size_t axi
 ///     stack({[1 2], [3 4]})               ->   [[1 2] [3 4]]
 ///     stack({[1 2], [3 4]}, {.axis = 1})  ->   [[1 3] [2 4]]
 /// shapes   n tensors x[k] [...] -> [...] with a dim of n at the axis
-/// errors   ShapeError if x is empty, shapes differ, or the rank is 8; ValueError if the axis is not in
+/// errors   ShapeError if x is empty, shapes differ, or the rank is 8; IndexError if the axis is not in
 ///          [-rank - 1, rank + 1)
 /// cost     one read and one write of every element
 template <class T, device D>
@@ -128,7 +128,7 @@ struct stack_grad_op {
         return {x.begin(), x.end()};
     }
 
-    /// errors   ShapeError if x is empty or out_grad does not have the shape of the result; ValueError if the axis is
+    /// errors   ShapeError if x is empty or out_grad does not have the shape of the result; IndexError if the axis is
     ///          out of range
     template <class T, class D>
     static std::vector<Tensor<T, D>> run(D exec, std::vector<Tensor<T, D>> const& x, Tensor<T, D> const& out_grad,
