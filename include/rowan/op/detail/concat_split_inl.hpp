@@ -10,7 +10,8 @@ namespace rowan::inline v0::detail {
 
 ROWAN_FUNCTION void bad_axis(std::int64_t axis, std::size_t rank) {
     std::string const dims = std::to_string(rank);
-    std::string const reason = rank == 0 ? "needs a tensor of rank 1 or more" : "is not in [-" + dims + ", " + dims + ")";
+    std::string const reason =
+        rank == 0 ? "needs a tensor of rank 1 or more" : "is not in [-" + dims + ", " + dims + ")";
     throw IndexError("axis", IndexError::no_position, axis, reason);
 }
 
