@@ -2,18 +2,15 @@
 #pragma once
 
 #include <rowan/core/allocator.hpp>
-#include <rowan/core/error.hpp>
 #include <rowan/core/parallel.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/lanes.hpp>
-#include <rowan/detail/logarithm.hpp>
 #include <rowan/op/detail/softmax_formulas.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <string>
 #include <utility>
 
 namespace rowan::inline v0::detail {

@@ -7,7 +7,6 @@
 #include <rowan/detail/lanes.hpp>
 #include <rowan/detail/logarithm.hpp>
 #include <rowan/op/detail/class_labels.hpp>
-#include <rowan/op/detail/class_rows.hpp>
 #include <rowan/op/detail/matrix_rows.hpp>
 #include <rowan/op/detail/reduction.hpp>
 #include <rowan/op/infer.hpp>
