@@ -30,7 +30,7 @@ TEST_CASE("a kernel has the slots, specs and rows of its operator", "[graph]") {
     CHECK(std::ranges::equal(fc.outputs, std::array{"out"}));
     std::array const specs{tensor_spec<double>({UNK, 3}, 1), tensor_spec<double>({3, 2}), tensor_spec<double>({2})};
     CHECK((fc.infer(specs, {}) == std::vector{tensor_spec<double>({UNK, 2}, 1)}));
-    CHECK(fc.row_inputs == 1);
+    CHECK(fc.row_inputs(specs, {}) == 1);
     CHECK((fc.row_output({}, 0) && !fc.sums_rows && !fc.in_place && fc.in_step == nullptr));
     op_kernel const& sum = kernel_of<reduce_sum_op, Cpu, double>::value;
     ReduceOptions const over_rows{{0}}, over_columns{{1}};

@@ -7,6 +7,7 @@
 #include <rowan/layer/data.hpp>
 #include <rowan/layer/elementwise.hpp>
 #include <rowan/layer/loss.hpp>
+#include <rowan/layer/rnn.hpp>
 
 namespace test_losses_layers {
 
@@ -74,6 +75,15 @@ TEST_CASE("softmax and log_softmax take any axis and keep the levels", "[layer]"
     CHECK((test::run(layer::softmax(row, {.axis = 0}), feeds).value() == softmax(Tensor<float>{1, 2, 4})));
     CHECK_THROWS_WITH(layer::softmax(x, {.axis = 3}), "axis = 3 is not in [-3, 3)");
     CHECK_THROWS_WITH(layer::softmax(row), "softmax: x rank is 1, expected at least 2");
+}
+
+TEST_CASE("softmax along axis 0 in a step is over the sequences of that step", "[layer]") {
+    test::DefaultScope scope;
+    auto const x = layer::data("x", {UNK, 1}, 1);
+    auto const step = [](auto x_t, auto before) { return layer::Step{layer::add(layer::softmax(x_t, {.axis = 0}), before), before}; };
+    LoDTensor<float> const batch({{5}, {-1}, {5}, {2}, {3}}, Lod{{0, 2, 3, 5}});
+    auto const want = softmax(Tensor<float>{5, 5, 2}, {.axis = 0}), rest = softmax(Tensor<float>{-1, 3}, {.axis = 0});
+    CHECK(test::run(layer::rnn(x, 1, step), {{"x", batch}}).value() == Tensor<float>{{want(0)}, {rest(0)}, {want(1)}, {want(2)}, {rest(1)}});
 }
 
 TEST_CASE("the gradients of losses in a net equal finite differences", "[layer]") {

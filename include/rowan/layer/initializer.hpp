@@ -52,8 +52,8 @@ struct KaimingNormal {
 };
 
 /// The first values of a parameter: one of the above, or {low, high} for Uniform. They depend on the seed, the position
-/// and the dims only, so they are the same for any number of threads and on all devices; normal ones use the C
-/// library's log, sqrt and cos (Box and Muller 1958).
+/// and the dims only, so they are the same for any number of threads, on all devices and platforms. Normal ones are those
+/// of Box and Muller 1958.
 class Initializer {
 public:
     Initializer() = default;  ///< zeros

@@ -53,9 +53,12 @@ struct as_rules<gradient<Op, Uses, Makes>> {
 template <class Op, class... Rule>
 typename std::tuple_element_t<0, std::tuple<Rule...>>::op first_rule(grad_rules<Rule...>);
 
-struct grad_op_suffix {
-    static constexpr std::string_view name = "_grad";
-};
+/// Whether the operator has row_inputs for all specs.
+template <class Op>
+inline constexpr bool has_row_inputs = [] {
+    if constexpr (requires { static_cast<unsigned>(Op::row_inputs); }) return Op::row_inputs != 0;
+    return false;
+}();
 
 /// Whether a slot is a gradient.
 template <class Slot>
@@ -82,7 +85,7 @@ template <class Op, class... Used, class... Made>
 struct gradient_op<Op, slots<Used...>, slots<Made...>>
     : operator_of<slots<Used...>, slots<Made...>, typename Op::attributes> {
     static constexpr std::string_view name = detail::joined_name<Op, detail::grad_op_suffix>::value;
-    static constexpr unsigned row_inputs = row_inputs_of<Op> != 0 ? (1U << sizeof...(Used)) - 1 : 0;
+    static constexpr unsigned row_inputs = detail::has_row_inputs<Op> ? (1U << sizeof...(Used)) - 1 : 0;
 
     static constexpr bool row_wise(typename Op::attributes const& attributes) { return row_wise_of<Op>(attributes); }
 

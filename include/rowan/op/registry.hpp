@@ -36,18 +36,23 @@ concept operation = requires {
     typename Op::grad;
 };
 
-/// The bit mask of the inputs whose row i determines row i of the result: the operator's
-/// `static constexpr unsigned row_inputs`, or 0 if it has none. Other inputs are used as a whole (weights). If the
-/// operator also has `sums_rows`, its results are sums over these rows instead (gradients of weights). A recurrent net
-/// runs such an operator once for all steps.
-template <class Op>
-inline constexpr unsigned row_inputs_of = [] {
-    if constexpr (requires { Op::row_inputs; }) {
+/// The bit mask of the inputs whose row i determines row i of the result: the operator's `row_inputs`, a constant or a
+/// function of the specs of its inputs and its attributes, or 0 if it has none. Other inputs are used as a whole
+/// (weights). If the operator also has `sums_rows`, its results are sums over these rows instead (gradients of weights).
+/// A recurrent net runs such an operator once for all steps.
+/// errors   none
+/// cost     that of the operator's function, if it has one
+template <class Op, class Attributes, class... Spec>
+constexpr unsigned row_inputs_of(Attributes const& attributes, Spec const&... in) {
+    static_cast<void>(attributes);
+    if constexpr (requires { Op::row_inputs(in..., attributes); }) {
+        return Op::row_inputs(in..., attributes);
+    } else if constexpr (requires { Op::row_inputs; }) {
         return Op::row_inputs;
     } else {
         return 0u;
     }
-}();
+}
 /// Whether the results are sums over the rows of the inputs in row_inputs.
 template <class Op>
 inline constexpr bool sums_rows_of = [] {

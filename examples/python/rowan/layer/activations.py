@@ -5,7 +5,7 @@ from typing import Optional
 
 from rowan_cpp import Variable
 
-from .data import apply, positive
+from .data import apply
 
 
 def tanh(x: Variable) -> Variable:
@@ -23,31 +23,14 @@ def relu(x: Variable) -> Variable:
     return apply("relu", x)
 
 
-def _along(operator: str, x: Variable, axis: Optional[int]) -> Variable:
-    """The operator, which is for rows, along an axis."""
-    if axis is None:
-        return apply(operator, x)
-    rank, at = len(x.shape), positive(x, axis)
-    if not 0 <= at < rank:
-        raise ValueError(f"{operator}: axis is {axis}, expected in [{-rank}, {rank})")
-    if rank == 1:
-        return apply("squeeze", apply(operator, apply("unsqueeze", x, axes=[0])), axes=[0])
-    if at == rank - 1:
-        return apply(operator, x)
-    swapped = list(range(rank))
-    swapped[at], swapped[-1] = swapped[-1], swapped[at]
-    y = apply("transpose", apply(operator, apply("transpose", x, perm=swapped)), perm=swapped)
-    return apply("lod_reset", y, x) if at == 0 and x.lod_level else y
-
-
 def softmax(x: Variable, axis: Optional[int] = None) -> Variable:
     """exp(x) / the sum of exp of the row, or along an axis."""
-    return _along("softmax", x, axis)
+    return apply("softmax", x, axis=axis)
 
 
 def log_softmax(x: Variable, axis: Optional[int] = None) -> Variable:
     """The logarithms of softmax, also where its elements underflow."""
-    return _along("log_softmax", x, axis)
+    return apply("log_softmax", x, axis=axis)
 
 
 def exp(x: Variable) -> Variable:

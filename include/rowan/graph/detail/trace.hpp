@@ -25,6 +25,9 @@ inline std::span<Variable* const> in_slot(std::vector<Variable*> const& variable
     return k == 0 ? std::span(variables).first(first) : std::span(variables).subspan(first + k - 1, 1);
 }
 
+/// The operator's row inputs for the specs of its inputs, see row_inputs_of.
+unsigned row_inputs(Operator const& op);
+
 /// Calls f(input, result) for each input that the value of a result replaces after a step of training.
 template <class F>
 void each_next(Operator const& op, F const& f) {

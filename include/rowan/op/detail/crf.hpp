@@ -6,8 +6,8 @@
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/extremes.hpp>
 #include <rowan/detail/lanes.hpp>
+#include <rowan/detail/logarithm.hpp>
 #include <rowan/detail/on_device.hpp>
-#include <rowan/op/detail/logarithm.hpp>
 #include <rowan/op/detail/matrix_rows.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/var_spec.hpp>

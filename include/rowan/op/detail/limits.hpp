@@ -1,8 +1,8 @@
 // rowan/op/detail/limits.hpp: products and slopes that are right where x is infinite, for functions of elements.
 #pragma once
 
+#include <rowan/detail/exponential.hpp>
 #include <rowan/detail/extremes.hpp>
-#include <rowan/op/detail/exponential.hpp>
 
 namespace rowan::inline v0::detail {
 

@@ -3,7 +3,7 @@
 
 #include <rowan/core/error.hpp>
 #include <rowan/detail/arguments.hpp>
-#include <rowan/op/detail/logarithm.hpp>
+#include <rowan/detail/logarithm.hpp>
 #include <rowan/op/loss/loss_options.hpp>
 
 #include <string_view>

@@ -1,4 +1,4 @@
-// rowan/op/detail/norm_formulas.hpp: the formulas of layer_norm and batch_norm, for RowPasses and column_sums.
+// rowan/op/detail/norm_formulas.hpp: the formulas of layer_norm and batch_norm, for MatrixSums and column_sums.
 #pragma once
 
 #include <rowan/core/error.hpp>

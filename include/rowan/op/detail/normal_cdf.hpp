@@ -1,7 +1,7 @@
 // rowan/op/detail/normal_cdf.hpp: the standard normal distribution, with the same bits for SIMD registers and scalars.
 #pragma once
 
-#include <rowan/op/detail/exponential.hpp>
+#include <rowan/detail/exponential.hpp>
 
 #include <cstddef>
 #include <type_traits>

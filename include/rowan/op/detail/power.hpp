@@ -1,7 +1,7 @@
 // rowan/op/detail/power.hpp: powers, with the same bits for SIMD registers and scalars.
 #pragma once
 
-#include <rowan/op/detail/logarithm.hpp>
+#include <rowan/detail/logarithm.hpp>
 
 #include <cstdint>
 #include <limits>

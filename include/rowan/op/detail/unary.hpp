@@ -106,13 +106,6 @@ Tensor<T, D> unary_grad(D const& exec, Tensor<T, D> const& saved, Tensor<T, D> c
     return zip_elements<sum_t<T>>(exec, UnaryGradient<Formula>{options}, saved, out_grad);
 }
 
-struct x_suffix {
-    static constexpr std::string_view name = ": x";
-};
-struct out_grad_suffix {
-    static constexpr std::string_view name = ": out@GRAD";
-};
-
 }  // namespace detail
 
 /// The gradient operator of a unary_op.

@@ -5,8 +5,8 @@
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/extremes.hpp>
 #include <rowan/detail/lanes.hpp>
+#include <rowan/detail/logarithm.hpp>
 #include <rowan/op/detail/axis_sums.hpp>
-#include <rowan/op/detail/logarithm.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <rowan/core/error.hpp>
-#include <rowan/op/detail/exponential.hpp>
-#include <rowan/op/detail/logarithm.hpp>
+#include <rowan/detail/exponential.hpp>
+#include <rowan/detail/logarithm.hpp>
 #include <rowan/op/detail/tensor_argument.hpp>
 #include <rowan/op/detail/unary.hpp>
 

@@ -3,7 +3,7 @@
 
 #include <rowan/core/error.hpp>
 #include <rowan/core/fields.hpp>
-#include <rowan/op/detail/exponential.hpp>
+#include <rowan/detail/exponential.hpp>
 #include <rowan/op/detail/limits.hpp>
 #include <rowan/op/detail/normal_cdf.hpp>
 #include <rowan/op/detail/unary.hpp>

@@ -3,8 +3,8 @@
 
 #include <rowan/core/error.hpp>
 #include <rowan/core/fields.hpp>
-#include <rowan/op/detail/exponential.hpp>
-#include <rowan/op/detail/logarithm.hpp>
+#include <rowan/detail/exponential.hpp>
+#include <rowan/detail/logarithm.hpp>
 #include <rowan/op/detail/unary.hpp>
 
 #include <string_view>

@@ -7,7 +7,7 @@
 #include <rowan/core/ids.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/lanes.hpp>
-#include <rowan/op/detail/matrix_rows.hpp>
+#include <rowan/op/detail/class_rows.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>

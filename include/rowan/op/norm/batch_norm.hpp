@@ -5,9 +5,9 @@
 #include <rowan/core/fields.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
+#include <rowan/op/detail/matrix_sums.hpp>
 #include <rowan/op/detail/norm_formulas.hpp>
 #include <rowan/op/detail/reduction.hpp>
-#include <rowan/op/detail/row_passes.hpp>
 #include <rowan/op/elementwise/dropout.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/operator_of.hpp>

@@ -5,8 +5,8 @@
 #include <rowan/core/fields.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
+#include <rowan/op/detail/matrix_sums.hpp>
 #include <rowan/op/detail/norm_formulas.hpp>
-#include <rowan/op/detail/row_passes.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
@@ -93,7 +93,7 @@ Tensor<T, D> normalised_rows(D const& exec, Tensor<T, D> const& x, Tensor<T, D> 
     auto out = new_tensor<T>(exec, x.shape());
     auto numbers = ElementLoops<D>::template scratch<S>(exec, rows.n * 2);
     NormOfRows<T> const norm{x.data(), numbers.data(), 2, rows.width, options.epsilon};
-    RowPasses<D>::template run<S>(
+    MatrixSums<D>::template of_rows<S>(
         exec, rows.n, rows.width,
         ScaleAndShift<NormOfRows<T>, T>{norm, scale == nullptr ? nullptr : scale->data(),
                                         shift == nullptr ? nullptr : shift->data(), out.data()},
@@ -154,9 +154,9 @@ Tensor<T, D> layer_norm_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> 
     auto numbers = detail::ElementLoops<D>::template scratch<S>(exec, rows.n * 4);
     detail::NormOfRows<T> const norm{x.data(), numbers.data(), 4, rows.width, options.epsilon};
     detail::GradOfRows<T> const grad{norm, scale.data(), out_grad.data(), x_grad.data()};
-    detail::RowPasses<D>::template run<S>(exec, rows.n, rows.width, grad, detail::MeanOfRow<T>{norm},
-                                          detail::VarianceOfRow<T>{norm}, detail::MeanOfGrad<T>{grad},
-                                          detail::MeanOfGradByNorm<T>{grad});
+    detail::MatrixSums<D>::template of_rows<S>(exec, rows.n, rows.width, grad, detail::MeanOfRow<T>{norm},
+                                               detail::VarianceOfRow<T>{norm}, detail::MeanOfGrad<T>{grad},
+                                               detail::MeanOfGradByNorm<T>{grad});
     return x_grad;
 }
 
@@ -176,8 +176,8 @@ std::tuple<Tensor<T, D>, Tensor<T, D>> layer_norm_param_grad(D const& exec, Tens
     auto scale_grad = detail::new_tensor<T>(exec, rows.tail), shift_grad = detail::new_tensor<T>(exec, rows.tail);
     auto numbers = detail::ElementLoops<D>::template scratch<S>(exec, rows.n * 2);
     detail::NormOfRows<T> const norm{x.data(), numbers.data(), 2, rows.width, options.epsilon};
-    detail::RowPasses<D>::template run<S>(exec, rows.n, rows.width, detail::NoStep{}, detail::MeanOfRow<T>{norm},
-                                          detail::VarianceOfRow<T>{norm});
+    detail::MatrixSums<D>::template of_rows<S>(exec, rows.n, rows.width, detail::NoStep{}, detail::MeanOfRow<T>{norm},
+                                               detail::VarianceOfRow<T>{norm});
     detail::column_sums<S>(exec, rows.n, rows.width, detail::TimesNorm<detail::NormOfRows<T>, T>{norm, out_grad.data()},
                            scale_grad.data());
     detail::column_sums<S>(exec, rows.n, rows.width, detail::MatrixElement<T>{out_grad.data(), rows.width},

@@ -51,7 +51,5 @@ struct drop_levels_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, Dro
         return drop_levels(x, options.levels);
     }
 };
-    }
-};
 
 }  // namespace rowan::inline v0

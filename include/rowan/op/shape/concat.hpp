@@ -79,7 +79,7 @@ std::vector<Tensor<T, D>> rows_of(std::vector<LoDTensor<T, D>> const& x) {
 ///     concat({[[1] [4]], [[2 3] [5 6]]}, 1)   ->   [[1 2 3] [4 5 6]]
 ///
 /// shapes   x[k] [..., d_k, ...] -> [..., Σ d_k, ...]
-/// errors   ShapeError if x is empty, or ranks or dims other than that of the axis differ; ValueError if the axis is
+/// errors   ShapeError if x is empty, or ranks or dims other than that of the axis differ; IndexError if the axis is
 ///          out of range
 /// cost     one read and one write of every element
 template <class T, device D>
@@ -174,7 +174,7 @@ struct concat_grad_op
     }
 
     /// errors   ShapeError if the tensors of x cannot be concatenated, or out_grad does not have the shape of the
-    ///          result; ValueError if the axis is out of range
+    ///          result; IndexError if the axis is out of range
     template <class T, class D>
     static std::vector<LoDTensor<T, D>> run(D exec, std::vector<LoDTensor<T, D>> const& x,
                                             LoDTensor<T, D> const& out_grad, attributes const& a) {

@@ -124,7 +124,7 @@ struct stack_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slots<gra
         return {x.begin(), x.end()};
     }
 
-    /// errors   ShapeError if x is empty or out_grad does not have the shape of the result; ValueError if the axis is
+    /// errors   ShapeError if x is empty or out_grad does not have the shape of the result; IndexError if the axis is
     ///          out of range
     template <class T, class D>
     static std::vector<Tensor<T, D>> run(D exec, std::vector<Tensor<T, D>> const& x, Tensor<T, D> const& out_grad,

@@ -1,7 +1,7 @@
-// rowan/thrust/op/detail/row_passes.hpp: sums over the rows of a matrix on a device. 16 threads share a row.
+// rowan/thrust/op/detail/matrix_sums.hpp: sums over the rows of a matrix on a device. 16 threads share a row.
 #pragma once
 
-#include <rowan/op/detail/row_passes.hpp>
+#include <rowan/op/detail/matrix_sums.hpp>
 #include <rowan/thrust/detail/elementwise.hpp>
 #include <rowan/thrust/op/detail/interleaved_sums.hpp>
 
@@ -45,10 +45,10 @@ struct SumColumnBlock {
 };
 
 template <class System>
-struct RowPasses<ThrustDevice<System>> {
+struct MatrixSums<ThrustDevice<System>> {
     template <class S, class Step, class... Pass>
-    static void run(ThrustDevice<System> const& exec, std::size_t rows, std::size_t width, Step const& step,
-                    Pass const&... pass) {
+    static void of_rows(ThrustDevice<System> const& exec, std::size_t rows, std::size_t width, Step const& step,
+                        Pass const&... pass) {
         if (rows == 0 || width == 0) return;
         (sum_runs<S>(exec, rows * width, width, PassTerm<S, Pass>{pass, FastDivmod(width)}, PassDone<S, Pass>{pass}),
          ...);

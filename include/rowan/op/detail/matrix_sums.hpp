@@ -1,4 +1,4 @@
-// rowan/op/detail/row_passes.hpp: sums over the rows and over the columns of a matrix, in orders that are the same on
+// rowan/op/detail/matrix_sums.hpp: sums over the rows and over the columns of a matrix, in orders that are the same on
 // all devices.
 #pragma once
 
@@ -14,25 +14,25 @@
 
 namespace rowan::inline v0::detail {
 
-/// The last argument of RowPasses::run if only the sums are needed.
+/// The last argument of MatrixSums::of_rows if only the sums are needed.
 struct NoStep {
     template <class V>
     ROWAN_HD void at(std::size_t, std::size_t) const {}
 };
 
-/// Sums rows on a device. The Thrust specialization is in rowan/thrust/op/detail/row_passes.hpp.
+/// Sums rows on a device. The Thrust specialization is in rowan/thrust/op/detail/matrix_sums.hpp.
 template <class D>
-struct RowPasses {
+struct MatrixSums {
     static_assert(has_backend<D>, "rowan: this operator on a Thrust device needs #include <rowan/thrust/op.hpp>");
 };
 
 template <>
-struct RowPasses<Cpu> {
+struct MatrixSums<Cpu> {
     /// For each row: for one pass after the other, calls pass.done(row, the sum of pass.at<V>(row, column)), in 16
     /// interleaved parts as interleaved_sum; then step.at<V>(row, column) for all columns. A pass may read what those
     /// before it have stored for its row.
     template <class S, class Step, class... Pass>
-    static void run(Cpu exec, std::size_t rows, std::size_t width, Step const& step, Pass const&... pass) {
+    static void of_rows(Cpu exec, std::size_t rows, std::size_t width, Step const& step, Pass const&... pass) {
         for_ranges(exec, rows, width, [&](std::size_t begin, std::size_t end) {
             for (; begin < end; ++begin) {
                 (pass.done(begin, sum_of_row<S>(pass, begin, width)), ...);
@@ -98,7 +98,7 @@ template <class S, class D, class Term, class To>
 void column_sums(D const& exec, std::size_t n, std::size_t width, Term const& term, To* to) {
     auto const blocks_of = [](std::size_t rows) { return (rows + block_size - 1) / block_size; };
     auto const add = [&]<class From, class Out>(From const& from, std::size_t rows, Out* out) {
-        RowPasses<D>::template sum_blocks<S>(exec, rows, width, from, out);
+        MatrixSums<D>::template sum_blocks<S>(exec, rows, width, from, out);
     };
     if (n <= block_size) return add(term, n, to);
     std::size_t blocks = blocks_of(n);

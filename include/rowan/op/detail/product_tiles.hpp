@@ -1,4 +1,4 @@
-// rowan/op/detail/tiles.hpp: tiled matrix products for each instruction set.
+// rowan/op/detail/product_tiles.hpp: tiled matrix products for each instruction set.
 #pragma once
 
 #include <rowan/op/detail/factor.hpp>

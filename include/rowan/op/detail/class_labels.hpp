@@ -1,7 +1,9 @@
-// rowan/op/detail/kept_labels.hpp: labels of which some are ignored, and weights of classes.
+// rowan/op/detail/class_labels.hpp: the labels of rows of classes: numbers, of which some are ignored, or probabilities,
+// with weights of classes.
 #pragma once
 
 #include <rowan/core/error.hpp>
+#include <rowan/core/ids.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/on_device.hpp>
@@ -76,7 +78,8 @@ template <class I, class D>
 class KeptLabels {
 public:
     /// errors   IndexError if a label that is not ignored is not in [0, classes)
-    KeptLabels(D const& exec, Tensor<I, D> const& given, std::size_t classes, CrossEntropyOptions const& options)
+    template <class T>
+    KeptLabels(D const& exec, Tensor<I, D> const& given, ClassRows<T, D> const& c, CrossEntropyOptions const& options)
         : weighs_(options.ignore_index || !options.weights.empty()),
           label_(weighs_ ? new_tensor<I>(exec, given.shape()) : given.share()),
           kept_(Loops::template scratch<double>(exec, weighs_ ? given.size() + 1 : 0)) {
@@ -86,15 +89,15 @@ public:
             Loops::each(
                 exec, n, 1,
                 KeepLabel<I>{given.data(), ignores, options.ignore_index.value_or(0), label_.data(), kept_.data()});
-        Loops::check_ids(exec, "label", label_, static_cast<std::int64_t>(classes));
+        Loops::check_ids(exec, "label", label_, static_cast<std::int64_t>(c.classes));
         if (!options.weights.empty()) {
             OnDevice<double, D> const weights(exec, std::span<double const>(options.weights));
-            Loops::each(exec, n, 1, WeighLabel<I>{label_.data(), weights.data(), kept_.data(), classes});
+            Loops::each(exec, n, 1, WeighLabel<I>{label_.data(), weights.data(), kept_.data(), c.classes});
         }
         if (weighs_) Totals<D>::template of_losses<double>(exec, n, kept_.data(), false, kept_.data() + n);
     }
 
-    I const* label() const { return label_.data(); }
+    I const* data() const { return label_.data(); }
     /// The weights of rows, or nullptr.
     double const* kept() const { return weighs_ ? kept_.data() : nullptr; }
     /// Their sum, or nullptr.
@@ -137,6 +140,9 @@ public:
         }
     }
 
+    static constexpr double const* kept() { return nullptr; }
+    static constexpr double const* total() { return nullptr; }
+
     sum_t<T> const* data() const {
         if constexpr (same) {
             if (numbers_.size() == 0) return rows_.data();
@@ -152,13 +158,43 @@ private:
     decltype(Loops::template scratch<S>(std::declval<D const&>(), 0)) numbers_;
 };
 
-/// The reduced losses, or those of all rows in the shape of the labels.
-template <class T, class D, class Losses>
-Tensor<T, D> reduce(D const& exec, CrossEntropyOptions const& options, ClassRows<T, D> const& c, Losses const& losses,
-                    double const* total = nullptr) {
-    auto out = reduce<T>(exec, options.reduction, losses, total);
-    return options.reduction != Reduction::none || c.rest.size() == 1 ? std::move(out) : out.reshaped(c.rest);
-}
+/// Rows of classes with their labels: class numbers (L an id type), or probabilities (L = T).
+template <class T, class L, class D>
+struct LabelledRows {
+    ClassRows<T, D> c;
+    std::conditional_t<id_type<L>, KeptLabels<L, D>, SoftLabels<T, D>> labels;
+    Tensor<T, D> rows;
+
+    /// errors   ShapeError if x has a rank below 2, label does not fit, or there is not one weight for each class;
+    ///          IndexError if there is no such axis, or a label that is not ignored is not in [0, classes); ValueError
+    ///          if there are probabilities and a label to ignore
+    LabelledRows(D const& exec, char const* field, Tensor<T, D> const& x, Tensor<L, D> const& label,
+                 CrossEntropyOptions const& options)
+        : c(checked(exec, field, x, label, options)), labels(exec, label, c, options), rows(c.rows(exec, x)) {}
+
+    T const* data() const { return rows.data(); }
+
+    /// The reduced losses, or those of all rows in the shape of the labels.
+    template <class Losses>
+    Tensor<T, D> reduced(D const& exec, Reduction reduction, Losses const& losses) const {
+        auto out = reduce<T>(exec, reduction, losses, labels.total());
+        return reduction != Reduction::none || c.rest.size() == 1 ? std::move(out) : out.reshaped(c.rest);
+    }
+
+private:
+    static ClassRows<T, D> checked(D const& exec, char const* field, Tensor<T, D> const& x, Tensor<L, D> const& label,
+                                   CrossEntropyOptions const& options) {
+        ClassRows<T, D> c(field, x, options.axis.value_or(-1), 2);
+        if constexpr (id_type<L>) {
+            c.check_labels(label);
+            check_weights(options, c.classes);
+        } else {
+            check_soft_labels(x, label, c, options);
+        }
+        ElementLoops<D>::check(exec, x, label);
+        return c;
+    }
+};
 
 /// Checks that the gradient has the shape of the reduced losses.
 template <class T, class D>
@@ -166,6 +202,19 @@ void check_reduced(char const* field, Tensor<T, D> const& out_grad, Reduction re
     if (reduction != Reduction::none || c.rest.size() == 1) return check_reduced(field, out_grad, reduction, c.n);
     if (out_grad.shape() != c.rest)
         throw ShapeError(std::string(field).append(".shape()"), shape_text(out_grad.shape()), shape_text(c.rest));
+}
+
+/// The gradient of what the losses are made of, x or softmax(x), by a rule of rows.
+template <class Rule, class T, class L, class D>
+Tensor<T, D> label_gradient(D const& exec, char const* field, Tensor<T, D> const& x, Tensor<L, D> const& label,
+                            Tensor<T, D> const& out_grad, CrossEntropyOptions const& options) {
+    LabelledRows<T, L, D> const r(exec, field, x, label, options);
+    check_reduced("out_grad", out_grad, options.reduction, r.c);
+    ElementLoops<D>::check(exec, out_grad);
+    auto x_grad = r.c.template new_rows<T>(exec);
+    LossGrads<T> const grads{out_grad.data(), options.reduction, r.c.n, r.labels.kept()};
+    Rule::gradient(exec, r.c.n, r.c.classes, r.data(), r.labels.data(), grads, x_grad.data());
+    return r.c.back(exec, std::move(x_grad));
 }
 
 /// The dims of the losses and of x in an operator of x and labels: classes, or probabilities with the shape of x.

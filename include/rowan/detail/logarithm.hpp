@@ -1,10 +1,11 @@
-// rowan/op/detail/logarithm.hpp: log and log(1 + x), with the same bits for SIMD registers and scalars.
+// rowan/detail/logarithm.hpp: log and log(1 + x), with the same bits for SIMD registers and scalars.
 #pragma once
 
-#include <rowan/op/detail/exponential.hpp>
+#include <rowan/detail/exponential.hpp>
 
 #include <limits>
 #include <type_traits>
+#include <utility>
 
 namespace rowan::inline v0::detail {
 
@@ -65,7 +66,10 @@ ROWAN_HD_INLINE V logarithm(V const& x) {
         k = choose(small, V(k - constant<V>(limits::digits)), k);
         V const f = m - constant<V>(1.0), s = quotient(f, V(f + constant<V>(2.0))), z = product(s, s);
         V series = constant<V>(2.0 / (2 * terms + 1));
-        for (int i = terms - 1; i >= 1; --i) series = product(series, z) + constant<V>(2.0 / (2 * i + 1));
+        [&]<int... i>(std::integer_sequence<int, i...>) {  // a fold, as in exponential_rest
+            ((series = product(series, z) + constant<V>(2.0 / (2 * (terms - i) - 1))), ...);
+        }
+        (std::make_integer_sequence<int, terms - 1>());
         V const half_square = product(product(f, f), constant<V>(0.5));
         V const low =
             product(s, V(half_square + product(z, series))) + product(k, constant<V>(exp_traits<S>::log2_low));

@@ -1,4 +1,4 @@
-// rowan/op/detail/exponential.hpp: exp, sigmoid and tanh, with the same bits for SIMD registers and scalars.
+// rowan/detail/exponential.hpp: exp, sigmoid and tanh, with the same bits for SIMD registers and scalars.
 #pragma once
 
 #include <rowan/core/detail/bit_cast.hpp>
@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 #include <type_traits>
+#include <utility>
 
 namespace rowan::inline v0::detail {
 
@@ -92,16 +93,22 @@ ROWAN_HD_INLINE V nearest_power(V const& x) {
     return nearest_integer(product(x, constant<V>(1.4426950408889634)));
 }
 
+template <int k>
+inline constexpr double factorial = k* factorial<k - 1>;
+template <>
+inline constexpr double factorial<0> = 1;
+
 /// (exp(r) - 1) / r - 1 for |r| <= log(2) / 2
 ROWAN_NO_EXEC_CHECK
 template <class V>
 ROWAN_HD_INLINE V exponential_rest(V const& r) {
-    using traits = exp_traits<typename lane_of<V>::type>;
-    double factorial[traits::degree + 1];
-    factorial[0] = 1;
-    for (int k = 1; k <= traits::degree; ++k) factorial[k] = factorial[k - 1] * k;
-    V p = constant<V>(1.0 / factorial[traits::degree]);
-    for (int k = traits::degree - 1; k >= 2; --k) p = product(p, r) + constant<V>(1.0 / factorial[k]);
+    constexpr int degree = exp_traits<typename lane_of<V>::type>::degree;
+    V p = constant<V>(1.0 / factorial<degree>);
+    // A fold: at -O2, compilers divide in every step of a loop.
+    [&]<int... i>(std::integer_sequence<int, i...>) {
+        ((p = product(p, r) + constant<V>(1.0 / factorial<degree - 1 - i>)), ...);
+    }
+    (std::make_integer_sequence<int, degree - 2>());
     return product(p, r);
 }
 
@@ -146,6 +153,18 @@ ROWAN_HD_INLINE V exponential(V const& x) {
         return scale + tail;
     } else {
         return exp_of(x);
+    }
+}
+
+/// exp(x) for x <= 0. For float and double it is 0 if x < exp_traits::least, where exp(x) may be subnormal.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V exponential_of_negative(V const& x) {
+    if constexpr (is_machine_float<typename lane_of<V>::type>) {
+        V const least = constant<V>(exp_traits<typename lane_of<V>::type>::least);
+        return choose(x < least, constant<V>(0.0), exponential(x));
+    } else {
+        return exponential(x);
     }
 }
 
