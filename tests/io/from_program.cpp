@@ -322,7 +322,7 @@ std::vector<std::function<Out()>> const nets{
     },
     [] {  // losses of elements, with options
         auto const x = layer::data<float>("x", {UNK, 3}), p = layer::sigmoid(x), y = layer::softmax(x);
-        return layer::sum({layer::squared_error(x, y, {.reduction = Reduction::sum}), layer::huber(x, y, {.delta = 0.5}), layer::smooth_l1(x, y, {.beta = 0.5}),
+        return layer::sum({layer::mse(x, y, {.reduction = Reduction::sum}), layer::huber(x, y, {.delta = 0.5}), layer::smooth_l1(x, y, {.beta = 0.5}),
                            layer::binary_cross_entropy_with_logits(x, y), layer::binary_cross_entropy(p, y), layer::binary_cross_entropy_with_epsilon(p, y, {.epsilon = 0.125}),
                            layer::hinge(x, y), layer::kl_div(layer::log(p), y), layer::ranknet(y, x, p), layer::margin_ranking(y, x, p, {.margin = 0.5}),
                            layer::cosine_embedding(x, y, layer::cosine_similarity(p, y), {.margin = 0.25})});

@@ -70,9 +70,9 @@ TEST_CASE("an axis aligns y with the dims of x, as in Paddle", "[layer][golden]"
     gives(layer::isnan(x), Truth::zeros({2, 3, 2}));
     gives(layer::isfinite(x), Truth::full({2, 3, 2}, true));
     gives(layer::isinf(x / layer::scale(x, 0)), Truth::full({2, 3, 2}, true));
-    CHECK_THROWS_WITH(layer::add(x, y, {.axis = 2}), "broadcast_add: y.shape(0) is 3, expected 2");
+    CHECK_THROWS_WITH(layer::add(x, y, {.axis = 2}), "add: y.shape(0) is 3, expected 2");
     CHECK_THROWS_WITH(layer::equal(x, y, {.axis = 3}), "equal: y rank is 1, expected at most 0, the dims of x from 3 on");
-    CHECK_THROWS_WITH(layer::add(x, y, {.axis = 7}), "broadcast_add: y rank is 1, expected at most 0, the dims of x from 7 on");
+    CHECK_THROWS_WITH(layer::add(x, y, {.axis = 7}), "add: y rank is 1, expected at most 0, the dims of x from 7 on");
     CHECK_THROWS_WITH(layer::greater(x, y), "greater: y.shape(0) is 3, expected 2");
     CHECK_THROWS_WITH(layer::less(x, y, {.axis = -2}), "axis is -2, expected -1 or a dim of x");
 }

@@ -22,13 +22,15 @@ static_assert(all_are_compiled(forward_ops{}), "rowan: compiled_kernels.hpp lack
 [[gnu::used]] static Kernels operators_of_float() { return compile_operators<float>(compiled_ops{}); }
 
 using Infer = decltype(op_kernel::infer);
+using RowInputs = decltype(op_kernel::row_inputs);
 using RowOutput = decltype(op_kernel::row_output);
 using RowWise = decltype(op_kernel::row_wise);
 
 /// Instantiates what the kernels of all element types share, for the operators without kernels for float.
 template <class E, class... Op>
-std::vector<std::tuple<Infer, RowOutput, RowWise>> compile_untyped_functions(type_list<Op...>) {
+std::vector<std::tuple<Infer, RowInputs, RowOutput, RowWise>> compile_untyped_functions(type_list<Op...>) {
     return {{&untyped_functions<Op, is_variadic<Op, Cpu, E>>::infer,
+             &untyped_functions<Op, is_variadic<Op, Cpu, E>>::row_inputs,
              &untyped_functions<Op, is_variadic<Op, Cpu, E>>::row_output,
              &untyped_functions<Op, is_variadic<Op, Cpu, E>>::row_wise}...};
 }

@@ -3,7 +3,6 @@
 
 #include <rowan/op/elementwise/activations.hpp>
 #include <rowan/op/elementwise/add.hpp>
-#include <rowan/op/elementwise/broadcast.hpp>
 #include <rowan/op/elementwise/cast.hpp>
 #include <rowan/op/elementwise/clip.hpp>
 #include <rowan/op/elementwise/compare.hpp>
@@ -12,6 +11,7 @@
 #include <rowan/op/elementwise/full_like.hpp>
 #include <rowan/op/elementwise/identity.hpp>
 #include <rowan/op/elementwise/math.hpp>
+#include <rowan/op/elementwise/maximum.hpp>
 #include <rowan/op/elementwise/mul.hpp>
 #include <rowan/op/elementwise/relu.hpp>
 #include <rowan/op/elementwise/scale.hpp>
@@ -105,28 +105,26 @@ using builtin_ops = registry<
     log_softmax_op, logical_and_op, logical_not_op, isfinite_op, isinf_op, isnan_op, logical_or_op,
     embedding_bag_grad_op, embedding_bag_op, lookup_table_grad_op, lookup_table_op, lstm_unit_grad_op, lstm_unit_op,
     momentum_op, mse_grad_op, mse_op, matmul_nt_op, matmul_nn_op, matmul_tn_op, negate_op, pick_sequences_grad_op,
-    pick_sequences_op, reduce_sum_grad_op, reduce_sum_op, relu_grad_op, relu_op, rmsprop_op, rowwise_adagrad_op,
-    scale_grad_op, scale_op, sequence_concat_grad_op, sequence_concat_op, sequence_slice_grad_op, sequence_slice_op,
-    sequence_pad_grad_op, sequence_pad_op, sequence_unpad_grad_op, sequence_unpad_op, sequence_context_grad_op,
-    sequence_context_op, sequence_padding_grad_op, padded_sequence_context_op, sequence_erase_op, sequence_mask_op,
-    sequence_expand_grad_op, sequence_expand_op, sequence_pool_grad_op, sequence_pool_op, sequence_reverse_grad_op,
-    sequence_attention_grad_op, sequence_attention_op, sequence_reverse_op, sequence_softmax_grad_op,
-    sequence_softmax_op, sgd_op, sigmoid_grad_op, sigmoid_op, softmax_grad_op, softmax_op, cross_entropy_grad_op,
-    cross_entropy_op, split_grad_op, split_op, sub_op, sum_grad_op, sum_op, tanh_grad_op, tanh_op, exp_grad_op, exp_op,
-    log_grad_op, log_op, sqrt_grad_op, sqrt_op, rsqrt_grad_op, rsqrt_op, square_grad_op, square_op, abs_grad_op, abs_op,
-    pow_grad_op, pow_op, sin_grad_op, sin_op, cos_grad_op, cos_op, sign_grad_op, sign_op, floor_grad_op, floor_op,
-    ceil_grad_op, ceil_op, round_grad_op, round_op, relu6_grad_op, relu6_op, hardtanh_grad_op, hardtanh_op,
-    leaky_relu_grad_op, leaky_relu_op, elu_grad_op, elu_op, gelu_grad_op, gelu_op, swish_grad_op, swish_op,
-    softplus_grad_op, softplus_op, softsign_grad_op, softsign_op, hard_sigmoid_grad_op, hard_sigmoid_op,
-    hard_swish_grad_op, hard_swish_op, stanh_grad_op, stanh_op, thresholded_relu_grad_op, thresholded_relu_op,
-    broadcast_add_op, broadcast_grad_op<detail::broadcast_add, false>, broadcast_grad_op<detail::broadcast_add, true>,
-    broadcast_div_op, broadcast_grad_op<detail::broadcast_div, false>, broadcast_grad_op<detail::broadcast_div, true>,
-    broadcast_max_op, broadcast_grad_op<detail::broadcast_max, false>, broadcast_grad_op<detail::broadcast_max, true>,
-    broadcast_min_op, broadcast_grad_op<detail::broadcast_min, false>, broadcast_grad_op<detail::broadcast_min, true>,
-    broadcast_mul_op, broadcast_grad_op<detail::broadcast_mul, false>, broadcast_grad_op<detail::broadcast_mul, true>,
-    broadcast_sub_op, broadcast_grad_op<detail::broadcast_sub, false>, broadcast_grad_op<detail::broadcast_sub, true>,
-    squared_error_op, pointwise_loss_grad_op<detail::squared_error_formula, false>,
-    pointwise_loss_grad_op<detail::squared_error_formula, true>, huber_op,
+    pick_sequences_op, reduce_grad_op<detail::axis_totals>, reduce_sum_op, relu_grad_op, relu_op, rmsprop_op,
+    rowwise_adagrad_op, scale_grad_op, scale_op, sequence_concat_grad_op, sequence_concat_op, sequence_slice_grad_op,
+    sequence_slice_op, sequence_pad_grad_op, sequence_pad_op, sequence_unpad_grad_op, sequence_unpad_op,
+    sequence_context_grad_op, sequence_context_op, sequence_padding_grad_op, padded_sequence_context_op,
+    sequence_erase_op, sequence_mask_op, sequence_expand_grad_op, sequence_expand_op, sequence_pool_grad_op,
+    sequence_pool_op, sequence_reverse_grad_op, sequence_attention_grad_op, sequence_attention_op, sequence_reverse_op,
+    sequence_softmax_grad_op, sequence_softmax_op, sgd_op, sigmoid_grad_op, sigmoid_op, softmax_grad_op, softmax_op,
+    cross_entropy_grad_op, cross_entropy_op, split_grad_op, split_op, sub_op, sum_grad_op, sum_op, tanh_grad_op,
+    tanh_op, exp_grad_op, exp_op, log_grad_op, log_op, sqrt_grad_op, sqrt_op, rsqrt_grad_op, rsqrt_op, square_grad_op,
+    square_op, abs_grad_op, abs_op, pow_grad_op, pow_op, sin_grad_op, sin_op, cos_grad_op, cos_op, sign_grad_op,
+    sign_op, floor_grad_op, floor_op, ceil_grad_op, ceil_op, round_grad_op, round_op, relu6_grad_op, relu6_op,
+    hardtanh_grad_op, hardtanh_op, leaky_relu_grad_op, leaky_relu_op, elu_grad_op, elu_op, gelu_grad_op, gelu_op,
+    swish_grad_op, swish_op, softplus_grad_op, softplus_op, softsign_grad_op, softsign_op, hard_sigmoid_grad_op,
+    hard_sigmoid_op, hard_swish_grad_op, hard_swish_op, stanh_grad_op, stanh_op, thresholded_relu_grad_op,
+    thresholded_relu_op, broadcast_grad_op<detail::add_formula, false>, broadcast_grad_op<detail::add_formula, true>,
+    broadcast_grad_op<detail::div_formula, false>, broadcast_grad_op<detail::div_formula, true>, maximum_op,
+    broadcast_grad_op<detail::maximum_formula, false>, broadcast_grad_op<detail::maximum_formula, true>, minimum_op,
+    broadcast_grad_op<detail::minimum_formula, false>, broadcast_grad_op<detail::minimum_formula, true>,
+    broadcast_grad_op<detail::mul_formula, false>, broadcast_grad_op<detail::mul_formula, true>,
+    broadcast_grad_op<detail::sub_formula, false>, broadcast_grad_op<detail::sub_formula, true>, huber_op,
     pointwise_loss_grad_op<detail::huber_formula, false>, pointwise_loss_grad_op<detail::huber_formula, true>,
     smooth_l1_op, pointwise_loss_grad_op<detail::smooth_l1_formula, false>,
     pointwise_loss_grad_op<detail::smooth_l1_formula, true>, binary_cross_entropy_with_logits_op,

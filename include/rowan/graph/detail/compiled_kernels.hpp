@@ -83,7 +83,6 @@ template <class Formula>
 struct pointwise_loss_op;
 template <class Rule>
 struct reduce_op;
-struct reduce_sum_op;
 struct reorder_op;
 struct reshape_op;
 struct rmsprop_op;
@@ -134,14 +133,9 @@ template <bool greatest>
 struct axis_extremes;
 struct axis_means;
 struct axis_products;
+struct axis_totals;
 struct binary_cross_entropy_formula;
 struct hardtanh_formula;
-struct broadcast_add;
-struct broadcast_div;
-struct broadcast_max;
-struct broadcast_min;
-struct broadcast_mul;
-struct broadcast_sub;
 struct ceil_formula;
 struct cos_formula;
 struct cosine_embedding_formula;
@@ -158,6 +152,8 @@ struct leaky_relu_formula;
 struct log_formula;
 struct binary_cross_entropy_with_epsilon_formula;
 struct margin_ranking_formula;
+struct maximum_formula;
+struct minimum_formula;
 struct pow_formula;
 struct relu6_formula;
 struct relu_formula;
@@ -172,7 +168,6 @@ struct softplus_formula;
 struct softsign_formula;
 struct sqrt_formula;
 struct square_formula;
-struct squared_error_formula;
 struct stanh_formula;
 struct swish_formula;
 struct tanh_formula;
@@ -191,21 +186,20 @@ using compiled_ops = type_list<
     full_like_op, ftrl_op, greater_equal_op, greater_op, gru_unit_op, identity_op, isfinite_op, isinf_op, isnan_op,
     lamb_op, less_equal_op, less_op, embedding_bag_op, lookup_table_op, lod_from_offsets_op, lod_reset_op,
     log_softmax_op, lstm_unit_op, matrix_product_op<false, false>, matrix_product_op<false, true>,
-    matrix_product_op<true, false>, momentum_op, mse_op, negate_op, pick_sequences_op, reduce_sum_op,
+    matrix_product_op<true, false>, momentum_op, mse_op, negate_op, pick_sequences_op, reduce_op<axis_totals>,
     unary_op<relu_formula>, rmsprop_op, rowwise_adagrad_op, scale_op, sequence_attention_op, sequence_concat_op,
     sequence_context_op, padded_sequence_context_op, sequence_slice_op, sequence_pad_op, sequence_unpad_op,
     sequence_expand_op, sequence_pool_op, sgd_op, sequence_reverse_op, sequence_softmax_op, unary_op<sigmoid_formula>,
-    softmax_op, cross_entropy_op, split_op, sub_op, sum_op, broadcast_op<broadcast_add>, broadcast_op<broadcast_div>,
-    broadcast_op<broadcast_max>, broadcast_op<broadcast_min>, broadcast_op<broadcast_mul>, broadcast_op<broadcast_sub>,
-    unary_op<exp_formula>, unary_op<log_formula>, unary_op<sqrt_formula>, unary_op<rsqrt_formula>,
-    unary_op<square_formula>, unary_op<abs_formula>, unary_op<pow_formula>, unary_op<sin_formula>,
-    unary_op<cos_formula>, unary_op<sign_formula>, unary_op<floor_formula>, unary_op<ceil_formula>,
-    unary_op<round_formula>, unary_op<relu6_formula>, unary_op<hardtanh_formula>, unary_op<leaky_relu_formula>,
-    unary_op<elu_formula>, unary_op<gelu_formula>, unary_op<swish_formula>, unary_op<softplus_formula>,
-    unary_op<softsign_formula>, unary_op<hard_sigmoid_formula>, unary_op<hard_swish_formula>, unary_op<stanh_formula>,
-    unary_op<thresholded_relu_formula>, unary_op<tanh_formula>, crf_decoding_op, crf_matches_op, linear_chain_crf_op,
-    pointwise_loss_op<cosine_embedding_formula>, cosine_similarity_op, pointwise_loss_op<squared_error_formula>,
-    pointwise_loss_op<huber_formula>, pointwise_loss_op<smooth_l1_formula>,
+    softmax_op, cross_entropy_op, split_op, sub_op, sum_op, broadcast_op<maximum_formula>,
+    broadcast_op<minimum_formula>, unary_op<exp_formula>, unary_op<log_formula>, unary_op<sqrt_formula>,
+    unary_op<rsqrt_formula>, unary_op<square_formula>, unary_op<abs_formula>, unary_op<pow_formula>,
+    unary_op<sin_formula>, unary_op<cos_formula>, unary_op<sign_formula>, unary_op<floor_formula>,
+    unary_op<ceil_formula>, unary_op<round_formula>, unary_op<relu6_formula>, unary_op<hardtanh_formula>,
+    unary_op<leaky_relu_formula>, unary_op<elu_formula>, unary_op<gelu_formula>, unary_op<swish_formula>,
+    unary_op<softplus_formula>, unary_op<softsign_formula>, unary_op<hard_sigmoid_formula>,
+    unary_op<hard_swish_formula>, unary_op<stanh_formula>, unary_op<thresholded_relu_formula>, unary_op<tanh_formula>,
+    crf_decoding_op, crf_matches_op, linear_chain_crf_op, pointwise_loss_op<cosine_embedding_formula>,
+    cosine_similarity_op, pointwise_loss_op<huber_formula>, pointwise_loss_op<smooth_l1_formula>,
     pointwise_loss_op<binary_cross_entropy_with_logits_formula>, pointwise_loss_op<binary_cross_entropy_formula>,
     pointwise_loss_op<binary_cross_entropy_with_epsilon_formula>, pointwise_loss_op<hinge_formula>,
     pointwise_loss_op<kl_div_formula>, pointwise_loss_op<margin_ranking_formula>, weighted_embedding_bag_op, where_op,
@@ -218,8 +212,8 @@ using compiled_ops = type_list<
 using compiled_integer_ops =
     type_list<add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, concat_op, drop_levels_op,
               edit_distance_op, mul_op, equal_op, full_like_op, greater_equal_op, greater_op, identity_op, isfinite_op,
-              isinf_op, isnan_op, less_equal_op, less_op, negate_op, pick_sequences_op, reduce_sum_op, scale_op,
-              sequence_reverse_op, sequence_concat_op, sequence_slice_op, sequence_pad_op, sequence_unpad_op,
+              isinf_op, isnan_op, less_equal_op, less_op, negate_op, pick_sequences_op, reduce_op<axis_totals>,
+              scale_op, sequence_reverse_op, sequence_concat_op, sequence_slice_op, sequence_pad_op, sequence_unpad_op,
               lod_from_offsets_op, lod_reset_op, sequence_context_op, sequence_erase_op, sequence_mask_op, split_op,
               sub_op, sum_op, where_op, unary_op<abs_formula>, unary_op<square_formula>, unary_op<sign_formula>,
               unary_op<floor_formula>, unary_op<ceil_formula>, unary_op<round_formula>, arg_extreme_op<true>,

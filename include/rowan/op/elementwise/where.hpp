@@ -6,7 +6,6 @@
 #include <rowan/op/detail/broadcast.hpp>
 #include <rowan/op/detail/joined_name.hpp>
 #include <rowan/op/detail/tensor_argument.hpp>
-#include <rowan/op/elementwise/broadcast.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
 
@@ -44,8 +43,11 @@ struct ChooseStep {
     }
 };
 
-struct where_family {
-    static constexpr std::string_view name = "where";
+struct where_grad_x {
+    static constexpr std::string_view name = "where_grad_x";
+};
+struct where_grad_y {
+    static constexpr std::string_view name = "where_grad_y";
 };
 
 }  // namespace detail
@@ -82,9 +84,7 @@ requires(detail::tensor_argument<C>&& detail::tensor_argument<X>&& detail::tenso
 /// there, summed over the elements that were repeated.
 template <bool of_y>
 struct where_grad_op {
-    static constexpr std::string_view name =
-        detail::joined_name<detail::where_family,
-                            std::conditional_t<of_y, detail::y_grad_suffix, detail::x_grad_suffix>>::value;
+    static constexpr std::string_view name = std::conditional_t<of_y, detail::where_grad_y, detail::where_grad_x>::name;
     using inputs = slots<slot::condition, std::conditional_t<of_y, slot::y, slot::x>, grad_of<slot::out>>;
     using outputs = slots<grad_of<std::conditional_t<of_y, slot::y, slot::x>>>;
     static constexpr unsigned row_inputs = 0b111;
