@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 
-precompiled = ["rowan/core/tensor.hpp", "rowan/thrust/core/tensor.hpp", "rowan/graph/scope.hpp", "rowan/layer/var.hpp", "rowan/op/forward_ops.hpp"]
+precompiled = ["rowan/core/tensor.hpp", "rowan/thrust/core/tensor.hpp", "rowan/graph/scope.hpp", "rowan/layer/var.hpp", "rowan/op/builtin_ops.hpp"]
 
 room, folder, *compiler = sys.argv[1:]
 compiler = [argument for argument in compiler if argument != "-fsyntax-only"]  # where a file is to come out

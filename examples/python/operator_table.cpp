@@ -3,12 +3,11 @@
 
 #include "attributes.hpp"
 
-#include <rowan/graph/detail/compiled_kernels.hpp>
 #include <rowan/graph/detail/kind_text.hpp>
 #include <rowan/op/builtin_ops.hpp>
+#include <rowan/op/detail/input_types.hpp>
 #include <rowan/op/elementwise/cast.hpp>
 #include <rowan/op/elementwise/full.hpp>
-#include <rowan/op/forward_ops.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -49,43 +48,28 @@ void add_kernel(OperatorInfo& info, d::type_list<T...>) {
     add_choice(info, {rowan::dtype<T>::wire...}, rowan::kernel_of<Op, Cpu, T...>::value);
 }
 
-/// Adds the kernels that the compiled library has for elements of E: see compiled/operators.hpp.
+/// Adds the kernels that the compiled library has for elements of E.
 template <class E, class Op>
 void add_kernels(Table& table) {
-    OperatorInfo& info = entry<Op>(table);
-    if constexpr (d::is_variadic<Op, Cpu, E>) {
-        info.variadic = true;
-        add_kernel<Op>(info, d::type_list<E>{});
-    } else {
-        using plain = typename d::input_types<typename Op::inputs, E, E>::type;
-        using with_int64 = typename d::input_types<typename Op::inputs, E, std::int64_t>::type;
-        using with_int32 = typename d::input_types<typename Op::inputs, E, std::int32_t>::type;
-        if constexpr (d::has_one_type<Op>) add_kernel<Op>(info, plain{});
-        if constexpr (!d::has_one_type<Op> || !std::is_same_v<with_int64, plain>) add_kernel<Op>(info, with_int64{});
-        if constexpr (!std::is_same_v<with_int32, with_int64>) add_kernel<Op>(info, with_int32{});
+    if constexpr (d::is_compiled<Op> && rowan::takes_elements<Op, E>) {
+        OperatorInfo& info = entry<Op>(table);
+        if constexpr (d::is_variadic<Op, Cpu, E>) {
+            info.variadic = true;
+            add_kernel<Op>(info, d::type_list<E>{});
+        } else {
+            d::each_input_types<Op, E>([&]<class... T>(d::type_list<T...> types) { add_kernel<Op>(info, types); });
+        }
     }
 }
 
 template <class E, class... Op>
-void add_all(Table& table, d::type_list<Op...>) {
+void add_all(Table& table, rowan::registry<Op...>) {
     (add_kernels<E, Op>(table), ...);
 }
 
 template <class... Op>
-void add_sources(Table& table, d::type_list<Op...>) {
+void add_sources(Table& table, rowan::registry<Op...>) {
     (add_choice(entry<Op>(table), {}, rowan::kernel_of<Op, Cpu>::value), ...);
-}
-
-/// The kernels of an operator that uses only the levels of y, whose elements are of type Y... and not of E.
-template <class Op, class E, class... Y>
-void add_levels(Table& table) {
-    (add_kernel<Op>(entry<Op>(table), d::type_list<E, Y>{}), ...);
-}
-
-/// The same for shrink, with the number of a step.
-template <class E, class... Y>
-void add_steps(Table& table) {
-    (add_kernel<rowan::shrink_op>(entry<rowan::shrink_op>(table), d::type_list<E, Y, std::int64_t>{}), ...);
 }
 
 std::string kinds_of(std::span<rowan::Variable* const> inputs) {
@@ -98,22 +82,15 @@ std::string kinds_of(std::span<rowan::Variable* const> inputs) {
 
 std::vector<OperatorInfo> const& operator_table() {
     static std::vector<OperatorInfo> const all = [] {
-        using std::int32_t, std::int64_t;
+        using std::int64_t;
+        using Ops = rowan::builtin_ops::with<rowan::cast_op<double>, rowan::cast_op<float>, rowan::cast_op<int64_t>>;
         Table table;
-        add_all<float>(table, d::compiled_ops{});
-        add_all<double>(table, d::compiled_ops{});
-        add_all<int64_t>(table, d::compiled_integer_ops{});
-        add_all<int32_t>(table, d::compiled_integer_ops{});
-        add_all<bool>(table, d::compiled_truth_ops{});
-        add_sources(table, d::compiled_sources{});
-        add_levels<rowan::sequence_expand_op, float, int64_t, int32_t>(table);
-        add_levels<rowan::sequence_expand_op, double, int64_t, int32_t>(table);
-        add_levels<rowan::lod_reset_op, float, int64_t, int32_t>(table);
-        add_levels<rowan::lod_reset_op, double, int64_t, int32_t>(table);
-        add_levels<rowan::reorder_op, float, int64_t, int32_t>(table);
-        add_levels<rowan::reorder_op, double, int64_t, int32_t>(table);
-        add_steps<float, int64_t, int32_t>(table);
-        add_steps<double, int64_t, int32_t>(table);
+        add_all<float>(table, Ops{});
+        add_all<double>(table, Ops{});
+        add_all<int64_t>(table, Ops{});
+        add_all<std::int32_t>(table, Ops{});
+        add_all<bool>(table, Ops{});
+        add_sources(table, rowan::registry<rowan::full_op<double>, rowan::full_op<float>, rowan::full_op<int64_t>>{});
         std::vector<OperatorInfo> list;
         for (auto& named : table) list.push_back(std::move(named.second));
         return list;

@@ -2,10 +2,8 @@
 #pragma once
 
 #include <rowan/op/builtin_ops.hpp>
-#include <rowan/op/elementwise/activation_options.hpp>
 #include <rowan/op/elementwise/full.hpp>
 #include <rowan/op/fields.hpp>
-#include <rowan/op/forward_ops.hpp>
 #include <rowan/op/gradients.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/loss/loss_options.hpp>

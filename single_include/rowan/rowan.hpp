@@ -8298,6 +8298,21 @@ ROWAN_HD_INLINE auto same_or_nan(V const& x, V const& y) {
     }
 }
 
+/// factor · x, and 0 for factor = 0 and infinite x.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V times(V const& x, double factor) {
+    return product(factor == 0 ? limited(x, -1.0, 1.0) : x, constant<V>(factor));
+}
+
+/// `inside` where least < y < most, else 0; NaN for y = NaN.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V where_between(V const& y, double least, double most, V const& inside) {
+    V const zero = constant<V>(0.0), low = constant<V>(least);
+    return choose(y > low, choose(y < constant<V>(most), inside, zero), choose(not_above(y, low), zero, y));
+}
+
 }  // namespace rowan::inline v0::detail
 
 // rowan/sequence/detail/sequences.hpp: helpers shared by the algorithms on sequences of the last level.
@@ -10004,6 +10019,32 @@ inline void count_iterations(std::size_t n) {
 
 }  // namespace rowan::inline v0
 
+// rowan/detail/only_checking.hpp: OnlyChecking, lets optimizers check their arguments without changing them.
+
+namespace rowan::inline v0::detail {
+
+/// Whether optimizers called by this thread return after they have checked their arguments.
+inline bool& only_checking() {
+    thread_local bool checking = false;
+    return checking;
+}
+
+/// Makes it so for its lifetime, if `on` is true.
+class OnlyChecking {
+public:
+    explicit OnlyChecking(bool on) : before_(only_checking()) {
+        if (on) only_checking() = true;
+    }
+    OnlyChecking(OnlyChecking const&) = delete;
+    OnlyChecking& operator=(OnlyChecking const&) = delete;
+    ~OnlyChecking() { only_checking() = before_; }
+
+private:
+    bool before_;
+};
+
+}  // namespace rowan::inline v0::detail
+
 // rowan/op/detail/joined_name.hpp: the names of two types concatenated at compile time.
 
 namespace rowan::inline v0::detail {
@@ -10063,35 +10104,56 @@ struct grad_of {
     static constexpr std::string_view name = detail::joined_name<Slot, detail::grad_suffix>::value;
 };
 
+/// What a slot holds where it is not the elements of the operator, as its `static constexpr Holds holds`.
+enum class Holds : std::uint8_t {
+    elements,              ///< those of the operator
+    integers,              ///< int64 or int32: ids, labels, offsets, lengths
+    integers_or_elements,  ///< as well: labels that may be probabilities
+    int64,                 ///< int64 alone: seeds, numbers of steps
+    truth,                 ///< bool
+    statistics             ///< what is kept between steps: dtype<T>::sum where elements have 16 bits
+};
+
+/// The slot's `holds`; elements if it does not say.
+template <class Slot>
+inline constexpr Holds holds_of = [] {
+    if constexpr (requires { Slot::holds; }) {
+        return Slot::holds;
+    } else {
+        return Holds::elements;
+    }
+}();
+
 /// The slots that many operators have. User-defined operators may use others: any type with a `name`.
 namespace slot {
 
-#define ROWAN_SLOT(slot)                                \
-    struct slot {                                       \
-        static constexpr std::string_view name = #slot; \
+#define ROWAN_SLOT(slot, ...)                                          \
+    struct slot {                                                      \
+        static constexpr std::string_view name = #slot;                \
+        __VA_OPT__(static constexpr Holds holds = Holds::__VA_ARGS__;) \
     };
-ROWAN_SLOT(x)          // input
-ROWAN_SLOT(y)          // second input
-ROWAN_SLOT(condition)  // truth values
-ROWAN_SLOT(w)          // weight or table
-ROWAN_SLOT(b)          // bias
-ROWAN_SLOT(out)        // result
-ROWAN_SLOT(saved)      // values that the forward pass saves for the backward pass
-ROWAN_SLOT(ids)        // row ids of a table
-ROWAN_SLOT(offset)     // first row of each sequence that is kept
-ROWAN_SLOT(length)     // number of rows of each sequence
-ROWAN_SLOT(weight)     // weight of each id
-ROWAN_SLOT(updates)    // rows that are added at places
-ROWAN_SLOT(label)      // target of a loss
-ROWAN_SLOT(query)      // rows of attention: what is asked, what answers by its scores, and what is returned
+ROWAN_SLOT(x)                 // input
+ROWAN_SLOT(y)                 // second input
+ROWAN_SLOT(condition, truth)  // truth values
+ROWAN_SLOT(w)                 // weight or table
+ROWAN_SLOT(b)                 // bias
+ROWAN_SLOT(out)               // result
+ROWAN_SLOT(saved)             // values that the forward pass saves for the backward pass
+ROWAN_SLOT(ids, integers)     // row ids of a table
+ROWAN_SLOT(offset, integers)  // first row of each sequence that is kept
+ROWAN_SLOT(length, integers)  // number of rows of each sequence
+ROWAN_SLOT(weight)            // weight of each id
+ROWAN_SLOT(updates)           // rows that are added at places
+ROWAN_SLOT(label, integers)   // target of a loss
+ROWAN_SLOT(query)             // rows of attention: what is asked, what answers by its scores, and what is returned
 ROWAN_SLOT(key)
 ROWAN_SLOT(value)
-ROWAN_SLOT(seed)    // random seed
-ROWAN_SLOT(h_prev)  // state before a step
-ROWAN_SLOT(c_prev)  // cell before a step
-ROWAN_SLOT(h)       // state after a step
-ROWAN_SLOT(c)       // cell after a step
-ROWAN_SLOT(param)   // parameter of an optimizer; its gradient and states follow
+ROWAN_SLOT(seed, int64)  // random seed
+ROWAN_SLOT(h_prev)       // state before a step
+ROWAN_SLOT(c_prev)       // cell before a step
+ROWAN_SLOT(h)            // state after a step
+ROWAN_SLOT(c)            // cell after a step
+ROWAN_SLOT(param)        // parameter of an optimizer; its gradient and states follow
 ROWAN_SLOT(grad)
 ROWAN_SLOT(moment)
 ROWAN_SLOT(moment2)
@@ -10100,330 +10162,26 @@ ROWAN_SLOT(mean_square)
 ROWAN_SLOT(mean_step)
 ROWAN_SLOT(velocity)
 ROWAN_SLOT(linear)
-ROWAN_SLOT(mean)  // moving mean and variance, and those after a step of training
-ROWAN_SLOT(variance)
+ROWAN_SLOT(mean, statistics)  // moving mean and variance, and those after a step of training
+ROWAN_SLOT(variance, statistics)
 ROWAN_SLOT(next_mean)
 ROWAN_SLOT(next_variance)
-ROWAN_SLOT(array)   // TensorArray
-ROWAN_SLOT(index)   // slot of an array, or number of a step
-ROWAN_SLOT(state)   // states of a loop
-ROWAN_SLOT(last)    // states after the last step
-ROWAN_SLOT(scopes)  // values of all steps
+ROWAN_SLOT(array)         // TensorArray
+ROWAN_SLOT(index, int64)  // slot of an array, or number of a step
+ROWAN_SLOT(state)         // states of a loop
+ROWAN_SLOT(last)          // states after the last step
+ROWAN_SLOT(scopes)        // values of all steps
 #undef ROWAN_SLOT
+
+/// The target of a loss: class numbers, or a probability of each class.
+struct target {
+    static constexpr std::string_view name = "label";
+    static constexpr Holds holds = Holds::integers_or_elements;
+};
 
 }  // namespace slot
 
 }  // namespace rowan::inline v0
-
-// rowan/graph/detail/compiled_kernels.hpp: the operators and element types of the compiled library.
-
-namespace rowan::inline v0 {
-
-struct accuracy_op;
-struct adadelta_op;
-struct adagrad_op;
-struct adam_op;
-struct adamax_op;
-struct add_op;
-struct any_op;
-template <bool greatest>
-struct arg_extreme_op;
-struct argsort_op;
-struct batch_norm_op;
-struct matmul_op;
-struct beam_search_decode_op;
-struct beam_search_op;
-template <class Formula>
-struct broadcast_op;
-template <class To>
-struct cast_op;
-struct clip_by_global_norm_op;
-struct clip_by_norm_op;
-struct clip_op;
-struct concat_op;
-struct cosine_similarity_op;
-struct crf_decoding_op;
-struct crf_matches_op;
-struct cross_entropy_of_probabilities_op;
-struct cumsum_op;
-struct div_op;
-struct drop_levels_op;
-struct dropout_op;
-struct edit_distance_op;
-struct mul_op;
-struct embedding_bag_op;
-struct equal_op;
-struct expand_rows_op;
-struct fc_op;
-struct ftrl_op;
-struct full_like_op;
-template <class T>
-struct full_op;
-struct greater_equal_op;
-struct greater_op;
-struct gru_unit_op;
-struct identity_op;
-struct isfinite_op;
-struct isinf_op;
-struct isnan_op;
-struct lamb_op;
-struct layer_norm_op;
-struct less_equal_op;
-struct less_op;
-struct linear_chain_crf_op;
-struct lod_from_offsets_op;
-struct lod_reset_op;
-struct log_softmax_op;
-struct logical_and_op;
-struct logical_not_op;
-struct logical_or_op;
-struct lookup_table_op;
-struct lstm_unit_op;
-template <bool transpose_x, bool transpose_y>
-struct matrix_product_op;
-struct interleave_rows_op;
-struct momentum_op;
-struct moving_average_op;
-struct mse_op;
-struct negate_op;
-struct one_hot_op;
-struct padded_sequence_context_op;
-struct pick_sequences_op;
-template <class Formula>
-struct pointwise_loss_op;
-template <class Rule>
-struct reduce_op;
-struct reduce_sum_op;
-struct reorder_op;
-struct reshape_op;
-struct rmsprop_op;
-struct row_dot_op;
-struct nonzero_rows_op;
-struct rowwise_adagrad_op;
-struct scale_op;
-struct sequence_attention_op;
-struct sequence_concat_op;
-struct sequence_context_op;
-struct sequence_erase_op;
-struct sequence_expand_op;
-struct sequence_mask_op;
-struct sequence_pad_op;
-struct sequence_pool_op;
-struct sequence_reshape_op;
-struct sequence_reverse_op;
-struct sequence_scatter_op;
-struct sequence_slice_op;
-struct sequence_softmax_op;
-struct sequence_top_k_mean_op;
-struct sequence_unpad_op;
-struct sgd_op;
-struct shape_op;
-struct shrink_op;
-struct softmax_op;
-struct cross_entropy_op;
-struct split_op;
-struct squeeze_op;
-struct stack_op;
-struct sub_op;
-struct sum_op;
-struct top_k_op;
-struct transpose_op;
-template <class Formula>
-struct unary_op;
-struct unsqueeze_op;
-struct weighted_embedding_bag_op;
-struct where_op;
-
-namespace detail {
-
-template <class... T>
-struct type_list {};
-
-struct abs_formula;
-template <bool greatest>
-struct axis_extremes;
-struct axis_means;
-struct axis_products;
-struct binary_cross_entropy_formula;
-struct hardtanh_formula;
-struct broadcast_add;
-struct broadcast_div;
-struct broadcast_max;
-struct broadcast_min;
-struct broadcast_mul;
-struct broadcast_sub;
-struct ceil_formula;
-struct cos_formula;
-struct cosine_embedding_formula;
-struct elu_formula;
-struct exp_formula;
-struct floor_formula;
-struct gelu_formula;
-struct hard_sigmoid_formula;
-struct hard_swish_formula;
-struct hinge_formula;
-struct huber_formula;
-struct kl_div_formula;
-struct leaky_relu_formula;
-struct log_formula;
-struct binary_cross_entropy_with_epsilon_formula;
-struct margin_ranking_formula;
-struct pow_formula;
-struct relu6_formula;
-struct relu_formula;
-struct round_formula;
-struct rsqrt_formula;
-struct binary_cross_entropy_with_logits_formula;
-struct sigmoid_formula;
-struct sign_formula;
-struct sin_formula;
-struct smooth_l1_formula;
-struct softplus_formula;
-struct softsign_formula;
-struct sqrt_formula;
-struct square_formula;
-struct squared_error_formula;
-struct stanh_formula;
-struct swish_formula;
-struct tanh_formula;
-struct thresholded_relu_formula;
-
-template <class T, class List>
-inline constexpr bool is_in = false;
-template <class T, class... U>
-inline constexpr bool is_in<T, type_list<U...>> = (std::is_same_v<T, U> || ...);
-
-/// Operators compiled for float and double; ids, labels and seeds are int64 or int32.
-using compiled_ops = type_list<
-    accuracy_op, adadelta_op, adagrad_op, adam_op, adamax_op, add_op, cast_op<double>, cast_op<float>,
-    cast_op<std::int64_t>, clip_by_global_norm_op, clip_by_norm_op, clip_op, concat_op,
-    cross_entropy_of_probabilities_op, div_op, drop_levels_op, dropout_op, mul_op, equal_op, expand_rows_op, fc_op,
-    full_like_op, ftrl_op, greater_equal_op, greater_op, gru_unit_op, identity_op, isfinite_op, isinf_op, isnan_op,
-    lamb_op, less_equal_op, less_op, embedding_bag_op, lookup_table_op, lod_from_offsets_op, lod_reset_op,
-    log_softmax_op, lstm_unit_op, matrix_product_op<false, false>, matrix_product_op<false, true>,
-    matrix_product_op<true, false>, momentum_op, mse_op, negate_op, pick_sequences_op, reduce_sum_op,
-    unary_op<relu_formula>, rmsprop_op, rowwise_adagrad_op, scale_op, sequence_attention_op, sequence_concat_op,
-    sequence_context_op, padded_sequence_context_op, sequence_slice_op, sequence_pad_op, sequence_unpad_op,
-    sequence_expand_op, sequence_pool_op, sgd_op, sequence_reverse_op, sequence_softmax_op, unary_op<sigmoid_formula>,
-    softmax_op, cross_entropy_op, split_op, sub_op, sum_op, broadcast_op<broadcast_add>, broadcast_op<broadcast_div>,
-    broadcast_op<broadcast_max>, broadcast_op<broadcast_min>, broadcast_op<broadcast_mul>, broadcast_op<broadcast_sub>,
-    unary_op<exp_formula>, unary_op<log_formula>, unary_op<sqrt_formula>, unary_op<rsqrt_formula>,
-    unary_op<square_formula>, unary_op<abs_formula>, unary_op<pow_formula>, unary_op<sin_formula>,
-    unary_op<cos_formula>, unary_op<sign_formula>, unary_op<floor_formula>, unary_op<ceil_formula>,
-    unary_op<round_formula>, unary_op<relu6_formula>, unary_op<hardtanh_formula>, unary_op<leaky_relu_formula>,
-    unary_op<elu_formula>, unary_op<gelu_formula>, unary_op<swish_formula>, unary_op<softplus_formula>,
-    unary_op<softsign_formula>, unary_op<hard_sigmoid_formula>, unary_op<hard_swish_formula>, unary_op<stanh_formula>,
-    unary_op<thresholded_relu_formula>, unary_op<tanh_formula>, crf_decoding_op, crf_matches_op, linear_chain_crf_op,
-    pointwise_loss_op<cosine_embedding_formula>, cosine_similarity_op, pointwise_loss_op<squared_error_formula>,
-    pointwise_loss_op<huber_formula>, pointwise_loss_op<smooth_l1_formula>,
-    pointwise_loss_op<binary_cross_entropy_with_logits_formula>, pointwise_loss_op<binary_cross_entropy_formula>,
-    pointwise_loss_op<binary_cross_entropy_with_epsilon_formula>, pointwise_loss_op<hinge_formula>,
-    pointwise_loss_op<kl_div_formula>, pointwise_loss_op<margin_ranking_formula>, weighted_embedding_bag_op, where_op,
-    arg_extreme_op<true>, arg_extreme_op<false>, argsort_op, matmul_op, cumsum_op, reduce_op<axis_means>,
-    reduce_op<axis_extremes<true>>, reduce_op<axis_extremes<false>>, reduce_op<axis_products>, reshape_op, squeeze_op,
-    unsqueeze_op, shape_op, row_dot_op, stack_op, transpose_op, top_k_op, batch_norm_op, layer_norm_op,
-    moving_average_op, beam_search_decode_op, beam_search_op, interleave_rows_op, nonzero_rows_op, sequence_reshape_op,
-    reorder_op, shrink_op, sequence_scatter_op, sequence_top_k_mean_op>;
-/// Operators compiled for int64 and int32, such as for loop counters.
-using compiled_integer_ops =
-    type_list<add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, concat_op, drop_levels_op,
-              edit_distance_op, mul_op, equal_op, full_like_op, greater_equal_op, greater_op, identity_op, isfinite_op,
-              isinf_op, isnan_op, less_equal_op, less_op, negate_op, pick_sequences_op, reduce_sum_op, scale_op,
-              sequence_reverse_op, sequence_concat_op, sequence_slice_op, sequence_pad_op, sequence_unpad_op,
-              lod_from_offsets_op, lod_reset_op, sequence_context_op, sequence_erase_op, sequence_mask_op, split_op,
-              sub_op, sum_op, where_op, unary_op<abs_formula>, unary_op<square_formula>, unary_op<sign_formula>,
-              unary_op<floor_formula>, unary_op<ceil_formula>, unary_op<round_formula>, arg_extreme_op<true>,
-              arg_extreme_op<false>, argsort_op, cumsum_op, one_hot_op, reduce_op<axis_extremes<true>>,
-              reduce_op<axis_extremes<false>>, reduce_op<axis_products>, reshape_op, squeeze_op, unsqueeze_op, shape_op,
-              stack_op, transpose_op, nonzero_rows_op, sequence_reshape_op, reorder_op, shrink_op>;
-/// Operators compiled for bool.
-using compiled_truth_ops = type_list<any_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, equal_op,
-                                     logical_and_op, logical_not_op, logical_or_op, unsqueeze_op, shape_op, where_op>;
-/// Operators without inputs.
-using compiled_sources = type_list<full_op<double>, full_op<float>, full_op<std::int64_t>>;
-
-/// Whether the slot holds integers: ids, labels, seeds, offsets or lengths.
-template <class Slot>
-inline constexpr bool is_index_slot =
-    is_in<Slot, type_list<slot::ids, slot::label, slot::seed, slot::offset, slot::length>>;
-
-/// Whether the slot holds int64 alone.
-template <class Slot>
-inline constexpr bool is_int64_slot = is_in<Slot, type_list<slot::seed, slot::index>>;
-
-/// The element types of an operator's inputs, in the order of its slots: I for index slots, bool for conditions, E for
-/// the others.
-template <class Slots, class E, class I>
-struct input_types;
-template <class... Slot, class E, class I>
-struct input_types<slots<Slot...>, E, I> {
-    using type = type_list<std::conditional_t<is_int64_slot<Slot>, std::int64_t,
-                                              std::conditional_t<std::is_same_v<Slot, slot::condition>, bool,
-                                                                 std::conditional_t<is_index_slot<Slot>, I, E>>>...>;
-};
-
-/// Whether all inputs may have the same element type: there is no index slot, or labels may be probabilities.
-template <class Op, class Slots = typename Op::inputs>
-inline constexpr bool has_one_type = true;
-template <class Op, class... Slot>
-inline constexpr bool has_one_type<Op, slots<Slot...>> =
-    !(is_index_slot<Slot> || ...) || is_in<Op, type_list<cross_entropy_of_probabilities_op, cross_entropy_op>>;
-
-/// Whether T... are the types of the operator's inputs with elements of E. A variadic operator has one type for all.
-template <class Op, class E, class... T>
-inline constexpr bool has_elements_of =
-    (std::is_same_v<type_list<T...>, type_list<E>> && has_one_type<Op>) ||
-    (std::is_same_v<type_list<T...>, typename input_types<typename Op::inputs, E, E>::type> && has_one_type<Op>) ||
-    std::is_same_v<type_list<T...>, typename input_types<typename Op::inputs, E, std::int64_t>::type> ||
-    std::is_same_v<type_list<T...>, typename input_types<typename Op::inputs, E, std::int32_t>::type>;
-
-/// Whether the compiled library contains kernel_of<Op, Cpu, T...>.
-template <class Op, class... T>
-inline constexpr bool has_compiled_kernel = [] {
-    if constexpr (sizeof...(T) == 0) {
-        return is_in<Op, compiled_sources>;
-    } else if constexpr (is_in<Op, compiled_ops> &&
-                         (has_elements_of<Op, float, T...> || has_elements_of<Op, double, T...>)) {
-        return true;
-    } else if constexpr (is_in<Op, compiled_integer_ops> &&
-                         (has_elements_of<Op, std::int64_t, T...> || has_elements_of<Op, std::int32_t, T...>)) {
-        return true;
-    } else if constexpr (is_in<Op, compiled_truth_ops>) {
-        return has_elements_of<Op, bool, T...>;
-    } else {
-        return false;
-    }
-}();
-
-}  // namespace detail
-
-}  // namespace rowan::inline v0
-
-// rowan/detail/only_checking.hpp: OnlyChecking, lets optimizers check their arguments without changing them.
-
-namespace rowan::inline v0::detail {
-
-/// Whether optimizers called by this thread return after they have checked their arguments.
-inline bool& only_checking() {
-    thread_local bool checking = false;
-    return checking;
-}
-
-/// Makes it so for its lifetime, if `on` is true.
-class OnlyChecking {
-public:
-    explicit OnlyChecking(bool on) : before_(only_checking()) {
-        if (on) only_checking() = true;
-    }
-    OnlyChecking(OnlyChecking const&) = delete;
-    OnlyChecking& operator=(OnlyChecking const&) = delete;
-    ~OnlyChecking() { only_checking() = before_; }
-
-private:
-    bool before_;
-};
-
-}  // namespace rowan::inline v0::detail
 
 // rowan/op/registry.hpp: registry, a compile-time list of operators, and the types of gradient rules.
 
@@ -10487,7 +10245,7 @@ inline constexpr unsigned level_inputs_of = [] {
 /// errors   none
 /// cost     that of the operator's function, if it has one
 template <class Op, class Attributes>
-bool row_wise_of(Attributes const& attributes) {
+constexpr bool row_wise_of(Attributes const& attributes) {
     static_cast<void>(attributes);
     if constexpr (requires { Op::row_wise(attributes); }) {
         return Op::row_wise(attributes);
@@ -10518,7 +10276,7 @@ inline constexpr OpFamily family_of<Op> = Op::family;
 /// errors   none
 /// cost     that of the operator's function, if it has one
 template <class Op, class Attributes>
-bool row_output_of(Attributes const& attributes) {
+constexpr bool row_output_of(Attributes const& attributes) {
     static_cast<void>(attributes);
     if constexpr (requires { Op::row_output(attributes); }) {
         return Op::row_output(attributes);
@@ -10653,7 +10411,7 @@ private:
 
 }  // namespace rowan::inline v0
 
-// rowan/op/gradients.hpp: gradients, the backward pass of one operator, with types known at compile time.
+// rowan/op/operator_of.hpp: operator_of, the base of operators: their slots and attributes; and Elements.
 
 namespace rowan::inline v0 {
 
@@ -10661,6 +10419,219 @@ namespace rowan::inline v0 {
 struct no_attributes {
     friend constexpr bool operator==(no_attributes const&, no_attributes const&) = default;
 };
+
+/// The base of an operator: the names of its inputs and outputs, and the type of its attributes. It has no gradient,
+/// unless the operator defines `grad`. An operator may define `normal(x, attributes)`, which returns the attributes as
+/// nets and files store them, such as with an axis counted from the first one, given the VarSpec of its first input.
+template <class Inputs, class Outputs, class Attributes = no_attributes>
+struct operator_of {
+    using inputs = Inputs;          ///< in the order of run's arguments
+    using outputs = Outputs;        ///< in the order of run's results
+    using attributes = Attributes;  ///< the last argument of run
+    using grad = no_grad;
+};
+
+template <class Op, class Uses, class Makes>
+struct gradient_op;
+
+/// The `grad` of an operator whose gradient is its function `backward`, which takes the device, the values in Uses and
+/// the attributes, and returns those in Makes.
+///     using grad = gradient<cumsum_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+///     template <class T, class D> static Tensor<T, D> backward(D exec, Tensor<T, D> const& out_grad, attributes const&);
+template <class Op, class Uses, class Makes>
+struct gradient {};
+
+namespace detail {
+
+template <class Op, class Uses, class Makes>
+struct as_rules<gradient<Op, Uses, Makes>> {
+    using type = grad_rules<grad_rule<gradient_op<Op, Uses, Makes>>>;
+};
+
+template <class Op, class... Rule>
+typename std::tuple_element_t<0, std::tuple<Rule...>>::op first_rule(grad_rules<Rule...>);
+
+struct grad_op_suffix {
+    static constexpr std::string_view name = "_grad";
+};
+
+/// Whether a slot is a gradient.
+template <class Slot>
+inline constexpr bool is_grad = false;
+template <class Slot>
+inline constexpr bool is_grad<grad_of<Slot>> = true;
+
+/// The position, among the used slots, of the one whose VarSpec a made gradient has: its own slot, or else the first
+/// gradient.
+template <class Made, class Used>
+inline constexpr std::size_t spec_from = 0;
+template <class Slot, class... Used>
+inline constexpr std::size_t spec_from<grad_of<Slot>, slots<Used...>> = [] {
+    constexpr std::array<bool, sizeof...(Used)> grads{is_grad<Used>...};
+    if (slots<Used...>::template has<Slot>) return slots<Used...>::template index<Slot>;
+    return static_cast<std::size_t>(std::find(grads.begin(), grads.end(), true) - grads.begin());
+}();
+
+}  // namespace detail
+
+/// The operator of a gradient<Op, Uses, Makes>: it has the name of Op and "_grad", and the attributes of Op. If Op has
+/// row_inputs, all its inputs have.
+template <class Op, class... Used, class... Made>
+struct gradient_op<Op, slots<Used...>, slots<Made...>>
+    : operator_of<slots<Used...>, slots<Made...>, typename Op::attributes> {
+    static constexpr std::string_view name = detail::joined_name<Op, detail::grad_op_suffix>::value;
+    static constexpr unsigned row_inputs = row_inputs_of<Op> != 0 ? (1U << sizeof...(Used)) - 1 : 0;
+
+    static constexpr bool row_wise(typename Op::attributes const& attributes) { return row_wise_of<Op>(attributes); }
+
+    template <std::same_as<VarSpec>... Spec>
+    requires(sizeof...(Spec) ==
+             sizeof...(Used)) static constexpr std::array<VarSpec, sizeof...(Made)> infer(Spec const&... in) {
+        std::array<VarSpec, sizeof...(Used)> const all{in...};
+        return {all[detail::spec_from<Made, slots<Used...>>]...};
+    }
+
+    template <class D, class... In>
+    requires requires(D const& exec, In const&... in) { Op::backward(exec, in...); }
+    static auto run(D const& exec, In const&... in) { return Op::backward(exec, in...); }
+};
+
+/// The operator of an operator's first gradient rule.
+template <class Op>
+using gradient_operator = decltype(detail::first_rule<Op>(grad_rules_of<Op>{}));
+
+/// The element types for which an operator has kernels, as `static constexpr Elements elements`; by default floats.
+/// Programs in files, Python and the compiled library provide it for these. `floats` includes user-defined types.
+enum class Elements : std::uint8_t { floats = 1, integers = 2, numbers = 3, bools = 4, all = 7 };
+
+/// The operator's `elements`; floats if it does not say.
+template <class Op>
+inline constexpr Elements elements_of = [] {
+    if constexpr (requires { Op::elements; }) {
+        return Op::elements;
+    } else {
+        return Elements::floats;
+    }
+}();
+
+/// Whether the operator has kernels for elements of T.
+template <class Op, class T>
+inline constexpr bool takes_elements = (static_cast<unsigned>(elements_of<Op>) & (std::same_as<T, bool> ? 4U
+                                                                                  : std::integral<T>    ? 2U
+                                                                                                        : 1U)) != 0;
+
+namespace detail {
+
+/// Marks the operators of rowan. The compiled library has their kernels.
+struct builtin {};
+
+/// The base of rowan's operators but gradients.
+template <class Inputs, class Outputs, class Attributes = no_attributes>
+struct builtin_op : operator_of<Inputs, Outputs, Attributes>, builtin {};
+
+/// Whether the operator is one of rowan's but no gradient.
+template <class Op>
+inline constexpr bool is_builtin = std::is_base_of_v<builtin, Op>;
+
+/// Whether the compiled library has the operators of the families cast and full that make elements of T.
+template <class T>
+inline constexpr bool is_compiled_element =
+    std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, std::int64_t>;
+
+/// Whether only training needs the operator, which programs in files then lack: its `training`, or false.
+template <class Op>
+inline constexpr bool is_for_training = requires {
+    requires Op::training;
+};
+
+}  // namespace detail
+
+}  // namespace rowan::inline v0
+
+// rowan/op/detail/input_types.hpp: the element types of an operator's inputs, from what its slots hold.
+
+namespace rowan::inline v0::detail {
+
+template <class... T>
+struct type_list {};
+
+template <Holds holds, bool only_levels, class E, class I, class Kept>
+using held_element = std::conditional_t<
+    holds == Holds::int64, std::int64_t,
+    std::conditional_t<holds == Holds::truth, bool,
+                       std::conditional_t<holds == Holds::statistics, Kept,
+                                          std::conditional_t<holds != Holds::elements || only_levels, I, E>>>>;
+
+template <class Op, class Slots, class E, class I, class Kept>
+struct slot_types;
+template <class Op, class... Slot, class E, class I, class Kept>
+struct slot_types<Op, slots<Slot...>, E, I, Kept> {
+    template <class S>
+    static constexpr bool only_levels = (level_inputs_of<Op> >> slots<Slot...>::template index<S> & 1) != 0;
+    using type = type_list<held_element<holds_of<Slot>, only_levels<Slot>, E, I, Kept>...>;
+    static constexpr bool needs_integers = ((holds_of<Slot> == Holds::integers) || ...);
+    static constexpr bool has_statistics = ((holds_of<Slot> == Holds::statistics) || ...);
+};
+
+/// The element types of the inputs of an operator on elements of E: integers are I, statistics are Kept, and an input
+/// whose levels alone are used has elements of I.
+template <class Op, class E, class I, class Kept = E>
+using input_types = typename slot_types<Op, typename Op::inputs, E, I, Kept>::type;
+
+/// Whether an input must hold integers.
+template <class Op>
+inline constexpr bool needs_integers = slot_types<Op, typename Op::inputs, int, int, int>::needs_integers;
+template <class Op>
+inline constexpr bool has_statistics = slot_types<Op, typename Op::inputs, int, int, int>::has_statistics;
+
+/// Calls f(type_list<T...>{}) for each combination of the element types of the inputs of an operator on elements of E.
+template <class Op, class E, class F>
+constexpr void each_input_types(F const& f) {
+    using plain = input_types<Op, E, E>;
+    using with_int64 = input_types<Op, E, std::int64_t>;
+    using with_int32 = input_types<Op, E, std::int32_t>;
+    if constexpr (!needs_integers<Op>) f(plain{});
+    if constexpr (needs_integers<Op> || !std::is_same_v<with_int64, plain>) f(with_int64{});
+    if constexpr (!std::is_same_v<with_int32, with_int64> && (needs_integers<Op> || !std::is_same_v<with_int32, plain>))
+        f(with_int32{});
+}
+
+/// Whether T... are element types of the operator's inputs on elements of E, or E alone, for an operator on any number
+/// of values.
+template <class Op, class E, class... T>
+inline constexpr bool has_elements_of = takes_elements<Op, E> &&
+                                        ((!needs_integers<Op> &&
+                                          (std::is_same_v<type_list<T...>, type_list<E>> ||
+                                           std::is_same_v<type_list<T...>, input_types<Op, E, E>>)) ||
+                                         std::is_same_v<type_list<T...>, input_types<Op, E, std::int64_t>> ||
+                                         std::is_same_v<type_list<T...>, input_types<Op, E, std::int32_t>>);
+
+/// Whether the compiled library has kernels of the operator.
+template <class Op>
+inline constexpr bool is_compiled = [] {
+    if constexpr (requires { Op::compiled; }) return Op::compiled;
+    return is_builtin<Op>;
+}();
+
+/// Whether the compiled library has the kernel of the operator for inputs with elements of T...
+template <class Op, class... T>
+inline constexpr bool has_compiled_kernel = [] {
+    if constexpr (!is_compiled<Op>) {
+        return false;
+    } else if constexpr (sizeof...(T) == 0) {
+        return true;
+    } else {
+        return has_elements_of<Op, float, T...> || has_elements_of<Op, double, T...> ||
+               has_elements_of<Op, std::int64_t, T...> || has_elements_of<Op, std::int32_t, T...> ||
+               has_elements_of<Op, bool, T...>;
+    }
+}();
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/gradients.hpp: gradients, the backward pass of one operator, with types known at compile time.
+
+namespace rowan::inline v0 {
 
 namespace detail {
 
@@ -11351,6 +11322,12 @@ auto infer_of(attributes_of<Op> const& attributes, In const&... in) {
     }
 }
 
+/// Whether the operator has a function `normal`.
+template <class Op>
+concept has_normal = requires(VarSpec const& x, attributes_of<Op> const& attributes) {
+    Op::normal(x, attributes);
+};
+
 /// The functions of an op_kernel that do not depend on its element types. In operators_double.cpp and
 /// operators_integer.cpp they are only declared, because operators_float.cpp defines them.
 template <class Op, bool variadic>
@@ -11359,6 +11336,7 @@ struct untyped_functions {
     static std::vector<VarSpec> infer(std::span<VarSpec const> in, AttributesRef attributes);
     static bool row_output(AttributesRef attributes, std::size_t i);
     static bool row_wise(AttributesRef attributes);
+    static Attributes normal(std::span<VarSpec const> in, AttributesRef attributes);
 #else
     static std::vector<VarSpec> infer(std::span<VarSpec const> in, AttributesRef attributes) {
         check_inputs(Op::name, in.size(), Op::inputs::size, variadic);
@@ -11384,6 +11362,13 @@ struct untyped_functions {
         return row_output_of<Op>(attributes_for<Op>(attributes));
     }
     static bool row_wise(AttributesRef attributes) { return row_wise_of<Op>(attributes_for<Op>(attributes)); }
+    static Attributes normal(std::span<VarSpec const> in, AttributesRef attributes) {
+        auto given = attributes_for<Op>(attributes);
+        if constexpr (has_normal<Op>) {
+            if (!in.empty()) given = Op::normal(in[0], std::move(given));
+        }
+        return std::make_shared<attributes_of<Op> const>(std::move(given));
+    }
 #endif
 };
 
@@ -11432,7 +11417,9 @@ struct op_kernel {
     bool (*row_wise)(AttributesRef attributes);  ///< see row_wise_of
     /// Computes the specs of the results from those of the inputs, see rowan::operation.
     std::vector<VarSpec> (*infer)(std::span<VarSpec const> in, AttributesRef attributes);
-    void (*run)(KernelCall const& call);      ///< runs the operator
+    void (*run)(KernelCall const& call);  ///< runs the operator
+    /// The attributes as the operator stores them, see operator_of; nullptr if as they are given.
+    Attributes (*normal)(std::span<VarSpec const> in, AttributesRef attributes) = nullptr;
     std::span<grad_kernel const> rules = {};  ///< of the backward pass
     /// Whether it may compute result 0 in place of input 0 if nothing else reads input 0.
     bool in_place = false;
@@ -11624,6 +11611,11 @@ private:
         }
     }
 
+    static constexpr auto normal() -> decltype(op_kernel::normal) {
+        if constexpr (detail::has_normal<Op>) return &detail::untyped_functions<Op, variadic>::normal;
+        return nullptr;
+    }
+
     static constexpr op_kernel const* in_step() {
         if constexpr (requires { typename Op::in_step; }) {
             return &kernel_of<typename Op::in_step, D, T...>::value;
@@ -11661,6 +11653,7 @@ constinit op_kernel const kernel_of<Op, D, T...>::value{
     .row_wise = &detail::untyped_functions<Op, variadic>::row_wise,
     .infer = &detail::untyped_functions<Op, variadic>::infer,
     .run = run(),
+    .normal = normal(),
     .rules = detail::rules_of<Op, D, detail::type_list<T...>, grad_rules_of<Op>>::value,
     .checks_first = checks_first(),
     .next = next(),
@@ -12026,6 +12019,7 @@ ROWAN_FUNCTION std::span<std::unique_ptr<Operator> const> Scope::operators() con
 ROWAN_FUNCTION Operator& Scope::new_op(op_kernel const& kernel, std::vector<Variable*> inputs, Attributes attributes) {
     std::vector<VarSpec> specs;
     for (Variable const* v : inputs) specs.push_back(v->spec());
+    if (kernel.normal != nullptr) attributes = kernel.normal(specs, attributes);
     auto const made = kernel.infer(specs, attributes);
     auto op = std::make_unique<Operator>(
         Operator{.kernel = &kernel, .attributes = std::move(attributes), .inputs = std::move(inputs)});
@@ -13611,12 +13605,9 @@ SelectedRows<T, D> embedding_bag_grad(D const& exec, SelectedRows<T, D> const& t
                          g.value().share());
 }
 
-struct embedding_bag_grad_op {
+struct embedding_bag_grad_op
+    : operator_of<slots<slot::w, slot::ids, grad_of<slot::out>>, slots<grad_of<slot::w>>, BagOptions> {
     static constexpr std::string_view name = "embedding_bag_grad";
-    using inputs = slots<slot::w, slot::ids, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::w>>;
-    using attributes = BagOptions;
-    using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& w, VarSpec const&, VarSpec const&, BagOptions const& = {}) {
         return {.type = VarType::SELECTED_ROWS, .dtype = w.dtype, .dims = w.dims, .lod_level = 0};
@@ -13634,11 +13625,10 @@ struct embedding_bag_grad_op {
     }
 };
 
-struct embedding_bag_op {
+struct embedding_bag_op : detail::builtin_op<slots<slot::w, slot::ids>, slots<slot::out>, BagOptions> {
     static constexpr std::string_view name = "embedding_bag";
-    using inputs = slots<slot::w, slot::ids>;
-    using outputs = slots<slot::out>;
-    using attributes = BagOptions;
+    static constexpr std::string_view brief =
+        "A row for each sequence of ids: the sum, mean, … of their rows of the table.";
     using grad = grad_rule<embedding_bag_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& w, VarSpec const& ids, BagOptions const& = {}) {
@@ -13830,14 +13820,11 @@ Tensor<T, D> lookup_table(D const& exec, SelectedRows<T, D> const& table, Tensor
     return out;
 }
 
-struct lookup_table_grad_op {
+struct lookup_table_grad_op
+    : operator_of<slots<slot::w, slot::ids, grad_of<slot::out>>, slots<grad_of<slot::w>>, LookupOptions> {
     static constexpr std::string_view name = "lookup_table_grad";
-    using inputs = slots<slot::w, slot::ids, grad_of<slot::out>>;  // the height of w, and its row numbers
-    using outputs = slots<grad_of<slot::w>>;
     static constexpr unsigned row_inputs = 0b110;
     static constexpr bool sums_rows = true;
-    using attributes = LookupOptions;
-    using grad = no_grad;
 
     /// The gradient is always row-sparse.
     static constexpr VarSpec infer(VarSpec const& w, VarSpec const&, VarSpec const&, LookupOptions const& = {}) {
@@ -13865,12 +13852,10 @@ private:
     }
 };
 
-struct lookup_table_op {
+struct lookup_table_op : detail::builtin_op<slots<slot::w, slot::ids>, slots<slot::out>, LookupOptions> {
     static constexpr std::string_view name = "lookup_table";
-    using inputs = slots<slot::w, slot::ids>;
-    using outputs = slots<slot::out>;
+    static constexpr std::string_view brief = "A row of the table for each id; its gradient is row-sparse.";
     static constexpr unsigned row_inputs = 0b10;
-    using attributes = LookupOptions;
     using grad = grad_rule<lookup_table_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& w, VarSpec const& ids, LookupOptions const& = {}) {
@@ -16481,9 +16466,9 @@ namespace rowan::inline v0::detail {
 
 /// Maps the elements of a level to the levels below it: element e covers the sequences [begin(l, e), begin(l, e + 1))
 /// of level l, or rows if l is the number of levels.
-class Elements {
+class LevelElements {
 public:
-    Elements(Lod const& lod, std::size_t level) : lod_(lod), level_(level) {}
+    LevelElements(Lod const& lod, std::size_t level) : lod_(lod), level_(level) {}
 
     std::int64_t begin(std::size_t l, std::int64_t e) const {
         for (std::size_t k = level_ + 1; k < l; ++k) e = lod_[k][static_cast<std::size_t>(e)];
@@ -16550,7 +16535,7 @@ std::shared_ptr<StepLayout const> unpack_rows(D const& exec, LoDTensor<T, D> con
     if (starts.empty()) {
         take_rows(exec, shape[0], width, from, StepMapAccess::elements(map), to);
     } else {
-        Elements const at(input.lod(), map.level());
+        LevelElements const at(input.lod(), map.level());
         copy_blocks(
             exec, starts, width * sizeof(T),
             [&, e = elements.data()](std::size_t i) { return from + static_cast<std::size_t>(at.row(e[i])) * width; },
@@ -16582,7 +16567,7 @@ ROWAN_FUNCTION Lod StepLayout::lod(std::shared_ptr<StepLayout const> const& layo
 
 ROWAN_FUNCTION void lay_out(StepLayout& layout, Lod const& lod, std::size_t level, std::span<std::int64_t const> starts,
                             std::span<std::int64_t const> elements, std::vector<std::int64_t>& row_starts) {
-    Elements const at(lod, level);
+    LevelElements const at(lod, level);
     for (std::size_t l = level + 1; l < lod.levels(); ++l) {
         auto const offsets = lod[l];
         auto& of_steps = layout.levels.emplace_back();
@@ -17707,14 +17692,11 @@ Tensor<T, Device> full(Dims const& dims, double value) {
 /// See full. Without an input to deduce it from, the element type is part of the operator; in files the names are
 /// fill_f32 and so on.
 template <class T>
-struct full_op {
+struct full_op : detail::builtin_op<slots<>, slots<slot::out>, ConstantOptions> {
     static constexpr std::string_view name = detail::joined_name<detail::full_family, dtype<T>>::value;
+    static constexpr std::string_view brief = "An array of these dims, filled with the value.";
     static constexpr OpFamily family = OpFamily::full;
-    using inputs = slots<>;
-    using outputs = slots<slot::out>;
-    using grad = no_grad;
-
-    using attributes = ConstantOptions;
+    static constexpr bool compiled = detail::is_compiled_element<T>;
 
     static constexpr VarSpec infer(attributes const& a) {
         for (std::size_t i = 0; i < a.dims.size(); ++i) {
@@ -17745,32 +17727,13 @@ struct FullLikeOptions {
     }
 };
 
-/// The gradient of full_like, whose result does not depend on the elements of x: zeros.
-struct full_like_grad_op {
-    static constexpr std::string_view name = "full_like_grad";
-    using inputs = slots<grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
-    static constexpr unsigned row_inputs = 0b1;
-    using grad = no_grad;
-
-    static constexpr VarSpec infer(VarSpec const& out_grad) {
-        return spec::elementwise("full_like_grad: out@GRAD", out_grad);
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& out_grad) {
-        return Tensor<T, D>::zeros(exec, out_grad.shape());
-    }
-};
-
 /// See full; the shape and the element type are those of x.
-struct full_like_op {
+struct full_like_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, FullLikeOptions> {
     static constexpr std::string_view name = "full_like";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
+    static constexpr std::string_view brief = "An array of the shape of x, filled with the value.";
+    static constexpr Elements elements = Elements::numbers;
     static constexpr unsigned row_inputs = 0b1;
-    using attributes = FullLikeOptions;
-    using grad = grad_rule<full_like_grad_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+    using grad = gradient<full_like_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, FullLikeOptions const& = {}) {
         return spec::elementwise("full_like: x", x);
@@ -17780,22 +17743,57 @@ struct full_like_op {
     static Tensor<T, D> run(D exec, Tensor<T, D> const& x, FullLikeOptions const& options = {}) {
         return Tensor<T, D>::full(exec, x.shape(), detail::as_element<T>(options.value));
     }
+
+    /// The gradient of full_like, whose result does not depend on the elements of x: zeros.
+    template <class T, class D>
+    static Tensor<T, D> backward(D exec, Tensor<T, D> const& out_grad) {
+        return Tensor<T, D>::zeros(exec, out_grad.shape());
+    }
 };
 
 }  // namespace rowan::inline v0
 
-// rowan/op/detail/concat_split.hpp: concatenation and splitting of tensors along one axis.
+// rowan/op/detail/axis.hpp: axes of tensors as options give them.
 
 namespace rowan::inline v0::detail {
 
-[[noreturn]] void bad_axis(std::int64_t axis, std::size_t rank);
+// Not constexpr, so a compile error names it.
+[[noreturn]] inline void there_is_no_such_axis(std::int64_t axis, std::size_t rank) {
+    std::string const dims = std::to_string(rank);
+    throw IndexError("axis", IndexError::no_position, axis,
+                     "is not in [" + std::string(rank == 0 ? "" : "-") + dims + ", " + dims + ")");
+}
 
-/// The axis counted from the first dim; -1 is the last one.
+/// The axis counted from the first one; -1 is the last one.
+/// errors   IndexError if it is not in [-rank, rank)
 constexpr std::size_t checked_axis(std::int64_t axis, std::size_t rank) {
     auto const dims = static_cast<std::int64_t>(rank);
-    if (axis < -dims || axis >= dims) bad_axis(axis, rank);
+    if (axis < -dims || axis >= dims) there_is_no_such_axis(axis, rank);
     return static_cast<std::size_t>(axis < 0 ? axis + dims : axis);
 }
+
+/// The axis counted from the first one if there is such an axis, else as it is.
+constexpr std::int64_t from_first(std::int64_t axis, std::size_t rank) {
+    auto const dims = static_cast<std::int64_t>(rank);
+    return axis < 0 && axis >= -dims ? axis + dims : axis;
+}
+
+/// Options with such axes: a recurrent net can tell them from axis 0, which is that of rows.
+template <class Options>
+constexpr Options axes_from_first(std::size_t rank, Options options) {
+    if constexpr (requires { options.axes; }) {
+        for (std::int64_t& axis : options.axes) axis = from_first(axis, rank);
+    } else {
+        options.axis = from_first(options.axis, rank);
+    }
+    return options;
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/detail/concat_split.hpp: concatenation and splitting of tensors along one axis.
+
+namespace rowan::inline v0::detail {
 
 /// The name of tensor k of a list, and that of a dim of a tensor, for error messages.
 std::string part_name(char const* field, std::size_t k);
@@ -17898,13 +17896,6 @@ std::vector<Tensor<T, D>> cut_along(D const& exec, Tensor<T, D> const& x, std::s
 #include <algorithm>
 
 namespace rowan::inline v0::detail {
-
-ROWAN_FUNCTION void bad_axis(std::int64_t axis, std::size_t rank) {
-    std::string const dims = std::to_string(rank);
-    std::string text = rank == 0 ? "a tensor of rank 1 or more" : "in [-";
-    if (rank != 0) text.append(dims).append(", ").append(dims).append(")");
-    throw ValueError("axis", axis, text);
-}
 
 ROWAN_FUNCTION std::string part_name(char const* field, std::size_t k) {
     return std::string(field).append("[").append(std::to_string(k)).append("]");
@@ -18134,10 +18125,10 @@ auto sum(Cpu exec, X&& dense, std::vector<SelectedRows<T>> sparse) { return sum(
 struct sum_grad_op;
 
 /// See sum. The result is dense if any input is dense.
-struct sum_op {
+struct sum_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
     static constexpr std::string_view name = "sum";
-    using inputs = slots<slot::x>;  // any number of inputs
-    using outputs = slots<slot::out>;
+    static constexpr std::string_view brief = "The sum of tensors of one shape.";
+    static constexpr Elements elements = Elements::numbers;
     static constexpr unsigned row_inputs = ~0u;
     using grad = grad_rule<sum_grad_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
@@ -18185,11 +18176,8 @@ struct sum_op {
 
 /// The gradient of a dense summand is an alias of the gradient of the sum; that of a row-sparse summand is its rows of
 /// that gradient.
-struct sum_grad_op {
+struct sum_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::x>>> {
     static constexpr std::string_view name = "sum_grad";
-    using inputs = slots<slot::x, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
-    using grad = no_grad;
 
     static std::vector<VarSpec> infer(std::span<VarSpec const> x, VarSpec const&) { return {x.begin(), x.end()}; }
 
@@ -18245,11 +18233,10 @@ ROWAN_TEMPLATE(Tensor<double> to_dense(Cpu const&, SelectedRows<double> const&))
 namespace rowan::inline v0 {
 
 /// See to_dense; in a net, of a gradient.
-struct to_dense_op {
+struct to_dense_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
     static constexpr std::string_view name = "to_dense";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    using grad = no_grad;
+    static constexpr std::string_view brief = "The dense tensor of a SelectedRows.";
+    static constexpr bool training = true;
 
     static constexpr VarSpec infer(VarSpec const& x) {
         if (x.type != VarType::SELECTED_ROWS) spec::the_kinds_do_not_match("to_dense: x", x.type, "SelectedRows");
@@ -18627,33 +18614,12 @@ Tensor<T, D> clip_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const&
     return detail::zip_elements<detail::sum_t<T>>(exec, formula, x, out_grad);
 }
 
-struct clip_grad_op {
-    static constexpr std::string_view name = "clip_grad";
-    using inputs = slots<slot::x, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
-    static constexpr unsigned row_inputs = 0b11;
-    using attributes = ClipOptions;
-    using grad = no_grad;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& out_grad, ClipOptions const& = {}) {
-        return spec::elementwise("clip_grad: out@GRAD", out_grad, x);
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& out_grad,
-                            ClipOptions const& options = {}) {
-        return clip_grad(exec, x, out_grad, options);
-    }
-};
-
 /// See clip; x may be dense or row-sparse.
-struct clip_op {
+struct clip_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ClipOptions> {
     static constexpr std::string_view name = "clip";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
+    static constexpr std::string_view brief = "x limited to [min, max].";
     static constexpr unsigned row_inputs = 0b1;
-    using attributes = ClipOptions;
-    using grad = grad_rule<clip_grad_op>;
+    using grad = gradient<clip_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, ClipOptions const& = {}) { return x; }
 
@@ -18664,6 +18630,12 @@ struct clip_op {
     template <class T, class D>
     static SelectedRows<T, D> run(D exec, SelectedRows<T, D> const& x, ClipOptions const& options = {}) {
         return clip(exec, x, options);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> backward(D exec, Tensor<T, D> const& x, Tensor<T, D> const& out_grad,
+                                 ClipOptions const& options = {}) {
+        return clip_grad(exec, x, out_grad, options);
     }
 };
 
@@ -18802,14 +18774,12 @@ Tensor<T, Device> scale(Tensor<T, Device> const& x, double factor, double bias =
 struct scale_grad_op;
 
 /// See scale. The result for a SelectedRows is a SelectedRows, and its bias must be 0.
-struct scale_op {
+struct scale_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ScaleOptions> {
     static constexpr std::string_view name = "scale";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
+    static constexpr std::string_view brief = "factor · x + bias.";
+    static constexpr Elements elements = Elements::numbers;
     static constexpr unsigned row_inputs = 0b1;
     using grad = grad_rule<scale_grad_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
-
-    using attributes = ScaleOptions;
 
     static constexpr VarSpec infer(VarSpec const& x, attributes const& a) {
         if (x.type != VarType::SELECTED_ROWS) return spec::elementwise("scale: x", x);
@@ -18834,13 +18804,9 @@ struct scale_op {
 };
 
 /// factor · out_grad
-struct scale_grad_op {
+struct scale_grad_op : operator_of<slots<grad_of<slot::out>>, slots<grad_of<slot::x>>, scale_op::attributes> {
     static constexpr std::string_view name = "scale_grad";
-    using inputs = slots<grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
     static constexpr unsigned row_inputs = 0b1;
-    using grad = no_grad;
-    using attributes = scale_op::attributes;
 
     static constexpr VarSpec infer(VarSpec const& out_grad, attributes const& a) {
         return scale_op::infer(out_grad, {a.factor, 0});
@@ -19174,11 +19140,9 @@ std::tuple<std::vector<Tensor<T, D>>, std::vector<SelectedRows<T, D>>> clip_by_g
 }
 
 /// See clip_by_norm.
-struct clip_by_norm_op {
+struct clip_by_norm_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ClipByNormOptions> {
     static constexpr std::string_view name = "clip_by_norm";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    using attributes = ClipByNormOptions;
+    static constexpr std::string_view brief = "x, scaled so that its norm is at most max_norm.";
     using grad = no_grad;  // clip_by_norm is applied to gradients
 
     static constexpr VarSpec infer(VarSpec const& x, ClipByNormOptions const& = {}) { return x; }
@@ -19194,12 +19158,10 @@ struct clip_by_norm_op {
 };
 
 /// See clip_by_global_norm. The slots `x` and `out` hold any number of gradients.
-struct clip_by_global_norm_op {
+struct clip_by_global_norm_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ClipByNormOptions> {
     static constexpr std::string_view name = "clip_by_global_norm";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    using attributes = ClipByNormOptions;
-    using grad = no_grad;
+    static constexpr std::string_view brief = "All gradients, scaled so that their common norm is at most max_norm.";
+    static constexpr bool training = true;
 
     static std::vector<VarSpec> infer(std::span<VarSpec const> x, ClipByNormOptions const& = {}) {
         return {x.begin(), x.end()};
@@ -19416,11 +19378,8 @@ auto cast(X&& x) { return cast<To>(x.device(), x); }
 
 /// Casts the gradient back to the element type of x; neither type may be an integer type. Only the type and shape of x
 /// are used.
-struct cast_grad_op {
+struct cast_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::x>>> {
     static constexpr std::string_view name = "cast_grad";
-    using inputs = slots<slot::x, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
-    using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& out_grad) {
         spec::dense("cast_grad: x", x);
@@ -19442,11 +19401,12 @@ struct cast_grad_op {
 
 /// See cast. The element type of the result is part of the operator: the names are cast_f32 and so on.
 template <class To>
-struct cast_op {
+struct cast_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
     static constexpr std::string_view name = detail::joined_name<detail::cast_family, dtype<To>>::value;
+    static constexpr std::string_view brief = "The elements converted to another type.";
     static constexpr OpFamily family = OpFamily::cast;
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
+    static constexpr Elements elements = Elements::all;
+    static constexpr bool compiled = detail::is_compiled_element<To>;
     using grad = grad_rule<cast_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& x) {
@@ -19916,12 +19876,9 @@ namespace rowan::inline v0::detail {
 /// in place. The gradient may be dense or row-sparse; overload resolution selects the algorithm. The parameter may be a
 /// SelectedRows, too: nets then call the algorithm for its value, and for the gradient's positions in it (find_rows).
 template <class Attributes, class... State>
-struct optimizer_op {
-    using inputs = slots<slot::param, State..., slot::grad>;
-    using outputs = slots<>;
+struct optimizer_op : detail::builtin_op<slots<slot::param, State..., slot::grad>, slots<>, Attributes> {
     using updates = slots<slot::param, State...>;
-    using attributes = Attributes;
-    using grad = no_grad;
+    static constexpr bool training = true;
     static constexpr bool checks_first = true;  // under OnlyChecking, `run` changes nothing
 
     template <std::same_as<VarSpec>... Spec>
@@ -20068,6 +20025,7 @@ namespace rowan::inline v0 {
 /// See adadelta; the gradient may be dense or row-sparse.
 struct adadelta_op : detail::optimizer_op<AdadeltaOptions, slot::mean_square, slot::mean_step> {
     static constexpr std::string_view name = "adadelta";
+    static constexpr std::string_view brief = "Adadelta: changes param and its states in place.";
 
     template <class P, class S, class M, class D, detail::gradient_on<D> G>
     static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& mean_square, Tensor<M, D>& mean_step, G const& grad,
@@ -20188,6 +20146,8 @@ namespace rowan::inline v0 {
 /// See adagrad; the gradient may be dense or row-sparse.
 struct adagrad_op : detail::optimizer_op<AdaGradOptions, slot::moment> {
     static constexpr std::string_view name = "adagrad";
+    static constexpr std::string_view brief =
+        "AdaGrad: changes param and moment in place, by a dense or row-sparse gradient.";
 
     template <class P, class S, class D, detail::gradient_on<D> G>
     static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& moment, G const& grad,
@@ -20330,6 +20290,7 @@ namespace rowan::inline v0 {
 /// See adam; the gradient may be dense or row-sparse.
 struct adam_op : detail::optimizer_op<AdamOptions, slot::moment, slot::moment2> {
     static constexpr std::string_view name = "adam";
+    static constexpr std::string_view brief = "Adam, or AdamW if decoupled: changes param and both moments in place.";
 
     template <class P, class S, class M, class D, detail::gradient_on<D> G>
     static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& moment, Tensor<M, D>& moment2, G const& grad,
@@ -20464,6 +20425,7 @@ namespace rowan::inline v0 {
 /// See adamax; the gradient may be dense or row-sparse.
 struct adamax_op : detail::optimizer_op<AdamaxOptions, slot::moment, slot::norm> {
     static constexpr std::string_view name = "adamax";
+    static constexpr std::string_view brief = "AdaMax: changes param and its states in place.";
 
     template <class P, class S, class M, class D, detail::gradient_on<D> G>
     static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& moment, Tensor<M, D>& norm, G const& grad,
@@ -20666,6 +20628,7 @@ namespace rowan::inline v0 {
 /// See ftrl; the gradient may be dense or row-sparse.
 struct ftrl_op : detail::optimizer_op<FtrlOptions, slot::moment, slot::linear> {
     static constexpr std::string_view name = "ftrl";
+    static constexpr std::string_view brief = "FTRL: changes param and its states in place.";
 
     template <class P, class S, class M, class D, detail::gradient_on<D> G>
     static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& moment, Tensor<M, D>& linear, G const& grad,
@@ -20913,6 +20876,8 @@ namespace rowan::inline v0 {
 /// See lamb; the gradient may be dense or row-sparse, and the update is dense.
 struct lamb_op : detail::optimizer_op<LambOptions, slot::moment, slot::moment2> {
     static constexpr std::string_view name = "lamb";
+    static constexpr std::string_view brief =
+        "LAMB: changes param and both moments in place, all rows by a row-sparse gradient too.";
 
     template <class P, class S, class M, class D, detail::gradient_on<D> G>
     static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& moment, Tensor<M, D>& moment2, G const& grad,
@@ -21042,6 +21007,7 @@ namespace rowan::inline v0 {
 /// See momentum; the gradient may be dense or row-sparse.
 struct momentum_op : detail::optimizer_op<MomentumOptions, slot::velocity> {
     static constexpr std::string_view name = "momentum";
+    static constexpr std::string_view brief = "Momentum: changes param and velocity in place.";
 
     template <class P, class S, class D, detail::gradient_on<D> G>
     static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& velocity, G const& grad,
@@ -21216,6 +21182,7 @@ namespace rowan::inline v0 {
 /// See rmsprop; the gradient may be dense or row-sparse.
 struct rmsprop_op : detail::optimizer_op<RmsPropOptions, slot::moment, slot::velocity> {
     static constexpr std::string_view name = "rmsprop";
+    static constexpr std::string_view brief = "RMSProp: changes param and its states in place.";
 
     template <class P, class S, class M, class D, detail::gradient_on<D> G>
     static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& moment, Tensor<M, D>& velocity, G const& grad,
@@ -21341,6 +21308,7 @@ namespace rowan::inline v0 {
 /// See rowwise_adagrad; the gradient may be dense or row-sparse.
 struct rowwise_adagrad_op : detail::optimizer_op<AdaGradOptions, slot::moment> {
     static constexpr std::string_view name = "rowwise_adagrad";
+    static constexpr std::string_view brief = "AdaGrad with one state for each row: changes param and moment in place.";
 
     template <class P, class S, class D, detail::gradient_on<D> G>
     static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& moment, G const& grad,
@@ -21452,6 +21420,8 @@ struct SgdOptions {
 /// as on a Thrust device and as other optimizers do: each by itself may be too small to change the parameter.
 struct sgd_op : detail::optimizer_op<SgdOptions> {
     static constexpr std::string_view name = "sgd";
+    static constexpr std::string_view brief =
+        "param -= learning_rate · grad, in place, by a dense or row-sparse gradient.";
 
     template <class P, class D, detail::gradient_on<D> G>
     static void run(D exec, Tensor<P, D>& param, G const& grad, double learning_rate) {
@@ -21748,8 +21718,8 @@ namespace layer {
 /// The element types of an optimizer or a GradientClip that is given none: float and double, and bfloat16 if its
 /// operator is one of rowan's.
 template <class O>
-using trained_dtypes = std::conditional_t<rowan::detail::is_in<typename O::op, rowan::detail::compiled_ops>,
-                                          dtypes<float, double, bfloat16>, dtypes<float, double>>;
+using trained_dtypes = std::conditional_t<rowan::detail::is_builtin<typename O::op>, dtypes<float, double, bfloat16>,
+                                          dtypes<float, double>>;
 
 /// One of the optimizers of optimizers.hpp, or a user-defined one with the same members, for parameters of given
 /// element types on a device.
@@ -22196,6 +22166,7 @@ void moving_average(Tensor<A, Device>& average, Tensor<T, Device> const& x, Movi
 /// See moving_average. The slot `param` holds the average and `grad` holds x.
 struct moving_average_op : detail::optimizer_op<MovingAverageOptions> {
     static constexpr std::string_view name = "moving_average";
+    static constexpr std::string_view brief = "decay · param + (1 - decay) · grad: changes param in place.";
 
     template <class T, class D>
     static void run(D exec, Tensor<T, D>& average, Tensor<T, D> const& x, MovingAverageOptions const& options = {}) {
@@ -23769,12 +23740,8 @@ Tensor<T, D> reduce_sum_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> 
     return out;
 }
 
-struct reduce_sum_grad_op {
+struct reduce_sum_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::x>>, ReduceOptions> {
     static constexpr std::string_view name = "reduce_sum_grad";
-    using inputs = slots<slot::x, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
-    using attributes = ReduceOptions;
-    using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& out_grad, ReduceOptions const& options = {}) {
         spec::dense("reduce_sum_grad: x", x);
@@ -23797,11 +23764,14 @@ struct reduce_sum_grad_op {
 };
 
 /// See reduce_sum.
-struct reduce_sum_op {
+struct reduce_sum_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ReduceOptions> {
     static constexpr std::string_view name = "reduce_sum";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    using attributes = ReduceOptions;
+    static constexpr std::string_view brief =
+        "The sums of the elements along these axes, by default along all of them.";
+    static constexpr Elements elements = Elements::numbers;
+    static constexpr ReduceOptions normal(VarSpec const& x, ReduceOptions const& options) {
+        return detail::axes_from_first(x.dims.size(), options);
+    }
     using grad = grad_rule<reduce_sum_grad_op>;
 
     /// Negative axes may be the first one: their number depends on the rank.
@@ -23821,13 +23791,10 @@ struct reduce_sum_op {
 };
 
 /// The gradient of a value that was added to every row, such as a bias: the sum of the rows of out_grad.
-struct bias_grad_op {
+struct bias_grad_op : operator_of<slots<grad_of<slot::out>>, slots<grad_of<slot::b>>> {
     static constexpr std::string_view name = "bias_grad";
-    using inputs = slots<grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::b>>;
     static constexpr unsigned row_inputs = 0b1;
     static constexpr bool sums_rows = true;
-    using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& out_grad) { return reduce_sum_op::infer(out_grad, {{0}}); }
 
@@ -28470,3271 +28437,6 @@ ROWAN_FUNCTION void save_npy_folder(std::string const& path, std::map<std::strin
 
 #endif
 
-// rowan/op/detail/exponential.hpp: exp, sigmoid and tanh, with the same bits for SIMD registers and scalars.
-
-namespace rowan::inline v0::detail {
-
-template <class V>
-struct lane_of {
-    using type = V;
-};
-template <class S, class A>
-struct lane_of<xsimd::batch<S, A>> {
-    using type = S;
-};
-
-/// The constants of exp for a floating-point type.
-template <class S>
-struct exp_traits;
-template <>
-struct exp_traits<float> {
-    using bits = std::int32_t;
-    static constexpr int degree = 7;                // of the Taylor polynomial; error 5e-9 on [-log(2)/2, log(2)/2]
-    static constexpr double log2_high = 0x1.63p-1;  // log(2) = high + low; n · high is exact for all n
-    static constexpr double log2_low = -0x1.bd0105c610ca8p-13;
-    static constexpr double least = -87.0, greatest = 88.0;  // 2^n is normal for x in between
-};
-template <>
-struct exp_traits<double> {
-    using bits = std::int64_t;
-    static constexpr int degree = 13;
-    static constexpr double log2_high = 0x1.62e42feep-1;
-    static constexpr double log2_low = 0x1.a39ef35793c76p-33;
-    static constexpr double least = -708.0, greatest = 709.0;
-};
-
-/// x rounded to half the bits of its mantissa, so that its square is exact (Veltkamp).
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V upper_half(V const& x) {
-    V const c = product(x, constant<V>(std::is_same_v<typename lane_of<V>::type, float> ? 4097.0 : 134217729.0));
-    return rounded(c - rounded(c - x));
-}
-
-/// 2^n for an integer n, where 2^n is a normal number.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V power_of_two(V const& n) {
-    using S = typename lane_of<V>::type;
-    using B = typename exp_traits<S>::bits;
-    constexpr int mantissa = std::numeric_limits<S>::digits - 1;
-    // The low bits of n + bias + 2^mantissa are n + bias.
-    V const shifted = n + constant<V>(static_cast<double>(std::numeric_limits<S>::max_exponent - 1) +
-                                      static_cast<double>(B{1} << mantissa));
-    if constexpr (is_batch<V>) {
-        using Bits = xsimd::batch<B, typename V::arch_type>;
-        auto const bits = detail::bit_cast<Bits>(shifted);
-#if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
-        // g++ 12 warns that the unmasked intrinsics, which xsimd calls, use an uninitialised value.
-        if constexpr (std::is_same_v<V, xsimd::batch<float>>) {
-            return detail::bit_cast<V>(Bits(_mm512_maskz_slli_epi32(static_cast<__mmask16>(-1), bits.data, mantissa)));
-        } else if constexpr (std::is_same_v<V, xsimd::batch<double>>) {
-            return detail::bit_cast<V>(Bits(_mm512_maskz_slli_epi64(static_cast<__mmask8>(-1), bits.data, mantissa)));
-        }
-#endif
-        return detail::bit_cast<V>(bits << mantissa);
-    } else {
-        return bit_cast<S>(static_cast<B>(static_cast<std::make_unsigned_t<B>>(bit_cast<B>(shifted)) << mantissa));
-    }
-}
-
-/// The nearest integer, for |x| < 2^(mantissa bits - 2).
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V nearest_integer(V const& x) {
-    // Adding and subtracting this number rounds.
-    constexpr double round =
-        3.0 * static_cast<double>(std::int64_t{1} << (std::numeric_limits<typename lane_of<V>::type>::digits - 2));
-    return rounded(x + constant<V>(round)) - constant<V>(round);
-}
-
-/// The integer n with 2^n nearest to exp(x).
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V nearest_power(V const& x) {
-    return nearest_integer(product(x, constant<V>(1.4426950408889634)));
-}
-
-/// (exp(r) - 1) / r - 1 for |r| <= log(2) / 2
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V exponential_rest(V const& r) {
-    using traits = exp_traits<typename lane_of<V>::type>;
-    double factorial[traits::degree + 1];
-    factorial[0] = 1;
-    for (int k = 1; k <= traits::degree; ++k) factorial[k] = factorial[k - 1] * k;
-    V p = constant<V>(1.0 / factorial[traits::degree]);
-    for (int k = traits::degree - 1; k >= 2; --k) p = product(p, r) + constant<V>(1.0 / factorial[k]);
-    return product(p, r);
-}
-
-/// exp(x) = 2^n · (1 + tail) for |x| < 2^(mantissa bits - 2), where n is an integer.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE void reduced_exponential(V const& x, V& n, V& tail) {
-    using traits = exp_traits<typename lane_of<V>::type>;
-    n = nearest_power(x);
-    V const r = (x - product(n, constant<V>(traits::log2_high))) - product(n, constant<V>(traits::log2_low));
-    tail = product(V(exponential_rest(r) + constant<V>(1.0)), r);
-}
-
-/// x limited to [least, most]; NaN propagates.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V limited(V const& x, double least, double most) {
-    V const y = choose(x < constant<V>(least), constant<V>(least), x);
-    return choose(y > constant<V>(most), constant<V>(most), y);
-}
-
-/// exp(x) = scale + tail, where scale is a power of two. exp(x) - 1 = (scale - 1) + tail is then accurate for small x.
-/// x is clamped to [least, greatest] of exp_traits; NaN propagates.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE void exp_parts(V const& x, V& scale, V& tail) {
-    using traits = exp_traits<typename lane_of<V>::type>;
-    V n;
-    reduced_exponential(limited(x, traits::least, traits::greatest), n, tail);
-    scale = power_of_two(n);
-    tail = product(scale, tail);
-}
-
-/// exp(x) with a relative error of 1e-7 for float and 2e-16 for double; never 0 or infinite for these two. Other types
-/// use std::exp or an `exp` that ADL finds.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V exponential(V const& x) {
-    if constexpr (is_machine_float<typename lane_of<V>::type>) {
-        V scale, tail;
-        exp_parts(x, scale, tail);
-        return scale + tail;
-    } else {
-        return exp_of(x);
-    }
-}
-
-/// exp(x) for all x, also where it is subnormal, 0 or infinite; within 1.5 units in the last place where it is normal.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V exponential_of_any(V const& x) {
-    using S = typename lane_of<V>::type;
-    if constexpr (is_machine_float<S>) {
-        constexpr double least = std::is_same_v<S, float> ? -104.0 : -746.0,
-                         most = -least;  // exp is 0 and infinite there
-        V n, tail;
-        reduced_exponential(limited(x, least, most), n, tail);
-        // 2^n need not be a normal number, but the two factors are.
-        V const half = nearest_integer(product(n, constant<V>(0.5)));
-        return product(product(power_of_two(half), V(constant<V>(1.0) + tail)), power_of_two(V(n - half)));
-    } else {
-        return exp_of(x);
-    }
-}
-
-/// 1 / (1 + exp(-x)), but at least 1 / (1 + exp(88)) for float.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V logistic(V const& x) {
-    V const one = constant<V>(1.0);
-    return quotient(one, V(one + exponential(V(constant<V>(0.0) - x))));
-}
-
-/// x / (1 + exp(t)) for all x and t, with an accurate tail: 0 for t = infinity, where the sign is that of x. It has the
-/// bits of the formula where exp(t) < 2^64. With x = 1, the logistic function of -t.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V over_one_plus_exponential(V const& x, V const& t) {
-    using S = typename lane_of<V>::type;
-    V const one = constant<V>(1.0);
-    // An infinite x need not be multiplied by 0.
-    V const from = choose(t > constant<V>(1400.0), limited(x, -1.0, 1.0), x);
-    if constexpr (is_machine_float<S>) {
-        constexpr double most = std::is_same_v<S, float> ? 174.0 : 1400.0;
-        V n, tail;
-        reduced_exponential(limited(t, -most, most), n, tail);
-        V const half = nearest_integer(product(n, constant<V>(0.5))), rest = n - half;
-        V const first = product(power_of_two(half), V(one + tail));
-        auto const large = n > constant<V>(64.0);  // 1 + exp(t) is exp(t) = first · 2^rest, which may be infinite
-        V const y = quotient(from, V(choose(large, first, V(one + product(first, power_of_two(rest))))));
-        return product(y, power_of_two(V(choose(large, V(constant<V>(0.0) - rest), constant<V>(0.0)))));
-    } else {
-        return quotient(from, V(one + exp_of(t)));
-    }
-}
-
-/// s = 1 / (1 + exp(-x)) and s · (1 - s), both with an accurate tail.
-template <class V>
-struct Logistic {
-    V value, slope;
-};
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE Logistic<V> logistic_and_slope(V const& x) {
-    V const zero = constant<V>(0.0), one = constant<V>(1.0);
-    V const e = exponential_of_any(V(choose(x < zero, x, V(zero - x)))), high = quotient(one, V(one + e));
-    V const low = product(e, high);
-    return {choose(x < zero, low, high), product(low, high)};
-}
-
-/// exp(x) - 1 for x <= 88, accurate for small x, too.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V exponential_minus_one(V const& x) {
-    V const one = constant<V>(1.0);
-    if constexpr (is_machine_float<typename lane_of<V>::type>) {
-        V scale, tail;
-        exp_parts(x, scale, tail);
-        return (scale - one) + tail;
-    } else {
-        return exp_of(x) - one;
-    }
-}
-
-/// tanh(x): -t / (t + 2) for t = exp(-2 |x|) - 1, with the sign of x.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V hyperbolic_tangent(V const& x) {
-    V const zero = constant<V>(0.0);
-    V const t = exponential_minus_one(product(choose(x < zero, x, V(zero - x)), constant<V>(2.0)));
-    V const y = quotient(t, V(t + constant<V>(2.0)));
-    return choose(x < zero, y, V(zero - y));
-}
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/op/detail/softmax_formulas.hpp: the formulas of softmax, its logarithm, their losses and gradients.
-
-namespace rowan::inline v0::detail {
-
-/// most = max(a, most); a NaN in `most` remains, other NaNs are ignored.
-struct take_larger {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& a, V& most) const {
-        most = choose(a > most, a, most);
-    }
-};
-
-/// exp(x) for x <= 0. For float and double it is 0 if x < exp_traits::least, where exp(x) may be subnormal.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V exponential_of_negative(V const& x) {
-    if constexpr (is_machine_float<typename lane_of<V>::type>) {
-        V const least = constant<V>(exp_traits<typename lane_of<V>::type>::least);
-        return choose(x < least, constant<V>(0.0), exponential(x));
-    } else {
-        return exponential(x);
-    }
-}
-
-/// x - greatest - log_total
-struct log_share {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x, V const& greatest, V const& log_total) const {
-        return V(x - greatest) - log_total;
-    }
-};
-
-/// g - exp(y) · total, the gradient of a row whose log_softmax is y, from the sum of its gradients
-struct log_softmax_slope {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& y, V const& g, V const& total) const {
-        return g - product(exponential_of_negative(y), total);
-    }
-};
-
-/// label · -log(softmax(x)), or 0 where the label is 0, from the maximum of the row and log of the sum of exponentials
-struct soft_label_loss {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x, V const& label, V const& greatest, V const& log_total) const {
-        V const zero = constant<V>(0.0), loss = product(label, V(log_total - (x - greatest)));
-        return choose(label > zero, loss, choose(label < zero, loss, label));
-    }
-};
-
-/// (p · total - label) · g, the gradient of a row of logits
-struct soft_label_slope {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& p, V const& label, V const& total, V const& g) const {
-        return product(V(product(p, total) - label), g);
-    }
-};
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/op/detail/matrix_rows.hpp: row-wise computations on matrices: maxima, exponentials and sums.
-
-namespace rowan::inline v0::detail {
-
-/// Checks that the tensor has rank 1 and one element for each row of the matrix.
-template <class T, class D>
-void check_one_per_row(char const* field, Tensor<T, D> const& x, std::size_t rows) {
-    check_rank(field, x, 1);
-    if (x.size() == rows) return;
-    throw ShapeError(std::string(field).append(".shape(0)"), std::to_string(x.size()),
-                     std::to_string(rows).append(", the number of rows"));
-}
-
-/// The largest of n > 0 numbers; NaN if the first one is NaN, other NaNs are ignored.
-template <class S, class T>
-S largest(std::size_t n, T const* x) {
-    std::array<S, 16> most;
-    most.fill(load<S>(x));
-    take_larger const take;
-    std::size_t i = 0;
-    for (; i + 16 <= n; i += 16) for_lanes<S>(take, 16, x + i, most.data());
-    for_lanes<S>(take, n - i, x + i, most.data());
-    for (S const& m : most) take(m, most[0]);
-    return most[0];
-}
-
-/// Writes exp(x - greatest) and returns the sum of the results.
-template <class S, class T>
-S exponentials(std::size_t n, T const* x, S const& greatest, S* e) {
-    map_lanes<S>([&]<class V>(V const& a) { return exponential_of_negative(V(a - V(greatest))); }, n, x, e);
-    return interleaved_sum<S>(n, static_cast<S const*>(e), [](auto const& a) { return a; });
-}
-
-/// to = e / total
-template <class S, class T>
-void normalise(std::size_t n, S const* e, S const& total, T* to) {
-    map_lanes<S>([&]<class V>(V const& a) { return divided{}(a, V(total)); }, n, e, to);
-}
-
-/// Passed as the loss of MatrixRows::softmax if only the softmax is needed.
-struct NoRowLoss {
-    template <class S>
-    ROWAN_HD void operator()(std::size_t, S const&, S const&) const {}
-};
-
-/// Computes row by row on a device. The Thrust specialization is in rowan/thrust/op/detail/matrix_rows.hpp.
-template <class D>
-struct MatrixRows {
-    static_assert(has_backend<D>, "rowan: softmax on a Thrust device needs #include <rowan/thrust/op.hpp>");
-};
-
-template <>
-struct MatrixRows<Cpu> {
-    /// Writes the softmax of n rows, and calls loss(row, maximum, sum of the exponentials) for each.
-    template <class T, class Loss>
-    static void softmax(Cpu exec, std::size_t n, std::size_t classes, T const* x, T* to, Loss const& loss) {
-        using S = sum_t<T>;
-        for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
-            Buffer<S> e(classes);
-            for (std::size_t i = begin; i < end; ++i) {
-                T const* const row = x + i * classes;
-                S const greatest = largest<S>(classes, row);
-                S const total = exponentials<S>(classes, row, greatest, e.data());
-                normalise<S>(classes, e.data(), total, to + i * classes);
-                loss(i, greatest, total);
-            }
-        });
-    }
-
-    /// Writes the softmax along the middle axis of [outer, classes, inner], with the bits of softmax.
-    template <class T>
-    static void softmax_apart(Cpu exec, std::size_t outer, std::size_t classes, std::size_t inner, T const* x, T* to) {
-        using S = sum_t<T>;
-        constexpr std::size_t most = 64;  // lanes whose exponentials stay in the cache
-        std::size_t const pieces = (inner + most - 1) / most;
-        for_ranges(exec, outer * pieces, classes * std::min(inner, most), [&](std::size_t begin, std::size_t end) {
-            Buffer<S> e(classes * most), parts(16 * most), greatest(most);
-            for (; begin < end; ++begin) {
-                std::size_t const lane = begin % pieces * most, lanes = std::min(most, inner - lane);
-                std::size_t const first = begin / pieces * classes * inner + lane;
-                auto const row = [&](std::size_t k) { return x + first + k * inner; };
-                S const* const g = greatest.data();
-                copy_lanes<S>(lanes, row(0), greatest.data());
-                for (std::size_t k = 1; k < classes; ++k) for_lanes<S>(take_larger{}, lanes, row(k), greatest.data());
-                std::fill(parts.begin(), parts.end(), constant<S>(0.0));
-                auto const exponential = []<class V>(V const& a, V const& b) {
-                    return exponential_of_negative(V(a - b));
-                };
-                for (std::size_t k = 0; k < classes; ++k) {
-                    zip_lanes<S>(exponential, lanes, e.data() + k * most, row(k), g);
-                    for_lanes<S>(add_lanes{}, lanes, std::as_const(e).data() + k * most, parts.data() + k % 16 * most);
-                }
-                for (std::size_t half = 8; half != 0; half /= 2) {
-                    for (std::size_t k = 0; k < half; ++k)
-                        for_lanes<S>(add_lanes{}, lanes, std::as_const(parts).data() + (k + half) * most,
-                                     parts.data() + k * most);
-                }
-                for (std::size_t k = 0; k < classes; ++k)
-                    zip_lanes<S>(divided{}, lanes, to + first + k * inner, std::as_const(e).data() + k * most,
-                                 std::as_const(parts).data());
-            }
-        });
-    }
-
-    /// Writes the log_softmax of n rows.
-    template <class T>
-    static void log_softmax(Cpu exec, std::size_t n, std::size_t classes, T const* x, T* to) {
-        using S = sum_t<T>;
-        for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
-            Buffer<S> e(classes);
-            for (; begin < end; ++begin) {
-                T const* const row = x + begin * classes;
-                S const greatest = largest<S>(classes, row);
-                S const log_total = log_of(exponentials<S>(classes, row, greatest, e.data()));
-                auto const share = [&]<class V>(V const& a) { return log_share{}(a, V(greatest), V(log_total)); };
-                map_lanes<S>(share, classes, row, to + begin * classes);
-            }
-        });
-    }
-
-    /// to = g - exp(y) · Σ g
-    template <class T>
-    static void log_softmax_grad(Cpu exec, std::size_t n, std::size_t classes, T const* y, T const* g, T* to) {
-        using S = sum_t<T>;
-        for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
-            for (; begin < end; ++begin) {
-                std::size_t const at = begin * classes;
-                S const total = interleaved_sum<S>(classes, g + at, [](auto const& a) { return a; });
-                auto const slope = [&]<class V>(V const& a, V const& b) { return log_softmax_slope{}(a, b, V(total)); };
-                zip_lanes<S>(slope, classes, to + at, y + at, g + at);
-            }
-        });
-    }
-
-    /// to[row] = Σ a · b
-    template <class T>
-    static void dots(Cpu exec, std::size_t n, std::size_t width, T const* a, T const* b, sum_t<T>* to) {
-        using S = sum_t<T>;
-        for_ranges(exec, n, width, [&](std::size_t begin, std::size_t end) {
-            Buffer<S> products(width);
-            for (; begin < end; ++begin) {
-                zip_lanes<S>(multiplied{}, width, products.data(), a + begin * width, b + begin * width);
-                S const* const p = products.data();
-                to[begin] = interleaved_sum<S>(width, p, [](auto const& x) { return x; });
-            }
-        });
-    }
-
-    /// to = y · (g - Σ y · g)
-    template <class T>
-    static void softmax_grad(Cpu exec, std::size_t n, std::size_t classes, T const* y, T const* g, T* to) {
-        using S = sum_t<T>;
-        for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
-            Buffer<S> products(classes);
-            for (std::size_t i = begin; i < end; ++i) {
-                std::size_t const at = i * classes;
-                zip_lanes<S>(multiplied{}, classes, products.data(), y + at, g + at);
-                S const* const p = products.data();
-                S const dot = interleaved_sum<S>(classes, p, [](auto const& a) { return a; });
-                auto const formula = [&]<class V>(V const& a, V const& b) { return softmax_slope{}(a, b, V(dot)); };
-                zip_lanes<S>(formula, classes, to + at, y + at, g + at);
-            }
-        });
-    }
-
-    /// to = p · grads(row), except (p - 1) · grads(row) at the label.
-    template <class T, class I, class Grads>
-    static void label_grad(Cpu exec, std::size_t n, std::size_t classes, T const* p, I const* label, Grads const& grads,
-                           T* to) {
-        using S = sum_t<T>;
-        for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
-            for (std::size_t i = begin; i < end; ++i) {
-                T const* const row = p + i * classes;
-                if (grads.ignores(i)) {  // whatever its elements are
-                    std::fill_n(to + i * classes, classes, dtype<T>::narrow(constant<S>(0.0)));
-                    continue;
-                }
-                S const g = grads(i);
-                auto const times = [&]<class V>(V const& a) { return product(a, V(g)); };
-                map_lanes<S>(times, classes, row, to + i * classes);
-                auto const k = static_cast<std::size_t>(label[i]);
-                store(times(S(load<S>(row + k) - constant<S>(1.0))), to + i * classes + k);
-            }
-        });
-    }
-
-    /// losses[row] = Σ soft_label_loss
-    template <class T>
-    static void soft_losses(Cpu exec, std::size_t n, std::size_t classes, T const* x, sum_t<T> const* label,
-                            sum_t<T> const* greatest, sum_t<T> const* logs, sum_t<T>* losses) {
-        using S = sum_t<T>;
-        for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
-            Buffer<S> terms(classes);
-            for (std::size_t i = begin; i < end; ++i) {
-                std::size_t const at = i * classes;
-                auto const term = [&]<class V>(V const& a, V const& share) {
-                    return soft_label_loss{}(a, share, V(greatest[i]), V(logs[i]));
-                };
-                zip_lanes<S>(term, classes, terms.data(), x + at, label + at);
-                S const* const t = terms.data();
-                losses[i] = interleaved_sum<S>(classes, t, [](auto const& a) { return a; });
-            }
-        });
-    }
-
-    /// to = (p · Σ label - label) · grads(row)
-    template <class T, class Grads>
-    static void soft_label_grad(Cpu exec, std::size_t n, std::size_t classes, T const* p, sum_t<T> const* label,
-                                Grads const& grads, T* to) {
-        using S = sum_t<T>;
-        for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
-            for (std::size_t i = begin; i < end; ++i) {
-                std::size_t const at = i * classes;
-                S const total = interleaved_sum<S>(classes, label + at, [](auto const& a) { return a; });
-                S const g = grads(i);
-                auto const slope = [&]<class V>(V const& a, V const& share) {
-                    return soft_label_slope{}(a, share, V(total), V(g));
-                };
-                zip_lanes<S>(slope, classes, to + at, p + at, label + at);
-            }
-        });
-    }
-
-    /// sums[row] = 0 - Σ term(at) over at = row · classes + column.
-    template <class S, class Term>
-    static void negative_sums(Cpu exec, std::size_t n, std::size_t classes, Term const& term, S* sums) {
-        for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
-            Buffer<S> terms(classes);
-            for (std::size_t i = begin; i < end; ++i) {
-                for (std::size_t k = 0; k < classes; ++k) terms[k] = term(i * classes + k);
-                S const* const t = terms.data();
-                sums[i] = constant<S>(0.0) - interleaved_sum<S>(classes, t, [](auto const& a) { return a; });
-            }
-        });
-    }
-};
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/op/loss/accuracy.hpp: accuracy, the fraction of rows whose largest element, or one of the k largest, is at the label.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-/// Whether a, element j of a row, leaves element k, of value `most`, the first maximum; false if a is NaN.
-ROWAN_NO_EXEC_CHECK
-template <class S>
-ROWAN_HD_INLINE bool leaves_first(std::size_t j, S const& a, std::size_t k, S const& most) {
-    return j < k ? a < most : a <= most;
-}
-
-/// Whether element k is the first maximum of n elements; false if any element is NaN.
-template <class S, class T>
-bool is_first_largest(std::size_t n, T const* x, std::size_t k) {
-    auto const most = load<S>(x + k);
-    bool yes = true;
-    for (std::size_t j = 0; j < k; ++j) yes = yes && leaves_first(j, load<S>(x + j), k, most);
-    for (std::size_t j = k; j < n; ++j) yes = yes && leaves_first(j, load<S>(x + j), k, most);
-    return yes;
-}
-
-/// The number of elements begin, begin + step, … that are ahead of element k in descending order, where the first of
-/// equal ones is ahead; at least `most` if one of them is NaN.
-ROWAN_NO_EXEC_CHECK
-template <class S, class T>
-ROWAN_HD std::int64_t count_ahead(std::size_t begin, std::size_t step, std::size_t n, T const* x, std::size_t k,
-                                  std::int64_t most) {
-    auto const at_label = load<S>(x + k);
-    std::int64_t ahead = 0;
-    for (std::size_t j = begin; j < n; j += step) {
-        auto const a = load<S>(x + j);
-        if (!leaves_first(j, a, k, at_label))
-            ahead += a <= a && at_label <= at_label ? 1 : most;  // else there is a NaN
-    }
-    return ahead;
-}
-
-/// Computes the fraction of correct rows on a device. The Thrust specialization is in rowan/thrust/op/accuracy.hpp.
-template <class D>
-struct CorrectShare {
-    static_assert(has_backend<D>, "rowan: accuracy on a Thrust device needs #include <rowan/thrust/op/accuracy.hpp>");
-};
-
-template <>
-struct CorrectShare<Cpu> {
-    template <class T, class I>
-    static void share(Cpu exec, std::size_t n, std::size_t classes, T const* x, I const* label, std::int64_t most,
-                      double* out) {
-        std::atomic<std::size_t> right{0};
-        for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
-            std::size_t count = 0;
-            for (std::size_t i = begin; i < end; ++i) {
-                auto const k = static_cast<std::size_t>(label[i]);
-                T const* const row = x + i * classes;
-                bool const yes = most == 1 ? is_first_largest<sum_t<T>>(classes, row, k)
-                                           : count_ahead<sum_t<T>>(0, 1, classes, row, k, most) < most;
-                count += yes ? 1 : 0;
-            }
-            right += count;
-        });
-        *out = n == 0 ? 0.0 : static_cast<double>(right.load()) / static_cast<double>(n);
-    }
-};
-
-constexpr void check_places(std::int64_t k) {
-    if (k < 1) throw ValueError("accuracy: k", k, "at least 1");
-}
-
-}  // namespace detail
-
-/// The fraction of the rows of x whose argmax, or one of whose k largest elements, is at the label; ties go to the first
-/// of equal elements. 0 if x has no rows. A row that contains a NaN counts as wrong.
-/// shapes   x [n, classes], label [n] of int32 or int64 -> [1]
-/// errors   ShapeError if x is not a matrix or label is not of shape [n]; IndexError if a label is not in [0, classes);
-///          ValueError if k < 1
-/// cost     at most one read of x
-template <class T, id_type I, device D>
-Tensor<double, D> accuracy(D const& exec, Tensor<T, D> const& x, Tensor<I, D> const& label, std::int64_t k = 1) {
-    detail::check_places(k);
-    detail::check_rank("x", x, 2);
-    std::size_t const n = x.shape(0), classes = x.shape(1);
-    detail::check_one_per_row("label", label, n);
-    detail::ElementLoops<D>::check(exec, x, label);
-    detail::ElementLoops<D>::check_ids(exec, "label", label, static_cast<std::int64_t>(classes));
-    auto share = detail::new_tensor<double>(exec, {1});
-    std::int64_t const most = std::min(k, std::max<std::int64_t>(static_cast<std::int64_t>(classes), 1));
-    detail::CorrectShare<D>::share(exec, n, classes, x.data(), label.data(), most, share.data());
-    return share;
-}
-
-template <class T, class I, class Device>
-Tensor<double, Device> accuracy(Tensor<T, Device> const& x, Tensor<I, Device> const& label, std::int64_t k = 1) {
-    return accuracy(x.device(), x, label, k);
-}
-
-/// The settings of accuracy_op.
-struct AccuracyOptions {
-    std::optional<std::int64_t> k = {};  ///< a row is correct if its label is at one of the k largest elements; none: 1
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"k", &AccuracyOptions::k});
-    }
-};
-
-/// See accuracy.
-struct accuracy_op {
-    static constexpr std::string_view name = "accuracy";
-    using inputs = slots<slot::x, slot::label>;
-    using outputs = slots<slot::out>;
-    using grad = no_grad;
-    using attributes = AccuracyOptions;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& label, attributes const& a = {}) {
-        detail::check_places(a.k.value_or(1));
-        spec::matrix("accuracy: x", x);
-        spec::dense("accuracy: label", label);
-        spec::rank("accuracy: label", label, 1, "1");
-        spec::ids("accuracy: label", label);
-        spec::same_dim("accuracy: label.shape(0)", label.dims[0], x.dims[0]);
-        return tensor_spec<double>({1});
-    }
-
-    template <class T, class I, class D>
-    static Tensor<double, D> run(D exec, Tensor<T, D> const& x, Tensor<I, D> const& label, attributes const& a = {}) {
-        return accuracy(exec, x, label, a.k.value_or(1));
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/layer/accuracy.hpp: layer::accuracy, the fraction of correctly classified rows.
-
-namespace rowan::inline v0::layer {
-
-/// The fraction of rows whose largest element, the first of equal ones, is at the index in label; with `.k`, of rows
-/// where one of the k largest is. 0 if there are no rows. It is meant for infer and has no gradient.
-/// shapes   x [n, classes] of scores or probabilities, label [n] -> [1]
-/// errors   ShapeError if x is not a matrix or label has a different number of rows; ValueError if k < 1; when the net runs, IndexError if a
-///          label is not in [0, classes)
-/// cost     as rowan::accuracy, when the net runs
-template <class T, id_type I, class Device>
-Var<double, Device> accuracy(Var<T, Device> const& x, Var<I, Device> const& label,
-                             AccuracyOptions const& options = {}) {
-    return apply<accuracy_op>(options, x, label);
-}
-
-}  // namespace rowan::inline v0::layer
-
-// rowan/op/detail/logarithm.hpp: log and log(1 + x), with the same bits for SIMD registers and scalars.
-
-namespace rowan::inline v0::detail {
-
-/// x = 2^k · m for a normal x > 0, with m in [sqrt(1/2), sqrt(2)).
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE void split_power(V const& x, V& k, V& m) {
-    using S = typename lane_of<V>::type;
-    using B = std::make_unsigned_t<typename exp_traits<S>::bits>;
-    constexpr int mantissa = std::numeric_limits<S>::digits - 1;
-    constexpr double bias = std::numeric_limits<S>::max_exponent - 1;
-    constexpr B root = bit_cast<B>(static_cast<S>(0.70710678118654752440)), one = bit_cast<B>(S(1));
-    // The bits of 2^mantissa + e are those of 2^mantissa, plus e.
-    constexpr S magic = static_cast<S>(B{1} << mantissa);
-    auto const parts = [&](auto bits, auto const& shifted_right) {
-        bits = bits + (one - root);
-        k = detail::bit_cast<V>(decltype(bits)(shifted_right(bits) + bit_cast<B>(magic))) -
-            constant<V>(static_cast<double>(magic) + bias);
-        m = detail::bit_cast<V>(decltype(bits)((bits & B((B{1} << mantissa) - 1)) + root));
-    };
-    if constexpr (is_batch<V>) {
-        using Bits = xsimd::batch<B, typename V::arch_type>;
-        parts(detail::bit_cast<Bits>(x), [&](Bits const& bits) {
-#if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
-            // g++ 12 warns that the unmasked intrinsics, which xsimd calls, use an uninitialised value.
-            if constexpr (std::is_same_v<V, xsimd::batch<float>>) {
-                return Bits(_mm512_maskz_srli_epi32(static_cast<__mmask16>(-1), bits.data, mantissa));
-            } else if constexpr (std::is_same_v<V, xsimd::batch<double>>) {
-                return Bits(_mm512_maskz_srli_epi64(static_cast<__mmask8>(-1), bits.data, mantissa));
-            }
-#endif
-            return Bits(bits >> mantissa);
-        });
-    } else {
-        parts(bit_cast<B>(x), [](B bits) { return static_cast<B>(bits >> mantissa); });
-    }
-}
-
-/// log(x), within 1 unit in the last place; -infinity for 0, NaN for negative numbers. Other types than float and
-/// double use std::log or a `log` that ADL finds.
-/// With f = m - 1 and s = f / (2 + f): log(1 + f) = 2 atanh(s) = f - (f²/2 - s · (f²/2 + 2 s² (1/3 + s²/5 + …))).
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V logarithm(V const& x) {
-    using S = typename lane_of<V>::type;
-    if constexpr (is_machine_float<S>) {
-        using limits = std::numeric_limits<S>;
-        constexpr int terms = std::is_same_v<S, float> ? 5 : 11;
-        constexpr double least = static_cast<double>(limits::min()), most = static_cast<double>(limits::max());
-        constexpr double infinity = std::numeric_limits<double>::infinity(),
-                         nan = std::numeric_limits<double>::quiet_NaN();
-        constexpr double to_normal =
-            2 / static_cast<double>(limits::epsilon());  // a subnormal number times this is normal
-        V const zero = constant<V>(0.0);
-        auto const small = x < constant<V>(least);
-        V k, m;
-        split_power(choose(small, product(x, constant<V>(to_normal)), x), k, m);
-        k = choose(small, V(k - constant<V>(limits::digits)), k);
-        V const f = m - constant<V>(1.0), s = quotient(f, V(f + constant<V>(2.0))), z = product(s, s);
-        V series = constant<V>(2.0 / (2 * terms + 1));
-        for (int i = terms - 1; i >= 1; --i) series = product(series, z) + constant<V>(2.0 / (2 * i + 1));
-        V const half_square = product(product(f, f), constant<V>(0.5));
-        V const low =
-            product(s, V(half_square + product(z, series))) + product(k, constant<V>(exp_traits<S>::log2_low));
-        V const y = product(k, constant<V>(exp_traits<S>::log2_high)) - ((half_square - low) - f);
-        V const finite = choose(x > constant<V>(most), x, y);
-        V const positive = choose(x > zero, finite, V(zero - constant<V>(infinity)));
-        return choose(x >= zero, positive, constant<V>(nan));
-    } else {
-        return log_of(x);
-    }
-}
-
-/// log(1 + x) for x in [0, 1], within 3 units in the last place.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V logarithm_of_one_plus(V const& x) {
-    V const one = constant<V>(1.0);
-    V const u = one + x;
-    return logarithm(u) + quotient(V(x - (u - one)), u);
-}
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/op/detail/normal_cdf.hpp: the standard normal distribution, with the same bits for SIMD registers and scalars.
-
-namespace rowan::inline v0::detail {
-
-/// c[0] uⁿ + c[1] uⁿ⁻¹ + … + c[n]
-ROWAN_NO_EXEC_CHECK
-template <class V, std::size_t n>
-ROWAN_HD_INLINE V polynomial(V const& u, double const (&c)[n]) {
-    V y = constant<V>(c[0]);
-    for (std::size_t i = 1; i < n; ++i) y = product(y, u) + constant<V>(c[i]);
-    return y;
-}
-
-/// Q in erfc(z) = exp(-z²) · t · Q(2 t - 1), t = 3 / (3 + z): Chebyshev's interpolation on [-1, 1], with an error of
-/// 9e-9 for float and 8e-17 for double.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V erfc_factor(V const& u) {
-    if constexpr (std::is_same_v<typename lane_of<V>::type, float>) {
-        constexpr double c[] = {2.346841841330497e-05,  7.026003744000487e-05,   -0.00017143787261865554,
-                                -0.0009910108810197737, -0.00040889622317374387, 0.008933822156863641,
-                                0.039843419387507226,   0.1034905945849929,      0.1967427444182752,
-                                0.2944646428681603,     0.3580023023627799};
-        return polynomial(u, c);
-    } else {
-        constexpr double c[] = {
-            -1.1365971769947809e-11, 1.3405666455077527e-09, -1.1137746412760201e-09, -1.3159668631609655e-08,
-            1.647213179132514e-08,   7.23798791311114e-08,   -1.3698477467135753e-07, -3.2794192935327655e-07,
-            9.223786145720273e-07,   1.5800864969572258e-06, -5.82374722681329e-06,   -1.013156283309012e-05,
-            3.5853885449595844e-05,  9.225899512771738e-05,  -0.00018276990598902794, -0.0010113539570887728,
-            -0.0004041388749870603,  0.00894241153786806,    0.03984258709573409,     0.10348908730032906,
-            0.1967427857013676,      0.29446481772329297,    0.3580023023627799};
-        return polynomial(u, c);
-    }
-}
-
-/// exp(-x²/2), with the rounding error of x² taken into account.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V bell(V const& x) {
-    V const y = limited(x, -64.0, 64.0), high = upper_half(y);
-    V const rest = product(V(y - high), product(V(y + high), constant<V>(-0.5)));
-    V const one = constant<V>(1.0);
-    V const correction =
-        one + product(rest, V(one + product(rest, V(constant<V>(0.5) + product(rest, constant<V>(1.0 / 6))))));
-    return product(exponential_of_any(product(product(high, high), constant<V>(-0.5))), correction);
-}
-
-/// The density exp(-x²/2) / sqrt(2 π) and the distribution Φ(x) = erfc(-x / sqrt(2)) / 2, which is accurate for
-/// negative x, too.
-template <class V>
-struct Normal {
-    V density, distribution;
-};
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE Normal<V> standard_normal(V const& x) {
-    V const zero = constant<V>(0.0), one = constant<V>(1.0), three = constant<V>(3.0), e = bell(x);
-    V const z = product(choose(x < zero, V(zero - x), x), constant<V>(0.70710678118654752440));
-    V const t = quotient(three, V(three + z)), q = erfc_factor(V(product(t, constant<V>(2.0)) - one));
-    V const tail = product(product(e, constant<V>(0.5)), product(t, q));
-    return {product(e, constant<V>(0.39894228040143267794)), choose(x < zero, tail, V(one - tail))};
-}
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/op/elementwise/activation_options.hpp: the settings of activation functions.
-
-namespace rowan::inline v0 {
-
-/// The settings of relu6.
-struct Relu6Options {
-    double threshold = 6;  ///< the largest result
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"threshold", &Relu6Options::threshold});
-    }
-};
-
-/// The settings of hardtanh.
-struct HardtanhOptions {
-    double min = 0;   ///< the smallest result
-    double max = 24;  ///< the largest result
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"min", &HardtanhOptions::min}, field{"max", &HardtanhOptions::max});
-    }
-};
-
-/// The settings of leaky_relu.
-struct LeakyReluOptions {
-    double alpha = 0.01;  ///< slope where x < 0
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"alpha", &LeakyReluOptions::alpha});
-    }
-};
-
-/// The settings of elu.
-struct EluOptions {
-    double alpha = 1;  ///< minus the limit for x to -infinity
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"alpha", &EluOptions::alpha});
-    }
-};
-
-/// The settings of gelu.
-struct GeluOptions {
-    bool approximate = false;  ///< the formula with tanh instead of the normal distribution
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"approximate", &GeluOptions::approximate});
-    }
-};
-
-/// The settings of swish.
-struct SwishOptions {
-    double beta = 1;  ///< factor of x in the logistic function
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"beta", &SwishOptions::beta});
-    }
-};
-
-/// The settings of softplus.
-struct SoftplusOptions {
-    double beta = 1;  ///< sharpness of the bend, above 0
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"beta", &SoftplusOptions::beta});
-    }
-};
-
-/// The settings of hard_sigmoid.
-struct HardSigmoidOptions {
-    double slope = 0.2;   ///< slope between 0 and 1; PyTorch has 1/6
-    double offset = 0.5;  ///< result at 0
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"slope", &HardSigmoidOptions::slope}, field{"offset", &HardSigmoidOptions::offset});
-    }
-};
-
-/// The settings of hard_swish.
-struct HardSwishOptions {
-    double threshold = 6;  ///< upper limit of x + offset
-    double scale = 6;      ///< divisor, not 0
-    double offset = 3;     ///< added to x
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"threshold", &HardSwishOptions::threshold}, field{"scale", &HardSwishOptions::scale},
-                     field{"offset", &HardSwishOptions::offset});
-    }
-};
-
-/// The settings of stanh.
-struct StanhOptions {
-    double scale_a = 0.67;    ///< factor of x
-    double scale_b = 1.7159;  ///< factor of the result, not 0
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"scale_a", &StanhOptions::scale_a}, field{"scale_b", &StanhOptions::scale_b});
-    }
-};
-
-/// The settings of thresholded_relu.
-struct ThresholdedReluOptions {
-    double threshold = 1;  ///< smaller or equal elements become 0
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"threshold", &ThresholdedReluOptions::threshold});
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/op/detail/activation_formulas.hpp: the formulas of activation functions, with their gradients.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-// Values and slopes are right for every number: where an intermediate result would be infinite, or the product of zero
-// and an infinity, the formula has the limit. NaN gives NaN.
-
-/// factor · x, and 0 for factor = 0 and infinite x.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V times(V const& x, double factor) {
-    return product(factor == 0 ? limited(x, -1.0, 1.0) : x, constant<V>(factor));
-}
-
-/// `inside` where least < y < most, else 0; NaN for y = NaN.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V where_between(V const& y, double least, double most, V const& inside) {
-    V const zero = constant<V>(0.0), low = constant<V>(least);
-    return choose(y > low, choose(y < constant<V>(most), inside, zero), choose(not_above(y, low), zero, y));
-}
-
-/// min(max(x, 0), threshold)
-struct relu6_formula {
-    static constexpr std::string_view name = "relu6";
-    using options = Relu6Options;
-
-    static void check(Relu6Options const& options) {
-        if (options.threshold < 0) throw ValueError("threshold", options.threshold, "at least 0");
-    }
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, Relu6Options const& o) {
-        return limited(x, 0.0, o.threshold);
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g, Relu6Options const& o) {
-        return where_between(y, 0.0, o.threshold, g);
-    }
-};
-
-/// min(max(x, min), max)
-struct hardtanh_formula {
-    static constexpr std::string_view name = "hardtanh";
-    using options = HardtanhOptions;
-
-    static void check(HardtanhOptions const& options) {
-        if (!(options.max >= options.min)) throw ValueError("max", options.max, "a number not less than min");
-    }
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, HardtanhOptions const& o) {
-        return limited(x, o.min, o.max);
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g, HardtanhOptions const& o) {
-        return where_between(y, o.min, o.max, g);
-    }
-};
-
-/// x where x > 0, else alpha · x
-struct leaky_relu_formula {
-    static constexpr std::string_view name = "leaky_relu";
-    using options = LeakyReluOptions;
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, LeakyReluOptions const& o) {
-        return choose(x > constant<V>(0.0), x, times(x, o.alpha));
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, LeakyReluOptions const& o) {
-        V const zero = constant<V>(0.0);
-        return choose(x > zero, g, choose(not_above(x, zero), product(g, constant<V>(o.alpha)), x));
-    }
-};
-
-/// x where x > 0, else alpha · (exp(x) - 1)
-struct elu_formula {
-    static constexpr std::string_view name = "elu";
-    using options = EluOptions;
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, EluOptions const& o) {
-        V const zero = constant<V>(0.0);
-        return choose(x > zero, x, product(constant<V>(o.alpha), exponential_minus_one(V(choose(x > zero, zero, x)))));
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, EluOptions const& o) {
-        V const zero = constant<V>(0.0);
-        V const slope = product(constant<V>(o.alpha), exponential_of_any(V(choose(x > zero, zero, x))));
-        return choose(x > zero, g, product(g, slope));
-    }
-};
-
-/// 2 sqrt(2 / π) · (x + 0.044715 x³); the logistic function of it is (1 + tanh(half of it)) / 2.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V gelu_argument(V const& x) {
-    return product(
-        x, V(constant<V>(1.5957691216057308) + product(product(x, x), constant<V>(1.5957691216057308 * 0.044715))));
-}
-
-/// x · Φ(x), or its approximation
-struct gelu_formula {
-    static constexpr std::string_view name = "gelu";
-    using options = GeluOptions;
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, GeluOptions const& o) {
-        if (o.approximate) return over_one_plus_exponential(x, V(constant<V>(0.0) - gelu_argument(x)));
-        V const low = constant<V>(-64.0);  // Φ(x) is 0 below
-        return product(V(choose(x < low, low, x)), standard_normal(x).distribution);
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, GeluOptions const& o) {
-        if (o.approximate) {
-            // y = x · s(u), u = a x + b x³, y' = s + x · s · (1 - s) · (a + 3 b x²); s is 0 or 1 beyond ±22
-            V const z = limited(x, -22.0, 22.0);
-            auto const gate = logistic_and_slope(gelu_argument(z));
-            V const slope = constant<V>(1.5957691216057308) +
-                            product(product(z, z), constant<V>(3 * 1.5957691216057308 * 0.044715));
-            return product(g, V(gate.value + product(product(z, slope), gate.slope)));
-        }
-        auto const normal = standard_normal(x);
-        return product(g, V(normal.distribution + product(limited(x, -64.0, 64.0), normal.density)));
-    }
-};
-
-/// x / (1 + exp(-beta · x))
-struct swish_formula {
-    static constexpr std::string_view name = "swish";
-    using options = SwishOptions;
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, SwishOptions const& o) {
-        return over_one_plus_exponential(x, times(x, -o.beta));
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, SwishOptions const& o) {
-        // s is 0 or 1 beyond ±800
-        V const scaled = limited(times(x, o.beta), -800.0, 800.0);
-        auto const gate = logistic_and_slope(scaled);
-        return product(g, V(gate.value + product(scaled, gate.slope)));
-    }
-};
-
-/// log(1 + exp(beta · x)) / beta
-struct softplus_formula {
-    static constexpr std::string_view name = "softplus";
-    using options = SoftplusOptions;
-
-    static void check(SoftplusOptions const& options) {
-        if (!(options.beta > 0)) throw ValueError("beta", options.beta, "a positive number");
-    }
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, SoftplusOptions const& o) {
-        V const zero = constant<V>(0.0), scaled = product(x, constant<V>(o.beta));
-        V const size = choose(scaled < zero, scaled, V(zero - scaled));
-        return choose(x > zero, x, choose(x < zero, zero, x)) +
-               product(logarithm_of_one_plus(exponential_of_any(size)), constant<V>(1 / o.beta));
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, SoftplusOptions const& o) {
-        return product(g, over_one_plus_exponential(constant<V>(1.0), product(x, constant<V>(-o.beta))));
-    }
-};
-
-/// x / (1 + |x|)
-struct softsign_formula {
-    static constexpr std::string_view name = "softsign";
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x) {
-        V const zero = constant<V>(0.0), z = limited(x, -1e30, 1e30);  // the result is -1 or 1 beyond
-        return quotient(z, V(constant<V>(1.0) + choose(z < zero, V(zero - z), z)));
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g) {
-        V const zero = constant<V>(0.0), below = constant<V>(1.0) + choose(x < zero, V(zero - x), x);
-        return quotient(g, product(below, below));
-    }
-};
-
-/// slope · x + offset, limited to [0, 1]
-struct hard_sigmoid_formula {
-    static constexpr std::string_view name = "hard_sigmoid";
-    using options = HardSigmoidOptions;
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, HardSigmoidOptions const& o) {
-        return limited(V(times(x, o.slope) + constant<V>(o.offset)), 0.0, 1.0);
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g, HardSigmoidOptions const& o) {
-        return where_between(y, 0.0, 1.0, product(g, constant<V>(o.slope)));
-    }
-};
-
-/// x · min(max(x + offset, 0), threshold) / scale
-struct hard_swish_formula {
-    static constexpr std::string_view name = "hard_swish";
-    using options = HardSwishOptions;
-
-    static void check(HardSwishOptions const& options) {
-        if (options.scale == 0) throw ValueError("scale", options.scale, "another number than 0");
-        if (options.threshold < 0) throw ValueError("threshold", options.threshold, "at least 0");
-    }
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, HardSwishOptions const& o) {
-        V const gate = limited(V(x + constant<V>(o.offset)), 0.0, o.threshold);
-        return product(V(choose(gate > constant<V>(0.0), x, gate)), product(gate, constant<V>(1 / o.scale)));
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, HardSwishOptions const& o) {
-        V const zero = constant<V>(0.0), gate = limited(V(x + constant<V>(o.offset)), 0.0, o.threshold);
-        V const inner = choose(gate > zero, choose(gate < constant<V>(o.threshold), x, zero), zero);
-        return product(g, product(V(gate + inner), constant<V>(1 / o.scale)));
-    }
-};
-
-/// b · tanh(a · x)
-struct stanh_formula {
-    static constexpr std::string_view name = "stanh";
-    using options = StanhOptions;
-
-    static void check(StanhOptions const& options) {
-        if (options.scale_b == 0) throw ValueError("scale_b", options.scale_b, "another number than 0");
-    }
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, StanhOptions const& o) {
-        return product(constant<V>(o.scale_b), hyperbolic_tangent(times(x, o.scale_a)));
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g, StanhOptions const& o) {
-        V const t = quotient(y, constant<V>(o.scale_b));  // exactly 1 at the limit
-        return product(g, product(constant<V>(o.scale_a * o.scale_b), V(constant<V>(1.0) - product(t, t))));
-    }
-};
-
-/// x where x > threshold, else 0
-struct thresholded_relu_formula {
-    static constexpr std::string_view name = "thresholded_relu";
-    using options = ThresholdedReluOptions;
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, ThresholdedReluOptions const& o) {
-        return choose(x > constant<V>(o.threshold), x,
-                      choose(not_above(x, constant<V>(o.threshold)), constant<V>(0.0), x));
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, ThresholdedReluOptions const& o) {
-        V const threshold = constant<V>(o.threshold);
-        return choose(x > threshold, g, choose(not_above(x, threshold), constant<V>(0.0), x));
-    }
-};
-
-}  // namespace detail
-
-}  // namespace rowan::inline v0
-
-// rowan/op/detail/unary.hpp: operators that apply a formula to every element, made from the formula and its gradient.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-/// A formula has a `name`, its `value` of x, and the gradient of x from that of the result: `gradient_of_out` of the
-/// result, or `gradient_of_x` of x, whichever is cheaper. They are templates over SIMD registers and scalars. A formula
-/// with settings has a type `options` and takes them as the last argument; one that is also for integers has
-/// `integers = true`.
-template <class Formula>
-struct formula_options {
-    using type = no_attributes;
-};
-template <class Formula>
-requires requires { typename Formula::options; }
-struct formula_options<Formula> {
-    using type = typename Formula::options;
-};
-template <class Formula>
-using options_of = typename formula_options<Formula>::type;
-
-template <class Formula>
-inline constexpr bool for_integers = requires {
-    Formula::integers;
-};
-template <class Formula>
-inline constexpr bool reads_out = requires(float x) {
-    Formula::gradient_of_out(x, x);
-}
-|| requires(float x, options_of<Formula> const& o) { Formula::gradient_of_out(x, x, o); };
-
-template <class Formula>
-struct UnaryValue {
-    options_of<Formula> options;
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x) const {
-        if constexpr (requires { Formula::value(x); }) {
-            return Formula::value(x);
-        } else {
-            return Formula::value(x, options);
-        }
-    }
-};
-
-template <class Formula>
-struct UnaryGradient {
-    options_of<Formula> options;
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& saved, V const& g) const {
-        if constexpr (requires { Formula::gradient_of_out(saved, g); }) {
-            return Formula::gradient_of_out(saved, g);
-        } else if constexpr (requires { Formula::gradient_of_out(saved, g, options); }) {
-            return Formula::gradient_of_out(saved, g, options);
-        } else if constexpr (requires { Formula::gradient_of_x(saved, g); }) {
-            return Formula::gradient_of_x(saved, g);
-        } else {
-            return Formula::gradient_of_x(saved, g, options);
-        }
-    }
-};
-
-/// errors   ValueError if a number among the options is not finite, and as Formula::check
-template <class Formula>
-void check_options(options_of<Formula> const& options) {
-    if constexpr (has_fields<options_of<Formula>>) {
-        each_field<options_of<Formula>>(
-            [&](auto const& field) { check_finite(field.name.data(), options.*field.member); });
-    }
-    if constexpr (requires { Formula::check(options); }) Formula::check(options);
-}
-
-/// The formula applied to every element.
-template <class Formula, class D, class T>
-Tensor<T, D> unary(D const& exec, Tensor<T, D> const& x, options_of<Formula> const& options = {}) {
-    static_assert(floating_element<T> || for_integers<Formula>,
-                  "rowan: this function needs x of a floating-point type: convert it");
-    check_options<Formula>(options);
-    return zip_elements<sum_t<T>>(exec, UnaryValue<Formula>{options}, x);
-}
-
-/// The gradient of x from `saved`, which is the result or x, and the gradient of the result.
-template <class Formula, class D, class T>
-Tensor<T, D> unary_grad(D const& exec, Tensor<T, D> const& saved, Tensor<T, D> const& out_grad,
-                        options_of<Formula> const& options = {}) {
-    check_same_shape("out_grad", out_grad, saved);
-    return zip_elements<sum_t<T>>(exec, UnaryGradient<Formula>{options}, saved, out_grad);
-}
-
-struct grad_op_suffix {
-    static constexpr std::string_view name = "_grad";
-};
-struct x_suffix {
-    static constexpr std::string_view name = ": x";
-};
-struct out_grad_suffix {
-    static constexpr std::string_view name = ": out@GRAD";
-};
-
-/// `attributes`, if the formula has options.
-template <class Formula>
-struct unary_attributes {};
-template <class Formula>
-requires requires { typename Formula::options; }
-struct unary_attributes<Formula> {
-    using attributes = typename Formula::options;
-};
-
-}  // namespace detail
-
-/// The gradient operator of a unary_op.
-template <class Formula>
-struct unary_grad_op : detail::unary_attributes<Formula> {
-    static constexpr std::string_view name = detail::joined_name<Formula, detail::grad_op_suffix>::value;
-    using inputs = slots<std::conditional_t<detail::reads_out<Formula>, slot::out, slot::x>, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
-    static constexpr unsigned row_inputs = 0b11;
-    using grad = no_grad;
-
-    static constexpr VarSpec infer(VarSpec const& saved, VarSpec const& out_grad,
-                                   detail::options_of<Formula> const& = {}) {
-        return spec::elementwise(detail::joined_name<unary_grad_op, detail::out_grad_suffix>::value.data(), out_grad,
-                                 saved);
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& saved, Tensor<T, D> const& out_grad,
-                            detail::options_of<Formula> const& options = {}) {
-        return detail::unary_grad<Formula>(exec, saved, out_grad, options);
-    }
-};
-
-/// An operator that applies a formula to every element.
-template <class Formula>
-struct unary_op : detail::unary_attributes<Formula> {
-    static constexpr std::string_view name = Formula::name;
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    static constexpr unsigned row_inputs = 0b1;
-    using grad = grad_rule<unary_grad_op<Formula>>;
-
-    static constexpr VarSpec infer(VarSpec const& x, detail::options_of<Formula> const& = {}) {
-        return spec::elementwise(detail::joined_name<Formula, detail::x_suffix>::value.data(), x);
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, detail::options_of<Formula> const& options = {}) {
-        return detail::unary<Formula>(exec, x, options);
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/op/elementwise/activations.hpp: activation functions, element-wise.
-
-namespace rowan::inline v0 {
-
-// Each activation and its slope is right for every number: finite where the formula is, its limit for infinite x, and
-// NaN for NaN. Slopes are within 4 epsilons of the element type.
-
-/// min(max(x, 0), threshold) element-wise; NaN propagates. The gradient at the two bends is 0.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if threshold is not finite or negative
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> relu6(D const& exec, Tensor<T, D> const& x, Relu6Options const& options = {}) {
-    return detail::unary<detail::relu6_formula>(exec, x, options);
-}
-template <class T, class Device>
-Tensor<T, Device> relu6(Tensor<T, Device> const& x, Relu6Options const& options = {}) {
-    return relu6(x.device(), x, options);
-}
-
-using relu6_op = unary_op<detail::relu6_formula>;            ///< See relu6.
-using relu6_grad_op = unary_grad_op<detail::relu6_formula>;  ///< The gradient of relu6.
-
-/// min(max(x, min), max) element-wise; NaN propagates. The gradient at the two bends is 0; that of clip is out_grad.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if an option is not finite or max < min
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> hardtanh(D const& exec, Tensor<T, D> const& x, HardtanhOptions const& options = {}) {
-    return detail::unary<detail::hardtanh_formula>(exec, x, options);
-}
-template <class T, class Device>
-Tensor<T, Device> hardtanh(Tensor<T, Device> const& x, HardtanhOptions const& options = {}) {
-    return hardtanh(x.device(), x, options);
-}
-
-using hardtanh_op = unary_op<detail::hardtanh_formula>;            ///< See hardtanh.
-using hardtanh_grad_op = unary_grad_op<detail::hardtanh_formula>;  ///< The gradient of hardtanh.
-
-/// x where x > 0, else alpha · x, element-wise.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if an option is not finite
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> leaky_relu(D const& exec, Tensor<T, D> const& x, LeakyReluOptions const& options = {}) {
-    return detail::unary<detail::leaky_relu_formula>(exec, x, options);
-}
-template <class T, class Device>
-Tensor<T, Device> leaky_relu(Tensor<T, Device> const& x, LeakyReluOptions const& options = {}) {
-    return leaky_relu(x.device(), x, options);
-}
-
-using leaky_relu_op = unary_op<detail::leaky_relu_formula>;            ///< See leaky_relu.
-using leaky_relu_grad_op = unary_grad_op<detail::leaky_relu_formula>;  ///< The gradient of leaky_relu.
-
-/// x where x > 0, else alpha · (exp(x) - 1), element-wise (Clevert et al. 2015).
-/// shapes   x [...] -> [...]
-/// errors   ValueError if an option is not finite
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> elu(D const& exec, Tensor<T, D> const& x, EluOptions const& options = {}) {
-    return detail::unary<detail::elu_formula>(exec, x, options);
-}
-template <class T, class Device>
-Tensor<T, Device> elu(Tensor<T, Device> const& x, EluOptions const& options = {}) {
-    return elu(x.device(), x, options);
-}
-
-using elu_op = unary_op<detail::elu_formula>;            ///< See elu.
-using elu_grad_op = unary_grad_op<detail::elu_formula>;  ///< The gradient of elu.
-
-/// x · Φ(x) element-wise, where Φ is the distribution function of the standard normal distribution (Hendrycks and Gimpel
-/// 2016), within 12 units in the last place, or 24 where the result is subnormal; with `approximate`,
-/// x / 2 · (1 + tanh(u)), u = sqrt(2 / π) · (x + 0.044715 x³), within 4 + 6 |u| units. 0 for -infinity.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> gelu(D const& exec, Tensor<T, D> const& x, GeluOptions const& options = {}) {
-    return detail::unary<detail::gelu_formula>(exec, x, options);
-}
-template <class T, class Device>
-Tensor<T, Device> gelu(Tensor<T, Device> const& x, GeluOptions const& options = {}) {
-    return gelu(x.device(), x, options);
-}
-
-using gelu_op = unary_op<detail::gelu_formula>;            ///< See gelu.
-using gelu_grad_op = unary_grad_op<detail::gelu_formula>;  ///< The gradient of gelu.
-
-/// x / (1 + exp(-beta · x)) element-wise, within 4 + 2 |beta · x| units in the last place; with beta = 1, SiLU.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if an option is not finite
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> swish(D const& exec, Tensor<T, D> const& x, SwishOptions const& options = {}) {
-    return detail::unary<detail::swish_formula>(exec, x, options);
-}
-template <class T, class Device>
-Tensor<T, Device> swish(Tensor<T, Device> const& x, SwishOptions const& options = {}) {
-    return swish(x.device(), x, options);
-}
-
-/// x / (1 + exp(-x)) element-wise: swish with beta = 1.
-/// shapes   x [...] -> [...]
-/// errors   none
-/// cost     as swish
-template <class T, device D>
-Tensor<T, D> silu(D const& exec, Tensor<T, D> const& x) {
-    return swish(exec, x);
-}
-template <class T, class Device>
-Tensor<T, Device> silu(Tensor<T, Device> const& x) {
-    return swish(x);
-}
-
-using swish_op = unary_op<detail::swish_formula>;            ///< See swish.
-using swish_grad_op = unary_grad_op<detail::swish_formula>;  ///< The gradient of swish.
-
-/// log(1 + exp(beta · x)) / beta element-wise, within 5 units in the last place; nothing overflows.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if beta is not finite or not above 0
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> softplus(D const& exec, Tensor<T, D> const& x, SoftplusOptions const& options = {}) {
-    return detail::unary<detail::softplus_formula>(exec, x, options);
-}
-template <class T, class Device>
-Tensor<T, Device> softplus(Tensor<T, Device> const& x, SoftplusOptions const& options = {}) {
-    return softplus(x.device(), x, options);
-}
-
-using softplus_op = unary_op<detail::softplus_formula>;            ///< See softplus.
-using softplus_grad_op = unary_grad_op<detail::softplus_formula>;  ///< The gradient of softplus.
-
-/// x / (1 + |x|) element-wise.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> softsign(D const& exec, Tensor<T, D> const& x) {
-    return detail::unary<detail::softsign_formula>(exec, x);
-}
-template <class T, class Device>
-Tensor<T, Device> softsign(Tensor<T, Device> const& x) {
-    return softsign(x.device(), x);
-}
-
-using softsign_op = unary_op<detail::softsign_formula>;            ///< See softsign.
-using softsign_grad_op = unary_grad_op<detail::softsign_formula>;  ///< The gradient of softsign.
-
-/// slope · x + offset, limited to [0, 1], element-wise. The gradient at the two bends is 0.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if an option is not finite
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> hard_sigmoid(D const& exec, Tensor<T, D> const& x, HardSigmoidOptions const& options = {}) {
-    return detail::unary<detail::hard_sigmoid_formula>(exec, x, options);
-}
-template <class T, class Device>
-Tensor<T, Device> hard_sigmoid(Tensor<T, Device> const& x, HardSigmoidOptions const& options = {}) {
-    return hard_sigmoid(x.device(), x, options);
-}
-
-using hard_sigmoid_op = unary_op<detail::hard_sigmoid_formula>;            ///< See hard_sigmoid.
-using hard_sigmoid_grad_op = unary_grad_op<detail::hard_sigmoid_formula>;  ///< The gradient of hard_sigmoid.
-
-/// x · min(max(x + offset, 0), threshold) / scale element-wise (Howard et al. 2019).
-/// shapes   x [...] -> [...]
-/// errors   ValueError if an option is not finite, scale is 0, or threshold is negative
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> hard_swish(D const& exec, Tensor<T, D> const& x, HardSwishOptions const& options = {}) {
-    return detail::unary<detail::hard_swish_formula>(exec, x, options);
-}
-template <class T, class Device>
-Tensor<T, Device> hard_swish(Tensor<T, Device> const& x, HardSwishOptions const& options = {}) {
-    return hard_swish(x.device(), x, options);
-}
-
-using hard_swish_op = unary_op<detail::hard_swish_formula>;            ///< See hard_swish.
-using hard_swish_grad_op = unary_grad_op<detail::hard_swish_formula>;  ///< The gradient of hard_swish.
-
-/// scale_b · tanh(scale_a · x) element-wise.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if an option is not finite or scale_b is 0
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> stanh(D const& exec, Tensor<T, D> const& x, StanhOptions const& options = {}) {
-    return detail::unary<detail::stanh_formula>(exec, x, options);
-}
-template <class T, class Device>
-Tensor<T, Device> stanh(Tensor<T, Device> const& x, StanhOptions const& options = {}) {
-    return stanh(x.device(), x, options);
-}
-
-using stanh_op = unary_op<detail::stanh_formula>;            ///< See stanh.
-using stanh_grad_op = unary_grad_op<detail::stanh_formula>;  ///< The gradient of stanh.
-
-/// x where x > threshold, else 0, element-wise; NaN propagates.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if an option is not finite
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> thresholded_relu(D const& exec, Tensor<T, D> const& x, ThresholdedReluOptions const& options = {}) {
-    return detail::unary<detail::thresholded_relu_formula>(exec, x, options);
-}
-template <class T, class Device>
-Tensor<T, Device> thresholded_relu(Tensor<T, Device> const& x, ThresholdedReluOptions const& options = {}) {
-    return thresholded_relu(x.device(), x, options);
-}
-
-using thresholded_relu_op = unary_op<detail::thresholded_relu_formula>;  ///< See thresholded_relu.
-using thresholded_relu_grad_op =
-    unary_grad_op<detail::thresholded_relu_formula>;  ///< The gradient of thresholded_relu.
-
-}  // namespace rowan::inline v0
-
-// rowan/layer/activations.hpp: activation functions, element-wise.
-
-namespace rowan::inline v0::layer {
-
-/// min(max(x, 0), options.threshold), element-wise, as rowan::relu6.
-/// shapes   x [...] -> [...], with the levels of x
-/// errors   ValueError if threshold is not finite or negative
-/// cost     as rowan::relu6, when the net runs
-template <class T, class Device>
-Var<T, Device> relu6(Var<T, Device> const& x, Relu6Options const& options = {}) {
-    rowan::detail::check_options<rowan::detail::relu6_formula>(options);
-    return apply<relu6_op>(options, x);
-}
-/// min(max(x, options.min), options.max), element-wise, as rowan::hardtanh.
-/// shapes   x [...] -> [...], with the levels of x
-/// errors   ValueError if an option is not finite or max < min
-/// cost     as rowan::hardtanh, when the net runs
-template <class T, class Device>
-Var<T, Device> hardtanh(Var<T, Device> const& x, HardtanhOptions const& options = {}) {
-    rowan::detail::check_options<rowan::detail::hardtanh_formula>(options);
-    return apply<hardtanh_op>(options, x);
-}
-/// x where x > 0, else options.alpha · x, element-wise, as rowan::leaky_relu.
-/// shapes   x [...] -> [...], with the levels of x
-/// errors   ValueError if an option is not finite
-/// cost     as rowan::leaky_relu, when the net runs
-template <class T, class Device>
-Var<T, Device> leaky_relu(Var<T, Device> const& x, LeakyReluOptions const& options = {}) {
-    rowan::detail::check_options<rowan::detail::leaky_relu_formula>(options);
-    return apply<leaky_relu_op>(options, x);
-}
-/// x where x > 0, else options.alpha · (exp(x) - 1), element-wise, as rowan::elu.
-/// shapes   x [...] -> [...], with the levels of x
-/// errors   ValueError if an option is not finite
-/// cost     as rowan::elu, when the net runs
-template <class T, class Device>
-Var<T, Device> elu(Var<T, Device> const& x, EluOptions const& options = {}) {
-    rowan::detail::check_options<rowan::detail::elu_formula>(options);
-    return apply<elu_op>(options, x);
-}
-/// x · Φ(x), element-wise, as rowan::gelu.
-/// shapes   x [...] -> [...], with the levels of x
-/// errors   none
-/// cost     as rowan::gelu, when the net runs
-template <class T, class Device>
-Var<T, Device> gelu(Var<T, Device> const& x, GeluOptions const& options = {}) {
-    rowan::detail::check_options<rowan::detail::gelu_formula>(options);
-    return apply<gelu_op>(options, x);
-}
-/// x / (1 + exp(-options.beta · x)), element-wise, as rowan::swish.
-/// shapes   x [...] -> [...], with the levels of x
-/// errors   ValueError if an option is not finite
-/// cost     as rowan::swish, when the net runs
-template <class T, class Device>
-Var<T, Device> swish(Var<T, Device> const& x, SwishOptions const& options = {}) {
-    rowan::detail::check_options<rowan::detail::swish_formula>(options);
-    return apply<swish_op>(options, x);
-}
-/// log(1 + exp(options.beta · x)) / options.beta, element-wise, as rowan::softplus.
-/// shapes   x [...] -> [...], with the levels of x
-/// errors   ValueError if beta is not finite or not above 0
-/// cost     as rowan::softplus, when the net runs
-template <class T, class Device>
-Var<T, Device> softplus(Var<T, Device> const& x, SoftplusOptions const& options = {}) {
-    rowan::detail::check_options<rowan::detail::softplus_formula>(options);
-    return apply<softplus_op>(options, x);
-}
-/// x / (1 + |x|), element-wise, as rowan::softsign.
-/// shapes   x [...] -> [...], with the levels of x
-/// errors   none
-/// cost     as rowan::softsign, when the net runs
-template <class T, class Device>
-Var<T, Device> softsign(Var<T, Device> const& x) {
-    return apply<softsign_op>({}, x);
-}
-/// options.slope · x + options.offset, limited to [0, 1], element-wise, as rowan::hard_sigmoid.
-/// shapes   x [...] -> [...], with the levels of x
-/// errors   ValueError if an option is not finite
-/// cost     as rowan::hard_sigmoid, when the net runs
-template <class T, class Device>
-Var<T, Device> hard_sigmoid(Var<T, Device> const& x, HardSigmoidOptions const& options = {}) {
-    rowan::detail::check_options<rowan::detail::hard_sigmoid_formula>(options);
-    return apply<hard_sigmoid_op>(options, x);
-}
-/// x · min(max(x + 3, 0), 6) / 6 with the default options, element-wise, as rowan::hard_swish.
-/// shapes   x [...] -> [...], with the levels of x
-/// errors   as rowan::hard_swish
-/// cost     as rowan::hard_swish, when the net runs
-template <class T, class Device>
-Var<T, Device> hard_swish(Var<T, Device> const& x, HardSwishOptions const& options = {}) {
-    rowan::detail::check_options<rowan::detail::hard_swish_formula>(options);
-    return apply<hard_swish_op>(options, x);
-}
-/// options.scale_b · tanh(options.scale_a · x), element-wise, as rowan::stanh.
-/// shapes   x [...] -> [...], with the levels of x
-/// errors   as rowan::stanh
-/// cost     as rowan::stanh, when the net runs
-template <class T, class Device>
-Var<T, Device> stanh(Var<T, Device> const& x, StanhOptions const& options = {}) {
-    rowan::detail::check_options<rowan::detail::stanh_formula>(options);
-    return apply<stanh_op>(options, x);
-}
-/// x where x > options.threshold, else 0, element-wise, as rowan::thresholded_relu.
-/// shapes   x [...] -> [...], with the levels of x
-/// errors   ValueError if an option is not finite
-/// cost     as rowan::thresholded_relu, when the net runs
-template <class T, class Device>
-Var<T, Device> thresholded_relu(Var<T, Device> const& x, ThresholdedReluOptions const& options = {}) {
-    rowan::detail::check_options<rowan::detail::thresholded_relu_formula>(options);
-    return apply<thresholded_relu_op>(options, x);
-}
-
-}  // namespace rowan::inline v0::layer
-
-// rowan/layer/cast.hpp: layer::cast, conversion to another element type.
-
-namespace rowan::inline v0::layer {
-
-/// Converts the elements of x to `To`, see rowan::cast. The gradient is converted back; integers have no gradient.
-///     auto weight = layer::cast<float>(counts);
-/// shapes   x [...] -> [...], with the levels of x
-/// errors   when the net runs, ValueError if To is an integer type and a floating-point element is NaN or out of its
-///          range
-/// cost     as rowan::cast, when the net runs
-template <class To, class From, class Device>
-Var<To, Device> cast(Var<From, Device> const& x) {
-    return apply<cast_op<To>>({}, x);
-}
-
-}  // namespace rowan::inline v0::layer
-
-// rowan/layer/detail/axis_from_first.hpp: axes counted from the first one, which a recurrent net can tell from axis 0.
-
-namespace rowan::inline v0::detail {
-
-/// The axis counted from the first one, if there is such an axis.
-template <class T, class Device>
-std::int64_t axis_from_first(layer::Var<T, Device> const& x, std::int64_t axis) {
-    auto const rank = static_cast<std::int64_t>(x->spec().dims.size());
-    return axis < 0 && axis >= -rank ? axis + rank : axis;
-}
-
-/// The same for the axes of a layer's options.
-template <class T, class Device, class Options>
-Options counted_from_first(layer::Var<T, Device> const& x, Options options) {
-    if constexpr (requires { options.axes; }) {
-        for (std::int64_t& axis : options.axes) axis = axis_from_first(x, axis);
-    } else {
-        options.axis = axis_from_first(x, options.axis);
-    }
-    return options;
-}
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/op/detail/broadcast.hpp: element-wise formulas of tensors whose shapes are broadcast.
-
-namespace rowan::inline v0::detail {
-
-[[noreturn]] inline void do_not_broadcast(char const* field, std::string const& y, std::string const& x) {
-    throw ShapeError(std::string(field) + ".shape()", y, x + " or one that broadcasts with it");
-}
-
-[[noreturn]] inline void too_many_dims(char const* field, std::size_t rank, std::size_t of_x, std::int64_t axis) {
-    std::size_t const first = std::min(of_x, static_cast<std::size_t>(axis));
-    std::string const most = std::to_string(of_x - first);
-    spec::the_rank_does_not_fit(field, rank,
-                                ("at most " + most + ", the dims of x from " + std::to_string(axis) + " on").c_str());
-}
-
-/// The end of the name of y in the errors of an operator.
-struct y_suffix {
-    static constexpr std::string_view name = ": y";
-};
-
-/// The dim of y at dim i of a result of `rank` dims: y's last dims are the result's, or its first dim is dim `axis`.
-template <class Shape>
-constexpr auto aligned_dim(Shape const& y, std::size_t i, std::size_t rank, std::int64_t axis) {
-    std::size_t const first = axis < 0 ? rank - y.size() : static_cast<std::size_t>(axis);
-    using Dim = std::remove_cvref_t<decltype(y[0])>;
-    return i < first || i >= first + y.size() ? Dim{1} : y[i - first];
-}
-
-/// Checks the axis for shapes of these ranks.
-/// errors   ValueError if it is less than -1; ShapeError if y has more dims than x from the axis on
-constexpr void check_axis(char const* field, std::size_t of_x, std::size_t of_y, std::int64_t axis) {
-    if (axis < -1) throw ValueError("axis", axis, "-1 or a dim of x");
-    if (axis >= 0 && (of_y > of_x || static_cast<std::size_t>(axis) > of_x - of_y))
-        too_many_dims(field, of_y, of_x, axis);
-}
-
-/// The shape of the result of x and y by NumPy's rules: aligned at the last dims, a dim of 1 is repeated, and so are
-/// dims that one of them lacks. With an axis of 0 or more, y's first dim is that dim of x, as in Paddle.
-template <class Shape>
-Shape broadcast_shape(char const* field, Shape const& x, Shape const& y, std::int64_t axis) {
-    auto const refuse = [&] { do_not_broadcast(field, shape_text(y), shape_text(x)); };
-    check_axis(field, x.size(), y.size(), axis);
-    std::size_t const rank = std::max(x.size(), y.size());
-    Shape shape;
-    for (std::size_t i = 0; i < rank; ++i) {
-        auto const a = aligned_dim(x, i, rank, -1), b = aligned_dim(y, i, rank, axis);
-        if (a != b && a != 1 && b != 1) refuse();
-        shape.push_back(a == 1 ? b : a);
-    }
-    return shape;
-}
-
-/// The dims of the result as far as they are known: UNK meets a dim other than 1 as that dim.
-constexpr Dims broadcast_dims(char const* field, Dims const& x, Dims const& y, std::int64_t axis) {
-    check_axis(field, x.size(), y.size(), axis);
-    std::size_t const rank = std::max(x.size(), y.size());
-    Dims dims;
-    for (std::size_t i = 0; i < rank; ++i) {
-        auto const a = aligned_dim(x, i, rank, -1), b = aligned_dim(y, i, rank, axis);
-        if (a == 1 || b == 1) {
-            dims.push_back(a == 1 ? b : a);
-        } else {
-            std::size_t const first = axis < 0 ? rank - y.size() : static_cast<std::size_t>(axis);  // that of y
-            dims.push_back(spec::same_dim(field, i - first, b, a));
-        }
-    }
-    return dims;
-}
-
-/// The result's spec: the element type of both, and the levels of the one that has the rows.
-constexpr VarSpec broadcast_spec(char const* field, VarSpec const& x, VarSpec const& y, std::int64_t axis) {
-    spec::dense(field, x);
-    spec::dense(field, y);
-    spec::same_dtype(field, y, x);
-    bool const same_rank = x.dims.size() == y.dims.size();
-    bool const repeats_x = same_rank && !x.dims.empty() && x.dims[0] == 1 && y.dims[0] != 1;
-    bool const rows_of_x = same_rank ? !repeats_x : x.dims.size() > y.dims.size();
-    return {.type = VarType::LOD_TENSOR,
-            .dtype = x.dtype,
-            .dims = broadcast_dims(field, x.dims, y.dims, axis),
-            .lod_level = rows_of_x ? x.lod_level : y.lod_level};
-}
-
-/// How the elements of n tensors meet: `rows` times `width` results. The rows of a tensor are at offsets[row]; within
-/// its row, a tensor has `width` adjacent elements or one.
-template <std::size_t n>
-struct BroadcastRows {
-    AxisOffsets offsets[n];
-    bool one[n] = {};
-    std::size_t rows = 1, width = 1;
-};
-
-/// `dims(k, i)` is dim i of tensor k, which is that of the result or 1.
-template <std::size_t n, class Shape, class Dims>
-BroadcastRows<n> broadcast_rows(Shape const& result, Dims const& dims) {
-    BroadcastRows<n> b;
-    auto const repeats = [&](std::size_t k, std::size_t i) { return dims(k, i) != result[i]; };
-    std::size_t inner = result.size();  // the first of the dims in a row
-    for (bool first = true; inner > 0; --inner) {
-        if (result[inner - 1] == 1) continue;
-        bool fits = true;
-        for (std::size_t k = 0; k < n; ++k) {
-            if (first) b.one[k] = repeats(k, inner - 1);
-            fits = fits && b.one[k] == repeats(k, inner - 1);
-        }
-        if (!fits) break;
-        first = false;
-        b.width *= result[inner - 1];
-    }
-    for (std::size_t i = 0; i < inner; ++i) b.rows *= result[i];
-    for (std::size_t k = 0; k < n; ++k) {
-        std::size_t step = 1;
-        for (std::size_t i = 0; i < result.size(); ++i) step *= dims(k, i);
-        for (std::size_t i = 0; i < inner; ++i) {
-            step /= dims(k, i);
-            b.offsets[k].push(result[i], repeats(k, i) ? 0 : step);
-        }
-    }
-    return b;
-}
-
-/// to[row, column] = map(x[0][row, column], …), where a tensor has one element for a row or all of them.
-template <class S, class Map, class T, std::size_t n, class To = T>
-struct BroadcastStep {
-    struct Row {
-        T const* x[n];
-        To* to;
-    };
-    BroadcastRows<n> b;
-    Map map;
-    T const* x[n];
-    To* to;
-
-    ROWAN_HD Row of_row(std::size_t i) const {
-        Row row;
-        for (std::size_t k = 0; k < n; ++k) row.x[k] = x[k] + b.offsets[k](i);
-        row.to = to + i * b.width;
-        return row;
-    }
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V element(Row const& row, std::size_t k, std::size_t column) const {
-        return b.one[k] ? V(load<S>(row.x[k])) : load<V>(row.x[k] + column);
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void at(Row const& row, std::size_t column) const {
-        if constexpr (n == 2) {
-            store(map(element<V>(row, 0, column), element<V>(row, 1, column)), row.to + column);
-        } else {
-            store(map(element<V>(row, 0, column), element<V>(row, 1, column), element<V>(row, 2, column)),
-                  row.to + column);
-        }
-    }
-};
-
-/// The rows of a result of x and y.
-template <class T, class D>
-BroadcastRows<2> broadcast_rows_of(typename Tensor<T, D>::shape_type const& shape, Tensor<T, D> const& x,
-                                   Tensor<T, D> const& y, std::int64_t axis) {
-    return broadcast_rows<2>(shape, [&](std::size_t k, std::size_t i) {
-        return k == 0 ? aligned_dim(x.shape(), i, shape.size(), -1) : aligned_dim(y.shape(), i, shape.size(), axis);
-    });
-}
-
-/// map(x, y) over the elements of two tensors whose shapes are broadcast.
-template <class D, class Map, class T>
-Tensor<T, D> zip_broadcast(D const& exec, Map const& map, Tensor<T, D> const& x, Tensor<T, D> const& y,
-                           std::int64_t axis = -1) {
-    if (x.shape() == y.shape() && (axis == -1 || axis == 0)) return zip_elements<sum_t<T>>(exec, map, x, y);
-    auto const shape = broadcast_shape("y", x.shape(), y.shape(), axis);
-    ElementLoops<D>::check(exec, x, y);
-    auto out = new_tensor<T>(exec, shape);
-    if (out.size() == 0) return out;
-    auto const b = broadcast_rows_of(shape, x, y, axis);
-    ElementLoops<D>::template each_in_rows<sum_t<T>>(
-        exec, b.rows, b.width, BroadcastStep<sum_t<T>, Map, T, 2>{b, map, {x.data(), y.data()}, out.data()});
-    return out;
-}
-
-/// The sums of a result of this shape over the elements that an input repeats, in the shape of the input.
-template <class D, class Shape, class From, class T>
-void sum_repeated(D const& exec, Shape const& input, Shape const& shape, std::int64_t axis, From const* from, T* out) {
-    std::array<bool, 8> reduced{};
-    for (std::size_t i = 0; i < shape.size(); ++i) reduced[i] = aligned_dim(input, i, shape.size(), axis) != shape[i];
-    fold_axes<sum_t<T>, add_lanes>(exec, reduction_of(shape, reduced), from, out);
-}
-
-/// map(x, y, g) summed to the shape of x or of y: the gradient of that input of zip_broadcast, where g is the gradient
-/// of the result. The terms are not narrowed before they are summed.
-template <bool of_y, class D, class Map, class T>
-Tensor<T, D> zip_broadcast_grad(D const& exec, Map const& map, Tensor<T, D> const& x, Tensor<T, D> const& y,
-                                Tensor<T, D> const& g, std::int64_t axis = -1) {
-    using S = sum_t<T>;
-    auto const shape = broadcast_shape("y", x.shape(), y.shape(), axis);
-    if (g.shape() != shape) throw ShapeError("out_grad.shape()", shape_text(g.shape()), shape_text(shape));
-    ElementLoops<D>::check(exec, x, y, g);
-    auto const& like = of_y ? y : x;
-    if (g.size() == 0) return Tensor<T, D>::zeros(exec, like.shape());
-    auto const dim = [&](std::size_t k, std::size_t i) {
-        return k == 0   ? aligned_dim(x.shape(), i, shape.size(), -1)
-               : k == 1 ? aligned_dim(y.shape(), i, shape.size(), axis)
-                        : shape[i];
-    };
-    auto const terms = [&]<class To>(To* to) {
-        auto const b = broadcast_rows<3>(shape, dim);
-        ElementLoops<D>::template each_in_rows<S>(
-            exec, b.rows, b.width, BroadcastStep<S, Map, T, 3, To>{b, map, {x.data(), y.data(), g.data()}, to});
-    };
-    auto out = new_tensor<T>(exec, like.shape());
-    if (like.shape() == shape) {
-        terms(out.data());
-        return out;
-    }
-    auto full = ElementLoops<D>::template scratch<S>(exec, g.size());
-    terms(full.data());
-    sum_repeated(exec, like.shape(), shape, of_y ? axis : -1, static_cast<S const*>(full.data()), out.data());
-    return out;
-}
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/op/detail/wide_product.hpp: products of many numbers and their gradients, right also where a product of some
-// of the numbers overflows or vanishes.
-
-namespace rowan::inline v0::detail {
-
-/// to *= from
-struct multiply_lanes {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& from, V& to) const {
-        to = product(to, from);
-    }
-};
-
-/// x, or `other` where x is zero
-struct UnlessZero {
-    double other;
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x) const {
-        return choose(same_or_nan(x, constant<V>(0.0)), constant<V>(other), x);
-    }
-};
-
-/// 1 where x is zero, else 0
-struct IsZero {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x) const {
-        return choose(same_or_nan(x, constant<V>(0.0)), constant<V>(1.0), constant<V>(0.0));
-    }
-};
-
-/// x where `count` is `wanted`, else 0
-struct WhereCount {
-    double wanted;
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x, V const& count) const {
-        return choose(same_or_nan(count, constant<V>(wanted)), x, constant<V>(0.0));
-    }
-};
-
-/// The gradient of a product: `all` / x, or `others` where x is zero.
-struct ShareOfProduct {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x, V const& all, V const& others) const {
-        return choose(same_or_nan(x, constant<V>(0.0)), others, quotient(all, UnlessZero{1}(x)));
-    }
-};
-
-/// Whether x is neither infinite nor NaN.
-template <class S>
-ROWAN_HD_INLINE bool is_finite(S const& x) {
-    return x - x == 0;
-}
-
-/// Whether x is finite, and not less than the smallest normal number.
-template <class S>
-ROWAN_HD_INLINE bool is_normal(S const& x) {
-    constexpr S least = std::numeric_limits<S>::min();
-    return is_finite(x) && (x >= least || x <= -least);
-}
-
-/// A product of finite numbers other than 0: mantissa · 2^power. Infinity or NaN remains in the mantissa.
-template <class S>
-struct WideProduct {
-    S mantissa = 1;
-    std::int64_t power = 0;
-
-    ROWAN_HD void multiply(S const& x) { put(product(mantissa, take(x))); }
-    ROWAN_HD void divide(S const& x) {
-        power = -power;
-        S const divisor = take(x);
-        power = -power;
-        put(quotient(mantissa, divisor));
-    }
-
-    ROWAN_HD S value() const {
-        constexpr std::int64_t most = std::numeric_limits<S>::max_exponent - 2;  // 2^±most are normal numbers
-        std::int64_t const p = power > 2 * most ? 2 * most : power < -2 * most ? -2 * most : power;
-        std::int64_t const last = p > most ? most : p < -most ? -most : 0;
-        return product(product(mantissa, power_of_two(static_cast<S>(p - last))), power_of_two(static_cast<S>(last)));
-    }
-
-private:
-    // Adds the power of x to that of the product, and returns the rest.
-    ROWAN_HD S take(S x) {
-        using limits = std::numeric_limits<S>;
-        if (x == 0 || !is_finite(x)) return x;
-        S const size = x < 0 ? -x : x;
-        constexpr S least = limits::min(), up = 1 / limits::epsilon();
-        bool const small = size < least;
-        S k, rest;
-        split_power(small ? product(size, up) : size, k, rest);
-        power += static_cast<std::int64_t>(k) - (small ? limits::digits - 1 : 0);
-        return x < 0 ? -rest : rest;
-    }
-    ROWAN_HD void put(S const& x) { mantissa = take(x); }
-};
-
-/// Multiplies the contributions to a result again, in order, if it is not a normal number, and 0 without a reason.
-template <class S, class T>
-struct MultiplyAgain {
-    AxisReduction r;
-    T const* x;
-    S* products;
-
-    ROWAN_HD void operator()(std::size_t k) const {
-        if (!is_normal(products[k])) multiply(k);
-    }
-
-private:
-    ROWAN_HD void multiply(std::size_t k) const {
-        T const* const from = x + r.first_of(k);
-        if (products[k] == 0) {
-            for (std::size_t i = 0; i < r.n; ++i) {
-                if (load<S>(from + r.summed(i)) == 0) return;
-            }
-        }
-        WideProduct<S> all;
-        for (std::size_t i = 0; i < r.n; ++i) all.multiply(load<S>(from + r.summed(i)));
-        products[k] = all.value();
-    }
-};
-
-/// Writes the gradients of the contributions to a product again, if that of those that are not 0, or its product with the
-/// gradient, is not a normal number: the product of the others and the gradient, also if some are 0 or infinite.
-template <class S, class T>
-struct ProductGradsAgain {
-    AxisReduction r;
-    T const *x, *out_grad;
-    S const *nonzero, *scaled;  // the product, and that with the gradient
-    T* to;
-
-    ROWAN_HD void operator()(std::size_t k) const {
-        S const g = load<S>(out_grad + k);
-        if (!is_normal(nonzero[k]) || !(is_normal(scaled[k]) || g == 0)) write(k, g);
-    }
-
-private:
-    ROWAN_HD void write(std::size_t k, S const& g) const {
-        std::size_t const first = r.first_of(k);
-        WideProduct<S> all;
-        constexpr S infinity = std::numeric_limits<S>::infinity();
-        std::size_t zeros = 0, infinite = 0;
-        all.multiply(g);
-        for (std::size_t i = 0; i < r.n; ++i) {
-            S const a = load<S>(x + first + r.summed(i));
-            if (a == 0)
-                ++zeros;
-            else if (is_infinite(a))
-                ++infinite, all.multiply(a < 0 ? S(-1) : S(1));
-            else
-                all.multiply(a);
-        }
-        for (std::size_t i = 0; i < r.n; ++i) {
-            std::size_t const at = first + r.summed(i);
-            S const a = load<S>(x + at);
-            WideProduct<S> others = all;
-            if (is_infinite(a))
-                others.multiply(a < 0 ? S(-1) : S(1));
-            else if (a != 0)
-                others.divide(a);
-            if (infinite > (is_infinite(a) ? 1U : 0U)) others.multiply(infinity);
-            if (zeros > (a == 0 ? 1U : 0U)) others.multiply(S(0));
-            store(others.value(), to + at);
-        }
-    }
-
-    ROWAN_HD static bool is_infinite(S const& a) { return !is_finite(a) && a == a; }
-};
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/op/detail/axis_folds.hpp: means, products, maxima and minima along axes, and their gradients.
-
-namespace rowan::inline v0::detail {
-
-/// to = the more extreme one of both; the first one of equal ones, the first NaN
-template <bool greatest>
-struct keep_extreme {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& from, V& to) const {
-        to = choose(more_extreme<greatest>{}(from, to), from, to);
-    }
-};
-
-/// x / n
-struct DividedBy {
-    double n;
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x) const {
-        return quotient(x, constant<V>(n));
-    }
-};
-
-/// 1 where x is the result, else 0
-struct IsResult {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x, V const& result, V const&) const {
-        return choose(same_or_nan(x, result), constant<V>(1.0), constant<V>(0.0));
-    }
-};
-
-/// The gradient of an extremum: its share where x is the result, else 0.
-struct ShareOfResult {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x, V const& result, V const& share) const {
-        return choose(same_or_nan(x, result), share, constant<V>(0.0));
-    }
-};
-
-/// to = map(x, a, b), where x has the shape of `to`, and a and b have one element for each sum.
-template <class S, class Map, class T, class A>
-struct SpreadStep {
-    struct Row {
-        T const* x;
-        A const* a;
-        S const* b;
-        T* to;
-    };
-    BroadcastRows<2> rows;  // of x and of a
-    Map map;
-    T const* x;
-    A const* a;
-    S const* b;
-    T* to;
-
-    ROWAN_HD Row of_row(std::size_t i) const {
-        std::size_t const sum = rows.offsets[1](i), first = i * rows.width;
-        return {x + first, a + sum, b + sum, to + first};
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void at(Row const& row, std::size_t column) const {
-        if (rows.one[1]) {
-            store(map(load<V>(row.x + column), V(load<S>(row.a)), V(load<S>(row.b))), row.to + column);
-        } else {
-            store(map(load<V>(row.x + column), load<V>(row.a + column), load<V>(row.b + column)), row.to + column);
-        }
-    }
-};
-
-/// A tensor like x of map(x, a, b), see SpreadStep.
-template <class Map, class T, class D, class A>
-Tensor<T, D> spread(D const& exec, Map const& map, Tensor<T, D> const& x, std::array<bool, 8> const& reduced,
-                    A const* a, sum_t<T> const* b) {
-    auto out = new_tensor<T>(exec, x.shape());
-    auto const rows = broadcast_rows<2>(
-        x.shape(), [&](std::size_t k, std::size_t i) -> std::size_t { return k == 1 && reduced[i] ? 1 : x.shape(i); });
-    ElementLoops<D>::template each_in_rows<sum_t<T>>(
-        exec, rows.rows, rows.width, SpreadStep<sum_t<T>, Map, T, A>{rows, map, x.data(), a, b, out.data()});
-    return out;
-}
-
-[[noreturn]] inline void no_extremum(std::string const& shape) {
-    throw ShapeError("x.shape()", shape, "at least one element for each result");
-}
-
-/// What a reduction computes: `of` writes the results, `of_none` returns those of a tensor without elements, and `grad`
-/// the gradient of the elements.
-struct axis_means {
-    static constexpr std::string_view name = "reduce_mean";
-    static constexpr bool reads_out = false;
-
-    template <class T, class D>
-    static void of(D const& exec, AxisReduction const& r, T const* x, T* out) {
-        using S = sum_t<T>;
-        static_assert(floating_element<T>, "rowan::reduce_mean: x must have a floating-point type: convert it");
-        std::size_t const sums = r.outer * r.width;
-        auto scratch = ElementLoops<D>::template scratch<S>(exec, sums);
-        fold_axes<S, add_lanes>(exec, r, x, scratch.data());
-        ElementLoops<D>::template zip<S>(exec, sums, DividedBy{static_cast<double>(r.n)}, out,
-                                         static_cast<S const*>(scratch.data()));
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> of_none(D const& exec, Tensor<T, D> const&, typename Tensor<T, D>::shape_type const& shape) {
-        return Tensor<T, D>::zeros(exec, shape);
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> grad(D const& exec, Tensor<T, D> const& x, T const*, Tensor<T, D> const& out_grad,
-                             std::array<bool, 8> const& reduced) {
-        double const n = static_cast<double>(reduction_of(x.shape(), reduced).n);
-        auto const shares = zip_elements<sum_t<T>>(exec, DividedBy{n}, out_grad);
-        auto x_grad = new_tensor<T>(exec, x.shape());
-        repeat_sums<T>(exec, x.shape(), reduced, shares.data(), x_grad.data());
-        return x_grad;
-    }
-};
-
-struct axis_products {
-    static constexpr std::string_view name = "reduce_prod";
-    static constexpr bool reads_out = false;
-
-    template <class T, class D>
-    static void of(D const& exec, AxisReduction const& r, T const* x, T* out) {
-        using S = sum_t<T>;
-        if constexpr (!is_machine_float<S>) {
-            fold_axes<S, multiply_lanes>(exec, r, x, out);
-        } else if constexpr (std::is_same_v<S, T>) {
-            multiply<S>(exec, r, x, out);
-        } else {
-            std::size_t const n = r.outer * r.width;
-            auto products = ElementLoops<D>::template scratch<S>(exec, n);
-            multiply<S>(exec, r, x, products.data());
-            ElementLoops<D>::template zip<S>(exec, n, same_number{}, out, static_cast<S const*>(products.data()));
-        }
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> of_none(D const& exec, Tensor<T, D> const&, typename Tensor<T, D>::shape_type const& shape) {
-        return Tensor<T, D>::full(exec, shape, dtype<T>::narrow(constant<sum_t<T>>(1.0)));
-    }
-
-    /// The product of the others: from that of all nonzero elements, if the others have no zero.
-    template <class T, class D>
-    static Tensor<T, D> grad(D const& exec, Tensor<T, D> const& x, T const*, Tensor<T, D> const& out_grad,
-                             std::array<bool, 8> const& reduced) {
-        using S = sum_t<T>;
-        using Loops = ElementLoops<D>;
-        auto const r = reduction_of(x.shape(), reduced);
-        std::size_t const n = out_grad.size();
-        auto nonzero = Loops::template scratch<S>(exec, n), zeros = Loops::template scratch<S>(exec, n),
-             product_grads = Loops::template scratch<S>(exec, n), all = Loops::template scratch<S>(exec, n),
-             others = Loops::template scratch<S>(exec, n);
-        {
-            auto const ones = zip_elements<S>(exec, UnlessZero{1}, x);
-            fold_axes<S, multiply_lanes>(exec, r, ones.data(), nonzero.data());
-        }
-        {
-            auto const marks = zip_elements<S>(exec, IsZero{}, x);
-            fold_axes<S, add_lanes>(exec, r, marks.data(), zeros.data());
-        }
-        S const *const products = nonzero.data(), *const count = zeros.data(), *const scaled = product_grads.data();
-        Loops::template zip<S>(exec, n, multiplied{}, product_grads.data(), out_grad.data(), products);
-        Loops::template zip<S>(exec, n, WhereCount{0}, all.data(), scaled, count);
-        Loops::template zip<S>(exec, n, WhereCount{1}, others.data(), scaled, count);
-        auto x_grad = spread(exec, ShareOfProduct{}, x, reduced, static_cast<S const*>(all.data()),
-                             static_cast<S const*>(others.data()));
-        if constexpr (is_machine_float<S>)
-            Loops::each(exec, n, 1,
-                        ProductGradsAgain<S, T>{r, x.data(), out_grad.data(), products, scaled, x_grad.data()});
-        return x_grad;
-    }
-
-private:
-    template <class S, class T, class D>
-    static void multiply(D const& exec, AxisReduction const& r, T const* x, S* to) {
-        fold_axes<S, multiply_lanes>(exec, r, x, to);
-        if (r.n != 1) ElementLoops<D>::each(exec, r.outer * r.width, 1, MultiplyAgain<S, T>{r, x, to});
-    }
-};
-
-template <bool greatest>
-struct axis_extremes {
-    static constexpr std::string_view name = greatest ? "reduce_max" : "reduce_min";
-    static constexpr bool reads_out = true;
-
-    template <class T, class D>
-    static void of(D const& exec, AxisReduction const& r, T const* x, T* out) {
-        fold_axes<sum_t<T>, keep_extreme<greatest>>(exec, r, x, out);
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> of_none(D const& exec, Tensor<T, D> const& x, typename Tensor<T, D>::shape_type const& shape) {
-        if (product_from(shape, 0) != 0) no_extremum(shape_text(x.shape()));
-        return Tensor<T, D>::zeros(exec, shape);
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> grad(D const& exec, Tensor<T, D> const& x, T const* out, Tensor<T, D> const& out_grad,
-                             std::array<bool, 8> const& reduced) {
-        using S = sum_t<T>;
-        using Loops = ElementLoops<D>;
-        std::size_t const n = out_grad.size();
-        auto counts = Loops::template scratch<S>(exec, n), shares = Loops::template scratch<S>(exec, n);
-        {
-            auto const marks = spread(exec, IsResult{}, x, reduced, out, static_cast<S const*>(counts.data()));
-            fold_axes<S, add_lanes>(exec, reduction_of(x.shape(), reduced), marks.data(), counts.data());
-        }
-        Loops::template zip<S>(exec, n, divided{}, shares.data(), out_grad.data(),
-                               static_cast<S const*>(counts.data()));
-        return spread(exec, ShareOfResult{}, x, reduced, out, static_cast<S const*>(shares.data()));
-    }
-};
-
-/// The reduction of x by a rule along the axes of the options.
-template <class Rule, class T, class D>
-Tensor<T, D> fold_along(D const& exec, Tensor<T, D> const& x, ReduceOptions const& options) {
-    ElementLoops<D>::check(exec, x);
-    auto const reduced = checked_axes(options.axes, x.dimension());
-    auto const shape = reduced_shape(x.shape(), reduced, options.keep_dims);
-    if (x.size() == 0) return Rule::of_none(exec, x, shape);
-    auto out = new_tensor<T>(exec, shape);
-    Rule::of(exec, reduction_of(x.shape(), reduced), x.data(), out.data());
-    return out;
-}
-
-/// Its gradient; `out`, the result, is used if Rule::reads_out.
-template <class Rule, class T, class D>
-Tensor<T, D> fold_along_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& out,
-                             Tensor<T, D> const& out_grad, ReduceOptions const& options) {
-    ElementLoops<D>::check(exec, x, out, out_grad);
-    auto const reduced = checked_axes(options.axes, x.dimension());
-    auto const shape = reduced_shape(x.shape(), reduced, options.keep_dims);
-    auto const check = [&](char const* field, Tensor<T, D> const& of) {
-        if (of.shape() != shape) throw ShapeError(field, shape_text(of.shape()), shape_text(shape));
-    };
-    check("out_grad.shape()", out_grad);
-    if (Rule::reads_out) check("out.shape()", out);
-    if (x.size() == 0) return Tensor<T, D>::zeros(exec, x.shape());
-    return Rule::grad(exec, x, out.data(), out_grad, reduced);
-}
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/op/detail/axis_lanes.hpp: each_lane_along, which processes the lanes of a tensor along one of its axes.
-
-namespace rowan::inline v0::detail {
-
-/// Calls f.lanes<N>(first, result) for N adjacent lanes or, where fewer are left, f.lanes<1>(first, result) for each:
-/// `first` is the offset of the first element, and `result` the number of the lane.
-template <std::size_t N, class F>
-struct LaneGroups {
-    F f;
-    std::size_t n, inner, groups;  // groups for each outer index
-
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t k) const {
-        std::size_t const outer = k / groups, first = outer * n * inner, result = outer * inner;
-        std::size_t lane = (k - outer * groups) * N;
-        if (lane + N <= inner) return f.template lanes<N>(first + lane, result + lane);
-        for (; lane < inner; ++lane) f.template lanes<1>(first + lane, result + lane);
-    }
-};
-
-/// Processes all lanes along an axis of a tensor with elements; on Cpu, those that are together in the cache at once.
-template <class D, class Shape, class F>
-void each_lane_along(D const& exec, Shape const& shape, std::size_t axis, F const& f) {
-    constexpr std::size_t together = std::same_as<D, Cpu> ? 16 : 1;
-    std::size_t const n = shape[axis], inner = product_from(shape, axis + 1),
-                      groups = (inner + together - 1) / together;
-    std::size_t const outer = product_from(shape, 0) / (n * inner);
-    ElementLoops<D>::each(exec, outer * groups, n * (inner < together ? inner : together),
-                          LaneGroups<together, F>{f, n, inner, groups});
-}
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/op/reduce/argmax.hpp: argmax and argmin, the position of the greatest or smallest element along an axis.
-
-namespace rowan::inline v0 {
-
-/// The axis of argmax and argmin.
-struct ArgmaxOptions {
-    std::int64_t axis = -1;  ///< negative values count from the end
-    bool keep_dims = false;  ///< whether the result has a dim of 1 for the axis
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"axis", &ArgmaxOptions::axis}, field{"keep_dims", &ArgmaxOptions::keep_dims});
-    }
-};
-
-namespace detail {
-
-/// Finds the extrema of lanes.
-template <bool greatest, class T>
-struct FindExtrema {
-    T const* x;
-    std::int64_t* out;
-    std::size_t n, inner;
-
-    ROWAN_NO_EXEC_CHECK
-    template <std::size_t N>
-    ROWAN_HD void lanes(std::size_t first, std::size_t result) const {
-        sum_t<T> best[N];
-        std::size_t at[N] = {};
-        for (std::size_t e = 0; e < N; ++e) best[e] = load<sum_t<T>>(x + (first + e));
-        for (std::size_t i = 1; i < n; ++i) {
-            for (std::size_t e = 0; e < N; ++e) {
-                auto const now = load<sum_t<T>>(x + (first + i * inner + e));
-                if (!more_extreme<greatest>{}(now, best[e])) continue;
-                best[e] = now;
-                at[e] = i;
-            }
-        }
-        for (std::size_t e = 0; e < N; ++e) out[result + e] = static_cast<std::int64_t>(at[e]);
-    }
-};
-
-template <bool greatest, class T, class D>
-Tensor<std::int64_t, D> find_extrema(D const& exec, Tensor<T, D> const& x, ArgmaxOptions const& options) {
-    ElementLoops<D>::check(exec, x);
-    std::size_t const axis = checked_axis(options.axis, x.dimension());
-    std::array<bool, 8> reduced{};
-    reduced[axis] = true;
-    auto out = new_tensor<std::int64_t>(exec, reduced_shape(x.shape(), reduced, options.keep_dims));
-    if (out.size() == 0) return out;
-    if (x.size() == 0) no_extremum(shape_text(x.shape()));
-    each_lane_along(exec, x.shape(), axis,
-                    FindExtrema<greatest, T>{x.data(), out.data(), x.shape(axis), product_from(x.shape(), axis + 1)});
-    return out;
-}
-
-template <bool greatest>
-struct argmax_name {
-    static constexpr std::string_view name = greatest ? "argmax" : "argmin";
-};
-
-}  // namespace detail
-
-/// The position along an axis of the greatest element: of the first one of equal ones, of the first NaN if there is one.
-///     argmax([[1 7 7] [4 2 3]])   ->   [1 0]
-/// shapes   x [...] -> the dims of x without that of the axis, or with a dim of 1 for it
-/// errors   ValueError if the axis is not in [-rank, rank); ShapeError if there is a result of no elements
-/// cost     one read of x; a thread reads whole lanes
-template <class T, device D>
-Tensor<std::int64_t, D> argmax(D const& exec, Tensor<T, D> const& x, ArgmaxOptions const& options = {}) {
-    return detail::find_extrema<true>(exec, x, options);
-}
-
-/// The position along an axis of the smallest element, as argmax.
-/// shapes   x [...] -> the dims of x without that of the axis, or with a dim of 1 for it
-/// errors   ValueError if the axis is not in [-rank, rank); ShapeError if there is a result of no elements
-/// cost     one read of x; a thread reads whole lanes
-template <class T, device D>
-Tensor<std::int64_t, D> argmin(D const& exec, Tensor<T, D> const& x, ArgmaxOptions const& options = {}) {
-    return detail::find_extrema<false>(exec, x, options);
-}
-
-template <class T, class Device>
-Tensor<std::int64_t, Device> argmax(Tensor<T, Device> const& x, ArgmaxOptions const& options = {}) {
-    return argmax(x.device(), x, options);
-}
-template <class T, class Device>
-Tensor<std::int64_t, Device> argmin(Tensor<T, Device> const& x, ArgmaxOptions const& options = {}) {
-    return argmin(x.device(), x, options);
-}
-
-/// See argmax and argmin.
-template <bool greatest>
-struct arg_extreme_op {
-    static constexpr std::string_view name = detail::argmax_name<greatest>::name;
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    using attributes = ArgmaxOptions;
-    using grad = no_grad;
-
-    static constexpr bool row_wise(ArgmaxOptions const& options) { return options.axis > 0; }
-    static constexpr bool row_output(ArgmaxOptions const& options) { return options.axis > 0; }
-
-    static constexpr VarSpec infer(VarSpec const& x, ArgmaxOptions const& options = {}) {
-        spec::dense(detail::joined_name<detail::argmax_name<greatest>, detail::x_suffix>::value.data(), x);
-        std::size_t const axis = detail::checked_axis(options.axis, x.dims.size());
-        std::array<bool, 8> reduced{};
-        reduced[axis] = true;
-        return {.type = VarType::LOD_TENSOR,
-                .dtype = rowan::dtype<std::int64_t>::wire,
-                .dims = detail::reduced_shape(x.dims, reduced, options.keep_dims),
-                .lod_level = axis == 0 ? 0 : x.lod_level};
-    }
-
-    template <class T, class D>
-    static Tensor<std::int64_t, D> run(D exec, Tensor<T, D> const& x, ArgmaxOptions const& options = {}) {
-        return detail::find_extrema<greatest>(exec, x, options);
-    }
-};
-
-using argmax_op = arg_extreme_op<true>;   ///< See argmax.
-using argmin_op = arg_extreme_op<false>;  ///< See argmin.
-
-}  // namespace rowan::inline v0
-
-// rowan/op/reduce/argsort.hpp: argsort, the positions along an axis in the order of their elements.
-
-namespace rowan::inline v0 {
-
-/// The settings of argsort.
-struct ArgsortOptions {
-    std::int64_t axis = -1;   ///< negative values count from the end
-    bool descending = false;  ///< whether the greatest element comes first
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"axis", &ArgsortOptions::axis}, field{"descending", &ArgsortOptions::descending});
-    }
-};
-
-namespace detail {
-
-/// Sorts the positions of lanes along an axis, in runs that become longer. Those of lane k are from[k · n + i].
-template <class T>
-struct SortRuns {
-    using S = sum_t<T>;
-    static constexpr std::size_t shortest = 16;
-
-    T const* x;
-    std::int64_t const* from;
-    std::int64_t* to;
-    std::size_t n, inner, run, runs;  // `runs` runs of each lane, of `run` positions, are written
-    bool descending;
-
-    /// Makes a run of two sorted ones, or of unsorted positions if it is a shortest one.
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t k) const {
-        std::size_t const lane = k / runs, begin = (k - lane * runs) * run, end = n - begin < run ? n : begin + run;
-        T const* const first = x + (lane / inner * n * inner + lane % inner);
-        auto const key = [&](std::int64_t i) { return load<S>(first + static_cast<std::size_t>(i) * inner); };
-        std::int64_t* const out = to + lane * n;
-        if (run == shortest) {
-            for (std::size_t i = begin; i < end; ++i) {
-                S const now = key(static_cast<std::int64_t>(i));
-                std::size_t place = i;
-                for (; place > begin && precedes(now, key(out[place - 1])); --place) out[place] = out[place - 1];
-                out[place] = static_cast<std::int64_t>(i);
-            }
-            return;
-        }
-        std::int64_t const* const in = from + lane * n;
-        std::size_t const middle = n - begin < run / 2 ? n : begin + run / 2;
-        std::int64_t const *left = in + begin, *right = in + middle;
-        std::int64_t const *const left_end = right, *const right_end = in + end;
-        std::size_t i = begin;
-        if (left != left_end && right != right_end) {
-            for (S a = key(*left), b = key(*right);; ++i) {  // of equal elements, that of the left run comes first
-                bool const is_right = precedes(b, a);
-                out[i] = is_right ? *right : *left;
-                right += is_right ? 1 : 0;
-                left += is_right ? 0 : 1;
-                if (left == left_end || right == right_end) break;
-                (is_right ? b : a) = key(is_right ? *right : *left);
-            }
-            ++i;
-        }
-        for (; left != left_end; ++left) out[i++] = *left;
-        for (; right != right_end; ++right) out[i++] = *right;
-    }
-
-private:
-    /// NaN is the greatest.
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD bool precedes(S const& a, S const& b) const {
-        more_extreme<true> const more;
-        return descending ? more(a, b) : more(b, a);
-    }
-};
-
-/// Writes the positions of lanes to where their elements are.
-struct PlaceLanes {
-    std::int64_t const* from;
-    std::int64_t* to;
-    std::size_t n, inner;
-
-    ROWAN_HD void operator()(std::size_t k) const {
-        std::size_t const outer = k / (n * inner), rest = k - outer * n * inner;
-        to[k] = from[(outer * inner + rest % inner) * n + rest / inner];
-    }
-};
-
-}  // namespace detail
-
-/// The positions of the elements along an axis in ascending order, or descending, where equal elements keep their order
-/// and NaN is the greatest: ascending, the result is that of NumPy's argsort(x, kind="stable").
-///     argsort([3 1 2])                           ->   [1 2 0]
-///     argsort([3 1 3], {.descending = true})     ->   [0 2 1]
-/// shapes   x [...] -> [...]
-/// errors   ValueError if the axis is not in [-rank, rank)
-/// cost     O(size · log(dim of the axis)), by merging runs of 16, 32, 64, …, of which a thread merges two; temporary
-///          memory of 8 bytes for each element, or 16 if the axis is not the last one
-template <class T, device D>
-Tensor<std::int64_t, D> argsort(D const& exec, Tensor<T, D> const& x, ArgsortOptions const& options = {}) {
-    using Sort = detail::SortRuns<T>;
-    using Loops = detail::ElementLoops<D>;
-    Loops::check(exec, x);
-    std::size_t const axis = detail::checked_axis(options.axis, x.dimension());
-    auto out = detail::new_tensor<std::int64_t>(exec, x.shape());
-    if (x.size() == 0) return out;
-    std::size_t const n = x.shape(axis), inner = detail::product_from(x.shape(), axis + 1), lanes = x.size() / n;
-    bool const more = n > Sort::shortest;
-    auto first = Loops::template scratch<std::int64_t>(exec, inner == 1 ? 0 : x.size());
-    auto second = Loops::template scratch<std::int64_t>(exec, more ? x.size() : 0);
-    std::int64_t *to = inner == 1 ? out.data() : first.data(), *from = second.data();
-    for (std::size_t run = Sort::shortest;; run *= 2) {
-        std::size_t const runs = (n - 1) / run + 1;
-        Loops::each(exec, lanes * runs, n < run ? n : run,
-                    Sort{x.data(), from, to, n, inner, run, runs, options.descending});
-        if (runs == 1) break;
-        std::swap(from, to);
-    }
-    if (to != out.data()) Loops::each(exec, x.size(), 1, detail::PlaceLanes{to, out.data(), n, inner});
-    return out;
-}
-
-template <class T, class Device>
-Tensor<std::int64_t, Device> argsort(Tensor<T, Device> const& x, ArgsortOptions const& options = {}) {
-    return argsort(x.device(), x, options);
-}
-
-/// See argsort.
-struct argsort_op {
-    static constexpr std::string_view name = "argsort";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    using attributes = ArgsortOptions;
-    using grad = no_grad;
-
-    static constexpr bool row_wise(ArgsortOptions const& options) { return options.axis > 0; }
-
-    static constexpr VarSpec infer(VarSpec const& x, ArgsortOptions const& options = {}) {
-        VarSpec out = spec::elementwise("argsort: x", x);
-        detail::checked_axis(options.axis, x.dims.size());
-        out.dtype = rowan::dtype<std::int64_t>::wire;
-        return out;
-    }
-
-    template <class T, class D>
-    static Tensor<std::int64_t, D> run(D exec, Tensor<T, D> const& x, ArgsortOptions const& options = {}) {
-        return argsort(exec, x, options);
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/op/reduce/cumsum.hpp: cumsum, the running sums along an axis.
-
-namespace rowan::inline v0 {
-
-/// The settings of cumsum.
-struct CumsumOptions {
-    std::int64_t axis = -1;  ///< negative values count from the end
-    bool exclusive = false;  ///< whether the element itself is left out of its sum
-    bool reverse = false;    ///< whether to sum from the end
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"axis", &CumsumOptions::axis}, field{"exclusive", &CumsumOptions::exclusive},
-                     field{"reverse", &CumsumOptions::reverse});
-    }
-};
-
-namespace detail {
-
-/// The running sums of lanes; those of floats are kept in double, as a sum of many floats no longer grows.
-template <class T>
-struct SumLanes {
-    T const* x;
-    T* out;
-    std::size_t n, inner;
-    bool exclusive, reverse;
-
-    ROWAN_NO_EXEC_CHECK
-    template <std::size_t N>
-    ROWAN_HD void lanes(std::size_t first, std::size_t) const {
-        using S = sum_t<T>;
-        using Wide = std::conditional_t<std::is_same_v<S, float>, double, S>;
-        Wide sums[N];
-        for (std::size_t e = 0; e < N; ++e) sums[e] = constant<Wide>(0.0);
-        for (std::size_t i = 0; i < n; ++i) {
-            std::size_t const at = first + (reverse ? n - 1 - i : i) * inner;
-            for (std::size_t e = 0; e < N; ++e) {
-                Wide const more(load<S>(x + (at + e))), sum = i == 0 ? more : plus(sums[e], more);
-                store(static_cast<S>(exclusive ? sums[e] : sum), out + (at + e));
-                sums[e] = sum;
-            }
-        }
-    }
-};
-
-}  // namespace detail
-
-/// The running sums along an axis: each element is replaced by the sum of those up to it. They are formed in order in
-/// dtype<T>::sum, those of floats and of 16-bit elements in double, and each is narrowed once: the sums of n floats
-/// have an error of half a last bit and n · 2^-53 · Σ|x|.
-///     cumsum([1 2 3])                                           ->   [1 3 6]
-///     cumsum([1 2 3], {.exclusive = true})                      ->   [0 1 3]
-///     cumsum([1 2 3], {.exclusive = true, .reverse = true})     ->   [5 3 0]
-/// shapes   x [...] -> [...]
-/// errors   ValueError if the axis is not in [-rank, rank)
-/// cost     one read of x and one write of the result; a thread sums whole lanes
-template <class T, device D>
-Tensor<T, D> cumsum(D const& exec, Tensor<T, D> const& x, CumsumOptions const& options = {}) {
-    detail::ElementLoops<D>::check(exec, x);
-    std::size_t const axis = detail::checked_axis(options.axis, x.dimension());
-    auto out = detail::new_tensor<T>(exec, x.shape());
-    if (x.size() == 0) return out;
-    detail::each_lane_along(
-        exec, x.shape(), axis,
-        detail::SumLanes<T>{x.data(), out.data(), x.shape(axis), detail::product_from(x.shape(), axis + 1),
-                            options.exclusive, options.reverse});
-    return out;
-}
-
-template <class T = void, class X>  // as many parameters as xtensor's
-requires detail::tensor_argument<X>
-auto cumsum(X&& x) { return cumsum(x.device(), x, CumsumOptions()); }
-template <class X>
-requires detail::tensor_argument<X>
-auto cumsum(X&& x, CumsumOptions options) { return cumsum(x.device(), x, options); }
-
-/// The gradient of x: the running sums of that of the result from the other end.
-struct cumsum_grad_op {
-    static constexpr std::string_view name = "cumsum_grad";
-    using inputs = slots<grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
-    using attributes = CumsumOptions;
-    using grad = no_grad;
-
-    static constexpr bool row_wise(CumsumOptions const& options) { return options.axis > 0; }
-
-    static constexpr VarSpec infer(VarSpec const& out_grad, CumsumOptions const& = {}) { return out_grad; }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& out_grad, CumsumOptions options = {}) {
-        options.reverse = !options.reverse;
-        return cumsum(exec, out_grad, options);
-    }
-};
-
-/// See cumsum.
-struct cumsum_op {
-    static constexpr std::string_view name = "cumsum";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    using attributes = CumsumOptions;
-    using grad = grad_rule<cumsum_grad_op>;
-
-    static constexpr bool row_wise(CumsumOptions const& options) { return options.axis > 0; }
-
-    static constexpr VarSpec infer(VarSpec const& x, CumsumOptions const& options = {}) {
-        spec::dense("cumsum: x", x);
-        detail::checked_axis(options.axis, x.dims.size());
-        return x;
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, CumsumOptions const& options = {}) {
-        return cumsum(exec, x, options);
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/op/detail/greatest.hpp: the positions of the greatest numbers, in order.
-
-namespace rowan::inline v0::detail {
-
-/// Finds the k greatest of the numbers number(begin), …, number(end - 1), which are k or more: writes their positions
-/// to `top`, in descending order. Of equal numbers, the first comes first; NaN is the greatest. O(n log k) steps without
-/// other memory: insertion, until it has moved more than a heap would, then a heap.
-template <class Number>
-struct Greatest {
-    Number number;
-    std::int64_t* top;
-    std::size_t k;
-
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::int64_t begin, std::int64_t end) const {
-        more_extreme<true> const more;
-        std::size_t moves = 4 * static_cast<std::size_t>(end - begin), kept = 0;
-        for (std::size_t i = k; i != 0; i /= 2) moves += 4 * static_cast<std::size_t>(end - begin);
-        for (std::int64_t at = begin; kept < k || (at = next(at, end, top[k - 1])) < end; ++at) {
-            std::size_t place = kept < k ? kept++ : k - 1;
-            auto const now = number(at);
-            bool is_number = false;  // then > is enough
-            if constexpr (std::is_arithmetic_v<std::remove_const_t<decltype(now)>>) is_number = now == now;
-            for (; place != 0; --place, --moves) {
-                auto const least = number(top[place - 1]);
-                if (!(is_number ? now > least : more(now, least))) break;
-                top[place] = top[place - 1];
-            }
-            top[place] = at;
-            if (moves < k) return by_heap(at + 1, end, kept);
-        }
-    }
-
-private:
-    /// Continues from position `at` on, of the positions before which `kept` are in `top`.
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void by_heap(std::int64_t at, std::int64_t end, std::size_t kept) const {
-        for (; kept < k; ++at) top[kept++] = at;
-        for (std::size_t i = k / 2; i-- != 0;) sift(i, k, top[i]);
-        for (; (at = next(at, end, top[0])) < end; ++at) sift(0, k, at);
-        for (std::size_t i = k - 1; i != 0; --i) {
-            std::int64_t const last = top[i];
-            top[i] = top[0];
-            sift(0, i, last);
-        }
-    }
-
-    /// The first position from `at` on whose number is greater than that of `least`, else end.
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD std::int64_t next(std::int64_t at, std::int64_t end, std::int64_t least) const {
-        auto const than = number(least);
-        if constexpr (std::floating_point<std::remove_const_t<decltype(than)>>) {
-            if (than != than) return end;
-            while (at < end && number(at) <= than) ++at;
-        } else {
-            more_extreme<true> const more;
-            while (at < end && !more(number(at), than)) ++at;
-        }
-        return at;
-    }
-
-    /// Writes a position to place i of a heap of n, which is free, or below. A parent comes after its children.
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void sift(std::size_t i, std::size_t n, std::int64_t at) const {
-        for (std::size_t child = 2 * i + 1; child < n; child = 2 * i + 1) {
-            if (child + 1 < n && before(top[child], top[child + 1])) ++child;
-            if (!before(at, top[child])) break;
-            top[i] = top[child];
-            i = child;
-        }
-        top[i] = at;
-    }
-
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD bool before(std::int64_t a, std::int64_t b) const {
-        more_extreme<true> const more;
-        auto const x = number(a), y = number(b);
-        return more(x, y) || (a < b && !more(y, x));
-    }
-};
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/op/reduce/top_k.hpp: top_k, the k greatest elements of each row and their positions.
-
-namespace rowan::inline v0 {
-
-/// The settings of top_k.
-struct TopKOptions {
-    std::int64_t k = 1;  ///< the number of elements of each row
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"k", &TopKOptions::k});
-    }
-};
-
-namespace detail {
-
-[[noreturn]] inline void bad_k(std::int64_t k, std::int64_t n) {
-    throw ValueError("k", k, n == UNK ? std::string("at least 1") : "in [1, " + std::to_string(n) + "]");
-}
-
-/// Reads the elements of a row as numbers.
-template <class T>
-struct NumberOfRow {
-    T const* x;
-
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD_INLINE sum_t<T> operator()(std::int64_t i) const { return load<sum_t<T>>(x + i); }
-};
-
-/// Finds the k greatest elements of a row, in order.
-template <class T>
-struct TopOfRow {
-    T const* x;
-    T* values;
-    std::int64_t* ids;
-    std::size_t n, k;
-
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t row) const {
-        T const* const from = x + row * n;
-        std::int64_t* const at = ids + row * k;
-        Greatest<NumberOfRow<T>>{{from}, at, k}(0, static_cast<std::int64_t>(n));
-        for (std::size_t i = 0; i < k; ++i) values[row * k + i] = from[at[i]];
-    }
-};
-
-/// Writes the gradients of k elements of a row of zeros.
-template <class T>
-struct ScatterInRow {
-    T const* g;
-    std::int64_t const* ids;
-    T* to;
-    std::size_t n, k;
-
-    ROWAN_HD void operator()(std::size_t row) const {
-        for (std::size_t i = row * k; i < (row + 1) * k; ++i) to[row * n + static_cast<std::size_t>(ids[i])] = g[i];
-    }
-};
-
-}  // namespace detail
-
-/// The greatest elements of each row, that is along the last axis, in descending order, and their positions. Of equal
-/// elements, the first comes first; NaN counts as the greatest number, as in PyTorch.
-///     top_k([[3 9 4] [5 1 5]], {.k = 2})   ->   [[9 4] [5 5]] and [[1 2] [0 2]]
-/// shapes   x [..., n] -> [..., k] and [..., k]
-/// errors   ShapeError if x has rank 0; ValueError if k is not in [1, n]
-/// cost     one read of x; at most O(n log k) steps for a row, which one thread processes
-template <class T, device D>
-std::tuple<Tensor<T, D>, Tensor<std::int64_t, D>> top_k(D const& exec, Tensor<T, D> const& x,
-                                                        TopKOptions const& options = {}) {
-    detail::ElementLoops<D>::check(exec, x);
-    if (x.dimension() == 0) spec::the_rank_does_not_fit("x", 0, "at least 1");
-    auto shape = x.shape();
-    auto const n = shape.back();
-    if (options.k < 1 || options.k > static_cast<std::int64_t>(n))
-        detail::bad_k(options.k, static_cast<std::int64_t>(n));
-    shape.back() = static_cast<std::size_t>(options.k);
-    auto values = detail::new_tensor<T>(exec, shape);
-    auto ids = detail::new_tensor<std::int64_t>(exec, shape);
-    detail::ElementLoops<D>::each(exec, x.size() / n, n,
-                                  detail::TopOfRow<T>{x.data(), values.data(), ids.data(), n, shape.back()});
-    return {std::move(values), std::move(ids)};
-}
-
-template <class T, class Device>
-std::tuple<Tensor<T, Device>, Tensor<std::int64_t, Device>> top_k(Tensor<T, Device> const& x,
-                                                                  TopKOptions const& options = {}) {
-    return top_k(x.device(), x, options);
-}
-
-/// The gradient of x: that of the values at their positions, and zeros.
-struct top_k_grad_op {
-    static constexpr std::string_view name = "top_k_grad";
-    using inputs = slots<slot::x, slot::ids, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
-    static constexpr unsigned row_inputs = 0b111;
-    using grad = no_grad;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, VarSpec const&) { return x; }
-
-    /// errors   ShapeError if ids and out_grad differ in shape, or from x in a dim before the last; IndexError if an id
-    ///          is not in [0, n)
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<std::int64_t, D> const& ids,
-                            Tensor<T, D> const& out_grad) {
-        detail::ElementLoops<D>::check(exec, x, ids, out_grad);
-        detail::check_same_shape("ids", ids, out_grad);
-        auto like = x.shape();
-        if (!like.empty() && out_grad.dimension() == like.size()) like.back() = out_grad.shape().back();
-        if (x.dimension() == 0 || out_grad.shape() != like)
-            throw ShapeError("out_grad.shape()", detail::shape_text(out_grad.shape()),
-                             detail::shape_text(x.shape()).append(" except for the last dim"));
-        std::size_t const n = x.shape().back(), k = like.back();
-        detail::ElementLoops<D>::check_ids(exec, "ids", ids, static_cast<std::int64_t>(n));
-        auto x_grad = detail::new_tensor<T>(exec, x.shape());
-        if (n != 0)
-            detail::ElementLoops<D>::zero_rows(
-                exec, x.size() / n, n, x_grad.data(),
-                detail::ScatterInRow<T>{out_grad.data(), ids.data(), x_grad.data(), n, k});
-        return x_grad;
-    }
-};
-
-/// See top_k; x has a rank of 2 or more.
-struct top_k_op {
-    static constexpr std::string_view name = "top_k";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out, slot::ids>;
-    using attributes = TopKOptions;
-    static constexpr unsigned row_inputs = 0b1;
-    using grad = grad_rule<top_k_grad_op>;
-
-    static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, TopKOptions const& options = {}) {
-        spec::dense("top_k: x", x);
-        if (x.dims.size() < 2) spec::the_rank_does_not_fit("top_k: x", x.dims.size(), "at least 2");
-        VarSpec values = x;
-        std::int64_t& last = values.dims[x.dims.size() - 1];
-        if (options.k < 1 || (last != UNK && options.k > last)) detail::bad_k(options.k, last);
-        last = options.k;
-        VarSpec ids = values;
-        ids.dtype = rowan::dtype<std::int64_t>::wire;
-        return {values, ids};
-    }
-
-    template <class T, class D>
-    static std::tuple<Tensor<T, D>, Tensor<std::int64_t, D>> run(D exec, Tensor<T, D> const& x,
-                                                                 TopKOptions const& options = {}) {
-        return top_k(exec, x, options);
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/op/shape/one_hot.hpp: one_hot, a row of zeros with a 1 at each id.
-
-namespace rowan::inline v0 {
-
-/// The settings of one_hot.
-struct OneHotOptions {
-    std::int64_t depth = 0;  ///< the width of the rows
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"depth", &OneHotOptions::depth});
-    }
-};
-
-namespace detail {
-
-/// Writes the 1 of a row.
-template <class T, class I>
-struct MarkId {
-    I const* ids;
-    T* to;
-    std::size_t depth;
-
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t row) const {
-        store(constant<sum_t<T>>(1.0), to + (row * depth + static_cast<std::size_t>(ids[row])));
-    }
-};
-
-/// errors   ShapeError unless ids are [n] or [n, 1]; ValueError if depth is negative
-template <class Shape>
-constexpr void check_one_hot(Shape const& ids, std::int64_t depth) {
-    if (ids.size() != 1 && ids.size() != 2) spec::the_rank_does_not_fit("ids", ids.size(), "1, or 2 with one column");
-    if (ids.size() == 2) spec::same_dim("ids.shape(1)", static_cast<std::int64_t>(ids[1]), 1);
-    if (depth < 0) throw ValueError("depth", depth, "0 or more");
-}
-
-}  // namespace detail
-
-/// A row for each id: 1 in the column of the id, else 0.
-///     one_hot<float>([2 0], {.depth = 3})   ->   [[0 0 1] [1 0 0]]
-/// shapes   ids [n] or [n, 1] -> [n, depth]
-/// errors   IndexError if an id is not in [0, depth); ShapeError if ids have another shape; ValueError if depth is
-///          negative
-/// cost     one write of the result
-template <class T = float, id_type I, device D>
-Tensor<T, D> one_hot(D const& exec, Tensor<I, D> const& ids, OneHotOptions const& options) {
-    detail::check_one_hot(ids.shape(), options.depth);
-    detail::ElementLoops<D>::check(exec, ids);
-    detail::ElementLoops<D>::check_ids(exec, "ids", ids, options.depth);
-    auto const depth = static_cast<std::size_t>(options.depth);
-    auto out = detail::new_tensor<T>(exec, {ids.shape(0), depth});
-    if (out.size() != 0)
-        detail::ElementLoops<D>::zero_rows(exec, ids.size(), depth, out.data(),
-                                           detail::MarkId<T, I>{ids.data(), out.data(), depth});
-    return out;
-}
-
-template <class T = float, class I, class Device>
-Tensor<T, Device> one_hot(Tensor<I, Device> const& ids, OneHotOptions const& options) {
-    return one_hot<T>(ids.device(), ids, options);
-}
-
-/// See one_hot; the elements are float.
-struct one_hot_op {
-    static constexpr std::string_view name = "one_hot";
-    using inputs = slots<slot::ids>;
-    using outputs = slots<slot::out>;
-    using attributes = OneHotOptions;
-    static constexpr unsigned row_inputs = 0b1;
-    using grad = no_grad;
-
-    static constexpr VarSpec infer(VarSpec const& ids, OneHotOptions const& options = {}) {
-        spec::dense("one_hot: ids", ids);
-        spec::ids("one_hot: ids", ids);
-        detail::check_one_hot(ids.dims, options.depth);
-        return tensor_spec<float>({ids.dims[0], options.depth}, ids.lod_level);
-    }
-
-    template <id_type I, class D>
-    static Tensor<float, D> run(D exec, Tensor<I, D> const& ids, OneHotOptions const& options = {}) {
-        return one_hot<float>(exec, ids, options);
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/layer/argmax.hpp: layers for positions of extrema and of sorted elements, greatest elements, one-hot rows and
-// running sums.
-
-namespace rowan::inline v0::layer {
-
-/// The position along an axis, by default the last one, of the greatest element, see rowan::argmax.
-///     auto const label = layer::argmax(scores);
-/// shapes   x [...] -> the dims of x without that of the axis, or with a dim of 1 for it; with the levels of x unless
-///          the axis is the first one
-/// errors   ValueError if the axis is not in [-rank, rank); when the net runs, ShapeError if there is a result of no
-///          elements
-/// cost     as rowan::argmax, when the net runs
-template <class T, class Device>
-Var<std::int64_t, Device> argmax(Var<T, Device> const& x, ArgmaxOptions const& options = {}) {
-    return apply<argmax_op>(rowan::detail::counted_from_first(x, options), x);
-}
-/// The position along an axis of the smallest element, as layer::argmax.
-/// shapes   x [...] -> the dims of x without that of the axis, or with a dim of 1 for it; with the levels of x unless
-///          the axis is the first one
-/// errors   ValueError if the axis is not in [-rank, rank); when the net runs, ShapeError if there is a result of no
-///          elements
-/// cost     as rowan::argmin, when the net runs
-template <class T, class Device>
-Var<std::int64_t, Device> argmin(Var<T, Device> const& x, ArgmaxOptions const& options = {}) {
-    return apply<argmin_op>(rowan::detail::counted_from_first(x, options), x);
-}
-
-/// The positions along an axis, by default the last one, in the order of their elements, see rowan::argsort.
-///     auto const order = layer::argsort(scores, {.descending = true});
-/// shapes   x [...] -> [...], with the levels of x
-/// errors   ValueError if the axis is not in [-rank, rank)
-/// cost     as rowan::argsort, when the net runs
-template <class T, class Device>
-Var<std::int64_t, Device> argsort(Var<T, Device> const& x, ArgsortOptions const& options = {}) {
-    return apply<argsort_op>(rowan::detail::counted_from_first(x, options), x);
-}
-
-/// The greatest elements of each row and their positions.
-template <class T, class Device = Cpu>
-struct TopK {
-    Var<T, Device> value;               ///< [..., k], in descending order
-    Var<std::int64_t, Device> indices;  ///< [..., k]
-};
-
-/// The k greatest elements of each row, that is along the last axis, and their positions, see rowan::top_k. The
-/// gradient of the values goes to the elements that they are.
-///     auto [best, labels] = layer::top_k(scores, {.k = 5});
-/// shapes   x [..., n] -> [..., k] and [..., k], with the levels of x
-/// errors   ShapeError if the rank is less than 2; ValueError if k is not in [1, n]
-/// cost     as rowan::top_k, when the net runs
-template <class T, class Device>
-TopK<T, Device> top_k(Var<T, Device> const& x, TopKOptions const& options) {
-    auto const& made = default_scope().new_op<top_k_op, Device, T>({&*x}, options).outputs;
-    return {Var<T, Device>(*made[0]), Var<std::int64_t, Device>(*made[1])};
-}
-template <class T, class Device>
-TopK<T, Device> top_k(Var<T, Device> const& x, std::int64_t k) {
-    return top_k(x, TopKOptions{.k = k});
-}
-
-/// A row for each id: 1 in the column of the id, else 0, see rowan::one_hot.
-///     auto const target = layer::one_hot(labels, {.depth = 10});
-/// shapes   ids [n] or [n, 1] -> [n, depth], with the levels of ids
-/// errors   ShapeError if ids have another shape; ValueError if depth is negative; when the net runs, IndexError if an
-///          id is not in [0, depth)
-/// cost     as rowan::one_hot, when the net runs; for another type than float, as layer::cast besides
-template <class T = float, class I, class Device>
-Var<T, Device> one_hot(Var<I, Device> const& ids, OneHotOptions const& options) {
-    auto const rows = apply<one_hot_op>(options, ids);
-    if constexpr (std::is_same_v<T, float>) {
-        return rows;
-    } else {
-        return cast<T>(rows);
-    }
-}
-template <class T = float, class I, class Device>
-Var<T, Device> one_hot(Var<I, Device> const& ids, std::int64_t depth) {
-    return one_hot<T>(ids, OneHotOptions{.depth = depth});
-}
-
-/// The running sums along an axis, by default the last one, see rowan::cumsum.
-///     auto const before = layer::cumsum(x, {.axis = 1, .exclusive = true});
-/// shapes   x [...] -> [...], with the levels of x
-/// errors   ValueError if the axis is not in [-rank, rank)
-/// cost     as rowan::cumsum, when the net runs
-template <class T, class Device>
-Var<T, Device> cumsum(Var<T, Device> const& x, CumsumOptions const& options = {}) {
-    return apply<cumsum_op>(rowan::detail::counted_from_first(x, options), x);
-}
-
-}  // namespace rowan::inline v0::layer
-
 // rowan/layer/array.hpp: Array, a TensorArray in a net, and the layers that read and write it.
 
 namespace rowan::inline v0::detail {
@@ -32212,13 +28914,11 @@ struct dropout_grad_op;
 
 /// See dropout. The slot `seed` holds the seed in training and is empty otherwise; `saved` holds the mask.
 /// shapes   x [...], seed [1] or [0] of int64 -> [...] and the mask [...]
-struct dropout_op {
+struct dropout_op : detail::builtin_op<slots<slot::x, slot::seed>, slots<slot::out, slot::saved>, DropoutOptions> {
     static constexpr std::string_view name = "dropout";
-    using inputs = slots<slot::x, slot::seed>;
-    using outputs = slots<slot::out, slot::saved>;
+    static constexpr std::string_view brief =
+        "In train, every element is 0 with this probability, else x / (1 - probability); elsewhere x.";
     using grad = grad_rule<dropout_grad_op, uses<slot::saved, slot::seed, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
-
-    using attributes = DropoutOptions;
 
     static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& seed, attributes const& a) {
         VarSpec mask = spec::elementwise("dropout: x", x);
@@ -32239,12 +28939,9 @@ struct dropout_op {
     }
 };
 
-struct dropout_grad_op {
+struct dropout_grad_op
+    : operator_of<slots<slot::saved, slot::seed, grad_of<slot::out>>, slots<grad_of<slot::x>>, dropout_op::attributes> {
     static constexpr std::string_view name = "dropout_grad";
-    using inputs = slots<slot::saved, slot::seed, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
-    using grad = no_grad;
-    using attributes = dropout_op::attributes;
 
     static constexpr VarSpec infer(VarSpec const& mask, VarSpec const& seed, VarSpec const& out_grad,
                                    attributes const&) {
@@ -32875,12 +29572,10 @@ BatchNormResults<T, M, D> with_lod_of(LoDTensor<T, D> const& x,
 
 }  // namespace detail
 
-struct batch_norm_grad_op {
+struct batch_norm_grad_op
+    : operator_of<slots<slot::x, slot::w, slot::mean, slot::variance, slot::seed, grad_of<slot::out>>,
+                  slots<grad_of<slot::x>, grad_of<slot::w>, grad_of<slot::b>>, BatchNormAttributes> {
     static constexpr std::string_view name = "batch_norm_grad";
-    using inputs = slots<slot::x, slot::w, slot::mean, slot::variance, slot::seed, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>, grad_of<slot::w>, grad_of<slot::b>>;
-    using attributes = BatchNormAttributes;
-    using grad = no_grad;
 
     static constexpr std::array<VarSpec, 3> infer(VarSpec const& x, VarSpec const& w, VarSpec const&, VarSpec const&,
                                                   VarSpec const&, VarSpec const& out_grad, BatchNormAttributes const&) {
@@ -32901,11 +29596,11 @@ struct batch_norm_grad_op {
 /// otherwise, as in dropout.
 /// shapes   x [n, width]; w, b, mean and variance [width]; seed [1] or [0] of int64 -> [n, width], [width], [width];
 ///          mean and variance may have elements of dtype<T>::sum, then also their results
-struct batch_norm_op {
+struct batch_norm_op : detail::builtin_op<slots<slot::x, slot::w, slot::b, slot::mean, slot::variance, slot::seed>,
+                                          slots<slot::out, slot::next_mean, slot::next_variance>, BatchNormAttributes> {
     static constexpr std::string_view name = "batch_norm";
-    using inputs = slots<slot::x, slot::w, slot::b, slot::mean, slot::variance, slot::seed>;
-    using outputs = slots<slot::out, slot::next_mean, slot::next_variance>;
-    using attributes = BatchNormAttributes;
+    static constexpr std::string_view brief =
+        "Columns with mean 0 and variance 1, by the batch in train and by moving statistics elsewhere.";
     using grad = grad_rule<batch_norm_grad_op>;
     static constexpr std::array<std::int8_t, 6> next{-1, -1, -1, 1, 2, -1};
 
@@ -33525,13 +30220,12 @@ struct parents {
 
 /// See beam_search. The slot `ids` holds the prefixes, x the scores of tokens, and y those of hypotheses; `last` holds
 /// the last tokens.
-struct beam_search_op {
+struct beam_search_op
+    : detail::builtin_op<slots<slot::ids, slot::x, slot::y>, slots<slot::out, slot::last, slot::scores, slot::parents>,
+                         BeamSearchOptions> {
     static constexpr std::string_view name = "beam_search";
+    static constexpr std::string_view brief = "One step of a beam search.";
     static constexpr bool row_output = false;
-    using inputs = slots<slot::ids, slot::x, slot::y>;
-    using outputs = slots<slot::out, slot::last, slot::scores, slot::parents>;
-    using attributes = BeamSearchOptions;
-    using grad = no_grad;
 
     static constexpr std::array<VarSpec, 4> infer(VarSpec const& ids, VarSpec const& x, VarSpec const& y,
                                                   BeamSearchOptions const& options = {}) {
@@ -33558,12 +30252,10 @@ struct beam_search_op {
 };
 
 /// See beam_search_decode. The slot `ids` holds the prefixes, x the scores.
-struct beam_search_decode_op {
+struct beam_search_decode_op : detail::builtin_op<slots<slot::ids, slot::x>, slots<slot::out, slot::scores>> {
     static constexpr std::string_view name = "beam_search_decode";
+    static constexpr std::string_view brief = "The sentences that a beam search found, best first, and their scores.";
     static constexpr bool row_output = false;
-    using inputs = slots<slot::ids, slot::x>;
-    using outputs = slots<slot::out, slot::scores>;
-    using grad = no_grad;
 
     static constexpr std::array<VarSpec, 2> infer(VarSpec const& ids, VarSpec const& x) {
         spec::dense("beam_search_decode: prefixes", ids);
@@ -33636,15 +30328,255 @@ Decoded<T, I, Device> beam_search_decode(Var<I, Device> const& prefixes, Var<T, 
 
 }  // namespace rowan::inline v0::layer
 
+// rowan/layer/cast.hpp: layer::cast, conversion to another element type.
+
+namespace rowan::inline v0::layer {
+
+/// Converts the elements of x to `To`, see rowan::cast. The gradient is converted back; integers have no gradient.
+///     auto weight = layer::cast<float>(counts);
+/// shapes   x [...] -> [...], with the levels of x
+/// errors   when the net runs, ValueError if To is an integer type and a floating-point element is NaN or out of its
+///          range
+/// cost     as rowan::cast, when the net runs
+template <class To, class From, class Device>
+Var<To, Device> cast(Var<From, Device> const& x) {
+    return apply<cast_op<To>>({}, x);
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/op/detail/broadcast.hpp: element-wise formulas of tensors whose shapes are broadcast.
+
+namespace rowan::inline v0::detail {
+
+[[noreturn]] inline void do_not_broadcast(char const* field, std::string const& y, std::string const& x) {
+    throw ShapeError(std::string(field) + ".shape()", y, x + " or one that broadcasts with it");
+}
+
+[[noreturn]] inline void too_many_dims(char const* field, std::size_t rank, std::size_t of_x, std::int64_t axis) {
+    std::size_t const first = std::min(of_x, static_cast<std::size_t>(axis));
+    std::string const most = std::to_string(of_x - first);
+    spec::the_rank_does_not_fit(field, rank,
+                                ("at most " + most + ", the dims of x from " + std::to_string(axis) + " on").c_str());
+}
+
+/// The end of the name of y in the errors of an operator.
+struct y_suffix {
+    static constexpr std::string_view name = ": y";
+};
+
+/// The dim of y at dim i of a result of `rank` dims: y's last dims are the result's, or its first dim is dim `axis`.
+template <class Shape>
+constexpr auto aligned_dim(Shape const& y, std::size_t i, std::size_t rank, std::int64_t axis) {
+    std::size_t const first = axis < 0 ? rank - y.size() : static_cast<std::size_t>(axis);
+    using Dim = std::remove_cvref_t<decltype(y[0])>;
+    return i < first || i >= first + y.size() ? Dim{1} : y[i - first];
+}
+
+/// Checks the axis for shapes of these ranks.
+/// errors   ValueError if it is less than -1; ShapeError if y has more dims than x from the axis on
+constexpr void check_axis(char const* field, std::size_t of_x, std::size_t of_y, std::int64_t axis) {
+    if (axis < -1) throw ValueError("axis", axis, "-1 or a dim of x");
+    if (axis >= 0 && (of_y > of_x || static_cast<std::size_t>(axis) > of_x - of_y))
+        too_many_dims(field, of_y, of_x, axis);
+}
+
+/// The shape of the result of x and y by NumPy's rules: aligned at the last dims, a dim of 1 is repeated, and so are
+/// dims that one of them lacks. With an axis of 0 or more, y's first dim is that dim of x, as in Paddle.
+template <class Shape>
+Shape broadcast_shape(char const* field, Shape const& x, Shape const& y, std::int64_t axis) {
+    auto const refuse = [&] { do_not_broadcast(field, shape_text(y), shape_text(x)); };
+    check_axis(field, x.size(), y.size(), axis);
+    std::size_t const rank = std::max(x.size(), y.size());
+    Shape shape;
+    for (std::size_t i = 0; i < rank; ++i) {
+        auto const a = aligned_dim(x, i, rank, -1), b = aligned_dim(y, i, rank, axis);
+        if (a != b && a != 1 && b != 1) refuse();
+        shape.push_back(a == 1 ? b : a);
+    }
+    return shape;
+}
+
+/// The dims of the result as far as they are known: UNK meets a dim other than 1 as that dim.
+constexpr Dims broadcast_dims(char const* field, Dims const& x, Dims const& y, std::int64_t axis) {
+    check_axis(field, x.size(), y.size(), axis);
+    std::size_t const rank = std::max(x.size(), y.size());
+    Dims dims;
+    for (std::size_t i = 0; i < rank; ++i) {
+        auto const a = aligned_dim(x, i, rank, -1), b = aligned_dim(y, i, rank, axis);
+        if (a == 1 || b == 1) {
+            dims.push_back(a == 1 ? b : a);
+        } else {
+            std::size_t const first = axis < 0 ? rank - y.size() : static_cast<std::size_t>(axis);  // that of y
+            dims.push_back(spec::same_dim(field, i - first, b, a));
+        }
+    }
+    return dims;
+}
+
+/// The result's spec: the element type of both, and the levels of the one that has the rows.
+constexpr VarSpec broadcast_spec(char const* field, VarSpec const& x, VarSpec const& y, std::int64_t axis) {
+    spec::dense(field, x);
+    spec::dense(field, y);
+    spec::same_dtype(field, y, x);
+    bool const same_rank = x.dims.size() == y.dims.size();
+    bool const repeats_x = same_rank && !x.dims.empty() && x.dims[0] == 1 && y.dims[0] != 1;
+    bool const rows_of_x = same_rank ? !repeats_x : x.dims.size() > y.dims.size();
+    return {.type = VarType::LOD_TENSOR,
+            .dtype = x.dtype,
+            .dims = broadcast_dims(field, x.dims, y.dims, axis),
+            .lod_level = rows_of_x ? x.lod_level : y.lod_level};
+}
+
+/// How the elements of n tensors meet: `rows` times `width` results. The rows of a tensor are at offsets[row]; within
+/// its row, a tensor has `width` adjacent elements or one.
+template <std::size_t n>
+struct BroadcastRows {
+    AxisOffsets offsets[n];
+    bool one[n] = {};
+    std::size_t rows = 1, width = 1;
+};
+
+/// `dims(k, i)` is dim i of tensor k, which is that of the result or 1.
+template <std::size_t n, class Shape, class Dims>
+BroadcastRows<n> broadcast_rows(Shape const& result, Dims const& dims) {
+    BroadcastRows<n> b;
+    auto const repeats = [&](std::size_t k, std::size_t i) { return dims(k, i) != result[i]; };
+    std::size_t inner = result.size();  // the first of the dims in a row
+    for (bool first = true; inner > 0; --inner) {
+        if (result[inner - 1] == 1) continue;
+        bool fits = true;
+        for (std::size_t k = 0; k < n; ++k) {
+            if (first) b.one[k] = repeats(k, inner - 1);
+            fits = fits && b.one[k] == repeats(k, inner - 1);
+        }
+        if (!fits) break;
+        first = false;
+        b.width *= result[inner - 1];
+    }
+    for (std::size_t i = 0; i < inner; ++i) b.rows *= result[i];
+    for (std::size_t k = 0; k < n; ++k) {
+        std::size_t step = 1;
+        for (std::size_t i = 0; i < result.size(); ++i) step *= dims(k, i);
+        for (std::size_t i = 0; i < inner; ++i) {
+            step /= dims(k, i);
+            b.offsets[k].push(result[i], repeats(k, i) ? 0 : step);
+        }
+    }
+    return b;
+}
+
+/// to[row, column] = map(x[0][row, column], …), where a tensor has one element for a row or all of them.
+template <class S, class Map, class T, std::size_t n, class To = T>
+struct BroadcastStep {
+    struct Row {
+        T const* x[n];
+        To* to;
+    };
+    BroadcastRows<n> b;
+    Map map;
+    T const* x[n];
+    To* to;
+
+    ROWAN_HD Row of_row(std::size_t i) const {
+        Row row;
+        for (std::size_t k = 0; k < n; ++k) row.x[k] = x[k] + b.offsets[k](i);
+        row.to = to + i * b.width;
+        return row;
+    }
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V element(Row const& row, std::size_t k, std::size_t column) const {
+        return b.one[k] ? V(load<S>(row.x[k])) : load<V>(row.x[k] + column);
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void at(Row const& row, std::size_t column) const {
+        if constexpr (n == 2) {
+            store(map(element<V>(row, 0, column), element<V>(row, 1, column)), row.to + column);
+        } else {
+            store(map(element<V>(row, 0, column), element<V>(row, 1, column), element<V>(row, 2, column)),
+                  row.to + column);
+        }
+    }
+};
+
+/// The rows of a result of x and y.
+template <class T, class D>
+BroadcastRows<2> broadcast_rows_of(typename Tensor<T, D>::shape_type const& shape, Tensor<T, D> const& x,
+                                   Tensor<T, D> const& y, std::int64_t axis) {
+    return broadcast_rows<2>(shape, [&](std::size_t k, std::size_t i) {
+        return k == 0 ? aligned_dim(x.shape(), i, shape.size(), -1) : aligned_dim(y.shape(), i, shape.size(), axis);
+    });
+}
+
+/// map(x, y) over the elements of two tensors whose shapes are broadcast.
+template <class D, class Map, class T>
+Tensor<T, D> zip_broadcast(D const& exec, Map const& map, Tensor<T, D> const& x, Tensor<T, D> const& y,
+                           std::int64_t axis = -1) {
+    if (x.shape() == y.shape() && (axis == -1 || axis == 0)) return zip_elements<sum_t<T>>(exec, map, x, y);
+    auto const shape = broadcast_shape("y", x.shape(), y.shape(), axis);
+    ElementLoops<D>::check(exec, x, y);
+    auto out = new_tensor<T>(exec, shape);
+    if (out.size() == 0) return out;
+    auto const b = broadcast_rows_of(shape, x, y, axis);
+    ElementLoops<D>::template each_in_rows<sum_t<T>>(
+        exec, b.rows, b.width, BroadcastStep<sum_t<T>, Map, T, 2>{b, map, {x.data(), y.data()}, out.data()});
+    return out;
+}
+
+/// The sums of a result of this shape over the elements that an input repeats, in the shape of the input.
+template <class D, class Shape, class From, class T>
+void sum_repeated(D const& exec, Shape const& input, Shape const& shape, std::int64_t axis, From const* from, T* out) {
+    std::array<bool, 8> reduced{};
+    for (std::size_t i = 0; i < shape.size(); ++i) reduced[i] = aligned_dim(input, i, shape.size(), axis) != shape[i];
+    fold_axes<sum_t<T>, add_lanes>(exec, reduction_of(shape, reduced), from, out);
+}
+
+/// map(x, y, g) summed to the shape of x or of y: the gradient of that input of zip_broadcast, where g is the gradient
+/// of the result. The terms are not narrowed before they are summed.
+template <bool of_y, class D, class Map, class T>
+Tensor<T, D> zip_broadcast_grad(D const& exec, Map const& map, Tensor<T, D> const& x, Tensor<T, D> const& y,
+                                Tensor<T, D> const& g, std::int64_t axis = -1) {
+    using S = sum_t<T>;
+    auto const shape = broadcast_shape("y", x.shape(), y.shape(), axis);
+    if (g.shape() != shape) throw ShapeError("out_grad.shape()", shape_text(g.shape()), shape_text(shape));
+    ElementLoops<D>::check(exec, x, y, g);
+    auto const& like = of_y ? y : x;
+    if (g.size() == 0) return Tensor<T, D>::zeros(exec, like.shape());
+    auto const dim = [&](std::size_t k, std::size_t i) {
+        return k == 0   ? aligned_dim(x.shape(), i, shape.size(), -1)
+               : k == 1 ? aligned_dim(y.shape(), i, shape.size(), axis)
+                        : shape[i];
+    };
+    auto const terms = [&]<class To>(To* to) {
+        auto const b = broadcast_rows<3>(shape, dim);
+        ElementLoops<D>::template each_in_rows<S>(
+            exec, b.rows, b.width, BroadcastStep<S, Map, T, 3, To>{b, map, {x.data(), y.data(), g.data()}, to});
+    };
+    auto out = new_tensor<T>(exec, like.shape());
+    if (like.shape() == shape) {
+        terms(out.data());
+        return out;
+    }
+    auto full = ElementLoops<D>::template scratch<S>(exec, g.size());
+    terms(full.data());
+    sum_repeated(exec, like.shape(), shape, of_y ? axis : -1, static_cast<S const*>(full.data()), out.data());
+    return out;
+}
+
+}  // namespace rowan::inline v0::detail
+
 // rowan/op/elementwise/identity.hpp: identity_op, which returns an alias of its input; the gradient of add.
 
 namespace rowan::inline v0 {
 
 /// Returns an alias of x: it shares the elements and keeps them alive.
-struct identity_op {
+struct identity_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
     static constexpr std::string_view name = "identity";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
+    static constexpr std::string_view brief = "x itself.";
+    static constexpr Elements elements = Elements::numbers;
     static constexpr unsigned row_inputs = 0b1;
     using grad = grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
@@ -33695,10 +30627,11 @@ Tensor<T, Device> add(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
 
 /// Adds two tensors, two SelectedRows, or one of each; the result is dense if either input is dense. The gradient of
 /// both inputs is an alias of the gradient of the result.
-struct add_op {
+struct add_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>> {
     static constexpr std::string_view name = "add";
-    using inputs = slots<slot::x, slot::y>;
-    using outputs = slots<slot::out>;
+    static constexpr std::string_view brief =
+        "x + y; shapes are broadcast by NumPy's rules, or with the first dim of y at an axis of x.";
+    static constexpr Elements elements = Elements::numbers;
     static constexpr unsigned row_inputs = 0b11;
     using grad = grad_rules<grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>,
                             grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::y>>>>;
@@ -33797,10 +30730,10 @@ Tensor<T, Device> negate(Tensor<T, Device> const& x) {
     return negate(x.device(), x);
 }
 
-struct negate_op {
+struct negate_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
     static constexpr std::string_view name = "negate";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
+    static constexpr std::string_view brief = "-x.";
+    static constexpr Elements elements = Elements::numbers;
     static constexpr unsigned row_inputs = 0b1;
     using grad = grad_rule<negate_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
@@ -33812,10 +30745,11 @@ struct negate_op {
     }
 };
 
-struct sub_op {
+struct sub_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>> {
     static constexpr std::string_view name = "sub";
-    using inputs = slots<slot::x, slot::y>;
-    using outputs = slots<slot::out>;
+    static constexpr std::string_view brief =
+        "x - y; shapes are broadcast by NumPy's rules, or with the first dim of y at an axis of x.";
+    static constexpr Elements elements = Elements::numbers;
     static constexpr unsigned row_inputs = 0b11;
     using grad = grad_rules<grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>,
                             grad_rule<negate_op, uses<grad_of<slot::out>>, makes<grad_of<slot::y>>>>;
@@ -33852,6 +30786,7 @@ namespace detail {
 /// x + y
 struct broadcast_add {
     static constexpr std::string_view name = "broadcast_add";
+    static constexpr std::string_view brief = "x + y, with y's dims at x's from an axis on, as in Paddle.";
     using value = add_formula;
     struct gradient_x {
         ROWAN_NO_EXEC_CHECK
@@ -33866,6 +30801,7 @@ struct broadcast_add {
 /// x - y
 struct broadcast_sub {
     static constexpr std::string_view name = "broadcast_sub";
+    static constexpr std::string_view brief = "x - y, with y's dims at x's from an axis on, as in Paddle.";
     using value = sub_formula;
     using gradient_x = broadcast_add::gradient_x;
     struct gradient_y {
@@ -33880,6 +30816,7 @@ struct broadcast_sub {
 /// x · y
 struct broadcast_mul {
     static constexpr std::string_view name = "broadcast_mul";
+    static constexpr std::string_view brief = "x · y, with y's dims at x's from an axis on, as in Paddle.";
     using value = multiplied;
     struct gradient_x {
         ROWAN_NO_EXEC_CHECK
@@ -33900,6 +30837,7 @@ struct broadcast_mul {
 /// x / y
 struct broadcast_div {
     static constexpr std::string_view name = "broadcast_div";
+    static constexpr std::string_view brief = "x / y, with y's dims at x's from an axis on, as in Paddle.";
     using value = divided;
     struct gradient_x {
         ROWAN_NO_EXEC_CHECK
@@ -33920,6 +30858,7 @@ struct broadcast_div {
 /// The greater one of x and y, and its gradient: of x where both are the same. NaN propagates.
 struct broadcast_max {
     static constexpr std::string_view name = "broadcast_max";
+    static constexpr std::string_view brief = "The greater elements; shapes are broadcast by NumPy's rules.";
     struct value {
         ROWAN_NO_EXEC_CHECK
         template <class V>
@@ -33946,6 +30885,7 @@ struct broadcast_max {
 /// The smaller one of x and y, and its gradient: of x where both are the same. NaN propagates.
 struct broadcast_min {
     static constexpr std::string_view name = "broadcast_min";
+    static constexpr std::string_view brief = "The smaller elements; shapes are broadcast by NumPy's rules.";
     struct value {
         ROWAN_NO_EXEC_CHECK
         template <class V>
@@ -33980,13 +30920,10 @@ struct y_grad_suffix {
 
 /// The gradient of x or y of a broadcast_op, from both and the gradient of the result.
 template <class Formula, bool of_y>
-struct broadcast_grad_op {
+struct broadcast_grad_op : operator_of<slots<slot::x, slot::y, grad_of<slot::out>>,
+                                       slots<grad_of<std::conditional_t<of_y, slot::y, slot::x>>>, BroadcastOptions> {
     static constexpr std::string_view name =
         detail::joined_name<Formula, std::conditional_t<of_y, detail::y_grad_suffix, detail::x_grad_suffix>>::value;
-    using inputs = slots<slot::x, slot::y, grad_of<slot::out>>;
-    using outputs = slots<grad_of<std::conditional_t<of_y, slot::y, slot::x>>>;
-    using attributes = BroadcastOptions;
-    using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, VarSpec const&, BroadcastOptions const& = {}) {
         return of_y ? y : x;
@@ -34003,11 +30940,8 @@ struct broadcast_grad_op {
 /// An operator on the elements of two tensors whose shapes are broadcast by NumPy's rules: the last dims are aligned, a
 /// dim of 1 is repeated, and so are the dims that one of them lacks.
 template <class Formula>
-struct broadcast_op {
-    static constexpr std::string_view name = Formula::name;
-    using inputs = slots<slot::x, slot::y>;
-    using outputs = slots<slot::out>;
-    using attributes = BroadcastOptions;
+struct broadcast_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>, BroadcastOptions> {
+    static constexpr std::string_view name = Formula::name, brief = Formula::brief;
     using grad = grad_rules<grad_rule<broadcast_grad_op<Formula, false>>, grad_rule<broadcast_grad_op<Formula, true>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, BroadcastOptions const& options = {}) {
@@ -34056,6 +30990,178 @@ requires(detail::tensor_argument<X>&& detail::tensor_argument<Y>) auto minimum(X
 }
 
 }  // namespace rowan::inline v0
+
+// rowan/op/detail/unary.hpp: operators that apply a formula to every element, made from the formula and its gradient.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// A formula has a `name`, its `value` of x, and the gradient of x from that of the result: `gradient_of_out` of the
+/// result, or `gradient_of_x` of x, whichever is cheaper. They are templates over SIMD registers and scalars. A formula
+/// with settings has a type `options` and takes them as the last argument; one that is also for integers has
+/// `integers = true`.
+template <class Formula>
+struct formula_options {
+    using type = no_attributes;
+};
+template <class Formula>
+requires requires { typename Formula::options; }
+struct formula_options<Formula> {
+    using type = typename Formula::options;
+};
+template <class Formula>
+using options_of = typename formula_options<Formula>::type;
+
+template <class Formula>
+inline constexpr bool for_integers = requires {
+    Formula::integers;
+};
+template <class Formula>
+inline constexpr bool reads_out = requires(float x) {
+    Formula::gradient_of_out(x, x);
+}
+|| requires(float x, options_of<Formula> const& o) { Formula::gradient_of_out(x, x, o); };
+
+template <class Formula>
+struct UnaryValue {
+    options_of<Formula> options;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x) const {
+        if constexpr (requires { Formula::value(x); }) {
+            return Formula::value(x);
+        } else {
+            return Formula::value(x, options);
+        }
+    }
+};
+
+template <class Formula>
+struct UnaryGradient {
+    options_of<Formula> options;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& saved, V const& g) const {
+        if constexpr (requires { Formula::gradient_of_out(saved, g); }) {
+            return Formula::gradient_of_out(saved, g);
+        } else if constexpr (requires { Formula::gradient_of_out(saved, g, options); }) {
+            return Formula::gradient_of_out(saved, g, options);
+        } else if constexpr (requires { Formula::gradient_of_x(saved, g); }) {
+            return Formula::gradient_of_x(saved, g);
+        } else {
+            return Formula::gradient_of_x(saved, g, options);
+        }
+    }
+};
+
+/// errors   ValueError if a number among the options is not finite, and as Formula::check
+template <class Formula>
+constexpr void check_options(options_of<Formula> const& options) {
+    if constexpr (has_fields<options_of<Formula>>) {
+        each_field<options_of<Formula>>(
+            [&](auto const& field) { check_finite(field.name.data(), options.*field.member); });
+    }
+    if constexpr (requires { Formula::check(options); }) Formula::check(options);
+}
+
+/// The formula applied to every element.
+template <class Formula, class D, class T>
+Tensor<T, D> unary(D const& exec, Tensor<T, D> const& x, options_of<Formula> const& options = {}) {
+    static_assert(floating_element<T> || for_integers<Formula>,
+                  "rowan: this function needs x of a floating-point type: convert it");
+    check_options<Formula>(options);
+    return zip_elements<sum_t<T>>(exec, UnaryValue<Formula>{options}, x);
+}
+
+/// The gradient of x from `saved`, which is the result or x, and the gradient of the result.
+template <class Formula, class D, class T>
+Tensor<T, D> unary_grad(D const& exec, Tensor<T, D> const& saved, Tensor<T, D> const& out_grad,
+                        options_of<Formula> const& options = {}) {
+    check_same_shape("out_grad", out_grad, saved);
+    return zip_elements<sum_t<T>>(exec, UnaryGradient<Formula>{options}, saved, out_grad);
+}
+
+struct x_suffix {
+    static constexpr std::string_view name = ": x";
+};
+struct out_grad_suffix {
+    static constexpr std::string_view name = ": out@GRAD";
+};
+
+}  // namespace detail
+
+/// The gradient operator of a unary_op.
+template <class Formula>
+struct unary_grad_op
+    : operator_of<slots<std::conditional_t<detail::reads_out<Formula>, slot::out, slot::x>, grad_of<slot::out>>,
+                  slots<grad_of<slot::x>>, detail::options_of<Formula>> {
+    static constexpr std::string_view name = detail::joined_name<Formula, detail::grad_op_suffix>::value;
+    static constexpr unsigned row_inputs = 0b11;
+
+    static constexpr VarSpec infer(VarSpec const& saved, VarSpec const& out_grad,
+                                   detail::options_of<Formula> const& = {}) {
+        return spec::elementwise(detail::joined_name<unary_grad_op, detail::out_grad_suffix>::value.data(), out_grad,
+                                 saved);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& saved, Tensor<T, D> const& out_grad,
+                            detail::options_of<Formula> const& options = {}) {
+        return detail::unary_grad<Formula>(exec, saved, out_grad, options);
+    }
+};
+
+/// An operator that applies a formula to every element.
+template <class Formula>
+struct unary_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, detail::options_of<Formula>> {
+    static constexpr std::string_view name = Formula::name, brief = Formula::brief;
+    static constexpr Elements elements = detail::for_integers<Formula> ? Elements::numbers : Elements::floats;
+    static constexpr unsigned row_inputs = 0b1;
+    using grad = grad_rule<unary_grad_op<Formula>>;
+
+    static constexpr VarSpec infer(VarSpec const& x, detail::options_of<Formula> const& options = {}) {
+        detail::check_options<Formula>(options);
+        return spec::elementwise(detail::joined_name<Formula, detail::x_suffix>::value.data(), x);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, detail::options_of<Formula> const& options = {}) {
+        return detail::unary<Formula>(exec, x, options);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+/// Defines the function f of elements, with and without an execution, and its operators f_op and f_grad_op, from
+/// detail::f_formula; with the type of its options, if it has some.
+#define ROWAN_ELEMENTWISE(f, ...)                                                                        \
+    template <class T, device D>                                                                         \
+    Tensor<T, D> f(D const& exec, Tensor<T, D> const& x __VA_OPT__(, __VA_ARGS__ const& options = {})) { \
+        return detail::unary<detail::f##_formula>(exec, x __VA_OPT__(, options));                        \
+    }                                                                                                    \
+    template <class T, class Device>                                                                     \
+    Tensor<T, Device> f(Tensor<T, Device> const& x __VA_OPT__(, __VA_ARGS__ const& options = {})) {      \
+        return detail::unary<detail::f##_formula>(x.device(), x __VA_OPT__(, options));                  \
+    }                                                                                                    \
+    ROWAN_ELEMENTWISE_OPERATORS(f)
+
+/// The same where xtensor has a function of that name, which a tensor would fit as well.
+#define ROWAN_ELEMENTWISE_OF_XTENSOR(f)                                         \
+    template <class T, device D>                                                \
+    Tensor<T, D> f(D const& exec, Tensor<T, D> const& x) {                      \
+        return detail::unary<detail::f##_formula>(exec, x);                     \
+    }                                                                           \
+    template <class X>                                                          \
+    requires detail::tensor_argument<X>                                         \
+    auto f(X&& x) { return detail::unary<detail::f##_formula>(x.device(), x); } \
+    ROWAN_ELEMENTWISE_OPERATORS(f)
+
+#define ROWAN_ELEMENTWISE_OPERATORS(f)                                     \
+    using f##_op = unary_op<detail::f##_formula>;           /**< See f. */ \
+    using f##_grad_op = unary_grad_op<detail::f##_formula>; /**< The gradient of f. */
 
 // rowan/op/elementwise/compare.hpp: element-wise comparisons and tests, and logical operators on bool tensors.
 
@@ -34123,11 +31229,8 @@ struct AnyElement<Cpu> {
 
 /// Base of the binary operators that return a bool tensor.
 template <class Op>
-struct compare_op {
-    using inputs = slots<slot::x, slot::y>;
-    using outputs = slots<slot::out>;
+struct compare_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>> {
     static constexpr unsigned row_inputs = 0b11;
-    using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) {
         VarSpec out = broadcast_spec(joined_name<Op, y_suffix>::value.data(), x, y, -1);
@@ -34153,11 +31256,8 @@ struct compare_op {
 
 /// Base of the operators of one tensor that return a bool tensor.
 template <class Op>
-struct test_op {
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
+struct test_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
     static constexpr unsigned row_inputs = 0b1;
-    using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& x) {
         VarSpec out = spec::elementwise(joined_name<Op, x_suffix>::value.data(), x);
@@ -34181,6 +31281,8 @@ struct test_op {
 /// errors   ShapeError if the shapes do not broadcast
 struct less_op : detail::compare_op<less_op> {
     static constexpr std::string_view name = "less";
+    static constexpr std::string_view brief = "Whether x < y; shapes are broadcast as by add.";
+    static constexpr Elements elements = Elements::numbers;
     /// Whether a < b.
     ROWAN_NO_EXEC_CHECK
     template <class S>
@@ -34192,6 +31294,8 @@ struct less_op : detail::compare_op<less_op> {
 /// x <= y element-wise; false where either is NaN. Shapes and errors as less_op.
 struct less_equal_op : detail::compare_op<less_equal_op> {
     static constexpr std::string_view name = "less_equal";
+    static constexpr std::string_view brief = "Whether x <= y.";
+    static constexpr Elements elements = Elements::numbers;
     /// Whether a <= b.
     ROWAN_NO_EXEC_CHECK
     template <class S>
@@ -34203,6 +31307,8 @@ struct less_equal_op : detail::compare_op<less_equal_op> {
 /// x > y element-wise; false where either is NaN. Shapes and errors as less_op.
 struct greater_op : detail::compare_op<greater_op> {
     static constexpr std::string_view name = "greater";
+    static constexpr std::string_view brief = "Whether x > y.";
+    static constexpr Elements elements = Elements::numbers;
     /// Whether a > b.
     ROWAN_NO_EXEC_CHECK
     template <class S>
@@ -34214,6 +31320,8 @@ struct greater_op : detail::compare_op<greater_op> {
 /// x >= y element-wise; false where either is NaN. Shapes and errors as less_op.
 struct greater_equal_op : detail::compare_op<greater_equal_op> {
     static constexpr std::string_view name = "greater_equal";
+    static constexpr std::string_view brief = "Whether x >= y.";
+    static constexpr Elements elements = Elements::numbers;
     /// Whether a >= b.
     ROWAN_NO_EXEC_CHECK
     template <class S>
@@ -34225,6 +31333,8 @@ struct greater_equal_op : detail::compare_op<greater_equal_op> {
 /// x == y element-wise; false where either is NaN. Shapes and errors as less_op.
 struct equal_op : detail::compare_op<equal_op> {
     static constexpr std::string_view name = "equal";
+    static constexpr std::string_view brief = "Whether x == y.";
+    static constexpr Elements elements = Elements::all;
     /// Whether a == b.
     ROWAN_NO_EXEC_CHECK
     template <class S>
@@ -34236,6 +31346,8 @@ struct equal_op : detail::compare_op<equal_op> {
 /// x && y element-wise; a nonzero number is true.
 struct logical_and_op : detail::compare_op<logical_and_op> {
     static constexpr std::string_view name = "logical_and";
+    static constexpr std::string_view brief = "Whether x and y.";
+    static constexpr Elements elements = Elements::bools;
     /// Whether both are nonzero.
     ROWAN_NO_EXEC_CHECK
     template <class S>
@@ -34247,6 +31359,8 @@ struct logical_and_op : detail::compare_op<logical_and_op> {
 /// x || y element-wise; a nonzero number is true.
 struct logical_or_op : detail::compare_op<logical_or_op> {
     static constexpr std::string_view name = "logical_or";
+    static constexpr std::string_view brief = "Whether x or y.";
+    static constexpr Elements elements = Elements::bools;
     /// Whether at least one is nonzero.
     ROWAN_NO_EXEC_CHECK
     template <class S>
@@ -34258,6 +31372,8 @@ struct logical_or_op : detail::compare_op<logical_or_op> {
 /// !x element-wise; a nonzero number is true.
 struct logical_not_op : detail::test_op<logical_not_op> {
     static constexpr std::string_view name = "logical_not";
+    static constexpr std::string_view brief = "Whether not x.";
+    static constexpr Elements elements = Elements::bools;
     /// Whether it is zero.
     ROWAN_NO_EXEC_CHECK
     template <class S>
@@ -34270,6 +31386,8 @@ struct logical_not_op : detail::test_op<logical_not_op> {
 /// shapes   x [...] -> [...]
 struct isfinite_op : detail::test_op<isfinite_op> {
     static constexpr std::string_view name = "isfinite";
+    static constexpr std::string_view brief = "Whether elements are neither infinite nor NaN.";
+    static constexpr Elements elements = Elements::numbers;
     /// Whether a is finite: a - a is NaN if not.
     ROWAN_NO_EXEC_CHECK
     template <class S>
@@ -34282,6 +31400,8 @@ struct isfinite_op : detail::test_op<isfinite_op> {
 /// Whether elements are NaN. Shapes as isfinite_op.
 struct isnan_op : detail::test_op<isnan_op> {
     static constexpr std::string_view name = "isnan";
+    static constexpr std::string_view brief = "Whether elements are NaN.";
+    static constexpr Elements elements = Elements::numbers;
     /// Whether a is NaN.
     ROWAN_NO_EXEC_CHECK
     template <class S>
@@ -34294,6 +31414,8 @@ struct isnan_op : detail::test_op<isnan_op> {
 /// Whether elements are infinity or -infinity. Shapes as isfinite_op.
 struct isinf_op : detail::test_op<isinf_op> {
     static constexpr std::string_view name = "isinf";
+    static constexpr std::string_view brief = "Whether elements are infinity or -infinity.";
+    static constexpr Elements elements = Elements::numbers;
     /// Whether a is infinite.
     ROWAN_NO_EXEC_CHECK
     template <class S>
@@ -34340,11 +31462,10 @@ auto isinf(X&& x) { return isinf_op::run(x.device(), x); }
 
 /// Whether any element is true; false if there are none.
 /// shapes   x [...] -> [1]
-struct any_op {
+struct any_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
     static constexpr std::string_view name = "any";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    using grad = no_grad;
+    static constexpr std::string_view brief = "Whether any element is true.";
+    static constexpr Elements elements = Elements::bools;
 
     static constexpr VarSpec infer(VarSpec const& x) {
         spec::dense("any: x", x);
@@ -34432,14 +31553,13 @@ requires(detail::tensor_argument<C>&& detail::tensor_argument<X>&& detail::tenso
 /// The gradient of x or y of where: that of the result where the element was chosen, else 0, whatever the gradient is
 /// there, summed over the elements that were repeated.
 template <bool of_y>
-struct where_grad_op {
+struct where_grad_op
+    : operator_of<slots<slot::condition, std::conditional_t<of_y, slot::y, slot::x>, grad_of<slot::out>>,
+                  slots<grad_of<std::conditional_t<of_y, slot::y, slot::x>>>> {
     static constexpr std::string_view name =
         detail::joined_name<detail::where_family,
                             std::conditional_t<of_y, detail::y_grad_suffix, detail::x_grad_suffix>>::value;
-    using inputs = slots<slot::condition, std::conditional_t<of_y, slot::y, slot::x>, grad_of<slot::out>>;
-    using outputs = slots<grad_of<std::conditional_t<of_y, slot::y, slot::x>>>;
     static constexpr unsigned row_inputs = 0b111;
-    using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const&, VarSpec const& x, VarSpec const&) { return x; }
 
@@ -34465,10 +31585,12 @@ struct where_grad_op {
 };
 
 /// See where.
-struct where_op {
+struct where_op : detail::builtin_op<slots<slot::condition, slot::x, slot::y>, slots<slot::out>> {
     static constexpr std::string_view name = "where";
-    using inputs = slots<slot::condition, slot::x, slot::y>;
-    using outputs = slots<slot::out>;
+    static constexpr std::string_view brief =
+        "The elements of x where the condition is true, else those of y; shapes are broadcast by NumPy's rules. One of "
+        "them may be a number.";
+    static constexpr Elements elements = Elements::all;
     static constexpr unsigned row_inputs = 0b111;
     using grad = grad_rules<grad_rule<where_grad_op<false>>, grad_rule<where_grad_op<true>>>;
 
@@ -34639,12 +31761,9 @@ Tensor<T, Device> unsqueeze(Tensor<T, Device> const& x, std::vector<std::int64_t
 }
 
 /// The gradient of x: that of the result with the shape of x, an alias.
-struct reshape_grad_op {
+struct reshape_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::x>>> {
     static constexpr std::string_view name = "reshape_grad";
-    using inputs = slots<slot::x, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
     static constexpr bool row_wise = true;
-    using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const&) { return x; }
 
@@ -34656,11 +31775,17 @@ struct reshape_grad_op {
 };
 
 /// See reshape.
-struct reshape_op {
+struct reshape_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ReshapeOptions> {
     static constexpr std::string_view name = "reshape";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    using attributes = ReshapeOptions;
+    static constexpr std::string_view brief = "The elements in another shape: -1 is what is left, 0 the dim of x.";
+    static constexpr Elements elements = Elements::numbers;
+    /// A first dim of -1 is 0 where it is that of x, which a recurrent net can tell from another one.
+    static constexpr ReshapeOptions normal(VarSpec const& x, ReshapeOptions options) {
+        auto& shape = options.shape;
+        Dims const dims = detail::reshaped_dims(x.dims, shape);
+        if (!shape.empty() && shape[0] == -1 && detail::keeps_rows(x.dims, dims, shape)) shape[0] = 0;
+        return options;
+    }
     using grad = grad_rule<reshape_grad_op>;
 
     static constexpr bool row_wise(ReshapeOptions const& options) {
@@ -34681,11 +31806,18 @@ struct reshape_op {
 };
 
 /// See squeeze; without axes, the shape remains.
-struct squeeze_op {
+struct squeeze_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, SqueezeOptions> {
     static constexpr std::string_view name = "squeeze";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    using attributes = SqueezeOptions;
+    static constexpr std::string_view brief = "x without these dims of 1, or without all dims of 1.";
+    static constexpr Elements elements = Elements::numbers;
+    /// Without axes, those of the dims that are known to be 1.
+    static constexpr SqueezeOptions normal(VarSpec const& x, SqueezeOptions options) {
+        bool const all = options.axes.empty();
+        for (std::size_t i = 0; all && i < x.dims.size(); ++i) {
+            if (x.dims[i] == 1) options.axes.push_back(static_cast<std::int64_t>(i));
+        }
+        return detail::axes_from_first(x.dims.size(), std::move(options));
+    }
     using grad = grad_rule<reshape_grad_op>;
 
     static bool row_wise(SqueezeOptions const& options) { return detail::spares_rows(options.axes); }
@@ -34710,11 +31842,13 @@ private:
 };
 
 /// See unsqueeze.
-struct unsqueeze_op {
+struct unsqueeze_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, SqueezeOptions> {
     static constexpr std::string_view name = "unsqueeze";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    using attributes = SqueezeOptions;
+    static constexpr std::string_view brief = "x with dims of 1 at these axes.";
+    static constexpr Elements elements = Elements::all;
+    static constexpr SqueezeOptions normal(VarSpec const& x, SqueezeOptions const& options) {
+        return detail::axes_from_first(x.dims.size() + options.axes.size(), options);
+    }
     using grad = grad_rule<reshape_grad_op>;
 
     static bool row_wise(SqueezeOptions const& options) { return detail::spares_rows(options.axes); }
@@ -34829,31 +31963,6 @@ Var<bool, Device> logical_or(Var<bool, Device> const& x, Var<bool, Device> const
                              BroadcastOptions const& options = {}) {
     return rowan::detail::compare<logical_or_op>(x, y, options);
 }
-/// !x, element-wise, as layer::less.
-template <class Device>
-Var<bool, Device> logical_not(Var<bool, Device> const& x) {
-    return apply<logical_not_op>({}, x);
-}
-
-/// Whether elements are neither infinite nor NaN.
-/// shapes   x [...] -> [...], with the levels of x
-/// errors   none
-/// cost     as rowan::isfinite, when the net runs
-template <class T, class Device>
-Var<bool, Device> isfinite(Var<T, Device> const& x) {
-    return apply<isfinite_op>({}, x);
-}
-/// Whether elements are NaN, as layer::isfinite.
-template <class T, class Device>
-Var<bool, Device> isnan(Var<T, Device> const& x) {
-    return apply<isnan_op>({}, x);
-}
-/// Whether elements are infinity or -infinity, as layer::isfinite.
-template <class T, class Device>
-Var<bool, Device> isinf(Var<T, Device> const& x) {
-    return apply<isinf_op>({}, x);
-}
-
 /// The element of x where the condition is true, else that of y, see rowan::where. The gradient goes to the element
 /// that was chosen; a NaN that was not chosen has no effect.
 ///     auto const finite = layer::where(layer::isfinite(x), x, y);
@@ -34879,15 +31988,6 @@ Var<T, Device> where(Var<bool, Device> const& condition, Var<T, Device> const& x
 template <class T, class Device>
 Var<T, Device> where(Var<bool, Device> const& condition, double x, Var<T, Device> const& y) {
     return where(condition, apply<full_like_op>({x}, y), y);
-}
-
-/// Whether any element is true; false if x is empty.
-/// shapes   x [...] -> [1]
-/// errors   none
-/// cost     at most one read of x, when the net runs
-template <class Device>
-Var<bool, Device> any(Var<bool, Device> const& x) {
-    return apply<any_op>({}, x);
 }
 
 }  // namespace rowan::inline v0::layer
@@ -34999,13 +32099,12 @@ struct concat_grad_op;
 /// See concat. The slot `x` holds all tensors as a std::vector. Along the first axis, batches with as many levels are
 /// joined as merge_batches does; if their numbers of levels differ, the result has none. Along other axes, the result
 /// has the levels of the first.
-struct concat_op {
+struct concat_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ConcatOptions> {
     static constexpr std::string_view name = "concat";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
+    static constexpr std::string_view brief =
+        "Tensors joined along an axis; along the first one, batches with as many levels are joined.";
+    static constexpr Elements elements = Elements::numbers;
     using grad = grad_rule<concat_grad_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
-
-    using attributes = ConcatOptions;
 
     static constexpr bool row_wise(attributes const& a) { return a.axis > 0; }
 
@@ -35039,12 +32138,9 @@ struct concat_op {
 };
 
 /// Splits the gradient of the result into the gradients of the inputs.
-struct concat_grad_op {
+struct concat_grad_op
+    : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::x>>, concat_op::attributes> {
     static constexpr std::string_view name = "concat_grad";
-    using inputs = slots<slot::x, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
-    using grad = no_grad;
-    using attributes = concat_op::attributes;
 
     static constexpr std::vector<VarSpec> infer(std::span<VarSpec const> x, VarSpec const& out_grad,
                                                 attributes const& a) {
@@ -35441,6 +32537,625 @@ ROWAN_FUNCTION std::vector<Variable*> finish_branches(CondBlock& block, Variable
 
 #endif
 
+// rowan/op/detail/exponential.hpp: exp, sigmoid and tanh, with the same bits for SIMD registers and scalars.
+
+namespace rowan::inline v0::detail {
+
+template <class V>
+struct lane_of {
+    using type = V;
+};
+template <class S, class A>
+struct lane_of<xsimd::batch<S, A>> {
+    using type = S;
+};
+
+/// The constants of exp for a floating-point type.
+template <class S>
+struct exp_traits;
+template <>
+struct exp_traits<float> {
+    using bits = std::int32_t;
+    static constexpr int degree = 7;                // of the Taylor polynomial; error 5e-9 on [-log(2)/2, log(2)/2]
+    static constexpr double log2_high = 0x1.63p-1;  // log(2) = high + low; n · high is exact for all n
+    static constexpr double log2_low = -0x1.bd0105c610ca8p-13;
+    static constexpr double least = -87.0, greatest = 88.0;  // 2^n is normal for x in between
+};
+template <>
+struct exp_traits<double> {
+    using bits = std::int64_t;
+    static constexpr int degree = 13;
+    static constexpr double log2_high = 0x1.62e42feep-1;
+    static constexpr double log2_low = 0x1.a39ef35793c76p-33;
+    static constexpr double least = -708.0, greatest = 709.0;
+};
+
+/// x rounded to half the bits of its mantissa, so that its square is exact (Veltkamp).
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V upper_half(V const& x) {
+    V const c = product(x, constant<V>(std::is_same_v<typename lane_of<V>::type, float> ? 4097.0 : 134217729.0));
+    return rounded(c - rounded(c - x));
+}
+
+/// 2^n for an integer n, where 2^n is a normal number.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V power_of_two(V const& n) {
+    using S = typename lane_of<V>::type;
+    using B = typename exp_traits<S>::bits;
+    constexpr int mantissa = std::numeric_limits<S>::digits - 1;
+    // The low bits of n + bias + 2^mantissa are n + bias.
+    V const shifted = n + constant<V>(static_cast<double>(std::numeric_limits<S>::max_exponent - 1) +
+                                      static_cast<double>(B{1} << mantissa));
+    if constexpr (is_batch<V>) {
+        using Bits = xsimd::batch<B, typename V::arch_type>;
+        auto const bits = detail::bit_cast<Bits>(shifted);
+#if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
+        // g++ 12 warns that the unmasked intrinsics, which xsimd calls, use an uninitialised value.
+        if constexpr (std::is_same_v<V, xsimd::batch<float>>) {
+            return detail::bit_cast<V>(Bits(_mm512_maskz_slli_epi32(static_cast<__mmask16>(-1), bits.data, mantissa)));
+        } else if constexpr (std::is_same_v<V, xsimd::batch<double>>) {
+            return detail::bit_cast<V>(Bits(_mm512_maskz_slli_epi64(static_cast<__mmask8>(-1), bits.data, mantissa)));
+        }
+#endif
+        return detail::bit_cast<V>(bits << mantissa);
+    } else {
+        return bit_cast<S>(static_cast<B>(static_cast<std::make_unsigned_t<B>>(bit_cast<B>(shifted)) << mantissa));
+    }
+}
+
+/// The nearest integer, for |x| < 2^(mantissa bits - 2).
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V nearest_integer(V const& x) {
+    // Adding and subtracting this number rounds.
+    constexpr double round =
+        3.0 * static_cast<double>(std::int64_t{1} << (std::numeric_limits<typename lane_of<V>::type>::digits - 2));
+    return rounded(x + constant<V>(round)) - constant<V>(round);
+}
+
+/// The integer n with 2^n nearest to exp(x).
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V nearest_power(V const& x) {
+    return nearest_integer(product(x, constant<V>(1.4426950408889634)));
+}
+
+/// (exp(r) - 1) / r - 1 for |r| <= log(2) / 2
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V exponential_rest(V const& r) {
+    using traits = exp_traits<typename lane_of<V>::type>;
+    double factorial[traits::degree + 1];
+    factorial[0] = 1;
+    for (int k = 1; k <= traits::degree; ++k) factorial[k] = factorial[k - 1] * k;
+    V p = constant<V>(1.0 / factorial[traits::degree]);
+    for (int k = traits::degree - 1; k >= 2; --k) p = product(p, r) + constant<V>(1.0 / factorial[k]);
+    return product(p, r);
+}
+
+/// exp(x) = 2^n · (1 + tail) for |x| < 2^(mantissa bits - 2), where n is an integer.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE void reduced_exponential(V const& x, V& n, V& tail) {
+    using traits = exp_traits<typename lane_of<V>::type>;
+    n = nearest_power(x);
+    V const r = (x - product(n, constant<V>(traits::log2_high))) - product(n, constant<V>(traits::log2_low));
+    tail = product(V(exponential_rest(r) + constant<V>(1.0)), r);
+}
+
+/// x limited to [least, most]; NaN propagates.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V limited(V const& x, double least, double most) {
+    V const y = choose(x < constant<V>(least), constant<V>(least), x);
+    return choose(y > constant<V>(most), constant<V>(most), y);
+}
+
+/// exp(x) = scale + tail, where scale is a power of two. exp(x) - 1 = (scale - 1) + tail is then accurate for small x.
+/// x is clamped to [least, greatest] of exp_traits; NaN propagates.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE void exp_parts(V const& x, V& scale, V& tail) {
+    using traits = exp_traits<typename lane_of<V>::type>;
+    V n;
+    reduced_exponential(limited(x, traits::least, traits::greatest), n, tail);
+    scale = power_of_two(n);
+    tail = product(scale, tail);
+}
+
+/// exp(x) with a relative error of 1e-7 for float and 2e-16 for double; never 0 or infinite for these two. Other types
+/// use std::exp or an `exp` that ADL finds.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V exponential(V const& x) {
+    if constexpr (is_machine_float<typename lane_of<V>::type>) {
+        V scale, tail;
+        exp_parts(x, scale, tail);
+        return scale + tail;
+    } else {
+        return exp_of(x);
+    }
+}
+
+/// exp(x) for all x, also where it is subnormal, 0 or infinite; within 1.5 units in the last place where it is normal.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V exponential_of_any(V const& x) {
+    using S = typename lane_of<V>::type;
+    if constexpr (is_machine_float<S>) {
+        constexpr double least = std::is_same_v<S, float> ? -104.0 : -746.0,
+                         most = -least;  // exp is 0 and infinite there
+        V n, tail;
+        reduced_exponential(limited(x, least, most), n, tail);
+        // 2^n need not be a normal number, but the two factors are.
+        V const half = nearest_integer(product(n, constant<V>(0.5)));
+        return product(product(power_of_two(half), V(constant<V>(1.0) + tail)), power_of_two(V(n - half)));
+    } else {
+        return exp_of(x);
+    }
+}
+
+/// 1 / (1 + exp(-x)), but at least 1 / (1 + exp(88)) for float.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V logistic(V const& x) {
+    V const one = constant<V>(1.0);
+    return quotient(one, V(one + exponential(V(constant<V>(0.0) - x))));
+}
+
+/// x / (1 + exp(t)) for all x and t, with an accurate tail: 0 for t = infinity, where the sign is that of x. It has the
+/// bits of the formula where exp(t) < 2^64. With x = 1, the logistic function of -t.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V over_one_plus_exponential(V const& x, V const& t) {
+    using S = typename lane_of<V>::type;
+    V const one = constant<V>(1.0);
+    // An infinite x need not be multiplied by 0.
+    V const from = choose(t > constant<V>(1400.0), limited(x, -1.0, 1.0), x);
+    if constexpr (is_machine_float<S>) {
+        constexpr double most = std::is_same_v<S, float> ? 174.0 : 1400.0;
+        V n, tail;
+        reduced_exponential(limited(t, -most, most), n, tail);
+        V const half = nearest_integer(product(n, constant<V>(0.5))), rest = n - half;
+        V const first = product(power_of_two(half), V(one + tail));
+        auto const large = n > constant<V>(64.0);  // 1 + exp(t) is exp(t) = first · 2^rest, which may be infinite
+        V const y = quotient(from, V(choose(large, first, V(one + product(first, power_of_two(rest))))));
+        return product(y, power_of_two(V(choose(large, V(constant<V>(0.0) - rest), constant<V>(0.0)))));
+    } else {
+        return quotient(from, V(one + exp_of(t)));
+    }
+}
+
+/// s = 1 / (1 + exp(-x)) and s · (1 - s), both with an accurate tail.
+template <class V>
+struct Logistic {
+    V value, slope;
+};
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE Logistic<V> logistic_and_slope(V const& x) {
+    V const zero = constant<V>(0.0), one = constant<V>(1.0);
+    V const e = exponential_of_any(V(choose(x < zero, x, V(zero - x)))), high = quotient(one, V(one + e));
+    V const low = product(e, high);
+    return {choose(x < zero, low, high), product(low, high)};
+}
+
+/// exp(x) - 1 for x <= 88, accurate for small x, too.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V exponential_minus_one(V const& x) {
+    V const one = constant<V>(1.0);
+    if constexpr (is_machine_float<typename lane_of<V>::type>) {
+        V scale, tail;
+        exp_parts(x, scale, tail);
+        return (scale - one) + tail;
+    } else {
+        return exp_of(x) - one;
+    }
+}
+
+/// tanh(x): -t / (t + 2) for t = exp(-2 |x|) - 1, with the sign of x.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V hyperbolic_tangent(V const& x) {
+    V const zero = constant<V>(0.0);
+    V const t = exponential_minus_one(product(choose(x < zero, x, V(zero - x)), constant<V>(2.0)));
+    V const y = quotient(t, V(t + constant<V>(2.0)));
+    return choose(x < zero, y, V(zero - y));
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/detail/logarithm.hpp: log and log(1 + x), with the same bits for SIMD registers and scalars.
+
+namespace rowan::inline v0::detail {
+
+/// x = 2^k · m for a normal x > 0, with m in [sqrt(1/2), sqrt(2)).
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE void split_power(V const& x, V& k, V& m) {
+    using S = typename lane_of<V>::type;
+    using B = std::make_unsigned_t<typename exp_traits<S>::bits>;
+    constexpr int mantissa = std::numeric_limits<S>::digits - 1;
+    constexpr double bias = std::numeric_limits<S>::max_exponent - 1;
+    constexpr B root = bit_cast<B>(static_cast<S>(0.70710678118654752440)), one = bit_cast<B>(S(1));
+    // The bits of 2^mantissa + e are those of 2^mantissa, plus e.
+    constexpr S magic = static_cast<S>(B{1} << mantissa);
+    auto const parts = [&](auto bits, auto const& shifted_right) {
+        bits = bits + (one - root);
+        k = detail::bit_cast<V>(decltype(bits)(shifted_right(bits) + bit_cast<B>(magic))) -
+            constant<V>(static_cast<double>(magic) + bias);
+        m = detail::bit_cast<V>(decltype(bits)((bits & B((B{1} << mantissa) - 1)) + root));
+    };
+    if constexpr (is_batch<V>) {
+        using Bits = xsimd::batch<B, typename V::arch_type>;
+        parts(detail::bit_cast<Bits>(x), [&](Bits const& bits) {
+#if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
+            // g++ 12 warns that the unmasked intrinsics, which xsimd calls, use an uninitialised value.
+            if constexpr (std::is_same_v<V, xsimd::batch<float>>) {
+                return Bits(_mm512_maskz_srli_epi32(static_cast<__mmask16>(-1), bits.data, mantissa));
+            } else if constexpr (std::is_same_v<V, xsimd::batch<double>>) {
+                return Bits(_mm512_maskz_srli_epi64(static_cast<__mmask8>(-1), bits.data, mantissa));
+            }
+#endif
+            return Bits(bits >> mantissa);
+        });
+    } else {
+        parts(bit_cast<B>(x), [](B bits) { return static_cast<B>(bits >> mantissa); });
+    }
+}
+
+/// log(x), within 1 unit in the last place; -infinity for 0, NaN for negative numbers. Other types than float and
+/// double use std::log or a `log` that ADL finds.
+/// With f = m - 1 and s = f / (2 + f): log(1 + f) = 2 atanh(s) = f - (f²/2 - s · (f²/2 + 2 s² (1/3 + s²/5 + …))).
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V logarithm(V const& x) {
+    using S = typename lane_of<V>::type;
+    if constexpr (is_machine_float<S>) {
+        using limits = std::numeric_limits<S>;
+        constexpr int terms = std::is_same_v<S, float> ? 5 : 11;
+        constexpr double least = static_cast<double>(limits::min()), most = static_cast<double>(limits::max());
+        constexpr double infinity = std::numeric_limits<double>::infinity(),
+                         nan = std::numeric_limits<double>::quiet_NaN();
+        constexpr double to_normal =
+            2 / static_cast<double>(limits::epsilon());  // a subnormal number times this is normal
+        V const zero = constant<V>(0.0);
+        auto const small = x < constant<V>(least);
+        V k, m;
+        split_power(choose(small, product(x, constant<V>(to_normal)), x), k, m);
+        k = choose(small, V(k - constant<V>(limits::digits)), k);
+        V const f = m - constant<V>(1.0), s = quotient(f, V(f + constant<V>(2.0))), z = product(s, s);
+        V series = constant<V>(2.0 / (2 * terms + 1));
+        for (int i = terms - 1; i >= 1; --i) series = product(series, z) + constant<V>(2.0 / (2 * i + 1));
+        V const half_square = product(product(f, f), constant<V>(0.5));
+        V const low =
+            product(s, V(half_square + product(z, series))) + product(k, constant<V>(exp_traits<S>::log2_low));
+        V const y = product(k, constant<V>(exp_traits<S>::log2_high)) - ((half_square - low) - f);
+        V const finite = choose(x > constant<V>(most), x, y);
+        V const positive = choose(x > zero, finite, V(zero - constant<V>(infinity)));
+        return choose(x >= zero, positive, constant<V>(nan));
+    } else {
+        return log_of(x);
+    }
+}
+
+/// log(1 + x) for x in [0, 1], within 3 units in the last place.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V logarithm_of_one_plus(V const& x) {
+    V const one = constant<V>(1.0);
+    V const u = one + x;
+    return logarithm(u) + quotient(V(x - (u - one)), u);
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/detail/softmax_formulas.hpp: the formulas of softmax, its logarithm, their losses and gradients.
+
+namespace rowan::inline v0::detail {
+
+/// most = max(a, most); a NaN in `most` remains, other NaNs are ignored.
+struct take_larger {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void operator()(V const& a, V& most) const {
+        most = choose(a > most, a, most);
+    }
+};
+
+/// exp(x) for x <= 0. For float and double it is 0 if x < exp_traits::least, where exp(x) may be subnormal.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V exponential_of_negative(V const& x) {
+    if constexpr (is_machine_float<typename lane_of<V>::type>) {
+        V const least = constant<V>(exp_traits<typename lane_of<V>::type>::least);
+        return choose(x < least, constant<V>(0.0), exponential(x));
+    } else {
+        return exponential(x);
+    }
+}
+
+/// x - greatest - log_total
+struct log_share {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x, V const& greatest, V const& log_total) const {
+        return V(x - greatest) - log_total;
+    }
+};
+
+/// g - exp(y) · total, the gradient of a row whose log_softmax is y, from the sum of its gradients
+struct log_softmax_slope {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& y, V const& g, V const& total) const {
+        return g - product(exponential_of_negative(y), total);
+    }
+};
+
+/// label · -log(softmax(x)), or 0 where the label is 0, from the maximum of the row and log of the sum of exponentials
+struct soft_label_loss {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x, V const& label, V const& greatest, V const& log_total) const {
+        V const zero = constant<V>(0.0), loss = product(label, V(log_total - (x - greatest)));
+        return choose(label > zero, loss, choose(label < zero, loss, label));
+    }
+};
+
+/// (p · total - label) · g, the gradient of a row of logits
+struct soft_label_slope {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& p, V const& label, V const& total, V const& g) const {
+        return product(V(product(p, total) - label), g);
+    }
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/detail/matrix_rows.hpp: row-wise computations on matrices: maxima, exponentials and sums.
+
+namespace rowan::inline v0::detail {
+
+/// Checks that the tensor has rank 1 and one element for each row of the matrix.
+template <class T, class D>
+void check_one_per_row(char const* field, Tensor<T, D> const& x, std::size_t rows) {
+    check_rank(field, x, 1);
+    if (x.size() == rows) return;
+    throw ShapeError(std::string(field).append(".shape(0)"), std::to_string(x.size()),
+                     std::to_string(rows).append(", the number of rows"));
+}
+
+/// The largest of n > 0 numbers; NaN if the first one is NaN, other NaNs are ignored.
+template <class S, class T>
+S largest(std::size_t n, T const* x) {
+    std::array<S, 16> most;
+    most.fill(load<S>(x));
+    take_larger const take;
+    std::size_t i = 0;
+    for (; i + 16 <= n; i += 16) for_lanes<S>(take, 16, x + i, most.data());
+    for_lanes<S>(take, n - i, x + i, most.data());
+    for (S const& m : most) take(m, most[0]);
+    return most[0];
+}
+
+/// Writes exp(x - greatest) and returns the sum of the results.
+template <class S, class T>
+S exponentials(std::size_t n, T const* x, S const& greatest, S* e) {
+    map_lanes<S>([&]<class V>(V const& a) { return exponential_of_negative(V(a - V(greatest))); }, n, x, e);
+    return interleaved_sum<S>(n, static_cast<S const*>(e), [](auto const& a) { return a; });
+}
+
+/// to = e / total
+template <class S, class T>
+void normalise(std::size_t n, S const* e, S const& total, T* to) {
+    map_lanes<S>([&]<class V>(V const& a) { return divided{}(a, V(total)); }, n, e, to);
+}
+
+/// Passed as the loss of MatrixRows::softmax if only the softmax is needed.
+struct NoRowLoss {
+    template <class S>
+    ROWAN_HD void operator()(std::size_t, S const&, S const&) const {}
+};
+
+/// Computes row by row on a device. The Thrust specialization is in rowan/thrust/op/detail/matrix_rows.hpp.
+template <class D>
+struct MatrixRows {
+    static_assert(has_backend<D>, "rowan: softmax on a Thrust device needs #include <rowan/thrust/op.hpp>");
+};
+
+template <>
+struct MatrixRows<Cpu> {
+    /// Writes the softmax of n rows, and calls loss(row, maximum, sum of the exponentials) for each.
+    template <class T, class Loss>
+    static void softmax(Cpu exec, std::size_t n, std::size_t classes, T const* x, T* to, Loss const& loss) {
+        using S = sum_t<T>;
+        for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
+            Buffer<S> e(classes);
+            for (std::size_t i = begin; i < end; ++i) {
+                T const* const row = x + i * classes;
+                S const greatest = largest<S>(classes, row);
+                S const total = exponentials<S>(classes, row, greatest, e.data());
+                normalise<S>(classes, e.data(), total, to + i * classes);
+                loss(i, greatest, total);
+            }
+        });
+    }
+
+    /// Writes the softmax along the middle axis of [outer, classes, inner], with the bits of softmax.
+    template <class T>
+    static void softmax_apart(Cpu exec, std::size_t outer, std::size_t classes, std::size_t inner, T const* x, T* to) {
+        using S = sum_t<T>;
+        constexpr std::size_t most = 64;  // lanes whose exponentials stay in the cache
+        std::size_t const pieces = (inner + most - 1) / most;
+        for_ranges(exec, outer * pieces, classes * std::min(inner, most), [&](std::size_t begin, std::size_t end) {
+            Buffer<S> e(classes * most), parts(16 * most), greatest(most);
+            for (; begin < end; ++begin) {
+                std::size_t const lane = begin % pieces * most, lanes = std::min(most, inner - lane);
+                std::size_t const first = begin / pieces * classes * inner + lane;
+                auto const row = [&](std::size_t k) { return x + first + k * inner; };
+                S const* const g = greatest.data();
+                copy_lanes<S>(lanes, row(0), greatest.data());
+                for (std::size_t k = 1; k < classes; ++k) for_lanes<S>(take_larger{}, lanes, row(k), greatest.data());
+                std::fill(parts.begin(), parts.end(), constant<S>(0.0));
+                auto const exponential = []<class V>(V const& a, V const& b) {
+                    return exponential_of_negative(V(a - b));
+                };
+                for (std::size_t k = 0; k < classes; ++k) {
+                    zip_lanes<S>(exponential, lanes, e.data() + k * most, row(k), g);
+                    for_lanes<S>(add_lanes{}, lanes, std::as_const(e).data() + k * most, parts.data() + k % 16 * most);
+                }
+                for (std::size_t half = 8; half != 0; half /= 2) {
+                    for (std::size_t k = 0; k < half; ++k)
+                        for_lanes<S>(add_lanes{}, lanes, std::as_const(parts).data() + (k + half) * most,
+                                     parts.data() + k * most);
+                }
+                for (std::size_t k = 0; k < classes; ++k)
+                    zip_lanes<S>(divided{}, lanes, to + first + k * inner, std::as_const(e).data() + k * most,
+                                 std::as_const(parts).data());
+            }
+        });
+    }
+
+    /// Writes the log_softmax of n rows.
+    template <class T>
+    static void log_softmax(Cpu exec, std::size_t n, std::size_t classes, T const* x, T* to) {
+        using S = sum_t<T>;
+        for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
+            Buffer<S> e(classes);
+            for (; begin < end; ++begin) {
+                T const* const row = x + begin * classes;
+                S const greatest = largest<S>(classes, row);
+                S const log_total = log_of(exponentials<S>(classes, row, greatest, e.data()));
+                auto const share = [&]<class V>(V const& a) { return log_share{}(a, V(greatest), V(log_total)); };
+                map_lanes<S>(share, classes, row, to + begin * classes);
+            }
+        });
+    }
+
+    /// to = g - exp(y) · Σ g
+    template <class T>
+    static void log_softmax_grad(Cpu exec, std::size_t n, std::size_t classes, T const* y, T const* g, T* to) {
+        using S = sum_t<T>;
+        for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
+            for (; begin < end; ++begin) {
+                std::size_t const at = begin * classes;
+                S const total = interleaved_sum<S>(classes, g + at, [](auto const& a) { return a; });
+                auto const slope = [&]<class V>(V const& a, V const& b) { return log_softmax_slope{}(a, b, V(total)); };
+                zip_lanes<S>(slope, classes, to + at, y + at, g + at);
+            }
+        });
+    }
+
+    /// to[row] = Σ a · b
+    template <class T>
+    static void dots(Cpu exec, std::size_t n, std::size_t width, T const* a, T const* b, sum_t<T>* to) {
+        using S = sum_t<T>;
+        for_ranges(exec, n, width, [&](std::size_t begin, std::size_t end) {
+            Buffer<S> products(width);
+            for (; begin < end; ++begin) {
+                zip_lanes<S>(multiplied{}, width, products.data(), a + begin * width, b + begin * width);
+                S const* const p = products.data();
+                to[begin] = interleaved_sum<S>(width, p, [](auto const& x) { return x; });
+            }
+        });
+    }
+
+    /// to = y · (g - Σ y · g)
+    template <class T>
+    static void softmax_grad(Cpu exec, std::size_t n, std::size_t classes, T const* y, T const* g, T* to) {
+        using S = sum_t<T>;
+        for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
+            Buffer<S> products(classes);
+            for (std::size_t i = begin; i < end; ++i) {
+                std::size_t const at = i * classes;
+                zip_lanes<S>(multiplied{}, classes, products.data(), y + at, g + at);
+                S const* const p = products.data();
+                S const dot = interleaved_sum<S>(classes, p, [](auto const& a) { return a; });
+                auto const formula = [&]<class V>(V const& a, V const& b) { return softmax_slope{}(a, b, V(dot)); };
+                zip_lanes<S>(formula, classes, to + at, y + at, g + at);
+            }
+        });
+    }
+
+    /// to = p · grads(row), except (p - 1) · grads(row) at the label.
+    template <class T, class I, class Grads>
+    static void label_grad(Cpu exec, std::size_t n, std::size_t classes, T const* p, I const* label, Grads const& grads,
+                           T* to) {
+        using S = sum_t<T>;
+        for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i) {
+                T const* const row = p + i * classes;
+                if (grads.ignores(i)) {  // whatever its elements are
+                    std::fill_n(to + i * classes, classes, dtype<T>::narrow(constant<S>(0.0)));
+                    continue;
+                }
+                S const g = grads(i);
+                auto const times = [&]<class V>(V const& a) { return product(a, V(g)); };
+                map_lanes<S>(times, classes, row, to + i * classes);
+                auto const k = static_cast<std::size_t>(label[i]);
+                store(times(S(load<S>(row + k) - constant<S>(1.0))), to + i * classes + k);
+            }
+        });
+    }
+
+    /// losses[row] = Σ soft_label_loss
+    template <class T>
+    static void soft_losses(Cpu exec, std::size_t n, std::size_t classes, T const* x, sum_t<T> const* label,
+                            sum_t<T> const* greatest, sum_t<T> const* logs, sum_t<T>* losses) {
+        using S = sum_t<T>;
+        for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
+            Buffer<S> terms(classes);
+            for (std::size_t i = begin; i < end; ++i) {
+                std::size_t const at = i * classes;
+                auto const term = [&]<class V>(V const& a, V const& share) {
+                    return soft_label_loss{}(a, share, V(greatest[i]), V(logs[i]));
+                };
+                zip_lanes<S>(term, classes, terms.data(), x + at, label + at);
+                S const* const t = terms.data();
+                losses[i] = interleaved_sum<S>(classes, t, [](auto const& a) { return a; });
+            }
+        });
+    }
+
+    /// to = (p · Σ label - label) · grads(row)
+    template <class T, class Grads>
+    static void soft_label_grad(Cpu exec, std::size_t n, std::size_t classes, T const* p, sum_t<T> const* label,
+                                Grads const& grads, T* to) {
+        using S = sum_t<T>;
+        for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i) {
+                std::size_t const at = i * classes;
+                S const total = interleaved_sum<S>(classes, label + at, [](auto const& a) { return a; });
+                S const g = grads(i);
+                auto const slope = [&]<class V>(V const& a, V const& share) {
+                    return soft_label_slope{}(a, share, V(total), V(g));
+                };
+                zip_lanes<S>(slope, classes, to + at, p + at, label + at);
+            }
+        });
+    }
+
+    /// sums[row] = 0 - Σ term(at) over at = row · classes + column.
+    template <class S, class Term>
+    static void negative_sums(Cpu exec, std::size_t n, std::size_t classes, Term const& term, S* sums) {
+        for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
+            Buffer<S> terms(classes);
+            for (std::size_t i = begin; i < end; ++i) {
+                for (std::size_t k = 0; k < classes; ++k) terms[k] = term(i * classes + k);
+                S const* const t = terms.data();
+                sums[i] = constant<S>(0.0) - interleaved_sum<S>(classes, t, [](auto const& a) { return a; });
+            }
+        });
+    }
+};
+
+}  // namespace rowan::inline v0::detail
+
 // rowan/op/detail/crf.hpp: scores of the paths of linear-chain conditional random fields.
 
 namespace rowan::inline v0::detail {
@@ -35699,11 +33414,9 @@ LoDTensor<std::int64_t, Device> crf_decoding(LoDTensor<T, Device> const& emissio
 }
 
 /// See crf_decoding. The slots are the emissions x and the transitions w.
-struct crf_decoding_op {
+struct crf_decoding_op : detail::builtin_op<slots<slot::x, slot::w>, slots<slot::out>> {
     static constexpr std::string_view name = "crf_decoding";
-    using inputs = slots<slot::x, slot::w>;
-    using outputs = slots<slot::out>;
-    using grad = no_grad;
+    static constexpr std::string_view brief = "The best tags of each sequence, or with labels 1 where it has them.";
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& w) {
         VarSpec out = detail::crf_spec(x, w);
@@ -35718,11 +33431,9 @@ struct crf_decoding_op {
 };
 
 /// See crf_decoding with labels.
-struct crf_matches_op {
+struct crf_matches_op : detail::builtin_op<slots<slot::x, slot::w, slot::label>, slots<slot::out>> {
     static constexpr std::string_view name = "crf_matches";
-    using inputs = slots<slot::x, slot::w, slot::label>;
-    using outputs = slots<slot::out>;
-    using grad = no_grad;
+    static constexpr std::string_view brief = "1 where the best tags of a sequence have the label, else 0.";
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& w, VarSpec const& label) {
         detail::crf_label_spec(label, x);
@@ -36012,30 +33723,13 @@ std::tuple<LoDTensor<T, Device>, Tensor<T, Device>> linear_chain_crf_grad(LoDTen
     return linear_chain_crf_grad(emission.device(), emission, transition, label, out_grad);
 }
 
-struct linear_chain_crf_grad_op {
-    static constexpr std::string_view name = "linear_chain_crf_grad";
-    using inputs = slots<slot::x, slot::w, slot::label, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>, grad_of<slot::w>>;
-    using grad = no_grad;
-
-    static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& w, VarSpec const&, VarSpec const&) {
-        return {x, w};
-    }
-
-    template <class T, id_type I, class D>
-    static std::tuple<LoDTensor<T, D>, Tensor<T, D>> run(D exec, LoDTensor<T, D> const& x, Tensor<T, D> const& w,
-                                                         Tensor<I, D> const& label, LoDTensor<T, D> const& out_grad) {
-        return linear_chain_crf_grad(exec, x, w, label, out_grad.value());
-    }
-};
-
 /// See linear_chain_crf. The slots are the emissions x, the transitions w, and the labels.
-struct linear_chain_crf_op {
+struct linear_chain_crf_op : detail::builtin_op<slots<slot::x, slot::w, slot::label>, slots<slot::out>> {
     static constexpr std::string_view name = "linear_chain_crf";
-    using inputs = slots<slot::x, slot::w, slot::label>;
-    using outputs = slots<slot::out>;
-    using grad = grad_rule<linear_chain_crf_grad_op, uses<slot::x, slot::w, slot::label, grad_of<slot::out>>,
-                           makes<grad_of<slot::x>, grad_of<slot::w>>>;
+    static constexpr std::string_view brief =
+        "The negative log-likelihood of the labels of each sequence; transition is [tags + 2, tags].";
+    using grad = gradient<linear_chain_crf_op, uses<slot::x, slot::w, slot::label, grad_of<slot::out>>,
+                          makes<grad_of<slot::x>, grad_of<slot::w>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& w, VarSpec const& label) {
         VarSpec out = detail::crf_spec(x, w);
@@ -36049,6 +33743,13 @@ struct linear_chain_crf_op {
     static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, Tensor<T, D> const& w, Tensor<I, D> const& label) {
         return linear_chain_crf(exec, x, w, label);
     }
+
+    template <class T, id_type I, class D>
+    static std::tuple<LoDTensor<T, D>, Tensor<T, D>> backward(D exec, LoDTensor<T, D> const& x, Tensor<T, D> const& w,
+                                                              Tensor<I, D> const& label,
+                                                              LoDTensor<T, D> const& out_grad) {
+        return linear_chain_crf_grad(exec, x, w, label, out_grad.value());
+    }
 };
 
 }  // namespace rowan::inline v0
@@ -36056,22 +33757,6 @@ struct linear_chain_crf_op {
 // rowan/layer/crf.hpp: layers of conditional random fields, the end of a tagger.
 
 namespace rowan::inline v0::layer {
-
-/// The negative log-likelihood of the labels of each sequence, as rowan::linear_chain_crf and Paddle's layer. The
-/// transitions are a parameter: row 0 has the scores of first tags, row 1 of last tags, row 2 + k of the tags after k.
-///     auto scores = layer::fc(words, {.output_size = tags});
-///     auto transition = layer::parameter<float>({tags + 2, tags}, {});      // zeros at first
-///     auto cost = layer::linear_chain_crf(scores, transition, labels);     // its mean or sum is trained
-///     auto path = layer::crf_decoding(scores, transition);
-/// shapes   emission [rows, tags] with levels, transition [tags + 2, tags], label [rows] or [rows, 1] -> [sequences, 1]
-/// errors   ShapeError if the shapes do not fit or emission has no levels; when the net runs, IndexError if a label is
-///          not in [0, tags)
-/// cost     as rowan::linear_chain_crf, when the net runs
-template <class T, id_type I, class Device>
-Var<T, Device> linear_chain_crf(Var<T, Device> const& emission, Var<T, Device> const& transition,
-                                Var<I, Device> const& label) {
-    return apply<linear_chain_crf_op>({}, emission, transition, label);
-}
 
 /// The best tags of each sequence, as rowan::crf_decoding.
 /// shapes   emission [rows, tags] with levels, transition [tags + 2, tags] -> [rows, 1], with the levels of emission
@@ -36128,279 +33813,6 @@ ROWAN_TEMPLATE(Var<bool> data<bool, Cpu>(std::string const&, Dims const&, std::s
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/sequence/drop_levels.hpp: drop_levels, a batch without its outermost levels.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-// Not constexpr, so a compile error names it.
-[[noreturn]] inline void there_are_not_so_many_levels(char const* field, std::size_t given, std::size_t levels) {
-    throw ShapeError(field, std::to_string(static_cast<std::int64_t>(given)),  // a negative number was converted
-                     "in [0, " + std::to_string(levels) + "], as x has " + std::to_string(levels) + " levels");
-}
-
-/// The number of levels to drop; all by default.
-constexpr std::size_t levels_to_drop(char const* field, std::optional<std::size_t> given, std::size_t levels) {
-    if (given.value_or(0) > levels) there_are_not_so_many_levels(field, *given, levels);
-    return given.value_or(levels);
-}
-
-}  // namespace detail
-
-/// The rows of x without its outermost levels, by default without all of them, as an alias.
-///
-///     x {{0, 2, 3}, {0, 1, 3, 4}}, levels 1   ->   {{0, 1, 3, 4}}
-///
-/// The gradient is that of the result, with the levels of x.
-/// shapes   x [n, ...] -> [n, ...]
-/// errors   ShapeError if x has fewer levels
-/// cost     O(levels); no rows are copied
-template <class T, class Device>
-LoDTensor<T, Device> drop_levels(LoDTensor<T, Device> const& x, std::optional<std::size_t> levels = {}) {
-    std::size_t const all = x.lod().levels();
-    return {x.value().share(), x.lod().slice_levels(detail::levels_to_drop("levels", levels, all), all)};
-}
-
-}  // namespace rowan::inline v0
-
-// rowan/op/sequence/drop_levels.hpp: drop_levels_op, a batch without its outermost levels.
-
-namespace rowan::inline v0 {
-
-/// The settings of drop_levels.
-struct DropLevelsOptions {
-    std::optional<std::size_t> levels = {};  ///< the number of levels to drop; all by default
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"levels", &DropLevelsOptions::levels});
-    }
-};
-
-/// The gradient of the rows, with the levels of x.
-struct drop_levels_grad_op {
-    static constexpr std::string_view name = "drop_levels_grad";
-    using inputs = slots<slot::x, grad_of<slot::out>>;  // only the levels of x are used
-    using outputs = slots<grad_of<slot::x>>;
-    using grad = no_grad;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&) { return x; }
-
-    template <class T, class D>
-    static LoDTensor<T, D> run(D, LoDTensor<T, D> const& x, LoDTensor<T, D> const& out_grad) {
-        return {out_grad.value().share(), x.lod()};
-    }
-};
-
-/// See drop_levels.
-struct drop_levels_op {
-    static constexpr std::string_view name = "drop_levels";
-    static constexpr bool row_output = false;
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    using attributes = DropLevelsOptions;
-    using grad = grad_rule<drop_levels_grad_op>;
-
-    static constexpr VarSpec infer(VarSpec const& x, DropLevelsOptions const& options = {}) {
-        spec::dense("drop_levels: x", x);
-        VarSpec out = x;
-        out.lod_level -= detail::levels_to_drop("drop_levels: levels", options.levels, x.lod_level);
-        return out;
-    }
-
-    template <class T, class D>
-    static LoDTensor<T, D> run(D, LoDTensor<T, D> const& x, DropLevelsOptions const& options = {}) {
-        return drop_levels(x, options.levels);
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/layer/drop_levels.hpp: layer::drop_levels, a batch without its outermost levels.
-
-namespace rowan::inline v0::layer {
-
-/// The rows of x without its outermost levels, by default without all of them.
-///     auto sentences = layer::drop_levels(layer::sequence_pool(words));    // a row for each sentence of any paragraph
-/// shapes   x [n, ...] -> [n, ...]
-/// errors   ShapeError if x has fewer levels
-/// cost     as rowan::drop_levels, when the net runs
-template <class T, class Device>
-Var<T, Device> drop_levels(Var<T, Device> const& x, DropLevelsOptions const& options = {}) {
-    return apply<drop_levels_op>(options, x);
-}
-
-}  // namespace rowan::inline v0::layer
-
-// rowan/op/sequence/edit_distance.hpp: edit_distance, how many tokens one sequence differs from another by.
-
-namespace rowan::inline v0 {
-
-/// The settings of edit_distance.
-struct EditDistanceOptions {
-    bool normalized = false;  ///< whether a distance is divided by the length of y's sequence
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"normalized", &EditDistanceOptions::normalized});
-    }
-};
-
-namespace detail {
-
-/// The distance of pair s, 64 tokens of y at a time: bit i of `up` or `down` says that the distance to the first i + 1
-/// tokens is one larger or smaller than to the first i (G. Myers, A Fast Bit-Vector Algorithm for Approximate String
-/// Matching, 1999, with H. Hyyrö's first row of 2003).
-template <class I>
-struct TokenEdits {
-    struct Steps {
-        std::uint64_t up, down;
-    };
-
-    I const* x;
-    I const* y;
-    std::int64_t const* x_offsets;
-    std::int64_t const* y_offsets;
-    Steps* scratch;  // sequence s begins at y_offsets[s] / 64 + s
-    bool normalized;
-    double* to;
-
-    ROWAN_HD void operator()(std::size_t s) const {
-        auto const x_length = static_cast<std::size_t>(x_offsets[s + 1] - x_offsets[s]);
-        auto const y_length = static_cast<std::size_t>(y_offsets[s + 1] - y_offsets[s]);
-        auto const edits = static_cast<double>(count(x + x_offsets[s], x_length, y + y_offsets[s], y_length,
-                                                     scratch + static_cast<std::size_t>(y_offsets[s]) / 64 + s));
-        to[s] = !normalized     ? edits
-                : edits == 0    ? 0.0
-                : y_length == 0 ? infinity
-                                : edits / static_cast<double>(y_length);
-    }
-
-private:
-    static constexpr double infinity = std::numeric_limits<double>::infinity();
-
-    ROWAN_HD static std::size_t count(I const* x, std::size_t x_length, I const* y, std::size_t y_length,
-                                      Steps* steps) {
-        if (y_length == 0) return x_length;
-        std::size_t const blocks = (y_length + 63) / 64;
-        for (std::size_t b = 0; b < blocks; ++b) steps[b] = {~std::uint64_t{0}, 0};
-        std::size_t distance = y_length;
-        for (std::size_t j = 0; j < x_length; ++j) {
-            // Whether the distance to the tokens of y before this block grows or shrinks.
-            std::uint64_t more = 1, less = 0;
-            for (std::size_t b = 0; b < blocks; ++b) {
-                std::size_t const left = y_length - b * 64, size = left < 64 ? left : 64;
-                std::uint64_t equal = 0;
-                for (std::size_t i = 0; i < size; ++i) equal |= std::uint64_t{y[b * 64 + i] == x[j]} << i;
-                auto const [up, down] = steps[b];
-                std::uint64_t const kept = equal | down;
-                equal |= less;
-                std::uint64_t const reached = (((equal & up) + up) ^ up) | equal;
-                std::uint64_t const grows = down | ~(reached | up), shrinks = up & reached;
-                std::uint64_t const moved_up = grows << 1 | more, moved_down = shrinks << 1 | less;
-                steps[b] = {moved_down | ~(kept | moved_up), moved_up & kept};
-                more = grows >> (size - 1) & 1;
-                less = shrinks >> (size - 1) & 1;
-            }
-            distance += more;
-            distance -= less;
-        }
-        return distance;
-    }
-};
-
-}  // namespace detail
-
-/// The least number of insertions, deletions and substitutions of tokens that turn each sequence of x, of the last
-/// level, into that of y: the Levenshtein distance. Divided by the number of tokens in y, it is the word error rate of
-/// recognized speech; then two empty sequences have 0, and a sequence whose y is empty has infinity, as in TensorFlow.
-///     x [k i t t e n] []   y [s i t t i n g] [a]   ->   [[3] [1]]
-/// sequence_erase takes out tokens that do not count.
-/// shapes   x and y [n] or [n, 1] …, their rows hold one integer -> [sequences, 1] with the upper levels of x
-/// errors   ShapeError if x or y has no levels, its rows have more or less than one element, or y has other upper
-///          levels or another number of sequences
-/// cost     O(length in x · length in y) for each pair, 64 tokens of y at a time, and 1/4 byte per token of y; parallel
-///          over pairs
-template <id_type I, device D>
-LoDTensor<double, D> edit_distance(D const& exec, LoDTensor<I, D> const& x, LoDTensor<I, D> const& y,
-                                   EditDistanceOptions const& options = {}) {
-    detail::check_tokens(exec, "x", x);
-    detail::check_tokens(exec, "y", y);
-    auto upper = detail::upper_levels(x.lod());
-    if (y.lod().levels() != x.lod().levels()) {
-        throw ShapeError("y.lod().levels()", std::to_string(y.lod().levels()), std::to_string(x.lod().levels()));
-    }
-    auto const x_offsets = detail::last_level(x.lod()), y_offsets = detail::last_level(y.lod());
-    std::size_t const n = x_offsets.size() - 1;
-    if (y_offsets.size() - 1 != n)
-        throw ShapeError("the number of sequences of y", std::to_string(y_offsets.size() - 1), std::to_string(n));
-    if (!(detail::upper_levels(y.lod()) == upper)) throw ShapeError("y.lod()", "other upper levels", "those of x");
-    detail::ElementLoops<D>::check(exec, x.value(), y.value());
-    auto to = detail::new_tensor<double>(exec, {n, 1});
-    if (n == 0) return {std::move(to), std::move(upper)};
-    using Edits = detail::TokenEdits<I>;
-    detail::OnDevice<std::int64_t, D> const x_begins(exec, x_offsets), y_begins(exec, y_offsets);
-    auto steps = detail::ElementLoops<D>::template scratch<typename Edits::Steps>(exec, y.value().size() / 64 + n);
-    std::size_t const work = (x.value().size() / n + 1) * (y.value().size() / n + 1);
-    detail::ElementLoops<D>::each(exec, n, work,
-                                  Edits{x.value().data(), y.value().data(), x_begins.data(), y_begins.data(),
-                                        steps.data(), options.normalized, to.data()});
-    return {std::move(to), std::move(upper)};
-}
-
-template <id_type I, class Device>
-LoDTensor<double, Device> edit_distance(LoDTensor<I, Device> const& x, LoDTensor<I, Device> const& y,
-                                        EditDistanceOptions const& options = {}) {
-    return edit_distance(x.device(), x, y, options);
-}
-
-/// See edit_distance.
-struct edit_distance_op {
-    static constexpr std::string_view name = "edit_distance";
-    using inputs = slots<slot::x, slot::y>;
-    using outputs = slots<slot::out>;
-    using attributes = EditDistanceOptions;
-    using grad = no_grad;
-    static constexpr bool row_wise = true;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, EditDistanceOptions const& = {}) {
-        spec::tokens("edit_distance: x", "edit_distance: x.row_size()", x);
-        spec::tokens("edit_distance: y", "edit_distance: y.row_size()", y);
-        spec::same_dtype("edit_distance: y", y, x);
-        spec::same_levels("edit_distance: y", y, x);
-        VarSpec out = tensor_spec<double>({UNK, 1});
-        out.lod_level = x.lod_level - 1;
-        return out;
-    }
-
-    template <id_type I, class D>
-    static LoDTensor<double, D> run(D exec, LoDTensor<I, D> const& x, LoDTensor<I, D> const& y,
-                                    EditDistanceOptions const& options = {}) {
-        return edit_distance(exec, x, y, options);
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/layer/edit_distance.hpp: layer::edit_distance, how many tokens one sequence differs from another by.
-
-namespace rowan::inline v0::layer {
-
-/// The least number of insertions, deletions and substitutions of tokens that turn each sequence of x into that of y.
-///     auto errors = layer::reduce_mean(layer::cast<float>(layer::edit_distance(spoken, text, {.normalized = true})));
-/// shapes   x and y [n] or [n, 1] … with levels -> [sequences, 1] with the upper levels of x
-/// errors   ShapeError if x or y has no levels, its rows have more or less than one element, or y has other upper
-///          levels or another number of sequences
-/// cost     as rowan::edit_distance, when the net runs
-template <id_type I, class Device>
-Var<double, Device> edit_distance(Var<I, Device> const& x, Var<I, Device> const& y,
-                                  EditDistanceOptions const& options = {}) {
-    return apply<edit_distance_op>(options, x, y);
-}
-
-}  // namespace rowan::inline v0::layer
-
 // rowan/op/elementwise/div.hpp: div, the element-wise quotient of two tensors.
 
 namespace rowan::inline v0 {
@@ -36449,12 +33861,9 @@ Tensor<T, Device> div_grad_y(Tensor<T, Device> const& out_grad, Tensor<T, Device
     return div_grad_y(out_grad.device(), out_grad, out, y);
 }
 
-struct div_grad_y_op {
+struct div_grad_y_op : operator_of<slots<grad_of<slot::out>, slot::out, slot::y>, slots<grad_of<slot::y>>> {
     static constexpr std::string_view name = "div_grad_y";
-    using inputs = slots<grad_of<slot::out>, slot::out, slot::y>;
-    using outputs = slots<grad_of<slot::y>>;
     static constexpr unsigned row_inputs = 0b111;
-    using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& out_grad, VarSpec const& out, VarSpec const& y) {
         return spec::elementwise("div_grad_y: y", y, spec::elementwise("div_grad_y: out", out, out_grad));
@@ -36467,10 +33876,10 @@ struct div_grad_y_op {
 };
 
 /// See div. The gradient of x is a quotient, too: out_grad / y.
-struct div_op {
+struct div_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>> {
     static constexpr std::string_view name = "div";
-    using inputs = slots<slot::x, slot::y>;
-    using outputs = slots<slot::out>;
+    static constexpr std::string_view brief =
+        "x / y; shapes are broadcast by NumPy's rules, or with the first dim of y at an axis of x.";
     static constexpr unsigned row_inputs = 0b11;
     using grad =
         grad_rules<grad_rule<div_op, uses<grad_of<slot::out>, slot::y>, makes<grad_of<slot::x>>>,
@@ -36506,10 +33915,10 @@ Tensor<T, Device> mul(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
 }
 
 /// See mul. The gradients are element-wise products, too: out_grad · y and out_grad · x.
-struct mul_op {
+struct mul_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>> {
     static constexpr std::string_view name = "mul";
-    using inputs = slots<slot::x, slot::y>;
-    using outputs = slots<slot::out>;
+    static constexpr std::string_view brief = "x · y of elements.";
+    static constexpr Elements elements = Elements::numbers;
     static constexpr unsigned row_inputs = 0b11;
     using grad = grad_rules<grad_rule<mul_op, uses<grad_of<slot::out>, slot::y>, makes<grad_of<slot::x>>>,
                             grad_rule<mul_op, uses<grad_of<slot::out>, slot::x>, makes<grad_of<slot::y>>>>;
@@ -36525,7 +33934,7 @@ struct mul_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/op/elementwise/relu.hpp: relu, the element-wise rectified linear unit.
+// rowan/op/elementwise/relu.hpp: relu, relu6, leaky_relu, thresholded_relu and elu, element-wise.
 
 namespace rowan::inline v0 {
 
@@ -36534,6 +33943,7 @@ namespace detail {
 /// max(x, 0)
 struct relu_formula {
     static constexpr std::string_view name = "relu";
+    static constexpr std::string_view brief = "x where x > 0, else 0.";
     static constexpr bool integers = true;
 
     ROWAN_NO_EXEC_CHECK
@@ -36556,10 +33966,7 @@ struct relu_formula {
 /// shapes   x [...] -> [...]
 /// errors   ValueError if exec.threads is negative
 /// cost     one read of x and one write of the result; the same bits with any instruction set
-template <class T, device D>
-Tensor<T, D> relu(D const& exec, Tensor<T, D> const& x) {
-    return detail::unary<detail::relu_formula>(exec, x);
-}
+ROWAN_ELEMENTWISE(relu)
 
 /// The gradient of x from the result and its gradient: out_grad where out > 0, else 0; NaN where out is NaN.
 /// shapes   both [...] -> [...]
@@ -36569,22 +33976,176 @@ template <class T, device D>
 Tensor<T, D> relu_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad) {
     return detail::unary_grad<detail::relu_formula>(exec, out, out_grad);
 }
-
-template <class T, class Device>
-Tensor<T, Device> relu(Tensor<T, Device> const& x) {
-    return relu(x.device(), x);
-}
 template <class T, class Device>
 Tensor<T, Device> relu_grad(Tensor<T, Device> const& out, Tensor<T, Device> const& out_grad) {
     return relu_grad(out.device(), out, out_grad);
 }
 
-using relu_op = unary_op<detail::relu_formula>;            ///< See relu.
-using relu_grad_op = unary_grad_op<detail::relu_formula>;  ///< The gradient of relu.
+/// The settings of relu6.
+struct Relu6Options {
+    double threshold = 6;  ///< the largest result
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"threshold", &Relu6Options::threshold});
+    }
+};
+
+namespace detail {
+
+/// min(max(x, 0), threshold)
+struct relu6_formula {
+    static constexpr std::string_view name = "relu6";
+    static constexpr std::string_view brief = "x limited to [0, threshold].";
+    using options = Relu6Options;
+
+    static constexpr void check(Relu6Options const& options) {
+        if (options.threshold < 0) throw ValueError("threshold", options.threshold, "at least 0");
+    }
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x, Relu6Options const& o) {
+        return limited(x, 0.0, o.threshold);
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g, Relu6Options const& o) {
+        return where_between(y, 0.0, o.threshold, g);
+    }
+};
+
+}  // namespace detail
+
+/// min(max(x, 0), threshold) element-wise; NaN propagates. The gradient at the two bends is 0.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if threshold is not finite or negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(relu6, Relu6Options)
+
+/// The settings of leaky_relu.
+struct LeakyReluOptions {
+    double alpha = 0.01;  ///< slope where x < 0
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"alpha", &LeakyReluOptions::alpha});
+    }
+};
+
+namespace detail {
+
+/// x where x > 0, else alpha · x
+struct leaky_relu_formula {
+    static constexpr std::string_view name = "leaky_relu";
+    static constexpr std::string_view brief = "x where x > 0, else alpha · x.";
+    using options = LeakyReluOptions;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x, LeakyReluOptions const& o) {
+        return choose(x > constant<V>(0.0), x, times(x, o.alpha));
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, LeakyReluOptions const& o) {
+        V const zero = constant<V>(0.0);
+        return choose(x > zero, g, choose(not_above(x, zero), product(g, constant<V>(o.alpha)), x));
+    }
+};
+
+}  // namespace detail
+
+/// x where x > 0, else alpha · x, element-wise.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if an option is not finite
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(leaky_relu, LeakyReluOptions)
+
+/// The settings of thresholded_relu.
+struct ThresholdedReluOptions {
+    double threshold = 1;  ///< smaller or equal elements become 0
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"threshold", &ThresholdedReluOptions::threshold});
+    }
+};
+
+namespace detail {
+
+/// x where x > threshold, else 0
+struct thresholded_relu_formula {
+    static constexpr std::string_view name = "thresholded_relu";
+    static constexpr std::string_view brief = "x where x > threshold, else 0.";
+    using options = ThresholdedReluOptions;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x, ThresholdedReluOptions const& o) {
+        return choose(x > constant<V>(o.threshold), x,
+                      choose(not_above(x, constant<V>(o.threshold)), constant<V>(0.0), x));
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, ThresholdedReluOptions const& o) {
+        V const threshold = constant<V>(o.threshold);
+        return choose(x > threshold, g, choose(not_above(x, threshold), constant<V>(0.0), x));
+    }
+};
+
+}  // namespace detail
+
+/// x where x > threshold, else 0, element-wise; NaN propagates.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if an option is not finite
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(thresholded_relu, ThresholdedReluOptions)
+
+/// The settings of elu.
+struct EluOptions {
+    double alpha = 1;  ///< minus the limit for x to -infinity
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"alpha", &EluOptions::alpha});
+    }
+};
+
+namespace detail {
+
+/// x where x > 0, else alpha · (exp(x) - 1)
+struct elu_formula {
+    static constexpr std::string_view name = "elu";
+    static constexpr std::string_view brief = "x where x > 0, else alpha · (exp(x) - 1).";
+    using options = EluOptions;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x, EluOptions const& o) {
+        V const zero = constant<V>(0.0);
+        return choose(x > zero, x, product(constant<V>(o.alpha), exponential_minus_one(V(choose(x > zero, zero, x)))));
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, EluOptions const& o) {
+        V const zero = constant<V>(0.0);
+        V const slope = product(constant<V>(o.alpha), exponential_of_any(V(choose(x > zero, zero, x))));
+        return choose(x > zero, g, product(g, slope));
+    }
+};
+
+}  // namespace detail
+
+/// x where x > 0, else alpha · (exp(x) - 1), element-wise (Clevert et al. 2015).
+/// shapes   x [...] -> [...]
+/// errors   ValueError if an option is not finite
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(elu, EluOptions)
 
 }  // namespace rowan::inline v0
 
-// rowan/op/elementwise/sigmoid.hpp: sigmoid, the element-wise logistic function.
+// rowan/op/elementwise/sigmoid.hpp: sigmoid, hard_sigmoid, swish, silu and hard_swish, element-wise.
 
 namespace rowan::inline v0 {
 
@@ -36593,6 +34154,7 @@ namespace detail {
 /// 1 / (1 + exp(-x))
 struct sigmoid_formula {
     static constexpr std::string_view name = "sigmoid";
+    static constexpr std::string_view brief = "1 / (1 + exp(-x)).";
 
     ROWAN_NO_EXEC_CHECK
     template <class V>
@@ -36612,10 +34174,7 @@ struct sigmoid_formula {
 /// shapes   x [...] -> [...]
 /// errors   ValueError if exec.threads is negative
 /// cost     one read of x and one write of the result; the same bits with any instruction set
-template <class T, device D>
-Tensor<T, D> sigmoid(D const& exec, Tensor<T, D> const& x) {
-    return detail::unary<detail::sigmoid_formula>(exec, x);
-}
+ROWAN_ELEMENTWISE(sigmoid)
 
 /// The gradient of x from the result and its gradient: out_grad · out · (1 - out).
 /// shapes   both [...] -> [...]
@@ -36625,22 +34184,156 @@ template <class T, device D>
 Tensor<T, D> sigmoid_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad) {
     return detail::unary_grad<detail::sigmoid_formula>(exec, out, out_grad);
 }
-
-template <class T, class Device>
-Tensor<T, Device> sigmoid(Tensor<T, Device> const& x) {
-    return sigmoid(x.device(), x);
-}
 template <class T, class Device>
 Tensor<T, Device> sigmoid_grad(Tensor<T, Device> const& out, Tensor<T, Device> const& out_grad) {
     return sigmoid_grad(out.device(), out, out_grad);
 }
 
-using sigmoid_op = unary_op<detail::sigmoid_formula>;            ///< See sigmoid.
-using sigmoid_grad_op = unary_grad_op<detail::sigmoid_formula>;  ///< The gradient of sigmoid.
+/// The settings of hard_sigmoid.
+struct HardSigmoidOptions {
+    double slope = 0.2;   ///< slope between 0 and 1; PyTorch has 1/6
+    double offset = 0.5;  ///< result at 0
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"slope", &HardSigmoidOptions::slope}, field{"offset", &HardSigmoidOptions::offset});
+    }
+};
+
+namespace detail {
+
+/// slope · x + offset, limited to [0, 1]
+struct hard_sigmoid_formula {
+    static constexpr std::string_view name = "hard_sigmoid";
+    static constexpr std::string_view brief = "slope · x + offset, limited to [0, 1].";
+    using options = HardSigmoidOptions;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x, HardSigmoidOptions const& o) {
+        return limited(V(times(x, o.slope) + constant<V>(o.offset)), 0.0, 1.0);
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g, HardSigmoidOptions const& o) {
+        return where_between(y, 0.0, 1.0, product(g, constant<V>(o.slope)));
+    }
+};
+
+}  // namespace detail
+
+/// slope · x + offset, limited to [0, 1], element-wise. The gradient at the two bends is 0.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if an option is not finite
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(hard_sigmoid, HardSigmoidOptions)
+
+/// The settings of swish.
+struct SwishOptions {
+    double beta = 1;  ///< factor of x in the logistic function
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"beta", &SwishOptions::beta});
+    }
+};
+
+namespace detail {
+
+/// x / (1 + exp(-beta · x))
+struct swish_formula {
+    static constexpr std::string_view name = "swish";
+    static constexpr std::string_view brief = "x / (1 + exp(-beta · x)).";
+    using options = SwishOptions;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x, SwishOptions const& o) {
+        return over_one_plus_exponential(x, times(x, -o.beta));
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, SwishOptions const& o) {
+        // s is 0 or 1 beyond ±800
+        V const scaled = limited(times(x, o.beta), -800.0, 800.0);
+        auto const gate = logistic_and_slope(scaled);
+        return product(g, V(gate.value + product(scaled, gate.slope)));
+    }
+};
+
+}  // namespace detail
+
+/// x / (1 + exp(-beta · x)) element-wise, within 4 + 2 |beta · x| units in the last place; with beta = 1, SiLU.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if an option is not finite
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(swish, SwishOptions)
+
+/// x / (1 + exp(-x)) element-wise: swish with beta = 1.
+/// shapes   x [...] -> [...]
+/// errors   none
+/// cost     as swish
+template <class T, device D>
+Tensor<T, D> silu(D const& exec, Tensor<T, D> const& x) {
+    return swish(exec, x);
+}
+template <class T, class Device>
+Tensor<T, Device> silu(Tensor<T, Device> const& x) {
+    return swish(x);
+}
+
+/// The settings of hard_swish.
+struct HardSwishOptions {
+    double threshold = 6;  ///< upper limit of x + offset
+    double scale = 6;      ///< divisor, not 0
+    double offset = 3;     ///< added to x
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"threshold", &HardSwishOptions::threshold}, field{"scale", &HardSwishOptions::scale},
+                     field{"offset", &HardSwishOptions::offset});
+    }
+};
+
+namespace detail {
+
+/// x · min(max(x + offset, 0), threshold) / scale
+struct hard_swish_formula {
+    static constexpr std::string_view name = "hard_swish";
+    static constexpr std::string_view brief = "x · min(max(x + offset, 0), threshold) / scale.";
+    using options = HardSwishOptions;
+
+    static constexpr void check(HardSwishOptions const& options) {
+        if (options.scale == 0) throw ValueError("scale", options.scale, "another number than 0");
+        if (options.threshold < 0) throw ValueError("threshold", options.threshold, "at least 0");
+    }
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x, HardSwishOptions const& o) {
+        V const gate = limited(V(x + constant<V>(o.offset)), 0.0, o.threshold);
+        return product(V(choose(gate > constant<V>(0.0), x, gate)), product(gate, constant<V>(1 / o.scale)));
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, HardSwishOptions const& o) {
+        V const zero = constant<V>(0.0), gate = limited(V(x + constant<V>(o.offset)), 0.0, o.threshold);
+        V const inner = choose(gate > zero, choose(gate < constant<V>(o.threshold), x, zero), zero);
+        return product(g, product(V(gate + inner), constant<V>(1 / o.scale)));
+    }
+};
+
+}  // namespace detail
+
+/// x · min(max(x + offset, 0), threshold) / scale element-wise (Howard et al. 2019).
+/// shapes   x [...] -> [...]
+/// errors   ValueError if an option is not finite, scale is 0, or threshold is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(hard_swish, HardSwishOptions)
 
 }  // namespace rowan::inline v0
 
-// rowan/op/elementwise/tanh.hpp: tanh, the element-wise hyperbolic tangent.
+// rowan/op/elementwise/tanh.hpp: tanh, stanh, hardtanh and softsign, element-wise.
 
 namespace rowan::inline v0 {
 
@@ -36649,6 +34342,7 @@ namespace detail {
 /// tanh(x)
 struct tanh_formula {
     static constexpr std::string_view name = "tanh";
+    static constexpr std::string_view brief = "The hyperbolic tangent.";
 
     ROWAN_NO_EXEC_CHECK
     template <class V>
@@ -36669,10 +34363,7 @@ struct tanh_formula {
 /// shapes   x [...] -> [...]
 /// errors   ValueError if exec.threads is negative
 /// cost     one read of x and one write of the result; the same bits with any instruction set
-template <class T, device D>
-Tensor<T, D> tanh(D const& exec, Tensor<T, D> const& x) {
-    return detail::unary<detail::tanh_formula>(exec, x);
-}
+ROWAN_ELEMENTWISE_OF_XTENSOR(tanh)
 
 /// The gradient of x from the result and its gradient: out_grad · (1 - out²).
 /// shapes   both [...] -> [...]
@@ -36682,17 +34373,126 @@ template <class T, device D>
 Tensor<T, D> tanh_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad) {
     return detail::unary_grad<detail::tanh_formula>(exec, out, out_grad);
 }
-
-template <class X>
-requires detail::tensor_argument<X>
-auto tanh(X&& x) { return detail::unary<detail::tanh_formula>(x.device(), x); }
 template <class T, class Device>
 Tensor<T, Device> tanh_grad(Tensor<T, Device> const& out, Tensor<T, Device> const& out_grad) {
     return tanh_grad(out.device(), out, out_grad);
 }
 
-using tanh_op = unary_op<detail::tanh_formula>;            ///< See tanh.
-using tanh_grad_op = unary_grad_op<detail::tanh_formula>;  ///< The gradient of tanh.
+/// The settings of stanh.
+struct StanhOptions {
+    double scale_a = 0.67;    ///< factor of x
+    double scale_b = 1.7159;  ///< factor of the result, not 0
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"scale_a", &StanhOptions::scale_a}, field{"scale_b", &StanhOptions::scale_b});
+    }
+};
+
+namespace detail {
+
+/// b · tanh(a · x)
+struct stanh_formula {
+    static constexpr std::string_view name = "stanh";
+    static constexpr std::string_view brief = "scale_b · tanh(scale_a · x).";
+    using options = StanhOptions;
+
+    static constexpr void check(StanhOptions const& options) {
+        if (options.scale_b == 0) throw ValueError("scale_b", options.scale_b, "another number than 0");
+    }
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x, StanhOptions const& o) {
+        return product(constant<V>(o.scale_b), hyperbolic_tangent(times(x, o.scale_a)));
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g, StanhOptions const& o) {
+        V const t = quotient(y, constant<V>(o.scale_b));  // exactly 1 at the limit
+        return product(g, product(constant<V>(o.scale_a * o.scale_b), V(constant<V>(1.0) - product(t, t))));
+    }
+};
+
+}  // namespace detail
+
+/// scale_b · tanh(scale_a · x) element-wise.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if an option is not finite or scale_b is 0
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(stanh, StanhOptions)
+
+/// The settings of hardtanh.
+struct HardtanhOptions {
+    double min = 0;   ///< the smallest result
+    double max = 24;  ///< the largest result
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"min", &HardtanhOptions::min}, field{"max", &HardtanhOptions::max});
+    }
+};
+
+namespace detail {
+
+/// min(max(x, min), max)
+struct hardtanh_formula {
+    static constexpr std::string_view name = "hardtanh";
+    static constexpr std::string_view brief = "x limited to [min, max].";
+    using options = HardtanhOptions;
+
+    static constexpr void check(HardtanhOptions const& options) {
+        if (!(options.max >= options.min)) throw ValueError("max", options.max, "a number not less than min");
+    }
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x, HardtanhOptions const& o) {
+        return limited(x, o.min, o.max);
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g, HardtanhOptions const& o) {
+        return where_between(y, o.min, o.max, g);
+    }
+};
+
+}  // namespace detail
+
+/// min(max(x, min), max) element-wise; NaN propagates. The gradient at the two bends is 0; that of clip is out_grad.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if an option is not finite or max < min
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(hardtanh, HardtanhOptions)
+
+namespace detail {
+
+/// x / (1 + |x|)
+struct softsign_formula {
+    static constexpr std::string_view name = "softsign";
+    static constexpr std::string_view brief = "x / (1 + |x|).";
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x) {
+        V const zero = constant<V>(0.0), z = limited(x, -1e30, 1e30);  // the result is -1 or 1 beyond
+        return quotient(z, V(constant<V>(1.0) + choose(z < zero, V(zero - z), z)));
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g) {
+        V const zero = constant<V>(0.0), below = constant<V>(1.0) + choose(x < zero, V(zero - x), x);
+        return quotient(g, product(below, below));
+    }
+};
+
+}  // namespace detail
+
+/// x / (1 + |x|) element-wise.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(softsign)
 
 }  // namespace rowan::inline v0
 
@@ -37109,12 +34909,9 @@ std::tuple<SelectedRows<T, D>, Tensor<T, D>> embedding_bag_grad(D const& exec, T
     return {std::move(rows), std::move(weight_grad)};
 }
 
-struct weighted_embedding_bag_grad_op {
+struct weighted_embedding_bag_grad_op : operator_of<slots<slot::w, slot::ids, slot::weight, grad_of<slot::out>>,
+                                                    slots<grad_of<slot::w>, grad_of<slot::weight>>, BagOptions> {
     static constexpr std::string_view name = "weighted_embedding_bag_grad";
-    using inputs = slots<slot::w, slot::ids, slot::weight, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::w>, grad_of<slot::weight>>;
-    using attributes = BagOptions;
-    using grad = no_grad;
 
     static constexpr std::array<VarSpec, 2> infer(VarSpec const& w, VarSpec const&, VarSpec const& weight,
                                                   VarSpec const&, BagOptions const& = {}) {
@@ -37128,11 +34925,10 @@ struct weighted_embedding_bag_grad_op {
     }
 };
 
-struct weighted_embedding_bag_op {
+struct weighted_embedding_bag_op
+    : detail::builtin_op<slots<slot::w, slot::ids, slot::weight>, slots<slot::out>, BagOptions> {
     static constexpr std::string_view name = "weighted_embedding_bag";
-    using inputs = slots<slot::w, slot::ids, slot::weight>;
-    using outputs = slots<slot::out>;
-    using attributes = BagOptions;
+    static constexpr std::string_view brief = "embedding_bag with a weight for each id.";
     using grad = grad_rule<weighted_embedding_bag_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& w, VarSpec const& ids, VarSpec const& weight,
@@ -37836,12 +35632,9 @@ Tensor<T, Device> matmul(Tensor<T, Device> const& x, Tensor<T, Device> const& y,
 
 /// The gradient of x or y, summed over the matrices for which that operand was repeated.
 template <bool of_y>
-struct matmul_grad_op {
+struct matmul_grad_op : operator_of<slots<slot::x, slot::y, grad_of<slot::out>>,
+                                    slots<grad_of<std::conditional_t<of_y, slot::y, slot::x>>>, MatmulOptions> {
     static constexpr std::string_view name = of_y ? "matmul_grad_y" : "matmul_grad_x";
-    using inputs = slots<slot::x, slot::y, grad_of<slot::out>>;
-    using outputs = slots<grad_of<std::conditional_t<of_y, slot::y, slot::x>>>;
-    using attributes = MatmulOptions;
-    using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, VarSpec const&, MatmulOptions const& = {}) {
         return of_y ? y : x;
@@ -37855,11 +35648,9 @@ struct matmul_grad_op {
 };
 
 /// The products of batches of matrices, see matmul. For two matrices, those below do the same.
-struct matmul_op {
+struct matmul_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>, MatmulOptions> {
     static constexpr std::string_view name = "matmul";
-    using inputs = slots<slot::x, slot::y>;
-    using outputs = slots<slot::out>;
-    using attributes = MatmulOptions;
+    static constexpr std::string_view brief = "Products of matrices, or of batches of them.";
     using grad = grad_rules<grad_rule<matmul_grad_op<false>>, grad_rule<matmul_grad_op<true>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, MatmulOptions const& options = {}) {
@@ -37922,12 +35713,12 @@ struct matrix_product_grad<true, false> {  // xᵀ · y
 }  // namespace detail
 
 template <bool transpose_x, bool transpose_y>
-struct matrix_product_op {
+struct matrix_product_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>> {
     static_assert(!(transpose_x && transpose_y),
                   "rowan::matrix_product_op: transpose the product instead of both factors");
     static constexpr std::string_view name = transpose_x ? "matmul_tn" : transpose_y ? "matmul_nt" : "matmul_nn";
-    using inputs = slots<slot::x, slot::y>;
-    using outputs = slots<slot::out>;
+    static constexpr std::string_view brief =
+        "The product of two matrices: tn and nt transpose the first or the second.";
     static constexpr unsigned row_inputs = transpose_x ? 0b11 : 0b01;
     static constexpr bool sums_rows = transpose_x;
     using grad = typename detail::matrix_product_grad<transpose_x, transpose_y>::type;
@@ -37981,10 +35772,10 @@ Tensor<T, Device> fc(Tensor<T, Device> const& x, Tensor<T, Device> const& w, Ten
     return fc(x.device(), x, w, b);
 }
 
-struct fc_op {
+struct fc_op : detail::builtin_op<slots<slot::x, slot::w, slot::b>, slots<slot::out>> {
     static constexpr std::string_view name = "fc";
-    using inputs = slots<slot::x, slot::w, slot::b>;
-    using outputs = slots<slot::out>;
+    static constexpr std::string_view brief =
+        "input · W + b; output_size is by default the width of the input. bias may be its first values, or False.";
     static constexpr unsigned row_inputs = 0b001;
     using grad = grad_rules<grad_rule<matmul_nt_op, uses<grad_of<slot::out>, slot::w>, makes<grad_of<slot::x>>>,
                             grad_rule<matmul_tn_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::w>>>,
@@ -38326,12 +36117,10 @@ struct hidden_grad {
 
 }  // namespace slot
 
-struct gru_unit_grad_op {
+struct gru_unit_grad_op : operator_of<slots<slot::saved, slot::h_prev, slot::w, grad_of<slot::h>>,
+                                      slots<grad_of<slot::x>, slot::hidden_grad, grad_of<slot::h_prev>>> {
     static constexpr std::string_view name = "gru_unit_grad";
-    using inputs = slots<slot::saved, slot::h_prev, slot::w, grad_of<slot::h>>;
-    using outputs = slots<grad_of<slot::x>, slot::hidden_grad, grad_of<slot::h_prev>>;
     static constexpr unsigned row_inputs = 0b1011;
-    using grad = no_grad;
 
     static constexpr std::array<VarSpec, 3> infer(VarSpec const&, VarSpec const& h_prev, VarSpec const& w,
                                                   VarSpec const&) {
@@ -38348,10 +36137,9 @@ struct gru_unit_grad_op {
 };
 
 /// See gru_unit. The gradients of w and b are sums over rows, so one product computes them for all steps.
-struct gru_unit_op {
+struct gru_unit_op : detail::builtin_op<slots<slot::x, slot::h_prev, slot::w, slot::b>, slots<slot::h, slot::saved>> {
     static constexpr std::string_view name = "gru_unit";
-    using inputs = slots<slot::x, slot::h_prev, slot::w, slot::b>;
-    using outputs = slots<slot::h, slot::saved>;
+    static constexpr std::string_view brief = "The state of a GRU after one step.";
     static constexpr unsigned row_inputs = 0b0011;
     using grad = grad_rules<grad_rule<gru_unit_grad_op>,
                             grad_rule<matmul_tn_op, uses<slot::h_prev, slot::hidden_grad>, makes<grad_of<slot::w>>>,
@@ -38893,10 +36681,10 @@ std::vector<Tensor<T, Device>> split(Tensor<T, Device> const& x, std::type_ident
 struct split_grad_op;
 
 /// See split. The slot `out` holds all parts as a std::vector.
-struct split_op {
+struct split_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
     static constexpr std::string_view name = "split";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
+    static constexpr std::string_view brief = "Parts of these sizes along an axis.";
+    static constexpr Elements elements = Elements::numbers;
     using grad = grad_rule<split_grad_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     struct attributes {
@@ -38931,12 +36719,8 @@ struct split_op {
 };
 
 /// Concatenates the gradients of the parts.
-struct split_grad_op {
+struct split_grad_op : operator_of<slots<grad_of<slot::out>>, slots<grad_of<slot::x>>, split_op::attributes> {
     static constexpr std::string_view name = "split_grad";
-    using inputs = slots<grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
-    using grad = no_grad;
-    using attributes = split_op::attributes;
 
     static constexpr VarSpec infer(std::span<VarSpec const> out_grad, attributes const& a) {
         return concat_op::infer(out_grad, {a.axis});
@@ -39112,12 +36896,10 @@ std::tuple<Tensor<T, D>, Tensor<T, D>> lstm_unit_grad(D const& exec, Tensor<T, D
     return {std::move(x_grad), std::move(c_prev_grad)};
 }
 
-struct lstm_unit_grad_op {
+struct lstm_unit_grad_op : operator_of<slots<slot::saved, slot::c_prev, grad_of<slot::h>, grad_of<slot::c>>,
+                                       slots<grad_of<slot::x>, grad_of<slot::c_prev>>> {
     static constexpr std::string_view name = "lstm_unit_grad";
-    using inputs = slots<slot::saved, slot::c_prev, grad_of<slot::h>, grad_of<slot::c>>;
-    using outputs = slots<grad_of<slot::x>, grad_of<slot::c_prev>>;
     static constexpr unsigned row_inputs = 0b1111;
-    using grad = no_grad;
 
     static constexpr std::array<VarSpec, 2> infer(VarSpec const&, VarSpec const& c_prev, VarSpec const&,
                                                   VarSpec const&) {
@@ -39134,10 +36916,11 @@ struct lstm_unit_grad_op {
 };
 
 /// See lstm_unit. The gradients of w and b are sums over rows, so one product computes them for all steps.
-struct lstm_unit_op {
+struct lstm_unit_op : detail::builtin_op<slots<slot::x, slot::h_prev, slot::c_prev, slot::w, slot::b>,
+                                         slots<slot::h, slot::c, slot::saved>> {
     static constexpr std::string_view name = "lstm_unit";
-    using inputs = slots<slot::x, slot::h_prev, slot::c_prev, slot::w, slot::b>;
-    using outputs = slots<slot::h, slot::c, slot::saved>;
+    static constexpr std::string_view brief =
+        "The output of an LSTM after one step, and its state, which is output and cell side by side.";
     static constexpr unsigned row_inputs = 0b00111;
     using grad = grad_rules<grad_rule<lstm_unit_grad_op>,
                             grad_rule<matmul_nt_op, uses<grad_of<slot::x>, slot::w>, makes<grad_of<slot::h_prev>>>,
@@ -39405,691 +37188,1215 @@ Var<T, Device> gru(Var<T, Device> const& x, RecurrentOptions const& options,
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/op/sequence/pick_sequences.hpp: pick_sequences_op, the sequences of a batch that a list names.
-
-namespace rowan::inline v0 {
-
-struct pick_sequences_grad_op {
-    static constexpr std::string_view name = "pick_sequences_grad";
-    using inputs = slots<slot::x, slot::ids, grad_of<slot::out>>;  // only the shape and the levels of x are used
-    using outputs = slots<grad_of<slot::x>>;
-    using grad = no_grad;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, VarSpec const&) { return x; }
-
-    template <class T, id_type I, class D>
-    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<I, D> const& ids,
-                               LoDTensor<T, D> const& out_grad) {
-        return pick_sequences_grad(exec, out_grad.value(), x, ids.value());
-    }
-};
-
-/// See pick_sequences.
-struct pick_sequences_op {
-    static constexpr std::string_view name = "pick_sequences";
-    static constexpr bool row_output = false;
-    using inputs = slots<slot::x, slot::ids>;
-    using outputs = slots<slot::out>;
-    using grad = grad_rule<pick_sequences_grad_op>;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& ids) {
-        spec::dense("pick_sequences: x", x);
-        spec::has_rows("pick_sequences: x", x);
-        spec::dense("pick_sequences: ids", ids);
-        spec::ids("pick_sequences: ids", ids);
-        spec::rank("pick_sequences: ids", ids, 1, "1");
-        VarSpec out = x;
-        out.dims[0] = x.lod_level == 0 ? ids.dims[0] : UNK;
-        return out;
-    }
-
-    template <class T, id_type I, class D>
-    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<I, D> const& ids) {
-        return pick_sequences(exec, x, ids.value());
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/layer/pick_sequences.hpp: layer::pick_sequences, the sequences of a batch that a list names.
+// rowan/layer/operator_layer.hpp: operator_layer, the layer that adds one operator.
 
 namespace rowan::inline v0::layer {
 
-/// Result j is first-level sequence ids[j] of x with all that it contains, or row ids[j] if x has no levels. Ids may
-/// repeat and be in any order.
-///     auto chosen = layer::pick_sequences(sentences, layer::data<std::int64_t>("chosen", {UNK}));
-/// shapes   x of m sequences or rows, ids [n] -> n of them, with the levels of x
-/// errors   ShapeError if ids are not of rank 1; when the net runs, IndexError if an id is not in [0, m)
-/// cost     as rowan::pick_sequences, when the net runs
-template <class T, id_type I, class Device>
-Var<T, Device> pick_sequences(Var<T, Device> const& x, Var<I, Device> const& ids) {
-    return apply<pick_sequences_op>({}, x, ids);
-}
+/// A layer that adds the operator Op to the net, with the options that Op takes: a function object, one for each of
+/// rowan's operators in operators.hpp.
+///     inline constexpr operator_layer<my_op> mine{};      // one of your own:
+///     auto y = mine(x, {.slope = 0.1});
+/// shapes   as the operator
+/// errors   what the operator's `infer` throws for inputs and options that do not fit
+/// cost     one operator in the net; when the net runs, that of the operator's `run`
+template <class Op>
+struct operator_layer {
+    using Options = attributes_of<Op>;                       ///< the operator's attributes
+    static constexpr std::size_t inputs = Op::inputs::size;  ///< the number of Vars that it takes
+
+    template <class T, class Device>
+    requires(inputs == 1) auto operator()(Var<T, Device> const& x, Options const& options = {}) const {
+        return apply<Op>(options, x);
+    }
+    template <class T, class U, class Device>
+    requires(inputs == 2) auto operator()(Var<T, Device> const& x, Var<U, Device> const& y,
+                                          Options const& options = {}) const {
+        return apply<Op>(options, x, y);
+    }
+    template <class T, class U, class V, class Device>
+    requires(inputs == 3) auto operator()(Var<T, Device> const& x, Var<U, Device> const& y, Var<V, Device> const& z,
+                                          Options const& options = {}) const {
+        return apply<Op>(options, x, y, z);
+    }
+
+    // Mistakes, which do not compile.
+    template <rowan::detail::no_var X, class... More>
+    void operator()(X const&, More const&...) const {
+        rowan::detail::check_vars<X>();
+    }
+    template <class T, class Device, rowan::detail::no_var Y>
+    requires(!std::same_as<Y, Options>) void operator()(Var<T, Device> const&, Y const&) const {
+        static_assert(inputs == 1, "rowan::layer: this layer takes several Vars");
+        static_assert(inputs != 1,
+                      "rowan::layer: options have names, as in layer::sequence_pool(x, {.pool = Pooling::mean})");
+    }
+};
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/op/sequence/interleave_rows.hpp: nonzero_rows and interleave_rows, rows divided between two branches and merged again.
+// rowan/op/detail/gradients_of.hpp: lists of operators made from a list: with their gradients, without those of training.
+
+namespace rowan::inline v0::detail {
+
+template <class... Op>
+struct OpList {};
+
+template <class... List>
+struct joined;
+template <class... Op>
+struct joined<OpList<Op...>> {
+    using type = OpList<Op...>;
+};
+template <class... A, class... B, class... Rest>
+struct joined<OpList<A...>, OpList<B...>, Rest...> : joined<OpList<A..., B...>, Rest...> {};
+template <class... A, class... B, class... C, class... E, class... Rest>
+struct joined<OpList<A...>, OpList<B...>, OpList<C...>, OpList<E...>, Rest...>
+    : joined<OpList<A..., B..., C..., E...>, Rest...> {};
+
+/// The operators at some positions of a list.
+template <std::size_t i, class Op>
+struct OpAt {};
+template <std::size_t i, class Op>
+std::type_identity<Op> op_at(OpAt<i, Op> const&);
+template <class Positions, class... Op>
+struct IndexedOps;
+template <std::size_t... i, class... Op>
+struct IndexedOps<std::index_sequence<i...>, Op...> : OpAt<i, Op>... {
+    template <auto positions>
+    static auto pick() {
+        return []<std::size_t... k>(std::index_sequence<k...>) {
+            return registry<typename decltype(op_at<positions.at[k]>(std::declval<IndexedOps const&>()))::type...>{};
+        }
+        (std::make_index_sequence<positions.size>{});
+    }
+};
+template <std::size_t n>
+struct Positions {
+    std::array<std::size_t, n> at{};
+    std::size_t size = 0;
+};
+
+/// The position of each name where it is first.
+template <std::size_t n>
+constexpr Positions<n> first_of_each(std::array<std::string_view, n> const& names) {
+    std::array<std::size_t, n> order{};
+    for (std::size_t i = 0; i < n; ++i) order[i] = i;
+    std::sort(order.begin(), order.end(),
+              [&](std::size_t a, std::size_t b) { return names[a] != names[b] ? names[a] < names[b] : a < b; });
+    Positions<n> first;
+    for (std::size_t k = 0; k < n; ++k) {
+        if (k == 0 || names[order[k]] != names[order[k - 1]]) first.at[first.size++] = order[k];
+    }
+    std::sort(first.at.begin(), first.at.begin() + static_cast<std::ptrdiff_t>(first.size));
+    return first;
+}
+
+template <class... Op>
+auto unique(OpList<Op...>) {
+    constexpr auto first = first_of_each(std::array<std::string_view, sizeof...(Op)>{Op::name...});
+    return IndexedOps<std::index_sequence_for<Op...>, Op...>::template pick<first>();
+}
+
+template <class... Rule>
+OpList<typename Rule::op...> ops_of(grad_rules<Rule...>);
+
+/// The operators of a list and those of their gradients' rules, each once.
+template <class... Op>
+auto with_gradients(registry<Op...>) {
+    return unique(typename joined<OpList<Op...>, decltype(ops_of(grad_rules_of<Op>{}))...>::type{});
+}
+
+/// The operators of a list that not training alone needs.
+template <class... Op>
+auto without_training(registry<Op...>) {
+    constexpr auto kept = [] {
+        constexpr std::array<bool, sizeof...(Op)> training{is_for_training<Op>...};
+        Positions<sizeof...(Op)> found;
+        for (std::size_t i = 0; i < training.size(); ++i) {
+            if (!training[i]) found.at[found.size++] = i;
+        }
+        return found;
+    }();
+    return IndexedOps<std::index_sequence_for<Op...>, Op...>::template pick<kept>();
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/elementwise/exp.hpp: exp and log, element-wise.
 
 namespace rowan::inline v0 {
 
 namespace detail {
 
-/// Checks that all elements of a list are 0 or 1.
-template <class D>
-void check_branches(D const& exec, Ids<> const& list) {
-    check_list("ids", list);
-    check_ids(host_exec(exec), "ids", list, 2);
-}
+/// exp(x)
+struct exp_formula {
+    static constexpr std::string_view name = "exp";
+    static constexpr std::string_view brief = "exp(x).";
 
-/// errors   ValueError if the value is neither 0 nor 1
-constexpr void check_branch(std::int64_t value) {
-    if (value != 0 && value != 1) throw ValueError("value", value, "0 or 1");
-}
-
-/// The number of elements that are 1.
-inline std::size_t count_ones(Ids<> const& list) {
-    std::size_t ones = 0;
-    for (std::size_t i = 0; i < list.size(); ++i) ones += list[i] == 1 ? 1 : 0;
-    return ones;
-}
-
-/// For each element of the list, the next row of `ones` if it is 1, else that of `zeros`.
-template <class T>
-std::vector<T*> branch_rows(Ids<> const& list, T* ones, T* zeros, std::size_t width) {
-    std::vector<T*> rows(list.size());
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-        T*& next = list[i] == 1 ? ones : zeros;
-        rows[i] = next;
-        next += width;
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x) {
+        return exponential_of_any(x);
     }
-    return rows;
-}
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g) {
+        return product(g, y);
+    }
+};
 
 }  // namespace detail
 
-/// The positions of the elements that equal `value`, which is 0 or 1, in ascending order.
-/// shapes   ids [n] -> [count]
-/// errors   IndexError if an element is neither 0 nor 1; ValueError if value is neither; ShapeError if ids are a tensor
-///          whose rank is not 1
-/// cost     one read of ids on the host; from device memory they are copied, which synchronizes
-template <device D>
-Tensor<std::int64_t, D> nonzero_rows(D const& exec, std::type_identity_t<Ids<D>> ids, std::int64_t value) {
-    detail::check_branch(value);
-    detail::HostIds<D> const on_host(exec, ids);
-    Ids<> const& list = on_host;
-    detail::check_branches(exec, list);
-    std::vector<std::int64_t> rows;
-    for (std::size_t i = 0; i < list.size(); ++i) {
-        if (list[i] == value) rows.push_back(static_cast<std::int64_t>(i));
-    }
-    auto host = Tensor<std::int64_t>::from_shape({rows.size()});
-    std::copy(rows.begin(), rows.end(), host.data());
-    return to_device(exec, std::move(host));
-}
-
-/// Row i is the next row of x if ids[i] is 1, or of y if it is 0. Paddle's merge_lod_tensor, for rows.
-///
-///     ids {1, 0, 0, 1}    x  a b    y  c d    ->    a c d b
-///
-/// shapes   ids [n], x [ones, ...], y [zeros, ...] -> [n, ...]
-/// errors   IndexError if an id is neither 0 nor 1; ShapeError if ids are a tensor whose rank is not 1, x or y has
-///          another number of rows, or trailing dims differ
-/// cost     one read and one write of every row; ids in device memory are copied to the host, which synchronizes
-template <class T, device D>
-Tensor<T, D> interleave_rows(D const& exec, std::type_identity_t<Ids<D>> ids, Tensor<T, D> const& x,
-                             Tensor<T, D> const& y) {
-    detail::HostIds<D> const on_host(exec, ids);
-    Ids<> const& list = on_host;
-    detail::check_branches(exec, list);
-    std::size_t const ones = detail::count_ones(list);
-    detail::check_height("x", x, static_cast<std::int64_t>(ones));
-    detail::check_height("y", y, static_cast<std::int64_t>(list.size() - ones));
-    detail::check_trailing("y", y, x.shape());
-    auto shape = x.shape();
-    shape[0] = list.size();
-    auto out = detail::new_tensor<T>(exec, shape);
-    std::size_t const width = out.row_size();
-    auto const rows = detail::branch_rows<T const>(list, x.data(), y.data(), width);
-    T* const to = out.data();
-    detail::copy_rows(
-        exec, list.size(), width * sizeof(T), [&](std::size_t i) { return rows[i]; },
-        [=](std::size_t i) { return to + i * width; });
-    return out;
-}
-
-/// The adjoint of interleave_rows: divides out_grad into the gradients of x and y. Paddle's split_lod_tensor, for rows.
-/// shapes   ids [n], out_grad [n, ...] -> [ones, ...] and [zeros, ...]
-/// errors   as interleave_rows
-/// cost     as interleave_rows
-template <class T, device D>
-std::tuple<Tensor<T, D>, Tensor<T, D>> interleave_rows_grad(D const& exec, std::type_identity_t<Ids<D>> ids,
-                                                            Tensor<T, D> const& out_grad) {
-    detail::HostIds<D> const on_host(exec, ids);
-    Ids<> const& list = on_host;
-    detail::check_branches(exec, list);
-    detail::check_height("out_grad", out_grad, static_cast<std::int64_t>(list.size()));
-    auto shape = out_grad.shape();
-    shape[0] = detail::count_ones(list);
-    auto x = detail::new_tensor<T>(exec, shape);
-    shape[0] = list.size() - shape[0];
-    auto y = detail::new_tensor<T>(exec, shape);
-    std::size_t const width = out_grad.row_size();
-    auto const rows = detail::branch_rows<T>(list, x.data(), y.data(), width);
-    T const* const from = out_grad.data();
-    detail::copy_rows(
-        exec, list.size(), width * sizeof(T), [=](std::size_t i) { return from + i * width; },
-        [&](std::size_t i) { return rows[i]; });
-    return {std::move(x), std::move(y)};
-}
-
-/// The settings of nonzero_rows.
-struct RowsWhereOptions {
-    std::int64_t value = 1;  ///< 0 or 1
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"value", &RowsWhereOptions::value});
-    }
-};
-
-/// See nonzero_rows. There is an id for each first-level sequence of x, or for each row if it has no levels.
-/// errors   ShapeError if x has another number of sequences or rows
-struct nonzero_rows_op {
-    static constexpr std::string_view name = "nonzero_rows";
-    static constexpr bool row_output = false;
-    static constexpr unsigned level_inputs = 0b10;
-    using inputs = slots<slot::ids, slot::x>;
-    using outputs = slots<slot::out>;
-    using attributes = RowsWhereOptions;
-    using grad = no_grad;
-
-    static constexpr VarSpec infer(VarSpec const& ids, VarSpec const& x, RowsWhereOptions const& options = {}) {
-        detail::check_branch(options.value);
-        spec::dense("nonzero_rows: ids", ids);
-        spec::ids("nonzero_rows: ids", ids);
-        spec::rank("nonzero_rows: ids", ids, 1, "1");
-        spec::dense("nonzero_rows: x", x);
-        spec::has_rows("nonzero_rows: x", x);
-        if (x.lod_level == 0) spec::same_dim("nonzero_rows: ids.shape(0)", ids.dims[0], x.dims[0]);
-        return tensor_spec<std::int64_t>({UNK});
-    }
-
-    template <class T, id_type I, class D>
-    static LoDTensor<std::int64_t, D> run(D exec, LoDTensor<I, D> const& ids, LoDTensor<T, D> const& x,
-                                          RowsWhereOptions const& options = {}) {
-        auto const expected = x.lod().empty() ? x.value().shape()[0] : x.lod().sequences(0);
-        if (ids.value().size() != expected)
-            throw ShapeError("ids.shape(0)", std::to_string(ids.value().size()),
-                             std::to_string(expected) + ", the number of rows or sequences of x");
-        return LoDTensor<std::int64_t, D>(nonzero_rows(exec, ids.value(), options.value));
-    }
-};
-
-struct interleave_rows_grad_op {
-    static constexpr std::string_view name = "interleave_rows_grad";
-    static constexpr bool row_output = false;
-    using inputs = slots<slot::ids, slot::x, slot::y, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>, grad_of<slot::y>>;
-    using grad = no_grad;
-
-    static constexpr std::array<VarSpec, 2> infer(VarSpec const&, VarSpec const& x, VarSpec const& y, VarSpec const&) {
-        return {x, y};
-    }
-
-    template <class T, id_type I, class D>
-    static auto run(D exec, Tensor<I, D> const& ids, Tensor<T, D> const&, Tensor<T, D> const&,
-                    Tensor<T, D> const& out_grad) {
-        return interleave_rows_grad(exec, ids, out_grad);
-    }
-};
-
-/// See interleave_rows. In the step of a recurrent layer, the result has a row for each sequence.
-struct interleave_rows_op {
-    static constexpr std::string_view name = "interleave_rows";
-    using inputs = slots<slot::ids, slot::x, slot::y>;
-    using outputs = slots<slot::out>;
-    using grad = grad_rule<interleave_rows_grad_op>;
-
-    static constexpr VarSpec infer(VarSpec const& ids, VarSpec const& x, VarSpec const& y) {
-        spec::dense("interleave_rows: ids", ids);
-        spec::ids("interleave_rows: ids", ids);
-        spec::rank("interleave_rows: ids", ids, 1, "1");
-        spec::dense("interleave_rows: x", x);
-        spec::has_rows("interleave_rows: x", x);
-        spec::dense("interleave_rows: y", y);
-        spec::has_rows("interleave_rows: y", y);
-        spec::same_dtype("interleave_rows: y", y, x);
-        VarSpec out = x, other = y;
-        out.dims[0] = other.dims[0] = UNK;
-        out.lod_level = 0;
-        out.dims = spec::same_dims("interleave_rows: y", other, out);
-        out.dims[0] = ids.dims[0];
-        return out;
-    }
-
-    template <class T, id_type I, class D>
-    static Tensor<T, D> run(D exec, Tensor<I, D> const& ids, Tensor<T, D> const& x, Tensor<T, D> const& y) {
-        return interleave_rows(exec, ids, x, y);
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/layer/if_else.hpp: layer::if_else, layers for some rows of a batch and other layers for the rest.
-
-namespace rowan::inline v0::layer {
-
-/// The rows of a batch that the mask marks, and the others.
-template <class T, class Device>
-struct Divided {
-    Var<T, Device> marked;                ///< rows, or sequences, whose mask is true
-    Var<T, Device> others;                ///< the rest
-    Var<std::int64_t, Device> is_marked;  ///< the mask as 0 and 1
-};
-
-/// Divides the rows of x, or its first-level sequences, by a mask: Paddle's split_lod_tensor.
-/// shapes   mask [n], x of n rows or sequences -> two batches that together have n, with the levels of x
-/// errors   ShapeError if mask is not of rank 1 or has another length than x
-/// cost     as rowan::pick_sequences twice, when the net runs
-template <class T, class Device>
-Divided<T, Device> divide_rows(Var<bool, Device> const& mask, Var<T, Device> const& x) {
-    spec::rank("layer::divide_rows: mask", mask->spec(), 1, "1");
-    auto const marks = cast<std::int64_t>(mask);
-    auto const part = [&](std::int64_t value) { return pick_sequences(x, apply<nonzero_rows_op>({value}, marks, x)); };
-    return {part(1), part(0), marks};
-}
-
-/// `then` of the rows or sequences of x whose mask is true, and `otherwise` of the others, merged again in the order of
-/// x: Paddle's IfElse. Both are called once, with a part of x, which may have no rows, and must return a row for each
-/// row or sequence of it. Gradients flow to both; also in a loop and in the step of a recurrent layer.
-///     auto y = layer::if_else(mask, x, [](auto a) { return layer::tanh(a); },
-///                             [](auto b) { return layer::scale(b, 2); });
-/// shapes   mask [n], x of n rows or sequences; results [marked, ...] and [others, ...] -> [n, ...]
-/// errors   ShapeError if mask is not of rank 1, or the trailing dims of the results differ; TypeError if their element
-///          types differ; when the net runs, ShapeError if a result has another number of rows
-/// cost     that of both functions, on their rows; one copy of every row to divide and one to merge them
-template <class T, class Device, class Then, class Otherwise>
-auto if_else(Var<bool, Device> const& mask, Var<T, Device> const& x, Then const& then, Otherwise const& otherwise) {
-    auto const parts = divide_rows(mask, x);
-    auto const yes = then(parts.marked), no = otherwise(parts.others);
-    return apply<interleave_rows_op>({}, parts.is_marked, yes, no);
-}
-
-}  // namespace rowan::inline v0::layer
-
-// rowan/op/norm/layer_norm.hpp: layer_norm, each row with mean 0 and variance 1, scaled and shifted.
-
-namespace rowan::inline v0 {
-
-/// The settings of layer_norm.
-struct LayerNormOptions {
-    std::int64_t begin_axis = -1;  ///< the first axis that is normalised, Paddle's begin_norm_axis; -1 is the last one
-    double epsilon = 1e-5;         ///< added to the variance
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"begin_axis", &LayerNormOptions::begin_axis}, field{"epsilon", &LayerNormOptions::epsilon});
-    }
-};
+/// exp(x) element-wise, computed in dtype<T>::sum, within 1.5 units in the last place for float and double.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE_OF_XTENSOR(exp)
 
 namespace detail {
 
-[[noreturn]] inline void bad_begin_axis(std::int64_t axis, std::size_t rank) {
-    std::string const most = std::to_string(rank - 1);
-    throw ValueError("begin_axis", axis,
-                     std::string("in [1, ").append(most) + "] or [-" + most + ", -1]: axis 0 is that of rows");
-}
+/// log(x)
+struct log_formula {
+    static constexpr std::string_view name = "log";
+    static constexpr std::string_view brief = "The natural logarithm.";
 
-/// The first axis that is normalised, as a number from 1 on.
-constexpr std::size_t first_normalised(LayerNormOptions const& options, std::size_t rank) {
-    check_norm_epsilon(options.epsilon);
-    auto const dims = static_cast<std::int64_t>(rank);
-    std::int64_t const axis = options.begin_axis < 0 ? options.begin_axis + dims : options.begin_axis;
-    if (axis < 1 || axis >= dims) bad_begin_axis(options.begin_axis, rank);
-    return static_cast<std::size_t>(axis);
-}
-
-/// The shape from an axis on.
-template <class Shape>
-constexpr Shape shape_from(Shape const& shape, std::size_t axis) {
-    Shape tail;
-    for (; axis < shape.size(); ++axis) tail.push_back(shape[axis]);
-    return tail;
-}
-
-/// The rows that layer_norm normalises.
-template <class T, class D>
-struct NormRows {
-    typename Tensor<T, D>::shape_type tail;
-    std::size_t n, width;
-
-    NormRows(Tensor<T, D> const& x, LayerNormOptions const& options) {
-        if (x.dimension() < 2) throw ShapeError("x rank", std::to_string(x.dimension()), "at least 2");
-        std::size_t const axis = first_normalised(options, x.dimension());
-        tail = shape_from(x.shape(), axis);
-        width = product_from(x.shape(), axis);
-        n = 1;
-        for (std::size_t i = 0; i < axis; ++i) n *= x.shape(i);
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x) {
+        return logarithm(x);
     }
-
-    void check(char const* field, Tensor<T, D> const* w) const {
-        if (w != nullptr && w->shape() != tail)
-            throw ShapeError(std::string(field) + ".shape()", shape_text(w->shape()),
-                             shape_text(tail) + ", the dims of x from begin_axis on");
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g) {
+        return quotient(g, x);
     }
 };
-
-template <class T, class D>
-Tensor<T, D> normalised_rows(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const* scale, Tensor<T, D> const* shift,
-                             LayerNormOptions const& options) {
-    using S = sum_t<T>;
-    static_assert(floating_element<T>, "rowan::layer_norm: x must have a floating-point type: convert it");
-    NormRows<T, D> const rows(x, options);
-    rows.check("scale", scale);
-    rows.check("shift", shift);
-    ElementLoops<D>::check(exec, x);
-    if (scale != nullptr) ElementLoops<D>::check(exec, *scale);
-    if (shift != nullptr) ElementLoops<D>::check(exec, *shift);
-    auto out = new_tensor<T>(exec, x.shape());
-    auto numbers = ElementLoops<D>::template scratch<S>(exec, rows.n * 2);
-    NormOfRows<T> const norm{x.data(), numbers.data(), 2, rows.width, options.epsilon};
-    RowPasses<D>::template run<S>(
-        exec, rows.n, rows.width,
-        ScaleAndShift<NormOfRows<T>, T>{norm, scale == nullptr ? nullptr : scale->data(),
-                                        shift == nullptr ? nullptr : shift->data(), out.data()},
-        MeanOfRow<T>{norm}, VarianceOfRow<T>{norm});
-    return out;
-}
 
 }  // namespace detail
 
-/// Normalises each row, along the last axis or from begin_axis on: (x - mean) / √(variance + epsilon) · scale + shift,
-/// with the mean and the variance of the row (divided by its size). Ba et al.: Layer Normalization, 2016. The mean is the
-/// first element + the mean of x - that, so that equal elements have the variance 0, however large they are; the variance
-/// is that of x - mean, in a second pass. Both sums have 16 interleaved parts, as in softmax; they are computed in
-/// dtype<T>::sum. The bits are the same for any number of threads and on every device. User-defined types need a sqrt.
-/// shapes   x [n, ...], scale and shift the dims of x from begin_axis on -> [n, ...]
-/// errors   ShapeError if the rank of x is below 2 or scale or shift has another shape; ValueError if begin_axis is 0
-///          or not an axis of x, or epsilon is negative or not finite
-/// cost     one read of x, which stays in the cache for the second and third pass over a row, and one write
-template <class T, device D>
-Tensor<T, D> layer_norm(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& scale, Tensor<T, D> const& shift,
-                        LayerNormOptions const& options = {}) {
-    return detail::normalised_rows(exec, x, &scale, &shift, options);
-}
-/// The same without scale and shift.
-template <class T, device D>
-Tensor<T, D> layer_norm(D const& exec, Tensor<T, D> const& x, LayerNormOptions const& options = {}) {
-    return detail::normalised_rows<T, D>(exec, x, nullptr, nullptr, options);
-}
-
-template <class T, class Device>
-Tensor<T, Device> layer_norm(Tensor<T, Device> const& x, Tensor<T, Device> const& scale, Tensor<T, Device> const& shift,
-                             LayerNormOptions const& options = {}) {
-    return layer_norm(x.device(), x, scale, shift, options);
-}
-template <class T, class Device>
-Tensor<T, Device> layer_norm(Tensor<T, Device> const& x, LayerNormOptions const& options = {}) {
-    return layer_norm(x.device(), x, options);
-}
-
-/// The gradient of x. With h the normalised row and g = out_grad · scale:
-/// (g - mean of g - h · mean of g · h) / √(variance + epsilon)
-/// shapes   x and out_grad [n, ...], scale as in layer_norm -> [n, ...]
-/// errors   as layer_norm; ShapeError if out_grad does not have the shape of x
-/// cost     one read of both and one write; mean and variance are computed again
-template <class T, device D>
-Tensor<T, D> layer_norm_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& scale,
-                             Tensor<T, D> const& out_grad, LayerNormOptions const& options = {}) {
-    using S = detail::sum_t<T>;
-    detail::NormRows<T, D> const rows(x, options);
-    rows.check("scale", &scale);
-    detail::check_same_shape("out_grad", out_grad, x);
-    detail::ElementLoops<D>::check(exec, x, scale, out_grad);
-    auto x_grad = detail::new_tensor<T>(exec, x.shape());
-    auto numbers = detail::ElementLoops<D>::template scratch<S>(exec, rows.n * 4);
-    detail::NormOfRows<T> const norm{x.data(), numbers.data(), 4, rows.width, options.epsilon};
-    detail::GradOfRows<T> const grad{norm, scale.data(), out_grad.data(), x_grad.data()};
-    detail::RowPasses<D>::template run<S>(exec, rows.n, rows.width, grad, detail::MeanOfRow<T>{norm},
-                                          detail::VarianceOfRow<T>{norm}, detail::MeanOfGrad<T>{grad},
-                                          detail::MeanOfGradByNorm<T>{grad});
-    return x_grad;
-}
-
-/// The gradients of scale and shift: the sums of out_grad · h and of out_grad over the rows, in blocks of 64 rows as in
-/// reduce_sum; h is the normalised row.
-/// shapes   x and out_grad [n, ...] -> two tensors with the dims of x from begin_axis on
-/// errors   as layer_norm; ShapeError if out_grad does not have the shape of x
-/// cost     two reads of both; temporary memory for the sums of blocks: 1/64 of x
-template <class T, device D>
-std::tuple<Tensor<T, D>, Tensor<T, D>> layer_norm_param_grad(D const& exec, Tensor<T, D> const& x,
-                                                             Tensor<T, D> const& out_grad,
-                                                             LayerNormOptions const& options = {}) {
-    using S = detail::sum_t<T>;
-    detail::NormRows<T, D> const rows(x, options);
-    detail::check_same_shape("out_grad", out_grad, x);
-    detail::ElementLoops<D>::check(exec, x, out_grad);
-    auto scale_grad = detail::new_tensor<T>(exec, rows.tail), shift_grad = detail::new_tensor<T>(exec, rows.tail);
-    auto numbers = detail::ElementLoops<D>::template scratch<S>(exec, rows.n * 2);
-    detail::NormOfRows<T> const norm{x.data(), numbers.data(), 2, rows.width, options.epsilon};
-    detail::RowPasses<D>::template run<S>(exec, rows.n, rows.width, detail::NoStep{}, detail::MeanOfRow<T>{norm},
-                                          detail::VarianceOfRow<T>{norm});
-    detail::column_sums<S>(exec, rows.n, rows.width, detail::TimesNorm<detail::NormOfRows<T>, T>{norm, out_grad.data()},
-                           scale_grad.data());
-    detail::column_sums<S>(exec, rows.n, rows.width, detail::MatrixElement<T>{out_grad.data(), rows.width},
-                           shift_grad.data());
-    return {std::move(scale_grad), std::move(shift_grad)};
-}
-
-/// The gradient of x; see layer_norm_grad.
-struct layer_norm_grad_op {
-    static constexpr std::string_view name = "layer_norm_grad";
-    using inputs = slots<slot::x, slot::w, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
-    using attributes = LayerNormOptions;
-    static constexpr unsigned row_inputs = 0b101;
-    using grad = no_grad;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, VarSpec const& out_grad, LayerNormOptions const&) {
-        return spec::elementwise("layer_norm_grad: out@GRAD", out_grad, x);
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& w, Tensor<T, D> const& out_grad,
-                            LayerNormOptions const& options) {
-        return layer_norm_grad(exec, x, w, out_grad, options);
-    }
-};
-
-/// The gradients of scale and shift; see layer_norm_param_grad.
-struct layer_norm_param_grad_op {
-    static constexpr std::string_view name = "layer_norm_param_grad";
-    using inputs = slots<slot::x, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::w>, grad_of<slot::b>>;
-    using attributes = LayerNormOptions;
-    static constexpr unsigned row_inputs = 0b11;
-    static constexpr bool sums_rows = true;
-    using grad = no_grad;
-
-    static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& out_grad,
-                                                  LayerNormOptions const& options) {
-        VarSpec w = spec::elementwise("layer_norm_param_grad: out@GRAD", out_grad, x);
-        w.dims = detail::shape_from(x.dims, detail::first_normalised(options, x.dims.size()));
-        w.lod_level = 0;
-        return {w, w};
-    }
-
-    template <class T, class D>
-    static std::tuple<Tensor<T, D>, Tensor<T, D>> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& out_grad,
-                                                      LayerNormOptions const& options) {
-        return layer_norm_param_grad(exec, x, out_grad, options);
-    }
-};
-
-/// See layer_norm. The slots w and b hold scale and shift.
-struct layer_norm_op {
-    static constexpr std::string_view name = "layer_norm";
-    using inputs = slots<slot::x, slot::w, slot::b>;
-    using outputs = slots<slot::out>;
-    using attributes = LayerNormOptions;
-    static constexpr unsigned row_inputs = 0b001;
-    using grad = grad_rules<grad_rule<layer_norm_grad_op>, grad_rule<layer_norm_param_grad_op>>;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& w, VarSpec const& b,
-                                   LayerNormOptions const& options) {
-        spec::dense("layer_norm: x", x);
-        if (x.dims.size() < 2) spec::the_rank_does_not_fit("layer_norm: x", x.dims.size(), "at least 2");
-        std::size_t const axis = detail::first_normalised(options, x.dims.size());
-        VarSpec out = x, like = x;
-        like.dims = detail::shape_from(x.dims, axis);
-        spec::dense("layer_norm: scale", w);
-        spec::dense("layer_norm: shift", b);
-        spec::same_dtype("layer_norm: scale", w, x);
-        spec::same_dtype("layer_norm: shift", b, x);
-        like.dims = spec::same_dims("layer_norm: scale", w, like);
-        like.dims = spec::same_dims("layer_norm: shift", b, like);
-        for (std::size_t i = 0; i < like.dims.size(); ++i) out.dims[axis + i] = like.dims[i];
-        return out;
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& w, Tensor<T, D> const& b,
-                            LayerNormOptions const& options) {
-        return layer_norm(exec, x, w, b, options);
-    }
-};
+/// The natural logarithm element-wise, within 1 unit in the last place for float and double; -infinity for 0, NaN for
+/// negative numbers.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE_OF_XTENSOR(log)
 
 }  // namespace rowan::inline v0
 
-// rowan/layer/layer_norm.hpp: layer::layer_norm, rows with mean 0 and variance 1, and trained scale and shift.
+// rowan/op/detail/normal_cdf.hpp: the standard normal distribution, with the same bits for SIMD registers and scalars.
 
-namespace rowan::inline v0::layer {
+namespace rowan::inline v0::detail {
 
-/// The settings of layer::layer_norm.
-struct LayerNormOptions {
-    std::int64_t begin_axis = -1;  ///< the first axis that is normalised; -1 is the last one
-    double epsilon = 1e-5;         ///< added to the variance
-    bool scale = true;             ///< whether rows are multiplied by a parameter, which begins with ones
-    bool shift = true;             ///< whether a parameter is added, which begins with zeros
-    std::string name = {};         ///< if not empty, the parameters are name.w_0 and name.b_0
-};
-
-/// (x - mean) / √(variance + epsilon) · scale + shift, with the mean and the variance of each row.
-///     auto h = layer::layer_norm(x + layer::fc(x));
-/// shapes   x [n, ...] -> [n, ...], with the levels of x; scale and shift have the dims of x from begin_axis on
-/// errors   ShapeError if the rank of x is below 2, or a dim from begin_axis on is unknown; ValueError if begin_axis is
-///          0 or not an axis of x, or epsilon is negative or not finite; GraphError if the outermost scope already has
-///          these names
-/// cost     as rowan::layer_norm, when the net runs; two parameters in the net
-template <class T, class Device>
-Var<T, Device> layer_norm(Var<T, Device> const& x, LayerNormOptions const& options = {}) {
-    rowan::LayerNormOptions attributes{options.begin_axis, options.epsilon};
-    Dims const& dims = x->spec().dims;
-    if (dims.size() < 2) spec::the_rank_does_not_fit("layer::layer_norm: x", dims.size(), "at least 2");
-    std::size_t const axis = rowan::detail::first_normalised(attributes, dims.size());
-    Dims const tail = rowan::detail::shape_from(dims, axis);
-    rowan::detail::check_known(tail);
-    attributes.begin_axis = static_cast<std::int64_t>(axis);
-    rowan::detail::ScopeRollback parameters(rowan::detail::outermost_scope()), operators(default_scope());
-    auto const row = [&](bool trained, double first, char const* slot) {
-        if (!trained) return layer::full<T, Device>(tail, first);
-        std::string const name = options.name.empty() ? std::string() : options.name + slot;
-        return parameter<T, Device>(tail, Constant{first}, name);
-    };
-    auto const w = row(options.scale, 1, ".w_0"), b = row(options.shift, 0, ".b_0");
-    auto const y = apply<layer_norm_op>(attributes, x, w, b);
-    parameters.keep();
-    operators.keep();
+/// c[0] uⁿ + c[1] uⁿ⁻¹ + … + c[n]
+ROWAN_NO_EXEC_CHECK
+template <class V, std::size_t n>
+ROWAN_HD_INLINE V polynomial(V const& u, double const (&c)[n]) {
+    V y = constant<V>(c[0]);
+    for (std::size_t i = 1; i < n; ++i) y = product(y, u) + constant<V>(c[i]);
     return y;
 }
 
-}  // namespace rowan::inline v0::layer
+/// Q in erfc(z) = exp(-z²) · t · Q(2 t - 1), t = 3 / (3 + z): Chebyshev's interpolation on [-1, 1], with an error of
+/// 9e-9 for float and 8e-17 for double.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V erfc_factor(V const& u) {
+    if constexpr (std::is_same_v<typename lane_of<V>::type, float>) {
+        constexpr double c[] = {2.346841841330497e-05,  7.026003744000487e-05,   -0.00017143787261865554,
+                                -0.0009910108810197737, -0.00040889622317374387, 0.008933822156863641,
+                                0.039843419387507226,   0.1034905945849929,      0.1967427444182752,
+                                0.2944646428681603,     0.3580023023627799};
+        return polynomial(u, c);
+    } else {
+        constexpr double c[] = {
+            -1.1365971769947809e-11, 1.3405666455077527e-09, -1.1137746412760201e-09, -1.3159668631609655e-08,
+            1.647213179132514e-08,   7.23798791311114e-08,   -1.3698477467135753e-07, -3.2794192935327655e-07,
+            9.223786145720273e-07,   1.5800864969572258e-06, -5.82374722681329e-06,   -1.013156283309012e-05,
+            3.5853885449595844e-05,  9.225899512771738e-05,  -0.00018276990598902794, -0.0010113539570887728,
+            -0.0004041388749870603,  0.00894241153786806,    0.03984258709573409,     0.10348908730032906,
+            0.1967427857013676,      0.29446481772329297,    0.3580023023627799};
+        return polynomial(u, c);
+    }
+}
 
-// rowan/op/sequence/lod_reset.hpp: lod_reset_op and lod_from_offsets_op, rows with other levels.
+/// exp(-x²/2), with the rounding error of x² taken into account.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V bell(V const& x) {
+    V const y = limited(x, -64.0, 64.0), high = upper_half(y);
+    V const rest = product(V(y - high), product(V(y + high), constant<V>(-0.5)));
+    V const one = constant<V>(1.0);
+    V const correction =
+        one + product(rest, V(one + product(rest, V(constant<V>(0.5) + product(rest, constant<V>(1.0 / 6))))));
+    return product(exponential_of_any(product(product(high, high), constant<V>(-0.5))), correction);
+}
+
+/// The density exp(-x²/2) / sqrt(2 π) and the distribution Φ(x) = erfc(-x / sqrt(2)) / 2, which is accurate for
+/// negative x, too.
+template <class V>
+struct Normal {
+    V density, distribution;
+};
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE Normal<V> standard_normal(V const& x) {
+    V const zero = constant<V>(0.0), one = constant<V>(1.0), three = constant<V>(3.0), e = bell(x);
+    V const z = product(choose(x < zero, V(zero - x), x), constant<V>(0.70710678118654752440));
+    V const t = quotient(three, V(three + z)), q = erfc_factor(V(product(t, constant<V>(2.0)) - one));
+    V const tail = product(product(e, constant<V>(0.5)), product(t, q));
+    return {product(e, constant<V>(0.39894228040143267794)), choose(x < zero, tail, V(one - tail))};
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/elementwise/gelu.hpp: gelu, element-wise.
 
 namespace rowan::inline v0 {
 
-/// The rows of x with the levels of y, an alias. Paddle's lod_reset.
-/// errors   ShapeError if y has no levels; LodError if they do not cover the rows of x
-struct lod_reset_op {
-    static constexpr std::string_view name = "lod_reset";
-    static constexpr bool row_output = false;
-    static constexpr unsigned level_inputs = 0b10;
-    using inputs = slots<slot::x, slot::y>;
-    using outputs = slots<slot::out>;
-    using grad = grad_rule<drop_levels_grad_op>;
+/// The settings of gelu.
+struct GeluOptions {
+    bool approximate = false;  ///< the formula with tanh instead of the normal distribution
 
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) {
-        spec::dense("lod_reset: x", x);
-        spec::has_rows("lod_reset: x", x);
-        spec::dense("lod_reset: y", y);
-        spec::has_levels("lod_reset: y", y);
-        VarSpec out = x;
-        out.lod_level = y.lod_level;
-        return out;
-    }
-
-    template <class T, class U, class D>
-    static LoDTensor<T, D> run(D, LoDTensor<T, D> const& x, LoDTensor<U, D> const& y) {
-        return {x.value().share(), y.lod()};
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"approximate", &GeluOptions::approximate});
     }
 };
 
-/// The rows of x as sequences of one level: sequence s is rows [offset[s], offset[s + 1]); an alias.
-/// errors   LodError if the offsets do not begin with 0, decrease, or do not end with the number of rows
-struct lod_from_offsets_op {
-    static constexpr std::string_view name = "lod_from_offsets";
-    static constexpr bool row_output = false;
-    using inputs = slots<slot::x, slot::offset>;
-    using outputs = slots<slot::out>;
-    using grad = grad_rule<drop_levels_grad_op>;
+namespace detail {
 
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& offset) {
-        spec::dense("lod_from_offsets: x", x);
-        spec::has_rows("lod_from_offsets: x", x);
-        spec::dense("lod_from_offsets: offset", offset);
-        spec::ids("lod_from_offsets: offset", offset);
-        spec::rank("lod_from_offsets: offset", offset, 1, "1");
-        VarSpec out = x;
-        out.lod_level = 1;
-        return out;
+/// 2 sqrt(2 / π) · (x + 0.044715 x³); the logistic function of it is (1 + tanh(half of it)) / 2.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V gelu_argument(V const& x) {
+    return product(
+        x, V(constant<V>(1.5957691216057308) + product(product(x, x), constant<V>(1.5957691216057308 * 0.044715))));
+}
+
+/// x · Φ(x), or its approximation
+struct gelu_formula {
+    static constexpr std::string_view name = "gelu";
+    static constexpr std::string_view brief = "x · Φ(x), or its approximation by tanh.";
+    using options = GeluOptions;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x, GeluOptions const& o) {
+        if (o.approximate) return over_one_plus_exponential(x, V(constant<V>(0.0) - gelu_argument(x)));
+        V const low = constant<V>(-64.0);  // Φ(x) is 0 below
+        return product(V(choose(x < low, low, x)), standard_normal(x).distribution);
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, GeluOptions const& o) {
+        if (o.approximate) {
+            // y = x · s(u), u = a x + b x³, y' = s + x · s · (1 - s) · (a + 3 b x²); s is 0 or 1 beyond ±22
+            V const z = limited(x, -22.0, 22.0);
+            auto const gate = logistic_and_slope(gelu_argument(z));
+            V const slope = constant<V>(1.5957691216057308) +
+                            product(product(z, z), constant<V>(3 * 1.5957691216057308 * 0.044715));
+            return product(g, V(gate.value + product(product(z, slope), gate.slope)));
+        }
+        auto const normal = standard_normal(x);
+        return product(g, V(normal.distribution + product(limited(x, -64.0, 64.0), normal.density)));
+    }
+};
+
+}  // namespace detail
+
+/// x · Φ(x) element-wise, where Φ is the distribution function of the standard normal distribution (Hendrycks and Gimpel
+/// 2016), within 12 units in the last place, or 24 where the result is subnormal; with `approximate`,
+/// x / 2 · (1 + tanh(u)), u = sqrt(2 / π) · (x + 0.044715 x³), within 4 + 6 |u| units. 0 for -infinity.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(gelu, GeluOptions)
+
+}  // namespace rowan::inline v0
+
+// rowan/op/detail/power.hpp: powers, with the same bits for SIMD registers and scalars.
+
+namespace rowan::inline v0::detail {
+
+/// The number high + low, where |low| is about an epsilon of |high|.
+template <class V>
+struct Pair {
+    V high, low;
+};
+
+/// a + b without an error, for |a| >= |b| or a = 0
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE Pair<V> exact_sum(V const& a, V const& b) {
+    V const sum = a + b;
+    return {sum, V(b - (sum - a))};
+}
+
+/// a · b without an error, where nothing overflows or is subnormal (Dekker).
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE Pair<V> exact_product(V const& a, V const& b) {
+    V const p = product(a, b), a_high = upper_half(a), b_high = upper_half(b);
+    V const a_low = a - a_high, b_low = b - b_high;
+    V const error = ((product(a_high, b_high) - p) + product(a_high, b_low)) + product(a_low, b_high);
+    return {p, V(error + product(a_low, b_low))};
+}
+
+/// log(x) for a finite x > 0, with an error of 2^-33 · log(x) for float and 2^-64 · log(x) for double.
+/// With s = f / (2 + f) and z = s²: log(1 + f) = 2 s · (1 + z/3 + z² · (1/5 + z/7 + …)).
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE Pair<V> logarithm_pair(V const& x) {
+    using S = typename lane_of<V>::type;
+    using limits = std::numeric_limits<S>;
+    constexpr int terms = std::is_same_v<S, float> ? 6 : 13;
+    constexpr double third = static_cast<double>(static_cast<S>(1.0 / 3));  // below 1/3 for double, above for float
+    constexpr double third_rest = std::is_same_v<S, float> ? 1.0 / 3 - third : 0x1.5555555555555p-56;
+    auto const small = x < constant<V>(static_cast<double>(limits::min()));
+    V k, m;
+    split_power(choose(small, product(x, constant<V>(2 / static_cast<double>(limits::epsilon()))), x), k, m);
+    k = choose(small, V(k - constant<V>(limits::digits)), k);
+    V const two = constant<V>(2.0), f = m - constant<V>(1.0), d = f + two;
+    V const s = quotient(f, d);
+    Pair<V> const back = exact_product(s, d);
+    V const s_low = quotient(V(((f - back.high) - back.low) - product(s, V(f - (d - two)))), d);
+    Pair<V> const z = exact_product(s, s);
+    V const z_low = z.low + product(product(s, s_low), two);
+    V series = constant<V>(1.0 / (2 * terms + 1));
+    for (int i = terms - 1; i >= 2; --i) series = product(series, z.high) + constant<V>(1.0 / (2 * i + 1));
+    Pair<V> const cubic = exact_product(z.high, constant<V>(third));
+    V const cubic_low = cubic.low + (product(z.high, constant<V>(third_rest)) + product(z_low, constant<V>(third)));
+    Pair<V> const w = exact_sum(cubic.high, V(cubic_low + product(product(z.high, z.high), series)));
+    Pair<V> const u = exact_product(s, w.high);
+    V const u_low = u.low + (product(s, w.low) + product(s_low, w.high));
+    Pair<V> const half = exact_sum(s, u.high);
+    V const half_low = half.low + (s_low + u_low);
+    Pair<V> const y = exact_sum(product(k, constant<V>(exp_traits<S>::log2_high)), V(half.high + half.high));
+    V const low = y.low + ((half_low + half_low) + product(k, constant<V>(exp_traits<S>::log2_low)));
+    return exact_sum(y.high, low);
+}
+
+/// An exponent high + low, and whether it is an odd or even integer.
+struct Exponent {
+    double high, low;
+    bool whole, odd;
+};
+
+ROWAN_HD_INLINE Exponent exact_exponent(double x) {
+    constexpr double two_53 = 9007199254740992.0;  // all numbers from here on are even integers
+    double const size = x < 0 ? -x : x;
+    auto const floor = static_cast<std::int64_t>(size < two_53 ? size : 0.0);
+    return {x, 0, size >= two_53 || static_cast<double>(floor) == size, floor % 2 != 0};
+}
+
+/// x - 1 without an error
+ROWAN_HD_INLINE Exponent one_less(Exponent const& x) {
+    double const less = x.high - 1;
+    bool const small = x.high < 1 && x.high > -1;
+    return {less, small ? x.high - (less + 1) : (x.high - less) - 1, x.whole, x.whole && !x.odd};
+}
+
+/// factor · x^y for x >= 0, where y and factor are not 0.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V positive_power(V const& x, Exponent const& y, double factor) {
+    using S = typename lane_of<V>::type;
+    if constexpr (is_machine_float<S>) {
+        using traits = exp_traits<S>;
+        constexpr bool single = std::is_same_v<S, float>;
+        constexpr double infinity = std::numeric_limits<double>::infinity();
+        constexpr double most = static_cast<double>(std::numeric_limits<S>::max());
+        // Powers with greater exponents are 0, 1 or infinite. exp(limit) is infinite, times any factor, too.
+        constexpr double enough = single ? 1e11 : 1e20, limit = single ? 2e4 : 4e3, powers = single ? 250 : 2040;
+        // factor = size · 2^shift, where |size| is in [1, 2)
+        constexpr std::uint64_t exponent_bits = std::uint64_t{0x7FF} << 52, one_bits = std::uint64_t{0x3FF} << 52;
+        bool const tiny = factor < 0x1p-1022 && factor > -0x1p-1022;
+        auto const bits = bit_cast<std::uint64_t>(tiny ? factor * 0x1p64 : factor);
+        double const shift = static_cast<double>((bits & exponent_bits) >> 52) - (tiny ? 1087 : 1023);
+        V const size = constant<V>(bit_cast<double>((bits & ~exponent_bits) | one_bits));
+
+        double const high = y.high > enough ? enough : y.high < -enough ? -enough : y.high;
+        double const rest = y.high == high ? (high - static_cast<double>(static_cast<S>(high))) + y.low : 0.0;
+        V const zero = constant<V>(0.0), y_high = constant<V>(high);
+        Pair<V> const log = logarithm_pair(x), scaled = exact_product(log.high, y_high);
+        V const low = scaled.low + (product(log.low, y_high) + product(log.high, constant<V>(rest)));
+        V const at = limited(scaled.high, -limit, limit), n = nearest_power(at);
+        V const most_of_r = at - product(n, constant<V>(traits::log2_high));
+        // Where |low| is above 0.01, at is at its limit.
+        V const rest_of_r = limited(low, -0.01, 0.01) - product(n, constant<V>(traits::log2_low));
+        V const r = most_of_r + rest_of_r;
+        V const tail = r + (product(r, exponential_rest(r)) + (rest_of_r - (r - most_of_r)));
+        // 2^shifted need not be a normal number, but the two powers of two are.
+        V const shifted = limited(V(n + constant<V>(shift)), -powers, powers);
+        V const first = nearest_integer(product(shifted, constant<V>(0.5)));
+        V const scale = product(power_of_two(first), size);
+        V const result = product(V(scale + product(scale, tail)), power_of_two(V(shifted - first)));
+        V const at_zero = constant<V>(y.high < 0 ? factor * infinity : factor * 0.0);
+        V const at_infinity = constant<V>(y.high < 0 ? factor * 0.0 : factor * infinity);
+        V const at_ends = choose(x < constant<V>(most), at_zero, x);  // of 0 and NaN
+        return choose(x > constant<V>(most), at_infinity, choose(x > zero, result, at_ends));
+    } else {
+        return product(exp_of(S(product(constant<V>(y.high), log_of(x)))), constant<V>(factor));
+    }
+}
+
+/// factor · x^y, with the zeros, infinities and NaN of C's pow.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V power(V const& x, Exponent const& y, double factor) {
+    V const zero = constant<V>(0.0), even = positive_power(V(choose(x < zero, V(zero - x), x)), y, factor);
+    if (!y.whole) {
+        constexpr auto infinity = bit_cast<double>(std::uint64_t{0x7FF0} << 48);
+        constexpr auto nan = bit_cast<double>(std::uint64_t{0x7FF8} << 48);
+        return choose(x < zero, choose(x > constant<V>(-infinity), constant<V>(nan), even), even);
+    }
+    if (!y.odd) return even;
+    V const odd = product(even, constant<V>(-1.0));
+    return choose(x < zero, odd, choose(quotient(constant<V>(1.0), x) < zero, odd, even));  // 1 / -0 < 0
+}
+
+/// Whether x^exponent is to be computed by products, which are within 2 units in the last place for exponents in
+/// [-2, 4] and nearly 3 units for -3. Other types than float and double may have no better exp and log.
+template <class V>
+ROWAN_HD_INLINE bool is_product(double exponent, int least, int most) {
+    if constexpr (!is_machine_float<typename lane_of<V>::type>) least = -64, most = 64;
+    return exponent >= least && exponent <= most && static_cast<double>(static_cast<int>(exponent)) == exponent;
+}
+
+/// x^exponent by products
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V power_by_products(V const& x, int exponent) {
+    V const one = constant<V>(1.0);
+    V square = exponent < 0 ? quotient(one, x) : x;
+    auto n = static_cast<unsigned>(exponent < 0 ? -exponent : exponent);
+    V result = n % 2 != 0 ? square : one;
+    while ((n /= 2) != 0) {
+        square = product(square, square);
+        if (n % 2 != 0) result = product(result, square);
+    }
+    return result;
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/elementwise/pow.hpp: pow, sqrt, rsqrt and square, element-wise.
+
+namespace rowan::inline v0 {
+
+/// The settings of pow.
+struct PowOptions {
+    double exponent = 1;  ///< any finite number
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"exponent", &PowOptions::exponent});
+    }
+};
+
+namespace detail {
+
+/// x to the power of an exponent
+struct pow_formula {
+    static constexpr std::string_view name = "pow";
+    static constexpr std::string_view brief = "x to the power of an exponent.";
+    using options = PowOptions;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x, PowOptions const& o) {
+        if (is_product<V>(o.exponent, -2, 4)) return power_by_products(x, static_cast<int>(o.exponent));
+        return power(x, exact_exponent(o.exponent), 1.0);
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, PowOptions const& o) {
+        if (o.exponent == 0) return constant<V>(0.0);
+        if (is_product<V>(o.exponent, -2, 5))
+            return product(g, product(constant<V>(o.exponent), power_by_products(x, static_cast<int>(o.exponent) - 1)));
+        return product(g, power(x, one_less(exact_exponent(o.exponent)), o.exponent));
+    }
+};
+
+}  // namespace detail
+
+/// x to the power of the exponent, element-wise, within 2 units in the last place for float and double, with the zeros,
+/// infinities and NaN of C's pow; the same bits on all machines. The exponent is not rounded to the type of x. The
+/// gradient is out_grad · exponent · x^(exponent - 1), within 4 units.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if the exponent is not finite
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<T, D> pow(D exec, Tensor<T, D> const& x, PowOptions options = {}) {
+    return detail::unary<detail::pow_formula>(exec, x, options);
+}
+template <class X>
+requires detail::changeable_tensor<X>
+auto pow(Cpu exec, X&& x, PowOptions options = {}) { return detail::unary<detail::pow_formula>(exec, x, options); }
+template <class X>
+requires detail::tensor_argument<X>
+auto pow(X&& x, PowOptions options = {}) { return detail::unary<detail::pow_formula>(x.device(), x, options); }
+
+using pow_op = unary_op<detail::pow_formula>;            ///< See pow.
+using pow_grad_op = unary_grad_op<detail::pow_formula>;  ///< The gradient of pow.
+
+namespace detail {
+
+/// sqrt(x)
+struct sqrt_formula {
+    static constexpr std::string_view name = "sqrt";
+    static constexpr std::string_view brief = "The square root.";
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x) {
+        return square_root(x);
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g) {
+        return quotient(g, V(y + y));
+    }
+};
+
+}  // namespace detail
+
+/// The square root element-wise, correctly rounded; NaN for negative numbers.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE_OF_XTENSOR(sqrt)
+
+namespace detail {
+
+/// 1 / sqrt(x)
+struct rsqrt_formula {
+    static constexpr std::string_view name = "rsqrt";
+    static constexpr std::string_view brief = "1 / √x.";
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x) {
+        return quotient(constant<V>(1.0), square_root(x));
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g) {
+        return product(product(g, constant<V>(-0.5)), product(y, product(y, y)));
+    }
+};
+
+}  // namespace detail
+
+/// 1 / sqrt(x) element-wise; infinity for 0, NaN for negative numbers.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(rsqrt)
+
+namespace detail {
+
+/// x²
+struct square_formula {
+    static constexpr std::string_view name = "square";
+    static constexpr std::string_view brief = "x · x.";
+    static constexpr bool integers = true;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x) {
+        return product(x, x);
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g) {
+        return product(g, plus(x, x));
+    }
+};
+
+}  // namespace detail
+
+/// x² element-wise; integers wrap around.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE_OF_XTENSOR(square)
+
+}  // namespace rowan::inline v0
+
+// rowan/op/elementwise/rounding.hpp: floor, ceil, round, sign and abs, element-wise.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// The integer nearest to x, of two the even one, for float and double. A zero has the sign of x.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V rounded_to_even(V const& x) {
+    // Adding and subtracting a number rounds, as it has no bits for fractions. Numbers beyond it have none.
+    using S = typename lane_of<V>::type;
+    constexpr double no_fractions = std::is_same_v<S, float> ? 0x1p23 : 0x1p52;
+    V const round = constant<V>(no_fractions), zero = constant<V>(0.0);
+    V const size = choose(x < zero, V(zero - x), x), whole = rounded(size + round) - round;
+    V const y = choose(x < zero, V(zero - whole), whole);
+    return choose(size < round, choose(whole == zero, product(x, zero), y), x);
+}
+
+/// Base of the functions of integer values, whose gradient is 0.
+struct step_formula {
+    static constexpr bool integers = true;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_out(V const&, V const&) {
+        return constant<V>(0.0);
+    }
+};
+
+/// |x|
+struct abs_formula {
+    static constexpr std::string_view name = "abs";
+    static constexpr std::string_view brief = "|x|.";
+    static constexpr bool integers = true;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x) {
+        V const zero = constant<V>(0.0);
+        return choose(x > zero, x, plus(zero, product(x, constant<V>(-1.0))));
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g) {
+        V const zero = constant<V>(0.0);
+        return choose(x > zero, g, choose(x < zero, product(g, constant<V>(-1.0)), zero));
+    }
+};
+
+}  // namespace detail
+
+/// |x| element-wise; the gradient at 0 is 0. The smallest integer of a type is its own result.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE_OF_XTENSOR(abs)
+
+namespace detail {
+
+/// The sign of x
+struct sign_formula : step_formula {
+    static constexpr std::string_view name = "sign";
+    static constexpr std::string_view brief = "-1, 0 or 1, the sign of x.";
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x) {
+        V const zero = constant<V>(0.0);
+        return choose(x > zero, constant<V>(1.0), choose(x < zero, constant<V>(-1.0), plus(x, zero)));
+    }
+};
+
+}  // namespace detail
+
+/// 1 for x > 0, -1 for x < 0, 0 for both zeros, NaN for NaN, element-wise, as NumPy; the gradient is 0.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE_OF_XTENSOR(sign)
+
+namespace detail {
+
+/// The greatest integer not above x
+struct floor_formula : step_formula {
+    static constexpr std::string_view name = "floor";
+    static constexpr std::string_view brief = "The greatest integer not above x.";
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x) {
+        if constexpr (std::integral<V>) {
+            return x;
+        } else if constexpr (is_machine_float<typename lane_of<V>::type>) {
+            V const nearest = rounded_to_even(x);
+            V const below = choose(nearest > x, V(nearest - constant<V>(1.0)), nearest);
+            return choose(below == constant<V>(0.0), product(x, constant<V>(0.0)), below);
+        } else {
+            return floor_of(x);
+        }
+    }
+};
+
+}  // namespace detail
+
+/// The greatest integer not above x, element-wise; -0, infinities and NaN remain; the gradient is 0.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE_OF_XTENSOR(floor)
+
+namespace detail {
+
+/// The smallest integer not below x
+struct ceil_formula : step_formula {
+    static constexpr std::string_view name = "ceil";
+    static constexpr std::string_view brief = "The smallest integer not below x.";
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x) {
+        V const minus_one = constant<V>(-1.0);
+        return product(floor_formula::value(product(x, minus_one)), minus_one);
+    }
+};
+
+}  // namespace detail
+
+/// The smallest integer not below x, element-wise; -0, infinities and NaN remain, and numbers between -1 and 0 become
+/// -0; the gradient is 0.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE_OF_XTENSOR(ceil)
+
+namespace detail {
+
+/// The integer nearest to x, of two the even one
+struct round_formula : step_formula {
+    static constexpr std::string_view name = "round";
+    static constexpr std::string_view brief = "The nearest integer, of two the even one.";
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x) {
+        if constexpr (std::integral<V>) {
+            return x;
+        } else if constexpr (is_machine_float<typename lane_of<V>::type>) {
+            return rounded_to_even(x);
+        } else {
+            V const half = constant<V>(0.5), below = floor_of(x), rest = x - below, of_half = product(below, half);
+            bool const up = rest > half || (!(rest < half) && floor_of(of_half) < of_half);
+            return up ? below + constant<V>(1.0) : below;
+        }
+    }
+};
+
+}  // namespace detail
+
+/// The nearest integer element-wise, of two the even one, as NumPy; the sign of x remains, also where the result is 0,
+/// except for elements of user-defined types; infinities and NaN remain; the gradient is 0.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE_OF_XTENSOR(round)
+
+}  // namespace rowan::inline v0
+
+// rowan/op/detail/sine.hpp: sin and cos, with the same bits for SIMD registers and scalars.
+
+namespace rowan::inline v0::detail {
+
+/// A number as count · π/2 + rest, where count is an integer, modulo 4 for large numbers, and |rest| <= π/4.
+template <class V>
+struct QuarterTurns {
+    V count;
+    Pair<V> rest;
+};
+
+/// Numbers from here on are reduced by many_quarter_turns.
+inline constexpr double many_turns = 1048576.0;
+
+/// a + b without an error (Knuth)
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE Pair<V> exact_sum_of_any(V const& a, V const& b) {
+    V const sum = a + b, of_b = sum - a;
+    return {sum, V((a - (sum - of_b)) + (b - of_b))};
+}
+
+/// The quarter turns of a finite x, |x| >= 2^20: the product of its mantissa with 192 bits of 2/π (Payne and Hanek).
+ROWAN_HD inline QuarterTurns<double> many_quarter_turns(double x) {
+    constexpr std::uint32_t two_over_pi[] = {
+        0,          0,          0xA2F9836E, 0x4E441529, 0xFC2757D1, 0xF534DDC0, 0xDB629599, 0x3C439041,
+        0xFE5163AB, 0xDEBBC561, 0xB7246E3A, 0x424DD2E0, 0x06492EEA, 0x09D1921C, 0xFE1DEB1C, 0xB129A73E,
+        0xE88235F5, 0x2EBB4484, 0xE99C7026, 0xB45F7E41, 0x3991D639, 0x835339F4, 0x9C845F8B, 0xBDF9283B,
+        0x1FF897FF, 0xDE05980F, 0xEF2F118B, 0x5A0A6D1F, 0x6D367ECF, 0x27CB09B7, 0x4F463F66, 0x9E5FEA2D,
+        0x7527BAC7, 0xEBE5F17B, 0x3D0739F7, 0x8A5292EA, 0x6BFB5FB1, 0x1F8D5D08, 0x56033046};
+    constexpr int words = 6;
+    // |x| = mantissa · 2^exponent. Bits of 2/π before the first one make multiples of four quarter turns.
+    auto const bits = bit_cast<std::uint64_t>(x);
+    std::uint64_t const mantissa = (bits & ((std::uint64_t{1} << 52) - 1)) | (std::uint64_t{1} << 52);
+    auto const first = static_cast<unsigned>(bits >> 52 & 0x7FF) - 1075 - 2 + 64;
+    std::uint32_t product_bits[words] = {};  // the lowest word first
+    for (int half = 0; half < 2; ++half) {
+        std::uint64_t const factor = half == 0 ? mantissa & 0xFFFFFFFF : mantissa >> 32;
+        std::uint64_t carry = 0;
+        for (int i = half; i < words; ++i) {
+            std::uint32_t const* const at = two_over_pi + first / 32 + (words - 1 - (i - half));
+            std::uint64_t const two = std::uint64_t{at[0]} << 32 | at[1];
+            carry += product_bits[i] + factor * (two >> (32 - first % 32) & 0xFFFFFFFF);
+            product_bits[i] = static_cast<std::uint32_t>(carry);
+            carry >>= 32;
+        }
+    }
+    // The two highest bits are the count; the others are the rest, which is negative from half a quarter turn on.
+    bool const more = (product_bits[words - 1] >> 29 & 1) != 0;
+    double const count = (product_bits[words - 1] >> 30) + (more ? 1.0 : 0.0);
+    product_bits[words - 1] &= 0x3FFFFFFF;
+    Pair<double> rest{more ? -1.0 : 0.0, 0};
+    double unit = 0x1p-30;
+    for (int i = words - 1; i >= 0; --i, unit *= 0x1p-32) {
+        Pair<double> const sum = exact_sum_of_any(rest.high, product_bits[i] * unit);
+        rest = {sum.high, rest.low + sum.low};
+    }
+    double const sign = x < 0 ? -1 : 1;
+    Pair<double> const turned = exact_product(rest.high, 0x1.921fb54442d18p+0 * sign);
+    double const low =
+        product(rest.high, 0x1.1a62633145c07p-54 * sign) + product(rest.low, 0x1.921fb54442d18p+0 * sign);
+    return {count * sign, exact_sum(turned.high, turned.low + low)};
+}
+
+/// The quarter turns of x. π/2 as four numbers of which n times each but the last is exact (Cody and Waite).
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE QuarterTurns<V> quarter_turns(V const& x) {
+    constexpr double most = 0x1.fffffffffffffp+1023;
+    V const n = nearest_integer(product(x, constant<V>(0x1.45f306dc9c883p-1))), zero = constant<V>(0.0);
+    V const first = x - product(n, constant<V>(0x1.921fb544p+0));
+    Pair<V> const second = exact_sum_of_any(first, V(zero - product(n, constant<V>(0x1.0b4611a6p-34))));
+    Pair<V> const third = exact_sum_of_any(second.high, V(zero - product(n, constant<V>(0x1.3198a2ep-69))));
+    V const low = (second.low + third.low) - product(n, constant<V>(0x1.b839a252049c1p-104));
+    QuarterTurns<V> turns{n, exact_sum(third.high, low)};
+    if constexpr (is_batch<V>) {
+        if (xsimd::any(x >= constant<V>(many_turns)) || xsimd::any(x <= constant<V>(-many_turns))) {
+            double at[V::size], count[V::size], high[V::size], rest_low[V::size];
+            x.store_unaligned(at);
+            turns.count.store_unaligned(count);
+            turns.rest.high.store_unaligned(high);
+            turns.rest.low.store_unaligned(rest_low);
+            for (std::size_t i = 0; i < V::size; ++i) {
+                double const size = at[i] < 0 ? -at[i] : at[i];
+                if (!(size >= many_turns && size <= most)) continue;
+                QuarterTurns<double> const many = many_quarter_turns(at[i]);
+                count[i] = many.count, high[i] = many.rest.high, rest_low[i] = many.rest.low;
+            }
+            return {V::load_unaligned(count), {V::load_unaligned(high), V::load_unaligned(rest_low)}};
+        }
+    } else if ((x >= many_turns || x <= -many_turns) && x <= most && x >= -most) {
+        return many_quarter_turns(x);
+    }
+    return turns;
+}
+
+/// The coefficients of x^(2k+1) in the Taylor series of the sine, and of x^2k in that of the cosine.
+struct TaylorSeries {
+    double sine[10] = {1}, cosine[10] = {1};
+    constexpr TaylorSeries() {
+        for (int k = 1; k < 10; ++k) {
+            cosine[k] = -sine[k - 1] / (2 * k);
+            sine[k] = cosine[k] / (2 * k + 1);
+        }
+    }
+};
+
+/// sin(x) for double, or cos(x), which is sin(x + a quarter turn), from the Taylor polynomials on [-π/4, π/4].
+ROWAN_NO_EXEC_CHECK
+template <bool cosine, class V>
+ROWAN_HD_INLINE V sine_of_double(V const& x) {
+    QuarterTurns<V> const turns = quarter_turns(x);
+    auto const& [high, low] = turns.rest;
+    V const one = constant<V>(1.0), half = constant<V>(0.5), z = product(high, high), half_z = product(z, half);
+    constexpr TaylorSeries taylor;
+    V sines = constant<V>(taylor.sine[9]), cosines = constant<V>(taylor.cosine[9]);
+    for (int k = 8; k >= 1; --k) sines = product(sines, z) + constant<V>(taylor.sine[k]);
+    for (int k = 8; k >= 2; --k) cosines = product(cosines, z) + constant<V>(taylor.cosine[k]);
+    V const sine = high + (product(product(high, z), sines) + (low - product(low, half_z)));
+    V const most = one - half_z, rest = product(product(z, z), cosines) - product(high, low);
+    V const of_cosine = most + (((one - most) - half_z) + rest);
+    // The quarter turns are 0, 1, 2 or 3, or less by 4.
+    V const n = turns.count + constant<V>(cosine ? 1.0 : 0.0);
+    V const four = constant<V>(4.0), quarter = n - product(nearest_integer(product(n, constant<V>(0.25))), four);
+    V const size = product(quarter, quarter);
+    V const y = choose(size == one, of_cosine, sine);
+    auto const negative = product(quarter, quarter - half) > constant<V>(1.0);  // -1, 2 and -2
+    V const turned = choose(negative, product(y, constant<V>(-1.0)), y);
+    constexpr auto nan = bit_cast<double>(std::uint64_t{0x7FF8} << 48);
+    auto const finite = product(x, constant<V>(0.0)) == constant<V>(0.0);
+    V const result = choose(finite, turned, constant<V>(nan));
+    if constexpr (cosine) {
+        return result;
+    } else {  // also -0
+        return choose(product(x, x) < constant<V>(0x1p-60), x, result);
+    }
+}
+
+/// sin(x), or cos(x), within 1 unit in the last place for all x; NaN for infinities. Those of floats are computed in
+/// double. Other types use std::sin or a `sin` that ADL finds.
+ROWAN_NO_EXEC_CHECK
+template <bool cosine, class V>
+ROWAN_HD_INLINE V sine(V const& x) {
+    using S = typename lane_of<V>::type;
+    if constexpr (std::is_same_v<S, double>) {
+        return sine_of_double<cosine>(x);
+    } else if constexpr (std::is_same_v<V, float>) {
+        return static_cast<float>(sine_of_double<cosine>(static_cast<double>(x)));
+    } else if constexpr (is_batch<V>) {
+        using Wide = xsimd::batch<double, typename V::arch_type>;
+        float lanes[V::size];
+        x.store_unaligned(lanes);
+        for (std::size_t i = 0; i < V::size; i += Wide::size)
+            store(sine_of_double<cosine>(load<Wide>(lanes + i)), lanes + i);
+        return V::load_unaligned(lanes);
+    } else if constexpr (cosine) {
+        return cos_of(x);
+    } else {
+        return sin_of(x);
+    }
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/elementwise/sin.hpp: sin and cos, element-wise.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// sin(x)
+struct sin_formula {
+    static constexpr std::string_view name = "sin";
+    static constexpr std::string_view brief = "The sine.";
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x) {
+        return sine<false>(x);
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g) {
+        return product(g, sine<true>(x));
+    }
+};
+
+}  // namespace detail
+
+/// The sine element-wise, within 1 unit in the last place for all floats and doubles, also huge ones, with the same
+/// bits on all machines; NaN for infinities. Those of floats are computed in double.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE_OF_XTENSOR(sin)
+
+namespace detail {
+
+/// cos(x)
+struct cos_formula {
+    static constexpr std::string_view name = "cos";
+    static constexpr std::string_view brief = "The cosine.";
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x) {
+        return sine<true>(x);
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g) {
+        return product(product(g, constant<V>(-1.0)), sine<false>(x));
+    }
+};
+
+}  // namespace detail
+
+/// The cosine element-wise, as sin.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE_OF_XTENSOR(cos)
+
+}  // namespace rowan::inline v0
+
+// rowan/op/elementwise/softplus.hpp: softplus, element-wise.
+
+namespace rowan::inline v0 {
+
+/// The settings of softplus.
+struct SoftplusOptions {
+    double beta = 1;  ///< sharpness of the bend, above 0
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"beta", &SoftplusOptions::beta});
+    }
+};
+
+namespace detail {
+
+/// log(1 + exp(beta · x)) / beta
+struct softplus_formula {
+    static constexpr std::string_view name = "softplus";
+    static constexpr std::string_view brief = "log(1 + exp(beta · x)) / beta.";
+    using options = SoftplusOptions;
+
+    static constexpr void check(SoftplusOptions const& options) {
+        if (!(options.beta > 0)) throw ValueError("beta", options.beta, "a positive number");
     }
 
-    template <class T, id_type I, class D>
-    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<I, D> const& offset) {
-        detail::HostIds<D> const offsets(exec, offset.value());
-        return {x.value().share(), Lod{static_cast<Ids<> const&>(offsets)}};
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V value(V const& x, SoftplusOptions const& o) {
+        V const zero = constant<V>(0.0), scaled = product(x, constant<V>(o.beta));
+        V const size = choose(scaled < zero, scaled, V(zero - scaled));
+        return choose(x > zero, x, choose(x < zero, zero, x)) +
+               product(logarithm_of_one_plus(exponential_of_any(size)), constant<V>(1 / o.beta));
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, SoftplusOptions const& o) {
+        return product(g, over_one_plus_exponential(constant<V>(1.0), product(x, constant<V>(-o.beta))));
+    }
+};
+
+}  // namespace detail
+
+/// log(1 + exp(beta · x)) / beta element-wise, within 5 units in the last place; nothing overflows.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if beta is not finite or not above 0
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(softplus, SoftplusOptions)
+
+}  // namespace rowan::inline v0
+
+// rowan/op/loss/accuracy.hpp: accuracy, the fraction of rows whose largest element, or one of the k largest, is at the label.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// Whether a, element j of a row, leaves element k, of value `most`, the first maximum; false if a is NaN.
+ROWAN_NO_EXEC_CHECK
+template <class S>
+ROWAN_HD_INLINE bool leaves_first(std::size_t j, S const& a, std::size_t k, S const& most) {
+    return j < k ? a < most : a <= most;
+}
+
+/// Whether element k is the first maximum of n elements; false if any element is NaN.
+template <class S, class T>
+bool is_first_largest(std::size_t n, T const* x, std::size_t k) {
+    auto const most = load<S>(x + k);
+    bool yes = true;
+    for (std::size_t j = 0; j < k; ++j) yes = yes && leaves_first(j, load<S>(x + j), k, most);
+    for (std::size_t j = k; j < n; ++j) yes = yes && leaves_first(j, load<S>(x + j), k, most);
+    return yes;
+}
+
+/// The number of elements begin, begin + step, … that are ahead of element k in descending order, where the first of
+/// equal ones is ahead; at least `most` if one of them is NaN.
+ROWAN_NO_EXEC_CHECK
+template <class S, class T>
+ROWAN_HD std::int64_t count_ahead(std::size_t begin, std::size_t step, std::size_t n, T const* x, std::size_t k,
+                                  std::int64_t most) {
+    auto const at_label = load<S>(x + k);
+    std::int64_t ahead = 0;
+    for (std::size_t j = begin; j < n; j += step) {
+        auto const a = load<S>(x + j);
+        if (!leaves_first(j, a, k, at_label))
+            ahead += a <= a && at_label <= at_label ? 1 : most;  // else there is a NaN
+    }
+    return ahead;
+}
+
+/// Computes the fraction of correct rows on a device. The Thrust specialization is in rowan/thrust/op/accuracy.hpp.
+template <class D>
+struct CorrectShare {
+    static_assert(has_backend<D>, "rowan: accuracy on a Thrust device needs #include <rowan/thrust/op/accuracy.hpp>");
+};
+
+template <>
+struct CorrectShare<Cpu> {
+    template <class T, class I>
+    static void share(Cpu exec, std::size_t n, std::size_t classes, T const* x, I const* label, std::int64_t most,
+                      double* out) {
+        std::atomic<std::size_t> right{0};
+        for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
+            std::size_t count = 0;
+            for (std::size_t i = begin; i < end; ++i) {
+                auto const k = static_cast<std::size_t>(label[i]);
+                T const* const row = x + i * classes;
+                bool const yes = most == 1 ? is_first_largest<sum_t<T>>(classes, row, k)
+                                           : count_ahead<sum_t<T>>(0, 1, classes, row, k, most) < most;
+                count += yes ? 1 : 0;
+            }
+            right += count;
+        });
+        *out = n == 0 ? 0.0 : static_cast<double>(right.load()) / static_cast<double>(n);
+    }
+};
+
+constexpr void check_places(std::int64_t k) {
+    if (k < 1) throw ValueError("accuracy: k", k, "at least 1");
+}
+
+}  // namespace detail
+
+/// The fraction of the rows of x whose argmax, or one of whose k largest elements, is at the label; ties go to the first
+/// of equal elements. 0 if x has no rows. A row that contains a NaN counts as wrong.
+/// shapes   x [n, classes], label [n] of int32 or int64 -> [1]
+/// errors   ShapeError if x is not a matrix or label is not of shape [n]; IndexError if a label is not in [0, classes);
+///          ValueError if k < 1
+/// cost     at most one read of x
+template <class T, id_type I, device D>
+Tensor<double, D> accuracy(D const& exec, Tensor<T, D> const& x, Tensor<I, D> const& label, std::int64_t k = 1) {
+    detail::check_places(k);
+    detail::check_rank("x", x, 2);
+    std::size_t const n = x.shape(0), classes = x.shape(1);
+    detail::check_one_per_row("label", label, n);
+    detail::ElementLoops<D>::check(exec, x, label);
+    detail::ElementLoops<D>::check_ids(exec, "label", label, static_cast<std::int64_t>(classes));
+    auto share = detail::new_tensor<double>(exec, {1});
+    std::int64_t const most = std::min(k, std::max<std::int64_t>(static_cast<std::int64_t>(classes), 1));
+    detail::CorrectShare<D>::share(exec, n, classes, x.data(), label.data(), most, share.data());
+    return share;
+}
+
+template <class T, class I, class Device>
+Tensor<double, Device> accuracy(Tensor<T, Device> const& x, Tensor<I, Device> const& label, std::int64_t k = 1) {
+    return accuracy(x.device(), x, label, k);
+}
+
+/// The settings of accuracy_op.
+struct AccuracyOptions {
+    std::optional<std::int64_t> k = {};  ///< a row is correct if its label is at one of the k largest elements; none: 1
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"k", &AccuracyOptions::k});
+    }
+};
+
+/// See accuracy.
+struct accuracy_op : detail::builtin_op<slots<slot::x, slot::label>, slots<slot::out>, AccuracyOptions> {
+    static constexpr std::string_view name = "accuracy";
+    static constexpr std::string_view brief = "The fraction of rows whose label is among the k greatest elements.";
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& label, attributes const& a = {}) {
+        detail::check_places(a.k.value_or(1));
+        spec::matrix("accuracy: x", x);
+        spec::dense("accuracy: label", label);
+        spec::rank("accuracy: label", label, 1, "1");
+        spec::ids("accuracy: label", label);
+        spec::same_dim("accuracy: label.shape(0)", label.dims[0], x.dims[0]);
+        return tensor_spec<double>({1});
+    }
+
+    template <class T, class I, class D>
+    static Tensor<double, D> run(D exec, Tensor<T, D> const& x, Tensor<I, D> const& label, attributes const& a = {}) {
+        return accuracy(exec, x, label, a.k.value_or(1));
     }
 };
 
 }  // namespace rowan::inline v0
-
-// rowan/layer/lod_reset.hpp: layer::lod_reset and lod_from_offsets, rows with other levels.
-
-namespace rowan::inline v0::layer {
-
-/// The rows of x with the levels of y; the elements of y, of any type, are not used.
-///     auto sequences = layer::lod_reset(rows, words);
-/// shapes   x [n, ...], y with levels for n rows -> [n, ...], with the levels of y
-/// errors   ShapeError if y has no levels; when the net runs, LodError if they are not for n rows
-/// cost     O(1), when the net runs: an alias
-template <class T, class U, class Device>
-Var<T, Device> lod_reset(Var<T, Device> const& x, Var<U, Device> const& y) {
-    return apply<lod_reset_op>({}, x, y);
-}
-
-/// The rows of x as sequences: sequence s is rows [offset[s], offset[s + 1]).
-///     auto sentences = layer::lod_from_offsets(words, layer::data<std::int64_t>("offsets", {UNK}));      // 0, 3, 3, 7
-/// shapes   x [n, ...], offset [sequences + 1] -> [n, ...] with one level
-/// errors   ShapeError if offset is not of rank 1; when the net runs, LodError if offsets do not begin with 0, decrease,
-///          or do not end with n
-/// cost     O(sequences), when the net runs: an alias
-template <class T, id_type I, class Device>
-Var<T, Device> lod_from_offsets(Var<T, Device> const& x, Var<I, Device> const& offset) {
-    return apply<lod_from_offsets_op>({}, x, offset);
-}
-
-}  // namespace rowan::inline v0::layer
 
 // rowan/op/detail/permute.hpp: permute, which copies a tensor in another order of its axes.
 
@@ -40247,12 +38554,8 @@ auto transpose(X&& x, TransposeOptions options) {
 }
 
 /// The gradient of x: that of the result in the order of x.
-struct transpose_grad_op {
+struct transpose_grad_op : operator_of<slots<grad_of<slot::out>>, slots<grad_of<slot::x>>, TransposeOptions> {
     static constexpr std::string_view name = "transpose_grad";
-    using inputs = slots<grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
-    using attributes = TransposeOptions;
-    using grad = no_grad;
 
     static constexpr bool row_wise(TransposeOptions const& options) {
         return !options.perm.empty() && options.perm[0] == 0;
@@ -40280,11 +38583,14 @@ private:
 };
 
 /// See transpose.
-struct transpose_op {
+struct transpose_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, TransposeOptions> {
     static constexpr std::string_view name = "transpose";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    using attributes = TransposeOptions;
+    static constexpr std::string_view brief = "The dims in another order, by default reversed.";
+    static constexpr Elements elements = Elements::numbers;
+    static constexpr TransposeOptions normal(VarSpec const& x, TransposeOptions options) {
+        for (std::int64_t& axis : options.perm) axis = detail::from_first(axis, x.dims.size());
+        return options;
+    }
     using grad = grad_rule<transpose_grad_op>;
 
     static constexpr bool row_wise(TransposeOptions const& options) { return transpose_grad_op::row_wise(options); }
@@ -40374,32 +38680,6 @@ struct ClassRows {
         if (label.shape() != rest) throw ShapeError("label.shape()", shape_text(label.shape()), shape_text(rest));
     }
 };
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/layer/detail/along_axis.hpp: layers along any axis, from those along the last one.
-
-namespace rowan::inline v0::detail {
-
-/// layer(x) with the axis as the last one of a tensor of rank 2 or more, and then in its place, with the levels of x.
-template <class T, class Device, class F>
-layer::Var<T, Device> along_axis(char const* field, layer::Var<T, Device> const& x, std::int64_t axis, F const& layer) {
-    using rowan::layer::apply;
-    VarSpec const& spec = x->spec();
-    spec::dense(field, spec);
-    spec::has_rows(field, spec);
-    std::size_t const rank = spec.dims.size(), at = checked_axis(axis, rank);
-    if (rank > 1 && at == rank - 1) return layer(x);
-    auto const order = [&](bool back) {
-        TransposeOptions options;
-        for (std::size_t i = 0; i < rank; ++i)
-            options.perm.push_back(static_cast<std::int64_t>(axis_last_order(at, rank, back)[i]));
-        return options;
-    };
-    auto const y = rank == 1 ? apply<squeeze_op>({.axes = {0}}, layer(apply<unsqueeze_op>({.axes = {0}}, x)))
-                             : apply<transpose_op>(order(true), layer(apply<transpose_op>(order(false), x)));
-    return at == 0 && spec.lod_level != 0 ? apply<lod_reset_op>({}, y, x) : y;
-}
 
 }  // namespace rowan::inline v0::detail
 
@@ -40688,7 +38968,7 @@ struct SoftLabelGrad {
 /// shapes   x [n, classes] of probabilities, label [n] of int32 or int64 -> [1], or [n] without reduction; or x [...]
 ///          with classes along the axis, label [...] without that axis -> [1], or that of label without reduction
 /// errors   ShapeError if x has a rank below 2, label has another shape, or there is not one weight for each class;
-///          ValueError if the axis is not in [-rank, rank); IndexError if a label is not in [0, classes) and not
+///          IndexError if the axis is not in [-rank, rank); IndexError if a label is not in [0, classes) and not
 ///          ignore_index, or if there are rows, but no classes
 /// cost     O(n); x is transposed if the axis is not the last one; the same bits for any number of threads
 template <class T, id_type I, device D>
@@ -40713,7 +38993,7 @@ Tensor<T, D> cross_entropy_of_probabilities(D const& exec, Tensor<T, D> const& x
 /// weights, each term is multiplied by that of its class; the mean divides by the number of rows, as in PyTorch.
 /// shapes   x [...] with classes along the axis, label the same -> [1], or [...] without the axis without reduction
 /// errors   ShapeError if x has a rank below 2, label has another shape, or there is not one weight for each class;
-///          ValueError if the axis is not in [-rank, rank), or there is an ignore_index
+///          IndexError if the axis is not in [-rank, rank), or there is an ignore_index
 /// cost     one read of both, which are transposed if the axis is not the last one; the same bits for any number of
 ///          threads
 template <class T, device D>
@@ -40794,13 +39074,13 @@ Tensor<T, Device> cross_entropy_of_probabilities_grad(Tensor<T, Device> const& x
 struct cross_entropy_of_probabilities_grad_op;
 
 /// See cross_entropy_of_probabilities. Labels are class indices without the axis of the classes, or probabilities of the shape of x.
-struct cross_entropy_of_probabilities_op {
+struct cross_entropy_of_probabilities_op
+    : detail::builtin_op<slots<slot::x, slot::target>, slots<slot::out>, CrossEntropyOptions> {
     static constexpr std::string_view name = "cross_entropy_of_probabilities";
-    using inputs = slots<slot::x, slot::label>;
-    using outputs = slots<slot::out>;
-    using grad = grad_rule<cross_entropy_of_probabilities_grad_op, uses<slot::x, slot::label, grad_of<slot::out>>,
+    static constexpr std::string_view brief =
+        "-log(probability of the label), from probabilities; classes are along an axis, and may have weights.";
+    using grad = grad_rule<cross_entropy_of_probabilities_grad_op, uses<slot::x, slot::target, grad_of<slot::out>>,
                            makes<grad_of<slot::x>>>;
-    using attributes = CrossEntropyOptions;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& label, attributes const& a) {
         constexpr detail::LabelFields names{"cross_entropy_of_probabilities: x",
@@ -40819,12 +39099,9 @@ struct cross_entropy_of_probabilities_op {
     }
 };
 
-struct cross_entropy_of_probabilities_grad_op {
+struct cross_entropy_of_probabilities_grad_op
+    : operator_of<slots<slot::x, slot::target, grad_of<slot::out>>, slots<grad_of<slot::x>>, CrossEntropyOptions> {
     static constexpr std::string_view name = "cross_entropy_of_probabilities_grad";
-    using inputs = slots<slot::x, slot::label, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
-    using grad = no_grad;
-    using attributes = CrossEntropyOptions;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& label, VarSpec const& out_grad,
                                    attributes const& a) {
@@ -41004,13 +39281,13 @@ struct cross_entropy_grad_op;
 
 /// See cross_entropy. Labels are class indices without the axis of the classes, or probabilities of the
 /// shape of x. The slot `saved` holds the softmax.
-struct cross_entropy_op {
+struct cross_entropy_op
+    : detail::builtin_op<slots<slot::x, slot::target>, slots<slot::out, slot::saved>, CrossEntropyOptions> {
     static constexpr std::string_view name = "cross_entropy";
-    using inputs = slots<slot::x, slot::label>;
-    using outputs = slots<slot::out, slot::saved>;
+    static constexpr std::string_view brief =
+        "-log(probability of the label), from scores; labels may be probabilities.";
     using grad =
-        grad_rule<cross_entropy_grad_op, uses<slot::saved, slot::label, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
-    using attributes = CrossEntropyOptions;
+        grad_rule<cross_entropy_grad_op, uses<slot::saved, slot::target, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& label, attributes const& a) {
         constexpr detail::LabelFields names{"cross_entropy: x", "cross_entropy: label", "cross_entropy: ignore_index"};
@@ -41027,12 +39304,9 @@ struct cross_entropy_op {
     }
 };
 
-struct cross_entropy_grad_op {
+struct cross_entropy_grad_op
+    : operator_of<slots<slot::saved, slot::target, grad_of<slot::out>>, slots<grad_of<slot::x>>, CrossEntropyOptions> {
     static constexpr std::string_view name = "cross_entropy_grad";
-    using inputs = slots<slot::saved, slot::label, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
-    using grad = no_grad;
-    using attributes = CrossEntropyOptions;
 
     static constexpr VarSpec infer(VarSpec const& softmax, VarSpec const& label, VarSpec const& out_grad,
                                    attributes const& a) {
@@ -41050,476 +39324,6 @@ struct cross_entropy_grad_op {
 };
 
 }  // namespace rowan::inline v0
-
-// rowan/op/loss/mse.hpp: mse, the mean squared error.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-/// Twice the gradient of the mean.
-template <class T>
-struct MseFactor {
-    LossGrads<T> grads;
-
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD sum_t<T> operator()() const { return product(constant<sum_t<T>>(2.0), grads(0)); }
-};
-
-/// (a - b) · factor()
-template <class Factor>
-struct times_difference {
-    Factor factor;
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& a, V const& b) const {
-        return product(V(a - b), V(factor()));
-    }
-};
-
-}  // namespace detail
-
-/// The mean of (x - y)² over all elements, computed in dtype<T>::sum; 0 if there are none. Sums are formed in blocks of
-/// 4096 elements, each in 16 interleaved partial sums, and the block sums are added in the same way.
-/// shapes   x [...], y [...] -> [1]
-/// errors   ShapeError if the shapes differ
-/// cost     one read of both; the same bits for any number of threads
-template <class T, device D>
-Tensor<T, D> mse(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
-    static_assert(floating_element<T>, "rowan::mse: x and y must have a floating-point type: convert them");
-    detail::check_same_shape("y", y, x);
-    detail::ElementLoops<D>::check(exec, x, y);
-    auto out = detail::new_tensor<T>(exec, {1});
-    detail::Totals<D>::mean_square(exec, x.size(), x.data(), y.data(), out.data());
-    return out;
-}
-
-/// The gradients of x and of y: 2 · (x - y) · out_grad / size and its negative.
-/// shapes   x [...], y [...], out_grad [1] -> both [...]
-/// errors   ShapeError if the shapes do not match
-/// cost     two reads of both and two writes
-template <class T, device D>
-std::tuple<Tensor<T, D>, Tensor<T, D>> mse_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
-                                                Tensor<T, D> const& out_grad) {
-    using S = detail::sum_t<T>;
-    static_assert(floating_element<T>, "rowan::mse_grad: x and y must have a floating-point type");
-    detail::check_same_shape("y", y, x);
-    detail::check_reduced("out_grad", out_grad, Reduction::mean, 1);
-    detail::ElementLoops<D>::check(exec, out_grad);
-    auto const factor =
-        detail::ElementLoops<D>::value_of(detail::MseFactor<T>{{out_grad.data(), Reduction::mean, x.size()}});
-    detail::times_difference<std::remove_const_t<decltype(factor)>> const formula{factor};
-    return {detail::zip_elements<S>(exec, formula, x, y), detail::zip_elements<S>(exec, formula, y, x)};
-}
-
-template <class T, class Device>
-Tensor<T, Device> mse(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
-    return mse(x.device(), x, y);
-}
-template <class T, class Device>
-std::tuple<Tensor<T, Device>, Tensor<T, Device>> mse_grad(Tensor<T, Device> const& x, Tensor<T, Device> const& y,
-                                                          Tensor<T, Device> const& out_grad) {
-    return mse_grad(x.device(), x, y, out_grad);
-}
-
-struct mse_grad_op {
-    static constexpr std::string_view name = "mse_grad";
-    using inputs = slots<slot::x, slot::y, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>, grad_of<slot::y>>;
-    using grad = no_grad;
-
-    static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& y, VarSpec const& out_grad) {
-        VarSpec const both = spec::elementwise("mse_grad: y", y, x);
-        spec::elementwise("mse_grad: out@GRAD", out_grad,
-                          {.type = VarType::LOD_TENSOR, .dtype = x.dtype, .dims = {1}, .lod_level = 0});
-        return {both, both};
-    }
-
-    template <class T, class D>
-    static std::tuple<Tensor<T, D>, Tensor<T, D>> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
-                                                      Tensor<T, D> const& out_grad) {
-        return mse_grad(exec, x, y, out_grad);
-    }
-};
-
-struct mse_op {
-    static constexpr std::string_view name = "mse";
-    using inputs = slots<slot::x, slot::y>;
-    using outputs = slots<slot::out>;
-    using grad = grad_rule<mse_grad_op>;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) {
-        spec::elementwise("mse: y", y, x);
-        return {.type = VarType::LOD_TENSOR, .dtype = x.dtype, .dims = {1}, .lod_level = 0};
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
-        return mse(exec, x, y);
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/op/norm/softmax.hpp: softmax, the softmax along an axis of a tensor.
-
-namespace rowan::inline v0 {
-
-/// The settings of softmax and log_softmax.
-struct SoftmaxOptions {
-    std::int64_t axis = -1;  ///< the axis of the classes; a negative one counts from the end
-};
-
-/// exp(x - max) / Σ exp(x - max) along an axis, by default row by row, computed in dtype<T>::sum and narrowed once;
-/// user-defined types need an `exp` that ADL finds. Sums are formed in 16 interleaved partial sums. A row is NaN if it
-/// contains a NaN or its maximum is infinite. Goodfellow et al.: Deep Learning, 2016, section 4.1.
-/// shapes   x [...] -> [...]
-/// errors   ShapeError if x has rank 0; ValueError if the axis is not in [-rank, rank)
-/// cost     two reads of x and one write of the result, temporary memory of one row per thread, or of 80 rows; x and the
-///          result may be transposed if the axis is not the last one; the same bits for any number of threads
-template <class T, device D>
-Tensor<T, D> softmax(D const& exec, Tensor<T, D> const& x, SoftmaxOptions const& options = {}) {
-    static_assert(floating_element<T>, "rowan::softmax: x must have a floating-point type: convert it");
-    detail::ClassRows<T, D> const c("x", x, options.axis, 1);
-    detail::ElementLoops<D>::check(exec, x);
-    if constexpr (std::same_as<D, Cpu>) {
-        if (std::size_t const inner = detail::product_from(x.shape(), c.axis + 1); inner >= 16) {
-            auto out = detail::new_tensor<T>(exec, x.shape());
-            if (out.size() != 0)
-                detail::MatrixRows<D>::softmax_apart(exec, c.n / inner, c.classes, inner, x.data(), out.data());
-            return out;
-        }
-    }
-    auto const rows = c.rows(exec, x);
-    auto out = c.template new_rows<T>(exec);
-    if (out.size() != 0)
-        detail::MatrixRows<D>::softmax(exec, c.n, c.classes, rows.data(), out.data(), detail::NoRowLoss{});
-    return c.back(exec, std::move(out));
-}
-
-/// The gradient of x from the result and its gradient: out · (out_grad - Σ out · out_grad) along the axis.
-/// shapes   both [...] -> [...]
-/// errors   ShapeError if out has rank 0 or the shapes differ; ValueError if the axis is not in [-rank, rank)
-/// cost     two reads of both and one write of the result, temporary memory of one row per thread; all are transposed
-///          if the axis is not the last one
-template <class T, device D>
-Tensor<T, D> softmax_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad,
-                          SoftmaxOptions const& options = {}) {
-    static_assert(floating_element<T>, "rowan::softmax_grad: out must have a floating-point type");
-    detail::ClassRows<T, D> const c("out", out, options.axis, 1);
-    detail::check_same_shape("out_grad", out_grad, out);
-    detail::ElementLoops<D>::check(exec, out, out_grad);
-    auto const rows = c.rows(exec, out), grads = c.rows(exec, out_grad);
-    auto x_grad = c.template new_rows<T>(exec);
-    if (out.size() != 0)
-        detail::MatrixRows<D>::softmax_grad(exec, c.n, c.classes, rows.data(), grads.data(), x_grad.data());
-    return c.back(exec, std::move(x_grad));
-}
-
-template <class T, class Device>
-Tensor<T, Device> softmax(Tensor<T, Device> const& x, SoftmaxOptions const& options = {}) {
-    return softmax(x.device(), x, options);
-}
-template <class T, class Device>
-Tensor<T, Device> softmax_grad(Tensor<T, Device> const& out, Tensor<T, Device> const& out_grad,
-                               SoftmaxOptions const& options = {}) {
-    return softmax_grad(out.device(), out, out_grad, options);
-}
-
-struct softmax_grad_op {
-    static constexpr std::string_view name = "softmax_grad";
-    using inputs = slots<slot::out, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
-    static constexpr unsigned row_inputs = 0b11;
-    using grad = no_grad;
-
-    static constexpr VarSpec infer(VarSpec const& out, VarSpec const& out_grad) {
-        spec::rows_of_elements("softmax_grad: out", out);
-        return spec::elementwise("softmax_grad: out@GRAD", out_grad, out);
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad) {
-        return softmax_grad(exec, out, out_grad);
-    }
-};
-
-/// The softmax along the last axis of a tensor of rank 2 or more, see softmax.
-struct softmax_op {
-    static constexpr std::string_view name = "softmax";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    static constexpr unsigned row_inputs = 0b1;
-    using grad = grad_rule<softmax_grad_op>;
-
-    static constexpr VarSpec infer(VarSpec const& x) {
-        spec::rows_of_elements("softmax: x", x);
-        return x;
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x) {
-        return softmax(exec, x);
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/op/norm/log_softmax.hpp: log_softmax, the logarithm of the softmax along an axis of a tensor.
-
-namespace rowan::inline v0 {
-
-/// x - max - log(Σ exp(x - max)) along an axis, by default row by row: the logarithm of softmax, finite where the
-/// probability underflows. Computed in dtype<T>::sum and narrowed once; user-defined types need `exp` and `log` that ADL
-/// finds. Sums are formed in 16 interleaved partial sums. A row is NaN if it contains a NaN or its maximum is infinite.
-/// The precision on Cuda is that of its `log`.
-/// shapes   x [...] -> [...]
-/// errors   ShapeError if x has rank 0; ValueError if the axis is not in [-rank, rank)
-/// cost     two reads of x and one write of the result, temporary memory of one row per thread; x and the result are
-///          transposed if the axis is not the last one; the same bits for any number of threads
-template <class T, device D>
-Tensor<T, D> log_softmax(D const& exec, Tensor<T, D> const& x, SoftmaxOptions const& options = {}) {
-    static_assert(floating_element<T>, "rowan::log_softmax: x must have a floating-point type: convert it");
-    detail::ClassRows<T, D> const c("x", x, options.axis, 1);
-    detail::ElementLoops<D>::check(exec, x);
-    auto const rows = c.rows(exec, x);
-    auto out = c.template new_rows<T>(exec);
-    if (out.size() != 0) detail::MatrixRows<D>::log_softmax(exec, c.n, c.classes, rows.data(), out.data());
-    return c.back(exec, std::move(out));
-}
-
-/// The gradient of x from the result and its gradient: out_grad - exp(out) · Σ out_grad along the axis.
-/// shapes   both [...] -> [...]
-/// errors   ShapeError if out has rank 0 or the shapes differ; ValueError if the axis is not in [-rank, rank)
-/// cost     two reads of both and one write of the result, temporary memory of one row per thread; all are transposed
-///          if the axis is not the last one
-template <class T, device D>
-Tensor<T, D> log_softmax_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad,
-                              SoftmaxOptions const& options = {}) {
-    static_assert(floating_element<T>, "rowan::log_softmax_grad: out must have a floating-point type");
-    detail::ClassRows<T, D> const c("out", out, options.axis, 1);
-    detail::check_same_shape("out_grad", out_grad, out);
-    detail::ElementLoops<D>::check(exec, out, out_grad);
-    auto const rows = c.rows(exec, out), grads = c.rows(exec, out_grad);
-    auto x_grad = c.template new_rows<T>(exec);
-    if (out.size() != 0)
-        detail::MatrixRows<D>::log_softmax_grad(exec, c.n, c.classes, rows.data(), grads.data(), x_grad.data());
-    return c.back(exec, std::move(x_grad));
-}
-
-template <class T, class Device>
-Tensor<T, Device> log_softmax(Tensor<T, Device> const& x, SoftmaxOptions const& options = {}) {
-    return log_softmax(x.device(), x, options);
-}
-template <class T, class Device>
-Tensor<T, Device> log_softmax_grad(Tensor<T, Device> const& out, Tensor<T, Device> const& out_grad,
-                                   SoftmaxOptions const& options = {}) {
-    return log_softmax_grad(out.device(), out, out_grad, options);
-}
-
-struct log_softmax_grad_op {
-    static constexpr std::string_view name = "log_softmax_grad";
-    using inputs = slots<slot::out, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
-    static constexpr unsigned row_inputs = 0b11;
-    using grad = no_grad;
-
-    static constexpr VarSpec infer(VarSpec const& out, VarSpec const& out_grad) {
-        spec::rows_of_elements("log_softmax_grad: out", out);
-        return spec::elementwise("log_softmax_grad: out@GRAD", out_grad, out);
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad) {
-        return log_softmax_grad(exec, out, out_grad);
-    }
-};
-
-/// The same along the last axis of a tensor of rank 2 or more, see log_softmax.
-struct log_softmax_op {
-    static constexpr std::string_view name = "log_softmax";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    static constexpr unsigned row_inputs = 0b1;
-    using grad = grad_rule<log_softmax_grad_op>;
-
-    static constexpr VarSpec infer(VarSpec const& x) {
-        spec::rows_of_elements("log_softmax: x", x);
-        return x;
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x) {
-        return log_softmax(exec, x);
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/layer/loss.hpp: losses and softmax.
-
-namespace rowan::inline v0::detail {
-
-template <id_type I, class Device>
-void takes_label(layer::Var<I, Device> const&);
-template <class V>
-concept is_label = requires(V const& v) {
-    takes_label(v);
-};
-
-/// For calls of a loss with labels that are none, which do not compile.
-template <class X, class Label>
-requires(!is_label<Label>) auto no_label(X const& x, Label const&) {
-    check_vars<X, Label>();
-    static_assert(
-        no_var<Label>,
-        "rowan::layer: labels are numbers of classes: declare them with layer::data<std::int64_t>(name, dims)");
-    return x;
-}
-
-}  // namespace rowan::inline v0::detail
-
-namespace rowan::inline v0::layer {
-
-/// The mean squared error over all elements.
-/// shapes   x and y [...] -> [1]
-/// errors   ShapeError if the shapes differ
-/// cost     as rowan::mse, when the net runs
-template <class T, class Device>
-Var<T, Device> mse(Var<T, Device> const& x, Var<T, Device> const& y) {
-    return apply<mse_op>({}, x, y);
-}
-
-// A mistake, which does not compile.
-template <class X, class Y>
-requires(!std::same_as<X, Y> || rowan::detail::no_var<X>) auto mse(X const& x, Y const&) {
-    rowan::detail::check_vars<X, Y>();
-    static_assert(rowan::detail::no_var<X> || rowan::detail::no_var<Y>,
-                  "rowan::layer::mse: x and y have one element type and device: convert with layer::cast");
-    return x;
-}
-
-/// The probabilities of the classes, along the last axis or the one given, as rowan::softmax and PyTorch's.
-///     auto shares = layer::softmax(scores, {.axis = 1});    // [n, classes, m], whose sums along axis 1 are 1
-/// shapes   [n, ..., classes] -> the same; with an axis, [...] -> [...]; with the levels of x
-/// errors   ShapeError if x has a rank below 2, or with an axis below 1; ValueError if the axis is not in [-rank, rank)
-/// cost     as rowan::softmax, when the net runs
-template <class T, class Device>
-Var<T, Device> softmax(Var<T, Device> const& x) {
-    return apply<softmax_op>({}, x);
-}
-template <class T, class Device>
-Var<T, Device> softmax(Var<T, Device> const& x, SoftmaxOptions const& options) {
-    return rowan::detail::along_axis("layer::softmax: x", x, options.axis,
-                                     [](auto const& rows) { return apply<softmax_op>({}, rows); });
-}
-
-/// The logarithms of softmax, also where its elements underflow, along the last axis or the one given, as
-/// rowan::log_softmax.
-/// shapes   as layer::softmax
-/// errors   as layer::softmax
-/// cost     as rowan::log_softmax, when the net runs
-template <class T, class Device>
-Var<T, Device> log_softmax(Var<T, Device> const& x) {
-    return apply<log_softmax_op>({}, x);
-}
-template <class T, class Device>
-Var<T, Device> log_softmax(Var<T, Device> const& x, SoftmaxOptions const& options) {
-    return rowan::detail::along_axis("layer::log_softmax: x", x, options.axis,
-                                     [](auto const& rows) { return apply<log_softmax_op>({}, rows); });
-}
-
-/// The mean over the rows of -log(probability of the label), or with `.reduction` their sum or all of them, as
-/// rowan::cross_entropy_of_probabilities. Rows whose label is `.ignore_index` do not count; `.weights` has a factor for each class, and
-/// `.axis` is the axis of the classes.
-/// shapes   x [n, classes] of probabilities, label [n] -> [1], or [n] without reduction; or x [...] with classes along
-///          the axis, label [...] without that axis -> [1], or that of label without reduction
-/// errors   ShapeError if x has a rank below 2, label has another shape or there is not one weight for each class;
-///          ValueError if the axis is not in [-rank, rank); when the net runs, IndexError if a label is not in
-///          [0, classes) and not ignore_index
-/// cost     as rowan::cross_entropy_of_probabilities, when the net runs
-template <class T, id_type I, class Device>
-Var<T, Device> cross_entropy_of_probabilities(Var<T, Device> const& x, Var<I, Device> const& label,
-                                              CrossEntropyOptions const& options = {}) {
-    return apply<cross_entropy_of_probabilities_op>(options, x, label);
-}
-
-/// cross_entropy_of_probabilities(softmax(x), label) in a numerically stable form, as rowan::cross_entropy and PyTorch's
-/// cross_entropy_of_probabilities.
-///     auto cost = layer::cross_entropy(scores, label, {.ignore_index = -100, .weights = {1, 1, 4}});
-/// shapes   as layer::cross_entropy_of_probabilities, of scores
-/// errors   as layer::cross_entropy_of_probabilities
-/// cost     as rowan::cross_entropy, when the net runs
-template <class T, id_type I, class Device>
-Var<T, Device> cross_entropy(Var<T, Device> const& x, Var<I, Device> const& label,
-                             CrossEntropyOptions const& options = {}) {
-    return apply<cross_entropy_op>(options, x, label);
-}
-
-/// Options of losses whose labels may be probabilities.
-struct SoftLabelOptions {
-    bool soft_label = false;                ///< whether the labels are probabilities of the classes
-    Reduction reduction = Reduction::mean;  ///< applied to the losses of the rows
-    std::optional<std::int64_t> axis = {};  ///< the axis of the classes; default the last one
-    std::vector<double> weights = {};       ///< a factor of the terms for each class; empty: all are 1
-
-    /// The attributes of the operator.
-    /// errors   ValueError if soft_label is false
-    /// cost     a copy of the weights
-    CrossEntropyOptions attributes() const {
-        if (!soft_label) throw ValueError("soft_label", 0, "true for labels that are not integers");
-        return {.reduction = reduction, .axis = axis, .weights = weights};
-    }
-};
-
-/// The losses with `.soft_label = true` for labels that are the probabilities of the classes, which get no gradient, as
-/// rowan::cross_entropy_of_probabilities and rowan::cross_entropy.
-/// shapes   x [...] with classes along the axis, label the same -> [1], or [...] without the axis without reduction
-/// errors   ValueError if soft_label is false or the axis is not in [-rank, rank); ShapeError if x has a rank below 2,
-///          label has another shape or there is not one weight for each class
-/// cost     as rowan::cross_entropy_of_probabilities or rowan::cross_entropy, when the net runs
-template <class T, class Device>
-requires(!id_type<T>) Var<T, Device> cross_entropy_of_probabilities(Var<T, Device> const& x,
-                                                                    Var<T, Device> const& label,
-                                                                    SoftLabelOptions const& options) {
-    return apply<cross_entropy_of_probabilities_op>(options.attributes(), x, label);
-}
-template <class T, class Device>
-requires(!id_type<T>) Var<T, Device> cross_entropy(Var<T, Device> const& x, Var<T, Device> const& label,
-                                                   SoftLabelOptions const& options) {
-    return apply<cross_entropy_op>(options.attributes(), x, label);
-}
-
-/// Does not compile: labels are integers, as rowan::cross_entropy_of_probabilities needs them.
-template <class X, class Label>
-requires(!rowan::detail::is_label<Label>) auto cross_entropy_of_probabilities(X const& x, Label const& label) {
-    return rowan::detail::no_label(x, label);
-}
-/// Does not compile: labels are integers, as rowan::cross_entropy needs them.
-template <class X, class Label>
-requires(!rowan::detail::is_label<Label>) auto cross_entropy(X const& x, Label const& label) {
-    return rowan::detail::no_label(x, label);
-}
-
-ROWAN_TEMPLATE(Var<float> mse(Var<float> const&, Var<float> const&))
-ROWAN_TEMPLATE(Var<float> softmax(Var<float> const&))
-ROWAN_TEMPLATE(Var<float> cross_entropy_of_probabilities(Var<float> const&, Var<std::int64_t> const&,
-                                                         CrossEntropyOptions const&))
-ROWAN_TEMPLATE(Var<float> cross_entropy_of_probabilities(Var<float> const&, Var<std::int32_t> const&,
-                                                         CrossEntropyOptions const&))
-ROWAN_TEMPLATE(Var<float> cross_entropy(Var<float> const&, Var<std::int64_t> const&, CrossEntropyOptions const&))
-ROWAN_TEMPLATE(Var<float> cross_entropy(Var<float> const&, Var<std::int32_t> const&, CrossEntropyOptions const&))
-ROWAN_TEMPLATE(Var<double> mse(Var<double> const&, Var<double> const&))
-ROWAN_TEMPLATE(Var<double> softmax(Var<double> const&))
-ROWAN_TEMPLATE(Var<double> cross_entropy_of_probabilities(Var<double> const&, Var<std::int64_t> const&,
-                                                          CrossEntropyOptions const&))
-ROWAN_TEMPLATE(Var<double> cross_entropy_of_probabilities(Var<double> const&, Var<std::int32_t> const&,
-                                                          CrossEntropyOptions const&))
-ROWAN_TEMPLATE(Var<double> cross_entropy(Var<double> const&, Var<std::int64_t> const&, CrossEntropyOptions const&))
-ROWAN_TEMPLATE(Var<double> cross_entropy(Var<double> const&, Var<std::int32_t> const&, CrossEntropyOptions const&))
-
-}  // namespace rowan::inline v0::layer
 
 // rowan/op/detail/loss_formulas.hpp: the formulas of element-wise losses, with their slopes.
 
@@ -41556,6 +39360,7 @@ ROWAN_HD_INLINE V logarithm_of_one_minus(V const& x) {
 /// (x - y)²
 struct squared_error_formula {
     static constexpr std::string_view name = "squared_error";
+    static constexpr std::string_view brief = "(x - y)².";
     using options = LossOptions;
     static constexpr bool of_difference = true;
 
@@ -41575,6 +39380,7 @@ struct squared_error_formula {
 /// (x - y)² / 2 where |x - y| <= delta, else delta · (|x - y| - delta / 2)
 struct huber_formula {
     static constexpr std::string_view name = "huber";
+    static constexpr std::string_view brief = "Huber's loss: quadratic up to delta, then linear.";
     using options = HuberOptions;
     static constexpr bool of_difference = true;
 
@@ -41600,6 +39406,7 @@ struct huber_formula {
 /// (x - y)² / (2 · beta) where |x - y| < beta, else |x - y| - beta / 2
 struct smooth_l1_formula {
     static constexpr std::string_view name = "smooth_l1";
+    static constexpr std::string_view brief = "The smooth L1 loss.";
     using options = SmoothL1Options;
     static constexpr bool of_difference = true;
 
@@ -41627,6 +39434,7 @@ struct smooth_l1_formula {
 /// -y · log(s) - (1 - y) · log(1 - s) for s = 1 / (1 + exp(-x)): max(x, 0) - x · y + log(1 + exp(-|x|))
 struct binary_cross_entropy_with_logits_formula {
     static constexpr std::string_view name = "binary_cross_entropy_with_logits";
+    static constexpr std::string_view brief = "The cross entropy of sigmoid(x) and the probabilities y.";
     using options = BinaryCrossEntropyOptions;
 
     ROWAN_NO_EXEC_CHECK
@@ -41646,6 +39454,7 @@ struct binary_cross_entropy_with_logits_formula {
 /// -y · log(x) - (1 - y) · log(1 - x), where logarithms are at least -100, as in PyTorch
 struct binary_cross_entropy_formula {
     static constexpr std::string_view name = "binary_cross_entropy";
+    static constexpr std::string_view brief = "The cross entropy of the probabilities x and y.";
     using options = BinaryCrossEntropyOptions;
 
     ROWAN_NO_EXEC_CHECK
@@ -41666,6 +39475,7 @@ struct binary_cross_entropy_formula {
 /// -y · log(x + epsilon) - (1 - y) · log(1 - x + epsilon)
 struct binary_cross_entropy_with_epsilon_formula {
     static constexpr std::string_view name = "binary_cross_entropy_with_epsilon";
+    static constexpr std::string_view brief = "The cross entropy, with epsilon added to the probabilities.";
     using options = BinaryCrossEntropyWithEpsilonOptions;
 
     static constexpr void check(BinaryCrossEntropyWithEpsilonOptions const& options) {
@@ -41691,6 +39501,7 @@ struct binary_cross_entropy_with_epsilon_formula {
 /// max(1 - x · (2 y - 1), 0) for labels y of 0 and 1
 struct hinge_formula {
     static constexpr std::string_view name = "hinge";
+    static constexpr std::string_view brief = "max(0, 1 - x · (2 y - 1)) for labels y of 0 and 1.";
     using options = LossOptions;
 
     ROWAN_NO_EXEC_CHECK
@@ -41710,6 +39521,7 @@ struct hinge_formula {
 /// y · (log(y) - x) for log-probabilities x, or 0 where the probability y is 0
 struct kl_div_formula {
     static constexpr std::string_view name = "kl_div";
+    static constexpr std::string_view brief = "y · (log(y) - x), for x of log probabilities.";
     using options = LossOptions;
 
     ROWAN_NO_EXEC_CHECK
@@ -41729,6 +39541,7 @@ struct kl_div_formula {
 /// max(margin - x · y, 0) for labels y of 1 and -1
 struct margin_ranking_formula {
     static constexpr std::string_view name = "margin_ranking";
+    static constexpr std::string_view brief = "max(0, margin - label · (left - right)).";
     using options = MarginOptions;
 
     static constexpr void check(MarginOptions const& options) { check_finite("margin", options.margin); }
@@ -41749,6 +39562,7 @@ struct margin_ranking_formula {
 /// 1 - x where y > 0, else max(x - margin, 0), for cosines x and labels y of 1 and -1
 struct cosine_embedding_formula {
     static constexpr std::string_view name = "cosine_embedding";
+    static constexpr std::string_view brief = "1 - cos for label 1, max(0, cos - margin) for label -1.";
     using options = MarginOptions;
 
     static constexpr void check(MarginOptions const& options) { check_finite("margin", options.margin); }
@@ -41953,10 +39767,8 @@ struct pointwise_loss_grad_op;
 
 /// An operator that applies a loss to the elements of x and y and reduces the results.
 template <class Formula>
-struct pointwise_loss_op {
-    static constexpr std::string_view name = Formula::name;
-    using inputs = slots<slot::x, slot::y>;
-    using outputs = slots<slot::out>;
+struct pointwise_loss_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>, typename Formula::options> {
+    static constexpr std::string_view name = Formula::name, brief = Formula::brief;
     using attributes = typename Formula::options;
     using grad = std::conditional_t<
         detail::is_of_difference<Formula>,
@@ -41978,14 +39790,13 @@ struct pointwise_loss_op {
 
 /// The gradient of x or y of a pointwise_loss_op.
 template <class Formula, bool of_y>
-struct pointwise_loss_grad_op {
+struct pointwise_loss_grad_op
+    : operator_of<slots<slot::x, slot::y, grad_of<slot::out>>,
+                  slots<grad_of<std::conditional_t<of_y, slot::y, slot::x>>>, typename Formula::options> {
     static constexpr std::string_view name =
         detail::joined_name<Formula,
                             std::conditional_t<of_y, detail::loss_grad_y_suffix, detail::loss_grad_x_suffix>>::value;
-    using inputs = slots<slot::x, slot::y, grad_of<slot::out>>;
-    using outputs = slots<grad_of<std::conditional_t<of_y, slot::y, slot::x>>>;
     using attributes = typename Formula::options;
-    using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, VarSpec const& out_grad, attributes const& a) {
         spec::elementwise(detail::joined_name<Formula, detail::loss_out_grad_suffix>::value.data(), out_grad,
@@ -42188,6 +39999,114 @@ Tensor<T, Device> cosine_embedding(Tensor<T, Device> const& x, Tensor<T, Device>
 }
 
 using cosine_embedding_op = pointwise_loss_op<detail::cosine_embedding_formula>;  ///< See cosine_embedding.
+
+}  // namespace rowan::inline v0
+
+// rowan/op/loss/mse.hpp: mse, the mean squared error.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// Twice the gradient of the mean.
+template <class T>
+struct MseFactor {
+    LossGrads<T> grads;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD sum_t<T> operator()() const { return product(constant<sum_t<T>>(2.0), grads(0)); }
+};
+
+/// (a - b) · factor()
+template <class Factor>
+struct times_difference {
+    Factor factor;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& a, V const& b) const {
+        return product(V(a - b), V(factor()));
+    }
+};
+
+}  // namespace detail
+
+/// The mean of (x - y)² over all elements, computed in dtype<T>::sum; 0 if there are none. Sums are formed in blocks of
+/// 4096 elements, each in 16 interleaved partial sums, and the block sums are added in the same way.
+/// shapes   x [...], y [...] -> [1]
+/// errors   ShapeError if the shapes differ
+/// cost     one read of both; the same bits for any number of threads
+template <class T, device D>
+Tensor<T, D> mse(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+    static_assert(floating_element<T>, "rowan::mse: x and y must have a floating-point type: convert them");
+    detail::check_same_shape("y", y, x);
+    detail::ElementLoops<D>::check(exec, x, y);
+    auto out = detail::new_tensor<T>(exec, {1});
+    detail::Totals<D>::mean_square(exec, x.size(), x.data(), y.data(), out.data());
+    return out;
+}
+
+/// The gradients of x and of y: 2 · (x - y) · out_grad / size and its negative.
+/// shapes   x [...], y [...], out_grad [1] -> both [...]
+/// errors   ShapeError if the shapes do not match
+/// cost     two reads of both and two writes
+template <class T, device D>
+std::tuple<Tensor<T, D>, Tensor<T, D>> mse_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
+                                                Tensor<T, D> const& out_grad) {
+    using S = detail::sum_t<T>;
+    static_assert(floating_element<T>, "rowan::mse_grad: x and y must have a floating-point type");
+    detail::check_same_shape("y", y, x);
+    detail::check_reduced("out_grad", out_grad, Reduction::mean, 1);
+    detail::ElementLoops<D>::check(exec, out_grad);
+    auto const factor =
+        detail::ElementLoops<D>::value_of(detail::MseFactor<T>{{out_grad.data(), Reduction::mean, x.size()}});
+    detail::times_difference<std::remove_const_t<decltype(factor)>> const formula{factor};
+    return {detail::zip_elements<S>(exec, formula, x, y), detail::zip_elements<S>(exec, formula, y, x)};
+}
+
+template <class T, class Device>
+Tensor<T, Device> mse(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
+    return mse(x.device(), x, y);
+}
+template <class T, class Device>
+std::tuple<Tensor<T, Device>, Tensor<T, Device>> mse_grad(Tensor<T, Device> const& x, Tensor<T, Device> const& y,
+                                                          Tensor<T, Device> const& out_grad) {
+    return mse_grad(x.device(), x, y, out_grad);
+}
+
+struct mse_grad_op
+    : operator_of<slots<slot::x, slot::y, grad_of<slot::out>>, slots<grad_of<slot::x>, grad_of<slot::y>>> {
+    static constexpr std::string_view name = "mse_grad";
+
+    static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& y, VarSpec const& out_grad) {
+        VarSpec const both = spec::elementwise("mse_grad: y", y, x);
+        spec::elementwise("mse_grad: out@GRAD", out_grad,
+                          {.type = VarType::LOD_TENSOR, .dtype = x.dtype, .dims = {1}, .lod_level = 0});
+        return {both, both};
+    }
+
+    template <class T, class D>
+    static std::tuple<Tensor<T, D>, Tensor<T, D>> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
+                                                      Tensor<T, D> const& out_grad) {
+        return mse_grad(exec, x, y, out_grad);
+    }
+};
+
+struct mse_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>> {
+    static constexpr std::string_view name = "mse";
+    static constexpr std::string_view brief = "The mean of the squared differences.";
+    using grad = grad_rule<mse_grad_op>;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) {
+        spec::elementwise("mse: y", y, x);
+        return {.type = VarType::LOD_TENSOR, .dtype = x.dtype, .dims = {1}, .lod_level = 0};
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+        return mse(exec, x, y);
+    }
+};
 
 }  // namespace rowan::inline v0
 
@@ -42511,11 +40430,9 @@ std::tuple<Tensor<T, Device>, Tensor<T, Device>> cosine_similarity_grad(Tensor<T
 struct cosine_similarity_grad_op;
 
 /// See cosine_similarity.
-struct cosine_similarity_op {
+struct cosine_similarity_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>, CosineOptions> {
     static constexpr std::string_view name = "cosine_similarity";
-    using inputs = slots<slot::x, slot::y>;
-    using outputs = slots<slot::out>;
-    using attributes = CosineOptions;
+    static constexpr std::string_view brief = "The cosines of rows.";
     using grad = grad_rule<cosine_similarity_grad_op, uses<slot::x, slot::y, grad_of<slot::out>>,
                            makes<grad_of<slot::x>, grad_of<slot::y>>>;
 
@@ -42533,12 +40450,9 @@ struct cosine_similarity_op {
     }
 };
 
-struct cosine_similarity_grad_op {
+struct cosine_similarity_grad_op : operator_of<slots<slot::x, slot::y, grad_of<slot::out>>,
+                                               slots<grad_of<slot::x>, grad_of<slot::y>>, CosineOptions> {
     static constexpr std::string_view name = "cosine_similarity_grad";
-    using inputs = slots<slot::x, slot::y, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>, grad_of<slot::y>>;
-    using attributes = CosineOptions;
-    using grad = no_grad;
 
     static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& y, VarSpec const& out_grad,
                                                   attributes const& a) {
@@ -42555,1191 +40469,1352 @@ struct cosine_similarity_grad_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/layer/losses.hpp: layers of element-wise losses.
-
-namespace rowan::inline v0::layer {
-
-/// (x - y)²: the mean over all elements, or by options.reduction their sum or all of them, as rowan::squared_error.
-/// shapes   x and y [...] -> [1], or [...] without reduction, with the levels of x
-/// errors   ShapeError if the shapes differ
-/// cost     as rowan::squared_error, when the net runs
-template <class T, class Device>
-Var<T, Device> squared_error(Var<T, Device> const& x, Var<T, Device> const& y, LossOptions const& options = {}) {
-    return apply<squared_error_op>(options, x, y);
-}
-
-/// (x - y)² / 2 where |x - y| <= delta, else delta · (|x - y| - delta / 2): the mean over all elements, or by
-/// options.reduction their sum or all of them, as rowan::huber.
-/// shapes   x and y [...] -> [1], or [...] without reduction, with the levels of x
-/// errors   ValueError if delta is not finite or not above 0; ShapeError if the shapes differ
-/// cost     as rowan::huber, when the net runs
-template <class T, class Device>
-Var<T, Device> huber(Var<T, Device> const& x, Var<T, Device> const& y, HuberOptions const& options = {}) {
-    rowan::detail::huber_formula::check(options);
-    return apply<huber_op>(options, x, y);
-}
-
-/// (x - y)² / (2 · beta) where |x - y| < beta, else |x - y| - beta / 2: the mean over all elements, or by
-/// options.reduction their sum or all of them, as rowan::smooth_l1.
-/// shapes   x and y [...] -> [1], or [...] without reduction, with the levels of x
-/// errors   ValueError if beta is not finite or negative; ShapeError if the shapes differ
-/// cost     as rowan::smooth_l1, when the net runs
-template <class T, class Device>
-Var<T, Device> smooth_l1(Var<T, Device> const& x, Var<T, Device> const& y, SmoothL1Options const& options = {}) {
-    rowan::detail::smooth_l1_formula::check(options);
-    return apply<smooth_l1_op>(options, x, y);
-}
-
-/// -y · log(s) - (1 - y) · log(1 - s) for s = 1 / (1 + exp(-x)): the mean over all elements, or by options.reduction
-/// their sum or all of them, as rowan::binary_cross_entropy_with_logits.
-///     auto cost = layer::binary_cross_entropy_with_logits(x, y, {.ignore_index = -1});     // where y is not -1
-/// shapes   x and y [...] -> [1], or [...] without reduction, with the levels of x
-/// errors   ShapeError if the shapes differ
-/// cost     as rowan::binary_cross_entropy_with_logits, when the net runs
-template <class T, class Device>
-Var<T, Device> binary_cross_entropy_with_logits(Var<T, Device> const& x, Var<T, Device> const& y,
-                                                BinaryCrossEntropyOptions const& options = {}) {
-    return apply<binary_cross_entropy_with_logits_op>(options, x, y);
-}
-
-/// -y · log(x) - (1 - y) · log(1 - x) for probabilities x: the mean over all elements, or by options.reduction their
-/// sum or all of them, as rowan::binary_cross_entropy.
-/// shapes   x and y [...] -> [1], or [...] without reduction, with the levels of x
-/// errors   ShapeError if the shapes differ
-/// cost     as rowan::binary_cross_entropy, when the net runs
-template <class T, class Device>
-Var<T, Device> binary_cross_entropy(Var<T, Device> const& x, Var<T, Device> const& y,
-                                    BinaryCrossEntropyOptions const& options = {}) {
-    return apply<binary_cross_entropy_op>(options, x, y);
-}
-
-/// -y · log(x + epsilon) - (1 - y) · log(1 - x + epsilon) for probabilities x: the mean over all elements, or by
-/// options.reduction their sum or all of them, as rowan::binary_cross_entropy_with_epsilon.
-/// shapes   x and y [...] -> [1], or [...] without reduction, with the levels of x
-/// errors   ValueError if epsilon is not finite or negative; ShapeError if the shapes differ
-/// cost     as rowan::binary_cross_entropy_with_epsilon, when the net runs
-template <class T, class Device>
-Var<T, Device> binary_cross_entropy_with_epsilon(Var<T, Device> const& x, Var<T, Device> const& y,
-                                                 BinaryCrossEntropyWithEpsilonOptions const& options = {}) {
-    rowan::detail::binary_cross_entropy_with_epsilon_formula::check(options);
-    return apply<binary_cross_entropy_with_epsilon_op>(options, x, y);
-}
-
-/// max(1 - x · (2 y - 1), 0) for labels y of 0 and 1, as in Paddle: the mean over all elements, or by options.reduction
-/// their sum or all of them, as rowan::hinge.
-/// shapes   x and y [...] -> [1], or [...] without reduction, with the levels of x
-/// errors   ShapeError if the shapes differ
-/// cost     as rowan::hinge, when the net runs
-template <class T, class Device>
-Var<T, Device> hinge(Var<T, Device> const& x, Var<T, Device> const& y, LossOptions const& options = {}) {
-    return apply<hinge_op>(options, x, y);
-}
-
-/// y · (log(y) - x) for log-probabilities x, or 0 where the probability y is 0: the mean over all elements, or by
-/// options.reduction their sum or all of them, as rowan::kl_div.
-/// shapes   x and y [...] -> [1], or [...] without reduction, with the levels of x
-/// errors   ShapeError if the shapes differ
-/// cost     as rowan::kl_div, when the net runs
-template <class T, class Device>
-Var<T, Device> kl_div(Var<T, Device> const& x, Var<T, Device> const& y, LossOptions const& options = {}) {
-    return apply<kl_div_op>(options, x, y);
-}
-
-/// log(1 + exp(left - right)) - label · (left - right), RankNet's loss of pairs (Burges et al. 2005), as Paddle's
-/// ranknet. The label is 1 if left is better, 0 if right is, or in between.
-/// shapes   all [...] -> [1], or [...] without reduction
-/// errors   ShapeError if the shapes differ
-/// cost     of sub and binary_cross_entropy_with_logits, when the net runs
-template <class T, class Device>
-Var<T, Device> ranknet(Var<T, Device> const& label, Var<T, Device> const& left, Var<T, Device> const& right,
-                       LossOptions const& options = {}) {
-    return layer::binary_cross_entropy_with_logits(layer::sub(left, right), label, options);
-}
-
-/// max(margin - label · (left - right), 0), as Paddle's margin_ranking and PyTorch's margin_ranking_loss. The label is
-/// 1 if left is to be the greater one, else -1.
-/// shapes   all [...] -> [1], or [...] without reduction
-/// errors   ValueError if margin is not finite; ShapeError if the shapes differ
-/// cost     of sub and rowan::margin_ranking, when the net runs
-template <class T, class Device>
-Var<T, Device> margin_ranking(Var<T, Device> const& label, Var<T, Device> const& left, Var<T, Device> const& right,
-                              MarginOptions const& options = {}) {
-    rowan::detail::margin_ranking_formula::check(options);
-    return apply<margin_ranking_op>(options, layer::sub(left, right), label);
-}
-
-/// The cosine of the angle between the rows of x and y, as rowan::cosine_similarity.
-/// shapes   x and y [n, width] -> [n, 1], with the levels of x
-/// errors   ValueError if epsilon is not above 0; ShapeError if x is not a matrix or the shapes differ
-/// cost     as rowan::cosine_similarity, when the net runs
-template <class T, class Device>
-Var<T, Device> cosine_similarity(Var<T, Device> const& x, Var<T, Device> const& y, CosineOptions const& options = {}) {
-    rowan::detail::check_cosine(options);
-    return apply<cosine_similarity_op>(options, x, y);
-}
-
-/// 1 - cos where the label is 1, and max(cos - margin, 0) where it is -1, for the cosines of the angles between the rows
-/// of x and y, as PyTorch's cosine_embedding.
-/// shapes   x and y [n, width], label [n, 1] -> [1], or [n, 1] without reduction
-/// errors   ValueError if margin is not finite; ShapeError if the shapes do not fit
-/// cost     of cosine_similarity and rowan::cosine_embedding, when the net runs
-template <class T, class Device>
-Var<T, Device> cosine_embedding(Var<T, Device> const& x, Var<T, Device> const& y, Var<T, Device> const& label,
-                                MarginOptions const& options = {}) {
-    rowan::detail::cosine_embedding_formula::check(options);
-    return apply<cosine_embedding_op>(options, layer::cosine_similarity(x, y), label);
-}
-
-}  // namespace rowan::inline v0::layer
-
-// rowan/layer/matmul.hpp: layer::matmul, the product of two matrices, or of batches of them.
-
-namespace rowan::inline v0::layer {
-
-/// The product x · y, with x or y transposed if its flag is set; of batches of matrices, the products of their matrices,
-/// see rowan::matmul. For a product with a trainable weight, see layer::fc.
-///     auto scores = layer::matmul(h, table, {.transpose_y = true});      // h · tableᵀ: the table of an embedding as a weight
-/// shapes   x [..., n, k], y [..., k, m], after transposition -> [..., n, m], with the levels of the operand whose rows
-///          the result has; without levels for two matrices of which x is transposed
-/// errors   ShapeError if an operand has a rank below 2, the inner dims differ, or the dims before do not broadcast
-/// cost     as rowan::matmul, when the net runs
-template <class T, class Device>
-Var<T, Device> matmul(Var<T, Device> const& x, Var<T, Device> const& y, MatmulOptions const& options = {}) {
-    bool const matrices = x->spec().dims.size() == 2 && y->spec().dims.size() == 2;
-    if (!matrices || (options.transpose_x && options.transpose_y)) return apply<matmul_op>(options, x, y);
-    if (options.transpose_x) return apply<matmul_tn_op>({}, x, y);
-    if (options.transpose_y) return apply<matmul_nt_op>({}, x, y);
-    return apply<matmul_nn_op>({}, x, y);
-}
-/// The same with flags by position, which a later version removes.
-template <class T, class Device>
-[[deprecated("rowan::layer::matmul: options have names: layer::matmul(x, y, {.transpose_y = true})")]] Var<T, Device>
-matmul(Var<T, Device> const& x, Var<T, Device> const& y, std::same_as<bool> auto transpose_x,
-       std::same_as<bool> auto... transpose_y) {
-    static_assert(sizeof...(transpose_y) < 2, "rowan::layer::matmul: two flags at most");
-    return matmul(x, y, MatmulOptions{transpose_x, transpose_y...});
-}
-
-}  // namespace rowan::inline v0::layer
-
-// rowan/layer/lstmp_unit.hpp: layer::lstmp_unit, an LSTM step with peepholes, a projection and clipped cells.
-
-namespace rowan::inline v0::layer {
-
-/// The settings of layer::lstmp_unit.
-struct LstmpOptions {
-    std::int64_t size = 0;                   ///< width of the cell
-    std::int64_t projection = 0;             ///< width of the output; 0: that of the cell, without a projection
-    bool peepholes = false;                  ///< whether the gates also read the cell
-    double cell_clip = 0;                    ///< largest absolute value of an element of the cell; 0: no limit
-    std::optional<Initializer> weight = {};  ///< initial weights and biases; default ±1/√size
-
-    /// The width of the output.
-    /// errors   none
-    /// cost     O(1)
-    std::int64_t output_size() const { return projection == 0 ? size : projection; }
-};
-
-/// Computes one step of the LSTM of Sak, Senior and Beaufays (2014), TensorFlow's LSTMCell and Paddle's lstmp. With
-/// g = x · w_x + b_x + h_prev · w_h + b_h, and without peepholes p = 0:
-///     i = sigmoid(g_i + p_i · c_prev);  f = sigmoid(g_f + p_f · c_prev);  c = clip(f · c_prev + i · tanh(g_u))
-///     o = sigmoid(g_o + p_o · c);  h = (o · tanh(c)) · w_p
-/// The state is the output concatenated with the cell, so its width is options.output_size() + options.size.
-/// Parameters: w_x [width of x, 4 · size] and b_x, w_h [output size, 4 · size] and b_h, with the gates in the order
-/// input, forget, cell, output; p_i, p_f and p_o [size]; w_p [size, projection].
-/// Without any of this, layer::lstm_unit is faster.
-/// shapes   x [n, width], before [n, output size + size] -> output [n, output size], memory like before
-/// errors   ValueError if options.size is less than 1, or the projection or the limit is negative or NaN; ShapeError as
-///          layer::fc, or if `before` has another width
-/// cost     8 · n · size · output size operations, and those of the projection; a pass over n · size elements for each
-///          operation on elements, when the net runs
-template <class T, class Device>
-Step<T, Device> lstmp_unit(Var<T, Device> const& x, Var<T, Device> const& before, LstmpOptions const& options) {
-    std::int64_t const size = options.size, width = options.output_size();
-    if (options.projection < 0) throw ValueError("layer::lstmp_unit: projection", width, "0 or more");
-    if (!(options.cell_clip >= 0)) throw ValueError("layer::lstmp_unit: cell_clip", options.cell_clip, "0 or more");
-    rowan::detail::CellRollback added;
-    rowan::detail::Gates<T, Device> const gates(4, x, {.size = size, .weight = options.weight}, width);
-    auto const state = split(before, {width, size}, 1);
-    auto const g = split(add(gates.x, apply<fc_op>({}, state[0], gates.w, gates.b)), {size, size, size, size}, 1);
-    auto const weight = [&](Dims const& dims) { return parameter<T, Device>(dims, gates.first); };
-    auto const gate = [&](auto const& sum, auto const& cell) {
-        return sigmoid(options.peepholes ? add(sum, mul(cell, weight({size}))) : sum);
-    };
-    auto const input = gate(g[0], state[1]), forget = gate(g[1], state[1]);
-    auto const sum = add(mul(forget, state[1]), mul(input, tanh(g[2])));
-    auto const c = options.cell_clip > 0 ? clip(sum, -options.cell_clip, options.cell_clip) : sum;
-    auto const out = mul(gate(g[3], c), tanh(c));
-    auto const h = options.projection == 0 ? out : matmul(out, weight({size, width}));
-    auto const memory = concat({h, c}, 1);
-    added.keep();
-    return {h, memory};
-}
-
-}  // namespace rowan::inline v0::layer
-
-// rowan/layer/map_fn.hpp: layer::map_fn, layers applied to every element of sequences or arrays.
-
-namespace rowan::inline v0::layer {
-
-/// Applies `f` to each element of the sequences of a level of x; an element is a row, or a sequence of the levels
-/// below. This is a recurrent layer without a memory: the row-wise operators of `f` run once for all elements.
-///
-///     auto sentences = layer::map_fn(
-///         texts, [](auto sentence) { return layer::sequence_pool(sentence); }, {.level = 0});
-///
-/// shapes   x [n, ...] with levels -> [elements, ...] with the levels of x down to options.level, then those of the
-///          result of `f`
-/// errors   as layer::rnn
-/// cost     as layer::rnn
-template <class T, class Device, class F>
-auto map_fn(Var<T, Device> const& x, F const& f, RnnOptions const& options = {}) {
-    using R = typename std::invoke_result_t<F const&, Var<T, Device> const&>::value_type;
-    auto const step = [&](Var<T, Device> const& x_t, auto const&) {
-        return Step<R, Device>{f(x_t), std::vector<Var<R, Device>>{}};
-    };
-    return rowan::detail::recurrence<R>(x, std::span<Memory const>(), options, step).output;
-}
-
-/// Applies `f` to every slot of an array, in order.
-/// shapes   n slots -> n slots of the shape of the result of `f`
-/// errors   as layer::while_loop
-/// cost     as layer::while_loop
-template <class T, class Device, class F>
-auto map_fn(Array<T, Device> const& array, F const& f) {
-    using R = typename std::invoke_result_t<F const&, Var<T, Device> const&>::value_type;
-    using Index = Var<std::int64_t, Device>;
-    auto const size = array_size(array);
-    auto const slot =
-        std::make_shared<VarSpec>(rowan::detail::array_of(tensor_spec<R>({})));  // set below, from the result of f
-    Array<R, Device> const none(
-        rowan::detail::result_of<typename rowan::detail::array_kernels<R, Device>::create>({}, slot));
-    auto const made = while_loop(
-        std::tuple(full<std::int64_t, Device>({1}, 0), none),
-        [&](Index const& i, auto const&) { return less(i, size); },
-        [&](Index const& i, Array<R, Device> const& results) {
-            Var<R, Device> const y = f(array_read(array, i));
-            *slot = rowan::detail::array_of(y->spec());
-            none->settle(*slot);
-            results->settle(*slot);
-            return std::tuple(scale(i, 1, 1), array_write(results, i, y));
-        });
-    return std::get<1>(made);
-}
-
-}  // namespace rowan::inline v0::layer
-
-// rowan/op/detail/power.hpp: powers, with the same bits for SIMD registers and scalars.
-
-namespace rowan::inline v0::detail {
-
-/// The number high + low, where |low| is about an epsilon of |high|.
-template <class V>
-struct Pair {
-    V high, low;
-};
-
-/// a + b without an error, for |a| >= |b| or a = 0
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE Pair<V> exact_sum(V const& a, V const& b) {
-    V const sum = a + b;
-    return {sum, V(b - (sum - a))};
-}
-
-/// a · b without an error, where nothing overflows or is subnormal (Dekker).
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE Pair<V> exact_product(V const& a, V const& b) {
-    V const p = product(a, b), a_high = upper_half(a), b_high = upper_half(b);
-    V const a_low = a - a_high, b_low = b - b_high;
-    V const error = ((product(a_high, b_high) - p) + product(a_high, b_low)) + product(a_low, b_high);
-    return {p, V(error + product(a_low, b_low))};
-}
-
-/// log(x) for a finite x > 0, with an error of 2^-33 · log(x) for float and 2^-64 · log(x) for double.
-/// With s = f / (2 + f) and z = s²: log(1 + f) = 2 s · (1 + z/3 + z² · (1/5 + z/7 + …)).
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE Pair<V> logarithm_pair(V const& x) {
-    using S = typename lane_of<V>::type;
-    using limits = std::numeric_limits<S>;
-    constexpr int terms = std::is_same_v<S, float> ? 6 : 13;
-    constexpr double third = static_cast<double>(static_cast<S>(1.0 / 3));  // below 1/3 for double, above for float
-    constexpr double third_rest = std::is_same_v<S, float> ? 1.0 / 3 - third : 0x1.5555555555555p-56;
-    auto const small = x < constant<V>(static_cast<double>(limits::min()));
-    V k, m;
-    split_power(choose(small, product(x, constant<V>(2 / static_cast<double>(limits::epsilon()))), x), k, m);
-    k = choose(small, V(k - constant<V>(limits::digits)), k);
-    V const two = constant<V>(2.0), f = m - constant<V>(1.0), d = f + two;
-    V const s = quotient(f, d);
-    Pair<V> const back = exact_product(s, d);
-    V const s_low = quotient(V(((f - back.high) - back.low) - product(s, V(f - (d - two)))), d);
-    Pair<V> const z = exact_product(s, s);
-    V const z_low = z.low + product(product(s, s_low), two);
-    V series = constant<V>(1.0 / (2 * terms + 1));
-    for (int i = terms - 1; i >= 2; --i) series = product(series, z.high) + constant<V>(1.0 / (2 * i + 1));
-    Pair<V> const cubic = exact_product(z.high, constant<V>(third));
-    V const cubic_low = cubic.low + (product(z.high, constant<V>(third_rest)) + product(z_low, constant<V>(third)));
-    Pair<V> const w = exact_sum(cubic.high, V(cubic_low + product(product(z.high, z.high), series)));
-    Pair<V> const u = exact_product(s, w.high);
-    V const u_low = u.low + (product(s, w.low) + product(s_low, w.high));
-    Pair<V> const half = exact_sum(s, u.high);
-    V const half_low = half.low + (s_low + u_low);
-    Pair<V> const y = exact_sum(product(k, constant<V>(exp_traits<S>::log2_high)), V(half.high + half.high));
-    V const low = y.low + ((half_low + half_low) + product(k, constant<V>(exp_traits<S>::log2_low)));
-    return exact_sum(y.high, low);
-}
-
-/// An exponent high + low, and whether it is an odd or even integer.
-struct Exponent {
-    double high, low;
-    bool whole, odd;
-};
-
-ROWAN_HD_INLINE Exponent exact_exponent(double x) {
-    constexpr double two_53 = 9007199254740992.0;  // all numbers from here on are even integers
-    double const size = x < 0 ? -x : x;
-    auto const floor = static_cast<std::int64_t>(size < two_53 ? size : 0.0);
-    return {x, 0, size >= two_53 || static_cast<double>(floor) == size, floor % 2 != 0};
-}
-
-/// x - 1 without an error
-ROWAN_HD_INLINE Exponent one_less(Exponent const& x) {
-    double const less = x.high - 1;
-    bool const small = x.high < 1 && x.high > -1;
-    return {less, small ? x.high - (less + 1) : (x.high - less) - 1, x.whole, x.whole && !x.odd};
-}
-
-/// factor · x^y for x >= 0, where y and factor are not 0.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V positive_power(V const& x, Exponent const& y, double factor) {
-    using S = typename lane_of<V>::type;
-    if constexpr (is_machine_float<S>) {
-        using traits = exp_traits<S>;
-        constexpr bool single = std::is_same_v<S, float>;
-        constexpr double infinity = std::numeric_limits<double>::infinity();
-        constexpr double most = static_cast<double>(std::numeric_limits<S>::max());
-        // Powers with greater exponents are 0, 1 or infinite. exp(limit) is infinite, times any factor, too.
-        constexpr double enough = single ? 1e11 : 1e20, limit = single ? 2e4 : 4e3, powers = single ? 250 : 2040;
-        // factor = size · 2^shift, where |size| is in [1, 2)
-        constexpr std::uint64_t exponent_bits = std::uint64_t{0x7FF} << 52, one_bits = std::uint64_t{0x3FF} << 52;
-        bool const tiny = factor < 0x1p-1022 && factor > -0x1p-1022;
-        auto const bits = bit_cast<std::uint64_t>(tiny ? factor * 0x1p64 : factor);
-        double const shift = static_cast<double>((bits & exponent_bits) >> 52) - (tiny ? 1087 : 1023);
-        V const size = constant<V>(bit_cast<double>((bits & ~exponent_bits) | one_bits));
-
-        double const high = y.high > enough ? enough : y.high < -enough ? -enough : y.high;
-        double const rest = y.high == high ? (high - static_cast<double>(static_cast<S>(high))) + y.low : 0.0;
-        V const zero = constant<V>(0.0), y_high = constant<V>(high);
-        Pair<V> const log = logarithm_pair(x), scaled = exact_product(log.high, y_high);
-        V const low = scaled.low + (product(log.low, y_high) + product(log.high, constant<V>(rest)));
-        V const at = limited(scaled.high, -limit, limit), n = nearest_power(at);
-        V const most_of_r = at - product(n, constant<V>(traits::log2_high));
-        // Where |low| is above 0.01, at is at its limit.
-        V const rest_of_r = limited(low, -0.01, 0.01) - product(n, constant<V>(traits::log2_low));
-        V const r = most_of_r + rest_of_r;
-        V const tail = r + (product(r, exponential_rest(r)) + (rest_of_r - (r - most_of_r)));
-        // 2^shifted need not be a normal number, but the two powers of two are.
-        V const shifted = limited(V(n + constant<V>(shift)), -powers, powers);
-        V const first = nearest_integer(product(shifted, constant<V>(0.5)));
-        V const scale = product(power_of_two(first), size);
-        V const result = product(V(scale + product(scale, tail)), power_of_two(V(shifted - first)));
-        V const at_zero = constant<V>(y.high < 0 ? factor * infinity : factor * 0.0);
-        V const at_infinity = constant<V>(y.high < 0 ? factor * 0.0 : factor * infinity);
-        V const at_ends = choose(x < constant<V>(most), at_zero, x);  // of 0 and NaN
-        return choose(x > constant<V>(most), at_infinity, choose(x > zero, result, at_ends));
-    } else {
-        return product(exp_of(S(product(constant<V>(y.high), log_of(x)))), constant<V>(factor));
-    }
-}
-
-/// factor · x^y, with the zeros, infinities and NaN of C's pow.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V power(V const& x, Exponent const& y, double factor) {
-    V const zero = constant<V>(0.0), even = positive_power(V(choose(x < zero, V(zero - x), x)), y, factor);
-    if (!y.whole) {
-        constexpr auto infinity = bit_cast<double>(std::uint64_t{0x7FF0} << 48);
-        constexpr auto nan = bit_cast<double>(std::uint64_t{0x7FF8} << 48);
-        return choose(x < zero, choose(x > constant<V>(-infinity), constant<V>(nan), even), even);
-    }
-    if (!y.odd) return even;
-    V const odd = product(even, constant<V>(-1.0));
-    return choose(x < zero, odd, choose(quotient(constant<V>(1.0), x) < zero, odd, even));  // 1 / -0 < 0
-}
-
-/// Whether x^exponent is to be computed by products, which are within 2 units in the last place for exponents in
-/// [-2, 4] and nearly 3 units for -3. Other types than float and double may have no better exp and log.
-template <class V>
-ROWAN_HD_INLINE bool is_product(double exponent, int least, int most) {
-    if constexpr (!is_machine_float<typename lane_of<V>::type>) least = -64, most = 64;
-    return exponent >= least && exponent <= most && static_cast<double>(static_cast<int>(exponent)) == exponent;
-}
-
-/// x^exponent by products
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V power_by_products(V const& x, int exponent) {
-    V const one = constant<V>(1.0);
-    V square = exponent < 0 ? quotient(one, x) : x;
-    auto n = static_cast<unsigned>(exponent < 0 ? -exponent : exponent);
-    V result = n % 2 != 0 ? square : one;
-    while ((n /= 2) != 0) {
-        square = product(square, square);
-        if (n % 2 != 0) result = product(result, square);
-    }
-    return result;
-}
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/op/detail/sine.hpp: sin and cos, with the same bits for SIMD registers and scalars.
-
-namespace rowan::inline v0::detail {
-
-/// A number as count · π/2 + rest, where count is an integer, modulo 4 for large numbers, and |rest| <= π/4.
-template <class V>
-struct QuarterTurns {
-    V count;
-    Pair<V> rest;
-};
-
-/// Numbers from here on are reduced by many_quarter_turns.
-inline constexpr double many_turns = 1048576.0;
-
-/// a + b without an error (Knuth)
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE Pair<V> exact_sum_of_any(V const& a, V const& b) {
-    V const sum = a + b, of_b = sum - a;
-    return {sum, V((a - (sum - of_b)) + (b - of_b))};
-}
-
-/// The quarter turns of a finite x, |x| >= 2^20: the product of its mantissa with 192 bits of 2/π (Payne and Hanek).
-ROWAN_HD inline QuarterTurns<double> many_quarter_turns(double x) {
-    constexpr std::uint32_t two_over_pi[] = {
-        0,          0,          0xA2F9836E, 0x4E441529, 0xFC2757D1, 0xF534DDC0, 0xDB629599, 0x3C439041,
-        0xFE5163AB, 0xDEBBC561, 0xB7246E3A, 0x424DD2E0, 0x06492EEA, 0x09D1921C, 0xFE1DEB1C, 0xB129A73E,
-        0xE88235F5, 0x2EBB4484, 0xE99C7026, 0xB45F7E41, 0x3991D639, 0x835339F4, 0x9C845F8B, 0xBDF9283B,
-        0x1FF897FF, 0xDE05980F, 0xEF2F118B, 0x5A0A6D1F, 0x6D367ECF, 0x27CB09B7, 0x4F463F66, 0x9E5FEA2D,
-        0x7527BAC7, 0xEBE5F17B, 0x3D0739F7, 0x8A5292EA, 0x6BFB5FB1, 0x1F8D5D08, 0x56033046};
-    constexpr int words = 6;
-    // |x| = mantissa · 2^exponent. Bits of 2/π before the first one make multiples of four quarter turns.
-    auto const bits = bit_cast<std::uint64_t>(x);
-    std::uint64_t const mantissa = (bits & ((std::uint64_t{1} << 52) - 1)) | (std::uint64_t{1} << 52);
-    auto const first = static_cast<unsigned>(bits >> 52 & 0x7FF) - 1075 - 2 + 64;
-    std::uint32_t product_bits[words] = {};  // the lowest word first
-    for (int half = 0; half < 2; ++half) {
-        std::uint64_t const factor = half == 0 ? mantissa & 0xFFFFFFFF : mantissa >> 32;
-        std::uint64_t carry = 0;
-        for (int i = half; i < words; ++i) {
-            std::uint32_t const* const at = two_over_pi + first / 32 + (words - 1 - (i - half));
-            std::uint64_t const two = std::uint64_t{at[0]} << 32 | at[1];
-            carry += product_bits[i] + factor * (two >> (32 - first % 32) & 0xFFFFFFFF);
-            product_bits[i] = static_cast<std::uint32_t>(carry);
-            carry >>= 32;
-        }
-    }
-    // The two highest bits are the count; the others are the rest, which is negative from half a quarter turn on.
-    bool const more = (product_bits[words - 1] >> 29 & 1) != 0;
-    double const count = (product_bits[words - 1] >> 30) + (more ? 1.0 : 0.0);
-    product_bits[words - 1] &= 0x3FFFFFFF;
-    Pair<double> rest{more ? -1.0 : 0.0, 0};
-    double unit = 0x1p-30;
-    for (int i = words - 1; i >= 0; --i, unit *= 0x1p-32) {
-        Pair<double> const sum = exact_sum_of_any(rest.high, product_bits[i] * unit);
-        rest = {sum.high, rest.low + sum.low};
-    }
-    double const sign = x < 0 ? -1 : 1;
-    Pair<double> const turned = exact_product(rest.high, 0x1.921fb54442d18p+0 * sign);
-    double const low =
-        product(rest.high, 0x1.1a62633145c07p-54 * sign) + product(rest.low, 0x1.921fb54442d18p+0 * sign);
-    return {count * sign, exact_sum(turned.high, turned.low + low)};
-}
-
-/// The quarter turns of x. π/2 as four numbers of which n times each but the last is exact (Cody and Waite).
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE QuarterTurns<V> quarter_turns(V const& x) {
-    constexpr double most = 0x1.fffffffffffffp+1023;
-    V const n = nearest_integer(product(x, constant<V>(0x1.45f306dc9c883p-1))), zero = constant<V>(0.0);
-    V const first = x - product(n, constant<V>(0x1.921fb544p+0));
-    Pair<V> const second = exact_sum_of_any(first, V(zero - product(n, constant<V>(0x1.0b4611a6p-34))));
-    Pair<V> const third = exact_sum_of_any(second.high, V(zero - product(n, constant<V>(0x1.3198a2ep-69))));
-    V const low = (second.low + third.low) - product(n, constant<V>(0x1.b839a252049c1p-104));
-    QuarterTurns<V> turns{n, exact_sum(third.high, low)};
-    if constexpr (is_batch<V>) {
-        if (xsimd::any(x >= constant<V>(many_turns)) || xsimd::any(x <= constant<V>(-many_turns))) {
-            double at[V::size], count[V::size], high[V::size], rest_low[V::size];
-            x.store_unaligned(at);
-            turns.count.store_unaligned(count);
-            turns.rest.high.store_unaligned(high);
-            turns.rest.low.store_unaligned(rest_low);
-            for (std::size_t i = 0; i < V::size; ++i) {
-                double const size = at[i] < 0 ? -at[i] : at[i];
-                if (!(size >= many_turns && size <= most)) continue;
-                QuarterTurns<double> const many = many_quarter_turns(at[i]);
-                count[i] = many.count, high[i] = many.rest.high, rest_low[i] = many.rest.low;
-            }
-            return {V::load_unaligned(count), {V::load_unaligned(high), V::load_unaligned(rest_low)}};
-        }
-    } else if ((x >= many_turns || x <= -many_turns) && x <= most && x >= -most) {
-        return many_quarter_turns(x);
-    }
-    return turns;
-}
-
-/// The coefficients of x^(2k+1) in the Taylor series of the sine, and of x^2k in that of the cosine.
-struct TaylorSeries {
-    double sine[10] = {1}, cosine[10] = {1};
-    constexpr TaylorSeries() {
-        for (int k = 1; k < 10; ++k) {
-            cosine[k] = -sine[k - 1] / (2 * k);
-            sine[k] = cosine[k] / (2 * k + 1);
-        }
-    }
-};
-
-/// sin(x) for double, or cos(x), which is sin(x + a quarter turn), from the Taylor polynomials on [-π/4, π/4].
-ROWAN_NO_EXEC_CHECK
-template <bool cosine, class V>
-ROWAN_HD_INLINE V sine_of_double(V const& x) {
-    QuarterTurns<V> const turns = quarter_turns(x);
-    auto const& [high, low] = turns.rest;
-    V const one = constant<V>(1.0), half = constant<V>(0.5), z = product(high, high), half_z = product(z, half);
-    constexpr TaylorSeries taylor;
-    V sines = constant<V>(taylor.sine[9]), cosines = constant<V>(taylor.cosine[9]);
-    for (int k = 8; k >= 1; --k) sines = product(sines, z) + constant<V>(taylor.sine[k]);
-    for (int k = 8; k >= 2; --k) cosines = product(cosines, z) + constant<V>(taylor.cosine[k]);
-    V const sine = high + (product(product(high, z), sines) + (low - product(low, half_z)));
-    V const most = one - half_z, rest = product(product(z, z), cosines) - product(high, low);
-    V const of_cosine = most + (((one - most) - half_z) + rest);
-    // The quarter turns are 0, 1, 2 or 3, or less by 4.
-    V const n = turns.count + constant<V>(cosine ? 1.0 : 0.0);
-    V const four = constant<V>(4.0), quarter = n - product(nearest_integer(product(n, constant<V>(0.25))), four);
-    V const size = product(quarter, quarter);
-    V const y = choose(size == one, of_cosine, sine);
-    auto const negative = product(quarter, quarter - half) > constant<V>(1.0);  // -1, 2 and -2
-    V const turned = choose(negative, product(y, constant<V>(-1.0)), y);
-    constexpr auto nan = bit_cast<double>(std::uint64_t{0x7FF8} << 48);
-    auto const finite = product(x, constant<V>(0.0)) == constant<V>(0.0);
-    V const result = choose(finite, turned, constant<V>(nan));
-    if constexpr (cosine) {
-        return result;
-    } else {  // also -0
-        return choose(product(x, x) < constant<V>(0x1p-60), x, result);
-    }
-}
-
-/// sin(x), or cos(x), within 1 unit in the last place for all x; NaN for infinities. Those of floats are computed in
-/// double. Other types use std::sin or a `sin` that ADL finds.
-ROWAN_NO_EXEC_CHECK
-template <bool cosine, class V>
-ROWAN_HD_INLINE V sine(V const& x) {
-    using S = typename lane_of<V>::type;
-    if constexpr (std::is_same_v<S, double>) {
-        return sine_of_double<cosine>(x);
-    } else if constexpr (std::is_same_v<V, float>) {
-        return static_cast<float>(sine_of_double<cosine>(static_cast<double>(x)));
-    } else if constexpr (is_batch<V>) {
-        using Wide = xsimd::batch<double, typename V::arch_type>;
-        float lanes[V::size];
-        x.store_unaligned(lanes);
-        for (std::size_t i = 0; i < V::size; i += Wide::size)
-            store(sine_of_double<cosine>(load<Wide>(lanes + i)), lanes + i);
-        return V::load_unaligned(lanes);
-    } else if constexpr (cosine) {
-        return cos_of(x);
-    } else {
-        return sin_of(x);
-    }
-}
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/op/detail/math_formulas.hpp: the formulas of the functions of op/math.hpp, with their gradients.
+// rowan/op/matrix/row_dot.hpp: row_dot, the dot product of each row of two matrices.
 
 namespace rowan::inline v0 {
 
-/// The settings of pow.
-struct PowOptions {
-    double exponent = 1;  ///< any finite number
+/// The dot product of each row of x with the same row of y: the products, each rounded to dtype<T>::sum, are summed as
+/// in reduce_sum.
+///     row_dot([[1 2] [3 4]], [[5 6] [7 8]])   ->   [[17] [53]]
+/// shapes   both [n, width] -> [n, 1]
+/// errors   ShapeError if x is not a matrix or the shapes differ
+/// cost     one read of both; temporary memory for the products
+template <class T, device D>
+Tensor<T, D> row_dot(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+    using S = detail::sum_t<T>;
+    detail::check_rank("x", x, 2);
+    detail::check_same_shape("y", y, x);
+    detail::ElementLoops<D>::check(exec, x, y);
+    if (x.size() == 0) return Tensor<T, D>::zeros(exec, {x.shape(0), 1});
+    auto out = detail::new_tensor<T>(exec, {x.shape(0), 1});
+    auto products = detail::ElementLoops<D>::template scratch<S>(exec, x.size());
+    detail::ElementLoops<D>::template zip<S>(exec, x.size(), detail::multiplied{}, products.data(), x.data(), y.data());
+    detail::fold_axes<S, detail::add_lanes>(exec, detail::reduction_of(x.shape(), {false, true}),
+                                            static_cast<S const*>(products.data()), out.data());
+    return out;
+}
+
+template <class T, class Device>
+Tensor<T, Device> row_dot(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
+    return row_dot(x.device(), x, y);
+}
+
+/// The gradient of one factor: the other one, each row times the gradient of its result.
+struct row_dot_grad_op : operator_of<slots<slot::y, grad_of<slot::out>>, slots<grad_of<slot::x>>> {
+    static constexpr std::string_view name = "row_dot_grad";
+    static constexpr unsigned row_inputs = 0b11;
+
+    static constexpr VarSpec infer(VarSpec const& y, VarSpec const&) { return y; }
+
+    /// errors   ShapeError if out_grad is not [n, 1]
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& y, Tensor<T, D> const& out_grad) {
+        detail::check_rank("y", y, 2);
+        if (auto like = y.shape(); out_grad.shape() != (like[1] = 1, like))
+            throw ShapeError("out_grad.shape()", detail::shape_text(out_grad.shape()), detail::shape_text(like));
+        return detail::zip_broadcast(exec, detail::multiplied{}, y, out_grad);
+    }
+};
+
+/// See row_dot.
+struct row_dot_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>> {
+    static constexpr std::string_view name = "row_dot";
+    static constexpr std::string_view brief = "The dot products of rows.";
+    static constexpr unsigned row_inputs = 0b11;
+    using grad = grad_rules<grad_rule<row_dot_grad_op, uses<slot::y, grad_of<slot::out>>, makes<grad_of<slot::x>>>,
+                            grad_rule<row_dot_grad_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::y>>>>;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) {
+        spec::matrix("row_dot: x", x);
+        VarSpec out = spec::elementwise("row_dot: y", y, x);
+        out.dims[1] = 1;
+        return out;
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+        return row_dot(exec, x, y);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/norm/layer_norm.hpp: layer_norm, each row with mean 0 and variance 1, scaled and shifted.
+
+namespace rowan::inline v0 {
+
+/// The settings of layer_norm.
+struct LayerNormOptions {
+    std::int64_t begin_axis = -1;  ///< the first axis that is normalised, Paddle's begin_norm_axis; -1 is the last one
+    double epsilon = 1e-5;         ///< added to the variance
 
     template <class Visit>
     static constexpr auto fields(Visit const& visit) {
-        return visit(field{"exponent", &PowOptions::exponent});
+        return visit(field{"begin_axis", &LayerNormOptions::begin_axis}, field{"epsilon", &LayerNormOptions::epsilon});
     }
 };
 
 namespace detail {
 
-/// The integer nearest to x, of two the even one, for float and double. A zero has the sign of x.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V rounded_to_even(V const& x) {
-    // Adding and subtracting a number rounds, as it has no bits for fractions. Numbers beyond it have none.
-    using S = typename lane_of<V>::type;
-    constexpr double no_fractions = std::is_same_v<S, float> ? 0x1p23 : 0x1p52;
-    V const round = constant<V>(no_fractions), zero = constant<V>(0.0);
-    V const size = choose(x < zero, V(zero - x), x), whole = rounded(size + round) - round;
-    V const y = choose(x < zero, V(zero - whole), whole);
-    return choose(size < round, choose(whole == zero, product(x, zero), y), x);
+[[noreturn]] inline void bad_begin_axis(std::int64_t axis, std::size_t rank) {
+    std::string const most = std::to_string(rank - 1);
+    throw ValueError("begin_axis", axis,
+                     std::string("in [1, ").append(most) + "] or [-" + most + ", -1]: axis 0 is that of rows");
 }
 
-/// exp(x)
-struct exp_formula {
-    static constexpr std::string_view name = "exp";
+/// The first axis that is normalised, as a number from 1 on.
+constexpr std::size_t first_normalised(LayerNormOptions const& options, std::size_t rank) {
+    check_norm_epsilon(options.epsilon);
+    auto const dims = static_cast<std::int64_t>(rank);
+    std::int64_t const axis = options.begin_axis < 0 ? options.begin_axis + dims : options.begin_axis;
+    if (axis < 1 || axis >= dims) bad_begin_axis(options.begin_axis, rank);
+    return static_cast<std::size_t>(axis);
+}
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x) {
-        return exponential_of_any(x);
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g) {
-        return product(g, y);
-    }
-};
+/// The shape from an axis on.
+template <class Shape>
+constexpr Shape shape_from(Shape const& shape, std::size_t axis) {
+    Shape tail;
+    for (; axis < shape.size(); ++axis) tail.push_back(shape[axis]);
+    return tail;
+}
 
-/// log(x)
-struct log_formula {
-    static constexpr std::string_view name = "log";
+/// The rows that layer_norm normalises.
+template <class T, class D>
+struct NormRows {
+    typename Tensor<T, D>::shape_type tail;
+    std::size_t n, width;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x) {
-        return logarithm(x);
+    NormRows(Tensor<T, D> const& x, LayerNormOptions const& options) {
+        if (x.dimension() < 2) throw ShapeError("x rank", std::to_string(x.dimension()), "at least 2");
+        std::size_t const axis = first_normalised(options, x.dimension());
+        tail = shape_from(x.shape(), axis);
+        width = product_from(x.shape(), axis);
+        n = 1;
+        for (std::size_t i = 0; i < axis; ++i) n *= x.shape(i);
     }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g) {
-        return quotient(g, x);
-    }
-};
 
-/// sqrt(x)
-struct sqrt_formula {
-    static constexpr std::string_view name = "sqrt";
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x) {
-        return square_root(x);
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g) {
-        return quotient(g, V(y + y));
+    void check(char const* field, Tensor<T, D> const* w) const {
+        if (w != nullptr && w->shape() != tail)
+            throw ShapeError(std::string(field) + ".shape()", shape_text(w->shape()),
+                             shape_text(tail) + ", the dims of x from begin_axis on");
     }
 };
 
-/// 1 / sqrt(x)
-struct rsqrt_formula {
-    static constexpr std::string_view name = "rsqrt";
+template <class T, class D>
+Tensor<T, D> normalised_rows(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const* scale, Tensor<T, D> const* shift,
+                             LayerNormOptions const& options) {
+    using S = sum_t<T>;
+    static_assert(floating_element<T>, "rowan::layer_norm: x must have a floating-point type: convert it");
+    NormRows<T, D> const rows(x, options);
+    rows.check("scale", scale);
+    rows.check("shift", shift);
+    ElementLoops<D>::check(exec, x);
+    if (scale != nullptr) ElementLoops<D>::check(exec, *scale);
+    if (shift != nullptr) ElementLoops<D>::check(exec, *shift);
+    auto out = new_tensor<T>(exec, x.shape());
+    auto numbers = ElementLoops<D>::template scratch<S>(exec, rows.n * 2);
+    NormOfRows<T> const norm{x.data(), numbers.data(), 2, rows.width, options.epsilon};
+    RowPasses<D>::template run<S>(
+        exec, rows.n, rows.width,
+        ScaleAndShift<NormOfRows<T>, T>{norm, scale == nullptr ? nullptr : scale->data(),
+                                        shift == nullptr ? nullptr : shift->data(), out.data()},
+        MeanOfRow<T>{norm}, VarianceOfRow<T>{norm});
+    return out;
+}
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x) {
-        return quotient(constant<V>(1.0), square_root(x));
+}  // namespace detail
+
+/// Normalises each row, along the last axis or from begin_axis on: (x - mean) / √(variance + epsilon) · scale + shift,
+/// with the mean and the variance of the row (divided by its size). Ba et al.: Layer Normalization, 2016. The mean is the
+/// first element + the mean of x - that, so that equal elements have the variance 0, however large they are; the variance
+/// is that of x - mean, in a second pass. Both sums have 16 interleaved parts, as in softmax; they are computed in
+/// dtype<T>::sum. The bits are the same for any number of threads and on every device. User-defined types need a sqrt.
+/// shapes   x [n, ...], scale and shift the dims of x from begin_axis on -> [n, ...]
+/// errors   ShapeError if the rank of x is below 2 or scale or shift has another shape; ValueError if begin_axis is 0
+///          or not an axis of x, or epsilon is negative or not finite
+/// cost     one read of x, which stays in the cache for the second and third pass over a row, and one write
+template <class T, device D>
+Tensor<T, D> layer_norm(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& scale, Tensor<T, D> const& shift,
+                        LayerNormOptions const& options = {}) {
+    return detail::normalised_rows(exec, x, &scale, &shift, options);
+}
+/// The same without scale and shift.
+template <class T, device D>
+Tensor<T, D> layer_norm(D const& exec, Tensor<T, D> const& x, LayerNormOptions const& options = {}) {
+    return detail::normalised_rows<T, D>(exec, x, nullptr, nullptr, options);
+}
+
+template <class T, class Device>
+Tensor<T, Device> layer_norm(Tensor<T, Device> const& x, Tensor<T, Device> const& scale, Tensor<T, Device> const& shift,
+                             LayerNormOptions const& options = {}) {
+    return layer_norm(x.device(), x, scale, shift, options);
+}
+template <class T, class Device>
+Tensor<T, Device> layer_norm(Tensor<T, Device> const& x, LayerNormOptions const& options = {}) {
+    return layer_norm(x.device(), x, options);
+}
+
+/// The gradient of x. With h the normalised row and g = out_grad · scale:
+/// (g - mean of g - h · mean of g · h) / √(variance + epsilon)
+/// shapes   x and out_grad [n, ...], scale as in layer_norm -> [n, ...]
+/// errors   as layer_norm; ShapeError if out_grad does not have the shape of x
+/// cost     one read of both and one write; mean and variance are computed again
+template <class T, device D>
+Tensor<T, D> layer_norm_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& scale,
+                             Tensor<T, D> const& out_grad, LayerNormOptions const& options = {}) {
+    using S = detail::sum_t<T>;
+    detail::NormRows<T, D> const rows(x, options);
+    rows.check("scale", &scale);
+    detail::check_same_shape("out_grad", out_grad, x);
+    detail::ElementLoops<D>::check(exec, x, scale, out_grad);
+    auto x_grad = detail::new_tensor<T>(exec, x.shape());
+    auto numbers = detail::ElementLoops<D>::template scratch<S>(exec, rows.n * 4);
+    detail::NormOfRows<T> const norm{x.data(), numbers.data(), 4, rows.width, options.epsilon};
+    detail::GradOfRows<T> const grad{norm, scale.data(), out_grad.data(), x_grad.data()};
+    detail::RowPasses<D>::template run<S>(exec, rows.n, rows.width, grad, detail::MeanOfRow<T>{norm},
+                                          detail::VarianceOfRow<T>{norm}, detail::MeanOfGrad<T>{grad},
+                                          detail::MeanOfGradByNorm<T>{grad});
+    return x_grad;
+}
+
+/// The gradients of scale and shift: the sums of out_grad · h and of out_grad over the rows, in blocks of 64 rows as in
+/// reduce_sum; h is the normalised row.
+/// shapes   x and out_grad [n, ...] -> two tensors with the dims of x from begin_axis on
+/// errors   as layer_norm; ShapeError if out_grad does not have the shape of x
+/// cost     two reads of both; temporary memory for the sums of blocks: 1/64 of x
+template <class T, device D>
+std::tuple<Tensor<T, D>, Tensor<T, D>> layer_norm_param_grad(D const& exec, Tensor<T, D> const& x,
+                                                             Tensor<T, D> const& out_grad,
+                                                             LayerNormOptions const& options = {}) {
+    using S = detail::sum_t<T>;
+    detail::NormRows<T, D> const rows(x, options);
+    detail::check_same_shape("out_grad", out_grad, x);
+    detail::ElementLoops<D>::check(exec, x, out_grad);
+    auto scale_grad = detail::new_tensor<T>(exec, rows.tail), shift_grad = detail::new_tensor<T>(exec, rows.tail);
+    auto numbers = detail::ElementLoops<D>::template scratch<S>(exec, rows.n * 2);
+    detail::NormOfRows<T> const norm{x.data(), numbers.data(), 2, rows.width, options.epsilon};
+    detail::RowPasses<D>::template run<S>(exec, rows.n, rows.width, detail::NoStep{}, detail::MeanOfRow<T>{norm},
+                                          detail::VarianceOfRow<T>{norm});
+    detail::column_sums<S>(exec, rows.n, rows.width, detail::TimesNorm<detail::NormOfRows<T>, T>{norm, out_grad.data()},
+                           scale_grad.data());
+    detail::column_sums<S>(exec, rows.n, rows.width, detail::MatrixElement<T>{out_grad.data(), rows.width},
+                           shift_grad.data());
+    return {std::move(scale_grad), std::move(shift_grad)};
+}
+
+/// The gradient of x; see layer_norm_grad.
+struct layer_norm_grad_op
+    : operator_of<slots<slot::x, slot::w, grad_of<slot::out>>, slots<grad_of<slot::x>>, LayerNormOptions> {
+    static constexpr std::string_view name = "layer_norm_grad";
+    static constexpr unsigned row_inputs = 0b101;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, VarSpec const& out_grad, LayerNormOptions const&) {
+        return spec::elementwise("layer_norm_grad: out@GRAD", out_grad, x);
     }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g) {
-        return product(product(g, constant<V>(-0.5)), product(y, product(y, y)));
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& w, Tensor<T, D> const& out_grad,
+                            LayerNormOptions const& options) {
+        return layer_norm_grad(exec, x, w, out_grad, options);
     }
 };
 
-/// x²
-struct square_formula {
-    static constexpr std::string_view name = "square";
-    static constexpr bool integers = true;
+/// The gradients of scale and shift; see layer_norm_param_grad.
+struct layer_norm_param_grad_op
+    : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::w>, grad_of<slot::b>>, LayerNormOptions> {
+    static constexpr std::string_view name = "layer_norm_param_grad";
+    static constexpr unsigned row_inputs = 0b11;
+    static constexpr bool sums_rows = true;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x) {
-        return product(x, x);
+    static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& out_grad,
+                                                  LayerNormOptions const& options) {
+        VarSpec w = spec::elementwise("layer_norm_param_grad: out@GRAD", out_grad, x);
+        w.dims = detail::shape_from(x.dims, detail::first_normalised(options, x.dims.size()));
+        w.lod_level = 0;
+        return {w, w};
     }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g) {
-        return product(g, plus(x, x));
-    }
-};
 
-/// |x|
-struct abs_formula {
-    static constexpr std::string_view name = "abs";
-    static constexpr bool integers = true;
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x) {
-        V const zero = constant<V>(0.0);
-        return choose(x > zero, x, plus(zero, product(x, constant<V>(-1.0))));
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g) {
-        V const zero = constant<V>(0.0);
-        return choose(x > zero, g, choose(x < zero, product(g, constant<V>(-1.0)), zero));
+    template <class T, class D>
+    static std::tuple<Tensor<T, D>, Tensor<T, D>> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& out_grad,
+                                                      LayerNormOptions const& options) {
+        return layer_norm_param_grad(exec, x, out_grad, options);
     }
 };
 
-/// sin(x)
-struct sin_formula {
-    static constexpr std::string_view name = "sin";
+/// See layer_norm. The slots w and b hold scale and shift.
+struct layer_norm_op : detail::builtin_op<slots<slot::x, slot::w, slot::b>, slots<slot::out>, LayerNormOptions> {
+    static constexpr std::string_view name = "layer_norm";
+    static constexpr std::string_view brief = "Rows with mean 0 and variance 1, with trained scale and shift.";
+    static constexpr unsigned row_inputs = 0b001;
+    using grad = grad_rules<grad_rule<layer_norm_grad_op>, grad_rule<layer_norm_param_grad_op>>;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x) {
-        return sine<false>(x);
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& w, VarSpec const& b,
+                                   LayerNormOptions const& options) {
+        spec::dense("layer_norm: x", x);
+        if (x.dims.size() < 2) spec::the_rank_does_not_fit("layer_norm: x", x.dims.size(), "at least 2");
+        std::size_t const axis = detail::first_normalised(options, x.dims.size());
+        VarSpec out = x, like = x;
+        like.dims = detail::shape_from(x.dims, axis);
+        spec::dense("layer_norm: scale", w);
+        spec::dense("layer_norm: shift", b);
+        spec::same_dtype("layer_norm: scale", w, x);
+        spec::same_dtype("layer_norm: shift", b, x);
+        like.dims = spec::same_dims("layer_norm: scale", w, like);
+        like.dims = spec::same_dims("layer_norm: shift", b, like);
+        for (std::size_t i = 0; i < like.dims.size(); ++i) out.dims[axis + i] = like.dims[i];
+        return out;
     }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g) {
-        return product(g, sine<true>(x));
-    }
-};
 
-/// cos(x)
-struct cos_formula {
-    static constexpr std::string_view name = "cos";
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x) {
-        return sine<true>(x);
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g) {
-        return product(product(g, constant<V>(-1.0)), sine<false>(x));
-    }
-};
-
-/// Base of the functions of integer values, whose gradient is 0.
-struct step_formula {
-    static constexpr bool integers = true;
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_out(V const&, V const&) {
-        return constant<V>(0.0);
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& w, Tensor<T, D> const& b,
+                            LayerNormOptions const& options) {
+        return layer_norm(exec, x, w, b, options);
     }
 };
 
-/// The sign of x
-struct sign_formula : step_formula {
-    static constexpr std::string_view name = "sign";
+}  // namespace rowan::inline v0
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x) {
-        V const zero = constant<V>(0.0);
-        return choose(x > zero, constant<V>(1.0), choose(x < zero, constant<V>(-1.0), plus(x, zero)));
+// rowan/op/norm/softmax.hpp: softmax, the softmax along an axis of a tensor.
+
+namespace rowan::inline v0 {
+
+/// The settings of softmax and log_softmax.
+struct SoftmaxOptions {
+    std::int64_t axis = -1;  ///< the axis of the classes; a negative one counts from the end
+};
+
+/// exp(x - max) / Σ exp(x - max) along an axis, by default row by row, computed in dtype<T>::sum and narrowed once;
+/// user-defined types need an `exp` that ADL finds. Sums are formed in 16 interleaved partial sums. A row is NaN if it
+/// contains a NaN or its maximum is infinite. Goodfellow et al.: Deep Learning, 2016, section 4.1.
+/// shapes   x [...] -> [...]
+/// errors   ShapeError if x has rank 0; IndexError if the axis is not in [-rank, rank)
+/// cost     two reads of x and one write of the result, temporary memory of one row per thread, or of 80 rows; x and the
+///          result may be transposed if the axis is not the last one; the same bits for any number of threads
+template <class T, device D>
+Tensor<T, D> softmax(D const& exec, Tensor<T, D> const& x, SoftmaxOptions const& options = {}) {
+    static_assert(floating_element<T>, "rowan::softmax: x must have a floating-point type: convert it");
+    detail::ClassRows<T, D> const c("x", x, options.axis, 1);
+    detail::ElementLoops<D>::check(exec, x);
+    if constexpr (std::same_as<D, Cpu>) {
+        if (std::size_t const inner = detail::product_from(x.shape(), c.axis + 1); inner >= 16) {
+            auto out = detail::new_tensor<T>(exec, x.shape());
+            if (out.size() != 0)
+                detail::MatrixRows<D>::softmax_apart(exec, c.n / inner, c.classes, inner, x.data(), out.data());
+            return out;
+        }
+    }
+    auto const rows = c.rows(exec, x);
+    auto out = c.template new_rows<T>(exec);
+    if (out.size() != 0)
+        detail::MatrixRows<D>::softmax(exec, c.n, c.classes, rows.data(), out.data(), detail::NoRowLoss{});
+    return c.back(exec, std::move(out));
+}
+
+/// The gradient of x from the result and its gradient: out · (out_grad - Σ out · out_grad) along the axis.
+/// shapes   both [...] -> [...]
+/// errors   ShapeError if out has rank 0 or the shapes differ; IndexError if the axis is not in [-rank, rank)
+/// cost     two reads of both and one write of the result, temporary memory of one row per thread; all are transposed
+///          if the axis is not the last one
+template <class T, device D>
+Tensor<T, D> softmax_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad,
+                          SoftmaxOptions const& options = {}) {
+    static_assert(floating_element<T>, "rowan::softmax_grad: out must have a floating-point type");
+    detail::ClassRows<T, D> const c("out", out, options.axis, 1);
+    detail::check_same_shape("out_grad", out_grad, out);
+    detail::ElementLoops<D>::check(exec, out, out_grad);
+    auto const rows = c.rows(exec, out), grads = c.rows(exec, out_grad);
+    auto x_grad = c.template new_rows<T>(exec);
+    if (out.size() != 0)
+        detail::MatrixRows<D>::softmax_grad(exec, c.n, c.classes, rows.data(), grads.data(), x_grad.data());
+    return c.back(exec, std::move(x_grad));
+}
+
+template <class T, class Device>
+Tensor<T, Device> softmax(Tensor<T, Device> const& x, SoftmaxOptions const& options = {}) {
+    return softmax(x.device(), x, options);
+}
+template <class T, class Device>
+Tensor<T, Device> softmax_grad(Tensor<T, Device> const& out, Tensor<T, Device> const& out_grad,
+                               SoftmaxOptions const& options = {}) {
+    return softmax_grad(out.device(), out, out_grad, options);
+}
+
+struct softmax_grad_op : operator_of<slots<slot::out, grad_of<slot::out>>, slots<grad_of<slot::x>>> {
+    static constexpr std::string_view name = "softmax_grad";
+    static constexpr unsigned row_inputs = 0b11;
+
+    static constexpr VarSpec infer(VarSpec const& out, VarSpec const& out_grad) {
+        spec::rows_of_elements("softmax_grad: out", out);
+        return spec::elementwise("softmax_grad: out@GRAD", out_grad, out);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad) {
+        return softmax_grad(exec, out, out_grad);
     }
 };
 
-/// The greatest integer not above x
-struct floor_formula : step_formula {
-    static constexpr std::string_view name = "floor";
+/// The softmax along the last axis of a tensor of rank 2 or more, see softmax.
+struct softmax_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
+    static constexpr std::string_view name = "softmax";
+    static constexpr std::string_view brief = "exp(x) / the sum of exp of the row, or along an axis.";
+    static constexpr unsigned row_inputs = 0b1;
+    using grad = grad_rule<softmax_grad_op>;
 
+    static constexpr VarSpec infer(VarSpec const& x) {
+        spec::rows_of_elements("softmax: x", x);
+        return x;
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x) {
+        return softmax(exec, x);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/norm/log_softmax.hpp: log_softmax, the logarithm of the softmax along an axis of a tensor.
+
+namespace rowan::inline v0 {
+
+/// x - max - log(Σ exp(x - max)) along an axis, by default row by row: the logarithm of softmax, finite where the
+/// probability underflows. Computed in dtype<T>::sum and narrowed once; user-defined types need `exp` and `log` that ADL
+/// finds. Sums are formed in 16 interleaved partial sums. A row is NaN if it contains a NaN or its maximum is infinite.
+/// The precision on Cuda is that of its `log`.
+/// shapes   x [...] -> [...]
+/// errors   ShapeError if x has rank 0; IndexError if the axis is not in [-rank, rank)
+/// cost     two reads of x and one write of the result, temporary memory of one row per thread; x and the result are
+///          transposed if the axis is not the last one; the same bits for any number of threads
+template <class T, device D>
+Tensor<T, D> log_softmax(D const& exec, Tensor<T, D> const& x, SoftmaxOptions const& options = {}) {
+    static_assert(floating_element<T>, "rowan::log_softmax: x must have a floating-point type: convert it");
+    detail::ClassRows<T, D> const c("x", x, options.axis, 1);
+    detail::ElementLoops<D>::check(exec, x);
+    auto const rows = c.rows(exec, x);
+    auto out = c.template new_rows<T>(exec);
+    if (out.size() != 0) detail::MatrixRows<D>::log_softmax(exec, c.n, c.classes, rows.data(), out.data());
+    return c.back(exec, std::move(out));
+}
+
+/// The gradient of x from the result and its gradient: out_grad - exp(out) · Σ out_grad along the axis.
+/// shapes   both [...] -> [...]
+/// errors   ShapeError if out has rank 0 or the shapes differ; IndexError if the axis is not in [-rank, rank)
+/// cost     two reads of both and one write of the result, temporary memory of one row per thread; all are transposed
+///          if the axis is not the last one
+template <class T, device D>
+Tensor<T, D> log_softmax_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad,
+                              SoftmaxOptions const& options = {}) {
+    static_assert(floating_element<T>, "rowan::log_softmax_grad: out must have a floating-point type");
+    detail::ClassRows<T, D> const c("out", out, options.axis, 1);
+    detail::check_same_shape("out_grad", out_grad, out);
+    detail::ElementLoops<D>::check(exec, out, out_grad);
+    auto const rows = c.rows(exec, out), grads = c.rows(exec, out_grad);
+    auto x_grad = c.template new_rows<T>(exec);
+    if (out.size() != 0)
+        detail::MatrixRows<D>::log_softmax_grad(exec, c.n, c.classes, rows.data(), grads.data(), x_grad.data());
+    return c.back(exec, std::move(x_grad));
+}
+
+template <class T, class Device>
+Tensor<T, Device> log_softmax(Tensor<T, Device> const& x, SoftmaxOptions const& options = {}) {
+    return log_softmax(x.device(), x, options);
+}
+template <class T, class Device>
+Tensor<T, Device> log_softmax_grad(Tensor<T, Device> const& out, Tensor<T, Device> const& out_grad,
+                                   SoftmaxOptions const& options = {}) {
+    return log_softmax_grad(out.device(), out, out_grad, options);
+}
+
+struct log_softmax_grad_op : operator_of<slots<slot::out, grad_of<slot::out>>, slots<grad_of<slot::x>>> {
+    static constexpr std::string_view name = "log_softmax_grad";
+    static constexpr unsigned row_inputs = 0b11;
+
+    static constexpr VarSpec infer(VarSpec const& out, VarSpec const& out_grad) {
+        spec::rows_of_elements("log_softmax_grad: out", out);
+        return spec::elementwise("log_softmax_grad: out@GRAD", out_grad, out);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad) {
+        return log_softmax_grad(exec, out, out_grad);
+    }
+};
+
+/// The same along the last axis of a tensor of rank 2 or more, see log_softmax.
+struct log_softmax_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
+    static constexpr std::string_view name = "log_softmax";
+    static constexpr std::string_view brief = "The logarithms of softmax, also where its elements underflow.";
+    static constexpr unsigned row_inputs = 0b1;
+    using grad = grad_rule<log_softmax_grad_op>;
+
+    static constexpr VarSpec infer(VarSpec const& x) {
+        spec::rows_of_elements("log_softmax: x", x);
+        return x;
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x) {
+        return log_softmax(exec, x);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/detail/wide_product.hpp: products of many numbers and their gradients, right also where a product of some
+// of the numbers overflows or vanishes.
+
+namespace rowan::inline v0::detail {
+
+/// to *= from
+struct multiply_lanes {
     ROWAN_NO_EXEC_CHECK
     template <class V>
-    ROWAN_HD_INLINE static V value(V const& x) {
-        if constexpr (std::integral<V>) {
-            return x;
-        } else if constexpr (is_machine_float<typename lane_of<V>::type>) {
-            V const nearest = rounded_to_even(x);
-            V const below = choose(nearest > x, V(nearest - constant<V>(1.0)), nearest);
-            return choose(below == constant<V>(0.0), product(x, constant<V>(0.0)), below);
+    ROWAN_HD_INLINE void operator()(V const& from, V& to) const {
+        to = product(to, from);
+    }
+};
+
+/// x, or `other` where x is zero
+struct UnlessZero {
+    double other;
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x) const {
+        return choose(same_or_nan(x, constant<V>(0.0)), constant<V>(other), x);
+    }
+};
+
+/// 1 where x is zero, else 0
+struct IsZero {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x) const {
+        return choose(same_or_nan(x, constant<V>(0.0)), constant<V>(1.0), constant<V>(0.0));
+    }
+};
+
+/// x where `count` is `wanted`, else 0
+struct WhereCount {
+    double wanted;
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x, V const& count) const {
+        return choose(same_or_nan(count, constant<V>(wanted)), x, constant<V>(0.0));
+    }
+};
+
+/// The gradient of a product: `all` / x, or `others` where x is zero.
+struct ShareOfProduct {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x, V const& all, V const& others) const {
+        return choose(same_or_nan(x, constant<V>(0.0)), others, quotient(all, UnlessZero{1}(x)));
+    }
+};
+
+/// Whether x is neither infinite nor NaN.
+template <class S>
+ROWAN_HD_INLINE bool is_finite(S const& x) {
+    return x - x == 0;
+}
+
+/// Whether x is finite, and not less than the smallest normal number.
+template <class S>
+ROWAN_HD_INLINE bool is_normal(S const& x) {
+    constexpr S least = std::numeric_limits<S>::min();
+    return is_finite(x) && (x >= least || x <= -least);
+}
+
+/// A product of finite numbers other than 0: mantissa · 2^power. Infinity or NaN remains in the mantissa.
+template <class S>
+struct WideProduct {
+    S mantissa = 1;
+    std::int64_t power = 0;
+
+    ROWAN_HD void multiply(S const& x) { put(product(mantissa, take(x))); }
+    ROWAN_HD void divide(S const& x) {
+        power = -power;
+        S const divisor = take(x);
+        power = -power;
+        put(quotient(mantissa, divisor));
+    }
+
+    ROWAN_HD S value() const {
+        constexpr std::int64_t most = std::numeric_limits<S>::max_exponent - 2;  // 2^±most are normal numbers
+        std::int64_t const p = power > 2 * most ? 2 * most : power < -2 * most ? -2 * most : power;
+        std::int64_t const last = p > most ? most : p < -most ? -most : 0;
+        return product(product(mantissa, power_of_two(static_cast<S>(p - last))), power_of_two(static_cast<S>(last)));
+    }
+
+private:
+    // Adds the power of x to that of the product, and returns the rest.
+    ROWAN_HD S take(S x) {
+        using limits = std::numeric_limits<S>;
+        if (x == 0 || !is_finite(x)) return x;
+        S const size = x < 0 ? -x : x;
+        constexpr S least = limits::min(), up = 1 / limits::epsilon();
+        bool const small = size < least;
+        S k, rest;
+        split_power(small ? product(size, up) : size, k, rest);
+        power += static_cast<std::int64_t>(k) - (small ? limits::digits - 1 : 0);
+        return x < 0 ? -rest : rest;
+    }
+    ROWAN_HD void put(S const& x) { mantissa = take(x); }
+};
+
+/// Multiplies the contributions to a result again, in order, if it is not a normal number, and 0 without a reason.
+template <class S, class T>
+struct MultiplyAgain {
+    AxisReduction r;
+    T const* x;
+    S* products;
+
+    ROWAN_HD void operator()(std::size_t k) const {
+        if (!is_normal(products[k])) multiply(k);
+    }
+
+private:
+    ROWAN_HD void multiply(std::size_t k) const {
+        T const* const from = x + r.first_of(k);
+        if (products[k] == 0) {
+            for (std::size_t i = 0; i < r.n; ++i) {
+                if (load<S>(from + r.summed(i)) == 0) return;
+            }
+        }
+        WideProduct<S> all;
+        for (std::size_t i = 0; i < r.n; ++i) all.multiply(load<S>(from + r.summed(i)));
+        products[k] = all.value();
+    }
+};
+
+/// Writes the gradients of the contributions to a product again, if that of those that are not 0, or its product with the
+/// gradient, is not a normal number: the product of the others and the gradient, also if some are 0 or infinite.
+template <class S, class T>
+struct ProductGradsAgain {
+    AxisReduction r;
+    T const *x, *out_grad;
+    S const *nonzero, *scaled;  // the product, and that with the gradient
+    T* to;
+
+    ROWAN_HD void operator()(std::size_t k) const {
+        S const g = load<S>(out_grad + k);
+        if (!is_normal(nonzero[k]) || !(is_normal(scaled[k]) || g == 0)) write(k, g);
+    }
+
+private:
+    ROWAN_HD void write(std::size_t k, S const& g) const {
+        std::size_t const first = r.first_of(k);
+        WideProduct<S> all;
+        constexpr S infinity = std::numeric_limits<S>::infinity();
+        std::size_t zeros = 0, infinite = 0;
+        all.multiply(g);
+        for (std::size_t i = 0; i < r.n; ++i) {
+            S const a = load<S>(x + first + r.summed(i));
+            if (a == 0)
+                ++zeros;
+            else if (is_infinite(a))
+                ++infinite, all.multiply(a < 0 ? S(-1) : S(1));
+            else
+                all.multiply(a);
+        }
+        for (std::size_t i = 0; i < r.n; ++i) {
+            std::size_t const at = first + r.summed(i);
+            S const a = load<S>(x + at);
+            WideProduct<S> others = all;
+            if (is_infinite(a))
+                others.multiply(a < 0 ? S(-1) : S(1));
+            else if (a != 0)
+                others.divide(a);
+            if (infinite > (is_infinite(a) ? 1U : 0U)) others.multiply(infinity);
+            if (zeros > (a == 0 ? 1U : 0U)) others.multiply(S(0));
+            store(others.value(), to + at);
+        }
+    }
+
+    ROWAN_HD static bool is_infinite(S const& a) { return !is_finite(a) && a == a; }
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/detail/axis_folds.hpp: means, products, maxima and minima along axes, and their gradients.
+
+namespace rowan::inline v0::detail {
+
+/// to = the more extreme one of both; the first one of equal ones, the first NaN
+template <bool greatest>
+struct keep_extreme {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void operator()(V const& from, V& to) const {
+        to = choose(more_extreme<greatest>{}(from, to), from, to);
+    }
+};
+
+/// x / n
+struct DividedBy {
+    double n;
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x) const {
+        return quotient(x, constant<V>(n));
+    }
+};
+
+/// 1 where x is the result, else 0
+struct IsResult {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x, V const& result, V const&) const {
+        return choose(same_or_nan(x, result), constant<V>(1.0), constant<V>(0.0));
+    }
+};
+
+/// The gradient of an extremum: its share where x is the result, else 0.
+struct ShareOfResult {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x, V const& result, V const& share) const {
+        return choose(same_or_nan(x, result), share, constant<V>(0.0));
+    }
+};
+
+/// to = map(x, a, b), where x has the shape of `to`, and a and b have one element for each sum.
+template <class S, class Map, class T, class A>
+struct SpreadStep {
+    struct Row {
+        T const* x;
+        A const* a;
+        S const* b;
+        T* to;
+    };
+    BroadcastRows<2> rows;  // of x and of a
+    Map map;
+    T const* x;
+    A const* a;
+    S const* b;
+    T* to;
+
+    ROWAN_HD Row of_row(std::size_t i) const {
+        std::size_t const sum = rows.offsets[1](i), first = i * rows.width;
+        return {x + first, a + sum, b + sum, to + first};
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void at(Row const& row, std::size_t column) const {
+        if (rows.one[1]) {
+            store(map(load<V>(row.x + column), V(load<S>(row.a)), V(load<S>(row.b))), row.to + column);
         } else {
-            return floor_of(x);
+            store(map(load<V>(row.x + column), load<V>(row.a + column), load<V>(row.b + column)), row.to + column);
         }
     }
 };
 
-/// The smallest integer not below x
-struct ceil_formula : step_formula {
-    static constexpr std::string_view name = "ceil";
+/// A tensor like x of map(x, a, b), see SpreadStep.
+template <class Map, class T, class D, class A>
+Tensor<T, D> spread(D const& exec, Map const& map, Tensor<T, D> const& x, std::array<bool, 8> const& reduced,
+                    A const* a, sum_t<T> const* b) {
+    auto out = new_tensor<T>(exec, x.shape());
+    auto const rows = broadcast_rows<2>(
+        x.shape(), [&](std::size_t k, std::size_t i) -> std::size_t { return k == 1 && reduced[i] ? 1 : x.shape(i); });
+    ElementLoops<D>::template each_in_rows<sum_t<T>>(
+        exec, rows.rows, rows.width, SpreadStep<sum_t<T>, Map, T, A>{rows, map, x.data(), a, b, out.data()});
+    return out;
+}
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x) {
-        V const minus_one = constant<V>(-1.0);
-        return product(floor_formula::value(product(x, minus_one)), minus_one);
+[[noreturn]] inline void no_extremum(std::string const& shape) {
+    throw ShapeError("x.shape()", shape, "at least one element for each result");
+}
+
+/// What a reduction computes: `of` writes the results, `of_none` returns those of a tensor without elements, and `grad`
+/// the gradient of the elements.
+struct axis_means {
+    static constexpr std::string_view name = "reduce_mean";
+    static constexpr std::string_view brief =
+        "The means of the elements along these axes, by default along all of them.";
+    static constexpr Elements elements = Elements::floats;
+    static constexpr bool reads_out = false;
+
+    template <class T, class D>
+    static void of(D const& exec, AxisReduction const& r, T const* x, T* out) {
+        using S = sum_t<T>;
+        static_assert(floating_element<T>, "rowan::reduce_mean: x must have a floating-point type: convert it");
+        std::size_t const sums = r.outer * r.width;
+        auto scratch = ElementLoops<D>::template scratch<S>(exec, sums);
+        fold_axes<S, add_lanes>(exec, r, x, scratch.data());
+        ElementLoops<D>::template zip<S>(exec, sums, DividedBy{static_cast<double>(r.n)}, out,
+                                         static_cast<S const*>(scratch.data()));
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> of_none(D const& exec, Tensor<T, D> const&, typename Tensor<T, D>::shape_type const& shape) {
+        return Tensor<T, D>::zeros(exec, shape);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> grad(D const& exec, Tensor<T, D> const& x, T const*, Tensor<T, D> const& out_grad,
+                             std::array<bool, 8> const& reduced) {
+        double const n = static_cast<double>(reduction_of(x.shape(), reduced).n);
+        auto const shares = zip_elements<sum_t<T>>(exec, DividedBy{n}, out_grad);
+        auto x_grad = new_tensor<T>(exec, x.shape());
+        repeat_sums<T>(exec, x.shape(), reduced, shares.data(), x_grad.data());
+        return x_grad;
     }
 };
 
-/// The integer nearest to x, of two the even one
-struct round_formula : step_formula {
-    static constexpr std::string_view name = "round";
+struct axis_products {
+    static constexpr std::string_view name = "reduce_prod";
+    static constexpr std::string_view brief =
+        "The products of the elements along these axes, by default along all of them.";
+    static constexpr Elements elements = Elements::numbers;
+    static constexpr bool reads_out = false;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x) {
-        if constexpr (std::integral<V>) {
-            return x;
-        } else if constexpr (is_machine_float<typename lane_of<V>::type>) {
-            return rounded_to_even(x);
+    template <class T, class D>
+    static void of(D const& exec, AxisReduction const& r, T const* x, T* out) {
+        using S = sum_t<T>;
+        if constexpr (!is_machine_float<S>) {
+            fold_axes<S, multiply_lanes>(exec, r, x, out);
+        } else if constexpr (std::is_same_v<S, T>) {
+            multiply<S>(exec, r, x, out);
         } else {
-            V const half = constant<V>(0.5), below = floor_of(x), rest = x - below, of_half = product(below, half);
-            bool const up = rest > half || (!(rest < half) && floor_of(of_half) < of_half);
-            return up ? below + constant<V>(1.0) : below;
+            std::size_t const n = r.outer * r.width;
+            auto products = ElementLoops<D>::template scratch<S>(exec, n);
+            multiply<S>(exec, r, x, products.data());
+            ElementLoops<D>::template zip<S>(exec, n, same_number{}, out, static_cast<S const*>(products.data()));
         }
     }
+
+    template <class T, class D>
+    static Tensor<T, D> of_none(D const& exec, Tensor<T, D> const&, typename Tensor<T, D>::shape_type const& shape) {
+        return Tensor<T, D>::full(exec, shape, dtype<T>::narrow(constant<sum_t<T>>(1.0)));
+    }
+
+    /// The product of the others: from that of all nonzero elements, if the others have no zero.
+    template <class T, class D>
+    static Tensor<T, D> grad(D const& exec, Tensor<T, D> const& x, T const*, Tensor<T, D> const& out_grad,
+                             std::array<bool, 8> const& reduced) {
+        using S = sum_t<T>;
+        using Loops = ElementLoops<D>;
+        auto const r = reduction_of(x.shape(), reduced);
+        std::size_t const n = out_grad.size();
+        auto nonzero = Loops::template scratch<S>(exec, n), zeros = Loops::template scratch<S>(exec, n),
+             product_grads = Loops::template scratch<S>(exec, n), all = Loops::template scratch<S>(exec, n),
+             others = Loops::template scratch<S>(exec, n);
+        {
+            auto const ones = zip_elements<S>(exec, UnlessZero{1}, x);
+            fold_axes<S, multiply_lanes>(exec, r, ones.data(), nonzero.data());
+        }
+        {
+            auto const marks = zip_elements<S>(exec, IsZero{}, x);
+            fold_axes<S, add_lanes>(exec, r, marks.data(), zeros.data());
+        }
+        S const *const products = nonzero.data(), *const count = zeros.data(), *const scaled = product_grads.data();
+        Loops::template zip<S>(exec, n, multiplied{}, product_grads.data(), out_grad.data(), products);
+        Loops::template zip<S>(exec, n, WhereCount{0}, all.data(), scaled, count);
+        Loops::template zip<S>(exec, n, WhereCount{1}, others.data(), scaled, count);
+        auto x_grad = spread(exec, ShareOfProduct{}, x, reduced, static_cast<S const*>(all.data()),
+                             static_cast<S const*>(others.data()));
+        if constexpr (is_machine_float<S>)
+            Loops::each(exec, n, 1,
+                        ProductGradsAgain<S, T>{r, x.data(), out_grad.data(), products, scaled, x_grad.data()});
+        return x_grad;
+    }
+
+private:
+    template <class S, class T, class D>
+    static void multiply(D const& exec, AxisReduction const& r, T const* x, S* to) {
+        fold_axes<S, multiply_lanes>(exec, r, x, to);
+        if (r.n != 1) ElementLoops<D>::each(exec, r.outer * r.width, 1, MultiplyAgain<S, T>{r, x, to});
+    }
 };
 
-/// x to the power of an exponent
-struct pow_formula {
-    static constexpr std::string_view name = "pow";
-    using options = PowOptions;
+template <bool greatest>
+struct axis_extremes {
+    static constexpr std::string_view name = greatest ? "reduce_max" : "reduce_min";
+    static constexpr std::string_view brief = greatest ? "The greatest elements along some axes, by default of all."
+                                                       : "The smallest elements along some axes, by default of all.";
+    static constexpr Elements elements = Elements::numbers;
+    static constexpr bool reads_out = true;
+
+    template <class T, class D>
+    static void of(D const& exec, AxisReduction const& r, T const* x, T* out) {
+        fold_axes<sum_t<T>, keep_extreme<greatest>>(exec, r, x, out);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> of_none(D const& exec, Tensor<T, D> const& x, typename Tensor<T, D>::shape_type const& shape) {
+        if (product_from(shape, 0) != 0) no_extremum(shape_text(x.shape()));
+        return Tensor<T, D>::zeros(exec, shape);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> grad(D const& exec, Tensor<T, D> const& x, T const* out, Tensor<T, D> const& out_grad,
+                             std::array<bool, 8> const& reduced) {
+        using S = sum_t<T>;
+        using Loops = ElementLoops<D>;
+        std::size_t const n = out_grad.size();
+        auto counts = Loops::template scratch<S>(exec, n), shares = Loops::template scratch<S>(exec, n);
+        {
+            auto const marks = spread(exec, IsResult{}, x, reduced, out, static_cast<S const*>(counts.data()));
+            fold_axes<S, add_lanes>(exec, reduction_of(x.shape(), reduced), marks.data(), counts.data());
+        }
+        Loops::template zip<S>(exec, n, divided{}, shares.data(), out_grad.data(),
+                               static_cast<S const*>(counts.data()));
+        return spread(exec, ShareOfResult{}, x, reduced, out, static_cast<S const*>(shares.data()));
+    }
+};
+
+/// The reduction of x by a rule along the axes of the options.
+template <class Rule, class T, class D>
+Tensor<T, D> fold_along(D const& exec, Tensor<T, D> const& x, ReduceOptions const& options) {
+    ElementLoops<D>::check(exec, x);
+    auto const reduced = checked_axes(options.axes, x.dimension());
+    auto const shape = reduced_shape(x.shape(), reduced, options.keep_dims);
+    if (x.size() == 0) return Rule::of_none(exec, x, shape);
+    auto out = new_tensor<T>(exec, shape);
+    Rule::of(exec, reduction_of(x.shape(), reduced), x.data(), out.data());
+    return out;
+}
+
+/// Its gradient; `out`, the result, is used if Rule::reads_out.
+template <class Rule, class T, class D>
+Tensor<T, D> fold_along_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& out,
+                             Tensor<T, D> const& out_grad, ReduceOptions const& options) {
+    ElementLoops<D>::check(exec, x, out, out_grad);
+    auto const reduced = checked_axes(options.axes, x.dimension());
+    auto const shape = reduced_shape(x.shape(), reduced, options.keep_dims);
+    auto const check = [&](char const* field, Tensor<T, D> const& of) {
+        if (of.shape() != shape) throw ShapeError(field, shape_text(of.shape()), shape_text(shape));
+    };
+    check("out_grad.shape()", out_grad);
+    if (Rule::reads_out) check("out.shape()", out);
+    if (x.size() == 0) return Tensor<T, D>::zeros(exec, x.shape());
+    return Rule::grad(exec, x, out.data(), out_grad, reduced);
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/detail/axis_lanes.hpp: each_lane_along, which processes the lanes of a tensor along one of its axes.
+
+namespace rowan::inline v0::detail {
+
+/// Calls f.lanes<N>(first, result) for N adjacent lanes or, where fewer are left, f.lanes<1>(first, result) for each:
+/// `first` is the offset of the first element, and `result` the number of the lane.
+template <std::size_t N, class F>
+struct LaneGroups {
+    F f;
+    std::size_t n, inner, groups;  // groups for each outer index
 
     ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, PowOptions const& o) {
-        if (is_product<V>(o.exponent, -2, 4)) return power_by_products(x, static_cast<int>(o.exponent));
-        return power(x, exact_exponent(o.exponent), 1.0);
+    ROWAN_HD void operator()(std::size_t k) const {
+        std::size_t const outer = k / groups, first = outer * n * inner, result = outer * inner;
+        std::size_t lane = (k - outer * groups) * N;
+        if (lane + N <= inner) return f.template lanes<N>(first + lane, result + lane);
+        for (; lane < inner; ++lane) f.template lanes<1>(first + lane, result + lane);
     }
+};
+
+/// Processes all lanes along an axis of a tensor with elements; on Cpu, those that are together in the cache at once.
+template <class D, class Shape, class F>
+void each_lane_along(D const& exec, Shape const& shape, std::size_t axis, F const& f) {
+    constexpr std::size_t together = std::same_as<D, Cpu> ? 16 : 1;
+    std::size_t const n = shape[axis], inner = product_from(shape, axis + 1),
+                      groups = (inner + together - 1) / together;
+    std::size_t const outer = product_from(shape, 0) / (n * inner);
+    ElementLoops<D>::each(exec, outer * groups, n * (inner < together ? inner : together),
+                          LaneGroups<together, F>{f, n, inner, groups});
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/reduce/argmax.hpp: argmax and argmin, the position of the greatest or smallest element along an axis.
+
+namespace rowan::inline v0 {
+
+/// The axis of argmax and argmin.
+struct ArgmaxOptions {
+    std::int64_t axis = -1;  ///< negative values count from the end
+    bool keep_dims = false;  ///< whether the result has a dim of 1 for the axis
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"axis", &ArgmaxOptions::axis}, field{"keep_dims", &ArgmaxOptions::keep_dims});
+    }
+};
+
+namespace detail {
+
+/// Finds the extrema of lanes.
+template <bool greatest, class T>
+struct FindExtrema {
+    T const* x;
+    std::int64_t* out;
+    std::size_t n, inner;
+
     ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, PowOptions const& o) {
-        if (o.exponent == 0) return constant<V>(0.0);
-        if (is_product<V>(o.exponent, -2, 5))
-            return product(g, product(constant<V>(o.exponent), power_by_products(x, static_cast<int>(o.exponent) - 1)));
-        return product(g, power(x, one_less(exact_exponent(o.exponent)), o.exponent));
+    template <std::size_t N>
+    ROWAN_HD void lanes(std::size_t first, std::size_t result) const {
+        sum_t<T> best[N];
+        std::size_t at[N] = {};
+        for (std::size_t e = 0; e < N; ++e) best[e] = load<sum_t<T>>(x + (first + e));
+        for (std::size_t i = 1; i < n; ++i) {
+            for (std::size_t e = 0; e < N; ++e) {
+                auto const now = load<sum_t<T>>(x + (first + i * inner + e));
+                if (!more_extreme<greatest>{}(now, best[e])) continue;
+                best[e] = now;
+                at[e] = i;
+            }
+        }
+        for (std::size_t e = 0; e < N; ++e) out[result + e] = static_cast<std::int64_t>(at[e]);
+    }
+};
+
+template <bool greatest, class T, class D>
+Tensor<std::int64_t, D> find_extrema(D const& exec, Tensor<T, D> const& x, ArgmaxOptions const& options) {
+    ElementLoops<D>::check(exec, x);
+    std::size_t const axis = checked_axis(options.axis, x.dimension());
+    std::array<bool, 8> reduced{};
+    reduced[axis] = true;
+    auto out = new_tensor<std::int64_t>(exec, reduced_shape(x.shape(), reduced, options.keep_dims));
+    if (out.size() == 0) return out;
+    if (x.size() == 0) no_extremum(shape_text(x.shape()));
+    each_lane_along(exec, x.shape(), axis,
+                    FindExtrema<greatest, T>{x.data(), out.data(), x.shape(axis), product_from(x.shape(), axis + 1)});
+    return out;
+}
+
+template <bool greatest>
+struct argmax_name {
+    static constexpr std::string_view name = greatest ? "argmax" : "argmin";
+};
+
+}  // namespace detail
+
+/// The position along an axis of the greatest element: of the first one of equal ones, of the first NaN if there is one.
+///     argmax([[1 7 7] [4 2 3]])   ->   [1 0]
+/// shapes   x [...] -> the dims of x without that of the axis, or with a dim of 1 for it
+/// errors   IndexError if the axis is not in [-rank, rank); ShapeError if there is a result of no elements
+/// cost     one read of x; a thread reads whole lanes
+template <class T, device D>
+Tensor<std::int64_t, D> argmax(D const& exec, Tensor<T, D> const& x, ArgmaxOptions const& options = {}) {
+    return detail::find_extrema<true>(exec, x, options);
+}
+
+/// The position along an axis of the smallest element, as argmax.
+/// shapes   x [...] -> the dims of x without that of the axis, or with a dim of 1 for it
+/// errors   IndexError if the axis is not in [-rank, rank); ShapeError if there is a result of no elements
+/// cost     one read of x; a thread reads whole lanes
+template <class T, device D>
+Tensor<std::int64_t, D> argmin(D const& exec, Tensor<T, D> const& x, ArgmaxOptions const& options = {}) {
+    return detail::find_extrema<false>(exec, x, options);
+}
+
+template <class T, class Device>
+Tensor<std::int64_t, Device> argmax(Tensor<T, Device> const& x, ArgmaxOptions const& options = {}) {
+    return argmax(x.device(), x, options);
+}
+template <class T, class Device>
+Tensor<std::int64_t, Device> argmin(Tensor<T, Device> const& x, ArgmaxOptions const& options = {}) {
+    return argmin(x.device(), x, options);
+}
+
+/// See argmax and argmin.
+template <bool greatest>
+struct arg_extreme_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ArgmaxOptions> {
+    static constexpr std::string_view name = detail::argmax_name<greatest>::name;
+    static constexpr std::string_view brief = greatest ? "The positions of the greatest elements along an axis."
+                                                       : "The positions of the smallest elements along an axis.";
+    static constexpr Elements elements = Elements::numbers;
+    static constexpr ArgmaxOptions normal(VarSpec const& x, ArgmaxOptions const& options) {
+        return detail::axes_from_first(x.dims.size(), options);
+    }
+
+    static constexpr bool row_wise(ArgmaxOptions const& options) { return options.axis > 0; }
+    static constexpr bool row_output(ArgmaxOptions const& options) { return options.axis > 0; }
+
+    static constexpr VarSpec infer(VarSpec const& x, ArgmaxOptions const& options = {}) {
+        spec::dense(detail::joined_name<detail::argmax_name<greatest>, detail::x_suffix>::value.data(), x);
+        std::size_t const axis = detail::checked_axis(options.axis, x.dims.size());
+        std::array<bool, 8> reduced{};
+        reduced[axis] = true;
+        return {.type = VarType::LOD_TENSOR,
+                .dtype = rowan::dtype<std::int64_t>::wire,
+                .dims = detail::reduced_shape(x.dims, reduced, options.keep_dims),
+                .lod_level = axis == 0 ? 0 : x.lod_level};
+    }
+
+    template <class T, class D>
+    static Tensor<std::int64_t, D> run(D exec, Tensor<T, D> const& x, ArgmaxOptions const& options = {}) {
+        return detail::find_extrema<greatest>(exec, x, options);
+    }
+};
+
+using argmax_op = arg_extreme_op<true>;   ///< See argmax.
+using argmin_op = arg_extreme_op<false>;  ///< See argmin.
+
+}  // namespace rowan::inline v0
+
+// rowan/op/reduce/argsort.hpp: argsort, the positions along an axis in the order of their elements.
+
+namespace rowan::inline v0 {
+
+/// The settings of argsort.
+struct ArgsortOptions {
+    std::int64_t axis = -1;   ///< negative values count from the end
+    bool descending = false;  ///< whether the greatest element comes first
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"axis", &ArgsortOptions::axis}, field{"descending", &ArgsortOptions::descending});
+    }
+};
+
+namespace detail {
+
+/// Sorts the positions of lanes along an axis, in runs that become longer. Those of lane k are from[k · n + i].
+template <class T>
+struct SortRuns {
+    using S = sum_t<T>;
+    static constexpr std::size_t shortest = 16;
+
+    T const* x;
+    std::int64_t const* from;
+    std::int64_t* to;
+    std::size_t n, inner, run, runs;  // `runs` runs of each lane, of `run` positions, are written
+    bool descending;
+
+    /// Makes a run of two sorted ones, or of unsorted positions if it is a shortest one.
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(std::size_t k) const {
+        std::size_t const lane = k / runs, begin = (k - lane * runs) * run, end = n - begin < run ? n : begin + run;
+        T const* const first = x + (lane / inner * n * inner + lane % inner);
+        auto const key = [&](std::int64_t i) { return load<S>(first + static_cast<std::size_t>(i) * inner); };
+        std::int64_t* const out = to + lane * n;
+        if (run == shortest) {
+            for (std::size_t i = begin; i < end; ++i) {
+                S const now = key(static_cast<std::int64_t>(i));
+                std::size_t place = i;
+                for (; place > begin && precedes(now, key(out[place - 1])); --place) out[place] = out[place - 1];
+                out[place] = static_cast<std::int64_t>(i);
+            }
+            return;
+        }
+        std::int64_t const* const in = from + lane * n;
+        std::size_t const middle = n - begin < run / 2 ? n : begin + run / 2;
+        std::int64_t const *left = in + begin, *right = in + middle;
+        std::int64_t const *const left_end = right, *const right_end = in + end;
+        std::size_t i = begin;
+        if (left != left_end && right != right_end) {
+            for (S a = key(*left), b = key(*right);; ++i) {  // of equal elements, that of the left run comes first
+                bool const is_right = precedes(b, a);
+                out[i] = is_right ? *right : *left;
+                right += is_right ? 1 : 0;
+                left += is_right ? 0 : 1;
+                if (left == left_end || right == right_end) break;
+                (is_right ? b : a) = key(is_right ? *right : *left);
+            }
+            ++i;
+        }
+        for (; left != left_end; ++left) out[i++] = *left;
+        for (; right != right_end; ++right) out[i++] = *right;
+    }
+
+private:
+    /// NaN is the greatest.
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD bool precedes(S const& a, S const& b) const {
+        more_extreme<true> const more;
+        return descending ? more(a, b) : more(b, a);
+    }
+};
+
+/// Writes the positions of lanes to where their elements are.
+struct PlaceLanes {
+    std::int64_t const* from;
+    std::int64_t* to;
+    std::size_t n, inner;
+
+    ROWAN_HD void operator()(std::size_t k) const {
+        std::size_t const outer = k / (n * inner), rest = k - outer * n * inner;
+        to[k] = from[(outer * inner + rest % inner) * n + rest / inner];
     }
 };
 
 }  // namespace detail
 
+/// The positions of the elements along an axis in ascending order, or descending, where equal elements keep their order
+/// and NaN is the greatest: ascending, the result is that of NumPy's argsort(x, kind="stable").
+///     argsort([3 1 2])                           ->   [1 2 0]
+///     argsort([3 1 3], {.descending = true})     ->   [0 2 1]
+/// shapes   x [...] -> [...]
+/// errors   IndexError if the axis is not in [-rank, rank)
+/// cost     O(size · log(dim of the axis)), by merging runs of 16, 32, 64, …, of which a thread merges two; temporary
+///          memory of 8 bytes for each element, or 16 if the axis is not the last one
+template <class T, device D>
+Tensor<std::int64_t, D> argsort(D const& exec, Tensor<T, D> const& x, ArgsortOptions const& options = {}) {
+    using Sort = detail::SortRuns<T>;
+    using Loops = detail::ElementLoops<D>;
+    Loops::check(exec, x);
+    std::size_t const axis = detail::checked_axis(options.axis, x.dimension());
+    auto out = detail::new_tensor<std::int64_t>(exec, x.shape());
+    if (x.size() == 0) return out;
+    std::size_t const n = x.shape(axis), inner = detail::product_from(x.shape(), axis + 1), lanes = x.size() / n;
+    bool const more = n > Sort::shortest;
+    auto first = Loops::template scratch<std::int64_t>(exec, inner == 1 ? 0 : x.size());
+    auto second = Loops::template scratch<std::int64_t>(exec, more ? x.size() : 0);
+    std::int64_t *to = inner == 1 ? out.data() : first.data(), *from = second.data();
+    for (std::size_t run = Sort::shortest;; run *= 2) {
+        std::size_t const runs = (n - 1) / run + 1;
+        Loops::each(exec, lanes * runs, n < run ? n : run,
+                    Sort{x.data(), from, to, n, inner, run, runs, options.descending});
+        if (runs == 1) break;
+        std::swap(from, to);
+    }
+    if (to != out.data()) Loops::each(exec, x.size(), 1, detail::PlaceLanes{to, out.data(), n, inner});
+    return out;
+}
+
+template <class T, class Device>
+Tensor<std::int64_t, Device> argsort(Tensor<T, Device> const& x, ArgsortOptions const& options = {}) {
+    return argsort(x.device(), x, options);
+}
+
+/// See argsort.
+struct argsort_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ArgsortOptions> {
+    static constexpr std::string_view name = "argsort";
+    static constexpr std::string_view brief =
+        "The positions along an axis in the order of their elements; equal ones keep their order, NaN is the greatest.";
+    static constexpr Elements elements = Elements::numbers;
+    static constexpr ArgsortOptions normal(VarSpec const& x, ArgsortOptions const& options) {
+        return detail::axes_from_first(x.dims.size(), options);
+    }
+
+    static constexpr bool row_wise(ArgsortOptions const& options) { return options.axis > 0; }
+
+    static constexpr VarSpec infer(VarSpec const& x, ArgsortOptions const& options = {}) {
+        VarSpec out = spec::elementwise("argsort: x", x);
+        detail::checked_axis(options.axis, x.dims.size());
+        out.dtype = rowan::dtype<std::int64_t>::wire;
+        return out;
+    }
+
+    template <class T, class D>
+    static Tensor<std::int64_t, D> run(D exec, Tensor<T, D> const& x, ArgsortOptions const& options = {}) {
+        return argsort(exec, x, options);
+    }
+};
+
 }  // namespace rowan::inline v0
 
-// rowan/op/elementwise/math.hpp: exp, log, sin, cos, sqrt, rsqrt, square, abs, sign, floor, ceil, round and pow, element-wise.
+// rowan/op/reduce/cumsum.hpp: cumsum, the running sums along an axis.
 
 namespace rowan::inline v0 {
 
-/// exp(x) element-wise, computed in dtype<T>::sum, within 1.5 units in the last place for float and double.
+/// The settings of cumsum.
+struct CumsumOptions {
+    std::int64_t axis = -1;  ///< negative values count from the end
+    bool exclusive = false;  ///< whether the element itself is left out of its sum
+    bool reverse = false;    ///< whether to sum from the end
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"axis", &CumsumOptions::axis}, field{"exclusive", &CumsumOptions::exclusive},
+                     field{"reverse", &CumsumOptions::reverse});
+    }
+};
+
+namespace detail {
+
+/// The running sums of lanes; those of floats are kept in double, as a sum of many floats no longer grows.
+template <class T>
+struct SumLanes {
+    T const* x;
+    T* out;
+    std::size_t n, inner;
+    bool exclusive, reverse;
+
+    ROWAN_NO_EXEC_CHECK
+    template <std::size_t N>
+    ROWAN_HD void lanes(std::size_t first, std::size_t) const {
+        using S = sum_t<T>;
+        using Wide = std::conditional_t<std::is_same_v<S, float>, double, S>;
+        Wide sums[N];
+        for (std::size_t e = 0; e < N; ++e) sums[e] = constant<Wide>(0.0);
+        for (std::size_t i = 0; i < n; ++i) {
+            std::size_t const at = first + (reverse ? n - 1 - i : i) * inner;
+            for (std::size_t e = 0; e < N; ++e) {
+                Wide const more(load<S>(x + (at + e))), sum = i == 0 ? more : plus(sums[e], more);
+                store(static_cast<S>(exclusive ? sums[e] : sum), out + (at + e));
+                sums[e] = sum;
+            }
+        }
+    }
+};
+
+}  // namespace detail
+
+/// The running sums along an axis: each element is replaced by the sum of those up to it. They are formed in order in
+/// dtype<T>::sum, those of floats and of 16-bit elements in double, and each is narrowed once: the sums of n floats
+/// have an error of half a last bit and n · 2^-53 · Σ|x|.
+///     cumsum([1 2 3])                                           ->   [1 3 6]
+///     cumsum([1 2 3], {.exclusive = true})                      ->   [0 1 3]
+///     cumsum([1 2 3], {.exclusive = true, .reverse = true})     ->   [5 3 0]
 /// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
+/// errors   IndexError if the axis is not in [-rank, rank)
+/// cost     one read of x and one write of the result; a thread sums whole lanes
 template <class T, device D>
-Tensor<T, D> exp(D const& exec, Tensor<T, D> const& x) {
-    return detail::unary<detail::exp_formula>(exec, x);
+Tensor<T, D> cumsum(D const& exec, Tensor<T, D> const& x, CumsumOptions const& options = {}) {
+    detail::ElementLoops<D>::check(exec, x);
+    std::size_t const axis = detail::checked_axis(options.axis, x.dimension());
+    auto out = detail::new_tensor<T>(exec, x.shape());
+    if (x.size() == 0) return out;
+    detail::each_lane_along(
+        exec, x.shape(), axis,
+        detail::SumLanes<T>{x.data(), out.data(), x.shape(axis), detail::product_from(x.shape(), axis + 1),
+                            options.exclusive, options.reverse});
+    return out;
 }
+
+template <class T = void, class X>  // as many parameters as xtensor's
+requires detail::tensor_argument<X>
+auto cumsum(X&& x) { return cumsum(x.device(), x, CumsumOptions()); }
 template <class X>
 requires detail::tensor_argument<X>
-auto exp(X&& x) { return detail::unary<detail::exp_formula>(x.device(), x); }
+auto cumsum(X&& x, CumsumOptions options) { return cumsum(x.device(), x, options); }
 
-using exp_op = unary_op<detail::exp_formula>;            ///< See exp.
-using exp_grad_op = unary_grad_op<detail::exp_formula>;  ///< The gradient of exp.
+/// See cumsum.
+struct cumsum_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, CumsumOptions> {
+    static constexpr std::string_view name = "cumsum";
+    static constexpr std::string_view brief = "Running sums along an axis.";
+    static constexpr Elements elements = Elements::numbers;
+    static constexpr CumsumOptions normal(VarSpec const& x, CumsumOptions const& options) {
+        return detail::axes_from_first(x.dims.size(), options);
+    }
+    using grad = gradient<cumsum_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
-/// The natural logarithm element-wise, within 1 unit in the last place for float and double; -infinity for 0, NaN for
-/// negative numbers.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> log(D const& exec, Tensor<T, D> const& x) {
-    return detail::unary<detail::log_formula>(exec, x);
-}
-template <class X>
-requires detail::tensor_argument<X>
-auto log(X&& x) { return detail::unary<detail::log_formula>(x.device(), x); }
+    static constexpr bool row_wise(CumsumOptions const& options) { return options.axis > 0; }
 
-using log_op = unary_op<detail::log_formula>;            ///< See log.
-using log_grad_op = unary_grad_op<detail::log_formula>;  ///< The gradient of log.
+    static constexpr VarSpec infer(VarSpec const& x, CumsumOptions const& options = {}) {
+        spec::dense("cumsum: x", x);
+        detail::checked_axis(options.axis, x.dims.size());
+        return x;
+    }
 
-/// The sine element-wise, within 1 unit in the last place for all floats and doubles, also huge ones, with the same
-/// bits on all machines; NaN for infinities. Those of floats are computed in double.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> sin(D const& exec, Tensor<T, D> const& x) {
-    return detail::unary<detail::sin_formula>(exec, x);
-}
-template <class X>
-requires detail::tensor_argument<X>
-auto sin(X&& x) { return detail::unary<detail::sin_formula>(x.device(), x); }
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, CumsumOptions const& options = {}) {
+        return cumsum(exec, x, options);
+    }
 
-using sin_op = unary_op<detail::sin_formula>;            ///< See sin.
-using sin_grad_op = unary_grad_op<detail::sin_formula>;  ///< The gradient of sin.
-
-/// The cosine element-wise, as sin.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> cos(D const& exec, Tensor<T, D> const& x) {
-    return detail::unary<detail::cos_formula>(exec, x);
-}
-template <class X>
-requires detail::tensor_argument<X>
-auto cos(X&& x) { return detail::unary<detail::cos_formula>(x.device(), x); }
-
-using cos_op = unary_op<detail::cos_formula>;            ///< See cos.
-using cos_grad_op = unary_grad_op<detail::cos_formula>;  ///< The gradient of cos.
-
-/// The square root element-wise, correctly rounded; NaN for negative numbers.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> sqrt(D const& exec, Tensor<T, D> const& x) {
-    return detail::unary<detail::sqrt_formula>(exec, x);
-}
-template <class X>
-requires detail::tensor_argument<X>
-auto sqrt(X&& x) { return detail::unary<detail::sqrt_formula>(x.device(), x); }
-
-using sqrt_op = unary_op<detail::sqrt_formula>;            ///< See sqrt.
-using sqrt_grad_op = unary_grad_op<detail::sqrt_formula>;  ///< The gradient of sqrt.
-
-/// 1 / sqrt(x) element-wise; infinity for 0, NaN for negative numbers.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> rsqrt(D const& exec, Tensor<T, D> const& x) {
-    return detail::unary<detail::rsqrt_formula>(exec, x);
-}
-template <class T, class Device>
-Tensor<T, Device> rsqrt(Tensor<T, Device> const& x) {
-    return rsqrt(x.device(), x);
-}
-
-using rsqrt_op = unary_op<detail::rsqrt_formula>;            ///< See rsqrt.
-using rsqrt_grad_op = unary_grad_op<detail::rsqrt_formula>;  ///< The gradient of rsqrt.
-
-/// x² element-wise; integers wrap around.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> square(D const& exec, Tensor<T, D> const& x) {
-    return detail::unary<detail::square_formula>(exec, x);
-}
-template <class X>
-requires detail::tensor_argument<X>
-auto square(X&& x) { return detail::unary<detail::square_formula>(x.device(), x); }
-
-using square_op = unary_op<detail::square_formula>;            ///< See square.
-using square_grad_op = unary_grad_op<detail::square_formula>;  ///< The gradient of square.
-
-/// |x| element-wise; the gradient at 0 is 0. The smallest integer of a type is its own result.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> abs(D const& exec, Tensor<T, D> const& x) {
-    return detail::unary<detail::abs_formula>(exec, x);
-}
-template <class X>
-requires detail::tensor_argument<X>
-auto abs(X&& x) { return detail::unary<detail::abs_formula>(x.device(), x); }
-
-using abs_op = unary_op<detail::abs_formula>;            ///< See abs.
-using abs_grad_op = unary_grad_op<detail::abs_formula>;  ///< The gradient of abs.
-
-/// 1 for x > 0, -1 for x < 0, 0 for both zeros, NaN for NaN, element-wise, as NumPy; the gradient is 0.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> sign(D const& exec, Tensor<T, D> const& x) {
-    return detail::unary<detail::sign_formula>(exec, x);
-}
-template <class X>
-requires detail::tensor_argument<X>
-auto sign(X&& x) { return detail::unary<detail::sign_formula>(x.device(), x); }
-
-using sign_op = unary_op<detail::sign_formula>;            ///< See sign.
-using sign_grad_op = unary_grad_op<detail::sign_formula>;  ///< The gradient of sign.
-
-/// The greatest integer not above x, element-wise; -0, infinities and NaN remain; the gradient is 0.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> floor(D const& exec, Tensor<T, D> const& x) {
-    return detail::unary<detail::floor_formula>(exec, x);
-}
-template <class X>
-requires detail::tensor_argument<X>
-auto floor(X&& x) { return detail::unary<detail::floor_formula>(x.device(), x); }
-
-using floor_op = unary_op<detail::floor_formula>;            ///< See floor.
-using floor_grad_op = unary_grad_op<detail::floor_formula>;  ///< The gradient of floor.
-
-/// The smallest integer not below x, element-wise; -0, infinities and NaN remain, and numbers between -1 and 0 become
-/// -0; the gradient is 0.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> ceil(D const& exec, Tensor<T, D> const& x) {
-    return detail::unary<detail::ceil_formula>(exec, x);
-}
-template <class X>
-requires detail::tensor_argument<X>
-auto ceil(X&& x) { return detail::unary<detail::ceil_formula>(x.device(), x); }
-
-using ceil_op = unary_op<detail::ceil_formula>;            ///< See ceil.
-using ceil_grad_op = unary_grad_op<detail::ceil_formula>;  ///< The gradient of ceil.
-
-/// The nearest integer element-wise, of two the even one, as NumPy; the sign of x remains, also where the result is 0,
-/// except for elements of user-defined types; infinities and NaN remain; the gradient is 0.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> round(D const& exec, Tensor<T, D> const& x) {
-    return detail::unary<detail::round_formula>(exec, x);
-}
-template <class X>
-requires detail::tensor_argument<X>
-auto round(X&& x) { return detail::unary<detail::round_formula>(x.device(), x); }
-
-using round_op = unary_op<detail::round_formula>;            ///< See round.
-using round_grad_op = unary_grad_op<detail::round_formula>;  ///< The gradient of round.
-
-/// x to the power of the exponent, element-wise, within 2 units in the last place for float and double, with the zeros,
-/// infinities and NaN of C's pow; the same bits on all machines. The exponent is not rounded to the type of x. The
-/// gradient is out_grad · exponent · x^(exponent - 1), within 4 units.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if the exponent is not finite
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> pow(D exec, Tensor<T, D> const& x, PowOptions options = {}) {
-    return detail::unary<detail::pow_formula>(exec, x, options);
-}
-template <class X>
-requires detail::changeable_tensor<X>
-auto pow(Cpu exec, X&& x, PowOptions options = {}) { return detail::unary<detail::pow_formula>(exec, x, options); }
-template <class X>
-requires detail::tensor_argument<X>
-auto pow(X&& x, PowOptions options = {}) { return detail::unary<detail::pow_formula>(x.device(), x, options); }
-
-using pow_op = unary_op<detail::pow_formula>;            ///< See pow.
-using pow_grad_op = unary_grad_op<detail::pow_formula>;  ///< The gradient of pow.
+    /// The gradient of x: the running sums of that of the result from the other end.
+    template <class T, class D>
+    static Tensor<T, D> backward(D exec, Tensor<T, D> const& out_grad, CumsumOptions options = {}) {
+        options.reverse = !options.reverse;
+        return cumsum(exec, out_grad, options);
+    }
+};
 
 }  // namespace rowan::inline v0
-
-// rowan/layer/math.hpp: exp, log, sin, cos, sqrt, rsqrt, square, abs, sign, floor, ceil, round and pow, element-wise.
-
-namespace rowan::inline v0::layer {
-
-/// exp(x), element-wise, as rowan::exp.
-/// shapes   x [...] -> [...], with the levels of x
-/// errors   none
-/// cost     as rowan::exp, when the net runs
-template <class T, class Device>
-Var<T, Device> exp(Var<T, Device> const& x) {
-    return apply<exp_op>({}, x);
-}
-/// The natural logarithm, element-wise, as rowan::log.
-/// shapes   x [...] -> [...], with the levels of x
-/// errors   none
-/// cost     as rowan::log, when the net runs
-template <class T, class Device>
-Var<T, Device> log(Var<T, Device> const& x) {
-    return apply<log_op>({}, x);
-}
-/// The sine, element-wise, as rowan::sin.
-/// shapes   x [...] -> [...], with the levels of x
-/// errors   none
-/// cost     as rowan::sin, when the net runs
-template <class T, class Device>
-Var<T, Device> sin(Var<T, Device> const& x) {
-    return apply<sin_op>({}, x);
-}
-/// The cosine, element-wise, as rowan::cos.
-/// shapes   x [...] -> [...], with the levels of x
-/// errors   none
-/// cost     as rowan::cos, when the net runs
-template <class T, class Device>
-Var<T, Device> cos(Var<T, Device> const& x) {
-    return apply<cos_op>({}, x);
-}
-/// The square root, element-wise, as rowan::sqrt.
-/// shapes   x [...] -> [...], with the levels of x
-/// errors   none
-/// cost     as rowan::sqrt, when the net runs
-template <class T, class Device>
-Var<T, Device> sqrt(Var<T, Device> const& x) {
-    return apply<sqrt_op>({}, x);
-}
-/// 1 / sqrt(x), element-wise, as rowan::rsqrt.
-/// shapes   x [...] -> [...], with the levels of x
-/// errors   none
-/// cost     as rowan::rsqrt, when the net runs
-template <class T, class Device>
-Var<T, Device> rsqrt(Var<T, Device> const& x) {
-    return apply<rsqrt_op>({}, x);
-}
-/// x², element-wise, as rowan::square.
-/// shapes   x [...] -> [...], with the levels of x
-/// errors   none
-/// cost     as rowan::square, when the net runs
-template <class T, class Device>
-Var<T, Device> square(Var<T, Device> const& x) {
-    return apply<square_op>({}, x);
-}
-/// |x|, element-wise, as rowan::abs.
-/// shapes   x [...] -> [...], with the levels of x
-/// errors   none
-/// cost     as rowan::abs, when the net runs
-template <class T, class Device>
-Var<T, Device> abs(Var<T, Device> const& x) {
-    return apply<abs_op>({}, x);
-}
-/// -1, 0 or 1, the sign of x, element-wise, as rowan::sign.
-/// shapes   x [...] -> [...], with the levels of x
-/// errors   none
-/// cost     as rowan::sign, when the net runs
-template <class T, class Device>
-Var<T, Device> sign(Var<T, Device> const& x) {
-    return apply<sign_op>({}, x);
-}
-/// The greatest integer not above x, element-wise, as rowan::floor.
-/// shapes   x [...] -> [...], with the levels of x
-/// errors   none
-/// cost     as rowan::floor, when the net runs
-template <class T, class Device>
-Var<T, Device> floor(Var<T, Device> const& x) {
-    return apply<floor_op>({}, x);
-}
-/// The smallest integer not below x, element-wise, as rowan::ceil.
-/// shapes   x [...] -> [...], with the levels of x
-/// errors   none
-/// cost     as rowan::ceil, when the net runs
-template <class T, class Device>
-Var<T, Device> ceil(Var<T, Device> const& x) {
-    return apply<ceil_op>({}, x);
-}
-/// The nearest integer, of two the even one, element-wise, as rowan::round.
-/// shapes   x [...] -> [...], with the levels of x
-/// errors   none
-/// cost     as rowan::round, when the net runs
-template <class T, class Device>
-Var<T, Device> round(Var<T, Device> const& x) {
-    return apply<round_op>({}, x);
-}
-/// x to the power of options.exponent, element-wise, as rowan::pow.
-/// shapes   x [...] -> [...], with the levels of x
-/// errors   ValueError if the exponent is not finite
-/// cost     as rowan::pow, when the net runs
-template <class T, class Device>
-Var<T, Device> pow(Var<T, Device> const& x, PowOptions const& options = {}) {
-    rowan::detail::check_options<rowan::detail::pow_formula>(options);
-    return apply<pow_op>(options, x);
-}
-
-}  // namespace rowan::inline v0::layer
 
 // rowan/op/reduce/reduce.hpp: reduce_mean, reduce_max, reduce_min and reduce_prod along some axes.
 
@@ -43810,13 +41885,10 @@ Tensor<T, Device> reduce_prod(Tensor<T, Device> const& x, ReduceOptions const& o
 /// element gets the product of the others, also if elements are zero or infinite: the product of all, divided by the
 /// element. It is right also where the product of all is not a number of T.
 template <class Rule>
-struct reduce_grad_op {
+struct reduce_grad_op : operator_of<std::conditional_t<Rule::reads_out, slots<slot::x, slot::out, grad_of<slot::out>>,
+                                                       slots<slot::x, grad_of<slot::out>>>,
+                                    slots<grad_of<slot::x>>, ReduceOptions> {
     static constexpr std::string_view name = detail::joined_name<Rule, detail::grad_op_suffix>::value;
-    using inputs = std::conditional_t<Rule::reads_out, slots<slot::x, slot::out, grad_of<slot::out>>,
-                                      slots<slot::x, grad_of<slot::out>>>;
-    using outputs = slots<grad_of<slot::x>>;
-    using attributes = ReduceOptions;
-    using grad = no_grad;
 
     template <class... Spec>
     static constexpr VarSpec infer(VarSpec const& x, Spec const&...) {
@@ -43837,11 +41909,12 @@ struct reduce_grad_op {
 
 /// A reduction along axes.
 template <class Rule>
-struct reduce_op {
-    static constexpr std::string_view name = Rule::name;
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    using attributes = ReduceOptions;
+struct reduce_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ReduceOptions> {
+    static constexpr std::string_view name = Rule::name, brief = Rule::brief;
+    static constexpr Elements elements = Rule::elements;
+    static constexpr ReduceOptions normal(VarSpec const& x, ReduceOptions const& options) {
+        return detail::axes_from_first(x.dims.size(), options);
+    }
     using grad = grad_rule<reduce_grad_op<Rule>>;
 
     static constexpr bool row_wise(ReduceOptions const& options) { return reduce_sum_op::row_wise(options); }
@@ -43864,79 +41937,802 @@ using reduce_prod_op = reduce_op<detail::axis_products>;        ///< See reduce_
 
 }  // namespace rowan::inline v0
 
-// rowan/layer/reduce.hpp: layers for the means, maxima, minima and products along some axes.
+// rowan/op/detail/greatest.hpp: the positions of the greatest numbers, in order.
 
-namespace rowan::inline v0::layer {
+namespace rowan::inline v0::detail {
 
-/// The means along some axes, by default the mean of all elements, see rowan::reduce_mean.
-///     auto const of_rows = layer::reduce_mean(x, {.axes = {1}, .keep_dims = true});
-/// shapes   x [...] -> the dims of x without those of the axes, or with dims of 1 for them; without levels if axis 0 is
-///          among the axes
-/// errors   IndexError if an axis is not in [-rank, rank) or occurs twice
-/// cost     as rowan::reduce_mean, when the net runs
-template <class T, class Device>
-Var<T, Device> reduce_mean(Var<T, Device> const& x, ReduceOptions options = {}) {
-    return apply<reduce_mean_op>(rowan::detail::counted_from_first(x, std::move(options)), x);
+/// Finds the k greatest of the numbers number(begin), …, number(end - 1), which are k or more: writes their positions
+/// to `top`, in descending order. Of equal numbers, the first comes first; NaN is the greatest. O(n log k) steps without
+/// other memory: insertion, until it has moved more than a heap would, then a heap.
+template <class Number>
+struct Greatest {
+    Number number;
+    std::int64_t* top;
+    std::size_t k;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(std::int64_t begin, std::int64_t end) const {
+        more_extreme<true> const more;
+        std::size_t moves = 4 * static_cast<std::size_t>(end - begin), kept = 0;
+        for (std::size_t i = k; i != 0; i /= 2) moves += 4 * static_cast<std::size_t>(end - begin);
+        for (std::int64_t at = begin; kept < k || (at = next(at, end, top[k - 1])) < end; ++at) {
+            std::size_t place = kept < k ? kept++ : k - 1;
+            auto const now = number(at);
+            bool is_number = false;  // then > is enough
+            if constexpr (std::is_arithmetic_v<std::remove_const_t<decltype(now)>>) is_number = now == now;
+            for (; place != 0; --place, --moves) {
+                auto const least = number(top[place - 1]);
+                if (!(is_number ? now > least : more(now, least))) break;
+                top[place] = top[place - 1];
+            }
+            top[place] = at;
+            if (moves < k) return by_heap(at + 1, end, kept);
+        }
+    }
+
+private:
+    /// Continues from position `at` on, of the positions before which `kept` are in `top`.
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void by_heap(std::int64_t at, std::int64_t end, std::size_t kept) const {
+        for (; kept < k; ++at) top[kept++] = at;
+        for (std::size_t i = k / 2; i-- != 0;) sift(i, k, top[i]);
+        for (; (at = next(at, end, top[0])) < end; ++at) sift(0, k, at);
+        for (std::size_t i = k - 1; i != 0; --i) {
+            std::int64_t const last = top[i];
+            top[i] = top[0];
+            sift(0, i, last);
+        }
+    }
+
+    /// The first position from `at` on whose number is greater than that of `least`, else end.
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD std::int64_t next(std::int64_t at, std::int64_t end, std::int64_t least) const {
+        auto const than = number(least);
+        if constexpr (std::floating_point<std::remove_const_t<decltype(than)>>) {
+            if (than != than) return end;
+            while (at < end && number(at) <= than) ++at;
+        } else {
+            more_extreme<true> const more;
+            while (at < end && !more(number(at), than)) ++at;
+        }
+        return at;
+    }
+
+    /// Writes a position to place i of a heap of n, which is free, or below. A parent comes after its children.
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void sift(std::size_t i, std::size_t n, std::int64_t at) const {
+        for (std::size_t child = 2 * i + 1; child < n; child = 2 * i + 1) {
+            if (child + 1 < n && before(top[child], top[child + 1])) ++child;
+            if (!before(at, top[child])) break;
+            top[i] = top[child];
+            i = child;
+        }
+        top[i] = at;
+    }
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD bool before(std::int64_t a, std::int64_t b) const {
+        more_extreme<true> const more;
+        auto const x = number(a), y = number(b);
+        return more(x, y) || (a < b && !more(y, x));
+    }
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/reduce/top_k.hpp: top_k, the k greatest elements of each row and their positions.
+
+namespace rowan::inline v0 {
+
+/// The settings of top_k.
+struct TopKOptions {
+    std::int64_t k = 1;  ///< the number of elements of each row
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"k", &TopKOptions::k});
+    }
+};
+
+namespace detail {
+
+[[noreturn]] inline void bad_k(std::int64_t k, std::int64_t n) {
+    throw ValueError("k", k, n == UNK ? std::string("at least 1") : "in [1, " + std::to_string(n) + "]");
 }
-/// The maxima along some axes, by default that of all elements, see rowan::reduce_max. Elements that equal the maximum
-/// get equal shares of its gradient.
-/// shapes   x [...] -> the dims of x without those of the axes, or with dims of 1 for them; without levels if axis 0 is
-///          among the axes
-/// errors   IndexError if an axis is not in [-rank, rank) or occurs twice; when the net runs, ShapeError if there is a
-///          result of no elements
-/// cost     as rowan::reduce_max, when the net runs
-template <class T, class Device>
-Var<T, Device> reduce_max(Var<T, Device> const& x, ReduceOptions options = {}) {
-    return apply<reduce_max_op>(rowan::detail::counted_from_first(x, std::move(options)), x);
-}
-/// The minima along some axes, as layer::reduce_max.
-/// shapes   x [...] -> the dims of x without those of the axes, or with dims of 1 for them; without levels if axis 0 is
-///          among the axes
-/// errors   IndexError if an axis is not in [-rank, rank) or occurs twice; when the net runs, ShapeError if there is a
-///          result of no elements
-/// cost     as rowan::reduce_min, when the net runs
-template <class T, class Device>
-Var<T, Device> reduce_min(Var<T, Device> const& x, ReduceOptions options = {}) {
-    return apply<reduce_min_op>(rowan::detail::counted_from_first(x, std::move(options)), x);
-}
-/// The products along some axes, by default that of all elements, see rowan::reduce_prod.
-/// shapes   x [...] -> the dims of x without those of the axes, or with dims of 1 for them; without levels if axis 0 is
-///          among the axes
-/// errors   IndexError if an axis is not in [-rank, rank) or occurs twice
-/// cost     as rowan::reduce_prod, when the net runs
-template <class T, class Device>
-Var<T, Device> reduce_prod(Var<T, Device> const& x, ReduceOptions options = {}) {
-    return apply<reduce_prod_op>(rowan::detail::counted_from_first(x, std::move(options)), x);
-}
-/// The mean of all elements: the cost of a net that computes a loss for each row.
-///     layer::train(layer::mean(layer::square(layer::sub(prediction, target))), reader, options);
-/// shapes   x [...] -> []
-/// errors   none
-/// cost     as rowan::reduce_mean, when the net runs
-template <class T, class Device>
-Var<T, Device> mean(Var<T, Device> const& x) {
-    return apply<reduce_mean_op>({}, x);
+
+/// Reads the elements of a row as numbers.
+template <class T>
+struct NumberOfRow {
+    T const* x;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD_INLINE sum_t<T> operator()(std::int64_t i) const { return load<sum_t<T>>(x + i); }
+};
+
+/// Finds the k greatest elements of a row, in order.
+template <class T>
+struct TopOfRow {
+    T const* x;
+    T* values;
+    std::int64_t* ids;
+    std::size_t n, k;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(std::size_t row) const {
+        T const* const from = x + row * n;
+        std::int64_t* const at = ids + row * k;
+        Greatest<NumberOfRow<T>>{{from}, at, k}(0, static_cast<std::int64_t>(n));
+        for (std::size_t i = 0; i < k; ++i) values[row * k + i] = from[at[i]];
+    }
+};
+
+/// Writes the gradients of k elements of a row of zeros.
+template <class T>
+struct ScatterInRow {
+    T const* g;
+    std::int64_t const* ids;
+    T* to;
+    std::size_t n, k;
+
+    ROWAN_HD void operator()(std::size_t row) const {
+        for (std::size_t i = row * k; i < (row + 1) * k; ++i) to[row * n + static_cast<std::size_t>(ids[i])] = g[i];
+    }
+};
+
+}  // namespace detail
+
+/// The greatest elements of each row, that is along the last axis, in descending order, and their positions. Of equal
+/// elements, the first comes first; NaN counts as the greatest number, as in PyTorch.
+///     top_k([[3 9 4] [5 1 5]], {.k = 2})   ->   [[9 4] [5 5]] and [[1 2] [0 2]]
+/// shapes   x [..., n] -> [..., k] and [..., k]
+/// errors   ShapeError if x has rank 0; ValueError if k is not in [1, n]
+/// cost     one read of x; at most O(n log k) steps for a row, which one thread processes
+template <class T, device D>
+std::tuple<Tensor<T, D>, Tensor<std::int64_t, D>> top_k(D const& exec, Tensor<T, D> const& x,
+                                                        TopKOptions const& options = {}) {
+    detail::ElementLoops<D>::check(exec, x);
+    if (x.dimension() == 0) spec::the_rank_does_not_fit("x", 0, "at least 1");
+    auto shape = x.shape();
+    auto const n = shape.back();
+    if (options.k < 1 || options.k > static_cast<std::int64_t>(n))
+        detail::bad_k(options.k, static_cast<std::int64_t>(n));
+    shape.back() = static_cast<std::size_t>(options.k);
+    auto values = detail::new_tensor<T>(exec, shape);
+    auto ids = detail::new_tensor<std::int64_t>(exec, shape);
+    detail::ElementLoops<D>::each(exec, x.size() / n, n,
+                                  detail::TopOfRow<T>{x.data(), values.data(), ids.data(), n, shape.back()});
+    return {std::move(values), std::move(ids)};
 }
 
-}  // namespace rowan::inline v0::layer
-
-// rowan/layer/reduce_sum.hpp: layer::reduce_sum, the sums along some axes.
-
-namespace rowan::inline v0::layer {
-
-/// Sums the elements along some axes, by default along all of them, see rowan::reduce_sum. For the sum of each
-/// sequence, see layer::sequence_pool.
-///     auto const total = layer::reduce_sum(x, {.axes = {0}});     // the sum of the rows of a batch
-/// shapes   x [...] -> the dims of x without those of the axes, or with dims of 1 for them; without levels if axis 0 is
-///          among the axes
-/// errors   IndexError if an axis is not in [-rank, rank) or occurs twice
-/// cost     as rowan::reduce_sum, when the net runs
 template <class T, class Device>
-Var<T, Device> reduce_sum(Var<T, Device> const& x, ReduceOptions options = {}) {
-    return apply<reduce_sum_op>(rowan::detail::counted_from_first(x, std::move(options)), x);
+std::tuple<Tensor<T, Device>, Tensor<std::int64_t, Device>> top_k(Tensor<T, Device> const& x,
+                                                                  TopKOptions const& options = {}) {
+    return top_k(x.device(), x, options);
 }
 
-}  // namespace rowan::inline v0::layer
+/// See top_k; x has a rank of 2 or more.
+struct top_k_op : detail::builtin_op<slots<slot::x>, slots<slot::out, slot::ids>, TopKOptions> {
+    static constexpr std::string_view name = "top_k";
+    static constexpr std::string_view brief =
+        "The k greatest elements of rows, in descending order, and their positions.";
+    static constexpr unsigned row_inputs = 0b1;
+    using grad = gradient<top_k_op, uses<slot::x, slot::ids, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+
+    static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, TopKOptions const& options = {}) {
+        spec::dense("top_k: x", x);
+        if (x.dims.size() < 2) spec::the_rank_does_not_fit("top_k: x", x.dims.size(), "at least 2");
+        VarSpec values = x;
+        std::int64_t& last = values.dims[x.dims.size() - 1];
+        if (options.k < 1 || (last != UNK && options.k > last)) detail::bad_k(options.k, last);
+        last = options.k;
+        VarSpec ids = values;
+        ids.dtype = rowan::dtype<std::int64_t>::wire;
+        return {values, ids};
+    }
+
+    template <class T, class D>
+    static std::tuple<Tensor<T, D>, Tensor<std::int64_t, D>> run(D exec, Tensor<T, D> const& x,
+                                                                 TopKOptions const& options = {}) {
+        return top_k(exec, x, options);
+    }
+
+    /// The gradient of x: that of the values at their positions, and zeros.
+    /// errors   ShapeError if ids and out_grad differ in shape, or from x in a dim before the last; IndexError if an id
+    ///          is not in [0, n)
+    template <class T, class D>
+    static Tensor<T, D> backward(D exec, Tensor<T, D> const& x, Tensor<std::int64_t, D> const& ids,
+                                 Tensor<T, D> const& out_grad) {
+        detail::ElementLoops<D>::check(exec, x, ids, out_grad);
+        detail::check_same_shape("ids", ids, out_grad);
+        auto like = x.shape();
+        if (!like.empty() && out_grad.dimension() == like.size()) like.back() = out_grad.shape().back();
+        if (x.dimension() == 0 || out_grad.shape() != like)
+            throw ShapeError("out_grad.shape()", detail::shape_text(out_grad.shape()),
+                             detail::shape_text(x.shape()).append(" except for the last dim"));
+        std::size_t const n = x.shape().back(), k = like.back();
+        detail::ElementLoops<D>::check_ids(exec, "ids", ids, static_cast<std::int64_t>(n));
+        auto x_grad = detail::new_tensor<T>(exec, x.shape());
+        if (n != 0)
+            detail::ElementLoops<D>::zero_rows(
+                exec, x.size() / n, n, x_grad.data(),
+                detail::ScatterInRow<T>{out_grad.data(), ids.data(), x_grad.data(), n, k});
+        return x_grad;
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/sequence/drop_levels.hpp: drop_levels, a batch without its outermost levels.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+// Not constexpr, so a compile error names it.
+[[noreturn]] inline void there_are_not_so_many_levels(char const* field, std::size_t given, std::size_t levels) {
+    throw ShapeError(field, std::to_string(static_cast<std::int64_t>(given)),  // a negative number was converted
+                     "in [0, " + std::to_string(levels) + "], as x has " + std::to_string(levels) + " levels");
+}
+
+/// The number of levels to drop; all by default.
+constexpr std::size_t levels_to_drop(char const* field, std::optional<std::size_t> given, std::size_t levels) {
+    if (given.value_or(0) > levels) there_are_not_so_many_levels(field, *given, levels);
+    return given.value_or(levels);
+}
+
+}  // namespace detail
+
+/// The rows of x without its outermost levels, by default without all of them, as an alias.
+///
+///     x {{0, 2, 3}, {0, 1, 3, 4}}, levels 1   ->   {{0, 1, 3, 4}}
+///
+/// The gradient is that of the result, with the levels of x.
+/// shapes   x [n, ...] -> [n, ...]
+/// errors   ShapeError if x has fewer levels
+/// cost     O(levels); no rows are copied
+template <class T, class Device>
+LoDTensor<T, Device> drop_levels(LoDTensor<T, Device> const& x, std::optional<std::size_t> levels = {}) {
+    std::size_t const all = x.lod().levels();
+    return {x.value().share(), x.lod().slice_levels(detail::levels_to_drop("levels", levels, all), all)};
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/op/sequence/drop_levels.hpp: drop_levels_op, a batch without its outermost levels.
+
+namespace rowan::inline v0 {
+
+/// The settings of drop_levels.
+struct DropLevelsOptions {
+    std::optional<std::size_t> levels = {};  ///< the number of levels to drop; all by default
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"levels", &DropLevelsOptions::levels});
+    }
+};
+
+/// See drop_levels.
+struct drop_levels_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, DropLevelsOptions> {
+    static constexpr std::string_view name = "drop_levels";
+    static constexpr std::string_view brief = "x without its outermost levels, by default without any.";
+    static constexpr Elements elements = Elements::numbers;
+    static constexpr bool row_output = false;
+    using grad = gradient<drop_levels_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+
+    static constexpr VarSpec infer(VarSpec const& x, DropLevelsOptions const& options = {}) {
+        spec::dense("drop_levels: x", x);
+        VarSpec out = x;
+        out.lod_level -= detail::levels_to_drop("drop_levels: levels", options.levels, x.lod_level);
+        return out;
+    }
+
+    template <class T, class D>
+    static LoDTensor<T, D> run(D, LoDTensor<T, D> const& x, DropLevelsOptions const& options = {}) {
+        return drop_levels(x, options.levels);
+    }
+
+    /// The gradient of the rows, with the levels of x.
+    template <class T, class D>
+    static LoDTensor<T, D> backward(D, LoDTensor<T, D> const& x, LoDTensor<T, D> const& out_grad) {
+        return {out_grad.value().share(), x.lod()};
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/sequence/edit_distance.hpp: edit_distance, how many tokens one sequence differs from another by.
+
+namespace rowan::inline v0 {
+
+/// The settings of edit_distance.
+struct EditDistanceOptions {
+    bool normalized = false;  ///< whether a distance is divided by the length of y's sequence
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"normalized", &EditDistanceOptions::normalized});
+    }
+};
+
+namespace detail {
+
+/// The distance of pair s, 64 tokens of y at a time: bit i of `up` or `down` says that the distance to the first i + 1
+/// tokens is one larger or smaller than to the first i (G. Myers, A Fast Bit-Vector Algorithm for Approximate String
+/// Matching, 1999, with H. Hyyrö's first row of 2003).
+template <class I>
+struct TokenEdits {
+    struct Steps {
+        std::uint64_t up, down;
+    };
+
+    I const* x;
+    I const* y;
+    std::int64_t const* x_offsets;
+    std::int64_t const* y_offsets;
+    Steps* scratch;  // sequence s begins at y_offsets[s] / 64 + s
+    bool normalized;
+    double* to;
+
+    ROWAN_HD void operator()(std::size_t s) const {
+        auto const x_length = static_cast<std::size_t>(x_offsets[s + 1] - x_offsets[s]);
+        auto const y_length = static_cast<std::size_t>(y_offsets[s + 1] - y_offsets[s]);
+        auto const edits = static_cast<double>(count(x + x_offsets[s], x_length, y + y_offsets[s], y_length,
+                                                     scratch + static_cast<std::size_t>(y_offsets[s]) / 64 + s));
+        to[s] = !normalized     ? edits
+                : edits == 0    ? 0.0
+                : y_length == 0 ? infinity
+                                : edits / static_cast<double>(y_length);
+    }
+
+private:
+    static constexpr double infinity = std::numeric_limits<double>::infinity();
+
+    ROWAN_HD static std::size_t count(I const* x, std::size_t x_length, I const* y, std::size_t y_length,
+                                      Steps* steps) {
+        if (y_length == 0) return x_length;
+        std::size_t const blocks = (y_length + 63) / 64;
+        for (std::size_t b = 0; b < blocks; ++b) steps[b] = {~std::uint64_t{0}, 0};
+        std::size_t distance = y_length;
+        for (std::size_t j = 0; j < x_length; ++j) {
+            // Whether the distance to the tokens of y before this block grows or shrinks.
+            std::uint64_t more = 1, less = 0;
+            for (std::size_t b = 0; b < blocks; ++b) {
+                std::size_t const left = y_length - b * 64, size = left < 64 ? left : 64;
+                std::uint64_t equal = 0;
+                for (std::size_t i = 0; i < size; ++i) equal |= std::uint64_t{y[b * 64 + i] == x[j]} << i;
+                auto const [up, down] = steps[b];
+                std::uint64_t const kept = equal | down;
+                equal |= less;
+                std::uint64_t const reached = (((equal & up) + up) ^ up) | equal;
+                std::uint64_t const grows = down | ~(reached | up), shrinks = up & reached;
+                std::uint64_t const moved_up = grows << 1 | more, moved_down = shrinks << 1 | less;
+                steps[b] = {moved_down | ~(kept | moved_up), moved_up & kept};
+                more = grows >> (size - 1) & 1;
+                less = shrinks >> (size - 1) & 1;
+            }
+            distance += more;
+            distance -= less;
+        }
+        return distance;
+    }
+};
+
+}  // namespace detail
+
+/// The least number of insertions, deletions and substitutions of tokens that turn each sequence of x, of the last
+/// level, into that of y: the Levenshtein distance. Divided by the number of tokens in y, it is the word error rate of
+/// recognized speech; then two empty sequences have 0, and a sequence whose y is empty has infinity, as in TensorFlow.
+///     x [k i t t e n] []   y [s i t t i n g] [a]   ->   [[3] [1]]
+/// sequence_erase takes out tokens that do not count.
+/// shapes   x and y [n] or [n, 1] …, their rows hold one integer -> [sequences, 1] with the upper levels of x
+/// errors   ShapeError if x or y has no levels, its rows have more or less than one element, or y has other upper
+///          levels or another number of sequences
+/// cost     O(length in x · length in y) for each pair, 64 tokens of y at a time, and 1/4 byte per token of y; parallel
+///          over pairs
+template <id_type I, device D>
+LoDTensor<double, D> edit_distance(D const& exec, LoDTensor<I, D> const& x, LoDTensor<I, D> const& y,
+                                   EditDistanceOptions const& options = {}) {
+    detail::check_tokens(exec, "x", x);
+    detail::check_tokens(exec, "y", y);
+    auto upper = detail::upper_levels(x.lod());
+    if (y.lod().levels() != x.lod().levels()) {
+        throw ShapeError("y.lod().levels()", std::to_string(y.lod().levels()), std::to_string(x.lod().levels()));
+    }
+    auto const x_offsets = detail::last_level(x.lod()), y_offsets = detail::last_level(y.lod());
+    std::size_t const n = x_offsets.size() - 1;
+    if (y_offsets.size() - 1 != n)
+        throw ShapeError("the number of sequences of y", std::to_string(y_offsets.size() - 1), std::to_string(n));
+    if (!(detail::upper_levels(y.lod()) == upper)) throw ShapeError("y.lod()", "other upper levels", "those of x");
+    detail::ElementLoops<D>::check(exec, x.value(), y.value());
+    auto to = detail::new_tensor<double>(exec, {n, 1});
+    if (n == 0) return {std::move(to), std::move(upper)};
+    using Edits = detail::TokenEdits<I>;
+    detail::OnDevice<std::int64_t, D> const x_begins(exec, x_offsets), y_begins(exec, y_offsets);
+    auto steps = detail::ElementLoops<D>::template scratch<typename Edits::Steps>(exec, y.value().size() / 64 + n);
+    std::size_t const work = (x.value().size() / n + 1) * (y.value().size() / n + 1);
+    detail::ElementLoops<D>::each(exec, n, work,
+                                  Edits{x.value().data(), y.value().data(), x_begins.data(), y_begins.data(),
+                                        steps.data(), options.normalized, to.data()});
+    return {std::move(to), std::move(upper)};
+}
+
+template <id_type I, class Device>
+LoDTensor<double, Device> edit_distance(LoDTensor<I, Device> const& x, LoDTensor<I, Device> const& y,
+                                        EditDistanceOptions const& options = {}) {
+    return edit_distance(x.device(), x, y, options);
+}
+
+/// See edit_distance.
+struct edit_distance_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>, EditDistanceOptions> {
+    static constexpr std::string_view name = "edit_distance";
+    static constexpr std::string_view brief =
+        "The least number of insertions, deletions and substitutions of tokens between two sequences; `normalized` by "
+        "the length of y.";
+    static constexpr Elements elements = Elements::integers;
+    static constexpr bool row_wise = true;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, EditDistanceOptions const& = {}) {
+        spec::tokens("edit_distance: x", "edit_distance: x.row_size()", x);
+        spec::tokens("edit_distance: y", "edit_distance: y.row_size()", y);
+        spec::same_dtype("edit_distance: y", y, x);
+        spec::same_levels("edit_distance: y", y, x);
+        VarSpec out = tensor_spec<double>({UNK, 1});
+        out.lod_level = x.lod_level - 1;
+        return out;
+    }
+
+    template <id_type I, class D>
+    static LoDTensor<double, D> run(D exec, LoDTensor<I, D> const& x, LoDTensor<I, D> const& y,
+                                    EditDistanceOptions const& options = {}) {
+        return edit_distance(exec, x, y, options);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/sequence/expand_rows.hpp: expand_rows, a row repeated for each row of a tensor.
+
+namespace rowan::inline v0 {
+
+/// Repeats a row for each row of `like`: the adjoint of reduce_sum along axis 0.
+/// shapes   row [...], like [n, ...] -> the shape of like
+/// errors   ShapeError if like has rank 0 or row does not have the shape of its rows
+/// cost     one write of the result
+template <class T, device D>
+Tensor<T, D> expand_rows(D const& exec, Tensor<T, D> const& row, Tensor<T, D> const& like) {
+    detail::check_rows("like", like);
+    detail::ElementLoops<D>::check(exec, row, like);
+    if (!std::equal(row.shape().begin(), row.shape().end(), like.shape().begin() + 1, like.shape().end()))
+        throw ShapeError("row.shape()", detail::shape_text(row.shape()),
+                         "that of the rows of like, " + detail::shape_text(like.shape()));
+    auto out = detail::new_tensor<T>(exec, like.shape());
+    detail::ElementLoops<D>::repeat_row(exec, like.shape(0), row.size(), row.data(), out.data());
+    return out;
+}
+
+struct expand_rows_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>> {
+    static constexpr std::string_view name = "expand_rows";
+    static constexpr std::string_view brief = "The row x, once for each row of y.";
+    static constexpr bool training = true;
+    using grad = grad_rule<bias_grad_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+
+    static constexpr VarSpec infer(VarSpec const& row, VarSpec const& like) {
+        spec::dense("expand_rows: x", row);
+        spec::dense("expand_rows: y", like);
+        spec::same_dtype("expand_rows: y", like, row);
+        spec::rank("expand_rows: y", like, row.dims.size() + 1, "one more than that of x");
+        for (std::size_t i = 0; i < row.dims.size(); ++i)
+            spec::same_dim("expand_rows: a dim of y", like.dims[i + 1], row.dims[i]);
+        return like;
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& row, Tensor<T, D> const& like) {
+        return expand_rows(exec, row, like);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/sequence/interleave_rows.hpp: nonzero_rows and interleave_rows, rows divided between two branches and merged again.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// Checks that all elements of a list are 0 or 1.
+template <class D>
+void check_branches(D const& exec, Ids<> const& list) {
+    check_list("ids", list);
+    check_ids(host_exec(exec), "ids", list, 2);
+}
+
+/// errors   ValueError if the value is neither 0 nor 1
+constexpr void check_branch(std::int64_t value) {
+    if (value != 0 && value != 1) throw ValueError("value", value, "0 or 1");
+}
+
+/// The number of elements that are 1.
+inline std::size_t count_ones(Ids<> const& list) {
+    std::size_t ones = 0;
+    for (std::size_t i = 0; i < list.size(); ++i) ones += list[i] == 1 ? 1 : 0;
+    return ones;
+}
+
+/// For each element of the list, the next row of `ones` if it is 1, else that of `zeros`.
+template <class T>
+std::vector<T*> branch_rows(Ids<> const& list, T* ones, T* zeros, std::size_t width) {
+    std::vector<T*> rows(list.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        T*& next = list[i] == 1 ? ones : zeros;
+        rows[i] = next;
+        next += width;
+    }
+    return rows;
+}
+
+}  // namespace detail
+
+/// The positions of the elements that equal `value`, which is 0 or 1, in ascending order.
+/// shapes   ids [n] -> [count]
+/// errors   IndexError if an element is neither 0 nor 1; ValueError if value is neither; ShapeError if ids are a tensor
+///          whose rank is not 1
+/// cost     one read of ids on the host; from device memory they are copied, which synchronizes
+template <device D>
+Tensor<std::int64_t, D> nonzero_rows(D const& exec, std::type_identity_t<Ids<D>> ids, std::int64_t value) {
+    detail::check_branch(value);
+    detail::HostIds<D> const on_host(exec, ids);
+    Ids<> const& list = on_host;
+    detail::check_branches(exec, list);
+    std::vector<std::int64_t> rows;
+    for (std::size_t i = 0; i < list.size(); ++i) {
+        if (list[i] == value) rows.push_back(static_cast<std::int64_t>(i));
+    }
+    auto host = Tensor<std::int64_t>::from_shape({rows.size()});
+    std::copy(rows.begin(), rows.end(), host.data());
+    return to_device(exec, std::move(host));
+}
+
+/// Row i is the next row of x if ids[i] is 1, or of y if it is 0. Paddle's merge_lod_tensor, for rows.
+///
+///     ids {1, 0, 0, 1}    x  a b    y  c d    ->    a c d b
+///
+/// shapes   ids [n], x [ones, ...], y [zeros, ...] -> [n, ...]
+/// errors   IndexError if an id is neither 0 nor 1; ShapeError if ids are a tensor whose rank is not 1, x or y has
+///          another number of rows, or trailing dims differ
+/// cost     one read and one write of every row; ids in device memory are copied to the host, which synchronizes
+template <class T, device D>
+Tensor<T, D> interleave_rows(D const& exec, std::type_identity_t<Ids<D>> ids, Tensor<T, D> const& x,
+                             Tensor<T, D> const& y) {
+    detail::HostIds<D> const on_host(exec, ids);
+    Ids<> const& list = on_host;
+    detail::check_branches(exec, list);
+    std::size_t const ones = detail::count_ones(list);
+    detail::check_height("x", x, static_cast<std::int64_t>(ones));
+    detail::check_height("y", y, static_cast<std::int64_t>(list.size() - ones));
+    detail::check_trailing("y", y, x.shape());
+    auto shape = x.shape();
+    shape[0] = list.size();
+    auto out = detail::new_tensor<T>(exec, shape);
+    std::size_t const width = out.row_size();
+    auto const rows = detail::branch_rows<T const>(list, x.data(), y.data(), width);
+    T* const to = out.data();
+    detail::copy_rows(
+        exec, list.size(), width * sizeof(T), [&](std::size_t i) { return rows[i]; },
+        [=](std::size_t i) { return to + i * width; });
+    return out;
+}
+
+/// The adjoint of interleave_rows: divides out_grad into the gradients of x and y. Paddle's split_lod_tensor, for rows.
+/// shapes   ids [n], out_grad [n, ...] -> [ones, ...] and [zeros, ...]
+/// errors   as interleave_rows
+/// cost     as interleave_rows
+template <class T, device D>
+std::tuple<Tensor<T, D>, Tensor<T, D>> interleave_rows_grad(D const& exec, std::type_identity_t<Ids<D>> ids,
+                                                            Tensor<T, D> const& out_grad) {
+    detail::HostIds<D> const on_host(exec, ids);
+    Ids<> const& list = on_host;
+    detail::check_branches(exec, list);
+    detail::check_height("out_grad", out_grad, static_cast<std::int64_t>(list.size()));
+    auto shape = out_grad.shape();
+    shape[0] = detail::count_ones(list);
+    auto x = detail::new_tensor<T>(exec, shape);
+    shape[0] = list.size() - shape[0];
+    auto y = detail::new_tensor<T>(exec, shape);
+    std::size_t const width = out_grad.row_size();
+    auto const rows = detail::branch_rows<T>(list, x.data(), y.data(), width);
+    T const* const from = out_grad.data();
+    detail::copy_rows(
+        exec, list.size(), width * sizeof(T), [=](std::size_t i) { return from + i * width; },
+        [&](std::size_t i) { return rows[i]; });
+    return {std::move(x), std::move(y)};
+}
+
+/// The settings of nonzero_rows.
+struct RowsWhereOptions {
+    std::int64_t value = 1;  ///< 0 or 1
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"value", &RowsWhereOptions::value});
+    }
+};
+
+/// See nonzero_rows. There is an id for each first-level sequence of x, or for each row if it has no levels.
+/// errors   ShapeError if x has another number of sequences or rows
+struct nonzero_rows_op : detail::builtin_op<slots<slot::ids, slot::x>, slots<slot::out>, RowsWhereOptions> {
+    static constexpr std::string_view name = "nonzero_rows";
+    static constexpr std::string_view brief = "The numbers of the rows of x where ids are the value.";
+    static constexpr Elements elements = Elements::numbers;
+    static constexpr bool row_output = false;
+    static constexpr unsigned level_inputs = 0b10;
+
+    static constexpr VarSpec infer(VarSpec const& ids, VarSpec const& x, RowsWhereOptions const& options = {}) {
+        detail::check_branch(options.value);
+        spec::dense("nonzero_rows: ids", ids);
+        spec::ids("nonzero_rows: ids", ids);
+        spec::rank("nonzero_rows: ids", ids, 1, "1");
+        spec::dense("nonzero_rows: x", x);
+        spec::has_rows("nonzero_rows: x", x);
+        if (x.lod_level == 0) spec::same_dim("nonzero_rows: ids.shape(0)", ids.dims[0], x.dims[0]);
+        return tensor_spec<std::int64_t>({UNK});
+    }
+
+    template <class T, id_type I, class D>
+    static LoDTensor<std::int64_t, D> run(D exec, LoDTensor<I, D> const& ids, LoDTensor<T, D> const& x,
+                                          RowsWhereOptions const& options = {}) {
+        auto const expected = x.lod().empty() ? x.value().shape()[0] : x.lod().sequences(0);
+        if (ids.value().size() != expected)
+            throw ShapeError("ids.shape(0)", std::to_string(ids.value().size()),
+                             std::to_string(expected) + ", the number of rows or sequences of x");
+        return LoDTensor<std::int64_t, D>(nonzero_rows(exec, ids.value(), options.value));
+    }
+};
+
+struct interleave_rows_grad_op
+    : operator_of<slots<slot::ids, slot::x, slot::y, grad_of<slot::out>>, slots<grad_of<slot::x>, grad_of<slot::y>>> {
+    static constexpr std::string_view name = "interleave_rows_grad";
+    static constexpr bool row_output = false;
+
+    static constexpr std::array<VarSpec, 2> infer(VarSpec const&, VarSpec const& x, VarSpec const& y, VarSpec const&) {
+        return {x, y};
+    }
+
+    template <class T, id_type I, class D>
+    static auto run(D exec, Tensor<I, D> const& ids, Tensor<T, D> const&, Tensor<T, D> const&,
+                    Tensor<T, D> const& out_grad) {
+        return interleave_rows_grad(exec, ids, out_grad);
+    }
+};
+
+/// See interleave_rows. In the step of a recurrent layer, the result has a row for each sequence.
+struct interleave_rows_op : detail::builtin_op<slots<slot::ids, slot::x, slot::y>, slots<slot::out>> {
+    static constexpr std::string_view name = "interleave_rows";
+    static constexpr std::string_view brief =
+        "Rows of x where ids are 1 and of y where they are 0, each in their order.";
+    using grad = grad_rule<interleave_rows_grad_op>;
+
+    static constexpr VarSpec infer(VarSpec const& ids, VarSpec const& x, VarSpec const& y) {
+        spec::dense("interleave_rows: ids", ids);
+        spec::ids("interleave_rows: ids", ids);
+        spec::rank("interleave_rows: ids", ids, 1, "1");
+        spec::dense("interleave_rows: x", x);
+        spec::has_rows("interleave_rows: x", x);
+        spec::dense("interleave_rows: y", y);
+        spec::has_rows("interleave_rows: y", y);
+        spec::same_dtype("interleave_rows: y", y, x);
+        VarSpec out = x, other = y;
+        out.dims[0] = other.dims[0] = UNK;
+        out.lod_level = 0;
+        out.dims = spec::same_dims("interleave_rows: y", other, out);
+        out.dims[0] = ids.dims[0];
+        return out;
+    }
+
+    template <class T, id_type I, class D>
+    static Tensor<T, D> run(D exec, Tensor<I, D> const& ids, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+        return interleave_rows(exec, ids, x, y);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/sequence/lod_reset.hpp: lod_reset_op and lod_from_offsets_op, rows with other levels.
+
+namespace rowan::inline v0 {
+
+/// The rows of x with the levels of y, an alias. Paddle's lod_reset.
+/// errors   ShapeError if y has no levels; LodError if they do not cover the rows of x
+struct lod_reset_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>> {
+    static constexpr std::string_view name = "lod_reset";
+    static constexpr std::string_view brief = "x with the levels of y.";
+    static constexpr Elements elements = Elements::numbers;
+    static constexpr bool row_output = false;
+    static constexpr unsigned level_inputs = 0b10;
+    using grad = grad_rule<gradient_operator<drop_levels_op>>;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) {
+        spec::dense("lod_reset: x", x);
+        spec::has_rows("lod_reset: x", x);
+        spec::dense("lod_reset: y", y);
+        spec::has_levels("lod_reset: y", y);
+        VarSpec out = x;
+        out.lod_level = y.lod_level;
+        return out;
+    }
+
+    template <class T, class U, class D>
+    static LoDTensor<T, D> run(D, LoDTensor<T, D> const& x, LoDTensor<U, D> const& y) {
+        return {x.value().share(), y.lod()};
+    }
+};
+
+/// The rows of x as sequences of one level: sequence s is rows [offset[s], offset[s + 1]); an alias.
+/// errors   LodError if the offsets do not begin with 0, decrease, or do not end with the number of rows
+struct lod_from_offsets_op : detail::builtin_op<slots<slot::x, slot::offset>, slots<slot::out>> {
+    static constexpr std::string_view name = "lod_from_offsets";
+    static constexpr std::string_view brief = "x with one level of these offsets.";
+    static constexpr Elements elements = Elements::numbers;
+    static constexpr bool row_output = false;
+    using grad = grad_rule<gradient_operator<drop_levels_op>>;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& offset) {
+        spec::dense("lod_from_offsets: x", x);
+        spec::has_rows("lod_from_offsets: x", x);
+        spec::dense("lod_from_offsets: offset", offset);
+        spec::ids("lod_from_offsets: offset", offset);
+        spec::rank("lod_from_offsets: offset", offset, 1, "1");
+        VarSpec out = x;
+        out.lod_level = 1;
+        return out;
+    }
+
+    template <class T, id_type I, class D>
+    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<I, D> const& offset) {
+        detail::HostIds<D> const offsets(exec, offset.value());
+        return {x.value().share(), Lod{static_cast<Ids<> const&>(offsets)}};
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/sequence/pick_sequences.hpp: pick_sequences_op, the sequences of a batch that a list names.
+
+namespace rowan::inline v0 {
+
+/// See pick_sequences.
+struct pick_sequences_op : detail::builtin_op<slots<slot::x, slot::ids>, slots<slot::out>> {
+    static constexpr std::string_view name = "pick_sequences";
+    static constexpr std::string_view brief = "The sequences, or rows, of these numbers.";
+    static constexpr Elements elements = Elements::numbers;
+    static constexpr bool row_output = false;
+    using grad = gradient<pick_sequences_op, uses<slot::x, slot::ids, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& ids) {
+        spec::dense("pick_sequences: x", x);
+        spec::has_rows("pick_sequences: x", x);
+        spec::dense("pick_sequences: ids", ids);
+        spec::ids("pick_sequences: ids", ids);
+        spec::rank("pick_sequences: ids", ids, 1, "1");
+        VarSpec out = x;
+        out.dims[0] = x.lod_level == 0 ? ids.dims[0] : UNK;
+        return out;
+    }
+
+    template <class T, id_type I, class D>
+    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<I, D> const& ids) {
+        return pick_sequences(exec, x, ids.value());
+    }
+
+    template <class T, id_type I, class D>
+    static LoDTensor<T, D> backward(D exec, LoDTensor<T, D> const& x, LoDTensor<I, D> const& ids,
+                                    LoDTensor<T, D> const& out_grad) {
+        return pick_sequences_grad(exec, out_grad.value(), x, ids.value());
+    }
+};
+
+}  // namespace rowan::inline v0
 
 // rowan/op/sequence/reorder.hpp: reorder_op, sequences in the order of the lengths of others, and back.
 
@@ -43975,14 +42771,10 @@ inline std::vector<std::int64_t> order_by_length(std::size_t size, Lod const& lo
 
 }  // namespace detail
 
-struct reorder_grad_op {
+struct reorder_grad_op
+    : operator_of<slots<slot::x, slot::y, grad_of<slot::out>>, slots<grad_of<slot::x>>, ReorderOptions> {
     static constexpr std::string_view name = "reorder_grad";
     static constexpr bool row_output = false;
-    using inputs =
-        slots<slot::x, slot::y, grad_of<slot::out>>;  // only the shape and levels of x and levels of y are used
-    using outputs = slots<grad_of<slot::x>>;
-    using attributes = ReorderOptions;
-    using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, VarSpec const&, ReorderOptions const& = {}) {
         return x;
@@ -44015,13 +42807,13 @@ struct reorder_grad_op {
 /// shapes   x of m sequences or rows, y with m sequences in a level -> the shape of x
 /// errors   ShapeError if x has another number of sequences or rows, or y no levels; IndexError if y has no such level
 /// cost     one read and one write of every row, a sort of m lengths, and 16 bytes per sequence
-struct reorder_op {
+struct reorder_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>, ReorderOptions> {
     static constexpr std::string_view name = "reorder";
+    static constexpr std::string_view brief =
+        "The sequences of x in the order of the lengths of those of y, longest first, or back.";
+    static constexpr Elements elements = Elements::numbers;
     static constexpr bool row_output = false;
     static constexpr unsigned level_inputs = 0b10;
-    using inputs = slots<slot::x, slot::y>;
-    using outputs = slots<slot::out>;
-    using attributes = ReorderOptions;
     using grad = grad_rule<reorder_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, ReorderOptions const& options = {}) {
@@ -44043,707 +42835,6 @@ struct reorder_op {
 };
 
 }  // namespace rowan::inline v0
-
-// rowan/layer/reorder.hpp: layer::reorder, sequences in the order of the lengths of others, and back.
-
-namespace rowan::inline v0::layer {
-
-/// The first-level sequences of x, or its rows if it has no levels, in the order of the lengths of the sequences of y,
-/// longest first; with options.restore, from that order back. The elements of y, of any type, are not used.
-///     auto sorted = layer::reorder(states, words);                         // a row for each sentence
-///     auto same = layer::reorder(sorted, words, {.restore = true});
-/// shapes   x of m sequences or rows, y with m sequences in a level -> the shape of x
-/// errors   ShapeError if y has no levels; IndexError if it has no such level; when the net runs, ShapeError if x has
-///          another number of sequences or rows
-/// cost     as reorder_op, when the net runs
-template <class T, class U, class Device>
-Var<T, Device> reorder(Var<T, Device> const& x, Var<U, Device> const& y, ReorderOptions const& options = {}) {
-    return apply<reorder_op>(options, x, y);
-}
-
-}  // namespace rowan::inline v0::layer
-
-// rowan/layer/reset_first_gru_unit.hpp: a GRU step that resets the state before the product.
-
-namespace rowan::inline v0::layer {
-
-/// Returns the state after one step of a GRU that applies the reset gate before the matrix product, as Cho et al.
-/// (2014) and Paddle do; layer::gru_unit applies it after the product, as PyTorch and cuDNN do.
-/// With x' = x · w_x + b_x:
-///     (r, z) = sigmoid(x'_rz + h_prev · w_rz + b_rz);  c = tanh(x'_c + (r · h_prev) · w_c + b_c)
-///     h = (1 - z) · c + z · h_prev
-/// Parameters: w_x [width of x, 3 · size] and b_x, with the gates in the order reset, update, candidate;
-/// w_rz [size, 2 · size] and b_rz; w_c [size, size] and b_c. (Paddle's default is h = z · c + (1 - z) · h_prev.)
-/// shapes   x [n, width], before [n, size] -> [n, size]
-/// errors   ValueError if options.size is less than 1; ShapeError as layer::fc, or if the width of `before` is not size
-/// cost     6 · n · size² operations; a pass over n · size elements for each operation on elements, when the net runs
-template <class T, class Device>
-Var<T, Device> reset_first_gru_unit(Var<T, Device> const& x, Var<T, Device> const& before, GruOptions const& options) {
-    std::int64_t const size = options.size;
-    rowan::detail::CellRollback added;
-    Initializer const first = rowan::detail::Gates<T, Device>::initializer(options);
-    auto const linear = [&](auto const& y, std::int64_t width) {
-        return fc(y, {.output_size = width, .weight = first, .bias = first});
-    };
-    auto const from_x = split(linear(x, spec::times("the size of a cell", size, 3)), {2 * size, size}, 1);
-    auto const gates = split(sigmoid(add(from_x[0], linear(before, 2 * size))), {size, size}, 1);
-    auto const candidate = tanh(add(from_x[1], linear(mul(gates[0], before), size)));
-    auto const now = add(candidate, mul(gates[1], sub(before, candidate)));
-    added.keep();
-    return now;
-}
-
-}  // namespace rowan::inline v0::layer
-
-// rowan/op/matrix/row_dot.hpp: row_dot, the dot product of each row of two matrices.
-
-namespace rowan::inline v0 {
-
-/// The dot product of each row of x with the same row of y: the products, each rounded to dtype<T>::sum, are summed as
-/// in reduce_sum.
-///     row_dot([[1 2] [3 4]], [[5 6] [7 8]])   ->   [[17] [53]]
-/// shapes   both [n, width] -> [n, 1]
-/// errors   ShapeError if x is not a matrix or the shapes differ
-/// cost     one read of both; temporary memory for the products
-template <class T, device D>
-Tensor<T, D> row_dot(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
-    using S = detail::sum_t<T>;
-    detail::check_rank("x", x, 2);
-    detail::check_same_shape("y", y, x);
-    detail::ElementLoops<D>::check(exec, x, y);
-    if (x.size() == 0) return Tensor<T, D>::zeros(exec, {x.shape(0), 1});
-    auto out = detail::new_tensor<T>(exec, {x.shape(0), 1});
-    auto products = detail::ElementLoops<D>::template scratch<S>(exec, x.size());
-    detail::ElementLoops<D>::template zip<S>(exec, x.size(), detail::multiplied{}, products.data(), x.data(), y.data());
-    detail::fold_axes<S, detail::add_lanes>(exec, detail::reduction_of(x.shape(), {false, true}),
-                                            static_cast<S const*>(products.data()), out.data());
-    return out;
-}
-
-template <class T, class Device>
-Tensor<T, Device> row_dot(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
-    return row_dot(x.device(), x, y);
-}
-
-/// The gradient of one factor: the other one, each row times the gradient of its result.
-struct row_dot_grad_op {
-    static constexpr std::string_view name = "row_dot_grad";
-    using inputs = slots<slot::y, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
-    static constexpr unsigned row_inputs = 0b11;
-    using grad = no_grad;
-
-    static constexpr VarSpec infer(VarSpec const& y, VarSpec const&) { return y; }
-
-    /// errors   ShapeError if out_grad is not [n, 1]
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& y, Tensor<T, D> const& out_grad) {
-        detail::check_rank("y", y, 2);
-        if (auto like = y.shape(); out_grad.shape() != (like[1] = 1, like))
-            throw ShapeError("out_grad.shape()", detail::shape_text(out_grad.shape()), detail::shape_text(like));
-        return detail::zip_broadcast(exec, detail::multiplied{}, y, out_grad);
-    }
-};
-
-/// See row_dot.
-struct row_dot_op {
-    static constexpr std::string_view name = "row_dot";
-    using inputs = slots<slot::x, slot::y>;
-    using outputs = slots<slot::out>;
-    static constexpr unsigned row_inputs = 0b11;
-    using grad = grad_rules<grad_rule<row_dot_grad_op, uses<slot::y, grad_of<slot::out>>, makes<grad_of<slot::x>>>,
-                            grad_rule<row_dot_grad_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::y>>>>;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) {
-        spec::matrix("row_dot: x", x);
-        VarSpec out = spec::elementwise("row_dot: y", y, x);
-        out.dims[1] = 1;
-        return out;
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
-        return row_dot(exec, x, y);
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/op/shape/shape.hpp: shape, the dims of a tensor as a tensor.
-
-namespace rowan::inline v0 {
-
-/// The dims of x; of a batch with levels, the first one is the number of all rows.
-///     shape(Tensor<float>::zeros({2, 3}))   ->   [2 3]
-/// shapes   x [...] -> [rank]
-/// errors   ValueError if exec.threads is negative
-/// cost     O(rank), and a copy to the device
-template <class T, device D>
-Tensor<std::int64_t, D> shape(D const& exec, Tensor<T, D> const& x) {
-    detail::ElementLoops<D>::check(exec, x);
-    auto dims = Tensor<std::int64_t>::from_shape({x.dimension()});
-    for (std::size_t i = 0; i < x.dimension(); ++i) dims(i) = static_cast<std::int64_t>(x.shape(i));
-    return to_device(exec, std::move(dims));
-}
-template <class X>
-requires detail::tensor_argument<X>
-auto shape(X&& x) { return shape(x.device(), x); }
-
-/// See shape.
-struct shape_op {
-    static constexpr std::string_view name = "shape";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    static constexpr bool row_output = false;
-    using grad = no_grad;
-
-    static constexpr VarSpec infer(VarSpec const& x) {
-        spec::dense("shape: x", x);
-        return tensor_spec<std::int64_t>({static_cast<std::int64_t>(x.dims.size())});
-    }
-
-    template <class T, class D>
-    static Tensor<std::int64_t, D> run(D exec, Tensor<T, D> const& x) {
-        return shape(exec, x);
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/op/shape/stack.hpp: stack, tensors of one shape joined along a new axis.
-
-namespace rowan::inline v0 {
-
-/// The axis of stack.
-struct StackOptions {
-    std::int64_t axis = 0;  ///< the new axis; negative values count from the end of the result
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"axis", &StackOptions::axis});
-    }
-};
-
-namespace detail {
-
-/// The shape with a dim of n at the axis.
-template <class Shape>
-constexpr Shape stacked_shape(Shape const& shape, std::size_t n, std::size_t axis) {
-    if (shape.size() == max_tensor_rank) spec::the_rank_does_not_fit("x[0]", shape.size(), "at most 7");
-    Shape result;
-    for (std::size_t i = 0; i < shape.size(); ++i) {
-        if (i == axis) result.push_back(static_cast<std::remove_cvref_t<decltype(shape[0])>>(n));
-        result.push_back(shape[i]);
-    }
-    if (axis == shape.size()) result.push_back(static_cast<std::remove_cvref_t<decltype(result[0])>>(n));
-    return result;
-}
-
-}  // namespace detail
-
-/// Joins tensors of one shape along a new axis.
-///     stack({[1 2], [3 4]})               ->   [[1 2] [3 4]]
-///     stack({[1 2], [3 4]}, {.axis = 1})  ->   [[1 3] [2 4]]
-/// shapes   n tensors x[k] [...] -> [...] with a dim of n at the axis
-/// errors   ShapeError if x is empty, shapes differ, or the rank is 8; ValueError if the axis is not in
-///          [-rank - 1, rank + 1)
-/// cost     one read and one write of every element
-template <class T, device D>
-Tensor<T, D> stack(D const& exec, std::vector<Tensor<T, D>> const& x, StackOptions const& options = {}) {
-    detail::ElementLoops<D>::check(exec);
-    detail::check_some(x.size());
-    std::size_t const axis = detail::checked_axis(options.axis, x[0].dimension() + 1);
-    auto const shape = detail::stacked_shape(x[0].shape(), x.size(), axis);
-    std::size_t const inner = detail::product_from(shape, axis + 1);
-    std::vector<T const*> from;
-    for (std::size_t k = 0; k < x.size(); ++k) {
-        detail::ElementLoops<D>::check(exec, x[k]);
-        if (x[k].shape() != x[0].shape())
-            throw ShapeError(detail::part_name("x", k).append(".shape()"), detail::shape_text(x[k].shape()),
-                             detail::shape_text(x[0].shape()).append(", that of x[0]"));
-        from.push_back(x[k].data());
-    }
-    auto out = detail::new_tensor<T>(exec, shape);
-    std::size_t const outer = out.size() == 0 ? 0 : out.size() / (inner * x.size());
-    detail::ConcatSplit<D>::join(exec, outer, std::vector<std::size_t>(x.size(), inner), from, out.data());
-    return out;
-}
-
-template <class T, class Device>
-Tensor<T, Device> stack(std::vector<Tensor<T, Device>> const& x, StackOptions const& options = {}) {
-    return stack(x.empty() ? Device{} : x[0].device(), x, options);
-}
-
-struct stack_grad_op;
-
-/// See stack. The slot `x` holds all tensors as a std::vector.
-struct stack_op {
-    static constexpr std::string_view name = "stack";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    using grad = grad_rule<stack_grad_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
-    using attributes = StackOptions;
-
-    static constexpr bool row_wise(StackOptions const& options) { return options.axis > 0; }
-    static constexpr bool row_output(StackOptions const& options) { return options.axis > 0; }
-
-    static constexpr VarSpec infer(std::span<VarSpec const> x, StackOptions const& options) {
-        detail::check_some(x.size());
-        spec::dense("stack: x", x[0]);
-        VarSpec out = x[0];
-        for (std::size_t k = 1; k < x.size(); ++k) {
-            detail::with_part_name("stack: x", k, [&](char const* name) {
-                spec::dense(name, x[k]);
-                spec::same_dtype(name, x[k], out);
-                out.dims = spec::same_dims(name, x[k], out);
-            });
-        }
-        std::size_t const axis = detail::checked_axis(options.axis, out.dims.size() + 1);
-        out.dims = detail::stacked_shape(out.dims, x.size(), axis);
-        if (axis == 0) out.lod_level = 0;
-        return out;
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, std::vector<Tensor<T, D>> const& x, StackOptions const& options) {
-        return stack(exec, x, options);
-    }
-};
-
-/// Cuts the gradient of the result into the gradients of the inputs.
-struct stack_grad_op {
-    static constexpr std::string_view name = "stack_grad";
-    using inputs = slots<slot::x, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
-    using grad = no_grad;
-    using attributes = StackOptions;
-
-    static constexpr bool row_wise(StackOptions const& options) { return options.axis > 0; }
-
-    static constexpr std::vector<VarSpec> infer(std::span<VarSpec const> x, VarSpec const&, StackOptions const&) {
-        return {x.begin(), x.end()};
-    }
-
-    /// errors   ShapeError if x is empty or out_grad does not have the shape of the result; ValueError if the axis is
-    ///          out of range
-    template <class T, class D>
-    static std::vector<Tensor<T, D>> run(D exec, std::vector<Tensor<T, D>> const& x, Tensor<T, D> const& out_grad,
-                                         StackOptions const& options) {
-        detail::ElementLoops<D>::check(exec, out_grad);
-        detail::check_some(x.size());
-        std::size_t const axis = detail::checked_axis(options.axis, x[0].dimension() + 1);
-        auto const shape = detail::stacked_shape(x[0].shape(), x.size(), axis);
-        if (out_grad.shape() != shape)
-            throw ShapeError("out_grad.shape()", detail::shape_text(out_grad.shape()), detail::shape_text(shape));
-        auto parts = detail::cut_along(exec, out_grad, axis, std::vector<std::int64_t>(x.size(), 1));
-        for (auto& part : parts) part = part.reshaped(x[0].shape());
-        return parts;
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/layer/reshape.hpp: shape, and layers that change it: reshape, squeeze, unsqueeze, transpose, stack; row_dot.
-
-namespace rowan::inline v0::layer {
-
-/// The dims of x when the net runs, see rowan::shape.
-/// shapes   x [...] -> [rank]
-/// errors   none
-/// cost     as rowan::shape, when the net runs
-template <class T, class Device>
-Var<std::int64_t, Device> shape(Var<T, Device> const& x) {
-    return apply<shape_op>({}, x);
-}
-
-/// x with another shape. A dim of 0 stands for that dim of x, and one dim of -1 for what remains.
-///     auto flat = layer::reshape(x, {0, -1});     // [n, 3, 4] -> [n, 12], with the levels of x
-/// shapes   x [...] -> shape; with the levels of x if the first dim is that of x: it is 0, or the other dims have as
-///          many elements as the rows of x
-/// errors   ShapeError if the shape does not fit the elements of x, has several -1, or a 0 where x has no dim
-/// cost     O(1), when the net runs
-template <class T, class Device>
-Var<T, Device> reshape(Var<T, Device> const& x, std::vector<std::int64_t> shape) {
-    Dims const dims = rowan::detail::reshaped_dims(x->spec().dims, shape);
-    if (!shape.empty() && shape[0] == -1 && rowan::detail::keeps_rows(x->spec().dims, dims, shape))
-        shape[0] = 0;  // what a recurrent net can tell from another first dim
-    return apply<reshape_op>({.shape = std::move(shape)}, x);
-}
-
-/// x without some dims of 1; by default, without all dims that are known to be 1.
-/// shapes   x [...] -> the dims of x without those of the axes; with the levels of x unless axis 0 is among them
-/// errors   IndexError if an axis is not in [-rank, rank) or occurs twice; ShapeError if its dim is not 1
-/// cost     O(1), when the net runs
-template <class T, class Device>
-Var<T, Device> squeeze(Var<T, Device> const& x, std::vector<std::int64_t> axes = {}) {
-    Dims const& dims = x->spec().dims;
-    for (std::int64_t& axis : axes) axis = rowan::detail::axis_from_first(x, axis);
-    if (axes.empty()) {
-        for (std::size_t i = 0; i < dims.size(); ++i) {
-            if (dims[i] == 1) axes.push_back(static_cast<std::int64_t>(i));
-        }
-    }
-    return apply<squeeze_op>({.axes = std::move(axes)}, x);
-}
-
-/// x with additional dims of 1: the axes are positions in the result.
-///     auto column = layer::unsqueeze(x, {-1});    // [n, m] -> [n, m, 1]
-/// shapes   x [...] -> the dims of x, with dims of 1 at the axes; with the levels of x unless axis 0 is among them
-/// errors   IndexError if an axis is not in [-rank, rank) of the result or occurs twice; ShapeError if the result's
-///          rank exceeds 8
-/// cost     O(1), when the net runs
-template <class T, class Device>
-Var<T, Device> unsqueeze(Var<T, Device> const& x, std::vector<std::int64_t> axes) {
-    auto const rank = static_cast<std::int64_t>(x->spec().dims.size() + axes.size());
-    for (std::int64_t& axis : axes) axis += axis < 0 && axis >= -rank ? rank : 0;
-    return apply<unsqueeze_op>({.axes = std::move(axes)}, x);
-}
-
-/// x with its dims in another order: dim i of the result is dim perm[i] of x. By default, all dims are reversed.
-///     auto columns = layer::transpose(x, {0, 2, 1});
-/// shapes   x [...] -> the dims of x in the order of perm; with the levels of x if perm[0] is 0
-/// errors   ShapeError if perm does not name each axis of x once
-/// cost     as rowan::transpose, when the net runs
-template <class T, class Device>
-Var<T, Device> transpose(Var<T, Device> const& x, std::vector<std::int64_t> perm = {}) {
-    for (std::int64_t& axis : perm) axis = rowan::detail::axis_from_first(x, axis);
-    return apply<transpose_op>({.perm = std::move(perm)}, x);
-}
-
-/// Joins values of one shape along a new axis; a negative axis counts from the end of the result.
-///     auto pairs = layer::stack({a, b}, {.axis = 1});       // [n, 3] and [n, 3] -> [n, 2, 3]
-/// shapes   n values x[k] [...] -> [...] with a dim of n at the axis; with the levels of the first unless it is axis 0
-/// errors   ShapeError if x is empty, shapes differ, or the rank is 8; ValueError if there is no such axis
-/// cost     as rowan::stack, when the net runs
-template <class T, class Device>
-Var<T, Device> stack(std::vector<Var<T, Device>> const& x, StackOptions options = {}) {
-    std::vector<Variable*> inputs;
-    for (auto const& part : x) inputs.push_back(&*part);
-    if (auto const rank = x.empty() ? 0 : static_cast<std::int64_t>(x[0]->spec().dims.size() + 1);
-        options.axis < 0 && options.axis >= -rank)
-        options.axis += rank;
-    return Var<T, Device>(*default_scope().new_op<stack_op, Device, T>(std::move(inputs), options).outputs[0]);
-}
-template <class T, class Device>
-Var<T, Device> stack(std::initializer_list<Var<T, Device>> x, StackOptions const& options = {}) {
-    return stack(std::vector<Var<T, Device>>(x), options);
-}
-template <class T, class Device>
-Var<T, Device> stack(std::vector<Var<T, Device>> const& x, std::int64_t axis) {
-    return stack(x, StackOptions{.axis = axis});
-}
-template <class T, class Device>
-Var<T, Device> stack(std::initializer_list<Var<T, Device>> x, std::int64_t axis) {
-    return stack(x, StackOptions{.axis = axis});
-}
-
-/// The dot product of each row of x with the same row of y, see rowan::row_dot.
-///     auto score = layer::row_dot(query, key);
-/// shapes   both [n, width] -> [n, 1], with the levels of x
-/// errors   ShapeError if x is not a matrix or the shapes differ
-/// cost     as rowan::row_dot, when the net runs
-template <class T, class Device>
-Var<T, Device> row_dot(Var<T, Device> const& x, Var<T, Device> const& y) {
-    return apply<row_dot_op>({}, x, y);
-}
-
-}  // namespace rowan::inline v0::layer
-
-// rowan/layer/detail/step_program.hpp: StepProgram, the operators of a step, created before the recurrent layer.
-
-namespace rowan::inline v0::detail {
-
-/// Adds to a memory; the sum is the memory's value in the next step. The first input is the memory.
-struct add_to_op : add_op {
-    static constexpr std::string_view name = "add_to";
-    using in_step = add_op;  ///< the operator in the built step, and so in files
-};
-
-/// The operators that compute a result from memories and the step's input, which are variables that no operator writes.
-class StepProgram {
-public:
-    /// errors   GraphError if the result depends neither on the step's input nor on a memory, a memory is added to
-    ///          twice, not at all or belongs to another layer, or an operator is a recurrent layer
-    explicit StepProgram(Variable& result);
-
-    std::span<Variable* const> memories() const { return memories_; }
-
-    /// Infers the specs of the memories from that of the input.
-    /// errors   ShapeError if the width of a memory cannot be inferred; what an operator's `infer` throws
-    std::vector<VarSpec> memory_specs(VarSpec const& input) const;
-
-    /// Adds copies of the operators to the default scope. Returns the result, and the value of each memory in the next
-    /// step.
-    std::pair<Variable*, std::vector<Variable*>> replay(Variable& input, std::span<Variable* const> before) const;
-
-private:
-    Variable& result_;
-    std::vector<Operator*> order_;
-    std::vector<Variable*> memories_, sums_;
-    std::unordered_set<Variable const*> inputs_;
-};
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/layer/detail/step_program_inl.hpp: definitions of rowan/layer/detail/step_program.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-#include <algorithm>
-#include <array>
-#include <cstddef>
-#include <unordered_map>
-
-namespace rowan::inline v0::detail {
-
-ROWAN_FUNCTION StepProgram::StepProgram(Variable& result) : result_(result) {
-    std::unordered_set<Variable const*> within;
-    for (Operator* const op : trace(std::array{&result})) {
-        bool inside = false;
-        for (std::size_t i = 0; i < op->inputs.size(); ++i) {
-            Variable* const v = op->inputs[i];
-            bool const is_memory = i == 0 && op->kernel->in_step != nullptr;
-            if (is_memory && !is_placeholder(*v))
-                throw GraphError("layer::add_to: the memory belongs to another recurrent layer");
-            if (!is_memory && is_placeholder(*v)) inputs_.insert(v);
-            inside = inside || is_placeholder(*v) || within.contains(v);
-            if (!is_memory) continue;
-            if (std::ranges::find(memories_, v) != memories_.end())
-                throw GraphError("layer::add_to is called twice for one memory");
-            memories_.push_back(v);
-            sums_.push_back(op->outputs[0]);
-        }
-        if (!inside) continue;
-        if (op->kernel->is<rnn_op>())
-            throw GraphError("layer::rnn: step_net has a recurrent layer: write the step as a function");
-        order_.push_back(op);
-        within.insert(op->outputs.begin(), op->outputs.end());
-    }
-    for (Variable const* memory : memories_) inputs_.erase(memory);
-    if (std::ranges::any_of(inputs_, [](Variable const* v) { return v->role() != Role::step_input; }))
-        throw GraphError("layer::rnn: step_net reads a memory without layer::add_to");
-    if (order_.empty()) throw GraphError("layer::rnn: step_net depends neither on the step's input nor on a memory");
-}
-
-ROWAN_FUNCTION std::vector<VarSpec> StepProgram::memory_specs(VarSpec const& input) const {
-    std::unordered_map<Variable const*, VarSpec> specs;
-    for (Variable const* v : inputs_) specs.emplace(v, input);
-    for (Variable const* v : memories_) specs.emplace(v, v->spec());
-    for (std::size_t round = 0; round <= memories_.size(); ++round) {
-        for (Operator const* op : order_) {
-            std::vector<VarSpec> in;
-            for (Variable const* v : op->inputs) in.push_back(specs.contains(v) ? specs.at(v) : v->spec());
-            auto const made = op->kernel->infer(in, op->attributes);
-            for (std::size_t i = 0; i < made.size(); ++i) specs.insert_or_assign(op->outputs[i], made[i]);
-        }
-        for (std::size_t m = 0; m < memories_.size(); ++m) specs.at(memories_[m]).dims = specs.at(sums_[m]).dims;
-    }
-    std::vector<VarSpec> result;
-    for (Variable const* v : memories_) {
-        VarSpec const& spec = specs.at(v);
-        if (spec.dims.size() != 2 || spec.dims[1] == UNK)
-            throw ShapeError("layer::rnn: the width of a memory", "UNK",
-                             "a width that follows from the width of the step's input");
-        result.push_back(spec);
-    }
-    return result;
-}
-
-ROWAN_FUNCTION std::pair<Variable*, std::vector<Variable*>> StepProgram::replay(
-    Variable& input, std::span<Variable* const> before) const {
-    std::unordered_map<Variable const*, Variable*> now;
-    for (Variable const* v : inputs_) now.emplace(v, &input);
-    for (std::size_t m = 0; m < memories_.size(); ++m) now.emplace(memories_[m], before[m]);
-    auto const of = [&](Variable* v) { return now.contains(v) ? now.at(v) : v; };
-    for (Operator const* op : order_) {
-        std::vector<Variable*> in;
-        for (Variable* const v : op->inputs) in.push_back(of(v));
-        for (Variable* const v : in) {
-            if (!v->set_width) continue;
-            v->set_width(*v, in[0]->spec().dims[in[0]->spec().dims.size() - 1]);
-            v->set_width = nullptr;
-        }
-        op_kernel const& kernel = op->kernel->in_step != nullptr ? *op->kernel->in_step : *op->kernel;
-        Operator& copy = default_scope().new_op(kernel, std::move(in), op->attributes);
-        copy.build_backward = op->build_backward;
-        for (std::size_t i = 0; i < copy.outputs.size(); ++i) now.insert_or_assign(op->outputs[i], copy.outputs[i]);
-    }
-    std::vector<Variable*> after;
-    for (Variable* const v : sums_) after.push_back(of(v));
-    return {of(&result_), after};
-}
-
-}  // namespace rowan::inline v0::detail
-
-#endif
-
-// rowan/op/sequence/sequence_pool.hpp: sequence_pool_op, one pooled row for each sequence.
-
-namespace rowan::inline v0 {
-
-/// The settings of sequence_pool.
-struct SequencePoolOptions {
-    Pooling pool = Pooling::sum;  ///< the reduction of the rows of a sequence
-    double pad_value = 0;         ///< the elements of the row of an empty sequence
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"pool", &SequencePoolOptions::pool}, field{"pad_value", &SequencePoolOptions::pad_value});
-    }
-};
-
-struct sequence_pool_grad_op {
-    static constexpr std::string_view name = "sequence_pool_grad";
-    using inputs = slots<slot::x, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
-    using attributes = SequencePoolOptions;
-    using grad = no_grad;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, SequencePoolOptions const& = {}) { return x; }
-
-    template <class T, class D>
-    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<T, D> const& out_grad,
-                               SequencePoolOptions const& options) {
-        return sequence_pool_grad(exec, x, out_grad.value(), options.pool);
-    }
-};
-
-/// See sequence_pool.
-struct sequence_pool_op {
-    static constexpr std::string_view name = "sequence_pool";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    using attributes = SequencePoolOptions;
-    using grad = grad_rule<sequence_pool_grad_op>;
-    static constexpr bool row_wise = true;
-
-    static constexpr VarSpec infer(VarSpec const& x, SequencePoolOptions const& = {}) {
-        spec::dense("sequence_pool: x", x);
-        spec::has_rows("sequence_pool: x", x);
-        spec::has_levels("sequence_pool: x", x);
-        VarSpec out = x;
-        out.dims[0] = UNK;
-        --out.lod_level;
-        return out;
-    }
-
-    template <class T, class D>
-    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, SequencePoolOptions const& options = {}) {
-        return sequence_pool(exec, x, options.pool, options.pad_value);
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/layer/sequence_pool.hpp: layer::sequence_pool, one row for each sequence.
-
-namespace rowan::inline v0::layer {
-
-/// The sum, mean, … of the rows of each sequence, as rowan::sequence_pool.
-/// shapes   x [n, ...] with levels -> [sequences, ...], with one level less
-/// errors   ShapeError if x has no levels; when the net runs, as rowan::sequence_pool
-/// cost     as rowan::sequence_pool, when the net runs
-template <class T, class Device>
-Var<T, Device> sequence_pool(Var<T, Device> const& x, SequencePoolOptions const& options = {}) {
-    return apply<sequence_pool_op>(options, x);
-}
-/// The first row of each sequence, as layer::sequence_pool.
-template <class T, class Device>
-Var<T, Device> sequence_first(Var<T, Device> const& x) {
-    return sequence_pool(x, {Pooling::first});
-}
-/// The last row of each sequence, as layer::sequence_pool.
-template <class T, class Device>
-Var<T, Device> sequence_last(Var<T, Device> const& x) {
-    return sequence_pool(x, {Pooling::last});
-}
-
-/// A mistake, which does not compile: the pool by position, as rowan::sequence_pool takes it.
-template <class T, class Device, std::same_as<Pooling> P>
-auto sequence_pool(Var<T, Device> const& x, P) {
-    static_assert(!std::same_as<P, Pooling>,
-                  "rowan::layer::sequence_pool: options have names: layer::sequence_pool(x, {.pool = Pooling::mean})");
-    return x;
-}
-
-}  // namespace rowan::inline v0::layer
-
-// rowan/layer/rnn_program.hpp: layer::rnn in the form of Paddle's design documents, with an expression as the step.
-
-namespace rowan::inline v0::layer {
-
-/// Creates a memory of a step. Its width is inferred from what is added to it, and its initial state is zeros. Once the
-/// recurrent layer is created, it holds the state of each sequence after its last step, [sequences, width].
-/// shapes   [sequences, width]
-/// errors   none
-/// cost     one variable in the net
-template <class T = float, class Device = Cpu>
-Var<T, Device> tensor() {
-    return Var<T, Device>(default_scope().new_var("", tensor_spec<T>({UNK, UNK})));
-}
-
-/// Within a step, returns memory + x, which is also the memory's value in the next step.
-/// shapes   memory and x [n, width] -> [n, width]
-/// errors   ShapeError if the widths are known and differ
-/// cost     one read of both and one write of the sum
-template <class T, class Device>
-Var<T, Device> add_to(Var<T, Device> const& memory, Var<T, Device> const& x) {
-    return apply<rowan::detail::add_to_op>({}, memory, x);
-}
-/// The same; nullptr stands for the step's input.
-/// shapes   memory [n, width] -> [n, width]
-/// errors   as above
-/// cost     as above
-template <class T, class Device>
-Var<T, Device> add_to(Var<T, Device> const& memory, std::nullptr_t) {
-    return add_to(memory, Var<T, Device>(default_scope().new_var("", tensor_spec<T>({UNK, UNK}), Role::step_input)));
-}
-
-/// A recurrent layer whose step is given as an expression.
-template <class T = float, class Device = Cpu>
-struct RnnProgram {
-    Var<T, Device> input;       ///< input with levels of sequences
-    Var<T, Device> step_net;    ///< output of a step, one row for each row of the step's input
-    bool concat_output = true;  ///< return the rows of all steps, else those of the last steps only
-    bool reverse = false;       ///< iterate from the ends of the sequences to their beginnings
-};
-
-/// A recurrent layer whose step consists of the operators that compute `step_net` from the memories and the step's
-/// input, nullptr:
-///
-///     auto memory = layer::tensor();
-///     auto out = layer::rnn({.input = layer::fc(x, {.output_size = 100}),
-///                            .step_net = layer::fc(layer::add_to(memory, nullptr), {.output_size = 100})});
-///
-/// shapes   input [n, width] with levels -> [n, ...] with the same levels, or [sequences, ...] without concat_output
-/// errors   as rnn_with_last; ShapeError if the width of a memory cannot be inferred; GraphError if step_net depends
-///          neither on the step's input nor on a memory, contains a recurrent layer, a memory that nothing or more than
-///          one value is added to, or a memory of another layer
-/// cost     as rnn_with_last
-template <class T = float, class Device = Cpu>  // the defaults are for a braced argument
-Var<T, Device> rnn(RnnProgram<T, Device> const& program) {
-    rowan::detail::StepProgram const step(*program.step_net);
-    spec::has_levels("layer::rnn: input", program.input->spec());
-    VarSpec input = program.input->spec();
-    input.dims[0] = UNK;
-    input.lod_level = 0;
-    std::vector<Memory> memories;
-    for (VarSpec const& memory : step.memory_specs(input)) memories.push_back({.size = memory.dims[1]});
-    auto const made =
-        rowan::detail::recurrence<T>(program.input, std::span<Memory const>(memories), {.reverse = program.reverse},
-                                     [&](auto const& x_t, auto const& before) {
-                                         std::vector<Variable*> states;
-                                         for (auto const& state : before) states.push_back(&*state);
-                                         auto const [result, next] = step.replay(*x_t, states);
-                                         std::vector<Var<T, Device>> after;
-                                         for (Variable* const v : next) after.emplace_back(*v);
-                                         return Step<T, Device>{Var<T, Device>(*result), std::move(after)};
-                                     });
-    for (std::size_t m = 0; m < memories.size(); ++m)
-        default_scope().write_to(*made.output->writers()[0], m, *step.memories()[m]);
-    if (program.concat_output) return made.output;
-    return program.reverse ? sequence_first(made.output) : sequence_last(made.output);
-}
-}  // namespace rowan::inline v0::layer
 
 // rowan/op/detail/widened.hpp: the elements of arguments and results in the type of sums.
 
@@ -45182,12 +43273,10 @@ auto sequence_attention_grad(LoDTensor<T, Device> const& query, LoDTensor<T, Dev
     return sequence_attention_grad(query.device(), query, key, value, out_grad, options);
 }
 
-struct sequence_attention_grad_op {
+struct sequence_attention_grad_op
+    : operator_of<slots<slot::query, slot::key, slot::value, grad_of<slot::out>>,
+                  slots<grad_of<slot::query>, grad_of<slot::key>, grad_of<slot::value>>, SequenceAttentionOptions> {
     static constexpr std::string_view name = "sequence_attention_grad";
-    using inputs = slots<slot::query, slot::key, slot::value, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::query>, grad_of<slot::key>, grad_of<slot::value>>;
-    using attributes = SequenceAttentionOptions;
-    using grad = no_grad;
 
     static constexpr std::array<VarSpec, 3> infer(VarSpec const& query, VarSpec const& key, VarSpec const& value,
                                                   VarSpec const&, SequenceAttentionOptions const& = {}) {
@@ -45205,11 +43294,11 @@ struct sequence_attention_grad_op {
 };
 
 /// See sequence_attention.
-struct sequence_attention_op {
+struct sequence_attention_op
+    : detail::builtin_op<slots<slot::query, slot::key, slot::value>, slots<slot::out>, SequenceAttentionOptions> {
     static constexpr std::string_view name = "sequence_attention";
-    using inputs = slots<slot::query, slot::key, slot::value>;
-    using outputs = slots<slot::out>;
-    using attributes = SequenceAttentionOptions;
+    static constexpr std::string_view brief =
+        "Attention of the rows of each sequence to those of the same sequence of key and value, without padding.";
     using grad = grad_rule<sequence_attention_grad_op>;
     static constexpr bool row_wise = true;
 
@@ -45243,27 +43332,6 @@ struct sequence_attention_op {
 };
 
 }  // namespace rowan::inline v0
-
-// rowan/layer/sequence_attention.hpp: layer::sequence_attention, the attention of ragged sequences without padding.
-
-namespace rowan::inline v0::layer {
-
-/// Each row of query becomes a mean of the rows of value in the same sequence, with weights from the products of query
-/// and key: softmax(scale · query · key). For trained projections, pass layer::fc of the inputs.
-///     auto context = layer::sequence_attention(decoded, encoded, encoded, {.heads = 4});
-/// shapes   query [n, heads * d], key [m, heads * d] with as many sequences, value [m, heads * e] -> [n, heads * e], with
-///          the levels of query
-/// errors   ShapeError if query or key has no levels or is not a matrix, widths or numbers of rows differ, or heads is
-///          less than 1 or does not divide a width; ValueError if scale is not finite; when the net runs, ShapeError if
-///          value has other sequences than key
-/// cost     as rowan::sequence_attention, when the net runs
-template <class T, class Device>
-Var<T, Device> sequence_attention(Var<T, Device> const& query, Var<T, Device> const& key, Var<T, Device> const& value,
-                                  SequenceAttentionOptions const& options = {}) {
-    return apply<sequence_attention_op>(options, query, key, value);
-}
-
-}  // namespace rowan::inline v0::layer
 
 // rowan/sequence/sequence_concat.hpp: sequence_concat, which concatenates the i-th sequences of several batches.
 
@@ -45500,12 +43568,9 @@ struct SequenceConcatOptions {
 };
 
 /// Splits the gradient of the result into the gradients of the inputs.
-struct sequence_concat_grad_op {
+struct sequence_concat_grad_op
+    : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::x>>, SequenceConcatOptions> {
     static constexpr std::string_view name = "sequence_concat_grad";
-    using inputs = slots<slot::x, grad_of<slot::out>>;  // only the levels of x are used
-    using outputs = slots<grad_of<slot::x>>;
-    using attributes = SequenceConcatOptions;
-    using grad = no_grad;
 
     static constexpr std::vector<VarSpec> infer(std::span<VarSpec const> x, VarSpec const&,
                                                 SequenceConcatOptions const& = {}) {
@@ -45523,11 +43588,11 @@ struct sequence_concat_grad_op {
 };
 
 /// See sequence_concat. The slot `x` holds all batches as a std::vector.
-struct sequence_concat_op {
+struct sequence_concat_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, SequenceConcatOptions> {
     static constexpr std::string_view name = "sequence_concat";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    using attributes = SequenceConcatOptions;
+    static constexpr std::string_view brief =
+        "Sequence i of all tensors, one after the other; of the last level, or of another one.";
+    static constexpr Elements elements = Elements::numbers;
     using grad = grad_rule<sequence_concat_grad_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(std::span<VarSpec const> x, SequenceConcatOptions const& options = {}) {
@@ -45560,32 +43625,6 @@ struct sequence_concat_op {
 };
 
 }  // namespace rowan::inline v0
-
-// rowan/layer/sequence_concat.hpp: layer::sequence_concat, the i-th sequences of several batches joined.
-
-namespace rowan::inline v0::layer {
-
-/// Sequence i of a level of the result, by default the last, is the concatenation of sequences i of all values.
-///     auto text = layer::sequence_concat({title, body});      // [a b] [] [c]  and  [d] [e] []   ->   [a b d] [e] [c]
-///     auto pages = layer::sequence_concat({a, b}, {.level = 0});     // the paragraphs of each page of a, then of b
-/// shapes   x[k] [n_k, ...] with levels -> [Σ n_k, ...], with the levels of the first above options.level
-/// errors   ShapeError if x is empty or has no levels, or the numbers of levels or trailing dims differ; IndexError if
-///          there is no such level; when the net runs, ShapeError if the numbers of sequences of the level or the
-///          levels above it differ
-/// cost     as rowan::sequence_concat, when the net runs
-template <class T, class Device>
-Var<T, Device> sequence_concat(std::vector<Var<T, Device>> const& x, SequenceConcatOptions const& options = {}) {
-    std::vector<Variable*> inputs;
-    for (auto const& part : x) inputs.push_back(&*part);
-    return Var<T, Device>(
-        *default_scope().new_op<sequence_concat_op, Device, T>(std::move(inputs), options).outputs[0]);
-}
-template <class T, class Device>
-Var<T, Device> sequence_concat(std::initializer_list<Var<T, Device>> x, SequenceConcatOptions const& options = {}) {
-    return sequence_concat(std::vector<Var<T, Device>>(x), options);
-}
-
-}  // namespace rowan::inline v0::layer
 
 // rowan/op/detail/sequence_windows.hpp: the element-wise kernels of sequence_context and of its gradients.
 
@@ -45845,12 +43884,9 @@ LoDTensor<T, Device> sequence_context(LoDTensor<T, Device> const& x, Tensor<T, D
     return sequence_context(x.device(), x, padding, window);
 }
 
-struct sequence_context_grad_op {
+struct sequence_context_grad_op
+    : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::x>>, SequenceContextOptions> {
     static constexpr std::string_view name = "sequence_context_grad";
-    using inputs = slots<slot::x, grad_of<slot::out>>;  // only the shape and the levels of x are used
-    using outputs = slots<grad_of<slot::x>>;
-    using attributes = SequenceContextOptions;
-    using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, SequenceContextOptions const&) { return x; }
 
@@ -45861,12 +43897,9 @@ struct sequence_context_grad_op {
     }
 };
 
-struct sequence_padding_grad_op {
+struct sequence_padding_grad_op
+    : operator_of<slots<slot::x, slot::w, grad_of<slot::out>>, slots<grad_of<slot::w>>, SequenceContextOptions> {
     static constexpr std::string_view name = "sequence_padding_grad";
-    using inputs = slots<slot::x, slot::w, grad_of<slot::out>>;  // only the shape and the levels of x are used
-    using outputs = slots<grad_of<slot::w>>;
-    using attributes = SequenceContextOptions;
-    using grad = no_grad;
     static constexpr bool row_output = false;
 
     static constexpr VarSpec infer(VarSpec const&, VarSpec const& w, VarSpec const&, SequenceContextOptions const&) {
@@ -45881,11 +43914,11 @@ struct sequence_padding_grad_op {
 };
 
 /// See sequence_context.
-struct sequence_context_op {
+struct sequence_context_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, SequenceContextOptions> {
     static constexpr std::string_view name = "sequence_context";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    using attributes = SequenceContextOptions;
+    static constexpr std::string_view brief =
+        "For each row the rows around it, side by side; `padding` has the rows outside of sequences.";
+    static constexpr Elements elements = Elements::numbers;
     using grad = grad_rule<sequence_context_grad_op>;
     static constexpr bool row_wise = true;
 
@@ -45907,11 +43940,11 @@ struct sequence_context_op {
 };
 
 /// See sequence_context; the slot `w` holds the rows of the padding.
-struct padded_sequence_context_op {
+struct padded_sequence_context_op
+    : detail::builtin_op<slots<slot::x, slot::w>, slots<slot::out>, SequenceContextOptions> {
     static constexpr std::string_view name = "padded_sequence_context";
-    using inputs = slots<slot::x, slot::w>;
-    using outputs = slots<slot::out>;
-    using attributes = SequenceContextOptions;
+    static constexpr std::string_view brief = "sequence_context with trained rows outside of sequences.";
+    static constexpr Elements elements = Elements::numbers;
     using grad = grad_rules<grad_rule<sequence_context_grad_op>, grad_rule<sequence_padding_grad_op>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& w, SequenceContextOptions const& window) {
@@ -45933,86 +43966,6 @@ struct padded_sequence_context_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/layer/sequence_conv.hpp: layer::sequence_conv, sequence_context, sequence_enumerate: windows of sequences.
-
-namespace rowan::inline v0::layer {
-
-/// The windows of rows around each row of a sequence, side by side.
-///     auto pairs = layer::sequence_context(words, {.start = 0, .length = 2});      // each word and the next
-/// shapes   x [n] or [n, width] with levels -> [n, length] or [n, length * width], with the levels of x
-/// errors   ShapeError if x has no levels or a rank above 2, or start or length is out of range
-/// cost     as rowan::sequence_context, when the net runs
-template <class T, class Device>
-Var<T, Device> sequence_context(Var<T, Device> const& x, SequenceContextOptions const& window) {
-    return apply<sequence_context_op>(window, x);
-}
-
-/// The same with the rows of `padding` outside of sequences: those before a sequence, then those after it.
-template <class T, class Device>
-Var<T, Device> sequence_context(Var<T, Device> const& x, Var<T, Device> const& padding,
-                                SequenceContextOptions const& window) {
-    return apply<padded_sequence_context_op>(window, x, padding);
-}
-
-/// The settings of layer::sequence_enumerate.
-struct SequenceEnumerateOptions {
-    std::int64_t size = 2;       ///< the number of ids of a window
-    std::int64_t pad_value = 0;  ///< the id after the end of a sequence
-};
-
-/// Each id and those that follow it in its sequence: n-grams.
-///     auto grams = layer::sequence_enumerate(words, {.size = 2});      // [7 8 9] [5]  ->  [7 8] [8 9] [9 0]  [5 0]
-/// shapes   x [n] with levels -> [n, size], with the levels of x
-/// errors   ShapeError if x has no levels or a rank above 2, or size is not in [1, 2^31)
-/// cost     as rowan::sequence_context, when the net runs
-template <id_type I, class Device>
-Var<I, Device> sequence_enumerate(Var<I, Device> const& x, SequenceEnumerateOptions const& options = {}) {
-    return sequence_context(x, {0, options.size, static_cast<double>(options.pad_value)});
-}
-
-/// The settings of layer::sequence_conv.
-struct SequenceConvOptions {
-    std::int64_t output_size = 0;            ///< 0: the width of the input
-    std::int64_t length = 3;                 ///< the number of rows of the filter
-    std::optional<std::int64_t> start = {};  ///< its first row, relative to that of the result; default -(length / 2)
-    bool train_padding = false;              ///< whether the rows outside of sequences are parameters instead of zeros
-    std::optional<Initializer> weight = {};  ///< initial weights; default XavierUniform{}
-    Bias bias = {};                          ///< initial bias, or false for none; default zeros
-    std::string name = {};                   ///< if not empty, the parameters are name.w_0, name.b_0 and name.w_1
-};
-
-/// A convolution along the sequences of the last level: the product of the rows i + start, …, i + start + length - 1
-/// with weights [length * width, output_size], plus a bias. Paddle's sequence_conv. The padding w_1 begins with zeros.
-///     auto features = layer::tanh(layer::sequence_conv(rows, {.output_size = 64, .length = 5}));
-/// shapes   x [n, width] with levels -> [n, output_size], with the levels of x
-/// errors   ShapeError if x has no levels, is not a matrix or its width is unknown, or start or length is out of range;
-///          as layer::fc
-/// cost     as rowan::sequence_context and rowan::fc, when the net runs
-template <class T, class Device>
-Var<T, Device> sequence_conv(Var<T, Device> const& x, SequenceConvOptions const& options = {}) {
-    spec::matrix("layer::sequence_conv: x", x->spec());
-    std::int64_t const width = x->spec().dims[1];
-    SequenceContextOptions const window{options.start.value_or(-(options.length / 2)), options.length, 0};
-    auto const around = rowan::detail::rows_of_context(window);
-    rowan::detail::ScopeRollback parameters(rowan::detail::outermost_scope()), operators(default_scope());
-    auto const context = [&] {
-        if (!options.train_padding || around.both() == 0) return sequence_context(x, window);
-        if (width == UNK) throw ShapeError("layer::sequence_conv: x width", "unknown", "a number, for its padding");
-        auto const padding = parameter<T, Device>({around.both(), width}, Initializer(),
-                                                  options.name.empty() ? std::string() : options.name + ".w_1");
-        return sequence_context(x, padding, window);
-    }();
-    auto const y = fc(context, {.output_size = options.output_size == 0 && width != UNK ? width : options.output_size,
-                                .weight = options.weight,
-                                .bias = options.bias,
-                                .name = options.name});
-    parameters.keep();
-    operators.keep();
-    return y;
-}
-
-}  // namespace rowan::inline v0::layer
-
 // rowan/op/sequence/sequence_erase.hpp: sequence_erase_op, sequences without given tokens.
 
 namespace rowan::inline v0 {
@@ -46028,12 +43981,10 @@ struct SequenceEraseOptions {
 };
 
 /// See sequence_erase.
-struct sequence_erase_op {
+struct sequence_erase_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, SequenceEraseOptions> {
     static constexpr std::string_view name = "sequence_erase";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    using attributes = SequenceEraseOptions;
-    using grad = no_grad;
+    static constexpr std::string_view brief = "The sequences without these tokens.";
+    static constexpr Elements elements = Elements::integers;
     static constexpr bool row_wise = true;
 
     static constexpr VarSpec infer(VarSpec const& x, SequenceEraseOptions const&) {
@@ -46051,22 +44002,6 @@ struct sequence_erase_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/layer/sequence_erase.hpp: layer::sequence_erase, sequences without given tokens.
-
-namespace rowan::inline v0::layer {
-
-/// Removes some tokens from the sequences of the last level; the others keep their order.
-///     auto text = layer::sequence_erase(words, {.tokens = {0, 1}});      // without padding and unknown words
-/// shapes   x [n] or [n, 1] … with levels -> fewer rows, with the upper levels of x
-/// errors   ShapeError if x has no levels or its rows have more or less than one element
-/// cost     as rowan::sequence_erase, when the net runs
-template <id_type I, class Device>
-Var<I, Device> sequence_erase(Var<I, Device> const& x, SequenceEraseOptions const& options) {
-    return apply<sequence_erase_op>(options, x);
-}
-
-}  // namespace rowan::inline v0::layer
-
 // rowan/op/sequence/sequence_expand.hpp: sequence_expand_op, rows or sequences repeated by another input's lengths.
 
 namespace rowan::inline v0 {
@@ -46081,33 +44016,12 @@ struct SequenceExpandOptions {
     }
 };
 
-struct sequence_expand_grad_op {
-    static constexpr std::string_view name = "sequence_expand_grad";
-    using inputs = slots<slot::x, slot::y, grad_of<slot::out>>;  // only the shape of x and the levels of y are used
-    using outputs = slots<grad_of<slot::x>>;
-    using attributes = SequenceExpandOptions;
-    using grad = no_grad;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, VarSpec const&,
-                                   SequenceExpandOptions const& = {}) {
-        return x;
-    }
-
-    template <class T, class U, class D>
-    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<U, D> const& y,
-                               LoDTensor<T, D> const& out_grad, SequenceExpandOptions const& options = {}) {
-        return sequence_expand_grad(exec, out_grad.value(), x, y.lod(), options.level);
-    }
-};
-
 /// See sequence_expand; the levels are those of y.
-struct sequence_expand_op {
+struct sequence_expand_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>, SequenceExpandOptions> {
     static constexpr std::string_view name = "sequence_expand";
+    static constexpr std::string_view brief = "Row or sequence i of x for each element of sequence i of y.";
     static constexpr unsigned level_inputs = 0b10;
-    using inputs = slots<slot::x, slot::y>;
-    using outputs = slots<slot::out>;
-    using attributes = SequenceExpandOptions;
-    using grad = grad_rule<sequence_expand_grad_op>;
+    using grad = gradient<sequence_expand_op, uses<slot::x, slot::y, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, SequenceExpandOptions const& = {}) {
         spec::dense("sequence_expand: x", x);
@@ -46124,29 +44038,15 @@ struct sequence_expand_op {
                                SequenceExpandOptions const& options = {}) {
         return sequence_expand(exec, x, y.lod(), options.level);
     }
+
+    template <class T, class U, class D>
+    static LoDTensor<T, D> backward(D exec, LoDTensor<T, D> const& x, LoDTensor<U, D> const& y,
+                                    LoDTensor<T, D> const& out_grad, SequenceExpandOptions const& options = {}) {
+        return sequence_expand_grad(exec, out_grad.value(), x, y.lod(), options.level);
+    }
 };
 
 }  // namespace rowan::inline v0
-
-// rowan/layer/sequence_expand.hpp: layer::sequence_expand, rows repeated by the lengths of sequences.
-
-namespace rowan::inline v0::layer {
-
-/// Repeats row k of x, or sequence k if x has levels, once for each element of sequence k of y. Only the levels of y
-/// are used.
-///     auto context = layer::sequence_expand(last, words);      // a row for each sentence -> a row for each word
-/// shapes   x [sequences, ...], y [n, ...] with levels -> [rows, ...], with the levels of x, or one level if it has
-///          none
-/// errors   ShapeError if y has no levels; when the net runs, ShapeError if the number of rows or sequences of x
-///          differs from the number of sequences of y
-/// cost     as rowan::sequence_expand, when the net runs
-template <class T, class U, class Device>
-Var<T, Device> sequence_expand(Var<T, Device> const& x, Var<U, Device> const& y,
-                               SequenceExpandOptions const& options = {}) {
-    return apply<sequence_expand_op>(options, x, y);
-}
-
-}  // namespace rowan::inline v0::layer
 
 // rowan/sequence/sequence_mask.hpp: sequence_mask, a mask of the valid entries of padded sequences.
 
@@ -46238,12 +44138,10 @@ struct SequenceMaskOptions {
 };
 
 /// See sequence_mask. The slot `x` holds the lengths.
-struct sequence_mask_op {
+struct sequence_mask_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, SequenceMaskOptions> {
     static constexpr std::string_view name = "sequence_mask";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    using attributes = SequenceMaskOptions;
-    using grad = no_grad;
+    static constexpr std::string_view brief = "Whether a position of a padded array is in its sequence.";
+    static constexpr Elements elements = Elements::integers;
 
     // Without max_length, the width for a part of a batch depends on its lengths.
     static constexpr bool row_wise(SequenceMaskOptions const& options) { return options.max_length.has_value(); }
@@ -46264,23 +44162,6 @@ struct sequence_mask_op {
 };
 
 }  // namespace rowan::inline v0
-
-// rowan/layer/sequence_mask.hpp: layer::sequence_mask, a mask of the valid entries of padded sequences.
-
-namespace rowan::inline v0::layer {
-
-/// Entry j of row i is j < lengths[i].
-///     auto [rows, length] = layer::sequence_pad(scores);
-///     auto valid = layer::cast<float>(layer::sequence_mask(length));      // 1 for words, 0 for padding
-/// shapes   lengths [...] -> [..., max_length], with the levels of lengths; max_length defaults to the greatest length
-/// errors   ShapeError if lengths have rank 8; when the net runs, IndexError if a length is negative
-/// cost     as rowan::sequence_mask, when the net runs
-template <id_type I, class Device>
-Var<bool, Device> sequence_mask(Var<I, Device> const& lengths, SequenceMaskOptions const& options = {}) {
-    return apply<sequence_mask_op>(options, lengths);
-}
-
-}  // namespace rowan::inline v0::layer
 
 // rowan/sequence/padded.hpp: to_padded and from_padded, conversions between ragged batches and padded tensors.
 
@@ -46532,11 +44413,8 @@ struct SequencePadOptions {
     }
 };
 
-struct sequence_pad_grad_op {
+struct sequence_pad_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::x>>> {
     static constexpr std::string_view name = "sequence_pad_grad";
-    using inputs = slots<slot::x, grad_of<slot::out>>;  // only the levels of x are used
-    using outputs = slots<grad_of<slot::x>>;
-    using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const&) { return x; }
 
@@ -46551,11 +44429,11 @@ struct sequence_pad_grad_op {
 /// lengths of the sequences. Both have the upper levels of x. Paddle's sequence_pad.
 /// shapes   x [n, ...] of s sequences -> [s, m, ...] and [s] of int64, where m is options.length or the greatest length
 /// errors   ShapeError if pad_values is neither empty nor has a value for each column; as to_padded
-struct sequence_pad_op {
+struct sequence_pad_op : detail::builtin_op<slots<slot::x>, slots<slot::out, slot::length>, SequencePadOptions> {
     static constexpr std::string_view name = "sequence_pad";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out, slot::length>;
-    using attributes = SequencePadOptions;
+    static constexpr std::string_view brief =
+        "The sequences in one array [sequences, length, ...], and their lengths. pad_values has one for each column.";
+    static constexpr Elements elements = Elements::numbers;
     using grad = grad_rule<sequence_pad_grad_op>;
 
     // Without a length, the dims of a part of a batch depend on its longest sequence.
@@ -46605,33 +44483,58 @@ struct sequence_pad_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/layer/sequence_pad.hpp: layer::sequence_pad, sequences as padded rows, and their lengths.
+// rowan/op/sequence/sequence_pool.hpp: sequence_pool_op, one pooled row for each sequence.
 
-namespace rowan::inline v0::layer {
+namespace rowan::inline v0 {
 
-/// Padded sequences and their lengths.
-template <class T, class Device = Cpu>
-struct Padded {
-    Var<T, Device> value;              ///< [sequences, padded length, ...]
-    Var<std::int64_t, Device> length;  ///< [sequences]
+/// The settings of sequence_pool.
+struct SequencePoolOptions {
+    Pooling pool = Pooling::sum;  ///< the reduction of the rows of a sequence
+    double pad_value = 0;         ///< the elements of the row of an empty sequence
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"pool", &SequencePoolOptions::pool}, field{"pad_value", &SequencePoolOptions::pad_value});
+    }
 };
 
-/// Row s of the value is sequence s of the last level of x, followed by padding.
-///     auto [rows, length] = layer::sequence_pad(words, {.length = 20});     // [n, width] -> [sentences, 20, width]
-///     auto back = layer::sequence_unpad(rows, length);
-///     layer::sequence_pad(points, {.pad_values = {0, -1}});                 // rows of padding are [0 -1]
-/// shapes   x [n, ...] of s sequences -> [s, m, ...] and [s], where m is options.length or that of the longest sequence;
-///          with the upper levels of x
-/// errors   ShapeError if x has no levels or rank 8, or pad_values are given but not one for each column; when
-///          the net runs, as rowan::to_padded
-/// cost     as rowan::to_padded, when the net runs; with pad_values the padding is written twice
-template <class T, class Device>
-Padded<T, Device> sequence_pad(Var<T, Device> const& x, SequencePadOptions const& options = {}) {
-    auto const& made = default_scope().new_op<sequence_pad_op, Device, T>({&*x}, options).outputs;
-    return {Var<T, Device>(*made[0]), Var<std::int64_t, Device>(*made[1])};
-}
+struct sequence_pool_grad_op
+    : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::x>>, SequencePoolOptions> {
+    static constexpr std::string_view name = "sequence_pool_grad";
 
-}  // namespace rowan::inline v0::layer
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, SequencePoolOptions const& = {}) { return x; }
+
+    template <class T, class D>
+    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<T, D> const& out_grad,
+                               SequencePoolOptions const& options) {
+        return sequence_pool_grad(exec, x, out_grad.value(), options.pool);
+    }
+};
+
+/// See sequence_pool.
+struct sequence_pool_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, SequencePoolOptions> {
+    static constexpr std::string_view name = "sequence_pool";
+    static constexpr std::string_view brief = "A row for each sequence.";
+    using grad = grad_rule<sequence_pool_grad_op>;
+    static constexpr bool row_wise = true;
+
+    static constexpr VarSpec infer(VarSpec const& x, SequencePoolOptions const& = {}) {
+        spec::dense("sequence_pool: x", x);
+        spec::has_rows("sequence_pool: x", x);
+        spec::has_levels("sequence_pool: x", x);
+        VarSpec out = x;
+        out.dims[0] = UNK;
+        --out.lod_level;
+        return out;
+    }
+
+    template <class T, class D>
+    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, SequencePoolOptions const& options = {}) {
+        return sequence_pool(exec, x, options.pool, options.pad_value);
+    }
+};
+
+}  // namespace rowan::inline v0
 
 // rowan/sequence/sequence_reshape.hpp: sequence_reshape, sequences with rows of another width.
 
@@ -46710,31 +44613,13 @@ struct SequenceReshapeOptions {
     }
 };
 
-/// The gradient of the result with the shape and the levels of x, an alias.
-struct sequence_reshape_grad_op {
-    static constexpr std::string_view name = "sequence_reshape_grad";
-    static constexpr bool row_wise = true;
-    using inputs = slots<slot::x, grad_of<slot::out>>;  // only the shape and the levels of x are used
-    using outputs = slots<grad_of<slot::x>>;
-    using grad = no_grad;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&) { return x; }
-
-    /// errors   ShapeError if out_grad does not have as many elements as x
-    template <class T, class D>
-    static LoDTensor<T, D> run(D, LoDTensor<T, D> const& x, LoDTensor<T, D> const& out_grad) {
-        return {out_grad.value().reshaped(x.shape()), x.lod()};
-    }
-};
-
 /// See sequence_reshape.
-struct sequence_reshape_op {
+struct sequence_reshape_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, SequenceReshapeOptions> {
     static constexpr std::string_view name = "sequence_reshape";
+    static constexpr std::string_view brief = "The elements of each sequence as rows of another width.";
+    static constexpr Elements elements = Elements::numbers;
     static constexpr bool row_wise = true;
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    using attributes = SequenceReshapeOptions;
-    using grad = grad_rule<sequence_reshape_grad_op>;
+    using grad = gradient<sequence_reshape_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, SequenceReshapeOptions const& options = {}) {
         detail::check_new_width("sequence_reshape: width", options.width);
@@ -46750,27 +44635,16 @@ struct sequence_reshape_op {
     static LoDTensor<T, D> run(D, LoDTensor<T, D> const& x, SequenceReshapeOptions const& options = {}) {
         return sequence_reshape(x, options.width);
     }
+
+    /// The gradient of the result with the shape and the levels of x, an alias.
+    /// errors   ShapeError if out_grad does not have as many elements as x
+    template <class T, class D>
+    static LoDTensor<T, D> backward(D, LoDTensor<T, D> const& x, LoDTensor<T, D> const& out_grad) {
+        return {out_grad.value().reshaped(x.shape()), x.lod()};
+    }
 };
 
 }  // namespace rowan::inline v0
-
-// rowan/layer/sequence_reshape.hpp: layer::sequence_reshape, sequences with rows of another width.
-
-namespace rowan::inline v0::layer {
-
-/// The elements of each sequence of the last level, in order, as rows of options.width elements. Paddle's
-/// sequence_reshape.
-///     auto pairs = layer::sequence_reshape(rows, {.width = 8});    // rows of 4 elements: two of them become one
-/// shapes   x [n, ...] with levels -> [n * row_size / width, width], with the upper levels of x
-/// errors   ValueError if the width is less than 1; ShapeError if x has no levels; when the net runs, ShapeError if the
-///          number of elements of a sequence is not a multiple of the width
-/// cost     O(offsets), when the net runs: an alias
-template <class T, class Device>
-Var<T, Device> sequence_reshape(Var<T, Device> const& x, SequenceReshapeOptions const& options) {
-    return apply<sequence_reshape_op>(options, x);
-}
-
-}  // namespace rowan::inline v0::layer
 
 // rowan/sequence/sequence_reverse.hpp: sequence_reverse, which reverses the rows of each sequence.
 
@@ -46834,26 +44708,12 @@ LoDTensor<T, Device> sequence_reverse(LoDTensor<T, Device> const& x) {
 
 namespace rowan::inline v0 {
 
-struct sequence_reverse_grad_op {
-    static constexpr std::string_view name = "sequence_reverse_grad";
-    using inputs = slots<slot::x, grad_of<slot::out>>;  // only the levels of x are used
-    using outputs = slots<grad_of<slot::x>>;
-    using grad = no_grad;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&) { return x; }
-
-    template <class T, class D>
-    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<T, D> const& out_grad) {
-        return sequence_reverse(exec, LoDTensor<T, D>(out_grad.value().share(), x.lod()));
-    }
-};
-
 /// See sequence_reverse.
-struct sequence_reverse_op {
+struct sequence_reverse_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
     static constexpr std::string_view name = "sequence_reverse";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    using grad = grad_rule<sequence_reverse_grad_op>;
+    static constexpr std::string_view brief = "Each sequence from its end to its beginning.";
+    static constexpr Elements elements = Elements::numbers;
+    using grad = gradient<sequence_reverse_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
     static constexpr bool row_wise = true;
 
     static constexpr VarSpec infer(VarSpec const& x) {
@@ -46867,25 +44727,14 @@ struct sequence_reverse_op {
     static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x) {
         return sequence_reverse(exec, x);
     }
+
+    template <class T, class D>
+    static LoDTensor<T, D> backward(D exec, LoDTensor<T, D> const& x, LoDTensor<T, D> const& out_grad) {
+        return sequence_reverse(exec, LoDTensor<T, D>(out_grad.value().share(), x.lod()));
+    }
 };
 
 }  // namespace rowan::inline v0
-
-// rowan/layer/sequence_reverse.hpp: layer::sequence_reverse, the rows of each sequence in reverse order.
-
-namespace rowan::inline v0::layer {
-
-/// Reverses the rows of each sequence of the last level.
-///     auto backwards = layer::sequence_reverse(words);      // [a b c] [] [d e]   ->   [c b a] [] [e d]
-/// shapes   x [n, ...] with levels -> [n, ...], with the levels of x
-/// errors   ShapeError if x has no levels
-/// cost     as rowan::sequence_reverse, when the net runs
-template <class T, class Device>
-Var<T, Device> sequence_reverse(Var<T, Device> const& x) {
-    return apply<sequence_reverse_op>({}, x);
-}
-
-}  // namespace rowan::inline v0::layer
 
 // rowan/op/sequence/sequence_scatter.hpp: sequence_scatter, updates added to places of each row that a sequence of ids names.
 
@@ -46972,11 +44821,9 @@ LoDTensor<T, Device> sequence_scatter(LoDTensor<T, Device> const& x, LoDTensor<I
 }
 
 /// The gradient of the updates.
-struct sequence_scatter_grad_op {
+struct sequence_scatter_grad_op
+    : operator_of<slots<slot::ids, slot::updates, grad_of<slot::out>>, slots<grad_of<slot::updates>>> {
     static constexpr std::string_view name = "sequence_scatter_grad";
-    using inputs = slots<slot::ids, slot::updates, grad_of<slot::out>>;  // only the levels of updates are used
-    using outputs = slots<grad_of<slot::updates>>;
-    using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const&, VarSpec const& updates, VarSpec const&) { return updates; }
 
@@ -47000,11 +44847,10 @@ struct sequence_scatter_grad_op {
 };
 
 /// See sequence_scatter.
-struct sequence_scatter_op {
+struct sequence_scatter_op : detail::builtin_op<slots<slot::x, slot::ids, slot::updates>, slots<slot::out>> {
     static constexpr std::string_view name = "sequence_scatter";
-    using inputs = slots<slot::x, slot::ids, slot::updates>;
-    using outputs = slots<slot::out>;
-    using grad = grad_rules<grad_rule<drop_levels_grad_op>, grad_rule<sequence_scatter_grad_op>>;
+    static constexpr std::string_view brief = "x with updates added in row s at the ids of sequence s.";
+    using grad = grad_rules<grad_rule<gradient_operator<drop_levels_op>>, grad_rule<sequence_scatter_grad_op>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& ids, VarSpec const& updates) {
         spec::dense("sequence_scatter: x", x);
@@ -47030,25 +44876,6 @@ struct sequence_scatter_op {
 };
 
 }  // namespace rowan::inline v0
-
-// rowan/layer/sequence_scatter.hpp: layer::sequence_scatter, updates added to places of each row that a sequence of ids
-// names.
-
-namespace rowan::inline v0::layer {
-
-/// Adds updates to places of rows: the result has x[s, ids[i]] + updates[i] for each id i of sequence s of the last
-/// level of ids. Paddle's sequence_scatter.
-///     auto votes = layer::sequence_scatter(scores, words, weights);    // words of the source get more probable
-/// shapes   x [n, d, ...], ids [m] with n sequences, updates [m, ...] -> the shape and the levels of x
-/// errors   ShapeError if ranks or dims do not match, or ids have no levels; when the net runs, ShapeError if the
-///          number of sequences is not n, IndexError if an id is not in [0, d)
-/// cost     as rowan::sequence_scatter, when the net runs
-template <class T, id_type I, class Device>
-Var<T, Device> sequence_scatter(Var<T, Device> const& x, Var<I, Device> const& ids, Var<T, Device> const& updates) {
-    return apply<sequence_scatter_op>({}, x, ids, updates);
-}
-
-}  // namespace rowan::inline v0::layer
 
 // rowan/sequence/sequence_slice.hpp: sequence_slice, a slice of each sequence.
 
@@ -47166,27 +44993,13 @@ ROWAN_FUNCTION std::vector<std::int64_t> slice_offsets(Lod const& lod, Ids<> con
 
 namespace rowan::inline v0 {
 
-struct sequence_slice_grad_op {
-    static constexpr std::string_view name = "sequence_slice_grad";
-    using inputs = slots<slot::x, slot::offset, slot::length, grad_of<slot::out>>;  // only the levels of x are used
-    using outputs = slots<grad_of<slot::x>>;
-    using grad = no_grad;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, VarSpec const&, VarSpec const&) { return x; }
-
-    template <class T, id_type I, class D>
-    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<I, D> const& offset,
-                               LoDTensor<I, D> const& length, LoDTensor<T, D> const& out_grad) {
-        return sequence_slice_grad(exec, out_grad, x.lod(), offset.value(), length.value());
-    }
-};
-
 /// See sequence_slice. Offsets and lengths have the same element type.
-struct sequence_slice_op {
+struct sequence_slice_op : detail::builtin_op<slots<slot::x, slot::offset, slot::length>, slots<slot::out>> {
     static constexpr std::string_view name = "sequence_slice";
-    using inputs = slots<slot::x, slot::offset, slot::length>;
-    using outputs = slots<slot::out>;
-    using grad = grad_rule<sequence_slice_grad_op>;
+    static constexpr std::string_view brief = "A part of each sequence.";
+    static constexpr Elements elements = Elements::numbers;
+    using grad = gradient<sequence_slice_op, uses<slot::x, slot::offset, slot::length, grad_of<slot::out>>,
+                          makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& offset, VarSpec const& length) {
         spec::dense("sequence_slice: x", x);
@@ -47208,27 +45021,15 @@ struct sequence_slice_op {
                                LoDTensor<I, D> const& length) {
         return sequence_slice(exec, x, offset.value(), length.value());
     }
+
+    template <class T, id_type I, class D>
+    static LoDTensor<T, D> backward(D exec, LoDTensor<T, D> const& x, LoDTensor<I, D> const& offset,
+                                    LoDTensor<I, D> const& length, LoDTensor<T, D> const& out_grad) {
+        return sequence_slice_grad(exec, out_grad, x.lod(), offset.value(), length.value());
+    }
 };
 
 }  // namespace rowan::inline v0
-
-// rowan/layer/sequence_slice.hpp: layer::sequence_slice, a slice of each sequence.
-
-namespace rowan::inline v0::layer {
-
-/// Keeps rows [offset[i], offset[i] + length[i]) of sequence i of the last level.
-///     auto part = layer::sequence_slice(words, offset, length);    // offset, length: layer::data<std::int64_t>(…, {UNK})
-/// shapes   x [n, ...] with levels, offset and length with one number per sequence -> [Σ length, ...], with the upper
-///          levels of x
-/// errors   ShapeError if x has no levels, or offset or length is not of rank 1; when the net runs, ShapeError if their
-///          size is not the number of sequences, IndexError if a slice is not inside its sequence
-/// cost     as rowan::sequence_slice, when the net runs
-template <class T, id_type I, class Device>
-Var<T, Device> sequence_slice(Var<T, Device> const& x, Var<I, Device> const& offset, Var<I, Device> const& length) {
-    return apply<sequence_slice_op>({}, x, offset, length);
-}
-
-}  // namespace rowan::inline v0::layer
 
 // rowan/sequence/sequence_softmax.hpp: sequence_softmax, the softmax over the rows of each sequence.
 
@@ -47349,11 +45150,8 @@ LoDTensor<T, Device> sequence_softmax_grad(LoDTensor<T, Device> const& out,
 
 namespace rowan::inline v0 {
 
-struct sequence_softmax_grad_op {
+struct sequence_softmax_grad_op : operator_of<slots<slot::out, grad_of<slot::out>>, slots<grad_of<slot::x>>> {
     static constexpr std::string_view name = "sequence_softmax_grad";
-    using inputs = slots<slot::out, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
-    using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& out, VarSpec const&) { return out; }
 
@@ -47364,10 +45162,9 @@ struct sequence_softmax_grad_op {
 };
 
 /// See sequence_softmax.
-struct sequence_softmax_op {
+struct sequence_softmax_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
     static constexpr std::string_view name = "sequence_softmax";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
+    static constexpr std::string_view brief = "The softmax of each sequence.";
     using grad = grad_rule<sequence_softmax_grad_op>;
     static constexpr bool row_wise = true;
 
@@ -47385,23 +45182,6 @@ struct sequence_softmax_op {
 };
 
 }  // namespace rowan::inline v0
-
-// rowan/layer/sequence_softmax.hpp: layer::sequence_softmax, the softmax over the rows of each sequence.
-
-namespace rowan::inline v0::layer {
-
-/// The softmax over the rows of each sequence of the last level, column by column: the weights of attention. Paddle's
-/// sequence_softmax.
-///     auto weights = layer::sequence_softmax(scores);      // a score for each word -> weights with sum 1 in a sentence
-/// shapes   x [n, ...] with levels -> [n, ...], with the levels of x
-/// errors   ShapeError if x has no levels
-/// cost     as rowan::sequence_softmax, when the net runs
-template <class T, class Device>
-Var<T, Device> sequence_softmax(Var<T, Device> const& x) {
-    return apply<sequence_softmax_op>({}, x);
-}
-
-}  // namespace rowan::inline v0::layer
 
 // rowan/op/sequence/sequence_top_k_mean.hpp: sequence_top_k_mean, the means of the greatest elements of the columns of
 // sequences.
@@ -47608,31 +45388,13 @@ LoDTensor<T, Device> sequence_top_k_mean_grad(LoDTensor<T, Device> const& x,
     return sequence_top_k_mean_grad(x.device(), x, out_grad, options);
 }
 
-struct sequence_top_k_mean_grad_op {
-    static constexpr std::string_view name = "sequence_top_k_mean_grad";
-    static constexpr bool row_wise = true;
-    using inputs = slots<slot::x, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
-    using attributes = SequenceTopKMeanOptions;
-    using grad = no_grad;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, SequenceTopKMeanOptions const&) { return x; }
-
-    template <class T, class D>
-    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<T, D> const& out_grad,
-                               SequenceTopKMeanOptions const& options) {
-        return sequence_top_k_mean_grad(exec, x, out_grad.value(), options);
-    }
-};
-
 /// See sequence_top_k_mean.
-struct sequence_top_k_mean_op {
+struct sequence_top_k_mean_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, SequenceTopKMeanOptions> {
     static constexpr std::string_view name = "sequence_top_k_mean";
+    static constexpr std::string_view brief =
+        "For each sequence, column and k, the sum of the k greatest elements divided by k.";
     static constexpr bool row_wise = true;
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    using attributes = SequenceTopKMeanOptions;
-    using grad = grad_rule<sequence_top_k_mean_grad_op>;
+    using grad = gradient<sequence_top_k_mean_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, SequenceTopKMeanOptions const& options) {
         spec::dense("sequence_top_k_mean: x", x);
@@ -47648,58 +45410,28 @@ struct sequence_top_k_mean_op {
     static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, SequenceTopKMeanOptions const& options) {
         return sequence_top_k_mean(exec, x, options);
     }
+
+    template <class T, class D>
+    static LoDTensor<T, D> backward(D exec, LoDTensor<T, D> const& x, LoDTensor<T, D> const& out_grad,
+                                    SequenceTopKMeanOptions const& options) {
+        return sequence_top_k_mean_grad(exec, x, out_grad.value(), options);
+    }
 };
 
 }  // namespace rowan::inline v0
-
-// rowan/layer/sequence_top_k_mean.hpp: layer::sequence_top_k_mean, the means of the greatest elements of the columns of
-// sequences.
-
-namespace rowan::inline v0::layer {
-
-/// For each sequence of the last level, each column and each k of options.ks: the sum of the k greatest elements of the
-/// column, divided by k. Paddle's sequence_topk_avg_pooling.
-///     auto best = layer::sequence_top_k_mean(scores, {.ks = {1, 3, 5}});    // 3 columns for each of scores
-/// shapes   x [n, ...] with levels -> [number of sequences, row_size * ks.size()] with the upper levels of x
-/// errors   ShapeError if x has no levels or ks is empty; ValueError if one of ks is less than 1
-/// cost     as rowan::sequence_top_k_mean, when the net runs
-template <class T, class Device>
-Var<T, Device> sequence_top_k_mean(Var<T, Device> const& x, SequenceTopKMeanOptions const& options) {
-    return apply<sequence_top_k_mean_op>(options, x);
-}
-
-}  // namespace rowan::inline v0::layer
 
 // rowan/op/sequence/sequence_unpad.hpp: sequence_unpad_op, the sequences at the beginning of padded rows.
 
 namespace rowan::inline v0 {
 
-struct sequence_unpad_grad_op {
-    static constexpr std::string_view name = "sequence_unpad_grad";
-    using inputs = slots<slot::x, slot::length, grad_of<slot::out>>;  // only the shape and the levels of x are used
-    using outputs = slots<grad_of<slot::x>>;
-    using grad = no_grad;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, VarSpec const&) { return x; }
-
-    template <class T, id_type I, class D>
-    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<I, D> const& length,
-                               LoDTensor<T, D> const& out_grad) {
-        detail::HostIds<D> const lengths(exec, length.value());
-        LoDTensor<T, D> const rows(out_grad.value().share(), Lod::from_lengths({static_cast<Ids<> const&>(lengths)}));
-        std::array<std::int64_t, 1> const padded{static_cast<std::int64_t>(x.shape()[1])};
-        return {to_padded(exec, rows, 0, padded).value, x.lod()};
-    }
-};
-
 /// from_padded: sequence s of the result is the first length[s] elements of row s. If x has levels, they are above that
 /// of the sequences. The inverse of sequence_pad_op, Paddle's sequence_unpad.
 /// shapes   x [s, m, ...], length [s] -> [Σ length, ...]
-struct sequence_unpad_op {
+struct sequence_unpad_op : detail::builtin_op<slots<slot::x, slot::length>, slots<slot::out>> {
     static constexpr std::string_view name = "sequence_unpad";
-    using inputs = slots<slot::x, slot::length>;
-    using outputs = slots<slot::out>;
-    using grad = grad_rule<sequence_unpad_grad_op>;
+    static constexpr std::string_view brief = "The sequences of a padded array.";
+    static constexpr Elements elements = Elements::numbers;
+    using grad = gradient<sequence_unpad_op, uses<slot::x, slot::length, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& length) {
         spec::dense("sequence_unpad: x", x);
@@ -47725,26 +45457,18 @@ struct sequence_unpad_op {
         levels.push_back(rows.lod()[0]);
         return {std::move(rows.value()), Lod(levels)};
     }
+
+    template <class T, id_type I, class D>
+    static LoDTensor<T, D> backward(D exec, LoDTensor<T, D> const& x, LoDTensor<I, D> const& length,
+                                    LoDTensor<T, D> const& out_grad) {
+        detail::HostIds<D> const lengths(exec, length.value());
+        LoDTensor<T, D> const rows(out_grad.value().share(), Lod::from_lengths({static_cast<Ids<> const&>(lengths)}));
+        std::array<std::int64_t, 1> const padded{static_cast<std::int64_t>(x.shape()[1])};
+        return {to_padded(exec, rows, 0, padded).value, x.lod()};
+    }
 };
 
 }  // namespace rowan::inline v0
-
-// rowan/layer/sequence_unpad.hpp: layer::sequence_unpad, the sequences at the beginning of padded rows.
-
-namespace rowan::inline v0::layer {
-
-/// Sequence s of the result is the first length[s] elements of row s of x: the inverse of layer::sequence_pad. If x has
-/// levels, they are above that of the sequences.
-/// shapes   x [s, m, ...], length [s] -> [Σ length, ...], with one level more than x
-/// errors   ShapeError if the rank of x is less than 2 or that of length is not 1; when the net runs, ShapeError if a
-///          length is above m or their number is not s, LodError if one is negative
-/// cost     as rowan::from_padded, when the net runs
-template <class T, id_type I, class Device>
-Var<T, Device> sequence_unpad(Var<T, Device> const& x, Var<I, Device> const& length) {
-    return apply<sequence_unpad_op>({}, x, length);
-}
-
-}  // namespace rowan::inline v0::layer
 
 // rowan/op/sequence/shrink.hpp: shrink_op, the sequences that have not ended before a step.
 
@@ -47779,13 +45503,9 @@ inline std::size_t count_longer(std::size_t size, Lod const& lod, std::optional<
 }  // namespace detail
 
 /// The gradient of the sequences that were kept, and zeros for the others.
-struct shrink_grad_op {
+struct shrink_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::x>>, ShrinkOptions> {
     static constexpr std::string_view name = "shrink_grad";
     static constexpr bool row_output = false;
-    using inputs = slots<slot::x, grad_of<slot::out>>;  // only the shape and the levels of x are used
-    using outputs = slots<grad_of<slot::x>>;
-    using attributes = ShrinkOptions;
-    using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, ShrinkOptions const& = {}) { return x; }
 
@@ -47816,13 +45536,13 @@ struct shrink_grad_op {
 /// errors   ShapeError if n is outside of that range, y has no levels or index does not have one element; IndexError if
 ///          y has no such level or the index is negative
 /// cost     O(sequences): an alias; an index in device memory is copied to the host, which synchronizes
-struct shrink_op {
+struct shrink_op : detail::builtin_op<slots<slot::x, slot::y, slot::index>, slots<slot::out>, ShrinkOptions> {
     static constexpr std::string_view name = "shrink";
+    static constexpr std::string_view brief =
+        "The first sequences of x, as many as y has that are longer than index; in the order of reorder.";
+    static constexpr Elements elements = Elements::numbers;
     static constexpr bool row_output = false;
     static constexpr unsigned level_inputs = 0b10;
-    using inputs = slots<slot::x, slot::y, slot::index>;
-    using outputs = slots<slot::out>;
-    using attributes = ShrinkOptions;
     using grad = grad_rule<shrink_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, VarSpec const& index,
@@ -47854,21 +45574,1356 @@ struct shrink_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/layer/shrink.hpp: layer::shrink, the sequences that have not ended before a step.
+// rowan/op/shape/one_hot.hpp: one_hot, a row of zeros with a 1 at each id.
+
+namespace rowan::inline v0 {
+
+/// The settings of one_hot.
+struct OneHotOptions {
+    std::int64_t depth = 0;  ///< the width of the rows
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"depth", &OneHotOptions::depth});
+    }
+};
+
+namespace detail {
+
+/// Writes the 1 of a row.
+template <class T, class I>
+struct MarkId {
+    I const* ids;
+    T* to;
+    std::size_t depth;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(std::size_t row) const {
+        store(constant<sum_t<T>>(1.0), to + (row * depth + static_cast<std::size_t>(ids[row])));
+    }
+};
+
+/// errors   ShapeError unless ids are [n] or [n, 1]; ValueError if depth is negative
+template <class Shape>
+constexpr void check_one_hot(Shape const& ids, std::int64_t depth) {
+    if (ids.size() != 1 && ids.size() != 2) spec::the_rank_does_not_fit("ids", ids.size(), "1, or 2 with one column");
+    if (ids.size() == 2) spec::same_dim("ids.shape(1)", static_cast<std::int64_t>(ids[1]), 1);
+    if (depth < 0) throw ValueError("depth", depth, "0 or more");
+}
+
+}  // namespace detail
+
+/// A row for each id: 1 in the column of the id, else 0.
+///     one_hot<float>([2 0], {.depth = 3})   ->   [[0 0 1] [1 0 0]]
+/// shapes   ids [n] or [n, 1] -> [n, depth]
+/// errors   IndexError if an id is not in [0, depth); ShapeError if ids have another shape; ValueError if depth is
+///          negative
+/// cost     one write of the result
+template <class T = float, id_type I, device D>
+Tensor<T, D> one_hot(D const& exec, Tensor<I, D> const& ids, OneHotOptions const& options) {
+    detail::check_one_hot(ids.shape(), options.depth);
+    detail::ElementLoops<D>::check(exec, ids);
+    detail::ElementLoops<D>::check_ids(exec, "ids", ids, options.depth);
+    auto const depth = static_cast<std::size_t>(options.depth);
+    auto out = detail::new_tensor<T>(exec, {ids.shape(0), depth});
+    if (out.size() != 0)
+        detail::ElementLoops<D>::zero_rows(exec, ids.size(), depth, out.data(),
+                                           detail::MarkId<T, I>{ids.data(), out.data(), depth});
+    return out;
+}
+
+template <class T = float, class I, class Device>
+Tensor<T, Device> one_hot(Tensor<I, Device> const& ids, OneHotOptions const& options) {
+    return one_hot<T>(ids.device(), ids, options);
+}
+
+/// See one_hot; the elements are float.
+struct one_hot_op : detail::builtin_op<slots<slot::ids>, slots<slot::out>, OneHotOptions> {
+    static constexpr std::string_view name = "one_hot";
+    static constexpr std::string_view brief = "Rows of zeros with a 1 at the id.";
+    static constexpr Elements elements = Elements::integers;
+    static constexpr unsigned row_inputs = 0b1;
+
+    static constexpr VarSpec infer(VarSpec const& ids, OneHotOptions const& options = {}) {
+        spec::dense("one_hot: ids", ids);
+        spec::ids("one_hot: ids", ids);
+        detail::check_one_hot(ids.dims, options.depth);
+        return tensor_spec<float>({ids.dims[0], options.depth}, ids.lod_level);
+    }
+
+    template <id_type I, class D>
+    static Tensor<float, D> run(D exec, Tensor<I, D> const& ids, OneHotOptions const& options = {}) {
+        return one_hot<float>(exec, ids, options);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/shape/shape.hpp: shape, the dims of a tensor as a tensor.
+
+namespace rowan::inline v0 {
+
+/// The dims of x; of a batch with levels, the first one is the number of all rows.
+///     shape(Tensor<float>::zeros({2, 3}))   ->   [2 3]
+/// shapes   x [...] -> [rank]
+/// errors   ValueError if exec.threads is negative
+/// cost     O(rank), and a copy to the device
+template <class T, device D>
+Tensor<std::int64_t, D> shape(D const& exec, Tensor<T, D> const& x) {
+    detail::ElementLoops<D>::check(exec, x);
+    auto dims = Tensor<std::int64_t>::from_shape({x.dimension()});
+    for (std::size_t i = 0; i < x.dimension(); ++i) dims(i) = static_cast<std::int64_t>(x.shape(i));
+    return to_device(exec, std::move(dims));
+}
+template <class X>
+requires detail::tensor_argument<X>
+auto shape(X&& x) { return shape(x.device(), x); }
+
+/// See shape.
+struct shape_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
+    static constexpr std::string_view name = "shape";
+    static constexpr std::string_view brief = "The dims of x when the net runs.";
+    static constexpr Elements elements = Elements::all;
+    static constexpr bool row_output = false;
+
+    static constexpr VarSpec infer(VarSpec const& x) {
+        spec::dense("shape: x", x);
+        return tensor_spec<std::int64_t>({static_cast<std::int64_t>(x.dims.size())});
+    }
+
+    template <class T, class D>
+    static Tensor<std::int64_t, D> run(D exec, Tensor<T, D> const& x) {
+        return shape(exec, x);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/shape/stack.hpp: stack, tensors of one shape joined along a new axis.
+
+namespace rowan::inline v0 {
+
+/// The axis of stack.
+struct StackOptions {
+    std::int64_t axis = 0;  ///< the new axis; negative values count from the end of the result
+
+    template <class Visit>
+    static constexpr auto fields(Visit const& visit) {
+        return visit(field{"axis", &StackOptions::axis});
+    }
+};
+
+namespace detail {
+
+/// The shape with a dim of n at the axis.
+template <class Shape>
+constexpr Shape stacked_shape(Shape const& shape, std::size_t n, std::size_t axis) {
+    if (shape.size() == max_tensor_rank) spec::the_rank_does_not_fit("x[0]", shape.size(), "at most 7");
+    Shape result;
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+        if (i == axis) result.push_back(static_cast<std::remove_cvref_t<decltype(shape[0])>>(n));
+        result.push_back(shape[i]);
+    }
+    if (axis == shape.size()) result.push_back(static_cast<std::remove_cvref_t<decltype(result[0])>>(n));
+    return result;
+}
+
+}  // namespace detail
+
+/// Joins tensors of one shape along a new axis.
+///     stack({[1 2], [3 4]})               ->   [[1 2] [3 4]]
+///     stack({[1 2], [3 4]}, {.axis = 1})  ->   [[1 3] [2 4]]
+/// shapes   n tensors x[k] [...] -> [...] with a dim of n at the axis
+/// errors   ShapeError if x is empty, shapes differ, or the rank is 8; IndexError if the axis is not in
+///          [-rank - 1, rank + 1)
+/// cost     one read and one write of every element
+template <class T, device D>
+Tensor<T, D> stack(D const& exec, std::vector<Tensor<T, D>> const& x, StackOptions const& options = {}) {
+    detail::ElementLoops<D>::check(exec);
+    detail::check_some(x.size());
+    std::size_t const axis = detail::checked_axis(options.axis, x[0].dimension() + 1);
+    auto const shape = detail::stacked_shape(x[0].shape(), x.size(), axis);
+    std::size_t const inner = detail::product_from(shape, axis + 1);
+    std::vector<T const*> from;
+    for (std::size_t k = 0; k < x.size(); ++k) {
+        detail::ElementLoops<D>::check(exec, x[k]);
+        if (x[k].shape() != x[0].shape())
+            throw ShapeError(detail::part_name("x", k).append(".shape()"), detail::shape_text(x[k].shape()),
+                             detail::shape_text(x[0].shape()).append(", that of x[0]"));
+        from.push_back(x[k].data());
+    }
+    auto out = detail::new_tensor<T>(exec, shape);
+    std::size_t const outer = out.size() == 0 ? 0 : out.size() / (inner * x.size());
+    detail::ConcatSplit<D>::join(exec, outer, std::vector<std::size_t>(x.size(), inner), from, out.data());
+    return out;
+}
+
+template <class T, class Device>
+Tensor<T, Device> stack(std::vector<Tensor<T, Device>> const& x, StackOptions const& options = {}) {
+    return stack(x.empty() ? Device{} : x[0].device(), x, options);
+}
+
+struct stack_grad_op;
+
+/// See stack. The slot `x` holds all tensors as a std::vector.
+struct stack_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, StackOptions> {
+    static constexpr std::string_view name = "stack";
+    static constexpr std::string_view brief = "Tensors joined along a new axis.";
+    static constexpr Elements elements = Elements::numbers;
+    static constexpr StackOptions normal(VarSpec const& x, StackOptions const& options) {
+        return detail::axes_from_first(x.dims.size() + 1, options);
+    }
+    using grad = grad_rule<stack_grad_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+
+    static constexpr bool row_wise(StackOptions const& options) { return options.axis > 0; }
+    static constexpr bool row_output(StackOptions const& options) { return options.axis > 0; }
+
+    static constexpr VarSpec infer(std::span<VarSpec const> x, StackOptions const& options) {
+        detail::check_some(x.size());
+        spec::dense("stack: x", x[0]);
+        VarSpec out = x[0];
+        for (std::size_t k = 1; k < x.size(); ++k) {
+            detail::with_part_name("stack: x", k, [&](char const* name) {
+                spec::dense(name, x[k]);
+                spec::same_dtype(name, x[k], out);
+                out.dims = spec::same_dims(name, x[k], out);
+            });
+        }
+        std::size_t const axis = detail::checked_axis(options.axis, out.dims.size() + 1);
+        out.dims = detail::stacked_shape(out.dims, x.size(), axis);
+        if (axis == 0) out.lod_level = 0;
+        return out;
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, std::vector<Tensor<T, D>> const& x, StackOptions const& options) {
+        return stack(exec, x, options);
+    }
+};
+
+/// Cuts the gradient of the result into the gradients of the inputs.
+struct stack_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::x>>, StackOptions> {
+    static constexpr std::string_view name = "stack_grad";
+
+    static constexpr bool row_wise(StackOptions const& options) { return options.axis > 0; }
+
+    static constexpr std::vector<VarSpec> infer(std::span<VarSpec const> x, VarSpec const&, StackOptions const&) {
+        return {x.begin(), x.end()};
+    }
+
+    /// errors   ShapeError if x is empty or out_grad does not have the shape of the result; ValueError if the axis is
+    ///          out of range
+    template <class T, class D>
+    static std::vector<Tensor<T, D>> run(D exec, std::vector<Tensor<T, D>> const& x, Tensor<T, D> const& out_grad,
+                                         StackOptions const& options) {
+        detail::ElementLoops<D>::check(exec, out_grad);
+        detail::check_some(x.size());
+        std::size_t const axis = detail::checked_axis(options.axis, x[0].dimension() + 1);
+        auto const shape = detail::stacked_shape(x[0].shape(), x.size(), axis);
+        if (out_grad.shape() != shape)
+            throw ShapeError("out_grad.shape()", detail::shape_text(out_grad.shape()), detail::shape_text(shape));
+        auto parts = detail::cut_along(exec, out_grad, axis, std::vector<std::int64_t>(x.size(), 1));
+        for (auto& part : parts) part = part.reshaped(x[0].shape());
+        return parts;
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/builtin_ops.hpp: builtin_ops and forward_ops, the registries of rowan's operators.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// The operators of rowan but their gradients.
+using listed_ops = registry<
+    abs_op, accuracy_op, adadelta_op, adagrad_op, adam_op, adamax_op, add_op, any_op, argmax_op, argmin_op, argsort_op,
+    batch_norm_op, beam_search_decode_op, beam_search_op, binary_cross_entropy_op, binary_cross_entropy_with_epsilon_op,
+    binary_cross_entropy_with_logits_op, broadcast_add_op, broadcast_div_op, broadcast_max_op, broadcast_min_op,
+    broadcast_mul_op, broadcast_sub_op, ceil_op, clip_by_global_norm_op, clip_by_norm_op, clip_op, concat_op, cos_op,
+    cosine_embedding_op, cosine_similarity_op, crf_decoding_op, crf_matches_op, cross_entropy_of_probabilities_op,
+    cross_entropy_op, cumsum_op, div_op, drop_levels_op, dropout_op, edit_distance_op, elu_op, embedding_bag_op,
+    equal_op, exp_op, expand_rows_op, fc_op, floor_op, ftrl_op, full_like_op, gelu_op, greater_equal_op, greater_op,
+    gru_unit_op, hard_sigmoid_op, hard_swish_op, hardtanh_op, hinge_op, huber_op, identity_op, interleave_rows_op,
+    isfinite_op, isinf_op, isnan_op, kl_div_op, lamb_op, layer_norm_op, leaky_relu_op, less_equal_op, less_op,
+    linear_chain_crf_op, lod_from_offsets_op, lod_reset_op, log_op, log_softmax_op, logical_and_op, logical_not_op,
+    logical_or_op, lookup_table_op, lstm_unit_op, margin_ranking_op, matmul_nn_op, matmul_nt_op, matmul_op,
+    matmul_tn_op, momentum_op, moving_average_op, mse_op, mul_op, negate_op, nonzero_rows_op, one_hot_op,
+    padded_sequence_context_op, pick_sequences_op, pow_op, reduce_max_op, reduce_mean_op, reduce_min_op, reduce_prod_op,
+    reduce_sum_op, relu6_op, relu_op, reorder_op, reshape_op, rmsprop_op, round_op, row_dot_op, rowwise_adagrad_op,
+    rsqrt_op, scale_op, sequence_attention_op, sequence_concat_op, sequence_context_op, sequence_erase_op,
+    sequence_expand_op, sequence_mask_op, sequence_pad_op, sequence_pool_op, sequence_reshape_op, sequence_reverse_op,
+    sequence_scatter_op, sequence_slice_op, sequence_softmax_op, sequence_top_k_mean_op, sequence_unpad_op, sgd_op,
+    shape_op, shrink_op, sigmoid_op, sign_op, sin_op, smooth_l1_op, softmax_op, softplus_op, softsign_op, split_op,
+    sqrt_op, square_op, squared_error_op, squeeze_op, stack_op, stanh_op, sub_op, sum_op, swish_op, tanh_op,
+    thresholded_relu_op, to_dense_op, top_k_op, transpose_op, unsqueeze_op, weighted_embedding_bag_op, where_op>;
+
+}  // namespace detail
+
+/// All operators of rowan, with those of their gradients, except the templates on an element type (cast_op<To>,
+/// full_op<T>); `builtin_ops::with<...>` adds them.
+using builtin_ops = decltype(detail::with_gradients(detail::listed_ops{}));
+
+/// The operators that programs in files may contain: not those that only training needs, and not the templates on an
+/// element type, which programs provide for each of their element types. `forward_ops::with<my_op>` adds an operator.
+using forward_ops = decltype(detail::without_training(detail::listed_ops{}));
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/operators.hpp: the layers that are one operator: layer::cumsum(x, {.axis = 1}) adds a cumsum_op to a net.
 
 namespace rowan::inline v0::layer {
 
-/// The first sequences of x, or rows if it has no levels: as many as y has sequences with a step `index`. They are in
-/// the order of layer::reorder. The elements of y, of any type, are not used.
-///     auto alive = layer::shrink(states, words, t);     // in a while_loop that counts the steps in t
-/// shapes   x of n sequences or rows, y with levels, index [1] -> the first of them
-/// errors   ShapeError if y has no levels or index not one element; IndexError if y has no such level; when the net
-///          runs, ShapeError if x has fewer than these or more than y, IndexError if the index is negative
-/// cost     O(sequences), when the net runs: an alias
-template <class T, class U, class Device>
-Var<T, Device> shrink(Var<T, Device> const& x, Var<U, Device> const& y, Var<std::int64_t, Device> const& index,
-                      ShrinkOptions const& options = {}) {
-    return apply<shrink_op>(options, x, y, index);
+// What a layer computes, its options, shapes and errors are those of the function of its name in rowan, see there. The
+// result has the levels of the first input whose rows it has.
+
+// ---- Functions of single elements
+
+inline constexpr operator_layer<relu6_op> relu6{};                        ///< As rowan::relu6.
+inline constexpr operator_layer<hardtanh_op> hardtanh{};                  ///< As rowan::hardtanh.
+inline constexpr operator_layer<leaky_relu_op> leaky_relu{};              ///< As rowan::leaky_relu.
+inline constexpr operator_layer<elu_op> elu{};                            ///< As rowan::elu.
+inline constexpr operator_layer<gelu_op> gelu{};                          ///< As rowan::gelu.
+inline constexpr operator_layer<swish_op> swish{};                        ///< As rowan::swish.
+inline constexpr operator_layer<softplus_op> softplus{};                  ///< As rowan::softplus.
+inline constexpr operator_layer<softsign_op> softsign{};                  ///< As rowan::softsign.
+inline constexpr operator_layer<hard_sigmoid_op> hard_sigmoid{};          ///< As rowan::hard_sigmoid.
+inline constexpr operator_layer<hard_swish_op> hard_swish{};              ///< As rowan::hard_swish.
+inline constexpr operator_layer<stanh_op> stanh{};                        ///< As rowan::stanh.
+inline constexpr operator_layer<thresholded_relu_op> thresholded_relu{};  ///< As rowan::thresholded_relu.
+inline constexpr operator_layer<exp_op> exp{};                            ///< As rowan::exp.
+inline constexpr operator_layer<log_op> log{};                            ///< As rowan::log.
+inline constexpr operator_layer<sin_op> sin{};                            ///< As rowan::sin.
+inline constexpr operator_layer<cos_op> cos{};                            ///< As rowan::cos.
+inline constexpr operator_layer<sqrt_op> sqrt{};                          ///< As rowan::sqrt.
+inline constexpr operator_layer<rsqrt_op> rsqrt{};                        ///< As rowan::rsqrt.
+inline constexpr operator_layer<square_op> square{};                      ///< As rowan::square.
+inline constexpr operator_layer<abs_op> abs{};                            ///< As rowan::abs.
+inline constexpr operator_layer<sign_op> sign{};                          ///< As rowan::sign.
+inline constexpr operator_layer<floor_op> floor{};                        ///< As rowan::floor.
+inline constexpr operator_layer<ceil_op> ceil{};                          ///< As rowan::ceil.
+inline constexpr operator_layer<round_op> round{};                        ///< As rowan::round.
+inline constexpr operator_layer<pow_op> pow{};                            ///< As rowan::pow.
+inline constexpr operator_layer<logical_not_op> logical_not{};            ///< As rowan::logical_not.
+inline constexpr operator_layer<isfinite_op> isfinite{};                  ///< As rowan::isfinite.
+inline constexpr operator_layer<isnan_op> isnan{};                        ///< As rowan::isnan.
+inline constexpr operator_layer<isinf_op> isinf{};                        ///< As rowan::isinf.
+
+// ---- Along axes
+
+inline constexpr operator_layer<reduce_sum_op> reduce_sum{};    ///< As rowan::reduce_sum.
+inline constexpr operator_layer<reduce_mean_op> reduce_mean{};  ///< As rowan::reduce_mean.
+inline constexpr operator_layer<reduce_max_op> reduce_max{};    ///< As rowan::reduce_max.
+inline constexpr operator_layer<reduce_min_op> reduce_min{};    ///< As rowan::reduce_min.
+inline constexpr operator_layer<reduce_prod_op> reduce_prod{};  ///< As rowan::reduce_prod.
+inline constexpr operator_layer<any_op> any{};                  ///< As rowan::any.
+inline constexpr operator_layer<argmax_op> argmax{};            ///< As rowan::argmax.
+inline constexpr operator_layer<argmin_op> argmin{};            ///< As rowan::argmin.
+inline constexpr operator_layer<argsort_op> argsort{};          ///< As rowan::argsort.
+inline constexpr operator_layer<cumsum_op> cumsum{};            ///< As rowan::cumsum.
+inline constexpr operator_layer<shape_op> shape{};              ///< As rowan::shape.
+
+// ---- Rows and losses
+
+inline constexpr operator_layer<row_dot_op> row_dot{};                      ///< As rowan::row_dot.
+inline constexpr operator_layer<cosine_similarity_op> cosine_similarity{};  ///< As rowan::cosine_similarity.
+inline constexpr operator_layer<huber_op> huber{};                          ///< As rowan::huber.
+inline constexpr operator_layer<smooth_l1_op> smooth_l1{};                  ///< As rowan::smooth_l1.
+inline constexpr operator_layer<binary_cross_entropy_with_logits_op>
+    binary_cross_entropy_with_logits{};  ///< As rowan::binary_cross_entropy_with_logits.
+inline constexpr operator_layer<binary_cross_entropy_op> binary_cross_entropy{};  ///< As rowan::binary_cross_entropy.
+inline constexpr operator_layer<binary_cross_entropy_with_epsilon_op>
+    binary_cross_entropy_with_epsilon{};                  ///< As rowan::binary_cross_entropy_with_epsilon.
+inline constexpr operator_layer<hinge_op> hinge{};        ///< As rowan::hinge.
+inline constexpr operator_layer<kl_div_op> kl_div{};      ///< As rowan::kl_div.
+inline constexpr operator_layer<accuracy_op> accuracy{};  ///< As rowan::accuracy.
+inline constexpr operator_layer<linear_chain_crf_op> linear_chain_crf{};  ///< As rowan::linear_chain_crf.
+
+// ---- Sequences
+
+inline constexpr operator_layer<drop_levels_op> drop_levels{};                  ///< As rowan::drop_levels.
+inline constexpr operator_layer<lod_reset_op> lod_reset{};                      ///< As rowan::lod_reset.
+inline constexpr operator_layer<lod_from_offsets_op> lod_from_offsets{};        ///< As rowan::lod_from_offsets.
+inline constexpr operator_layer<pick_sequences_op> pick_sequences{};            ///< As rowan::pick_sequences.
+inline constexpr operator_layer<reorder_op> reorder{};                          ///< As rowan::reorder.
+inline constexpr operator_layer<shrink_op> shrink{};                            ///< As rowan::shrink.
+inline constexpr operator_layer<edit_distance_op> edit_distance{};              ///< As rowan::edit_distance.
+inline constexpr operator_layer<sequence_attention_op> sequence_attention{};    ///< As rowan::sequence_attention.
+inline constexpr operator_layer<sequence_erase_op> sequence_erase{};            ///< As rowan::sequence_erase.
+inline constexpr operator_layer<sequence_expand_op> sequence_expand{};          ///< As rowan::sequence_expand.
+inline constexpr operator_layer<sequence_mask_op> sequence_mask{};              ///< As rowan::sequence_mask.
+inline constexpr operator_layer<sequence_pool_op> sequence_pool{};              ///< As rowan::sequence_pool.
+inline constexpr operator_layer<sequence_reshape_op> sequence_reshape{};        ///< As rowan::sequence_reshape.
+inline constexpr operator_layer<sequence_reverse_op> sequence_reverse{};        ///< As rowan::sequence_reverse.
+inline constexpr operator_layer<sequence_scatter_op> sequence_scatter{};        ///< As rowan::sequence_scatter.
+inline constexpr operator_layer<sequence_slice_op> sequence_slice{};            ///< As rowan::sequence_slice.
+inline constexpr operator_layer<sequence_softmax_op> sequence_softmax{};        ///< As rowan::sequence_softmax.
+inline constexpr operator_layer<sequence_top_k_mean_op> sequence_top_k_mean{};  ///< As rowan::sequence_top_k_mean.
+inline constexpr operator_layer<sequence_unpad_op> sequence_unpad{};            ///< As rowan::sequence_unpad.
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/layer/if_else.hpp: layer::if_else, layers for some rows of a batch and other layers for the rest.
+
+namespace rowan::inline v0::layer {
+
+/// The rows of a batch that the mask marks, and the others.
+template <class T, class Device>
+struct Divided {
+    Var<T, Device> marked;                ///< rows, or sequences, whose mask is true
+    Var<T, Device> others;                ///< the rest
+    Var<std::int64_t, Device> is_marked;  ///< the mask as 0 and 1
+};
+
+/// Divides the rows of x, or its first-level sequences, by a mask: Paddle's split_lod_tensor.
+/// shapes   mask [n], x of n rows or sequences -> two batches that together have n, with the levels of x
+/// errors   ShapeError if mask is not of rank 1 or has another length than x
+/// cost     as rowan::pick_sequences twice, when the net runs
+template <class T, class Device>
+Divided<T, Device> divide_rows(Var<bool, Device> const& mask, Var<T, Device> const& x) {
+    spec::rank("layer::divide_rows: mask", mask->spec(), 1, "1");
+    auto const marks = cast<std::int64_t>(mask);
+    auto const part = [&](std::int64_t value) { return pick_sequences(x, apply<nonzero_rows_op>({value}, marks, x)); };
+    return {part(1), part(0), marks};
+}
+
+/// `then` of the rows or sequences of x whose mask is true, and `otherwise` of the others, merged again in the order of
+/// x: Paddle's IfElse. Both are called once, with a part of x, which may have no rows, and must return a row for each
+/// row or sequence of it. Gradients flow to both; also in a loop and in the step of a recurrent layer.
+///     auto y = layer::if_else(mask, x, [](auto a) { return layer::tanh(a); },
+///                             [](auto b) { return layer::scale(b, 2); });
+/// shapes   mask [n], x of n rows or sequences; results [marked, ...] and [others, ...] -> [n, ...]
+/// errors   ShapeError if mask is not of rank 1, or the trailing dims of the results differ; TypeError if their element
+///          types differ; when the net runs, ShapeError if a result has another number of rows
+/// cost     that of both functions, on their rows; one copy of every row to divide and one to merge them
+template <class T, class Device, class Then, class Otherwise>
+auto if_else(Var<bool, Device> const& mask, Var<T, Device> const& x, Then const& then, Otherwise const& otherwise) {
+    auto const parts = divide_rows(mask, x);
+    auto const yes = then(parts.marked), no = otherwise(parts.others);
+    return apply<interleave_rows_op>({}, parts.is_marked, yes, no);
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/layer/layer_norm.hpp: layer::layer_norm, rows with mean 0 and variance 1, and trained scale and shift.
+
+namespace rowan::inline v0::layer {
+
+/// The settings of layer::layer_norm.
+struct LayerNormOptions {
+    std::int64_t begin_axis = -1;  ///< the first axis that is normalised; -1 is the last one
+    double epsilon = 1e-5;         ///< added to the variance
+    bool scale = true;             ///< whether rows are multiplied by a parameter, which begins with ones
+    bool shift = true;             ///< whether a parameter is added, which begins with zeros
+    std::string name = {};         ///< if not empty, the parameters are name.w_0 and name.b_0
+};
+
+/// (x - mean) / √(variance + epsilon) · scale + shift, with the mean and the variance of each row.
+///     auto h = layer::layer_norm(x + layer::fc(x));
+/// shapes   x [n, ...] -> [n, ...], with the levels of x; scale and shift have the dims of x from begin_axis on
+/// errors   ShapeError if the rank of x is below 2, or a dim from begin_axis on is unknown; ValueError if begin_axis is
+///          0 or not an axis of x, or epsilon is negative or not finite; GraphError if the outermost scope already has
+///          these names
+/// cost     as rowan::layer_norm, when the net runs; two parameters in the net
+template <class T, class Device>
+Var<T, Device> layer_norm(Var<T, Device> const& x, LayerNormOptions const& options = {}) {
+    rowan::LayerNormOptions attributes{options.begin_axis, options.epsilon};
+    Dims const& dims = x->spec().dims;
+    if (dims.size() < 2) spec::the_rank_does_not_fit("layer::layer_norm: x", dims.size(), "at least 2");
+    std::size_t const axis = rowan::detail::first_normalised(attributes, dims.size());
+    Dims const tail = rowan::detail::shape_from(dims, axis);
+    rowan::detail::check_known(tail);
+    attributes.begin_axis = static_cast<std::int64_t>(axis);
+    rowan::detail::ScopeRollback parameters(rowan::detail::outermost_scope()), operators(default_scope());
+    auto const row = [&](bool trained, double first, char const* slot) {
+        if (!trained) return layer::full<T, Device>(tail, first);
+        std::string const name = options.name.empty() ? std::string() : options.name + slot;
+        return parameter<T, Device>(tail, Constant{first}, name);
+    };
+    auto const w = row(options.scale, 1, ".w_0"), b = row(options.shift, 0, ".b_0");
+    auto const y = apply<layer_norm_op>(attributes, x, w, b);
+    parameters.keep();
+    operators.keep();
+    return y;
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/layer/detail/along_axis.hpp: layers along any axis, from those along the last one.
+
+namespace rowan::inline v0::detail {
+
+/// layer(x) with the axis as the last one of a tensor of rank 2 or more, and then in its place, with the levels of x.
+template <class T, class Device, class F>
+layer::Var<T, Device> along_axis(char const* field, layer::Var<T, Device> const& x, std::int64_t axis, F const& layer) {
+    using rowan::layer::apply;
+    VarSpec const& spec = x->spec();
+    spec::dense(field, spec);
+    spec::has_rows(field, spec);
+    std::size_t const rank = spec.dims.size(), at = checked_axis(axis, rank);
+    if (rank > 1 && at == rank - 1) return layer(x);
+    auto const order = [&](bool back) {
+        TransposeOptions options;
+        for (std::size_t i = 0; i < rank; ++i)
+            options.perm.push_back(static_cast<std::int64_t>(axis_last_order(at, rank, back)[i]));
+        return options;
+    };
+    auto const y = rank == 1 ? apply<squeeze_op>({.axes = {0}}, layer(apply<unsqueeze_op>({.axes = {0}}, x)))
+                             : apply<transpose_op>(order(true), layer(apply<transpose_op>(order(false), x)));
+    return at == 0 && spec.lod_level != 0 ? apply<lod_reset_op>({}, y, x) : y;
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/layer/loss.hpp: losses and softmax.
+
+namespace rowan::inline v0::detail {
+
+template <id_type I, class Device>
+void takes_label(layer::Var<I, Device> const&);
+template <class V>
+concept is_label = requires(V const& v) {
+    takes_label(v);
+};
+
+/// For calls of a loss with labels that are none, which do not compile.
+template <class X, class Label>
+requires(!is_label<Label>) auto no_label(X const& x, Label const&) {
+    check_vars<X, Label>();
+    static_assert(
+        no_var<Label>,
+        "rowan::layer: labels are numbers of classes: declare them with layer::data<std::int64_t>(name, dims)");
+    return x;
+}
+
+}  // namespace rowan::inline v0::detail
+
+namespace rowan::inline v0::layer {
+
+/// The mean squared error over all elements.
+/// shapes   x and y [...] -> [1]
+/// errors   ShapeError if the shapes differ
+/// cost     as rowan::mse, when the net runs
+template <class T, class Device>
+Var<T, Device> mse(Var<T, Device> const& x, Var<T, Device> const& y) {
+    return apply<mse_op>({}, x, y);
+}
+
+// A mistake, which does not compile.
+template <class X, class Y>
+requires(!std::same_as<X, Y> || rowan::detail::no_var<X>) auto mse(X const& x, Y const&) {
+    rowan::detail::check_vars<X, Y>();
+    static_assert(rowan::detail::no_var<X> || rowan::detail::no_var<Y>,
+                  "rowan::layer::mse: x and y have one element type and device: convert with layer::cast");
+    return x;
+}
+
+/// The probabilities of the classes, along the last axis or the one given, as rowan::softmax and PyTorch's.
+///     auto shares = layer::softmax(scores, {.axis = 1});    // [n, classes, m], whose sums along axis 1 are 1
+/// shapes   [n, ..., classes] -> the same; with an axis, [...] -> [...]; with the levels of x
+/// errors   ShapeError if x has a rank below 2, or with an axis below 1; IndexError if the axis is not in [-rank, rank)
+/// cost     as rowan::softmax, when the net runs
+template <class T, class Device>
+Var<T, Device> softmax(Var<T, Device> const& x) {
+    return apply<softmax_op>({}, x);
+}
+template <class T, class Device>
+Var<T, Device> softmax(Var<T, Device> const& x, SoftmaxOptions const& options) {
+    return rowan::detail::along_axis("layer::softmax: x", x, options.axis,
+                                     [](auto const& rows) { return apply<softmax_op>({}, rows); });
+}
+
+/// The logarithms of softmax, also where its elements underflow, along the last axis or the one given, as
+/// rowan::log_softmax.
+/// shapes   as layer::softmax
+/// errors   as layer::softmax
+/// cost     as rowan::log_softmax, when the net runs
+template <class T, class Device>
+Var<T, Device> log_softmax(Var<T, Device> const& x) {
+    return apply<log_softmax_op>({}, x);
+}
+template <class T, class Device>
+Var<T, Device> log_softmax(Var<T, Device> const& x, SoftmaxOptions const& options) {
+    return rowan::detail::along_axis("layer::log_softmax: x", x, options.axis,
+                                     [](auto const& rows) { return apply<log_softmax_op>({}, rows); });
+}
+
+/// The mean over the rows of -log(probability of the label), or with `.reduction` their sum or all of them, as
+/// rowan::cross_entropy_of_probabilities. Rows whose label is `.ignore_index` do not count; `.weights` has a factor for each class, and
+/// `.axis` is the axis of the classes.
+/// shapes   x [n, classes] of probabilities, label [n] -> [1], or [n] without reduction; or x [...] with classes along
+///          the axis, label [...] without that axis -> [1], or that of label without reduction
+/// errors   ShapeError if x has a rank below 2, label has another shape or there is not one weight for each class;
+///          IndexError if the axis is not in [-rank, rank); when the net runs, IndexError if a label is not in
+///          [0, classes) and not ignore_index
+/// cost     as rowan::cross_entropy_of_probabilities, when the net runs
+template <class T, id_type I, class Device>
+Var<T, Device> cross_entropy_of_probabilities(Var<T, Device> const& x, Var<I, Device> const& label,
+                                              CrossEntropyOptions const& options = {}) {
+    return apply<cross_entropy_of_probabilities_op>(options, x, label);
+}
+
+/// cross_entropy_of_probabilities(softmax(x), label) in a numerically stable form, as rowan::cross_entropy and PyTorch's
+/// cross_entropy_of_probabilities.
+///     auto cost = layer::cross_entropy(scores, label, {.ignore_index = -100, .weights = {1, 1, 4}});
+/// shapes   as layer::cross_entropy_of_probabilities, of scores
+/// errors   as layer::cross_entropy_of_probabilities
+/// cost     as rowan::cross_entropy, when the net runs
+template <class T, id_type I, class Device>
+Var<T, Device> cross_entropy(Var<T, Device> const& x, Var<I, Device> const& label,
+                             CrossEntropyOptions const& options = {}) {
+    return apply<cross_entropy_op>(options, x, label);
+}
+
+/// Options of losses whose labels may be probabilities.
+struct SoftLabelOptions {
+    bool soft_label = false;                ///< whether the labels are probabilities of the classes
+    Reduction reduction = Reduction::mean;  ///< applied to the losses of the rows
+    std::optional<std::int64_t> axis = {};  ///< the axis of the classes; default the last one
+    std::vector<double> weights = {};       ///< a factor of the terms for each class; empty: all are 1
+
+    /// The attributes of the operator.
+    /// errors   ValueError if soft_label is false
+    /// cost     a copy of the weights
+    CrossEntropyOptions attributes() const {
+        if (!soft_label) throw ValueError("soft_label", 0, "true for labels that are not integers");
+        return {.reduction = reduction, .axis = axis, .weights = weights};
+    }
+};
+
+/// The losses with `.soft_label = true` for labels that are the probabilities of the classes, which get no gradient, as
+/// rowan::cross_entropy_of_probabilities and rowan::cross_entropy.
+/// shapes   x [...] with classes along the axis, label the same -> [1], or [...] without the axis without reduction
+/// errors   ValueError if soft_label is false or the axis is not in [-rank, rank); ShapeError if x has a rank below 2,
+///          label has another shape or there is not one weight for each class
+/// cost     as rowan::cross_entropy_of_probabilities or rowan::cross_entropy, when the net runs
+template <class T, class Device>
+requires(!id_type<T>) Var<T, Device> cross_entropy_of_probabilities(Var<T, Device> const& x,
+                                                                    Var<T, Device> const& label,
+                                                                    SoftLabelOptions const& options) {
+    return apply<cross_entropy_of_probabilities_op>(options.attributes(), x, label);
+}
+template <class T, class Device>
+requires(!id_type<T>) Var<T, Device> cross_entropy(Var<T, Device> const& x, Var<T, Device> const& label,
+                                                   SoftLabelOptions const& options) {
+    return apply<cross_entropy_op>(options.attributes(), x, label);
+}
+
+/// Does not compile: labels are integers, as rowan::cross_entropy_of_probabilities needs them.
+template <class X, class Label>
+requires(!rowan::detail::is_label<Label>) auto cross_entropy_of_probabilities(X const& x, Label const& label) {
+    return rowan::detail::no_label(x, label);
+}
+/// Does not compile: labels are integers, as rowan::cross_entropy needs them.
+template <class X, class Label>
+requires(!rowan::detail::is_label<Label>) auto cross_entropy(X const& x, Label const& label) {
+    return rowan::detail::no_label(x, label);
+}
+
+ROWAN_TEMPLATE(Var<float> mse(Var<float> const&, Var<float> const&))
+ROWAN_TEMPLATE(Var<float> softmax(Var<float> const&))
+ROWAN_TEMPLATE(Var<float> cross_entropy_of_probabilities(Var<float> const&, Var<std::int64_t> const&,
+                                                         CrossEntropyOptions const&))
+ROWAN_TEMPLATE(Var<float> cross_entropy_of_probabilities(Var<float> const&, Var<std::int32_t> const&,
+                                                         CrossEntropyOptions const&))
+ROWAN_TEMPLATE(Var<float> cross_entropy(Var<float> const&, Var<std::int64_t> const&, CrossEntropyOptions const&))
+ROWAN_TEMPLATE(Var<float> cross_entropy(Var<float> const&, Var<std::int32_t> const&, CrossEntropyOptions const&))
+ROWAN_TEMPLATE(Var<double> mse(Var<double> const&, Var<double> const&))
+ROWAN_TEMPLATE(Var<double> softmax(Var<double> const&))
+ROWAN_TEMPLATE(Var<double> cross_entropy_of_probabilities(Var<double> const&, Var<std::int64_t> const&,
+                                                          CrossEntropyOptions const&))
+ROWAN_TEMPLATE(Var<double> cross_entropy_of_probabilities(Var<double> const&, Var<std::int32_t> const&,
+                                                          CrossEntropyOptions const&))
+ROWAN_TEMPLATE(Var<double> cross_entropy(Var<double> const&, Var<std::int64_t> const&, CrossEntropyOptions const&))
+ROWAN_TEMPLATE(Var<double> cross_entropy(Var<double> const&, Var<std::int32_t> const&, CrossEntropyOptions const&))
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/layer/losses.hpp: layers of element-wise losses.
+
+namespace rowan::inline v0::layer {
+
+/// (x - y)²: the mean over all elements, or by options.reduction their sum or all of them, as rowan::squared_error.
+/// shapes   x and y [...] -> [1], or [...] without reduction, with the levels of x
+/// errors   ShapeError if the shapes differ
+/// cost     as rowan::squared_error, when the net runs
+template <class T, class Device>
+Var<T, Device> squared_error(Var<T, Device> const& x, Var<T, Device> const& y, LossOptions const& options = {}) {
+    return apply<squared_error_op>(options, x, y);
+}
+
+/// log(1 + exp(left - right)) - label · (left - right), RankNet's loss of pairs (Burges et al. 2005), as Paddle's
+/// ranknet. The label is 1 if left is better, 0 if right is, or in between.
+/// shapes   all [...] -> [1], or [...] without reduction
+/// errors   ShapeError if the shapes differ
+/// cost     of sub and binary_cross_entropy_with_logits, when the net runs
+template <class T, class Device>
+Var<T, Device> ranknet(Var<T, Device> const& label, Var<T, Device> const& left, Var<T, Device> const& right,
+                       LossOptions const& options = {}) {
+    return layer::binary_cross_entropy_with_logits(layer::sub(left, right), label, options);
+}
+
+/// max(margin - label · (left - right), 0), as Paddle's margin_ranking and PyTorch's margin_ranking_loss. The label is
+/// 1 if left is to be the greater one, else -1.
+/// shapes   all [...] -> [1], or [...] without reduction
+/// errors   ValueError if margin is not finite; ShapeError if the shapes differ
+/// cost     of sub and rowan::margin_ranking, when the net runs
+template <class T, class Device>
+Var<T, Device> margin_ranking(Var<T, Device> const& label, Var<T, Device> const& left, Var<T, Device> const& right,
+                              MarginOptions const& options = {}) {
+    rowan::detail::margin_ranking_formula::check(options);
+    return apply<margin_ranking_op>(options, layer::sub(left, right), label);
+}
+
+/// 1 - cos where the label is 1, and max(cos - margin, 0) where it is -1, for the cosines of the angles between the rows
+/// of x and y, as PyTorch's cosine_embedding.
+/// shapes   x and y [n, width], label [n, 1] -> [1], or [n, 1] without reduction
+/// errors   ValueError if margin is not finite; ShapeError if the shapes do not fit
+/// cost     of cosine_similarity and rowan::cosine_embedding, when the net runs
+template <class T, class Device>
+Var<T, Device> cosine_embedding(Var<T, Device> const& x, Var<T, Device> const& y, Var<T, Device> const& label,
+                                MarginOptions const& options = {}) {
+    rowan::detail::cosine_embedding_formula::check(options);
+    return apply<cosine_embedding_op>(options, layer::cosine_similarity(x, y), label);
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/layer/matmul.hpp: layer::matmul, the product of two matrices, or of batches of them.
+
+namespace rowan::inline v0::layer {
+
+/// The product x · y, with x or y transposed if its flag is set; of batches of matrices, the products of their matrices,
+/// see rowan::matmul. For a product with a trainable weight, see layer::fc.
+///     auto scores = layer::matmul(h, table, {.transpose_y = true});      // h · tableᵀ: the table of an embedding as a weight
+/// shapes   x [..., n, k], y [..., k, m], after transposition -> [..., n, m], with the levels of the operand whose rows
+///          the result has; without levels for two matrices of which x is transposed
+/// errors   ShapeError if an operand has a rank below 2, the inner dims differ, or the dims before do not broadcast
+/// cost     as rowan::matmul, when the net runs
+template <class T, class Device>
+Var<T, Device> matmul(Var<T, Device> const& x, Var<T, Device> const& y, MatmulOptions const& options = {}) {
+    bool const matrices = x->spec().dims.size() == 2 && y->spec().dims.size() == 2;
+    if (!matrices || (options.transpose_x && options.transpose_y)) return apply<matmul_op>(options, x, y);
+    if (options.transpose_x) return apply<matmul_tn_op>({}, x, y);
+    if (options.transpose_y) return apply<matmul_nt_op>({}, x, y);
+    return apply<matmul_nn_op>({}, x, y);
+}
+/// The same with flags by position, which a later version removes.
+template <class T, class Device>
+[[deprecated("rowan::layer::matmul: options have names: layer::matmul(x, y, {.transpose_y = true})")]] Var<T, Device>
+matmul(Var<T, Device> const& x, Var<T, Device> const& y, std::same_as<bool> auto transpose_x,
+       std::same_as<bool> auto... transpose_y) {
+    static_assert(sizeof...(transpose_y) < 2, "rowan::layer::matmul: two flags at most");
+    return matmul(x, y, MatmulOptions{transpose_x, transpose_y...});
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/layer/lstmp_unit.hpp: layer::lstmp_unit, an LSTM step with peepholes, a projection and clipped cells.
+
+namespace rowan::inline v0::layer {
+
+/// The settings of layer::lstmp_unit.
+struct LstmpOptions {
+    std::int64_t size = 0;                   ///< width of the cell
+    std::int64_t projection = 0;             ///< width of the output; 0: that of the cell, without a projection
+    bool peepholes = false;                  ///< whether the gates also read the cell
+    double cell_clip = 0;                    ///< largest absolute value of an element of the cell; 0: no limit
+    std::optional<Initializer> weight = {};  ///< initial weights and biases; default ±1/√size
+
+    /// The width of the output.
+    /// errors   none
+    /// cost     O(1)
+    std::int64_t output_size() const { return projection == 0 ? size : projection; }
+};
+
+/// Computes one step of the LSTM of Sak, Senior and Beaufays (2014), TensorFlow's LSTMCell and Paddle's lstmp. With
+/// g = x · w_x + b_x + h_prev · w_h + b_h, and without peepholes p = 0:
+///     i = sigmoid(g_i + p_i · c_prev);  f = sigmoid(g_f + p_f · c_prev);  c = clip(f · c_prev + i · tanh(g_u))
+///     o = sigmoid(g_o + p_o · c);  h = (o · tanh(c)) · w_p
+/// The state is the output concatenated with the cell, so its width is options.output_size() + options.size.
+/// Parameters: w_x [width of x, 4 · size] and b_x, w_h [output size, 4 · size] and b_h, with the gates in the order
+/// input, forget, cell, output; p_i, p_f and p_o [size]; w_p [size, projection].
+/// Without any of this, layer::lstm_unit is faster.
+/// shapes   x [n, width], before [n, output size + size] -> output [n, output size], memory like before
+/// errors   ValueError if options.size is less than 1, or the projection or the limit is negative or NaN; ShapeError as
+///          layer::fc, or if `before` has another width
+/// cost     8 · n · size · output size operations, and those of the projection; a pass over n · size elements for each
+///          operation on elements, when the net runs
+template <class T, class Device>
+Step<T, Device> lstmp_unit(Var<T, Device> const& x, Var<T, Device> const& before, LstmpOptions const& options) {
+    std::int64_t const size = options.size, width = options.output_size();
+    if (options.projection < 0) throw ValueError("layer::lstmp_unit: projection", width, "0 or more");
+    if (!(options.cell_clip >= 0)) throw ValueError("layer::lstmp_unit: cell_clip", options.cell_clip, "0 or more");
+    rowan::detail::CellRollback added;
+    rowan::detail::Gates<T, Device> const gates(4, x, {.size = size, .weight = options.weight}, width);
+    auto const state = split(before, {width, size}, 1);
+    auto const g = split(add(gates.x, apply<fc_op>({}, state[0], gates.w, gates.b)), {size, size, size, size}, 1);
+    auto const weight = [&](Dims const& dims) { return parameter<T, Device>(dims, gates.first); };
+    auto const gate = [&](auto const& sum, auto const& cell) {
+        return sigmoid(options.peepholes ? add(sum, mul(cell, weight({size}))) : sum);
+    };
+    auto const input = gate(g[0], state[1]), forget = gate(g[1], state[1]);
+    auto const sum = add(mul(forget, state[1]), mul(input, tanh(g[2])));
+    auto const c = options.cell_clip > 0 ? clip(sum, -options.cell_clip, options.cell_clip) : sum;
+    auto const out = mul(gate(g[3], c), tanh(c));
+    auto const h = options.projection == 0 ? out : matmul(out, weight({size, width}));
+    auto const memory = concat({h, c}, 1);
+    added.keep();
+    return {h, memory};
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/layer/map_fn.hpp: layer::map_fn, layers applied to every element of sequences or arrays.
+
+namespace rowan::inline v0::layer {
+
+/// Applies `f` to each element of the sequences of a level of x; an element is a row, or a sequence of the levels
+/// below. This is a recurrent layer without a memory: the row-wise operators of `f` run once for all elements.
+///
+///     auto sentences = layer::map_fn(
+///         texts, [](auto sentence) { return layer::sequence_pool(sentence); }, {.level = 0});
+///
+/// shapes   x [n, ...] with levels -> [elements, ...] with the levels of x down to options.level, then those of the
+///          result of `f`
+/// errors   as layer::rnn
+/// cost     as layer::rnn
+template <class T, class Device, class F>
+auto map_fn(Var<T, Device> const& x, F const& f, RnnOptions const& options = {}) {
+    using R = typename std::invoke_result_t<F const&, Var<T, Device> const&>::value_type;
+    auto const step = [&](Var<T, Device> const& x_t, auto const&) {
+        return Step<R, Device>{f(x_t), std::vector<Var<R, Device>>{}};
+    };
+    return rowan::detail::recurrence<R>(x, std::span<Memory const>(), options, step).output;
+}
+
+/// Applies `f` to every slot of an array, in order.
+/// shapes   n slots -> n slots of the shape of the result of `f`
+/// errors   as layer::while_loop
+/// cost     as layer::while_loop
+template <class T, class Device, class F>
+auto map_fn(Array<T, Device> const& array, F const& f) {
+    using R = typename std::invoke_result_t<F const&, Var<T, Device> const&>::value_type;
+    using Index = Var<std::int64_t, Device>;
+    auto const size = array_size(array);
+    auto const slot =
+        std::make_shared<VarSpec>(rowan::detail::array_of(tensor_spec<R>({})));  // set below, from the result of f
+    Array<R, Device> const none(
+        rowan::detail::result_of<typename rowan::detail::array_kernels<R, Device>::create>({}, slot));
+    auto const made = while_loop(
+        std::tuple(full<std::int64_t, Device>({1}, 0), none),
+        [&](Index const& i, auto const&) { return less(i, size); },
+        [&](Index const& i, Array<R, Device> const& results) {
+            Var<R, Device> const y = f(array_read(array, i));
+            *slot = rowan::detail::array_of(y->spec());
+            none->settle(*slot);
+            results->settle(*slot);
+            return std::tuple(scale(i, 1, 1), array_write(results, i, y));
+        });
+    return std::get<1>(made);
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/layer/mean.hpp: layer::mean, the mean of all elements.
+
+namespace rowan::inline v0::layer {
+
+/// The mean of all elements: the cost of a net that computes a loss for each row.
+///     train(layer::mean(layer::square(layer::sub(prediction, target))), reader, options);
+/// shapes   x [...] -> []
+/// errors   none
+/// cost     as rowan::reduce_mean, when the net runs
+template <class T, class Device>
+Var<T, Device> mean(Var<T, Device> const& x) {
+    return apply<reduce_mean_op>({}, x);
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/layer/one_hot.hpp: layer::one_hot, a row of zeros and a one for each id.
+
+namespace rowan::inline v0::layer {
+
+/// A row for each id: 1 in the column of the id, else 0, see rowan::one_hot.
+///     auto const target = layer::one_hot(labels, {.depth = 10});
+/// shapes   ids [n] or [n, 1] -> [n, depth], with the levels of ids
+/// errors   ShapeError if ids have another shape; ValueError if depth is negative; when the net runs, IndexError if an
+///          id is not in [0, depth)
+/// cost     as rowan::one_hot, when the net runs; for another type than float, as layer::cast besides
+template <class T = float, class I, class Device>
+Var<T, Device> one_hot(Var<I, Device> const& ids, OneHotOptions const& options) {
+    auto const rows = apply<one_hot_op>(options, ids);
+    if constexpr (std::is_same_v<T, float>) {
+        return rows;
+    } else {
+        return cast<T>(rows);
+    }
+}
+template <class T = float, class I, class Device>
+Var<T, Device> one_hot(Var<I, Device> const& ids, std::int64_t depth) {
+    return one_hot<T>(ids, OneHotOptions{.depth = depth});
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/layer/reset_first_gru_unit.hpp: a GRU step that resets the state before the product.
+
+namespace rowan::inline v0::layer {
+
+/// Returns the state after one step of a GRU that applies the reset gate before the matrix product, as Cho et al.
+/// (2014) and Paddle do; layer::gru_unit applies it after the product, as PyTorch and cuDNN do.
+/// With x' = x · w_x + b_x:
+///     (r, z) = sigmoid(x'_rz + h_prev · w_rz + b_rz);  c = tanh(x'_c + (r · h_prev) · w_c + b_c)
+///     h = (1 - z) · c + z · h_prev
+/// Parameters: w_x [width of x, 3 · size] and b_x, with the gates in the order reset, update, candidate;
+/// w_rz [size, 2 · size] and b_rz; w_c [size, size] and b_c. (Paddle's default is h = z · c + (1 - z) · h_prev.)
+/// shapes   x [n, width], before [n, size] -> [n, size]
+/// errors   ValueError if options.size is less than 1; ShapeError as layer::fc, or if the width of `before` is not size
+/// cost     6 · n · size² operations; a pass over n · size elements for each operation on elements, when the net runs
+template <class T, class Device>
+Var<T, Device> reset_first_gru_unit(Var<T, Device> const& x, Var<T, Device> const& before, GruOptions const& options) {
+    std::int64_t const size = options.size;
+    rowan::detail::CellRollback added;
+    Initializer const first = rowan::detail::Gates<T, Device>::initializer(options);
+    auto const linear = [&](auto const& y, std::int64_t width) {
+        return fc(y, {.output_size = width, .weight = first, .bias = first});
+    };
+    auto const from_x = split(linear(x, spec::times("the size of a cell", size, 3)), {2 * size, size}, 1);
+    auto const gates = split(sigmoid(add(from_x[0], linear(before, 2 * size))), {size, size}, 1);
+    auto const candidate = tanh(add(from_x[1], linear(mul(gates[0], before), size)));
+    auto const now = add(candidate, mul(gates[1], sub(before, candidate)));
+    added.keep();
+    return now;
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/layer/reshape.hpp: shape, and layers that change it: reshape, squeeze, unsqueeze, transpose, stack; row_dot.
+
+namespace rowan::inline v0::layer {
+
+/// x with another shape. A dim of 0 stands for that dim of x, and one dim of -1 for what remains.
+///     auto flat = layer::reshape(x, {0, -1});     // [n, 3, 4] -> [n, 12], with the levels of x
+/// shapes   x [...] -> shape; with the levels of x if the first dim is that of x: it is 0, or the other dims have as
+///          many elements as the rows of x
+/// errors   ShapeError if the shape does not fit the elements of x, has several -1, or a 0 where x has no dim
+/// cost     O(1), when the net runs
+template <class T, class Device>
+Var<T, Device> reshape(Var<T, Device> const& x, std::vector<std::int64_t> shape) {
+    return apply<reshape_op>({.shape = std::move(shape)}, x);
+}
+
+/// x without some dims of 1; by default, without all dims that are known to be 1.
+/// shapes   x [...] -> the dims of x without those of the axes; with the levels of x unless axis 0 is among them
+/// errors   IndexError if an axis is not in [-rank, rank) or occurs twice; ShapeError if its dim is not 1
+/// cost     O(1), when the net runs
+template <class T, class Device>
+Var<T, Device> squeeze(Var<T, Device> const& x, std::vector<std::int64_t> axes = {}) {
+    return apply<squeeze_op>({.axes = std::move(axes)}, x);
+}
+
+/// x with additional dims of 1: the axes are positions in the result.
+///     auto column = layer::unsqueeze(x, {-1});    // [n, m] -> [n, m, 1]
+/// shapes   x [...] -> the dims of x, with dims of 1 at the axes; with the levels of x unless axis 0 is among them
+/// errors   IndexError if an axis is not in [-rank, rank) of the result or occurs twice; ShapeError if the result's
+///          rank exceeds 8
+/// cost     O(1), when the net runs
+template <class T, class Device>
+Var<T, Device> unsqueeze(Var<T, Device> const& x, std::vector<std::int64_t> axes) {
+    return apply<unsqueeze_op>({.axes = std::move(axes)}, x);
+}
+
+/// x with its dims in another order: dim i of the result is dim perm[i] of x. By default, all dims are reversed.
+///     auto columns = layer::transpose(x, {0, 2, 1});
+/// shapes   x [...] -> the dims of x in the order of perm; with the levels of x if perm[0] is 0
+/// errors   ShapeError if perm does not name each axis of x once
+/// cost     as rowan::transpose, when the net runs
+template <class T, class Device>
+Var<T, Device> transpose(Var<T, Device> const& x, std::vector<std::int64_t> perm = {}) {
+    return apply<transpose_op>({.perm = std::move(perm)}, x);
+}
+
+/// Joins values of one shape along a new axis; a negative axis counts from the end of the result.
+///     auto pairs = layer::stack({a, b}, {.axis = 1});       // [n, 3] and [n, 3] -> [n, 2, 3]
+/// shapes   n values x[k] [...] -> [...] with a dim of n at the axis; with the levels of the first unless it is axis 0
+/// errors   ShapeError if x is empty, shapes differ, or the rank is 8; ValueError if there is no such axis
+/// cost     as rowan::stack, when the net runs
+template <class T, class Device>
+Var<T, Device> stack(std::vector<Var<T, Device>> const& x, StackOptions const& options = {}) {
+    std::vector<Variable*> inputs;
+    for (auto const& part : x) inputs.push_back(&*part);
+    return Var<T, Device>(*default_scope().new_op<stack_op, Device, T>(std::move(inputs), options).outputs[0]);
+}
+template <class T, class Device>
+Var<T, Device> stack(std::initializer_list<Var<T, Device>> x, StackOptions const& options = {}) {
+    return stack(std::vector<Var<T, Device>>(x), options);
+}
+template <class T, class Device>
+Var<T, Device> stack(std::vector<Var<T, Device>> const& x, std::int64_t axis) {
+    return stack(x, StackOptions{.axis = axis});
+}
+template <class T, class Device>
+Var<T, Device> stack(std::initializer_list<Var<T, Device>> x, std::int64_t axis) {
+    return stack(x, StackOptions{.axis = axis});
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/layer/detail/step_program.hpp: StepProgram, the operators of a step, created before the recurrent layer.
+
+namespace rowan::inline v0::detail {
+
+/// Adds to a memory; the sum is the memory's value in the next step. The first input is the memory.
+struct add_to_op : add_op {
+    static constexpr std::string_view name = "add_to";
+    using in_step = add_op;  ///< the operator in the built step, and so in files
+};
+
+/// The operators that compute a result from memories and the step's input, which are variables that no operator writes.
+class StepProgram {
+public:
+    /// errors   GraphError if the result depends neither on the step's input nor on a memory, a memory is added to
+    ///          twice, not at all or belongs to another layer, or an operator is a recurrent layer
+    explicit StepProgram(Variable& result);
+
+    std::span<Variable* const> memories() const { return memories_; }
+
+    /// Infers the specs of the memories from that of the input.
+    /// errors   ShapeError if the width of a memory cannot be inferred; what an operator's `infer` throws
+    std::vector<VarSpec> memory_specs(VarSpec const& input) const;
+
+    /// Adds copies of the operators to the default scope. Returns the result, and the value of each memory in the next
+    /// step.
+    std::pair<Variable*, std::vector<Variable*>> replay(Variable& input, std::span<Variable* const> before) const;
+
+private:
+    Variable& result_;
+    std::vector<Operator*> order_;
+    std::vector<Variable*> memories_, sums_;
+    std::unordered_set<Variable const*> inputs_;
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/layer/detail/step_program_inl.hpp: definitions of rowan/layer/detail/step_program.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <unordered_map>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION StepProgram::StepProgram(Variable& result) : result_(result) {
+    std::unordered_set<Variable const*> within;
+    for (Operator* const op : trace(std::array{&result})) {
+        bool inside = false;
+        for (std::size_t i = 0; i < op->inputs.size(); ++i) {
+            Variable* const v = op->inputs[i];
+            bool const is_memory = i == 0 && op->kernel->in_step != nullptr;
+            if (is_memory && !is_placeholder(*v))
+                throw GraphError("layer::add_to: the memory belongs to another recurrent layer");
+            if (!is_memory && is_placeholder(*v)) inputs_.insert(v);
+            inside = inside || is_placeholder(*v) || within.contains(v);
+            if (!is_memory) continue;
+            if (std::ranges::find(memories_, v) != memories_.end())
+                throw GraphError("layer::add_to is called twice for one memory");
+            memories_.push_back(v);
+            sums_.push_back(op->outputs[0]);
+        }
+        if (!inside) continue;
+        if (op->kernel->is<rnn_op>())
+            throw GraphError("layer::rnn: step_net has a recurrent layer: write the step as a function");
+        order_.push_back(op);
+        within.insert(op->outputs.begin(), op->outputs.end());
+    }
+    for (Variable const* memory : memories_) inputs_.erase(memory);
+    if (std::ranges::any_of(inputs_, [](Variable const* v) { return v->role() != Role::step_input; }))
+        throw GraphError("layer::rnn: step_net reads a memory without layer::add_to");
+    if (order_.empty()) throw GraphError("layer::rnn: step_net depends neither on the step's input nor on a memory");
+}
+
+ROWAN_FUNCTION std::vector<VarSpec> StepProgram::memory_specs(VarSpec const& input) const {
+    std::unordered_map<Variable const*, VarSpec> specs;
+    for (Variable const* v : inputs_) specs.emplace(v, input);
+    for (Variable const* v : memories_) specs.emplace(v, v->spec());
+    for (std::size_t round = 0; round <= memories_.size(); ++round) {
+        for (Operator const* op : order_) {
+            std::vector<VarSpec> in;
+            for (Variable const* v : op->inputs) in.push_back(specs.contains(v) ? specs.at(v) : v->spec());
+            auto const made = op->kernel->infer(in, op->attributes);
+            for (std::size_t i = 0; i < made.size(); ++i) specs.insert_or_assign(op->outputs[i], made[i]);
+        }
+        for (std::size_t m = 0; m < memories_.size(); ++m) specs.at(memories_[m]).dims = specs.at(sums_[m]).dims;
+    }
+    std::vector<VarSpec> result;
+    for (Variable const* v : memories_) {
+        VarSpec const& spec = specs.at(v);
+        if (spec.dims.size() != 2 || spec.dims[1] == UNK)
+            throw ShapeError("layer::rnn: the width of a memory", "UNK",
+                             "a width that follows from the width of the step's input");
+        result.push_back(spec);
+    }
+    return result;
+}
+
+ROWAN_FUNCTION std::pair<Variable*, std::vector<Variable*>> StepProgram::replay(
+    Variable& input, std::span<Variable* const> before) const {
+    std::unordered_map<Variable const*, Variable*> now;
+    for (Variable const* v : inputs_) now.emplace(v, &input);
+    for (std::size_t m = 0; m < memories_.size(); ++m) now.emplace(memories_[m], before[m]);
+    auto const of = [&](Variable* v) { return now.contains(v) ? now.at(v) : v; };
+    for (Operator const* op : order_) {
+        std::vector<Variable*> in;
+        for (Variable* const v : op->inputs) in.push_back(of(v));
+        for (Variable* const v : in) {
+            if (!v->set_width) continue;
+            v->set_width(*v, in[0]->spec().dims[in[0]->spec().dims.size() - 1]);
+            v->set_width = nullptr;
+        }
+        op_kernel const& kernel = op->kernel->in_step != nullptr ? *op->kernel->in_step : *op->kernel;
+        Operator& copy = default_scope().new_op(kernel, std::move(in), op->attributes);
+        copy.build_backward = op->build_backward;
+        for (std::size_t i = 0; i < copy.outputs.size(); ++i) now.insert_or_assign(op->outputs[i], copy.outputs[i]);
+    }
+    std::vector<Variable*> after;
+    for (Variable* const v : sums_) after.push_back(of(v));
+    return {of(&result_), after};
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/layer/sequence_pool.hpp: layer::sequence_pool, one row for each sequence.
+
+namespace rowan::inline v0::layer {
+
+/// The first row of each sequence, as layer::sequence_pool.
+template <class T, class Device>
+Var<T, Device> sequence_first(Var<T, Device> const& x) {
+    return sequence_pool(x, {Pooling::first});
+}
+/// The last row of each sequence, as layer::sequence_pool.
+template <class T, class Device>
+Var<T, Device> sequence_last(Var<T, Device> const& x) {
+    return sequence_pool(x, {Pooling::last});
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/layer/rnn_program.hpp: layer::rnn in the form of Paddle's design documents, with an expression as the step.
+
+namespace rowan::inline v0::layer {
+
+/// Creates a memory of a step. Its width is inferred from what is added to it, and its initial state is zeros. Once the
+/// recurrent layer is created, it holds the state of each sequence after its last step, [sequences, width].
+/// shapes   [sequences, width]
+/// errors   none
+/// cost     one variable in the net
+template <class T = float, class Device = Cpu>
+Var<T, Device> tensor() {
+    return Var<T, Device>(default_scope().new_var("", tensor_spec<T>({UNK, UNK})));
+}
+
+/// Within a step, returns memory + x, which is also the memory's value in the next step.
+/// shapes   memory and x [n, width] -> [n, width]
+/// errors   ShapeError if the widths are known and differ
+/// cost     one read of both and one write of the sum
+template <class T, class Device>
+Var<T, Device> add_to(Var<T, Device> const& memory, Var<T, Device> const& x) {
+    return apply<rowan::detail::add_to_op>({}, memory, x);
+}
+/// The same; nullptr stands for the step's input.
+/// shapes   memory [n, width] -> [n, width]
+/// errors   as above
+/// cost     as above
+template <class T, class Device>
+Var<T, Device> add_to(Var<T, Device> const& memory, std::nullptr_t) {
+    return add_to(memory, Var<T, Device>(default_scope().new_var("", tensor_spec<T>({UNK, UNK}), Role::step_input)));
+}
+
+/// A recurrent layer whose step is given as an expression.
+template <class T = float, class Device = Cpu>
+struct RnnProgram {
+    Var<T, Device> input;       ///< input with levels of sequences
+    Var<T, Device> step_net;    ///< output of a step, one row for each row of the step's input
+    bool concat_output = true;  ///< return the rows of all steps, else those of the last steps only
+    bool reverse = false;       ///< iterate from the ends of the sequences to their beginnings
+};
+
+/// A recurrent layer whose step consists of the operators that compute `step_net` from the memories and the step's
+/// input, nullptr:
+///
+///     auto memory = layer::tensor();
+///     auto out = layer::rnn({.input = layer::fc(x, {.output_size = 100}),
+///                            .step_net = layer::fc(layer::add_to(memory, nullptr), {.output_size = 100})});
+///
+/// shapes   input [n, width] with levels -> [n, ...] with the same levels, or [sequences, ...] without concat_output
+/// errors   as rnn_with_last; ShapeError if the width of a memory cannot be inferred; GraphError if step_net depends
+///          neither on the step's input nor on a memory, contains a recurrent layer, a memory that nothing or more than
+///          one value is added to, or a memory of another layer
+/// cost     as rnn_with_last
+template <class T = float, class Device = Cpu>  // the defaults are for a braced argument
+Var<T, Device> rnn(RnnProgram<T, Device> const& program) {
+    rowan::detail::StepProgram const step(*program.step_net);
+    spec::has_levels("layer::rnn: input", program.input->spec());
+    VarSpec input = program.input->spec();
+    input.dims[0] = UNK;
+    input.lod_level = 0;
+    std::vector<Memory> memories;
+    for (VarSpec const& memory : step.memory_specs(input)) memories.push_back({.size = memory.dims[1]});
+    auto const made =
+        rowan::detail::recurrence<T>(program.input, std::span<Memory const>(memories), {.reverse = program.reverse},
+                                     [&](auto const& x_t, auto const& before) {
+                                         std::vector<Variable*> states;
+                                         for (auto const& state : before) states.push_back(&*state);
+                                         auto const [result, next] = step.replay(*x_t, states);
+                                         std::vector<Var<T, Device>> after;
+                                         for (Variable* const v : next) after.emplace_back(*v);
+                                         return Step<T, Device>{Var<T, Device>(*result), std::move(after)};
+                                     });
+    for (std::size_t m = 0; m < memories.size(); ++m)
+        default_scope().write_to(*made.output->writers()[0], m, *step.memories()[m]);
+    if (program.concat_output) return made.output;
+    return program.reverse ? sequence_first(made.output) : sequence_last(made.output);
+}
+}  // namespace rowan::inline v0::layer
+
+// rowan/layer/sequence_concat.hpp: layer::sequence_concat, the i-th sequences of several batches joined.
+
+namespace rowan::inline v0::layer {
+
+/// Sequence i of a level of the result, by default the last, is the concatenation of sequences i of all values.
+///     auto text = layer::sequence_concat({title, body});      // [a b] [] [c]  and  [d] [e] []   ->   [a b d] [e] [c]
+///     auto pages = layer::sequence_concat({a, b}, {.level = 0});     // the paragraphs of each page of a, then of b
+/// shapes   x[k] [n_k, ...] with levels -> [Σ n_k, ...], with the levels of the first above options.level
+/// errors   ShapeError if x is empty or has no levels, or the numbers of levels or trailing dims differ; IndexError if
+///          there is no such level; when the net runs, ShapeError if the numbers of sequences of the level or the
+///          levels above it differ
+/// cost     as rowan::sequence_concat, when the net runs
+template <class T, class Device>
+Var<T, Device> sequence_concat(std::vector<Var<T, Device>> const& x, SequenceConcatOptions const& options = {}) {
+    std::vector<Variable*> inputs;
+    for (auto const& part : x) inputs.push_back(&*part);
+    return Var<T, Device>(
+        *default_scope().new_op<sequence_concat_op, Device, T>(std::move(inputs), options).outputs[0]);
+}
+template <class T, class Device>
+Var<T, Device> sequence_concat(std::initializer_list<Var<T, Device>> x, SequenceConcatOptions const& options = {}) {
+    return sequence_concat(std::vector<Var<T, Device>>(x), options);
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/layer/sequence_conv.hpp: layer::sequence_conv, sequence_context, sequence_enumerate: windows of sequences.
+
+namespace rowan::inline v0::layer {
+
+/// The windows of rows around each row of a sequence, side by side.
+///     auto pairs = layer::sequence_context(words, {.start = 0, .length = 2});      // each word and the next
+/// shapes   x [n] or [n, width] with levels -> [n, length] or [n, length * width], with the levels of x
+/// errors   ShapeError if x has no levels or a rank above 2, or start or length is out of range
+/// cost     as rowan::sequence_context, when the net runs
+template <class T, class Device>
+Var<T, Device> sequence_context(Var<T, Device> const& x, SequenceContextOptions const& window) {
+    return apply<sequence_context_op>(window, x);
+}
+
+/// The same with the rows of `padding` outside of sequences: those before a sequence, then those after it.
+template <class T, class Device>
+Var<T, Device> sequence_context(Var<T, Device> const& x, Var<T, Device> const& padding,
+                                SequenceContextOptions const& window) {
+    return apply<padded_sequence_context_op>(window, x, padding);
+}
+
+/// The settings of layer::sequence_enumerate.
+struct SequenceEnumerateOptions {
+    std::int64_t size = 2;       ///< the number of ids of a window
+    std::int64_t pad_value = 0;  ///< the id after the end of a sequence
+};
+
+/// Each id and those that follow it in its sequence: n-grams.
+///     auto grams = layer::sequence_enumerate(words, {.size = 2});      // [7 8 9] [5]  ->  [7 8] [8 9] [9 0]  [5 0]
+/// shapes   x [n] with levels -> [n, size], with the levels of x
+/// errors   ShapeError if x has no levels or a rank above 2, or size is not in [1, 2^31)
+/// cost     as rowan::sequence_context, when the net runs
+template <id_type I, class Device>
+Var<I, Device> sequence_enumerate(Var<I, Device> const& x, SequenceEnumerateOptions const& options = {}) {
+    return sequence_context(x, {0, options.size, static_cast<double>(options.pad_value)});
+}
+
+/// The settings of layer::sequence_conv.
+struct SequenceConvOptions {
+    std::int64_t output_size = 0;            ///< 0: the width of the input
+    std::int64_t length = 3;                 ///< the number of rows of the filter
+    std::optional<std::int64_t> start = {};  ///< its first row, relative to that of the result; default -(length / 2)
+    bool train_padding = false;              ///< whether the rows outside of sequences are parameters instead of zeros
+    std::optional<Initializer> weight = {};  ///< initial weights; default XavierUniform{}
+    Bias bias = {};                          ///< initial bias, or false for none; default zeros
+    std::string name = {};                   ///< if not empty, the parameters are name.w_0, name.b_0 and name.w_1
+};
+
+/// A convolution along the sequences of the last level: the product of the rows i + start, …, i + start + length - 1
+/// with weights [length * width, output_size], plus a bias. Paddle's sequence_conv. The padding w_1 begins with zeros.
+///     auto features = layer::tanh(layer::sequence_conv(rows, {.output_size = 64, .length = 5}));
+/// shapes   x [n, width] with levels -> [n, output_size], with the levels of x
+/// errors   ShapeError if x has no levels, is not a matrix or its width is unknown, or start or length is out of range;
+///          as layer::fc
+/// cost     as rowan::sequence_context and rowan::fc, when the net runs
+template <class T, class Device>
+Var<T, Device> sequence_conv(Var<T, Device> const& x, SequenceConvOptions const& options = {}) {
+    spec::matrix("layer::sequence_conv: x", x->spec());
+    std::int64_t const width = x->spec().dims[1];
+    SequenceContextOptions const window{options.start.value_or(-(options.length / 2)), options.length, 0};
+    auto const around = rowan::detail::rows_of_context(window);
+    rowan::detail::ScopeRollback parameters(rowan::detail::outermost_scope()), operators(default_scope());
+    auto const context = [&] {
+        if (!options.train_padding || around.both() == 0) return sequence_context(x, window);
+        if (width == UNK) throw ShapeError("layer::sequence_conv: x width", "unknown", "a number, for its padding");
+        auto const padding = parameter<T, Device>({around.both(), width}, Initializer(),
+                                                  options.name.empty() ? std::string() : options.name + ".w_1");
+        return sequence_context(x, padding, window);
+    }();
+    auto const y = fc(context, {.output_size = options.output_size == 0 && width != UNK ? width : options.output_size,
+                                .weight = options.weight,
+                                .bias = options.bias,
+                                .name = options.name});
+    parameters.keep();
+    operators.keep();
+    return y;
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/layer/sequence_pad.hpp: layer::sequence_pad, sequences as padded rows, and their lengths.
+
+namespace rowan::inline v0::layer {
+
+/// Padded sequences and their lengths.
+template <class T, class Device = Cpu>
+struct Padded {
+    Var<T, Device> value;              ///< [sequences, padded length, ...]
+    Var<std::int64_t, Device> length;  ///< [sequences]
+};
+
+/// Row s of the value is sequence s of the last level of x, followed by padding.
+///     auto [rows, length] = layer::sequence_pad(words, {.length = 20});     // [n, width] -> [sentences, 20, width]
+///     auto back = layer::sequence_unpad(rows, length);
+///     layer::sequence_pad(points, {.pad_values = {0, -1}});                 // rows of padding are [0 -1]
+/// shapes   x [n, ...] of s sequences -> [s, m, ...] and [s], where m is options.length or that of the longest sequence;
+///          with the upper levels of x
+/// errors   ShapeError if x has no levels or rank 8, or pad_values are given but not one for each column; when
+///          the net runs, as rowan::to_padded
+/// cost     as rowan::to_padded, when the net runs; with pad_values the padding is written twice
+template <class T, class Device>
+Padded<T, Device> sequence_pad(Var<T, Device> const& x, SequencePadOptions const& options = {}) {
+    auto const& made = default_scope().new_op<sequence_pad_op, Device, T>({&*x}, options).outputs;
+    return {Var<T, Device>(*made[0]), Var<std::int64_t, Device>(*made[1])};
 }
 
 }  // namespace rowan::inline v0::layer
@@ -47908,166 +46963,34 @@ Var<T, Device> static_input(Var<T, Device> const& x) {
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/op/sequence/expand_rows.hpp: expand_rows, a row repeated for each row of a tensor.
+// rowan/layer/top_k.hpp: layer::top_k, the greatest elements of rows and their positions.
 
-namespace rowan::inline v0 {
+namespace rowan::inline v0::layer {
 
-/// Repeats a row for each row of `like`: the adjoint of reduce_sum along axis 0.
-/// shapes   row [...], like [n, ...] -> the shape of like
-/// errors   ShapeError if like has rank 0 or row does not have the shape of its rows
-/// cost     one write of the result
-template <class T, device D>
-Tensor<T, D> expand_rows(D const& exec, Tensor<T, D> const& row, Tensor<T, D> const& like) {
-    detail::check_rows("like", like);
-    detail::ElementLoops<D>::check(exec, row, like);
-    if (!std::equal(row.shape().begin(), row.shape().end(), like.shape().begin() + 1, like.shape().end()))
-        throw ShapeError("row.shape()", detail::shape_text(row.shape()),
-                         "that of the rows of like, " + detail::shape_text(like.shape()));
-    auto out = detail::new_tensor<T>(exec, like.shape());
-    detail::ElementLoops<D>::repeat_row(exec, like.shape(0), row.size(), row.data(), out.data());
-    return out;
-}
-
-struct expand_rows_op {
-    static constexpr std::string_view name = "expand_rows";
-    using inputs = slots<slot::x, slot::y>;
-    using outputs = slots<slot::out>;
-    using grad = grad_rule<bias_grad_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
-
-    static constexpr VarSpec infer(VarSpec const& row, VarSpec const& like) {
-        spec::dense("expand_rows: x", row);
-        spec::dense("expand_rows: y", like);
-        spec::same_dtype("expand_rows: y", like, row);
-        spec::rank("expand_rows: y", like, row.dims.size() + 1, "one more than that of x");
-        for (std::size_t i = 0; i < row.dims.size(); ++i)
-            spec::same_dim("expand_rows: a dim of y", like.dims[i + 1], row.dims[i]);
-        return like;
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& row, Tensor<T, D> const& like) {
-        return expand_rows(exec, row, like);
-    }
+/// The greatest elements of each row and their positions.
+template <class T, class Device = Cpu>
+struct TopK {
+    Var<T, Device> value;               ///< [..., k], in descending order
+    Var<std::int64_t, Device> indices;  ///< [..., k]
 };
 
-}  // namespace rowan::inline v0
+/// The k greatest elements of each row, that is along the last axis, and their positions, see rowan::top_k. The
+/// gradient of the values goes to the elements that they are.
+///     auto [best, labels] = layer::top_k(scores, {.k = 5});
+/// shapes   x [..., n] -> [..., k] and [..., k], with the levels of x
+/// errors   ShapeError if the rank is less than 2; ValueError if k is not in [1, n]
+/// cost     as rowan::top_k, when the net runs
+template <class T, class Device>
+TopK<T, Device> top_k(Var<T, Device> const& x, TopKOptions const& options) {
+    auto const& made = default_scope().new_op<top_k_op, Device, T>({&*x}, options).outputs;
+    return {Var<T, Device>(*made[0]), Var<std::int64_t, Device>(*made[1])};
+}
+template <class T, class Device>
+TopK<T, Device> top_k(Var<T, Device> const& x, std::int64_t k) {
+    return top_k(x, TopKOptions{.k = k});
+}
 
-// rowan/op/builtin_ops.hpp: builtin_ops, the registry of rowan's operators.
-
-namespace rowan::inline v0 {
-
-/// All operators of rowan except the templates on an element type (cast_op<To>, full_op<T>); `builtin_ops::with<...>`
-/// adds them.
-using builtin_ops = registry<
-    accuracy_op, adadelta_op, adagrad_op, adam_op, adamax_op, add_op, any_op, bias_grad_op, cast_grad_op,
-    clip_by_global_norm_op, clip_by_norm_op, clip_grad_op, clip_op, concat_grad_op, concat_op,
-    cross_entropy_of_probabilities_grad_op, cross_entropy_of_probabilities_op, div_grad_y_op, div_op,
-    drop_levels_grad_op, drop_levels_op, dropout_grad_op, dropout_op, edit_distance_op, mul_op, equal_op,
-    expand_rows_op, fc_op, full_like_grad_op, full_like_op, ftrl_op, greater_equal_op, greater_op, gru_unit_grad_op,
-    gru_unit_op, identity_op, lamb_op, less_equal_op, less_op, lod_from_offsets_op, lod_reset_op, log_softmax_grad_op,
-    log_softmax_op, logical_and_op, logical_not_op, isfinite_op, isinf_op, isnan_op, logical_or_op,
-    embedding_bag_grad_op, embedding_bag_op, lookup_table_grad_op, lookup_table_op, lstm_unit_grad_op, lstm_unit_op,
-    momentum_op, mse_grad_op, mse_op, matmul_nt_op, matmul_nn_op, matmul_tn_op, negate_op, pick_sequences_grad_op,
-    pick_sequences_op, reduce_sum_grad_op, reduce_sum_op, relu_grad_op, relu_op, rmsprop_op, rowwise_adagrad_op,
-    scale_grad_op, scale_op, sequence_concat_grad_op, sequence_concat_op, sequence_slice_grad_op, sequence_slice_op,
-    sequence_pad_grad_op, sequence_pad_op, sequence_unpad_grad_op, sequence_unpad_op, sequence_context_grad_op,
-    sequence_context_op, sequence_padding_grad_op, padded_sequence_context_op, sequence_erase_op, sequence_mask_op,
-    sequence_expand_grad_op, sequence_expand_op, sequence_pool_grad_op, sequence_pool_op, sequence_reverse_grad_op,
-    sequence_attention_grad_op, sequence_attention_op, sequence_reverse_op, sequence_softmax_grad_op,
-    sequence_softmax_op, sgd_op, sigmoid_grad_op, sigmoid_op, softmax_grad_op, softmax_op, cross_entropy_grad_op,
-    cross_entropy_op, split_grad_op, split_op, sub_op, sum_grad_op, sum_op, tanh_grad_op, tanh_op, exp_grad_op, exp_op,
-    log_grad_op, log_op, sqrt_grad_op, sqrt_op, rsqrt_grad_op, rsqrt_op, square_grad_op, square_op, abs_grad_op, abs_op,
-    pow_grad_op, pow_op, sin_grad_op, sin_op, cos_grad_op, cos_op, sign_grad_op, sign_op, floor_grad_op, floor_op,
-    ceil_grad_op, ceil_op, round_grad_op, round_op, relu6_grad_op, relu6_op, hardtanh_grad_op, hardtanh_op,
-    leaky_relu_grad_op, leaky_relu_op, elu_grad_op, elu_op, gelu_grad_op, gelu_op, swish_grad_op, swish_op,
-    softplus_grad_op, softplus_op, softsign_grad_op, softsign_op, hard_sigmoid_grad_op, hard_sigmoid_op,
-    hard_swish_grad_op, hard_swish_op, stanh_grad_op, stanh_op, thresholded_relu_grad_op, thresholded_relu_op,
-    broadcast_add_op, broadcast_grad_op<detail::broadcast_add, false>, broadcast_grad_op<detail::broadcast_add, true>,
-    broadcast_div_op, broadcast_grad_op<detail::broadcast_div, false>, broadcast_grad_op<detail::broadcast_div, true>,
-    broadcast_max_op, broadcast_grad_op<detail::broadcast_max, false>, broadcast_grad_op<detail::broadcast_max, true>,
-    broadcast_min_op, broadcast_grad_op<detail::broadcast_min, false>, broadcast_grad_op<detail::broadcast_min, true>,
-    broadcast_mul_op, broadcast_grad_op<detail::broadcast_mul, false>, broadcast_grad_op<detail::broadcast_mul, true>,
-    broadcast_sub_op, broadcast_grad_op<detail::broadcast_sub, false>, broadcast_grad_op<detail::broadcast_sub, true>,
-    squared_error_op, pointwise_loss_grad_op<detail::squared_error_formula, false>,
-    pointwise_loss_grad_op<detail::squared_error_formula, true>, huber_op,
-    pointwise_loss_grad_op<detail::huber_formula, false>, pointwise_loss_grad_op<detail::huber_formula, true>,
-    smooth_l1_op, pointwise_loss_grad_op<detail::smooth_l1_formula, false>,
-    pointwise_loss_grad_op<detail::smooth_l1_formula, true>, binary_cross_entropy_with_logits_op,
-    pointwise_loss_grad_op<detail::binary_cross_entropy_with_logits_formula, false>, binary_cross_entropy_op,
-    pointwise_loss_grad_op<detail::binary_cross_entropy_formula, false>, binary_cross_entropy_with_epsilon_op,
-    pointwise_loss_grad_op<detail::binary_cross_entropy_with_epsilon_formula, false>, hinge_op,
-    pointwise_loss_grad_op<detail::hinge_formula, false>, kl_div_op,
-    pointwise_loss_grad_op<detail::kl_div_formula, false>, margin_ranking_op,
-    pointwise_loss_grad_op<detail::margin_ranking_formula, false>, cosine_embedding_op,
-    pointwise_loss_grad_op<detail::cosine_embedding_formula, false>, cosine_similarity_grad_op, cosine_similarity_op,
-    crf_decoding_op, crf_matches_op, linear_chain_crf_grad_op, linear_chain_crf_op, weighted_embedding_bag_grad_op,
-    weighted_embedding_bag_op, where_grad_op<false>, where_grad_op<true>, where_op, argmax_op, argmin_op, argsort_op,
-    matmul_grad_op<false>, matmul_grad_op<true>, matmul_op, cumsum_grad_op, cumsum_op, one_hot_op,
-    reduce_grad_op<detail::axis_means>, reduce_mean_op, reduce_grad_op<detail::axis_extremes<true>>, reduce_max_op,
-    reduce_grad_op<detail::axis_extremes<false>>, reduce_min_op, reduce_grad_op<detail::axis_products>, reduce_prod_op,
-    reshape_grad_op, reshape_op, squeeze_op, unsqueeze_op, shape_op, row_dot_grad_op, row_dot_op, stack_grad_op,
-    stack_op, transpose_grad_op, transpose_op, top_k_grad_op, top_k_op, batch_norm_grad_op, batch_norm_op,
-    layer_norm_grad_op, layer_norm_op, layer_norm_param_grad_op, moving_average_op, to_dense_op, beam_search_decode_op,
-    beam_search_op, interleave_rows_grad_op, interleave_rows_op, nonzero_rows_op, sequence_reshape_grad_op,
-    sequence_reshape_op, reorder_grad_op, reorder_op, shrink_grad_op, shrink_op, sequence_scatter_grad_op,
-    sequence_scatter_op, sequence_top_k_mean_grad_op, sequence_top_k_mean_op>;
-
-}  // namespace rowan::inline v0
-
-// rowan/op/forward_ops.hpp: forward_ops, the operators that programs in files may contain.
-
-namespace rowan::inline v0 {
-
-/// All operators of rowan except those that only training needs and the templates on an element type (cast_op,
-/// full_op), which programs provide for each of their element types. `forward_ops::with<my_op>` adds an operator.
-using forward_ops = registry<
-    abs_op, accuracy_op, add_op, any_op, clip_op, clip_by_norm_op, concat_op, cross_entropy_of_probabilities_op, div_op,
-    drop_levels_op, dropout_op, edit_distance_op, mul_op, equal_op, fc_op, full_like_op, greater_equal_op, greater_op,
-    gru_unit_op, identity_op, less_equal_op, less_op, lod_from_offsets_op, lod_reset_op, log_softmax_op, logical_and_op,
-    logical_not_op, isfinite_op, isinf_op, isnan_op, logical_or_op, embedding_bag_op, lookup_table_op, lstm_unit_op,
-    mse_op, matmul_nt_op, matmul_nn_op, matmul_tn_op, negate_op, pick_sequences_op, reduce_sum_op, relu_op, scale_op,
-    sequence_concat_op, sequence_slice_op, sequence_pad_op, sequence_unpad_op, sequence_context_op,
-    padded_sequence_context_op, sequence_erase_op, sequence_attention_op, sequence_mask_op, sequence_expand_op,
-    sequence_pool_op, sequence_reverse_op, sequence_softmax_op, sigmoid_op, softmax_op, cross_entropy_op, split_op,
-    sub_op, sum_op, tanh_op, broadcast_add_op, broadcast_div_op, broadcast_max_op, broadcast_min_op, broadcast_mul_op,
-    broadcast_sub_op, exp_op, log_op, sqrt_op, rsqrt_op, square_op, pow_op, sin_op, cos_op, sign_op, floor_op, ceil_op,
-    round_op, relu6_op, hardtanh_op, leaky_relu_op, elu_op, gelu_op, swish_op, softplus_op, softsign_op,
-    hard_sigmoid_op, hard_swish_op, stanh_op, thresholded_relu_op, weighted_embedding_bag_op, where_op,
-    squared_error_op, huber_op, smooth_l1_op, binary_cross_entropy_with_logits_op, binary_cross_entropy_op,
-    binary_cross_entropy_with_epsilon_op, hinge_op, kl_div_op, margin_ranking_op, cosine_embedding_op,
-    cosine_similarity_op, crf_decoding_op, crf_matches_op, linear_chain_crf_op, argmax_op, argmin_op, argsort_op,
-    matmul_op, cumsum_op, one_hot_op, reduce_mean_op, reduce_max_op, reduce_min_op, reduce_prod_op, reshape_op,
-    squeeze_op, unsqueeze_op, shape_op, row_dot_op, stack_op, transpose_op, top_k_op, batch_norm_op, layer_norm_op,
-    beam_search_decode_op, beam_search_op, interleave_rows_op, nonzero_rows_op, sequence_reshape_op, reorder_op,
-    shrink_op, sequence_scatter_op, sequence_top_k_mean_op>;
-
-/// Whether programs provide this operator for integers as well, such as the counter of a loop.
-template <class Op>
-inline constexpr bool takes_integers =
-    registry<abs_op, add_op, argmax_op, argmin_op, argsort_op, concat_op, cumsum_op, where_op, drop_levels_op,
-             edit_distance_op, mul_op, equal_op, full_like_op, greater_equal_op, greater_op, identity_op, isfinite_op,
-             isinf_op, isnan_op, less_equal_op, less_op, lod_from_offsets_op, lod_reset_op, negate_op, one_hot_op,
-             pick_sequences_op, reduce_sum_op, reduce_max_op, reduce_min_op, reduce_prod_op, reshape_op, squeeze_op,
-             unsqueeze_op, shape_op, stack_op, transpose_op, nonzero_rows_op, scale_op, sign_op, floor_op, ceil_op,
-             round_op, sequence_reverse_op, sequence_concat_op, sequence_slice_op, sequence_pad_op, sequence_unpad_op,
-             sequence_context_op, sequence_erase_op, sequence_mask_op, split_op, square_op, sub_op, sum_op,
-             sequence_reshape_op, reorder_op, shrink_op>::has<Op>;
-
-/// Whether this operator exists for integers alone, such as tokens.
-template <class Op>
-inline constexpr bool takes_only_integers =
-    registry<edit_distance_op, one_hot_op, sequence_erase_op, sequence_mask_op>::has<Op>;
-
-/// Whether this operator uses only the levels of its input y, which may have any element type.
-template <class Op>
-inline constexpr bool takes_levels_of_y = registry<lod_reset_op, reorder_op, sequence_expand_op, shrink_op>::has<Op>;
-
-/// Whether programs provide this operator for bool as well.
-template <class Op>
-inline constexpr bool takes_truth_values = registry<any_op, equal_op, logical_and_op, logical_not_op, logical_or_op,
-                                                    unsqueeze_op, shape_op, where_op>::has<Op>;
-
-}  // namespace rowan::inline v0
+}  // namespace rowan::inline v0::layer
 
 // rowan/sequence/map_fn.hpp: map_fn, a function applied to every slot of a TensorArray.
 

@@ -1,4 +1,5 @@
 // expect: rowan::layer::sequence_pool: options have names: layer::sequence_pool.x, ..pool = Pooling::mean..
 #include <rowan/layer/sequence_pool.hpp>
+#include <rowan/layer/operators.hpp>
 
 auto use(rowan::layer::Var<float> x) { return rowan::layer::sequence_pool(x, rowan::Pooling::mean); }

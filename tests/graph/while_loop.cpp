@@ -11,7 +11,7 @@
 #include <rowan/layer/full.hpp>
 #include <rowan/layer/loss.hpp>
 #include <rowan/layer/rnn.hpp>
-#include <rowan/layer/sequence_expand.hpp>
+#include <rowan/layer/operators.hpp>
 #include <rowan/layer/sequence_pool.hpp>
 #include <rowan/layer/while_loop.hpp>
 

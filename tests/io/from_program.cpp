@@ -6,8 +6,9 @@
 
 #include "finite_differences.hpp"
 
-#include <rowan/layer/activations.hpp>
-#include <rowan/layer/argmax.hpp>
+#include <rowan/layer/operators.hpp>
+#include <rowan/layer/one_hot.hpp>
+#include <rowan/layer/top_k.hpp>
 #include <rowan/layer/batch_norm.hpp>
 #include <rowan/layer/beam_search.hpp>
 #include <rowan/layer/cast.hpp>
@@ -16,7 +17,6 @@
 #include <rowan/layer/cond.hpp>
 #include <rowan/layer/crf.hpp>
 #include <rowan/layer/data.hpp>
-#include <rowan/layer/drop_levels.hpp>
 #include <rowan/layer/dropout.hpp>
 #include <rowan/layer/elementwise.hpp>
 #include <rowan/layer/embedding.hpp>
@@ -27,36 +27,18 @@
 #include <rowan/train/infer.hpp>
 #include <rowan/layer/layer_norm.hpp>
 #include <rowan/layer/loss.hpp>
-#include <rowan/layer/lod_reset.hpp>
 #include <rowan/layer/losses.hpp>
 #include <rowan/layer/lstm_unit.hpp>
 #include <rowan/layer/map_fn.hpp>
-#include <rowan/layer/math.hpp>
 #include <rowan/layer/matmul.hpp>
-#include <rowan/layer/pick_sequences.hpp>
-#include <rowan/layer/reorder.hpp>
 #include <rowan/layer/rnn_program.hpp>
-#include <rowan/layer/sequence_attention.hpp>
 #include <rowan/layer/sequence_concat.hpp>
 #include <rowan/layer/sequence_conv.hpp>
-#include <rowan/layer/edit_distance.hpp>
-#include <rowan/layer/sequence_erase.hpp>
-#include <rowan/layer/sequence_expand.hpp>
-#include <rowan/layer/sequence_mask.hpp>
 #include <rowan/layer/sequence_pad.hpp>
 #include <rowan/layer/sequence_pool.hpp>
-#include <rowan/layer/sequence_reverse.hpp>
-#include <rowan/layer/sequence_reshape.hpp>
-#include <rowan/layer/sequence_scatter.hpp>
-#include <rowan/layer/sequence_slice.hpp>
-#include <rowan/layer/sequence_softmax.hpp>
-#include <rowan/layer/sequence_top_k_mean.hpp>
-#include <rowan/layer/sequence_unpad.hpp>
-#include <rowan/layer/shrink.hpp>
 #include <rowan/layer/split.hpp>
-#include <rowan/layer/reduce.hpp>
+#include <rowan/layer/mean.hpp>
 #include <rowan/layer/static_input.hpp>
-#include <rowan/layer/reduce_sum.hpp>
 #include <rowan/layer/reshape.hpp>
 #include <rowan/layer/while_loop.hpp>
 

@@ -16,7 +16,7 @@
 #include <rowan/layer/loss.hpp>
 #include <rowan/layer/matmul.hpp>
 #include <rowan/train/predictor.hpp>
-#include <rowan/layer/reduce_sum.hpp>
+#include <rowan/layer/operators.hpp>
 #include <rowan/layer/rnn.hpp>
 #include <rowan/train/train.hpp>
 #include <rowan/layer/while_loop.hpp>

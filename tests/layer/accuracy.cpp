@@ -1,5 +1,5 @@
 // tests/layer/accuracy.cpp
-#include <rowan/layer/accuracy.hpp>
+#include <rowan/layer/operators.hpp>
 
 #include "layer/check_net.hpp"
 

@@ -1,6 +1,5 @@
 // tests/layer/activations.cpp: activation functions, exp, log, sin, cos, roots, powers and rounding as layers.
-#include <rowan/layer/activations.hpp>
-#include <rowan/layer/math.hpp>
+#include <rowan/layer/operators.hpp>
 
 #include "layer/check_net.hpp"
 

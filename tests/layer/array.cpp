@@ -8,7 +8,7 @@
 #include <rowan/layer/full.hpp>
 #include <rowan/layer/loss.hpp>
 #include <rowan/layer/map_fn.hpp>
-#include <rowan/layer/reduce_sum.hpp>
+#include <rowan/layer/operators.hpp>
 
 #include <cstdint>
 

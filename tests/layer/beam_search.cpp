@@ -5,11 +5,9 @@
 
 #include <rowan/layer/compare.hpp>
 #include <rowan/layer/data.hpp>
-#include <rowan/layer/drop_levels.hpp>
+#include <rowan/layer/operators.hpp>
 #include <rowan/layer/elementwise.hpp>
 #include <rowan/layer/full.hpp>
-#include <rowan/layer/lod_reset.hpp>
-#include <rowan/layer/pick_sequences.hpp>
 #include <rowan/layer/while_loop.hpp>
 
 #include <algorithm>

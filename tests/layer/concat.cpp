@@ -7,6 +7,7 @@
 #include <rowan/layer/fc.hpp>
 #include <rowan/layer/loss.hpp>
 #include <rowan/layer/sequence_pool.hpp>
+#include <rowan/layer/operators.hpp>
 
 namespace test_concat {
 
@@ -50,7 +51,7 @@ TEST_CASE("layer::concat throws for shapes that do not match", "[layer]") {
     test::DefaultScope scope;
     auto const x = layer::data("x", {4, 2}), y = layer::data("y", {3, 2});
     CHECK_THROWS_WITH(layer::concat({x, y}, {.axis = 1}), "concat: x[1].shape(0) is 3, expected 4");
-    CHECK_THROWS_WITH(layer::concat({x, y}, {.axis = 2}), "axis is 2, expected in [-2, 2)");
+    CHECK_THROWS_WITH(layer::concat({x, y}, {.axis = 2}), "axis = 2 is not in [-2, 2)");
     CHECK_THROWS_WITH(layer::concat(std::vector<layer::Var<float>>{}), "x.size() is 0, expected at least 1");
     CHECK(scope.operators().empty());
 }

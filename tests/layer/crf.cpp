@@ -4,7 +4,7 @@
 #include "layer/check_net.hpp"
 
 #include <rowan/layer/data.hpp>
-#include <rowan/layer/reduce_sum.hpp>
+#include <rowan/layer/operators.hpp>
 
 #include <cstdint>
 

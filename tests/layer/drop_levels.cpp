@@ -1,12 +1,11 @@
 // tests/layer/drop_levels.cpp
-#include <rowan/layer/drop_levels.hpp>
+#include <rowan/layer/operators.hpp>
 
 #include "layer/check_net.hpp"
 
 #include <rowan/layer/data.hpp>
 #include <rowan/layer/embedding.hpp>
 #include <rowan/layer/loss.hpp>
-#include <rowan/layer/sequence_expand.hpp>
 #include <rowan/layer/sequence_pool.hpp>
 
 #include <cstdint>

@@ -5,12 +5,10 @@
 
 #include <rowan/layer/compare.hpp>
 #include <rowan/layer/data.hpp>
-#include <rowan/layer/drop_levels.hpp>
+#include <rowan/layer/operators.hpp>
 #include <rowan/layer/fc.hpp>
 #include <rowan/layer/full.hpp>
 #include <rowan/layer/loss.hpp>
-#include <rowan/layer/math.hpp>
-#include <rowan/layer/reduce_sum.hpp>
 #include <rowan/layer/rnn.hpp>
 
 #include <cmath>

@@ -1,5 +1,5 @@
 // tests/layer/lod_reset.cpp: levels and masks in nets: lod_reset, lod_from_offsets, sequence_erase, sequence_mask.
-#include <rowan/layer/lod_reset.hpp>
+#include <rowan/layer/operators.hpp>
 
 #include "layer/check_net.hpp"
 
@@ -7,8 +7,6 @@
 #include <rowan/layer/data.hpp>
 #include <rowan/layer/fc.hpp>
 #include <rowan/layer/loss.hpp>
-#include <rowan/layer/sequence_erase.hpp>
-#include <rowan/layer/sequence_mask.hpp>
 #include <rowan/layer/sequence_pad.hpp>
 #include <rowan/layer/sequence_pool.hpp>
 

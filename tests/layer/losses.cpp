@@ -3,7 +3,7 @@
 
 #include "layer/check_net.hpp"
 
-#include <rowan/layer/activations.hpp>
+#include <rowan/layer/operators.hpp>
 #include <rowan/layer/data.hpp>
 #include <rowan/layer/elementwise.hpp>
 #include <rowan/layer/loss.hpp>
@@ -72,7 +72,7 @@ TEST_CASE("softmax and log_softmax take any axis and keep the levels", "[layer]"
     }
     CHECK((test::run(layer::log_softmax(x), feeds).value() == log_softmax(a)));
     CHECK((test::run(layer::softmax(row, {.axis = 0}), feeds).value() == softmax(Tensor<float>{1, 2, 4})));
-    CHECK_THROWS_WITH(layer::softmax(x, {.axis = 3}), "axis is 3, expected in [-3, 3)");
+    CHECK_THROWS_WITH(layer::softmax(x, {.axis = 3}), "axis = 3 is not in [-3, 3)");
     CHECK_THROWS_WITH(layer::softmax(row), "softmax: x rank is 1, expected at least 2");
 }
 

@@ -12,8 +12,8 @@
 #include <rowan/layer/data.hpp>
 #include <rowan/layer/elementwise.hpp>
 #include <rowan/layer/loss.hpp>
-#include <rowan/layer/reduce.hpp>
-#include <rowan/layer/reduce_sum.hpp>
+#include <rowan/layer/mean.hpp>
+#include <rowan/layer/operators.hpp>
 #include <rowan/train/train.hpp>
 
 #include <algorithm>

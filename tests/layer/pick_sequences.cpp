@@ -1,5 +1,5 @@
 // tests/layer/pick_sequences.cpp
-#include <rowan/layer/pick_sequences.hpp>
+#include <rowan/layer/operators.hpp>
 
 #include "layer/check_net.hpp"
 
@@ -7,7 +7,6 @@
 #include <rowan/layer/embedding.hpp>
 #include <rowan/layer/loss.hpp>
 #include <rowan/layer/rnn.hpp>
-#include <rowan/layer/sequence_expand.hpp>
 #include <rowan/layer/sequence_pool.hpp>
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // tests/layer/reduce_sum.cpp
-#include <rowan/layer/reduce.hpp>
-#include <rowan/layer/reduce_sum.hpp>
+#include <rowan/layer/mean.hpp>
+#include <rowan/layer/operators.hpp>
 
 #include "layer/check_net.hpp"
 
@@ -82,15 +82,5 @@ TEST_CASE("the mean of a net can be its cost, and reductions can be in its steps
     });
     test::check_net(layer::mean(layer::mul(h, h)));
 }
-
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-TEST_CASE("layer::sum_rows is layer::reduce_sum along axis 0", "[layer][reduce]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
-    auto const sum = layer::sum_rows(layer::data("x", {UNK, 2}));
-    CHECK((test::run(sum, {{"x", Tensor<float>{{1, 2}, {3, 4}}}}) == LoDTensor<float>(Tensor<float>{4, 6})));
-}
-#pragma GCC diagnostic pop
 
 }  // namespace test_reduce_sum_layer

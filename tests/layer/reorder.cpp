@@ -1,5 +1,5 @@
 // tests/layer/reorder.cpp
-#include <rowan/layer/reorder.hpp>
+#include <rowan/layer/operators.hpp>
 
 #include "layer/check_net.hpp"
 

@@ -7,8 +7,8 @@
 #include <rowan/layer/data.hpp>
 #include <rowan/layer/elementwise.hpp>
 #include <rowan/layer/fc.hpp>
-#include <rowan/layer/reduce.hpp>
-#include <rowan/layer/reduce_sum.hpp>
+#include <rowan/layer/mean.hpp>
+#include <rowan/layer/operators.hpp>
 #include <rowan/layer/rnn.hpp>
 
 namespace test_reshape_layer {

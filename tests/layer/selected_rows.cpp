@@ -3,14 +3,14 @@
 
 #include "layer/check_net.hpp"
 
-#include <rowan/layer/activations.hpp>
+#include <rowan/layer/operators.hpp>
 #include <rowan/layer/compare.hpp>
 #include <rowan/layer/cond.hpp>
 #include <rowan/layer/data.hpp>
 #include <rowan/layer/elementwise.hpp>
 #include <rowan/layer/embedding.hpp>
 #include <rowan/layer/loss.hpp>
-#include <rowan/layer/reduce.hpp>
+#include <rowan/layer/mean.hpp>
 #include <rowan/layer/rnn.hpp>
 #include <rowan/train/train.hpp>
 #include <rowan/layer/while_loop.hpp>

@@ -1,5 +1,5 @@
 // tests/layer/sequence_expand.cpp
-#include <rowan/layer/sequence_expand.hpp>
+#include <rowan/layer/operators.hpp>
 
 #include "layer/check_net.hpp"
 

@@ -1,9 +1,8 @@
 // tests/layer/sequence_reshape.cpp
-#include <rowan/layer/sequence_reshape.hpp>
+#include <rowan/layer/operators.hpp>
 
 #include "layer/check_net.hpp"
 
-#include <rowan/layer/activations.hpp>
 #include <rowan/layer/data.hpp>
 #include <rowan/layer/elementwise.hpp>
 #include <rowan/layer/fc.hpp>

@@ -1,5 +1,5 @@
 // tests/layer/sequence_reverse.cpp
-#include <rowan/layer/sequence_reverse.hpp>
+#include <rowan/layer/operators.hpp>
 
 #include "layer/check_net.hpp"
 

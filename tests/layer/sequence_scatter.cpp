@@ -1,5 +1,5 @@
 // tests/layer/sequence_scatter.cpp
-#include <rowan/layer/sequence_scatter.hpp>
+#include <rowan/layer/operators.hpp>
 
 #include "layer/check_net.hpp"
 

@@ -1,5 +1,5 @@
 // tests/layer/sequence_slice.cpp
-#include <rowan/layer/sequence_slice.hpp>
+#include <rowan/layer/operators.hpp>
 
 #include "layer/check_net.hpp"
 

@@ -1,5 +1,5 @@
 // tests/layer/sequence_softmax.cpp: attention over ragged sequences, in layers.
-#include <rowan/layer/sequence_softmax.hpp>
+#include <rowan/layer/operators.hpp>
 
 #include "layer/check_net.hpp"
 
@@ -9,7 +9,6 @@
 #include <rowan/layer/loss.hpp>
 #include <rowan/layer/matmul.hpp>
 #include <rowan/layer/sequence_pool.hpp>
-#include <rowan/layer/sequence_reverse.hpp>
 
 #include <cstdint>
 

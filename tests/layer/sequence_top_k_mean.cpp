@@ -1,5 +1,5 @@
 // tests/layer/sequence_top_k_mean.cpp
-#include <rowan/layer/sequence_top_k_mean.hpp>
+#include <rowan/layer/operators.hpp>
 
 #include "layer/check_net.hpp"
 

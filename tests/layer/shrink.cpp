@@ -1,16 +1,14 @@
 // tests/layer/shrink.cpp
-#include <rowan/layer/shrink.hpp>
+#include <rowan/layer/operators.hpp>
 
 #include "layer/check_net.hpp"
 
-#include <rowan/layer/activations.hpp>
 #include <rowan/layer/compare.hpp>
 #include <rowan/layer/data.hpp>
 #include <rowan/layer/elementwise.hpp>
 #include <rowan/layer/fc.hpp>
 #include <rowan/layer/full.hpp>
 #include <rowan/layer/loss.hpp>
-#include <rowan/layer/reorder.hpp>
 #include <rowan/layer/while_loop.hpp>
 
 #include <cstdint>

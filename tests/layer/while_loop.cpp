@@ -11,7 +11,7 @@
 #include <rowan/layer/full.hpp>
 #include <rowan/layer/loss.hpp>
 #include <rowan/layer/parameter.hpp>
-#include <rowan/layer/reduce_sum.hpp>
+#include <rowan/layer/operators.hpp>
 #include <rowan/train/train.hpp>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // tests/libraries/library.cpp: a shared library with hidden symbols and rowan::compiled. program.cpp loads it twice.
 #include <rowan/graph/backward.hpp>
 #include <rowan/graph/net.hpp>
-#include <rowan/layer/activations.hpp>
+#include <rowan/layer/operators.hpp>
 #include <rowan/layer/data.hpp>
 #include <rowan/layer/elementwise.hpp>
 #include <rowan/layer/embedding.hpp>

@@ -43,7 +43,7 @@ TEST_CASE("argmax and argmin equal NumPy's", "[op][golden]") {
 
 TEST_CASE("argmax refuses axes that do not exist and lanes of no elements", "[op][bad]") {
     auto const none = Tensor<float>::from_shape({2, 0});
-    CHECK(test::refusal<ValueError>([&](Cpu e) { rowan::argmax(e, none, {.axis = 2}); }, none) == "axis is 2, expected in [-2, 2)");
+    CHECK(test::refusal<rowan::IndexError>([&](Cpu e) { rowan::argmax(e, none, {.axis = 2}); }, none) == "axis = 2 is not in [-2, 2)");
     CHECK(test::refusal<ShapeError>([&](Cpu e) { rowan::argmin(e, none, {.axis = 1}); }, none) == "x.shape() is [2, 0], expected at least one element for each result");
 }
 
@@ -85,8 +85,8 @@ TEST_CASE("top_k refuses a k that a row does not have, and its gradient position
     CHECK(test::refusal<ValueError>([&](Cpu e) { top_k(e, x, {.k = 3}); }, x) == "k is 3, expected in [1, 2]");
     CHECK(test::refusal<ValueError>([&](Cpu e) { top_k(e, x, {.k = 0}); }, x) == "k is 0, expected in [1, 2]");
     CHECK(test::refusal<ShapeError>([&](Cpu e) { top_k(e, Tensor<float>::full({}, 1)); }) == "x rank is 0, expected at least 1");
-    CHECK(test::refusal<IndexError>([&](Cpu e) { top_k_grad_op::run(e, x, Ids{{0}, {2}}, g); }, x, g) == "ids[1] = 2 is not in [0, 2)");
-    CHECK(test::refusal<ShapeError>([&](Cpu e) { top_k_grad_op::run(e, x, Ids{0}, Tensor<float>{1}); }, x) == "out_grad.shape() is [1], expected [2, 2] except for the last dim");
+    CHECK(test::refusal<IndexError>([&](Cpu e) { rowan::gradient_operator<rowan::top_k_op>::run(e, x, Ids{{0}, {2}}, g); }, x, g) == "ids[1] = 2 is not in [0, 2)");
+    CHECK(test::refusal<ShapeError>([&](Cpu e) { rowan::gradient_operator<rowan::top_k_op>::run(e, x, Ids{0}, Tensor<float>{1}); }, x) == "out_grad.shape() is [1], expected [2, 2] except for the last dim");
     CHECK(test::refusal<ShapeError>([] { top_k_op::infer(tensor_spec<float>({3})); }) == "top_k: x rank is 1, expected at least 2");
     CHECK(test::refusal<ValueError>([] { top_k_op::infer(tensor_spec<float>({UNK, 3}), {.k = 4}); }) == "k is 4, expected in [1, 3]");
 }
@@ -115,7 +115,7 @@ TEST_CASE("cumsum sums up to each element, in both directions", "[op][golden]") 
     CHECK((rowan::cumsum(Tensor<float>{16777216, 1, 1, 1, -16777216}) == Tensor<float>{16777216, 16777216, 16777218, 16777220, 3}));
     CHECK((rowan::cumsum(Tensor<float>{3e38F, 3e38F, -3e38F}, {.reverse = true}) == Tensor<float>{3e38F, 0, -3e38F}));
     CHECK(rowan::cumsum(Tensor<float>::from_shape({3, 0})).shape() == Tensor<float>::shape_type{3, 0});
-    CHECK(test::refusal<ValueError>([&](Cpu e) { rowan::cumsum(e, x, {.axis = -3}); }, x) == "axis is -3, expected in [-2, 2)");
+    CHECK(test::refusal<rowan::IndexError>([&](Cpu e) { rowan::cumsum(e, x, {.axis = -3}); }, x) == "axis = -3 is not in [-2, 2)");
 }
 
 TEST_CASE("gradients of top_k and cumsum equal central differences", "[op]") {

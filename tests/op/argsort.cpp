@@ -69,9 +69,9 @@ TEST_CASE("argsort has the same bits on any number of threads", "[op]") {
 
 TEST_CASE("argsort refuses axes that do not exist", "[op][bad]") {
     Tensor<float> const x{{1, 2}};
-    CHECK(test::refusal<rowan::ValueError>([&](Cpu e) { rowan::argsort(e, x, {.axis = 2}); }, x) == "axis is 2, expected in [-2, 2)");
-    CHECK(test::refusal<rowan::ValueError>([&](Cpu e) { rowan::argsort(e, x, {.axis = -3}); }, x) == "axis is -3, expected in [-2, 2)");
-    CHECK_THROWS_AS(argsort_op::infer(tensor_spec<float>({2}), {.axis = 1}), rowan::ValueError);
+    CHECK(test::refusal<rowan::IndexError>([&](Cpu e) { rowan::argsort(e, x, {.axis = 2}); }, x) == "axis = 2 is not in [-2, 2)");
+    CHECK(test::refusal<rowan::IndexError>([&](Cpu e) { rowan::argsort(e, x, {.axis = -3}); }, x) == "axis = -3 is not in [-2, 2)");
+    CHECK_THROWS_AS(argsort_op::infer(tensor_spec<float>({2}), {.axis = 1}), rowan::IndexError);
 }
 
 }  // namespace test_argsort

@@ -57,11 +57,14 @@ static_assert(rowan::fc_op::infer(tensor_spec<bfloat16>({7, 2}), tensor_spec<bfl
 static_assert(rowan::mse_op::infer(tensor_spec<double>({UNK, 3}), tensor_spec<double>({5, 3})) == tensor_spec<double>({1}));
 static_assert(rowan::cast_op<double>::infer(deep) == tensor_spec<double>({UNK, 64}, 2));
 
-// names are found at compile time; each builtin operator finds itself, and a registry has no objects
+// names are found at compile time; each builtin operator finds itself and says what it does, and a registry has no objects
 struct names_itself {
     std::string_view name;
     template <class Op>
     constexpr bool operator()(Op) const {
+        if constexpr (rowan::detail::is_builtin<Op>) {
+            if (Op::brief.empty() || !Op::brief.ends_with('.')) return false;
+        }
         return Op::name == name && rowan::operation<Op>;
     }
 };

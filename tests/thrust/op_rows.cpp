@@ -273,7 +273,7 @@ TEMPLATE_TEST_CASE("losses on a device refuse shapes at once and labels at the n
     D const exec{};
     Tensor<float, D> const x{{1, 2}, {3, 4}}, flat{1, 2}, one{1}, wide{{1, 2, 3}};
     Tensor<std::int64_t, D> const label{0, 1}, few{0}, bad{1, 2}, negative{-1, 7};
-    CHECK_THROWS_AS(rowan::softmax(flat, {.axis = 1}), rowan::ValueError);
+    CHECK_THROWS_AS(rowan::softmax(flat, {.axis = 1}), rowan::IndexError);
     CHECK_THROWS_AS(rowan::softmax_grad(x, wide), ShapeError);
     CHECK_THROWS_AS(rowan::cross_entropy(x, few), ShapeError);
     CHECK_THROWS_AS(rowan::cross_entropy_of_probabilities(x, few), ShapeError);
@@ -313,7 +313,7 @@ TEMPLATE_TEST_CASE("positions of extrema, top_k, one_hot and running sums on a d
             }
             CHECK(same_bits(rowan::argsort(on, {.axis = axis, .descending = axis == 1}), rowan::argsort(x, {.axis = axis, .descending = axis == 1})));
             CHECK(same_bits(rowan::cumsum(on, {.axis = axis, .reverse = axis == 1}), rowan::cumsum(x, {.axis = axis, .reverse = axis == 1})));
-            CHECK(same_bits(rowan::cumsum_grad_op::run(D{}, g_on, {.axis = axis}), rowan::cumsum_grad_op::run(Cpu{}, g, {.axis = axis})));
+            CHECK(same_bits(rowan::gradient_operator<rowan::cumsum_op>::run(D{}, g_on, {.axis = axis}), rowan::gradient_operator<rowan::cumsum_op>::run(Cpu{}, g, {.axis = axis})));
         }
         CHECK(same_bits(rowan::shape(on), rowan::shape(x)));
         auto const most = std::min<std::int64_t>(3, static_cast<std::int64_t>(shape.back()));
@@ -321,7 +321,7 @@ TEMPLATE_TEST_CASE("positions of extrema, top_k, one_hot and running sums on a d
         auto const [values_on, ids_on] = rowan::top_k(on, {.k = most});
         CHECK(same_bits(values_on, values));
         CHECK(same_bits(ids_on, ids));
-        CHECK(same_bits(rowan::top_k_grad_op::run(D{}, on, ids_on, values_on), rowan::top_k_grad_op::run(Cpu{}, x, ids, values)));
+        CHECK(same_bits(rowan::gradient_operator<rowan::top_k_op>::run(D{}, on, ids_on, values_on), rowan::gradient_operator<rowan::top_k_op>::run(Cpu{}, x, ids, values)));
     }
     auto rising = filled<float>({2, 600}, 3);
     std::sort(rising.data(), rising.data() + rising.size());

@@ -9,7 +9,7 @@
 #include <rowan/layer/embedding.hpp>
 #include <rowan/layer/full.hpp>
 #include <rowan/layer/matmul.hpp>
-#include <rowan/layer/reduce_sum.hpp>
+#include <rowan/layer/operators.hpp>
 #include <rowan/train/train.hpp>
 
 #include <array>

@@ -10,6 +10,7 @@
 #include <rowan/layer/fc.hpp>
 #include <rowan/layer/loss.hpp>
 #include <rowan/layer/sequence_pool.hpp>
+#include <rowan/layer/operators.hpp>
 #include <rowan/train/train.hpp>
 
 #include <array>

@@ -4,7 +4,7 @@
 #include "layer/check_net.hpp"
 
 #include <rowan/graph/backward.hpp>
-#include <rowan/layer/activations.hpp>
+#include <rowan/layer/operators.hpp>
 #include <rowan/layer/batch_norm.hpp>
 #include <rowan/layer/concat.hpp>
 #include <rowan/layer/data.hpp>
@@ -16,8 +16,7 @@
 #include <rowan/layer/loss.hpp>
 #include <rowan/layer/losses.hpp>
 #include <rowan/layer/matmul.hpp>
-#include <rowan/layer/reduce.hpp>
-#include <rowan/layer/reduce_sum.hpp>
+#include <rowan/layer/mean.hpp>
 #include <rowan/layer/reshape.hpp>
 #include <rowan/train/train.hpp>
 #include <rowan/op/sequence/expand_rows.hpp>

@@ -10,6 +10,7 @@
 #include <rowan/train/infer.hpp>
 #include <rowan/layer/loss.hpp>
 #include <rowan/layer/sequence_pool.hpp>
+#include <rowan/layer/operators.hpp>
 
 #include <array>
 #include <cmath>

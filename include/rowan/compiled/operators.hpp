@@ -6,39 +6,35 @@
 #include <rowan/op/elementwise/full.hpp>
 
 #include <cstdint>
-#include <type_traits>
 #include <vector>
 
 namespace rowan::inline v0::detail {
 
 using Kernels = std::vector<op_kernel const*>;
+using compiled_ops = builtin_ops::with<cast_op<double>, cast_op<float>, cast_op<std::int64_t>>;
+using compiled_sources = registry<full_op<double>, full_op<float>, full_op<std::int64_t>>;
 
 template <class Op, class... T>
 void compile_kernel(Kernels& kernels, type_list<T...>) {
-    static_assert(level_mask<Op, Cpu, LoDTensor<T, Cpu>...>() != no_mask,
-                  "rowan: compiled_kernels.hpp lists a kernel that does not exist");
+    static_assert(level_mask<Op, Cpu, LoDTensor<T, Cpu>...>() != no_mask || sparse_inputs_of<Op, Cpu, T...> != 0,
+                  "rowan: the operator lacks a kernel for elements that it says it takes");
     kernels.push_back(&kernel_of<Op, Cpu, T...>::value);
 }
 
 template <class E, class Op>
 void compile_operator(Kernels& kernels) {
-    using inputs = typename Op::inputs;
-    if constexpr (is_variadic<Op, Cpu, E>) {
-        kernels.push_back(&kernel_of<Op, Cpu, E>::value);
-    } else {
-        using plain = typename input_types<inputs, E, E>::type;
-        using with_int64 = typename input_types<inputs, E, std::int64_t>::type;
-        using with_int32 = typename input_types<inputs, E, std::int32_t>::type;
-        if constexpr (has_one_type<Op>) compile_kernel<Op>(kernels, plain{});
-        if constexpr (!has_one_type<Op> || !std::is_same_v<with_int64, plain>)
-            compile_kernel<Op>(kernels, with_int64{});
-        if constexpr (!std::is_same_v<with_int32, with_int64>) compile_kernel<Op>(kernels, with_int32{});
+    if constexpr (is_compiled<Op> && takes_elements<Op, E>) {
+        if constexpr (is_variadic<Op, Cpu, E>) {
+            kernels.push_back(&kernel_of<Op, Cpu, E>::value);
+        } else {
+            each_input_types<Op, E>([&]<class... T>(type_list<T...> types) { compile_kernel<Op>(kernels, types); });
+        }
     }
 }
 
 /// Instantiates the kernels of a list of operators for elements of E in the object file that calls it.
 template <class E, class... Op>
-Kernels compile_operators(type_list<Op...>) {
+Kernels compile_operators(registry<Op...>) {
     Kernels kernels;
     (compile_operator<E, Op>(kernels), ...);
     return kernels;

@@ -7,12 +7,12 @@
 
 namespace rowan::inline v0::detail {
 
-[[gnu::used]] static Kernels operators_of_int64() { return compile_operators<std::int64_t>(compiled_integer_ops{}); }
-[[gnu::used]] static Kernels operators_of_int32() { return compile_operators<std::int32_t>(compiled_integer_ops{}); }
-[[gnu::used]] static Kernels operators_of_bool() { return compile_operators<bool>(compiled_truth_ops{}); }
+[[gnu::used]] static Kernels operators_of_int64() { return compile_operators<std::int64_t>(compiled_ops{}); }
+[[gnu::used]] static Kernels operators_of_int32() { return compile_operators<std::int32_t>(compiled_ops{}); }
+[[gnu::used]] static Kernels operators_of_bool() { return compile_operators<bool>(compiled_ops{}); }
 
 template <class... Op>
-Kernels compile_sources(type_list<Op...>) {
+Kernels compile_sources(registry<Op...>) {
     return {&kernel_of<Op, Cpu>::value...};
 }
 [[gnu::used]] static Kernels operators_of_no_inputs() { return compile_sources(compiled_sources{}); }

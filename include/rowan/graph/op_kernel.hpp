@@ -1,10 +1,10 @@
 // rowan/graph/op_kernel.hpp: op_kernel, a type-erased operator for given element types.
 #pragma once
 
-#include <rowan/graph/detail/compiled_kernels.hpp>
 #include <rowan/graph/detail/op_call.hpp>
 #include <rowan/graph/detail/op_infer.hpp>
 #include <rowan/graph/value.hpp>
+#include <rowan/op/detail/input_types.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/op/var_spec.hpp>
 
@@ -59,7 +59,9 @@ struct op_kernel {
     bool (*row_wise)(AttributesRef attributes);  ///< see row_wise_of
     /// Computes the specs of the results from those of the inputs, see rowan::operation.
     std::vector<VarSpec> (*infer)(std::span<VarSpec const> in, AttributesRef attributes);
-    void (*run)(KernelCall const& call);          ///< runs the operator
+    void (*run)(KernelCall const& call);  ///< runs the operator
+    /// The attributes as the operator stores them, see operator_of; nullptr if as they are given.
+    Attributes (*normal)(std::span<VarSpec const> in, AttributesRef attributes) = nullptr;
     std::span<grad_kernel const> rules = {};      ///< of the backward pass
     std::span<grad_kernel const> row_rules = {};  ///< see row_rules_of
     /// Whether it may compute result 0 in place of input 0 if nothing else reads input 0.
@@ -254,6 +256,11 @@ private:
         }
     }
 
+    static constexpr auto normal() -> decltype(op_kernel::normal) {
+        if constexpr (detail::has_normal<Op>) return &detail::untyped_functions<Op, variadic>::normal;
+        return nullptr;
+    }
+
     static constexpr op_kernel const* in_step() {
         if constexpr (requires { typename Op::in_step; }) {
             return &kernel_of<typename Op::in_step, D, T...>::value;
@@ -291,6 +298,7 @@ constinit op_kernel const kernel_of<Op, D, T...>::value{
     .row_wise = &detail::untyped_functions<Op, variadic>::row_wise,
     .infer = &detail::untyped_functions<Op, variadic>::infer,
     .run = run(),
+    .normal = normal(),
     .rules = detail::rules_of<Op, D, detail::type_list<T...>, grad_rules_of<Op>>::value,
     .row_rules = detail::rules_of<Op, D, detail::type_list<T...>, row_rules_of<Op>>::value,
     .checks_first = checks_first(),

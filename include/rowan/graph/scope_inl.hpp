@@ -78,6 +78,7 @@ ROWAN_FUNCTION std::span<std::unique_ptr<Operator> const> Scope::operators() con
 ROWAN_FUNCTION Operator& Scope::new_op(op_kernel const& kernel, std::vector<Variable*> inputs, Attributes attributes) {
     std::vector<VarSpec> specs;
     for (Variable const* v : inputs) specs.push_back(v->spec());
+    if (kernel.normal != nullptr) attributes = kernel.normal(specs, attributes);
     auto const made = kernel.infer(specs, attributes);
     auto op = std::make_unique<Operator>(
         Operator{.kernel = &kernel, .attributes = std::move(attributes), .inputs = std::move(inputs)});

@@ -4,7 +4,7 @@
 #include <rowan/io/detail/former_names.hpp>
 #include <rowan/io/detail/program_reader.hpp>
 #include <rowan/io/operator_maker.hpp>
-#include <rowan/op/forward_ops.hpp>
+#include <rowan/op/builtin_ops.hpp>
 #include <rowan/train/optimizer.hpp>
 
 #include <vector>

@@ -1,12 +1,12 @@
 // rowan/io/operator_maker.hpp: make_operator, which selects an operator's kernel by the element types of its inputs.
 #pragma once
 
-#include <rowan/graph/detail/compiled_kernels.hpp>
 #include <rowan/graph/scope.hpp>
 #include <rowan/io/op_attributes.hpp>
+#include <rowan/op/detail/input_types.hpp>
 #include <rowan/op/elementwise/cast.hpp>
 #include <rowan/op/elementwise/full.hpp>
-#include <rowan/op/forward_ops.hpp>
+#include <rowan/op/builtin_ops.hpp>
 
 #include <algorithm>
 #include <array>
@@ -62,41 +62,20 @@ class OperatorKernels {
         std::size_t size = 0;
     };
 
-    // Lists the kernels whose inputs have elements of E, except that index slots have elements of E, int64 or int32.
+    // Lists the kernels for elements of E.
     template <class Op, class E>
     static constexpr void try_element(List& made) {
         if constexpr (is_variadic<Op, Device, E>) {
             made.choices[made.size++] = {wires_of<E>, true, &kernel_of<Op, Device, E>::value};
         } else {
-            try_index<Op, E, E>(made);
-            try_index<Op, E, std::int64_t>(made);
-            try_index<Op, E, std::int32_t>(made);
-            if constexpr (takes_levels_of_y<Op>) (..., try_index<Op, E, T>(made));
+            auto const try_one = [&]<class... In>(type_list<In...>) { try_types<Op, In...>(made); };
+            each_input_types<Op, E>(try_one);
+            if constexpr (has_statistics<Op> && !std::is_same_v<E, kept_t<E>>)
+                try_one(input_types<Op, E, E, kept_t<E>>{});
+            if constexpr (level_inputs_of<Op> != 0)
+                (..., (std::is_same_v<E, T> ? void() : try_one(input_types<Op, E, T>{})));
         }
     }
-
-    template <class Op, class E, class I>
-    static constexpr void try_index(List& made) {
-        [&]<class... Slot>(std::type_identity<slots<Slot...>>) {
-            constexpr bool any_index = (is_index_slot<Slot> || ...);
-            constexpr bool kept = (is_in<Slot, type_list<slot::mean, slot::variance>> || ...);
-            if constexpr (std::is_same_v<E, I> ? has_one_type<Op> || takes_integers<Op>
-                                               : any_index || takes_levels_of_y<Op>) {
-                try_types<Op, element_in<Op, Slot, E, E, I>...>(made);
-                if constexpr (kept && !std::is_same_v<E, kept_t<E>>)
-                    try_types<Op, element_in<Op, Slot, E, kept_t<E>, I>...>(made);
-            }
-        }(std::type_identity<typename Op::inputs>{});
-    }
-
-    // The elements in a slot: bool for conditions, I for indices, Kept for statistics kept between steps, else E.
-    template <class Op, class Slot, class E, class Kept, class I>
-    using element_in = std::conditional_t<
-        std::is_same_v<Slot, slot::index>, std::int64_t,
-        std::conditional_t<
-            std::is_same_v<Slot, slot::condition>, bool,
-            std::conditional_t<is_index_slot<Slot> || (takes_levels_of_y<Op> && std::is_same_v<Slot, slot::y>), I,
-                               std::conditional_t<is_in<Slot, type_list<slot::mean, slot::variance>>, Kept, E>>>>;
 
     template <class Op, class... E>
     static constexpr void try_types(List& made) {
@@ -104,35 +83,35 @@ class OperatorKernels {
             made.choices[made.size++] = {wires_of<E...>, false, &kernel_of<Op, Device, E...>::value};
     }
 
-    template <class Op, bool named>
+    template <class Op>
     static constexpr List list() {
         List made;
         if constexpr (Op::inputs::size == 0) {
             made.choices[made.size++] = {{}, false, &kernel_of<Op, Device>::value};
         } else {
             (..., try_element<Op, T>(made));
-            if constexpr (takes_integers<Op> || named) {
+            if constexpr (takes_elements<Op, std::int64_t>) {
                 try_element<Op, std::int64_t>(made);
                 try_element<Op, std::int32_t>(made);
             }
-            if constexpr (takes_truth_values<Op> || named) try_element<Op, bool>(made);
-            if constexpr (named) try_element<Op, double>(made);  // such as accuracies and edit distances
+            if constexpr (takes_elements<Op, bool>) try_element<Op, bool>(made);
+            if constexpr (family_of<Op> == OpFamily::cast)
+                try_element<Op, double>(made);  // such as accuracies and edit distances
         }
         return made;
     }
 
-    template <class Op, bool named>
+    template <class Op>
     static constexpr auto kernels = [] {
-        constexpr List made = list<Op, named>();
+        constexpr List made = list<Op>();
         std::array<KernelChoice, made.size> all{};
         std::copy_n(made.choices.begin(), made.size, all.begin());
         return all;
     }();
 
 public:
-    /// `named`: for integers, bool and double in any case.
-    template <class Op, bool named>
-    static constexpr OperatorChoices of{kernels<Op, named>, &owned_attributes<attributes_of<Op>>};
+    template <class Op>
+    static constexpr OperatorChoices of{kernels<Op>, &owned_attributes<attributes_of<Op>>};
 };
 
 /// Makes operators of `Ops` with the kernels of OperatorKernels<Device, T...>.
@@ -167,7 +146,7 @@ private:
 
     template <class... Op>
     static auto const& of_all(registry<Op...>) {
-        static constexpr std::array<OperatorChoices const*, sizeof...(Op)> all{&Kernels::template of<Op, false>...};
+        static constexpr std::array<OperatorChoices const*, sizeof...(Op)> all{&Kernels::template of<Op>...};
         return all;
     }
 
@@ -177,10 +156,10 @@ private:
         OperatorChoices const* choices;
     };
     static constexpr std::array<Named, 2 * sizeof...(T) + 2> named{
-        Named{cast_op<T>::name, &Kernels::template of<cast_op<T>, true>}...,
-        Named{full_op<T>::name, &Kernels::template of<full_op<T>, true>}...,
-        Named{cast_op<std::int64_t>::name, &Kernels::template of<cast_op<std::int64_t>, true>},
-        Named{full_op<std::int64_t>::name, &Kernels::template of<full_op<std::int64_t>, true>}};
+        Named{cast_op<T>::name, &Kernels::template of<cast_op<T>>}...,
+        Named{full_op<T>::name, &Kernels::template of<full_op<T>>}...,
+        Named{cast_op<std::int64_t>::name, &Kernels::template of<cast_op<std::int64_t>>},
+        Named{full_op<std::int64_t>::name, &Kernels::template of<full_op<std::int64_t>>}};
 };
 
 }  // namespace rowan::inline v0::detail

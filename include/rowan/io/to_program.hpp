@@ -10,9 +10,9 @@
 #include <rowan/graph/while_loop.hpp>
 #include <rowan/io/op_attributes.hpp>
 #include <rowan/io/program_desc.hpp>
+#include <rowan/op/builtin_ops.hpp>
 #include <rowan/op/elementwise/cast.hpp>
 #include <rowan/op/elementwise/full.hpp>
-#include <rowan/op/forward_ops.hpp>
 
 #include <array>
 #include <cstddef>

@@ -102,31 +102,6 @@ Var<bool, Device> logical_or(Var<bool, Device> const& x, Var<bool, Device> const
                              BroadcastOptions const& options = {}) {
     return rowan::detail::compare<logical_or_op>(x, y, options);
 }
-/// !x, element-wise, as layer::less.
-template <class Device>
-Var<bool, Device> logical_not(Var<bool, Device> const& x) {
-    return apply<logical_not_op>({}, x);
-}
-
-/// Whether elements are neither infinite nor NaN.
-/// shapes   x [...] -> [...], with the levels of x
-/// errors   none
-/// cost     as rowan::isfinite, when the net runs
-template <class T, class Device>
-Var<bool, Device> isfinite(Var<T, Device> const& x) {
-    return apply<isfinite_op>({}, x);
-}
-/// Whether elements are NaN, as layer::isfinite.
-template <class T, class Device>
-Var<bool, Device> isnan(Var<T, Device> const& x) {
-    return apply<isnan_op>({}, x);
-}
-/// Whether elements are infinity or -infinity, as layer::isfinite.
-template <class T, class Device>
-Var<bool, Device> isinf(Var<T, Device> const& x) {
-    return apply<isinf_op>({}, x);
-}
-
 /// The element of x where the condition is true, else that of y, see rowan::where. The gradient goes to the element
 /// that was chosen; a NaN that was not chosen has no effect.
 ///     auto const finite = layer::where(layer::isfinite(x), x, y);
@@ -152,15 +127,6 @@ Var<T, Device> where(Var<bool, Device> const& condition, Var<T, Device> const& x
 template <class T, class Device>
 Var<T, Device> where(Var<bool, Device> const& condition, double x, Var<T, Device> const& y) {
     return where(condition, apply<full_like_op>({x}, y), y);
-}
-
-/// Whether any element is true; false if x is empty.
-/// shapes   x [...] -> [1]
-/// errors   none
-/// cost     at most one read of x, when the net runs
-template <class Device>
-Var<bool, Device> any(Var<bool, Device> const& x) {
-    return apply<any_op>({}, x);
 }
 
 }  // namespace rowan::inline v0::layer

@@ -11,22 +11,6 @@
 
 namespace rowan::inline v0::layer {
 
-/// The negative log-likelihood of the labels of each sequence, as rowan::linear_chain_crf and Paddle's layer. The
-/// transitions are a parameter: row 0 has the scores of first tags, row 1 of last tags, row 2 + k of the tags after k.
-///     auto scores = layer::fc(words, {.output_size = tags});
-///     auto transition = layer::parameter<float>({tags + 2, tags}, {});      // zeros at first
-///     auto cost = layer::linear_chain_crf(scores, transition, labels);     // its mean or sum is trained
-///     auto path = layer::crf_decoding(scores, transition);
-/// shapes   emission [rows, tags] with levels, transition [tags + 2, tags], label [rows] or [rows, 1] -> [sequences, 1]
-/// errors   ShapeError if the shapes do not fit or emission has no levels; when the net runs, IndexError if a label is
-///          not in [0, tags)
-/// cost     as rowan::linear_chain_crf, when the net runs
-template <class T, id_type I, class Device>
-Var<T, Device> linear_chain_crf(Var<T, Device> const& emission, Var<T, Device> const& transition,
-                                Var<I, Device> const& label) {
-    return apply<linear_chain_crf_op>({}, emission, transition, label);
-}
-
 /// The best tags of each sequence, as rowan::crf_decoding.
 /// shapes   emission [rows, tags] with levels, transition [tags + 2, tags] -> [rows, 1], with the levels of emission
 /// errors   ShapeError if the shapes do not fit or emission has no levels

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <rowan/layer/cast.hpp>
-#include <rowan/layer/pick_sequences.hpp>
+#include <rowan/layer/operators.hpp>
 #include <rowan/op/sequence/interleave_rows.hpp>
 
 #include <cstdint>

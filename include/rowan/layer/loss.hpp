@@ -61,7 +61,7 @@ requires(!std::same_as<X, Y> || rowan::detail::no_var<X>) auto mse(X const& x, Y
 /// The probabilities of the classes, along the last axis or the one given, as rowan::softmax and PyTorch's.
 ///     auto shares = layer::softmax(scores, {.axis = 1});    // [n, classes, m], whose sums along axis 1 are 1
 /// shapes   [n, ..., classes] -> the same; with an axis, [...] -> [...]; with the levels of x
-/// errors   ShapeError if x has a rank below 2, or with an axis below 1; ValueError if the axis is not in [-rank, rank)
+/// errors   ShapeError if x has a rank below 2, or with an axis below 1; IndexError if the axis is not in [-rank, rank)
 /// cost     as rowan::softmax, when the net runs
 template <class T, class Device>
 Var<T, Device> softmax(Var<T, Device> const& x) {
@@ -94,7 +94,7 @@ Var<T, Device> log_softmax(Var<T, Device> const& x, SoftmaxOptions const& option
 /// shapes   x [n, classes] of probabilities, label [n] -> [1], or [n] without reduction; or x [...] with classes along
 ///          the axis, label [...] without that axis -> [1], or that of label without reduction
 /// errors   ShapeError if x has a rank below 2, label has another shape or there is not one weight for each class;
-///          ValueError if the axis is not in [-rank, rank); when the net runs, IndexError if a label is not in
+///          IndexError if the axis is not in [-rank, rank); when the net runs, IndexError if a label is not in
 ///          [0, classes) and not ignore_index
 /// cost     as rowan::cross_entropy_of_probabilities, when the net runs
 template <class T, id_type I, class Device>

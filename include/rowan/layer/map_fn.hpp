@@ -5,6 +5,7 @@
 #include <rowan/layer/compare.hpp>
 #include <rowan/layer/elementwise.hpp>
 #include <rowan/layer/full.hpp>
+#include <rowan/layer/operators.hpp>
 #include <rowan/layer/rnn.hpp>
 #include <rowan/layer/while_loop.hpp>
 

@@ -1,7 +1,6 @@
 // rowan/layer/reshape.hpp: shape, and layers that change it: reshape, squeeze, unsqueeze, transpose, stack; row_dot.
 #pragma once
 
-#include <rowan/layer/detail/axis_from_first.hpp>
 #include <rowan/layer/var.hpp>
 #include <rowan/op/matrix/row_dot.hpp>
 #include <rowan/op/shape/reshape.hpp>
@@ -17,15 +16,6 @@
 
 namespace rowan::inline v0::layer {
 
-/// The dims of x when the net runs, see rowan::shape.
-/// shapes   x [...] -> [rank]
-/// errors   none
-/// cost     as rowan::shape, when the net runs
-template <class T, class Device>
-Var<std::int64_t, Device> shape(Var<T, Device> const& x) {
-    return apply<shape_op>({}, x);
-}
-
 /// x with another shape. A dim of 0 stands for that dim of x, and one dim of -1 for what remains.
 ///     auto flat = layer::reshape(x, {0, -1});     // [n, 3, 4] -> [n, 12], with the levels of x
 /// shapes   x [...] -> shape; with the levels of x if the first dim is that of x: it is 0, or the other dims have as
@@ -34,9 +24,6 @@ Var<std::int64_t, Device> shape(Var<T, Device> const& x) {
 /// cost     O(1), when the net runs
 template <class T, class Device>
 Var<T, Device> reshape(Var<T, Device> const& x, std::vector<std::int64_t> shape) {
-    Dims const dims = rowan::detail::reshaped_dims(x->spec().dims, shape);
-    if (!shape.empty() && shape[0] == -1 && rowan::detail::keeps_rows(x->spec().dims, dims, shape))
-        shape[0] = 0;  // what a recurrent net can tell from another first dim
     return apply<reshape_op>({.shape = std::move(shape)}, x);
 }
 
@@ -46,13 +33,6 @@ Var<T, Device> reshape(Var<T, Device> const& x, std::vector<std::int64_t> shape)
 /// cost     O(1), when the net runs
 template <class T, class Device>
 Var<T, Device> squeeze(Var<T, Device> const& x, std::vector<std::int64_t> axes = {}) {
-    Dims const& dims = x->spec().dims;
-    for (std::int64_t& axis : axes) axis = rowan::detail::axis_from_first(x, axis);
-    if (axes.empty()) {
-        for (std::size_t i = 0; i < dims.size(); ++i) {
-            if (dims[i] == 1) axes.push_back(static_cast<std::int64_t>(i));
-        }
-    }
     return apply<squeeze_op>({.axes = std::move(axes)}, x);
 }
 
@@ -64,8 +44,6 @@ Var<T, Device> squeeze(Var<T, Device> const& x, std::vector<std::int64_t> axes =
 /// cost     O(1), when the net runs
 template <class T, class Device>
 Var<T, Device> unsqueeze(Var<T, Device> const& x, std::vector<std::int64_t> axes) {
-    auto const rank = static_cast<std::int64_t>(x->spec().dims.size() + axes.size());
-    for (std::int64_t& axis : axes) axis += axis < 0 && axis >= -rank ? rank : 0;
     return apply<unsqueeze_op>({.axes = std::move(axes)}, x);
 }
 
@@ -76,7 +54,6 @@ Var<T, Device> unsqueeze(Var<T, Device> const& x, std::vector<std::int64_t> axes
 /// cost     as rowan::transpose, when the net runs
 template <class T, class Device>
 Var<T, Device> transpose(Var<T, Device> const& x, std::vector<std::int64_t> perm = {}) {
-    for (std::int64_t& axis : perm) axis = rowan::detail::axis_from_first(x, axis);
     return apply<transpose_op>({.perm = std::move(perm)}, x);
 }
 
@@ -86,12 +63,9 @@ Var<T, Device> transpose(Var<T, Device> const& x, std::vector<std::int64_t> perm
 /// errors   ShapeError if x is empty, shapes differ, or the rank is 8; ValueError if there is no such axis
 /// cost     as rowan::stack, when the net runs
 template <class T, class Device>
-Var<T, Device> stack(std::vector<Var<T, Device>> const& x, StackOptions options = {}) {
+Var<T, Device> stack(std::vector<Var<T, Device>> const& x, StackOptions const& options = {}) {
     std::vector<Variable*> inputs;
     for (auto const& part : x) inputs.push_back(&*part);
-    if (auto const rank = x.empty() ? 0 : static_cast<std::int64_t>(x[0]->spec().dims.size() + 1);
-        options.axis < 0 && options.axis >= -rank)
-        options.axis += rank;
     return Var<T, Device>(*default_scope().new_op<stack_op, Device, T>(std::move(inputs), options).outputs[0]);
 }
 template <class T, class Device>
@@ -105,16 +79,6 @@ Var<T, Device> stack(std::vector<Var<T, Device>> const& x, std::int64_t axis) {
 template <class T, class Device>
 Var<T, Device> stack(std::initializer_list<Var<T, Device>> x, std::int64_t axis) {
     return stack(x, StackOptions{.axis = axis});
-}
-
-/// The dot product of each row of x with the same row of y, see rowan::row_dot.
-///     auto score = layer::row_dot(query, key);
-/// shapes   both [n, width] -> [n, 1], with the levels of x
-/// errors   ShapeError if x is not a matrix or the shapes differ
-/// cost     as rowan::row_dot, when the net runs
-template <class T, class Device>
-Var<T, Device> row_dot(Var<T, Device> const& x, Var<T, Device> const& y) {
-    return apply<row_dot_op>({}, x, y);
 }
 
 }  // namespace rowan::inline v0::layer

@@ -10,14 +10,14 @@ namespace rowan::inline v0 {
 
 /// The name of a member of an attributes struct in descriptors. Attributes that are stored in descriptors list their
 /// members, which may be numbers, bool, enumerations, Dims, vectors of int64 or double, strings, or std::optional of
-/// these: as a std::tuple of fields, or as arguments of a call, which takes the compiler less memory.
+/// these: as a std::tuple of fields, or as a function that calls visit with them, which takes the compiler less memory.
 ///     struct attributes {
 ///         double limit = 1;
 ///         static constexpr auto fields = std::tuple{field{"limit", &attributes::limit}};
 ///     };
 ///     struct others {
 ///         double limit = 1;
-///         static constexpr auto fields(auto const& visit) { return visit(field{"limit", &others::limit}); }
+///         ROWAN_OPTIONS(others, limit)      // that function for any number of members, under their own names
 ///     };
 template <class Struct, class Member>
 struct field {
@@ -56,3 +56,19 @@ constexpr void each_field(Visit const& visit) {
 }
 
 }  // namespace rowan::inline v0
+
+/// Lists members of a struct of options: `fields` calls visit(field{"a", &Struct::a}, …).
+#define ROWAN_OPTIONS(Struct, ...)                                        \
+    template <class Visit>                                                \
+    static constexpr auto fields(Visit const& visit) {                    \
+        return visit(ROWAN_EXPAND(ROWAN_FIELDS_OF(Struct, __VA_ARGS__))); \
+    }
+
+// The macro of a list calls itself again in the next of the scans that ROWAN_EXPAND makes.
+#define ROWAN_FIELDS_OF(Struct, member, ...) \
+    ::rowan::field{#member, &Struct::member} __VA_OPT__(, ROWAN_FIELDS_AGAIN ROWAN_PARENS(Struct, __VA_ARGS__))
+#define ROWAN_FIELDS_AGAIN() ROWAN_FIELDS_OF
+#define ROWAN_PARENS ()
+#define ROWAN_EXPAND(...) ROWAN_EXPAND_3(ROWAN_EXPAND_3(ROWAN_EXPAND_3(__VA_ARGS__)))
+#define ROWAN_EXPAND_3(...) ROWAN_EXPAND_1(ROWAN_EXPAND_1(ROWAN_EXPAND_1(__VA_ARGS__)))
+#define ROWAN_EXPAND_1(...) __VA_ARGS__

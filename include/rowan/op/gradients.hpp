@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rowan/core/tensor.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/op/var_spec.hpp>
 
@@ -12,11 +13,6 @@
 #include <utility>
 
 namespace rowan::inline v0 {
-
-/// The attributes of an operator that has none.
-struct no_attributes {
-    friend constexpr bool operator==(no_attributes const&, no_attributes const&) = default;
-};
 
 namespace detail {
 

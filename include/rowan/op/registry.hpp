@@ -80,7 +80,7 @@ inline constexpr unsigned level_inputs_of = [] {
 /// errors   none
 /// cost     that of the operator's function, if it has one
 template <class Op, class Attributes>
-bool row_wise_of(Attributes const& attributes) {
+constexpr bool row_wise_of(Attributes const& attributes) {
     static_cast<void>(attributes);
     if constexpr (requires { Op::row_wise(attributes); }) {
         return Op::row_wise(attributes);
@@ -111,7 +111,7 @@ inline constexpr OpFamily family_of<Op> = Op::family;
 /// errors   none
 /// cost     that of the operator's function, if it has one
 template <class Op, class Attributes>
-bool row_output_of(Attributes const& attributes) {
+constexpr bool row_output_of(Attributes const& attributes) {
     static_cast<void>(attributes);
     if constexpr (requires { Op::row_output(attributes); }) {
         return Op::row_output(attributes);

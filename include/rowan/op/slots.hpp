@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 #include <type_traits>
 
@@ -45,35 +46,56 @@ struct grad_of {
     static constexpr std::string_view name = detail::joined_name<Slot, detail::grad_suffix>::value;
 };
 
+/// What a slot holds where it is not the elements of the operator, as its `static constexpr Holds holds`.
+enum class Holds : std::uint8_t {
+    elements,              ///< those of the operator
+    integers,              ///< int64 or int32: ids, labels, offsets, lengths
+    integers_or_elements,  ///< as well: labels that may be probabilities
+    int64,                 ///< int64 alone: seeds, numbers of steps
+    truth,                 ///< bool
+    statistics             ///< what is kept between steps: dtype<T>::sum where elements have 16 bits
+};
+
+/// The slot's `holds`; elements if it does not say.
+template <class Slot>
+inline constexpr Holds holds_of = [] {
+    if constexpr (requires { Slot::holds; }) {
+        return Slot::holds;
+    } else {
+        return Holds::elements;
+    }
+}();
+
 /// The slots that many operators have. User-defined operators may use others: any type with a `name`.
 namespace slot {
 
-#define ROWAN_SLOT(slot)                                \
-    struct slot {                                       \
-        static constexpr std::string_view name = #slot; \
+#define ROWAN_SLOT(slot, ...)                                          \
+    struct slot {                                                      \
+        static constexpr std::string_view name = #slot;                \
+        __VA_OPT__(static constexpr Holds holds = Holds::__VA_ARGS__;) \
     };
-ROWAN_SLOT(x)          // input
-ROWAN_SLOT(y)          // second input
-ROWAN_SLOT(condition)  // truth values
-ROWAN_SLOT(w)          // weight or table
-ROWAN_SLOT(b)          // bias
-ROWAN_SLOT(out)        // result
-ROWAN_SLOT(saved)      // values that the forward pass saves for the backward pass
-ROWAN_SLOT(ids)        // row ids of a table
-ROWAN_SLOT(offset)     // first row of each sequence that is kept
-ROWAN_SLOT(length)     // number of rows of each sequence
-ROWAN_SLOT(weight)     // weight of each id
-ROWAN_SLOT(updates)    // rows that are added at places
-ROWAN_SLOT(label)      // target of a loss
-ROWAN_SLOT(query)      // rows of attention: what is asked, what answers by its scores, and what is returned
+ROWAN_SLOT(x)                 // input
+ROWAN_SLOT(y)                 // second input
+ROWAN_SLOT(condition, truth)  // truth values
+ROWAN_SLOT(w)                 // weight or table
+ROWAN_SLOT(b)                 // bias
+ROWAN_SLOT(out)               // result
+ROWAN_SLOT(saved)             // values that the forward pass saves for the backward pass
+ROWAN_SLOT(ids, integers)     // row ids of a table
+ROWAN_SLOT(offset, integers)  // first row of each sequence that is kept
+ROWAN_SLOT(length, integers)  // number of rows of each sequence
+ROWAN_SLOT(weight)            // weight of each id
+ROWAN_SLOT(updates)           // rows that are added at places
+ROWAN_SLOT(label, integers)   // target of a loss
+ROWAN_SLOT(query)             // rows of attention: what is asked, what answers by its scores, and what is returned
 ROWAN_SLOT(key)
 ROWAN_SLOT(value)
-ROWAN_SLOT(seed)    // random seed
-ROWAN_SLOT(h_prev)  // state before a step
-ROWAN_SLOT(c_prev)  // cell before a step
-ROWAN_SLOT(h)       // state after a step
-ROWAN_SLOT(c)       // cell after a step
-ROWAN_SLOT(param)   // parameter of an optimizer; its gradient and states follow
+ROWAN_SLOT(seed, int64)  // random seed
+ROWAN_SLOT(h_prev)       // state before a step
+ROWAN_SLOT(c_prev)       // cell before a step
+ROWAN_SLOT(h)            // state after a step
+ROWAN_SLOT(c)            // cell after a step
+ROWAN_SLOT(param)        // parameter of an optimizer; its gradient and states follow
 ROWAN_SLOT(grad)
 ROWAN_SLOT(moment)
 ROWAN_SLOT(moment2)
@@ -82,16 +104,22 @@ ROWAN_SLOT(mean_square)
 ROWAN_SLOT(mean_step)
 ROWAN_SLOT(velocity)
 ROWAN_SLOT(linear)
-ROWAN_SLOT(mean)  // moving mean and variance, and those after a step of training
-ROWAN_SLOT(variance)
+ROWAN_SLOT(mean, statistics)  // moving mean and variance, and those after a step of training
+ROWAN_SLOT(variance, statistics)
 ROWAN_SLOT(next_mean)
 ROWAN_SLOT(next_variance)
-ROWAN_SLOT(array)   // TensorArray
-ROWAN_SLOT(index)   // slot of an array, or number of a step
-ROWAN_SLOT(state)   // states of a loop
-ROWAN_SLOT(last)    // states after the last step
-ROWAN_SLOT(scopes)  // values of all steps
+ROWAN_SLOT(array)         // TensorArray
+ROWAN_SLOT(index, int64)  // slot of an array, or number of a step
+ROWAN_SLOT(state)         // states of a loop
+ROWAN_SLOT(last)          // states after the last step
+ROWAN_SLOT(scopes)        // values of all steps
 #undef ROWAN_SLOT
+
+/// The target of a loss: class numbers, or a probability of each class.
+struct target {
+    static constexpr std::string_view name = "label";
+    static constexpr Holds holds = Holds::integers_or_elements;
+};
 
 }  // namespace slot
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <rowan/graph/backward.hpp>
-#include <rowan/graph/detail/compiled_kernels.hpp>
 #include <rowan/graph/detail/device_values.hpp>
 #include <rowan/graph/scope.hpp>
 #include <rowan/op/detail/dtype_text.hpp>
@@ -33,8 +32,8 @@ namespace layer {
 /// The element types of an optimizer or a GradientClip that is given none: float and double, and bfloat16 if its
 /// operator is one of rowan's.
 template <class O>
-using trained_dtypes = std::conditional_t<rowan::detail::is_in<typename O::op, rowan::detail::compiled_ops>,
-                                          dtypes<float, double, bfloat16>, dtypes<float, double>>;
+using trained_dtypes = std::conditional_t<rowan::detail::is_builtin<typename O::op>, dtypes<float, double, bfloat16>,
+                                          dtypes<float, double>>;
 
 /// One of the optimizers of optimizers.hpp, or a user-defined one with the same members, for parameters of given
 /// element types on a device.

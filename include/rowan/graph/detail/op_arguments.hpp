@@ -1,7 +1,7 @@
 // rowan/graph/detail/op_arguments.hpp: level_mask and call, which select an operator's kernel by argument types.
 #pragma once
 
-#include <rowan/graph/detail/compiled_kernels.hpp>
+#include <rowan/op/detail/input_types.hpp>
 #include <rowan/op/gradients.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 #include <rowan/sparse/selected_rows.hpp>

@@ -8,6 +8,7 @@
 #include <rowan/op/var_spec.hpp>
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -36,6 +37,12 @@ auto infer_of(attributes_of<Op> const& attributes, In const&... in) {
     }
 }
 
+/// Whether the operator has a function `normal`.
+template <class Op>
+concept has_normal = requires(VarSpec const& x, attributes_of<Op> const& attributes) {
+    Op::normal(x, attributes);
+};
+
 /// The functions of an op_kernel that do not depend on its element types. In operators_double.cpp and
 /// operators_integer.cpp they are only declared, because operators_float.cpp defines them.
 template <class Op, bool variadic>
@@ -45,6 +52,7 @@ struct untyped_functions {
     static unsigned row_inputs(std::span<VarSpec const> in, AttributesRef attributes);
     static bool row_output(AttributesRef attributes, std::size_t i);
     static bool row_wise(AttributesRef attributes);
+    static Attributes normal(std::span<VarSpec const> in, AttributesRef attributes);
 #else
     static std::vector<VarSpec> infer(std::span<VarSpec const> in, AttributesRef attributes) {
         check_inputs(Op::name, in.size(), Op::inputs::size, variadic);
@@ -82,6 +90,13 @@ struct untyped_functions {
         return row_output_of<Op>(attributes_for<Op>(attributes));
     }
     static bool row_wise(AttributesRef attributes) { return row_wise_of<Op>(attributes_for<Op>(attributes)); }
+    static Attributes normal(std::span<VarSpec const> in, AttributesRef attributes) {
+        auto given = attributes_for<Op>(attributes);
+        if constexpr (has_normal<Op>) {
+            if (!in.empty()) given = Op::normal(in[0], std::move(given));
+        }
+        return std::make_shared<attributes_of<Op> const>(std::move(given));
+    }
 #endif
 };
 

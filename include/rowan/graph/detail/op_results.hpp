@@ -2,7 +2,6 @@
 #pragma once
 
 #include <rowan/core/tensor.hpp>
-#include <rowan/graph/detail/compiled_kernels.hpp>
 #include <rowan/graph/value.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 #include <rowan/sparse/selected_rows.hpp>

@@ -9,6 +9,7 @@
 #include <rowan/op/detail/broadcast.hpp>
 #include <rowan/op/detail/reduction.hpp>
 #include <rowan/op/detail/wide_product.hpp>
+#include <rowan/op/operator_of.hpp>
 
 #include <array>
 #include <cstddef>
@@ -106,6 +107,9 @@ Tensor<T, D> spread(D const& exec, Map const& map, Tensor<T, D> const& x, std::a
 /// The rule of reduce_mean, see reduce_op.
 struct axis_means {
     static constexpr std::string_view name = "reduce_mean";
+    static constexpr std::string_view brief =
+        "The means of the elements along these axes, by default along all of them.";
+    static constexpr Elements elements = Elements::floats;
     static constexpr bool reads_out = false;
 
     template <class T, class D>
@@ -137,6 +141,9 @@ struct axis_means {
 
 struct axis_products {
     static constexpr std::string_view name = "reduce_prod";
+    static constexpr std::string_view brief =
+        "The products of the elements along these axes, by default along all of them.";
+    static constexpr Elements elements = Elements::numbers;
     static constexpr bool reads_out = false;
 
     template <class T, class D>
@@ -201,6 +208,9 @@ private:
 template <bool greatest>
 struct axis_extremes {
     static constexpr std::string_view name = greatest ? "reduce_max" : "reduce_min";
+    static constexpr std::string_view brief = greatest ? "The greatest elements along some axes, by default of all."
+                                                       : "The smallest elements along some axes, by default of all.";
+    static constexpr Elements elements = Elements::numbers;
     static constexpr bool reads_out = true;
 
     template <class T, class D>

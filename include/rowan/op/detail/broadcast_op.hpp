@@ -6,6 +6,7 @@
 #include <rowan/op/detail/joined_name.hpp>
 #include <rowan/op/elementwise/broadcast_options.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 
 #include <string_view>
@@ -15,7 +16,7 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-// A formula has a name, the value of x and y as its operator(), and `gradient_x` and `gradient_y`, which compute the
+// A formula has a name and a brief, the value of x and y as its operator(), and `gradient_x` and `gradient_y`, which compute the
 // gradients from x, y and the gradient g of the result.
 
 /// g
@@ -43,13 +44,10 @@ constexpr unsigned rows_of_both(VarSpec const& x, VarSpec const& y, BroadcastOpt
 
 /// The gradient of x or y of a broadcast_op, from both and the gradient of the result.
 template <class Formula, bool of_y>
-struct broadcast_grad_op {
+struct broadcast_grad_op : operator_of<slots<slot::x, slot::y, grad_of<slot::out>>,
+                                       slots<grad_of<std::conditional_t<of_y, slot::y, slot::x>>>, BroadcastOptions> {
     static constexpr std::string_view name = detail::joined_name<
         Formula, std::conditional_t<of_y, detail::broadcast_grad_y_suffix, detail::broadcast_grad_x_suffix>>::value;
-    using inputs = slots<slot::x, slot::y, grad_of<slot::out>>;
-    using outputs = slots<grad_of<std::conditional_t<of_y, slot::y, slot::x>>>;
-    using attributes = BroadcastOptions;
-    using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, VarSpec const&, BroadcastOptions const& = {}) {
         return of_y ? y : x;
@@ -66,11 +64,8 @@ struct broadcast_grad_op {
 /// An operator on the elements of two tensors whose shapes are broadcast by NumPy's rules: the last dims are aligned, a
 /// dim of 1 is repeated, and so are the dims that one of them lacks.
 template <class Formula>
-struct broadcast_op {
-    static constexpr std::string_view name = Formula::name;
-    using inputs = slots<slot::x, slot::y>;
-    using outputs = slots<slot::out>;
-    using attributes = BroadcastOptions;
+struct broadcast_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>, BroadcastOptions> {
+    static constexpr std::string_view name = Formula::name, brief = Formula::brief;
     using grad = grad_rules<grad_rule<broadcast_grad_op<Formula, false>>, grad_rule<broadcast_grad_op<Formula, true>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, BroadcastOptions const& options = {}) {

@@ -7,6 +7,7 @@
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/on_device.hpp>
+#include <rowan/op/detail/axis.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -17,15 +18,6 @@
 #include <vector>
 
 namespace rowan::inline v0::detail {
-
-[[noreturn]] void bad_axis(std::int64_t axis, std::size_t rank);
-
-/// The axis counted from the first dim; -1 is the last one.
-constexpr std::size_t checked_axis(std::int64_t axis, std::size_t rank) {
-    auto const dims = static_cast<std::int64_t>(rank);
-    if (axis < -dims || axis >= dims) bad_axis(axis, rank);
-    return static_cast<std::size_t>(axis < 0 ? axis + dims : axis);
-}
 
 /// The name of tensor k of a list, and that of a dim of a tensor, for error messages.
 std::string part_name(char const* field, std::size_t k);

@@ -8,13 +8,6 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION void bad_axis(std::int64_t axis, std::size_t rank) {
-    std::string const dims = std::to_string(rank);
-    std::string text = rank == 0 ? "a tensor of rank 1 or more" : "in [-";
-    if (rank != 0) text.append(dims).append(", ").append(dims).append(")");
-    throw ValueError("axis", axis, text);
-}
-
 ROWAN_FUNCTION std::string part_name(char const* field, std::size_t k) {
     return std::string(field).append("[").append(std::to_string(k)).append("]");
 }

@@ -41,6 +41,7 @@ ROWAN_HD_INLINE V logarithm_of_one_minus(V const& x) {
 /// (x - y)² / 2 where |x - y| <= delta, else delta · (|x - y| - delta / 2)
 struct huber_formula {
     static constexpr std::string_view name = "huber";
+    static constexpr std::string_view brief = "Huber's loss: quadratic up to delta, then linear.";
     using options = HuberOptions;
     static constexpr bool of_difference = true;
 
@@ -66,6 +67,7 @@ struct huber_formula {
 /// (x - y)² / (2 · beta) where |x - y| < beta, else |x - y| - beta / 2
 struct smooth_l1_formula {
     static constexpr std::string_view name = "smooth_l1";
+    static constexpr std::string_view brief = "The smooth L1 loss.";
     using options = SmoothL1Options;
     static constexpr bool of_difference = true;
 
@@ -93,6 +95,7 @@ struct smooth_l1_formula {
 /// -y · log(s) - (1 - y) · log(1 - s) for s = 1 / (1 + exp(-x)): max(x, 0) - x · y + log(1 + exp(-|x|))
 struct binary_cross_entropy_with_logits_formula {
     static constexpr std::string_view name = "binary_cross_entropy_with_logits";
+    static constexpr std::string_view brief = "The cross entropy of sigmoid(x) and the probabilities y.";
     using options = BinaryCrossEntropyOptions;
 
     ROWAN_NO_EXEC_CHECK
@@ -112,6 +115,7 @@ struct binary_cross_entropy_with_logits_formula {
 /// -y · log(x) - (1 - y) · log(1 - x), where logarithms are at least -100, as in PyTorch
 struct binary_cross_entropy_formula {
     static constexpr std::string_view name = "binary_cross_entropy";
+    static constexpr std::string_view brief = "The cross entropy of the probabilities x and y.";
     using options = BinaryCrossEntropyOptions;
 
     ROWAN_NO_EXEC_CHECK
@@ -132,6 +136,7 @@ struct binary_cross_entropy_formula {
 /// -y · log(x + epsilon) - (1 - y) · log(1 - x + epsilon)
 struct binary_cross_entropy_with_epsilon_formula {
     static constexpr std::string_view name = "binary_cross_entropy_with_epsilon";
+    static constexpr std::string_view brief = "The cross entropy, with epsilon added to the probabilities.";
     using options = BinaryCrossEntropyWithEpsilonOptions;
 
     static constexpr void check(BinaryCrossEntropyWithEpsilonOptions const& options) {
@@ -157,6 +162,7 @@ struct binary_cross_entropy_with_epsilon_formula {
 /// max(1 - x · (2 y - 1), 0) for labels y of 0 and 1
 struct hinge_formula {
     static constexpr std::string_view name = "hinge";
+    static constexpr std::string_view brief = "max(0, 1 - x · (2 y - 1)) for labels y of 0 and 1.";
     using options = LossOptions;
 
     ROWAN_NO_EXEC_CHECK
@@ -176,6 +182,7 @@ struct hinge_formula {
 /// y · (log(y) - x) for log-probabilities x, or 0 where the probability y is 0
 struct kl_div_formula {
     static constexpr std::string_view name = "kl_div";
+    static constexpr std::string_view brief = "y · (log(y) - x), for x of log probabilities.";
     using options = LossOptions;
 
     ROWAN_NO_EXEC_CHECK
@@ -195,6 +202,7 @@ struct kl_div_formula {
 /// max(margin - x · y, 0) for labels y of 1 and -1
 struct margin_ranking_formula {
     static constexpr std::string_view name = "margin_ranking";
+    static constexpr std::string_view brief = "max(0, margin - label · (left - right)).";
     using options = MarginOptions;
 
     static constexpr void check(MarginOptions const& options) { check_finite("margin", options.margin); }
@@ -215,6 +223,7 @@ struct margin_ranking_formula {
 /// 1 - x where y > 0, else max(x - margin, 0), for cosines x and labels y of 1 and -1
 struct cosine_embedding_formula {
     static constexpr std::string_view name = "cosine_embedding";
+    static constexpr std::string_view brief = "1 - cos for label 1, max(0, cos - margin) for label -1.";
     using options = MarginOptions;
 
     static constexpr void check(MarginOptions const& options) { check_finite("margin", options.margin); }

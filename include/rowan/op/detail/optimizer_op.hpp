@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/sparse/detail/optimizer.hpp>
 
@@ -15,12 +16,9 @@ namespace rowan::inline v0::detail {
 /// in place. The gradient may be dense or row-sparse; overload resolution selects the algorithm. The parameter may be a
 /// SelectedRows, too: nets then call the algorithm for its value, and for the gradient's positions in it (find_rows).
 template <class Attributes, class... State>
-struct optimizer_op {
-    using inputs = slots<slot::param, State..., slot::grad>;
-    using outputs = slots<>;
+struct optimizer_op : detail::builtin_op<slots<slot::param, State..., slot::grad>, slots<>, Attributes> {
     using updates = slots<slot::param, State...>;
-    using attributes = Attributes;
-    using grad = no_grad;
+    static constexpr bool training = true;
     static constexpr bool checks_first = true;  // under OnlyChecking, `run` changes nothing
 
     template <std::same_as<VarSpec>... Spec>

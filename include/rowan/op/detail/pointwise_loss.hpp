@@ -9,6 +9,7 @@
 #include <rowan/op/detail/joined_name.hpp>
 #include <rowan/op/detail/reduction.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 
 #include <cstddef>
@@ -201,10 +202,8 @@ struct pointwise_loss_grad_op;
 
 /// An operator that applies a loss to the elements of x and y and reduces the results.
 template <class Formula>
-struct pointwise_loss_op {
-    static constexpr std::string_view name = Formula::name;
-    using inputs = slots<slot::x, slot::y>;
-    using outputs = slots<slot::out>;
+struct pointwise_loss_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>, typename Formula::options> {
+    static constexpr std::string_view name = Formula::name, brief = Formula::brief;
     using attributes = typename Formula::options;
     using grad = std::conditional_t<
         detail::is_of_difference<Formula>,
@@ -226,14 +225,13 @@ struct pointwise_loss_op {
 
 /// The gradient of x or y of a pointwise_loss_op.
 template <class Formula, bool of_y>
-struct pointwise_loss_grad_op {
+struct pointwise_loss_grad_op
+    : operator_of<slots<slot::x, slot::y, grad_of<slot::out>>,
+                  slots<grad_of<std::conditional_t<of_y, slot::y, slot::x>>>, typename Formula::options> {
     static constexpr std::string_view name =
         detail::joined_name<Formula,
                             std::conditional_t<of_y, detail::loss_grad_y_suffix, detail::loss_grad_x_suffix>>::value;
-    using inputs = slots<slot::x, slot::y, grad_of<slot::out>>;
-    using outputs = slots<grad_of<std::conditional_t<of_y, slot::y, slot::x>>>;
     using attributes = typename Formula::options;
-    using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, VarSpec const& out_grad, attributes const& a) {
         spec::elementwise(detail::joined_name<Formula, detail::loss_out_grad_suffix>::value.data(), out_grad,

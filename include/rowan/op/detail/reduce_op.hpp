@@ -4,10 +4,12 @@
 #include <rowan/core/error.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
+#include <rowan/op/detail/axis.hpp>
 #include <rowan/op/detail/axis_sums.hpp>
 #include <rowan/op/detail/joined_name.hpp>
 #include <rowan/op/detail/unary.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/reduce/reduce_options.hpp>
 #include <rowan/op/registry.hpp>
 
@@ -21,7 +23,7 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-// A rule has a name. `of` writes the results, `of_none` returns those of a tensor without elements, and `grad` the
+// A rule has a name, a brief and elements. `of` writes the results, `of_none` returns those of a tensor without elements, and `grad` the
 // gradient of the elements, which reads the results if `reads_out`.
 
 /// The reduction of x by a rule along these axes.
@@ -74,13 +76,10 @@ constexpr VarSpec reduced_spec(char const* field, VarSpec const& x, std::span<st
 /// PyTorch's amax. Of a product: each element gets the product of the others, also if elements are zero or infinite: the
 /// product of all, divided by the element. It is right also where the product of all is not a number of T.
 template <class Rule>
-struct reduce_grad_op {
+struct reduce_grad_op : operator_of<std::conditional_t<Rule::reads_out, slots<slot::x, slot::out, grad_of<slot::out>>,
+                                                       slots<slot::x, grad_of<slot::out>>>,
+                                    slots<grad_of<slot::x>>, ReduceOptions> {
     static constexpr std::string_view name = detail::joined_name<Rule, detail::grad_op_suffix>::value;
-    using inputs = std::conditional_t<Rule::reads_out, slots<slot::x, slot::out, grad_of<slot::out>>,
-                                      slots<slot::x, grad_of<slot::out>>>;
-    using outputs = slots<grad_of<slot::x>>;
-    using attributes = ReduceOptions;
-    using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& out_grad, ReduceOptions const& options = {}) {
         constexpr char const* field = detail::joined_name<reduce_grad_op, detail::out_grad_suffix>::value.data();
@@ -107,11 +106,12 @@ struct reduce_grad_op {
 
 /// A reduction along axes.
 template <class Rule>
-struct reduce_op {
-    static constexpr std::string_view name = Rule::name;
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    using attributes = ReduceOptions;
+struct reduce_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ReduceOptions> {
+    static constexpr std::string_view name = Rule::name, brief = Rule::brief;
+    static constexpr Elements elements = Rule::elements;
+    static constexpr ReduceOptions normal(VarSpec const& x, ReduceOptions const& options) {
+        return detail::axes_from_first(x.dims.size(), options);
+    }
     using grad = grad_rule<reduce_grad_op<Rule>>;
 
     /// Negative axes may be the first one: their number depends on the rank.

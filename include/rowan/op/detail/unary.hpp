@@ -9,6 +9,7 @@
 #include <rowan/op/fields.hpp>
 #include <rowan/op/gradients.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 
 #include <string_view>
@@ -80,7 +81,7 @@ struct UnaryGradient {
 
 /// errors   ValueError if a number among the options is not finite, and as Formula::check
 template <class Formula>
-void check_options(options_of<Formula> const& options) {
+constexpr void check_options(options_of<Formula> const& options) {
     if constexpr (has_fields<options_of<Formula>>) {
         each_field<options_of<Formula>>(
             [&](auto const& field) { check_finite(field.name.data(), options.*field.member); });
@@ -105,9 +106,6 @@ Tensor<T, D> unary_grad(D const& exec, Tensor<T, D> const& saved, Tensor<T, D> c
     return zip_elements<sum_t<T>>(exec, UnaryGradient<Formula>{options}, saved, out_grad);
 }
 
-struct grad_op_suffix {
-    static constexpr std::string_view name = "_grad";
-};
 struct x_suffix {
     static constexpr std::string_view name = ": x";
 };
@@ -115,25 +113,15 @@ struct out_grad_suffix {
     static constexpr std::string_view name = ": out@GRAD";
 };
 
-/// `attributes`, if the formula has options.
-template <class Formula>
-struct unary_attributes {};
-template <class Formula>
-requires requires { typename Formula::options; }
-struct unary_attributes<Formula> {
-    using attributes = typename Formula::options;
-};
-
 }  // namespace detail
 
 /// The gradient operator of a unary_op.
 template <class Formula>
-struct unary_grad_op : detail::unary_attributes<Formula> {
+struct unary_grad_op
+    : operator_of<slots<std::conditional_t<detail::reads_out<Formula>, slot::out, slot::x>, grad_of<slot::out>>,
+                  slots<grad_of<slot::x>>, detail::options_of<Formula>> {
     static constexpr std::string_view name = detail::joined_name<Formula, detail::grad_op_suffix>::value;
-    using inputs = slots<std::conditional_t<detail::reads_out<Formula>, slot::out, slot::x>, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
     static constexpr unsigned row_inputs = 0b11;
-    using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& saved, VarSpec const& out_grad,
                                    detail::options_of<Formula> const& = {}) {
@@ -150,14 +138,14 @@ struct unary_grad_op : detail::unary_attributes<Formula> {
 
 /// An operator that applies a formula to every element.
 template <class Formula>
-struct unary_op : detail::unary_attributes<Formula> {
-    static constexpr std::string_view name = Formula::name;
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
+struct unary_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, detail::options_of<Formula>> {
+    static constexpr std::string_view name = Formula::name, brief = Formula::brief;
+    static constexpr Elements elements = detail::for_integers<Formula> ? Elements::numbers : Elements::floats;
     static constexpr unsigned row_inputs = 0b1;
     using grad = grad_rule<unary_grad_op<Formula>>;
 
-    static constexpr VarSpec infer(VarSpec const& x, detail::options_of<Formula> const& = {}) {
+    static constexpr VarSpec infer(VarSpec const& x, detail::options_of<Formula> const& options = {}) {
+        detail::check_options<Formula>(options);
         return spec::elementwise(detail::joined_name<Formula, detail::x_suffix>::value.data(), x);
     }
 
@@ -168,3 +156,31 @@ struct unary_op : detail::unary_attributes<Formula> {
 };
 
 }  // namespace rowan::inline v0
+
+/// Defines the function f of elements, with and without an execution, and its operators f_op and f_grad_op, from
+/// detail::f_formula; with the type of its options, if it has some.
+#define ROWAN_ELEMENTWISE(f, ...)                                                                        \
+    template <class T, device D>                                                                         \
+    Tensor<T, D> f(D const& exec, Tensor<T, D> const& x __VA_OPT__(, __VA_ARGS__ const& options = {})) { \
+        return detail::unary<detail::f##_formula>(exec, x __VA_OPT__(, options));                        \
+    }                                                                                                    \
+    template <class T, class Device>                                                                     \
+    Tensor<T, Device> f(Tensor<T, Device> const& x __VA_OPT__(, __VA_ARGS__ const& options = {})) {      \
+        return detail::unary<detail::f##_formula>(x.device(), x __VA_OPT__(, options));                  \
+    }                                                                                                    \
+    ROWAN_ELEMENTWISE_OPERATORS(f)
+
+/// The same where xtensor has a function of that name, which a tensor would fit as well.
+#define ROWAN_ELEMENTWISE_OF_XTENSOR(f)                                         \
+    template <class T, device D>                                                \
+    Tensor<T, D> f(D const& exec, Tensor<T, D> const& x) {                      \
+        return detail::unary<detail::f##_formula>(exec, x);                     \
+    }                                                                           \
+    template <class X>                                                          \
+    requires detail::tensor_argument<X>                                         \
+    auto f(X&& x) { return detail::unary<detail::f##_formula>(x.device(), x); } \
+    ROWAN_ELEMENTWISE_OPERATORS(f)
+
+#define ROWAN_ELEMENTWISE_OPERATORS(f)                                     \
+    using f##_op = unary_op<detail::f##_formula>;           /**< See f. */ \
+    using f##_grad_op = unary_grad_op<detail::f##_formula>; /**< The gradient of f. */

@@ -21,6 +21,8 @@ namespace detail {
 /// x + y
 struct add_formula {
     static constexpr std::string_view name = "add";
+    static constexpr std::string_view brief =
+        "x + y; shapes are broadcast by NumPy's rules, or with the first dim of y at an axis of x.";
     using gradient_x = same_gradient;
     using gradient_y = same_gradient;
 
@@ -50,6 +52,7 @@ Tensor<T, Device> add(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
 /// Adds two tensors, two SelectedRows, or one of each; the result is dense if either input is dense. Where the shapes
 /// are the same, the gradient of both inputs is an alias of the gradient of the result.
 struct add_op : broadcast_op<detail::add_formula> {
+    static constexpr Elements elements = Elements::numbers;
     using row_grad = grad_rules<grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>,
                                 grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::y>>>>;
 

@@ -10,11 +10,7 @@ namespace rowan::inline v0 {
 /// How two shapes are aligned.
 struct BroadcastOptions {
     std::int64_t axis = -1;  ///< the dim of x that is the first one of y, as in Paddle; -1: aligned at the last dims
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"axis", &BroadcastOptions::axis});
-    }
+    ROWAN_OPTIONS(BroadcastOptions, axis)
 };
 
 }  // namespace rowan::inline v0

@@ -9,6 +9,7 @@
 #include <rowan/op/detail/joined_name.hpp>
 #include <rowan/op/detail/tensor_argument.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 
 #include <atomic>
@@ -125,11 +126,8 @@ auto cast(X&& x) { return cast<To>(x.device(), x); }
 
 /// Casts the gradient back to the element type of x; neither type may be an integer type. Only the type and shape of x
 /// are used.
-struct cast_grad_op {
+struct cast_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::x>>> {
     static constexpr std::string_view name = "cast_grad";
-    using inputs = slots<slot::x, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
-    using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& out_grad) {
         spec::dense("cast_grad: x", x);
@@ -151,11 +149,12 @@ struct cast_grad_op {
 
 /// See cast. The element type of the result is part of the operator: the names are cast_f32 and so on.
 template <class To>
-struct cast_op {
+struct cast_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
     static constexpr std::string_view name = detail::joined_name<detail::cast_family, dtype<To>>::value;
+    static constexpr std::string_view brief = "The elements converted to another type.";
     static constexpr OpFamily family = OpFamily::cast;
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
+    static constexpr Elements elements = Elements::all;
+    static constexpr bool compiled = detail::is_compiled_element<To>;
     using grad = grad_rule<cast_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& x) {

@@ -7,6 +7,7 @@
 #include <rowan/op/detail/tensor_argument.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/sparse/merge.hpp>
 
@@ -18,11 +19,7 @@ namespace rowan::inline v0 {
 struct ClipOptions {
     double min = -1;  ///< lower bound
     double max = 1;   ///< upper bound
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"min", &ClipOptions::min}, field{"max", &ClipOptions::max});
-    }
+    ROWAN_OPTIONS(ClipOptions, min, max)
 };
 
 namespace detail {
@@ -110,33 +107,12 @@ Tensor<T, D> clip_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const&
     return detail::zip_elements<detail::sum_t<T>>(exec, formula, x, out_grad);
 }
 
-struct clip_grad_op {
-    static constexpr std::string_view name = "clip_grad";
-    using inputs = slots<slot::x, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
-    static constexpr unsigned row_inputs = 0b11;
-    using attributes = ClipOptions;
-    using grad = no_grad;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& out_grad, ClipOptions const& = {}) {
-        return spec::elementwise("clip_grad: out@GRAD", out_grad, x);
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& out_grad,
-                            ClipOptions const& options = {}) {
-        return clip_grad(exec, x, out_grad, options);
-    }
-};
-
 /// See clip; x may be dense or row-sparse.
-struct clip_op {
+struct clip_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ClipOptions> {
     static constexpr std::string_view name = "clip";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
+    static constexpr std::string_view brief = "x limited to [min, max].";
     static constexpr unsigned row_inputs = 0b1;
-    using attributes = ClipOptions;
-    using grad = grad_rule<clip_grad_op>;
+    using grad = gradient<clip_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, ClipOptions const& = {}) { return x; }
 
@@ -147,6 +123,12 @@ struct clip_op {
     template <class T, class D>
     static SelectedRows<T, D> run(D exec, SelectedRows<T, D> const& x, ClipOptions const& options = {}) {
         return clip(exec, x, options);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> backward(D exec, Tensor<T, D> const& x, Tensor<T, D> const& out_grad,
+                                 ClipOptions const& options = {}) {
+        return clip_grad(exec, x, out_grad, options);
     }
 };
 

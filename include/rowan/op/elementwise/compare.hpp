@@ -9,6 +9,7 @@
 #include <rowan/op/detail/tensor_argument.hpp>
 #include <rowan/op/detail/unary.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 
 #include <algorithm>
@@ -54,11 +55,8 @@ struct AnyElement<Cpu> {
 
 /// Base of the binary operators that return a bool tensor.
 template <class Op>
-struct compare_op {
-    using inputs = slots<slot::x, slot::y>;
-    using outputs = slots<slot::out>;
+struct compare_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>> {
     static constexpr unsigned row_inputs = 0b11;
-    using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) {
         VarSpec out = broadcast_spec(joined_name<Op, y_suffix>::value.data(), x, y, -1);
@@ -74,11 +72,8 @@ struct compare_op {
 
 /// Base of the operators of one tensor that return a bool tensor.
 template <class Op>
-struct test_op {
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
+struct test_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
     static constexpr unsigned row_inputs = 0b1;
-    using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& x) {
         VarSpec out = spec::elementwise(joined_name<Op, x_suffix>::value.data(), x);
@@ -99,6 +94,8 @@ struct test_op {
 /// errors   ShapeError if the shapes do not broadcast
 struct less_op : detail::compare_op<less_op> {
     static constexpr std::string_view name = "less";
+    static constexpr std::string_view brief = "Whether x < y; shapes are broadcast as by add.";
+    static constexpr Elements elements = Elements::numbers;
     /// Whether a < b.
     ROWAN_NO_EXEC_CHECK
     template <class S>
@@ -110,6 +107,8 @@ struct less_op : detail::compare_op<less_op> {
 /// x <= y element-wise; false where either is NaN. Shapes and errors as less_op.
 struct less_equal_op : detail::compare_op<less_equal_op> {
     static constexpr std::string_view name = "less_equal";
+    static constexpr std::string_view brief = "Whether x <= y.";
+    static constexpr Elements elements = Elements::numbers;
     /// Whether a <= b.
     ROWAN_NO_EXEC_CHECK
     template <class S>
@@ -121,6 +120,8 @@ struct less_equal_op : detail::compare_op<less_equal_op> {
 /// x > y element-wise; false where either is NaN. Shapes and errors as less_op.
 struct greater_op : detail::compare_op<greater_op> {
     static constexpr std::string_view name = "greater";
+    static constexpr std::string_view brief = "Whether x > y.";
+    static constexpr Elements elements = Elements::numbers;
     /// Whether a > b.
     ROWAN_NO_EXEC_CHECK
     template <class S>
@@ -132,6 +133,8 @@ struct greater_op : detail::compare_op<greater_op> {
 /// x >= y element-wise; false where either is NaN. Shapes and errors as less_op.
 struct greater_equal_op : detail::compare_op<greater_equal_op> {
     static constexpr std::string_view name = "greater_equal";
+    static constexpr std::string_view brief = "Whether x >= y.";
+    static constexpr Elements elements = Elements::numbers;
     /// Whether a >= b.
     ROWAN_NO_EXEC_CHECK
     template <class S>
@@ -143,6 +146,8 @@ struct greater_equal_op : detail::compare_op<greater_equal_op> {
 /// x == y element-wise; false where either is NaN. Shapes and errors as less_op.
 struct equal_op : detail::compare_op<equal_op> {
     static constexpr std::string_view name = "equal";
+    static constexpr std::string_view brief = "Whether x == y.";
+    static constexpr Elements elements = Elements::all;
     /// Whether a == b.
     ROWAN_NO_EXEC_CHECK
     template <class S>
@@ -154,6 +159,8 @@ struct equal_op : detail::compare_op<equal_op> {
 /// x && y element-wise; a nonzero number is true.
 struct logical_and_op : detail::compare_op<logical_and_op> {
     static constexpr std::string_view name = "logical_and";
+    static constexpr std::string_view brief = "Whether x and y.";
+    static constexpr Elements elements = Elements::bools;
     /// Whether both are nonzero.
     ROWAN_NO_EXEC_CHECK
     template <class S>
@@ -165,6 +172,8 @@ struct logical_and_op : detail::compare_op<logical_and_op> {
 /// x || y element-wise; a nonzero number is true.
 struct logical_or_op : detail::compare_op<logical_or_op> {
     static constexpr std::string_view name = "logical_or";
+    static constexpr std::string_view brief = "Whether x or y.";
+    static constexpr Elements elements = Elements::bools;
     /// Whether at least one is nonzero.
     ROWAN_NO_EXEC_CHECK
     template <class S>
@@ -176,6 +185,8 @@ struct logical_or_op : detail::compare_op<logical_or_op> {
 /// !x element-wise; a nonzero number is true.
 struct logical_not_op : detail::test_op<logical_not_op> {
     static constexpr std::string_view name = "logical_not";
+    static constexpr std::string_view brief = "Whether not x.";
+    static constexpr Elements elements = Elements::bools;
     /// Whether it is zero.
     ROWAN_NO_EXEC_CHECK
     template <class S>
@@ -188,6 +199,8 @@ struct logical_not_op : detail::test_op<logical_not_op> {
 /// shapes   x [...] -> [...]
 struct isfinite_op : detail::test_op<isfinite_op> {
     static constexpr std::string_view name = "isfinite";
+    static constexpr std::string_view brief = "Whether elements are neither infinite nor NaN.";
+    static constexpr Elements elements = Elements::numbers;
     /// Whether a is finite: a - a is NaN if not.
     ROWAN_NO_EXEC_CHECK
     template <class S>
@@ -200,6 +213,8 @@ struct isfinite_op : detail::test_op<isfinite_op> {
 /// Whether elements are NaN. Shapes as isfinite_op.
 struct isnan_op : detail::test_op<isnan_op> {
     static constexpr std::string_view name = "isnan";
+    static constexpr std::string_view brief = "Whether elements are NaN.";
+    static constexpr Elements elements = Elements::numbers;
     /// Whether a is NaN.
     ROWAN_NO_EXEC_CHECK
     template <class S>
@@ -212,6 +227,8 @@ struct isnan_op : detail::test_op<isnan_op> {
 /// Whether elements are infinity or -infinity. Shapes as isfinite_op.
 struct isinf_op : detail::test_op<isinf_op> {
     static constexpr std::string_view name = "isinf";
+    static constexpr std::string_view brief = "Whether elements are infinity or -infinity.";
+    static constexpr Elements elements = Elements::numbers;
     /// Whether a is infinite.
     ROWAN_NO_EXEC_CHECK
     template <class S>
@@ -258,11 +275,10 @@ auto isinf(X&& x) { return isinf_op::run(x.device(), x); }
 
 /// Whether any element is true; false if there are none.
 /// shapes   x [...] -> [1]
-struct any_op {
+struct any_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
     static constexpr std::string_view name = "any";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    using grad = no_grad;
+    static constexpr std::string_view brief = "Whether any element is true.";
+    static constexpr Elements elements = Elements::bools;
 
     static constexpr VarSpec infer(VarSpec const& x) {
         spec::dense("any: x", x);

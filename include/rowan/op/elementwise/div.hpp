@@ -9,6 +9,7 @@
 #include <rowan/op/detail/broadcast_op.hpp>
 #include <rowan/op/elementwise/sub.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 
 #include <string_view>
@@ -20,6 +21,8 @@ namespace detail {
 /// x / y
 struct div_formula : divided {
     static constexpr std::string_view name = "div";
+    static constexpr std::string_view brief =
+        "x / y; shapes are broadcast by NumPy's rules, or with the first dim of y at an axis of x.";
     struct gradient_x {
         ROWAN_NO_EXEC_CHECK
         template <class V>
@@ -78,12 +81,9 @@ Tensor<T, Device> div_grad_y(Tensor<T, Device> const& out_grad, Tensor<T, Device
     return div_grad_y(out_grad.device(), out_grad, out, y);
 }
 
-struct div_grad_y_op {
+struct div_grad_y_op : operator_of<slots<grad_of<slot::out>, slot::out, slot::y>, slots<grad_of<slot::y>>> {
     static constexpr std::string_view name = "div_grad_y";
-    using inputs = slots<grad_of<slot::out>, slot::out, slot::y>;
-    using outputs = slots<grad_of<slot::y>>;
     static constexpr unsigned row_inputs = 0b111;
-    using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& out_grad, VarSpec const& out, VarSpec const& y) {
         return spec::elementwise("div_grad_y: y", y, spec::elementwise("div_grad_y: out", out, out_grad));

@@ -8,6 +8,7 @@
 #include <rowan/detail/random.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 
 #include <array>
@@ -166,24 +167,18 @@ bool has_seed(Tensor<std::int64_t, D> const& seed) {
 /// The settings of dropout in nets.
 struct DropoutOptions {
     double probability = 0.5;  ///< of setting an element to 0
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"probability", &DropoutOptions::probability});
-    }
+    ROWAN_OPTIONS(DropoutOptions, probability)
 };
 
 struct dropout_grad_op;
 
 /// See dropout. The slot `seed` holds the seed in training and is empty otherwise; `saved` holds the mask.
 /// shapes   x [...], seed [1] or [0] of int64 -> [...] and the mask [...]
-struct dropout_op {
+struct dropout_op : detail::builtin_op<slots<slot::x, slot::seed>, slots<slot::out, slot::saved>, DropoutOptions> {
     static constexpr std::string_view name = "dropout";
-    using inputs = slots<slot::x, slot::seed>;
-    using outputs = slots<slot::out, slot::saved>;
+    static constexpr std::string_view brief =
+        "In train, every element is 0 with this probability, else x / (1 - probability); elsewhere x.";
     using grad = grad_rule<dropout_grad_op, uses<slot::saved, slot::seed, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
-
-    using attributes = DropoutOptions;
 
     static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& seed, attributes const& a) {
         VarSpec mask = spec::elementwise("dropout: x", x);
@@ -204,12 +199,9 @@ struct dropout_op {
     }
 };
 
-struct dropout_grad_op {
+struct dropout_grad_op
+    : operator_of<slots<slot::saved, slot::seed, grad_of<slot::out>>, slots<grad_of<slot::x>>, dropout_op::attributes> {
     static constexpr std::string_view name = "dropout_grad";
-    using inputs = slots<slot::saved, slot::seed, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
-    using grad = no_grad;
-    using attributes = dropout_op::attributes;
 
     static constexpr VarSpec infer(VarSpec const& mask, VarSpec const& seed, VarSpec const& out_grad,
                                    attributes const&) {

@@ -8,6 +8,7 @@
 #include <rowan/detail/lanes.hpp>
 #include <rowan/op/detail/joined_name.hpp>
 #include <rowan/op/fields.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/op/var_spec.hpp>
 
@@ -23,11 +24,7 @@ namespace rowan::inline v0 {
 struct ConstantOptions {
     Dims dims = {};    ///< the shape of the result
     double value = 0;  ///< the value of every element
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"dims", &ConstantOptions::dims}, field{"value", &ConstantOptions::value});
-    }
+    ROWAN_OPTIONS(ConstantOptions, dims, value)
 };
 
 namespace detail {
@@ -78,14 +75,11 @@ Tensor<T, Device> full(Dims const& dims, double value) {
 /// See full. Without an input to deduce it from, the element type is part of the operator; in files the names are
 /// fill_f32 and so on.
 template <class T>
-struct full_op {
+struct full_op : detail::builtin_op<slots<>, slots<slot::out>, ConstantOptions> {
     static constexpr std::string_view name = detail::joined_name<detail::full_family, dtype<T>>::value;
+    static constexpr std::string_view brief = "An array of these dims, filled with the value.";
     static constexpr OpFamily family = OpFamily::full;
-    using inputs = slots<>;
-    using outputs = slots<slot::out>;
-    using grad = no_grad;
-
-    using attributes = ConstantOptions;
+    static constexpr bool compiled = detail::is_compiled_element<T>;
 
     static constexpr VarSpec infer(attributes const& a) {
         for (std::size_t i = 0; i < a.dims.size(); ++i) {

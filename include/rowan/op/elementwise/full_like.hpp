@@ -6,6 +6,7 @@
 #include <rowan/op/elementwise/full.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 
 #include <string_view>
@@ -15,39 +16,16 @@ namespace rowan::inline v0 {
 /// The settings of full_like.
 struct FullLikeOptions {
     double value = 0;  ///< the value of every element
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"value", &FullLikeOptions::value});
-    }
-};
-
-/// The gradient of full_like, whose result does not depend on the elements of x: zeros.
-struct full_like_grad_op {
-    static constexpr std::string_view name = "full_like_grad";
-    using inputs = slots<grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
-    static constexpr unsigned row_inputs = 0b1;
-    using grad = no_grad;
-
-    static constexpr VarSpec infer(VarSpec const& out_grad) {
-        return spec::elementwise("full_like_grad: out@GRAD", out_grad);
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& out_grad) {
-        return Tensor<T, D>::zeros(exec, out_grad.shape());
-    }
+    ROWAN_OPTIONS(FullLikeOptions, value)
 };
 
 /// See full; the shape and the element type are those of x.
-struct full_like_op {
+struct full_like_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, FullLikeOptions> {
     static constexpr std::string_view name = "full_like";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
+    static constexpr std::string_view brief = "An array of the shape of x, filled with the value.";
+    static constexpr Elements elements = Elements::numbers;
     static constexpr unsigned row_inputs = 0b1;
-    using attributes = FullLikeOptions;
-    using grad = grad_rule<full_like_grad_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+    using grad = gradient<full_like_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, FullLikeOptions const& = {}) {
         return spec::elementwise("full_like: x", x);
@@ -56,6 +34,12 @@ struct full_like_op {
     template <class T, class D>
     static Tensor<T, D> run(D exec, Tensor<T, D> const& x, FullLikeOptions const& options = {}) {
         return Tensor<T, D>::full(exec, x.shape(), detail::as_element<T>(options.value));
+    }
+
+    /// The gradient of full_like, whose result does not depend on the elements of x: zeros.
+    template <class T, class D>
+    static Tensor<T, D> backward(D exec, Tensor<T, D> const& out_grad) {
+        return Tensor<T, D>::zeros(exec, out_grad.shape());
     }
 };
 

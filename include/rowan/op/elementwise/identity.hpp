@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rowan/core/tensor.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/op/var_spec.hpp>
 #include <rowan/sparse/selected_rows.hpp>
@@ -11,10 +12,10 @@
 namespace rowan::inline v0 {
 
 /// Returns an alias of x: it shares the elements and keeps them alive.
-struct identity_op {
+struct identity_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
     static constexpr std::string_view name = "identity";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
+    static constexpr std::string_view brief = "x itself.";
+    static constexpr Elements elements = Elements::numbers;
     static constexpr unsigned row_inputs = 0b1;
     using grad = grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 

@@ -17,6 +17,7 @@ namespace detail {
 /// The greater one of x and y, and its gradient: of x where both are the same. NaN propagates.
 struct maximum_formula {
     static constexpr std::string_view name = "maximum";
+    static constexpr std::string_view brief = "The greater elements; shapes are broadcast as by add.";
 
     ROWAN_NO_EXEC_CHECK
     template <class V>
@@ -42,6 +43,7 @@ struct maximum_formula {
 /// The smaller one of x and y, and its gradient: of x where both are the same. NaN propagates.
 struct minimum_formula {
     static constexpr std::string_view name = "minimum";
+    static constexpr std::string_view brief = "The smaller elements; shapes are broadcast as by add.";
 
     ROWAN_NO_EXEC_CHECK
     template <class V>

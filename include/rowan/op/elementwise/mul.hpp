@@ -17,6 +17,8 @@ namespace detail {
 /// x · y
 struct mul_formula : multiplied {
     static constexpr std::string_view name = "mul";
+    static constexpr std::string_view brief =
+        "x · y of elements; shapes are broadcast by NumPy's rules, or with the first dim of y at an axis of x.";
     struct gradient_x {
         ROWAN_NO_EXEC_CHECK
         template <class V>
@@ -51,6 +53,7 @@ Tensor<T, Device> mul(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
 
 /// See mul. Where the shapes are the same, the gradients are element-wise products, too: out_grad · y and out_grad · x.
 struct mul_op : broadcast_op<detail::mul_formula> {
+    static constexpr Elements elements = Elements::numbers;
     using row_grad = grad_rules<grad_rule<mul_op, uses<grad_of<slot::out>, slot::y>, makes<grad_of<slot::x>>>,
                                 grad_rule<mul_op, uses<grad_of<slot::out>, slot::x>, makes<grad_of<slot::y>>>>;
 

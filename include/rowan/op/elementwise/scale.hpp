@@ -8,6 +8,7 @@
 #include <rowan/detail/lanes.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/sparse/scale.hpp>
 #include <rowan/sparse/selected_rows.hpp>
@@ -22,11 +23,7 @@ namespace rowan::inline v0 {
 struct ScaleOptions {
     double factor = 1;  ///< the factor
     double bias = 0;    ///< added after the multiplication
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"factor", &ScaleOptions::factor}, field{"bias", &ScaleOptions::bias});
-    }
+    ROWAN_OPTIONS(ScaleOptions, factor, bias)
 };
 
 namespace detail {
@@ -89,14 +86,12 @@ Tensor<T, Device> scale(Tensor<T, Device> const& x, double factor, double bias =
 struct scale_grad_op;
 
 /// See scale. The result for a SelectedRows is a SelectedRows, and its bias must be 0.
-struct scale_op {
+struct scale_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ScaleOptions> {
     static constexpr std::string_view name = "scale";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
+    static constexpr std::string_view brief = "factor · x + bias.";
+    static constexpr Elements elements = Elements::numbers;
     static constexpr unsigned row_inputs = 0b1;
     using grad = grad_rule<scale_grad_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
-
-    using attributes = ScaleOptions;
 
     static constexpr VarSpec infer(VarSpec const& x, attributes const& a) {
         if (x.type != VarType::SELECTED_ROWS) return spec::elementwise("scale: x", x);
@@ -121,13 +116,9 @@ struct scale_op {
 };
 
 /// factor · out_grad
-struct scale_grad_op {
+struct scale_grad_op : operator_of<slots<grad_of<slot::out>>, slots<grad_of<slot::x>>, scale_op::attributes> {
     static constexpr std::string_view name = "scale_grad";
-    using inputs = slots<grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
     static constexpr unsigned row_inputs = 0b1;
-    using grad = no_grad;
-    using attributes = scale_op::attributes;
 
     static constexpr VarSpec infer(VarSpec const& out_grad, attributes const& a) {
         return scale_op::infer(out_grad, {a.factor, 0});

@@ -9,6 +9,7 @@
 #include <rowan/op/detail/broadcast_op.hpp>
 #include <rowan/op/elementwise/identity.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 
 #include <concepts>
@@ -33,6 +34,8 @@ ROWAN_HD_INLINE V minus(V const& a, V const& b) {
 /// x - y
 struct sub_formula {
     static constexpr std::string_view name = "sub";
+    static constexpr std::string_view brief =
+        "x - y; shapes are broadcast by NumPy's rules, or with the first dim of y at an axis of x.";
     using gradient_x = same_gradient;
     struct gradient_y {
         ROWAN_NO_EXEC_CHECK
@@ -87,10 +90,10 @@ Tensor<T, Device> negate(Tensor<T, Device> const& x) {
     return negate(x.device(), x);
 }
 
-struct negate_op {
+struct negate_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
     static constexpr std::string_view name = "negate";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
+    static constexpr std::string_view brief = "-x.";
+    static constexpr Elements elements = Elements::numbers;
     static constexpr unsigned row_inputs = 0b1;
     using grad = grad_rule<negate_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
@@ -104,6 +107,7 @@ struct negate_op {
 
 /// See sub.
 struct sub_op : broadcast_op<detail::sub_formula> {
+    static constexpr Elements elements = Elements::numbers;
     using row_grad = grad_rules<grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>,
                                 grad_rule<negate_op, uses<grad_of<slot::out>>, makes<grad_of<slot::y>>>>;
 

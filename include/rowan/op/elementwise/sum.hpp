@@ -6,6 +6,7 @@
 #include <rowan/op/detail/lists.hpp>
 #include <rowan/op/detail/tensor_argument.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/sparse/detail/summed_rows.hpp>
 #include <rowan/sparse/gather.hpp>
@@ -166,10 +167,10 @@ auto sum(Cpu exec, X&& dense, std::vector<SelectedRows<T>> sparse) { return sum(
 struct sum_grad_op;
 
 /// See sum. The result is dense if any input is dense.
-struct sum_op {
+struct sum_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
     static constexpr std::string_view name = "sum";
-    using inputs = slots<slot::x>;  // any number of inputs
-    using outputs = slots<slot::out>;
+    static constexpr std::string_view brief = "The sum of tensors of one shape.";
+    static constexpr Elements elements = Elements::numbers;
     static constexpr unsigned row_inputs = ~0u;
     using grad = grad_rule<sum_grad_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
@@ -217,11 +218,8 @@ struct sum_op {
 
 /// The gradient of a dense summand is an alias of the gradient of the sum; that of a row-sparse summand is its rows of
 /// that gradient.
-struct sum_grad_op {
+struct sum_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::x>>> {
     static constexpr std::string_view name = "sum_grad";
-    using inputs = slots<slot::x, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
-    using grad = no_grad;
 
     static std::vector<VarSpec> infer(std::span<VarSpec const> x, VarSpec const&) { return {x.begin(), x.end()}; }
 

@@ -7,6 +7,7 @@
 #include <rowan/op/detail/joined_name.hpp>
 #include <rowan/op/detail/tensor_argument.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 
 #include <cstddef>
@@ -83,12 +84,11 @@ requires(detail::tensor_argument<C>&& detail::tensor_argument<X>&& detail::tenso
 /// The gradient of x or y of where: that of the result where the element was chosen, else 0, whatever the gradient is
 /// there, summed over the elements that were repeated.
 template <bool of_y>
-struct where_grad_op {
+struct where_grad_op
+    : operator_of<slots<slot::condition, std::conditional_t<of_y, slot::y, slot::x>, grad_of<slot::out>>,
+                  slots<grad_of<std::conditional_t<of_y, slot::y, slot::x>>>> {
     static constexpr std::string_view name = std::conditional_t<of_y, detail::where_grad_y, detail::where_grad_x>::name;
-    using inputs = slots<slot::condition, std::conditional_t<of_y, slot::y, slot::x>, grad_of<slot::out>>;
-    using outputs = slots<grad_of<std::conditional_t<of_y, slot::y, slot::x>>>;
     static constexpr unsigned row_inputs = 0b111;
-    using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const&, VarSpec const& x, VarSpec const&) { return x; }
 
@@ -114,10 +114,12 @@ struct where_grad_op {
 };
 
 /// See where.
-struct where_op {
+struct where_op : detail::builtin_op<slots<slot::condition, slot::x, slot::y>, slots<slot::out>> {
     static constexpr std::string_view name = "where";
-    using inputs = slots<slot::condition, slot::x, slot::y>;
-    using outputs = slots<slot::out>;
+    static constexpr std::string_view brief =
+        "The elements of x where the condition is true, else those of y; shapes are broadcast by NumPy's rules. One of "
+        "them may be a number.";
+    static constexpr Elements elements = Elements::all;
     static constexpr unsigned row_inputs = 0b111;
     using grad = grad_rules<grad_rule<where_grad_op<false>>, grad_rule<where_grad_op<true>>>;
 

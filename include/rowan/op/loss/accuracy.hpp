@@ -9,6 +9,7 @@
 #include <rowan/op/detail/matrix_rows.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 
 #include <algorithm>
@@ -124,12 +125,9 @@ struct AccuracyOptions {
 };
 
 /// See accuracy.
-struct accuracy_op {
+struct accuracy_op : detail::builtin_op<slots<slot::x, slot::label>, slots<slot::out>, AccuracyOptions> {
     static constexpr std::string_view name = "accuracy";
-    using inputs = slots<slot::x, slot::label>;
-    using outputs = slots<slot::out>;
-    using grad = no_grad;
-    using attributes = AccuracyOptions;
+    static constexpr std::string_view brief = "The fraction of rows whose label is among the k greatest elements.";
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& label, attributes const& a = {}) {
         detail::check_places(a.k.value_or(1));

@@ -6,6 +6,7 @@
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/extremes.hpp>
 #include <rowan/op/detail/crf.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 
@@ -120,11 +121,9 @@ LoDTensor<std::int64_t, Device> crf_decoding(LoDTensor<T, Device> const& emissio
 }
 
 /// See crf_decoding. The slots are the emissions x and the transitions w.
-struct crf_decoding_op {
+struct crf_decoding_op : detail::builtin_op<slots<slot::x, slot::w>, slots<slot::out>> {
     static constexpr std::string_view name = "crf_decoding";
-    using inputs = slots<slot::x, slot::w>;
-    using outputs = slots<slot::out>;
-    using grad = no_grad;
+    static constexpr std::string_view brief = "The best tags of each sequence, or with labels 1 where it has them.";
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& w) {
         VarSpec out = detail::crf_spec(x, w);
@@ -139,11 +138,9 @@ struct crf_decoding_op {
 };
 
 /// See crf_decoding with labels.
-struct crf_matches_op {
+struct crf_matches_op : detail::builtin_op<slots<slot::x, slot::w, slot::label>, slots<slot::out>> {
     static constexpr std::string_view name = "crf_matches";
-    using inputs = slots<slot::x, slot::w, slot::label>;
-    using outputs = slots<slot::out>;
-    using grad = no_grad;
+    static constexpr std::string_view brief = "1 where the best tags of a sequence have the label, else 0.";
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& w, VarSpec const& label) {
         detail::crf_label_spec(label, x);

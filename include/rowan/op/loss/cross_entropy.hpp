@@ -13,6 +13,7 @@
 #include <rowan/op/infer.hpp>
 #include <rowan/op/loss/cross_entropy_of_probabilities.hpp>
 #include <rowan/op/loss/loss_options.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 
 #include <array>
@@ -181,13 +182,13 @@ struct cross_entropy_grad_op;
 
 /// See cross_entropy. Labels are class indices without the axis of the classes, or probabilities of the
 /// shape of x. The slot `saved` holds the softmax.
-struct cross_entropy_op {
+struct cross_entropy_op
+    : detail::builtin_op<slots<slot::x, slot::target>, slots<slot::out, slot::saved>, CrossEntropyOptions> {
     static constexpr std::string_view name = "cross_entropy";
-    using inputs = slots<slot::x, slot::label>;
-    using outputs = slots<slot::out, slot::saved>;
+    static constexpr std::string_view brief =
+        "-log(probability of the label), from scores; labels may be probabilities.";
     using grad =
-        grad_rule<cross_entropy_grad_op, uses<slot::saved, slot::label, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
-    using attributes = CrossEntropyOptions;
+        grad_rule<cross_entropy_grad_op, uses<slot::saved, slot::target, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& label, attributes const& a) {
         constexpr detail::LabelFields names{"cross_entropy: x", "cross_entropy: label", "cross_entropy: ignore_index"};
@@ -204,12 +205,9 @@ struct cross_entropy_op {
     }
 };
 
-struct cross_entropy_grad_op {
+struct cross_entropy_grad_op
+    : operator_of<slots<slot::saved, slot::target, grad_of<slot::out>>, slots<grad_of<slot::x>>, CrossEntropyOptions> {
     static constexpr std::string_view name = "cross_entropy_grad";
-    using inputs = slots<slot::saved, slot::label, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
-    using grad = no_grad;
-    using attributes = CrossEntropyOptions;
 
     static constexpr VarSpec infer(VarSpec const& softmax, VarSpec const& label, VarSpec const& out_grad,
                                    attributes const& a) {

@@ -13,6 +13,7 @@
 #include <rowan/op/detail/reduction.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/loss/loss_options.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 
 #include <concepts>
@@ -117,7 +118,7 @@ struct SoftLabelGrad {
 /// shapes   x [n, classes] of probabilities, label [n] of int32 or int64 -> [1], or [n] without reduction; or x [...]
 ///          with classes along the axis, label [...] without that axis -> [1], or that of label without reduction
 /// errors   ShapeError if x has a rank below 2, label has another shape, or there is not one weight for each class;
-///          ValueError if the axis is not in [-rank, rank); IndexError if a label is not in [0, classes) and not
+///          IndexError if the axis is not in [-rank, rank); IndexError if a label is not in [0, classes) and not
 ///          ignore_index, or if there are rows, but no classes
 /// cost     O(n); x is transposed if the axis is not the last one; the same bits for any number of threads
 template <class T, id_type I, device D>
@@ -142,7 +143,7 @@ Tensor<T, D> cross_entropy_of_probabilities(D const& exec, Tensor<T, D> const& x
 /// weights, each term is multiplied by that of its class; the mean divides by the number of rows, as in PyTorch.
 /// shapes   x [...] with classes along the axis, label the same -> [1], or [...] without the axis without reduction
 /// errors   ShapeError if x has a rank below 2, label has another shape, or there is not one weight for each class;
-///          ValueError if the axis is not in [-rank, rank), or there is an ignore_index
+///          IndexError if the axis is not in [-rank, rank), or there is an ignore_index
 /// cost     one read of both, which are transposed if the axis is not the last one; the same bits for any number of
 ///          threads
 template <class T, device D>
@@ -223,13 +224,13 @@ Tensor<T, Device> cross_entropy_of_probabilities_grad(Tensor<T, Device> const& x
 struct cross_entropy_of_probabilities_grad_op;
 
 /// See cross_entropy_of_probabilities. Labels are class indices without the axis of the classes, or probabilities of the shape of x.
-struct cross_entropy_of_probabilities_op {
+struct cross_entropy_of_probabilities_op
+    : detail::builtin_op<slots<slot::x, slot::target>, slots<slot::out>, CrossEntropyOptions> {
     static constexpr std::string_view name = "cross_entropy_of_probabilities";
-    using inputs = slots<slot::x, slot::label>;
-    using outputs = slots<slot::out>;
-    using grad = grad_rule<cross_entropy_of_probabilities_grad_op, uses<slot::x, slot::label, grad_of<slot::out>>,
+    static constexpr std::string_view brief =
+        "-log(probability of the label), from probabilities; classes are along an axis, and may have weights.";
+    using grad = grad_rule<cross_entropy_of_probabilities_grad_op, uses<slot::x, slot::target, grad_of<slot::out>>,
                            makes<grad_of<slot::x>>>;
-    using attributes = CrossEntropyOptions;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& label, attributes const& a) {
         constexpr detail::LabelFields names{"cross_entropy_of_probabilities: x",
@@ -248,12 +249,9 @@ struct cross_entropy_of_probabilities_op {
     }
 };
 
-struct cross_entropy_of_probabilities_grad_op {
+struct cross_entropy_of_probabilities_grad_op
+    : operator_of<slots<slot::x, slot::target, grad_of<slot::out>>, slots<grad_of<slot::x>>, CrossEntropyOptions> {
     static constexpr std::string_view name = "cross_entropy_of_probabilities_grad";
-    using inputs = slots<slot::x, slot::label, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
-    using grad = no_grad;
-    using attributes = CrossEntropyOptions;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& label, VarSpec const& out_grad,
                                    attributes const& a) {

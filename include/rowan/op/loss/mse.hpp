@@ -8,6 +8,7 @@
 #include <rowan/op/detail/reduction.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/loss/loss_options.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 
 #include <array>
@@ -107,11 +108,9 @@ std::tuple<Tensor<T, Device>, Tensor<T, Device>> mse_grad(Tensor<T, Device> cons
 struct mse_grad_op;
 
 /// See mse.
-struct mse_op {
+struct mse_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>, LossOptions> {
     static constexpr std::string_view name = "mse";
-    using inputs = slots<slot::x, slot::y>;
-    using outputs = slots<slot::out>;
-    using attributes = LossOptions;
+    static constexpr std::string_view brief = "(x - y)².";
     using grad =
         grad_rule<mse_grad_op, slots<slot::x, slot::y, grad_of<slot::out>>, slots<grad_of<slot::x>, grad_of<slot::y>>>;
 
@@ -128,12 +127,9 @@ struct mse_op {
 };
 
 /// See mse_grad.
-struct mse_grad_op {
+struct mse_grad_op
+    : operator_of<slots<slot::x, slot::y, grad_of<slot::out>>, slots<grad_of<slot::x>, grad_of<slot::y>>, LossOptions> {
     static constexpr std::string_view name = "mse_grad";
-    using inputs = slots<slot::x, slot::y, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>, grad_of<slot::y>>;
-    using attributes = LossOptions;
-    using grad = no_grad;
 
     static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& y, VarSpec const& out_grad,
                                                   LossOptions const& options = {}) {

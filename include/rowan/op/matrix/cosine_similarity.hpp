@@ -9,6 +9,7 @@
 #include <rowan/op/detail/cosine_rows.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 
 #include <array>
@@ -22,11 +23,7 @@ namespace rowan::inline v0 {
 /// The settings of cosine_similarity.
 struct CosineOptions {
     double epsilon = 1e-8;  ///< norms below it count as it, above 0
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"epsilon", &CosineOptions::epsilon});
-    }
+    ROWAN_OPTIONS(CosineOptions, epsilon)
 };
 
 namespace detail {
@@ -111,11 +108,9 @@ std::tuple<Tensor<T, Device>, Tensor<T, Device>> cosine_similarity_grad(Tensor<T
 struct cosine_similarity_grad_op;
 
 /// See cosine_similarity.
-struct cosine_similarity_op {
+struct cosine_similarity_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>, CosineOptions> {
     static constexpr std::string_view name = "cosine_similarity";
-    using inputs = slots<slot::x, slot::y>;
-    using outputs = slots<slot::out>;
-    using attributes = CosineOptions;
+    static constexpr std::string_view brief = "The cosines of rows.";
     using grad = grad_rule<cosine_similarity_grad_op, uses<slot::x, slot::y, grad_of<slot::out>>,
                            makes<grad_of<slot::x>, grad_of<slot::y>>>;
 
@@ -133,12 +128,9 @@ struct cosine_similarity_op {
     }
 };
 
-struct cosine_similarity_grad_op {
+struct cosine_similarity_grad_op : operator_of<slots<slot::x, slot::y, grad_of<slot::out>>,
+                                               slots<grad_of<slot::x>, grad_of<slot::y>>, CosineOptions> {
     static constexpr std::string_view name = "cosine_similarity_grad";
-    using inputs = slots<slot::x, slot::y, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>, grad_of<slot::y>>;
-    using attributes = CosineOptions;
-    using grad = no_grad;
 
     static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& y, VarSpec const& out_grad,
                                                   attributes const& a) {

@@ -5,6 +5,7 @@
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/op/matrix/matmul.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/reduce/reduce_sum.hpp>
 
 #include <cstddef>
@@ -39,10 +40,10 @@ Tensor<T, Device> fc(Tensor<T, Device> const& x, Tensor<T, Device> const& w, Ten
     return fc(x.device(), x, w, b);
 }
 
-struct fc_op {
+struct fc_op : detail::builtin_op<slots<slot::x, slot::w, slot::b>, slots<slot::out>> {
     static constexpr std::string_view name = "fc";
-    using inputs = slots<slot::x, slot::w, slot::b>;
-    using outputs = slots<slot::out>;
+    static constexpr std::string_view brief =
+        "input · W + b; output_size is by default the width of the input. bias may be its first values, or False.";
     static constexpr unsigned row_inputs = 0b001;
     using grad = grad_rules<grad_rule<matmul_nt_op, uses<grad_of<slot::out>, slot::w>, makes<grad_of<slot::x>>>,
                             grad_rule<matmul_tn_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::w>>>,

@@ -8,6 +8,7 @@
 #include <rowan/op/detail/matmul.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 
 #include <cstddef>
@@ -20,12 +21,7 @@ namespace rowan::inline v0 {
 struct MatmulOptions {
     bool transpose_x = false;  ///< whether the matrices of x are transposed
     bool transpose_y = false;  ///< whether those of y are
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"transpose_x", &MatmulOptions::transpose_x},
-                     field{"transpose_y", &MatmulOptions::transpose_y});
-    }
+    ROWAN_OPTIONS(MatmulOptions, transpose_x, transpose_y)
 };
 
 /// The matrix product x · y, after transposing the operands whose flags are set, as in matmul(x, y, {.transpose_y = true}); of batches of matrices, the products of
@@ -56,12 +52,9 @@ Tensor<T, Device> matmul(Tensor<T, Device> const& x, Tensor<T, Device> const& y,
 
 /// The gradient of x or y, summed over the matrices for which that operand was repeated.
 template <bool of_y>
-struct matmul_grad_op {
+struct matmul_grad_op : operator_of<slots<slot::x, slot::y, grad_of<slot::out>>,
+                                    slots<grad_of<std::conditional_t<of_y, slot::y, slot::x>>>, MatmulOptions> {
     static constexpr std::string_view name = of_y ? "matmul_grad_y" : "matmul_grad_x";
-    using inputs = slots<slot::x, slot::y, grad_of<slot::out>>;
-    using outputs = slots<grad_of<std::conditional_t<of_y, slot::y, slot::x>>>;
-    using attributes = MatmulOptions;
-    using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, VarSpec const&, MatmulOptions const& = {}) {
         return of_y ? y : x;
@@ -75,11 +68,9 @@ struct matmul_grad_op {
 };
 
 /// The products of batches of matrices, see matmul. For two matrices, those below do the same.
-struct matmul_op {
+struct matmul_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>, MatmulOptions> {
     static constexpr std::string_view name = "matmul";
-    using inputs = slots<slot::x, slot::y>;
-    using outputs = slots<slot::out>;
-    using attributes = MatmulOptions;
+    static constexpr std::string_view brief = "Products of matrices, or of batches of them.";
     using grad = grad_rules<grad_rule<matmul_grad_op<false>>, grad_rule<matmul_grad_op<true>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, MatmulOptions const& options = {}) {
@@ -142,12 +133,12 @@ struct matrix_product_grad<true, false> {  // xᵀ · y
 }  // namespace detail
 
 template <bool transpose_x, bool transpose_y>
-struct matrix_product_op {
+struct matrix_product_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>> {
     static_assert(!(transpose_x && transpose_y),
                   "rowan::matrix_product_op: transpose the product instead of both factors");
     static constexpr std::string_view name = transpose_x ? "matmul_tn" : transpose_y ? "matmul_nt" : "matmul_nn";
-    using inputs = slots<slot::x, slot::y>;
-    using outputs = slots<slot::out>;
+    static constexpr std::string_view brief =
+        "The product of two matrices: tn and nt transpose the first or the second.";
     static constexpr unsigned row_inputs = transpose_x ? 0b11 : 0b01;
     static constexpr bool sums_rows = transpose_x;
     using grad = typename detail::matrix_product_grad<transpose_x, transpose_y>::type;

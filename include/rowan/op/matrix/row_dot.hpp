@@ -8,6 +8,7 @@
 #include <rowan/op/detail/axis_sums.hpp>
 #include <rowan/op/detail/broadcast.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 
 #include <array>
@@ -43,12 +44,9 @@ Tensor<T, Device> row_dot(Tensor<T, Device> const& x, Tensor<T, Device> const& y
 }
 
 /// The gradient of one factor: the other one, each row times the gradient of its result.
-struct row_dot_grad_op {
+struct row_dot_grad_op : operator_of<slots<slot::y, grad_of<slot::out>>, slots<grad_of<slot::x>>> {
     static constexpr std::string_view name = "row_dot_grad";
-    using inputs = slots<slot::y, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
     static constexpr unsigned row_inputs = 0b11;
-    using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& y, VarSpec const&) { return y; }
 
@@ -63,10 +61,9 @@ struct row_dot_grad_op {
 };
 
 /// See row_dot.
-struct row_dot_op {
+struct row_dot_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>> {
     static constexpr std::string_view name = "row_dot";
-    using inputs = slots<slot::x, slot::y>;
-    using outputs = slots<slot::out>;
+    static constexpr std::string_view brief = "The dot products of rows.";
     static constexpr unsigned row_inputs = 0b11;
     using grad = grad_rules<grad_rule<row_dot_grad_op, uses<slot::y, grad_of<slot::out>>, makes<grad_of<slot::x>>>,
                             grad_rule<row_dot_grad_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::y>>>>;

@@ -10,6 +10,7 @@
 #include <rowan/op/elementwise/dropout.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 
@@ -211,12 +212,10 @@ BatchNormResults<T, M, D> with_lod_of(LoDTensor<T, D> const& x,
 
 }  // namespace detail
 
-struct batch_norm_grad_op {
+struct batch_norm_grad_op
+    : operator_of<slots<slot::x, slot::w, slot::mean, slot::variance, slot::seed, grad_of<slot::out>>,
+                  slots<grad_of<slot::x>, grad_of<slot::w>, grad_of<slot::b>>, BatchNormAttributes> {
     static constexpr std::string_view name = "batch_norm_grad";
-    using inputs = slots<slot::x, slot::w, slot::mean, slot::variance, slot::seed, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>, grad_of<slot::w>, grad_of<slot::b>>;
-    using attributes = BatchNormAttributes;
-    using grad = no_grad;
 
     static constexpr std::array<VarSpec, 3> infer(VarSpec const& x, VarSpec const& w, VarSpec const&, VarSpec const&,
                                                   VarSpec const&, VarSpec const& out_grad, BatchNormAttributes const&) {
@@ -237,11 +236,11 @@ struct batch_norm_grad_op {
 /// otherwise, as in dropout.
 /// shapes   x [n, width]; w, b, mean and variance [width]; seed [1] or [0] of int64 -> [n, width], [width], [width];
 ///          mean and variance may have elements of dtype<T>::sum, then also their results
-struct batch_norm_op {
+struct batch_norm_op : detail::builtin_op<slots<slot::x, slot::w, slot::b, slot::mean, slot::variance, slot::seed>,
+                                          slots<slot::out, slot::next_mean, slot::next_variance>, BatchNormAttributes> {
     static constexpr std::string_view name = "batch_norm";
-    using inputs = slots<slot::x, slot::w, slot::b, slot::mean, slot::variance, slot::seed>;
-    using outputs = slots<slot::out, slot::next_mean, slot::next_variance>;
-    using attributes = BatchNormAttributes;
+    static constexpr std::string_view brief =
+        "Columns with mean 0 and variance 1, by the batch in train and by moving statistics elsewhere.";
     using grad = grad_rule<batch_norm_grad_op>;
     static constexpr std::array<std::int8_t, 6> next{-1, -1, -1, 1, 2, -1};
 

@@ -8,6 +8,7 @@
 #include <rowan/op/detail/row_passes.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 
 #include <array>
@@ -181,13 +182,10 @@ std::tuple<Tensor<T, D>, Tensor<T, D>> layer_norm_param_grad(D const& exec, Tens
 }
 
 /// The gradient of x; see layer_norm_grad.
-struct layer_norm_grad_op {
+struct layer_norm_grad_op
+    : operator_of<slots<slot::x, slot::w, grad_of<slot::out>>, slots<grad_of<slot::x>>, LayerNormOptions> {
     static constexpr std::string_view name = "layer_norm_grad";
-    using inputs = slots<slot::x, slot::w, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
-    using attributes = LayerNormOptions;
     static constexpr unsigned row_inputs = 0b101;
-    using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, VarSpec const& out_grad, LayerNormOptions const&) {
         return spec::elementwise("layer_norm_grad: out@GRAD", out_grad, x);
@@ -201,14 +199,11 @@ struct layer_norm_grad_op {
 };
 
 /// The gradients of scale and shift; see layer_norm_param_grad.
-struct layer_norm_param_grad_op {
+struct layer_norm_param_grad_op
+    : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::w>, grad_of<slot::b>>, LayerNormOptions> {
     static constexpr std::string_view name = "layer_norm_param_grad";
-    using inputs = slots<slot::x, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::w>, grad_of<slot::b>>;
-    using attributes = LayerNormOptions;
     static constexpr unsigned row_inputs = 0b11;
     static constexpr bool sums_rows = true;
-    using grad = no_grad;
 
     static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& out_grad,
                                                   LayerNormOptions const& options) {
@@ -226,11 +221,9 @@ struct layer_norm_param_grad_op {
 };
 
 /// See layer_norm. The slots w and b hold scale and shift.
-struct layer_norm_op {
+struct layer_norm_op : detail::builtin_op<slots<slot::x, slot::w, slot::b>, slots<slot::out>, LayerNormOptions> {
     static constexpr std::string_view name = "layer_norm";
-    using inputs = slots<slot::x, slot::w, slot::b>;
-    using outputs = slots<slot::out>;
-    using attributes = LayerNormOptions;
+    static constexpr std::string_view brief = "Rows with mean 0 and variance 1, with trained scale and shift.";
     static constexpr unsigned row_inputs = 0b001;
     using grad = grad_rules<grad_rule<layer_norm_grad_op>, grad_rule<layer_norm_param_grad_op>>;
 

@@ -9,6 +9,7 @@
 #include <rowan/op/detail/matrix_rows.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/norm/softmax.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 
 #include <string_view>
@@ -21,7 +22,7 @@ namespace rowan::inline v0 {
 /// finds. Sums are formed in 16 interleaved partial sums. A row is NaN if it contains a NaN or its maximum is infinite.
 /// The precision on Cuda is that of its `log`.
 /// shapes   x [...] -> [...]
-/// errors   ShapeError if x has rank 0; ValueError if the axis is not in [-rank, rank)
+/// errors   ShapeError if x has rank 0; IndexError if the axis is not in [-rank, rank)
 /// cost     two reads of x and one write of the result, temporary memory of one row per thread; x and the result are
 ///          transposed if the axis is not the last one; the same bits for any number of threads
 template <class T, device D>
@@ -37,7 +38,7 @@ Tensor<T, D> log_softmax(D const& exec, Tensor<T, D> const& x, SoftmaxOptions co
 
 /// The gradient of x from the result and its gradient: out_grad - exp(out) · Σ out_grad along the axis.
 /// shapes   both [...] -> [...]
-/// errors   ShapeError if out has rank 0 or the shapes differ; ValueError if the axis is not in [-rank, rank)
+/// errors   ShapeError if out has rank 0 or the shapes differ; IndexError if the axis is not in [-rank, rank)
 /// cost     two reads of both and one write of the result, temporary memory of one row per thread; all are transposed
 ///          if the axis is not the last one
 template <class T, device D>
@@ -64,12 +65,9 @@ Tensor<T, Device> log_softmax_grad(Tensor<T, Device> const& out, Tensor<T, Devic
     return log_softmax_grad(out.device(), out, out_grad, options);
 }
 
-struct log_softmax_grad_op {
+struct log_softmax_grad_op : operator_of<slots<slot::out, grad_of<slot::out>>, slots<grad_of<slot::x>>> {
     static constexpr std::string_view name = "log_softmax_grad";
-    using inputs = slots<slot::out, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
     static constexpr unsigned row_inputs = 0b11;
-    using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& out, VarSpec const& out_grad) {
         spec::rows_of_elements("log_softmax_grad: out", out);
@@ -83,10 +81,9 @@ struct log_softmax_grad_op {
 };
 
 /// The same along the last axis of a tensor of rank 2 or more, see log_softmax.
-struct log_softmax_op {
+struct log_softmax_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
     static constexpr std::string_view name = "log_softmax";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
+    static constexpr std::string_view brief = "The logarithms of softmax, also where its elements underflow.";
     static constexpr unsigned row_inputs = 0b1;
     using grad = grad_rule<log_softmax_grad_op>;
 

@@ -8,6 +8,7 @@
 #include <rowan/op/detail/class_rows.hpp>
 #include <rowan/op/detail/matrix_rows.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 
 #include <concepts>
@@ -27,7 +28,7 @@ struct SoftmaxOptions {
 /// user-defined types need an `exp` that ADL finds. Sums are formed in 16 interleaved partial sums. A row is NaN if it
 /// contains a NaN or its maximum is infinite. Goodfellow et al.: Deep Learning, 2016, section 4.1.
 /// shapes   x [...] -> [...]
-/// errors   ShapeError if x has rank 0; ValueError if the axis is not in [-rank, rank)
+/// errors   ShapeError if x has rank 0; IndexError if the axis is not in [-rank, rank)
 /// cost     two reads of x and one write of the result, temporary memory of one row per thread, or of 80 rows; x and the
 ///          result may be transposed if the axis is not the last one; the same bits for any number of threads
 template <class T, device D>
@@ -52,7 +53,7 @@ Tensor<T, D> softmax(D const& exec, Tensor<T, D> const& x, SoftmaxOptions const&
 
 /// The gradient of x from the result and its gradient: out · (out_grad - Σ out · out_grad) along the axis.
 /// shapes   both [...] -> [...]
-/// errors   ShapeError if out has rank 0 or the shapes differ; ValueError if the axis is not in [-rank, rank)
+/// errors   ShapeError if out has rank 0 or the shapes differ; IndexError if the axis is not in [-rank, rank)
 /// cost     two reads of both and one write of the result, temporary memory of one row per thread; all are transposed
 ///          if the axis is not the last one
 template <class T, device D>
@@ -79,12 +80,9 @@ Tensor<T, Device> softmax_grad(Tensor<T, Device> const& out, Tensor<T, Device> c
     return softmax_grad(out.device(), out, out_grad, options);
 }
 
-struct softmax_grad_op {
+struct softmax_grad_op : operator_of<slots<slot::out, grad_of<slot::out>>, slots<grad_of<slot::x>>> {
     static constexpr std::string_view name = "softmax_grad";
-    using inputs = slots<slot::out, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
     static constexpr unsigned row_inputs = 0b11;
-    using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& out, VarSpec const& out_grad) {
         spec::rows_of_elements("softmax_grad: out", out);
@@ -98,10 +96,9 @@ struct softmax_grad_op {
 };
 
 /// The softmax along the last axis of a tensor of rank 2 or more, see softmax.
-struct softmax_op {
+struct softmax_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
     static constexpr std::string_view name = "softmax";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
+    static constexpr std::string_view brief = "exp(x) / the sum of exp of the row, or along an axis.";
     static constexpr unsigned row_inputs = 0b1;
     using grad = grad_rule<softmax_grad_op>;
 

@@ -11,6 +11,8 @@ namespace rowan::inline v0 {
 /// See adagrad; the gradient may be dense or row-sparse.
 struct adagrad_op : detail::optimizer_op<AdaGradOptions, slot::moment> {
     static constexpr std::string_view name = "adagrad";
+    static constexpr std::string_view brief =
+        "AdaGrad: changes param and moment in place, by a dense or row-sparse gradient.";
 
     template <class P, class S, class D, detail::gradient_on<D> G>
     static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& moment, G const& grad,

@@ -9,6 +9,7 @@
 #include <rowan/op/elementwise/scale.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/sparse/detail/scaled_norm.hpp>
 #include <rowan/sparse/merge.hpp>
@@ -162,11 +163,9 @@ std::tuple<std::vector<Tensor<T, D>>, std::vector<SelectedRows<T, D>>> clip_by_g
 }
 
 /// See clip_by_norm.
-struct clip_by_norm_op {
+struct clip_by_norm_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ClipByNormOptions> {
     static constexpr std::string_view name = "clip_by_norm";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    using attributes = ClipByNormOptions;
+    static constexpr std::string_view brief = "x, scaled so that its norm is at most max_norm.";
     using grad = no_grad;  // clip_by_norm is applied to gradients
 
     static constexpr VarSpec infer(VarSpec const& x, ClipByNormOptions const& = {}) { return x; }
@@ -182,12 +181,10 @@ struct clip_by_norm_op {
 };
 
 /// See clip_by_global_norm. The slots `x` and `out` hold any number of gradients.
-struct clip_by_global_norm_op {
+struct clip_by_global_norm_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ClipByNormOptions> {
     static constexpr std::string_view name = "clip_by_global_norm";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    using attributes = ClipByNormOptions;
-    using grad = no_grad;
+    static constexpr std::string_view brief = "All gradients, scaled so that their common norm is at most max_norm.";
+    static constexpr bool training = true;
 
     static std::vector<VarSpec> infer(std::span<VarSpec const> x, ClipByNormOptions const& = {}) {
         return {x.begin(), x.end()};

@@ -11,6 +11,8 @@ namespace rowan::inline v0 {
 /// See lamb; the gradient may be dense or row-sparse, and the update is dense.
 struct lamb_op : detail::optimizer_op<LambOptions, slot::moment, slot::moment2> {
     static constexpr std::string_view name = "lamb";
+    static constexpr std::string_view brief =
+        "LAMB: changes param and both moments in place, all rows by a row-sparse gradient too.";
 
     template <class P, class S, class M, class D, detail::gradient_on<D> G>
     static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& moment, Tensor<M, D>& moment2, G const& grad,

@@ -23,6 +23,8 @@ struct SgdOptions {
 /// as on a Thrust device and as other optimizers do: each by itself may be too small to change the parameter.
 struct sgd_op : detail::optimizer_op<SgdOptions> {
     static constexpr std::string_view name = "sgd";
+    static constexpr std::string_view brief =
+        "param -= learning_rate · grad, in place, by a dense or row-sparse gradient.";
 
     template <class P, class D, detail::gradient_on<D> G>
     static void run(D exec, Tensor<P, D>& param, G const& grad, double learning_rate) {

@@ -3,6 +3,7 @@
 
 #include <rowan/op/detail/recurrent_cell.hpp>
 #include <rowan/op/matrix/fc.hpp>
+#include <rowan/op/operator_of.hpp>
 
 #include <array>
 #include <cstddef>
@@ -139,12 +140,10 @@ struct hidden_grad {
 
 }  // namespace slot
 
-struct gru_unit_grad_op {
+struct gru_unit_grad_op : operator_of<slots<slot::saved, slot::h_prev, slot::w, grad_of<slot::h>>,
+                                      slots<grad_of<slot::x>, slot::hidden_grad, grad_of<slot::h_prev>>> {
     static constexpr std::string_view name = "gru_unit_grad";
-    using inputs = slots<slot::saved, slot::h_prev, slot::w, grad_of<slot::h>>;
-    using outputs = slots<grad_of<slot::x>, slot::hidden_grad, grad_of<slot::h_prev>>;
     static constexpr unsigned row_inputs = 0b1011;
-    using grad = no_grad;
 
     static constexpr std::array<VarSpec, 3> infer(VarSpec const&, VarSpec const& h_prev, VarSpec const& w,
                                                   VarSpec const&) {
@@ -161,10 +160,9 @@ struct gru_unit_grad_op {
 };
 
 /// See gru_unit. The gradients of w and b are sums over rows, so one product computes them for all steps.
-struct gru_unit_op {
+struct gru_unit_op : detail::builtin_op<slots<slot::x, slot::h_prev, slot::w, slot::b>, slots<slot::h, slot::saved>> {
     static constexpr std::string_view name = "gru_unit";
-    using inputs = slots<slot::x, slot::h_prev, slot::w, slot::b>;
-    using outputs = slots<slot::h, slot::saved>;
+    static constexpr std::string_view brief = "The state of a GRU after one step.";
     static constexpr unsigned row_inputs = 0b0011;
     using grad = grad_rules<grad_rule<gru_unit_grad_op>,
                             grad_rule<matmul_tn_op, uses<slot::h_prev, slot::hidden_grad>, makes<grad_of<slot::w>>>,

@@ -3,6 +3,7 @@
 
 #include <rowan/op/detail/recurrent_cell.hpp>
 #include <rowan/op/matrix/fc.hpp>
+#include <rowan/op/operator_of.hpp>
 
 #include <array>
 #include <cstddef>
@@ -138,12 +139,10 @@ std::tuple<Tensor<T, D>, Tensor<T, D>> lstm_unit_grad(D const& exec, Tensor<T, D
     return {std::move(x_grad), std::move(c_prev_grad)};
 }
 
-struct lstm_unit_grad_op {
+struct lstm_unit_grad_op : operator_of<slots<slot::saved, slot::c_prev, grad_of<slot::h>, grad_of<slot::c>>,
+                                       slots<grad_of<slot::x>, grad_of<slot::c_prev>>> {
     static constexpr std::string_view name = "lstm_unit_grad";
-    using inputs = slots<slot::saved, slot::c_prev, grad_of<slot::h>, grad_of<slot::c>>;
-    using outputs = slots<grad_of<slot::x>, grad_of<slot::c_prev>>;
     static constexpr unsigned row_inputs = 0b1111;
-    using grad = no_grad;
 
     static constexpr std::array<VarSpec, 2> infer(VarSpec const&, VarSpec const& c_prev, VarSpec const&,
                                                   VarSpec const&) {
@@ -160,10 +159,11 @@ struct lstm_unit_grad_op {
 };
 
 /// See lstm_unit. The gradients of w and b are sums over rows, so one product computes them for all steps.
-struct lstm_unit_op {
+struct lstm_unit_op : detail::builtin_op<slots<slot::x, slot::h_prev, slot::c_prev, slot::w, slot::b>,
+                                         slots<slot::h, slot::c, slot::saved>> {
     static constexpr std::string_view name = "lstm_unit";
-    using inputs = slots<slot::x, slot::h_prev, slot::c_prev, slot::w, slot::b>;
-    using outputs = slots<slot::h, slot::c, slot::saved>;
+    static constexpr std::string_view brief =
+        "The output of an LSTM after one step, and its state, which is output and cell side by side.";
     static constexpr unsigned row_inputs = 0b00111;
     using grad = grad_rules<grad_rule<lstm_unit_grad_op>,
                             grad_rule<matmul_nt_op, uses<grad_of<slot::x>, slot::w>, makes<grad_of<slot::h_prev>>>,

@@ -5,6 +5,7 @@
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/extremes.hpp>
+#include <rowan/op/detail/axis.hpp>
 #include <rowan/op/detail/axis_folds.hpp>
 #include <rowan/op/detail/axis_lanes.hpp>
 #include <rowan/op/detail/concat_split.hpp>
@@ -12,6 +13,7 @@
 #include <rowan/op/detail/unary.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 
 #include <array>
@@ -25,11 +27,7 @@ namespace rowan::inline v0 {
 struct ArgmaxOptions {
     std::int64_t axis = -1;  ///< negative values count from the end
     bool keep_dims = false;  ///< whether the result has a dim of 1 for the axis
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"axis", &ArgmaxOptions::axis}, field{"keep_dims", &ArgmaxOptions::keep_dims});
-    }
+    ROWAN_OPTIONS(ArgmaxOptions, axis, keep_dims)
 };
 
 namespace detail {
@@ -83,7 +81,7 @@ struct argmax_name {
 /// The position along an axis of the greatest element: of the first one of equal ones, of the first NaN if there is one.
 ///     argmax([[1 7 7] [4 2 3]])   ->   [1 0]
 /// shapes   x [...] -> the dims of x without that of the axis, or with a dim of 1 for it
-/// errors   ValueError if the axis is not in [-rank, rank); ShapeError if there is a result of no elements
+/// errors   IndexError if the axis is not in [-rank, rank); ShapeError if there is a result of no elements
 /// cost     one read of x; a thread reads whole lanes
 template <class T, device D>
 Tensor<std::int64_t, D> argmax(D const& exec, Tensor<T, D> const& x, ArgmaxOptions const& options = {}) {
@@ -92,7 +90,7 @@ Tensor<std::int64_t, D> argmax(D const& exec, Tensor<T, D> const& x, ArgmaxOptio
 
 /// The position along an axis of the smallest element, as argmax.
 /// shapes   x [...] -> the dims of x without that of the axis, or with a dim of 1 for it
-/// errors   ValueError if the axis is not in [-rank, rank); ShapeError if there is a result of no elements
+/// errors   IndexError if the axis is not in [-rank, rank); ShapeError if there is a result of no elements
 /// cost     one read of x; a thread reads whole lanes
 template <class T, device D>
 Tensor<std::int64_t, D> argmin(D const& exec, Tensor<T, D> const& x, ArgmaxOptions const& options = {}) {
@@ -110,12 +108,14 @@ Tensor<std::int64_t, Device> argmin(Tensor<T, Device> const& x, ArgmaxOptions co
 
 /// See argmax and argmin.
 template <bool greatest>
-struct arg_extreme_op {
+struct arg_extreme_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ArgmaxOptions> {
     static constexpr std::string_view name = detail::argmax_name<greatest>::name;
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    using attributes = ArgmaxOptions;
-    using grad = no_grad;
+    static constexpr std::string_view brief = greatest ? "The positions of the greatest elements along an axis."
+                                                       : "The positions of the smallest elements along an axis.";
+    static constexpr Elements elements = Elements::numbers;
+    static constexpr ArgmaxOptions normal(VarSpec const& x, ArgmaxOptions const& options) {
+        return detail::axes_from_first(x.dims.size(), options);
+    }
 
     static constexpr bool row_wise(ArgmaxOptions const& options) { return options.axis > 0; }
     static constexpr bool row_output(ArgmaxOptions const& options) { return options.axis > 0; }

@@ -5,10 +5,12 @@
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/extremes.hpp>
+#include <rowan/op/detail/axis.hpp>
 #include <rowan/op/detail/concat_split.hpp>
 #include <rowan/op/detail/tensor_argument.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 
 #include <cstddef>
@@ -22,11 +24,7 @@ namespace rowan::inline v0 {
 struct ArgsortOptions {
     std::int64_t axis = -1;   ///< negative values count from the end
     bool descending = false;  ///< whether the greatest element comes first
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"axis", &ArgsortOptions::axis}, field{"descending", &ArgsortOptions::descending});
-    }
+    ROWAN_OPTIONS(ArgsortOptions, axis, descending)
 };
 
 namespace detail {
@@ -107,7 +105,7 @@ struct PlaceLanes {
 ///     argsort([3 1 2])                           ->   [1 2 0]
 ///     argsort([3 1 3], {.descending = true})     ->   [0 2 1]
 /// shapes   x [...] -> [...]
-/// errors   ValueError if the axis is not in [-rank, rank)
+/// errors   IndexError if the axis is not in [-rank, rank)
 /// cost     O(size · log(dim of the axis)), by merging runs of 16, 32, 64, …, of which a thread merges two; temporary
 ///          memory of 8 bytes for each element, or 16 if the axis is not the last one
 template <class T, device D>
@@ -140,12 +138,14 @@ Tensor<std::int64_t, Device> argsort(Tensor<T, Device> const& x, ArgsortOptions 
 }
 
 /// See argsort.
-struct argsort_op {
+struct argsort_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ArgsortOptions> {
     static constexpr std::string_view name = "argsort";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    using attributes = ArgsortOptions;
-    using grad = no_grad;
+    static constexpr std::string_view brief =
+        "The positions along an axis in the order of their elements; equal ones keep their order, NaN is the greatest.";
+    static constexpr Elements elements = Elements::numbers;
+    static constexpr ArgsortOptions normal(VarSpec const& x, ArgsortOptions const& options) {
+        return detail::axes_from_first(x.dims.size(), options);
+    }
 
     static constexpr bool row_wise(ArgsortOptions const& options) { return options.axis > 0; }
 

@@ -4,11 +4,13 @@
 #include <rowan/core/device.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
+#include <rowan/op/detail/axis.hpp>
 #include <rowan/op/detail/axis_lanes.hpp>
 #include <rowan/op/detail/concat_split.hpp>
 #include <rowan/op/detail/tensor_argument.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 
 #include <cstddef>
@@ -23,12 +25,7 @@ struct CumsumOptions {
     std::int64_t axis = -1;  ///< negative values count from the end
     bool exclusive = false;  ///< whether the element itself is left out of its sum
     bool reverse = false;    ///< whether to sum from the end
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"axis", &CumsumOptions::axis}, field{"exclusive", &CumsumOptions::exclusive},
-                     field{"reverse", &CumsumOptions::reverse});
-    }
+    ROWAN_OPTIONS(CumsumOptions, axis, exclusive, reverse)
 };
 
 namespace detail {
@@ -68,7 +65,7 @@ struct SumLanes {
 ///     cumsum([1 2 3], {.exclusive = true})                      ->   [0 1 3]
 ///     cumsum([1 2 3], {.exclusive = true, .reverse = true})     ->   [5 3 0]
 /// shapes   x [...] -> [...]
-/// errors   ValueError if the axis is not in [-rank, rank)
+/// errors   IndexError if the axis is not in [-rank, rank)
 /// cost     one read of x and one write of the result; a thread sums whole lanes
 template <class T, device D>
 Tensor<T, D> cumsum(D const& exec, Tensor<T, D> const& x, CumsumOptions const& options = {}) {
@@ -90,32 +87,15 @@ template <class X>
 requires detail::tensor_argument<X>
 auto cumsum(X&& x, CumsumOptions options) { return cumsum(x.device(), x, options); }
 
-/// The gradient of x: the running sums of that of the result from the other end.
-struct cumsum_grad_op {
-    static constexpr std::string_view name = "cumsum_grad";
-    using inputs = slots<grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
-    using attributes = CumsumOptions;
-    using grad = no_grad;
-
-    static constexpr bool row_wise(CumsumOptions const& options) { return options.axis > 0; }
-
-    static constexpr VarSpec infer(VarSpec const& out_grad, CumsumOptions const& = {}) { return out_grad; }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& out_grad, CumsumOptions options = {}) {
-        options.reverse = !options.reverse;
-        return cumsum(exec, out_grad, options);
-    }
-};
-
 /// See cumsum.
-struct cumsum_op {
+struct cumsum_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, CumsumOptions> {
     static constexpr std::string_view name = "cumsum";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    using attributes = CumsumOptions;
-    using grad = grad_rule<cumsum_grad_op>;
+    static constexpr std::string_view brief = "Running sums along an axis.";
+    static constexpr Elements elements = Elements::numbers;
+    static constexpr CumsumOptions normal(VarSpec const& x, CumsumOptions const& options) {
+        return detail::axes_from_first(x.dims.size(), options);
+    }
+    using grad = gradient<cumsum_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr bool row_wise(CumsumOptions const& options) { return options.axis > 0; }
 
@@ -128,6 +108,13 @@ struct cumsum_op {
     template <class T, class D>
     static Tensor<T, D> run(D exec, Tensor<T, D> const& x, CumsumOptions const& options = {}) {
         return cumsum(exec, x, options);
+    }
+
+    /// The gradient of x: the running sums of that of the result from the other end.
+    template <class T, class D>
+    static Tensor<T, D> backward(D exec, Tensor<T, D> const& out_grad, CumsumOptions options = {}) {
+        options.reverse = !options.reverse;
+        return cumsum(exec, out_grad, options);
     }
 };
 

@@ -12,11 +12,7 @@ namespace rowan::inline v0 {
 struct ReduceOptions {
     std::vector<std::int64_t> axes{};  ///< in any order; -1 is the last one; empty: all axes
     bool keep_dims = false;            ///< whether the result has dims of 1 for these axes
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"axes", &ReduceOptions::axes}, field{"keep_dims", &ReduceOptions::keep_dims});
-    }
+    ROWAN_OPTIONS(ReduceOptions, axes, keep_dims)
 };
 
 }  // namespace rowan::inline v0

@@ -6,6 +6,7 @@
 #include <rowan/op/detail/axis_sums.hpp>
 #include <rowan/op/detail/reduce_op.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/reduce/reduce_options.hpp>
 #include <rowan/op/registry.hpp>
 
@@ -20,6 +21,9 @@ namespace detail {
 /// The rule of reduce_sum, see reduce_op.
 struct axis_totals {
     static constexpr std::string_view name = "reduce_sum";
+    static constexpr std::string_view brief =
+        "The sums of the elements along these axes, by default along all of them.";
+    static constexpr Elements elements = Elements::numbers;
     static constexpr bool reads_out = false;
 
     template <class T, class D>
@@ -68,13 +72,10 @@ Tensor<T, Device> reduce_sum(Tensor<T, Device> const& x, ReduceOptions const& op
 using reduce_sum_op = reduce_op<detail::axis_totals>;  ///< See reduce_sum.
 
 /// The gradient of a value that was added to every row, such as a bias: the sum of the rows of out_grad.
-struct bias_grad_op {
+struct bias_grad_op : operator_of<slots<grad_of<slot::out>>, slots<grad_of<slot::b>>> {
     static constexpr std::string_view name = "bias_grad";
-    using inputs = slots<grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::b>>;
     static constexpr unsigned row_inputs = 0b1;
     static constexpr bool sums_rows = true;
-    using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& out_grad) {
         return detail::reduced_spec("reduce_sum: x", out_grad, rows, false);

@@ -9,6 +9,7 @@
 #include <rowan/detail/on_device.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/sequence/pick_sequences.hpp>
 
@@ -32,11 +33,7 @@ namespace rowan::inline v0 {
 struct BeamSearchOptions {
     std::int64_t beam_size = 4;  ///< number of hypotheses that remain for each source
     std::int64_t end_id = 1;     ///< the token that ends a hypothesis
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"beam_size", &BeamSearchOptions::beam_size}, field{"end_id", &BeamSearchOptions::end_id});
-    }
+    ROWAN_OPTIONS(BeamSearchOptions, beam_size, end_id)
 };
 
 namespace detail {
@@ -217,13 +214,12 @@ struct parents {
 
 /// See beam_search. The slot `ids` holds the prefixes, x the scores of tokens, and y those of hypotheses; `last` holds
 /// the last tokens.
-struct beam_search_op {
+struct beam_search_op
+    : detail::builtin_op<slots<slot::ids, slot::x, slot::y>, slots<slot::out, slot::last, slot::scores, slot::parents>,
+                         BeamSearchOptions> {
     static constexpr std::string_view name = "beam_search";
+    static constexpr std::string_view brief = "One step of a beam search.";
     static constexpr bool row_output = false;
-    using inputs = slots<slot::ids, slot::x, slot::y>;
-    using outputs = slots<slot::out, slot::last, slot::scores, slot::parents>;
-    using attributes = BeamSearchOptions;
-    using grad = no_grad;
 
     static constexpr std::array<VarSpec, 4> infer(VarSpec const& ids, VarSpec const& x, VarSpec const& y,
                                                   BeamSearchOptions const& options = {}) {
@@ -250,12 +246,10 @@ struct beam_search_op {
 };
 
 /// See beam_search_decode. The slot `ids` holds the prefixes, x the scores.
-struct beam_search_decode_op {
+struct beam_search_decode_op : detail::builtin_op<slots<slot::ids, slot::x>, slots<slot::out, slot::scores>> {
     static constexpr std::string_view name = "beam_search_decode";
+    static constexpr std::string_view brief = "The sentences that a beam search found, best first, and their scores.";
     static constexpr bool row_output = false;
-    using inputs = slots<slot::ids, slot::x>;
-    using outputs = slots<slot::out, slot::scores>;
-    using grad = no_grad;
 
     static constexpr std::array<VarSpec, 2> infer(VarSpec const& ids, VarSpec const& x) {
         spec::dense("beam_search_decode: prefixes", ids);

@@ -3,6 +3,7 @@
 
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/sequence/drop_levels.hpp>
 
@@ -15,36 +16,16 @@ namespace rowan::inline v0 {
 /// The settings of drop_levels.
 struct DropLevelsOptions {
     std::optional<std::size_t> levels = {};  ///< the number of levels to drop; all by default
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"levels", &DropLevelsOptions::levels});
-    }
-};
-
-/// The gradient of the rows, with the levels of x.
-struct drop_levels_grad_op {
-    static constexpr std::string_view name = "drop_levels_grad";
-    using inputs = slots<slot::x, grad_of<slot::out>>;  // only the levels of x are used
-    using outputs = slots<grad_of<slot::x>>;
-    using grad = no_grad;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&) { return x; }
-
-    template <class T, class D>
-    static LoDTensor<T, D> run(D, LoDTensor<T, D> const& x, LoDTensor<T, D> const& out_grad) {
-        return {out_grad.value().share(), x.lod()};
-    }
+    ROWAN_OPTIONS(DropLevelsOptions, levels)
 };
 
 /// See drop_levels.
-struct drop_levels_op {
+struct drop_levels_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, DropLevelsOptions> {
     static constexpr std::string_view name = "drop_levels";
+    static constexpr std::string_view brief = "x without its outermost levels, by default without any.";
+    static constexpr Elements elements = Elements::numbers;
     static constexpr bool row_output = false;
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    using attributes = DropLevelsOptions;
-    using grad = grad_rule<drop_levels_grad_op>;
+    using grad = gradient<drop_levels_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, DropLevelsOptions const& options = {}) {
         spec::dense("drop_levels: x", x);
@@ -56,6 +37,12 @@ struct drop_levels_op {
     template <class T, class D>
     static LoDTensor<T, D> run(D, LoDTensor<T, D> const& x, DropLevelsOptions const& options = {}) {
         return drop_levels(x, options.levels);
+    }
+
+    /// The gradient of the rows, with the levels of x.
+    template <class T, class D>
+    static LoDTensor<T, D> backward(D, LoDTensor<T, D> const& x, LoDTensor<T, D> const& out_grad) {
+        return {out_grad.value().share(), x.lod()};
     }
 };
 

@@ -8,6 +8,7 @@
 #include <rowan/detail/on_device.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/sequence/detail/sequences.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
@@ -24,11 +25,7 @@ namespace rowan::inline v0 {
 /// The settings of edit_distance.
 struct EditDistanceOptions {
     bool normalized = false;  ///< whether a distance is divided by the length of y's sequence
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"normalized", &EditDistanceOptions::normalized});
-    }
+    ROWAN_OPTIONS(EditDistanceOptions, normalized)
 };
 
 namespace detail {
@@ -140,12 +137,12 @@ LoDTensor<double, Device> edit_distance(LoDTensor<I, Device> const& x, LoDTensor
 }
 
 /// See edit_distance.
-struct edit_distance_op {
+struct edit_distance_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>, EditDistanceOptions> {
     static constexpr std::string_view name = "edit_distance";
-    using inputs = slots<slot::x, slot::y>;
-    using outputs = slots<slot::out>;
-    using attributes = EditDistanceOptions;
-    using grad = no_grad;
+    static constexpr std::string_view brief =
+        "The least number of insertions, deletions and substitutions of tokens between two sequences; `normalized` by "
+        "the length of y.";
+    static constexpr Elements elements = Elements::integers;
     static constexpr bool row_wise = true;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, EditDistanceOptions const& = {}) {

@@ -6,6 +6,7 @@
 #include <rowan/detail/arguments.hpp>
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/reduce/reduce_sum.hpp>
 #include <rowan/op/registry.hpp>
 
@@ -31,10 +32,10 @@ Tensor<T, D> expand_rows(D const& exec, Tensor<T, D> const& row, Tensor<T, D> co
     return out;
 }
 
-struct expand_rows_op {
+struct expand_rows_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>> {
     static constexpr std::string_view name = "expand_rows";
-    using inputs = slots<slot::x, slot::y>;
-    using outputs = slots<slot::out>;
+    static constexpr std::string_view brief = "The row x, once for each row of y.";
+    static constexpr bool training = true;
     using grad = grad_rule<bias_grad_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& row, VarSpec const& like) {

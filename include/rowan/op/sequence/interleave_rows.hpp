@@ -8,6 +8,7 @@
 #include <rowan/detail/on_device.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/sequence/lod.hpp>
 
@@ -136,23 +137,17 @@ std::tuple<Tensor<T, D>, Tensor<T, D>> interleave_rows_grad(D const& exec, std::
 /// The settings of nonzero_rows.
 struct RowsWhereOptions {
     std::int64_t value = 1;  ///< 0 or 1
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"value", &RowsWhereOptions::value});
-    }
+    ROWAN_OPTIONS(RowsWhereOptions, value)
 };
 
 /// See nonzero_rows. There is an id for each first-level sequence of x, or for each row if it has no levels.
 /// errors   ShapeError if x has another number of sequences or rows
-struct nonzero_rows_op {
+struct nonzero_rows_op : detail::builtin_op<slots<slot::ids, slot::x>, slots<slot::out>, RowsWhereOptions> {
     static constexpr std::string_view name = "nonzero_rows";
+    static constexpr std::string_view brief = "The numbers of the rows of x where ids are the value.";
+    static constexpr Elements elements = Elements::numbers;
     static constexpr bool row_output = false;
     static constexpr unsigned level_inputs = 0b10;
-    using inputs = slots<slot::ids, slot::x>;
-    using outputs = slots<slot::out>;
-    using attributes = RowsWhereOptions;
-    using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& ids, VarSpec const& x, RowsWhereOptions const& options = {}) {
         detail::check_branch(options.value);
@@ -176,12 +171,10 @@ struct nonzero_rows_op {
     }
 };
 
-struct interleave_rows_grad_op {
+struct interleave_rows_grad_op
+    : operator_of<slots<slot::ids, slot::x, slot::y, grad_of<slot::out>>, slots<grad_of<slot::x>, grad_of<slot::y>>> {
     static constexpr std::string_view name = "interleave_rows_grad";
     static constexpr bool row_output = false;
-    using inputs = slots<slot::ids, slot::x, slot::y, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>, grad_of<slot::y>>;
-    using grad = no_grad;
 
     static constexpr std::array<VarSpec, 2> infer(VarSpec const&, VarSpec const& x, VarSpec const& y, VarSpec const&) {
         return {x, y};
@@ -195,10 +188,10 @@ struct interleave_rows_grad_op {
 };
 
 /// See interleave_rows. In the step of a recurrent layer, the result has a row for each sequence.
-struct interleave_rows_op {
+struct interleave_rows_op : detail::builtin_op<slots<slot::ids, slot::x, slot::y>, slots<slot::out>> {
     static constexpr std::string_view name = "interleave_rows";
-    using inputs = slots<slot::ids, slot::x, slot::y>;
-    using outputs = slots<slot::out>;
+    static constexpr std::string_view brief =
+        "Rows of x where ids are 1 and of y where they are 0, each in their order.";
     using grad = grad_rule<interleave_rows_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& ids, VarSpec const& x, VarSpec const& y) {

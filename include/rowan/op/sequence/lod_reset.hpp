@@ -4,6 +4,7 @@
 #include <rowan/core/ids.hpp>
 #include <rowan/detail/on_device.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/op/sequence/drop_levels.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
@@ -14,13 +15,13 @@ namespace rowan::inline v0 {
 
 /// The rows of x with the levels of y, an alias. Paddle's lod_reset.
 /// errors   ShapeError if y has no levels; LodError if they do not cover the rows of x
-struct lod_reset_op {
+struct lod_reset_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>> {
     static constexpr std::string_view name = "lod_reset";
+    static constexpr std::string_view brief = "x with the levels of y.";
+    static constexpr Elements elements = Elements::numbers;
     static constexpr bool row_output = false;
     static constexpr unsigned level_inputs = 0b10;
-    using inputs = slots<slot::x, slot::y>;
-    using outputs = slots<slot::out>;
-    using grad = grad_rule<drop_levels_grad_op>;
+    using grad = grad_rule<gradient_operator<drop_levels_op>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) {
         spec::dense("lod_reset: x", x);
@@ -40,12 +41,12 @@ struct lod_reset_op {
 
 /// The rows of x as sequences of one level: sequence s is rows [offset[s], offset[s + 1]); an alias.
 /// errors   LodError if the offsets do not begin with 0, decrease, or do not end with the number of rows
-struct lod_from_offsets_op {
+struct lod_from_offsets_op : detail::builtin_op<slots<slot::x, slot::offset>, slots<slot::out>> {
     static constexpr std::string_view name = "lod_from_offsets";
+    static constexpr std::string_view brief = "x with one level of these offsets.";
+    static constexpr Elements elements = Elements::numbers;
     static constexpr bool row_output = false;
-    using inputs = slots<slot::x, slot::offset>;
-    using outputs = slots<slot::out>;
-    using grad = grad_rule<drop_levels_grad_op>;
+    using grad = grad_rule<gradient_operator<drop_levels_op>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& offset) {
         spec::dense("lod_from_offsets: x", x);

@@ -6,6 +6,7 @@
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/sequence/detail/sequences.hpp>
 #include <rowan/sequence/detail/take_sequences.hpp>
@@ -27,11 +28,7 @@ namespace rowan::inline v0 {
 struct ReorderOptions {
     std::optional<std::size_t> level = {};  ///< the level of y whose lengths count; the last by default
     bool restore = false;                   ///< whether to move them back
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"level", &ReorderOptions::level}, field{"restore", &ReorderOptions::restore});
-    }
+    ROWAN_OPTIONS(ReorderOptions, level, restore)
 };
 
 namespace detail {
@@ -56,14 +53,10 @@ inline std::vector<std::int64_t> order_by_length(std::size_t size, Lod const& lo
 
 }  // namespace detail
 
-struct reorder_grad_op {
+struct reorder_grad_op
+    : operator_of<slots<slot::x, slot::y, grad_of<slot::out>>, slots<grad_of<slot::x>>, ReorderOptions> {
     static constexpr std::string_view name = "reorder_grad";
     static constexpr bool row_output = false;
-    using inputs =
-        slots<slot::x, slot::y, grad_of<slot::out>>;  // only the shape and levels of x and levels of y are used
-    using outputs = slots<grad_of<slot::x>>;
-    using attributes = ReorderOptions;
-    using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, VarSpec const&, ReorderOptions const& = {}) {
         return x;
@@ -96,13 +89,13 @@ struct reorder_grad_op {
 /// shapes   x of m sequences or rows, y with m sequences in a level -> the shape of x
 /// errors   ShapeError if x has another number of sequences or rows, or y no levels; IndexError if y has no such level
 /// cost     one read and one write of every row, a sort of m lengths, and 16 bytes per sequence
-struct reorder_op {
+struct reorder_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>, ReorderOptions> {
     static constexpr std::string_view name = "reorder";
+    static constexpr std::string_view brief =
+        "The sequences of x in the order of the lengths of those of y, longest first, or back.";
+    static constexpr Elements elements = Elements::numbers;
     static constexpr bool row_output = false;
     static constexpr unsigned level_inputs = 0b10;
-    using inputs = slots<slot::x, slot::y>;
-    using outputs = slots<slot::out>;
-    using attributes = ReorderOptions;
     using grad = grad_rule<reorder_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, ReorderOptions const& options = {}) {

@@ -8,6 +8,7 @@
 #include <rowan/op/detail/attention.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/sequence/detail/sequences.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
@@ -30,12 +31,7 @@ struct SequenceAttentionOptions {
     std::int64_t heads = 1;  ///< the columns are divided into so many parts, each with weights of its own
     double scale = 0;        ///< the factor of the scores; 0: 1 / sqrt(columns of a head)
     bool causal = false;     ///< whether query i of a sequence sees only the first i + 1 keys
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"heads", &SequenceAttentionOptions::heads}, field{"scale", &SequenceAttentionOptions::scale},
-                     field{"causal", &SequenceAttentionOptions::causal});
-    }
+    ROWAN_OPTIONS(SequenceAttentionOptions, heads, scale, causal)
 };
 
 namespace detail {
@@ -139,12 +135,10 @@ auto sequence_attention_grad(LoDTensor<T, Device> const& query, LoDTensor<T, Dev
     return sequence_attention_grad(query.device(), query, key, value, out_grad, options);
 }
 
-struct sequence_attention_grad_op {
+struct sequence_attention_grad_op
+    : operator_of<slots<slot::query, slot::key, slot::value, grad_of<slot::out>>,
+                  slots<grad_of<slot::query>, grad_of<slot::key>, grad_of<slot::value>>, SequenceAttentionOptions> {
     static constexpr std::string_view name = "sequence_attention_grad";
-    using inputs = slots<slot::query, slot::key, slot::value, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::query>, grad_of<slot::key>, grad_of<slot::value>>;
-    using attributes = SequenceAttentionOptions;
-    using grad = no_grad;
 
     static constexpr std::array<VarSpec, 3> infer(VarSpec const& query, VarSpec const& key, VarSpec const& value,
                                                   VarSpec const&, SequenceAttentionOptions const& = {}) {
@@ -162,11 +156,11 @@ struct sequence_attention_grad_op {
 };
 
 /// See sequence_attention.
-struct sequence_attention_op {
+struct sequence_attention_op
+    : detail::builtin_op<slots<slot::query, slot::key, slot::value>, slots<slot::out>, SequenceAttentionOptions> {
     static constexpr std::string_view name = "sequence_attention";
-    using inputs = slots<slot::query, slot::key, slot::value>;
-    using outputs = slots<slot::out>;
-    using attributes = SequenceAttentionOptions;
+    static constexpr std::string_view brief =
+        "Attention of the rows of each sequence to those of the same sequence of key and value, without padding.";
     using grad = grad_rule<sequence_attention_grad_op>;
     static constexpr bool row_wise = true;
 

@@ -4,6 +4,7 @@
 #include <rowan/op/detail/concat_split.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/sequence/sequence_concat.hpp>
 
@@ -18,20 +19,13 @@ namespace rowan::inline v0 {
 /// The settings of sequence_concat.
 struct SequenceConcatOptions {
     std::optional<std::size_t> level = {};  ///< the level whose sequences are concatenated; the last by default
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"level", &SequenceConcatOptions::level});
-    }
+    ROWAN_OPTIONS(SequenceConcatOptions, level)
 };
 
 /// Splits the gradient of the result into the gradients of the inputs.
-struct sequence_concat_grad_op {
+struct sequence_concat_grad_op
+    : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::x>>, SequenceConcatOptions> {
     static constexpr std::string_view name = "sequence_concat_grad";
-    using inputs = slots<slot::x, grad_of<slot::out>>;  // only the levels of x are used
-    using outputs = slots<grad_of<slot::x>>;
-    using attributes = SequenceConcatOptions;
-    using grad = no_grad;
 
     static constexpr std::vector<VarSpec> infer(std::span<VarSpec const> x, VarSpec const&,
                                                 SequenceConcatOptions const& = {}) {
@@ -49,11 +43,11 @@ struct sequence_concat_grad_op {
 };
 
 /// See sequence_concat. The slot `x` holds all batches as a std::vector.
-struct sequence_concat_op {
+struct sequence_concat_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, SequenceConcatOptions> {
     static constexpr std::string_view name = "sequence_concat";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    using attributes = SequenceConcatOptions;
+    static constexpr std::string_view brief =
+        "Sequence i of all tensors, one after the other; of the last level, or of another one.";
+    static constexpr Elements elements = Elements::numbers;
     using grad = grad_rule<sequence_concat_grad_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(std::span<VarSpec const> x, SequenceConcatOptions const& options = {}) {

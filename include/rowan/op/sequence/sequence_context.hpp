@@ -9,6 +9,7 @@
 #include <rowan/op/detail/sequence_windows.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/sequence/detail/sequences.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
@@ -29,12 +30,7 @@ struct SequenceContextOptions {
     std::int64_t start = 0;   ///< the first row of the window, relative to its own
     std::int64_t length = 1;  ///< the number of rows of the window
     double pad_value = 0;     ///< the elements outside of the sequence
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"start", &SequenceContextOptions::start}, field{"length", &SequenceContextOptions::length},
-                     field{"pad_value", &SequenceContextOptions::pad_value});
-    }
+    ROWAN_OPTIONS(SequenceContextOptions, start, length, pad_value)
 };
 
 namespace detail {
@@ -176,12 +172,9 @@ LoDTensor<T, Device> sequence_context(LoDTensor<T, Device> const& x, Tensor<T, D
     return sequence_context(x.device(), x, padding, window);
 }
 
-struct sequence_context_grad_op {
+struct sequence_context_grad_op
+    : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::x>>, SequenceContextOptions> {
     static constexpr std::string_view name = "sequence_context_grad";
-    using inputs = slots<slot::x, grad_of<slot::out>>;  // only the shape and the levels of x are used
-    using outputs = slots<grad_of<slot::x>>;
-    using attributes = SequenceContextOptions;
-    using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, SequenceContextOptions const&) { return x; }
 
@@ -192,12 +185,9 @@ struct sequence_context_grad_op {
     }
 };
 
-struct sequence_padding_grad_op {
+struct sequence_padding_grad_op
+    : operator_of<slots<slot::x, slot::w, grad_of<slot::out>>, slots<grad_of<slot::w>>, SequenceContextOptions> {
     static constexpr std::string_view name = "sequence_padding_grad";
-    using inputs = slots<slot::x, slot::w, grad_of<slot::out>>;  // only the shape and the levels of x are used
-    using outputs = slots<grad_of<slot::w>>;
-    using attributes = SequenceContextOptions;
-    using grad = no_grad;
     static constexpr bool row_output = false;
 
     static constexpr VarSpec infer(VarSpec const&, VarSpec const& w, VarSpec const&, SequenceContextOptions const&) {
@@ -212,11 +202,11 @@ struct sequence_padding_grad_op {
 };
 
 /// See sequence_context.
-struct sequence_context_op {
+struct sequence_context_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, SequenceContextOptions> {
     static constexpr std::string_view name = "sequence_context";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    using attributes = SequenceContextOptions;
+    static constexpr std::string_view brief =
+        "For each row the rows around it, side by side; `padding` has the rows outside of sequences.";
+    static constexpr Elements elements = Elements::numbers;
     using grad = grad_rule<sequence_context_grad_op>;
     static constexpr bool row_wise = true;
 
@@ -238,11 +228,11 @@ struct sequence_context_op {
 };
 
 /// See sequence_context; the slot `w` holds the rows of the padding.
-struct padded_sequence_context_op {
+struct padded_sequence_context_op
+    : detail::builtin_op<slots<slot::x, slot::w>, slots<slot::out>, SequenceContextOptions> {
     static constexpr std::string_view name = "padded_sequence_context";
-    using inputs = slots<slot::x, slot::w>;
-    using outputs = slots<slot::out>;
-    using attributes = SequenceContextOptions;
+    static constexpr std::string_view brief = "sequence_context with trained rows outside of sequences.";
+    static constexpr Elements elements = Elements::numbers;
     using grad = grad_rules<grad_rule<sequence_context_grad_op>, grad_rule<sequence_padding_grad_op>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& w, SequenceContextOptions const& window) {

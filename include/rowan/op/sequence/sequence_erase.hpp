@@ -4,6 +4,7 @@
 #include <rowan/core/ids.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/sequence/sequence_erase.hpp>
 
@@ -16,20 +17,14 @@ namespace rowan::inline v0 {
 /// The settings of sequence_erase.
 struct SequenceEraseOptions {
     std::vector<std::int64_t> tokens = {};  ///< the tokens to remove
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"tokens", &SequenceEraseOptions::tokens});
-    }
+    ROWAN_OPTIONS(SequenceEraseOptions, tokens)
 };
 
 /// See sequence_erase.
-struct sequence_erase_op {
+struct sequence_erase_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, SequenceEraseOptions> {
     static constexpr std::string_view name = "sequence_erase";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    using attributes = SequenceEraseOptions;
-    using grad = no_grad;
+    static constexpr std::string_view brief = "The sequences without these tokens.";
+    static constexpr Elements elements = Elements::integers;
     static constexpr bool row_wise = true;
 
     static constexpr VarSpec infer(VarSpec const& x, SequenceEraseOptions const&) {

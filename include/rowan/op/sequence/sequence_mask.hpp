@@ -5,6 +5,7 @@
 #include <rowan/core/tensor.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/sequence/sequence_mask.hpp>
 
@@ -18,20 +19,14 @@ namespace rowan::inline v0 {
 /// The settings of sequence_mask.
 struct SequenceMaskOptions {
     std::optional<std::size_t> max_length = {};  ///< the width of the mask; the greatest length by default
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"max_length", &SequenceMaskOptions::max_length});
-    }
+    ROWAN_OPTIONS(SequenceMaskOptions, max_length)
 };
 
 /// See sequence_mask. The slot `x` holds the lengths.
-struct sequence_mask_op {
+struct sequence_mask_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, SequenceMaskOptions> {
     static constexpr std::string_view name = "sequence_mask";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    using attributes = SequenceMaskOptions;
-    using grad = no_grad;
+    static constexpr std::string_view brief = "Whether a position of a padded array is in its sequence.";
+    static constexpr Elements elements = Elements::integers;
 
     // Without max_length, the width for a part of a batch depends on its lengths.
     static constexpr bool row_wise(SequenceMaskOptions const& options) { return options.max_length.has_value(); }

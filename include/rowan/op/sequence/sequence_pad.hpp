@@ -6,6 +6,7 @@
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/sequence/padded.hpp>
 
@@ -68,19 +69,11 @@ struct SequencePadOptions {
     std::optional<std::size_t> length = {};  ///< the padded length; that of the longest sequence by default
     /// a value for each column of a row of padding, that is each of its elements, in place of pad_value; empty: none
     std::vector<double> pad_values = {};
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"pad_value", &SequencePadOptions::pad_value}, field{"length", &SequencePadOptions::length},
-                     field{"pad_values", &SequencePadOptions::pad_values});
-    }
+    ROWAN_OPTIONS(SequencePadOptions, pad_value, length, pad_values)
 };
 
-struct sequence_pad_grad_op {
+struct sequence_pad_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::x>>> {
     static constexpr std::string_view name = "sequence_pad_grad";
-    using inputs = slots<slot::x, grad_of<slot::out>>;  // only the levels of x are used
-    using outputs = slots<grad_of<slot::x>>;
-    using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const&) { return x; }
 
@@ -95,11 +88,11 @@ struct sequence_pad_grad_op {
 /// lengths of the sequences. Both have the upper levels of x. Paddle's sequence_pad.
 /// shapes   x [n, ...] of s sequences -> [s, m, ...] and [s] of int64, where m is options.length or the greatest length
 /// errors   ShapeError if pad_values is neither empty nor has a value for each column; as to_padded
-struct sequence_pad_op {
+struct sequence_pad_op : detail::builtin_op<slots<slot::x>, slots<slot::out, slot::length>, SequencePadOptions> {
     static constexpr std::string_view name = "sequence_pad";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out, slot::length>;
-    using attributes = SequencePadOptions;
+    static constexpr std::string_view brief =
+        "The sequences in one array [sequences, length, ...], and their lengths. pad_values has one for each column.";
+    static constexpr Elements elements = Elements::numbers;
     using grad = grad_rule<sequence_pad_grad_op>;
 
     // Without a length, the dims of a part of a batch depend on its longest sequence.

@@ -3,6 +3,7 @@
 
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/sequence/sequence_pool.hpp>
 
@@ -14,19 +15,12 @@ namespace rowan::inline v0 {
 struct SequencePoolOptions {
     Pooling pool = Pooling::sum;  ///< the reduction of the rows of a sequence
     double pad_value = 0;         ///< the elements of the row of an empty sequence
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"pool", &SequencePoolOptions::pool}, field{"pad_value", &SequencePoolOptions::pad_value});
-    }
+    ROWAN_OPTIONS(SequencePoolOptions, pool, pad_value)
 };
 
-struct sequence_pool_grad_op {
+struct sequence_pool_grad_op
+    : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::x>>, SequencePoolOptions> {
     static constexpr std::string_view name = "sequence_pool_grad";
-    using inputs = slots<slot::x, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
-    using attributes = SequencePoolOptions;
-    using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, SequencePoolOptions const& = {}) { return x; }
 
@@ -38,11 +32,9 @@ struct sequence_pool_grad_op {
 };
 
 /// See sequence_pool.
-struct sequence_pool_op {
+struct sequence_pool_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, SequencePoolOptions> {
     static constexpr std::string_view name = "sequence_pool";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    using attributes = SequencePoolOptions;
+    static constexpr std::string_view brief = "A row for each sequence.";
     using grad = grad_rule<sequence_pool_grad_op>;
     static constexpr bool row_wise = true;
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/sequence/sequence_reverse.hpp>
 
@@ -9,26 +10,12 @@
 
 namespace rowan::inline v0 {
 
-struct sequence_reverse_grad_op {
-    static constexpr std::string_view name = "sequence_reverse_grad";
-    using inputs = slots<slot::x, grad_of<slot::out>>;  // only the levels of x are used
-    using outputs = slots<grad_of<slot::x>>;
-    using grad = no_grad;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&) { return x; }
-
-    template <class T, class D>
-    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<T, D> const& out_grad) {
-        return sequence_reverse(exec, LoDTensor<T, D>(out_grad.value().share(), x.lod()));
-    }
-};
-
 /// See sequence_reverse.
-struct sequence_reverse_op {
+struct sequence_reverse_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
     static constexpr std::string_view name = "sequence_reverse";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    using grad = grad_rule<sequence_reverse_grad_op>;
+    static constexpr std::string_view brief = "Each sequence from its end to its beginning.";
+    static constexpr Elements elements = Elements::numbers;
+    using grad = gradient<sequence_reverse_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
     static constexpr bool row_wise = true;
 
     static constexpr VarSpec infer(VarSpec const& x) {
@@ -41,6 +28,11 @@ struct sequence_reverse_op {
     template <class T, class D>
     static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x) {
         return sequence_reverse(exec, x);
+    }
+
+    template <class T, class D>
+    static LoDTensor<T, D> backward(D exec, LoDTensor<T, D> const& x, LoDTensor<T, D> const& out_grad) {
+        return sequence_reverse(exec, LoDTensor<T, D>(out_grad.value().share(), x.lod()));
     }
 };
 

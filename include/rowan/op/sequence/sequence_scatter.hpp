@@ -8,6 +8,7 @@
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/on_device.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/op/sequence/drop_levels.hpp>
 #include <rowan/sequence/detail/sequences.hpp>
@@ -105,11 +106,9 @@ LoDTensor<T, Device> sequence_scatter(LoDTensor<T, Device> const& x, LoDTensor<I
 }
 
 /// The gradient of the updates.
-struct sequence_scatter_grad_op {
+struct sequence_scatter_grad_op
+    : operator_of<slots<slot::ids, slot::updates, grad_of<slot::out>>, slots<grad_of<slot::updates>>> {
     static constexpr std::string_view name = "sequence_scatter_grad";
-    using inputs = slots<slot::ids, slot::updates, grad_of<slot::out>>;  // only the levels of updates are used
-    using outputs = slots<grad_of<slot::updates>>;
-    using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const&, VarSpec const& updates, VarSpec const&) { return updates; }
 
@@ -133,11 +132,10 @@ struct sequence_scatter_grad_op {
 };
 
 /// See sequence_scatter.
-struct sequence_scatter_op {
+struct sequence_scatter_op : detail::builtin_op<slots<slot::x, slot::ids, slot::updates>, slots<slot::out>> {
     static constexpr std::string_view name = "sequence_scatter";
-    using inputs = slots<slot::x, slot::ids, slot::updates>;
-    using outputs = slots<slot::out>;
-    using grad = grad_rules<grad_rule<drop_levels_grad_op>, grad_rule<sequence_scatter_grad_op>>;
+    static constexpr std::string_view brief = "x with updates added in row s at the ids of sequence s.";
+    using grad = grad_rules<grad_rule<gradient_operator<drop_levels_op>>, grad_rule<sequence_scatter_grad_op>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& ids, VarSpec const& updates) {
         spec::dense("sequence_scatter: x", x);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/sequence/sequence_softmax.hpp>
 
@@ -9,11 +10,8 @@
 
 namespace rowan::inline v0 {
 
-struct sequence_softmax_grad_op {
+struct sequence_softmax_grad_op : operator_of<slots<slot::out, grad_of<slot::out>>, slots<grad_of<slot::x>>> {
     static constexpr std::string_view name = "sequence_softmax_grad";
-    using inputs = slots<slot::out, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
-    using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& out, VarSpec const&) { return out; }
 
@@ -24,10 +22,9 @@ struct sequence_softmax_grad_op {
 };
 
 /// See sequence_softmax.
-struct sequence_softmax_op {
+struct sequence_softmax_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
     static constexpr std::string_view name = "sequence_softmax";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
+    static constexpr std::string_view brief = "The softmax of each sequence.";
     using grad = grad_rule<sequence_softmax_grad_op>;
     static constexpr bool row_wise = true;
 

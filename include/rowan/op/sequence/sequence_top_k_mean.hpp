@@ -10,6 +10,7 @@
 #include <rowan/op/detail/greatest.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/sequence/detail/sequences.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
@@ -29,11 +30,7 @@ namespace rowan::inline v0 {
 /// The settings of sequence_top_k_mean.
 struct SequenceTopKMeanOptions {
     std::vector<std::int64_t> ks;  ///< the numbers of elements that are averaged, for each of which there is a mean
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"ks", &SequenceTopKMeanOptions::ks});
-    }
+    ROWAN_OPTIONS(SequenceTopKMeanOptions, ks)
 };
 
 namespace detail {
@@ -226,31 +223,13 @@ LoDTensor<T, Device> sequence_top_k_mean_grad(LoDTensor<T, Device> const& x,
     return sequence_top_k_mean_grad(x.device(), x, out_grad, options);
 }
 
-struct sequence_top_k_mean_grad_op {
-    static constexpr std::string_view name = "sequence_top_k_mean_grad";
-    static constexpr bool row_wise = true;
-    using inputs = slots<slot::x, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
-    using attributes = SequenceTopKMeanOptions;
-    using grad = no_grad;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, SequenceTopKMeanOptions const&) { return x; }
-
-    template <class T, class D>
-    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<T, D> const& out_grad,
-                               SequenceTopKMeanOptions const& options) {
-        return sequence_top_k_mean_grad(exec, x, out_grad.value(), options);
-    }
-};
-
 /// See sequence_top_k_mean.
-struct sequence_top_k_mean_op {
+struct sequence_top_k_mean_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, SequenceTopKMeanOptions> {
     static constexpr std::string_view name = "sequence_top_k_mean";
+    static constexpr std::string_view brief =
+        "For each sequence, column and k, the sum of the k greatest elements divided by k.";
     static constexpr bool row_wise = true;
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    using attributes = SequenceTopKMeanOptions;
-    using grad = grad_rule<sequence_top_k_mean_grad_op>;
+    using grad = gradient<sequence_top_k_mean_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, SequenceTopKMeanOptions const& options) {
         spec::dense("sequence_top_k_mean: x", x);
@@ -265,6 +244,12 @@ struct sequence_top_k_mean_op {
     template <class T, class D>
     static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, SequenceTopKMeanOptions const& options) {
         return sequence_top_k_mean(exec, x, options);
+    }
+
+    template <class T, class D>
+    static LoDTensor<T, D> backward(D exec, LoDTensor<T, D> const& x, LoDTensor<T, D> const& out_grad,
+                                    SequenceTopKMeanOptions const& options) {
+        return sequence_top_k_mean_grad(exec, x, out_grad.value(), options);
     }
 };
 

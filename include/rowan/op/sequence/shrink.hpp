@@ -7,6 +7,7 @@
 #include <rowan/detail/on_device.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/sequence/detail/sequences.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
@@ -25,11 +26,7 @@ namespace rowan::inline v0 {
 /// The settings of shrink.
 struct ShrinkOptions {
     std::optional<std::size_t> level = {};  ///< the level of y whose lengths count; the last by default
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"level", &ShrinkOptions::level});
-    }
+    ROWAN_OPTIONS(ShrinkOptions, level)
 };
 
 namespace detail {
@@ -51,13 +48,9 @@ inline std::size_t count_longer(std::size_t size, Lod const& lod, std::optional<
 }  // namespace detail
 
 /// The gradient of the sequences that were kept, and zeros for the others.
-struct shrink_grad_op {
+struct shrink_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::x>>, ShrinkOptions> {
     static constexpr std::string_view name = "shrink_grad";
     static constexpr bool row_output = false;
-    using inputs = slots<slot::x, grad_of<slot::out>>;  // only the shape and the levels of x are used
-    using outputs = slots<grad_of<slot::x>>;
-    using attributes = ShrinkOptions;
-    using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, ShrinkOptions const& = {}) { return x; }
 
@@ -88,13 +81,13 @@ struct shrink_grad_op {
 /// errors   ShapeError if n is outside of that range, y has no levels or index does not have one element; IndexError if
 ///          y has no such level or the index is negative
 /// cost     O(sequences): an alias; an index in device memory is copied to the host, which synchronizes
-struct shrink_op {
+struct shrink_op : detail::builtin_op<slots<slot::x, slot::y, slot::index>, slots<slot::out>, ShrinkOptions> {
     static constexpr std::string_view name = "shrink";
+    static constexpr std::string_view brief =
+        "The first sequences of x, as many as y has that are longer than index; in the order of reorder.";
+    static constexpr Elements elements = Elements::numbers;
     static constexpr bool row_output = false;
     static constexpr unsigned level_inputs = 0b10;
-    using inputs = slots<slot::x, slot::y, slot::index>;
-    using outputs = slots<slot::out>;
-    using attributes = ShrinkOptions;
     using grad = grad_rule<shrink_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, VarSpec const& index,

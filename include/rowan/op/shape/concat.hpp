@@ -7,6 +7,7 @@
 #include <rowan/op/detail/concat_split.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/sequence/detail/sequences.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
@@ -24,11 +25,7 @@ namespace rowan::inline v0 {
 /// The settings of concat.
 struct ConcatOptions {
     std::int64_t axis = 0;  ///< negative values count from the end
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"axis", &ConcatOptions::axis});
-    }
+    ROWAN_OPTIONS(ConcatOptions, axis)
 };
 
 namespace detail {
@@ -124,13 +121,12 @@ struct concat_grad_op;
 /// See concat. The slot `x` holds all tensors as a std::vector. Along the first axis, batches with as many levels are
 /// joined as merge_batches does; if their numbers of levels differ, the result has none. Along other axes, the result
 /// has the levels of the first.
-struct concat_op {
+struct concat_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ConcatOptions> {
     static constexpr std::string_view name = "concat";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
+    static constexpr std::string_view brief =
+        "Tensors joined along an axis; along the first one, batches with as many levels are joined.";
+    static constexpr Elements elements = Elements::numbers;
     using grad = grad_rule<concat_grad_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
-
-    using attributes = ConcatOptions;
 
     static constexpr bool row_wise(attributes const& a) { return a.axis > 0; }
 
@@ -164,12 +160,9 @@ struct concat_op {
 };
 
 /// Splits the gradient of the result into the gradients of the inputs.
-struct concat_grad_op {
+struct concat_grad_op
+    : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::x>>, concat_op::attributes> {
     static constexpr std::string_view name = "concat_grad";
-    using inputs = slots<slot::x, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
-    using grad = no_grad;
-    using attributes = concat_op::attributes;
 
     static constexpr std::vector<VarSpec> infer(std::span<VarSpec const> x, VarSpec const& out_grad,
                                                 attributes const& a) {

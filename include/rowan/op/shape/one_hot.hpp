@@ -7,6 +7,7 @@
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 
 #include <cstddef>
@@ -18,11 +19,7 @@ namespace rowan::inline v0 {
 /// The settings of one_hot.
 struct OneHotOptions {
     std::int64_t depth = 0;  ///< the width of the rows
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"depth", &OneHotOptions::depth});
-    }
+    ROWAN_OPTIONS(OneHotOptions, depth)
 };
 
 namespace detail {
@@ -75,13 +72,11 @@ Tensor<T, Device> one_hot(Tensor<I, Device> const& ids, OneHotOptions const& opt
 }
 
 /// See one_hot; the elements are float.
-struct one_hot_op {
+struct one_hot_op : detail::builtin_op<slots<slot::ids>, slots<slot::out>, OneHotOptions> {
     static constexpr std::string_view name = "one_hot";
-    using inputs = slots<slot::ids>;
-    using outputs = slots<slot::out>;
-    using attributes = OneHotOptions;
+    static constexpr std::string_view brief = "Rows of zeros with a 1 at the id.";
+    static constexpr Elements elements = Elements::integers;
     static constexpr unsigned row_inputs = 0b1;
-    using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& ids, OneHotOptions const& options = {}) {
         spec::dense("one_hot: ids", ids);

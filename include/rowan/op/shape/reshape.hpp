@@ -5,10 +5,12 @@
 #include <rowan/core/error.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
+#include <rowan/op/detail/axis.hpp>
 #include <rowan/op/detail/axis_sums.hpp>
 #include <rowan/op/detail/tensor_argument.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 
 #include <algorithm>
@@ -26,21 +28,13 @@ namespace rowan::inline v0 {
 /// The shape of reshape.
 struct ReshapeOptions {
     std::vector<std::int64_t> shape{};  ///< 0: that dim of x; one dim may be -1: what remains
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"shape", &ReshapeOptions::shape});
-    }
+    ROWAN_OPTIONS(ReshapeOptions, shape)
 };
 
 /// The axes of squeeze and unsqueeze.
 struct SqueezeOptions {
     std::vector<std::int64_t> axes{};  ///< in any order; -1 is the last one
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"axes", &SqueezeOptions::axes});
-    }
+    ROWAN_OPTIONS(SqueezeOptions, axes)
 };
 
 namespace detail {
@@ -171,12 +165,9 @@ Tensor<T, Device> unsqueeze(Tensor<T, Device> const& x, std::vector<std::int64_t
 }
 
 /// The gradient of x: that of the result with the shape of x, an alias.
-struct reshape_grad_op {
+struct reshape_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::x>>> {
     static constexpr std::string_view name = "reshape_grad";
-    using inputs = slots<slot::x, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
     static constexpr bool row_wise = true;
-    using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const&) { return x; }
 
@@ -188,11 +179,17 @@ struct reshape_grad_op {
 };
 
 /// See reshape.
-struct reshape_op {
+struct reshape_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ReshapeOptions> {
     static constexpr std::string_view name = "reshape";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    using attributes = ReshapeOptions;
+    static constexpr std::string_view brief = "The elements in another shape: -1 is what is left, 0 the dim of x.";
+    static constexpr Elements elements = Elements::numbers;
+    /// A first dim of -1 is 0 where it is that of x, which a recurrent net can tell from another one.
+    static constexpr ReshapeOptions normal(VarSpec const& x, ReshapeOptions options) {
+        auto& shape = options.shape;
+        Dims const dims = detail::reshaped_dims(x.dims, shape);
+        if (!shape.empty() && shape[0] == -1 && detail::keeps_rows(x.dims, dims, shape)) shape[0] = 0;
+        return options;
+    }
     using grad = grad_rule<reshape_grad_op>;
 
     static constexpr bool row_wise(ReshapeOptions const& options) {
@@ -213,11 +210,18 @@ struct reshape_op {
 };
 
 /// See squeeze; without axes, the shape remains.
-struct squeeze_op {
+struct squeeze_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, SqueezeOptions> {
     static constexpr std::string_view name = "squeeze";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    using attributes = SqueezeOptions;
+    static constexpr std::string_view brief = "x without these dims of 1, or without all dims of 1.";
+    static constexpr Elements elements = Elements::numbers;
+    /// Without axes, those of the dims that are known to be 1.
+    static constexpr SqueezeOptions normal(VarSpec const& x, SqueezeOptions options) {
+        bool const all = options.axes.empty();
+        for (std::size_t i = 0; all && i < x.dims.size(); ++i) {
+            if (x.dims[i] == 1) options.axes.push_back(static_cast<std::int64_t>(i));
+        }
+        return detail::axes_from_first(x.dims.size(), std::move(options));
+    }
     using grad = grad_rule<reshape_grad_op>;
 
     static bool row_wise(SqueezeOptions const& options) { return detail::spares_rows(options.axes); }
@@ -242,11 +246,13 @@ private:
 };
 
 /// See unsqueeze.
-struct unsqueeze_op {
+struct unsqueeze_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, SqueezeOptions> {
     static constexpr std::string_view name = "unsqueeze";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    using attributes = SqueezeOptions;
+    static constexpr std::string_view brief = "x with dims of 1 at these axes.";
+    static constexpr Elements elements = Elements::all;
+    static constexpr SqueezeOptions normal(VarSpec const& x, SqueezeOptions const& options) {
+        return detail::axes_from_first(x.dims.size() + options.axes.size(), options);
+    }
     using grad = grad_rule<reshape_grad_op>;
 
     static bool row_wise(SqueezeOptions const& options) { return detail::spares_rows(options.axes); }

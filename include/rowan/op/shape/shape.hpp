@@ -7,6 +7,7 @@
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/op/detail/tensor_argument.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 
 #include <cstddef>
@@ -33,12 +34,11 @@ requires detail::tensor_argument<X>
 auto shape(X&& x) { return shape(x.device(), x); }
 
 /// See shape.
-struct shape_op {
+struct shape_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
     static constexpr std::string_view name = "shape";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
+    static constexpr std::string_view brief = "The dims of x when the net runs.";
+    static constexpr Elements elements = Elements::all;
     static constexpr bool row_output = false;
-    using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& x) {
         spec::dense("shape: x", x);

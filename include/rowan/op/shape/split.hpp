@@ -8,6 +8,7 @@
 #include <rowan/op/detail/concat_split.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/op/shape/concat.hpp>
 #include <rowan/sparse/split.hpp>
@@ -76,10 +77,10 @@ std::vector<Tensor<T, Device>> split(Tensor<T, Device> const& x, std::type_ident
 struct split_grad_op;
 
 /// See split. The slot `out` holds all parts as a std::vector.
-struct split_op {
+struct split_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
     static constexpr std::string_view name = "split";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
+    static constexpr std::string_view brief = "Parts of these sizes along an axis.";
+    static constexpr Elements elements = Elements::numbers;
     using grad = grad_rule<split_grad_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     struct attributes {
@@ -114,12 +115,8 @@ struct split_op {
 };
 
 /// Concatenates the gradients of the parts.
-struct split_grad_op {
+struct split_grad_op : operator_of<slots<grad_of<slot::out>>, slots<grad_of<slot::x>>, split_op::attributes> {
     static constexpr std::string_view name = "split_grad";
-    using inputs = slots<grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
-    using grad = no_grad;
-    using attributes = split_op::attributes;
 
     static constexpr VarSpec infer(std::span<VarSpec const> out_grad, attributes const& a) {
         return concat_op::infer(out_grad, {a.axis});

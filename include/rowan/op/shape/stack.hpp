@@ -4,9 +4,11 @@
 #include <rowan/core/detail/checked.hpp>
 #include <rowan/core/device.hpp>
 #include <rowan/core/tensor.hpp>
+#include <rowan/op/detail/axis.hpp>
 #include <rowan/op/detail/concat_split.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 
 #include <cstddef>
@@ -21,11 +23,7 @@ namespace rowan::inline v0 {
 /// The axis of stack.
 struct StackOptions {
     std::int64_t axis = 0;  ///< the new axis; negative values count from the end of the result
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"axis", &StackOptions::axis});
-    }
+    ROWAN_OPTIONS(StackOptions, axis)
 };
 
 namespace detail {
@@ -49,7 +47,7 @@ constexpr Shape stacked_shape(Shape const& shape, std::size_t n, std::size_t axi
 ///     stack({[1 2], [3 4]})               ->   [[1 2] [3 4]]
 ///     stack({[1 2], [3 4]}, {.axis = 1})  ->   [[1 3] [2 4]]
 /// shapes   n tensors x[k] [...] -> [...] with a dim of n at the axis
-/// errors   ShapeError if x is empty, shapes differ, or the rank is 8; ValueError if the axis is not in
+/// errors   ShapeError if x is empty, shapes differ, or the rank is 8; IndexError if the axis is not in
 ///          [-rank - 1, rank + 1)
 /// cost     one read and one write of every element
 template <class T, device D>
@@ -81,12 +79,14 @@ Tensor<T, Device> stack(std::vector<Tensor<T, Device>> const& x, StackOptions co
 struct stack_grad_op;
 
 /// See stack. The slot `x` holds all tensors as a std::vector.
-struct stack_op {
+struct stack_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, StackOptions> {
     static constexpr std::string_view name = "stack";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
+    static constexpr std::string_view brief = "Tensors joined along a new axis.";
+    static constexpr Elements elements = Elements::numbers;
+    static constexpr StackOptions normal(VarSpec const& x, StackOptions const& options) {
+        return detail::axes_from_first(x.dims.size() + 1, options);
+    }
     using grad = grad_rule<stack_grad_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
-    using attributes = StackOptions;
 
     static constexpr bool row_wise(StackOptions const& options) { return options.axis > 0; }
     static constexpr bool row_output(StackOptions const& options) { return options.axis > 0; }
@@ -115,12 +115,8 @@ struct stack_op {
 };
 
 /// Cuts the gradient of the result into the gradients of the inputs.
-struct stack_grad_op {
+struct stack_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::x>>, StackOptions> {
     static constexpr std::string_view name = "stack_grad";
-    using inputs = slots<slot::x, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
-    using grad = no_grad;
-    using attributes = StackOptions;
 
     static constexpr bool row_wise(StackOptions const& options) { return options.axis > 0; }
 

@@ -5,11 +5,13 @@
 #include <rowan/core/device.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
+#include <rowan/op/detail/axis.hpp>
 #include <rowan/op/detail/axis_sums.hpp>
 #include <rowan/op/detail/permute.hpp>
 #include <rowan/op/detail/tensor_argument.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 
 #include <array>
@@ -25,11 +27,7 @@ namespace rowan::inline v0 {
 /// The order of transpose.
 struct TransposeOptions {
     std::vector<std::int64_t> perm{};  ///< dim i of the result is dim perm[i] of x; empty: all dims reversed
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"perm", &TransposeOptions::perm});
-    }
+    ROWAN_OPTIONS(TransposeOptions, perm)
 };
 
 namespace detail {
@@ -109,12 +107,8 @@ auto transpose(X&& x, TransposeOptions options) {
 }
 
 /// The gradient of x: that of the result in the order of x.
-struct transpose_grad_op {
+struct transpose_grad_op : operator_of<slots<grad_of<slot::out>>, slots<grad_of<slot::x>>, TransposeOptions> {
     static constexpr std::string_view name = "transpose_grad";
-    using inputs = slots<grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
-    using attributes = TransposeOptions;
-    using grad = no_grad;
 
     static constexpr bool row_wise(TransposeOptions const& options) {
         return !options.perm.empty() && options.perm[0] == 0;
@@ -142,11 +136,14 @@ private:
 };
 
 /// See transpose.
-struct transpose_op {
+struct transpose_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, TransposeOptions> {
     static constexpr std::string_view name = "transpose";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    using attributes = TransposeOptions;
+    static constexpr std::string_view brief = "The dims in another order, by default reversed.";
+    static constexpr Elements elements = Elements::numbers;
+    static constexpr TransposeOptions normal(VarSpec const& x, TransposeOptions options) {
+        for (std::int64_t& axis : options.perm) axis = detail::from_first(axis, x.dims.size());
+        return options;
+    }
     using grad = grad_rule<transpose_grad_op>;
 
     static constexpr bool row_wise(TransposeOptions const& options) { return transpose_grad_op::row_wise(options); }

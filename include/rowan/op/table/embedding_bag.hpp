@@ -6,6 +6,7 @@
 #include <rowan/op/detail/bags.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/sequence/sequence_erase.hpp>
 #include <rowan/sparse/detail/known_ids.hpp>
@@ -29,12 +30,7 @@ struct BagOptions {
     /// Ids that the table does not have read this row, which gets their gradients; without it they are errors. If it is
     /// the padding id, they are left out.
     std::optional<std::int64_t> unknown = {};
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"pool", &BagOptions::pool}, field{"padding_id", &BagOptions::padding_id},
-                     field{"unknown", &BagOptions::unknown});
-    }
+    ROWAN_OPTIONS(BagOptions, pool, padding_id, unknown)
 };
 
 namespace detail {
@@ -143,12 +139,9 @@ SelectedRows<T, D> embedding_bag_grad(D const& exec, SelectedRows<T, D> const& t
                          g.value().share());
 }
 
-struct embedding_bag_grad_op {
+struct embedding_bag_grad_op
+    : operator_of<slots<slot::w, slot::ids, grad_of<slot::out>>, slots<grad_of<slot::w>>, BagOptions> {
     static constexpr std::string_view name = "embedding_bag_grad";
-    using inputs = slots<slot::w, slot::ids, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::w>>;
-    using attributes = BagOptions;
-    using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& w, VarSpec const&, VarSpec const&, BagOptions const& = {}) {
         return {.type = VarType::SELECTED_ROWS, .dtype = w.dtype, .dims = w.dims, .lod_level = 0};
@@ -166,11 +159,10 @@ struct embedding_bag_grad_op {
     }
 };
 
-struct embedding_bag_op {
+struct embedding_bag_op : detail::builtin_op<slots<slot::w, slot::ids>, slots<slot::out>, BagOptions> {
     static constexpr std::string_view name = "embedding_bag";
-    using inputs = slots<slot::w, slot::ids>;
-    using outputs = slots<slot::out>;
-    using attributes = BagOptions;
+    static constexpr std::string_view brief =
+        "A row for each sequence of ids: the sum, mean, … of their rows of the table.";
     using grad = grad_rule<embedding_bag_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& w, VarSpec const& ids, BagOptions const& = {}) {

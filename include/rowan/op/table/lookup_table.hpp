@@ -5,6 +5,7 @@
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/sparse/detail/known_ids.hpp>
 #include <rowan/sparse/find_rows.hpp>
@@ -26,11 +27,7 @@ struct LookupOptions {
     /// Ids that the table does not have read this row, which gets their gradients; without it they are errors. If it is
     /// the padding id, they are padding.
     std::optional<std::int64_t> unknown = {};
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"padding_id", &LookupOptions::padding_id}, field{"unknown", &LookupOptions::unknown});
-    }
+    ROWAN_OPTIONS(LookupOptions, padding_id, unknown)
 };
 
 namespace detail {
@@ -106,14 +103,11 @@ Tensor<T, D> lookup_table(D const& exec, SelectedRows<T, D> const& table, Tensor
     return out;
 }
 
-struct lookup_table_grad_op {
+struct lookup_table_grad_op
+    : operator_of<slots<slot::w, slot::ids, grad_of<slot::out>>, slots<grad_of<slot::w>>, LookupOptions> {
     static constexpr std::string_view name = "lookup_table_grad";
-    using inputs = slots<slot::w, slot::ids, grad_of<slot::out>>;  // the height of w, and its row numbers
-    using outputs = slots<grad_of<slot::w>>;
     static constexpr unsigned row_inputs = 0b110;
     static constexpr bool sums_rows = true;
-    using attributes = LookupOptions;
-    using grad = no_grad;
 
     /// The gradient is always row-sparse.
     static constexpr VarSpec infer(VarSpec const& w, VarSpec const&, VarSpec const&, LookupOptions const& = {}) {
@@ -141,12 +135,10 @@ private:
     }
 };
 
-struct lookup_table_op {
+struct lookup_table_op : detail::builtin_op<slots<slot::w, slot::ids>, slots<slot::out>, LookupOptions> {
     static constexpr std::string_view name = "lookup_table";
-    using inputs = slots<slot::w, slot::ids>;
-    using outputs = slots<slot::out>;
+    static constexpr std::string_view brief = "A row of the table for each id; its gradient is row-sparse.";
     static constexpr unsigned row_inputs = 0b10;
-    using attributes = LookupOptions;
     using grad = grad_rule<lookup_table_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& w, VarSpec const& ids, LookupOptions const& = {}) {

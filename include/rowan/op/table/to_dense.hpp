@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rowan/op/infer.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/sparse/to_dense.hpp>
 
@@ -10,11 +11,10 @@
 namespace rowan::inline v0 {
 
 /// See to_dense; in a net, of a gradient.
-struct to_dense_op {
+struct to_dense_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
     static constexpr std::string_view name = "to_dense";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    using grad = no_grad;
+    static constexpr std::string_view brief = "The dense tensor of a SelectedRows.";
+    static constexpr bool training = true;
 
     static constexpr VarSpec infer(VarSpec const& x) {
         if (x.type != VarType::SELECTED_ROWS) spec::the_kinds_do_not_match("to_dense: x", x.type, "SelectedRows");

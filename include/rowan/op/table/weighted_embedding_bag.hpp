@@ -1,6 +1,7 @@
 // rowan/op/table/weighted_embedding_bag.hpp: embedding_bag with a weight for each id.
 #pragma once
 
+#include <rowan/op/operator_of.hpp>
 #include <rowan/op/table/embedding_bag.hpp>
 #include <rowan/sparse/gather.hpp>
 
@@ -82,12 +83,9 @@ std::tuple<SelectedRows<T, D>, Tensor<T, D>> embedding_bag_grad(D const& exec, T
     return {std::move(rows), std::move(weight_grad)};
 }
 
-struct weighted_embedding_bag_grad_op {
+struct weighted_embedding_bag_grad_op : operator_of<slots<slot::w, slot::ids, slot::weight, grad_of<slot::out>>,
+                                                    slots<grad_of<slot::w>, grad_of<slot::weight>>, BagOptions> {
     static constexpr std::string_view name = "weighted_embedding_bag_grad";
-    using inputs = slots<slot::w, slot::ids, slot::weight, grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::w>, grad_of<slot::weight>>;
-    using attributes = BagOptions;
-    using grad = no_grad;
 
     static constexpr std::array<VarSpec, 2> infer(VarSpec const& w, VarSpec const&, VarSpec const& weight,
                                                   VarSpec const&, BagOptions const& = {}) {
@@ -101,11 +99,10 @@ struct weighted_embedding_bag_grad_op {
     }
 };
 
-struct weighted_embedding_bag_op {
+struct weighted_embedding_bag_op
+    : detail::builtin_op<slots<slot::w, slot::ids, slot::weight>, slots<slot::out>, BagOptions> {
     static constexpr std::string_view name = "weighted_embedding_bag";
-    using inputs = slots<slot::w, slot::ids, slot::weight>;
-    using outputs = slots<slot::out>;
-    using attributes = BagOptions;
+    static constexpr std::string_view brief = "embedding_bag with a weight for each id.";
     using grad = grad_rule<weighted_embedding_bag_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& w, VarSpec const& ids, VarSpec const& weight,

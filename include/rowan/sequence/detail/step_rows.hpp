@@ -19,9 +19,9 @@ namespace rowan::inline v0::detail {
 
 /// Maps the elements of a level to the levels below it: element e covers the sequences [begin(l, e), begin(l, e + 1))
 /// of level l, or rows if l is the number of levels.
-class Elements {
+class LevelElements {
 public:
-    Elements(Lod const& lod, std::size_t level) : lod_(lod), level_(level) {}
+    LevelElements(Lod const& lod, std::size_t level) : lod_(lod), level_(level) {}
 
     std::int64_t begin(std::size_t l, std::int64_t e) const {
         for (std::size_t k = level_ + 1; k < l; ++k) e = lod_[k][static_cast<std::size_t>(e)];
@@ -88,7 +88,7 @@ std::shared_ptr<StepLayout const> unpack_rows(D const& exec, LoDTensor<T, D> con
     if (starts.empty()) {
         take_rows(exec, shape[0], width, from, StepMapAccess::elements(map), to);
     } else {
-        Elements const at(input.lod(), map.level());
+        LevelElements const at(input.lod(), map.level());
         copy_blocks(
             exec, starts, width * sizeof(T),
             [&, e = elements.data()](std::size_t i) { return from + static_cast<std::size_t>(at.row(e[i])) * width; },

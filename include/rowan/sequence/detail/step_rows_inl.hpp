@@ -22,7 +22,7 @@ ROWAN_FUNCTION Lod StepLayout::lod(std::shared_ptr<StepLayout const> const& layo
 
 ROWAN_FUNCTION void lay_out(StepLayout& layout, Lod const& lod, std::size_t level, std::span<std::int64_t const> starts,
                             std::span<std::int64_t const> elements, std::vector<std::int64_t>& row_starts) {
-    Elements const at(lod, level);
+    LevelElements const at(lod, level);
     for (std::size_t l = level + 1; l < lod.levels(); ++l) {
         auto const offsets = lod[l];
         auto& of_steps = layout.levels.emplace_back();

@@ -1,0 +1,96 @@
+// rowan/layer/operators.hpp: the layers that are one operator: layer::cumsum(x, {.axis = 1}) adds a cumsum_op to a net.
+#pragma once
+
+#include <rowan/layer/operator_layer.hpp>
+#include <rowan/op/builtin_ops.hpp>
+
+namespace rowan::inline v0::layer {
+
+// What a layer computes, its options, shapes and errors are those of the function of its name in rowan, see there. The
+// result has the levels of the first input whose rows it has.
+
+// ---- Functions of single elements
+
+inline constexpr operator_layer<relu6_op> relu6{};                        ///< As rowan::relu6.
+inline constexpr operator_layer<hardtanh_op> hardtanh{};                  ///< As rowan::hardtanh.
+inline constexpr operator_layer<leaky_relu_op> leaky_relu{};              ///< As rowan::leaky_relu.
+inline constexpr operator_layer<elu_op> elu{};                            ///< As rowan::elu.
+inline constexpr operator_layer<gelu_op> gelu{};                          ///< As rowan::gelu.
+inline constexpr operator_layer<swish_op> swish{};                        ///< As rowan::swish.
+inline constexpr operator_layer<softplus_op> softplus{};                  ///< As rowan::softplus.
+inline constexpr operator_layer<softsign_op> softsign{};                  ///< As rowan::softsign.
+inline constexpr operator_layer<hard_sigmoid_op> hard_sigmoid{};          ///< As rowan::hard_sigmoid.
+inline constexpr operator_layer<hard_swish_op> hard_swish{};              ///< As rowan::hard_swish.
+inline constexpr operator_layer<stanh_op> stanh{};                        ///< As rowan::stanh.
+inline constexpr operator_layer<thresholded_relu_op> thresholded_relu{};  ///< As rowan::thresholded_relu.
+inline constexpr operator_layer<exp_op> exp{};                            ///< As rowan::exp.
+inline constexpr operator_layer<log_op> log{};                            ///< As rowan::log.
+inline constexpr operator_layer<sin_op> sin{};                            ///< As rowan::sin.
+inline constexpr operator_layer<cos_op> cos{};                            ///< As rowan::cos.
+inline constexpr operator_layer<sqrt_op> sqrt{};                          ///< As rowan::sqrt.
+inline constexpr operator_layer<rsqrt_op> rsqrt{};                        ///< As rowan::rsqrt.
+inline constexpr operator_layer<square_op> square{};                      ///< As rowan::square.
+inline constexpr operator_layer<abs_op> abs{};                            ///< As rowan::abs.
+inline constexpr operator_layer<sign_op> sign{};                          ///< As rowan::sign.
+inline constexpr operator_layer<floor_op> floor{};                        ///< As rowan::floor.
+inline constexpr operator_layer<ceil_op> ceil{};                          ///< As rowan::ceil.
+inline constexpr operator_layer<round_op> round{};                        ///< As rowan::round.
+inline constexpr operator_layer<pow_op> pow{};                            ///< As rowan::pow.
+inline constexpr operator_layer<logical_not_op> logical_not{};            ///< As rowan::logical_not.
+inline constexpr operator_layer<isfinite_op> isfinite{};                  ///< As rowan::isfinite.
+inline constexpr operator_layer<isnan_op> isnan{};                        ///< As rowan::isnan.
+inline constexpr operator_layer<isinf_op> isinf{};                        ///< As rowan::isinf.
+
+// ---- Along axes
+
+inline constexpr operator_layer<reduce_sum_op> reduce_sum{};    ///< As rowan::reduce_sum.
+inline constexpr operator_layer<reduce_mean_op> reduce_mean{};  ///< As rowan::reduce_mean.
+inline constexpr operator_layer<reduce_max_op> reduce_max{};    ///< As rowan::reduce_max.
+inline constexpr operator_layer<reduce_min_op> reduce_min{};    ///< As rowan::reduce_min.
+inline constexpr operator_layer<reduce_prod_op> reduce_prod{};  ///< As rowan::reduce_prod.
+inline constexpr operator_layer<any_op> any{};                  ///< As rowan::any.
+inline constexpr operator_layer<argmax_op> argmax{};            ///< As rowan::argmax.
+inline constexpr operator_layer<argmin_op> argmin{};            ///< As rowan::argmin.
+inline constexpr operator_layer<argsort_op> argsort{};          ///< As rowan::argsort.
+inline constexpr operator_layer<cumsum_op> cumsum{};            ///< As rowan::cumsum.
+inline constexpr operator_layer<shape_op> shape{};              ///< As rowan::shape.
+
+// ---- Rows and losses
+
+inline constexpr operator_layer<row_dot_op> row_dot{};                      ///< As rowan::row_dot.
+inline constexpr operator_layer<cosine_similarity_op> cosine_similarity{};  ///< As rowan::cosine_similarity.
+inline constexpr operator_layer<huber_op> huber{};                          ///< As rowan::huber.
+inline constexpr operator_layer<smooth_l1_op> smooth_l1{};                  ///< As rowan::smooth_l1.
+inline constexpr operator_layer<binary_cross_entropy_with_logits_op>
+    binary_cross_entropy_with_logits{};  ///< As rowan::binary_cross_entropy_with_logits.
+inline constexpr operator_layer<binary_cross_entropy_op> binary_cross_entropy{};  ///< As rowan::binary_cross_entropy.
+inline constexpr operator_layer<binary_cross_entropy_with_epsilon_op>
+    binary_cross_entropy_with_epsilon{};                  ///< As rowan::binary_cross_entropy_with_epsilon.
+inline constexpr operator_layer<hinge_op> hinge{};        ///< As rowan::hinge.
+inline constexpr operator_layer<kl_div_op> kl_div{};      ///< As rowan::kl_div.
+inline constexpr operator_layer<accuracy_op> accuracy{};  ///< As rowan::accuracy.
+inline constexpr operator_layer<linear_chain_crf_op> linear_chain_crf{};  ///< As rowan::linear_chain_crf.
+
+// ---- Sequences
+
+inline constexpr operator_layer<drop_levels_op> drop_levels{};                  ///< As rowan::drop_levels.
+inline constexpr operator_layer<lod_reset_op> lod_reset{};                      ///< As rowan::lod_reset.
+inline constexpr operator_layer<lod_from_offsets_op> lod_from_offsets{};        ///< As rowan::lod_from_offsets.
+inline constexpr operator_layer<pick_sequences_op> pick_sequences{};            ///< As rowan::pick_sequences.
+inline constexpr operator_layer<reorder_op> reorder{};                          ///< As rowan::reorder.
+inline constexpr operator_layer<shrink_op> shrink{};                            ///< As rowan::shrink.
+inline constexpr operator_layer<edit_distance_op> edit_distance{};              ///< As rowan::edit_distance.
+inline constexpr operator_layer<sequence_attention_op> sequence_attention{};    ///< As rowan::sequence_attention.
+inline constexpr operator_layer<sequence_erase_op> sequence_erase{};            ///< As rowan::sequence_erase.
+inline constexpr operator_layer<sequence_expand_op> sequence_expand{};          ///< As rowan::sequence_expand.
+inline constexpr operator_layer<sequence_mask_op> sequence_mask{};              ///< As rowan::sequence_mask.
+inline constexpr operator_layer<sequence_pool_op> sequence_pool{};              ///< As rowan::sequence_pool.
+inline constexpr operator_layer<sequence_reshape_op> sequence_reshape{};        ///< As rowan::sequence_reshape.
+inline constexpr operator_layer<sequence_reverse_op> sequence_reverse{};        ///< As rowan::sequence_reverse.
+inline constexpr operator_layer<sequence_scatter_op> sequence_scatter{};        ///< As rowan::sequence_scatter.
+inline constexpr operator_layer<sequence_slice_op> sequence_slice{};            ///< As rowan::sequence_slice.
+inline constexpr operator_layer<sequence_softmax_op> sequence_softmax{};        ///< As rowan::sequence_softmax.
+inline constexpr operator_layer<sequence_top_k_mean_op> sequence_top_k_mean{};  ///< As rowan::sequence_top_k_mean.
+inline constexpr operator_layer<sequence_unpad_op> sequence_unpad{};            ///< As rowan::sequence_unpad.
+
+}  // namespace rowan::inline v0::layer

@@ -1,0 +1,44 @@
+// rowan/op/detail/axis.hpp: axes of tensors as options give them.
+#pragma once
+
+#include <rowan/core/error.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace rowan::inline v0::detail {
+
+// Not constexpr, so a compile error names it.
+[[noreturn]] inline void there_is_no_such_axis(std::int64_t axis, std::size_t rank) {
+    std::string const dims = std::to_string(rank);
+    throw IndexError("axis", IndexError::no_position, axis,
+                     "is not in [" + std::string(rank == 0 ? "" : "-") + dims + ", " + dims + ")");
+}
+
+/// The axis counted from the first one; -1 is the last one.
+/// errors   IndexError if it is not in [-rank, rank)
+constexpr std::size_t checked_axis(std::int64_t axis, std::size_t rank) {
+    auto const dims = static_cast<std::int64_t>(rank);
+    if (axis < -dims || axis >= dims) there_is_no_such_axis(axis, rank);
+    return static_cast<std::size_t>(axis < 0 ? axis + dims : axis);
+}
+
+/// The axis counted from the first one if there is such an axis, else as it is.
+constexpr std::int64_t from_first(std::int64_t axis, std::size_t rank) {
+    auto const dims = static_cast<std::int64_t>(rank);
+    return axis < 0 && axis >= -dims ? axis + dims : axis;
+}
+
+/// Options with such axes: a recurrent net can tell them from axis 0, which is that of rows.
+template <class Options>
+constexpr Options axes_from_first(std::size_t rank, Options options) {
+    if constexpr (requires { options.axes; }) {
+        for (std::int64_t& axis : options.axes) axis = from_first(axis, rank);
+    } else {
+        options.axis = from_first(options.axis, rank);
+    }
+    return options;
+}
+
+}  // namespace rowan::inline v0::detail
