@@ -20,9 +20,9 @@ TEST_CASE("layers of losses give the functions' results, with their options", "[
     Feeds const feeds{{"x", LoDTensor<float>(a, Lod{{0, 2, 3}})}, {"y", LoDTensor<float>(b, Lod{{0, 2, 3}})}};
     auto const gives = [&](layer::Var<float> const& out, Tensor<float> const& want) { CHECK(test::run(out, feeds).value() == want); };
     constexpr auto none = Reduction::none, sum = Reduction::sum;
-    CHECK(layer::squared_error(x, y, {none})->spec() == tensor_spec<float>({UNK, 2}, 1));
-    gives(layer::squared_error(x, y, {none}), squared_error(a, b, {none}));
-    gives(layer::squared_error(x, y), mse(a, b));
+    CHECK(layer::mse(x, y, {none})->spec() == tensor_spec<float>({UNK, 2}, 1));
+    gives(layer::mse(x, y, {none}), mse(a, b, {none}));
+    gives(layer::mse(x, y, {sum}), mse(a, b, {sum}));
     gives(layer::huber(x, y, {.delta = 0.5}), huber(a, b, {.delta = 0.5}));
     gives(layer::smooth_l1(x, y, {.beta = 0.5, .reduction = sum}), smooth_l1(a, b, {.beta = 0.5, .reduction = sum}));
     gives(layer::binary_cross_entropy_with_logits(x, y), binary_cross_entropy_with_logits(a, b));

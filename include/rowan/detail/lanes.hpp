@@ -43,6 +43,12 @@ ROWAN_HD_INLINE void store(V const& x, T* p) {
     }
 }
 
+/// Stores the truth values of a comparison of SIMD registers.
+template <class S, class Arch>
+ROWAN_INLINE void store(xsimd::batch_bool<S, Arch> const& x, bool* p) {
+    x.store_unaligned(p);
+}
+
 /// Loads one `V` from each pointer, calls the formula with references to them, and stores those of non-const pointers.
 template <class V, class Formula, class... T>
 ROWAN_INLINE void apply_lanes(Formula const& formula, T*... p) {

@@ -62,7 +62,8 @@ struct op_kernel {
     void (*run)(KernelCall const& call);  ///< runs the operator
     /// The attributes as the operator stores them, see operator_of; nullptr if as they are given.
     Attributes (*normal)(std::span<VarSpec const> in, AttributesRef attributes) = nullptr;
-    std::span<grad_kernel const> rules = {};  ///< of the backward pass
+    std::span<grad_kernel const> rules = {};      ///< of the backward pass
+    std::span<grad_kernel const> row_rules = {};  ///< see row_rules_of
     /// Whether it may compute result 0 in place of input 0 if nothing else reads input 0.
     bool in_place = false;
     /// Whether it changes inputs, and only checks them in a call with only_checks.
@@ -299,6 +300,7 @@ constinit op_kernel const kernel_of<Op, D, T...>::value{
     .run = run(),
     .normal = normal(),
     .rules = detail::rules_of<Op, D, detail::type_list<T...>, grad_rules_of<Op>>::value,
+    .row_rules = detail::rules_of<Op, D, detail::type_list<T...>, row_rules_of<Op>>::value,
     .checks_first = checks_first(),
     .next = next(),
     .in_step = in_step()};

@@ -3,7 +3,7 @@
 
 #include <rowan/layer/var.hpp>
 #include <rowan/op/detail/joined_name.hpp>
-#include <rowan/op/elementwise/broadcast.hpp>
+#include <rowan/op/elementwise/broadcast_options.hpp>
 #include <rowan/op/elementwise/compare.hpp>
 #include <rowan/op/elementwise/full_like.hpp>
 #include <rowan/op/elementwise/where.hpp>

@@ -39,13 +39,13 @@ requires(!is_label<Label>) auto no_label(X const& x, Label const&) {
 
 namespace rowan::inline v0::layer {
 
-/// The mean squared error over all elements.
-/// shapes   x and y [...] -> [1]
+/// (x - y)²: the mean over all elements, or by options.reduction their sum or all of them, as rowan::mse.
+/// shapes   x and y [...] -> [1], or [...] without reduction, with the levels of x
 /// errors   ShapeError if the shapes differ
 /// cost     as rowan::mse, when the net runs
 template <class T, class Device>
-Var<T, Device> mse(Var<T, Device> const& x, Var<T, Device> const& y) {
-    return apply<mse_op>({}, x, y);
+Var<T, Device> mse(Var<T, Device> const& x, Var<T, Device> const& y, LossOptions const& options = {}) {
+    return apply<mse_op>(options, x, y);
 }
 
 // A mistake, which does not compile.
@@ -149,7 +149,7 @@ requires(!rowan::detail::is_label<Label>) auto cross_entropy(X const& x, Label c
     return rowan::detail::no_label(x, label);
 }
 
-ROWAN_TEMPLATE(Var<float> mse(Var<float> const&, Var<float> const&))
+ROWAN_TEMPLATE(Var<float> mse(Var<float> const&, Var<float> const&, LossOptions const&))
 ROWAN_TEMPLATE(Var<float> softmax(Var<float> const&, SoftmaxOptions const&))
 ROWAN_TEMPLATE(Var<float> cross_entropy_of_probabilities(Var<float> const&, Var<std::int64_t> const&,
                                                          CrossEntropyOptions const&))
@@ -157,7 +157,7 @@ ROWAN_TEMPLATE(Var<float> cross_entropy_of_probabilities(Var<float> const&, Var<
                                                          CrossEntropyOptions const&))
 ROWAN_TEMPLATE(Var<float> cross_entropy(Var<float> const&, Var<std::int64_t> const&, CrossEntropyOptions const&))
 ROWAN_TEMPLATE(Var<float> cross_entropy(Var<float> const&, Var<std::int32_t> const&, CrossEntropyOptions const&))
-ROWAN_TEMPLATE(Var<double> mse(Var<double> const&, Var<double> const&))
+ROWAN_TEMPLATE(Var<double> mse(Var<double> const&, Var<double> const&, LossOptions const&))
 ROWAN_TEMPLATE(Var<double> softmax(Var<double> const&, SoftmaxOptions const&))
 ROWAN_TEMPLATE(Var<double> cross_entropy_of_probabilities(Var<double> const&, Var<std::int64_t> const&,
                                                           CrossEntropyOptions const&))

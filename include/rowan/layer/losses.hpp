@@ -8,15 +8,6 @@
 
 namespace rowan::inline v0::layer {
 
-/// (x - y)²: the mean over all elements, or by options.reduction their sum or all of them, as rowan::squared_error.
-/// shapes   x and y [...] -> [1], or [...] without reduction, with the levels of x
-/// errors   ShapeError if the shapes differ
-/// cost     as rowan::squared_error, when the net runs
-template <class T, class Device>
-Var<T, Device> squared_error(Var<T, Device> const& x, Var<T, Device> const& y, LossOptions const& options = {}) {
-    return apply<squared_error_op>(options, x, y);
-}
-
 /// log(1 + exp(left - right)) - label · (left - right), RankNet's loss of pairs (Burges et al. 2005), as Paddle's
 /// ranknet. The label is 1 if left is better, 0 if right is, or in between.
 /// shapes   all [...] -> [1], or [...] without reduction

@@ -193,6 +193,25 @@ struct operator_list : std::type_identity<Op>... {};
 template <class Op>
 using grad_rules_of = typename detail::as_rules<typename Op::grad>::type;
 
+namespace detail {
+
+template <class Op>
+struct row_rules {
+    using type = grad_rules<>;
+};
+template <class Op>
+requires requires { typename Op::row_grad; }
+struct row_rules<Op> {
+    using type = typename as_rules<typename Op::row_grad>::type;
+};
+
+}  // namespace detail
+
+/// The rules that take the place of grad_rules_of where the operator's `row_inputs` of the specs of its inputs is not 0:
+/// its `row_grad`. None if it has no such rules.
+template <class Op>
+using row_rules_of = typename detail::row_rules<Op>::type;
+
 /// An operator that has a gradient.
 template <class Op>
 concept differentiable = operation<Op> && !std::same_as<typename Op::grad, no_grad>;

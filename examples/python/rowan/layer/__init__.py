@@ -6,13 +6,12 @@ from rowan_cpp import (AdaGrad, Adadelta, Adam, AdamW, Adamax, Ftrl, Lamb, Momen
                        array_size, array_stack, array_unstack, array_write, create_array, static_input)
 
 from .data import (data, parameter, selected_rows, results, apply, full, full_like, cast, dropout)
-from .elementwise import (add, sub, mul, div, maximum, minimum, broadcast_add, broadcast_sub, broadcast_mul,
-    broadcast_div, sum, scale, clip, clip_by_norm, negate, less, less_equal, greater, greater_equal, equal,
+from .elementwise import (add, sub, mul, div, maximum, minimum, sum, scale, clip, clip_by_norm, negate, less, less_equal, greater, greater_equal, equal,
     logical_and, logical_or, logical_not, isfinite, isnan, isinf, where, any)
 from .activations import (tanh, sigmoid, relu, softmax, log_softmax, exp, log, sqrt, rsqrt, square, abs, pow, sin,
     cos, sign, floor, ceil, round, relu6, hardtanh, leaky_relu, elu, gelu, swish, softplus, softsign, hard_sigmoid,
     hard_swish, stanh, thresholded_relu)
-from .losses import (mse, cross_entropy_of_probabilities, cross_entropy, squared_error, huber, smooth_l1,
+from .losses import (mse, cross_entropy_of_probabilities, cross_entropy, huber, smooth_l1,
     binary_cross_entropy_with_logits, binary_cross_entropy, binary_cross_entropy_with_epsilon, hinge, kl_div, cosine_similarity, ranknet,
     margin_ranking, cosine_embedding, accuracy)
 from .shapes import (concat, split, stack, shape, reshape, squeeze, unsqueeze, transpose, matmul, row_dot, reduce_sum,

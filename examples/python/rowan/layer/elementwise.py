@@ -10,14 +10,6 @@ from .data import apply, full_like, whole_number
 Operand = Union[Variable, float]
 
 
-def _broadcasts(x: Variable, y: Variable) -> bool:
-    return len(x.shape) != len(y.shape) or [a == 1 for a in x.shape] != [b == 1 for b in y.shape]
-
-
-def _binary(same: str, broadcast: str, x: Variable, y: Variable, axis: int) -> Variable:
-    return apply(broadcast, x, y, axis=axis) if axis != -1 or _broadcasts(x, y) else apply(same, x, y)
-
-
 def _aligned(x: Variable, y: Operand, axis: int) -> Variable:
     """y with the dims of 1 that align it with x at the axis."""
     if not isinstance(y, Variable):
@@ -37,52 +29,32 @@ def _aligned(x: Variable, y: Operand, axis: int) -> Variable:
 
 def add(x: Variable, y: Variable, axis: int = -1) -> Variable:
     """x + y; shapes are broadcast by NumPy's rules, or with the first dim of y at an axis of x."""
-    return _binary("add", "broadcast_add", x, y, axis)
+    return apply("add", x, y, axis=axis)
 
 
 def sub(x: Variable, y: Variable, axis: int = -1) -> Variable:
     """x - y; shapes are broadcast by NumPy's rules, or with the first dim of y at an axis of x."""
-    return _binary("sub", "broadcast_sub", x, y, axis)
+    return apply("sub", x, y, axis=axis)
 
 
 def mul(x: Variable, y: Variable, axis: int = -1) -> Variable:
     """x · y of elements; shapes are broadcast by NumPy's rules, or with the first dim of y at an axis of x."""
-    return _binary("mul", "broadcast_mul", x, y, axis)
+    return apply("mul", x, y, axis=axis)
 
 
 def div(x: Variable, y: Variable, axis: int = -1) -> Variable:
     """x / y; shapes are broadcast by NumPy's rules, or with the first dim of y at an axis of x."""
-    return _binary("div", "broadcast_div", x, y, axis)
+    return apply("div", x, y, axis=axis)
 
 
 def maximum(x: Variable, y: Variable, axis: int = -1) -> Variable:
     """The greater elements; shapes are broadcast as by add."""
-    return apply("broadcast_max", x, y, axis=axis)
+    return apply("maximum", x, y, axis=axis)
 
 
 def minimum(x: Variable, y: Variable, axis: int = -1) -> Variable:
     """The smaller elements; shapes are broadcast as by add."""
-    return apply("broadcast_min", x, y, axis=axis)
-
-
-def broadcast_add(x: Variable, y: Variable, axis: int = -1) -> Variable:
-    """x + y, with y's dims at x's from an axis on, as in Paddle."""
-    return apply("broadcast_add", x, y, axis=axis)
-
-
-def broadcast_sub(x: Variable, y: Variable, axis: int = -1) -> Variable:
-    """x - y, with y's dims at x's from an axis on, as in Paddle."""
-    return apply("broadcast_sub", x, y, axis=axis)
-
-
-def broadcast_mul(x: Variable, y: Variable, axis: int = -1) -> Variable:
-    """x · y, with y's dims at x's from an axis on, as in Paddle."""
-    return apply("broadcast_mul", x, y, axis=axis)
-
-
-def broadcast_div(x: Variable, y: Variable, axis: int = -1) -> Variable:
-    """x / y, with y's dims at x's from an axis on, as in Paddle."""
-    return apply("broadcast_div", x, y, axis=axis)
+    return apply("minimum", x, y, axis=axis)
 
 
 def sum(x: Sequence[Variable]) -> Variable:

@@ -9,9 +9,9 @@ from .data import apply
 from .elementwise import sub
 
 
-def mse(x: Variable, y: Variable) -> Variable:
-    """The mean of the squared differences."""
-    return apply("mse", x, y)
+def mse(x: Variable, y: Variable, reduction: Reduction = Reduction.mean) -> Variable:
+    """(x - y)²."""
+    return apply("mse", x, y, reduction=reduction)
 
 
 def cross_entropy_of_probabilities(x: Variable, label: Variable, reduction: Reduction = Reduction.mean,
@@ -27,11 +27,6 @@ def cross_entropy(x: Variable, label: Variable, reduction: Reduction = Reduction
     """-log(probability of the label), from scores; labels may be probabilities."""
     return apply("cross_entropy", x, label, reduction=reduction, ignore_index=ignore_index, axis=axis,
                  weights=weights)
-
-
-def squared_error(x: Variable, y: Variable, reduction: Reduction = Reduction.mean) -> Variable:
-    """(x - y)²."""
-    return apply("squared_error", x, y, reduction=reduction)
 
 
 def huber(x: Variable, y: Variable, reduction: Reduction = Reduction.mean, delta: float = 1.0) -> Variable:

@@ -28,6 +28,12 @@ inline std::span<Variable* const> in_slot(std::vector<Variable*> const& variable
 /// The operator's row inputs for the specs of its inputs, see row_inputs_of.
 unsigned row_inputs(Operator const& op);
 
+/// The rules of its gradient for these specs, see row_rules_of.
+inline std::span<grad_kernel const> gradient_rules(Operator const& op) {
+    auto const rows = op.kernel->row_rules;
+    return rows.empty() || row_inputs(op) == 0 ? op.kernel->rules : rows;
+}
+
 /// Calls f(input, result) for each input that the value of a result replaces after a step of training.
 template <class F>
 void each_next(Operator const& op, F const& f) {

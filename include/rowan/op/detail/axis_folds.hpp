@@ -10,7 +10,6 @@
 #include <rowan/op/detail/reduction.hpp>
 #include <rowan/op/detail/wide_product.hpp>
 #include <rowan/op/operator_of.hpp>
-#include <rowan/op/reduce/reduce_sum.hpp>
 
 #include <array>
 #include <cstddef>
@@ -105,8 +104,7 @@ Tensor<T, D> spread(D const& exec, Map const& map, Tensor<T, D> const& x, std::a
     throw ShapeError("x.shape()", shape, "at least one element for each result");
 }
 
-/// What a reduction computes: `of` writes the results, `of_none` returns those of a tensor without elements, and `grad`
-/// the gradient of the elements.
+/// The rule of reduce_mean, see reduce_op.
 struct axis_means {
     static constexpr std::string_view name = "reduce_mean";
     static constexpr std::string_view brief =
@@ -242,33 +240,5 @@ struct axis_extremes {
         return spread(exec, ShareOfResult{}, x, reduced, out, static_cast<S const*>(shares.data()));
     }
 };
-
-/// The reduction of x by a rule along the axes of the options.
-template <class Rule, class T, class D>
-Tensor<T, D> fold_along(D const& exec, Tensor<T, D> const& x, ReduceOptions const& options) {
-    ElementLoops<D>::check(exec, x);
-    auto const reduced = checked_axes(options.axes, x.dimension());
-    auto const shape = reduced_shape(x.shape(), reduced, options.keep_dims);
-    if (x.size() == 0) return Rule::of_none(exec, x, shape);
-    auto out = new_tensor<T>(exec, shape);
-    Rule::of(exec, reduction_of(x.shape(), reduced), x.data(), out.data());
-    return out;
-}
-
-/// Its gradient; `out`, the result, is used if Rule::reads_out.
-template <class Rule, class T, class D>
-Tensor<T, D> fold_along_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& out,
-                             Tensor<T, D> const& out_grad, ReduceOptions const& options) {
-    ElementLoops<D>::check(exec, x, out, out_grad);
-    auto const reduced = checked_axes(options.axes, x.dimension());
-    auto const shape = reduced_shape(x.shape(), reduced, options.keep_dims);
-    auto const check = [&](char const* field, Tensor<T, D> const& of) {
-        if (of.shape() != shape) throw ShapeError(field, shape_text(of.shape()), shape_text(shape));
-    };
-    check("out_grad.shape()", out_grad);
-    if (Rule::reads_out) check("out.shape()", out);
-    if (x.size() == 0) return Tensor<T, D>::zeros(exec, x.shape());
-    return Rule::grad(exec, x, out.data(), out_grad, reduced);
-}
 
 }  // namespace rowan::inline v0::detail

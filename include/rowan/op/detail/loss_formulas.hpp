@@ -38,26 +38,6 @@ ROWAN_HD_INLINE V logarithm_of_one_minus(V const& x) {
     return logarithm(u) + choose(u > zero, quotient(V((one - u) - x), u), zero);
 }
 
-/// (x - y)²
-struct squared_error_formula {
-    static constexpr std::string_view name = "squared_error";
-    static constexpr std::string_view brief = "(x - y)².";
-    using options = LossOptions;
-    static constexpr bool of_difference = true;
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, V const& y, LossOptions const&) {
-        V const d = x - y;
-        return product(d, d);
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V slope(V const& x, V const& y, LossOptions const&) {
-        return product(V(x - y), constant<V>(2.0));
-    }
-};
-
 /// (x - y)² / 2 where |x - y| <= delta, else delta · (|x - y| - delta / 2)
 struct huber_formula {
     static constexpr std::string_view name = "huber";

@@ -6,7 +6,6 @@
 #include <rowan/op/detail/broadcast.hpp>
 #include <rowan/op/detail/joined_name.hpp>
 #include <rowan/op/detail/tensor_argument.hpp>
-#include <rowan/op/elementwise/broadcast.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
@@ -45,8 +44,11 @@ struct ChooseStep {
     }
 };
 
-struct where_family {
-    static constexpr std::string_view name = "where";
+struct where_grad_x {
+    static constexpr std::string_view name = "where_grad_x";
+};
+struct where_grad_y {
+    static constexpr std::string_view name = "where_grad_y";
 };
 
 }  // namespace detail
@@ -85,9 +87,7 @@ template <bool of_y>
 struct where_grad_op
     : operator_of<slots<slot::condition, std::conditional_t<of_y, slot::y, slot::x>, grad_of<slot::out>>,
                   slots<grad_of<std::conditional_t<of_y, slot::y, slot::x>>>> {
-    static constexpr std::string_view name =
-        detail::joined_name<detail::where_family,
-                            std::conditional_t<of_y, detail::y_grad_suffix, detail::x_grad_suffix>>::value;
+    static constexpr std::string_view name = std::conditional_t<of_y, detail::where_grad_y, detail::where_grad_x>::name;
     static constexpr unsigned row_inputs = 0b111;
 
     static constexpr VarSpec infer(VarSpec const&, VarSpec const& x, VarSpec const&) { return x; }
