@@ -42,17 +42,13 @@ struct exp_traits<double> {
 };
 
 /// x rounded to half the bits of its mantissa, so that its square is exact (Veltkamp).
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V upper_half(V const& x) {
+ROWAN_FORMULA V upper_half(V const& x) {
     V const c = product(x, constant<V>(std::is_same_v<typename lane_of<V>::type, float> ? 4097.0 : 134217729.0));
     return rounded(c - rounded(c - x));
 }
 
 /// 2^n for an integer n, where 2^n is a normal number.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V power_of_two(V const& n) {
+ROWAN_FORMULA V power_of_two(V const& n) {
     using S = typename lane_of<V>::type;
     using B = typename exp_traits<S>::bits;
     constexpr int mantissa = std::numeric_limits<S>::digits - 1;
@@ -77,9 +73,7 @@ ROWAN_HD_INLINE V power_of_two(V const& n) {
 }
 
 /// The nearest integer, for |x| < 2^(mantissa bits - 2).
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V nearest_integer(V const& x) {
+ROWAN_FORMULA V nearest_integer(V const& x) {
     // Adding and subtracting this number rounds.
     constexpr double round =
         3.0 * static_cast<double>(std::int64_t{1} << (std::numeric_limits<typename lane_of<V>::type>::digits - 2));
@@ -87,11 +81,7 @@ ROWAN_HD_INLINE V nearest_integer(V const& x) {
 }
 
 /// The integer n with 2^n nearest to exp(x).
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V nearest_power(V const& x) {
-    return nearest_integer(product(x, constant<V>(1.4426950408889634)));
-}
+ROWAN_FORMULA V nearest_power(V const& x) { return nearest_integer(product(x, constant<V>(1.4426950408889634))); }
 
 template <int k>
 inline constexpr double factorial = k* factorial<k - 1>;
@@ -99,9 +89,7 @@ template <>
 inline constexpr double factorial<0> = 1;
 
 /// (exp(r) - 1) / r - 1 for |r| <= log(2) / 2
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V exponential_rest(V const& r) {
+ROWAN_FORMULA V exponential_rest(V const& r) {
     constexpr int degree = exp_traits<typename lane_of<V>::type>::degree;
     V p = constant<V>(1.0 / factorial<degree>);
     // A fold: at -O2, compilers divide in every step of a loop.
@@ -113,9 +101,7 @@ ROWAN_HD_INLINE V exponential_rest(V const& r) {
 }
 
 /// exp(x) = 2^n · (1 + tail) for |x| < 2^(mantissa bits - 2), where n is an integer.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE void reduced_exponential(V const& x, V& n, V& tail) {
+ROWAN_FORMULA void reduced_exponential(V const& x, V& n, V& tail) {
     using traits = exp_traits<typename lane_of<V>::type>;
     n = nearest_power(x);
     V const r = (x - product(n, constant<V>(traits::log2_high))) - product(n, constant<V>(traits::log2_low));
@@ -123,18 +109,14 @@ ROWAN_HD_INLINE void reduced_exponential(V const& x, V& n, V& tail) {
 }
 
 /// x limited to [least, most]; NaN propagates.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V limited(V const& x, double least, double most) {
+ROWAN_FORMULA V limited(V const& x, double least, double most) {
     V const y = choose(x < constant<V>(least), constant<V>(least), x);
     return choose(y > constant<V>(most), constant<V>(most), y);
 }
 
 /// exp(x) = scale + tail, where scale is a power of two. exp(x) - 1 = (scale - 1) + tail is then accurate for small x.
 /// x is clamped to [least, greatest] of exp_traits; NaN propagates.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE void exp_parts(V const& x, V& scale, V& tail) {
+ROWAN_FORMULA void exp_parts(V const& x, V& scale, V& tail) {
     using traits = exp_traits<typename lane_of<V>::type>;
     V n;
     reduced_exponential(limited(x, traits::least, traits::greatest), n, tail);
@@ -144,9 +126,7 @@ ROWAN_HD_INLINE void exp_parts(V const& x, V& scale, V& tail) {
 
 /// exp(x) with a relative error of 1e-7 for float and 2e-16 for double; never 0 or infinite for these two. Other types
 /// use std::exp or an `exp` that ADL finds.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V exponential(V const& x) {
+ROWAN_FORMULA V exponential(V const& x) {
     if constexpr (is_machine_float<typename lane_of<V>::type>) {
         V scale, tail;
         exp_parts(x, scale, tail);
@@ -157,9 +137,7 @@ ROWAN_HD_INLINE V exponential(V const& x) {
 }
 
 /// exp(x) for x <= 0. For float and double it is 0 if x < exp_traits::least, where exp(x) may be subnormal.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V exponential_of_negative(V const& x) {
+ROWAN_FORMULA V exponential_of_negative(V const& x) {
     if constexpr (is_machine_float<typename lane_of<V>::type>) {
         V const least = constant<V>(exp_traits<typename lane_of<V>::type>::least);
         return choose(x < least, constant<V>(0.0), exponential(x));
@@ -169,9 +147,7 @@ ROWAN_HD_INLINE V exponential_of_negative(V const& x) {
 }
 
 /// exp(x) for all x, also where it is subnormal, 0 or infinite; within 1.5 units in the last place where it is normal.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V exponential_of_any(V const& x) {
+ROWAN_FORMULA V exponential_of_any(V const& x) {
     using S = typename lane_of<V>::type;
     if constexpr (is_machine_float<S>) {
         constexpr double least = std::is_same_v<S, float> ? -104.0 : -746.0,
@@ -187,18 +163,14 @@ ROWAN_HD_INLINE V exponential_of_any(V const& x) {
 }
 
 /// 1 / (1 + exp(-x)), but at least 1 / (1 + exp(88)) for float.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V logistic(V const& x) {
+ROWAN_FORMULA V logistic(V const& x) {
     V const one = constant<V>(1.0);
     return quotient(one, V(one + exponential(V(constant<V>(0.0) - x))));
 }
 
 /// x / (1 + exp(t)) for all x and t, with an accurate tail: 0 for t = infinity, where the sign is that of x. It has the
 /// bits of the formula where exp(t) < 2^64. With x = 1, the logistic function of -t.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V over_one_plus_exponential(V const& x, V const& t) {
+ROWAN_FORMULA V over_one_plus_exponential(V const& x, V const& t) {
     using S = typename lane_of<V>::type;
     V const one = constant<V>(1.0);
     // An infinite x need not be multiplied by 0.
@@ -222,9 +194,7 @@ template <class V>
 struct Logistic {
     V value, slope;
 };
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE Logistic<V> logistic_and_slope(V const& x) {
+ROWAN_FORMULA Logistic<V> logistic_and_slope(V const& x) {
     V const zero = constant<V>(0.0), one = constant<V>(1.0);
     V const e = exponential_of_any(V(choose(x < zero, x, V(zero - x)))), high = quotient(one, V(one + e));
     V const low = product(e, high);
@@ -232,9 +202,7 @@ ROWAN_HD_INLINE Logistic<V> logistic_and_slope(V const& x) {
 }
 
 /// exp(x) - 1 for x <= 88, accurate for small x, too.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V exponential_minus_one(V const& x) {
+ROWAN_FORMULA V exponential_minus_one(V const& x) {
     V const one = constant<V>(1.0);
     if constexpr (is_machine_float<typename lane_of<V>::type>) {
         V scale, tail;
@@ -246,9 +214,7 @@ ROWAN_HD_INLINE V exponential_minus_one(V const& x) {
 }
 
 /// tanh(x): -t / (t + 2) for t = exp(-2 |x|) - 1, with the sign of x.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V hyperbolic_tangent(V const& x) {
+ROWAN_FORMULA V hyperbolic_tangent(V const& x) {
     V const zero = constant<V>(0.0);
     V const t = exponential_minus_one(product(choose(x < zero, x, V(zero - x)), constant<V>(2.0)));
     V const y = quotient(t, V(t + constant<V>(2.0)));

@@ -10,9 +10,7 @@
 namespace rowan::inline v0::detail {
 
 /// x = 2^k · m for a normal x > 0, with m in [sqrt(1/2), sqrt(2)).
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE void split_power(V const& x, V& k, V& m) {
+ROWAN_FORMULA void split_power(V const& x, V& k, V& m) {
     using S = typename lane_of<V>::type;
     using B = std::make_unsigned_t<typename exp_traits<S>::bits>;
     constexpr int mantissa = std::numeric_limits<S>::digits - 1;
@@ -47,9 +45,7 @@ ROWAN_HD_INLINE void split_power(V const& x, V& k, V& m) {
 /// log(x), within 1 unit in the last place; -infinity for 0, NaN for negative numbers. Other types than float and
 /// double use std::log or a `log` that ADL finds.
 /// With f = m - 1 and s = f / (2 + f): log(1 + f) = 2 atanh(s) = f - (f²/2 - s · (f²/2 + 2 s² (1/3 + s²/5 + …))).
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V logarithm(V const& x) {
+ROWAN_FORMULA V logarithm(V const& x) {
     using S = typename lane_of<V>::type;
     if constexpr (is_machine_float<S>) {
         using limits = std::numeric_limits<S>;
@@ -83,9 +79,7 @@ ROWAN_HD_INLINE V logarithm(V const& x) {
 }
 
 /// log(1 + x) for x in [0, 1], within 3 units in the last place.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V logarithm_of_one_plus(V const& x) {
+ROWAN_FORMULA V logarithm_of_one_plus(V const& x) {
     V const one = constant<V>(1.0);
     V const u = one + x;
     return logarithm(u) + quotient(V(x - (u - one)), u);

@@ -21,11 +21,7 @@ namespace detail {
 
 /// exp(x - greatest)
 struct shifted_exp {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x, V const& greatest) const {
-        return exponential_of_negative(V(x - greatest));
-    }
+    ROWAN_FORMULA V operator()(V const& x, V const& greatest) const { return exponential_of_negative(V(x - greatest)); }
 };
 
 /// Device-specific implementation of sequence_softmax and of its gradient.

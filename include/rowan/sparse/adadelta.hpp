@@ -24,9 +24,7 @@ namespace detail {
 struct adadelta_formula {
     AdadeltaOptions options;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& grad, V& p, V& s, V& d) const {
+    ROWAN_FORMULA void operator()(V const& grad, V& p, V& s, V& d) const {
         V const g = with_decay(grad, options.weight_decay, p), epsilon = constant<V>(options.epsilon);
         s = running_mean(options.rho, s, product(g, g));
         V const step = product(quotient(square_root(V(d + epsilon)), square_root(V(s + epsilon))), g);

@@ -28,9 +28,7 @@ void check(AdaGradOptions const& options) {
 struct adagrad_formula {
     AdaGradOptions options;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& g, V& p, V& m) const {
+    ROWAN_FORMULA void operator()(V const& g, V& p, V& m) const {
         m = m + product(g, g);
         V const root = square_root(m) + constant<V>(options.epsilon);
         p = p - quotient(product(constant<V>(options.learning_rate), g), root);

@@ -32,9 +32,7 @@ struct adam_formula {
     double correction2;
     double kept = 1.0;  // of a parameter by decoupled decay
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& grad, V& p, V& m, V& v) const {
+    ROWAN_FORMULA void operator()(V const& grad, V& p, V& m, V& v) const {
         V g = grad;
         if (options.weight_decay != 0.0) {
             if (options.decoupled) {

@@ -30,9 +30,7 @@ struct adamax_formula {
     AdamaxOptions options;
     double rate;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& grad, V& p, V& m, V& u) const {
+    ROWAN_FORMULA void operator()(V const& grad, V& p, V& m, V& u) const {
         V const g = with_decay(grad, options.weight_decay, p), zero = constant<V>(0.0);
         V const size = V(choose(g > zero, g, V(zero - g))) + constant<V>(options.epsilon);
         m = running_mean(options.beta1, m, g);

@@ -27,9 +27,7 @@ struct ftrl_formula {
 
     /// x to the power -lr_power: the square root for -0.5, else std::pow per element, or the pow of the device's
     /// library.
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V grown(V const& x) const {
+    ROWAN_FORMULA V grown(V const& x) const {
         if (options.lr_power == -0.5) return square_root(x);
         if constexpr (is_batch<V>) {
             alignas(64) typename V::value_type lane[V::size];
@@ -41,9 +39,7 @@ struct ftrl_formula {
         }
     }
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& g, V& p, V& s, V& l) const {
+    ROWAN_FORMULA void operator()(V const& g, V& p, V& s, V& l) const {
         V const zero = constant<V>(0.0);
         V const l1 = constant<V>(options.l1 + 1e-10);
         V const rate = constant<V>(options.learning_rate);

@@ -37,9 +37,7 @@ struct lamb_direction {
     LambOptions options;
     double correction1, correction2;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& g, V const& p, V& m, V& v) const {
+    ROWAN_FORMULA V operator()(V const& g, V const& p, V& m, V& v) const {
         auto const [mean, root] = adam_means(options, correction1, correction2, g, m, v);
         return with_decay(V(quotient(mean, root)), options.weight_decay, p);
     }
@@ -54,9 +52,7 @@ struct lamb_formula {
     lamb_direction direction;
     LambRate rate;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& g, V& p, V& m, V& v) const {
+    ROWAN_FORMULA void operator()(V const& g, V& p, V& m, V& v) const {
         V const factor = constant<V>(rate.factor), step = product(factor, direction(g, p, m, v));
         p = p - product(constant<V>(rate.last), product(factor, step));
     }

@@ -25,9 +25,7 @@ template <bool nesterov>
 struct momentum_formula {
     MomentumOptions options;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& grad, V& p, V& v) const {
+    ROWAN_FORMULA void operator()(V const& grad, V& p, V& v) const {
         V const g = with_decay(grad, options.weight_decay, p);
         v = product(constant<V>(options.momentum), v) + g;
         V const step = nesterov ? g + product(constant<V>(options.momentum), v) : v;

@@ -22,24 +22,18 @@ namespace detail {
 struct rmsprop_formula {
     RmsPropOptions options;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void move(V const& g, V const& variance, V& p, V& v) const {
+    ROWAN_FORMULA void move(V const& g, V const& variance, V& p, V& v) const {
         V const root = square_root(V(variance + constant<V>(options.epsilon)));
         v = product(constant<V>(options.momentum), v) + quotient(product(constant<V>(options.learning_rate), g), root);
         p = p - v;
     }
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& g, V& p, V& ms, V& v) const {
+    ROWAN_FORMULA void operator()(V const& g, V& p, V& ms, V& v) const {
         ms = running_mean(options.rho, ms, product(g, g));
         move(g, ms, p, v);
     }
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& g, V& p, V& ms, V& mg, V& v) const {
+    ROWAN_FORMULA void operator()(V const& g, V& p, V& ms, V& mg, V& v) const {
         ms = running_mean(options.rho, ms, product(g, g));
         mg = running_mean(options.rho, mg, g);
         V const zero = constant<V>(0.0), variance = ms - product(mg, mg);  // by rounding less than 0

@@ -30,9 +30,7 @@ struct rowwise_adagrad_formula {
         return square_root(moment) + constant<S>(options.epsilon);
     }
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& g, V const& root, V& p) const {
+    ROWAN_FORMULA void operator()(V const& g, V const& root, V& p) const {
         p = p - quotient(product(constant<V>(options.learning_rate), g), root);
     }
 };

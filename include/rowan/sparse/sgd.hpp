@@ -12,11 +12,7 @@ namespace detail {
 struct sgd_formula {
     double learning_rate;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& g, V& p) const {
-        p = p - product(constant<V>(learning_rate), g);
-    }
+    ROWAN_FORMULA void operator()(V const& g, V& p) const { p = p - product(constant<V>(learning_rate), g); }
 };
 
 }  // namespace detail

@@ -34,6 +34,12 @@
 #define ROWAN_NO_EXEC_CHECK
 #endif
 
+/// Begins a formula on V, a register of lanes or a number, for the host and for devices:
+///     ROWAN_FORMULA V twice(V const& x) { return x + x; }
+#define ROWAN_FORMULA                      \
+    ROWAN_NO_EXEC_CHECK template <class V> \
+    ROWAN_HD_INLINE
+
 /// By default the library is header-only. If ROWAN_COMPILED is defined, as by the target rowan::compiled, headers only
 /// declare non-template functions and the template instances listed with ROWAN_TEMPLATE; the compiled library defines
 /// them.

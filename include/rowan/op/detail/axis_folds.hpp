@@ -22,9 +22,7 @@ namespace rowan::inline v0::detail {
 /// to = the more extreme one of both; the first one of equal ones, the first NaN
 template <bool greatest>
 struct keep_extreme {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& from, V& to) const {
+    ROWAN_FORMULA void operator()(V const& from, V& to) const {
         to = choose(more_extreme<greatest>{}(from, to), from, to);
     }
 };
@@ -32,27 +30,19 @@ struct keep_extreme {
 /// x / n
 struct DividedBy {
     double n;
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x) const {
-        return quotient(x, constant<V>(n));
-    }
+    ROWAN_FORMULA V operator()(V const& x) const { return quotient(x, constant<V>(n)); }
 };
 
 /// 1 where x is the result, else 0
 struct IsResult {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x, V const& result, V const&) const {
+    ROWAN_FORMULA V operator()(V const& x, V const& result, V const&) const {
         return choose(same_or_nan(x, result), constant<V>(1.0), constant<V>(0.0));
     }
 };
 
 /// The gradient of an extremum: its share where x is the result, else 0.
 struct ShareOfResult {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x, V const& result, V const& share) const {
+    ROWAN_FORMULA V operator()(V const& x, V const& result, V const& share) const {
         return choose(same_or_nan(x, result), share, constant<V>(0.0));
     }
 };
@@ -77,9 +67,7 @@ struct SpreadStep {
         std::size_t const sum = rows.offsets[1](i), first = i * rows.width;
         return {x + first, a + sum, b + sum, to + first};
     }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void at(Row const& row, std::size_t column) const {
+    ROWAN_FORMULA void at(Row const& row, std::size_t column) const {
         if (rows.one[1]) {
             store(map(load<V>(row.x + column), V(load<S>(row.a)), V(load<S>(row.b))), row.to + column);
         } else {

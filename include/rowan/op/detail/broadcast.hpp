@@ -166,14 +166,10 @@ struct BroadcastStep {
         return row;
     }
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V element(Row const& row, std::size_t k, std::size_t column) const {
+    ROWAN_FORMULA V element(Row const& row, std::size_t k, std::size_t column) const {
         return b.one[k] ? V(load<S>(row.x[k])) : load<V>(row.x[k] + column);
     }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void at(Row const& row, std::size_t column) const {
+    ROWAN_FORMULA void at(Row const& row, std::size_t column) const {
         if constexpr (n == 2) {
             store(map(element<V>(row, 0, column), element<V>(row, 1, column)), row.to + column);
         } else {

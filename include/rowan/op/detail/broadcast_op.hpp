@@ -21,11 +21,7 @@ namespace detail {
 
 /// g
 struct same_gradient {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const&, V const&, V const& g) const {
-        return g;
-    }
+    ROWAN_FORMULA V operator()(V const&, V const&, V const& g) const { return g; }
 };
 
 struct broadcast_grad_x_suffix {

@@ -50,20 +50,12 @@ ROWAN_HD S mean_of(S const& total, std::size_t n) {
 
 /// p, q -> (p - q)²
 struct squared_difference {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& p, V const& q) const {
-        return product(V(p - q), V(p - q));
-    }
+    ROWAN_FORMULA V operator()(V const& p, V const& q) const { return product(V(p - q), V(p - q)); }
 };
 
 /// x, which the caller converts to another type
 struct same_number {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x) const {
-        return x;
-    }
+    ROWAN_FORMULA V operator()(V const& x) const { return x; }
 };
 
 /// Reduces whole tensors on a device. The Thrust specialization is in rowan/thrust/op/detail/reduction.hpp.

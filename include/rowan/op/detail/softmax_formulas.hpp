@@ -11,11 +11,7 @@ namespace rowan::inline v0::detail {
 
 /// most = max(a, most); a NaN in `most` remains, other NaNs are ignored.
 struct take_larger {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& a, V& most) const {
-        most = choose(a > most, a, most);
-    }
+    ROWAN_FORMULA void operator()(V const& a, V& most) const { most = choose(a > most, a, most); }
 };
 
 /// The rule of softmax: what a row's result is, from exp(x - greatest) and their sum, and the gradient of x, from the
@@ -30,26 +26,10 @@ struct softmax_rule {
     }
 
     /// What the sum of the exponentials is made into, once for a row.
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V norm(V const& total) {
-        return total;
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V result(V const&, V const& e, V const&, V const& norm) {
-        return quotient(e, norm);
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V term(V const& y, V const& g) {
-        return product(y, g);
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V slope(V const& y, V const& g, V const& sum) {
-        return softmax_slope{}(y, g, sum);
-    }
+    ROWAN_FORMULA static V norm(V const& total) { return total; }
+    ROWAN_FORMULA static V result(V const&, V const& e, V const&, V const& norm) { return quotient(e, norm); }
+    ROWAN_FORMULA static V term(V const& y, V const& g) { return product(y, g); }
+    ROWAN_FORMULA static V slope(V const& y, V const& g, V const& sum) { return softmax_slope{}(y, g, sum); }
 };
 
 /// The rule of log_softmax.
@@ -62,33 +42,19 @@ struct log_softmax_rule {
         static_assert(floating_element<T>, "rowan::log_softmax: x must have a floating-point type: convert it");
     }
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V norm(V const& total) {
-        return logarithm(total);
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V result(V const& x, V const&, V const& greatest, V const& norm) {
+    ROWAN_FORMULA static V norm(V const& total) { return logarithm(total); }
+    ROWAN_FORMULA static V result(V const& x, V const&, V const& greatest, V const& norm) {
         return V(x - greatest) - norm;
     }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V term(V const&, V const& g) {
-        return g;
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V slope(V const& y, V const& g, V const& sum) {
+    ROWAN_FORMULA static V term(V const&, V const& g) { return g; }
+    ROWAN_FORMULA static V slope(V const& y, V const& g, V const& sum) {
         return g - product(exponential_of_negative(y), sum);
     }
 };
 
 /// label · -log(softmax(x)), or 0 where the label is 0, from the maximum of the row and log of the sum of exponentials
 struct soft_label_loss {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x, V const& label, V const& greatest, V const& log_total) const {
+    ROWAN_FORMULA V operator()(V const& x, V const& label, V const& greatest, V const& log_total) const {
         V const zero = constant<V>(0.0), loss = product(label, V(log_total - (x - greatest)));
         return choose(label > zero, loss, choose(label < zero, loss, label));
     }
@@ -96,9 +62,7 @@ struct soft_label_loss {
 
 /// label · log(x), or 0 where the label is 0
 struct weighed_logarithm {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x, V const& label) const {
+    ROWAN_FORMULA V operator()(V const& x, V const& label) const {
         V const zero = constant<V>(0.0);
         if constexpr (is_batch<V>) {
             V const term = product(label, logarithm(x));
@@ -111,9 +75,7 @@ struct weighed_logarithm {
 
 /// (p · total - label) · g, the gradient of a row of logits
 struct soft_label_slope {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& p, V const& label, V const& total, V const& g) const {
+    ROWAN_FORMULA V operator()(V const& p, V const& label, V const& total, V const& g) const {
         return product(V(product(p, total) - label), g);
     }
 };

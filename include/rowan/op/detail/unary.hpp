@@ -49,9 +49,7 @@ template <class Formula>
 struct UnaryValue {
     options_of<Formula> options;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x) const {
+    ROWAN_FORMULA V operator()(V const& x) const {
         if constexpr (requires { Formula::value(x); }) {
             return Formula::value(x);
         } else {
@@ -64,9 +62,7 @@ template <class Formula>
 struct UnaryGradient {
     options_of<Formula> options;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& saved, V const& g) const {
+    ROWAN_FORMULA V operator()(V const& saved, V const& g) const {
         if constexpr (requires { Formula::gradient_of_out(saved, g); }) {
             return Formula::gradient_of_out(saved, g);
         } else if constexpr (requires { Formula::gradient_of_out(saved, g, options); }) {

@@ -26,11 +26,7 @@ struct add_formula {
     using gradient_x = same_gradient;
     using gradient_y = same_gradient;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x, V const& y) const {
-        return plus(x, y);
-    }
+    ROWAN_FORMULA V operator()(V const& x, V const& y) const { return plus(x, y); }
 };
 
 }  // namespace detail

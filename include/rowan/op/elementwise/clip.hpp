@@ -34,9 +34,7 @@ inline void check_clip(ClipOptions const& options) {
 struct clip_formula {
     double min, max;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x) const {
+    ROWAN_FORMULA V operator()(V const& x) const {
         V const low = constant<V>(min), high = constant<V>(max);
         return choose(x < low, low, choose(x > high, high, x));
     }
@@ -46,9 +44,7 @@ struct clip_formula {
 struct clip_grad_formula {
     double min, max;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x, V const& g) const {
+    ROWAN_FORMULA V operator()(V const& x, V const& g) const {
         V const zero = constant<V>(0.0);
         return choose(x < constant<V>(min), zero, choose(x > constant<V>(max), zero, g));
     }

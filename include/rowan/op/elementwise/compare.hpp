@@ -23,21 +23,13 @@ namespace detail {
 /// Whether x and y compare as Op tells.
 template <class Op>
 struct Comparison {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE auto operator()(V const& x, V const& y) const {
-        return Op::holds(x, y);
-    }
+    ROWAN_FORMULA auto operator()(V const& x, V const& y) const { return Op::holds(x, y); }
 };
 
 /// Whether x is as Op tells.
 template <class Op>
 struct Test {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE auto operator()(V const& x) const {
-        return Op::holds(x);
-    }
+    ROWAN_FORMULA auto operator()(V const& x) const { return Op::holds(x); }
 };
 
 /// Computes on a device whether any element is true. The Thrust specialization is in rowan/thrust/op/compare.hpp.

@@ -24,16 +24,10 @@ struct div_formula : divided {
     static constexpr std::string_view brief =
         "x / y; shapes are broadcast by NumPy's rules, or with the first dim of y at an axis of x.";
     struct gradient_x {
-        ROWAN_NO_EXEC_CHECK
-        template <class V>
-        ROWAN_HD_INLINE V operator()(V const&, V const& y, V const& g) const {
-            return quotient(g, y);
-        }
+        ROWAN_FORMULA V operator()(V const&, V const& y, V const& g) const { return quotient(g, y); }
     };
     struct gradient_y {
-        ROWAN_NO_EXEC_CHECK
-        template <class V>
-        ROWAN_HD_INLINE V operator()(V const& x, V const& y, V const& g) const {
+        ROWAN_FORMULA V operator()(V const& x, V const& y, V const& g) const {
             return minus(constant<V>(0.0), quotient(product(g, quotient(x, y)), y));
         }
     };
@@ -41,9 +35,7 @@ struct div_formula : divided {
 
 /// -(g · out / y)
 struct div_grad_y_formula {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& g, V const& out, V const& y) const {
+    ROWAN_FORMULA V operator()(V const& g, V const& out, V const& y) const {
         return minus(constant<V>(0.0), quotient(product(g, out), y));
     }
 };

@@ -18,16 +18,8 @@ struct exp_formula {
     static constexpr std::string_view name = "exp";
     static constexpr std::string_view brief = "exp(x).";
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x) {
-        return exponential_of_any(x);
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g) {
-        return product(g, y);
-    }
+    ROWAN_FORMULA static V value(V const& x) { return exponential_of_any(x); }
+    ROWAN_FORMULA static V gradient_of_out(V const& y, V const& g) { return product(g, y); }
 };
 
 }  // namespace detail
@@ -45,16 +37,8 @@ struct log_formula {
     static constexpr std::string_view name = "log";
     static constexpr std::string_view brief = "The natural logarithm.";
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x) {
-        return logarithm(x);
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g) {
-        return quotient(g, x);
-    }
+    ROWAN_FORMULA static V value(V const& x) { return logarithm(x); }
+    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g) { return quotient(g, x); }
 };
 
 }  // namespace detail

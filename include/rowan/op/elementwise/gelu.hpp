@@ -21,9 +21,7 @@ struct GeluOptions {
 namespace detail {
 
 /// 2 sqrt(2 / π) · (x + 0.044715 x³); the logistic function of it is (1 + tanh(half of it)) / 2.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V gelu_argument(V const& x) {
+ROWAN_FORMULA V gelu_argument(V const& x) {
     return product(
         x, V(constant<V>(1.5957691216057308) + product(product(x, x), constant<V>(1.5957691216057308 * 0.044715))));
 }
@@ -34,16 +32,12 @@ struct gelu_formula {
     static constexpr std::string_view brief = "x · Φ(x), or its approximation by tanh.";
     using options = GeluOptions;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, GeluOptions const& o) {
+    ROWAN_FORMULA static V value(V const& x, GeluOptions const& o) {
         if (o.approximate) return over_one_plus_exponential(x, V(constant<V>(0.0) - gelu_argument(x)));
         V const low = constant<V>(-64.0);  // Φ(x) is 0 below
         return product(V(choose(x < low, low, x)), standard_normal(x).distribution);
     }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, GeluOptions const& o) {
+    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g, GeluOptions const& o) {
         if (o.approximate) {
             // y = x · s(u), u = a x + b x³, y' = s + x · s · (1 - s) · (a + 3 b x²); s is 0 or 1 beyond ±22
             V const z = limited(x, -22.0, 22.0);

@@ -19,22 +19,14 @@ struct maximum_formula {
     static constexpr std::string_view name = "maximum";
     static constexpr std::string_view brief = "The greater elements; shapes are broadcast as by add.";
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x, V const& y) const {
-        return choose(x >= y, x, choose(x < y, y, plus(x, y)));
-    }
+    ROWAN_FORMULA V operator()(V const& x, V const& y) const { return choose(x >= y, x, choose(x < y, y, plus(x, y))); }
     struct gradient_x {
-        ROWAN_NO_EXEC_CHECK
-        template <class V>
-        ROWAN_HD_INLINE V operator()(V const& x, V const& y, V const& g) const {
+        ROWAN_FORMULA V operator()(V const& x, V const& y, V const& g) const {
             return choose(x >= y, g, constant<V>(0.0));
         }
     };
     struct gradient_y {
-        ROWAN_NO_EXEC_CHECK
-        template <class V>
-        ROWAN_HD_INLINE V operator()(V const& x, V const& y, V const& g) const {
+        ROWAN_FORMULA V operator()(V const& x, V const& y, V const& g) const {
             return choose(x < y, g, constant<V>(0.0));
         }
     };
@@ -45,22 +37,14 @@ struct minimum_formula {
     static constexpr std::string_view name = "minimum";
     static constexpr std::string_view brief = "The smaller elements; shapes are broadcast as by add.";
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x, V const& y) const {
-        return choose(x <= y, x, choose(x > y, y, plus(x, y)));
-    }
+    ROWAN_FORMULA V operator()(V const& x, V const& y) const { return choose(x <= y, x, choose(x > y, y, plus(x, y))); }
     struct gradient_x {
-        ROWAN_NO_EXEC_CHECK
-        template <class V>
-        ROWAN_HD_INLINE V operator()(V const& x, V const& y, V const& g) const {
+        ROWAN_FORMULA V operator()(V const& x, V const& y, V const& g) const {
             return choose(x <= y, g, constant<V>(0.0));
         }
     };
     struct gradient_y {
-        ROWAN_NO_EXEC_CHECK
-        template <class V>
-        ROWAN_HD_INLINE V operator()(V const& x, V const& y, V const& g) const {
+        ROWAN_FORMULA V operator()(V const& x, V const& y, V const& g) const {
             return choose(x > y, g, constant<V>(0.0));
         }
     };

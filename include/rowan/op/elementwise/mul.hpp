@@ -20,18 +20,10 @@ struct mul_formula : multiplied {
     static constexpr std::string_view brief =
         "x · y of elements; shapes are broadcast by NumPy's rules, or with the first dim of y at an axis of x.";
     struct gradient_x {
-        ROWAN_NO_EXEC_CHECK
-        template <class V>
-        ROWAN_HD_INLINE V operator()(V const&, V const& y, V const& g) const {
-            return product(g, y);
-        }
+        ROWAN_FORMULA V operator()(V const&, V const& y, V const& g) const { return product(g, y); }
     };
     struct gradient_y {
-        ROWAN_NO_EXEC_CHECK
-        template <class V>
-        ROWAN_HD_INLINE V operator()(V const& x, V const&, V const& g) const {
-            return product(g, x);
-        }
+        ROWAN_FORMULA V operator()(V const& x, V const&, V const& g) const { return product(g, x); }
     };
 };
 

@@ -25,15 +25,11 @@ struct pow_formula {
     static constexpr std::string_view brief = "x to the power of an exponent.";
     using options = PowOptions;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, PowOptions const& o) {
+    ROWAN_FORMULA static V value(V const& x, PowOptions const& o) {
         if (is_product<V>(o.exponent, -2, 4)) return power_by_products(x, static_cast<int>(o.exponent));
         return power(x, exact_exponent(o.exponent), 1.0);
     }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, PowOptions const& o) {
+    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g, PowOptions const& o) {
         if (o.exponent == 0) return constant<V>(0.0);
         if (is_product<V>(o.exponent, -2, 5))
             return product(g, product(constant<V>(o.exponent), power_by_products(x, static_cast<int>(o.exponent) - 1)));
@@ -70,16 +66,8 @@ struct sqrt_formula {
     static constexpr std::string_view name = "sqrt";
     static constexpr std::string_view brief = "The square root.";
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x) {
-        return square_root(x);
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g) {
-        return quotient(g, V(y + y));
-    }
+    ROWAN_FORMULA static V value(V const& x) { return square_root(x); }
+    ROWAN_FORMULA static V gradient_of_out(V const& y, V const& g) { return quotient(g, V(y + y)); }
 };
 
 }  // namespace detail
@@ -97,14 +85,8 @@ struct rsqrt_formula {
     static constexpr std::string_view name = "rsqrt";
     static constexpr std::string_view brief = "1 / √x.";
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x) {
-        return quotient(constant<V>(1.0), square_root(x));
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g) {
+    ROWAN_FORMULA static V value(V const& x) { return quotient(constant<V>(1.0), square_root(x)); }
+    ROWAN_FORMULA static V gradient_of_out(V const& y, V const& g) {
         return product(product(g, constant<V>(-0.5)), product(y, product(y, y)));
     }
 };
@@ -125,16 +107,8 @@ struct square_formula {
     static constexpr std::string_view brief = "x · x.";
     static constexpr bool integers = true;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x) {
-        return product(x, x);
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g) {
-        return product(g, plus(x, x));
-    }
+    ROWAN_FORMULA static V value(V const& x) { return product(x, x); }
+    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g) { return product(g, plus(x, x)); }
 };
 
 }  // namespace detail

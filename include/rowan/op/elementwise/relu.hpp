@@ -19,15 +19,11 @@ struct relu_formula {
     static constexpr std::string_view brief = "x where x > 0, else 0.";
     static constexpr bool integers = true;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x) {
+    ROWAN_FORMULA static V value(V const& x) {
         V const zero = constant<V>(0.0);
         return choose(x < zero, zero, x);
     }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g) {
+    ROWAN_FORMULA static V gradient_of_out(V const& y, V const& g) {
         V const zero = constant<V>(0.0);
         return choose(y > zero, g, choose(y < zero, zero, plus(y, zero)));  // NaN where y is
     }
@@ -72,14 +68,8 @@ struct relu6_formula {
         if (options.threshold < 0) throw ValueError("threshold", options.threshold, "at least 0");
     }
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, Relu6Options const& o) {
-        return limited(x, 0.0, o.threshold);
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g, Relu6Options const& o) {
+    ROWAN_FORMULA static V value(V const& x, Relu6Options const& o) { return limited(x, 0.0, o.threshold); }
+    ROWAN_FORMULA static V gradient_of_out(V const& y, V const& g, Relu6Options const& o) {
         return where_between(y, 0.0, o.threshold, g);
     }
 };
@@ -106,14 +96,10 @@ struct leaky_relu_formula {
     static constexpr std::string_view brief = "x where x > 0, else alpha · x.";
     using options = LeakyReluOptions;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, LeakyReluOptions const& o) {
+    ROWAN_FORMULA static V value(V const& x, LeakyReluOptions const& o) {
         return choose(x > constant<V>(0.0), x, times(x, o.alpha));
     }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, LeakyReluOptions const& o) {
+    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g, LeakyReluOptions const& o) {
         V const zero = constant<V>(0.0);
         return choose(x > zero, g, choose(not_above(x, zero), product(g, constant<V>(o.alpha)), x));
     }
@@ -141,15 +127,11 @@ struct thresholded_relu_formula {
     static constexpr std::string_view brief = "x where x > threshold, else 0.";
     using options = ThresholdedReluOptions;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, ThresholdedReluOptions const& o) {
+    ROWAN_FORMULA static V value(V const& x, ThresholdedReluOptions const& o) {
         return choose(x > constant<V>(o.threshold), x,
                       choose(not_above(x, constant<V>(o.threshold)), constant<V>(0.0), x));
     }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, ThresholdedReluOptions const& o) {
+    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g, ThresholdedReluOptions const& o) {
         V const threshold = constant<V>(o.threshold);
         return choose(x > threshold, g, choose(not_above(x, threshold), constant<V>(0.0), x));
     }
@@ -177,15 +159,11 @@ struct elu_formula {
     static constexpr std::string_view brief = "x where x > 0, else alpha · (exp(x) - 1).";
     using options = EluOptions;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, EluOptions const& o) {
+    ROWAN_FORMULA static V value(V const& x, EluOptions const& o) {
         V const zero = constant<V>(0.0);
         return choose(x > zero, x, product(constant<V>(o.alpha), exponential_minus_one(V(choose(x > zero, zero, x)))));
     }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, EluOptions const& o) {
+    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g, EluOptions const& o) {
         V const zero = constant<V>(0.0);
         V const slope = product(constant<V>(o.alpha), exponential_of_any(V(choose(x > zero, zero, x))));
         return choose(x > zero, g, product(g, slope));

@@ -12,9 +12,7 @@ namespace rowan::inline v0 {
 namespace detail {
 
 /// The integer nearest to x, of two the even one, for float and double. A zero has the sign of x.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V rounded_to_even(V const& x) {
+ROWAN_FORMULA V rounded_to_even(V const& x) {
     // Adding and subtracting a number rounds, as it has no bits for fractions. Numbers beyond it have none.
     using S = typename lane_of<V>::type;
     constexpr double no_fractions = std::is_same_v<S, float> ? 0x1p23 : 0x1p52;
@@ -28,11 +26,7 @@ ROWAN_HD_INLINE V rounded_to_even(V const& x) {
 struct step_formula {
     static constexpr bool integers = true;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_out(V const&, V const&) {
-        return constant<V>(0.0);
-    }
+    ROWAN_FORMULA static V gradient_of_out(V const&, V const&) { return constant<V>(0.0); }
 };
 
 /// |x|
@@ -41,15 +35,11 @@ struct abs_formula {
     static constexpr std::string_view brief = "|x|.";
     static constexpr bool integers = true;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x) {
+    ROWAN_FORMULA static V value(V const& x) {
         V const zero = constant<V>(0.0);
         return choose(x > zero, x, plus(zero, product(x, constant<V>(-1.0))));
     }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g) {
+    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g) {
         V const zero = constant<V>(0.0);
         return choose(x > zero, g, choose(x < zero, product(g, constant<V>(-1.0)), zero));
     }
@@ -70,9 +60,7 @@ struct sign_formula : step_formula {
     static constexpr std::string_view name = "sign";
     static constexpr std::string_view brief = "-1, 0 or 1, the sign of x.";
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x) {
+    ROWAN_FORMULA static V value(V const& x) {
         V const zero = constant<V>(0.0);
         return choose(x > zero, constant<V>(1.0), choose(x < zero, constant<V>(-1.0), plus(x, zero)));
     }
@@ -93,9 +81,7 @@ struct floor_formula : step_formula {
     static constexpr std::string_view name = "floor";
     static constexpr std::string_view brief = "The greatest integer not above x.";
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x) {
+    ROWAN_FORMULA static V value(V const& x) {
         if constexpr (std::integral<V>) {
             return x;
         } else if constexpr (is_machine_float<typename lane_of<V>::type>) {
@@ -123,9 +109,7 @@ struct ceil_formula : step_formula {
     static constexpr std::string_view name = "ceil";
     static constexpr std::string_view brief = "The smallest integer not below x.";
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x) {
+    ROWAN_FORMULA static V value(V const& x) {
         V const minus_one = constant<V>(-1.0);
         return product(floor_formula::value(product(x, minus_one)), minus_one);
     }
@@ -147,9 +131,7 @@ struct round_formula : step_formula {
     static constexpr std::string_view name = "round";
     static constexpr std::string_view brief = "The nearest integer, of two the even one.";
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x) {
+    ROWAN_FORMULA static V value(V const& x) {
         if constexpr (std::integral<V>) {
             return x;
         } else if constexpr (is_machine_float<typename lane_of<V>::type>) {

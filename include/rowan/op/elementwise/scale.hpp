@@ -44,22 +44,14 @@ void check_whole_setting(char const* field, double value) {
 struct scale_formula {
     double factor;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x) const {
-        return product(x, constant<V>(factor));
-    }
+    ROWAN_FORMULA V operator()(V const& x) const { return product(x, constant<V>(factor)); }
 };
 
 /// factor · x + bias
 struct affine_formula {
     double factor, bias;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x) const {
-        return plus(product(x, constant<V>(factor)), constant<V>(bias));
-    }
+    ROWAN_FORMULA V operator()(V const& x) const { return plus(product(x, constant<V>(factor)), constant<V>(bias)); }
 };
 
 }  // namespace detail

@@ -18,14 +18,10 @@ struct sigmoid_formula {
     static constexpr std::string_view name = "sigmoid";
     static constexpr std::string_view brief = "1 / (1 + exp(-x)).";
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x) {
+    ROWAN_FORMULA static V value(V const& x) {
         return over_one_plus_exponential(constant<V>(1.0), V(constant<V>(0.0) - x));
     }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g) {
+    ROWAN_FORMULA static V gradient_of_out(V const& y, V const& g) {
         return product(g, product(y, V(constant<V>(1.0) - y)));
     }
 };
@@ -66,14 +62,10 @@ struct hard_sigmoid_formula {
     static constexpr std::string_view brief = "slope · x + offset, limited to [0, 1].";
     using options = HardSigmoidOptions;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, HardSigmoidOptions const& o) {
+    ROWAN_FORMULA static V value(V const& x, HardSigmoidOptions const& o) {
         return limited(V(times(x, o.slope) + constant<V>(o.offset)), 0.0, 1.0);
     }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g, HardSigmoidOptions const& o) {
+    ROWAN_FORMULA static V gradient_of_out(V const& y, V const& g, HardSigmoidOptions const& o) {
         return where_between(y, 0.0, 1.0, product(g, constant<V>(o.slope)));
     }
 };
@@ -100,14 +92,10 @@ struct swish_formula {
     static constexpr std::string_view brief = "x / (1 + exp(-beta · x)).";
     using options = SwishOptions;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, SwishOptions const& o) {
+    ROWAN_FORMULA static V value(V const& x, SwishOptions const& o) {
         return over_one_plus_exponential(x, times(x, -o.beta));
     }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, SwishOptions const& o) {
+    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g, SwishOptions const& o) {
         // s is 0 or 1 beyond ±800
         V const scaled = limited(times(x, o.beta), -800.0, 800.0);
         auto const gate = logistic_and_slope(scaled);
@@ -157,15 +145,11 @@ struct hard_swish_formula {
         if (options.threshold < 0) throw ValueError("threshold", options.threshold, "at least 0");
     }
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, HardSwishOptions const& o) {
+    ROWAN_FORMULA static V value(V const& x, HardSwishOptions const& o) {
         V const gate = limited(V(x + constant<V>(o.offset)), 0.0, o.threshold);
         return product(V(choose(gate > constant<V>(0.0), x, gate)), product(gate, constant<V>(1 / o.scale)));
     }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, HardSwishOptions const& o) {
+    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g, HardSwishOptions const& o) {
         V const zero = constant<V>(0.0), gate = limited(V(x + constant<V>(o.offset)), 0.0, o.threshold);
         V const inner = choose(gate > zero, choose(gate < constant<V>(o.threshold), x, zero), zero);
         return product(g, product(V(gate + inner), constant<V>(1 / o.scale)));

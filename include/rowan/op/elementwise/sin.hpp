@@ -17,16 +17,8 @@ struct sin_formula {
     static constexpr std::string_view name = "sin";
     static constexpr std::string_view brief = "The sine.";
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x) {
-        return sine<false>(x);
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g) {
-        return product(g, sine<true>(x));
-    }
+    ROWAN_FORMULA static V value(V const& x) { return sine<false>(x); }
+    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g) { return product(g, sine<true>(x)); }
 };
 
 }  // namespace detail
@@ -45,14 +37,8 @@ struct cos_formula {
     static constexpr std::string_view name = "cos";
     static constexpr std::string_view brief = "The cosine.";
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x) {
-        return sine<true>(x);
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g) {
+    ROWAN_FORMULA static V value(V const& x) { return sine<true>(x); }
+    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g) {
         return product(product(g, constant<V>(-1.0)), sine<false>(x));
     }
 };

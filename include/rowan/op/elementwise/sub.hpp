@@ -21,9 +21,7 @@ namespace rowan::inline v0 {
 namespace detail {
 
 /// a - b; integers wrap around.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V minus(V const& a, V const& b) {
+ROWAN_FORMULA V minus(V const& a, V const& b) {
     if constexpr (std::signed_integral<V>) {
         return static_cast<V>(static_cast<std::make_unsigned_t<V>>(a) - static_cast<std::make_unsigned_t<V>>(b));
     } else {
@@ -38,27 +36,15 @@ struct sub_formula {
         "x - y; shapes are broadcast by NumPy's rules, or with the first dim of y at an axis of x.";
     using gradient_x = same_gradient;
     struct gradient_y {
-        ROWAN_NO_EXEC_CHECK
-        template <class V>
-        ROWAN_HD_INLINE V operator()(V const&, V const&, V const& g) const {
-            return minus(constant<V>(0.0), g);
-        }
+        ROWAN_FORMULA V operator()(V const&, V const&, V const& g) const { return minus(constant<V>(0.0), g); }
     };
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x, V const& y) const {
-        return minus(x, y);
-    }
+    ROWAN_FORMULA V operator()(V const& x, V const& y) const { return minus(x, y); }
 };
 
 /// 0 - x
 struct negate_formula {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x) const {
-        return minus(constant<V>(0.0), x);
-    }
+    ROWAN_FORMULA V operator()(V const& x) const { return minus(constant<V>(0.0), x); }
 };
 
 }  // namespace detail

@@ -19,14 +19,8 @@ struct tanh_formula {
     static constexpr std::string_view name = "tanh";
     static constexpr std::string_view brief = "The hyperbolic tangent.";
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x) {
-        return hyperbolic_tangent(x);
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g) {
+    ROWAN_FORMULA static V value(V const& x) { return hyperbolic_tangent(x); }
+    ROWAN_FORMULA static V gradient_of_out(V const& y, V const& g) {
         return product(g, V(constant<V>(1.0) - product(y, y)));
     }
 };
@@ -72,14 +66,10 @@ struct stanh_formula {
         if (options.scale_b == 0) throw ValueError("scale_b", options.scale_b, "another number than 0");
     }
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, StanhOptions const& o) {
+    ROWAN_FORMULA static V value(V const& x, StanhOptions const& o) {
         return product(constant<V>(o.scale_b), hyperbolic_tangent(times(x, o.scale_a)));
     }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g, StanhOptions const& o) {
+    ROWAN_FORMULA static V gradient_of_out(V const& y, V const& g, StanhOptions const& o) {
         V const t = quotient(y, constant<V>(o.scale_b));  // exactly 1 at the limit
         return product(g, product(constant<V>(o.scale_a * o.scale_b), V(constant<V>(1.0) - product(t, t))));
     }
@@ -112,14 +102,8 @@ struct hardtanh_formula {
         if (!(options.max >= options.min)) throw ValueError("max", options.max, "a number not less than min");
     }
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, HardtanhOptions const& o) {
-        return limited(x, o.min, o.max);
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g, HardtanhOptions const& o) {
+    ROWAN_FORMULA static V value(V const& x, HardtanhOptions const& o) { return limited(x, o.min, o.max); }
+    ROWAN_FORMULA static V gradient_of_out(V const& y, V const& g, HardtanhOptions const& o) {
         return where_between(y, o.min, o.max, g);
     }
 };
@@ -139,15 +123,11 @@ struct softsign_formula {
     static constexpr std::string_view name = "softsign";
     static constexpr std::string_view brief = "x / (1 + |x|).";
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x) {
+    ROWAN_FORMULA static V value(V const& x) {
         V const zero = constant<V>(0.0), z = limited(x, -1e30, 1e30);  // the result is -1 or 1 beyond
         return quotient(z, V(constant<V>(1.0) + choose(z < zero, V(zero - z), z)));
     }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g) {
+    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g) {
         V const zero = constant<V>(0.0), below = constant<V>(1.0) + choose(x < zero, V(zero - x), x);
         return quotient(g, product(below, below));
     }

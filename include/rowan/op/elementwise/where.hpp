@@ -36,9 +36,7 @@ struct ChooseStep {
         return {condition + b.offsets[0](i), x + b.offsets[1](i), y + b.offsets[2](i), to + i * b.width};
     }
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void at(Row const& row, std::size_t column) const {
+    ROWAN_FORMULA void at(Row const& row, std::size_t column) const {
         std::size_t const of_condition = b.one[0] ? 0 : column, of_x = b.one[1] ? 0 : column;
         row.to[column] = row.condition[of_condition] ? row.x[of_x] : row.y[b.one[2] ? 0 : column];
     }

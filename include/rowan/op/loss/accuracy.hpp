@@ -117,11 +117,7 @@ Tensor<double, Device> accuracy(Tensor<T, Device> const& x, Tensor<I, Device> co
 /// The settings of accuracy_op.
 struct AccuracyOptions {
     std::optional<std::int64_t> k = {};  ///< a row is correct if its label is at one of the k largest elements; none: 1
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"k", &AccuracyOptions::k});
-    }
+    ROWAN_OPTIONS(AccuracyOptions, k)
 };
 
 /// See accuracy.

@@ -43,14 +43,8 @@ struct ProbabilityOfLabel {
 
 /// -log(p), or that times a weight
 struct negative_logarithm {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& p) const {
-        return constant<V>(0.0) - logarithm(p);
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& p, V const& weight) const {
+    ROWAN_FORMULA V operator()(V const& p) const { return constant<V>(0.0) - logarithm(p); }
+    ROWAN_FORMULA V operator()(V const& p, V const& weight) const {
         return product(weight, V(constant<V>(0.0) - logarithm(p)));
     }
 };

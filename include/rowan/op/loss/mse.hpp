@@ -34,18 +34,12 @@ template <class Factor>
 struct times_difference {
     Factor factor;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& a, V const& b) const {
-        return product(V(a - b), V(factor()));
-    }
+    ROWAN_FORMULA V operator()(V const& a, V const& b) const { return product(V(a - b), V(factor())); }
 };
 
 /// (a - b) · 2 g
 struct difference_times {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& a, V const& b, V const& g) const {
+    ROWAN_FORMULA V operator()(V const& a, V const& b, V const& g) const {
         return product(V(a - b), product(constant<V>(2.0), g));
     }
 };

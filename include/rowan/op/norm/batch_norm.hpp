@@ -29,12 +29,7 @@ namespace rowan::inline v0 {
 struct BatchNormAttributes {
     double momentum = 0.9;  ///< the part of the moving mean and variance that a step keeps; PyTorch's is 1 - momentum
     double epsilon = 1e-5;  ///< added to the variance
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"momentum", &BatchNormAttributes::momentum},
-                     field{"epsilon", &BatchNormAttributes::epsilon});
-    }
+    ROWAN_OPTIONS(BatchNormAttributes, momentum, epsilon)
 };
 
 namespace detail {

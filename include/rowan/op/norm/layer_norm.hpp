@@ -25,11 +25,7 @@ namespace rowan::inline v0 {
 struct LayerNormOptions {
     std::int64_t begin_axis = -1;  ///< the first axis that is normalised, Paddle's begin_norm_axis; -1 is the last one
     double epsilon = 1e-5;         ///< added to the variance
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"begin_axis", &LayerNormOptions::begin_axis}, field{"epsilon", &LayerNormOptions::epsilon});
-    }
+    ROWAN_OPTIONS(LayerNormOptions, begin_axis, epsilon)
 };
 
 namespace detail {

@@ -24,14 +24,10 @@ namespace detail {
 struct moving_average_formula {
     double decay;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& x, V& average) const {
+    ROWAN_FORMULA void operator()(V const& x, V& average) const {
         average = product(constant<V>(decay), average) + product(constant<V>(1.0 - decay), x);
     }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& x, V& average, V& sum) const {
+    ROWAN_FORMULA void operator()(V const& x, V& average, V& sum) const {
         (*this)(x, sum);
         average = sum;
     }
