@@ -94,7 +94,7 @@ ROWAN_HD_INLINE V nearest_power(V const& x) {
 }
 
 template <int k>
-inline constexpr double factorial = factorial<k - 1>* k;
+inline constexpr double factorial = k*(factorial<k - 1>);
 template <>
 inline constexpr double factorial<0> = 1;
 
