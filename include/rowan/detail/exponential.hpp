@@ -84,7 +84,7 @@ ROWAN_FORMULA V nearest_integer(V const& x) {
 ROWAN_FORMULA V nearest_power(V const& x) { return nearest_integer(product(x, constant<V>(1.4426950408889634))); }
 
 template <int k>
-inline constexpr double factorial = k* factorial<k - 1>;
+inline constexpr double factorial = k*(factorial<k - 1>);
 template <>
 inline constexpr double factorial<0> = 1;
 
