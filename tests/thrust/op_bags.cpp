@@ -224,7 +224,7 @@ TEMPLATE_TEST_CASE("operators on sequences on a device have the bits of Cpu", "[
     CHECK(same_batch(rowan::lod_reset_op::run(D{}, to_device<D>(drop_levels(x)), x_on), x));
     CHECK(rowan::lod_from_offsets_op::run(D{}, x_on, to_device<D>(offset)).lod() == Lod{{0, 3, 9}});
     CHECK(same_batch(rowan::drop_levels_op::run(D{}, x_on), LoDTensor<float>(x.value().share())));
-    CHECK(same_batch(rowan::gradient_operator<rowan::drop_levels_op>::run(D{}, x_on, to_device<D>(drop_levels(x))), x));
+    CHECK(same_batch(rowan::drop_levels_grad_op::run(D{}, x_on, to_device<D>(drop_levels(x))), x));
 }
 
 template <class T, class D>

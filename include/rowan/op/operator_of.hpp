@@ -30,7 +30,7 @@ struct operator_of {
     using inputs = Inputs;          ///< in the order of run's arguments
     using outputs = Outputs;        ///< in the order of run's results
     using attributes = Attributes;  ///< the last argument of run
-    using grad = no_grad;
+    using grad = no_grad;           ///< no gradient
 };
 
 template <class Op, class Uses, class Makes>

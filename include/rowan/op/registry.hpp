@@ -99,7 +99,7 @@ enum class OpFamily : std::uint8_t { none, array, cast, full };
 template <class Op>
 inline constexpr OpFamily family_of = OpFamily::none;
 
-/// The same for an operator that defines one.
+/// The `family` of an operator that defines one.
 template <class Op>
 requires requires {
     { Op::family } -> std::convertible_to<OpFamily>;

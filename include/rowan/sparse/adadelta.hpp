@@ -1,6 +1,7 @@
 // rowan/sparse/adadelta.hpp: adadelta, steps of the size of earlier steps.
 #pragma once
 
+#include <rowan/core/fields.hpp>
 #include <rowan/sparse/detail/optimizer.hpp>
 #include <rowan/sparse/update_rows.hpp>
 
@@ -14,6 +15,8 @@ struct AdadeltaOptions {
     double rho = 0.9;            ///< decay rate of the mean squares, in [0, 1)
     double epsilon = 1e-6;       ///< added inside both square roots
     double weight_decay = 0.0;   ///< L2 penalty: weight_decay · p is added to the gradient of touched rows
+
+    ROWAN_OPTIONS(AdadeltaOptions, learning_rate, rho, epsilon, weight_decay)
 };
 
 namespace detail {
@@ -67,7 +70,11 @@ void adadelta(D const& exec, Tensor<P, D>& param, Tensor<S, D>& mean_square, Ten
                 mean_step);
 }
 
-/// The same for a plan of the gradient's rows and the gradient's value.
+/// One step of Adadelta on the rows of a plan, which is made once for several gradients or parameters; `value` has a
+/// row for each of its lookups.
+/// shapes   plan of n rows, value [n, ...], param, mean_square and mean_step [plan.height(), ...]
+/// errors   those of adadelta for a SelectedRows; ShapeError if value does not have n rows
+/// cost     that of adadelta for a SelectedRows, without the sort
 template <device D, class P, class S, class U, class G>
 void adadelta(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<S, D>& mean_square,
               Tensor<U, D>& mean_step, Tensor<G, D> const& value, AdadeltaOptions options = {}) {

@@ -60,8 +60,8 @@ bool depends_on_placeholder(Variable& v);
 /// depend only on the net, not on the order in which a program created the operators.
 std::vector<std::pair<Variable*, std::string>> names_of(std::span<Operator* const> order);
 
-/// Applies names_of to the unnamed variables of an inner scope. Returns the names that variables of outer scopes have in
-/// the inner net, from which the outer net makes theirs: "rnn_0.fc_0.w_0".
+/// Applies names_of to the unnamed variables of an inner scope. Returns the names that variables of outer scopes have
+/// in the inner net, from which the outer net makes theirs: "rnn_0.fc_0.w_0".
 std::vector<std::string> name_inner_variables(std::span<Operator* const> order, Scope& scope,
                                               std::span<Variable* const> outer);
 

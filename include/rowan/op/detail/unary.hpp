@@ -2,11 +2,11 @@
 #pragma once
 
 #include <rowan/core/device.hpp>
+#include <rowan/core/fields.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/arguments.hpp>
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/op/detail/joined_name.hpp>
-#include <rowan/op/fields.hpp>
 #include <rowan/op/gradients.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/operator_of.hpp>

@@ -1,7 +1,7 @@
 // rowan/op/elementwise/broadcast_options.hpp: BroadcastOptions, how the shapes of two tensors are aligned.
 #pragma once
 
-#include <rowan/op/fields.hpp>
+#include <rowan/core/fields.hpp>
 
 #include <cstdint>
 

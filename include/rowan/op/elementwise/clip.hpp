@@ -2,10 +2,10 @@
 #pragma once
 
 #include <rowan/core/device.hpp>
+#include <rowan/core/fields.hpp>
 #include <rowan/detail/arguments.hpp>
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/op/detail/tensor_argument.hpp>
-#include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
@@ -79,10 +79,10 @@ auto clip(Cpu exec, X&& x, ClipOptions options = {}) {
     return detail::clip_elements(exec, x, options);
 }
 
-/// The same for a row-sparse gradient: merges g, then clamps. The result is merged and equals the clamped dense
+/// Clamps a row-sparse gradient: merges g, then clamps every element. The result is merged and equals the clamped dense
 /// gradient.
 /// shapes   g of n rows -> one row for each distinct row id
-/// errors   ValueError as above, and if 0 is not in [min, max], because rows that are absent from g stay 0
+/// errors   ValueError if a bound is not finite, max < min, or 0 is not in [min, max]: absent rows stay 0
 /// cost     a merge, and one read and one write of its rows
 template <class T, device D>
 SelectedRows<T, D> clip(D exec, SelectedRows<T, D> const& g, ClipOptions const& options = {}) {

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <rowan/core/error.hpp>
+#include <rowan/core/fields.hpp>
 #include <rowan/op/detail/exponential.hpp>
 #include <rowan/op/detail/logarithm.hpp>
 #include <rowan/op/detail/unary.hpp>
-#include <rowan/op/fields.hpp>
 
 #include <string_view>
 

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <rowan/core/error.hpp>
-#include <rowan/detail/extremes.hpp>
+#include <rowan/core/fields.hpp>
 #include <rowan/op/detail/exponential.hpp>
+#include <rowan/op/detail/limits.hpp>
 #include <rowan/op/detail/tensor_argument.hpp>
 #include <rowan/op/detail/unary.hpp>
-#include <rowan/op/fields.hpp>
 
 #include <string_view>
 

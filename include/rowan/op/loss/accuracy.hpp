@@ -3,11 +3,11 @@
 
 #include <rowan/core/device.hpp>
 #include <rowan/core/error.hpp>
+#include <rowan/core/fields.hpp>
 #include <rowan/core/ids.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/op/detail/matrix_rows.hpp>
-#include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>

@@ -93,9 +93,9 @@ std::tuple<Tensor<T, D>, Tensor<T, D>> cross_entropy(D const& exec, Tensor<T, D>
     return {detail::reduce(exec, options, c, losses, kept.total()), c.back(exec, std::move(softmax))};
 }
 
-/// The same for labels that are probabilities: Σ label · (log(Σ exp(x - max)) - (x - max)) for every row; a term is 0
-/// where its label is 0. With weights, each term is multiplied by that of its class; the mean divides by the number of
-/// rows, as in PyTorch.
+/// The loss of logits against labels that are probabilities, and the softmax. The loss of a row is
+/// Σ label · (log(Σ exp(x - max)) - (x - max)); a term is 0 where its label is 0. With weights, each term is multiplied
+/// by that of its class; the mean divides by the number of rows, as in PyTorch.
 /// shapes   x [...] with classes along the axis, label the same -> the loss [1], or [...] without the axis without
 ///          reduction, and the softmax, like x
 /// errors   as cross_entropy_of_probabilities

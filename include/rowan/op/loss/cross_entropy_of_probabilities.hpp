@@ -139,8 +139,9 @@ Tensor<T, D> cross_entropy_of_probabilities(D const& exec, Tensor<T, D> const& x
     return detail::reduce(exec, options, c, losses, kept.total());
 }
 
-/// The same for labels that are probabilities: -Σ label · log(x) for every row; a term is 0 where its label is 0. With
-/// weights, each term is multiplied by that of its class; the mean divides by the number of rows, as in PyTorch.
+/// The loss of probabilities against labels that are probabilities: -Σ label · log(x) for every row; a term is 0 where
+/// its label is 0. With weights, each term is multiplied by that of its class; the mean divides by the number of rows,
+/// as in PyTorch.
 /// shapes   x [...] with classes along the axis, label the same -> [1], or [...] without the axis without reduction
 /// errors   ShapeError if x has a rank below 2, label has another shape, or there is not one weight for each class;
 ///          IndexError if the axis is not in [-rank, rank), or there is an ignore_index

@@ -1,8 +1,8 @@
 // rowan/op/loss/loss_options.hpp: the settings of element-wise losses.
 #pragma once
 
+#include <rowan/core/fields.hpp>
 #include <rowan/op/detail/reduction.hpp>
-#include <rowan/op/fields.hpp>
 
 #include <cstdint>
 #include <optional>

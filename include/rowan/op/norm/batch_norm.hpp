@@ -2,13 +2,13 @@
 #pragma once
 
 #include <rowan/core/device.hpp>
+#include <rowan/core/fields.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/op/detail/norm_formulas.hpp>
 #include <rowan/op/detail/reduction.hpp>
 #include <rowan/op/detail/row_passes.hpp>
 #include <rowan/op/elementwise/dropout.hpp>
-#include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>

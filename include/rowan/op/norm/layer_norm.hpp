@@ -2,11 +2,11 @@
 #pragma once
 
 #include <rowan/core/device.hpp>
+#include <rowan/core/fields.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/op/detail/norm_formulas.hpp>
 #include <rowan/op/detail/row_passes.hpp>
-#include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
@@ -117,7 +117,11 @@ Tensor<T, D> layer_norm(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const
                         LayerNormOptions const& options = {}) {
     return detail::normalised_rows(exec, x, &scale, &shift, options);
 }
-/// The same without scale and shift.
+/// Normalises each row: (x - mean) / √(variance + epsilon), as layer_norm with scale and shift (Ba et al. 2016).
+/// shapes   x [n, ...] -> [n, ...]
+/// errors   ShapeError if the rank of x is below 2; ValueError if begin_axis is 0 or not an axis of x, or epsilon is
+///          negative or not finite
+/// cost     one read of x, which stays in the cache for the second and third pass over a row, and one write
 template <class T, device D>
 Tensor<T, D> layer_norm(D const& exec, Tensor<T, D> const& x, LayerNormOptions const& options = {}) {
     return detail::normalised_rows<T, D>(exec, x, nullptr, nullptr, options);

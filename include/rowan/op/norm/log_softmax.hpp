@@ -80,7 +80,7 @@ struct log_softmax_grad_op : operator_of<slots<slot::out, grad_of<slot::out>>, s
     }
 };
 
-/// The same along the last axis of a tensor of rank 2 or more, see log_softmax.
+/// log_softmax along the last axis of a tensor of rank 2 or more.
 struct log_softmax_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
     static constexpr std::string_view name = "log_softmax";
     static constexpr std::string_view brief = "The logarithms of softmax, also where its elements underflow.";

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rowan/core/device.hpp>
+#include <rowan/core/fields.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/extremes.hpp>
@@ -11,7 +12,6 @@
 #include <rowan/op/detail/concat_split.hpp>
 #include <rowan/op/detail/joined_name.hpp>
 #include <rowan/op/detail/unary.hpp>
-#include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>

@@ -2,13 +2,13 @@
 #pragma once
 
 #include <rowan/core/device.hpp>
+#include <rowan/core/fields.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/op/detail/axis.hpp>
 #include <rowan/op/detail/axis_lanes.hpp>
 #include <rowan/op/detail/concat_split.hpp>
 #include <rowan/op/detail/tensor_argument.hpp>
-#include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
@@ -58,12 +58,12 @@ struct SumLanes {
 
 }  // namespace detail
 
-/// The running sums along an axis: each element is replaced by the sum of those up to it. They are formed in order in
-/// dtype<T>::sum, those of floats and of 16-bit elements in double, and each is narrowed once: the sums of n floats
-/// have an error of half a last bit and n · 2^-53 · Σ|x|.
+/// The running sums along an axis: each element becomes the sum of all elements up to it.
 ///     cumsum([1 2 3])                                           ->   [1 3 6]
 ///     cumsum([1 2 3], {.exclusive = true})                      ->   [0 1 3]
 ///     cumsum([1 2 3], {.exclusive = true, .reverse = true})     ->   [5 3 0]
+/// Sums are formed in order: of floats and 16-bit elements in double, of other types in dtype<T>::sum. Each is rounded
+/// to T once. So a sum of n floats has an error of at most half a last bit and n · 2^-53 · Σ|x|.
 /// shapes   x [...] -> [...]
 /// errors   IndexError if the axis is not in [-rank, rank)
 /// cost     one read of x and one write of the result; a thread sums whole lanes

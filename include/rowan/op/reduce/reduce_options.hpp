@@ -1,7 +1,7 @@
 // rowan/op/reduce/reduce_options.hpp: ReduceOptions, the axes of a reduction.
 #pragma once
 
-#include <rowan/op/fields.hpp>
+#include <rowan/core/fields.hpp>
 
 #include <cstdint>
 #include <vector>

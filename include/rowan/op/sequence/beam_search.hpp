@@ -3,11 +3,11 @@
 
 #include <rowan/core/copy.hpp>
 #include <rowan/core/detail/checked.hpp>
+#include <rowan/core/fields.hpp>
 #include <rowan/core/ids.hpp>
 #include <rowan/detail/arguments.hpp>
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/on_device.hpp>
-#include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>

@@ -1,7 +1,7 @@
 // rowan/op/sequence/drop_levels.hpp: drop_levels_op, a batch without its outermost levels.
 #pragma once
 
-#include <rowan/op/fields.hpp>
+#include <rowan/core/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
@@ -19,13 +19,25 @@ struct DropLevelsOptions {
     ROWAN_OPTIONS(DropLevelsOptions, levels)
 };
 
+/// The gradient of the rows, with the levels of x.
+struct drop_levels_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::x>>> {
+    static constexpr std::string_view name = "drop_levels_grad";
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&) { return x; }
+
+    template <class T, class D>
+    static LoDTensor<T, D> run(D, LoDTensor<T, D> const& x, LoDTensor<T, D> const& out_grad) {
+        return {out_grad.value().share(), x.lod()};
+    }
+};
+
 /// See drop_levels.
 struct drop_levels_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, DropLevelsOptions> {
     static constexpr std::string_view name = "drop_levels";
     static constexpr std::string_view brief = "x without its outermost levels, by default without any.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr bool row_output = false;
-    using grad = gradient<drop_levels_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+    using grad = grad_rule<drop_levels_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& x, DropLevelsOptions const& options = {}) {
         spec::dense("drop_levels: x", x);
@@ -37,12 +49,6 @@ struct drop_levels_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, Dro
     template <class T, class D>
     static LoDTensor<T, D> run(D, LoDTensor<T, D> const& x, DropLevelsOptions const& options = {}) {
         return drop_levels(x, options.levels);
-    }
-
-    /// The gradient of the rows, with the levels of x.
-    template <class T, class D>
-    static LoDTensor<T, D> backward(D, LoDTensor<T, D> const& x, LoDTensor<T, D> const& out_grad) {
-        return {out_grad.value().share(), x.lod()};
     }
 };
 

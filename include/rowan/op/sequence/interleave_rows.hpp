@@ -2,11 +2,11 @@
 #pragma once
 
 #include <rowan/core/copy.hpp>
+#include <rowan/core/fields.hpp>
 #include <rowan/core/ids.hpp>
 #include <rowan/detail/arguments.hpp>
 #include <rowan/detail/copy_rows.hpp>
 #include <rowan/detail/on_device.hpp>
-#include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>

@@ -21,7 +21,7 @@ struct lod_reset_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::ou
     static constexpr Elements elements = Elements::numbers;
     static constexpr bool row_output = false;
     static constexpr unsigned level_inputs = 0b10;
-    using grad = grad_rule<gradient_operator<drop_levels_op>>;
+    using grad = grad_rule<drop_levels_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) {
         spec::dense("lod_reset: x", x);
@@ -46,7 +46,7 @@ struct lod_from_offsets_op : detail::builtin_op<slots<slot::x, slot::offset>, sl
     static constexpr std::string_view brief = "x with one level of these offsets.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr bool row_output = false;
-    using grad = grad_rule<gradient_operator<drop_levels_op>>;
+    using grad = grad_rule<drop_levels_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& offset) {
         spec::dense("lod_from_offsets: x", x);

@@ -1,10 +1,10 @@
 // rowan/op/sequence/reorder.hpp: reorder_op, sequences in the order of the lengths of others, and back.
 #pragma once
 
+#include <rowan/core/fields.hpp>
 #include <rowan/detail/arguments.hpp>
 #include <rowan/detail/copy_rows.hpp>
 #include <rowan/detail/elementwise.hpp>
-#include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <rowan/core/error.hpp>
+#include <rowan/core/fields.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/arguments.hpp>
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/op/detail/attention.hpp>
-#include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>

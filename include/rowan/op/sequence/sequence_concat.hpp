@@ -1,8 +1,8 @@
 // rowan/op/sequence/sequence_concat.hpp: sequence_concat_op, the i-th sequences of several batches joined.
 #pragma once
 
+#include <rowan/core/fields.hpp>
 #include <rowan/op/detail/concat_split.hpp>
-#include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>

@@ -1,8 +1,8 @@
 // rowan/op/sequence/sequence_erase.hpp: sequence_erase_op, sequences without given tokens.
 #pragma once
 
+#include <rowan/core/fields.hpp>
 #include <rowan/core/ids.hpp>
-#include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>

@@ -1,7 +1,7 @@
 // rowan/op/sequence/sequence_expand.hpp: sequence_expand_op, rows or sequences repeated by another input's lengths.
 #pragma once
 
-#include <rowan/op/fields.hpp>
+#include <rowan/core/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>

@@ -1,9 +1,9 @@
 // rowan/op/sequence/sequence_mask.hpp: sequence_mask_op, a mask of the valid entries of padded sequences.
 #pragma once
 
+#include <rowan/core/fields.hpp>
 #include <rowan/core/ids.hpp>
 #include <rowan/core/tensor.hpp>
-#include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>

@@ -3,8 +3,8 @@
 
 #include <rowan/core/copy.hpp>
 #include <rowan/core/error.hpp>
+#include <rowan/core/fields.hpp>
 #include <rowan/detail/elementwise.hpp>
-#include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>

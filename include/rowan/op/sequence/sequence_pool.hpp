@@ -1,7 +1,7 @@
 // rowan/op/sequence/sequence_pool.hpp: sequence_pool_op, one pooled row for each sequence.
 #pragma once
 
-#include <rowan/op/fields.hpp>
+#include <rowan/core/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>

@@ -1,7 +1,7 @@
 // rowan/op/sequence/sequence_reshape.hpp: sequence_reshape_op, sequences with rows of another width.
 #pragma once
 
-#include <rowan/op/fields.hpp>
+#include <rowan/core/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>

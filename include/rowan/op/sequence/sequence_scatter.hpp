@@ -135,7 +135,7 @@ struct sequence_scatter_grad_op
 struct sequence_scatter_op : detail::builtin_op<slots<slot::x, slot::ids, slot::updates>, slots<slot::out>> {
     static constexpr std::string_view name = "sequence_scatter";
     static constexpr std::string_view brief = "x with updates added in row s at the ids of sequence s.";
-    using grad = grad_rules<grad_rule<gradient_operator<drop_levels_op>>, grad_rule<sequence_scatter_grad_op>>;
+    using grad = grad_rules<grad_rule<drop_levels_grad_op>, grad_rule<sequence_scatter_grad_op>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& ids, VarSpec const& updates) {
         spec::dense("sequence_scatter: x", x);

@@ -3,12 +3,12 @@
 #pragma once
 
 #include <rowan/core/error.hpp>
+#include <rowan/core/fields.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/arguments.hpp>
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/on_device.hpp>
 #include <rowan/op/detail/greatest.hpp>
-#include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
@@ -169,8 +169,8 @@ void visit_top(D const& exec, LoDTensor<T, D> const& x, std::vector<std::int64_t
 
 }  // namespace detail
 
-/// For each sequence of the last level, each column and each k of `ks`: the sum of the k greatest elements of the
-/// column, divided by k. If the sequence is shorter than k, zeros are added, as in Paddle's sequence_topk_avg_pooling.
+/// The sum of the k greatest elements of a column, divided by k even if the sequence has fewer than k rows: for each
+/// sequence of the last level, each column and each k of `ks`. Paddle's sequence_topk_avg_pooling.
 /// Sums are formed in descending order; of equal elements the first counts, and NaN is the greatest.
 ///
 ///     [1 4] [3 2] [5 0]    ks {1, 2}   ->   [5 4 4 3]           of column 0, then of column 1

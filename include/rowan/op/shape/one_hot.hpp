@@ -2,10 +2,10 @@
 #pragma once
 
 #include <rowan/core/device.hpp>
+#include <rowan/core/fields.hpp>
 #include <rowan/core/ids.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
-#include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>

@@ -3,10 +3,10 @@
 
 #include <rowan/core/detail/checked.hpp>
 #include <rowan/core/device.hpp>
+#include <rowan/core/fields.hpp>
 #include <rowan/core/ids.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/op/detail/concat_split.hpp>
-#include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>

@@ -13,7 +13,6 @@
 #include <rowan/op/infer.hpp>
 #include <rowan/op/loss/loss_options.hpp>
 #include <rowan/op/reduce/reduce_sum.hpp>
-#include <rowan/train/detail/rows_variable.hpp>
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-// rowan/sequence/tensor_array_parts_inl.hpp: definitions of tensor_array.hpp: slots from and to one batch.
+// rowan/sequence/detail/tensor_array_batch.hpp: the members of TensorArray that make slots of a batch, and a batch of slots.
 #pragma once
 
 #include <rowan/core/height.hpp>

@@ -1,4 +1,4 @@
-// rowan/train/trainer_parts_inl.hpp: definitions of rowan/train/trainer.hpp: the parts of a step.
+// rowan/train/detail/trainer_parts.hpp: the members of Trainer that run the parts of a step.
 #pragma once
 
 #include <rowan/core/error.hpp>
@@ -20,10 +20,10 @@
 namespace rowan::inline v0 {
 
 template <class T, class Device>
-auto Trainer<T, Device>::run_parts(std::span<Feeds const> batches, std::function<void()> const& enter) -> Ran {
+double Trainer<T, Device>::run_parts(std::span<Feeds const> batches, std::function<void()> const& enter) {
     auto const total = static_cast<std::int64_t>(batches.size());
     detail::PartRange const parts = parts_of(batches);
-    Ran only;
+    double cost = 0;
     std::vector<double> own;
     auto const begin = [&] {
         enter();
@@ -35,31 +35,34 @@ auto Trainer<T, Device>::run_parts(std::span<Feeds const> batches, std::function
     if (!tables_.empty()) rows = fetch(batches, std::cref(begin));
     auto const run_own = [&](auto& words) {
         if (tables_.empty()) begin();
-        detail::KeptValues const own_rows(fetched_);
-        for (std::size_t i = 0; i < rows.size(); ++i) fetched_[i]->value() = std::move(rows[i]);
+        detail::Swapped const own_rows(fetched_, rows);
         words[0] = total;
         words[1] = std::bit_cast<std::int64_t>(prepare());
         sums_.begin(parts);
         for (std::int64_t p = parts.begin; p < parts.end; ++p) {
-            auto part = run(batches[static_cast<std::size_t>(p)], p);
+            cost = run(batches[static_cast<std::size_t>(p)], p);
             if (total == 1) {
-                words[2] = std::bit_cast<std::int64_t>(part.cost);
-                only = std::move(part);
+                words[2] = std::bit_cast<std::int64_t>(cost);
             } else {
-                weigh(part);
-                own.push_back(part.cost);
-                own.insert(own.end(), part.weights.begin(), part.weights.end());
-                sums_.add(detail::host_exec(exec_), part.values,
-                          of_results(part.weights[0], std::span(part.weights).subspan(weight_->size())));
+                auto const weight = weights();
+                own.push_back(cost);
+                own.insert(own.end(), weight.begin(), weight.end());
+                sums_.add(detail::host_exec(exec_), of_results(weight[0], std::span(weight).subspan(weight_->size())));
+                for (Variable* const v : results_) v->value().clear();
             }
             for (Variable* const v : counted_) v->value().clear();
         }
     };
     auto const all = detail::agree(comm_.ranks(), detail::TrainCall::step, run_own, number_);
+    rows.clear();
     detail::check_same_word(all, 0, " has another number of batches for a step than ");
     detail::check_same_word(all, 1, " has another factor of the learning rate than ");
     detail::check_same_word(all, 2, " has another batch for the only part of a step than ");
-    return total == 1 ? std::move(only) : add_up(own, parts);
+    if (total > 1) return add_up(own, parts);
+    for (std::size_t i = 0; i < totals_.size(); ++i) {
+        if (totals_[i] != results_[i]) totals_[i]->value() = std::exchange(results_[i]->value(), Value());
+    }
+    return cost;
 }
 
 template <class T, class Device>
@@ -86,9 +89,11 @@ std::vector<Value> Trainer<T, Device>::fetch(std::span<Feeds const> batches, std
 }
 
 template <class T, class Device>
-void Trainer<T, Device>::weigh(Ran& ran) const {
-    weight_->append_to(ran.weights);
-    for (Moving const& m : moving_) ran.weights.push_back(m.rows ? m.rows->count() : 1);
+std::vector<double> Trainer<T, Device>::weights() const {
+    std::vector<double> all;
+    weight_->append_to(all);
+    for (Moving const& m : moving_) all.push_back(m.rows ? m.rows->count() : 1);
+    return all;
 }
 
 template <class T, class Device>
@@ -99,26 +104,27 @@ std::vector<double> Trainer<T, Device>::of_results(double of_cost, std::span<dou
 }
 
 template <class T, class Device>
-auto Trainer<T, Device>::add_up(std::span<double const> own, detail::PartRange const& parts) -> Ran {
+double Trainer<T, Device>::add_up(std::span<double const> own, detail::PartRange const& parts) {
     std::size_t const costs = 1 + weight_->size(), width = costs + moving_.size();
     auto const all = detail::numbers_of_parts(comm_.ranks(), own, width, parts.total);
-    Ran mean;
+    double cost = 0;
     std::vector<double> divisors;
     try {
         double const divisor = weight_->divisor(std::span(all).subspan(1), width);
         std::vector<double> moved(moving_.size());
         for (std::size_t at = 0; at < all.size(); at += width) {
-            mean.cost = mean.cost + detail::product(all[at + 1], all[at]);
+            cost = cost + detail::product(all[at + 1], all[at]);
             for (std::size_t k = 0; k < moved.size(); ++k) moved[k] += all[at + costs + k];
         }
-        mean.cost = detail::mean_of(mean.cost, divisor);
+        cost = detail::mean_of(cost, divisor);
         divisors = of_results(divisor, moved);
     } catch (std::bad_alloc const&) {  // on this rank alone, where the others go on; other errors are those of all
         if (comm_.ranks() != nullptr) comm_.ranks()->must([] { throw; });
         throw;
     }
-    mean.values = sums_.means(detail::host_exec(exec_), exec_, divisors, comm_.ranks());
-    return mean;
+    auto means = sums_.means(detail::host_exec(exec_), exec_, divisors, comm_.ranks());
+    for (std::size_t i = 0; i < means.size(); ++i) totals_[i]->value() = std::move(means[i]);
+    return cost;
 }
 
 }  // namespace rowan::inline v0

@@ -1,4 +1,4 @@
-// rowan/train/trainer_inl.hpp: definitions of rowan/train/trainer.hpp.
+// rowan/train/detail/trainer_members.hpp: the members of Trainer: what it builds, a step, and its parameters.
 #pragma once
 
 #include <rowan/core/error.hpp>
@@ -49,6 +49,7 @@ void Trainer<T, Device>::build(TrainOptionsOn<Device> const& options) {
     pool_.emplace();  // here, so that memory that fails on one rank fails on all
     updates_.emplace();
     own_.emplace(cost_.scope());
+    withdrawn_.scope = &*own_;
     schedule_ = options.schedule;
     detail::ScopeUse const use(cost_.scope());
     bool const apart = parts_ > 1 || comm_.ranks() != nullptr;
@@ -58,17 +59,23 @@ void Trainer<T, Device>::build(TrainOptionsOn<Device> const& options) {
     tables_ = detail::table_lookups(cost_);                  // checks the net also without ranks
     if (comm_.ranks() == nullptr) tables_.clear();
     for (auto const& t : tables_) fetched_.push_back(t.table);
-    auto gradients = append_backward<T, Device>(cost_, **own_);
+    auto gradients = append_backward<T, Device>(cost_, *own_);
     for (auto const& g : gradients) parameters_.push_back(g.parameter);
     for (auto const& other : options.optimizers) check_parameter(other.first, "for the optimizer that names it");
     for (auto const& rate : options.rates) check_parameter(rate.first, "for the rate of that name");
-    updates_->add_gradients(**own_, std::move(gradients), options, apart);
+    updates_->add_gradients(*own_, std::move(gradients), options, apart);
     results_.assign(updates_->computed().begin(), updates_->computed().end());
     for (Operator const* op : detail::trace(std::array{&cost_}))
         detail::each_next(*op, [&](Variable& now, Variable& next) {
             moving_.push_back({&now, &next, detail::rows_of_input(*op)});
         });
-    for (Moving const& m : moving_) results_.push_back(m.next);
+    totals_.assign(updates_->summed().begin(), updates_->summed().end());
+    passing_.assign(updates_->read().begin(), updates_->read().end());
+    for (Moving const& m : moving_) {
+        results_.push_back(m.next);
+        totals_.push_back(m.next);
+    }
+    for (auto const* list : {&results_, &totals_}) passing_.insert(passing_.end(), list->begin(), list->end());
     if (apart) sum_results(options);
     std::vector<Variable*> outputs{&cost_};
     outputs.insert(outputs.end(), results_.begin(), results_.end());
@@ -87,7 +94,7 @@ void Trainer<T, Device>::build(TrainOptionsOn<Device> const& options) {
     for (Variable* const v : net_->inputs()) {
         if (v->role() == Role::seed) seeds_.push_back(v);
     }
-    updates_->add_updates(**own_, options);
+    updates_->add_updates(*own_, options);
     begin(options.resume, options.initial);
 }
 
@@ -116,7 +123,8 @@ void Trainer<T, Device>::begin(Parameters const* resume, Feeds const& initial) {
     for (auto const& named : initial) check_parameter(named.first, "for the initial value of that name", true);
     steps_ = resume == nullptr ? 0 : resume->steps;
     first_factor_ = factor();
-    updates_->prepare(steps_, *first_factor_);  // throws if an optimizer rejects an option or the factor is not finite
+    updates_->prepare(steps_, *first_factor_,
+                      true);  // throws if an optimizer rejects an option or the factor is not finite
     auto const all = variables();
     std::vector<Value> given;  // empty for a variable that is initialized
     for (Variable* const v : all) {
@@ -137,7 +145,7 @@ void Trainer<T, Device>::begin(Parameters const* resume, Feeds const& initial) {
         if (!given[i].empty()) {
             all[i]->value() = own_copy(*all[i], given[i]);
         } else if (ranks != nullptr && all[i]->sharded()) {
-            all[i]->initialize_rows(all[i]->value(), ranks->rows_of(all[i]->spec().dims[0]),
+            all[i]->initialize_rows(all[i]->value(), detail::rows_of(ranks, all[i]->spec().dims[0]),
                                     detail::bits_at(seed_, i + 1), exec_);
         } else if (all[i]->initialize) {
             all[i]->initialize(all[i]->value(), detail::bits_at(seed_, i + 1), exec_);
@@ -146,26 +154,28 @@ void Trainer<T, Device>::begin(Parameters const* resume, Feeds const& initial) {
 }
 
 template <class T, class Device>
-auto Trainer<T, Device>::run(Feeds const& feeds, std::int64_t part) -> Ran {
-    detail::feed(net_->inputs(), feeds, cost_.scope(), exec_);
-    for (Variable const* v : net_->inputs()) {
-        if (v->role() != Role::data || v->spec().type != VarType::LOD_TENSOR) continue;
-        Value const& value = v->value();
-        if (value.rows() == 0) throw ShapeError(v->name() + ".shape(0)", "0", "at least 1");
+double Trainer<T, Device>::run(Feeds const& feeds, std::int64_t part) {
+    auto const inputs = net_->inputs();
+    detail::Buffer<Value> fed(inputs.size());
+    if (detail::feed(inputs, feeds, fed, exec_) != feeds.size()) {  // others are declared for other nets of the scope
+        for (auto const& named : feeds) detail::check_declared(cost_.scope(), named.first);
+    }
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        if (inputs[i]->role() != Role::data) continue;
+        if (inputs[i]->spec().type == VarType::LOD_TENSOR && fed[i].rows() == 0)
+            throw ShapeError(inputs[i]->name() + ".shape(0)", "0", "at least 1");
+        inputs[i]->value() = std::move(fed[i]);
     }
     {
-        detail::KeptValues const kept(seeds_);  // outside of this run, the seeds are empty
+        detail::Emptied const after(seeds_);
         for (std::size_t k = 0; k < seeds_.size(); ++k) seeds_[k]->value().set(seed_of(k, part));
-        detail::in_order(exec_, [&] { net_->run(**own_, exec_); });
+        detail::in_order(exec_, [&] { net_->run(*own_, exec_); });
     }
     auto const& value = cost_.value().template get<LoDTensor<T, Device>>().value();
     if (value.size() != 1) throw ShapeError(cost_.name() + ".shape()", detail::shape_text(value.shape()), "[1]");
-    Ran ran;
-    ran.cost = static_cast<double>(dtype<T>::widen(detail::first_element(exec_, value)));
-    if (!std::isfinite(ran.cost))
-        throw ValueError(std::string("the cost ").append(cost_.name()), ran.cost, "a finite number");
-    for (Variable* const v : results_) ran.values.push_back(std::exchange(v->value(), Value()));
-    return ran;
+    auto const cost = static_cast<double>(dtype<T>::widen(detail::first_element(exec_, value)));
+    if (!std::isfinite(cost)) throw ValueError(std::string("the cost ").append(cost_.name()), cost, "a finite number");
+    return cost;
 }
 
 template <class T, class Device>
@@ -173,16 +183,17 @@ double Trainer<T, Device>::step(std::span<Feeds const> batches) {
     std::optional<detail::Entered> entered;
     std::optional<detail::ScopeUse> use;
     MemoryPool::Guard const guard(*pool_);
+    std::optional<detail::Emptied> after;  // whose memory the pool keeps
     auto const enter = [&] {
         entered.emplace(running_, "Trainer::step");
         use.emplace(cost_.scope());
+        after.emplace(passing_);
     };
-    auto ran = run_parts(batches, std::cref(enter));  // which needs no memory before ranks agree
-    std::size_t const n = updates_->computed().size();
-    updates_->change(**own_, exec_, std::span(ran.values).first(n), comm_.ranks());
+    double const cost = run_parts(batches, std::cref(enter));  // which needs no memory before ranks agree
+    updates_->change(*own_, exec_, comm_.ranks());
     ++steps_;
-    for (std::size_t i = 0; i < moving_.size(); ++i) moving_[i].now->value() = std::move(ran.values[n + i]);
-    return ran.cost;
+    for (Moving const& m : moving_) m.now->value() = std::exchange(m.next->value(), Value());
+    return cost;
 }
 
 template <class T, class Device>
@@ -215,7 +226,7 @@ template <class T, class Device>
 double Trainer<T, Device>::prepare() {
     auto const first = std::exchange(first_factor_, std::nullopt);
     double const now = first ? *first : factor();
-    updates_->prepare(steps_, now);
+    updates_->prepare(steps_, now, false);
     return now;
 }
 

@@ -1,7 +1,7 @@
-// rowan/train/detail/check_fits_inl.hpp: definitions of rowan/train/detail/check_fits.hpp.
+// rowan/train/detail/feed_inl.hpp: definitions of rowan/train/detail/feed.hpp.
 #pragma once
 
-#include <rowan/train/detail/check_fits.hpp>
+#include <rowan/train/detail/feed.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
 #include <rowan/core/error.hpp>
@@ -45,6 +45,24 @@ ROWAN_FUNCTION void no_state(std::string const& name, std::int64_t steps) {
                          .append(" steps, but not the state \"")
                          .append(name)
                          .append("\": to start anew from its parameters, give them as options.initial"));
+}
+
+ROWAN_FUNCTION Value fed_value(Variable const& v, Feeds const& feeds) {
+    auto const found = feeds.find(v.name());
+    if (found == feeds.end())
+        throw GraphError(std::string("the batch has no value for the variable \"").append(v.name()).append("\""));
+    Value value = found->second.value();
+    check_fits(v, value);
+    return value;
+}
+
+ROWAN_FUNCTION void check_declared(Scope const& scope, std::string const& name) {
+    auto const lock = lock_names(scope);
+    Variable const* const declared = scope.find(name);
+    if (declared == nullptr || declared->role() != Role::data)
+        throw GraphError(std::string("the batch has a value for \"")
+                             .append(name)
+                             .append("\", but there is no data variable of that name"));
 }
 
 }  // namespace rowan::inline v0::detail

@@ -1,5 +1,5 @@
-// tests/distributed/partition.cpp
-#include <rowan/distributed/partition.hpp>
+// tests/sparse/partition.cpp
+#include <rowan/sparse/partition.hpp>
 
 #include "catch.hpp"
 

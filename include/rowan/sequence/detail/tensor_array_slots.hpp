@@ -1,4 +1,4 @@
-// rowan/sequence/tensor_array_inl.hpp: definitions of rowan/sequence/tensor_array.hpp: the slots.
+// rowan/sequence/detail/tensor_array_slots.hpp: the members of TensorArray that read and write slots.
 #pragma once
 
 #include <rowan/detail/arguments.hpp>

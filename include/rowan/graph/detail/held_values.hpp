@@ -1,4 +1,4 @@
-// rowan/graph/value_inl.hpp: definitions of rowan/graph/value.hpp.
+// rowan/graph/detail/held_values.hpp: what Value does with the values that it holds.
 #pragma once
 
 #include <rowan/detail/arguments.hpp>

@@ -1,4 +1,4 @@
-// rowan/core/tensor_inl.hpp: definitions of rowan/core/tensor.hpp.
+// rowan/core/detail/tensor_members.hpp: the members of Tensor<T>.
 #pragma once
 
 #include <rowan/core/detail/checked.hpp>

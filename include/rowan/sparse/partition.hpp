@@ -1,4 +1,4 @@
-// rowan/distributed/partition.hpp: Partition, which rank has which rows of a table.
+// rowan/sparse/partition.hpp: Partition, which rank has which rows of a table.
 #pragma once
 
 #include <rowan/core/error.hpp>
