@@ -112,11 +112,12 @@ ROWAN_INLINE void each_lane(std::size_t n, F const& f) {
     for (; i < n; ++i) f.template operator()<S>(i);
 }
 
-/// to[i] = map(from[i]...) for i in [0, n), for any number of arrays. `to` is only written.
+/// to[i] = map(from[i]...) for i in [0, n), for any number of arrays. `to` is only written. Truth values of numbers of
+/// type `S` are left to the compiler, which packs them faster than a register of them is stored.
 template <class S, class Map, class To, class... From>
 ROWAN_INLINE void zip_lanes(Map const& map, std::size_t n, To* to, From const*... from) {
     std::size_t i = 0;
-    if constexpr (has_batch<S>) {
+    if constexpr (has_batch<S> && !(std::is_same_v<To, bool> && (std::is_same_v<From, S> && ...))) {
         using V = xsimd::batch<S>;
         for (; i + V::size <= n; i += V::size) store(map(load<V>(from + i)...), to + i);
     }

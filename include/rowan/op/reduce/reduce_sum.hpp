@@ -2,7 +2,6 @@
 #pragma once
 
 #include <rowan/core/device.hpp>
-#include <rowan/core/fields.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/op/detail/axis_sums.hpp>
 #include <rowan/op/detail/reduce_op.hpp>
