@@ -1,43 +1,34 @@
-# rowan/layer/activations.py: functions of single elements, and softmax.
+# rowan/layer/activations.py: silu, and softmax along an axis.
 from __future__ import annotations
 
 from typing import Optional
 
 from rowan_cpp import Variable
 
-from .data import apply, positive
+from ..made import lod_reset, squeeze, swish, transpose, unsqueeze
+from .data import apply, whole_number
 
 
-def tanh(x: Variable) -> Variable:
-    """The hyperbolic tangent."""
-    return apply("tanh", x)
-
-
-def sigmoid(x: Variable) -> Variable:
-    """1 / (1 + exp(-x))."""
-    return apply("sigmoid", x)
-
-
-def relu(x: Variable) -> Variable:
-    """x where x > 0, else 0."""
-    return apply("relu", x)
+def silu(x: Variable) -> Variable:
+    """x / (1 + exp(-x)): swish with a beta of 1."""
+    return swish(x)
 
 
 def _along(operator: str, x: Variable, axis: Optional[int]) -> Variable:
     """The operator, which is for rows, along an axis."""
     if axis is None:
         return apply(operator, x)
-    rank, at = len(x.shape), positive(x, axis)
-    if not 0 <= at < rank:
-        raise ValueError(f"{operator}: axis is {axis}, expected in [{-rank}, {rank})")
+    rank = len(x.shape)
+    if not -rank <= whole_number("axis", axis) < rank:
+        raise IndexError(f"{operator}: axis = {axis} is not in [-{rank}, {rank})")
     if rank == 1:
-        return apply("squeeze", apply(operator, apply("unsqueeze", x, axes=[0])), axes=[0])
-    if at == rank - 1:
+        return squeeze(apply(operator, unsqueeze(x, [0])), [0])
+    if axis in (-1, rank - 1):
         return apply(operator, x)
     swapped = list(range(rank))
-    swapped[at], swapped[-1] = swapped[-1], swapped[at]
-    y = apply("transpose", apply(operator, apply("transpose", x, perm=swapped)), perm=swapped)
-    return apply("lod_reset", y, x) if at == 0 and x.lod_level else y
+    swapped[axis], swapped[-1] = swapped[-1], swapped[axis]
+    y = transpose(apply(operator, transpose(x, swapped)), swapped)
+    return lod_reset(y, x) if axis in (0, -rank) and x.lod_level else y
 
 
 def softmax(x: Variable, axis: Optional[int] = None) -> Variable:
@@ -48,128 +39,3 @@ def softmax(x: Variable, axis: Optional[int] = None) -> Variable:
 def log_softmax(x: Variable, axis: Optional[int] = None) -> Variable:
     """The logarithms of softmax, also where its elements underflow."""
     return _along("log_softmax", x, axis)
-
-
-def exp(x: Variable) -> Variable:
-    """exp(x)."""
-    return apply("exp", x)
-
-
-def log(x: Variable) -> Variable:
-    """The natural logarithm."""
-    return apply("log", x)
-
-
-def sqrt(x: Variable) -> Variable:
-    """The square root."""
-    return apply("sqrt", x)
-
-
-def rsqrt(x: Variable) -> Variable:
-    """1 / √x."""
-    return apply("rsqrt", x)
-
-
-def square(x: Variable) -> Variable:
-    """x · x."""
-    return apply("square", x)
-
-
-def abs(x: Variable) -> Variable:
-    """|x|."""
-    return apply("abs", x)
-
-
-def pow(x: Variable, exponent: float = 1.0) -> Variable:
-    """x to the power of an exponent."""
-    return apply("pow", x, exponent=exponent)
-
-
-def sin(x: Variable) -> Variable:
-    """The sine."""
-    return apply("sin", x)
-
-
-def cos(x: Variable) -> Variable:
-    """The cosine."""
-    return apply("cos", x)
-
-
-def sign(x: Variable) -> Variable:
-    """-1, 0 or 1, the sign of x."""
-    return apply("sign", x)
-
-
-def floor(x: Variable) -> Variable:
-    """The greatest integer not above x."""
-    return apply("floor", x)
-
-
-def ceil(x: Variable) -> Variable:
-    """The smallest integer not below x."""
-    return apply("ceil", x)
-
-
-def round(x: Variable) -> Variable:
-    """The nearest integer, of two the even one."""
-    return apply("round", x)
-
-
-def relu6(x: Variable, threshold: float = 6.0) -> Variable:
-    """x limited to [0, threshold]."""
-    return apply("relu6", x, threshold=threshold)
-
-
-def hardtanh(x: Variable, min: float = 0.0, max: float = 24.0) -> Variable:
-    """x limited to [min, max]."""
-    return apply("hardtanh", x, min=min, max=max)
-
-
-def leaky_relu(x: Variable, alpha: float = 0.01) -> Variable:
-    """x where x > 0, else alpha · x."""
-    return apply("leaky_relu", x, alpha=alpha)
-
-
-def elu(x: Variable, alpha: float = 1.0) -> Variable:
-    """x where x > 0, else alpha · (exp(x) - 1)."""
-    return apply("elu", x, alpha=alpha)
-
-
-def gelu(x: Variable, approximate: bool = False) -> Variable:
-    """x · Φ(x), or its approximation by tanh."""
-    return apply("gelu", x, approximate=approximate)
-
-
-def swish(x: Variable, beta: float = 1.0) -> Variable:
-    """x / (1 + exp(-beta · x))."""
-    return apply("swish", x, beta=beta)
-
-
-def softplus(x: Variable, beta: float = 1.0) -> Variable:
-    """log(1 + exp(beta · x)) / beta."""
-    return apply("softplus", x, beta=beta)
-
-
-def softsign(x: Variable) -> Variable:
-    """x / (1 + |x|)."""
-    return apply("softsign", x)
-
-
-def hard_sigmoid(x: Variable, slope: float = 0.2, offset: float = 0.5) -> Variable:
-    """slope · x + offset, limited to [0, 1]."""
-    return apply("hard_sigmoid", x, slope=slope, offset=offset)
-
-
-def hard_swish(x: Variable, threshold: float = 6.0, scale: float = 6.0, offset: float = 3.0) -> Variable:
-    """x · min(max(x + offset, 0), threshold) / scale."""
-    return apply("hard_swish", x, threshold=threshold, scale=scale, offset=offset)
-
-
-def stanh(x: Variable, scale_a: float = 0.67, scale_b: float = 1.7159) -> Variable:
-    """scale_b · tanh(scale_a · x)."""
-    return apply("stanh", x, scale_a=scale_a, scale_b=scale_b)
-
-
-def thresholded_relu(x: Variable, threshold: float = 1.0) -> Variable:
-    """x where x > threshold, else 0."""
-    return apply("thresholded_relu", x, threshold=threshold)

@@ -7,11 +7,11 @@ from typing import Any, Callable, NamedTuple, Optional, Sequence, Union
 import rowan_cpp as cpp
 from rowan_cpp import UNK, Uniform, Variable, static_input
 
+from ..made import clip, concat, sigmoid, tanh
 from .data import Init, apply, dropout as dropout_layer, parameter, results
-from .elementwise import add, clip, mul, sub
-from .activations import sigmoid, tanh
+from .elementwise import add, mul, sub
 from .parametric import fc
-from .shapes import concat, matmul, split
+from .shapes import matmul, split
 
 Memory = Union[int, Variable]
 
