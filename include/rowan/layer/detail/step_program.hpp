@@ -19,7 +19,7 @@ namespace rowan::inline v0::detail {
 struct add_to_op : add_op {
     static constexpr std::string_view name = "add_to";
     static constexpr bool compiled = false;  // the compiled library lacks its kernels
-    using in_step = add_op;  ///< the operator in the built step, and so in files
+    using in_step = add_op;                  ///< the operator in the built step, and so in files
 };
 
 /// The operators that compute a result from memories and the step's input, which are variables that no operator writes.
