@@ -265,7 +265,8 @@ void bind_operators(py::module_& m) {
         },
         "All operators by name: what they do, their slots, and the types and defaults of their attributes.");
     m.def("current_name", &current_name, py::arg("former"),
-          "The name that an operator of an earlier version has now; None if there was none, or if it has the name still.");
+          "The name that an operator of an earlier version has now; None if there was none, or if it has the name "
+          "still.");
     m.def("tensor", &tensor, py::arg("dtype") = "float32", "A memory of a recurrent step.");
     m.def("add_to", &add_to, py::arg("memory").none(false), py::arg("x"),
           "The memory plus x, or plus the step's input if x is None.");

@@ -73,6 +73,12 @@ for name, nodes in stub.items():
         if callable(getattr(value, member)) and inner[member]:
             same(f"{name}.{member}", getattr(value, member), inner[member])
 
+functions = {name: f for where in (layer, rowan.sparse) for name, f in vars(where).items() if getattr(f, "__module__", "") == where.__name__ and name not in ("gather", "__getattr__")}
+typed = {name: nodes for name, nodes in names_in(ast.parse(made.read_text()).body).items() if nodes}
+assert len(typed) > 80 and set(functions) == set(typed) - {"moving_average"}, set(functions) ^ set(typed)
+for name, function in functions.items():
+    assert [arguments(node) for node in typed[name]] == [list(inspect.signature(function).parameters)], name
+
 assert (folder / "rowan" / "py.typed").exists()
 for where in layer, rowan.sparse, rowan:
     for name, value in vars(where).items():
