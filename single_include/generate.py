@@ -63,13 +63,13 @@ def paste(headers, name, lines, seen, path=()):
         mine = OURS.fullmatch(code)
         if include and code.endswith('"'):
             sys.exit(f"{name} has `{line}`: it needs angle brackets")
-        if mine and mine[1].endswith("_inl.hpp"):
+        if mine and (mine[1].endswith("_inl.hpp") or (begun and not depth)):  # also the members of a template, at the end
             definitions.append(mine[1])
             continue
         if mine and definitions:
             sys.exit(f"{name} has `{line}` after an include of definitions, which must be the last")
         if mine and begun:
-            sys.exit(f"{name} has `{line}` inside an #if or below other code: put the #if into that header, and includes at the top")
+            sys.exit(f"{name} has `{line}` inside an #if: put the #if into that header, and includes at the top")
         if mine:
             paste(headers, mine[1], lines, seen, (*path, name))
         if mine or code == "#pragma once" or (include and not depth and code in seen):
@@ -80,6 +80,8 @@ def paste(headers, name, lines, seen, path=()):
             needed = needed or bool(code)
         if include and not depth:
             seen.add(code)
+        if definitions and code:
+            sys.exit(f"{name} has `{line}` after an include of definitions, which must be the last")
         begun = begun or (code and not include and code not in ("#pragma once", "#if ROWAN_DEFINES_FUNCTIONS"))
     if needed:
         while own[-1:] == [""]:

@@ -5,7 +5,7 @@
 #include "operator_table.hpp"
 
 #include <rowan/core/error.hpp>
-#include <rowan/op/fields.hpp>
+#include <rowan/core/fields.hpp>
 #include <rowan/op/gradients.hpp>
 #include <rowan/op/loss/cross_entropy_of_probabilities.hpp>
 #include <rowan/op/optimizer/adadelta.hpp>
@@ -30,80 +30,10 @@
 
 namespace python {
 
-// ---- the members of attributes without a list
+// ---- the members of attributes
 
-using rowan::field;
-template <class Visit>
-void each_member(rowan::SgdOptions const*, Visit const& visit) {
-    visit(field{"learning_rate", &rowan::SgdOptions::learning_rate});
-}
-template <class Visit>
-void each_member(rowan::AdaGradOptions const*, Visit const& visit) {
-    visit(field{"learning_rate", &rowan::AdaGradOptions::learning_rate});
-    visit(field{"epsilon", &rowan::AdaGradOptions::epsilon});
-}
-template <class Visit>
-void each_member(rowan::MomentumOptions const*, Visit const& visit) {
-    visit(field{"learning_rate", &rowan::MomentumOptions::learning_rate});
-    visit(field{"momentum", &rowan::MomentumOptions::momentum});
-    visit(field{"nesterov", &rowan::MomentumOptions::nesterov});
-    visit(field{"weight_decay", &rowan::MomentumOptions::weight_decay});
-}
-template <class Visit>
-void each_member(rowan::AdamOptions const*, Visit const& visit) {
-    visit(field{"learning_rate", &rowan::AdamOptions::learning_rate});
-    visit(field{"beta1", &rowan::AdamOptions::beta1});
-    visit(field{"beta2", &rowan::AdamOptions::beta2});
-    visit(field{"epsilon", &rowan::AdamOptions::epsilon});
-    visit(field{"step", &rowan::AdamOptions::step});
-    visit(field{"weight_decay", &rowan::AdamOptions::weight_decay});
-    visit(field{"decoupled", &rowan::AdamOptions::decoupled});
-}
-template <class Visit>
-void each_member(rowan::AdamaxOptions const*, Visit const& visit) {
-    visit(field{"learning_rate", &rowan::AdamaxOptions::learning_rate});
-    visit(field{"beta1", &rowan::AdamaxOptions::beta1});
-    visit(field{"beta2", &rowan::AdamaxOptions::beta2});
-    visit(field{"epsilon", &rowan::AdamaxOptions::epsilon});
-    visit(field{"step", &rowan::AdamaxOptions::step});
-    visit(field{"weight_decay", &rowan::AdamaxOptions::weight_decay});
-}
-template <class Visit>
-void each_member(rowan::AdadeltaOptions const*, Visit const& visit) {
-    visit(field{"learning_rate", &rowan::AdadeltaOptions::learning_rate});
-    visit(field{"rho", &rowan::AdadeltaOptions::rho});
-    visit(field{"epsilon", &rowan::AdadeltaOptions::epsilon});
-    visit(field{"weight_decay", &rowan::AdadeltaOptions::weight_decay});
-}
-template <class Visit>
-void each_member(rowan::LambOptions const*, Visit const& visit) {
-    visit(field{"learning_rate", &rowan::LambOptions::learning_rate});
-    visit(field{"beta1", &rowan::LambOptions::beta1});
-    visit(field{"beta2", &rowan::LambOptions::beta2});
-    visit(field{"epsilon", &rowan::LambOptions::epsilon});
-    visit(field{"step", &rowan::LambOptions::step});
-    visit(field{"weight_decay", &rowan::LambOptions::weight_decay});
-}
-template <class Visit>
-void each_member(rowan::RmsPropOptions const*, Visit const& visit) {
-    visit(field{"learning_rate", &rowan::RmsPropOptions::learning_rate});
-    visit(field{"rho", &rowan::RmsPropOptions::rho});
-    visit(field{"momentum", &rowan::RmsPropOptions::momentum});
-    visit(field{"epsilon", &rowan::RmsPropOptions::epsilon});
-}
-template <class Visit>
-void each_member(rowan::FtrlOptions const*, Visit const& visit) {
-    visit(field{"learning_rate", &rowan::FtrlOptions::learning_rate});
-    visit(field{"l1", &rowan::FtrlOptions::l1});
-    visit(field{"l2", &rowan::FtrlOptions::l2});
-    visit(field{"lr_power", &rowan::FtrlOptions::lr_power});
-}
-template <class Visit>
-void each_member(rowan::MovingAverageOptions const*, Visit const& visit) {
-    visit(field{"decay", &rowan::MovingAverageOptions::decay});
-}
 template <class A, class Visit>
-void each_member(A const*, Visit const& visit) {
+void each_member(Visit const& visit) {
     if constexpr (rowan::has_fields<A>) {
         rowan::each_field<A>(visit);
     } else {
@@ -205,7 +135,7 @@ template <class A>
 std::vector<AttributeInfo> describe_attributes() {
     std::vector<AttributeInfo> list;
     A const first{};
-    each_member(static_cast<A const*>(nullptr), [&]<class M>(rowan::field<A, M> const& member) {
+    each_member<A>([&]<class M>(rowan::field<A, M> const& member) {
         list.push_back({std::string(member.name), type_name<M>(), object_of(first.*member.member)});
     });
     return list;
@@ -214,7 +144,7 @@ std::vector<AttributeInfo> describe_attributes() {
 template <class A>
 rowan::Attributes make_attributes(std::string const& op, pybind11::dict const& given) {
     auto made = std::make_shared<A>();
-    each_member(static_cast<A const*>(nullptr), [&]<class M>(rowan::field<A, M> const& member) {
+    each_member<A>([&]<class M>(rowan::field<A, M> const& member) {
         pybind11::str const name(std::string(member.name));
         if (!given.contains(name) || given[name].is_none()) return;
         set_member((*made).*member.member, op + ": " + std::string(member.name), given[name]);

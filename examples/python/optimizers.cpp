@@ -36,39 +36,22 @@ void bind_optimizers(py::module_& m) {
     using namespace layer;
     using rowan::field;
     py::class_<Optimizer>(m, "Optimizer");
-    bind_settings<Optimizer>(m, "Sgd", field{"learning_rate", &Sgd::learning_rate});
-    bind_settings<Optimizer>(m, "Momentum", field{"learning_rate", &Momentum::learning_rate},
-                             field{"momentum", &Momentum::momentum}, field{"nesterov", &Momentum::nesterov},
-                             field{"weight_decay", &Momentum::weight_decay}, field{"lazy", &Momentum::lazy});
-    bind_settings<Optimizer>(m, "AdaGrad", field{"learning_rate", &AdaGrad::learning_rate},
-                             field{"epsilon", &AdaGrad::epsilon});
-    bind_settings<Optimizer>(m, "RowwiseAdaGrad", field{"learning_rate", &RowwiseAdaGrad::learning_rate},
-                             field{"epsilon", &RowwiseAdaGrad::epsilon});
-    bind_settings<Optimizer>(m, "Adam", field{"learning_rate", &Adam::learning_rate}, field{"beta1", &Adam::beta1},
-                             field{"beta2", &Adam::beta2}, field{"epsilon", &Adam::epsilon},
-                             field{"weight_decay", &Adam::weight_decay}, field{"lazy", &Adam::lazy});
-    bind_settings<Optimizer>(m, "AdamW", field{"learning_rate", &AdamW::learning_rate}, field{"beta1", &AdamW::beta1},
-                             field{"beta2", &AdamW::beta2}, field{"epsilon", &AdamW::epsilon},
-                             field{"weight_decay", &AdamW::weight_decay}, field{"lazy", &AdamW::lazy});
-    bind_settings<Optimizer>(m, "Adamax", field{"learning_rate", &Adamax::learning_rate},
-                             field{"beta1", &Adamax::beta1}, field{"beta2", &Adamax::beta2},
-                             field{"epsilon", &Adamax::epsilon}, field{"weight_decay", &Adamax::weight_decay},
-                             field{"lazy", &Adamax::lazy});
-    bind_settings<Optimizer>(m, "Adadelta", field{"learning_rate", &Adadelta::learning_rate},
-                             field{"rho", &Adadelta::rho}, field{"epsilon", &Adadelta::epsilon},
-                             field{"weight_decay", &Adadelta::weight_decay}, field{"lazy", &Adadelta::lazy});
-    bind_settings<Optimizer>(m, "Lamb", field{"learning_rate", &Lamb::learning_rate}, field{"beta1", &Lamb::beta1},
-                             field{"beta2", &Lamb::beta2}, field{"epsilon", &Lamb::epsilon},
-                             field{"weight_decay", &Lamb::weight_decay});
-    bind_settings<Optimizer>(m, "RmsProp", field{"learning_rate", &RmsProp::learning_rate}, field{"rho", &RmsProp::rho},
-                             field{"momentum", &RmsProp::momentum}, field{"epsilon", &RmsProp::epsilon});
-    bind_settings<Optimizer>(m, "Ftrl", field{"learning_rate", &Ftrl::learning_rate}, field{"l1", &Ftrl::l1},
-                             field{"l2", &Ftrl::l2});
+    bind_settings<Optimizer, Sgd>(m, "Sgd");
+    bind_settings<Optimizer, Momentum>(m, "Momentum");
+    bind_settings<Optimizer, AdaGrad>(m, "AdaGrad");
+    bind_settings<Optimizer, RowwiseAdaGrad>(m, "RowwiseAdaGrad");
+    bind_settings<Optimizer, Adam>(m, "Adam");
+    bind_settings<Optimizer, AdamW>(m, "AdamW");
+    bind_settings<Optimizer, Adamax>(m, "Adamax");
+    bind_settings<Optimizer, Adadelta>(m, "Adadelta");
+    bind_settings<Optimizer, Lamb>(m, "Lamb");
+    bind_settings<Optimizer, RmsProp>(m, "RmsProp");
+    bind_settings<Optimizer, Ftrl>(m, "Ftrl");
 
     py::class_<GradientClip>(m, "GradientClip");
-    bind_settings<GradientClip>(m, "ClipByValue", field{"min", &ClipByValue::min}, field{"max", &ClipByValue::max});
-    bind_settings<GradientClip>(m, "ClipByNorm", field{"max_norm", &ClipByNorm::max_norm});
-    bind_settings<GradientClip>(m, "ClipByGlobalNorm", field{"max_norm", &ClipByGlobalNorm::max_norm});
+    bind_settings<GradientClip, ClipByValue>(m, "ClipByValue");
+    bind_settings<GradientClip, ClipByNorm>(m, "ClipByNorm");
+    bind_settings<GradientClip, ClipByGlobalNorm>(m, "ClipByGlobalNorm");
 
     py::class_<Factor>(m, "Schedule", "A function of the step, which is counted from 0: the learning rate's factor.")
         .def(

@@ -3,7 +3,7 @@
 
 #include <pybind11/pybind11.h>
 
-#include <rowan/op/fields.hpp>
+#include <rowan/core/fields.hpp>
 
 namespace python {
 
@@ -19,6 +19,12 @@ void bind_settings(pybind11::module_& m, char const* name, rowan::field<Settings
             return Made(settings);
         },
         (pybind11::arg(members.name.data()) = defaults.*members.member)...);
+}
+
+/// The same of a struct that lists its members.
+template <class Made, rowan::has_fields Settings>
+void bind_settings(pybind11::module_& m, char const* name) {
+    Settings::fields([&](auto const&... members) { bind_settings<Made>(m, name, members...); });
 }
 
 }  // namespace python

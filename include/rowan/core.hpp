@@ -7,6 +7,7 @@
 #include <rowan/core/device.hpp>
 #include <rowan/core/dtype.hpp>
 #include <rowan/core/error.hpp>
+#include <rowan/core/fields.hpp>
 #include <rowan/core/float16.hpp>
 #include <rowan/core/height.hpp>
 #include <rowan/core/ids.hpp>

@@ -4,7 +4,6 @@
 #include <rowan/distributed/communicator.hpp>
 #include <rowan/distributed/dense_allreduce.hpp>
 #include <rowan/distributed/infer.hpp>
-#include <rowan/distributed/partition.hpp>
 #include <rowan/distributed/pending.hpp>
 #include <rowan/distributed/remote_error.hpp>
 #include <rowan/distributed/row_allreduce.hpp>

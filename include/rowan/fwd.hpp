@@ -1,7 +1,6 @@
 // rowan/fwd.hpp: forward declarations of the public class templates, with their default arguments.
 #pragma once
 
-#include <rowan/core/detail/config.hpp>
 #include <rowan/version.hpp>
 
 /// Row-sparse tensors, ragged sequences, operators, nets and files.

@@ -1,10 +1,9 @@
 // rowan/op.hpp: all operators, which are tag types with kernels and gradients.
 #pragma once
 
+#include <rowan/core/fields.hpp>
 #include <rowan/op/builtin_ops.hpp>
-#include <rowan/op/elementwise/activation_options.hpp>
 #include <rowan/op/elementwise/full.hpp>
-#include <rowan/op/fields.hpp>
 #include <rowan/op/gradients.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/loss/loss_options.hpp>

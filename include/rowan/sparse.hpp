@@ -16,6 +16,7 @@
 #include <rowan/sparse/lookup_table_grad.hpp>
 #include <rowan/sparse/merge.hpp>
 #include <rowan/sparse/momentum.hpp>
+#include <rowan/sparse/partition.hpp>
 #include <rowan/sparse/print.hpp>
 #include <rowan/sparse/retain.hpp>
 #include <rowan/sparse/rmsprop.hpp>

@@ -1,8 +1,24 @@
-// rowan/version.hpp: the version and the oldest versions of dependencies. Every header includes this one first.
+// rowan/version.hpp: the version, and what rowan needs: the compiler, the oldest versions of dependencies. Every header includes this one first.
 #pragma once
 
 #ifdef ROWAN_VERSION_MAJOR
 #error "two copies of rowan: include either the single header or the others, of one version"
+#endif
+
+#if __cplusplus < 202002L
+#error "rowan needs C++20: compile with -std=c++20 or newer"
+#endif
+
+#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
+#error "rowan computes the same bits on every machine: compile it without -ffast-math and the options that it implies"
+#endif
+
+#if defined(__clang__) && !defined(__apple_build_version__) && __clang_major__ < 15
+#error "rowan needs clang 15 or newer: clang 14 does not compile the ranges of libstdc++"
+#endif
+
+#ifndef __cpp_exceptions
+#error "rowan reports bad input by exceptions: compile it without -fno-exceptions"
 #endif
 
 /// Major version (semantic versioning): changes with incompatible changes.

@@ -23,27 +23,11 @@
 // SOFTWARE.
 #pragma once
 
-// rowan/version.hpp: the version and the oldest versions of dependencies. Every header includes this one first.
+// rowan/version.hpp: the version, and what rowan needs: the compiler, the oldest versions of dependencies. Every header includes this one first.
 
 #ifdef ROWAN_VERSION_MAJOR
 #error "two copies of rowan: include either the single header or the others, of one version"
 #endif
-
-/// Major version (semantic versioning): changes with incompatible changes.
-#define ROWAN_VERSION_MAJOR 0
-/// Minor version: changes with new features; while the major version is 0, also with incompatible changes.
-#define ROWAN_VERSION_MINOR 1
-/// Patch version: changes with bug fixes only.
-#define ROWAN_VERSION_PATCH 0
-
-/// The oldest versions of other libraries that rowan works with. CMakeLists.txt and conanfile.py read them here.
-#define ROWAN_MIN_XTENSOR 0.24
-#define ROWAN_MIN_XSIMD 8
-#define ROWAN_MIN_XTENSOR_BLAS 0.20
-#define ROWAN_MIN_NANOPB 0.4.7
-#define ROWAN_MIN_CUDA 13
-
-// rowan/core/detail/config.hpp: compiler requirements and macros.
 
 #if __cplusplus < 202002L
 #error "rowan needs C++20: compile with -std=c++20 or newer"
@@ -60,6 +44,22 @@
 #ifndef __cpp_exceptions
 #error "rowan reports bad input by exceptions: compile it without -fno-exceptions"
 #endif
+
+/// Major version (semantic versioning): changes with incompatible changes.
+#define ROWAN_VERSION_MAJOR 0
+/// Minor version: changes with new features; while the major version is 0, also with incompatible changes.
+#define ROWAN_VERSION_MINOR 1
+/// Patch version: changes with bug fixes only.
+#define ROWAN_VERSION_PATCH 0
+
+/// The oldest versions of other libraries that rowan works with. CMakeLists.txt and conanfile.py read them here.
+#define ROWAN_MIN_XTENSOR 0.24
+#define ROWAN_MIN_XSIMD 8
+#define ROWAN_MIN_XTENSOR_BLAS 0.20
+#define ROWAN_MIN_NANOPB 0.4.7
+#define ROWAN_MIN_CUDA 13
+
+// rowan/core/detail/config.hpp: macros.
 
 /// Its arguments as a string literal, after macro expansion.
 #define ROWAN_STRING(...) ROWAN_STRING_OF(__VA_ARGS__)
@@ -91,6 +91,12 @@
 #else
 #define ROWAN_NO_EXEC_CHECK
 #endif
+
+/// Begins a formula on V, a register of lanes or a number, for the host and for devices:
+///     ROWAN_FORMULA V twice(V const& x) { return x + x; }
+#define ROWAN_FORMULA                      \
+    ROWAN_NO_EXEC_CHECK template <class V> \
+    ROWAN_HD_INLINE
 
 /// By default the library is header-only. If ROWAN_COMPILED is defined, as by the target rowan::compiled, headers only
 /// declare non-template functions and the template instances listed with ROWAN_TEMPLATE; the compiled library defines
@@ -146,7 +152,8 @@ inline constexpr std::size_t block_alignment = 64;
 inline constexpr std::size_t huge_page = std::size_t{2} << 20;
 inline constexpr std::size_t huge_from = 2 * huge_page;
 
-/// Blocks of this many bytes or more, outside of pools, are kept by the process: from here on malloc may map fresh pages.
+/// Blocks of this many bytes or more, outside of pools, are kept by the process: from here on malloc may map fresh
+/// pages.
 inline constexpr std::size_t kept_from = std::size_t{1} << 20;
 
 /// Allocates a block of `bytes` bytes from the system; from huge_from bytes on it fills whole huge pages. If the system
@@ -168,8 +175,8 @@ public:
     /// errors   std::bad_alloc
     BlockHeader* take(std::size_t bytes);
 
-    /// Takes a block from `take` back. If there is no room for it, blocks of the size classes that were not used for the
-    /// longest time are returned to the system; if the pool is closed or too small, the block is.
+    /// Takes a block from `take` back. If there is no room for it, blocks of the size classes that were not used for
+    /// the longest time are returned to the system; if the pool is closed or too small, the block is.
     void put(BlockHeader* block) noexcept;
 
     /// Sets the maximum number of bytes to keep, and returns blocks beyond it to the system.
@@ -274,7 +281,7 @@ public:
     std::int64_t value() const noexcept { return value_; }
     std::int64_t bound() const noexcept { return bound_; }  ///< valid values are in [0, bound)
 
-    /// The same error for another field and position: those of the argument from which this field was computed.
+    /// This error with another field and position: those of the argument from which this field was computed.
     /// errors   std::bad_alloc
     /// cost     one string
     IndexError moved_to(std::string field, std::size_t position) const;
@@ -312,7 +319,7 @@ class ValueError : public Error {
 public:
     /// `field is value, expected expected`
     ValueError(std::string field, double value, std::string expected);
-    /// The same for an integer, whose text has all digits.
+    /// `field is value, expected expected`, with all digits of an integer.
     template <std::integral I>
     ValueError(std::string field, I value, std::string expected)
         : ValueError(std::move(field), static_cast<double>(value), std::to_string(value), std::move(expected)) {}
@@ -735,8 +742,8 @@ namespace rowan::inline v0 {
 
 /// A standard allocator. Blocks are aligned to at least 64 bytes and not initialised. A block of 4 MiB or more fills
 /// whole 2 MiB pages and requests huge pages from the system, which avoids page walks when rows are read at random.
-/// Blocks come from the thread's MemoryPool, if it has one and alignof(T) is at most 64, and are returned to it. Without
-/// a pool, blocks of 1 MiB or more come from the memory that the process keeps (kept_memory.hpp).
+/// Blocks come from the thread's MemoryPool, if it has one and alignof(T) is at most 64, and are returned to it.
+/// Without a pool, blocks of 1 MiB or more come from the memory that the process keeps (kept_memory.hpp).
 /// errors   std::bad_alloc
 template <class T>
 struct Allocator {
@@ -965,8 +972,8 @@ ROWAN_FUNCTION void check_tensor_rank(std::size_t rank) {
 namespace rowan::inline v0::detail {
 
 /// What a temporary returns where a named object returns a span of its elements: the same span, with a share in their
-/// memory. It is never moved, only copied, so that no span is left without its share.
-/// A std::span made of it has no share: `auto rows = merge(g).rows()` keeps the elements, a std::span so named does not.
+/// memory. It is never moved, only copied, so that no span is left without its share. A std::span made of it has no
+/// share: `auto rows = merge(g).rows()` keeps the elements, a std::span so named does not.
 template <class T>
 class KeptSpan : public std::span<T> {
 public:
@@ -1656,7 +1663,7 @@ public:
     /// cost     one allocation and one write of the elements
     template <detail::numbers_for<T> R>
     explicit Tensor(R const& values) : Tensor(from_values({std::ranges::size(values)}, values)) {}
-    /// The same with a shape, as from_values: `Tensor<float>({rows, width}, numbers)`.
+    /// A copy of a vector, an array or a span with a shape, as from_values: `Tensor<float>({rows, width}, numbers)`.
     template <detail::numbers_for<T> R>
     Tensor(shape_type const& shape, R const& values) : Tensor(from_values(shape, values)) {}
 
@@ -1693,7 +1700,7 @@ public:
     /// cost     one allocation and one write of the elements
     static Tensor full(shape_type const& shape, T value);
     static Tensor full(Cpu const&, shape_type const& shape, T value) { return full(shape, value); }
-    /// The same with zeros.
+    /// A tensor with all elements 0.
     /// errors   as full
     /// cost     as full
     static Tensor zeros(shape_type const& shape) { return full(shape, dtype<T>::narrow(typename dtype<T>::sum{})); }
@@ -1705,29 +1712,30 @@ public:
     /// give the tensor memory of its own. `owner` is any movable object, such as a shared_ptr, that keeps the memory
     /// alive; it is destroyed with the last alias of the tensor.
     /// requires   the memory outlives all aliases, if there is no owner
-    /// errors   ShapeError as from_shape, or if data is null and there are elements; Error if data is not aligned for T;
-    ///          then the owner is not moved
+    /// errors   ShapeError as from_shape, or if data is null and there are elements; Error if data is not aligned for
+    ///          T; then the owner is not moved
     /// cost     no copy; one allocation for an owner that is not a shared_ptr
     template <class Owner = std::nullptr_t>
     static Tensor borrow(T* data, shape_type const& shape, Owner&& owner = {});
-    /// The same for memory that is only read: keep the result const.
+    /// A tensor of memory that is only read, otherwise as borrow of a T*: keep the result const.
     template <class Owner = std::nullptr_t>
     static Tensor const borrow(T const* data, shape_type const& shape, Owner&& owner = {}) {
         return borrow(const_cast<T*>(data), shape, std::forward<Owner>(owner));
     }
 
-    /// The same for a vector, an array or a span, which give rank 1, and for xtensor's containers, which give their
-    /// shape. A temporary moves into the tensor and is its owner: `borrow(std::move(values))`.
+    /// A tensor of the memory of a vector, an array or a span, which give rank 1, or of one of xtensor's containers,
+    /// which give their shape. A temporary moves into the tensor and is its owner: `borrow(std::move(values))`.
     /// requires   the memory outlives all aliases, if `values` is not a temporary
-    /// errors   as for a pointer; ShapeError if the elements of an xtensor container are not in row-major order
+    /// errors   ShapeError as from_shape, or if the elements of an xtensor container are not in row-major order
     /// cost     no copy; one allocation for a temporary that is not a span
     template <detail::lends R>
     static detail::Lent<Tensor, R> borrow(R&& values) {
         auto const shape = detail::lent_shape<shape_type>(values);
         return borrow(std::forward<R>(values), shape);
     }
-    /// The same with another shape.
-    /// errors   ShapeError if the number of elements differs
+    /// A tensor of a container's memory with another shape, otherwise as borrow of the container.
+    /// errors   ShapeError if the number of elements differs, and as borrow of the container
+    /// cost     no copy; one allocation for a temporary that is not a span
     template <detail::lends R, class Owner = std::nullptr_t>
     static detail::Lent<Tensor, R> borrow(R&& values, shape_type const& shape, Owner&& owner = {});
 
@@ -1868,7 +1876,7 @@ private:
 
 }  // namespace rowan::inline v0
 
-// rowan/core/tensor_inl.hpp: definitions of rowan/core/tensor.hpp.
+// rowan/core/detail/tensor_members.hpp: the members of Tensor<T>.
 
 namespace rowan::inline v0 {
 
@@ -2175,6 +2183,102 @@ inline void synchronize(Cpu const&) {}
 
 }  // namespace rowan::inline v0
 
+// rowan/core/fields.hpp: field, the name of a member of options, in descriptors and elsewhere.
+
+#include <tuple>
+
+namespace rowan::inline v0 {
+
+/// The name of a member of an attributes struct in descriptors. Attributes that are stored in descriptors list their
+/// members, which may be numbers, bool, enumerations, Dims, vectors of int64 or double, strings, or std::optional of
+/// these: as a std::tuple of fields, or as arguments of a call, which takes the compiler less memory.
+///     struct attributes {
+///         double limit = 1;
+///         static constexpr auto fields = std::tuple{field{"limit", &attributes::limit}};
+///     };
+///     struct others {
+///         double limit = 1;
+///         ROWAN_OPTIONS(others, limit)      // such a function, for any number of members under their own names
+///     };
+template <class Struct, class Member>
+struct field {
+    std::string_view name;   ///< name in descriptors
+    Member Struct::*member;  ///< pointer to the member
+};
+template <class Struct, class Member>
+field(char const*, Member Struct::*) -> field<Struct, Member>;
+
+namespace detail {
+
+struct takes_fields {  // no lambda, which nvcc does not take in a concept
+    constexpr void operator()(auto const&...) const {}
+};
+
+template <class A>
+concept has_fields_function = requires {
+    A::fields(takes_fields{});
+};
+
+}  // namespace detail
+
+/// Whether the attributes list their members.
+template <class A>
+concept has_fields = detail::has_fields_function<A> || requires {
+    A::fields;
+};
+
+/// Calls visit(field) for each member that the attributes list, in their order.
+/// errors   those of visit
+/// cost     a call for each member
+template <has_fields A, class Visit>
+constexpr void each_field(Visit const& visit) {
+    auto const each = [&](auto const&... field) { (visit(field), ...); };
+    if constexpr (detail::has_fields_function<A>) {
+        A::fields(each);
+    } else {
+        std::apply(each, A::fields);
+    }
+}
+
+namespace detail {
+
+/// `to` with the members of `from` that have the names of its own fields, of the same types.
+template <has_fields To, has_fields From>
+To with_fields_of(From const& from, To to = {}) {
+    each_field<To>([&]<class Member>(field<To, Member> const& own) {
+        each_field<From>([&]<class Other>(field<From, Other> const& other) {
+            if constexpr (std::is_same_v<Member, Other>) {
+                if (own.name == other.name) to.*own.member = from.*other.member;
+            }
+        });
+    });
+    return to;
+}
+
+}  // namespace detail
+
+}  // namespace rowan::inline v0
+
+/// Within a struct: lists members, of which there are at most 27, as fields of their own names.
+///     struct AdaGradOptions {
+///         double learning_rate = 0.01, epsilon = 1e-6;
+///         ROWAN_OPTIONS(AdaGradOptions, learning_rate, epsilon)
+///     };
+#define ROWAN_OPTIONS(Struct, ...)                                      \
+    template <class Visit>                                              \
+    static constexpr auto fields(Visit const& visit) {                  \
+        return visit(ROWAN_EACH(ROWAN_FIELDS_OF(Struct, __VA_ARGS__))); \
+    }
+#define ROWAN_FIELDS_OF(Struct, member, ...) \
+    ::rowan::field{#member, &Struct::member} __VA_OPT__(, ROWAN_MORE_FIELDS ROWAN_NONE()()(Struct, __VA_ARGS__))
+#define ROWAN_MORE_FIELDS() ROWAN_FIELDS_OF
+#define ROWAN_NONE()
+// Each pass expands one more member.
+#define ROWAN_EACH(...) ROWAN_EACH_9(ROWAN_EACH_9(ROWAN_EACH_9(__VA_ARGS__)))
+#define ROWAN_EACH_9(...) ROWAN_EACH_3(ROWAN_EACH_3(ROWAN_EACH_3(__VA_ARGS__)))
+#define ROWAN_EACH_3(...) ROWAN_EACH_1(ROWAN_EACH_1(ROWAN_EACH_1(__VA_ARGS__)))
+#define ROWAN_EACH_1(...) __VA_ARGS__
+
 // rowan/core/height.hpp: Height, the parameter type for the number of rows of a table.
 
 namespace rowan::inline v0 {
@@ -2239,8 +2343,8 @@ namespace detail {
 inline constexpr std::size_t serial_below = std::size_t{1} << 18;
 
 /// The number of threads for work on `elements` elements. Validates exec.threads even if one thread is enough. Unless
-/// the caller asks for a number of threads, they must have twice the work: to wake a thread takes tens of µs, as long as
-/// one thread needs for 2^18 elements, and if other processes use its core, milliseconds.
+/// the caller asks for a number of threads, they must have twice the work: to wake a thread takes tens of µs, as long
+/// as one thread needs for 2^18 elements, and if other processes use its core, milliseconds.
 inline int threads_for(Cpu exec, std::size_t elements) {
     int const threads = thread_count(exec);
     return elements < (exec.threads == 0 ? 2 * serial_below : serial_below) ? 1 : threads;
@@ -2251,14 +2355,15 @@ struct index64 {  // converts to std::size_t only, so that callbacks that take i
     operator U() const;
 };
 
-/// Calls share(f, k) once for each k in [0, shares), on at most `threads` threads. This thread takes one share after the
-/// other, and so does each helper that comes before none is left. Helpers are threads that the process keeps: a caller
-/// gets those that are free, and never waits for one that has not begun. They spin only briefly before they sleep, and a
-/// forked process starts its own. Only `thread_count` depends on OpenMP: a program may compile some files with OpenMP and
-/// others without, and the linker then picks one definition of each inline function.
+/// Calls share(f, k) once for each k in [0, shares), on at most `threads` threads. This thread takes one share after
+/// the other, and so does each helper that comes before none is left. Helpers are threads that the process keeps: a
+/// caller gets those that are free, and never waits for one that has not begun. They spin only briefly before they
+/// sleep, and a forked process starts its own. Only `thread_count` depends on OpenMP: a program may compile some files
+/// with OpenMP and others without, and the linker then picks one definition of each inline function.
 /// requires   a process that `f` forks does not return from `f`
 /// errors   the first exception of `f`, after which no share begins
-/// cost     about 1 us to call a helper that still spins, 5 us for one that sleeps; a new thread for one that is missing
+/// cost     about 1 us to call a helper that still spins, 5 us for one that sleeps; a new thread for one that is
+///          missing
 void run_shares(int threads, std::size_t shares, void (*share)(void* f, std::size_t k), void* f);
 
 /// run_shares for any callable f(k).
@@ -2367,7 +2472,8 @@ struct Helper {
     Helper* earlier = nullptr;  // in the list of all
 };
 
-/// Whether this thread had to leave its core for another thread lately. Such a host is busy, and spinning makes it busier.
+/// Whether this thread had to leave its core for another thread lately. Such a host is busy, and spinning makes it
+/// busier.
 inline bool host_is_busy() noexcept {
 #ifdef RUSAGE_THREAD
     struct Seen {
@@ -2736,14 +2842,14 @@ inline void check_ids(Cpu exec, char const* field, Ids<> const& ids, std::int64_
 
 namespace rowan::inline v0 {
 
-/// The process keeps freed blocks of 1 MiB or more for new tensors of about the same size, so that a large result does
-/// not cost a page fault for each page. At most an eighth of the machine's memory (of its control group's, if that is
-/// less) is kept. The environment variable ROWAN_KEPT_MEMORY sets another limit in bytes; 0 keeps nothing. Blocks of
-/// sizes that were not used for the longest time go back to the system first; all do if the system has no memory left.
-/// Threads that use a MemoryPool keep their blocks there instead.
-///
 /// Returns the number of bytes of free memory that the process keeps.
-/// errors   the first use of this memory throws Error if ROWAN_KEPT_MEMORY is not a number
+///
+/// When a tensor of 1 MiB or more is freed, the process keeps its block for a new tensor of about that size. So a large
+/// result does not cost a page fault for each page. The limit is an eighth of the memory of the machine, or of its
+/// control group if that has less; the environment variable ROWAN_KEPT_MEMORY sets another one in bytes, and 0 keeps
+/// nothing. Beyond the limit, the blocks of the size whose last use is longest ago go back to the system first. If the
+/// system has no memory left, all go back. A thread that uses a MemoryPool keeps its blocks there instead.
+/// errors   Error if ROWAN_KEPT_MEMORY is not a number; the first allocation of such a block throws it, too
 /// cost     O(1)
 inline std::size_t kept_memory() { return detail::process_blocks().kept(); }
 
@@ -2883,8 +2989,8 @@ std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& o
 
 namespace rowan::inline v0 {
 
-/// What a rank of a group on several nodes knows of them. A node is a run of consecutive ranks that exchange bytes faster
-/// with each other than with others, such as those of one machine.
+/// What a rank of a group on several nodes knows of them. A node is a run of consecutive ranks that exchange bytes
+/// faster with each other than with others, such as those of one machine.
 template <class C>
 struct Nodes {
     C node;                   ///< the ranks of this rank's node, in their order
@@ -3083,9 +3189,7 @@ ROWAN_HD_INLINE V rounded(V x) {
 }
 
 /// a + b; integers wrap around.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V plus(V const& a, V const& b) {
+ROWAN_FORMULA V plus(V const& a, V const& b) {
     if constexpr (std::signed_integral<V>) {
         return static_cast<V>(static_cast<std::make_unsigned_t<V>>(a) + static_cast<std::make_unsigned_t<V>>(b));
     } else {
@@ -3093,9 +3197,7 @@ ROWAN_HD_INLINE V plus(V const& a, V const& b) {
     }
 }
 
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V product(V const& a, V const& b) {
+ROWAN_FORMULA V product(V const& a, V const& b) {
     if constexpr (std::signed_integral<V>) {
         return static_cast<V>(static_cast<std::make_unsigned_t<V>>(a) * static_cast<std::make_unsigned_t<V>>(b));
 #ifdef __CUDA_ARCH__
@@ -3110,9 +3212,7 @@ ROWAN_HD_INLINE V product(V const& a, V const& b) {
 }
 
 /// a / b, correctly rounded regardless of the device compiler's options.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V quotient(V const& a, V const& b) {
+ROWAN_FORMULA V quotient(V const& a, V const& b) {
 #ifdef __CUDA_ARCH__
     if constexpr (std::is_same_v<V, float>) {
         return __fdiv_rn(a, b);
@@ -3126,9 +3226,7 @@ ROWAN_HD_INLINE V quotient(V const& a, V const& b) {
 }
 
 /// Converts an option to the type in which a formula is computed.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V constant(double x) {
+ROWAN_FORMULA V constant(double x) {
     if constexpr (is_batch<V>) {
         return V(static_cast<typename V::value_type>(x));
     } else {
@@ -3136,9 +3234,7 @@ ROWAN_HD_INLINE V constant(double x) {
     }
 }
 
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V square_root(V const& x) {
+ROWAN_FORMULA V square_root(V const& x) {
 #ifdef __CUDA_ARCH__
     if constexpr (std::is_same_v<V, float>) {
         return __fsqrt_rn(x);
@@ -3175,8 +3271,6 @@ ROWAN_HD_INLINE V choose(Mask const& mask, V const& yes, V const& no) {
 
 // rowan/detail/lanes.hpp: element-wise formulas with SIMD registers or scalars, with bit-identical results.
 
-#include <tuple>
-
 namespace rowan::inline v0::detail {
 
 /// Loads and widens the elements of one `V`: V::size of them for a SIMD register, one for a scalar.
@@ -3210,6 +3304,12 @@ ROWAN_HD_INLINE void store(V const& x, T* p) {
         x.store_unaligned(wide);
         for (std::size_t i = 0; i < V::size; ++i) p[i] = dtype<T>::narrow(static_cast<sum_t<T>>(wide[i]));
     }
+}
+
+/// Stores the truth values of a comparison of SIMD registers.
+template <class S, class Arch>
+ROWAN_INLINE void store(xsimd::batch_bool<S, Arch> const& x, bool* p) {
+    x.store_unaligned(p);
 }
 
 /// Loads one `V` from each pointer, calls the formula with references to them, and stores those of non-const pointers.
@@ -3294,11 +3394,7 @@ ROWAN_INLINE void copy_lanes(std::size_t n, From const* from, To* to) {
 
 /// to += from
 struct add_lanes {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& from, V& to) const {
-        to = plus(to, from);
-    }
+    ROWAN_FORMULA void operator()(V const& from, V& to) const { to = plus(to, from); }
 };
 
 /// x²
@@ -3311,29 +3407,17 @@ struct squared {
 
 /// x · y
 struct multiplied {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x, V const& y) const {
-        return product(x, y);
-    }
+    ROWAN_FORMULA V operator()(V const& x, V const& y) const { return product(x, y); }
 };
 
 /// x / y
 struct divided {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x, V const& y) const {
-        return quotient(x, y);
-    }
+    ROWAN_FORMULA V operator()(V const& x, V const& y) const { return quotient(x, y); }
 };
 
 /// out · (grad - dot), the gradient of a softmax, where dot is the sum of out · grad
 struct softmax_slope {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& out, V const& grad, V const& dot) const {
-        return product(out, V(grad - dot));
-    }
+    ROWAN_FORMULA V operator()(V const& out, V const& grad, V const& dot) const { return product(out, V(grad - dot)); }
 };
 
 /// to += map(from)
@@ -3341,11 +3425,7 @@ template <class Map>
 struct add_mapped {
     Map const& map;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& from, V& to) const {
-        to = plus(to, map(from));
-    }
+    ROWAN_FORMULA void operator()(V const& from, V& to) const { to = plus(to, map(from)); }
 };
 
 /// Adds 16 partial sums as a binary tree, in place: part[k] += part[k + 8], then part[k + 4], part[k + 2], part[k + 1].
@@ -3408,8 +3488,8 @@ constexpr ElementSums element_sums() {
     return type;
 }
 
-/// Parts are the leaves of a binary tree: two neighbours k and k + 1 of one level, k even, have one parent. If one child
-/// has a sum, it is the parent's. So a rank may add up what is under a node of which it has all parts.
+/// Parts are the leaves of a binary tree: two neighbours k and k + 1 of one level, k even, have one parent. If one
+/// child has a sum, it is the parent's. So a rank may add up what is under a node of which it has all parts.
 ///
 ///     parts   0   1   2   3   4         (0 + 1) + (2 + 3), + 4
 ///              \ /     \ /   /
@@ -3524,8 +3604,8 @@ struct DensePieces {
     std::size_t piece_bytes() const { return elements * element_bytes; }
 };
 
-/// Adds the arrays from[k], of `elements` sums each, as the tree does: keys[k] is the first part of the node that array k
-/// sums. Keys ascend.
+/// Adds the arrays from[k], of `elements` sums each, as the tree does: keys[k] is the first part of the node that array
+/// k sums. Keys ascend.
 /// requires   out is none of them
 void sum_dense(Cpu exec, ElementSums const& type, std::size_t elements, std::span<std::int64_t const> keys,
                std::span<std::byte const* const> from, std::byte* out);
@@ -4013,13 +4093,13 @@ enum class Told {
     all,          ///< those of all
 };
 
-/// Runs f(notice) on every rank. If it throws on one, that error leaves this call there, and a RemoteError with its text
-/// on the other ranks. Else returns the notices, by rank.
+/// Runs f(notice) on every rank. If it throws on one, that error leaves this call there, and a RemoteError with its
+/// text on the other ranks. Else returns the notices, by rank.
 /// errors   Error on all ranks if their operations differ; ShapeError on all if a number in `same` does; of get and
 ///          train, Error
 /// What fails here after f has returned or thrown, such as memory, ends all ranks, before others have returned.
-/// cost     one allgather of 64 bytes; of more than group.few_ranks() ranks, one sum of 3 words, and then one allgather of
-///          32 bytes for `all`, or of 64 if something differs or was thrown
+/// cost     one allgather of 64 bytes; of more than group.few_ranks() ranks, one sum of 3 words, and then one allgather
+///          of 32 bytes for `all`, or of 64 if something differs or was thrown
 std::vector<Notice> agree(ProcessGroup const& group, Collective operation, Told told,
                           std::function<void(Notice&)> const& f);
 template <class F>
@@ -4058,8 +4138,8 @@ std::int64_t agree_on_values(ProcessGroup const& group, Collective operation,
 /// cost     two allgathers
 std::vector<std::string> all_texts(ProcessGroup const& group, std::string_view mine);
 
-/// The end of an operation with this number: runs f, after which nothing may fail. What it throws on one rank, all ranks
-/// throw, as agree does.
+/// The end of an operation with this number: runs f, after which nothing may fail. What it throws on one rank, all
+/// ranks throw, as agree does.
 /// errors   Error on all ranks if they end different operations
 /// cost     that of f and of an agreement
 template <class F>
@@ -4405,8 +4485,8 @@ private:
     std::unique_ptr<Transfer> transfer_;
 };
 
-/// A dense_allreduce that has begun: ranks have agreed, and slices of their sums travel to the ranks that add them up. On
-/// several nodes of several ranks, first within the nodes, then between the ranks that have the same place.
+/// A dense_allreduce that has begun: ranks have agreed, and slices of their sums travel to the ranks that add them up.
+/// On several nodes of several ranks, first within the nodes, then between the ranks that have the same place.
 class DenseReduction {
 public:
     /// `parts` checks this rank's parts, writes notice.same and gives them, one element for each, numbered from 0 on;
@@ -4418,9 +4498,10 @@ public:
                    std::int64_t total);
     /// The sum, narrowed, of ranks that have agreed; of what fails, all end. Called once.
     DensePieces finish();
-    /// Writes the sum, narrowed, to the memory that make() gives, on all ranks or on none: ranks agree once more before the
-    /// last exchange, and nothing fails later. Called once.
-    /// errors   Error on all ranks if they finish different reductions; what fails on one rank, RemoteError on the others
+    /// Writes the sum, narrowed, to the memory that make() gives, on all ranks or on none: ranks agree once more before
+    /// the last exchange, and nothing fails later. Called once.
+    /// errors   Error on all ranks if they finish different reductions; what fails on one rank, RemoteError on the
+    ///          others
     void finish(std::function<std::span<std::byte>()> const& make);
 
 private:
@@ -4691,8 +4772,8 @@ public:
     }
 
     /// Waits, and returns the result.
-    /// errors   Error if it has been called before, or, on all ranks, if they end another operation; what fails on one rank,
-    ///          RemoteError on the others; RemoteError if another rank has ended
+    /// errors   Error if it has been called before, or, on all ranks, if they end another operation; what fails on one
+    ///          rank, RemoteError on the others; RemoteError if another rank has ended
     /// cost     the rest of the operation
     R get() {
         if (work_ == nullptr) throw Error("Pending: get() has been called before");
@@ -4915,13 +4996,18 @@ struct ElementLoops<Cpu> {
     }
 };
 
-/// A tensor of map(x...) over the elements of tensors of one shape, computed in type `S`.
-template <class S, class D, class Map, class T, class... More>
-Tensor<T, D> zip_elements(D const& exec, Map const& map, Tensor<T, D> const& x, Tensor<More, D> const&... more) {
+/// A tensor of map(x...) over the elements of tensors of one shape, computed in type `S`, as elements of To.
+template <class To, class S, class D, class Map, class T, class... More>
+Tensor<To, D> zip_elements_to(D const& exec, Map const& map, Tensor<T, D> const& x, Tensor<More, D> const&... more) {
     ElementLoops<D>::check(exec, x, more...);
-    auto out = new_tensor<T>(exec, x.shape());
+    auto out = new_tensor<To>(exec, x.shape());
     ElementLoops<D>::template zip<S>(exec, x.size(), map, out.data(), x.data(), more.data()...);
     return out;
+}
+/// The same as elements of T.
+template <class S, class D, class Map, class T, class... More>
+Tensor<T, D> zip_elements(D const& exec, Map const& map, Tensor<T, D> const& x, Tensor<More, D> const&... more) {
+    return zip_elements_to<T, S>(exec, map, x, more...);
 }
 
 }  // namespace rowan::inline v0::detail
@@ -5366,7 +5452,8 @@ public:
 
     /// The plan of a gradient's rows; a merged gradient needs no sort.
     /// errors   ValueError if exec.threads is negative
-    /// cost     as above, O(n) for a merged gradient
+    /// cost     a radix sort of n numbers by the bits of height, O(n) for a merged gradient; one block of 24 bytes per
+    ///          lookup
     template <class T>
     RowPlan(Cpu exec, SelectedRows<T> const& g) {
         detail::check_exec(exec);
@@ -6015,10 +6102,12 @@ void scatter_add(D const& exec, Tensor<T, D>& dst, std::type_identity_t<Ids<D>> 
     detail::RowPairs<D>::apply(exec, rows, src, dst, detail::add_lanes{});
 }
 
-/// dst[g.rows()[i]] += g.value()[i] for all i, in the same order.
+/// dst[g.rows()[i]] += g.value()[i] for all i, in input order; on a Thrust device duplicates are summed first, in the
+/// order of merge.
 /// shapes   dst has the shape of g
 /// errors   ShapeError if shapes do not match; Error if dst shares memory with g
-/// cost     as above; a merged gradient needs no sort
+/// cost     O(n * width), every row of g read once, every touched row of dst read and written; on a Thrust device a
+///          RowPlan, which needs no sort if g is merged
 template <class T, class U, device D>
 void scatter_add(D const& exec, Tensor<T, D>& dst, SelectedRows<U, D> const& g) {
     detail::check_addition<T, U>();
@@ -6193,8 +6282,8 @@ SelectedRows<T, D> add(D const& exec, SelectedRows<T, D> const& a, SelectedRows<
     return Access::adopt(a.height(), std::move(rows), detail::RowUnion<D>::joined(exec, a.value(), b.value()), merged);
 }
 
-/// The dense sum: a copy of `dense`, to which the rows of `g` are added as by scatter_add; where dtype<T>::sum is another
-/// type than T, the sums of duplicates, as in merge, so that each element is narrowed once.
+/// The dense sum: a copy of `dense`, to which the rows of `g` are added as by scatter_add; where dtype<T>::sum is
+/// another type than T, the sums of duplicates, as in merge, so that each element is narrowed once.
 /// shapes   dense has the shape of g
 /// errors   ShapeError if shapes do not match
 /// cost     O(height * width + n * width), and a sort if duplicates are summed
@@ -6289,7 +6378,8 @@ RowPieces node_pieces(Cpu exec, ElementSums const& type, std::vector<RowPieces>&
 /// Sums narrowed to elements, in memory that is not lent: row_bytes is that of elements then.
 RowPieces narrow_pieces(Cpu exec, ElementSums const& type, RowPieces&& in);
 
-/// The rows of a plan, with the sums of their contributions in `value`, widened, as pieces of the part with this number.
+/// The rows of a plan, with the sums of their contributions in `value`, widened, as pieces of the part with this
+/// number.
 template <class T>
 RowPieces planned_pieces(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value, std::int64_t number) {
     using S = sum_t<T>;
@@ -6522,7 +6612,11 @@ void merge_into(D const& exec, std::type_identity_t<RowPlan<D>> const& plan, Ten
     detail::RowMerge<D>::into(exec, plan, value, out);
 }
 
-/// The same for a gradient; a merged gradient is copied.
+/// Writes the rows of a gradient, ascending and unique, and the sums of their values to `out`; a merged gradient is
+/// copied. The memory of `out` is reused if it suffices.
+/// shapes   g of n rows -> out with the distinct rows of g
+/// errors   ShapeError if g.value() does not have n rows
+/// cost     a sort of the rows, and O(n * width)
 template <class T, device D>
 void merge_into(D const& exec, SelectedRows<T, D> const& g, SelectedRows<T, D>& out) {
     SelectedRows<T, D>::check_value(g.value(), g.rows().size());
@@ -6628,7 +6722,8 @@ SelectedRows<T> sum_of_parts(Cpu exec, std::span<SelectedRows<T> const> parts) {
     return detail::from_pieces<T>(exec, detail::sum_pieces(exec, detail::element_sums<T>(), pieces));
 }
 
-/// The same for dense gradients, in the same tree.
+/// The sum of dense gradients of a batch's parts, as a binary tree over their numbers: (0 + 1) + (2 + 3). Sums are
+/// formed in dtype<T>::sum and narrowed once.
 /// shapes   tensors of one shape -> a tensor of it
 /// errors   ShapeError if there are no parts, or shapes differ
 /// cost     every part read once
@@ -6649,7 +6744,10 @@ Tensor<T> sum_of_parts(std::span<Tensor<T> const> parts) {
     return sum_of_parts(Cpu{}, parts);
 }
 
-/// The same for a vector of parts.
+/// The sum of a vector of parts: SelectedRows or tensors.
+/// shapes   parts of one shape -> the sum, of that shape
+/// errors   ShapeError if there are no parts, or shapes differ
+/// cost     that of sum_of_parts for a span
 template <class Part>
 Part sum_of_parts(Cpu exec, std::vector<Part> const& parts) {
     return sum_of_parts(exec, std::span<Part const>(parts));
@@ -6717,14 +6815,18 @@ Pending<Tensor<T>> begin_dense_allreduce(Cpu exec, C const& comm, std::span<Tens
 ///          then. What fails later on one rank is an error of get() on all; where it fails between two exchanges, it
 ///          ends all ranks
 /// cost     bytes sent by a rank of P: 2 (P - 1) / P of the tensor, as in a ring; the first half is more if a rank's
-///          parts do not make one node of the tree, by their number of nodes, at most 2 log2(parts). On several nodes of q
-///          ranks or more, ranks of a node first sum among themselves, so that only 1 / q of that leaves the node
+///          parts do not make one node of the tree, by their number of nodes, at most 2 log2(parts). On several nodes
+///          of q ranks or more, ranks of a node first sum among themselves, so that only 1 / q of that leaves the node
 template <class T, communicator C>
 Tensor<T> dense_allreduce(Cpu exec, C const& comm, std::span<Tensor<T> const> parts) {
     return begin_dense_allreduce(exec, comm, parts).get();
 }
 
-/// The same for one part on each rank.
+/// Begins dense_allreduce of one part on each rank.
+/// shapes     those of dense_allreduce
+/// requires   the part's values do not change until get()
+/// errors     those of dense_allreduce
+/// cost       that of dense_allreduce, of which get() has what comes after the exchange
 template <class T, communicator C>
 Pending<Tensor<T>> begin_dense_allreduce(Cpu exec, C const& comm, Tensor<T> const& part) {
     return begin_dense_allreduce(exec, comm, std::span(&part, 1));
@@ -6734,7 +6836,11 @@ Tensor<T> dense_allreduce(Cpu exec, C const& comm, Tensor<T> const& part) {
     return dense_allreduce(exec, comm, std::span(&part, 1));
 }
 
-/// The same for a vector of parts.
+/// Begins dense_allreduce of a vector of parts.
+/// shapes     those of dense_allreduce
+/// requires   the parts' values do not change until get()
+/// errors     those of dense_allreduce
+/// cost       that of dense_allreduce, of which get() has what comes after the exchange
 template <class T, communicator C>
 Pending<Tensor<T>> begin_dense_allreduce(Cpu exec, C const& comm, std::vector<Tensor<T>> const& parts) {
     return begin_dense_allreduce(exec, comm, std::span(parts));
@@ -6743,47 +6849,6 @@ template <class T, communicator C>
 Tensor<T> dense_allreduce(Cpu exec, C const& comm, std::vector<Tensor<T>> const& parts) {
     return dense_allreduce(exec, comm, std::span(parts));
 }
-
-}  // namespace rowan::inline v0
-
-// rowan/distributed/partition.hpp: Partition, which rank has which rows of a table.
-
-namespace rowan::inline v0 {
-
-/// The rows of a table, dealt to ranks: blocks of `block` rows in turn. A block of 1 deals single rows, one of
-/// height / ranks gives each rank one range.
-///     Partition{10, 2, 3}   rank 0: rows 0 1 6 7,   rank 1: rows 2 3 8 9,   rank 2: rows 4 5
-/// Its functions do not check their arguments, and cost O(1).
-struct Partition {
-    std::int64_t height = 0;  ///< the number of rows
-    std::int64_t block = 64;  ///< how many rows in turn a rank has
-    int ranks = 1;            ///< the number of ranks
-
-    /// The rank that has a row of [0, height).
-    int owner(std::int64_t row) const noexcept { return static_cast<int>(row / block % ranks); }
-    /// The number of a row among those of its owner, where rows ascend.
-    std::int64_t local(std::int64_t row) const noexcept { return row / block / ranks * block + row % block; }
-    /// The row with this number among those of a rank.
-    std::int64_t global(int rank, std::int64_t local) const noexcept {
-        return (local / block * ranks + rank) * block + local % block;
-    }
-    /// The number of rows of a rank.
-    std::int64_t rows_of(int rank) const noexcept {
-        std::int64_t const blocks = height / block, turn = blocks % ranks;
-        return (blocks / ranks + (rank < turn ? 1 : 0)) * block + (rank == turn ? height % block : 0);
-    }
-
-    /// Checks the numbers.
-    /// errors   ShapeError if height is negative, or block or ranks is below 1
-    /// cost     O(1)
-    void check() const {
-        if (height < 0) throw ShapeError("partition.height", std::to_string(height), "at least 0");
-        if (block < 1) throw ShapeError("partition.block", std::to_string(block), "at least 1");
-        if (ranks < 1) throw ShapeError("partition.ranks", std::to_string(ranks), "at least 1");
-    }
-
-    bool operator==(Partition const&) const = default;
-};
 
 }  // namespace rowan::inline v0
 
@@ -6996,7 +7061,7 @@ constexpr VarSpec tensor_spec(Dims dims, std::size_t lod_level = 0) {
     static_assert(detail::is_element<T>(), "rowan::tensor_spec<T>: specialize rowan::dtype<T> for this element type");
     return {.type = VarType::LOD_TENSOR, .dtype = dtype<T>::wire, .dims = dims, .lod_level = lod_level};
 }
-/// The same for a SelectedRows.
+/// The spec of a SelectedRows.
 template <class T>
 constexpr VarSpec selected_rows_spec(Dims dims) {
     static_assert(detail::is_element<T>(),
@@ -7450,7 +7515,7 @@ struct LodAccess {
         for (std::span<std::int64_t const> const offsets : levels) lod.offsets_[lod.levels_++] = offsets;
         return lod;
     }
-    /// The same, but validates the offsets.
+    /// Offsets that are validated. `memory` keeps them alive.
     /// errors   LodError as the constructor of Lod
     template <class Levels>
     static Lod checked(std::shared_ptr<void const> memory, Levels const& levels) {
@@ -8247,9 +8312,7 @@ ROWAN_HD bool unordered(V const& x) {
 /// `best`.
 template <bool greatest>
 struct more_extreme {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static auto beyond(V const& x, V const& best) {
+    ROWAN_FORMULA static auto beyond(V const& x, V const& best) {
         if constexpr (greatest) {
             return x > best;
         } else {
@@ -8257,9 +8320,7 @@ struct more_extreme {
         }
     }
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE auto operator()(V const& x, V const& best) const {
+    ROWAN_FORMULA auto operator()(V const& x, V const& best) const {
         if constexpr (std::integral<V>) {
             return beyond(x, best);
         } else if constexpr (is_batch<V>) {
@@ -8273,9 +8334,7 @@ struct more_extreme {
 };
 
 /// True if x is y or less; false if one of them is NaN.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE auto not_above(V const& x, V const& y) {
+ROWAN_FORMULA auto not_above(V const& x, V const& y) {
     if constexpr (std::integral<V> || std::floating_point<V> || is_batch<V>) {
         return x <= y;
     } else {
@@ -8284,9 +8343,7 @@ ROWAN_HD_INLINE auto not_above(V const& x, V const& y) {
 }
 
 /// True if x equals y, or both are NaN.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE auto same_or_nan(V const& x, V const& y) {
+ROWAN_FORMULA auto same_or_nan(V const& x, V const& y) {
     if constexpr (std::integral<V>) {
         return x == y;
     } else if constexpr (is_batch<V>) {
@@ -8624,7 +8681,7 @@ LoDTensor<T, D> take_sequences(D const& exec, LoDTensor<T, D> const& x, std::siz
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/graph/value_inl.hpp: definitions of rowan/graph/value.hpp.
+// rowan/graph/detail/held_values.hpp: what Value does with the values that it holds.
 
 namespace rowan::inline v0 {
 
@@ -8769,7 +8826,48 @@ ROWAN_TEMPLATE(void Value::set(LoDTensor<bool>&&))
 
 }  // namespace rowan::inline v0
 
-// rowan/distributed/detail/shards.hpp: the rows that ranks have of a sharded table of a net.
+// rowan/sparse/partition.hpp: Partition, which rank has which rows of a table.
+
+namespace rowan::inline v0 {
+
+/// The rows of a table, dealt to ranks: blocks of `block` rows in turn. A block of 1 deals single rows, one of
+/// height / ranks gives each rank one range.
+///     Partition{10, 2, 3}   rank 0: rows 0 1 6 7,   rank 1: rows 2 3 8 9,   rank 2: rows 4 5
+/// Its functions do not check their arguments, and cost O(1).
+struct Partition {
+    std::int64_t height = 0;  ///< the number of rows
+    std::int64_t block = 64;  ///< how many rows in turn a rank has
+    int ranks = 1;            ///< the number of ranks
+
+    /// The rank that has a row of [0, height).
+    int owner(std::int64_t row) const noexcept { return static_cast<int>(row / block % ranks); }
+    /// The number of a row among those of its owner, where rows ascend.
+    std::int64_t local(std::int64_t row) const noexcept { return row / block / ranks * block + row % block; }
+    /// The row with this number among those of a rank.
+    std::int64_t global(int rank, std::int64_t local) const noexcept {
+        return (local / block * ranks + rank) * block + local % block;
+    }
+    /// The number of rows of a rank.
+    std::int64_t rows_of(int rank) const noexcept {
+        std::int64_t const blocks = height / block, turn = blocks % ranks;
+        return (blocks / ranks + (rank < turn ? 1 : 0)) * block + (rank == turn ? height % block : 0);
+    }
+
+    /// Checks the numbers.
+    /// errors   ShapeError if height is negative, or block or ranks is below 1
+    /// cost     O(1)
+    void check() const {
+        if (height < 0) throw ShapeError("partition.height", std::to_string(height), "at least 0");
+        if (block < 1) throw ShapeError("partition.block", std::to_string(block), "at least 1");
+        if (ranks < 1) throw ShapeError("partition.ranks", std::to_string(ranks), "at least 1");
+    }
+
+    bool operator==(Partition const&) const = default;
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/graph/detail/shard_rows.hpp: the rows that ranks have of a sharded table of a net.
 
 namespace rowan::inline v0::detail {
 
@@ -8783,12 +8881,60 @@ std::vector<std::int64_t> rows_of_rank(Partition const& partition, int rank);
 Value with_bytes(Value const& like, std::span<std::int64_t const> rows, std::span<std::byte const> from,
                  std::span<std::int64_t const> at);
 
+/// The rows of a SelectedRows that a rank has, in their order: an alias if these are all.
+Value own_rows(Value const& all, int rank, int ranks);
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/graph/detail/shard_rows_inl.hpp: definitions of rowan/graph/detail/shard_rows.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <cstring>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION std::vector<std::int64_t> rows_of_rank(Partition const& partition, int rank) {
+    std::vector<std::int64_t> rows(static_cast<std::size_t>(partition.rows_of(rank)));
+    for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = partition.global(rank, static_cast<std::int64_t>(i));
+    return rows;
+}
+
+ROWAN_FUNCTION Value with_bytes(Value const& like, std::span<std::int64_t const> rows, std::span<std::byte const> from,
+                                std::span<std::int64_t const> at) {
+    Value made = like.with_rows(rows);
+    made.row_values().write([&](std::span<std::byte> to) {
+        if (to.empty()) return;
+        std::size_t const bytes = to.size() / rows.size();
+        for (std::size_t i = 0; i < at.size(); ++i)
+            std::memcpy(to.data() + i * bytes, from.data() + static_cast<std::size_t>(at[i]) * bytes, bytes);
+    });
+    return made;
+}
+
+ROWAN_FUNCTION Value own_rows(Value const& all, int rank, int ranks) {
+    Partition const partition = shards_of(all.spec().dims[0], ranks);
+    auto const rows = all.row_numbers();
+    std::vector<std::int64_t> kept, at;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        if (partition.owner(rows[i]) != rank) continue;
+        kept.push_back(rows[i]);
+        at.push_back(static_cast<std::int64_t>(i));
+    }
+    if (at.size() == rows.size()) return all.share();
+    return with_bytes(all, kept, all.row_values().elements().bytes, at);
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/distributed/detail/shards.hpp: rows of a sharded table of a net, sent between ranks.
+
+namespace rowan::inline v0::detail {
+
 /// Rows of a table on any ranks, in the order given; `own` has those of this rank. For ranks that have agreed.
 /// cost     a sort; messages of 8 bytes for each row, and the rows back
 Value fetch_rows(ProcessGroup const& group, Cpu exec, Value const& own, std::span<std::int64_t const> rows);
-
-/// The rows of a SelectedRows that a rank has, in their order: an alias if these are all.
-Value own_rows(Value const& all, int rank, int ranks);
 
 /// The sums of this rank's rows, narrowed. `nodes` are as those of RowReduction. For ranks that have agreed.
 /// cost     every row sent once to the rank that has it
@@ -8842,8 +8988,8 @@ RowTransfer begin_deal(ProcessGroup const& group, RowPieces&& own, std::span<std
 /// The pieces that the ranks have for this one. The numbers are exchanged first.
 RowPieces deal_pieces(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> send);
 
-/// Cuts the rows of a table into ranges [splits[k], splits[k + 1]), such that of the rows that all ranks bring, each has
-/// about as many. `rows` are this rank's, sorted; counts[r] is the number of those of rank r.
+/// Cuts the rows of a table into ranges [splits[k], splits[k + 1]), such that of the rows that all ranks bring, each
+/// has about as many. `rows` are this rank's, sorted; counts[r] is the number of those of rank r.
 std::vector<std::int64_t> row_splits(ProcessGroup const& group, std::int64_t height, std::size_t ranges,
                                      std::span<std::int64_t const> rows, std::span<std::size_t const> counts);
 
@@ -8877,13 +9023,14 @@ struct Cut {
 /// Writes the sum of each cut, of elements dtype<T>::sum.
 using CutSums = std::function<void(RowPlan<> const& plan, std::span<Cut const> cuts, std::byte* out)>;
 
-/// Cuts the contributions of this rank, which begin at first[k] for row plan.rows()[k], into the greatest sums that merge
-/// would form of those of all ranks. Keys are the numbers of contributions. Rows ascend.
+/// Cuts the contributions of this rank, which begin at first[k] for row plan.rows()[k], into the greatest sums that
+/// merge would form of those of all ranks. Keys are the numbers of contributions. Rows ascend.
 RowPieces contribution_pieces(RowPlan<> const& plan, std::span<std::int64_t const> first, RowPieces const& like,
                               CutSums const& sums);
 
-/// Sums the pieces of contributions of each row, in the order of ranks, as merge does. They are all; or, with `first`, they
-/// begin there, one number for each distinct row, and make the greatest sums that merge would form. Result rows ascend.
+/// Sums the pieces of contributions of each row, in the order of ranks, as merge does. They are all; or, with `first`,
+/// they begin there, one number for each distinct row, and make the greatest sums that merge would form. Result rows
+/// ascend.
 RowPieces sum_contributions(Cpu exec, ElementSums const& type, RowPieces const& in,
                             std::span<std::int64_t const> first = {});
 
@@ -9270,26 +9417,27 @@ private:
     SelectedRows<T> rows_;
 };
 
-/// A row_allreduce that has begun: it has agreed, and rows travel. With splits, rows [splits[r], splits[r + 1]) are summed
-/// by rank r, which keeps them.
+/// A row_allreduce that has begun: it has agreed, and rows travel. With splits, rows [splits[r], splits[r + 1]) are
+/// summed by rank r, which keeps them.
 ///
-/// By owners, rows go to the ranks that sum them, which send the sums to all. By nodes, this happens twice: the ranks of a
-/// node deal the rows to its first places, the same ranges on every node, and each place sums what it gets; the ranks of
-/// one place then do the same among themselves, and at last the node's ranks gather. Sums of a node are only those that
-/// the order of the sums has.
+/// By owners, rows go to the ranks that sum them, which send the sums to all. By nodes, this happens twice: the ranks
+/// of a node deal the rows to its first places, the same ranges on every node, and each place sums what it gets; the
+/// ranks of one place then do the same among themselves, and at last the node's ranks gather. Sums of a node are only
+/// those that the order of the sums has.
 class RowReduction {
 public:
     RowReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, std::unique_ptr<RowSource> source,
                  RowReduceOptions options, std::vector<std::int64_t> splits = {});
-    /// For ranks that have agreed on a step of `total` parts: rank r of P has the sums of the nodes of the tree of parts
-    /// [r · total / P, (r + 1) · total / P).
+    /// For ranks that have agreed on a step of `total` parts: rank r of P has the sums of the nodes of the tree of
+    /// parts [r · total / P, (r + 1) · total / P).
     RowReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type, RowPieces&& nodes,
                  std::int64_t total, std::vector<std::int64_t> splits = {});
     /// The result, narrowed, of ranks that have agreed; of what fails, all end. Called once.
     RowPieces finish();
     /// The result, narrowed, on all ranks or on none: ranks agree once more, before the last exchange or after it, and
     /// nothing fails later but memory of the last exchange before it begins, which ends all ranks. Called once.
-    /// errors   Error on all ranks if they finish different reductions; what fails on one rank, RemoteError on the others
+    /// errors   Error on all ranks if they finish different reductions; what fails on one rank, RemoteError on the
+    ///          others
     void finish(RowTarget& to);
 
 private:
@@ -9435,8 +9583,8 @@ struct RouteCounts {
 
 /// The route that takes the least time by the model of tests/bench/README.md. Its unit is the time in which a byte
 /// travels. That of a message is between those measured within a machine, 4 KiB, and assumed of a network, 240 KiB. A
-/// byte that is summed takes as long as one that travels; of the sum that owners send, half as long to put in place; and
-/// one that stays on its node a quarter.
+/// byte that is summed takes as long as one that travels; of the sum that owners send, half as long to put in place;
+/// and one that stays on its node a quarter.
 inline Route fastest_route(RouteCounts const& c) {
     static constexpr double message = 32768, in_place = 0.5, near = 0.25;
     struct Step {  // an exchange among n ranks: the others, as a number and as a share
@@ -9761,8 +9909,8 @@ ROWAN_FUNCTION RowPieces RowReduction::sum_across(RowPieces&& in) const {
 
 namespace rowan::inline v0::detail {
 
-/// The rows of a partition in another order, in which those of a rank are together: slots [splits[r], splits[r + 1]) are
-/// rank r's, and a row's slot is splits[owner] + local.
+/// The rows of a partition in another order, in which those of a rank are together: slots [splits[r], splits[r + 1])
+/// are rank r's, and a row's slot is splits[owner] + local.
 class Slots {
 public:
     Slots() = default;
@@ -9785,7 +9933,8 @@ public:
 
     /// Tells the owners the rows.
     void ask(ProcessGroup const& group, std::span<std::int64_t const> splits);
-    /// Sends the rows that were asked for, answers[i] is that of asked()[i], and receives a row for each of plan().rows().
+    /// Sends the rows that were asked for, answers[i] is that of asked()[i], and receives a row for each of
+    /// plan().rows().
     void fetch(ProcessGroup const& group, std::size_t row_bytes, std::span<std::byte const> answers,
                std::span<std::byte> rows) const;
     /// The other way: a piece for each of plan().rows() goes to its owner. Returns those of asked(), by rank.
@@ -9883,24 +10032,6 @@ ROWAN_FUNCTION RowPieces RowFetch::give(ProcessGroup const& group, RowPieces&& o
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION std::vector<std::int64_t> rows_of_rank(Partition const& partition, int rank) {
-    std::vector<std::int64_t> rows(static_cast<std::size_t>(partition.rows_of(rank)));
-    for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = partition.global(rank, static_cast<std::int64_t>(i));
-    return rows;
-}
-
-ROWAN_FUNCTION Value with_bytes(Value const& like, std::span<std::int64_t const> rows, std::span<std::byte const> from,
-                                std::span<std::int64_t const> at) {
-    Value made = like.with_rows(rows);
-    made.row_values().write([&](std::span<std::byte> to) {
-        if (to.empty()) return;
-        std::size_t const bytes = to.size() / rows.size();
-        for (std::size_t i = 0; i < at.size(); ++i)
-            std::memcpy(to.data() + i * bytes, from.data() + static_cast<std::size_t>(at[i]) * bytes, bytes);
-    });
-    return made;
-}
-
 ROWAN_FUNCTION Value fetch_rows(ProcessGroup const& group, Cpu exec, Value const& own,
                                 std::span<std::int64_t const> rows) {
     Partition const partition = shards_of(own.spec().dims[0], group.size());
@@ -9914,19 +10045,6 @@ ROWAN_FUNCTION Value fetch_rows(ProcessGroup const& group, Cpu exec, Value const
     Buffer<std::byte> found(fetch.plan().rows().size() * row_bytes);
     fetch.fetch(group, row_bytes, e.bytes, found);
     return with_bytes(own, rows, found, {fetch.places().data(), fetch.places().size()});
-}
-
-ROWAN_FUNCTION Value own_rows(Value const& all, int rank, int ranks) {
-    Partition const partition = shards_of(all.spec().dims[0], ranks);
-    auto const rows = all.row_numbers();
-    std::vector<std::int64_t> kept, at;
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-        if (partition.owner(rows[i]) != rank) continue;
-        kept.push_back(rows[i]);
-        at.push_back(static_cast<std::int64_t>(i));
-    }
-    if (at.size() == rows.size()) return all.share();
-    return with_bytes(all, kept, all.row_values().elements().bytes, at);
 }
 
 /// The pieces of each rank's rows together, in their order, with slots instead of rows.
@@ -10049,6 +10167,16 @@ public:
     static constexpr std::string_view value{text.data(), text.size() - 1};
 };
 
+struct grad_op_suffix {
+    static constexpr std::string_view name = "_grad";
+};
+struct x_suffix {
+    static constexpr std::string_view name = ": x";
+};
+struct out_grad_suffix {
+    static constexpr std::string_view name = ": out@GRAD";
+};
+
 }  // namespace rowan::inline v0::detail
 
 // rowan/op/slots.hpp: slots, the names of an operator's inputs and outputs.
@@ -10130,15 +10258,15 @@ ROWAN_SLOT(length, integers)  // number of rows of each sequence
 ROWAN_SLOT(weight)            // weight of each id
 ROWAN_SLOT(updates)           // rows that are added at places
 ROWAN_SLOT(label, integers)   // target of a loss
-ROWAN_SLOT(query)             // rows of attention: what is asked, what answers by its scores, and what is returned
-ROWAN_SLOT(key)
-ROWAN_SLOT(value)
-ROWAN_SLOT(seed, int64)  // random seed
-ROWAN_SLOT(h_prev)       // state before a step
-ROWAN_SLOT(c_prev)       // cell before a step
-ROWAN_SLOT(h)            // state after a step
-ROWAN_SLOT(c)            // cell after a step
-ROWAN_SLOT(param)        // parameter of an optimizer; its gradient and states follow
+ROWAN_SLOT(query)             // attention: rows that are compared with the keys
+ROWAN_SLOT(key)               // attention: rows that are compared with the queries
+ROWAN_SLOT(value)             // attention: rows of which the result is a weighted mean
+ROWAN_SLOT(seed, int64)       // random seed
+ROWAN_SLOT(h_prev)            // state before a step
+ROWAN_SLOT(c_prev)            // cell before a step
+ROWAN_SLOT(h)                 // state after a step
+ROWAN_SLOT(c)                 // cell after a step
+ROWAN_SLOT(param)             // parameter of an optimizer; its gradient and states follow
 ROWAN_SLOT(grad)
 ROWAN_SLOT(moment)
 ROWAN_SLOT(moment2)
@@ -10160,8 +10288,8 @@ ROWAN_SLOT(scopes)        // values of all steps
 
 /// The target of a loss: class numbers, or a probability of each class.
 struct target {
-    static constexpr std::string_view name = "label";
-    static constexpr Holds holds = Holds::integers_or_elements;
+    static constexpr std::string_view name = "label";            ///< as in descriptors
+    static constexpr Holds holds = Holds::integers_or_elements;  ///< either kind of label
 };
 
 }  // namespace slot
@@ -10191,18 +10319,23 @@ concept operation = requires {
     typename Op::grad;
 };
 
-/// The bit mask of the inputs whose row i determines row i of the result: the operator's
-/// `static constexpr unsigned row_inputs`, or 0 if it has none. Other inputs are used as a whole (weights). If the
-/// operator also has `sums_rows`, its results are sums over these rows instead (gradients of weights). A recurrent net
-/// runs such an operator once for all steps.
-template <class Op>
-inline constexpr unsigned row_inputs_of = [] {
-    if constexpr (requires { Op::row_inputs; }) {
+/// The bit mask of the inputs whose row i determines row i of the result: the operator's `row_inputs`, a constant or a
+/// function of the specs of its inputs and its attributes, or 0 if it has none. Other inputs are used as a whole
+/// (weights). If the operator also has `sums_rows`, its results are sums over these rows instead (gradients of weights).
+/// A recurrent net runs such an operator once for all steps.
+/// errors   none
+/// cost     that of the operator's function, if it has one
+template <class Op, class Attributes, class... Spec>
+constexpr unsigned row_inputs_of(Attributes const& attributes, Spec const&... in) {
+    static_cast<void>(attributes);
+    if constexpr (requires { Op::row_inputs(in..., attributes); }) {
+        return Op::row_inputs(in..., attributes);
+    } else if constexpr (requires { Op::row_inputs; }) {
         return Op::row_inputs;
     } else {
         return 0u;
     }
-}();
+}
 /// Whether the results are sums over the rows of the inputs in row_inputs.
 template <class Op>
 inline constexpr bool sums_rows_of = [] {
@@ -10230,7 +10363,7 @@ inline constexpr unsigned level_inputs_of = [] {
 /// errors   none
 /// cost     that of the operator's function, if it has one
 template <class Op, class Attributes>
-bool row_wise_of(Attributes const& attributes) {
+constexpr bool row_wise_of(Attributes const& attributes) {
     static_cast<void>(attributes);
     if constexpr (requires { Op::row_wise(attributes); }) {
         return Op::row_wise(attributes);
@@ -10249,7 +10382,7 @@ enum class OpFamily : std::uint8_t { none, array, cast, full };
 template <class Op>
 inline constexpr OpFamily family_of = OpFamily::none;
 
-/// The same for an operator that defines one.
+/// The `family` of an operator that defines one.
 template <class Op>
 requires requires {
     { Op::family } -> std::convertible_to<OpFamily>;
@@ -10261,7 +10394,7 @@ inline constexpr OpFamily family_of<Op> = Op::family;
 /// errors   none
 /// cost     that of the operator's function, if it has one
 template <class Op, class Attributes>
-bool row_output_of(Attributes const& attributes) {
+constexpr bool row_output_of(Attributes const& attributes) {
     static_cast<void>(attributes);
     if constexpr (requires { Op::row_output(attributes); }) {
         return Op::row_output(attributes);
@@ -10343,6 +10476,25 @@ struct operator_list : std::type_identity<Op>... {};
 template <class Op>
 using grad_rules_of = typename detail::as_rules<typename Op::grad>::type;
 
+namespace detail {
+
+template <class Op>
+struct row_rules {
+    using type = grad_rules<>;
+};
+template <class Op>
+requires requires { typename Op::row_grad; }
+struct row_rules<Op> {
+    using type = typename as_rules<typename Op::row_grad>::type;
+};
+
+}  // namespace detail
+
+/// The rules that take the place of grad_rules_of where the operator's `row_inputs` of the specs of its inputs is not 0:
+/// its `row_grad`. None if it has no such rules.
+template <class Op>
+using row_rules_of = typename detail::row_rules<Op>::type;
+
 /// An operator that has a gradient.
 template <class Op>
 concept differentiable = operation<Op> && !std::same_as<typename Op::grad, no_grad>;
@@ -10413,8 +10565,80 @@ struct operator_of {
     using inputs = Inputs;          ///< in the order of run's arguments
     using outputs = Outputs;        ///< in the order of run's results
     using attributes = Attributes;  ///< the last argument of run
-    using grad = no_grad;
+    using grad = no_grad;           ///< no gradient
 };
+
+template <class Op, class Uses, class Makes>
+struct gradient_op;
+
+/// The `grad` of an operator whose gradient is its function `backward`, which takes the device, the values in Uses and
+/// the attributes, and returns those in Makes.
+///     using grad = gradient<cumsum_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+///     template <class T, class D> static Tensor<T, D> backward(D exec, Tensor<T, D> const& out_grad, attributes const&);
+template <class Op, class Uses, class Makes>
+struct gradient {};
+
+namespace detail {
+
+template <class Op, class Uses, class Makes>
+struct as_rules<gradient<Op, Uses, Makes>> {
+    using type = grad_rules<grad_rule<gradient_op<Op, Uses, Makes>>>;
+};
+
+template <class Op, class... Rule>
+typename std::tuple_element_t<0, std::tuple<Rule...>>::op first_rule(grad_rules<Rule...>);
+
+/// Whether the operator has row_inputs for all specs.
+template <class Op>
+inline constexpr bool has_row_inputs = [] {
+    if constexpr (requires { static_cast<unsigned>(Op::row_inputs); }) return Op::row_inputs != 0;
+    return false;
+}();
+
+/// Whether a slot is a gradient.
+template <class Slot>
+inline constexpr bool is_grad = false;
+template <class Slot>
+inline constexpr bool is_grad<grad_of<Slot>> = true;
+
+/// The position, among the used slots, of the one whose VarSpec a made gradient has: its own slot, or else the first
+/// gradient.
+template <class Made, class Used>
+inline constexpr std::size_t spec_from = 0;
+template <class Slot, class... Used>
+inline constexpr std::size_t spec_from<grad_of<Slot>, slots<Used...>> = [] {
+    constexpr std::array<bool, sizeof...(Used)> grads{is_grad<Used>...};
+    if (slots<Used...>::template has<Slot>) return slots<Used...>::template index<Slot>;
+    return static_cast<std::size_t>(std::find(grads.begin(), grads.end(), true) - grads.begin());
+}();
+
+}  // namespace detail
+
+/// The operator of a gradient<Op, Uses, Makes>: it has the name of Op and "_grad", and the attributes of Op. If Op has
+/// row_inputs, all its inputs have.
+template <class Op, class... Used, class... Made>
+struct gradient_op<Op, slots<Used...>, slots<Made...>>
+    : operator_of<slots<Used...>, slots<Made...>, typename Op::attributes> {
+    static constexpr std::string_view name = detail::joined_name<Op, detail::grad_op_suffix>::value;
+    static constexpr unsigned row_inputs = detail::has_row_inputs<Op> ? (1U << sizeof...(Used)) - 1 : 0;
+
+    static constexpr bool row_wise(typename Op::attributes const& attributes) { return row_wise_of<Op>(attributes); }
+
+    template <std::same_as<VarSpec>... Spec>
+    requires(sizeof...(Spec) ==
+             sizeof...(Used)) static constexpr std::array<VarSpec, sizeof...(Made)> infer(Spec const&... in) {
+        std::array<VarSpec, sizeof...(Used)> const all{in...};
+        return {all[detail::spec_from<Made, slots<Used...>>]...};
+    }
+
+    template <class D, class... In>
+    requires requires(D const& exec, In const&... in) { Op::backward(exec, in...); }
+    static auto run(D const& exec, In const&... in) { return Op::backward(exec, in...); }
+};
+
+/// The operator of an operator's first gradient rule.
+template <class Op>
+using gradient_operator = decltype(detail::first_rule<Op>(grad_rules_of<Op>{}));
 
 /// The element types for which an operator has kernels, as `static constexpr Elements elements`; by default floats.
 /// Programs in files, Python and the compiled library provide it for these. `floats` includes user-defined types.
@@ -10619,6 +10843,18 @@ auto run_rules(Device exec, Attributes const& attributes, SlotValues<Entry...> c
     return run_rules(exec, attributes, all, grad_rules<Rest...>{});
 }
 
+template <class V>
+inline constexpr bool is_one_tensor = false;
+template <class T, class Device>
+inline constexpr bool is_one_tensor<Tensor<T, Device>> = true;
+
+template <class T, class Device>
+VarSpec spec_of(Tensor<T, Device> const& x) {
+    Dims dims;
+    for (std::size_t const dim : x.shape()) dims.push_back(static_cast<std::int64_t>(dim));
+    return tensor_spec<T>(dims);
+}
+
 }  // namespace detail
 
 /// The type of the operator's attributes, the last argument of its `run`; no_attributes if it has none.
@@ -10636,7 +10872,7 @@ struct no_value {};
 /// reads are ignored.
 /// shapes   each gradient has the shape of its input
 /// errors   those of the operators in the rules
-/// cost     that of the operators in the rules, all of which run
+/// cost     that of the operators in the rules, all of which run: those of row_rules_of or of grad_rules_of
 template <differentiable Op, class Device, class... In, class... Out, class... OutGrad>
 auto gradients(Device exec, std::tuple<In...> const& inputs, std::tuple<Out...> const& outputs,
                std::tuple<OutGrad...> const& out_grads, attributes_of<Op> const& attributes = {}) {
@@ -10652,17 +10888,28 @@ auto gradients(Device exec, std::tuple<In...> const& inputs, std::tuple<Out...> 
         }
         (std::index_sequence_for<In...>{}, std::index_sequence_for<Out...>{});
     }(typename Op::inputs{}, typename Op::outputs{});
-    auto const all = detail::run_rules(exec, attributes, known, grad_rules_of<Op>{});
-    return [&]<class... I>(slots<I...>) {
-        auto const one = [&]<class Slot>(Slot*) {
-            if constexpr (decltype(detail::has_value<grad_of<Slot>>(all))::value) {
-                return detail::value_of<grad_of<Slot>>(all);
-            } else {
-                return no_value{};
-            }
-        };
-        return std::tuple(one(static_cast<I*>(nullptr))...);
-    }(typename Op::inputs{});
+    auto const by = [&](auto rules) {
+        auto const all = detail::run_rules(exec, attributes, known, rules);
+        return [&]<class... I>(slots<I...>) {
+            auto const one = [&]<class Slot>(Slot*) {
+                if constexpr (decltype(detail::has_value<grad_of<Slot>>(all))::value) {
+                    return detail::value_of<grad_of<Slot>>(all);
+                } else {
+                    return no_value{};
+                }
+            };
+            return std::tuple(one(static_cast<I*>(nullptr))...);
+        }(typename Op::inputs{});
+    };
+    if constexpr (!std::is_same_v<row_rules_of<Op>, grad_rules<>>) {
+        if constexpr ((detail::is_one_tensor<std::remove_cvref_t<In>> && ...)) {
+            auto const rows = [&](auto const&... in) { return row_inputs_of<Op>(attributes, detail::spec_of(in)...); };
+            if (std::apply(rows, inputs) == 0) return by(grad_rules_of<Op>{});
+        }
+        return by(row_rules_of<Op>{});
+    } else {
+        return by(grad_rules_of<Op>{});
+    }
 }
 
 }  // namespace rowan::inline v0
@@ -10846,7 +11093,7 @@ void find_rows(char const* field, std::span<std::int64_t const> rows, bool merge
 void known_rows(std::span<std::int64_t const> rows, bool merged, std::int64_t height, Ids<> const& ids,
                 std::int64_t unknown, std::optional<std::int64_t> skip, std::int64_t* to);
 
-/// The same for a table on any device.
+/// find_rows for a table on any device.
 template <class T, class I, class D>
 Tensor<std::int64_t, D> positions(D const& exec, char const* field, SelectedRows<T, D> const& table,
                                   Tensor<I, D> const& ids, std::optional<std::int64_t> skip = {}) {
@@ -10860,11 +11107,12 @@ Tensor<std::int64_t, D> positions(D const& exec, char const* field, SelectedRows
 
 }  // namespace detail
 
-/// The position of each id among the rows of a table of which only some rows exist; of rows that occur twice, the first.
+/// The position of each id among the rows of a table of which only some rows exist; of rows that occur twice, the
+/// first.
 ///     table.value().row(positions(i))                   // is row ids(i) of the table
 /// shapes   ids of any shape -> the same
-/// errors   IndexError if an id is not in [0, table.height()), or is not among the rows: `ids[1] = 7 is not a row of the
-///          table`; ShapeError if the value of the table does not have a row for each
+/// errors   IndexError if an id is not in [0, table.height()), or is not among the rows: `ids[1] = 7 is not a row of
+///          the table`; ShapeError if the value of the table does not have a row for each
 /// cost     O(n log rows) for n ids if table.merged(), and O(n) if it has all rows besides; else one pass over the row
 ///          numbers and a hash table of the ids; on a device, row numbers and ids are copied to the host
 template <class T, id_type I, device D>
@@ -10872,12 +11120,13 @@ Tensor<std::int64_t, D> find_rows(D const& exec, SelectedRows<T, D> const& table
     return detail::positions(exec, "ids", table, ids);
 }
 
-/// A gradient of such a table in terms of the positions, for optimizers:
+/// A gradient of a table of which only some rows exist, with positions in the table's value as rows, for optimizers:
 ///     auto moment = Tensor<float>::zeros(table.value().shape());
 ///     adagrad(table.value(), moment, find_rows(table, grad));
 /// shapes   table and grad of the same height and row shape -> a SelectedRows of height table.rows().size()
-/// errors   as above, where the ids are the rows of grad; ShapeError if heights or row shapes differ
-/// cost     as above; the result shares the values of grad
+/// errors   IndexError if a row of grad is not among the rows of the table: `rows[1] = 7 is not a row of the table`;
+///          ShapeError if heights or row shapes differ, or a value does not have a row for each row number
+/// cost     that of find_rows for ids, of the rows of grad; the result shares the values of grad
 template <class T, class G, device D>
 SelectedRows<G, D> find_rows(D const& exec, SelectedRows<T, D> const& table, SelectedRows<G, D> const& grad) {
     using Access = detail::SelectedRowsAccess;
@@ -11250,6 +11499,7 @@ template <class Op, bool variadic>
 struct untyped_functions {
 #ifdef ROWAN_UNTYPED_FUNCTIONS_ELSEWHERE
     static std::vector<VarSpec> infer(std::span<VarSpec const> in, AttributesRef attributes);
+    static unsigned row_inputs(std::span<VarSpec const> in, AttributesRef attributes);
     static bool row_output(AttributesRef attributes, std::size_t i);
     static bool row_wise(AttributesRef attributes);
     static Attributes normal(std::span<VarSpec const> in, AttributesRef attributes);
@@ -11272,6 +11522,18 @@ struct untyped_functions {
         } else {
             return {result.begin(), result.end()};
         }
+    }
+
+    static unsigned row_inputs(std::span<VarSpec const> in, AttributesRef attributes) {
+        auto const& a = attributes_for<Op>(attributes);
+        return [&]<std::size_t... i>(std::index_sequence<i...>) {
+            if constexpr (variadic) {
+                return row_inputs_of<Op>(a, in);
+            } else {
+                return row_inputs_of<Op>(a, in[i]...);
+            }
+        }
+        (std::make_index_sequence<Op::inputs::size>{});
     }
 
     static bool row_output(AttributesRef attributes, std::size_t) {
@@ -11324,10 +11586,10 @@ struct op_kernel {
     std::span<std::string_view const> inputs, outputs;
     detail::TypeTag const* op = nullptr;  ///< the operator's type, see is()
     OpFamily family = OpFamily::none;     ///< see family_of
-    unsigned row_inputs = 0;              ///< see row_inputs_of
     unsigned level_inputs = 0;            ///< see level_inputs_of
     unsigned sparse_inputs = 0;           ///< bit i is set if slot i may hold a row-sparse value
     bool sums_rows = false;               ///< see sums_rows_of
+    unsigned (*row_inputs)(std::span<VarSpec const> in, AttributesRef attributes);  ///< see row_inputs_of
     /// Whether the rows of result i correspond to rows of the inputs.
     bool (*row_output)(AttributesRef attributes, std::size_t i);
     bool (*row_wise)(AttributesRef attributes);  ///< see row_wise_of
@@ -11336,7 +11598,8 @@ struct op_kernel {
     void (*run)(KernelCall const& call);  ///< runs the operator
     /// The attributes as the operator stores them, see operator_of; nullptr if as they are given.
     Attributes (*normal)(std::span<VarSpec const> in, AttributesRef attributes) = nullptr;
-    std::span<grad_kernel const> rules = {};  ///< of the backward pass
+    std::span<grad_kernel const> rules = {};      ///< of the backward pass
+    std::span<grad_kernel const> row_rules = {};  ///< see row_rules_of
     /// Whether it may compute result 0 in place of input 0 if nothing else reads input 0.
     bool in_place = false;
     /// Whether it changes inputs, and only checks them in a call with only_checks.
@@ -11446,6 +11709,7 @@ namespace detail {
 struct whole_op {
     using grad = no_grad;
     static constexpr bool in_place = false;
+    static unsigned row_inputs(std::span<VarSpec const>, AttributesRef) { return 0; }
     static bool row_output(AttributesRef, std::size_t) { return false; }
     static bool row_wise(AttributesRef) { return false; }
 };
@@ -11497,6 +11761,7 @@ constinit op_kernel const whole_kernel<Op>::value{.name = Op::name,
                                                   .outputs = Op::outputs::names,
                                                   .op = &type_tag<Op>,
                                                   .family = family_of<Op>,
+                                                  .row_inputs = &Op::row_inputs,
                                                   .row_output = &Op::row_output,
                                                   .row_wise = &Op::row_wise,
                                                   .infer = &Op::infer,
@@ -11561,16 +11826,17 @@ constinit op_kernel const kernel_of<Op, D, T...>::value{
     .outputs = Op::outputs::names,
     .op = &detail::type_tag<Op>,
     .family = family_of<Op>,
-    .row_inputs = row_inputs_of<Op>,
     .level_inputs = level_inputs_of<Op>,
     .sparse_inputs = variadic ? 0U : detail::sparse_inputs_of<Op, D, T...>,
     .sums_rows = sums_rows_of<Op>,
+    .row_inputs = &detail::untyped_functions<Op, variadic>::row_inputs,
     .row_output = &detail::untyped_functions<Op, variadic>::row_output,
     .row_wise = &detail::untyped_functions<Op, variadic>::row_wise,
     .infer = &detail::untyped_functions<Op, variadic>::infer,
     .run = run(),
     .normal = normal(),
     .rules = detail::rules_of<Op, D, detail::type_list<T...>, grad_rules_of<Op>>::value,
+    .row_rules = detail::rules_of<Op, D, detail::type_list<T...>, row_rules_of<Op>>::value,
     .checks_first = checks_first(),
     .next = next(),
     .in_step = in_step()};
@@ -11601,9 +11867,9 @@ class ScopeUse;
 std::unique_lock<std::mutex> lock_names(Scope const& scope);
 }  // namespace detail
 
-/// The role of a variable: a result of an operator, an input fed by the caller, a trainable parameter, a state of an
-/// optimizer, a seed that training sets for every batch for a random operator, or the input of a step whose recurrent
-/// layer is created later.
+/// What a variable is for. A temporary is the result of an operator. The caller feeds data. Training changes parameters
+/// and the states of optimizers, and sets the seeds of random operators for every batch. A step_input is the input of a
+/// step whose recurrent layer is created later.
 enum class Role : std::uint8_t { temporary, data, parameter, state, seed, step_input };
 
 /// An operator with its input and output variables. It belongs to a scope.
@@ -11666,7 +11932,8 @@ public:
     /// without a seed it allocates a value that is read from a file.
     Initializer initialize;
 
-    /// Of a table that is sharded: creates the first values of some rows, those of this process. `initialize` creates all.
+    /// Of a table that is sharded: creates the first values of some rows, those of this process. `initialize` creates
+    /// all.
     std::function<void(Value&, std::span<std::int64_t const> rows, std::optional<std::uint64_t> seed, AnyExec exec)>
         initialize_rows;
     /// Whether it is a table of which each of the ranks that train together has some rows.
@@ -12108,7 +12375,7 @@ public:
     /// A tensor, moved or copied in.
     template <class T, class Device>
     Feed(Tensor<T, Device> value) : Feed(LoDTensor<T, Device>(std::move(value))) {}
-    /// The same with levels.
+    /// Rows with levels, moved or copied in.
     /// errors   std::bad_alloc
     /// cost     one allocation, plus a copy of the tensor unless it is moved in
     template <class T, class Device>
@@ -12215,7 +12482,7 @@ public:
         if (!Map::insert(value).second)
             throw GraphError(std::string("the batch has two values for \"").append(value.first).append("\""));
     }
-    /// The same.
+    /// Adds a value, as insert.
     void emplace(std::string name, Feed value) { insert({std::move(name), std::move(value)}); }
 };
 
@@ -12290,6 +12557,15 @@ inline std::span<Variable* const> in_slot(std::vector<Variable*> const& variable
     return k == 0 ? std::span(variables).first(first) : std::span(variables).subspan(first + k - 1, 1);
 }
 
+/// The operator's row inputs for the specs of its inputs, see row_inputs_of.
+unsigned row_inputs(Operator const& op);
+
+/// The rules of its gradient for these specs, see row_rules_of.
+inline std::span<grad_kernel const> gradient_rules(Operator const& op) {
+    auto const rows = op.kernel->row_rules;
+    return rows.empty() || row_inputs(op) == 0 ? op.kernel->rules : rows;
+}
+
 /// Calls f(input, result) for each input that the value of a result replaces after a step of training.
 template <class F>
 void each_next(Operator const& op, F const& f) {
@@ -12316,8 +12592,8 @@ bool depends_on_placeholder(Variable& v);
 /// depend only on the net, not on the order in which a program created the operators.
 std::vector<std::pair<Variable*, std::string>> names_of(std::span<Operator* const> order);
 
-/// Applies names_of to the unnamed variables of an inner scope. Returns the names that variables of outer scopes have in
-/// the inner net, from which the outer net makes theirs: "rnn_0.fc_0.w_0".
+/// Applies names_of to the unnamed variables of an inner scope. Returns the names that variables of outer scopes have
+/// in the inner net, from which the outer net makes theirs: "rnn_0.fc_0.w_0".
 std::vector<std::string> name_inner_variables(std::span<Operator* const> order, Scope& scope,
                                               std::span<Variable* const> outer);
 
@@ -12338,6 +12614,12 @@ void name_variables(std::span<Operator* const> order);
 #include <unordered_set>
 
 namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION unsigned row_inputs(Operator const& op) {
+    std::vector<VarSpec> in;
+    for (Variable const* v : op.inputs) in.push_back(v->spec());
+    return op.kernel->row_inputs(in, op.attributes);
+}
 
 ROWAN_FUNCTION std::vector<Operator*> trace(std::span<Variable* const> targets, Scope const* within) {
     enum Mark { open, done };
@@ -12495,9 +12777,7 @@ struct PoolDivision {
         : divides((pool == Pooling::mean || pool == Pooling::sqrt) && n != 1), by_length(pool == Pooling::mean),
           length(n), divisor(!divides || by_length ? static_cast<double>(n) : square_root(static_cast<double>(n))) {}
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x) const {
+    ROWAN_FORMULA V operator()(V const& x) const {
         if constexpr (!std::integral<S>) {
             return quotient(x, constant<V>(divisor));
         } else if (by_length) {
@@ -12909,59 +13189,6 @@ private:
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/op/fields.hpp: field, the name of an attribute in descriptors.
-
-namespace rowan::inline v0 {
-
-/// The name of a member of an attributes struct in descriptors. Attributes that are stored in descriptors list their
-/// members, which may be numbers, bool, enumerations, Dims, vectors of int64 or double, strings, or std::optional of
-/// these: as a std::tuple of fields, or as arguments of a call, which takes the compiler less memory.
-///     struct attributes {
-///         double limit = 1;
-///         static constexpr auto fields = std::tuple{field{"limit", &attributes::limit}};
-///     };
-///     struct others {
-///         double limit = 1;
-///         static constexpr auto fields(auto const& visit) { return visit(field{"limit", &others::limit}); }
-///     };
-template <class Struct, class Member>
-struct field {
-    std::string_view name;   ///< name in descriptors
-    Member Struct::*member;  ///< pointer to the member
-};
-template <class Struct, class Member>
-field(char const*, Member Struct::*) -> field<Struct, Member>;
-
-namespace detail {
-
-template <class A>
-concept has_fields_function = requires {
-    A::fields([](auto const&...) {});
-};
-
-}  // namespace detail
-
-/// Whether the attributes list their members.
-template <class A>
-concept has_fields = detail::has_fields_function<A> || requires {
-    A::fields;
-};
-
-/// Calls visit(field) for each member that the attributes list, in their order.
-/// errors   those of visit
-/// cost     a call for each member
-template <has_fields A, class Visit>
-constexpr void each_field(Visit const& visit) {
-    auto const each = [&](auto const&... field) { (visit(field), ...); };
-    if constexpr (detail::has_fields_function<A>) {
-        A::fields(each);
-    } else {
-        std::apply(each, A::fields);
-    }
-}
-
-}  // namespace rowan::inline v0
-
 // rowan/op/infer.hpp: checks of the inputs in an operator's infer, at compile time and at run time.
 
 /// Checks that an operator's `infer` makes on its inputs. A check that fails at compile time is an error that names one
@@ -13091,15 +13318,15 @@ constexpr std::int64_t same_dim(char const* field, std::int64_t actual, std::int
     return actual;
 }
 
-/// The same for dim i of the field.
+/// Checks that dim i of the field agrees with another dim; UNK agrees with any dim. Returns the known one.
 constexpr std::int64_t same_dim(char const* field, std::size_t i, std::int64_t actual, std::int64_t expected) {
     if (actual == UNK) return expected;
     if (expected != UNK && actual != expected) the_dims_do_not_match(field, i, actual, expected);
     return actual;
 }
 
-/// Checks that x holds sequences of tokens: ids, with levels and rows of one element. `row_size` is the name of the size
-/// of a row.
+/// Checks that x holds sequences of tokens: ids, with levels and rows of one element. `row_size` is the name of the
+/// size of a row.
 constexpr void tokens(char const* field, char const* row_size, VarSpec const& x) {
     dense(field, x);
     has_rows(field, x);
@@ -13407,12 +13634,7 @@ struct BagOptions {
     /// Ids that the table does not have read this row, which gets their gradients; without it they are errors. If it is
     /// the padding id, they are left out.
     std::optional<std::int64_t> unknown = {};
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"pool", &BagOptions::pool}, field{"padding_id", &BagOptions::padding_id},
-                     field{"unknown", &BagOptions::unknown});
-    }
+    ROWAN_OPTIONS(BagOptions, pool, padding_id, unknown)
 };
 
 namespace detail {
@@ -13446,11 +13668,12 @@ constexpr BagOptions all_known(BagOptions options) {
 /// blocks of 64, as in merge. As TensorFlow's embedding_lookup_sparse and PyTorch's EmbeddingBag.
 /// shapes   table [h, ...], ids [n] with levels -> [bags, ...]
 /// errors   ShapeError if ids have no levels or a rank other than 1, or table has rank 0; IndexError if padding_id,
-///          unknown, or without unknown an id is not in [0, h); ValueError if options.pool is not sum, mean, sqrt or max
+///          unknown, or without unknown an id is not in [0, h); ValueError if options.pool is not sum, mean, sqrt or
+///          max
 /// cost     one read of a table row for each id, without an intermediate copy, and two writes of the result (zeros,
 ///          then the rows); on the host temporary memory of 8 bytes per id; with padding_id or unknown also a copy of
-///          the ids, and with padding_id a Thrust device synchronizes; bags are divided among threads: the same bits for
-///          any number of threads
+///          the ids, and with padding_id a Thrust device synchronizes; bags are divided among threads: the same bits
+///          for any number of threads
 template <class T, id_type I, device D>
 LoDTensor<T, D> embedding_bag(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
                               BagOptions const& options = {}) {
@@ -13500,11 +13723,13 @@ LoDTensor<std::int64_t, D> bag_positions(D const& exec, SelectedRows<T, D> const
 
 }  // namespace detail
 
-/// The same for a table of which only some rows exist.
-/// shapes   as for a Tensor
-/// errors   as for a Tensor; IndexError if `unknown`, or without it an id, is not among the rows of the table: `ids[1] = 7
-///          is not a row of the table`, with its position among the ids that are not padding
-/// cost     as find_rows, and as for a Tensor; with unknown the rows are searched twice
+/// Pools the rows of each bag of a table of which only some rows exist, as embedding_bag for a Tensor.
+/// shapes   table of height h with rows [...], ids [n] with levels -> [bags, ...]
+/// errors   ShapeError if ids have no levels or a rank other than 1; ValueError if options.pool is not sum, mean, sqrt
+///          or max; IndexError if padding_id, unknown, or without unknown an id is not in [0, h), or if `unknown`, or
+///          without it an id, is not among the rows of the table: `ids[1] = 7 is not a row of the table`, with its
+///          position among the ids that are not padding
+/// cost     that for a Tensor, and find_rows; with unknown the rows are searched twice
 template <class T, id_type I, device D>
 LoDTensor<T, D> embedding_bag(D const& exec, SelectedRows<T, D> const& table, LoDTensor<I, D> const& ids,
                               BagOptions const& options = {}) {
@@ -13656,11 +13881,7 @@ struct LookupOptions {
     /// Ids that the table does not have read this row, which gets their gradients; without it they are errors. If it is
     /// the padding id, they are padding.
     std::optional<std::int64_t> unknown = {};
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"padding_id", &LookupOptions::padding_id}, field{"unknown", &LookupOptions::unknown});
-    }
+    ROWAN_OPTIONS(LookupOptions, padding_id, unknown)
 };
 
 namespace detail {
@@ -13682,11 +13903,12 @@ struct PadRow {
 
 }  // namespace detail
 
-/// As gather, but the rows of `padding_id` are zeros, whatever the table contains, and ids that the table does not have
-/// read the row `unknown`.
+/// The rows of a table that ids name, as gather. The rows of `padding_id` are zeros, whatever the table contains, and
+/// ids that the table does not have read the row `unknown`.
 ///     auto rows = rowan::lookup_table(table, ids, {.unknown = 0});     // -1 and table.shape(0) read row 0
 /// shapes   table [h, ...], ids of any shape -> ids.shape + [...]
-/// errors   IndexError if padding_id, unknown, or without unknown an id is not in [0, h); ShapeError if table has rank 0
+/// errors   IndexError if padding_id, unknown, or without unknown an id is not in [0, h); ShapeError if table has rank
+///          0
 /// cost     as gather; with unknown also a pass over the ids, and 8 bytes for each
 template <class T, id_type I, device D>
 Tensor<T, D> lookup_table(D const& exec, Tensor<T, D> const& table, Tensor<I, D> const& ids,
@@ -13711,11 +13933,11 @@ Tensor<T, Device> lookup_table(Tensor<T, Device> const& table, Tensor<I, Device>
     return lookup_table(table.device(), table, ids, options);
 }
 
-/// The same for a table of which only some rows exist; the row of `padding_id` need not.
-/// shapes   as above
-/// errors   as above; IndexError if `unknown`, or without it another id, is not among the rows of the table: `ids[1] = 7
-///          is not a row of the table`
-/// cost     as find_rows and gather; with unknown the rows are searched twice
+/// The rows of a table of which only some exist, as lookup_table for a Tensor; the row of `padding_id` need not exist.
+/// shapes   table of height h with rows [...], ids of any shape -> ids.shape + [...]
+/// errors   IndexError if padding_id, unknown, or without unknown an id is not in [0, h), or if `unknown`, or without
+///          it an id other than padding_id, is not among the rows of the table: `ids[1] = 7 is not a row of the table`
+/// cost     find_rows and gather; with unknown the rows are searched twice
 template <class T, id_type I, device D>
 Tensor<T, D> lookup_table(D const& exec, SelectedRows<T, D> const& table, Tensor<I, D> const& ids,
                           LookupOptions const& options = {}) {
@@ -13796,7 +14018,7 @@ struct lookup_table_op : detail::builtin_op<slots<slot::w, slot::ids>, slots<slo
 
 }  // namespace rowan::inline v0
 
-// rowan/train/detail/check_fits.hpp: check_fits, whether a value may be fed to a variable.
+// rowan/train/detail/feed.hpp: feed, the values of a batch as the inputs of a net.
 
 namespace rowan::inline v0::detail {
 
@@ -13808,9 +14030,67 @@ void check_fits(Variable const& v, Value const& value);
 /// Throws a GraphError: that the result of so many steps has no state of this name.
 [[noreturn]] void no_state(std::string const& name, std::int64_t steps);
 
+/// An alias of the value that a batch has for a data variable.
+/// errors   GraphError if it has none; else as check_fits
+Value fed_value(Variable const& v, Feeds const& feeds);
+
+/// Throws GraphError unless there is a data variable of this name.
+void check_declared(Scope const& scope, std::string const& name);
+
+/// The values that a batch has for the data variables among `inputs`, on the net's device, in places of the same number.
+/// Returns how many there are.
+/// errors   as fed_value
+template <class Device>
+std::size_t feed(std::span<Variable* const> inputs, Feeds const& feeds, std::span<Value> values, Device const& exec) {
+    std::size_t used = 0;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        Variable const& v = *inputs[i];
+        if (v.role() != Role::data) continue;
+        values[i] = fed_value(v, feeds);
+        if (v.bring != nullptr) v.bring(values[i], exec, false);
+        ++used;
+    }
+    return used;
+}
+
+/// Empties variables on destruction.
+class Emptied {
+public:
+    /// `variables` must outlive this.
+    explicit Emptied(std::span<Variable* const> variables) : variables_(variables) {}
+    Emptied(Emptied const&) = delete;
+    Emptied& operator=(Emptied const&) = delete;
+    ~Emptied() {
+        for (Variable* const v : variables_) v->value().clear();
+    }
+
+private:
+    std::span<Variable* const> variables_;
+};
+
+/// Exchanges the values of variables with others until its destruction.
+class Swapped {
+public:
+    /// Both must outlive this.
+    Swapped(std::span<Variable* const> variables, std::span<Value> values) : variables_(variables), values_(values) {
+        swap();
+    }
+    Swapped(Swapped const&) = delete;
+    Swapped& operator=(Swapped const&) = delete;
+    ~Swapped() { swap(); }
+
+private:
+    void swap() {
+        for (std::size_t i = 0; i < values_.size(); ++i) std::swap(variables_[i]->value(), values_[i]);
+    }
+
+    std::span<Variable* const> variables_;
+    std::span<Value> values_;
+};
+
 }  // namespace rowan::inline v0::detail
 
-// rowan/train/detail/check_fits_inl.hpp: definitions of rowan/train/detail/check_fits.hpp.
+// rowan/train/detail/feed_inl.hpp: definitions of rowan/train/detail/feed.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
 
@@ -13854,17 +14134,7 @@ ROWAN_FUNCTION void no_state(std::string const& name, std::int64_t steps) {
                          .append("\": to start anew from its parameters, give them as options.initial"));
 }
 
-}  // namespace rowan::inline v0::detail
-
-#endif
-
-// rowan/train/detail/feed.hpp: feed, sets the inputs of a net to the values of a batch.
-
-namespace rowan::inline v0::detail {
-
-/// An alias of the value that a batch has for a data variable.
-/// errors   GraphError if it has none; else as check_fits
-inline Value fed_value(Variable const& v, Feeds const& feeds) {
+ROWAN_FUNCTION Value fed_value(Variable const& v, Feeds const& feeds) {
     auto const found = feeds.find(v.name());
     if (found == feeds.end())
         throw GraphError(std::string("the batch has no value for the variable \"").append(v.name()).append("\""));
@@ -13873,8 +14143,7 @@ inline Value fed_value(Variable const& v, Feeds const& feeds) {
     return value;
 }
 
-/// Throws GraphError unless there is a data variable of this name.
-inline void check_declared(Scope const& scope, std::string const& name) {
+ROWAN_FUNCTION void check_declared(Scope const& scope, std::string const& name) {
     auto const lock = lock_names(scope);
     Variable const* const declared = scope.find(name);
     if (declared == nullptr || declared->role() != Role::data)
@@ -13883,49 +14152,9 @@ inline void check_declared(Scope const& scope, std::string const& name) {
                              .append("\", but there is no data variable of that name"));
 }
 
-/// Sets the data variables of a net to the values of a batch. The batch may contain variables that only another net of
-/// the scope reads, such as labels for the cost; a name that is not declared is an error. Values that are not on the
-/// net's device are copied to it.
-/// errors   GraphError if the batch lacks a variable, or contains a name that neither the net nor the scope declares;
-///          else as check_fits. On error, no variable has changed
-template <class Device>
-void feed(std::span<Variable* const> inputs, Feeds const& feeds, Scope const& scope, Device const& exec) {
-    std::map<Variable*, Value> values;
-    for (Variable* const v : inputs) {
-        if (v->role() == Role::data) values.emplace(v, fed_value(*v, feeds));
-    }
-    for (auto const& named : feeds) {
-        if (std::ranges::none_of(values, [&](auto const& known) { return known.first->name() == named.first; }))
-            check_declared(scope, named.first);
-    }
-    for (auto& [v, value] : values) {
-        if (v->bring != nullptr) v->bring(value, exec, false);
-    }
-    for (auto& [v, value] : values) v->value() = std::move(value);
-}
-
-/// Moves the values out of variables and restores them on destruction.
-class KeptValues {
-public:
-    /// `variables` must outlive this.
-    explicit KeptValues(std::span<Variable* const> variables) : variables_(variables) {
-        values_.reserve(variables_.size());  // so that the loop does not throw
-        for (Variable* const v : variables_) values_.push_back(std::exchange(v->value(), Value()));
-    }
-    KeptValues(KeptValues const&) = delete;
-    KeptValues& operator=(KeptValues const&) = delete;
-    ~KeptValues() {
-        for (std::size_t i = 0; i < variables_.size(); ++i) variables_[i]->value() = std::move(values_[i]);
-    }
-
-private:
-    std::span<Variable* const> variables_;
-    Buffer<Value> values_;
-};
-
-ROWAN_TEMPLATE(void feed(std::span<Variable* const>, Feeds const&, Scope const&, Cpu const&))
-
 }  // namespace rowan::inline v0::detail
+
+#endif
 
 // rowan/train/detail/table_lookups_inl.hpp: definitions of rowan/train/detail/table_lookups.hpp.
 
@@ -14032,10 +14261,7 @@ public:
     /// cost     O(log variables)
     template <class T, class Device = Cpu>
     Tensor<T, Device> const& get(std::string_view name) const& {
-        using V = LoDTensor<T, Device>;
-        Value const& value = find(name);
-        if (!value.is<V>()) throw TypeError(std::string(name), value.kind(), detail::kind_name<V>::text());
-        return value.get<V>().value();
+        return held<LoDTensor<T, Device>>(name).value();
     }
     template <class T, class Device = Cpu>
     Tensor<T, Device> get(std::string_view name) && {
@@ -14047,10 +14273,7 @@ public:
     /// cost     O(log variables)
     template <class T, class Device = Cpu>
     SelectedRows<T, Device> const& get_rows(std::string_view name) const& {
-        using V = SelectedRows<T, Device>;
-        Value const& value = find(name);
-        if (!value.is<V>()) throw TypeError(std::string(name), value.kind(), detail::kind_name<V>::text());
-        return value.get<V>();
+        return held<SelectedRows<T, Device>>(name);
     }
     template <class T, class Device = Cpu>
     SelectedRows<T, Device> get_rows(std::string_view name) && {
@@ -14101,6 +14324,12 @@ public:
 
 private:
     Parameters some(bool states) const;
+    template <class V>
+    V const& held(std::string_view name) const {
+        Value const& value = find(name);
+        if (!value.is<V>()) throw TypeError(std::string(name), value.kind(), detail::kind_name<V>::text());
+        return value.get<V>();
+    }
 
     std::map<std::string, Value, std::less<>> values_;
 };
@@ -14362,10 +14591,9 @@ public:
     /// Runs the operators on the values of their variables. If `scope.find` finds another variable of the same name,
     /// its value is used instead. Temporaries are cleared after their last use, except the outputs. Threads may run a
     /// net at the same time if each has a scope with variables of its own for the results; otherwise use a Predictor.
-    /// errors   GraphError if an input has no value, or another thread uses the variables; those of the kernels, with
-    ///          the operator and its inputs named. After an error all variables have their previous values: everything
-    ///          that one of rowan's optimizers may reject is checked before the first one runs. Only if there is no
-    ///          memory for a later one, or if an optimizer is user-defined, are those updated before it changed
+    /// errors   On error no variable changes. Exceptions: an optimizer for which there is no memory, or one of the user
+    ///          that throws, when others have run. GraphError if an input has no value, or another thread uses the
+    ///          variables; those of the kernels, with the operator and its inputs named
     /// cost     memory is allocated from, and returned to, the thread's MemoryPool, or the net's own if there is none;
     ///          the outputs of an earlier run keep their memory until the run is complete
     void run(Scope& scope, Device exec = {}) const { order_.run(scope, exec); }
@@ -14732,7 +14960,8 @@ public:
         for (std::size_t i = 0; i < places.size(); ++i) {
             if (places[i] == nullptr) places[i] = &values[i];
         }
-        feed(feeds, values, exec);
+        std::size_t const read = feed(net_.inputs(), feeds, values, exec);
+        if (read != feeds.size() && options_.refuse_other_feeds) check_read(feeds);
         in_order(exec, [&] { net_.run(std::span<Value* const>(places), exec); });
         synchronize(exec);
         for (std::size_t i = 0; i < out_.size(); ++i) {
@@ -14743,20 +14972,11 @@ public:
     }
 
 private:
-    void feed(Feeds const& feeds, Buffer<Value>& values, Device const& exec) const {
-        auto const inputs = net_.inputs();
-        std::size_t used = 0;
-        for (std::size_t i = 0; i < inputs.size(); ++i) {
-            Variable const& v = *inputs[i];
-            if (v.role() != Role::data) continue;
-            values[i] = fed_value(v, feeds);
-            if (v.bring != nullptr) v.bring(values[i], exec, false);
-            ++used;
-        }
-        if (used == feeds.size() || !options_.refuse_other_feeds) return;
+    void check_read(Feeds const& feeds) const {
         for (auto const& named : feeds) {
             bool read = false;
-            for (Variable const* v : inputs) read = read || (v->role() == Role::data && v->name() == named.first);
+            for (Variable const* v : net_.inputs())
+                read = read || (v->role() == Role::data && v->name() == named.first);
             if (!read)
                 throw GraphError(std::string("the batch has a value for \"")
                                      .append(named.first)
@@ -14795,8 +15015,9 @@ public:
         : net_(std::array{&*predict}, parameters, options, exec) {}
 
     /// Keeps the model, which was loaded from a file.
-    /// errors   as above
-    /// cost     as above
+    /// errors   GraphError if a parameter is missing or there is a cycle; TypeError or ShapeError if a parameter
+    ///          differs from its variable
+    /// cost     that of tracing the net
     explicit Predictor(LoadedModel<T, Device> model, PredictorOptions const& options = {}, Device exec = {})
         : Predictor(model.predict, model.parameters, options, exec) {
         scope_ = std::move(model.scope);
@@ -14870,8 +15091,8 @@ Parameters fetched_parameters(ProcessGroup const& group, Cpu exec, Variable& pre
 
 }  // namespace detail
 
-/// rowan::infer on several ranks: each has a batch of its own, and of sharded tables the rows that train, or load_model,
-/// has given it. All ranks call it.
+/// rowan::infer on several ranks: each has a batch of its own, and of sharded tables the rows that train, or
+/// load_model, has given it. All ranks call it.
 ///     auto y = infer(comm, predict, {{"x", batch}}, parameters);
 /// shapes   as infer
 /// errors   on all ranks: as infer; IndexError if an id of a sharded table is not in [0, height); ShapeError if a
@@ -14977,26 +15198,41 @@ Pending<SelectedRows<T>> begin_row_allreduce(Cpu exec, C const& comm, std::span<
 }
 
 /// The sum of the parts of all ranks, merged, on every rank; parts are numbered from rank 0's first to the last rank's
-/// last. The bits are those of sum_of_parts, or of merge, on one process: they depend neither on the number of ranks nor
-/// on how parts are cut onto them, nor on the route. Sums are formed, and travel, in dtype<T>::sum and are narrowed once.
+/// last. The bits are those of sum_of_parts, or of merge, on one process: they depend neither on the number of ranks
+/// nor on how parts are cut onto them, nor on the route. Sums are formed, and travel, in dtype<T>::sum and are narrowed
+/// once.
 /// shapes   SelectedRows of the same height and row shape on all ranks, without rows if there are none
 /// errors   on all ranks: ShapeError if a rank has no parts, or heights, row shapes, element types or options differ;
 ///          nothing has changed then. What fails later on one rank is an error of get() on all; where it fails between
 ///          two exchanges, it ends all ranks
-/// cost     a merge of each part; bytes sent by a rank of P, for u distinct rows of a rank, U of all, R bytes a row: by
-///          gather (P - 1) u (R + 8), by owner (P - 1) / P (u + U) (R + 8), and 8 more for each of u if a rank has
-///          several parts; by node, of N nodes of q ranks that have w distinct rows, (q - 1) / q (u + U) (R + 8) within it
-///          and (N - 1) / N (w (R + 16) + U (R + 8)) / q to others. In the order of contributions, gather sends all n of a
-///          rank, and an owner's u (R + 8) is v (R + 16) + 24 u: of a row that lower ranks have, contributions travel one by
-///          one until a block of 64 begins, then as sums of blocks, together v, between u and n. A sort of what comes, and
-///          one sum of it
+/// cost     a merge of each part, a sort of what comes, and one sum of it; what a rank sends is in the table
+///
+/// Bytes that a rank sends, with P ranks, or N nodes of q ranks; u, w and U distinct rows of a rank, of a node and of
+/// all; R bytes a row:
+///
+/// | route | order of the sums | bytes |
+/// |---|---|---|
+/// | gather | parts | (P - 1) · u · (R + 8) |
+/// | gather | contributions | (P - 1) · n · (R + 8), of all n rows of the rank |
+/// | owner | parts, one on each rank | (P - 1) / P · (u + U) · (R + 8) |
+/// | owner | parts, several on a rank | (P - 1) / P · (u · (R + 16) + U · (R + 8)) |
+/// | owner | contributions | (P - 1) / P · (v · (R + 16) + 24 · u + U · (R + 8)) |
+/// | node | parts, in the node | (q - 1) / q · (u + U) · (R + 8) |
+/// | node | parts, to other nodes | (N - 1) / N · (w · (R + 16) + U · (R + 8)) / q |
+///
+/// v is between u and n: of a row that lower ranks have, contributions travel one by one until a block of 64 begins,
+/// then as sums of blocks.
 template <class T, communicator C>
 SelectedRows<T> row_allreduce(Cpu exec, C const& comm, std::span<SelectedRows<T> const> parts,
                               RowReduceOptions options = {}) {
     return begin_row_allreduce(exec, comm, parts, options).get();
 }
 
-/// The same for one part on each rank.
+/// Begins row_allreduce of one part on each rank.
+/// shapes     those of row_allreduce
+/// requires   the part's values do not change until get()
+/// errors     those of row_allreduce
+/// cost       that of row_allreduce, of which get() has what comes after the exchange
 template <class T, communicator C>
 Pending<SelectedRows<T>> begin_row_allreduce(Cpu exec, C const& comm, SelectedRows<T> const& part,
                                              RowReduceOptions options = {}) {
@@ -15007,7 +15243,11 @@ SelectedRows<T> row_allreduce(Cpu exec, C const& comm, SelectedRows<T> const& pa
     return row_allreduce(exec, comm, std::span(&part, 1), options);
 }
 
-/// The same for a vector of parts.
+/// Begins row_allreduce of a vector of parts.
+/// shapes     those of row_allreduce
+/// requires   the parts' values do not change until get()
+/// errors     those of row_allreduce
+/// cost       that of row_allreduce, of which get() has what comes after the exchange
 template <class T, communicator C>
 Pending<SelectedRows<T>> begin_row_allreduce(Cpu exec, C const& comm, std::vector<SelectedRows<T>> const& parts,
                                              RowReduceOptions options = {}) {
@@ -15119,8 +15359,9 @@ struct TableFiles;
 
 }  // namespace detail
 
-/// A table [partition.height, width], of which each rank has the rows that the partition deals to it; no rank ever holds
-/// the whole. All functions that take `exec`, and the constructor, are collective: every rank calls them, in one order.
+/// A table [partition.height, width], of which each rank has the rows that the partition deals to it; no rank ever
+/// holds the whole. All functions that take `exec`, and the constructor, are collective: every rank calls them, in one
+/// order.
 ///
 ///     ShardedTable<float, Cpu, Mpi> table(comm, {.height = 1'000'000'000, .ranks = comm.size()}, 64, first);
 ///     ShardedTable<float, Cpu, Mpi>::Lookup lookup;
@@ -15142,7 +15383,8 @@ public:
 
     /// Calls first(row, values), for each row of this rank, where values is a std::span<T> of `width` elements.
     /// errors   ShapeError on all ranks if the partition or width has a bad number, ranks have different partitions, or
-    ///          partition.ranks is not comm.size(); what `first` or the allocation throws, RemoteError on the other ranks
+    ///          partition.ranks is not comm.size(); what `first` or the allocation throws, RemoteError on the other
+    ///          ranks
     /// cost     the memory of this rank's rows, one call of `first` for each, one agreement
     template <std::invocable<std::int64_t, std::span<T>> F>
     ShardedTable(C comm, Partition partition, std::int64_t width, F const& first)
@@ -15172,7 +15414,8 @@ public:
     Tensor<T> const& local() const& noexcept { return local_; }
     Tensor<T> local() && noexcept { return local_.share(); }
 
-    /// The rows of the table at `ids`, which differ between ranks. Every id is asked for once. `lookup` is for exchange.
+    /// The rows of the table at `ids`, which differ between ranks. Every id is asked for once. `lookup` is for
+    /// exchange.
     /// shapes   ids of any shape, also without ids -> ids.shape + [width]
     /// errors   IndexError if an id is not in [0, height), RemoteError on the other ranks; ShapeError on all if ranks
     ///          call it of different tables; `lookup` is unchanged then
@@ -15204,9 +15447,10 @@ public:
     }
 
     /// The gradients of this rank's rows, merged, with row numbers as those of local(): for any optimizer but lamb,
-    /// which needs the norm of all rows. The parts of rank 0 come first, and so on; the sums are those of sum_of_parts or
-    /// merge over all, as row_allreduce.
-    /// shapes   SelectedRows of height `height` and rows of `width` elements, none or more -> of height local().shape(0)
+    /// which needs the norm of all rows. The parts of rank 0 come first, and so on; the sums are those of sum_of_parts
+    /// or merge over all, as row_allreduce.
+    /// shapes   SelectedRows of height `height` and rows of `width` elements, none or more -> of height
+    ///          local().shape(0)
     /// errors   ShapeError if a height or width differs, or ranks have different orders or tables; RemoteError on the
     ///          other ranks
     /// cost     a merge of each part; every distinct row sent once to its owner; two or three agreements
@@ -15234,8 +15478,8 @@ public:
         return exchange(exec, std::span<SelectedRows<T> const>(parts), order);
     }
 
-    /// The same for the gradient of a gather's result, one part for each rank. The owners know the rows from the gather,
-    /// so that values alone travel.
+    /// The gradients of this rank's rows, merged, from the gradient of a gather's result: one part for each rank. The
+    /// owners know the rows from the gather, so that values alone travel.
     /// shapes   out_grad as the result of the gather -> SelectedRows of height local().shape(0)
     /// errors   ShapeError if out_grad has another shape, `lookup` is of another table, or ranks give the lookups of
     ///          different gathers or call it of different tables; RemoteError on the other ranks
@@ -15265,13 +15509,13 @@ public:
         return sums;
     }
 
-    /// Writes the table and states of its optimizer, `<folder>/<name>`, for load on any number of ranks. The folder is one
-    /// that all ranks see. Each rank writes a file, and when all are complete, rank 0 replaces the index; until then the
-    /// old save is whole, and then it is removed. The program includes <rowan/distributed/table_files.hpp>, which needs
-    /// nanopb.
+    /// Writes the table and states of its optimizer, `<folder>/<name>`, for load on any number of ranks. The folder is
+    /// one that all ranks see. Each rank writes a file, and when all are complete, rank 0 replaces the index; until
+    /// then the old save is whole, and then it is removed. The program includes <rowan/distributed/table_files.hpp>,
+    /// which needs nanopb.
     /// shapes   each state: a row for each row of local()
-    /// errors   Error if the name is no file name; ShapeError if ranks have different names, steps or states, or a state
-    ///          has other rows; IoError if files cannot be written; RemoteError on the other ranks
+    /// errors   Error if the name is no file name; ShapeError if ranks have different names, steps or states, or a
+    ///          state has other rows; IoError if files cannot be written; RemoteError on the other ranks
     /// cost     as save_checkpoint of this rank's rows and states, three agreements
     template <class S = T>
     void save(std::string const& folder, std::string const& name, std::int64_t step,
@@ -15280,8 +15524,8 @@ public:
         if constexpr (requires { sizeof(Files); }) Files::save(*this, folder, name, step, states);
     }
 
-    /// Loads what save has written on any number of ranks, and returns its step. `states` says which states to load, and
-    /// their shapes. On error, nothing has changed.
+    /// Loads what save has written on any number of ranks, and returns its step. `states` says which states to load,
+    /// and their shapes. On error, nothing has changed.
     /// errors   FormatError on all ranks if a file is missing, damaged or of another save; ShapeError if height, width
     ///          or the shape of a state differ; TypeError if an element type does; RemoteError on the other ranks
     /// cost     reads the files of all ranks that had rows of this one, and keeps one at a time in memory
@@ -15374,14 +15618,15 @@ private:
 
 namespace rowan::inline v0 {
 
-/// A process group whose ranks are threads of one process, to test programs for many ranks without MPI. Where ranks call
-/// different operations, or one does not come, all get an error that says so; the group then is unusable.
+/// A process group whose ranks are threads of one process, to test programs for many ranks without MPI. Where ranks
+/// call different operations, or one does not come, all get an error that says so; the group then is unusable.
 class Threads {
 public:
-    /// Calls f(comm) on `ranks` threads, with a Threads for each, and returns when all have ended. A rank that waits for
-    /// others longer than `patience` throws. `per_node` ranks make a node, and what remains the last one; 0: one node.
-    /// errors   ValueError if ranks < 1 or per_node < 0; the first exception of f. The other ranks get a RemoteError that
-    ///          names its rank
+    /// Calls f(comm) on `ranks` threads, with a Threads for each, and returns when all have ended. A rank that waits
+    /// for others longer than `patience` throws. `per_node` ranks make a node, and what remains the last one; 0: one
+    /// node.
+    /// errors   ValueError if ranks < 1 or per_node < 0; the first exception of f. The other ranks get a RemoteError
+    ///          that names its rank
     /// cost     `ranks` threads
     static void run(int ranks, std::function<void(Threads const&)> const& f,
                     std::chrono::milliseconds patience = std::chrono::seconds(20), int per_node = 0);
@@ -15714,7 +15959,7 @@ void together(C const& comm, F const& f) {
 
 }  // namespace rowan::inline v0
 
-// rowan/train/detail/part_exchange.hpp: PartExchange, what a training asks of the ranks that train together.
+// rowan/train/detail/ranks.hpp: Ranks, what a training asks of the ranks that train together.
 
 namespace rowan::inline v0::detail {
 
@@ -15729,84 +15974,66 @@ struct PartRange {
     std::int64_t size() const noexcept { return end - begin; }
 };
 
-/// The sum of dense pieces, on its way.
-class PendingPieces {
-public:
-    PendingPieces() = default;
-    PendingPieces(PendingPieces const&) = delete;
-    PendingPieces& operator=(PendingPieces const&) = delete;
-    virtual ~PendingPieces() = default;
-    /// The sum, of elements dtype<T>::sum. Called once.
-    virtual DensePieces finish() = 0;
-};
-
-/// The ranks that train together: more than one. All ranks call the same functions in the same order. It is defined in
-/// distributed/, of which layers know nothing.
-class PartExchange {
+/// The ranks that train together, more than one: all that a training asks of them. All ranks call the same functions in the
+/// same order. rowan/distributed/train.hpp makes one of a communicator.
+class Ranks {
 public:
     using Words = std::array<std::int64_t, 3>;
 
-    PartExchange() = default;
-    PartExchange(PartExchange const&) = delete;
-    PartExchange& operator=(PartExchange const&) = delete;
-    virtual ~PartExchange() = default;
+    Ranks(int rank, int size) : rank_(rank), size_(size) {}
+    Ranks(Ranks const&) = delete;
+    Ranks& operator=(Ranks const&) = delete;
+    virtual ~Ranks() = default;
 
-    virtual int rank() const = 0;
-    virtual int size() const = 0;
+    int rank() const noexcept { return rank_; }
+    int size() const noexcept { return size_; }
 
     /// Runs f(words) on every rank, and returns the words of all, or of this one alone if they are the same on all. What f
     /// throws on one rank leaves this call there, and an error with its text on the others.
     /// errors   Error on all ranks if ranks come to different calls, or those of different trainers
     virtual std::vector<Words> agree(TrainCall call, std::int64_t trainer,
                                      std::function<void(Words&)> const& f) const = 0;
-
     /// Runs f(values) on every rank, as agree. Returns a number that only this call has, the same on all ranks.
     /// errors   Error on all ranks if values differ, which names one
     virtual std::int64_t agree_on(TrainCall call, std::function<void(NamedValues&)> const& f) const = 0;
 
-    /// Runs f after an agreement, as the other ranks wait for this one: what it throws ends all ranks.
+    // The others are for ranks that have agreed, and wait for each other: what fails on one ends all.
+
+    /// Runs f: what it throws ends all ranks.
     template <class F>
     void must(F const& f) const {
         run_or_end(std::cref(f));  // a reference needs no memory
     }
-
     /// out = the ranks' bytes, one after another; rank r brings counts[r].
     virtual void gather(std::span<std::byte const> in, std::span<std::byte> out,
                         std::span<std::size_t const> counts) const = 0;
-
     /// Begins to sum what the ranks have of a step of `total` parts: one piece for each node of the tree that a rank has
-    /// all parts of, of the same number of elements.
-    virtual std::unique_ptr<PendingPieces> begin_dense(Cpu exec, ElementSums const& type, DensePieces&& nodes,
-                                                       std::int64_t total) const = 0;
-    /// The same for rows: their sums, narrowed.
-    virtual RowPieces sum_rows(Cpu exec, ElementSums const& type, RowPieces&& nodes, std::int64_t total) const = 0;
-
-    /// The rows of a sharded table of this height that this rank has, ascending.
-    virtual std::vector<std::int64_t> rows_of(std::int64_t height) const = 0;
-    /// Rows of a sharded table, which may differ between ranks; `own` has those of this rank. For ranks that have agreed.
+    /// all parts of, of the same number of elements. Returns what waits for the sum, to be called once.
+    virtual std::function<DensePieces()> begin_sum(Cpu exec, ElementSums const& type, DensePieces&& nodes,
+                                                   std::int64_t total) const = 0;
+    /// The sums of rows, on every rank, or, if `own`, those of the rows that a rank has of a sharded table.
+    virtual RowPieces sum(Cpu exec, ElementSums const& type, RowPieces&& nodes, std::int64_t total, bool own) const = 0;
+    /// Rows of a sharded table, which may differ between ranks; `own` has those of this rank.
     virtual Value fetch(Cpu exec, Value const& own, std::span<std::int64_t const> rows) const = 0;
-    /// As sum_rows, but each rank gets the sums of its rows of a sharded table.
-    virtual RowPieces sum_own_rows(Cpu exec, ElementSums const& type, RowPieces&& nodes, std::int64_t total) const = 0;
-    /// The rows of a gradient that this rank has, in their order.
-    virtual Value own_rows(Value const& gradient) const = 0;
 
 private:
     virtual void run_or_end(std::function<void()> const& f) const = 0;
+
+    int rank_, size_;
 };
 
-/// Runs f(words) on all ranks, as PartExchange::agree, or, without ranks, here.
+/// Runs f(words) on all ranks, as Ranks::agree, or, without ranks, here.
 template <class F>
-std::vector<PartExchange::Words> agree(PartExchange const* ranks, TrainCall call, F const& f,
-                                       std::int64_t trainer = 0) {
+std::vector<Ranks::Words> agree(Ranks const* ranks, TrainCall call, F const& f, std::int64_t trainer = 0) {
     if (ranks != nullptr) return ranks->agree(call, trainer, std::cref(f));
-    std::vector<PartExchange::Words> alone(1);
+    std::vector<Ranks::Words> alone(1);
     f(alone[0]);
     return alone;
 }
 
-/// The same of PartExchange::agree_on.
+/// The same of Ranks::agree_on.
 template <class F>
-std::int64_t agree_on(PartExchange const* ranks, TrainCall call, F const& f) {
+std::int64_t agree_on(Ranks const* ranks, TrainCall call, F const& f) {
     if (ranks != nullptr) return ranks->agree_on(call, std::cref(f));
     NamedValues alone;
     f(alone);
@@ -15814,18 +16041,50 @@ std::int64_t agree_on(PartExchange const* ranks, TrainCall call, F const& f) {
 }
 
 /// The rows of a sharded table of this height that this process has, ascending: without ranks, all.
-inline std::vector<std::int64_t> rows_of(PartExchange const* ranks, std::int64_t height) {
-    if (ranks != nullptr) return ranks->rows_of(height);
-    std::vector<std::int64_t> all(static_cast<std::size_t>(height));
-    std::iota(all.begin(), all.end(), 0);
-    return all;
+inline std::vector<std::int64_t> rows_of(Ranks const* ranks, std::int64_t height) {
+    return ranks == nullptr ? rows_of_rank(shards_of(height, 1), 0)
+                            : rows_of_rank(shards_of(height, ranks->size()), ranks->rank());
 }
 
 /// Throws an Error on all ranks unless a word is the same on all.
-inline void check_same_word(std::vector<PartExchange::Words> const& all, std::size_t word, char const* what) {
+inline void check_same_word(std::vector<Ranks::Words> const& all, std::size_t word, char const* what) {
     for (std::size_t r = 1; r < all.size(); ++r) {
         if (all[r][word] != all[0][word])
             throw Error(std::string("train: rank ").append(std::to_string(r)).append(what).append("rank 0"));
+    }
+}
+
+/// `width` numbers of each part of a step, its cost and its weights, where this rank has those of its parts.
+inline std::vector<double> numbers_of_parts(Ranks const* ranks, std::span<double const> own, std::size_t width,
+                                            std::int64_t total) {
+    if (ranks == nullptr) return {own.begin(), own.end()};
+    std::vector<double> all;
+    ranks->must([&] {
+        all.resize(width * static_cast<std::size_t>(total));
+        std::vector<std::size_t> bytes;
+        for (int r = 0; r < ranks->size(); ++r)
+            bytes.push_back(static_cast<std::size_t>(PartRange::of_rank(total, r, ranks->size()).size()) * width *
+                            sizeof(double));
+        ranks->gather(std::as_bytes(own), std::as_writable_bytes(std::span(all)), bytes);
+    });
+    return all;
+}
+
+/// Adds the kinds, the dims and numbers for the bits of variables; of those that are sharded no bits.
+/// cost     one read of them
+inline void add_variables(NamedValues& to, std::span<Variable* const> variables) {
+    for (Variable const* const v : variables) {
+        to.add(v->name(),
+               kind_text(v->spec()).append(shape_text(v->sharded() ? v->spec().dims : v->value().spec().dims)));
+        if (v->sharded()) continue;
+        Value value = v->value().on_host();
+        if (v->spec().type == VarType::SELECTED_ROWS) {
+            auto const rows = value.row_numbers();
+            to.add(std::string("a hash of the first rows of ").append(v->name()),
+                   hash_of(std::as_bytes(std::span(rows))));
+            value = value.row_values();
+        }
+        to.add(std::string("a hash of the first value of ").append(v->name()), hash_of(value.elements().bytes));
     }
 }
 
@@ -15837,9 +16096,9 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// The PartExchange of a communicator; rowan/distributed/train.hpp defines it.
+/// A communicator as Ranks; rowan/distributed/train.hpp defines it.
 template <class C>
-class TrainRanks;
+class RanksOf;
 
 template <class C>
 concept has_ranks = requires(C const& c) {
@@ -15902,18 +16161,18 @@ public:
     template <rowan::detail::has_ranks C>
     CommOn(C const& comm) {
         static_assert(
-            requires { sizeof(rowan::detail::TrainRanks<C>); },
+            requires { sizeof(rowan::detail::RanksOf<C>); },
             "rowan::train: to train on several ranks, include <rowan/distributed/train.hpp>");
-        if constexpr (requires { sizeof(rowan::detail::TrainRanks<C>); }) {
-            if (comm.size() > 1) ranks_ = std::make_shared<rowan::detail::TrainRanks<C> const>(comm);
+        if constexpr (requires { sizeof(rowan::detail::RanksOf<C>); }) {
+            if (comm.size() > 1) ranks_ = std::make_shared<rowan::detail::RanksOf<C> const>(comm);
         }
     }
 
     /// The ranks, or nullptr.
-    rowan::detail::PartExchange const* ranks() const noexcept { return ranks_.get(); }
+    rowan::detail::Ranks const* ranks() const noexcept { return ranks_.get(); }
 
 private:
-    std::shared_ptr<rowan::detail::PartExchange const> ranks_;
+    std::shared_ptr<rowan::detail::Ranks const> ranks_;
 };
 
 /// The ranks that train a net on the host together.
@@ -15943,13 +16202,15 @@ struct EarlyStop {
     std::int64_t patience = 1;  ///< the number of epochs in a row without improvement that end the training; 0: none do
     bool larger = false;        ///< whether larger values are better
     double least = 0;           ///< a smaller change is no improvement
+
+    ROWAN_OPTIONS(EarlyStop, metric, patience, larger, least)
 };
 
 }  // namespace layer
 
 }  // namespace rowan::inline v0
 
-// rowan/train/detail/option_values.hpp: what ranks that train together must have in common, with names.
+// rowan/train/detail/option_values.hpp: the options of optimizers and clippings, as attributes and as named values.
 
 namespace rowan::inline v0::detail {
 
@@ -15976,23 +16237,46 @@ void add_option(NamedValues& to, std::string_view name, V const& v) {
     }
 }
 
+/// Adds the fields of a struct, by their names after `before`.
+template <has_fields A>
+void add_fields(NamedValues& to, char const* before, A const& a) {
+    each_field<A>([&](auto const& f) { add_option(to, std::string(before).append(f.name), a.*f.member); });
+}
+
+/// The attributes of the operator of an optimizer, an average or a clipping: what its options() returns, else its fields.
+template <class O>
+typename O::op::attributes operator_options(O const& o) {
+    if constexpr (requires { o.options(); }) {
+        return o.options();
+    } else {
+        return with_fields_of<typename O::op::attributes>(o);
+    }
+}
+
+template <class O>
+concept returns_attributes = requires(O const& o) {
+    { o.options() } -> std::same_as<typename O::op::attributes>;
+};
+
+/// Whether a struct names an operator and has its attributes.
+template <class O>
+concept has_attributes = returns_attributes<O> ||(has_fields<O>&& has_fields<typename O::op::attributes>);
+
 /// The name of an optimizer or a clipping, and its options: the fields of O, or those of its attributes; the learning
 /// rate, if neither lists any. Adam and AdamW differ in `decoupled`.
 template <class O>
 NamedValues option_values(O const& o) {
+    auto const attributes = operator_options(o);
     NamedValues all;
     all.add("", O::op::name);
-    auto const add_fields = [&]<class A>(A const& a) {
-        each_field<A>([&](auto const& f) { add_option(all, std::string(".").append(f.name), a.*f.member); });
-    };
     if constexpr (has_fields<O>) {
-        add_fields(o);
+        add_fields(all, ".", o);
     } else if constexpr (has_fields<typename O::op::attributes>) {
-        add_fields(o.options());
-    } else if constexpr (requires { o.options().learning_rate; }) {
-        add_option(all, ".learning_rate", o.options().learning_rate);
+        add_fields(all, ".", attributes);
+    } else if constexpr (requires { attributes.learning_rate; }) {
+        add_option(all, ".learning_rate", attributes.learning_rate);
     }
-    if constexpr (requires { o.options().decoupled; }) add_option(all, ".decoupled", o.options().decoupled);
+    if constexpr (requires { attributes.decoupled; }) add_option(all, ".decoupled", attributes.decoupled);
     return all;
 }
 
@@ -16093,9 +16377,10 @@ public:
     StepMap(Lod lod, std::size_t level) : StepMap(Device{}, std::move(lod), level, true) {}
 
     /// Uses the caller's order of the sequences.
-    /// errors   as above; ShapeError unless order is a flat list of one number per sequence of the level; IndexError if
-    ///          a number is not in [0, sequences) or repeats
-    /// cost     as above; an order in device memory is copied to the host, which synchronizes
+    /// errors   IndexError if lod has no such level, or a number is not in [0, sequences) or repeats; ShapeError if the
+    ///          level has more than 2^31 - 1 sequences, or order is not a flat list of one number for each
+    /// cost     O(sequences + elements), 8 bytes per element; an order in device memory is copied to the host, which
+    ///          synchronizes
     StepMap(Device const& exec, Lod lod, std::size_t level, Ids<Device> ids);
     StepMap(Lod lod, std::size_t level, Ids<Device> order) : StepMap(Device{}, std::move(lod), level, order) {}
     template <id_type I>
@@ -16672,15 +16957,17 @@ public:
     static Unpacked<T, Device> unpack(LoDTensor<T, Device> const& input, UnpackOptions options = {});
     static Unpacked<T, Device> unpack(Device const& exec, LoDTensor<T, Device> const& input,
                                       UnpackOptions options = {});
-    /// The same into *steps and *map.
-    /// errors   Error if steps or map is null; as above
-    /// cost     as above
+    /// Splits the sequences of a level into steps, as the unpack that returns them, and writes these to *steps and the
+    /// map to *map.
+    /// errors   Error if steps or map is null; those of the unpack that returns them
+    /// cost     O(rows): one read and one write of every row
     static void unpack(LoDTensor<T, Device> const& input, std::size_t level, bool sort_by_length, TensorArray* steps,
                        StepMap<Device>* map);
 
-    /// The same with an existing map. It is the adjoint of pack if `input` is the gradient of the packed batch.
+    /// Splits the sequences of a level into steps, by a map that exists. This is the adjoint of pack if `input` is the
+    /// gradient of the packed batch.
     /// errors   ShapeError if the map belongs to other sequences
-    /// cost     as above, without making the map
+    /// cost     O(rows): one read and one write of every row
     static TensorArray unpack(LoDTensor<T, Device> const& input, StepMap<Device> const& map);
     static TensorArray unpack(Device const& exec, LoDTensor<T, Device> const& input, StepMap<Device> const& map);
 
@@ -16745,132 +17032,6 @@ struct Unpacked {
     TensorArray<T, Device> steps;  ///< slot t holds the elements of step t
     StepMap<Device> map;           ///< the map that TensorArray::pack needs
 };
-
-}  // namespace rowan::inline v0
-
-// rowan/sequence/tensor_array_inl.hpp: definitions of rowan/sequence/tensor_array.hpp: the slots.
-
-namespace rowan::inline v0 {
-
-template <class T, class Device>
-void TensorArray<T, Device>::swap(TensorArray& other) noexcept {
-    slots_.swap(other.slots_);
-    packed_.swap(other.packed_);
-    layout_.swap(other.layout_);
-    std::swap(kind_, other.kind_);
-    std::swap(unstacked_, other.unstacked_);
-}
-
-template <class T, class Device>
-auto TensorArray<T, Device>::share() const -> TensorArray {
-    TensorArray alias;
-    alias.slots_.reserve(slots_.size());
-    for (auto const& slot : slots_) alias.slots_.push_back(slot ? std::optional(slot->share()) : std::nullopt);
-    alias.packed_ = packed_.share();
-    alias.layout_ = layout_;
-    alias.kind_ = kind_;
-    alias.unstacked_ = unstacked_;
-    return alias;
-}
-
-template <class T, class Device>
-LoDTensor<T, Device> TensorArray<T, Device>::read(std::size_t index) const {
-    check_written(index);
-    if (!layout_) return slots_[index]->share();
-    auto const begin = static_cast<std::size_t>(layout_->rows[index]);
-    auto const end = static_cast<std::size_t>(layout_->rows[index + 1]);
-    auto rows = packed_.slice(begin, end);
-    if (unstacked_) rows = rows.reshaped(kind_.shape);
-    return {std::move(rows), detail::StepLayout::lod(layout_, index)};
-}
-
-template <class T, class Device>
-template <std::same_as<LoDTensor<T, Device>> L>
-void TensorArray<T, Device>::write(std::size_t index, L const& value, bool data_shared) {
-    value.check();
-    kind_.check(value);
-    if (index >= max_size()) throw IndexError("index", index, max_size());
-    make_slots();
-    if (data_shared || index >= slots_.size() || !slots_[index]) {
-        LoDTensor<T, Device> stored = data_shared ? value.share() : value;
-        if (index >= slots_.size()) slots_.resize(index + 1);
-        slots_[index] = std::move(stored);
-    } else {
-        *slots_[index] = value;
-    }
-    kind_.know(value.shape(), value.lod().levels());
-}
-
-template <class T, class Device>
-void TensorArray<T, Device>::write(std::size_t index, Tensor<T, Device> const& value, bool data_shared) {
-    write(index, LoDTensor<T, Device>(value.share()), data_shared);
-}
-
-template <class T, class Device>
-template <std::same_as<LoDTensor<T, Device>> L>
-void TensorArray<T, Device>::accumulate(std::size_t index, L const& value) {
-    if (!written(index)) return write(index, value, false);
-    auto slot = read(index);
-    detail::check_same_shape("value", value.value(), slot.value());
-    if (!(slot.lod() == value.lod())) throw ShapeError("value.lod()", "another", "that of the slot");
-    if (slot.value().data() != value.value().data()) {
-        std::string name = "slots[";
-        name.append(std::to_string(index)).append("]");
-        detail::check_apart(name.c_str(), detail::bytes_of(slot.value()), "value", detail::bytes_of(value.value()));
-    }
-    detail::Accumulation<Device>::add(value.value().device(), value.value().size(), value.value().data(),
-                                      slot.value().data());
-}
-
-template <class T, class Device>
-void TensorArray<T, Device>::accumulate(std::size_t index, Tensor<T, Device> const& value) {
-    accumulate(index, LoDTensor<T, Device>(value.share()));
-}
-
-template <class T, class Device>
-void TensorArray<T, Device>::erase(std::size_t index) {
-    check_written(index);
-    make_slots();
-    slots_[index].reset();
-}
-
-template <class T, class Device>
-void TensorArray<T, Device>::resize(std::size_t size) {
-    if (size > max_size()) throw IndexError("size", size, max_size());
-    make_slots();
-    slots_.resize(size);
-}
-
-template <class T, class Device>
-Device TensorArray<T, Device>::own_exec() const {
-    if (layout_) return packed_.device();
-    for (auto const& slot : slots_) {
-        if (slot) return slot->device();
-    }
-    return Device{};
-}
-
-template <class T, class Device>
-void TensorArray<T, Device>::check_written(std::size_t index) const {
-    if (index >= size()) throw IndexError("index", index, size());
-    if (!written(index)) throw IndexError("slots", index, "was never written");
-}
-
-template <class T, class Device>
-void TensorArray<T, Device>::check_all_written() const {
-    for (std::size_t i = 0; i < size(); ++i) check_written(i);
-}
-
-template <class T, class Device>
-void TensorArray<T, Device>::make_slots() {
-    if (!layout_) return;
-    std::vector<std::optional<LoDTensor<T, Device>>> slots(size());
-    for (std::size_t i = 0; i < slots.size(); ++i) slots[i] = read(i);
-    slots_ = std::move(slots);
-    layout_ = nullptr;
-    unstacked_ = false;
-    packed_ = Tensor<T, Device>();
-}
 
 }  // namespace rowan::inline v0
 
@@ -17103,7 +17264,7 @@ Tensor<T, D> sum_parts(D const& exec, Tensor<T, D> const& tensor, Ids<> const& i
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/sequence/tensor_array_parts_inl.hpp: definitions of tensor_array.hpp: slots from and to one batch.
+// rowan/sequence/detail/tensor_array_batch.hpp: the members of TensorArray that make slots of a batch, and a batch of slots.
 
 namespace rowan::inline v0 {
 
@@ -17317,6 +17478,132 @@ Tensor<T, Device> TensorArray<T, Device>::stack_slots(Device const& exec, Ids<> 
 ROWAN_TEMPLATE(class TensorArray<float>)
 ROWAN_TEMPLATE(class TensorArray<double>)
 ROWAN_TEMPLATE(class TensorArray<std::int64_t>)
+
+}  // namespace rowan::inline v0
+
+// rowan/sequence/detail/tensor_array_slots.hpp: the members of TensorArray that read and write slots.
+
+namespace rowan::inline v0 {
+
+template <class T, class Device>
+void TensorArray<T, Device>::swap(TensorArray& other) noexcept {
+    slots_.swap(other.slots_);
+    packed_.swap(other.packed_);
+    layout_.swap(other.layout_);
+    std::swap(kind_, other.kind_);
+    std::swap(unstacked_, other.unstacked_);
+}
+
+template <class T, class Device>
+auto TensorArray<T, Device>::share() const -> TensorArray {
+    TensorArray alias;
+    alias.slots_.reserve(slots_.size());
+    for (auto const& slot : slots_) alias.slots_.push_back(slot ? std::optional(slot->share()) : std::nullopt);
+    alias.packed_ = packed_.share();
+    alias.layout_ = layout_;
+    alias.kind_ = kind_;
+    alias.unstacked_ = unstacked_;
+    return alias;
+}
+
+template <class T, class Device>
+LoDTensor<T, Device> TensorArray<T, Device>::read(std::size_t index) const {
+    check_written(index);
+    if (!layout_) return slots_[index]->share();
+    auto const begin = static_cast<std::size_t>(layout_->rows[index]);
+    auto const end = static_cast<std::size_t>(layout_->rows[index + 1]);
+    auto rows = packed_.slice(begin, end);
+    if (unstacked_) rows = rows.reshaped(kind_.shape);
+    return {std::move(rows), detail::StepLayout::lod(layout_, index)};
+}
+
+template <class T, class Device>
+template <std::same_as<LoDTensor<T, Device>> L>
+void TensorArray<T, Device>::write(std::size_t index, L const& value, bool data_shared) {
+    value.check();
+    kind_.check(value);
+    if (index >= max_size()) throw IndexError("index", index, max_size());
+    make_slots();
+    if (data_shared || index >= slots_.size() || !slots_[index]) {
+        LoDTensor<T, Device> stored = data_shared ? value.share() : value;
+        if (index >= slots_.size()) slots_.resize(index + 1);
+        slots_[index] = std::move(stored);
+    } else {
+        *slots_[index] = value;
+    }
+    kind_.know(value.shape(), value.lod().levels());
+}
+
+template <class T, class Device>
+void TensorArray<T, Device>::write(std::size_t index, Tensor<T, Device> const& value, bool data_shared) {
+    write(index, LoDTensor<T, Device>(value.share()), data_shared);
+}
+
+template <class T, class Device>
+template <std::same_as<LoDTensor<T, Device>> L>
+void TensorArray<T, Device>::accumulate(std::size_t index, L const& value) {
+    if (!written(index)) return write(index, value, false);
+    auto slot = read(index);
+    detail::check_same_shape("value", value.value(), slot.value());
+    if (!(slot.lod() == value.lod())) throw ShapeError("value.lod()", "another", "that of the slot");
+    if (slot.value().data() != value.value().data()) {
+        std::string name = "slots[";
+        name.append(std::to_string(index)).append("]");
+        detail::check_apart(name.c_str(), detail::bytes_of(slot.value()), "value", detail::bytes_of(value.value()));
+    }
+    detail::Accumulation<Device>::add(value.value().device(), value.value().size(), value.value().data(),
+                                      slot.value().data());
+}
+
+template <class T, class Device>
+void TensorArray<T, Device>::accumulate(std::size_t index, Tensor<T, Device> const& value) {
+    accumulate(index, LoDTensor<T, Device>(value.share()));
+}
+
+template <class T, class Device>
+void TensorArray<T, Device>::erase(std::size_t index) {
+    check_written(index);
+    make_slots();
+    slots_[index].reset();
+}
+
+template <class T, class Device>
+void TensorArray<T, Device>::resize(std::size_t size) {
+    if (size > max_size()) throw IndexError("size", size, max_size());
+    make_slots();
+    slots_.resize(size);
+}
+
+template <class T, class Device>
+Device TensorArray<T, Device>::own_exec() const {
+    if (layout_) return packed_.device();
+    for (auto const& slot : slots_) {
+        if (slot) return slot->device();
+    }
+    return Device{};
+}
+
+template <class T, class Device>
+void TensorArray<T, Device>::check_written(std::size_t index) const {
+    if (index >= size()) throw IndexError("index", index, size());
+    if (!written(index)) throw IndexError("slots", index, "was never written");
+}
+
+template <class T, class Device>
+void TensorArray<T, Device>::check_all_written() const {
+    for (std::size_t i = 0; i < size(); ++i) check_written(i);
+}
+
+template <class T, class Device>
+void TensorArray<T, Device>::make_slots() {
+    if (!layout_) return;
+    std::vector<std::optional<LoDTensor<T, Device>>> slots(size());
+    for (std::size_t i = 0; i < slots.size(); ++i) slots[i] = read(i);
+    slots_ = std::move(slots);
+    layout_ = nullptr;
+    unstacked_ = false;
+    packed_ = Tensor<T, Device>();
+}
 
 }  // namespace rowan::inline v0
 
@@ -17553,11 +17840,7 @@ namespace rowan::inline v0 {
 struct ConstantOptions {
     Dims dims = {};    ///< the shape of the result
     double value = 0;  ///< the value of every element
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"dims", &ConstantOptions::dims}, field{"value", &ConstantOptions::value});
-    }
+    ROWAN_OPTIONS(ConstantOptions, dims, value)
 };
 
 namespace detail {
@@ -17636,26 +17919,7 @@ namespace rowan::inline v0 {
 /// The settings of full_like.
 struct FullLikeOptions {
     double value = 0;  ///< the value of every element
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"value", &FullLikeOptions::value});
-    }
-};
-
-/// The gradient of full_like, whose result does not depend on the elements of x: zeros.
-struct full_like_grad_op : operator_of<slots<grad_of<slot::out>>, slots<grad_of<slot::x>>> {
-    static constexpr std::string_view name = "full_like_grad";
-    static constexpr unsigned row_inputs = 0b1;
-
-    static constexpr VarSpec infer(VarSpec const& out_grad) {
-        return spec::elementwise("full_like_grad: out@GRAD", out_grad);
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& out_grad) {
-        return Tensor<T, D>::zeros(exec, out_grad.shape());
-    }
+    ROWAN_OPTIONS(FullLikeOptions, value)
 };
 
 /// See full; the shape and the element type are those of x.
@@ -17664,7 +17928,7 @@ struct full_like_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, FullL
     static constexpr std::string_view brief = "An array of the shape of x, filled with the value.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr unsigned row_inputs = 0b1;
-    using grad = grad_rule<full_like_grad_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+    using grad = gradient<full_like_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, FullLikeOptions const& = {}) {
         return spec::elementwise("full_like: x", x);
@@ -17673,6 +17937,12 @@ struct full_like_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, FullL
     template <class T, class D>
     static Tensor<T, D> run(D exec, Tensor<T, D> const& x, FullLikeOptions const& options = {}) {
         return Tensor<T, D>::full(exec, x.shape(), detail::as_element<T>(options.value));
+    }
+
+    /// The gradient of full_like, whose result does not depend on the elements of x: zeros.
+    template <class T, class D>
+    static Tensor<T, D> backward(D exec, Tensor<T, D> const& out_grad) {
+        return Tensor<T, D>::zeros(exec, out_grad.shape());
     }
 };
 
@@ -18017,12 +18287,13 @@ SelectedRows<T, D> sum(D exec, std::vector<SelectedRows<T, D>> const& x) {
     return detail::Summands<D>::join(exec, x, rows, detail::new_tensor<T>(exec, shape));
 }
 
-/// The sum of both kinds: adds the tensors, then the rows of each gradient in order, as scatter_add does. Where
+/// The sum of tensors and SelectedRows: adds the tensors, then the rows of each gradient in order, as scatter_add. Where
 /// dtype<T>::sum is another type than T, the rows of all gradients are summed as in merge, and their sums are added, so
 /// that each element is narrowed once.
 /// shapes   dense of one or more, each [height, ...], sparse of that height and row shape -> [height, ...]
-/// errors   ShapeError if dense is empty or shapes differ, as above
-/// cost     as for tensors, and one scatter_add for each gradient, or a copy of all of them and a sort
+/// errors   ShapeError if dense is empty or shapes differ: it names the first one that differs from most of them
+/// cost     one read of each tensor, one write of the result, and one scatter_add for each gradient, or a copy of all
+///          of them and a sort
 template <class T, device D>
 Tensor<T, D> sum(D exec, std::vector<Tensor<T, D>> const& dense, std::vector<SelectedRows<T, D>> const& sparse) {
     if (dense.empty()) throw ShapeError("dense.size()", "0", "at least 1");
@@ -18231,7 +18502,7 @@ private:
     }
 
     // For each rule, whether it computes a requested gradient or a value that another needed rule reads.
-    std::vector<bool> needed_rules(Operator const& op) const;
+    std::vector<bool> needed_rules(Operator const& op, std::span<grad_kernel const> rules) const;
 
     Scope& scope_;
     std::string target_;
@@ -18284,10 +18555,11 @@ void GradientMaker<T, Device>::differentiate(Operator& op) {
     std::size_t const slots_in = op.kernel->inputs.size(), slots_out = op.kernel->outputs.size();
     std::vector<Variable*> in_grads(op.inputs.size());
     std::unordered_map<std::size_t, Variable*> between;  // values passed from a rule to later ones
-    auto const needed = needed_rules(op);
+    auto const rules = gradient_rules(op);
+    auto const needed = needed_rules(op, rules);
     for (std::size_t k = 0; k < needed.size(); ++k) {
         if (!needed[k]) continue;
-        grad_kernel const& rule = op.kernel->rules[k];
+        grad_kernel const& rule = rules[k];
         std::vector<Variable*> reads;
         auto const read = [&](std::span<Variable* const> held) { reads.insert(reads.end(), held.begin(), held.end()); };
         for (grad_slot const& slot : rule.reads) {
@@ -18355,8 +18627,7 @@ Variable& GradientMaker<T, Device>::dense(Variable const& result, Variable& grad
 }
 
 template <class T, class Device>
-std::vector<bool> GradientMaker<T, Device>::needed_rules(Operator const& op) const {
-    auto const rules = op.kernel->rules;
+std::vector<bool> GradientMaker<T, Device>::needed_rules(Operator const& op, std::span<grad_kernel const> rules) const {
     std::vector<bool> needed(rules.size(), false);
     auto const wanted = [&](grad_slot const& slot) {
         if (slot.kind != grad_slot::grad_of_input) return false;
@@ -18447,11 +18718,7 @@ namespace rowan::inline v0 {
 struct ClipOptions {
     double min = -1;  ///< lower bound
     double max = 1;   ///< upper bound
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"min", &ClipOptions::min}, field{"max", &ClipOptions::max});
-    }
+    ROWAN_OPTIONS(ClipOptions, min, max)
 };
 
 namespace detail {
@@ -18466,9 +18733,7 @@ inline void check_clip(ClipOptions const& options) {
 struct clip_formula {
     double min, max;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x) const {
+    ROWAN_FORMULA V operator()(V const& x) const {
         V const low = constant<V>(min), high = constant<V>(max);
         return choose(x < low, low, choose(x > high, high, x));
     }
@@ -18478,9 +18743,7 @@ struct clip_formula {
 struct clip_grad_formula {
     double min, max;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x, V const& g) const {
+    ROWAN_FORMULA V operator()(V const& x, V const& g) const {
         V const zero = constant<V>(0.0);
         return choose(x < constant<V>(min), zero, choose(x > constant<V>(max), zero, g));
     }
@@ -18511,10 +18774,10 @@ auto clip(Cpu exec, X&& x, ClipOptions options = {}) {
     return detail::clip_elements(exec, x, options);
 }
 
-/// The same for a row-sparse gradient: merges g, then clamps. The result is merged and equals the clamped dense
+/// Clamps a row-sparse gradient: merges g, then clamps every element. The result is merged and equals the clamped dense
 /// gradient.
 /// shapes   g of n rows -> one row for each distinct row id
-/// errors   ValueError as above, and if 0 is not in [min, max], because rows that are absent from g stay 0
+/// errors   ValueError if a bound is not finite, max < min, or 0 is not in [min, max]: absent rows stay 0
 /// cost     a merge, and one read and one write of its rows
 template <class T, device D>
 SelectedRows<T, D> clip(D exec, SelectedRows<T, D> const& g, ClipOptions const& options = {}) {
@@ -18539,27 +18802,12 @@ Tensor<T, D> clip_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const&
     return detail::zip_elements<detail::sum_t<T>>(exec, formula, x, out_grad);
 }
 
-struct clip_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::x>>, ClipOptions> {
-    static constexpr std::string_view name = "clip_grad";
-    static constexpr unsigned row_inputs = 0b11;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& out_grad, ClipOptions const& = {}) {
-        return spec::elementwise("clip_grad: out@GRAD", out_grad, x);
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& out_grad,
-                            ClipOptions const& options = {}) {
-        return clip_grad(exec, x, out_grad, options);
-    }
-};
-
 /// See clip; x may be dense or row-sparse.
 struct clip_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ClipOptions> {
     static constexpr std::string_view name = "clip";
     static constexpr std::string_view brief = "x limited to [min, max].";
     static constexpr unsigned row_inputs = 0b1;
-    using grad = grad_rule<clip_grad_op>;
+    using grad = gradient<clip_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, ClipOptions const& = {}) { return x; }
 
@@ -18570,6 +18818,12 @@ struct clip_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ClipOption
     template <class T, class D>
     static SelectedRows<T, D> run(D exec, SelectedRows<T, D> const& x, ClipOptions const& options = {}) {
         return clip(exec, x, options);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> backward(D exec, Tensor<T, D> const& x, Tensor<T, D> const& out_grad,
+                                 ClipOptions const& options = {}) {
+        return clip_grad(exec, x, out_grad, options);
     }
 };
 
@@ -18596,9 +18850,7 @@ template <class F>
 struct multiply_by {
     F factor;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x) const {
+    ROWAN_FORMULA V operator()(V const& x) const {
         if constexpr (std::integral<V>) {
             return product(x, static_cast<V>(factor));
         } else {
@@ -18641,11 +18893,7 @@ namespace rowan::inline v0 {
 struct ScaleOptions {
     double factor = 1;  ///< the factor
     double bias = 0;    ///< added after the multiplication
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"factor", &ScaleOptions::factor}, field{"bias", &ScaleOptions::bias});
-    }
+    ROWAN_OPTIONS(ScaleOptions, factor, bias)
 };
 
 namespace detail {
@@ -18666,22 +18914,14 @@ void check_whole_setting(char const* field, double value) {
 struct scale_formula {
     double factor;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x) const {
-        return product(x, constant<V>(factor));
-    }
+    ROWAN_FORMULA V operator()(V const& x) const { return product(x, constant<V>(factor)); }
 };
 
 /// factor · x + bias
 struct affine_formula {
     double factor, bias;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x) const {
-        return plus(product(x, constant<V>(factor)), constant<V>(bias));
-    }
+    ROWAN_FORMULA V operator()(V const& x) const { return plus(product(x, constant<V>(factor)), constant<V>(bias)); }
 };
 
 }  // namespace detail
@@ -18826,8 +19066,10 @@ detail::sum_t<T> squared_norm(D const& exec, std::type_identity_t<RowPlan<D>> co
     return detail::SquareSums<D>::planned(exec, plan, value);
 }
 
-/// The same for a gradient.
-/// cost     as above, and a RowPlan: a sort of the rows unless they are merged
+/// The sum of the squares of the elements of merge(g), in the order of squared_norm for a plan.
+/// shapes   g of n rows
+/// errors   ShapeError if g.value() does not have n rows; on a Thrust device those of synchronize
+/// cost     O(n * width), and a RowPlan: a sort of the rows unless they are merged
 template <class T, device D>
 detail::sum_t<T> squared_norm(D const& exec, SelectedRows<T, D> const& g) {
     SelectedRows<T, D>::check_value(g.value(), g.rows().size());
@@ -18944,10 +19186,7 @@ namespace rowan::inline v0 {
 struct ClipByNormOptions {
     double max_norm = 1;  ///< the maximum norm
 
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"max_norm", &ClipByNormOptions::max_norm});
-    }
+    ROWAN_OPTIONS(ClipByNormOptions, max_norm)
 };
 
 namespace detail {
@@ -18974,7 +19213,8 @@ inline NormFactor norm_factor(SquaredNorm const& squared, double max_norm) {
     return {whole, std::ldexp(ratio, half), std::ldexp(1.0, power - half)};
 }
 
-/// Whether x · factor is x · first · second, because the whole factor is not a normal number of the type of computation.
+/// Whether x · factor is x · first · second, because the whole factor is not a normal number of the type of
+/// computation.
 template <class S>
 bool in_two_steps(NormFactor const& factor) {
     if constexpr (is_machine_float<S>) return factor.whole < static_cast<double>(std::numeric_limits<S>::min());
@@ -19020,9 +19260,10 @@ private:
 
 }  // namespace detail
 
-/// Scales x to the Euclidean norm max_norm if its norm is greater. If the norm is not finite, the elements of the result
-/// are NaN or 0 by IEEE arithmetic. Right for all finite x of float, double and 16-bit types; of user-defined types where
-/// the squared norm is a normal number. Pascanu et al. 2013, On the difficulty of training recurrent neural networks.
+/// Scales x to the Euclidean norm max_norm if its norm is greater. If the norm is not finite, the elements of the
+/// result are NaN or 0 by IEEE arithmetic. Right for all finite x of float, double and 16-bit types; of user-defined
+/// types where the squared norm is a normal number. Pascanu et al. 2013, On the difficulty of training recurrent neural
+/// networks.
 /// shapes   x [n, ...] -> the same
 /// errors   ValueError if max_norm is negative or not finite; ShapeError if x has rank 0
 /// cost     two reads of x and one write of the result, and the same again if the squared norm is 0 or does not fit
@@ -19034,10 +19275,11 @@ Tensor<T, D> clip_by_norm(D const& exec, Tensor<T, D> const& x, ClipByNormOption
     return detail::scaled(exec, x, detail::norm_factor(detail::squared_of(exec, x), options.max_norm));
 }
 
-/// The same for a row-sparse gradient: merges g, then scales. The result represents the clipped dense gradient; it is
+/// Scales a row-sparse gradient to the Euclidean norm max_norm if its norm is greater (Pascanu et al. 2013): merges g,
+/// then scales, as clip_by_norm for a tensor. The result represents the clipped dense gradient; it is
 /// merged, so an optimizer does not sort its rows again.
 /// shapes   g of n rows -> one row for each distinct row id
-/// errors   ValueError as above; ShapeError if g.value() does not have n rows
+/// errors   ValueError if max_norm is negative or not finite; ShapeError if g.value() does not have n rows
 /// cost     a merge, a read of its rows, and a read and a write if they need scaling; a merged g that needs no scaling
 ///          is returned as an alias; waits for the device
 template <class T, device D>
@@ -19050,7 +19292,8 @@ SelectedRows<T, D> clip_by_norm(D const& exec, SelectedRows<T, D> const& g, Clip
 
 /// Scales all gradients, dense and row-sparse, by one factor to the global norm max_norm if their global norm, which is
 /// √(Σ norm²), is greater. The squared norms, each computed in dtype<T>::sum, are added in double, scaled where needed:
-/// those of the dense gradients in order, then those of the row-sparse ones. Right where clip_by_norm is. Pascanu et al. 2013, as above.
+/// those of the dense gradients in order, then those of the row-sparse ones. Right where clip_by_norm is. Pascanu et
+/// al. 2013, On the difficulty of training recurrent neural networks.
 /// shapes   any number of gradients of any shapes -> the same; the row-sparse ones are merged
 /// errors   as clip_by_norm
 /// cost     that of clip_by_norm for each; waits for the device once per gradient
@@ -19420,7 +19663,7 @@ void check_state(std::string const& field, Tensor<P, D> const& param, Tensor<S, 
     }
 }
 
-/// The same for all states, if the rule requires it.
+/// Checks that all states have the shape of param, if the rule requires it.
 template <class Rule, class P, class... S, class D>
 void check_states(Tensor<P, D> const& param, Tensor<S, D> const&... state) {
     if constexpr (is_elementwise<Rule>) {
@@ -19541,7 +19784,12 @@ void update_rows(D const& exec, Tensor<T, D> const& grad, Rule const& rule, Tens
     detail::RowUpdates<D>::dense(exec, grad, rule, param, state...);
 }
 
-/// The same for a plan of the gradient's rows and the gradient's value.
+/// Applies a rule to the rows of a plan, which is made once for several gradients or parameters: see update_rows for a
+/// SelectedRows. `value` has a row for each lookup of the plan.
+/// shapes   plan of n rows, value [n, ...], param [plan.height(), ...], each state [plan.height(), any dims]
+/// requires   several threads may call the rule concurrently
+/// errors   those for a SelectedRows; ShapeError if value does not have n rows
+/// cost     O(n * width), without a sort
 template <class T, device D, class Rule, class P, class... S>
 void update_rows(D const& exec, std::type_identity_t<RowPlan<D>> const& plan, Tensor<T, D> const& value,
                  Rule const& rule, Tensor<P, D>& param, Tensor<S, D>&... state) {
@@ -19655,38 +19903,22 @@ namespace lane {
 /// A number of the formula, such as an option, in the type of its elements.
 /// errors   none
 /// cost     none
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V constant(double x) {
-    return detail::constant<V>(x);
-}
+ROWAN_FORMULA V constant(double x) { return detail::constant<V>(x); }
 
 /// a · b, rounded before anything is added to it.
 /// errors   none
 /// cost     one multiplication
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V product(V const& a, V const& b) {
-    return detail::product(a, b);
-}
+ROWAN_FORMULA V product(V const& a, V const& b) { return detail::product(a, b); }
 
 /// a / b, correctly rounded.
 /// errors   none; a division by 0 gives an infinity or NaN
 /// cost     one division
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V quotient(V const& a, V const& b) {
-    return detail::quotient(a, b);
-}
+ROWAN_FORMULA V quotient(V const& a, V const& b) { return detail::quotient(a, b); }
 
 /// √x, correctly rounded.
 /// errors   none; NaN for negative x
 /// cost     one square root
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V square_root(V const& x) {
-    return detail::square_root(x);
-}
+ROWAN_FORMULA V square_root(V const& x) { return detail::square_root(x); }
 
 /// yes where mask is true, else no; mask is a comparison, such as `x > y`. Both are computed.
 /// errors   none
@@ -19769,16 +20001,12 @@ void check_moments(Options const& options) {
 }
 
 /// rate · mean + (1 - rate) · x, the next value of a decaying average
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V running_mean(double rate, V const& mean, V const& x) {
+ROWAN_FORMULA V running_mean(double rate, V const& mean, V const& x) {
     return product(constant<V>(rate), mean) + product(constant<V>(1.0 - rate), x);
 }
 
 /// g + weight_decay · p, as of a gradient with an L2 penalty
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V with_decay(V g, double weight_decay, V const& p) {
+ROWAN_FORMULA V with_decay(V g, double weight_decay, V const& p) {
     if (weight_decay != 0.0) g = g + product(constant<V>(weight_decay), p);
     return g;
 }
@@ -19847,6 +20075,8 @@ struct AdadeltaOptions {
     double rho = 0.9;            ///< decay rate of the mean squares, in [0, 1)
     double epsilon = 1e-6;       ///< added inside both square roots
     double weight_decay = 0.0;   ///< L2 penalty: weight_decay · p is added to the gradient of touched rows
+
+    ROWAN_OPTIONS(AdadeltaOptions, learning_rate, rho, epsilon, weight_decay)
 };
 
 namespace detail {
@@ -19854,9 +20084,7 @@ namespace detail {
 struct adadelta_formula {
     AdadeltaOptions options;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& grad, V& p, V& s, V& d) const {
+    ROWAN_FORMULA void operator()(V const& grad, V& p, V& s, V& d) const {
         V const g = with_decay(grad, options.weight_decay, p), epsilon = constant<V>(options.epsilon);
         s = running_mean(options.rho, s, product(g, g));
         V const step = product(quotient(square_root(V(d + epsilon)), square_root(V(s + epsilon))), g);
@@ -19900,7 +20128,11 @@ void adadelta(D const& exec, Tensor<P, D>& param, Tensor<S, D>& mean_square, Ten
                 mean_step);
 }
 
-/// The same for a plan of the gradient's rows and the gradient's value.
+/// One step of Adadelta on the rows of a plan, which is made once for several gradients or parameters; `value` has a
+/// row for each of its lookups.
+/// shapes   plan of n rows, value [n, ...], param, mean_square and mean_step [plan.height(), ...]
+/// errors   those of adadelta for a SelectedRows; ShapeError if value does not have n rows
+/// cost     that of adadelta for a SelectedRows, without the sort
 template <device D, class P, class S, class U, class G>
 void adadelta(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<S, D>& mean_square,
               Tensor<U, D>& mean_step, Tensor<G, D> const& value, AdadeltaOptions options = {}) {
@@ -19978,6 +20210,8 @@ namespace rowan::inline v0 {
 struct AdaGradOptions {
     double learning_rate = 0.01;  ///< the step size
     double epsilon = 1e-6;        ///< added to the square root
+
+    ROWAN_OPTIONS(AdaGradOptions, learning_rate, epsilon)
 };
 
 namespace detail {
@@ -19991,9 +20225,7 @@ void check(AdaGradOptions const& options) {
 struct adagrad_formula {
     AdaGradOptions options;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& g, V& p, V& m) const {
+    ROWAN_FORMULA void operator()(V const& g, V& p, V& m) const {
         m = m + product(g, g);
         V const root = square_root(m) + constant<V>(options.epsilon);
         p = p - quotient(product(constant<V>(options.learning_rate), g), root);
@@ -20012,10 +20244,10 @@ LaneRule<adagrad_formula> make_adagrad_rule(Tensor<P, D> const& param, Tensor<M,
 
 /// One step of AdaGrad (Duchi et al. 2011) on the rows of `grad` (duplicates summed first):
 ///     m += g²;  p -= learning_rate · g / (√m + epsilon)
-/// Right where g² is a number of the type of computation, the widest dtype<T>::sum of the three tensors. If g² overflows,
-/// for float from |g| = 1.9e19 on, m is infinite and p no longer changes; if it vanishes, below |g| = 2e-23, p changes by
-/// learning_rate · g / (√m + epsilon) with the old m, infinitely if this and epsilon are 0. With a moment of doubles, the
-/// bounds are 1e154 and 1e-162.
+/// Right where g² is a number of the type of computation, the widest dtype<T>::sum of the three tensors. If g²
+/// overflows, for float from |g| = 1.9e19 on, m is infinite and p no longer changes; if it vanishes, below |g| = 2e-23,
+/// p changes by learning_rate · g / (√m + epsilon) with the old m, infinitely if this and epsilon are 0. With a moment
+/// of doubles, the bounds are 1e154 and 1e-162.
 /// shapes   param and moment [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of that shape
 /// errors   ValueError if an option is not finite or epsilon is negative; ShapeError if shapes do not match; Error
 ///          as update_rows
@@ -20027,7 +20259,11 @@ void adagrad(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment, G const& 
     update_rows(exec, grad, detail::make_adagrad_rule(param, moment, options), param, moment);
 }
 
-/// The same for a plan of the gradient's rows and the gradient's value.
+/// One step of AdaGrad on the rows of a plan, which is made once for several gradients or parameters; `value` has a row
+/// for each of its lookups.
+/// shapes   plan of n rows, value [n, ...], param and moment [plan.height(), ...]
+/// errors   those of adagrad for a SelectedRows; ShapeError if value does not have n rows
+/// cost     that of adagrad for a SelectedRows, without the sort
 template <device D, class P, class M, class G>
 void adagrad(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<M, D>& moment,
              Tensor<G, D> const& value, AdaGradOptions options = {}) {
@@ -20106,6 +20342,8 @@ struct AdamOptions {
     std::int64_t step = 1;
     double weight_decay = 0.0;  ///< L2 penalty: weight_decay · p is added to the gradient of touched rows
     bool decoupled = false;     ///< AdamW: touched rows are multiplied by 1 - learning_rate · weight_decay instead
+
+    ROWAN_OPTIONS(AdamOptions, learning_rate, beta1, beta2, epsilon, step, weight_decay, decoupled)
 };
 
 namespace detail {
@@ -20116,9 +20354,7 @@ struct adam_formula {
     double correction2;
     double kept = 1.0;  // of a parameter by decoupled decay
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& grad, V& p, V& m, V& v) const {
+    ROWAN_FORMULA void operator()(V const& grad, V& p, V& m, V& v) const {
         V g = grad;
         if (options.weight_decay != 0.0) {
             if (options.decoupled) {
@@ -20151,10 +20387,10 @@ LaneRule<adam_formula> make_adam_rule(Tensor<P, D> const& param, Tensor<M, D> co
 /// Lazy: rows that are not in `grad` are unchanged, and their moments do not decay. With a dense `grad` this is
 /// standard Adam. With a weight decay, g begins as grad + weight_decay · p; if it is decoupled (Loshchilov and Hutter:
 /// Decoupled Weight Decay Regularization, 2019), p begins as p · (1 - learning_rate · weight_decay) instead, as
-/// PyTorch's AdamW. Rows that are not in `grad` do not decay.
-/// Right where g² is a number of the type of computation, the widest dtype<T>::sum of the tensors. If it overflows, for
-/// float from |g| = 1.9e19 on, v is infinite and the element no longer moves; if it vanishes, below |g| = 2e-23, it is 0
-/// in v, and the step is infinite if v and epsilon are 0. With a moment2 of doubles, the bounds are 1e154 and 1e-162.
+/// PyTorch's AdamW. Rows that are not in `grad` do not decay. Right where g² is a number of the type of computation,
+/// the widest dtype<T>::sum of the tensors. If it overflows, for float from |g| = 1.9e19 on, v is infinite and the
+/// element no longer moves; if it vanishes, below |g| = 2e-23, it is 0 in v, and the step is infinite if v and epsilon
+/// are 0. With a moment2 of doubles, the bounds are 1e154 and 1e-162.
 /// shapes   param, moment1 and moment2 [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of
 ///          that shape
 /// errors   ValueError if an option is not finite, epsilon is negative, a beta not in [0, 1) or step less than 1;
@@ -20167,7 +20403,11 @@ void adam(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment1, Tensor<V, D
     update_rows(exec, grad, detail::make_adam_rule(param, moment1, moment2, options), param, moment1, moment2);
 }
 
-/// The same for a plan of the gradient's rows and the gradient's value.
+/// One step of Adam on the rows of a plan, which is made once for several gradients or parameters; `value` has a row
+/// for each of its lookups.
+/// shapes   plan of n rows, value [n, ...], param, moment1 and moment2 [plan.height(), ...]
+/// errors   those of adam for a SelectedRows; ShapeError if value does not have n rows
+/// cost     that of adam for a SelectedRows, without the sort
 template <device D, class P, class M, class V, class G>
 void adam(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<M, D>& moment1, Tensor<V, D>& moment2,
           Tensor<G, D> const& value, AdamOptions options = {}) {
@@ -20248,6 +20488,8 @@ struct AdamaxOptions {
     /// The number of this step, counted from 1 by the caller, including batches that touch no row.
     std::int64_t step = 1;
     double weight_decay = 0.0;  ///< L2 penalty: weight_decay · p is added to the gradient of touched rows
+
+    ROWAN_OPTIONS(AdamaxOptions, learning_rate, beta1, beta2, epsilon, step, weight_decay)
 };
 
 namespace detail {
@@ -20256,9 +20498,7 @@ struct adamax_formula {
     AdamaxOptions options;
     double rate;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& grad, V& p, V& m, V& u) const {
+    ROWAN_FORMULA void operator()(V const& grad, V& p, V& m, V& u) const {
         V const g = with_decay(grad, options.weight_decay, p), zero = constant<V>(0.0);
         V const size = V(choose(g > zero, g, V(zero - g))) + constant<V>(options.epsilon);
         m = running_mean(options.beta1, m, g);
@@ -20301,7 +20541,11 @@ void adamax(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment, Tensor<U, 
     update_rows(exec, grad, detail::make_adamax_rule(param, moment, norm, options), param, moment, norm);
 }
 
-/// The same for a plan of the gradient's rows and the gradient's value.
+/// One step of AdaMax on the rows of a plan, which is made once for several gradients or parameters; `value` has a row
+/// for each of its lookups.
+/// shapes   plan of n rows, value [n, ...], param, moment and norm [plan.height(), ...]
+/// errors   those of adamax for a SelectedRows; ShapeError if value does not have n rows
+/// cost     that of adamax for a SelectedRows, without the sort
 template <device D, class P, class M, class U, class G>
 void adamax(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<M, D>& moment, Tensor<U, D>& norm,
             Tensor<G, D> const& value, AdamaxOptions options = {}) {
@@ -20446,6 +20690,8 @@ struct FtrlOptions {
     double l1 = 0.0;              ///< L1 penalty, which makes small parameters exactly 0
     double l2 = 0.0;              ///< L2 penalty
     double lr_power = -0.5;       ///< in [-1, 0]; the usual -0.5 uses the square root
+
+    ROWAN_OPTIONS(FtrlOptions, learning_rate, l1, l2, lr_power)
 };
 
 namespace detail {
@@ -20455,9 +20701,7 @@ struct ftrl_formula {
 
     /// x to the power -lr_power: the square root for -0.5, else std::pow per element, or the pow of the device's
     /// library.
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V grown(V const& x) const {
+    ROWAN_FORMULA V grown(V const& x) const {
         if (options.lr_power == -0.5) return square_root(x);
         if constexpr (is_batch<V>) {
             alignas(64) typename V::value_type lane[V::size];
@@ -20469,9 +20713,7 @@ struct ftrl_formula {
         }
     }
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& g, V& p, V& s, V& l) const {
+    ROWAN_FORMULA void operator()(V const& g, V& p, V& s, V& l) const {
         V const zero = constant<V>(0.0);
         V const l1 = constant<V>(options.l1 + 1e-10);
         V const rate = constant<V>(options.learning_rate);
@@ -20520,7 +20762,11 @@ void ftrl(D const& exec, Tensor<P, D>& param, Tensor<S, D>& squared, Tensor<L, D
     update_rows(exec, grad, detail::make_ftrl_rule(param, squared, linear, options), param, squared, linear);
 }
 
-/// The same for a plan of the gradient's rows and the gradient's value.
+/// One step of FTRL-proximal on the rows of a plan, which is made once for several gradients or parameters; `value` has
+/// a row for each of its lookups.
+/// shapes   plan of n rows, value [n, ...], param, squared and linear [plan.height(), ...]
+/// errors   those of ftrl for a SelectedRows; ShapeError if value does not have n rows
+/// cost     that of ftrl for a SelectedRows, without the sort
 template <device D, class P, class S, class L, class G>
 void ftrl(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<S, D>& squared, Tensor<L, D>& linear,
           Tensor<G, D> const& value, FtrlOptions options = {}) {
@@ -20586,6 +20832,8 @@ struct LambOptions {
     /// The number of this step, counted from 1 by the caller.
     std::int64_t step = 1;
     double weight_decay = 0.01;  ///< weight_decay · p is added to the direction
+
+    ROWAN_OPTIONS(LambOptions, learning_rate, beta1, beta2, epsilon, step, weight_decay)
 };
 
 namespace detail {
@@ -20595,9 +20843,7 @@ struct lamb_direction {
     LambOptions options;
     double correction1, correction2;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& g, V const& p, V& m, V& v) const {
+    ROWAN_FORMULA V operator()(V const& g, V const& p, V& m, V& v) const {
         auto const [mean, root] = adam_means(options, correction1, correction2, g, m, v);
         return with_decay(V(quotient(mean, root)), options.weight_decay, p);
     }
@@ -20612,9 +20858,7 @@ struct lamb_formula {
     lamb_direction direction;
     LambRate rate;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& g, V& p, V& m, V& v) const {
+    ROWAN_FORMULA void operator()(V const& g, V& p, V& m, V& v) const {
         V const factor = constant<V>(rate.factor), step = product(factor, direction(g, p, m, v));
         p = p - product(constant<V>(rate.last), product(factor, step));
     }
@@ -20741,7 +20985,10 @@ void lamb(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment1, Tensor<V, D
     if (!detail::only_checking()) detail::lamb_along(exec, param, moment1, moment2, grad, direction);
 }
 
-/// The same for a row-sparse gradient: all rows are updated.
+/// One step of LAMB for a row-sparse gradient, which stands for the dense one with zeros: all rows are updated.
+/// shapes   param, moment1 and moment2 [height, ...], grad of that height and row shape
+/// errors   those of lamb for a Tensor
+/// cost     that of lamb for a Tensor, and a sort of the rows
 template <device D, class P, class M, class V, class G>
 void lamb(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment1, Tensor<V, D>& moment2,
           SelectedRows<G, D> const& grad, LambOptions options = {}) {
@@ -20751,7 +20998,11 @@ void lamb(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment1, Tensor<V, D
     detail::lamb_of_rows(exec, grad.height(), param, moment1, moment2, grad.value(), direction, grad);
 }
 
-/// The same for a plan of the gradient's rows and the gradient's value.
+/// One step of LAMB on the rows of a plan, which is made once for several gradients or parameters; `value` has a row
+/// for each of its lookups.
+/// shapes   plan of n rows, value [n, ...], param, moment1 and moment2 [plan.height(), ...]
+/// errors   those of lamb for a SelectedRows; ShapeError if value does not have n rows
+/// cost     that of lamb for a SelectedRows, without the sort
 template <device D, class P, class M, class V, class G>
 void lamb(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<M, D>& moment1, Tensor<V, D>& moment2,
           Tensor<G, D> const& value, LambOptions options = {}) {
@@ -20832,6 +21083,8 @@ struct MomentumOptions {
     double momentum = 0.9;        ///< mu: the momentum factor
     bool nesterov = false;        ///< the step uses g + mu · v instead of v
     double weight_decay = 0.0;    ///< L2 penalty: weight_decay · p is added to the gradient of touched rows
+
+    ROWAN_OPTIONS(MomentumOptions, learning_rate, momentum, nesterov, weight_decay)
 };
 
 namespace detail {
@@ -20840,9 +21093,7 @@ template <bool nesterov>
 struct momentum_formula {
     MomentumOptions options;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& grad, V& p, V& v) const {
+    ROWAN_FORMULA void operator()(V const& grad, V& p, V& v) const {
         V const g = with_decay(grad, options.weight_decay, p);
         v = product(constant<V>(options.momentum), v) + g;
         V const step = nesterov ? g + product(constant<V>(options.momentum), v) : v;
@@ -20894,7 +21145,11 @@ void momentum(D const& exec, Tensor<P, D>& param, Tensor<V, D>& velocity, G cons
     update_rows(exec, grad, detail::make_momentum_rule(param, velocity, options), param, velocity);
 }
 
-/// The same for a plan of the gradient's rows and the gradient's value.
+/// One step of momentum on the rows of a plan, which is made once for several gradients or parameters; `value` has a
+/// row for each of its lookups.
+/// shapes   plan of n rows, value [n, ...], param and velocity [plan.height(), ...]
+/// errors   those of momentum for a SelectedRows; ShapeError if value does not have n rows
+/// cost     that of momentum for a SelectedRows, without the sort
 template <device D, class P, class V, class G>
 void momentum(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<V, D>& velocity,
               Tensor<G, D> const& value, MomentumOptions options = {}) {
@@ -20962,6 +21217,8 @@ struct RmsPropOptions {
     double rho = 0.9;             ///< decay rate of the averages, in [0, 1)
     double momentum = 0.0;        ///< the momentum factor
     double epsilon = 1e-6;        ///< added inside the square root
+
+    ROWAN_OPTIONS(RmsPropOptions, learning_rate, rho, momentum, epsilon)
 };
 
 namespace detail {
@@ -20969,24 +21226,18 @@ namespace detail {
 struct rmsprop_formula {
     RmsPropOptions options;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void move(V const& g, V const& variance, V& p, V& v) const {
+    ROWAN_FORMULA void move(V const& g, V const& variance, V& p, V& v) const {
         V const root = square_root(V(variance + constant<V>(options.epsilon)));
         v = product(constant<V>(options.momentum), v) + quotient(product(constant<V>(options.learning_rate), g), root);
         p = p - v;
     }
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& g, V& p, V& ms, V& v) const {
+    ROWAN_FORMULA void operator()(V const& g, V& p, V& ms, V& v) const {
         ms = running_mean(options.rho, ms, product(g, g));
         move(g, ms, p, v);
     }
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& g, V& p, V& ms, V& mg, V& v) const {
+    ROWAN_FORMULA void operator()(V const& g, V& p, V& ms, V& mg, V& v) const {
         ms = running_mean(options.rho, ms, product(g, g));
         mg = running_mean(options.rho, mg, g);
         V const zero = constant<V>(0.0), variance = ms - product(mg, mg);  // by rounding less than 0
@@ -21038,7 +21289,11 @@ void rmsprop(D const& exec, Tensor<P, D>& param, Tensor<S, D>& mean_square, Tens
                 velocity);
 }
 
-/// The same for a plan of the gradient's rows and the gradient's value.
+/// One step of RMSProp on the rows of a plan, which is made once for several gradients or parameters; `value` has
+/// a row for each of its lookups.
+/// shapes   plan of n rows, value [n, ...], param, mean_square and velocity [plan.height(), ...]
+/// errors   those of rmsprop for a SelectedRows; ShapeError if value does not have n rows
+/// cost     that of rmsprop for a SelectedRows, without the sort
 template <device D, class P, class S, class V, class G>
 void rmsprop(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<S, D>& mean_square,
              Tensor<V, D>& velocity, Tensor<G, D> const& value, RmsPropOptions options = {}) {
@@ -21060,8 +21315,13 @@ void rmsprop(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<S, De
     rmsprop(plan.device(), plan, param, mean_square, velocity, value, options);
 }
 
-/// The same, centered (Graves 2013), with the mean of the gradient as a third state:
-///     mg = rho · mg + (1 - rho) · g, and √(max(ms - mg², 0) + epsilon) instead of √(ms + epsilon)
+/// One step of centered RMSProp (Graves 2013) on the rows of `grad`, with the mean of the gradient as a third state:
+///     ms = rho · ms + (1 - rho) · g²;  mg = rho · mg + (1 - rho) · g
+///     v = momentum · v + learning_rate · g / √(max(ms - mg², 0) + epsilon);  p -= v
+/// shapes   param, mean_square, mean_grad and velocity [height, ...], grad a SelectedRows of that height and row shape,
+///          or a Tensor of that shape
+/// errors   ValueError if an option is not finite, epsilon is negative or rho not in [0, 1); ShapeError if shapes do
+///          not match; Error as update_rows
 /// cost     as adagrad, with three states
 template <device D, class P, class S, class A, class V, detail::gradient_on<D> G>
 void rmsprop(D const& exec, Tensor<P, D>& param, Tensor<S, D>& mean_square, Tensor<A, D>& mean_grad,
@@ -21071,7 +21331,11 @@ void rmsprop(D const& exec, Tensor<P, D>& param, Tensor<S, D>& mean_square, Tens
                 mean_square, mean_grad, velocity);
 }
 
-/// The same for a plan of the gradient's rows and the gradient's value.
+/// One step of centered RMSProp on the rows of a plan, which is made once for several gradients or parameters; `value`
+/// has a row for each of its lookups.
+/// shapes   plan of n rows, value [n, ...], param, mean_square, mean_grad and velocity [plan.height(), ...]
+/// errors   those of rmsprop for a SelectedRows; ShapeError if value does not have n rows
+/// cost     that of rmsprop for a SelectedRows, without the sort
 template <device D, class P, class S, class A, class V, class G>
 void rmsprop(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<S, D>& mean_square,
              Tensor<A, D>& mean_grad, Tensor<V, D>& velocity, Tensor<G, D> const& value, RmsPropOptions options = {}) {
@@ -21149,9 +21413,7 @@ struct rowwise_adagrad_formula {
         return square_root(moment) + constant<S>(options.epsilon);
     }
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& g, V const& root, V& p) const {
+    ROWAN_FORMULA void operator()(V const& g, V const& root, V& p) const {
         p = p - quotient(product(constant<V>(options.learning_rate), g), root);
     }
 };
@@ -21186,9 +21448,9 @@ rowwise_adagrad_rule make_rowwise_adagrad_rule(Tensor<P, D> const& param, Tensor
 
 /// One step of row-wise AdaGrad (FBGEMM; Naumov et al. 2019) on the rows of `grad` (duplicates summed first):
 ///     m += mean of g² over the row;  p -= learning_rate · g / (√m + epsilon)
-/// Right where the sum of g² over the row is a number of the type of computation; beyond, as adagrad, for the whole row.
-/// The squares are summed in 16 interleaved partial sums, reduced by a binary tree: bit-identical for all instruction
-/// sets.
+/// Right where the sum of g² over the row is a number of the type of computation; beyond, as adagrad, for the whole
+/// row. The squares are summed in 16 interleaved partial sums, reduced by a binary tree: bit-identical for all
+/// instruction sets.
 /// shapes   param [height, ...], moment [height], grad a SelectedRows of that height and row shape, or a Tensor of
 ///          param's shape
 /// errors   ValueError if an option is not finite or epsilon is negative; ShapeError if shapes do not match; Error
@@ -21201,7 +21463,11 @@ void rowwise_adagrad(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment, G
     update_rows(exec, grad, detail::make_rowwise_adagrad_rule(param, moment, options), param, moment);
 }
 
-/// The same for a plan of the gradient's rows and the gradient's value.
+/// One step of row-wise AdaGrad on the rows of a plan, which is made once for several gradients or parameters; `value`
+/// has a row for each of its lookups.
+/// shapes   plan of n rows, value [n, ...], param [plan.height(), ...], moment [plan.height()]
+/// errors   those of rowwise_adagrad for a SelectedRows; ShapeError if value does not have n rows
+/// cost     that of rowwise_adagrad for a SelectedRows, without the sort
 template <device D, class P, class M, class G>
 void rowwise_adagrad(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<M, D>& moment,
                      Tensor<G, D> const& value, AdaGradOptions options = {}) {
@@ -21262,11 +21528,7 @@ namespace detail {
 struct sgd_formula {
     double learning_rate;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& g, V& p) const {
-        p = p - product(constant<V>(learning_rate), g);
-    }
+    ROWAN_FORMULA void operator()(V const& g, V& p) const { p = p - product(constant<V>(learning_rate), g); }
 };
 
 }  // namespace detail
@@ -21291,8 +21553,11 @@ void sgd(D const& exec, Tensor<P, D>& param, SelectedRows<G, D> const& grad, dou
                                detail::sgd_formula{learning_rate});
 }
 
-/// The same for a dense gradient, which has the shape of `param`.
-/// errors   Error if param partially overlaps grad; grad may be param itself
+/// Subtracts `learning_rate * grad` from `param`, for a dense gradient.
+/// shapes   param and grad of one shape
+/// errors   ValueError if learning_rate is not finite; ShapeError if shapes do not match; Error if param partially
+///          overlaps grad; grad may be param itself
+/// cost     one read of grad, one read and one write of param
 template <device D, class P, class G>
 void sgd(D const& exec, Tensor<P, D>& param, Tensor<G, D> const& grad, double learning_rate) {
     detail::check_types<G, P>();
@@ -21300,7 +21565,12 @@ void sgd(D const& exec, Tensor<P, D>& param, Tensor<G, D> const& grad, double le
     update_rows(exec, grad, LaneRule<detail::sgd_formula>{{learning_rate}}, param);
 }
 
-/// The same for a plan of the gradient's rows and the gradient's value. Duplicates are summed first, as in merge.
+/// Subtracts `learning_rate * value` from the rows of a plan, which is made once for several gradients or parameters.
+/// Duplicates are summed first, as in merge.
+/// shapes   plan of n rows, value [n, ...], param [plan.height(), ...]
+/// errors   ValueError if learning_rate is not finite; ShapeError if shapes do not match; Error if param shares memory
+///          with value
+/// cost     O(n * width): every contribution read once, every touched row read and written once
 template <device D, class P, class G>
 void sgd(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<G, D> const& value, double learning_rate) {
     detail::check_types<G, P>();
@@ -21348,6 +21618,8 @@ namespace rowan::inline v0 {
 /// The settings of sgd.
 struct SgdOptions {
     double learning_rate = 0.01;  ///< step size
+
+    ROWAN_OPTIONS(SgdOptions, learning_rate)
 };
 
 /// See sgd; the gradient may be dense or row-sparse. Of parameters of bfloat16 and float16, duplicates are summed first,
@@ -21390,11 +21662,7 @@ struct Sgd {
     double learning_rate = 0.01;  ///< step size
 
     using op = sgd_op;
-    SgdOptions options() const { return {learning_rate}; }
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"learning_rate", &Sgd::learning_rate});
-    }
+    ROWAN_OPTIONS(Sgd, learning_rate)
 };
 
 /// AdaGrad, see rowan::adagrad.
@@ -21403,11 +21671,7 @@ struct AdaGrad {
     double epsilon = 1e-6;        ///< added to the square root
 
     using op = adagrad_op;
-    AdaGradOptions options() const { return {learning_rate, epsilon}; }
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"learning_rate", &AdaGrad::learning_rate}, field{"epsilon", &AdaGrad::epsilon});
-    }
+    ROWAN_OPTIONS(AdaGrad, learning_rate, epsilon)
 };
 
 /// AdaGrad with one scalar of state per row, see rowan::rowwise_adagrad.
@@ -21417,12 +21681,7 @@ struct RowwiseAdaGrad {
 
     using op = rowwise_adagrad_op;
     static constexpr bool one_state_per_row = true;  ///< the state has the shape [height]
-    AdaGradOptions options() const { return {learning_rate, epsilon}; }
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"learning_rate", &RowwiseAdaGrad::learning_rate},
-                     field{"epsilon", &RowwiseAdaGrad::epsilon});
-    }
+    ROWAN_OPTIONS(RowwiseAdaGrad, learning_rate, epsilon)
 };
 
 /// Gradient descent with momentum, see rowan::momentum.
@@ -21434,19 +21693,7 @@ struct Momentum {
     bool lazy = true;             ///< whether rows of a table without a gradient stay, else the update is dense
 
     using op = momentum_op;
-    /// Attributes of the operator.
-    /// errors   none
-    /// cost     O(1)
-    MomentumOptions options() const {
-        return {
-            .learning_rate = learning_rate, .momentum = momentum, .nesterov = nesterov, .weight_decay = weight_decay};
-    }
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"learning_rate", &Momentum::learning_rate}, field{"momentum", &Momentum::momentum},
-                     field{"nesterov", &Momentum::nesterov}, field{"weight_decay", &Momentum::weight_decay},
-                     field{"lazy", &Momentum::lazy});
-    }
+    ROWAN_OPTIONS(Momentum, learning_rate, momentum, nesterov, weight_decay, lazy)
 };
 
 /// Adam, see rowan::adam.
@@ -21459,24 +21706,7 @@ struct Adam {
     bool lazy = true;              ///< whether rows of a table without a gradient stay, else the update is dense
 
     using op = adam_op;
-    /// Attributes of the operator.
-    /// errors   none
-    /// cost     O(1)
-    AdamOptions options() const {
-        return {.learning_rate = learning_rate,
-                .beta1 = beta1,
-                .beta2 = beta2,
-                .epsilon = epsilon,
-                .step = 1,
-                .weight_decay = weight_decay,
-                .decoupled = false};
-    }
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"learning_rate", &Adam::learning_rate}, field{"beta1", &Adam::beta1},
-                     field{"beta2", &Adam::beta2}, field{"epsilon", &Adam::epsilon},
-                     field{"weight_decay", &Adam::weight_decay}, field{"lazy", &Adam::lazy});
-    }
+    ROWAN_OPTIONS(Adam, learning_rate, beta1, beta2, epsilon, weight_decay, lazy)
 };
 
 /// Adam with a weight decay that is no part of the gradient: a step multiplies the parameter, of a lazily updated table
@@ -21490,25 +21720,16 @@ struct AdamW {
     bool lazy = true;              ///< whether rows of a table without a gradient stay, else the update is dense
 
     using op = adam_op;
+    ROWAN_OPTIONS(AdamW, learning_rate, beta1, beta2, epsilon, weight_decay, lazy)
     /// Attributes of the operator.
     /// errors   none
     /// cost     O(1)
-    AdamOptions options() const {
-        return {.learning_rate = learning_rate,
-                .beta1 = beta1,
-                .beta2 = beta2,
-                .epsilon = epsilon,
-                .step = 1,
-                .weight_decay = weight_decay,
-                .decoupled = true};
-    }
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"learning_rate", &AdamW::learning_rate}, field{"beta1", &AdamW::beta1},
-                     field{"beta2", &AdamW::beta2}, field{"epsilon", &AdamW::epsilon},
-                     field{"weight_decay", &AdamW::weight_decay}, field{"lazy", &AdamW::lazy});
-    }
+    AdamOptions options() const;
 };
+
+inline AdamOptions AdamW::options() const {
+    return rowan::detail::with_fields_of<AdamOptions>(*this, {.decoupled = true});
+}
 
 /// AdaMax, see rowan::adamax.
 struct Adamax {
@@ -21520,23 +21741,7 @@ struct Adamax {
     bool lazy = true;              ///< whether rows of a table without a gradient stay, else the update is dense
 
     using op = adamax_op;
-    /// Attributes of the operator.
-    /// errors   none
-    /// cost     O(1)
-    AdamaxOptions options() const {
-        return {.learning_rate = learning_rate,
-                .beta1 = beta1,
-                .beta2 = beta2,
-                .epsilon = epsilon,
-                .step = 1,
-                .weight_decay = weight_decay};
-    }
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"learning_rate", &Adamax::learning_rate}, field{"beta1", &Adamax::beta1},
-                     field{"beta2", &Adamax::beta2}, field{"epsilon", &Adamax::epsilon},
-                     field{"weight_decay", &Adamax::weight_decay}, field{"lazy", &Adamax::lazy});
-    }
+    ROWAN_OPTIONS(Adamax, learning_rate, beta1, beta2, epsilon, weight_decay, lazy)
 };
 
 /// Adadelta, see rowan::adadelta.
@@ -21548,18 +21753,7 @@ struct Adadelta {
     bool lazy = true;            ///< whether rows of a table without a gradient stay, else the update is dense
 
     using op = adadelta_op;
-    /// Attributes of the operator.
-    /// errors   none
-    /// cost     O(1)
-    AdadeltaOptions options() const {
-        return {.learning_rate = learning_rate, .rho = rho, .epsilon = epsilon, .weight_decay = weight_decay};
-    }
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"learning_rate", &Adadelta::learning_rate}, field{"rho", &Adadelta::rho},
-                     field{"epsilon", &Adadelta::epsilon}, field{"weight_decay", &Adadelta::weight_decay},
-                     field{"lazy", &Adadelta::lazy});
-    }
+    ROWAN_OPTIONS(Adadelta, learning_rate, rho, epsilon, weight_decay, lazy)
 };
 
 /// LAMB, see rowan::lamb: steps in proportion to the norm of the whole parameter. So it is never lazy: a table's update
@@ -21574,23 +21768,7 @@ struct Lamb {
 
     using op = lamb_op;
     static constexpr bool lazy = false;  ///< all rows of a table are updated
-    /// Attributes of the operator.
-    /// errors   none
-    /// cost     O(1)
-    LambOptions options() const {
-        return {.learning_rate = learning_rate,
-                .beta1 = beta1,
-                .beta2 = beta2,
-                .epsilon = epsilon,
-                .step = 1,
-                .weight_decay = weight_decay};
-    }
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"learning_rate", &Lamb::learning_rate}, field{"beta1", &Lamb::beta1},
-                     field{"beta2", &Lamb::beta2}, field{"epsilon", &Lamb::epsilon},
-                     field{"weight_decay", &Lamb::weight_decay});
-    }
+    ROWAN_OPTIONS(Lamb, learning_rate, beta1, beta2, epsilon, weight_decay)
 };
 
 /// RMSProp, see rowan::rmsprop.
@@ -21602,18 +21780,7 @@ struct RmsProp {
     bool lazy = true;             ///< whether rows of a table without a gradient stay, else the update is dense
 
     using op = rmsprop_op;
-    /// Attributes of the operator.
-    /// errors   none
-    /// cost     O(1)
-    RmsPropOptions options() const {
-        return {.learning_rate = learning_rate, .rho = rho, .momentum = momentum, .epsilon = epsilon};
-    }
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"learning_rate", &RmsProp::learning_rate}, field{"rho", &RmsProp::rho},
-                     field{"momentum", &RmsProp::momentum}, field{"epsilon", &RmsProp::epsilon},
-                     field{"lazy", &RmsProp::lazy});
-    }
+    ROWAN_OPTIONS(RmsProp, learning_rate, rho, momentum, epsilon, lazy)
 };
 
 /// FTRL-proximal with lr_power -0.5, the square root, see rowan::ftrl.
@@ -21623,19 +21790,13 @@ struct Ftrl {
     double l2 = 0.0;              ///< L2 penalty
 
     using op = ftrl_op;
-    FtrlOptions options() const { return {.learning_rate = learning_rate, .l1 = l1, .l2 = l2, .lr_power = -0.5}; }
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"learning_rate", &Ftrl::learning_rate}, field{"l1", &Ftrl::l1}, field{"l2", &Ftrl::l2});
-    }
+    ROWAN_OPTIONS(Ftrl, learning_rate, l1, l2)
 };
 
-/// Requirements on an optimizer: it names an operator and returns its attributes.
+/// Requirements on an optimizer: it names an operator, and has its attributes: as fields of the same names
+/// (rowan::field), or as what options() returns.
 template <class O>
-concept optimizer_options = requires(O const& o) {
-    typename O::op;
-    { o.options() } -> std::same_as<typename O::op::attributes>;
-};
+concept optimizer_options = rowan::detail::has_attributes<O>;
 
 }  // namespace rowan::inline v0::layer
 
@@ -21671,19 +21832,16 @@ public:
     template <optimizer_options O, class... T>
     OptimizerOn(O const& o, dtypes<T...>);
 
-    /// The update of one parameter: its operator, its states, and the checks to run before the operator. Running the
-    /// checks of all parameters before the first operator makes a step all-or-nothing.
+    /// The update of one parameter: its operator and its states.
     struct Update {
         Operator* op;                   ///< updates the parameter
         std::vector<Variable*> states;  ///< optimizer states, kept between steps
         bool has_rate;                  ///< whether it has a learning rate, which a schedule can scale
-        /// Sets the step number, counted from 1, multiplies the initial learning rate by `factor`, and checks the
-        /// options.
+        /// Sets the step number, counted from 1, and multiplies the initial learning rate by `factor`.
+        std::function<void(std::int64_t step, double factor)> set;
+        /// Runs the operator on no rows, which checks its options. An operator with checks_first does so itself, as it runs.
         /// errors   ValueError if the optimizer rejects an option
-        std::function<void(std::int64_t step, double factor)> prepare;
-        /// Checks the shape of the gradient.
-        /// errors   ShapeError if it differs from the parameter's
-        std::function<void()> check_gradient;
+        std::function<void()> check;
     };
 
     /// Of an optimizer that updates all rows, by `.lazy = false` or as Lamb: replaces a row-sparse gradient by a dense
@@ -21735,11 +21893,14 @@ private:
     template <class T>
     static LoDTensor<T, Device> zeros(Dims const& dims, AnyExec exec = {});
 
+    // Adds the states of an operator and the operator, for all optimizers of one element type; with `row_states`, a state
+    // has one element for each row.
+    template <class T>
+    static Update add_states(Scope& scope, ParameterGradient const& g, op_kernel const& kernel, bool row_states,
+                             Attributes attributes);
+
     template <class T, class O>
     static Update make(O const& o, Scope& scope, ParameterGradient const& g);
-
-    template <class T>
-    static void check_shape(Variable const& param, Variable const& gradient);
 
     template <class T, class S, class Op, std::size_t... state>
     static op_kernel const& kernel_for(std::index_sequence<state...>);
@@ -21799,84 +21960,72 @@ auto OptimizerOn<Device>::zeros(Dims const& dims, AnyExec exec) -> LoDTensor<T, 
 }
 
 template <class Device>
-template <class T, class O>
-auto OptimizerOn<Device>::make(O const& o, Scope& scope, ParameterGradient const& g) -> Update {
+template <class T>
+auto OptimizerOn<Device>::add_states(Scope& scope, ParameterGradient const& g, op_kernel const& kernel, bool row_states,
+                                     Attributes attributes) -> Update {
     using S = rowan::detail::kept_t<T>;
-    using Op = typename decltype(op_for<T, O>())::type;
     Update update{};
-    Dims dims = g.parameter->spec().dims;
-    Dims rows_of_none = dims;  // running the operator on zero rows only checks its options
-    rows_of_none[0] = 0;
-    if constexpr (requires { O::one_state_per_row; }) dims = {dims[0]};
+    Dims none = g.parameter->spec().dims;  // running the operator on no rows only checks its options
+    none[0] = 0;
+    Dims dims = g.parameter->spec().dims, no_states = none;
+    if (row_states) {
+        dims = {dims[0]};
+        no_states = {0};
+    }
     bool const some_rows = g.parameter->spec().type == VarType::SELECTED_ROWS;
     if (some_rows) dims[0] = UNK;
-    Dims states_of_none = dims;
-    states_of_none[0] = 0;
     std::vector<Variable*> inputs{g.parameter};
-    auto const none = std::make_shared<std::vector<Value>>();
-    auto const add_none = [&](auto&& t) { none->emplace_back().set(std::move(t)); };
-    add_none(zeros<T>(rows_of_none));
-    for (std::string_view const name : Op::updates::names) {
-        if (name == "param") continue;
-        std::string full(g.parameter->name());
-        full.append("@").append(Op::name).append(".").append(name);
-        Variable& state = scope.new_var(full, tensor_spec<S>(dims), Role::state);
+    std::vector<Value> empty(kernel.inputs.size());
+    empty.front().set(zeros<T>(none));
+    empty.back().set(zeros<T>(none));
+    for (std::size_t i = 1; i + 1 < kernel.inputs.size(); ++i) {
+        std::string name(g.parameter->name());
+        name.append("@").append(kernel.name).append(".").append(kernel.inputs[i]);
+        Variable& state = scope.new_var(name, tensor_spec<S>(dims), Role::state);
         state.bring = &rowan::detail::bring<S, Device>;
         state.initialize = [dims, some_rows, param = g.parameter](Value& value, std::optional<std::uint64_t>,
                                                                   AnyExec exec) {
             Dims all = dims;  // a row for each of the parameter's
-            if (some_rows) {
-                auto const& rows = param->value().template get<SelectedRows<T, Device>>().rows();
-                all[0] = static_cast<std::int64_t>(rows.size());
-            }
+            if (some_rows) all[0] = static_cast<std::int64_t>(param->value().row_values().rows());
             value.set(zeros<S>(all, exec));
         };
-        if constexpr (requires { requires Op::begins_with_param; }) {
-            state.initialize = [param = g.parameter](Value& value, std::optional<std::uint64_t>, AnyExec exec) {
-                auto const& first = param->value().template get<LoDTensor<T, Device>>().value();
-                value.set(LoDTensor<S, Device>(cast<S>(exec.or_default<Device>(), first)));
-            };
-        }
         update.states.push_back(&state);
         inputs.push_back(&state);
-        add_none(zeros<S>(states_of_none));
+        empty[i].set(zeros<S>(no_states));
     }
     inputs.push_back(g.gradient);
-    add_none(zeros<T>(rows_of_none));
-    auto const attributes = std::make_shared<typename Op::attributes>(o.options());
-    op_kernel const& kernel = kernel_for<T, S, Op>(std::make_index_sequence<Op::updates::size - 1>{});
-    update.has_rate = requires { attributes->learning_rate = 1.0; };
-    update.prepare = [=, &kernel](std::int64_t step, double factor) {
-        if constexpr (requires { attributes->step = step; }) attributes->step = step;
-        if constexpr (requires { attributes->learning_rate = factor; })
-            attributes->learning_rate = o.options().learning_rate * factor;
+    update.op = &scope.new_op(kernel, std::move(inputs), std::move(attributes));
+    update.check = [op = update.op, empty = std::make_shared<std::vector<Value>>(std::move(empty))] {
         Device exec{};
         std::vector<Value*> in;
-        for (Value& value : *none) in.push_back(&value);
-        kernel.run({.exec = exec, .in = in, .out = {}, .attributes = AttributesRef(*attributes)});
+        for (Value& value : *empty) in.push_back(&value);
+        op->kernel->run({.exec = exec, .in = in, .out = {}, .attributes = op->attributes});
     };
-    update.check_gradient = [g] { check_shape<T>(*g.parameter, *g.gradient); };
-    update.op = &scope.new_op(kernel, std::move(inputs), attributes);
     return update;
 }
 
 template <class Device>
-template <class T>
-void OptimizerOn<Device>::check_shape(Variable const& param, Variable const& gradient) {
-    using Rows = SelectedRows<T, Device>;
-    auto const want = param.value().is<Rows>() ? param.value().get<Rows>().shape()
-                                               : param.value().get<LoDTensor<T, Device>>().value().shape();
-    auto const check = [&](auto const& shape) {
-        if (std::ranges::equal(shape, want)) return;
-        throw ShapeError(std::string("the gradient ").append(gradient.name()).append(".shape()"),
-                         rowan::detail::shape_text(shape),
-                         rowan::detail::shape_text(want).append(", that of ").append(param.name()));
-    };
-    if (gradient.value().is<Rows>()) {
-        check(gradient.value().get<Rows>().shape());
-    } else {
-        check(gradient.value().get<LoDTensor<T, Device>>().value().shape());
+template <class T, class O>
+auto OptimizerOn<Device>::make(O const& o, Scope& scope, ParameterGradient const& g) -> Update {
+    using S = rowan::detail::kept_t<T>;
+    using Op = typename decltype(op_for<T, O>())::type;
+    auto const attributes = std::make_shared<typename Op::attributes>(rowan::detail::operator_options(o));
+    op_kernel const& kernel = kernel_for<T, S, Op>(std::make_index_sequence<Op::updates::size - 1>{});
+    auto update = add_states<T>(
+        scope, g, kernel, requires { O::one_state_per_row; }, attributes);
+    if constexpr (requires { requires Op::begins_with_param; }) {
+        update.states[0]->initialize = [param = g.parameter](Value& value, std::optional<std::uint64_t>, AnyExec exec) {
+            auto const& first = param->value().template get<LoDTensor<T, Device>>().value();
+            value.set(LoDTensor<S, Device>(cast<S>(exec.or_default<Device>(), first)));
+        };
     }
+    update.has_rate = requires { attributes->learning_rate = 1.0; };
+    update.set = [o, attributes](std::int64_t step, double factor) {
+        if constexpr (requires { attributes->step = step; }) attributes->step = step;
+        if constexpr (requires { attributes->learning_rate = factor; })
+            attributes->learning_rate = rowan::detail::operator_options(o).learning_rate * factor;
+    };
+    return update;
 }
 
 template <class Device>
@@ -21918,7 +22067,7 @@ struct ClipByValue {
     double max = 1;   ///< upper bound
 
     using op = clip_op;
-    ClipOptions options() const { return {min, max}; }
+    ROWAN_OPTIONS(ClipByValue, min, max)
 };
 
 /// Scales the gradient of each parameter to the Euclidean norm max_norm if its norm is greater.
@@ -21926,7 +22075,7 @@ struct ClipByNorm {
     double max_norm = 1;  ///< maximum norm
 
     using op = clip_by_norm_op;
-    ClipByNormOptions options() const { return {max_norm}; }
+    ROWAN_OPTIONS(ClipByNorm, max_norm)
 };
 
 /// Scales all gradients, of any element types, by one factor to the joint Euclidean norm max_norm if their joint norm
@@ -21936,17 +22085,12 @@ struct ClipByGlobalNorm {
 
     using op = clip_by_global_norm_op;
     static constexpr bool together = true;  ///< one operator clips all gradients
-    ClipByNormOptions options() const { return {max_norm}; }
+    ROWAN_OPTIONS(ClipByGlobalNorm, max_norm)
 };
 
-/// Requirements on a kind of clipping: it names an operator with one input and one output slot, and returns its
-/// attributes.
+/// Requirements on a kind of clipping: those on an optimizer, and that the operator has one input and one output slot.
 template <class C>
-concept gradient_clip_options = requires(C const& c) {
-    typename C::op;
-    { c.options() } -> std::same_as<typename C::op::attributes>;
-    requires C::op::inputs::size == 1 && C::op::outputs::size == 1;
-};
+concept gradient_clip_options = optimizer_options<C> && C::op::inputs::size == 1 && C::op::outputs::size == 1;
 
 /// One of the kinds above, or a user-defined one with the same members, for gradients of given element types on a
 /// device; or no clipping.
@@ -21999,14 +22143,15 @@ GradientClipOn<Device>::GradientClipOn(C const& c, dtypes<T...>)
     if constexpr (requires { C::together; }) together_ = C::together;
     (kinds_.push_back({dtype<T>::wire,
                        [c](Scope& scope, std::vector<Variable*> g) {
-                           return scope.new_op<Op, Device, T>(std::move(g), c.options()).outputs;
+                           return scope.new_op<Op, Device, T>(std::move(g), rowan::detail::operator_options(c)).outputs;
                        }}),
      ...);
     if constexpr (rowan::detail::clips_mixed_types<Op>) {
         make_mixed_ = [c](Scope& scope, std::vector<Variable*> g) {
             return scope
                 .new_op(rowan::detail::whole_kernel<rowan::detail::clip_mixed_types<Op, Device, T...>>::value,
-                        std::move(g), std::make_shared<typename Op::attributes const>(c.options()))
+                        std::move(g),
+                        std::make_shared<typename Op::attributes const>(rowan::detail::operator_options(c)))
                 .outputs;
         };
     }
@@ -22057,6 +22202,8 @@ namespace rowan::inline v0 {
 /// The options of moving_average.
 struct MovingAverageOptions {
     double decay = 0.999;  ///< the part of the average that a step keeps, in [0, 1)
+
+    ROWAN_OPTIONS(MovingAverageOptions, decay)
 };
 
 namespace detail {
@@ -22064,14 +22211,10 @@ namespace detail {
 struct moving_average_formula {
     double decay;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& x, V& average) const {
+    ROWAN_FORMULA void operator()(V const& x, V& average) const {
         average = product(constant<V>(decay), average) + product(constant<V>(1.0 - decay), x);
     }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& x, V& average, V& sum) const {
+    ROWAN_FORMULA void operator()(V const& x, V& average, V& sum) const {
         (*this)(x, sum);
         average = sum;
     }
@@ -22079,8 +22222,8 @@ struct moving_average_formula {
 
 }  // namespace detail
 
-/// average = decay · average + (1 - decay) · x. The average of 16-bit numbers should be a tensor of floats: rounded to 16
-/// bits in every step, an average whose steps are less than half of its last bit does not move.
+/// average = decay · average + (1 - decay) · x. The average of 16-bit numbers should be a tensor of floats: rounded to
+/// 16 bits in every step, an average whose steps are less than half of its last bit does not move.
 /// shapes   average and x of one shape, rank at least 1
 /// errors   ShapeError if shapes differ; ValueError if decay is not in [0, 1)
 /// cost     one pass over both; the same bits for any number of threads and on every device
@@ -22108,8 +22251,8 @@ struct moving_average_op : detail::optimizer_op<MovingAverageOptions> {
     }
 };
 
-/// The same for elements that are narrower than their sums: the state `moment` is the average in the type of sums, and
-/// `param` is that average, narrowed.
+/// moving_average for elements that are narrower than their sums: the state `moment` is the average in the type of
+/// sums, and `param` is that average, narrowed.
 struct narrowed_moving_average_op : detail::optimizer_op<MovingAverageOptions, slot::moment> {
     static constexpr std::string_view name = "narrowed_moving_average";
     static constexpr bool begins_with_param = true;  // its state begins with the values of param
@@ -22141,11 +22284,7 @@ struct MovingAverage {
 
     using op = moving_average_op;
     using narrowed_op = narrowed_moving_average_op;  ///< for elements that are narrower than sums
-    MovingAverageOptions options() const { return {decay}; }
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"decay", &MovingAverage::decay});
-    }
+    ROWAN_OPTIONS(MovingAverage, decay)
 };
 
 /// A MovingAverage for parameters of given element types on a device, or none.
@@ -22184,7 +22323,7 @@ auto AverageOn<Device>::add(Scope& scope, Variable& parameter) const -> typename
     };
     auto update = update_->add(scope, {&average, &parameter});
     update.states.insert(update.states.begin(), &average);
-    update.prepare(1, 1);
+    update.check();
     return update;
 }
 
@@ -22297,14 +22436,18 @@ namespace rowan::inline v0::layer {
 
 /// Gradient accumulation: `count` batches, the parts of a step, make one step of the optimizer.
 ///     train(cost, reader, {.optimizer = layer::Adam{}, .parts = 8});
-/// The step is that of one batch of all rows, up to rounding. The gradient of a cost that is a mean is that of its parts,
-/// each weighed by what the mean divides by there: (n_0 · g_0 + n_1 · g_1 + …) / (n_0 + n_1 + …), and so is the cost. n is
-/// the number of rows; of cross_entropy_of_probabilities the number of labels that are not ignored, or the sum of their weights; of
-/// binary_cross_entropy the number of elements that are not ignored; of layer::reduce_sum(x · w) / layer::reduce_sum(w) the
-/// divisor. If no label counts in any part, cost and gradient are 0. A divisor of the net's own must not be 0 in any part:
-/// its cost is not finite, which is a ValueError. The gradients and costs of a cost that is a sum are added. What depends
-/// on parameters alone, such as a penalty, may be added to a mean. The moving statistics of batch_norm, which each part
-/// computes from those before the step, are weighed by its rows.
+/// The step is that of one batch of all rows, up to rounding. Its gradient, from the g_i of the parts, and so its cost:
+///     the cost is a sum over rows       g_0 + g_1 + …
+///     the cost is a mean over rows      (n_0 · g_0 + n_1 · g_1 + …) / (n_0 + n_1 + …)
+/// n_i is what the mean divides by in part i:
+/// - of a cross entropy the number of labels that are not ignored, or the sum of their weights,
+/// - of a binary cross entropy the number of elements that are not ignored,
+/// - of layer::reduce_sum(x · w) / layer::reduce_sum(w) the divisor, which must not be 0: that is a ValueError,
+/// - of other means the number of rows.
+///
+/// If no label counts in any part, cost and gradient are 0. What depends on parameters alone, such as a penalty, may be
+/// added to a mean. The moving statistics of batch_norm, which each part computes from those before the step, are
+/// weighed by its rows.
 ///
 /// Walking back from the cost, sums and means over rows are found behind linear operators. Another operator there, or a
 /// sum of a mean and a sum, is a GraphError; means that are added must divide by numbers in the same proportion in all
@@ -22390,18 +22533,6 @@ namespace rowan::inline v0::layer {
 ///     .schedule = [](std::int64_t step) { return 1 / (1 + 0.01 * static_cast<double>(step)); }
 using Schedule = std::function<double(std::int64_t step)>;
 
-}  // namespace rowan::inline v0::layer
-
-namespace rowan::inline v0::detail {
-
-/// Returns step / steps.
-/// errors   ValueError if steps is less than 1
-double part_of_steps(std::int64_t step, std::int64_t steps);
-
-}  // namespace rowan::inline v0::detail
-
-namespace rowan::inline v0::layer {
-
 // ExponentialDecay and CosineDecay use std::pow and std::cos of the C library; StepDecay only multiplies.
 
 /// A constant factor.
@@ -22468,7 +22599,8 @@ struct Warmup {
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION double part_of_steps(std::int64_t step, std::int64_t steps) {
+/// step / steps
+inline double part_of_steps(std::int64_t step, std::int64_t steps) {
     if (steps < 1) throw ValueError("steps", steps, "1 or more");
     return static_cast<double>(step) / static_cast<double>(steps);
 }
@@ -22743,20 +22875,12 @@ ROWAN_HD S mean_of(S const& total, std::size_t n) {
 
 /// p, q -> (p - q)²
 struct squared_difference {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& p, V const& q) const {
-        return product(V(p - q), V(p - q));
-    }
+    ROWAN_FORMULA V operator()(V const& p, V const& q) const { return product(V(p - q), V(p - q)); }
 };
 
 /// x, which the caller converts to another type
 struct same_number {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x) const {
-        return x;
-    }
+    ROWAN_FORMULA V operator()(V const& x) const { return x; }
 };
 
 /// Reduces whole tensors on a device. The Thrust specialization is in rowan/thrust/op/detail/reduction.hpp.
@@ -22779,16 +22903,16 @@ struct Totals<Cpu> {
         *out = dtype<T>::narrow(mean ? mean_of(total, count) : total);
     }
 
-    /// The mean of the squared differences of n elements.
+    /// The sum of the squared differences of n elements, or their mean.
     template <class T>
-    static void mean_square(Cpu exec, std::size_t n, T const* a, T const* b, T* out) {
+    static void of_squares(Cpu exec, std::size_t n, T const* a, T const* b, bool mean, T* out) {
         using S = sum_t<T>;
         S const total = blocked_sum<S>(exec, n, [&](std::size_t begin, std::size_t end) {
             std::array<S, sum_block> squares;
             zip_lanes<S>(squared_difference{}, end - begin, squares.data(), a + begin, b + begin);
             return interleaved_sum<S>(end - begin, static_cast<S const*>(squares.data()), same_number{});
         });
-        *out = dtype<T>::narrow(mean_of(total, n));
+        *out = dtype<T>::narrow(mean ? mean_of(total, n) : total);
     }
 };
 
@@ -22859,12 +22983,7 @@ struct BinaryCrossEntropyOptions {
     Reduction reduction = Reduction::mean;  ///< applied to the losses of the elements
     /// elements with this label do not count: their loss and gradient are 0, and the mean is that of the others
     std::optional<std::int64_t> ignore_index = {};
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"reduction", &BinaryCrossEntropyOptions::reduction},
-                     field{"ignore_index", &BinaryCrossEntropyOptions::ignore_index});
-    }
+    ROWAN_OPTIONS(BinaryCrossEntropyOptions, reduction, ignore_index)
 };
 
 /// The settings of losses that have no others.
@@ -22873,11 +22992,7 @@ struct LossOptions {
 
     /// Those of losses that can also ignore labels, which these options do not.
     operator BinaryCrossEntropyOptions() const { return {.reduction = reduction}; }
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"reduction", &LossOptions::reduction});
-    }
+    ROWAN_OPTIONS(LossOptions, reduction)
 };
 
 /// The settings of cross_entropy_of_probabilities and cross_entropy.
@@ -22886,58 +23001,35 @@ struct CrossEntropyOptions {
     std::optional<std::int64_t> ignore_index = {};  ///< rows with this label do not count
     std::optional<std::int64_t> axis = {};          ///< the axis of the classes; default the last one
     std::vector<double> weights = {};               ///< a factor of the losses for each class; empty: all are 1
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"reduction", &CrossEntropyOptions::reduction},
-                     field{"ignore_index", &CrossEntropyOptions::ignore_index},
-                     field{"axis", &CrossEntropyOptions::axis}, field{"weights", &CrossEntropyOptions::weights});
-    }
+    ROWAN_OPTIONS(CrossEntropyOptions, reduction, ignore_index, axis, weights)
 };
 
 /// The settings of huber.
 struct HuberOptions {
     double delta = 1;                       ///< the distance at which the loss becomes linear, above 0
     Reduction reduction = Reduction::mean;  ///< applied to the losses of the elements
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"delta", &HuberOptions::delta}, field{"reduction", &HuberOptions::reduction});
-    }
+    ROWAN_OPTIONS(HuberOptions, delta, reduction)
 };
 
 /// The settings of smooth_l1.
 struct SmoothL1Options {
     double beta = 1;  ///< the distance at which the loss becomes linear, at least 0; Paddle's 1 / sigma²
     Reduction reduction = Reduction::mean;  ///< applied to the losses of the elements
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"beta", &SmoothL1Options::beta}, field{"reduction", &SmoothL1Options::reduction});
-    }
+    ROWAN_OPTIONS(SmoothL1Options, beta, reduction)
 };
 
 /// The settings of binary_cross_entropy_with_epsilon.
 struct BinaryCrossEntropyWithEpsilonOptions {
     double epsilon = 1e-4;                  ///< added to probabilities, at least 0
     Reduction reduction = Reduction::mean;  ///< applied to the losses of the elements
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"epsilon", &BinaryCrossEntropyWithEpsilonOptions::epsilon},
-                     field{"reduction", &BinaryCrossEntropyWithEpsilonOptions::reduction});
-    }
+    ROWAN_OPTIONS(BinaryCrossEntropyWithEpsilonOptions, epsilon, reduction)
 };
 
 /// The settings of margin_ranking and cosine_embedding.
 struct MarginOptions {
     double margin = 0;  ///< of margin_ranking: where the loss ends; of the other one: where it begins
     Reduction reduction = Reduction::mean;  ///< applied to the losses of the elements
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"margin", &MarginOptions::margin}, field{"reduction", &MarginOptions::reduction});
-    }
+    ROWAN_OPTIONS(MarginOptions, margin, reduction)
 };
 
 }  // namespace rowan::inline v0
@@ -22968,36 +23060,14 @@ struct CostDivisor {
     double rounding() const;
 };
 
+/// The first tensor whose first dim is UNK, walking back from the cost through what writes it, nearest first and inputs
+/// in order; or nullptr.
+/// cost     one pass over the net
+Variable* rows_variable(Variable& cost);
 /// The rows of a variable, whose other dims are known, or its elements.
 Counted counted_rows(Variable& v);
 /// The rows of which an operator computes a mean, those of its first input, or none.
 std::optional<Counted> rows_of_input(Operator const& op);
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/train/detail/rows_variable.hpp: rows_variable, the variable whose rows weigh a part of a step.
-
-namespace rowan::inline v0::detail {
-
-/// The first tensor whose first dim is UNK, walking back from the cost through what writes it, nearest first and inputs
-/// in order; or nullptr.
-/// cost     one pass over the net
-inline Variable* rows_variable(Variable& cost) {
-    std::vector<Variable*> found{&cost};
-    std::unordered_set<Variable const*> seen{&cost};
-    for (std::size_t i = 0; i < found.size(); ++i) {
-        Variable& v = *found[i];
-        if (v.role() == Role::parameter || v.role() == Role::state) continue;
-        auto const& spec = v.spec();
-        if (spec.type == VarType::LOD_TENSOR && !spec.dims.empty() && spec.dims[0] == UNK) return &v;
-        for (Operator const* const op : v.writers()) {
-            for (Variable* const in : op->inputs) {
-                if (seen.insert(in).second) found.push_back(in);
-            }
-        }
-    }
-    return nullptr;
-}
 
 }  // namespace rowan::inline v0::detail
 
@@ -23009,6 +23079,7 @@ inline Variable* rows_variable(Variable& cost) {
 #include <cmath>
 #include <cstddef>
 #include <cstring>
+#include <unordered_set>
 
 namespace rowan::inline v0::detail {
 
@@ -23107,6 +23178,23 @@ ROWAN_FUNCTION double CostDivisor::rounding() const {
         if (type == dtype<bfloat16>::wire) all = std::max(all, 2e-2);
     }
     return all;
+}
+
+ROWAN_FUNCTION Variable* rows_variable(Variable& cost) {
+    std::vector<Variable*> found{&cost};
+    std::unordered_set<Variable const*> seen{&cost};
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        Variable& v = *found[i];
+        if (v.role() == Role::parameter || v.role() == Role::state) continue;
+        auto const& spec = v.spec();
+        if (spec.type == VarType::LOD_TENSOR && !spec.dims.empty() && spec.dims[0] == UNK) return &v;
+        for (Operator const* const op : v.writers()) {
+            for (Variable* const in : op->inputs) {
+                if (seen.insert(in).second) found.push_back(in);
+            }
+        }
+    }
+    return nullptr;
 }
 
 ROWAN_FUNCTION Counted counted_rows(Variable& v) {
@@ -23259,9 +23347,7 @@ namespace rowan::inline v0::detail {
 /// Adds four contributions to a sum, one after the other.
 template <class Fold>
 struct fold_four {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& a, V const& b, V const& c, V const& d, V& to) const {
+    ROWAN_FORMULA void operator()(V const& a, V const& b, V const& c, V const& d, V& to) const {
         Fold{}(a, to);
         Fold{}(b, to);
         Fold{}(c, to);
@@ -23551,13 +23637,7 @@ void fold_axes(D const& exec, AxisReduction r, From const* x, To* out) {
     AxisSums<D>::template sum_blocks<S, Fold>(exec, r, static_cast<S const*>(from), out);
 }
 
-/// Sums along the reduced axes of x.
-template <class T, class D>
-void sum_axes(D const& exec, AxisReduction const& r, T const* x, T* out) {
-    fold_axes<sum_t<T>, add_lanes>(exec, r, x, out);
-}
-
-/// Copies elements from offsets given by their axes, such as the gradient of sum_axes: every element gets that of the
+/// Copies elements from offsets given by their axes, such as the gradient of sums along axes: every element gets that of the
 /// sum that it is part of.
 template <class T>
 struct CopyByAxes {
@@ -23594,7 +23674,168 @@ void repeat_sums(D const& exec, typename Tensor<T, D>::shape_type const& shape, 
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/op/reduce/reduce_sum.hpp: reduce_sum, the sums of a tensor's elements along some axes.
+// rowan/op/detail/unary.hpp: operators that apply a formula to every element, made from the formula and its gradient.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// A formula has a `name`, its `value` of x, and the gradient of x from that of the result: `gradient_of_out` of the
+/// result, or `gradient_of_x` of x, whichever is cheaper. They are templates over SIMD registers and scalars. A formula
+/// with settings has a type `options` and takes them as the last argument; one that is also for integers has
+/// `integers = true`.
+template <class Formula>
+struct formula_options {
+    using type = no_attributes;
+};
+template <class Formula>
+requires requires { typename Formula::options; }
+struct formula_options<Formula> {
+    using type = typename Formula::options;
+};
+template <class Formula>
+using options_of = typename formula_options<Formula>::type;
+
+template <class Formula>
+inline constexpr bool for_integers = requires {
+    Formula::integers;
+};
+template <class Formula>
+inline constexpr bool reads_out = requires(float x) {
+    Formula::gradient_of_out(x, x);
+}
+|| requires(float x, options_of<Formula> const& o) { Formula::gradient_of_out(x, x, o); };
+
+template <class Formula>
+struct UnaryValue {
+    options_of<Formula> options;
+
+    ROWAN_FORMULA V operator()(V const& x) const {
+        if constexpr (requires { Formula::value(x); }) {
+            return Formula::value(x);
+        } else {
+            return Formula::value(x, options);
+        }
+    }
+};
+
+template <class Formula>
+struct UnaryGradient {
+    options_of<Formula> options;
+
+    ROWAN_FORMULA V operator()(V const& saved, V const& g) const {
+        if constexpr (requires { Formula::gradient_of_out(saved, g); }) {
+            return Formula::gradient_of_out(saved, g);
+        } else if constexpr (requires { Formula::gradient_of_out(saved, g, options); }) {
+            return Formula::gradient_of_out(saved, g, options);
+        } else if constexpr (requires { Formula::gradient_of_x(saved, g); }) {
+            return Formula::gradient_of_x(saved, g);
+        } else {
+            return Formula::gradient_of_x(saved, g, options);
+        }
+    }
+};
+
+/// errors   ValueError if a number among the options is not finite, and as Formula::check
+template <class Formula>
+constexpr void check_options(options_of<Formula> const& options) {
+    if constexpr (has_fields<options_of<Formula>>) {
+        each_field<options_of<Formula>>(
+            [&](auto const& field) { check_finite(field.name.data(), options.*field.member); });
+    }
+    if constexpr (requires { Formula::check(options); }) Formula::check(options);
+}
+
+/// The formula applied to every element.
+template <class Formula, class D, class T>
+Tensor<T, D> unary(D const& exec, Tensor<T, D> const& x, options_of<Formula> const& options = {}) {
+    static_assert(floating_element<T> || for_integers<Formula>,
+                  "rowan: this function needs x of a floating-point type: convert it");
+    check_options<Formula>(options);
+    return zip_elements<sum_t<T>>(exec, UnaryValue<Formula>{options}, x);
+}
+
+/// The gradient of x from `saved`, which is the result or x, and the gradient of the result.
+template <class Formula, class D, class T>
+Tensor<T, D> unary_grad(D const& exec, Tensor<T, D> const& saved, Tensor<T, D> const& out_grad,
+                        options_of<Formula> const& options = {}) {
+    check_same_shape("out_grad", out_grad, saved);
+    return zip_elements<sum_t<T>>(exec, UnaryGradient<Formula>{options}, saved, out_grad);
+}
+
+}  // namespace detail
+
+/// The gradient operator of a unary_op.
+template <class Formula>
+struct unary_grad_op
+    : operator_of<slots<std::conditional_t<detail::reads_out<Formula>, slot::out, slot::x>, grad_of<slot::out>>,
+                  slots<grad_of<slot::x>>, detail::options_of<Formula>> {
+    static constexpr std::string_view name = detail::joined_name<Formula, detail::grad_op_suffix>::value;
+    static constexpr unsigned row_inputs = 0b11;
+
+    static constexpr VarSpec infer(VarSpec const& saved, VarSpec const& out_grad,
+                                   detail::options_of<Formula> const& = {}) {
+        return spec::elementwise(detail::joined_name<unary_grad_op, detail::out_grad_suffix>::value.data(), out_grad,
+                                 saved);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& saved, Tensor<T, D> const& out_grad,
+                            detail::options_of<Formula> const& options = {}) {
+        return detail::unary_grad<Formula>(exec, saved, out_grad, options);
+    }
+};
+
+/// An operator that applies a formula to every element.
+template <class Formula>
+struct unary_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, detail::options_of<Formula>> {
+    static constexpr std::string_view name = Formula::name, brief = Formula::brief;
+    static constexpr Elements elements = detail::for_integers<Formula> ? Elements::numbers : Elements::floats;
+    static constexpr unsigned row_inputs = 0b1;
+    using grad = grad_rule<unary_grad_op<Formula>>;
+
+    static constexpr VarSpec infer(VarSpec const& x, detail::options_of<Formula> const& options = {}) {
+        detail::check_options<Formula>(options);
+        return spec::elementwise(detail::joined_name<Formula, detail::x_suffix>::value.data(), x);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, detail::options_of<Formula> const& options = {}) {
+        return detail::unary<Formula>(exec, x, options);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+/// Defines the function f of elements, with and without an execution, and its operators f_op and f_grad_op, from
+/// detail::f_formula; with the type of its options, if it has some.
+#define ROWAN_ELEMENTWISE(f, ...)                                                                        \
+    template <class T, device D>                                                                         \
+    Tensor<T, D> f(D const& exec, Tensor<T, D> const& x __VA_OPT__(, __VA_ARGS__ const& options = {})) { \
+        return detail::unary<detail::f##_formula>(exec, x __VA_OPT__(, options));                        \
+    }                                                                                                    \
+    template <class T, class Device>                                                                     \
+    Tensor<T, Device> f(Tensor<T, Device> const& x __VA_OPT__(, __VA_ARGS__ const& options = {})) {      \
+        return detail::unary<detail::f##_formula>(x.device(), x __VA_OPT__(, options));                  \
+    }                                                                                                    \
+    ROWAN_ELEMENTWISE_OPERATORS(f)
+
+/// The same where xtensor has a function of that name, which a tensor would fit as well.
+#define ROWAN_ELEMENTWISE_OF_XTENSOR(f)                                         \
+    template <class T, device D>                                                \
+    Tensor<T, D> f(D const& exec, Tensor<T, D> const& x) {                      \
+        return detail::unary<detail::f##_formula>(exec, x);                     \
+    }                                                                           \
+    template <class X>                                                          \
+    requires detail::tensor_argument<X>                                         \
+    auto f(X&& x) { return detail::unary<detail::f##_formula>(x.device(), x); } \
+    ROWAN_ELEMENTWISE_OPERATORS(f)
+
+#define ROWAN_ELEMENTWISE_OPERATORS(f)                                     \
+    using f##_op = unary_op<detail::f##_formula>;           /**< See f. */ \
+    using f##_grad_op = unary_grad_op<detail::f##_formula>; /**< The gradient of f. */
+
+// rowan/op/reduce/reduce_options.hpp: ReduceOptions, the axes of a reduction.
 
 namespace rowan::inline v0 {
 
@@ -23602,36 +23843,159 @@ namespace rowan::inline v0 {
 struct ReduceOptions {
     std::vector<std::int64_t> axes{};  ///< in any order; -1 is the last one; empty: all axes
     bool keep_dims = false;            ///< whether the result has dims of 1 for these axes
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"axes", &ReduceOptions::axes}, field{"keep_dims", &ReduceOptions::keep_dims});
-    }
+    ROWAN_OPTIONS(ReduceOptions, axes, keep_dims)
 };
+
+}  // namespace rowan::inline v0
+
+// rowan/op/detail/reduce_op.hpp: operators that reduce a tensor along some axes, made from their rules.
+
+namespace rowan::inline v0 {
 
 namespace detail {
 
-/// The sums along these axes, see reduce_sum.
-template <class T, class D>
-Tensor<T, D> summed_along(D const& exec, Tensor<T, D> const& x, std::span<std::int64_t const> axes, bool keep_dims) {
+// A rule has a name, a brief and elements. `of` writes the results, `of_none` returns those of a tensor without elements, and `grad` the
+// gradient of the elements, which reads the results if `reads_out`.
+
+/// The reduction of x by a rule along these axes.
+template <class Rule, class T, class D>
+Tensor<T, D> fold_along(D const& exec, Tensor<T, D> const& x, std::span<std::int64_t const> axes, bool keep_dims) {
     ElementLoops<D>::check(exec, x);
     auto const reduced = checked_axes(axes, x.dimension());
     auto const shape = reduced_shape(x.shape(), reduced, keep_dims);
-    if (x.size() == 0) return Tensor<T, D>::zeros(exec, shape);
+    if (x.size() == 0) return Rule::of_none(exec, x, shape);
     auto out = new_tensor<T>(exec, shape);
-    sum_axes(exec, reduction_of(x.shape(), reduced), x.data(), out.data());
+    Rule::of(exec, reduction_of(x.shape(), reduced), x.data(), out.data());
     return out;
+}
+template <class Rule, class T, class D>
+Tensor<T, D> fold_along(D const& exec, Tensor<T, D> const& x, ReduceOptions const& options) {
+    return fold_along<Rule>(exec, x, options.axes, options.keep_dims);
+}
+
+/// Its gradient; `out`, the result, is used if Rule::reads_out.
+template <class Rule, class T, class D>
+Tensor<T, D> fold_along_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& out,
+                             Tensor<T, D> const& out_grad, ReduceOptions const& options) {
+    ElementLoops<D>::check(exec, x, out, out_grad);
+    auto const reduced = checked_axes(options.axes, x.dimension());
+    auto const shape = reduced_shape(x.shape(), reduced, options.keep_dims);
+    auto const check = [&](char const* field, Tensor<T, D> const& of) {
+        if (of.shape() != shape) throw ShapeError(field, shape_text(of.shape()), shape_text(shape));
+    };
+    check("out_grad.shape()", out_grad);
+    if (Rule::reads_out) check("out.shape()", out);
+    if (x.size() == 0) return Tensor<T, D>::zeros(exec, x.shape());
+    return Rule::grad(exec, x, out.data(), out_grad, reduced);
 }
 
 /// The spec of a reduction: the levels of x if axis 0 is kept.
-constexpr VarSpec reduced_spec(char const* field, VarSpec const& x, ReduceOptions const& options) {
+constexpr VarSpec reduced_spec(char const* field, VarSpec const& x, std::span<std::int64_t const> axes,
+                               bool keep_dims) {
     spec::dense(field, x);
-    auto const reduced = checked_axes(options.axes, x.dims.size());
+    auto const reduced = checked_axes(axes, x.dims.size());
     return {.type = VarType::LOD_TENSOR,
             .dtype = x.dtype,
-            .dims = reduced_shape(x.dims, reduced, options.keep_dims),
+            .dims = reduced_shape(x.dims, reduced, keep_dims),
             .lod_level = reduced[0] || x.dims.empty() ? 0 : x.lod_level};
 }
+
+}  // namespace detail
+
+/// The gradient of x in a reduce_op. Of a sum: each element gets the gradient of its sum; of a mean: its share. Of a
+/// maximum or minimum: the elements that equal the result get equal shares (those that are NaN if it is NaN), as in
+/// PyTorch's amax. Of a product: each element gets the product of the others, also if elements are zero or infinite: the
+/// product of all, divided by the element. It is right also where the product of all is not a number of T.
+template <class Rule>
+struct reduce_grad_op : operator_of<std::conditional_t<Rule::reads_out, slots<slot::x, slot::out, grad_of<slot::out>>,
+                                                       slots<slot::x, grad_of<slot::out>>>,
+                                    slots<grad_of<slot::x>>, ReduceOptions> {
+    static constexpr std::string_view name = detail::joined_name<Rule, detail::grad_op_suffix>::value;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& out_grad, ReduceOptions const& options = {}) {
+        constexpr char const* field = detail::joined_name<reduce_grad_op, detail::out_grad_suffix>::value.data();
+        auto const sums = detail::reduced_spec(field, x, options.axes, options.keep_dims);
+        spec::elementwise(field, out_grad, sums);
+        return x;
+    }
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, VarSpec const& out_grad,
+                                   ReduceOptions const& options = {}) {
+        return infer(x, out_grad, options);
+    }
+
+    template <class T, class D>
+    requires(Rule::reads_out) static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& out,
+                                                      Tensor<T, D> const& out_grad, ReduceOptions const& options = {}) {
+        return detail::fold_along_grad<Rule>(exec, x, out, out_grad, options);
+    }
+    template <class T, class D>
+    requires(!Rule::reads_out) static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& out_grad,
+                                                       ReduceOptions const& options = {}) {
+        return detail::fold_along_grad<Rule>(exec, x, out_grad, out_grad, options);
+    }
+};
+
+/// A reduction along axes.
+template <class Rule>
+struct reduce_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ReduceOptions> {
+    static constexpr std::string_view name = Rule::name, brief = Rule::brief;
+    static constexpr Elements elements = Rule::elements;
+    static constexpr ReduceOptions normal(VarSpec const& x, ReduceOptions const& options) {
+        return detail::axes_from_first(x.dims.size(), options);
+    }
+    using grad = grad_rule<reduce_grad_op<Rule>>;
+
+    /// Negative axes may be the first one: their number depends on the rank.
+    static constexpr bool row_wise(ReduceOptions const& options) {
+        return !options.axes.empty() && std::ranges::all_of(options.axes, [](std::int64_t axis) { return axis > 0; });
+    }
+    static constexpr bool row_output(ReduceOptions const& options) { return row_wise(options); }
+
+    static constexpr VarSpec infer(VarSpec const& x, ReduceOptions const& options = {}) {
+        char const* const field = detail::joined_name<Rule, detail::x_suffix>::value.data();
+        return detail::reduced_spec(field, x, options.axes, options.keep_dims);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, ReduceOptions const& options = {}) {
+        return detail::fold_along<Rule>(exec, x, options);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/reduce/reduce_sum.hpp: reduce_sum, the sums of a tensor's elements along some axes.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// The rule of reduce_sum, see reduce_op.
+struct axis_totals {
+    static constexpr std::string_view name = "reduce_sum";
+    static constexpr std::string_view brief =
+        "The sums of the elements along these axes, by default along all of them.";
+    static constexpr Elements elements = Elements::numbers;
+    static constexpr bool reads_out = false;
+
+    template <class T, class D>
+    static void of(D const& exec, AxisReduction const& r, T const* x, T* out) {
+        fold_axes<sum_t<T>, add_lanes>(exec, r, x, out);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> of_none(D const& exec, Tensor<T, D> const&, typename Tensor<T, D>::shape_type const& shape) {
+        return Tensor<T, D>::zeros(exec, shape);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> grad(D const& exec, Tensor<T, D> const& x, T const*, Tensor<T, D> const& out_grad,
+                             std::array<bool, 8> const& reduced) {
+        auto x_grad = new_tensor<T>(exec, x.shape());
+        repeat_sums(exec, x.shape(), reduced, out_grad.data(), x_grad.data());
+        return x_grad;
+    }
+};
 
 }  // namespace detail
 
@@ -23649,7 +24013,7 @@ constexpr VarSpec reduced_spec(char const* field, VarSpec const& x, ReduceOption
 /// cost     one read of x; temporary memory for the sums of blocks: at most 1/32 of the elements of x
 template <class T, device D>
 Tensor<T, D> reduce_sum(D const& exec, Tensor<T, D> const& x, ReduceOptions const& options = {}) {
-    return detail::summed_along(exec, x, options.axes, options.keep_dims);
+    return detail::fold_along<detail::axis_totals>(exec, x, options);
 }
 
 template <class T, class Device>
@@ -23657,72 +24021,7 @@ Tensor<T, Device> reduce_sum(Tensor<T, Device> const& x, ReduceOptions const& op
     return reduce_sum(x.device(), x, options);
 }
 
-/// The gradient of x: each element gets the gradient of the sum that it is part of.
-/// shapes   x [...], out_grad the shape of the result -> the shape of x
-/// errors   IndexError as above; ShapeError if out_grad does not have the shape of the result
-/// cost     one write of the result
-template <class T, device D>
-Tensor<T, D> reduce_sum_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& out_grad,
-                             ReduceOptions const& options = {}) {
-    detail::ElementLoops<D>::check(exec, x, out_grad);
-    auto const reduced = detail::checked_axes(options.axes, x.dimension());
-    auto const shape = detail::reduced_shape(x.shape(), reduced, options.keep_dims);
-    if (out_grad.shape() != shape)
-        throw ShapeError("out_grad.shape()", detail::shape_text(out_grad.shape()), detail::shape_text(shape));
-    auto out = detail::new_tensor<T>(exec, x.shape());
-    if (x.size() != 0) detail::repeat_sums(exec, x.shape(), reduced, out_grad.data(), out.data());
-    return out;
-}
-
-struct reduce_sum_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::x>>, ReduceOptions> {
-    static constexpr std::string_view name = "reduce_sum_grad";
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& out_grad, ReduceOptions const& options = {}) {
-        spec::dense("reduce_sum_grad: x", x);
-        spec::dense("reduce_sum_grad: out@GRAD", out_grad);
-        spec::same_dtype("reduce_sum_grad: out@GRAD", out_grad, x);
-        auto const reduced = detail::checked_axes(options.axes, x.dims.size());
-        VarSpec const sums{.type = VarType::LOD_TENSOR,
-                           .dtype = x.dtype,
-                           .dims = detail::reduced_shape(x.dims, reduced, options.keep_dims),
-                           .lod_level = 0};
-        spec::same_dims("reduce_sum_grad: out@GRAD", out_grad, sums);
-        return x;
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& out_grad,
-                            ReduceOptions const& options = {}) {
-        return reduce_sum_grad(exec, x, out_grad, options);
-    }
-};
-
-/// See reduce_sum.
-struct reduce_sum_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ReduceOptions> {
-    static constexpr std::string_view name = "reduce_sum";
-    static constexpr std::string_view brief =
-        "The sums of the elements along these axes, by default along all of them.";
-    static constexpr Elements elements = Elements::numbers;
-    static constexpr ReduceOptions normal(VarSpec const& x, ReduceOptions const& options) {
-        return detail::axes_from_first(x.dims.size(), options);
-    }
-    using grad = grad_rule<reduce_sum_grad_op>;
-
-    /// Negative axes may be the first one: their number depends on the rank.
-    static constexpr bool row_wise(ReduceOptions const& options) {
-        return !options.axes.empty() && std::ranges::all_of(options.axes, [](std::int64_t axis) { return axis > 0; });
-    }
-    static constexpr bool row_output(ReduceOptions const& options) { return row_wise(options); }
-
-    static constexpr VarSpec infer(VarSpec const& x, ReduceOptions const& options = {}) {
-        return detail::reduced_spec("reduce_sum: x", x, options);
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, ReduceOptions const& options = {}) {
-        return reduce_sum(exec, x, options);
-    }
-};
+using reduce_sum_op = reduce_op<detail::axis_totals>;  ///< See reduce_sum.
 
 /// The gradient of a value that was added to every row, such as a bias: the sum of the rows of out_grad.
 struct bias_grad_op : operator_of<slots<grad_of<slot::out>>, slots<grad_of<slot::b>>> {
@@ -23730,13 +24029,17 @@ struct bias_grad_op : operator_of<slots<grad_of<slot::out>>, slots<grad_of<slot:
     static constexpr unsigned row_inputs = 0b1;
     static constexpr bool sums_rows = true;
 
-    static constexpr VarSpec infer(VarSpec const& out_grad) { return reduce_sum_op::infer(out_grad, {{0}}); }
+    static constexpr VarSpec infer(VarSpec const& out_grad) {
+        return detail::reduced_spec("reduce_sum: x", out_grad, rows, false);
+    }
 
     template <class T, class D>
     static Tensor<T, D> run(D exec, Tensor<T, D> const& out_grad) {
-        constexpr std::array<std::int64_t, 1> rows{0};  // ReduceOptions would allocate
-        return detail::summed_along(exec, out_grad, rows, false);
+        return detail::fold_along<detail::axis_totals>(exec, out_grad, rows, false);
     }
+
+private:
+    static constexpr std::array<std::int64_t, 1> rows{0};  // ReduceOptions would allocate
 };
 
 }  // namespace rowan::inline v0
@@ -23813,12 +24116,11 @@ ROWAN_FUNCTION auto CostWeight::of(Variable& v) -> Term {
 }
 
 ROWAN_FUNCTION auto CostWeight::compute(Variable& v) -> Term {
-    static constexpr std::array<std::string_view, 17> linear_ops{
-        "add",     "sub",       "sum",         "broadcast_add", "broadcast_sub", "identity",
-        "concat",  "stack",     "split",       "negate",        "reshape",       "transpose",
-        "squeeze", "unsqueeze", "expand_rows", "drop_levels",   "lod_reset"};
-    static constexpr std::array<std::string_view, 7> products{"mul",       "broadcast_mul", "row_dot",  "matmul",
-                                                              "matmul_nn", "matmul_nt",     "matmul_tn"};
+    static constexpr std::array<std::string_view, 15> linear_ops{
+        "add",     "sub",       "sum",     "identity",  "concat",      "stack",       "split",    "negate",
+        "reshape", "transpose", "squeeze", "unsqueeze", "expand_rows", "drop_levels", "lod_reset"};
+    static constexpr std::array<std::string_view, 6> products{"mul",       "row_dot",   "matmul",
+                                                              "matmul_nn", "matmul_nt", "matmul_tn"};
     static constexpr std::array<std::string_view, 3> no_sums{"reduce_max", "reduce_min", "reduce_prod"};
     static constexpr std::array<std::string_view, 4> loops{"cond", "while_loop", "rnn", "static_input"};
     if (v.writers().empty()) return {.fed = v.role() != Role::parameter && v.role() != Role::state};
@@ -23834,7 +24136,7 @@ ROWAN_FUNCTION auto CostWeight::compute(Variable& v) -> Term {
     }
     if (auto const r = reduction_of(op.attributes); r && *r != Reduction::none)
         return reduced(op, *r == Reduction::mean ? mean : sum, {counted_rows(x)});
-    if (name == "mse" || name == "reduce_mean") return reduced(op, mean, {counted_rows(x)});
+    if (name == "reduce_mean") return reduced(op, mean, {counted_rows(x)});
     if (name == "reduce_sum") return reduced(op, sum, {});
     bool const of_rows = std::ranges::any_of(op.inputs, [](Variable const* in) { return has_rows(*in); });
     if (of_rows && is_one_of(name, no_sums)) no_parts(op, "which is neither a sum nor a mean of rows");
@@ -23847,7 +24149,7 @@ ROWAN_FUNCTION auto CostWeight::compute(Variable& v) -> Term {
     }
     Term all;
     if (!of_rows) {
-        if (name == "div" || name == "broadcast_div") return quotient(op);
+        if (name == "div") return quotient(op);
         if (is_one_of(name, linear_ops) || name == "scale" || name.starts_with("cast_")) return linear(op, false);
         if (is_one_of(name, products)) return linear(op, true);
         for (Variable* const in : op.inputs) {
@@ -23974,16 +24276,14 @@ ROWAN_FUNCTION auto CostWeight::of_divided_rows(Operator const& op, std::span<Va
 }
 
 ROWAN_FUNCTION void CostWeight::find_divisors(Variable& rows, std::vector<Variable*>& all) {
-    static constexpr std::array<std::string_view, 11> factors_of{"mul",       "broadcast_mul", "identity", "reshape",
-                                                                 "negate",    "scale",         "squeeze",  "unsqueeze",
-                                                                 "transpose", "drop_levels",   "split"};
+    static constexpr std::array<std::string_view, 10> factors_of{
+        "mul", "identity", "reshape", "negate", "scale", "squeeze", "unsqueeze", "transpose", "drop_levels", "split"};
     static constexpr std::array<std::string_view, 3> first_rows{"lod_reset", "lod_from_offsets", "expand_rows"};
-    static constexpr std::array<std::string_view, 7> terms{"add",           "sub",    "sum",  "broadcast_add",
-                                                           "broadcast_sub", "concat", "stack"};
+    static constexpr std::array<std::string_view, 5> terms{"add", "sub", "sum", "concat", "stack"};
     if (rows.writers().empty()) return;
     Operator const& op = *rows.writers()[0];
     std::string_view const name = op.kernel->name;
-    bool const divides = name == "div" || name == "broadcast_div", adds = is_one_of(name, terms);
+    bool const divides = name == "div", adds = is_one_of(name, terms);
     bool const of_first = is_one_of(name, first_rows);
     if (!divides && !adds && !of_first && !is_one_of(name, factors_of) && !name.starts_with("cast_")) return;
     std::size_t const before = all.size(), inputs = of_first ? 1 : op.inputs.size();
@@ -24004,6 +24304,27 @@ ROWAN_FUNCTION void CostWeight::find_divisors(Variable& rows, std::vector<Variab
 
 #endif
 
+// rowan/train/detail/entered.hpp: Entered, marks a call that must not run twice at the same time.
+
+namespace rowan::inline v0::detail {
+
+/// Marks a call until destruction.
+class Entered {
+public:
+    /// errors   Error if another one holds the flag
+    Entered(std::atomic_flag& flag, char const* what) : flag_(flag) {
+        if (flag.test_and_set()) throw Error(std::string(what) + " is running: it is for one thread at a time");
+    }
+    Entered(Entered const&) = delete;
+    Entered& operator=(Entered const&) = delete;
+    ~Entered() { flag_.clear(); }
+
+private:
+    std::atomic_flag& flag_;
+};
+
+}  // namespace rowan::inline v0::detail
+
 // rowan/train/detail/parameter_updates.hpp: ParameterUpdates, the optimizers and averages of a trainer's parameters.
 
 namespace rowan::inline v0::detail {
@@ -24013,6 +24334,14 @@ template <class Device>
 layer::OptimizerOn<Device> optimizer_of(ParameterGradient const& g, TrainOptionsOn<Device> const& options) {
     auto const other = options.optimizers.find(g.parameter->name());
     return other == options.optimizers.end() ? options.optimizer.value_or(layer::Sgd{}) : other->second;
+}
+
+/// Throws a ShapeError unless the gradient has the shape of the parameter.
+inline void check_shape(Variable const& parameter, Variable const& gradient) {
+    auto const want = parameter.value().spec().dims, dims = gradient.value().spec().dims;
+    if (dims != want)
+        throw ShapeError(std::string("the gradient ").append(gradient.name()).append(".shape()"), shape_text(dims),
+                         shape_text(want).append(", that of ").append(parameter.name()));
 }
 
 /// The operators that change the parameters of a trainer.
@@ -24025,8 +24354,12 @@ public:
     void add_gradients(Scope& scope, std::vector<ParameterGradient> gradients, TrainOptionsOn<Device> const& options,
                        bool apart);
 
-    /// The variables that each batch computes: in the order of the parameters, their gradients if these are apart.
+    /// The gradients that each batch computes, in the order of the parameters.
     std::span<Variable* const> computed() const noexcept { return computed_; }
+    /// Those of a step: if they are apart, the caller gives them their values.
+    std::span<Variable* const> summed() const noexcept { return summed_; }
+    /// Those that the optimizers read.
+    std::span<Variable* const> read() const noexcept { return read_; }
 
     /// Adds the optimizers and averages to a scope, after a net of the variables above has been made. The names in
     /// options.rates are those of parameters.
@@ -24037,11 +24370,12 @@ public:
     /// errors   ShapeError if not
     void check_states(Parameters const& resume) const;
 
-    /// Sets the step number, counted from 0, and the learning rates, and checks the options of the optimizers.
-    void prepare(std::int64_t step, double factor);
+    /// Sets the step number, counted from 0, and the learning rates. Checks the options of all optimizers, or only of
+    /// those without checks_first: `change` checks the others before any parameter changes.
+    void prepare(std::int64_t step, double factor, bool all);
 
-    /// Changes the parameters by gradients, the values for computed(). On error, nothing has changed, on any rank.
-    void change(Scope& scope, Device const& exec, std::span<Value> gradients, PartExchange const* ranks);
+    /// Changes the parameters by the gradients in summed(). On error, nothing has changed, on any rank.
+    void change(Scope& scope, Device const& exec, Ranks const* ranks);
 
     /// Whether a variable is a state that begins with an average, so that a resumed training may lack it.
     bool begins_with_average(Variable const& v) const {
@@ -24132,27 +24466,26 @@ void ParameterUpdates<Device>::check_states(Parameters const& resume) const {
 }
 
 template <class Device>
-void ParameterUpdates<Device>::prepare(std::int64_t step, double factor) {
+void ParameterUpdates<Device>::prepare(std::int64_t step, double factor, bool all) {
     if (!std::isfinite(factor))
         throw ValueError(std::string("the schedule's factor for step ").append(std::to_string(step)), factor,
                          "a finite number");
-    for (std::size_t i = 0; i < updates_.size(); ++i)
-        run_named(*updates_[i].op, [&] { updates_[i].prepare(step + 1, factor * rates_[i]); });
+    for (std::size_t i = 0; i < updates_.size(); ++i) {
+        auto const& update = updates_[i];
+        update.set(step + 1, factor * rates_[i]);
+        if (all || !update.op->kernel->checks_first) run_named(*update.op, update.check);
+    }
 }
 
 template <class Device>
-void ParameterUpdates<Device>::change(Scope& scope, Device const& exec, std::span<Value> gradients,
-                                      PartExchange const* ranks) {
-    std::optional<KeptValues> kept, also_kept;  // outside of this call they are empty
+void ParameterUpdates<Device>::change(Scope& scope, Device const& exec, Ranks const* ranks) {
     agree(ranks, TrainCall::change, [&](auto&) {
-        kept.emplace(summed_);
-        also_kept.emplace(read_);
-        for (std::size_t i = 0; i < summed_.size(); ++i) summed_[i]->value() = std::move(gradients[i]);
         if (!clips_.operators().empty()) in_order(exec, [&] { clips_.run(scope, exec); });
         for (auto const& g : gradients_) {
-            if (ranks != nullptr && g.parameter->sharded()) g.gradient->value() = ranks->own_rows(g.gradient->value());
+            if (ranks != nullptr && g.parameter->sharded())
+                g.gradient->value() = own_rows(g.gradient->value(), ranks->rank(), ranks->size());
+            check_shape(*g.parameter, *g.gradient);
         }
-        for (auto const& update : updates_) update.check_gradient();
     });
     try {
         changes_.run(scope, exec);  // what it rejects, it rejects on all ranks: options and shapes
@@ -24166,46 +24499,6 @@ ROWAN_TEMPLATE(class ParameterUpdates<Cpu>)
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/train/detail/part_costs.hpp: what ranks that train together tell each other besides gradients.
-
-namespace rowan::inline v0::detail {
-
-/// `width` numbers of each part of a step, its cost and its weights, where this rank has those of its parts.
-inline std::vector<double> numbers_of_parts(PartExchange const* ranks, std::span<double const> own, std::size_t width,
-                                            std::int64_t total) {
-    if (ranks == nullptr) return {own.begin(), own.end()};
-    std::vector<double> all;
-    ranks->must([&] {
-        all.resize(width * static_cast<std::size_t>(total));
-        std::vector<std::size_t> bytes;
-        for (int r = 0; r < ranks->size(); ++r)
-            bytes.push_back(static_cast<std::size_t>(PartRange::of_rank(total, r, ranks->size()).size()) * width *
-                            sizeof(double));
-        ranks->gather(std::as_bytes(own), std::as_writable_bytes(std::span(all)), bytes);
-    });
-    return all;
-}
-
-/// Adds the kinds, the dims and numbers for the bits of variables; of those that are sharded no bits.
-/// cost     one read of them
-inline void add_variables(NamedValues& to, std::span<Variable* const> variables) {
-    for (Variable const* const v : variables) {
-        to.add(v->name(),
-               kind_text(v->spec()).append(shape_text(v->sharded() ? v->spec().dims : v->value().spec().dims)));
-        if (v->sharded()) continue;
-        Value value = v->value().on_host();
-        if (v->spec().type == VarType::SELECTED_ROWS) {
-            auto const rows = value.row_numbers();
-            to.add(std::string("a hash of the first rows of ").append(v->name()),
-                   hash_of(std::as_bytes(std::span(rows))));
-            value = value.row_values();
-        }
-        to.add(std::string("a hash of the first value of ").append(v->name()), hash_of(value.elements().bytes));
-    }
-}
-
-}  // namespace rowan::inline v0::detail
-
 // rowan/train/detail/part_sums.hpp: PartSums, the gradients of the parts of a step, summed.
 
 namespace rowan::inline v0::detail {
@@ -24213,6 +24506,7 @@ namespace rowan::inline v0::detail {
 /// The sums of one gradient over the parts that a rank has, one for each node of the tree that it has all parts of.
 struct GradientNodes {
     GradientSums sums;
+    Variable* gradient;    // of a part
     Variable const* like;  // its value has the shape of the gradient
     bool sparse;
     bool own;  // whether a rank gets the sums of its rows alone
@@ -24221,7 +24515,7 @@ struct GradientNodes {
 
     Tensor<std::int64_t>::shape_type shape() const;
     /// Adds the gradient of a part, times its weight.
-    void add(Cpu exec, Value const& gradient, double weight, std::int64_t part, std::int64_t first);
+    void add(Cpu exec, double weight, std::int64_t part, std::int64_t first);
     /// The sums of the nodes of which these parts are all the leaves.
     DensePieces dense_of(Cpu exec, PartRange const& parts);
     RowPieces sparse_of(Cpu exec, PartRange const& parts);
@@ -24234,21 +24528,20 @@ struct GradientNodes {
 /// n parts, at most log2 n sums and one are in memory.
 class PartSums {
 public:
-    void sum(GradientSums const& sums, Variable const& gradient, Variable const& like, bool own_rows);
+    void sum(GradientSums const& sums, Variable& gradient, Variable const& like, bool own_rows);
 
     /// Begins a step of which these parts are added.
     void begin(PartRange const& parts);
 
-    /// Adds the next part, of which each gradient has a weight.
-    void add(Cpu exec, std::span<Value const> gradients, std::span<double const> weights);
+    /// Adds the gradients of the next part, each times its weight.
+    void add(Cpu exec, std::span<double const> weights);
 
     /// The sums of all parts, each divided by its divisor, on the device of the net. With ranks, these have agreed that
     /// all have added theirs.
-    std::vector<Value> means(Cpu exec, AnyExec device, std::span<double const> divisors, PartExchange const* ranks);
+    std::vector<Value> means(Cpu exec, AnyExec device, std::span<double const> divisors, Ranks const* ranks);
 
 private:
-    std::vector<Value> sum_of_ranks(Cpu exec, AnyExec device, std::span<double const> divisors,
-                                    PartExchange const& ranks);
+    std::vector<Value> sum_of_ranks(Cpu exec, AnyExec device, std::span<double const> divisors, Ranks const& ranks);
 
     std::vector<GradientNodes> nodes_;
     PartRange parts_{};
@@ -24260,7 +24553,7 @@ private:
 // rowan/train/detail/part_sums_inl.hpp: the functions of part_sums.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
-#include <memory>
+#include <functional>
 
 namespace rowan::inline v0::detail {
 
@@ -24290,12 +24583,12 @@ ROWAN_FUNCTION Tensor<std::int64_t>::shape_type GradientNodes::shape() const {
     return shape;
 }
 
-ROWAN_FUNCTION void GradientNodes::add(Cpu exec, Value const& gradient, double weight, std::int64_t part,
-                                       std::int64_t first) {
+ROWAN_FUNCTION void GradientNodes::add(Cpu exec, double weight, std::int64_t part, std::int64_t first) {
+    Value const& value = gradient->value();
     if (sparse) {
-        append_part(exec, sums.type, sparse_nodes, sums.sparse(exec, gradient, weight, part), part, first);
+        append_part(exec, sums.type, sparse_nodes, sums.sparse(exec, value, weight, part), part, first);
     } else {
-        append_part(exec, sums.type, dense_nodes, sums.dense(exec, gradient, weight, part), part, first);
+        append_part(exec, sums.type, dense_nodes, sums.dense(exec, value, weight, part), part, first);
     }
 }
 
@@ -24328,9 +24621,8 @@ ROWAN_FUNCTION Value GradientNodes::value_of(Cpu exec, AnyExec device, RowPieces
     return sums.sparse_value(device, narrow_pieces(exec, sums.type, std::move(sum)));
 }
 
-ROWAN_FUNCTION void PartSums::sum(GradientSums const& sums, Variable const& gradient, Variable const& like,
-                                  bool own_rows) {
-    nodes_.push_back({sums, &like, gradient.spec().type == VarType::SELECTED_ROWS, own_rows});
+ROWAN_FUNCTION void PartSums::sum(GradientSums const& sums, Variable& gradient, Variable const& like, bool own_rows) {
+    nodes_.push_back({sums, &gradient, &like, gradient.spec().type == VarType::SELECTED_ROWS, own_rows});
 }
 
 ROWAN_FUNCTION void PartSums::begin(PartRange const& parts) {
@@ -24342,13 +24634,13 @@ ROWAN_FUNCTION void PartSums::begin(PartRange const& parts) {
     next_ = parts.begin;
 }
 
-ROWAN_FUNCTION void PartSums::add(Cpu exec, std::span<Value const> gradients, std::span<double const> weights) {
-    for (std::size_t i = 0; i < nodes_.size(); ++i) nodes_[i].add(exec, gradients[i], weights[i], next_, parts_.begin);
+ROWAN_FUNCTION void PartSums::add(Cpu exec, std::span<double const> weights) {
+    for (std::size_t i = 0; i < nodes_.size(); ++i) nodes_[i].add(exec, weights[i], next_, parts_.begin);
     ++next_;
 }
 
 ROWAN_FUNCTION std::vector<Value> PartSums::means(Cpu exec, AnyExec device, std::span<double const> divisors,
-                                                  PartExchange const* ranks) {
+                                                  Ranks const* ranks) {
     std::vector<Value> all;
     if (ranks != nullptr) {
         ranks->must([&] { all = sum_of_ranks(exec, device, divisors, *ranks); });
@@ -24364,27 +24656,26 @@ ROWAN_FUNCTION std::vector<Value> PartSums::means(Cpu exec, AnyExec device, std:
 }
 
 ROWAN_FUNCTION std::vector<Value> PartSums::sum_of_ranks(Cpu exec, AnyExec device, std::span<double const> divisors,
-                                                         PartExchange const& ranks) {
+                                                         Ranks const& ranks) {
     // What travels is not narrowed before it is divided.
     auto const as_sums = [](ElementSums const& type) {
         return ElementSums{type.sum_bytes, type.sum_bytes, type.add, nullptr};
     };
     std::vector<Value> all(nodes_.size());
-    std::vector<std::unique_ptr<PendingPieces>> dense(nodes_.size());
+    std::vector<std::function<DensePieces()>> dense(nodes_.size());
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
         auto& n = nodes_[i];
-        if (!n.sparse) dense[i] = ranks.begin_dense(exec, as_sums(n.sums.type), n.dense_of(exec, parts_), parts_.total);
+        if (!n.sparse) dense[i] = ranks.begin_sum(exec, as_sums(n.sums.type), n.dense_of(exec, parts_), parts_.total);
     }
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
         auto& n = nodes_[i];
         if (!n.sparse) continue;
         auto nodes = n.sparse_of(exec, parts_);
-        auto sum = n.own ? ranks.sum_own_rows(exec, as_sums(n.sums.type), std::move(nodes), parts_.total)
-                         : ranks.sum_rows(exec, as_sums(n.sums.type), std::move(nodes), parts_.total);
+        auto sum = ranks.sum(exec, as_sums(n.sums.type), std::move(nodes), parts_.total, n.own);
         all[i] = n.value_of(exec, device, std::move(sum), divisors[i]);
     }
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
-        if (dense[i] != nullptr) all[i] = nodes_[i].value_of(exec, device, dense[i]->finish(), divisors[i]);
+        if (dense[i] != nullptr) all[i] = nodes_[i].value_of(exec, device, dense[i](), divisors[i]);
     }
     return all;
 }
@@ -24392,45 +24683,6 @@ ROWAN_FUNCTION std::vector<Value> PartSums::sum_of_ranks(Cpu exec, AnyExec devic
 }  // namespace rowan::inline v0::detail
 
 #endif
-
-// rowan/train/detail/passing_scope.hpp: what a trainer adds to a net for its lifetime, and the guard of its steps.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-/// An inner scope that, on destruction, removes its operators from the readers of outer variables.
-class PassingScope {
-public:
-    explicit PassingScope(Scope& parent) : scope_(parent) {}
-    PassingScope(PassingScope const&) = delete;
-    PassingScope& operator=(PassingScope const&) = delete;
-    ~PassingScope() { scope_.forget_readers(); }
-
-    Scope& operator*() noexcept { return scope_; }
-
-private:
-    Scope scope_;
-};
-
-/// Marks a call that must not run twice at the same time.
-class Entered {
-public:
-    /// errors   Error if another one holds the flag
-    Entered(std::atomic_flag& flag, char const* what) : flag_(flag) {
-        if (flag.test_and_set()) throw Error(std::string(what) + " is running: it is for one thread at a time");
-    }
-    Entered(Entered const&) = delete;
-    Entered& operator=(Entered const&) = delete;
-    ~Entered() { flag_.clear(); }
-
-private:
-    std::atomic_flag& flag_;
-};
-
-}  // namespace detail
-
-}  // namespace rowan::inline v0
 
 // rowan/train/trainer.hpp: Trainer, trains the parameters of a net batch by batch.
 
@@ -24449,18 +24701,21 @@ public:
     /// those of options.initial or to those of an earlier training. Uses all options but epochs, progress, metrics, stop,
     /// on_batch and on_epoch, which are `train`'s. With options.comm, all ranks call it, and `step`.
     /// shapes   cost [1]
-    /// errors   GraphError if cost does not depend on a parameter, an operator between them has no gradient, the net
-    ///          has a cycle, options.optimizers or options.rates contains a name that is not a parameter, a schedule or
-    ///          a rate is given for an optimizer without a learning rate, options.resume lacks a parameter or, after
-    ///          steps, a state of an optimizer or an average, or options.initial has a name that is not a parameter;
-    ///          Error if both are given; TypeError if the optimizer or options.clip does not support the element type of
-    ///          a parameter or its gradient; TypeError or ShapeError if a value in options.resume or options.initial does
-    ///          not fit its variable, or a sharded table has the rows of another rank; GraphError if one is not looked up
-    ///          by layer::data; ValueError if the schedule's factor or a rate is not finite, or an optimizer rejects an
-    ///          option; GraphError if another thread runs or trains a net of this scope; with options.comm, those of
-    ///          layer::Comm; with options.parts above 1, GraphError if the cost is no sum or mean over rows, see
-    ///          layer::Parts. On error, no variable has changed; but where another rank throws, or first values differ,
-    ///          they have these
+    /// errors   On error no variable changes. Exception: where another rank throws, or ranks have different first
+    ///          values, variables have their first values.
+    ///          - GraphError if the net has a cycle, the cost does not depend on a parameter, an operator between them
+    ///            has no gradient, or another thread runs or trains a net of this scope
+    ///          - GraphError if options.optimizers, options.rates or options.initial has a name that is not a
+    ///            parameter, or a schedule or a rate is for an optimizer without a learning rate
+    ///          - GraphError if options.resume lacks a parameter or, after steps, a state of an optimizer or an average
+    ///          - GraphError if a sharded table is not looked up by layer::data, or, with options.parts above 1, the
+    ///            cost is no sum or mean over rows: see layer::Parts
+    ///          - Error if both options.resume and options.initial are given
+    ///          - TypeError if the optimizer or options.clip does not support the element type of a parameter
+    ///          - TypeError or ShapeError if a value in options.resume or options.initial does not fit its variable, or
+    ///            a sharded table has the rows of another rank
+    ///          - ValueError if the schedule's factor or a rate is not finite, or an optimizer rejects an option
+    ///          - with options.comm, those of layer::Comm
     /// cost     one pass over the net, and one write of each parameter and state
     explicit Trainer(layer::Var<T, Device> const& cost,
                      TrainOptionsOn<std::type_identity_t<Device>> const& options = {});
@@ -24488,8 +24743,8 @@ public:
     /// layer::Parts.
     ///     Trainer trainer(cost, {.optimizer = layer::Adam{}, .parts = 8});
     ///     trainer.step(batches);  // a std::vector<Feeds> of 1 to 8
-    /// errors   as for one batch; ShapeError if there are no batches, or more than options.parts; ValueError if the cost
-    ///          adds means whose divisors are not in the same proportion in all parts
+    /// errors   those of step of one batch; ShapeError if there are no batches, or more than options.parts; ValueError
+    ///          if the cost adds means whose divisors are not in the same proportion in all parts
     /// cost     that of the operators and their gradients for each batch, and of the optimizers once; for n batches
     ///          n - 1 additions of gradients, and merges of row-sparse ones. On a device, it synchronizes for each batch
     double step(std::span<Feeds const> batches);
@@ -24515,16 +24770,12 @@ private:
     /// The seed of the k-th random operator for a part of this step; it differs from the seeds for initialization.
     LoDTensor<std::int64_t, Device> seed_of(std::size_t k, std::int64_t part) const;
 
-    /// What the run of the net on a part leaves.
-    struct Ran {
-        double cost = 0;
-        std::vector<double> weights = {};  // of the cost, see CostWeight, and of each of moving_
-        std::vector<Value> values = {};    // of results_
-    };
-    Ran run(Feeds const& feeds, std::int64_t part);
-    void weigh(Ran& ran) const;
-    /// Runs this rank's parts and agrees with the others. Returns the cost and results_ of all as one batch.
-    Ran run_parts(std::span<Feeds const> batches, std::function<void()> const& enter);
+    /// Runs the net on a part, which sets results_, and returns the cost.
+    double run(Feeds const& feeds, std::int64_t part);
+    /// The weights of the part that has been run: of the cost, see CostWeight, and of each of moving_.
+    std::vector<double> weights() const;
+    /// Runs this rank's parts, agrees with the others, sets totals_ and returns the cost of all as one batch.
+    double run_parts(std::span<Feeds const> batches, std::function<void()> const& enter);
     /// The parts of a step that this rank runs.
     detail::PartRange parts_of(std::span<Feeds const> batches) const {
         auto const total = static_cast<std::int64_t>(batches.size());
@@ -24536,7 +24787,7 @@ private:
     std::vector<Value> fetch(std::span<Feeds const> batches, std::function<void()> const& begin) const;
     /// The weights of results_, or their divisors, from those of the cost and of moving_.
     std::vector<double> of_results(double of_cost, std::span<double const> of_moving) const;
-    Ran add_up(std::span<double const> own, detail::PartRange const& parts);
+    double add_up(std::span<double const> own, detail::PartRange const& parts);
 
     /// errors   GraphError if there is no parameter of this name
     void check_parameter(std::string const& name, char const* what, bool may_move = false) const;
@@ -24552,7 +24803,8 @@ private:
 
     Variable& cost_;
     std::optional<MemoryPool> pool_;
-    std::optional<detail::PassingScope> own_;
+    std::optional<Scope> own_;
+    detail::WithdrawnScope withdrawn_{nullptr};  // it, from the net, when the trainer ends
     layer::Schedule schedule_;
     layer::CommOn<Device> comm_;
     Device exec_;
@@ -24561,7 +24813,9 @@ private:
     std::vector<Moving> moving_;
     std::vector<detail::TableLookups> tables_;  // sharded ones, if there are ranks
     std::vector<Variable*> fetched_;            // the same
-    std::vector<Variable*> results_;  // what a step takes from the net: gradients, then what variables are next
+    std::vector<Variable*> results_;            // of a part: gradients, then what variables are next
+    std::vector<Variable*> totals_;             // the same of a step, of one part perhaps the same variables
+    std::vector<Variable*> passing_;            // what a step empties when it ends
     std::optional<detail::ParameterUpdates<Device>> updates_;
     std::int64_t parts_;                        // the most batches of a step
     std::optional<detail::CostWeight> weight_;  // of a part
@@ -24573,114 +24827,6 @@ private:
     std::optional<double> first_factor_;  // of the first step, so that the schedule is called once for each step
     std::atomic_flag running_;
 };
-
-}  // namespace rowan::inline v0
-
-// rowan/train/trainer_parts_inl.hpp: definitions of rowan/train/trainer.hpp: the parts of a step.
-
-namespace rowan::inline v0 {
-
-template <class T, class Device>
-auto Trainer<T, Device>::run_parts(std::span<Feeds const> batches, std::function<void()> const& enter) -> Ran {
-    auto const total = static_cast<std::int64_t>(batches.size());
-    detail::PartRange const parts = parts_of(batches);
-    Ran only;
-    std::vector<double> own;
-    auto const begin = [&] {
-        enter();
-        if (total == 0 || total > parts_)
-            throw ShapeError("batches", std::to_string(total),
-                             std::string("1 to options.parts = ").append(std::to_string(parts_)));
-    };
-    std::vector<Value> rows;
-    if (!tables_.empty()) rows = fetch(batches, std::cref(begin));
-    auto const run_own = [&](auto& words) {
-        if (tables_.empty()) begin();
-        detail::KeptValues const own_rows(fetched_);
-        for (std::size_t i = 0; i < rows.size(); ++i) fetched_[i]->value() = std::move(rows[i]);
-        words[0] = total;
-        words[1] = std::bit_cast<std::int64_t>(prepare());
-        sums_.begin(parts);
-        for (std::int64_t p = parts.begin; p < parts.end; ++p) {
-            auto part = run(batches[static_cast<std::size_t>(p)], p);
-            if (total == 1) {
-                words[2] = std::bit_cast<std::int64_t>(part.cost);
-                only = std::move(part);
-            } else {
-                weigh(part);
-                own.push_back(part.cost);
-                own.insert(own.end(), part.weights.begin(), part.weights.end());
-                sums_.add(detail::host_exec(exec_), part.values,
-                          of_results(part.weights[0], std::span(part.weights).subspan(weight_->size())));
-            }
-            for (Variable* const v : counted_) v->value().clear();
-        }
-    };
-    auto const all = detail::agree(comm_.ranks(), detail::TrainCall::step, run_own, number_);
-    detail::check_same_word(all, 0, " has another number of batches for a step than ");
-    detail::check_same_word(all, 1, " has another factor of the learning rate than ");
-    detail::check_same_word(all, 2, " has another batch for the only part of a step than ");
-    return total == 1 ? std::move(only) : add_up(own, parts);
-}
-
-template <class T, class Device>
-std::vector<Value> Trainer<T, Device>::fetch(std::span<Feeds const> batches, std::function<void()> const& begin) const {
-    auto const& ranks = *comm_.ranks();
-    auto const exec = detail::host_exec(exec_);
-    std::vector<std::vector<std::int64_t>> named;
-    auto const find_rows = [&](auto& words) {
-        begin();
-        words[0] = static_cast<std::int64_t>(batches.size());
-        auto const parts = parts_of(batches);
-        auto const mine =
-            batches.subspan(static_cast<std::size_t>(parts.begin), static_cast<std::size_t>(parts.size()));
-        for (auto const& t : tables_) named.push_back(t.rows(exec, mine));
-    };
-    auto const all = detail::agree(&ranks, detail::TrainCall::fetch, find_rows, number_);
-    detail::check_same_word(all, 0, " has another number of batches for a step than ");
-    std::vector<Value> rows;
-    ranks.must([&] {
-        for (std::size_t i = 0; i < tables_.size(); ++i)
-            rows.push_back(ranks.fetch(exec, fetched_[i]->value(), named[i]));
-    });
-    return rows;
-}
-
-template <class T, class Device>
-void Trainer<T, Device>::weigh(Ran& ran) const {
-    weight_->append_to(ran.weights);
-    for (Moving const& m : moving_) ran.weights.push_back(m.rows ? m.rows->count() : 1);
-}
-
-template <class T, class Device>
-std::vector<double> Trainer<T, Device>::of_results(double of_cost, std::span<double const> of_moving) const {
-    std::vector<double> all(results_.size() - moving_.size(), of_cost);
-    all.insert(all.end(), of_moving.begin(), of_moving.end());
-    return all;
-}
-
-template <class T, class Device>
-auto Trainer<T, Device>::add_up(std::span<double const> own, detail::PartRange const& parts) -> Ran {
-    std::size_t const costs = 1 + weight_->size(), width = costs + moving_.size();
-    auto const all = detail::numbers_of_parts(comm_.ranks(), own, width, parts.total);
-    Ran mean;
-    std::vector<double> divisors;
-    try {
-        double const divisor = weight_->divisor(std::span(all).subspan(1), width);
-        std::vector<double> moved(moving_.size());
-        for (std::size_t at = 0; at < all.size(); at += width) {
-            mean.cost = mean.cost + detail::product(all[at + 1], all[at]);
-            for (std::size_t k = 0; k < moved.size(); ++k) moved[k] += all[at + costs + k];
-        }
-        mean.cost = detail::mean_of(mean.cost, divisor);
-        divisors = of_results(divisor, moved);
-    } catch (std::bad_alloc const&) {  // on this rank alone, where the others go on; other errors are those of all
-        if (comm_.ranks() != nullptr) comm_.ranks()->must([] { throw; });
-        throw;
-    }
-    mean.values = sums_.means(detail::host_exec(exec_), exec_, divisors, comm_.ranks());
-    return mean;
-}
 
 }  // namespace rowan::inline v0
 
@@ -24708,7 +24854,7 @@ ROWAN_HD constexpr double uniform_at(std::uint64_t seed, std::uint64_t i) {
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/train/trainer_inl.hpp: definitions of rowan/train/trainer.hpp.
+// rowan/train/detail/trainer_members.hpp: the members of Trainer: what it builds, a step, and its parameters.
 
 namespace rowan::inline v0 {
 
@@ -24735,6 +24881,7 @@ void Trainer<T, Device>::build(TrainOptionsOn<Device> const& options) {
     pool_.emplace();  // here, so that memory that fails on one rank fails on all
     updates_.emplace();
     own_.emplace(cost_.scope());
+    withdrawn_.scope = &*own_;
     schedule_ = options.schedule;
     detail::ScopeUse const use(cost_.scope());
     bool const apart = parts_ > 1 || comm_.ranks() != nullptr;
@@ -24744,17 +24891,23 @@ void Trainer<T, Device>::build(TrainOptionsOn<Device> const& options) {
     tables_ = detail::table_lookups(cost_);                  // checks the net also without ranks
     if (comm_.ranks() == nullptr) tables_.clear();
     for (auto const& t : tables_) fetched_.push_back(t.table);
-    auto gradients = append_backward<T, Device>(cost_, **own_);
+    auto gradients = append_backward<T, Device>(cost_, *own_);
     for (auto const& g : gradients) parameters_.push_back(g.parameter);
     for (auto const& other : options.optimizers) check_parameter(other.first, "for the optimizer that names it");
     for (auto const& rate : options.rates) check_parameter(rate.first, "for the rate of that name");
-    updates_->add_gradients(**own_, std::move(gradients), options, apart);
+    updates_->add_gradients(*own_, std::move(gradients), options, apart);
     results_.assign(updates_->computed().begin(), updates_->computed().end());
     for (Operator const* op : detail::trace(std::array{&cost_}))
         detail::each_next(*op, [&](Variable& now, Variable& next) {
             moving_.push_back({&now, &next, detail::rows_of_input(*op)});
         });
-    for (Moving const& m : moving_) results_.push_back(m.next);
+    totals_.assign(updates_->summed().begin(), updates_->summed().end());
+    passing_.assign(updates_->read().begin(), updates_->read().end());
+    for (Moving const& m : moving_) {
+        results_.push_back(m.next);
+        totals_.push_back(m.next);
+    }
+    for (auto const* list : {&results_, &totals_}) passing_.insert(passing_.end(), list->begin(), list->end());
     if (apart) sum_results(options);
     std::vector<Variable*> outputs{&cost_};
     outputs.insert(outputs.end(), results_.begin(), results_.end());
@@ -24773,7 +24926,7 @@ void Trainer<T, Device>::build(TrainOptionsOn<Device> const& options) {
     for (Variable* const v : net_->inputs()) {
         if (v->role() == Role::seed) seeds_.push_back(v);
     }
-    updates_->add_updates(**own_, options);
+    updates_->add_updates(*own_, options);
     begin(options.resume, options.initial);
 }
 
@@ -24802,7 +24955,8 @@ void Trainer<T, Device>::begin(Parameters const* resume, Feeds const& initial) {
     for (auto const& named : initial) check_parameter(named.first, "for the initial value of that name", true);
     steps_ = resume == nullptr ? 0 : resume->steps;
     first_factor_ = factor();
-    updates_->prepare(steps_, *first_factor_);  // throws if an optimizer rejects an option or the factor is not finite
+    updates_->prepare(steps_, *first_factor_,
+                      true);  // throws if an optimizer rejects an option or the factor is not finite
     auto const all = variables();
     std::vector<Value> given;  // empty for a variable that is initialized
     for (Variable* const v : all) {
@@ -24823,7 +24977,7 @@ void Trainer<T, Device>::begin(Parameters const* resume, Feeds const& initial) {
         if (!given[i].empty()) {
             all[i]->value() = own_copy(*all[i], given[i]);
         } else if (ranks != nullptr && all[i]->sharded()) {
-            all[i]->initialize_rows(all[i]->value(), ranks->rows_of(all[i]->spec().dims[0]),
+            all[i]->initialize_rows(all[i]->value(), detail::rows_of(ranks, all[i]->spec().dims[0]),
                                     detail::bits_at(seed_, i + 1), exec_);
         } else if (all[i]->initialize) {
             all[i]->initialize(all[i]->value(), detail::bits_at(seed_, i + 1), exec_);
@@ -24832,26 +24986,28 @@ void Trainer<T, Device>::begin(Parameters const* resume, Feeds const& initial) {
 }
 
 template <class T, class Device>
-auto Trainer<T, Device>::run(Feeds const& feeds, std::int64_t part) -> Ran {
-    detail::feed(net_->inputs(), feeds, cost_.scope(), exec_);
-    for (Variable const* v : net_->inputs()) {
-        if (v->role() != Role::data || v->spec().type != VarType::LOD_TENSOR) continue;
-        Value const& value = v->value();
-        if (value.rows() == 0) throw ShapeError(v->name() + ".shape(0)", "0", "at least 1");
+double Trainer<T, Device>::run(Feeds const& feeds, std::int64_t part) {
+    auto const inputs = net_->inputs();
+    detail::Buffer<Value> fed(inputs.size());
+    if (detail::feed(inputs, feeds, fed, exec_) != feeds.size()) {  // others are declared for other nets of the scope
+        for (auto const& named : feeds) detail::check_declared(cost_.scope(), named.first);
+    }
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        if (inputs[i]->role() != Role::data) continue;
+        if (inputs[i]->spec().type == VarType::LOD_TENSOR && fed[i].rows() == 0)
+            throw ShapeError(inputs[i]->name() + ".shape(0)", "0", "at least 1");
+        inputs[i]->value() = std::move(fed[i]);
     }
     {
-        detail::KeptValues const kept(seeds_);  // outside of this run, the seeds are empty
+        detail::Emptied const after(seeds_);
         for (std::size_t k = 0; k < seeds_.size(); ++k) seeds_[k]->value().set(seed_of(k, part));
-        detail::in_order(exec_, [&] { net_->run(**own_, exec_); });
+        detail::in_order(exec_, [&] { net_->run(*own_, exec_); });
     }
     auto const& value = cost_.value().template get<LoDTensor<T, Device>>().value();
     if (value.size() != 1) throw ShapeError(cost_.name() + ".shape()", detail::shape_text(value.shape()), "[1]");
-    Ran ran;
-    ran.cost = static_cast<double>(dtype<T>::widen(detail::first_element(exec_, value)));
-    if (!std::isfinite(ran.cost))
-        throw ValueError(std::string("the cost ").append(cost_.name()), ran.cost, "a finite number");
-    for (Variable* const v : results_) ran.values.push_back(std::exchange(v->value(), Value()));
-    return ran;
+    auto const cost = static_cast<double>(dtype<T>::widen(detail::first_element(exec_, value)));
+    if (!std::isfinite(cost)) throw ValueError(std::string("the cost ").append(cost_.name()), cost, "a finite number");
+    return cost;
 }
 
 template <class T, class Device>
@@ -24859,16 +25015,17 @@ double Trainer<T, Device>::step(std::span<Feeds const> batches) {
     std::optional<detail::Entered> entered;
     std::optional<detail::ScopeUse> use;
     MemoryPool::Guard const guard(*pool_);
+    std::optional<detail::Emptied> after;  // whose memory the pool keeps
     auto const enter = [&] {
         entered.emplace(running_, "Trainer::step");
         use.emplace(cost_.scope());
+        after.emplace(passing_);
     };
-    auto ran = run_parts(batches, std::cref(enter));  // which needs no memory before ranks agree
-    std::size_t const n = updates_->computed().size();
-    updates_->change(**own_, exec_, std::span(ran.values).first(n), comm_.ranks());
+    double const cost = run_parts(batches, std::cref(enter));  // which needs no memory before ranks agree
+    updates_->change(*own_, exec_, comm_.ranks());
     ++steps_;
-    for (std::size_t i = 0; i < moving_.size(); ++i) moving_[i].now->value() = std::move(ran.values[n + i]);
-    return ran.cost;
+    for (Moving const& m : moving_) m.now->value() = std::exchange(m.next->value(), Value());
+    return cost;
 }
 
 template <class T, class Device>
@@ -24901,7 +25058,7 @@ template <class T, class Device>
 double Trainer<T, Device>::prepare() {
     auto const first = std::exchange(first_factor_, std::nullopt);
     double const now = first ? *first : factor();
-    updates_->prepare(steps_, now);
+    updates_->prepare(steps_, now, false);
     return now;
 }
 
@@ -24914,6 +25071,120 @@ LoDTensor<std::int64_t, Device> Trainer<T, Device>::seed_of(std::size_t k, std::
 
 ROWAN_TEMPLATE(class Trainer<float, Cpu>)
 ROWAN_TEMPLATE(class Trainer<double, Cpu>)
+
+}  // namespace rowan::inline v0
+
+// rowan/train/detail/trainer_parts.hpp: the members of Trainer that run the parts of a step.
+
+namespace rowan::inline v0 {
+
+template <class T, class Device>
+double Trainer<T, Device>::run_parts(std::span<Feeds const> batches, std::function<void()> const& enter) {
+    auto const total = static_cast<std::int64_t>(batches.size());
+    detail::PartRange const parts = parts_of(batches);
+    double cost = 0;
+    std::vector<double> own;
+    auto const begin = [&] {
+        enter();
+        if (total == 0 || total > parts_)
+            throw ShapeError("batches", std::to_string(total),
+                             std::string("1 to options.parts = ").append(std::to_string(parts_)));
+    };
+    std::vector<Value> rows;
+    if (!tables_.empty()) rows = fetch(batches, std::cref(begin));
+    auto const run_own = [&](auto& words) {
+        if (tables_.empty()) begin();
+        detail::Swapped const own_rows(fetched_, rows);
+        words[0] = total;
+        words[1] = std::bit_cast<std::int64_t>(prepare());
+        sums_.begin(parts);
+        for (std::int64_t p = parts.begin; p < parts.end; ++p) {
+            cost = run(batches[static_cast<std::size_t>(p)], p);
+            if (total == 1) {
+                words[2] = std::bit_cast<std::int64_t>(cost);
+            } else {
+                auto const weight = weights();
+                own.push_back(cost);
+                own.insert(own.end(), weight.begin(), weight.end());
+                sums_.add(detail::host_exec(exec_), of_results(weight[0], std::span(weight).subspan(weight_->size())));
+                for (Variable* const v : results_) v->value().clear();
+            }
+            for (Variable* const v : counted_) v->value().clear();
+        }
+    };
+    auto const all = detail::agree(comm_.ranks(), detail::TrainCall::step, run_own, number_);
+    rows.clear();
+    detail::check_same_word(all, 0, " has another number of batches for a step than ");
+    detail::check_same_word(all, 1, " has another factor of the learning rate than ");
+    detail::check_same_word(all, 2, " has another batch for the only part of a step than ");
+    if (total > 1) return add_up(own, parts);
+    for (std::size_t i = 0; i < totals_.size(); ++i) {
+        if (totals_[i] != results_[i]) totals_[i]->value() = std::exchange(results_[i]->value(), Value());
+    }
+    return cost;
+}
+
+template <class T, class Device>
+std::vector<Value> Trainer<T, Device>::fetch(std::span<Feeds const> batches, std::function<void()> const& begin) const {
+    auto const& ranks = *comm_.ranks();
+    auto const exec = detail::host_exec(exec_);
+    std::vector<std::vector<std::int64_t>> named;
+    auto const find_rows = [&](auto& words) {
+        begin();
+        words[0] = static_cast<std::int64_t>(batches.size());
+        auto const parts = parts_of(batches);
+        auto const mine =
+            batches.subspan(static_cast<std::size_t>(parts.begin), static_cast<std::size_t>(parts.size()));
+        for (auto const& t : tables_) named.push_back(t.rows(exec, mine));
+    };
+    auto const all = detail::agree(&ranks, detail::TrainCall::fetch, find_rows, number_);
+    detail::check_same_word(all, 0, " has another number of batches for a step than ");
+    std::vector<Value> rows;
+    ranks.must([&] {
+        for (std::size_t i = 0; i < tables_.size(); ++i)
+            rows.push_back(ranks.fetch(exec, fetched_[i]->value(), named[i]));
+    });
+    return rows;
+}
+
+template <class T, class Device>
+std::vector<double> Trainer<T, Device>::weights() const {
+    std::vector<double> all;
+    weight_->append_to(all);
+    for (Moving const& m : moving_) all.push_back(m.rows ? m.rows->count() : 1);
+    return all;
+}
+
+template <class T, class Device>
+std::vector<double> Trainer<T, Device>::of_results(double of_cost, std::span<double const> of_moving) const {
+    std::vector<double> all(results_.size() - moving_.size(), of_cost);
+    all.insert(all.end(), of_moving.begin(), of_moving.end());
+    return all;
+}
+
+template <class T, class Device>
+double Trainer<T, Device>::add_up(std::span<double const> own, detail::PartRange const& parts) {
+    std::size_t const costs = 1 + weight_->size(), width = costs + moving_.size();
+    auto const all = detail::numbers_of_parts(comm_.ranks(), own, width, parts.total);
+    double cost = 0;
+    std::vector<double> divisors;
+    try {
+        double const divisor = weight_->divisor(std::span(all).subspan(1), width);
+        std::vector<double> moved(moving_.size());
+        for (std::size_t at = 0; at < all.size(); at += width) {
+            cost = cost + detail::product(all[at + 1], all[at]);
+            for (std::size_t k = 0; k < moved.size(); ++k) moved[k] += all[at + costs + k];
+        }
+        cost = detail::mean_of(cost, divisor);
+        divisors = of_results(divisor, moved);
+    } catch (std::bad_alloc const&) {  // on this rank alone, where the others go on; other errors are those of all
+        if (comm_.ranks() != nullptr) comm_.ranks()->must([] { throw; });
+        throw;
+    }
+    auto means = sums_.means(detail::host_exec(exec_), exec_, divisors, comm_.ranks());
+    for (std::size_t i = 0; i < means.size(); ++i) totals_[i]->value() = std::move(means[i]);
+    return cost;
+}
 
 }  // namespace rowan::inline v0
 
@@ -24932,7 +25203,7 @@ public:
     Parameters run(Read const& read);
 
 private:
-    using Words = PartExchange::Words;
+    using Words = Ranks::Words;
 
     void read_epoch(Read const& read, std::int64_t epoch);
     bool take(Feeds const& feeds);
@@ -24941,7 +25212,7 @@ private:
     bool all_go_on(std::function<bool()> const& f) const;
 
     TrainOptionsOn<Device> const& options_;
-    PartExchange const* ranks_;
+    Ranks const* ranks_;
     std::optional<ScopeUse> use_;
     std::optional<Epochs> epochs_;
     std::optional<Trainer<T, Device>> trainer_;
@@ -24959,11 +25230,7 @@ TrainLoop<T, Device>::TrainLoop(layer::Var<T, Device> const& cost, TrainOptionsO
         use_.emplace(cost->scope());
         epochs_.emplace(options.metrics, options.stop);
         same.add("options.epochs", options.epochs);
-        if (!options.stop) return;
-        same.add("options.stop.metric", options.stop->metric);
-        same.add("options.stop.patience", options.stop->patience);
-        same.add("options.stop.larger", options.stop->larger);
-        same.add("options.stop.least", options.stop->least);
+        if (options.stop) add_fields(same, "options.stop.", *options.stop);
     });
     trainer_.emplace(cost, options);
 }
@@ -25102,24 +25369,11 @@ requires(!std::convertible_to<O, TrainOptionsOn<Device>>) Parameters
 
 namespace rowan::inline v0::detail {
 
-/// A DenseReduction of a step.
-class PendingSum final : public PendingPieces {
-public:
-    explicit PendingSum(std::unique_ptr<DenseReduction> reduction) : reduction_(std::move(reduction)) {}
-    DensePieces finish() override { return reduction_->finish(); }
-
-private:
-    std::unique_ptr<DenseReduction> reduction_;
-};
-
 /// The ranks of a communicator, which train together: what makes layer::CommOn take it.
 template <communicator C>
-class TrainRanks<C> final : public PartExchange {
+class RanksOf<C> final : public Ranks {
 public:
-    explicit TrainRanks(C const& comm) : comm_(comm), group_(comm) {}
-
-    int rank() const override { return comm_.rank(); }
-    int size() const override { return comm_.size(); }
+    explicit RanksOf(C const& comm) : Ranks(comm.rank(), comm.size()), comm_(comm), group_(comm) {}
 
     std::int64_t agree_on(TrainCall call, std::function<void(NamedValues&)> const& f) const override {
         return agree_on_values(group_, collective_of(call), f);
@@ -25142,29 +25396,23 @@ public:
         group_.allgatherv(1, in, out, counts)->wait();
     }
 
-    std::unique_ptr<PendingPieces> begin_dense(Cpu exec, ElementSums const& type, DensePieces&& nodes,
-                                               std::int64_t total) const override {
-        return std::make_unique<PendingSum>(
-            std::make_unique<DenseReduction>(std::make_unique<GroupOf<C>>(comm_), exec, type, std::move(nodes), total));
+    std::function<DensePieces()> begin_sum(Cpu exec, ElementSums const& type, DensePieces&& nodes,
+                                           std::int64_t total) const override {
+        auto const sum = std::make_shared<DenseReduction>(group(), exec, type, std::move(nodes), total);
+        return [sum] { return sum->finish(); };
     }
-
-    RowPieces sum_rows(Cpu exec, ElementSums const& type, RowPieces&& nodes, std::int64_t total) const override {
-        return RowReduction(std::make_unique<GroupOf<C>>(comm_), exec, type, std::move(nodes), total).finish();
-    }
-
-    std::vector<std::int64_t> rows_of(std::int64_t height) const override {
-        return rows_of_rank(shards_of(height, size()), rank());
+    RowPieces sum(Cpu exec, ElementSums const& type, RowPieces&& nodes, std::int64_t total, bool own) const override {
+        if (own) return sum_own_rows(group(), exec, type, nodes, total);
+        return RowReduction(group(), exec, type, std::move(nodes), total).finish();
     }
     Value fetch(Cpu exec, Value const& own, std::span<std::int64_t const> rows) const override {
         return fetch_rows(group_, exec, own, rows);
     }
-    RowPieces sum_own_rows(Cpu exec, ElementSums const& type, RowPieces&& nodes, std::int64_t total) const override {
-        return detail::sum_own_rows(std::make_unique<GroupOf<C>>(comm_), exec, type, nodes, total);
-    }
-    Value own_rows(Value const& gradient) const override { return detail::own_rows(gradient, rank(), size()); }
 
 private:
     void run_or_end(std::function<void()> const& f) const override { after_agreement(group_, f); }
+
+    std::unique_ptr<ProcessGroup const> group() const { return std::make_unique<GroupOf<C>>(comm_); }
 
     C comm_;
     GroupOf<C> group_;
@@ -25870,7 +26118,7 @@ private:
     bool reads_static(Operator const& op) const;
 
     bool keeps_rows_apart(Operator const& op) const {
-        return !reads_rows(op) || (op.kernel->row_inputs != 0 ? fits(op, false) : op.kernel->row_wise(op.attributes));
+        return !reads_rows(op) || (row_inputs(op) != 0 ? fits(op, false) : op.kernel->row_wise(op.attributes));
     }
 
     // Whether it computes rows from rows, or sums over rows if `may_sum`, and so can run once for all steps.
@@ -26036,8 +26284,9 @@ ROWAN_FUNCTION bool StepNet::reads_static(Operator const& op) const {
 
 ROWAN_FUNCTION bool StepNet::fits(Operator const& op, bool may_sum) const {
     if (op.kernel->sums_rows && !may_sum) return false;
+    unsigned const rows = row_inputs(op);
     for (std::size_t i = 0; i < op.inputs.size(); ++i) {
-        bool const takes_rows = (op.kernel->row_inputs >> std::min<std::size_t>(i, 31) & 1) != 0;
+        bool const takes_rows = (rows >> std::min<std::size_t>(i, 31) & 1) != 0;
         if (rows_.contains(op.inputs[i]) != takes_rows || of_a_step_.contains(op.inputs[i])) return false;
     }
     return reads_rows(op);
@@ -27350,8 +27599,8 @@ auto uninterrupted(Call const& call) {
 /// errors   IoError if the path has a byte 0, where the system would cut it
 std::string checked_path(char const* operation, std::string path);
 
-/// errors   Error unless it can be the name of a file in a folder, with a few more characters: it is empty, longer than 200
-///          bytes, or has a slash or NUL
+/// errors   Error unless it can be the name of a file in a folder, with a few more characters: it is empty, longer than
+///          200 bytes, or has a slash or NUL
 void check_file_name(std::string const& name);
 
 /// The folder of a path, with a slash at its end.
@@ -27422,10 +27671,10 @@ private:
 Buffer<std::byte> read_file(std::string const& path);
 
 /// Replaces a file atomically: a temporary file in the same folder is written, flushed and renamed. Unless `commit` is
-/// called, the old file is unchanged. The destructor removes a temporary file that was not renamed; the next save in the
-/// folder removes one whose process was killed. The new file has the mode of the old one, and its owner and group where
-/// the system permits; if there is no old file, the umask applies. A symbolic link remains, and the file that it names
-/// is replaced. Other hard links to the old file keep the old contents.
+/// called, the old file is unchanged. The destructor removes a temporary file that was not renamed; the next save in
+/// the folder removes one whose process was killed. The new file has the mode of the old one, and its owner and group
+/// where the system permits; if there is no old file, the umask applies. A symbolic link remains, and the file that it
+/// names is replaced. Other hard links to the old file keep the old contents.
 template <class Files = PosixFiles>
 class AtomicFile {
 public:
@@ -28478,8 +28727,9 @@ Array<T, Device> unstack(Var<T, Device> const& x) {
 
 namespace rowan::inline v0::layer {
 
-// inputs and outputs are the dims of a matrix [inputs, outputs], as in fc and, transposed, in PyTorch. A vector has its
-// size as both; with more dims, all but the last two multiply both.
+// Of a parameter with the dims [d_1, …, d_k, a, b], as of a matrix [a, b] in fc (in PyTorch it is transposed):
+//     inputs = d_1 · … · d_k · a;  outputs = d_1 · … · d_k · b
+// Of a vector [b], both are b.
 
 /// Uniform in [low, high).
 struct Uniform {
@@ -28520,8 +28770,8 @@ struct KaimingNormal {
 };
 
 /// The first values of a parameter: one of the above, or {low, high} for Uniform. They depend on the seed, the position
-/// and the dims only, so they are the same for any number of threads and on all devices; normal ones use the C library's
-/// log, sqrt and cos (Box and Muller 1958).
+/// and the dims only, so they are the same for any number of threads, on all devices and platforms. Normal ones are those
+/// of Box and Muller 1958.
 class Initializer {
 public:
     Initializer() = default;  ///< zeros
@@ -28535,7 +28785,7 @@ public:
     Initializer(KaimingUniform const& k) : scale_(Scale::inputs), a_(-k.gain), b_(k.gain) {}   ///< KaimingUniform
     Initializer(KaimingNormal const& k) : normal_(true), scale_(Scale::inputs), b_(k.gain) {}  ///< KaimingNormal
 
-    /// The same, with the numbers for a parameter of these dims.
+    /// This initializer with the bounds, or the deviation, of a parameter of these dims.
     /// errors   ValueError if a number is not finite or a standard deviation is negative
     /// cost     O(rank)
     Initializer of(Dims const& dims) const;
@@ -28554,6 +28804,617 @@ private:
 };
 
 }  // namespace rowan::inline v0::layer
+
+// rowan/detail/exponential.hpp: exp, sigmoid and tanh, with the same bits for SIMD registers and scalars.
+
+namespace rowan::inline v0::detail {
+
+template <class V>
+struct lane_of {
+    using type = V;
+};
+template <class S, class A>
+struct lane_of<xsimd::batch<S, A>> {
+    using type = S;
+};
+
+/// The constants of exp for a floating-point type.
+template <class S>
+struct exp_traits;
+template <>
+struct exp_traits<float> {
+    using bits = std::int32_t;
+    static constexpr int degree = 7;                // of the Taylor polynomial; error 5e-9 on [-log(2)/2, log(2)/2]
+    static constexpr double log2_high = 0x1.63p-1;  // log(2) = high + low; n · high is exact for all n
+    static constexpr double log2_low = -0x1.bd0105c610ca8p-13;
+    static constexpr double least = -87.0, greatest = 88.0;  // 2^n is normal for x in between
+};
+template <>
+struct exp_traits<double> {
+    using bits = std::int64_t;
+    static constexpr int degree = 13;
+    static constexpr double log2_high = 0x1.62e42feep-1;
+    static constexpr double log2_low = 0x1.a39ef35793c76p-33;
+    static constexpr double least = -708.0, greatest = 709.0;
+};
+
+/// x rounded to half the bits of its mantissa, so that its square is exact (Veltkamp).
+ROWAN_FORMULA V upper_half(V const& x) {
+    V const c = product(x, constant<V>(std::is_same_v<typename lane_of<V>::type, float> ? 4097.0 : 134217729.0));
+    return rounded(c - rounded(c - x));
+}
+
+/// 2^n for an integer n, where 2^n is a normal number.
+ROWAN_FORMULA V power_of_two(V const& n) {
+    using S = typename lane_of<V>::type;
+    using B = typename exp_traits<S>::bits;
+    constexpr int mantissa = std::numeric_limits<S>::digits - 1;
+    // The low bits of n + bias + 2^mantissa are n + bias.
+    V const shifted = n + constant<V>(static_cast<double>(std::numeric_limits<S>::max_exponent - 1) +
+                                      static_cast<double>(B{1} << mantissa));
+    if constexpr (is_batch<V>) {
+        using Bits = xsimd::batch<B, typename V::arch_type>;
+        auto const bits = detail::bit_cast<Bits>(shifted);
+#if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
+        // g++ 12 warns that the unmasked intrinsics, which xsimd calls, use an uninitialised value.
+        if constexpr (std::is_same_v<V, xsimd::batch<float>>) {
+            return detail::bit_cast<V>(Bits(_mm512_maskz_slli_epi32(static_cast<__mmask16>(-1), bits.data, mantissa)));
+        } else if constexpr (std::is_same_v<V, xsimd::batch<double>>) {
+            return detail::bit_cast<V>(Bits(_mm512_maskz_slli_epi64(static_cast<__mmask8>(-1), bits.data, mantissa)));
+        }
+#endif
+        return detail::bit_cast<V>(bits << mantissa);
+    } else {
+        return bit_cast<S>(static_cast<B>(static_cast<std::make_unsigned_t<B>>(bit_cast<B>(shifted)) << mantissa));
+    }
+}
+
+/// The nearest integer, for |x| < 2^(mantissa bits - 2).
+ROWAN_FORMULA V nearest_integer(V const& x) {
+    // Adding and subtracting this number rounds.
+    constexpr double round =
+        3.0 * static_cast<double>(std::int64_t{1} << (std::numeric_limits<typename lane_of<V>::type>::digits - 2));
+    return rounded(x + constant<V>(round)) - constant<V>(round);
+}
+
+/// The integer n with 2^n nearest to exp(x).
+ROWAN_FORMULA V nearest_power(V const& x) { return nearest_integer(product(x, constant<V>(1.4426950408889634))); }
+
+template <int k>
+inline constexpr double factorial = k* factorial<k - 1>;
+template <>
+inline constexpr double factorial<0> = 1;
+
+/// (exp(r) - 1) / r - 1 for |r| <= log(2) / 2
+ROWAN_FORMULA V exponential_rest(V const& r) {
+    constexpr int degree = exp_traits<typename lane_of<V>::type>::degree;
+    V p = constant<V>(1.0 / factorial<degree>);
+    // A fold: at -O2, compilers divide in every step of a loop.
+    [&]<int... i>(std::integer_sequence<int, i...>) {
+        ((p = product(p, r) + constant<V>(1.0 / factorial<degree - 1 - i>)), ...);
+    }
+    (std::make_integer_sequence<int, degree - 2>());
+    return product(p, r);
+}
+
+/// exp(x) = 2^n · (1 + tail) for |x| < 2^(mantissa bits - 2), where n is an integer.
+ROWAN_FORMULA void reduced_exponential(V const& x, V& n, V& tail) {
+    using traits = exp_traits<typename lane_of<V>::type>;
+    n = nearest_power(x);
+    V const r = (x - product(n, constant<V>(traits::log2_high))) - product(n, constant<V>(traits::log2_low));
+    tail = product(V(exponential_rest(r) + constant<V>(1.0)), r);
+}
+
+/// x limited to [least, most]; NaN propagates.
+ROWAN_FORMULA V limited(V const& x, double least, double most) {
+    V const y = choose(x < constant<V>(least), constant<V>(least), x);
+    return choose(y > constant<V>(most), constant<V>(most), y);
+}
+
+/// exp(x) = scale + tail, where scale is a power of two. exp(x) - 1 = (scale - 1) + tail is then accurate for small x.
+/// x is clamped to [least, greatest] of exp_traits; NaN propagates.
+ROWAN_FORMULA void exp_parts(V const& x, V& scale, V& tail) {
+    using traits = exp_traits<typename lane_of<V>::type>;
+    V n;
+    reduced_exponential(limited(x, traits::least, traits::greatest), n, tail);
+    scale = power_of_two(n);
+    tail = product(scale, tail);
+}
+
+/// exp(x) with a relative error of 1e-7 for float and 2e-16 for double; never 0 or infinite for these two. Other types
+/// use std::exp or an `exp` that ADL finds.
+ROWAN_FORMULA V exponential(V const& x) {
+    if constexpr (is_machine_float<typename lane_of<V>::type>) {
+        V scale, tail;
+        exp_parts(x, scale, tail);
+        return scale + tail;
+    } else {
+        return exp_of(x);
+    }
+}
+
+/// exp(x) for x <= 0. For float and double it is 0 if x < exp_traits::least, where exp(x) may be subnormal.
+ROWAN_FORMULA V exponential_of_negative(V const& x) {
+    if constexpr (is_machine_float<typename lane_of<V>::type>) {
+        V const least = constant<V>(exp_traits<typename lane_of<V>::type>::least);
+        return choose(x < least, constant<V>(0.0), exponential(x));
+    } else {
+        return exponential(x);
+    }
+}
+
+/// exp(x) for all x, also where it is subnormal, 0 or infinite; within 1.5 units in the last place where it is normal.
+ROWAN_FORMULA V exponential_of_any(V const& x) {
+    using S = typename lane_of<V>::type;
+    if constexpr (is_machine_float<S>) {
+        constexpr double least = std::is_same_v<S, float> ? -104.0 : -746.0,
+                         most = -least;  // exp is 0 and infinite there
+        V n, tail;
+        reduced_exponential(limited(x, least, most), n, tail);
+        // 2^n need not be a normal number, but the two factors are.
+        V const half = nearest_integer(product(n, constant<V>(0.5)));
+        return product(product(power_of_two(half), V(constant<V>(1.0) + tail)), power_of_two(V(n - half)));
+    } else {
+        return exp_of(x);
+    }
+}
+
+/// 1 / (1 + exp(-x)), but at least 1 / (1 + exp(88)) for float.
+ROWAN_FORMULA V logistic(V const& x) {
+    V const one = constant<V>(1.0);
+    return quotient(one, V(one + exponential(V(constant<V>(0.0) - x))));
+}
+
+/// x / (1 + exp(t)) for all x and t, with an accurate tail: 0 for t = infinity, where the sign is that of x. It has the
+/// bits of the formula where exp(t) < 2^64. With x = 1, the logistic function of -t.
+ROWAN_FORMULA V over_one_plus_exponential(V const& x, V const& t) {
+    using S = typename lane_of<V>::type;
+    V const one = constant<V>(1.0);
+    // An infinite x need not be multiplied by 0.
+    V const from = choose(t > constant<V>(1400.0), limited(x, -1.0, 1.0), x);
+    if constexpr (is_machine_float<S>) {
+        constexpr double most = std::is_same_v<S, float> ? 174.0 : 1400.0;
+        V n, tail;
+        reduced_exponential(limited(t, -most, most), n, tail);
+        V const half = nearest_integer(product(n, constant<V>(0.5))), rest = n - half;
+        V const first = product(power_of_two(half), V(one + tail));
+        auto const large = n > constant<V>(64.0);  // 1 + exp(t) is exp(t) = first · 2^rest, which may be infinite
+        V const y = quotient(from, V(choose(large, first, V(one + product(first, power_of_two(rest))))));
+        return product(y, power_of_two(V(choose(large, V(constant<V>(0.0) - rest), constant<V>(0.0)))));
+    } else {
+        return quotient(from, V(one + exp_of(t)));
+    }
+}
+
+/// s = 1 / (1 + exp(-x)) and s · (1 - s), both with an accurate tail.
+template <class V>
+struct Logistic {
+    V value, slope;
+};
+ROWAN_FORMULA Logistic<V> logistic_and_slope(V const& x) {
+    V const zero = constant<V>(0.0), one = constant<V>(1.0);
+    V const e = exponential_of_any(V(choose(x < zero, x, V(zero - x)))), high = quotient(one, V(one + e));
+    V const low = product(e, high);
+    return {choose(x < zero, low, high), product(low, high)};
+}
+
+/// exp(x) - 1 for x <= 88, accurate for small x, too.
+ROWAN_FORMULA V exponential_minus_one(V const& x) {
+    V const one = constant<V>(1.0);
+    if constexpr (is_machine_float<typename lane_of<V>::type>) {
+        V scale, tail;
+        exp_parts(x, scale, tail);
+        return (scale - one) + tail;
+    } else {
+        return exp_of(x) - one;
+    }
+}
+
+/// tanh(x): -t / (t + 2) for t = exp(-2 |x|) - 1, with the sign of x.
+ROWAN_FORMULA V hyperbolic_tangent(V const& x) {
+    V const zero = constant<V>(0.0);
+    V const t = exponential_minus_one(product(choose(x < zero, x, V(zero - x)), constant<V>(2.0)));
+    V const y = quotient(t, V(t + constant<V>(2.0)));
+    return choose(x < zero, y, V(zero - y));
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/detail/logarithm.hpp: log and log(1 + x), with the same bits for SIMD registers and scalars.
+
+namespace rowan::inline v0::detail {
+
+/// x = 2^k · m for a normal x > 0, with m in [sqrt(1/2), sqrt(2)).
+ROWAN_FORMULA void split_power(V const& x, V& k, V& m) {
+    using S = typename lane_of<V>::type;
+    using B = std::make_unsigned_t<typename exp_traits<S>::bits>;
+    constexpr int mantissa = std::numeric_limits<S>::digits - 1;
+    constexpr double bias = std::numeric_limits<S>::max_exponent - 1;
+    constexpr B root = bit_cast<B>(static_cast<S>(0.70710678118654752440)), one = bit_cast<B>(S(1));
+    // The bits of 2^mantissa + e are those of 2^mantissa, plus e.
+    constexpr S magic = static_cast<S>(B{1} << mantissa);
+    auto const parts = [&](auto bits, auto const& shifted_right) {
+        bits = bits + (one - root);
+        k = detail::bit_cast<V>(decltype(bits)(shifted_right(bits) + bit_cast<B>(magic))) -
+            constant<V>(static_cast<double>(magic) + bias);
+        m = detail::bit_cast<V>(decltype(bits)((bits & B((B{1} << mantissa) - 1)) + root));
+    };
+    if constexpr (is_batch<V>) {
+        using Bits = xsimd::batch<B, typename V::arch_type>;
+        parts(detail::bit_cast<Bits>(x), [&](Bits const& bits) {
+#if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
+            // g++ 12 warns that the unmasked intrinsics, which xsimd calls, use an uninitialised value.
+            if constexpr (std::is_same_v<V, xsimd::batch<float>>) {
+                return Bits(_mm512_maskz_srli_epi32(static_cast<__mmask16>(-1), bits.data, mantissa));
+            } else if constexpr (std::is_same_v<V, xsimd::batch<double>>) {
+                return Bits(_mm512_maskz_srli_epi64(static_cast<__mmask8>(-1), bits.data, mantissa));
+            }
+#endif
+            return Bits(bits >> mantissa);
+        });
+    } else {
+        parts(bit_cast<B>(x), [](B bits) { return static_cast<B>(bits >> mantissa); });
+    }
+}
+
+/// log(x), within 1 unit in the last place; -infinity for 0, NaN for negative numbers. Other types than float and
+/// double use std::log or a `log` that ADL finds.
+/// With f = m - 1 and s = f / (2 + f): log(1 + f) = 2 atanh(s) = f - (f²/2 - s · (f²/2 + 2 s² (1/3 + s²/5 + …))).
+ROWAN_FORMULA V logarithm(V const& x) {
+    using S = typename lane_of<V>::type;
+    if constexpr (is_machine_float<S>) {
+        using limits = std::numeric_limits<S>;
+        constexpr int terms = std::is_same_v<S, float> ? 5 : 11;
+        constexpr double least = static_cast<double>(limits::min()), most = static_cast<double>(limits::max());
+        constexpr double infinity = std::numeric_limits<double>::infinity(),
+                         nan = std::numeric_limits<double>::quiet_NaN();
+        constexpr double to_normal =
+            2 / static_cast<double>(limits::epsilon());  // a subnormal number times this is normal
+        V const zero = constant<V>(0.0);
+        auto const small = x < constant<V>(least);
+        V k, m;
+        split_power(choose(small, product(x, constant<V>(to_normal)), x), k, m);
+        k = choose(small, V(k - constant<V>(limits::digits)), k);
+        V const f = m - constant<V>(1.0), s = quotient(f, V(f + constant<V>(2.0))), z = product(s, s);
+        V series = constant<V>(2.0 / (2 * terms + 1));
+        [&]<int... i>(std::integer_sequence<int, i...>) {  // a fold, as in exponential_rest
+            ((series = product(series, z) + constant<V>(2.0 / (2 * (terms - i) - 1))), ...);
+        }
+        (std::make_integer_sequence<int, terms - 1>());
+        V const half_square = product(product(f, f), constant<V>(0.5));
+        V const low =
+            product(s, V(half_square + product(z, series))) + product(k, constant<V>(exp_traits<S>::log2_low));
+        V const y = product(k, constant<V>(exp_traits<S>::log2_high)) - ((half_square - low) - f);
+        V const finite = choose(x > constant<V>(most), x, y);
+        V const positive = choose(x > zero, finite, V(zero - constant<V>(infinity)));
+        return choose(x >= zero, positive, constant<V>(nan));
+    } else {
+        return log_of(x);
+    }
+}
+
+/// log(1 + x) for x in [0, 1], within 3 units in the last place.
+ROWAN_FORMULA V logarithm_of_one_plus(V const& x) {
+    V const one = constant<V>(1.0);
+    V const u = one + x;
+    return logarithm(u) + quotient(V(x - (u - one)), u);
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/detail/power.hpp: powers, with the same bits for SIMD registers and scalars.
+
+namespace rowan::inline v0::detail {
+
+/// The number high + low, where |low| is about an epsilon of |high|.
+template <class V>
+struct Pair {
+    V high, low;
+};
+
+/// a + b without an error, for |a| >= |b| or a = 0
+ROWAN_FORMULA Pair<V> exact_sum(V const& a, V const& b) {
+    V const sum = a + b;
+    return {sum, V(b - (sum - a))};
+}
+
+/// a · b without an error, where nothing overflows or is subnormal (Dekker).
+ROWAN_FORMULA Pair<V> exact_product(V const& a, V const& b) {
+    V const p = product(a, b), a_high = upper_half(a), b_high = upper_half(b);
+    V const a_low = a - a_high, b_low = b - b_high;
+    V const error = ((product(a_high, b_high) - p) + product(a_high, b_low)) + product(a_low, b_high);
+    return {p, V(error + product(a_low, b_low))};
+}
+
+/// log(x) for a finite x > 0, with an error of 2^-33 · log(x) for float and 2^-64 · log(x) for double.
+/// With s = f / (2 + f) and z = s²: log(1 + f) = 2 s · (1 + z/3 + z² · (1/5 + z/7 + …)).
+ROWAN_FORMULA Pair<V> logarithm_pair(V const& x) {
+    using S = typename lane_of<V>::type;
+    using limits = std::numeric_limits<S>;
+    constexpr int terms = std::is_same_v<S, float> ? 6 : 13;
+    constexpr double third = static_cast<double>(static_cast<S>(1.0 / 3));  // below 1/3 for double, above for float
+    constexpr double third_rest = std::is_same_v<S, float> ? 1.0 / 3 - third : 0x1.5555555555555p-56;
+    auto const small = x < constant<V>(static_cast<double>(limits::min()));
+    V k, m;
+    split_power(choose(small, product(x, constant<V>(2 / static_cast<double>(limits::epsilon()))), x), k, m);
+    k = choose(small, V(k - constant<V>(limits::digits)), k);
+    V const two = constant<V>(2.0), f = m - constant<V>(1.0), d = f + two;
+    V const s = quotient(f, d);
+    Pair<V> const back = exact_product(s, d);
+    V const s_low = quotient(V(((f - back.high) - back.low) - product(s, V(f - (d - two)))), d);
+    Pair<V> const z = exact_product(s, s);
+    V const z_low = z.low + product(product(s, s_low), two);
+    V series = constant<V>(1.0 / (2 * terms + 1));
+    for (int i = terms - 1; i >= 2; --i) series = product(series, z.high) + constant<V>(1.0 / (2 * i + 1));
+    Pair<V> const cubic = exact_product(z.high, constant<V>(third));
+    V const cubic_low = cubic.low + (product(z.high, constant<V>(third_rest)) + product(z_low, constant<V>(third)));
+    Pair<V> const w = exact_sum(cubic.high, V(cubic_low + product(product(z.high, z.high), series)));
+    Pair<V> const u = exact_product(s, w.high);
+    V const u_low = u.low + (product(s, w.low) + product(s_low, w.high));
+    Pair<V> const half = exact_sum(s, u.high);
+    V const half_low = half.low + (s_low + u_low);
+    Pair<V> const y = exact_sum(product(k, constant<V>(exp_traits<S>::log2_high)), V(half.high + half.high));
+    V const low = y.low + ((half_low + half_low) + product(k, constant<V>(exp_traits<S>::log2_low)));
+    return exact_sum(y.high, low);
+}
+
+/// An exponent high + low, and whether it is an odd or even integer.
+struct Exponent {
+    double high, low;
+    bool whole, odd;
+};
+
+ROWAN_HD_INLINE Exponent exact_exponent(double x) {
+    constexpr double two_53 = 9007199254740992.0;  // all numbers from here on are even integers
+    double const size = x < 0 ? -x : x;
+    auto const floor = static_cast<std::int64_t>(size < two_53 ? size : 0.0);
+    return {x, 0, size >= two_53 || static_cast<double>(floor) == size, floor % 2 != 0};
+}
+
+/// x - 1 without an error
+ROWAN_HD_INLINE Exponent one_less(Exponent const& x) {
+    double const less = x.high - 1;
+    bool const small = x.high < 1 && x.high > -1;
+    return {less, small ? x.high - (less + 1) : (x.high - less) - 1, x.whole, x.whole && !x.odd};
+}
+
+/// factor · x^y for x >= 0, where y and factor are not 0.
+ROWAN_FORMULA V positive_power(V const& x, Exponent const& y, double factor) {
+    using S = typename lane_of<V>::type;
+    if constexpr (is_machine_float<S>) {
+        using traits = exp_traits<S>;
+        constexpr bool single = std::is_same_v<S, float>;
+        constexpr double infinity = std::numeric_limits<double>::infinity();
+        constexpr double most = static_cast<double>(std::numeric_limits<S>::max());
+        // Powers with greater exponents are 0, 1 or infinite. exp(limit) is infinite, times any factor, too.
+        constexpr double enough = single ? 1e11 : 1e20, limit = single ? 2e4 : 4e3, powers = single ? 250 : 2040;
+        // factor = size · 2^shift, where |size| is in [1, 2)
+        constexpr std::uint64_t exponent_bits = std::uint64_t{0x7FF} << 52, one_bits = std::uint64_t{0x3FF} << 52;
+        bool const tiny = factor < 0x1p-1022 && factor > -0x1p-1022;
+        auto const bits = bit_cast<std::uint64_t>(tiny ? factor * 0x1p64 : factor);
+        double const shift = static_cast<double>((bits & exponent_bits) >> 52) - (tiny ? 1087 : 1023);
+        V const size = constant<V>(bit_cast<double>((bits & ~exponent_bits) | one_bits));
+
+        double const high = y.high > enough ? enough : y.high < -enough ? -enough : y.high;
+        double const rest = y.high == high ? (high - static_cast<double>(static_cast<S>(high))) + y.low : 0.0;
+        V const zero = constant<V>(0.0), y_high = constant<V>(high);
+        Pair<V> const log = logarithm_pair(x), scaled = exact_product(log.high, y_high);
+        V const low = scaled.low + (product(log.low, y_high) + product(log.high, constant<V>(rest)));
+        V const at = limited(scaled.high, -limit, limit), n = nearest_power(at);
+        V const most_of_r = at - product(n, constant<V>(traits::log2_high));
+        // Where |low| is above 0.01, at is at its limit.
+        V const rest_of_r = limited(low, -0.01, 0.01) - product(n, constant<V>(traits::log2_low));
+        V const r = most_of_r + rest_of_r;
+        V const tail = r + (product(r, exponential_rest(r)) + (rest_of_r - (r - most_of_r)));
+        // 2^shifted need not be a normal number, but the two powers of two are.
+        V const shifted = limited(V(n + constant<V>(shift)), -powers, powers);
+        V const first = nearest_integer(product(shifted, constant<V>(0.5)));
+        V const scale = product(power_of_two(first), size);
+        V const result = product(V(scale + product(scale, tail)), power_of_two(V(shifted - first)));
+        V const at_zero = constant<V>(y.high < 0 ? factor * infinity : factor * 0.0);
+        V const at_infinity = constant<V>(y.high < 0 ? factor * 0.0 : factor * infinity);
+        V const at_ends = choose(x < constant<V>(most), at_zero, x);  // of 0 and NaN
+        return choose(x > constant<V>(most), at_infinity, choose(x > zero, result, at_ends));
+    } else {
+        return product(exp_of(S(product(constant<V>(y.high), log_of(x)))), constant<V>(factor));
+    }
+}
+
+/// factor · x^y, with the zeros, infinities and NaN of C's pow.
+ROWAN_FORMULA V power(V const& x, Exponent const& y, double factor) {
+    V const zero = constant<V>(0.0), even = positive_power(V(choose(x < zero, V(zero - x), x)), y, factor);
+    if (!y.whole) {
+        constexpr auto infinity = bit_cast<double>(std::uint64_t{0x7FF0} << 48);
+        constexpr auto nan = bit_cast<double>(std::uint64_t{0x7FF8} << 48);
+        return choose(x < zero, choose(x > constant<V>(-infinity), constant<V>(nan), even), even);
+    }
+    if (!y.odd) return even;
+    V const odd = product(even, constant<V>(-1.0));
+    return choose(x < zero, odd, choose(quotient(constant<V>(1.0), x) < zero, odd, even));  // 1 / -0 < 0
+}
+
+/// Whether x^exponent is to be computed by products, which are within 2 units in the last place for exponents in
+/// [-2, 4] and nearly 3 units for -3. Other types than float and double may have no better exp and log.
+template <class V>
+ROWAN_HD_INLINE bool is_product(double exponent, int least, int most) {
+    if constexpr (!is_machine_float<typename lane_of<V>::type>) least = -64, most = 64;
+    return exponent >= least && exponent <= most && static_cast<double>(static_cast<int>(exponent)) == exponent;
+}
+
+/// x^exponent by products
+ROWAN_FORMULA V power_by_products(V const& x, int exponent) {
+    V const one = constant<V>(1.0);
+    V square = exponent < 0 ? quotient(one, x) : x;
+    auto n = static_cast<unsigned>(exponent < 0 ? -exponent : exponent);
+    V result = n % 2 != 0 ? square : one;
+    while ((n /= 2) != 0) {
+        square = product(square, square);
+        if (n % 2 != 0) result = product(result, square);
+    }
+    return result;
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/detail/sine.hpp: sin and cos, with the same bits for SIMD registers and scalars.
+
+namespace rowan::inline v0::detail {
+
+/// A number as count · π/2 + rest, where count is an integer, modulo 4 for large numbers, and |rest| <= π/4.
+template <class V>
+struct QuarterTurns {
+    V count;
+    Pair<V> rest;
+};
+
+/// Numbers from here on are reduced by many_quarter_turns.
+inline constexpr double many_turns = 1048576.0;
+
+/// a + b without an error (Knuth)
+ROWAN_FORMULA Pair<V> exact_sum_of_any(V const& a, V const& b) {
+    V const sum = a + b, of_b = sum - a;
+    return {sum, V((a - (sum - of_b)) + (b - of_b))};
+}
+
+/// The quarter turns of a finite x, |x| >= 2^20: the product of its mantissa with 192 bits of 2/π (Payne and Hanek).
+ROWAN_HD inline QuarterTurns<double> many_quarter_turns(double x) {
+    constexpr std::uint32_t two_over_pi[] = {
+        0,          0,          0xA2F9836E, 0x4E441529, 0xFC2757D1, 0xF534DDC0, 0xDB629599, 0x3C439041,
+        0xFE5163AB, 0xDEBBC561, 0xB7246E3A, 0x424DD2E0, 0x06492EEA, 0x09D1921C, 0xFE1DEB1C, 0xB129A73E,
+        0xE88235F5, 0x2EBB4484, 0xE99C7026, 0xB45F7E41, 0x3991D639, 0x835339F4, 0x9C845F8B, 0xBDF9283B,
+        0x1FF897FF, 0xDE05980F, 0xEF2F118B, 0x5A0A6D1F, 0x6D367ECF, 0x27CB09B7, 0x4F463F66, 0x9E5FEA2D,
+        0x7527BAC7, 0xEBE5F17B, 0x3D0739F7, 0x8A5292EA, 0x6BFB5FB1, 0x1F8D5D08, 0x56033046};
+    constexpr int words = 6;
+    // |x| = mantissa · 2^exponent. Bits of 2/π before the first one make multiples of four quarter turns.
+    auto const bits = bit_cast<std::uint64_t>(x);
+    std::uint64_t const mantissa = (bits & ((std::uint64_t{1} << 52) - 1)) | (std::uint64_t{1} << 52);
+    auto const first = static_cast<unsigned>(bits >> 52 & 0x7FF) - 1075 - 2 + 64;
+    std::uint32_t product_bits[words] = {};  // the lowest word first
+    for (int half = 0; half < 2; ++half) {
+        std::uint64_t const factor = half == 0 ? mantissa & 0xFFFFFFFF : mantissa >> 32;
+        std::uint64_t carry = 0;
+        for (int i = half; i < words; ++i) {
+            std::uint32_t const* const at = two_over_pi + first / 32 + (words - 1 - (i - half));
+            std::uint64_t const two = std::uint64_t{at[0]} << 32 | at[1];
+            carry += product_bits[i] + factor * (two >> (32 - first % 32) & 0xFFFFFFFF);
+            product_bits[i] = static_cast<std::uint32_t>(carry);
+            carry >>= 32;
+        }
+    }
+    // The two highest bits are the count; the others are the rest, which is negative from half a quarter turn on.
+    bool const more = (product_bits[words - 1] >> 29 & 1) != 0;
+    double const count = (product_bits[words - 1] >> 30) + (more ? 1.0 : 0.0);
+    product_bits[words - 1] &= 0x3FFFFFFF;
+    Pair<double> rest{more ? -1.0 : 0.0, 0};
+    double unit = 0x1p-30;
+    for (int i = words - 1; i >= 0; --i, unit *= 0x1p-32) {
+        Pair<double> const sum = exact_sum_of_any(rest.high, product_bits[i] * unit);
+        rest = {sum.high, rest.low + sum.low};
+    }
+    double const sign = x < 0 ? -1 : 1;
+    Pair<double> const turned = exact_product(rest.high, 0x1.921fb54442d18p+0 * sign);
+    double const low =
+        product(rest.high, 0x1.1a62633145c07p-54 * sign) + product(rest.low, 0x1.921fb54442d18p+0 * sign);
+    return {count * sign, exact_sum(turned.high, turned.low + low)};
+}
+
+/// The quarter turns of x. π/2 as four numbers of which n times each but the last is exact (Cody and Waite).
+ROWAN_FORMULA QuarterTurns<V> quarter_turns(V const& x) {
+    constexpr double most = 0x1.fffffffffffffp+1023;
+    V const n = nearest_integer(product(x, constant<V>(0x1.45f306dc9c883p-1))), zero = constant<V>(0.0);
+    V const first = x - product(n, constant<V>(0x1.921fb544p+0));
+    Pair<V> const second = exact_sum_of_any(first, V(zero - product(n, constant<V>(0x1.0b4611a6p-34))));
+    Pair<V> const third = exact_sum_of_any(second.high, V(zero - product(n, constant<V>(0x1.3198a2ep-69))));
+    V const low = (second.low + third.low) - product(n, constant<V>(0x1.b839a252049c1p-104));
+    QuarterTurns<V> turns{n, exact_sum(third.high, low)};
+    if constexpr (is_batch<V>) {
+        if (xsimd::any(x >= constant<V>(many_turns)) || xsimd::any(x <= constant<V>(-many_turns))) {
+            double at[V::size], count[V::size], high[V::size], rest_low[V::size];
+            x.store_unaligned(at);
+            turns.count.store_unaligned(count);
+            turns.rest.high.store_unaligned(high);
+            turns.rest.low.store_unaligned(rest_low);
+            for (std::size_t i = 0; i < V::size; ++i) {
+                double const size = at[i] < 0 ? -at[i] : at[i];
+                if (!(size >= many_turns && size <= most)) continue;
+                QuarterTurns<double> const many = many_quarter_turns(at[i]);
+                count[i] = many.count, high[i] = many.rest.high, rest_low[i] = many.rest.low;
+            }
+            return {V::load_unaligned(count), {V::load_unaligned(high), V::load_unaligned(rest_low)}};
+        }
+    } else if ((x >= many_turns || x <= -many_turns) && x <= most && x >= -most) {
+        return many_quarter_turns(x);
+    }
+    return turns;
+}
+
+/// The coefficients of x^(2k+1) in the Taylor series of the sine, and of x^2k in that of the cosine.
+struct TaylorSeries {
+    double sine[10] = {1}, cosine[10] = {1};
+    constexpr TaylorSeries() {
+        for (int k = 1; k < 10; ++k) {
+            cosine[k] = -sine[k - 1] / (2 * k);
+            sine[k] = cosine[k] / (2 * k + 1);
+        }
+    }
+};
+
+/// sin(x) for double, or cos(x), which is sin(x + a quarter turn), from the Taylor polynomials on [-π/4, π/4].
+ROWAN_NO_EXEC_CHECK
+template <bool cosine, class V>
+ROWAN_HD_INLINE V sine_of_double(V const& x) {
+    QuarterTurns<V> const turns = quarter_turns(x);
+    auto const& [high, low] = turns.rest;
+    V const one = constant<V>(1.0), half = constant<V>(0.5), z = product(high, high), half_z = product(z, half);
+    constexpr TaylorSeries taylor;
+    V sines = constant<V>(taylor.sine[9]), cosines = constant<V>(taylor.cosine[9]);
+    for (int k = 8; k >= 1; --k) sines = product(sines, z) + constant<V>(taylor.sine[k]);
+    for (int k = 8; k >= 2; --k) cosines = product(cosines, z) + constant<V>(taylor.cosine[k]);
+    V const sine = high + (product(product(high, z), sines) + (low - product(low, half_z)));
+    V const most = one - half_z, rest = product(product(z, z), cosines) - product(high, low);
+    V const of_cosine = most + (((one - most) - half_z) + rest);
+    // The quarter turns are 0, 1, 2 or 3, or less by 4.
+    V const n = turns.count + constant<V>(cosine ? 1.0 : 0.0);
+    V const four = constant<V>(4.0), quarter = n - product(nearest_integer(product(n, constant<V>(0.25))), four);
+    V const size = product(quarter, quarter);
+    V const y = choose(size == one, of_cosine, sine);
+    auto const negative = product(quarter, quarter - half) > constant<V>(1.0);  // -1, 2 and -2
+    V const turned = choose(negative, product(y, constant<V>(-1.0)), y);
+    constexpr auto nan = bit_cast<double>(std::uint64_t{0x7FF8} << 48);
+    auto const finite = product(x, constant<V>(0.0)) == constant<V>(0.0);
+    V const result = choose(finite, turned, constant<V>(nan));
+    if constexpr (cosine) {
+        return result;
+    } else {  // also -0
+        return choose(product(x, x) < constant<V>(0x1p-60), x, result);
+    }
+}
+
+/// sin(x), or cos(x), within 1 unit in the last place for all x; NaN for infinities. Those of floats are computed in
+/// double. Other types use std::sin or a `sin` that ADL finds.
+ROWAN_NO_EXEC_CHECK
+template <bool cosine, class V>
+ROWAN_HD_INLINE V sine(V const& x) {
+    using S = typename lane_of<V>::type;
+    if constexpr (std::is_same_v<S, double>) {
+        return sine_of_double<cosine>(x);
+    } else if constexpr (std::is_same_v<V, float>) {
+        return static_cast<float>(sine_of_double<cosine>(static_cast<double>(x)));
+    } else if constexpr (is_batch<V>) {
+        using Wide = xsimd::batch<double, typename V::arch_type>;
+        float lanes[V::size];
+        x.store_unaligned(lanes);
+        for (std::size_t i = 0; i < V::size; i += Wide::size)
+            store(sine_of_double<cosine>(load<Wide>(lanes + i)), lanes + i);
+        return V::load_unaligned(lanes);
+    } else if constexpr (cosine) {
+        return cos_of(x);
+    } else {
+        return sin_of(x);
+    }
+}
+
+}  // namespace rowan::inline v0::detail
 
 // rowan/layer/initializer_inl.hpp: definitions of rowan/layer/initializer.hpp.
 
@@ -28584,11 +29445,11 @@ ROWAN_FUNCTION Initializer Initializer::of(Dims const& dims) const {
 }
 
 ROWAN_FUNCTION double Initializer::at(std::uint64_t seed, std::size_t i) const {
-    using rowan::detail::product, rowan::detail::uniform_at;
+    using rowan::detail::logarithm, rowan::detail::product, rowan::detail::sine, rowan::detail::uniform_at;
     if (!normal_) return a_ + product(b_ - a_, uniform_at(seed, i));
-    double const radius = std::sqrt(-2 * std::log(1 - uniform_at(seed, 2 * i)));  // 1 - u is in (0, 1]
+    double const radius = std::sqrt(-2 * logarithm(1 - uniform_at(seed, 2 * i)));  // 1 - u is in (0, 1]
     double const angle = 2 * std::numbers::pi * uniform_at(seed, 2 * i + 1);
-    return a_ + product(product(b_, radius), std::cos(angle));
+    return a_ + product(product(b_, radius), sine<true>(angle));
 }
 
 }  // namespace rowan::inline v0::layer
@@ -28837,11 +29698,7 @@ bool has_seed(Tensor<std::int64_t, D> const& seed) {
 /// The settings of dropout in nets.
 struct DropoutOptions {
     double probability = 0.5;  ///< of setting an element to 0
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"probability", &DropoutOptions::probability});
-    }
+    ROWAN_OPTIONS(DropoutOptions, probability)
 };
 
 struct dropout_grad_op;
@@ -28950,291 +29807,30 @@ Var<T, Device> full(Dims const& dims, double value) {
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/op/detail/norm_formulas.hpp: the formulas of layer_norm and batch_norm, for RowPasses and column_sums.
-
-namespace rowan::inline v0::detail {
-
-[[noreturn]] inline void bad_norm_epsilon(double epsilon) { throw ValueError("epsilon", epsilon, "0 or more"); }
-
-/// Throws ValueError if epsilon is negative or not finite.
-constexpr void check_norm_epsilon(double epsilon) {
-    if (!(epsilon >= 0 && epsilon - epsilon == 0)) bad_norm_epsilon(epsilon);
-}
-
-/// total / n
-ROWAN_NO_EXEC_CHECK
-template <class S>
-ROWAN_HD_INLINE S mean_of_sum(S const& total, std::size_t n) {
-    return quotient(total, constant<S>(static_cast<double>(n)));
-}
-
-/// 1 / √(variance + epsilon)
-ROWAN_NO_EXEC_CHECK
-template <class S>
-ROWAN_HD_INLINE S inverse_deviation(S const& variance, double epsilon) {
-    return quotient(constant<S>(1.0), square_root(S(variance + constant<S>(epsilon))));
-}
-
-/// Rows with `stride` numbers each: the mean, 1 / √(variance + epsilon), and two more of a gradient.
-template <class T>
-struct NormOfRows {
-    T const* x;
-    sum_t<T>* numbers;
-    std::size_t stride, width;
-    double epsilon;
-
-    template <class V>
-    ROWAN_HD_INLINE V number(std::size_t row, std::size_t i) const {
-        return V(numbers[row * stride + i]);
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V centered(std::size_t row, std::size_t column) const {
-        return V(load<V>(x + row * width + column) - number<V>(row, 0));
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V at(std::size_t row, std::size_t column) const {
-        return product(centered<V>(row, column), number<V>(row, 1));
-    }
-};
-
-/// The mean as first + mean of (x - first): exact where all elements are equal, and close to them where they are close to
-/// each other, however large they are. A mean of x would be rounded by as much as its last bit, which may be more than
-/// the deviation.
-template <class T>
-struct MeanOfRow {
-    NormOfRows<T> norm;
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V at(std::size_t row, std::size_t column) const {
-        T const* const first = norm.x + row * norm.width;
-        return V(load<V>(first + column) - V(load<sum_t<T>>(first)));
-    }
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD_INLINE void done(std::size_t row, sum_t<T> const& sum) const {
-        if (norm.width == 0) return;
-        auto const first = load<sum_t<T>>(norm.x + row * norm.width);
-        norm.numbers[row * norm.stride] = plus(first, mean_of_sum(sum, norm.width));
-    }
-};
-
-template <class T>
-struct VarianceOfRow {
-    NormOfRows<T> norm;
-
-    template <class V>
-    ROWAN_HD_INLINE V at(std::size_t row, std::size_t column) const {
-        return squared{}(norm.template centered<V>(row, column));
-    }
-    ROWAN_HD_INLINE void done(std::size_t row, sum_t<T> const& sum) const {
-        norm.numbers[row * norm.stride + 1] = inverse_deviation(mean_of_sum(sum, norm.width), norm.epsilon);
-    }
-};
-
-/// to = norm · scale + shift; scale and shift have an element for each column, or are nullptr.
-template <class Norm, class T>
-struct ScaleAndShift {
-    Norm norm;
-    T const *scale, *shift;
-    T* to;
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void at(std::size_t row, std::size_t column) const {
-        V y = norm.template at<V>(row, column);
-        if (scale != nullptr) y = product(y, load<V>(scale + column));
-        if (shift != nullptr) y = plus(y, load<V>(shift + column));
-        store(y, to + row * norm.width + column);
-    }
-};
-
-/// grad · norm
-template <class Norm, class T>
-struct TimesNorm {
-    Norm norm;
-    T const* grad;
-
-    template <class V>
-    ROWAN_HD_INLINE V at(std::size_t row, std::size_t column) const {
-        return product(load<V>(grad + row * norm.width + column), norm.template at<V>(row, column));
-    }
-};
-
-/// The gradient of the rows, from the numbers of MeanOfGrad and MeanOfGradByNorm.
-template <class T>
-struct GradOfRows {
-    NormOfRows<T> norm;
-    T const *scale, *out_grad;
-    T* to;
-
-    template <class V>
-    ROWAN_HD_INLINE V scaled(std::size_t row, std::size_t column) const {
-        return product(load<V>(out_grad + row * norm.width + column), load<V>(scale + column));
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void at(std::size_t row, std::size_t column) const {
-        V const along = product(norm.template at<V>(row, column), norm.template number<V>(row, 3));
-        V const rest = V(V(scaled<V>(row, column) - norm.template number<V>(row, 2)) - along);
-        store(product(rest, norm.template number<V>(row, 1)), to + row * norm.width + column);
-    }
-};
-
-template <class T>
-struct MeanOfGrad {
-    GradOfRows<T> grad;
-
-    template <class V>
-    ROWAN_HD_INLINE V at(std::size_t row, std::size_t column) const {
-        return grad.template scaled<V>(row, column);
-    }
-    ROWAN_HD_INLINE void done(std::size_t row, sum_t<T> const& sum) const {
-        grad.norm.numbers[row * grad.norm.stride + 2] = mean_of_sum(sum, grad.norm.width);
-    }
-};
-
-template <class T>
-struct MeanOfGradByNorm {
-    GradOfRows<T> grad;
-
-    template <class V>
-    ROWAN_HD_INLINE V at(std::size_t row, std::size_t column) const {
-        return product(grad.template scaled<V>(row, column), grad.norm.template at<V>(row, column));
-    }
-    ROWAN_HD_INLINE void done(std::size_t row, sum_t<T> const& sum) const {
-        grad.norm.numbers[row * grad.norm.stride + 3] = mean_of_sum(sum, grad.norm.width);
-    }
-};
-
-/// Columns with a mean and 1 / √(variance + epsilon).
-template <class T>
-struct NormOfColumns {
-    T const* x;
-    sum_t<T> const *mean, *inverse;
-    std::size_t width;
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V centered(std::size_t row, std::size_t column) const {
-        return V(load<V>(x + row * width + column) - load<V>(mean + column));
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V at(std::size_t row, std::size_t column) const {
-        return product(centered<V>(row, column), load<V>(inverse + column));
-    }
-};
-
-template <class T>
-struct SquaredDeviation {
-    NormOfColumns<T> norm;
-
-    template <class V>
-    ROWAN_HD_INLINE V at(std::size_t row, std::size_t column) const {
-        return squared{}(norm.template centered<V>(row, column));
-    }
-};
-
-/// x - that of the first row, for a mean as in MeanOfRow.
-template <class T>
-struct FromFirstRow {
-    T const* x;
-    std::size_t width;
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V at(std::size_t row, std::size_t column) const {
-        return V(load<V>(x + row * width + column) - load<V>(x + column));
-    }
-};
-
-/// Makes the means of columns of the sums over FromFirstRow, in place.
-template <class T>
-struct MeansFromFirstRow {
-    T const* x;
-    sum_t<T>* sums;
-    std::size_t n;
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t k) const { sums[k] = plus(load<sum_t<T>>(x + k), mean_of_sum(sums[k], n)); }
-};
-
-/// Divides sums in place by n.
-template <class S>
-struct MeansOfSums {
-    S* sums;
-    std::size_t n;
-    ROWAN_HD void operator()(std::size_t k) const { sums[k] = mean_of_sum(sums[k], n); }
-};
-
-/// Replaces variances in place by 1 / √(variance + epsilon).
-template <class S>
-struct InvertDeviations {
-    S* variance;
-    double epsilon;
-    ROWAN_HD void operator()(std::size_t k) const { variance[k] = inverse_deviation(variance[k], epsilon); }
-};
-
-/// to = momentum · moving + (1 - momentum) · now
-struct MoveTowards {
-    double momentum;
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& moving, V const& now) const {
-        return plus(product(moving, constant<V>(momentum)), product(now, constant<V>(1 - momentum)));
-    }
-};
-
-/// The gradient of x: with the statistics of a batch, from the means of g and of g · norm; else, with nullptr as these,
-/// for constant ones.
-template <class T>
-struct GradOfColumns {
-    NormOfColumns<T> norm;
-    sum_t<T> const *grad_mean, *along_mean;
-    T const *scale, *out_grad;
-    T* to;
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void at(std::size_t row, std::size_t column) const {
-        std::size_t const here = row * norm.width + column;
-        V g = load<V>(out_grad + here);
-        if (grad_mean != nullptr) {
-            V const along = product(norm.template at<V>(row, column), load<V>(along_mean + column));
-            g = V(V(g - load<V>(grad_mean + column)) - along);
-        }
-        store(product(product(g, load<V>(scale + column)), load<V>(norm.inverse + column)), to + here);
-    }
-};
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/op/detail/row_passes.hpp: sums over the rows and over the columns of a matrix, in orders that are the same on
+// rowan/op/detail/matrix_sums.hpp: sums over the rows and over the columns of a matrix, in orders that are the same on
 // all devices.
 
 namespace rowan::inline v0::detail {
 
-/// The last argument of RowPasses::run if only the sums are needed.
+/// The last argument of MatrixSums::of_rows if only the sums are needed.
 struct NoStep {
     template <class V>
     ROWAN_HD void at(std::size_t, std::size_t) const {}
 };
 
-/// Sums rows on a device. The Thrust specialization is in rowan/thrust/op/detail/row_passes.hpp.
+/// Sums rows on a device. The Thrust specialization is in rowan/thrust/op/detail/matrix_sums.hpp.
 template <class D>
-struct RowPasses {
+struct MatrixSums {
     static_assert(has_backend<D>, "rowan: this operator on a Thrust device needs #include <rowan/thrust/op.hpp>");
 };
 
 template <>
-struct RowPasses<Cpu> {
+struct MatrixSums<Cpu> {
     /// For each row: for one pass after the other, calls pass.done(row, the sum of pass.at<V>(row, column)), in 16
     /// interleaved parts as interleaved_sum; then step.at<V>(row, column) for all columns. A pass may read what those
     /// before it have stored for its row.
     template <class S, class Step, class... Pass>
-    static void run(Cpu exec, std::size_t rows, std::size_t width, Step const& step, Pass const&... pass) {
+    static void of_rows(Cpu exec, std::size_t rows, std::size_t width, Step const& step, Pass const&... pass) {
         for_ranges(exec, rows, width, [&](std::size_t begin, std::size_t end) {
             for (; begin < end; ++begin) {
                 (pass.done(begin, sum_of_row<S>(pass, begin, width)), ...);
@@ -29300,7 +29896,7 @@ template <class S, class D, class Term, class To>
 void column_sums(D const& exec, std::size_t n, std::size_t width, Term const& term, To* to) {
     auto const blocks_of = [](std::size_t rows) { return (rows + block_size - 1) / block_size; };
     auto const add = [&]<class From, class Out>(From const& from, std::size_t rows, Out* out) {
-        RowPasses<D>::template sum_blocks<S>(exec, rows, width, from, out);
+        MatrixSums<D>::template sum_blocks<S>(exec, rows, width, from, out);
     };
     if (n <= block_size) return add(term, n, to);
     std::size_t blocks = blocks_of(n);
@@ -29315,6 +29911,247 @@ void column_sums(D const& exec, std::size_t n, std::size_t width, Term const& te
 
 }  // namespace rowan::inline v0::detail
 
+// rowan/op/detail/norm_formulas.hpp: the formulas of layer_norm and batch_norm, for MatrixSums and column_sums.
+
+namespace rowan::inline v0::detail {
+
+[[noreturn]] inline void bad_norm_epsilon(double epsilon) { throw ValueError("epsilon", epsilon, "0 or more"); }
+
+/// Throws ValueError if epsilon is negative or not finite.
+constexpr void check_norm_epsilon(double epsilon) {
+    if (!(epsilon >= 0 && epsilon - epsilon == 0)) bad_norm_epsilon(epsilon);
+}
+
+/// total / n
+ROWAN_NO_EXEC_CHECK
+template <class S>
+ROWAN_HD_INLINE S mean_of_sum(S const& total, std::size_t n) {
+    return quotient(total, constant<S>(static_cast<double>(n)));
+}
+
+/// 1 / √(variance + epsilon)
+ROWAN_NO_EXEC_CHECK
+template <class S>
+ROWAN_HD_INLINE S inverse_deviation(S const& variance, double epsilon) {
+    return quotient(constant<S>(1.0), square_root(S(variance + constant<S>(epsilon))));
+}
+
+/// Rows with `stride` numbers each: the mean, 1 / √(variance + epsilon), and two more of a gradient.
+template <class T>
+struct NormOfRows {
+    T const* x;
+    sum_t<T>* numbers;
+    std::size_t stride, width;
+    double epsilon;
+
+    template <class V>
+    ROWAN_HD_INLINE V number(std::size_t row, std::size_t i) const {
+        return V(numbers[row * stride + i]);
+    }
+    ROWAN_FORMULA V centered(std::size_t row, std::size_t column) const {
+        return V(load<V>(x + row * width + column) - number<V>(row, 0));
+    }
+    ROWAN_FORMULA V at(std::size_t row, std::size_t column) const {
+        return product(centered<V>(row, column), number<V>(row, 1));
+    }
+};
+
+/// The mean as first + mean of (x - first): exact where all elements are equal, and close to them where they are close to
+/// each other, however large they are. A mean of x would be rounded by as much as its last bit, which may be more than
+/// the deviation.
+template <class T>
+struct MeanOfRow {
+    NormOfRows<T> norm;
+
+    ROWAN_FORMULA V at(std::size_t row, std::size_t column) const {
+        T const* const first = norm.x + row * norm.width;
+        return V(load<V>(first + column) - V(load<sum_t<T>>(first)));
+    }
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD_INLINE void done(std::size_t row, sum_t<T> const& sum) const {
+        if (norm.width == 0) return;
+        auto const first = load<sum_t<T>>(norm.x + row * norm.width);
+        norm.numbers[row * norm.stride] = plus(first, mean_of_sum(sum, norm.width));
+    }
+};
+
+template <class T>
+struct VarianceOfRow {
+    NormOfRows<T> norm;
+
+    template <class V>
+    ROWAN_HD_INLINE V at(std::size_t row, std::size_t column) const {
+        return squared{}(norm.template centered<V>(row, column));
+    }
+    ROWAN_HD_INLINE void done(std::size_t row, sum_t<T> const& sum) const {
+        norm.numbers[row * norm.stride + 1] = inverse_deviation(mean_of_sum(sum, norm.width), norm.epsilon);
+    }
+};
+
+/// to = norm · scale + shift; scale and shift have an element for each column, or are nullptr.
+template <class Norm, class T>
+struct ScaleAndShift {
+    Norm norm;
+    T const *scale, *shift;
+    T* to;
+
+    ROWAN_FORMULA void at(std::size_t row, std::size_t column) const {
+        V y = norm.template at<V>(row, column);
+        if (scale != nullptr) y = product(y, load<V>(scale + column));
+        if (shift != nullptr) y = plus(y, load<V>(shift + column));
+        store(y, to + row * norm.width + column);
+    }
+};
+
+/// grad · norm
+template <class Norm, class T>
+struct TimesNorm {
+    Norm norm;
+    T const* grad;
+
+    template <class V>
+    ROWAN_HD_INLINE V at(std::size_t row, std::size_t column) const {
+        return product(load<V>(grad + row * norm.width + column), norm.template at<V>(row, column));
+    }
+};
+
+/// The gradient of the rows, from the numbers of MeanOfGrad and MeanOfGradByNorm.
+template <class T>
+struct GradOfRows {
+    NormOfRows<T> norm;
+    T const *scale, *out_grad;
+    T* to;
+
+    template <class V>
+    ROWAN_HD_INLINE V scaled(std::size_t row, std::size_t column) const {
+        return product(load<V>(out_grad + row * norm.width + column), load<V>(scale + column));
+    }
+    ROWAN_FORMULA void at(std::size_t row, std::size_t column) const {
+        V const along = product(norm.template at<V>(row, column), norm.template number<V>(row, 3));
+        V const rest = V(V(scaled<V>(row, column) - norm.template number<V>(row, 2)) - along);
+        store(product(rest, norm.template number<V>(row, 1)), to + row * norm.width + column);
+    }
+};
+
+template <class T>
+struct MeanOfGrad {
+    GradOfRows<T> grad;
+
+    template <class V>
+    ROWAN_HD_INLINE V at(std::size_t row, std::size_t column) const {
+        return grad.template scaled<V>(row, column);
+    }
+    ROWAN_HD_INLINE void done(std::size_t row, sum_t<T> const& sum) const {
+        grad.norm.numbers[row * grad.norm.stride + 2] = mean_of_sum(sum, grad.norm.width);
+    }
+};
+
+template <class T>
+struct MeanOfGradByNorm {
+    GradOfRows<T> grad;
+
+    template <class V>
+    ROWAN_HD_INLINE V at(std::size_t row, std::size_t column) const {
+        return product(grad.template scaled<V>(row, column), grad.norm.template at<V>(row, column));
+    }
+    ROWAN_HD_INLINE void done(std::size_t row, sum_t<T> const& sum) const {
+        grad.norm.numbers[row * grad.norm.stride + 3] = mean_of_sum(sum, grad.norm.width);
+    }
+};
+
+/// Columns with a mean and 1 / √(variance + epsilon).
+template <class T>
+struct NormOfColumns {
+    T const* x;
+    sum_t<T> const *mean, *inverse;
+    std::size_t width;
+
+    ROWAN_FORMULA V centered(std::size_t row, std::size_t column) const {
+        return V(load<V>(x + row * width + column) - load<V>(mean + column));
+    }
+    ROWAN_FORMULA V at(std::size_t row, std::size_t column) const {
+        return product(centered<V>(row, column), load<V>(inverse + column));
+    }
+};
+
+template <class T>
+struct SquaredDeviation {
+    NormOfColumns<T> norm;
+
+    template <class V>
+    ROWAN_HD_INLINE V at(std::size_t row, std::size_t column) const {
+        return squared{}(norm.template centered<V>(row, column));
+    }
+};
+
+/// x - that of the first row, for a mean as in MeanOfRow.
+template <class T>
+struct FromFirstRow {
+    T const* x;
+    std::size_t width;
+
+    ROWAN_FORMULA V at(std::size_t row, std::size_t column) const {
+        return V(load<V>(x + row * width + column) - load<V>(x + column));
+    }
+};
+
+/// Makes the means of columns of the sums over FromFirstRow, in place.
+template <class T>
+struct MeansFromFirstRow {
+    T const* x;
+    sum_t<T>* sums;
+    std::size_t n;
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(std::size_t k) const { sums[k] = plus(load<sum_t<T>>(x + k), mean_of_sum(sums[k], n)); }
+};
+
+/// Divides sums in place by n.
+template <class S>
+struct MeansOfSums {
+    S* sums;
+    std::size_t n;
+    ROWAN_HD void operator()(std::size_t k) const { sums[k] = mean_of_sum(sums[k], n); }
+};
+
+/// Replaces variances in place by 1 / √(variance + epsilon).
+template <class S>
+struct InvertDeviations {
+    S* variance;
+    double epsilon;
+    ROWAN_HD void operator()(std::size_t k) const { variance[k] = inverse_deviation(variance[k], epsilon); }
+};
+
+/// to = momentum · moving + (1 - momentum) · now
+struct MoveTowards {
+    double momentum;
+
+    ROWAN_FORMULA V operator()(V const& moving, V const& now) const {
+        return plus(product(moving, constant<V>(momentum)), product(now, constant<V>(1 - momentum)));
+    }
+};
+
+/// The gradient of x: with the statistics of a batch, from the means of g and of g · norm; else, with nullptr as these,
+/// for constant ones.
+template <class T>
+struct GradOfColumns {
+    NormOfColumns<T> norm;
+    sum_t<T> const *grad_mean, *along_mean;
+    T const *scale, *out_grad;
+    T* to;
+
+    ROWAN_FORMULA void at(std::size_t row, std::size_t column) const {
+        std::size_t const here = row * norm.width + column;
+        V g = load<V>(out_grad + here);
+        if (grad_mean != nullptr) {
+            V const along = product(norm.template at<V>(row, column), load<V>(along_mean + column));
+            g = V(V(g - load<V>(grad_mean + column)) - along);
+        }
+        store(product(product(g, load<V>(scale + column)), load<V>(norm.inverse + column)), to + here);
+    }
+};
+
+}  // namespace rowan::inline v0::detail
+
 // rowan/op/norm/batch_norm.hpp: batch_norm, each column of a batch with mean 0 and variance 1, scaled and shifted.
 
 namespace rowan::inline v0 {
@@ -29323,12 +30160,7 @@ namespace rowan::inline v0 {
 struct BatchNormAttributes {
     double momentum = 0.9;  ///< the part of the moving mean and variance that a step keeps; PyTorch's is 1 - momentum
     double epsilon = 1e-5;  ///< added to the variance
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"momentum", &BatchNormAttributes::momentum},
-                     field{"epsilon", &BatchNormAttributes::epsilon});
-    }
+    ROWAN_OPTIONS(BatchNormAttributes, momentum, epsilon)
 };
 
 namespace detail {
@@ -29969,11 +30801,7 @@ namespace rowan::inline v0 {
 struct BeamSearchOptions {
     std::int64_t beam_size = 4;  ///< number of hypotheses that remain for each source
     std::int64_t end_id = 1;     ///< the token that ends a hypothesis
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"beam_size", &BeamSearchOptions::beam_size}, field{"end_id", &BeamSearchOptions::end_id});
-    }
+    ROWAN_OPTIONS(BeamSearchOptions, beam_size, end_id)
 };
 
 namespace detail {
@@ -30279,6 +31107,18 @@ Var<To, Device> cast(Var<From, Device> const& x) {
 
 }  // namespace rowan::inline v0::layer
 
+// rowan/op/elementwise/broadcast_options.hpp: BroadcastOptions, how the shapes of two tensors are aligned.
+
+namespace rowan::inline v0 {
+
+/// How two shapes are aligned.
+struct BroadcastOptions {
+    std::int64_t axis = -1;  ///< the dim of x that is the first one of y, as in Paddle; -1: aligned at the last dims
+    ROWAN_OPTIONS(BroadcastOptions, axis)
+};
+
+}  // namespace rowan::inline v0
+
 // rowan/op/detail/broadcast.hpp: element-wise formulas of tensors whose shapes are broadcast.
 
 namespace rowan::inline v0::detail {
@@ -30346,6 +31186,16 @@ constexpr Dims broadcast_dims(char const* field, Dims const& x, Dims const& y, s
         }
     }
     return dims;
+}
+
+/// Whether one of the shapes is to be repeated: ranks differ, or one has a dim of 1 where the other may have another.
+constexpr bool may_broadcast(VarSpec const& x, VarSpec const& y) {
+    if (x.type != VarType::LOD_TENSOR || y.type != VarType::LOD_TENSOR) return false;
+    if (x.dims.size() != y.dims.size()) return true;
+    for (std::size_t i = 0; i < x.dims.size(); ++i) {
+        if ((x.dims[i] == 1) != (y.dims[i] == 1)) return true;
+    }
+    return false;
 }
 
 /// The result's spec: the element type of both, and the levels of the one that has the rows.
@@ -30419,14 +31269,10 @@ struct BroadcastStep {
         return row;
     }
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V element(Row const& row, std::size_t k, std::size_t column) const {
+    ROWAN_FORMULA V element(Row const& row, std::size_t k, std::size_t column) const {
         return b.one[k] ? V(load<S>(row.x[k])) : load<V>(row.x[k] + column);
     }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void at(Row const& row, std::size_t column) const {
+    ROWAN_FORMULA void at(Row const& row, std::size_t column) const {
         if constexpr (n == 2) {
             store(map(element<V>(row, 0, column), element<V>(row, 1, column)), row.to + column);
         } else {
@@ -30436,28 +31282,27 @@ struct BroadcastStep {
     }
 };
 
-/// The rows of a result of x and y.
-template <class T, class D>
-BroadcastRows<2> broadcast_rows_of(typename Tensor<T, D>::shape_type const& shape, Tensor<T, D> const& x,
-                                   Tensor<T, D> const& y, std::int64_t axis) {
-    return broadcast_rows<2>(shape, [&](std::size_t k, std::size_t i) {
+/// map(x, y) over the elements of two tensors whose shapes are broadcast, as elements of To.
+template <class To, class D, class Map, class T>
+Tensor<To, D> zip_broadcast_to(D const& exec, Map const& map, Tensor<T, D> const& x, Tensor<T, D> const& y,
+                               std::int64_t axis = -1) {
+    if (x.shape() == y.shape() && (axis == -1 || axis == 0)) return zip_elements_to<To, sum_t<T>>(exec, map, x, y);
+    auto const shape = broadcast_shape("y", x.shape(), y.shape(), axis);
+    ElementLoops<D>::check(exec, x, y);
+    auto out = new_tensor<To>(exec, shape);
+    if (out.size() == 0) return out;
+    auto const b = broadcast_rows<2>(shape, [&](std::size_t k, std::size_t i) {
         return k == 0 ? aligned_dim(x.shape(), i, shape.size(), -1) : aligned_dim(y.shape(), i, shape.size(), axis);
     });
+    ElementLoops<D>::template each_in_rows<sum_t<T>>(
+        exec, b.rows, b.width, BroadcastStep<sum_t<T>, Map, T, 2, To>{b, map, {x.data(), y.data()}, out.data()});
+    return out;
 }
-
-/// map(x, y) over the elements of two tensors whose shapes are broadcast.
+/// The same as elements of T.
 template <class D, class Map, class T>
 Tensor<T, D> zip_broadcast(D const& exec, Map const& map, Tensor<T, D> const& x, Tensor<T, D> const& y,
                            std::int64_t axis = -1) {
-    if (x.shape() == y.shape() && (axis == -1 || axis == 0)) return zip_elements<sum_t<T>>(exec, map, x, y);
-    auto const shape = broadcast_shape("y", x.shape(), y.shape(), axis);
-    ElementLoops<D>::check(exec, x, y);
-    auto out = new_tensor<T>(exec, shape);
-    if (out.size() == 0) return out;
-    auto const b = broadcast_rows_of(shape, x, y, axis);
-    ElementLoops<D>::template each_in_rows<sum_t<T>>(
-        exec, b.rows, b.width, BroadcastStep<sum_t<T>, Map, T, 2>{b, map, {x.data(), y.data()}, out.data()});
-    return out;
+    return zip_broadcast_to<T>(exec, map, x, y, axis);
 }
 
 /// The sums of a result of this shape over the elements that an input repeats, in the shape of the input.
@@ -30502,625 +31347,22 @@ Tensor<T, D> zip_broadcast_grad(D const& exec, Map const& map, Tensor<T, D> cons
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/op/elementwise/identity.hpp: identity_op, which returns an alias of its input; the gradient of add.
-
-namespace rowan::inline v0 {
-
-/// Returns an alias of x: it shares the elements and keeps them alive.
-struct identity_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
-    static constexpr std::string_view name = "identity";
-    static constexpr std::string_view brief = "x itself.";
-    static constexpr Elements elements = Elements::numbers;
-    static constexpr unsigned row_inputs = 0b1;
-    using grad = grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
-
-    static constexpr VarSpec infer(VarSpec const& x) { return x; }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D, Tensor<T, D> const& x) {
-        return x.share();
-    }
-    template <class T, class D>
-    static SelectedRows<T, D> run(D, SelectedRows<T, D> const& x) {
-        return x.share();
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/op/elementwise/add.hpp: add, the sum of two tensors, dense or row-sparse.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-/// x + y
-struct add_formula {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x, V const& y) const {
-        return plus(x, y);
-    }
-};
-
-}  // namespace detail
-
-/// x + y element-wise, computed in dtype<T>::sum. Integers wrap around.
-/// shapes   x [...], y [...] -> [...], broadcast by NumPy's rules
-/// errors   ShapeError if the shapes do not broadcast
-/// cost     one read of both and one write of the result
-template <class T, device D>
-Tensor<T, D> add(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
-    return detail::zip_broadcast(exec, detail::add_formula{}, x, y);
-}
-
-template <class T, class Device>
-Tensor<T, Device> add(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
-    return add(x.device(), x, y);
-}
-
-/// Adds two tensors, two SelectedRows, or one of each; the result is dense if either input is dense. The gradient of
-/// both inputs is an alias of the gradient of the result.
-struct add_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>> {
-    static constexpr std::string_view name = "add";
-    static constexpr std::string_view brief =
-        "x + y; shapes are broadcast by NumPy's rules, or with the first dim of y at an axis of x.";
-    static constexpr Elements elements = Elements::numbers;
-    static constexpr unsigned row_inputs = 0b11;
-    using grad = grad_rules<grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>,
-                            grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::y>>>>;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) {
-        if (x.type != VarType::SELECTED_ROWS) spec::dense("add: x", x);
-        if (y.type != VarType::SELECTED_ROWS) spec::dense("add: y", y);
-        spec::same_dtype("add: y", y, x);
-        VarSpec const& kind = x.type == VarType::SELECTED_ROWS ? y : x;
-        return {
-            .type = kind.type, .dtype = x.dtype, .dims = spec::same_dims("add: y", y, x), .lod_level = kind.lod_level};
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
-        detail::check_same_shape("y", y, x);
-        return add(exec, x, y);
-    }
-    template <class T, class D>
-    static SelectedRows<T, D> run(D exec, SelectedRows<T, D> const& x, SelectedRows<T, D> const& y) {
-        return add(exec, x, y);
-    }
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, SelectedRows<T, D> const& y) {
-        return add(exec, x, y);
-    }
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, SelectedRows<T, D> const& x, Tensor<T, D> const& y) {
-        return add(exec, x, y);
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/op/elementwise/sub.hpp: sub, the difference of two tensors, and negate.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-/// a - b; integers wrap around.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V minus(V const& a, V const& b) {
-    if constexpr (std::signed_integral<V>) {
-        return static_cast<V>(static_cast<std::make_unsigned_t<V>>(a) - static_cast<std::make_unsigned_t<V>>(b));
-    } else {
-        return a - b;
-    }
-}
-
-/// x - y
-struct sub_formula {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x, V const& y) const {
-        return minus(x, y);
-    }
-};
-
-/// 0 - x
-struct negate_formula {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x) const {
-        return minus(constant<V>(0.0), x);
-    }
-};
-
-}  // namespace detail
-
-/// x - y element-wise, computed in dtype<T>::sum. Integers wrap around.
-/// shapes   x [...], y [...] -> [...], broadcast by NumPy's rules
-/// errors   ShapeError if the shapes do not broadcast
-/// cost     one read of both and one write of the result
-template <class T, device D>
-Tensor<T, D> sub(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
-    return detail::zip_broadcast(exec, detail::sub_formula{}, x, y);
-}
-
-/// 0 - x element-wise, which is also the gradient of y in x - y.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> negate(D const& exec, Tensor<T, D> const& x) {
-    return detail::zip_elements<detail::sum_t<T>>(exec, detail::negate_formula{}, x);
-}
-
-template <class T, class Device>
-Tensor<T, Device> sub(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
-    return sub(x.device(), x, y);
-}
-template <class T, class Device>
-Tensor<T, Device> negate(Tensor<T, Device> const& x) {
-    return negate(x.device(), x);
-}
-
-struct negate_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
-    static constexpr std::string_view name = "negate";
-    static constexpr std::string_view brief = "-x.";
-    static constexpr Elements elements = Elements::numbers;
-    static constexpr unsigned row_inputs = 0b1;
-    using grad = grad_rule<negate_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
-
-    static constexpr VarSpec infer(VarSpec const& x) { return spec::elementwise("negate: x", x); }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x) {
-        return negate(exec, x);
-    }
-};
-
-struct sub_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>> {
-    static constexpr std::string_view name = "sub";
-    static constexpr std::string_view brief =
-        "x - y; shapes are broadcast by NumPy's rules, or with the first dim of y at an axis of x.";
-    static constexpr Elements elements = Elements::numbers;
-    static constexpr unsigned row_inputs = 0b11;
-    using grad = grad_rules<grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>,
-                            grad_rule<negate_op, uses<grad_of<slot::out>>, makes<grad_of<slot::y>>>>;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) { return spec::elementwise("sub: y", y, x); }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
-        detail::check_same_shape("y", y, x);
-        return sub(exec, x, y);
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/op/elementwise/broadcast.hpp: operators of two tensors whose shapes are broadcast, and maximum and minimum.
-
-namespace rowan::inline v0 {
-
-/// How two shapes are aligned.
-struct BroadcastOptions {
-    std::int64_t axis = -1;  ///< the dim of x that is the first one of y, as in Paddle; -1: aligned at the last dims
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"axis", &BroadcastOptions::axis});
-    }
-};
-
-namespace detail {
-
-// A formula has a name, its value, and the gradients of x and y from x, y and the gradient g of the result.
-
-/// x + y
-struct broadcast_add {
-    static constexpr std::string_view name = "broadcast_add";
-    static constexpr std::string_view brief = "x + y, with y's dims at x's from an axis on, as in Paddle.";
-    using value = add_formula;
-    struct gradient_x {
-        ROWAN_NO_EXEC_CHECK
-        template <class V>
-        ROWAN_HD_INLINE V operator()(V const&, V const&, V const& g) const {
-            return g;
-        }
-    };
-    using gradient_y = gradient_x;
-};
-
-/// x - y
-struct broadcast_sub {
-    static constexpr std::string_view name = "broadcast_sub";
-    static constexpr std::string_view brief = "x - y, with y's dims at x's from an axis on, as in Paddle.";
-    using value = sub_formula;
-    using gradient_x = broadcast_add::gradient_x;
-    struct gradient_y {
-        ROWAN_NO_EXEC_CHECK
-        template <class V>
-        ROWAN_HD_INLINE V operator()(V const&, V const&, V const& g) const {
-            return minus(constant<V>(0.0), g);
-        }
-    };
-};
-
-/// x · y
-struct broadcast_mul {
-    static constexpr std::string_view name = "broadcast_mul";
-    static constexpr std::string_view brief = "x · y, with y's dims at x's from an axis on, as in Paddle.";
-    using value = multiplied;
-    struct gradient_x {
-        ROWAN_NO_EXEC_CHECK
-        template <class V>
-        ROWAN_HD_INLINE V operator()(V const&, V const& y, V const& g) const {
-            return product(g, y);
-        }
-    };
-    struct gradient_y {
-        ROWAN_NO_EXEC_CHECK
-        template <class V>
-        ROWAN_HD_INLINE V operator()(V const& x, V const&, V const& g) const {
-            return product(g, x);
-        }
-    };
-};
-
-/// x / y
-struct broadcast_div {
-    static constexpr std::string_view name = "broadcast_div";
-    static constexpr std::string_view brief = "x / y, with y's dims at x's from an axis on, as in Paddle.";
-    using value = divided;
-    struct gradient_x {
-        ROWAN_NO_EXEC_CHECK
-        template <class V>
-        ROWAN_HD_INLINE V operator()(V const&, V const& y, V const& g) const {
-            return quotient(g, y);
-        }
-    };
-    struct gradient_y {
-        ROWAN_NO_EXEC_CHECK
-        template <class V>
-        ROWAN_HD_INLINE V operator()(V const& x, V const& y, V const& g) const {
-            return minus(constant<V>(0.0), quotient(product(g, quotient(x, y)), y));
-        }
-    };
-};
-
-/// The greater one of x and y, and its gradient: of x where both are the same. NaN propagates.
-struct broadcast_max {
-    static constexpr std::string_view name = "broadcast_max";
-    static constexpr std::string_view brief = "The greater elements; shapes are broadcast by NumPy's rules.";
-    struct value {
-        ROWAN_NO_EXEC_CHECK
-        template <class V>
-        ROWAN_HD_INLINE V operator()(V const& x, V const& y) const {
-            return choose(x >= y, x, choose(x < y, y, plus(x, y)));
-        }
-    };
-    struct gradient_x {
-        ROWAN_NO_EXEC_CHECK
-        template <class V>
-        ROWAN_HD_INLINE V operator()(V const& x, V const& y, V const& g) const {
-            return choose(x >= y, g, constant<V>(0.0));
-        }
-    };
-    struct gradient_y {
-        ROWAN_NO_EXEC_CHECK
-        template <class V>
-        ROWAN_HD_INLINE V operator()(V const& x, V const& y, V const& g) const {
-            return choose(x < y, g, constant<V>(0.0));
-        }
-    };
-};
-
-/// The smaller one of x and y, and its gradient: of x where both are the same. NaN propagates.
-struct broadcast_min {
-    static constexpr std::string_view name = "broadcast_min";
-    static constexpr std::string_view brief = "The smaller elements; shapes are broadcast by NumPy's rules.";
-    struct value {
-        ROWAN_NO_EXEC_CHECK
-        template <class V>
-        ROWAN_HD_INLINE V operator()(V const& x, V const& y) const {
-            return choose(x <= y, x, choose(x > y, y, plus(x, y)));
-        }
-    };
-    struct gradient_x {
-        ROWAN_NO_EXEC_CHECK
-        template <class V>
-        ROWAN_HD_INLINE V operator()(V const& x, V const& y, V const& g) const {
-            return choose(x <= y, g, constant<V>(0.0));
-        }
-    };
-    struct gradient_y {
-        ROWAN_NO_EXEC_CHECK
-        template <class V>
-        ROWAN_HD_INLINE V operator()(V const& x, V const& y, V const& g) const {
-            return choose(x > y, g, constant<V>(0.0));
-        }
-    };
-};
-
-struct x_grad_suffix {
-    static constexpr std::string_view name = "_grad_x";
-};
-struct y_grad_suffix {
-    static constexpr std::string_view name = "_grad_y";
-};
-
-}  // namespace detail
-
-/// The gradient of x or y of a broadcast_op, from both and the gradient of the result.
-template <class Formula, bool of_y>
-struct broadcast_grad_op : operator_of<slots<slot::x, slot::y, grad_of<slot::out>>,
-                                       slots<grad_of<std::conditional_t<of_y, slot::y, slot::x>>>, BroadcastOptions> {
-    static constexpr std::string_view name =
-        detail::joined_name<Formula, std::conditional_t<of_y, detail::y_grad_suffix, detail::x_grad_suffix>>::value;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, VarSpec const&, BroadcastOptions const& = {}) {
-        return of_y ? y : x;
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y, Tensor<T, D> const& out_grad,
-                            BroadcastOptions const& options = {}) {
-        using Map = std::conditional_t<of_y, typename Formula::gradient_y, typename Formula::gradient_x>;
-        return detail::zip_broadcast_grad<of_y>(exec, Map{}, x, y, out_grad, options.axis);
-    }
-};
-
-/// An operator on the elements of two tensors whose shapes are broadcast by NumPy's rules: the last dims are aligned, a
-/// dim of 1 is repeated, and so are the dims that one of them lacks.
-template <class Formula>
-struct broadcast_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>, BroadcastOptions> {
-    static constexpr std::string_view name = Formula::name, brief = Formula::brief;
-    using grad = grad_rules<grad_rule<broadcast_grad_op<Formula, false>>, grad_rule<broadcast_grad_op<Formula, true>>>;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, BroadcastOptions const& options = {}) {
-        char const* const field = detail::joined_name<Formula, detail::y_suffix>::value.data();
-        return detail::broadcast_spec(field, x, y, options.axis);
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
-                            BroadcastOptions const& options = {}) {
-        return detail::zip_broadcast(exec, typename Formula::value{}, x, y, options.axis);
-    }
-};
-
-using broadcast_add_op = broadcast_op<detail::broadcast_add>;  ///< x + y
-using broadcast_sub_op = broadcast_op<detail::broadcast_sub>;  ///< x - y
-using broadcast_mul_op = broadcast_op<detail::broadcast_mul>;  ///< x · y
-using broadcast_div_op = broadcast_op<detail::broadcast_div>;  ///< x / y
-using broadcast_max_op = broadcast_op<detail::broadcast_max>;  ///< See maximum.
-using broadcast_min_op = broadcast_op<detail::broadcast_min>;  ///< See minimum.
-
-/// The greater one of x and y, element-wise; NaN where either is NaN.
-/// shapes   x [...], y [...] -> [...], broadcast by NumPy's rules
-/// errors   ShapeError if the shapes do not broadcast
-/// cost     one read of both and one write of the result
-template <class T, device D>
-Tensor<T, D> maximum(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
-    return detail::zip_broadcast(exec, detail::broadcast_max::value{}, x, y);
-}
-template <class X, class Y>
-requires(detail::tensor_argument<X>&& detail::tensor_argument<Y>) auto maximum(X&& x, Y&& y) {
-    return detail::zip_broadcast(x.device(), detail::broadcast_max::value{}, x, y);
-}
-
-/// The smaller one of x and y, element-wise; NaN where either is NaN.
-/// shapes   x [...], y [...] -> [...], broadcast by NumPy's rules
-/// errors   ShapeError if the shapes do not broadcast
-/// cost     one read of both and one write of the result
-template <class T, device D>
-Tensor<T, D> minimum(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
-    return detail::zip_broadcast(exec, detail::broadcast_min::value{}, x, y);
-}
-template <class X, class Y>
-requires(detail::tensor_argument<X>&& detail::tensor_argument<Y>) auto minimum(X&& x, Y&& y) {
-    return detail::zip_broadcast(x.device(), detail::broadcast_min::value{}, x, y);
-}
-
-}  // namespace rowan::inline v0
-
-// rowan/op/detail/unary.hpp: operators that apply a formula to every element, made from the formula and its gradient.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-/// A formula has a `name`, its `value` of x, and the gradient of x from that of the result: `gradient_of_out` of the
-/// result, or `gradient_of_x` of x, whichever is cheaper. They are templates over SIMD registers and scalars. A formula
-/// with settings has a type `options` and takes them as the last argument; one that is also for integers has
-/// `integers = true`.
-template <class Formula>
-struct formula_options {
-    using type = no_attributes;
-};
-template <class Formula>
-requires requires { typename Formula::options; }
-struct formula_options<Formula> {
-    using type = typename Formula::options;
-};
-template <class Formula>
-using options_of = typename formula_options<Formula>::type;
-
-template <class Formula>
-inline constexpr bool for_integers = requires {
-    Formula::integers;
-};
-template <class Formula>
-inline constexpr bool reads_out = requires(float x) {
-    Formula::gradient_of_out(x, x);
-}
-|| requires(float x, options_of<Formula> const& o) { Formula::gradient_of_out(x, x, o); };
-
-template <class Formula>
-struct UnaryValue {
-    options_of<Formula> options;
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x) const {
-        if constexpr (requires { Formula::value(x); }) {
-            return Formula::value(x);
-        } else {
-            return Formula::value(x, options);
-        }
-    }
-};
-
-template <class Formula>
-struct UnaryGradient {
-    options_of<Formula> options;
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& saved, V const& g) const {
-        if constexpr (requires { Formula::gradient_of_out(saved, g); }) {
-            return Formula::gradient_of_out(saved, g);
-        } else if constexpr (requires { Formula::gradient_of_out(saved, g, options); }) {
-            return Formula::gradient_of_out(saved, g, options);
-        } else if constexpr (requires { Formula::gradient_of_x(saved, g); }) {
-            return Formula::gradient_of_x(saved, g);
-        } else {
-            return Formula::gradient_of_x(saved, g, options);
-        }
-    }
-};
-
-/// errors   ValueError if a number among the options is not finite, and as Formula::check
-template <class Formula>
-constexpr void check_options(options_of<Formula> const& options) {
-    if constexpr (has_fields<options_of<Formula>>) {
-        each_field<options_of<Formula>>(
-            [&](auto const& field) { check_finite(field.name.data(), options.*field.member); });
-    }
-    if constexpr (requires { Formula::check(options); }) Formula::check(options);
-}
-
-/// The formula applied to every element.
-template <class Formula, class D, class T>
-Tensor<T, D> unary(D const& exec, Tensor<T, D> const& x, options_of<Formula> const& options = {}) {
-    static_assert(floating_element<T> || for_integers<Formula>,
-                  "rowan: this function needs x of a floating-point type: convert it");
-    check_options<Formula>(options);
-    return zip_elements<sum_t<T>>(exec, UnaryValue<Formula>{options}, x);
-}
-
-/// The gradient of x from `saved`, which is the result or x, and the gradient of the result.
-template <class Formula, class D, class T>
-Tensor<T, D> unary_grad(D const& exec, Tensor<T, D> const& saved, Tensor<T, D> const& out_grad,
-                        options_of<Formula> const& options = {}) {
-    check_same_shape("out_grad", out_grad, saved);
-    return zip_elements<sum_t<T>>(exec, UnaryGradient<Formula>{options}, saved, out_grad);
-}
-
-struct grad_op_suffix {
-    static constexpr std::string_view name = "_grad";
-};
-struct x_suffix {
-    static constexpr std::string_view name = ": x";
-};
-struct out_grad_suffix {
-    static constexpr std::string_view name = ": out@GRAD";
-};
-
-}  // namespace detail
-
-/// The gradient operator of a unary_op.
-template <class Formula>
-struct unary_grad_op
-    : operator_of<slots<std::conditional_t<detail::reads_out<Formula>, slot::out, slot::x>, grad_of<slot::out>>,
-                  slots<grad_of<slot::x>>, detail::options_of<Formula>> {
-    static constexpr std::string_view name = detail::joined_name<Formula, detail::grad_op_suffix>::value;
-    static constexpr unsigned row_inputs = 0b11;
-
-    static constexpr VarSpec infer(VarSpec const& saved, VarSpec const& out_grad,
-                                   detail::options_of<Formula> const& = {}) {
-        return spec::elementwise(detail::joined_name<unary_grad_op, detail::out_grad_suffix>::value.data(), out_grad,
-                                 saved);
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& saved, Tensor<T, D> const& out_grad,
-                            detail::options_of<Formula> const& options = {}) {
-        return detail::unary_grad<Formula>(exec, saved, out_grad, options);
-    }
-};
-
-/// An operator that applies a formula to every element.
-template <class Formula>
-struct unary_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, detail::options_of<Formula>> {
-    static constexpr std::string_view name = Formula::name, brief = Formula::brief;
-    static constexpr Elements elements = detail::for_integers<Formula> ? Elements::numbers : Elements::floats;
-    static constexpr unsigned row_inputs = 0b1;
-    using grad = grad_rule<unary_grad_op<Formula>>;
-
-    static constexpr VarSpec infer(VarSpec const& x, detail::options_of<Formula> const& options = {}) {
-        detail::check_options<Formula>(options);
-        return spec::elementwise(detail::joined_name<Formula, detail::x_suffix>::value.data(), x);
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, detail::options_of<Formula> const& options = {}) {
-        return detail::unary<Formula>(exec, x, options);
-    }
-};
-
-}  // namespace rowan::inline v0
-
 // rowan/op/elementwise/compare.hpp: element-wise comparisons and tests, and logical operators on bool tensors.
 
 namespace rowan::inline v0 {
 
 namespace detail {
 
-/// Compares elements as dtype<T>::sum.
-template <class Op, class T>
-struct CompareElement {
-    T const *x, *y;
-    bool* out;
-
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t i) const {
-        sum_t<T> const a = dtype<T>::widen(x[i]), b = dtype<T>::widen(y[i]);
-        out[i] = Op::holds(a, b);
-    }
+/// Whether x and y compare as Op tells.
+template <class Op>
+struct Comparison {
+    ROWAN_FORMULA auto operator()(V const& x, V const& y) const { return Op::holds(x, y); }
 };
 
-/// The same for shapes that are broadcast.
-template <class Op, class T>
-struct CompareInRow {
-    struct Row {
-        T const *x, *y;
-    };
-    BroadcastRows<2> b;
-    T const *x, *y;
-    bool* out;
-
-    ROWAN_HD Row of_row(std::size_t row) const { return {x + b.offsets[0](row), y + b.offsets[1](row)}; }
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(Row const& at, std::size_t row, std::size_t column) const {
-        sum_t<T> const left = dtype<T>::widen(at.x[b.one[0] ? 0 : column]);
-        sum_t<T> const right = dtype<T>::widen(at.y[b.one[1] ? 0 : column]);
-        out[row * b.width + column] = Op::holds(left, right);
-    }
-};
-
-/// Tests elements as dtype<T>::sum.
-template <class Op, class T>
-struct TestElement {
-    T const* x;
-    bool* out;
-
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t i) const {
-        sum_t<T> const a = dtype<T>::widen(x[i]);
-        out[i] = Op::holds(a);
-    }
+/// Whether x is as Op tells.
+template <class Op>
+struct Test {
+    ROWAN_FORMULA auto operator()(V const& x) const { return Op::holds(x); }
 };
 
 /// Computes on a device whether any element is true. The Thrust specialization is in rowan/thrust/op/compare.hpp.
@@ -31149,17 +31391,7 @@ struct compare_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>
 
     template <class T, class D>
     static Tensor<bool, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
-        auto const shape = broadcast_shape("y", x.shape(), y.shape(), -1);
-        ElementLoops<D>::check(exec, x, y);
-        auto out = new_tensor<bool>(exec, shape);
-        if (x.shape() == y.shape()) {
-            ElementLoops<D>::each(exec, x.size(), 1, CompareElement<Op, T>{x.data(), y.data(), out.data()});
-        } else if (out.size() != 0) {
-            auto const b = broadcast_rows_of(shape, x, y, -1);
-            ElementLoops<D>::each_element(exec, b.rows, b.width,
-                                          CompareInRow<Op, T>{b, x.data(), y.data(), out.data()});
-        }
-        return out;
+        return zip_broadcast_to<bool>(exec, Comparison<Op>{}, x, y);
     }
 };
 
@@ -31176,10 +31408,7 @@ struct test_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
 
     template <class T, class D>
     static Tensor<bool, D> run(D exec, Tensor<T, D> const& x) {
-        ElementLoops<D>::check(exec, x);
-        auto out = new_tensor<bool>(exec, x.shape());
-        ElementLoops<D>::each(exec, x.size(), 1, TestElement<Op, T>{x.data(), out.data()});
-        return out;
+        return zip_elements_to<bool, sum_t<T>>(exec, Test<Op>{}, x);
     }
 };
 
@@ -31195,7 +31424,7 @@ struct less_op : detail::compare_op<less_op> {
     /// Whether a < b.
     ROWAN_NO_EXEC_CHECK
     template <class S>
-    ROWAN_HD static bool holds(S const& a, S const& b) {
+    ROWAN_HD_INLINE static auto holds(S const& a, S const& b) {
         return a < b;
     }
 };
@@ -31208,7 +31437,7 @@ struct less_equal_op : detail::compare_op<less_equal_op> {
     /// Whether a <= b.
     ROWAN_NO_EXEC_CHECK
     template <class S>
-    ROWAN_HD static bool holds(S const& a, S const& b) {
+    ROWAN_HD_INLINE static auto holds(S const& a, S const& b) {
         return a < b || a == b;
     }
 };
@@ -31221,7 +31450,7 @@ struct greater_op : detail::compare_op<greater_op> {
     /// Whether a > b.
     ROWAN_NO_EXEC_CHECK
     template <class S>
-    ROWAN_HD static bool holds(S const& a, S const& b) {
+    ROWAN_HD_INLINE static auto holds(S const& a, S const& b) {
         return less_op::holds(b, a);
     }
 };
@@ -31234,7 +31463,7 @@ struct greater_equal_op : detail::compare_op<greater_equal_op> {
     /// Whether a >= b.
     ROWAN_NO_EXEC_CHECK
     template <class S>
-    ROWAN_HD static bool holds(S const& a, S const& b) {
+    ROWAN_HD_INLINE static auto holds(S const& a, S const& b) {
         return less_equal_op::holds(b, a);
     }
 };
@@ -31247,7 +31476,7 @@ struct equal_op : detail::compare_op<equal_op> {
     /// Whether a == b.
     ROWAN_NO_EXEC_CHECK
     template <class S>
-    ROWAN_HD static bool holds(S const& a, S const& b) {
+    ROWAN_HD_INLINE static auto holds(S const& a, S const& b) {
         return a == b;
     }
 };
@@ -31260,8 +31489,8 @@ struct logical_and_op : detail::compare_op<logical_and_op> {
     /// Whether both are nonzero.
     ROWAN_NO_EXEC_CHECK
     template <class S>
-    ROWAN_HD static bool holds(S const& a, S const& b) {
-        return a != 0 && b != 0;
+    ROWAN_HD_INLINE static auto holds(S const& a, S const& b) {
+        return a != detail::constant<S>(0.0) && b != detail::constant<S>(0.0);
     }
 };
 
@@ -31273,8 +31502,8 @@ struct logical_or_op : detail::compare_op<logical_or_op> {
     /// Whether at least one is nonzero.
     ROWAN_NO_EXEC_CHECK
     template <class S>
-    ROWAN_HD static bool holds(S const& a, S const& b) {
-        return a != 0 || b != 0;
+    ROWAN_HD_INLINE static auto holds(S const& a, S const& b) {
+        return a != detail::constant<S>(0.0) || b != detail::constant<S>(0.0);
     }
 };
 
@@ -31286,8 +31515,8 @@ struct logical_not_op : detail::test_op<logical_not_op> {
     /// Whether it is zero.
     ROWAN_NO_EXEC_CHECK
     template <class S>
-    ROWAN_HD static bool holds(S const& a) {
-        return a == 0;
+    ROWAN_HD_INLINE static auto holds(S const& a) {
+        return a == detail::constant<S>(0.0);
     }
 };
 
@@ -31300,7 +31529,7 @@ struct isfinite_op : detail::test_op<isfinite_op> {
     /// Whether a is finite: a - a is NaN if not.
     ROWAN_NO_EXEC_CHECK
     template <class S>
-    ROWAN_HD static bool holds(S const& a) {
+    ROWAN_HD_INLINE static auto holds(S const& a) {
         S const zero = a - a;
         return zero == a - a;
     }
@@ -31314,7 +31543,7 @@ struct isnan_op : detail::test_op<isnan_op> {
     /// Whether a is NaN.
     ROWAN_NO_EXEC_CHECK
     template <class S>
-    ROWAN_HD static bool holds(S const& a) {
+    ROWAN_HD_INLINE static auto holds(S const& a) {
         S const same = a;
         return !(a == same);
     }
@@ -31328,7 +31557,7 @@ struct isinf_op : detail::test_op<isinf_op> {
     /// Whether a is infinite.
     ROWAN_NO_EXEC_CHECK
     template <class S>
-    ROWAN_HD static bool holds(S const& a) {
+    ROWAN_HD_INLINE static auto holds(S const& a) {
         return !isfinite_op::holds(a) && !isnan_op::holds(a);
     }
 };
@@ -31417,16 +31646,17 @@ struct ChooseStep {
         return {condition + b.offsets[0](i), x + b.offsets[1](i), y + b.offsets[2](i), to + i * b.width};
     }
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void at(Row const& row, std::size_t column) const {
+    ROWAN_FORMULA void at(Row const& row, std::size_t column) const {
         std::size_t const of_condition = b.one[0] ? 0 : column, of_x = b.one[1] ? 0 : column;
         row.to[column] = row.condition[of_condition] ? row.x[of_x] : row.y[b.one[2] ? 0 : column];
     }
 };
 
-struct where_family {
-    static constexpr std::string_view name = "where";
+struct where_grad_x {
+    static constexpr std::string_view name = "where_grad_x";
+};
+struct where_grad_y {
+    static constexpr std::string_view name = "where_grad_y";
 };
 
 }  // namespace detail
@@ -31465,9 +31695,7 @@ template <bool of_y>
 struct where_grad_op
     : operator_of<slots<slot::condition, std::conditional_t<of_y, slot::y, slot::x>, grad_of<slot::out>>,
                   slots<grad_of<std::conditional_t<of_y, slot::y, slot::x>>>> {
-    static constexpr std::string_view name =
-        detail::joined_name<detail::where_family,
-                            std::conditional_t<of_y, detail::y_grad_suffix, detail::x_grad_suffix>>::value;
+    static constexpr std::string_view name = std::conditional_t<of_y, detail::where_grad_y, detail::where_grad_x>::name;
     static constexpr unsigned row_inputs = 0b111;
 
     static constexpr VarSpec infer(VarSpec const&, VarSpec const& x, VarSpec const&) { return x; }
@@ -31525,21 +31753,13 @@ namespace rowan::inline v0 {
 /// The shape of reshape.
 struct ReshapeOptions {
     std::vector<std::int64_t> shape{};  ///< 0: that dim of x; one dim may be -1: what remains
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"shape", &ReshapeOptions::shape});
-    }
+    ROWAN_OPTIONS(ReshapeOptions, shape)
 };
 
 /// The axes of squeeze and unsqueeze.
 struct SqueezeOptions {
     std::vector<std::int64_t> axes{};  ///< in any order; -1 is the last one
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"axes", &SqueezeOptions::axes});
-    }
+    ROWAN_OPTIONS(SqueezeOptions, axes)
 };
 
 namespace detail {
@@ -31831,10 +32051,10 @@ Var<bool, Device> equal(Var<T, Device> const& x, Var<T, Device> const& y, Broadc
     return rowan::detail::compare<equal_op>(x, y, options);
 }
 
-/// The same with a scalar y.
+/// x < y for a number y, element-wise; false if x or y is NaN.
 /// shapes   x [...] -> [...]
 /// errors   when the net runs, ValueError if T is an integer type that cannot represent y
-/// cost     as with two values, plus one write of a value of the shape of x
+/// cost     two writes of a tensor of the shape of x, and two reads, when the net runs
 template <class T, class Device>
 Var<bool, Device> less(Var<T, Device> const& x, double y) {
     return less(x, apply<full_like_op>({y}, x));
@@ -31883,17 +32103,21 @@ template <class T, class Device>
 Var<T, Device> where(Var<bool, Device> const& condition, Var<T, Device> const& x, Var<T, Device> const& y) {
     return apply<where_op>({}, condition, x, y);
 }
-/// The same with a scalar y.
+/// The element of x where the condition is true, else the number y.
 ///     auto const kept = layer::where(layer::isfinite(x), x, 0);
-/// shapes   condition [...], x [...] -> [...]
-/// errors   ShapeError if the shapes do not broadcast; when the net runs, ValueError if T is an integer type that cannot
-///          represent y
-/// cost     as with two values, plus one write of a value of the shape of x
+/// shapes   condition [...], x [...] -> [...], broadcast by NumPy's rules
+/// errors   ShapeError if the shapes do not broadcast; when the net runs, ValueError if T is an integer type that
+///          cannot represent y
+/// cost     as rowan::where, and one write of a tensor of the shape of x, when the net runs
 template <class T, class Device>
 Var<T, Device> where(Var<bool, Device> const& condition, Var<T, Device> const& x, double y) {
     return where(condition, x, apply<full_like_op>({y}, x));
 }
-/// The same with a scalar x.
+/// The number x where the condition is true, else the element of y.
+/// shapes   condition [...], y [...] -> [...], broadcast by NumPy's rules
+/// errors   ShapeError if the shapes do not broadcast; when the net runs, ValueError if T is an integer type that
+///          cannot represent x
+/// cost     as rowan::where, and one write of a tensor of the shape of y, when the net runs
 template <class T, class Device>
 Var<T, Device> where(Var<bool, Device> const& condition, double x, Var<T, Device> const& y) {
     return where(condition, apply<full_like_op>({x}, y), y);
@@ -31908,11 +32132,7 @@ namespace rowan::inline v0 {
 /// The settings of concat.
 struct ConcatOptions {
     std::int64_t axis = 0;  ///< negative values count from the end
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"axis", &ConcatOptions::axis});
-    }
+    ROWAN_OPTIONS(ConcatOptions, axis)
 };
 
 namespace detail {
@@ -31966,7 +32186,7 @@ std::vector<Tensor<T, D>> rows_of(std::vector<LoDTensor<T, D>> const& x) {
 ///     concat({[[1] [4]], [[2 3] [5 6]]}, 1)   ->   [[1 2 3] [4 5 6]]
 ///
 /// shapes   x[k] [..., d_k, ...] -> [..., Σ d_k, ...]
-/// errors   ShapeError if x is empty, or ranks or dims other than that of the axis differ; ValueError if the axis is
+/// errors   ShapeError if x is empty, or ranks or dims other than that of the axis differ; IndexError if the axis is
 ///          out of range
 /// cost     one read and one write of every element
 template <class T, device D>
@@ -32061,7 +32281,7 @@ struct concat_grad_op
     }
 
     /// errors   ShapeError if the tensors of x cannot be concatenated, or out_grad does not have the shape of the
-    ///          result; ValueError if the axis is out of range
+    ///          result; IndexError if the axis is out of range
     template <class T, class D>
     static std::vector<LoDTensor<T, D>> run(D exec, std::vector<LoDTensor<T, D>> const& x,
                                             LoDTensor<T, D> const& out_grad, attributes const& a) {
@@ -32098,7 +32318,7 @@ namespace rowan::inline v0::layer {
 /// on.
 /// shapes   x[k] [..., d_k, ...] -> [..., Σ d_k, ...]; with the levels of the first; along axis 0 with joined levels,
 ///          or without levels if the numbers of levels differ
-/// errors   ShapeError if x is empty, or ranks or dims other than that of the axis differ; ValueError if there is no
+/// errors   ShapeError if x is empty, or ranks or dims other than that of the axis differ; IndexError if there is no
 ///          such axis
 /// cost     as rowan::concat, when the net runs
 template <class T, class Device>
@@ -32246,7 +32466,10 @@ std::tuple<State...> while_loop(std::tuple<State...> const& first, Condition con
     (std::index_sequence_for<State...>{});
 }
 
-/// The same with one state.
+/// Runs `body` while `condition` is true, with one state, which body takes and returns without a tuple.
+/// shapes   as the state; the condition is [1]
+/// errors   those of while_loop with a tuple
+/// cost     that of while_loop with a tuple
 template <class State, class Condition, class Body>
 requires(rowan::detail::loop_state<State>::value) State
     while_loop(State const& first, Condition const& condition, Body const& body, WhileOptions const& options = {}) {
@@ -32446,380 +32669,77 @@ ROWAN_FUNCTION std::vector<Variable*> finish_branches(CondBlock& block, Variable
 
 #endif
 
-// rowan/op/detail/exponential.hpp: exp, sigmoid and tanh, with the same bits for SIMD registers and scalars.
-
-namespace rowan::inline v0::detail {
-
-template <class V>
-struct lane_of {
-    using type = V;
-};
-template <class S, class A>
-struct lane_of<xsimd::batch<S, A>> {
-    using type = S;
-};
-
-/// The constants of exp for a floating-point type.
-template <class S>
-struct exp_traits;
-template <>
-struct exp_traits<float> {
-    using bits = std::int32_t;
-    static constexpr int degree = 7;                // of the Taylor polynomial; error 5e-9 on [-log(2)/2, log(2)/2]
-    static constexpr double log2_high = 0x1.63p-1;  // log(2) = high + low; n · high is exact for all n
-    static constexpr double log2_low = -0x1.bd0105c610ca8p-13;
-    static constexpr double least = -87.0, greatest = 88.0;  // 2^n is normal for x in between
-};
-template <>
-struct exp_traits<double> {
-    using bits = std::int64_t;
-    static constexpr int degree = 13;
-    static constexpr double log2_high = 0x1.62e42feep-1;
-    static constexpr double log2_low = 0x1.a39ef35793c76p-33;
-    static constexpr double least = -708.0, greatest = 709.0;
-};
-
-/// x rounded to half the bits of its mantissa, so that its square is exact (Veltkamp).
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V upper_half(V const& x) {
-    V const c = product(x, constant<V>(std::is_same_v<typename lane_of<V>::type, float> ? 4097.0 : 134217729.0));
-    return rounded(c - rounded(c - x));
-}
-
-/// 2^n for an integer n, where 2^n is a normal number.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V power_of_two(V const& n) {
-    using S = typename lane_of<V>::type;
-    using B = typename exp_traits<S>::bits;
-    constexpr int mantissa = std::numeric_limits<S>::digits - 1;
-    // The low bits of n + bias + 2^mantissa are n + bias.
-    V const shifted = n + constant<V>(static_cast<double>(std::numeric_limits<S>::max_exponent - 1) +
-                                      static_cast<double>(B{1} << mantissa));
-    if constexpr (is_batch<V>) {
-        using Bits = xsimd::batch<B, typename V::arch_type>;
-        auto const bits = detail::bit_cast<Bits>(shifted);
-#if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
-        // g++ 12 warns that the unmasked intrinsics, which xsimd calls, use an uninitialised value.
-        if constexpr (std::is_same_v<V, xsimd::batch<float>>) {
-            return detail::bit_cast<V>(Bits(_mm512_maskz_slli_epi32(static_cast<__mmask16>(-1), bits.data, mantissa)));
-        } else if constexpr (std::is_same_v<V, xsimd::batch<double>>) {
-            return detail::bit_cast<V>(Bits(_mm512_maskz_slli_epi64(static_cast<__mmask8>(-1), bits.data, mantissa)));
-        }
-#endif
-        return detail::bit_cast<V>(bits << mantissa);
-    } else {
-        return bit_cast<S>(static_cast<B>(static_cast<std::make_unsigned_t<B>>(bit_cast<B>(shifted)) << mantissa));
-    }
-}
-
-/// The nearest integer, for |x| < 2^(mantissa bits - 2).
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V nearest_integer(V const& x) {
-    // Adding and subtracting this number rounds.
-    constexpr double round =
-        3.0 * static_cast<double>(std::int64_t{1} << (std::numeric_limits<typename lane_of<V>::type>::digits - 2));
-    return rounded(x + constant<V>(round)) - constant<V>(round);
-}
-
-/// The integer n with 2^n nearest to exp(x).
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V nearest_power(V const& x) {
-    return nearest_integer(product(x, constant<V>(1.4426950408889634)));
-}
-
-/// (exp(r) - 1) / r - 1 for |r| <= log(2) / 2
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V exponential_rest(V const& r) {
-    using traits = exp_traits<typename lane_of<V>::type>;
-    double factorial[traits::degree + 1];
-    factorial[0] = 1;
-    for (int k = 1; k <= traits::degree; ++k) factorial[k] = factorial[k - 1] * k;
-    V p = constant<V>(1.0 / factorial[traits::degree]);
-    for (int k = traits::degree - 1; k >= 2; --k) p = product(p, r) + constant<V>(1.0 / factorial[k]);
-    return product(p, r);
-}
-
-/// exp(x) = 2^n · (1 + tail) for |x| < 2^(mantissa bits - 2), where n is an integer.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE void reduced_exponential(V const& x, V& n, V& tail) {
-    using traits = exp_traits<typename lane_of<V>::type>;
-    n = nearest_power(x);
-    V const r = (x - product(n, constant<V>(traits::log2_high))) - product(n, constant<V>(traits::log2_low));
-    tail = product(V(exponential_rest(r) + constant<V>(1.0)), r);
-}
-
-/// x limited to [least, most]; NaN propagates.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V limited(V const& x, double least, double most) {
-    V const y = choose(x < constant<V>(least), constant<V>(least), x);
-    return choose(y > constant<V>(most), constant<V>(most), y);
-}
-
-/// exp(x) = scale + tail, where scale is a power of two. exp(x) - 1 = (scale - 1) + tail is then accurate for small x.
-/// x is clamped to [least, greatest] of exp_traits; NaN propagates.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE void exp_parts(V const& x, V& scale, V& tail) {
-    using traits = exp_traits<typename lane_of<V>::type>;
-    V n;
-    reduced_exponential(limited(x, traits::least, traits::greatest), n, tail);
-    scale = power_of_two(n);
-    tail = product(scale, tail);
-}
-
-/// exp(x) with a relative error of 1e-7 for float and 2e-16 for double; never 0 or infinite for these two. Other types
-/// use std::exp or an `exp` that ADL finds.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V exponential(V const& x) {
-    if constexpr (is_machine_float<typename lane_of<V>::type>) {
-        V scale, tail;
-        exp_parts(x, scale, tail);
-        return scale + tail;
-    } else {
-        return exp_of(x);
-    }
-}
-
-/// exp(x) for all x, also where it is subnormal, 0 or infinite; within 1.5 units in the last place where it is normal.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V exponential_of_any(V const& x) {
-    using S = typename lane_of<V>::type;
-    if constexpr (is_machine_float<S>) {
-        constexpr double least = std::is_same_v<S, float> ? -104.0 : -746.0,
-                         most = -least;  // exp is 0 and infinite there
-        V n, tail;
-        reduced_exponential(limited(x, least, most), n, tail);
-        // 2^n need not be a normal number, but the two factors are.
-        V const half = nearest_integer(product(n, constant<V>(0.5)));
-        return product(product(power_of_two(half), V(constant<V>(1.0) + tail)), power_of_two(V(n - half)));
-    } else {
-        return exp_of(x);
-    }
-}
-
-/// 1 / (1 + exp(-x)), but at least 1 / (1 + exp(88)) for float.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V logistic(V const& x) {
-    V const one = constant<V>(1.0);
-    return quotient(one, V(one + exponential(V(constant<V>(0.0) - x))));
-}
-
-/// x / (1 + exp(t)) for all x and t, with an accurate tail: 0 for t = infinity, where the sign is that of x. It has the
-/// bits of the formula where exp(t) < 2^64. With x = 1, the logistic function of -t.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V over_one_plus_exponential(V const& x, V const& t) {
-    using S = typename lane_of<V>::type;
-    V const one = constant<V>(1.0);
-    // An infinite x need not be multiplied by 0.
-    V const from = choose(t > constant<V>(1400.0), limited(x, -1.0, 1.0), x);
-    if constexpr (is_machine_float<S>) {
-        constexpr double most = std::is_same_v<S, float> ? 174.0 : 1400.0;
-        V n, tail;
-        reduced_exponential(limited(t, -most, most), n, tail);
-        V const half = nearest_integer(product(n, constant<V>(0.5))), rest = n - half;
-        V const first = product(power_of_two(half), V(one + tail));
-        auto const large = n > constant<V>(64.0);  // 1 + exp(t) is exp(t) = first · 2^rest, which may be infinite
-        V const y = quotient(from, V(choose(large, first, V(one + product(first, power_of_two(rest))))));
-        return product(y, power_of_two(V(choose(large, V(constant<V>(0.0) - rest), constant<V>(0.0)))));
-    } else {
-        return quotient(from, V(one + exp_of(t)));
-    }
-}
-
-/// s = 1 / (1 + exp(-x)) and s · (1 - s), both with an accurate tail.
-template <class V>
-struct Logistic {
-    V value, slope;
-};
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE Logistic<V> logistic_and_slope(V const& x) {
-    V const zero = constant<V>(0.0), one = constant<V>(1.0);
-    V const e = exponential_of_any(V(choose(x < zero, x, V(zero - x)))), high = quotient(one, V(one + e));
-    V const low = product(e, high);
-    return {choose(x < zero, low, high), product(low, high)};
-}
-
-/// exp(x) - 1 for x <= 88, accurate for small x, too.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V exponential_minus_one(V const& x) {
-    V const one = constant<V>(1.0);
-    if constexpr (is_machine_float<typename lane_of<V>::type>) {
-        V scale, tail;
-        exp_parts(x, scale, tail);
-        return (scale - one) + tail;
-    } else {
-        return exp_of(x) - one;
-    }
-}
-
-/// tanh(x): -t / (t + 2) for t = exp(-2 |x|) - 1, with the sign of x.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V hyperbolic_tangent(V const& x) {
-    V const zero = constant<V>(0.0);
-    V const t = exponential_minus_one(product(choose(x < zero, x, V(zero - x)), constant<V>(2.0)));
-    V const y = quotient(t, V(t + constant<V>(2.0)));
-    return choose(x < zero, y, V(zero - y));
-}
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/op/detail/logarithm.hpp: log and log(1 + x), with the same bits for SIMD registers and scalars.
-
-namespace rowan::inline v0::detail {
-
-/// x = 2^k · m for a normal x > 0, with m in [sqrt(1/2), sqrt(2)).
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE void split_power(V const& x, V& k, V& m) {
-    using S = typename lane_of<V>::type;
-    using B = std::make_unsigned_t<typename exp_traits<S>::bits>;
-    constexpr int mantissa = std::numeric_limits<S>::digits - 1;
-    constexpr double bias = std::numeric_limits<S>::max_exponent - 1;
-    constexpr B root = bit_cast<B>(static_cast<S>(0.70710678118654752440)), one = bit_cast<B>(S(1));
-    // The bits of 2^mantissa + e are those of 2^mantissa, plus e.
-    constexpr S magic = static_cast<S>(B{1} << mantissa);
-    auto const parts = [&](auto bits, auto const& shifted_right) {
-        bits = bits + (one - root);
-        k = detail::bit_cast<V>(decltype(bits)(shifted_right(bits) + bit_cast<B>(magic))) -
-            constant<V>(static_cast<double>(magic) + bias);
-        m = detail::bit_cast<V>(decltype(bits)((bits & B((B{1} << mantissa) - 1)) + root));
-    };
-    if constexpr (is_batch<V>) {
-        using Bits = xsimd::batch<B, typename V::arch_type>;
-        parts(detail::bit_cast<Bits>(x), [&](Bits const& bits) {
-#if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
-            // g++ 12 warns that the unmasked intrinsics, which xsimd calls, use an uninitialised value.
-            if constexpr (std::is_same_v<V, xsimd::batch<float>>) {
-                return Bits(_mm512_maskz_srli_epi32(static_cast<__mmask16>(-1), bits.data, mantissa));
-            } else if constexpr (std::is_same_v<V, xsimd::batch<double>>) {
-                return Bits(_mm512_maskz_srli_epi64(static_cast<__mmask8>(-1), bits.data, mantissa));
-            }
-#endif
-            return Bits(bits >> mantissa);
-        });
-    } else {
-        parts(bit_cast<B>(x), [](B bits) { return static_cast<B>(bits >> mantissa); });
-    }
-}
-
-/// log(x), within 1 unit in the last place; -infinity for 0, NaN for negative numbers. Other types than float and
-/// double use std::log or a `log` that ADL finds.
-/// With f = m - 1 and s = f / (2 + f): log(1 + f) = 2 atanh(s) = f - (f²/2 - s · (f²/2 + 2 s² (1/3 + s²/5 + …))).
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V logarithm(V const& x) {
-    using S = typename lane_of<V>::type;
-    if constexpr (is_machine_float<S>) {
-        using limits = std::numeric_limits<S>;
-        constexpr int terms = std::is_same_v<S, float> ? 5 : 11;
-        constexpr double least = static_cast<double>(limits::min()), most = static_cast<double>(limits::max());
-        constexpr double infinity = std::numeric_limits<double>::infinity(),
-                         nan = std::numeric_limits<double>::quiet_NaN();
-        constexpr double to_normal =
-            2 / static_cast<double>(limits::epsilon());  // a subnormal number times this is normal
-        V const zero = constant<V>(0.0);
-        auto const small = x < constant<V>(least);
-        V k, m;
-        split_power(choose(small, product(x, constant<V>(to_normal)), x), k, m);
-        k = choose(small, V(k - constant<V>(limits::digits)), k);
-        V const f = m - constant<V>(1.0), s = quotient(f, V(f + constant<V>(2.0))), z = product(s, s);
-        V series = constant<V>(2.0 / (2 * terms + 1));
-        for (int i = terms - 1; i >= 1; --i) series = product(series, z) + constant<V>(2.0 / (2 * i + 1));
-        V const half_square = product(product(f, f), constant<V>(0.5));
-        V const low =
-            product(s, V(half_square + product(z, series))) + product(k, constant<V>(exp_traits<S>::log2_low));
-        V const y = product(k, constant<V>(exp_traits<S>::log2_high)) - ((half_square - low) - f);
-        V const finite = choose(x > constant<V>(most), x, y);
-        V const positive = choose(x > zero, finite, V(zero - constant<V>(infinity)));
-        return choose(x >= zero, positive, constant<V>(nan));
-    } else {
-        return log_of(x);
-    }
-}
-
-/// log(1 + x) for x in [0, 1], within 3 units in the last place.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V logarithm_of_one_plus(V const& x) {
-    V const one = constant<V>(1.0);
-    V const u = one + x;
-    return logarithm(u) + quotient(V(x - (u - one)), u);
-}
-
-}  // namespace rowan::inline v0::detail
-
 // rowan/op/detail/softmax_formulas.hpp: the formulas of softmax, its logarithm, their losses and gradients.
 
 namespace rowan::inline v0::detail {
 
 /// most = max(a, most); a NaN in `most` remains, other NaNs are ignored.
 struct take_larger {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& a, V& most) const {
-        most = choose(a > most, a, most);
-    }
+    ROWAN_FORMULA void operator()(V const& a, V& most) const { most = choose(a > most, a, most); }
 };
 
-/// exp(x) for x <= 0. For float and double it is 0 if x < exp_traits::least, where exp(x) may be subnormal.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V exponential_of_negative(V const& x) {
-    if constexpr (is_machine_float<typename lane_of<V>::type>) {
-        V const least = constant<V>(exp_traits<typename lane_of<V>::type>::least);
-        return choose(x < least, constant<V>(0.0), exponential(x));
-    } else {
-        return exponential(x);
-    }
-}
+/// The rule of softmax: what a row's result is, from exp(x - greatest) and their sum, and the gradient of x, from the
+/// result y, that of the result, and the sum of `term`.
+struct softmax_rule {
+    static constexpr std::string_view name = "softmax";
+    static constexpr std::string_view brief = "exp(x) / the sum of exp of the row, or along an axis.";
 
-/// x - greatest - log_total
-struct log_share {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x, V const& greatest, V const& log_total) const {
-        return V(x - greatest) - log_total;
+    template <class T>
+    static constexpr void check_type() {
+        static_assert(floating_element<T>, "rowan::softmax: x must have a floating-point type: convert it");
     }
+
+    /// What the sum of the exponentials is made into, once for a row.
+    ROWAN_FORMULA static V norm(V const& total) { return total; }
+    ROWAN_FORMULA static V result(V const&, V const& e, V const&, V const& norm) { return quotient(e, norm); }
+    ROWAN_FORMULA static V term(V const& y, V const& g) { return product(y, g); }
+    ROWAN_FORMULA static V slope(V const& y, V const& g, V const& sum) { return softmax_slope{}(y, g, sum); }
 };
 
-/// g - exp(y) · total, the gradient of a row whose log_softmax is y, from the sum of its gradients
-struct log_softmax_slope {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& y, V const& g, V const& total) const {
-        return g - product(exponential_of_negative(y), total);
+/// The rule of log_softmax.
+struct log_softmax_rule {
+    static constexpr std::string_view name = "log_softmax";
+    static constexpr std::string_view brief = "The logarithms of softmax, also where its elements underflow.";
+
+    template <class T>
+    static constexpr void check_type() {
+        static_assert(floating_element<T>, "rowan::log_softmax: x must have a floating-point type: convert it");
+    }
+
+    ROWAN_FORMULA static V norm(V const& total) { return logarithm(total); }
+    ROWAN_FORMULA static V result(V const& x, V const&, V const& greatest, V const& norm) {
+        return V(x - greatest) - norm;
+    }
+    ROWAN_FORMULA static V term(V const&, V const& g) { return g; }
+    ROWAN_FORMULA static V slope(V const& y, V const& g, V const& sum) {
+        return g - product(exponential_of_negative(y), sum);
     }
 };
 
 /// label · -log(softmax(x)), or 0 where the label is 0, from the maximum of the row and log of the sum of exponentials
 struct soft_label_loss {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x, V const& label, V const& greatest, V const& log_total) const {
+    ROWAN_FORMULA V operator()(V const& x, V const& label, V const& greatest, V const& log_total) const {
         V const zero = constant<V>(0.0), loss = product(label, V(log_total - (x - greatest)));
         return choose(label > zero, loss, choose(label < zero, loss, label));
     }
 };
 
+/// label · log(x), or 0 where the label is 0
+struct weighed_logarithm {
+    ROWAN_FORMULA V operator()(V const& x, V const& label) const {
+        V const zero = constant<V>(0.0);
+        if constexpr (is_batch<V>) {
+            V const term = product(label, logarithm(x));
+            return choose(label > zero, term, choose(label < zero, term, label));
+        } else {  // an own type's log may have no value at 0
+            return label > zero || label < zero ? product(label, logarithm(x)) : label;
+        }
+    }
+};
+
 /// (p · total - label) · g, the gradient of a row of logits
 struct soft_label_slope {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& p, V const& label, V const& total, V const& g) const {
+    ROWAN_FORMULA V operator()(V const& p, V const& label, V const& total, V const& g) const {
         return product(V(product(p, total) - label), g);
     }
 };
@@ -32829,15 +32749,6 @@ struct soft_label_slope {
 // rowan/op/detail/matrix_rows.hpp: row-wise computations on matrices: maxima, exponentials and sums.
 
 namespace rowan::inline v0::detail {
-
-/// Checks that the tensor has rank 1 and one element for each row of the matrix.
-template <class T, class D>
-void check_one_per_row(char const* field, Tensor<T, D> const& x, std::size_t rows) {
-    check_rank(field, x, 1);
-    if (x.size() == rows) return;
-    throw ShapeError(std::string(field).append(".shape(0)"), std::to_string(x.size()),
-                     std::to_string(rows).append(", the number of rows"));
-}
 
 /// The largest of n > 0 numbers; NaN if the first one is NaN, other NaNs are ignored.
 template <class S, class T>
@@ -32859,14 +32770,8 @@ S exponentials(std::size_t n, T const* x, S const& greatest, S* e) {
     return interleaved_sum<S>(n, static_cast<S const*>(e), [](auto const& a) { return a; });
 }
 
-/// to = e / total
-template <class S, class T>
-void normalise(std::size_t n, S const* e, S const& total, T* to) {
-    map_lanes<S>([&]<class V>(V const& a) { return divided{}(a, V(total)); }, n, e, to);
-}
-
-/// Passed as the loss of MatrixRows::softmax if only the softmax is needed.
-struct NoRowLoss {
+/// Passed as `done` of MatrixRows::results if only the results are needed.
+struct NothingMore {
     template <class S>
     ROWAN_HD void operator()(std::size_t, S const&, S const&) const {}
 };
@@ -32879,82 +32784,49 @@ struct MatrixRows {
 
 template <>
 struct MatrixRows<Cpu> {
-    /// Writes the softmax of n rows, and calls loss(row, maximum, sum of the exponentials) for each.
-    template <class T, class Loss>
-    static void softmax(Cpu exec, std::size_t n, std::size_t classes, T const* x, T* to, Loss const& loss) {
-        using S = sum_t<T>;
-        for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
-            Buffer<S> e(classes);
-            for (std::size_t i = begin; i < end; ++i) {
-                T const* const row = x + i * classes;
-                S const greatest = largest<S>(classes, row);
-                S const total = exponentials<S>(classes, row, greatest, e.data());
-                normalise<S>(classes, e.data(), total, to + i * classes);
-                loss(i, greatest, total);
-            }
-        });
+    /// Writes the results of a rule, such as softmax_rule, along an axis of x: of rows, or of [outer, classes, inner].
+    template <class Rule, class Rows, class T>
+    static Tensor<T> along(Cpu exec, Rows const& c, Tensor<T> const& x) {
+        if (c.inner < 16)
+            return c.map(
+                exec, [&](T const* from, T* to) { results<Rule>(exec, c.n, c.classes, from, to, NothingMore{}); }, x);
+        auto out = new_tensor<T>(exec, x.shape());
+        if (out.size() != 0) results_apart<Rule>(exec, c.n / c.inner, c.classes, c.inner, x.data(), out.data());
+        return out;
     }
 
-    /// Writes the softmax along the middle axis of [outer, classes, inner], with the bits of softmax.
-    template <class T>
-    static void softmax_apart(Cpu exec, std::size_t outer, std::size_t classes, std::size_t inner, T const* x, T* to) {
-        using S = sum_t<T>;
-        constexpr std::size_t most = 64;  // lanes whose exponentials stay in the cache
-        std::size_t const pieces = (inner + most - 1) / most;
-        for_ranges(exec, outer * pieces, classes * std::min(inner, most), [&](std::size_t begin, std::size_t end) {
-            Buffer<S> e(classes * most), parts(16 * most), greatest(most);
-            for (; begin < end; ++begin) {
-                std::size_t const lane = begin % pieces * most, lanes = std::min(most, inner - lane);
-                std::size_t const first = begin / pieces * classes * inner + lane;
-                auto const row = [&](std::size_t k) { return x + first + k * inner; };
-                S const* const g = greatest.data();
-                copy_lanes<S>(lanes, row(0), greatest.data());
-                for (std::size_t k = 1; k < classes; ++k) for_lanes<S>(take_larger{}, lanes, row(k), greatest.data());
-                std::fill(parts.begin(), parts.end(), constant<S>(0.0));
-                auto const exponential = []<class V>(V const& a, V const& b) {
-                    return exponential_of_negative(V(a - b));
-                };
-                for (std::size_t k = 0; k < classes; ++k) {
-                    zip_lanes<S>(exponential, lanes, e.data() + k * most, row(k), g);
-                    for_lanes<S>(add_lanes{}, lanes, std::as_const(e).data() + k * most, parts.data() + k % 16 * most);
-                }
-                for (std::size_t half = 8; half != 0; half /= 2) {
-                    for (std::size_t k = 0; k < half; ++k)
-                        for_lanes<S>(add_lanes{}, lanes, std::as_const(parts).data() + (k + half) * most,
-                                     parts.data() + k * most);
-                }
-                for (std::size_t k = 0; k < classes; ++k)
-                    zip_lanes<S>(divided{}, lanes, to + first + k * inner, std::as_const(e).data() + k * most,
-                                 std::as_const(parts).data());
-            }
-        });
-    }
-
-    /// Writes the log_softmax of n rows.
-    template <class T>
-    static void log_softmax(Cpu exec, std::size_t n, std::size_t classes, T const* x, T* to) {
+    /// Writes the results of n rows, and calls done(row, maximum, sum of the exponentials) for each.
+    template <class Rule, class T, class Done>
+    static void results(Cpu exec, std::size_t n, std::size_t classes, T const* x, T* to, Done const& done) {
         using S = sum_t<T>;
         for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
             Buffer<S> e(classes);
             for (; begin < end; ++begin) {
                 T const* const row = x + begin * classes;
                 S const greatest = largest<S>(classes, row);
-                S const log_total = log_of(exponentials<S>(classes, row, greatest, e.data()));
-                auto const share = [&]<class V>(V const& a) { return log_share{}(a, V(greatest), V(log_total)); };
-                map_lanes<S>(share, classes, row, to + begin * classes);
+                S const total = exponentials<S>(classes, row, greatest, e.data()), norm = Rule::norm(total);
+                auto const result = [&]<class V>(V const& a, V const& b) {
+                    return Rule::result(a, b, V(greatest), V(norm));
+                };
+                zip_lanes<S>(result, classes, to + begin * classes, row, std::as_const(e).data());
+                done(begin, greatest, total);
             }
         });
     }
 
-    /// to = g - exp(y) · Σ g
-    template <class T>
-    static void log_softmax_grad(Cpu exec, std::size_t n, std::size_t classes, T const* y, T const* g, T* to) {
+    /// Writes the gradients of n rows from the results and their gradients.
+    template <class Rule, class T>
+    static void slopes(Cpu exec, std::size_t n, std::size_t classes, T const* y, T const* g, T* to) {
         using S = sum_t<T>;
+        auto const term = []<class V>(V const& a, V const& b) { return Rule::term(a, b); };
         for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
+            Buffer<S> terms(classes);
             for (; begin < end; ++begin) {
                 std::size_t const at = begin * classes;
-                S const total = interleaved_sum<S>(classes, g + at, [](auto const& a) { return a; });
-                auto const slope = [&]<class V>(V const& a, V const& b) { return log_softmax_slope{}(a, b, V(total)); };
+                zip_lanes<S>(term, classes, terms.data(), y + at, g + at);
+                S const* const t = terms.data();
+                S const sum = interleaved_sum<S>(classes, t, [](auto const& a) { return a; });
+                auto const slope = [&]<class V>(V const& a, V const& b) { return Rule::slope(a, b, V(sum)); };
                 zip_lanes<S>(slope, classes, to + at, y + at, g + at);
             }
         });
@@ -32970,23 +32842,6 @@ struct MatrixRows<Cpu> {
                 zip_lanes<S>(multiplied{}, width, products.data(), a + begin * width, b + begin * width);
                 S const* const p = products.data();
                 to[begin] = interleaved_sum<S>(width, p, [](auto const& x) { return x; });
-            }
-        });
-    }
-
-    /// to = y · (g - Σ y · g)
-    template <class T>
-    static void softmax_grad(Cpu exec, std::size_t n, std::size_t classes, T const* y, T const* g, T* to) {
-        using S = sum_t<T>;
-        for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
-            Buffer<S> products(classes);
-            for (std::size_t i = begin; i < end; ++i) {
-                std::size_t const at = i * classes;
-                zip_lanes<S>(multiplied{}, classes, products.data(), y + at, g + at);
-                S const* const p = products.data();
-                S const dot = interleaved_sum<S>(classes, p, [](auto const& a) { return a; });
-                auto const formula = [&]<class V>(V const& a, V const& b) { return softmax_slope{}(a, b, V(dot)); };
-                zip_lanes<S>(formula, classes, to + at, y + at, g + at);
             }
         });
     }
@@ -33049,15 +32904,57 @@ struct MatrixRows<Cpu> {
         });
     }
 
-    /// sums[row] = 0 - Σ term(at) over at = row · classes + column.
-    template <class S, class Term>
-    static void negative_sums(Cpu exec, std::size_t n, std::size_t classes, Term const& term, S* sums) {
+    /// losses[row] = 0 - Σ weighed_logarithm
+    template <class T>
+    static void soft_probability_losses(Cpu exec, std::size_t n, std::size_t classes, T const* x, sum_t<T> const* label,
+                                        sum_t<T>* losses) {
+        using S = sum_t<T>;
         for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
             Buffer<S> terms(classes);
             for (std::size_t i = begin; i < end; ++i) {
-                for (std::size_t k = 0; k < classes; ++k) terms[k] = term(i * classes + k);
+                zip_lanes<S>(weighed_logarithm{}, classes, terms.data(), x + i * classes, label + i * classes);
                 S const* const t = terms.data();
-                sums[i] = constant<S>(0.0) - interleaved_sum<S>(classes, t, [](auto const& a) { return a; });
+                losses[i] = constant<S>(0.0) - interleaved_sum<S>(classes, t, [](auto const& a) { return a; });
+            }
+        });
+    }
+
+private:
+    /// Writes the results along the middle axis of [outer, classes, inner], with the bits of `results`.
+    template <class Rule, class T>
+    static void results_apart(Cpu exec, std::size_t outer, std::size_t classes, std::size_t inner, T const* x, T* to) {
+        using S = sum_t<T>;
+        constexpr std::size_t most = 64;  // lanes whose exponentials stay in the cache
+        std::size_t const pieces = (inner + most - 1) / most;
+        for_ranges(exec, outer * pieces, classes * std::min(inner, most), [&](std::size_t begin, std::size_t end) {
+            Buffer<S> e(classes * most), parts(16 * most), greatest(most);
+            S const *const terms = e.data(), *const g = greatest.data();
+            for (; begin < end; ++begin) {
+                std::size_t const lane = begin % pieces * most, lanes = std::min(most, inner - lane);
+                std::size_t const first = begin / pieces * classes * inner + lane;
+                auto const row = [&](std::size_t k) { return x + first + k * inner; };
+                copy_lanes<S>(lanes, row(0), greatest.data());
+                for (std::size_t k = 1; k < classes; ++k) for_lanes<S>(take_larger{}, lanes, row(k), greatest.data());
+                std::fill(parts.begin(), parts.end(), constant<S>(0.0));
+                auto const exponential = []<class V>(V const& a, V const& b) {
+                    return exponential_of_negative(V(a - b));
+                };
+                for (std::size_t k = 0; k < classes; ++k) {
+                    zip_lanes<S>(exponential, lanes, e.data() + k * most, row(k), g);
+                    for_lanes<S>(add_lanes{}, lanes, terms + k * most, parts.data() + k % 16 * most);
+                }
+                for (std::size_t half = 8; half != 0; half /= 2) {
+                    for (std::size_t k = 0; k < half; ++k)
+                        for_lanes<S>(add_lanes{}, lanes, std::as_const(parts).data() + (k + half) * most,
+                                     parts.data() + k * most);
+                }
+                S const* const norms = parts.data();
+                map_lanes<S>([]<class V>(V const& a) { return Rule::norm(a); }, lanes, norms, parts.data());
+                auto const result = []<class V>(V const& a, V const& b, V const& c, V const& d) {
+                    return Rule::result(a, b, c, d);
+                };
+                for (std::size_t k = 0; k < classes; ++k)
+                    zip_lanes<S>(result, lanes, to + first + k * inner, row(k), terms + k * most, g, norms);
             }
         });
     }
@@ -33079,9 +32976,7 @@ ROWAN_HD S largest_score(std::size_t n, T const* x) {
 }
 
 /// x if it is finite, else 0
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V finite_or_zero(V const& x) {
+ROWAN_FORMULA V finite_or_zero(V const& x) {
     V const zero = constant<V>(0.0);
     return choose(not_above(V(x - x), zero), x, zero);
 }
@@ -33111,9 +33006,7 @@ struct CrfStep {
     bool reverse;
     std::size_t t = 0;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void at(std::size_t s, std::size_t column) const {
+    ROWAN_FORMULA void at(std::size_t s, std::size_t column) const {
         auto const begin = static_cast<std::size_t>(offsets[s]), end = static_cast<std::size_t>(offsets[s + 1]);
         if (t >= end - begin) return;
         std::size_t const row = reverse ? end - 1 - t : begin + t;
@@ -33405,21 +33298,15 @@ struct CrfMarginals {
     S *norms, *greatest, *highest;
     std::size_t tags, n;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V score(std::size_t row, std::size_t tag) const {
+    ROWAN_FORMULA V score(std::size_t row, std::size_t tag) const {
         std::size_t const at = row * tags + tag;
         V const own = load<V>(x + at) - V(highest[row]);
         return V(load<V>(alpha + at) + (load<V>(gamma + at) - own));
     }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V of_tag(std::size_t row, std::size_t tag) const {
+    ROWAN_FORMULA V of_tag(std::size_t row, std::size_t tag) const {
         return exponential_of_negative(V(score<V>(row, tag) - V(norms[row])));
     }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V of_pair(std::size_t row, std::size_t from, std::size_t tag) const {
+    ROWAN_FORMULA V of_pair(std::size_t row, std::size_t from, std::size_t tag) const {
         S const before = alpha[(row - 1) * tags + from] - greatest[row - 1];
         V const way = V(before) + load<V>(w + (2 + from) * tags + tag);
         return exponential_of_negative(V(way + (load<V>(gamma + row * tags + tag) - V(norms[row]))));
@@ -33445,9 +33332,7 @@ struct CrfEmissionGrad {
     CrfMarginals<T, I> p;
     T* to;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void at(std::size_t row, std::size_t column) const {
+    ROWAN_FORMULA void at(std::size_t row, std::size_t column) const {
         using S = sum_t<T>;
         S const g = load<S>(p.out_grad + p.sequence[row]);
         T* const out = to + row * p.tags;
@@ -33465,9 +33350,7 @@ struct CrfTransitionGrad {
     CrfMarginals<T, I> p;
     S* parts;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void at(std::size_t u, std::size_t column) const {
+    ROWAN_FORMULA void at(std::size_t u, std::size_t column) const {
         std::size_t const part = u / (p.tags + 2), from = u % (p.tags + 2);
         S* const to = parts + u * p.tags;
         V sum = constant<V>(0.0);
@@ -33632,28 +33515,13 @@ std::tuple<LoDTensor<T, Device>, Tensor<T, Device>> linear_chain_crf_grad(LoDTen
     return linear_chain_crf_grad(emission.device(), emission, transition, label, out_grad);
 }
 
-struct linear_chain_crf_grad_op
-    : operator_of<slots<slot::x, slot::w, slot::label, grad_of<slot::out>>, slots<grad_of<slot::x>, grad_of<slot::w>>> {
-    static constexpr std::string_view name = "linear_chain_crf_grad";
-
-    static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& w, VarSpec const&, VarSpec const&) {
-        return {x, w};
-    }
-
-    template <class T, id_type I, class D>
-    static std::tuple<LoDTensor<T, D>, Tensor<T, D>> run(D exec, LoDTensor<T, D> const& x, Tensor<T, D> const& w,
-                                                         Tensor<I, D> const& label, LoDTensor<T, D> const& out_grad) {
-        return linear_chain_crf_grad(exec, x, w, label, out_grad.value());
-    }
-};
-
 /// See linear_chain_crf. The slots are the emissions x, the transitions w, and the labels.
 struct linear_chain_crf_op : detail::builtin_op<slots<slot::x, slot::w, slot::label>, slots<slot::out>> {
     static constexpr std::string_view name = "linear_chain_crf";
     static constexpr std::string_view brief =
         "The negative log-likelihood of the labels of each sequence; transition is [tags + 2, tags].";
-    using grad = grad_rule<linear_chain_crf_grad_op, uses<slot::x, slot::w, slot::label, grad_of<slot::out>>,
-                           makes<grad_of<slot::x>, grad_of<slot::w>>>;
+    using grad = gradient<linear_chain_crf_op, uses<slot::x, slot::w, slot::label, grad_of<slot::out>>,
+                          makes<grad_of<slot::x>, grad_of<slot::w>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& w, VarSpec const& label) {
         VarSpec out = detail::crf_spec(x, w);
@@ -33666,6 +33534,13 @@ struct linear_chain_crf_op : detail::builtin_op<slots<slot::x, slot::w, slot::la
     template <class T, id_type I, class D>
     static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, Tensor<T, D> const& w, Tensor<I, D> const& label) {
         return linear_chain_crf(exec, x, w, label);
+    }
+
+    template <class T, id_type I, class D>
+    static std::tuple<LoDTensor<T, D>, Tensor<T, D>> backward(D exec, LoDTensor<T, D> const& x, Tensor<T, D> const& w,
+                                                              Tensor<I, D> const& label,
+                                                              LoDTensor<T, D> const& out_grad) {
+        return linear_chain_crf_grad(exec, x, w, label, out_grad.value());
     }
 };
 
@@ -33730,17 +33605,285 @@ ROWAN_TEMPLATE(Var<bool> data<bool, Cpu>(std::string const&, Dims const&, std::s
 
 }  // namespace rowan::inline v0::layer
 
+// rowan/op/detail/broadcast_op.hpp: operators on the elements of two tensors, made from their formulas.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+// A formula has a name and a brief, the value of x and y as its operator(), and `gradient_x` and `gradient_y`, which compute the
+// gradients from x, y and the gradient g of the result.
+
+/// g
+struct same_gradient {
+    ROWAN_FORMULA V operator()(V const&, V const&, V const& g) const { return g; }
+};
+
+struct broadcast_grad_x_suffix {
+    static constexpr std::string_view name = "_broadcast_grad_x";
+};
+struct broadcast_grad_y_suffix {
+    static constexpr std::string_view name = "_broadcast_grad_y";
+};
+
+/// The `row_inputs` of an operator of x and y: both, if the specs let their shapes be the same.
+constexpr unsigned rows_of_both(VarSpec const& x, VarSpec const& y, BroadcastOptions const& options) {
+    return options.axis != -1 || may_broadcast(x, y) ? 0 : 0b11;
+}
+
+}  // namespace detail
+
+/// The gradient of x or y of a broadcast_op, from both and the gradient of the result.
+template <class Formula, bool of_y>
+struct broadcast_grad_op : operator_of<slots<slot::x, slot::y, grad_of<slot::out>>,
+                                       slots<grad_of<std::conditional_t<of_y, slot::y, slot::x>>>, BroadcastOptions> {
+    static constexpr std::string_view name = detail::joined_name<
+        Formula, std::conditional_t<of_y, detail::broadcast_grad_y_suffix, detail::broadcast_grad_x_suffix>>::value;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, VarSpec const&, BroadcastOptions const& = {}) {
+        return of_y ? y : x;
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y, Tensor<T, D> const& out_grad,
+                            BroadcastOptions const& options = {}) {
+        using Map = std::conditional_t<of_y, typename Formula::gradient_y, typename Formula::gradient_x>;
+        return detail::zip_broadcast_grad<of_y>(exec, Map{}, x, y, out_grad, options.axis);
+    }
+};
+
+/// An operator on the elements of two tensors whose shapes are broadcast by NumPy's rules: the last dims are aligned, a
+/// dim of 1 is repeated, and so are the dims that one of them lacks.
+template <class Formula>
+struct broadcast_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>, BroadcastOptions> {
+    static constexpr std::string_view name = Formula::name, brief = Formula::brief;
+    using grad = grad_rules<grad_rule<broadcast_grad_op<Formula, false>>, grad_rule<broadcast_grad_op<Formula, true>>>;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, BroadcastOptions const& options = {}) {
+        char const* const field = detail::joined_name<Formula, detail::y_suffix>::value.data();
+        return detail::broadcast_spec(field, x, y, options.axis);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
+                            BroadcastOptions const& options = {}) {
+        return detail::zip_broadcast(exec, Formula{}, x, y, options.axis);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/elementwise/identity.hpp: identity_op, which returns an alias of its input; the gradient of add.
+
+namespace rowan::inline v0 {
+
+/// Returns an alias of x: it shares the elements and keeps them alive.
+struct identity_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
+    static constexpr std::string_view name = "identity";
+    static constexpr std::string_view brief = "x itself.";
+    static constexpr Elements elements = Elements::numbers;
+    static constexpr unsigned row_inputs = 0b1;
+    using grad = grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+
+    static constexpr VarSpec infer(VarSpec const& x) { return x; }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D, Tensor<T, D> const& x) {
+        return x.share();
+    }
+    template <class T, class D>
+    static SelectedRows<T, D> run(D, SelectedRows<T, D> const& x) {
+        return x.share();
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/elementwise/add.hpp: add, the sum of two tensors, dense or row-sparse.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// x + y
+struct add_formula {
+    static constexpr std::string_view name = "add";
+    static constexpr std::string_view brief =
+        "x + y; shapes are broadcast by NumPy's rules, or with the first dim of y at an axis of x.";
+    using gradient_x = same_gradient;
+    using gradient_y = same_gradient;
+
+    ROWAN_FORMULA V operator()(V const& x, V const& y) const { return plus(x, y); }
+};
+
+}  // namespace detail
+
+/// x + y element-wise, computed in dtype<T>::sum. Integers wrap around.
+/// shapes   x [...], y [...] -> [...], broadcast by NumPy's rules
+/// errors   ShapeError if the shapes do not broadcast
+/// cost     one read of both and one write of the result
+template <class T, device D>
+Tensor<T, D> add(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+    return detail::zip_broadcast(exec, detail::add_formula{}, x, y);
+}
+
+template <class T, class Device>
+Tensor<T, Device> add(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
+    return add(x.device(), x, y);
+}
+
+/// Adds two tensors, two SelectedRows, or one of each; the result is dense if either input is dense. Where the shapes
+/// are the same, the gradient of both inputs is an alias of the gradient of the result.
+struct add_op : broadcast_op<detail::add_formula> {
+    static constexpr Elements elements = Elements::numbers;
+    using row_grad = grad_rules<grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>,
+                                grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::y>>>>;
+
+    static constexpr unsigned row_inputs(VarSpec const& x, VarSpec const& y, BroadcastOptions const& options = {}) {
+        return detail::rows_of_both(x, y, options);
+    }
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, BroadcastOptions const& options = {}) {
+        if (x.type != VarType::SELECTED_ROWS) spec::dense("add: x", x);
+        if (y.type != VarType::SELECTED_ROWS) spec::dense("add: y", y);
+        if (x.type == VarType::LOD_TENSOR && y.type == VarType::LOD_TENSOR) return broadcast_op::infer(x, y, options);
+        spec::same_dtype("add: y", y, x);
+        VarSpec const& kind = x.type == VarType::SELECTED_ROWS ? y : x;
+        return {
+            .type = kind.type, .dtype = x.dtype, .dims = spec::same_dims("add: y", y, x), .lod_level = kind.lod_level};
+    }
+
+    using broadcast_op::run;
+    template <class T, class D>
+    static SelectedRows<T, D> run(D exec, SelectedRows<T, D> const& x, SelectedRows<T, D> const& y) {
+        return add(exec, x, y);
+    }
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, SelectedRows<T, D> const& y) {
+        return add(exec, x, y);
+    }
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, SelectedRows<T, D> const& x, Tensor<T, D> const& y) {
+        return add(exec, x, y);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/elementwise/sub.hpp: sub, the difference of two tensors, and negate.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// a - b; integers wrap around.
+ROWAN_FORMULA V minus(V const& a, V const& b) {
+    if constexpr (std::signed_integral<V>) {
+        return static_cast<V>(static_cast<std::make_unsigned_t<V>>(a) - static_cast<std::make_unsigned_t<V>>(b));
+    } else {
+        return a - b;
+    }
+}
+
+/// x - y
+struct sub_formula {
+    static constexpr std::string_view name = "sub";
+    static constexpr std::string_view brief =
+        "x - y; shapes are broadcast by NumPy's rules, or with the first dim of y at an axis of x.";
+    using gradient_x = same_gradient;
+    struct gradient_y {
+        ROWAN_FORMULA V operator()(V const&, V const&, V const& g) const { return minus(constant<V>(0.0), g); }
+    };
+
+    ROWAN_FORMULA V operator()(V const& x, V const& y) const { return minus(x, y); }
+};
+
+/// 0 - x
+struct negate_formula {
+    ROWAN_FORMULA V operator()(V const& x) const { return minus(constant<V>(0.0), x); }
+};
+
+}  // namespace detail
+
+/// x - y element-wise, computed in dtype<T>::sum. Integers wrap around.
+/// shapes   x [...], y [...] -> [...], broadcast by NumPy's rules
+/// errors   ShapeError if the shapes do not broadcast
+/// cost     one read of both and one write of the result
+template <class T, device D>
+Tensor<T, D> sub(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+    return detail::zip_broadcast(exec, detail::sub_formula{}, x, y);
+}
+
+/// 0 - x element-wise, which is also the gradient of y in x - y.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<T, D> negate(D const& exec, Tensor<T, D> const& x) {
+    return detail::zip_elements<detail::sum_t<T>>(exec, detail::negate_formula{}, x);
+}
+
+template <class T, class Device>
+Tensor<T, Device> sub(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
+    return sub(x.device(), x, y);
+}
+template <class T, class Device>
+Tensor<T, Device> negate(Tensor<T, Device> const& x) {
+    return negate(x.device(), x);
+}
+
+struct negate_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
+    static constexpr std::string_view name = "negate";
+    static constexpr std::string_view brief = "-x.";
+    static constexpr Elements elements = Elements::numbers;
+    static constexpr unsigned row_inputs = 0b1;
+    using grad = grad_rule<negate_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+
+    static constexpr VarSpec infer(VarSpec const& x) { return spec::elementwise("negate: x", x); }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x) {
+        return negate(exec, x);
+    }
+};
+
+/// See sub.
+struct sub_op : broadcast_op<detail::sub_formula> {
+    static constexpr Elements elements = Elements::numbers;
+    using row_grad = grad_rules<grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>,
+                                grad_rule<negate_op, uses<grad_of<slot::out>>, makes<grad_of<slot::y>>>>;
+
+    static constexpr unsigned row_inputs(VarSpec const& x, VarSpec const& y, BroadcastOptions const& options = {}) {
+        return detail::rows_of_both(x, y, options);
+    }
+};
+
+}  // namespace rowan::inline v0
+
 // rowan/op/elementwise/div.hpp: div, the element-wise quotient of two tensors.
 
 namespace rowan::inline v0 {
 
 namespace detail {
 
+/// x / y
+struct div_formula : divided {
+    static constexpr std::string_view name = "div";
+    static constexpr std::string_view brief =
+        "x / y; shapes are broadcast by NumPy's rules, or with the first dim of y at an axis of x.";
+    struct gradient_x {
+        ROWAN_FORMULA V operator()(V const&, V const& y, V const& g) const { return quotient(g, y); }
+    };
+    struct gradient_y {
+        ROWAN_FORMULA V operator()(V const& x, V const& y, V const& g) const {
+            return minus(constant<V>(0.0), quotient(product(g, quotient(x, y)), y));
+        }
+    };
+};
+
 /// -(g · out / y)
 struct div_grad_y_formula {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& g, V const& out, V const& y) const {
+    ROWAN_FORMULA V operator()(V const& g, V const& out, V const& y) const {
         return minus(constant<V>(0.0), quotient(product(g, out), y));
     }
 };
@@ -33754,7 +33897,7 @@ struct div_grad_y_formula {
 template <class T, device D>
 Tensor<T, D> div(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
     static_assert(floating_element<T>, "rowan::div: x must have a floating-point type: convert it with rowan::cast");
-    return detail::zip_broadcast(exec, detail::divided{}, x, y);
+    return detail::zip_broadcast(exec, detail::div_formula{}, x, y);
 }
 
 /// The gradient of y from the result and its gradient: -(out_grad · out / y). That of x is div(out_grad, y).
@@ -33792,24 +33935,91 @@ struct div_grad_y_op : operator_of<slots<grad_of<slot::out>, slot::out, slot::y>
     }
 };
 
-/// See div. The gradient of x is a quotient, too: out_grad / y.
-struct div_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>> {
-    static constexpr std::string_view name = "div";
-    static constexpr std::string_view brief =
-        "x / y; shapes are broadcast by NumPy's rules, or with the first dim of y at an axis of x.";
-    static constexpr unsigned row_inputs = 0b11;
-    using grad =
+/// See div. Where the shapes are the same, the gradient of x is a quotient, too: out_grad / y.
+struct div_op : broadcast_op<detail::div_formula> {
+    using row_grad =
         grad_rules<grad_rule<div_op, uses<grad_of<slot::out>, slot::y>, makes<grad_of<slot::x>>>,
                    grad_rule<div_grad_y_op, uses<grad_of<slot::out>, slot::out, slot::y>, makes<grad_of<slot::y>>>>;
 
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) { return spec::elementwise("div: y", y, x); }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
-        detail::check_same_shape("y", y, x);
-        return div(exec, x, y);
+    static constexpr unsigned row_inputs(VarSpec const& x, VarSpec const& y, BroadcastOptions const& options = {}) {
+        return detail::rows_of_both(x, y, options);
     }
 };
+
+}  // namespace rowan::inline v0
+
+// rowan/op/elementwise/maximum.hpp: maximum and minimum, the greater and the smaller elements of two tensors.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// The greater one of x and y, and its gradient: of x where both are the same. NaN propagates.
+struct maximum_formula {
+    static constexpr std::string_view name = "maximum";
+    static constexpr std::string_view brief = "The greater elements; shapes are broadcast as by add.";
+
+    ROWAN_FORMULA V operator()(V const& x, V const& y) const { return choose(x >= y, x, choose(x < y, y, plus(x, y))); }
+    struct gradient_x {
+        ROWAN_FORMULA V operator()(V const& x, V const& y, V const& g) const {
+            return choose(x >= y, g, constant<V>(0.0));
+        }
+    };
+    struct gradient_y {
+        ROWAN_FORMULA V operator()(V const& x, V const& y, V const& g) const {
+            return choose(x < y, g, constant<V>(0.0));
+        }
+    };
+};
+
+/// The smaller one of x and y, and its gradient: of x where both are the same. NaN propagates.
+struct minimum_formula {
+    static constexpr std::string_view name = "minimum";
+    static constexpr std::string_view brief = "The smaller elements; shapes are broadcast as by add.";
+
+    ROWAN_FORMULA V operator()(V const& x, V const& y) const { return choose(x <= y, x, choose(x > y, y, plus(x, y))); }
+    struct gradient_x {
+        ROWAN_FORMULA V operator()(V const& x, V const& y, V const& g) const {
+            return choose(x <= y, g, constant<V>(0.0));
+        }
+    };
+    struct gradient_y {
+        ROWAN_FORMULA V operator()(V const& x, V const& y, V const& g) const {
+            return choose(x > y, g, constant<V>(0.0));
+        }
+    };
+};
+
+}  // namespace detail
+
+using maximum_op = broadcast_op<detail::maximum_formula>;  ///< See maximum.
+using minimum_op = broadcast_op<detail::minimum_formula>;  ///< See minimum.
+
+/// The greater one of x and y, element-wise; NaN where either is NaN.
+/// shapes   x [...], y [...] -> [...], broadcast by NumPy's rules
+/// errors   ShapeError if the shapes do not broadcast
+/// cost     one read of both and one write of the result
+template <class T, device D>
+Tensor<T, D> maximum(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+    return detail::zip_broadcast(exec, detail::maximum_formula{}, x, y);
+}
+template <class X, class Y>
+requires(detail::tensor_argument<X>&& detail::tensor_argument<Y>) auto maximum(X&& x, Y&& y) {
+    return detail::zip_broadcast(x.device(), detail::maximum_formula{}, x, y);
+}
+
+/// The smaller one of x and y, element-wise; NaN where either is NaN.
+/// shapes   x [...], y [...] -> [...], broadcast by NumPy's rules
+/// errors   ShapeError if the shapes do not broadcast
+/// cost     one read of both and one write of the result
+template <class T, device D>
+Tensor<T, D> minimum(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+    return detail::zip_broadcast(exec, detail::minimum_formula{}, x, y);
+}
+template <class X, class Y>
+requires(detail::tensor_argument<X>&& detail::tensor_argument<Y>) auto minimum(X&& x, Y&& y) {
+    return detail::zip_broadcast(x.device(), detail::minimum_formula{}, x, y);
+}
 
 }  // namespace rowan::inline v0
 
@@ -33817,13 +34027,30 @@ struct div_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>> {
 
 namespace rowan::inline v0 {
 
+namespace detail {
+
+/// x · y
+struct mul_formula : multiplied {
+    static constexpr std::string_view name = "mul";
+    static constexpr std::string_view brief =
+        "x · y of elements; shapes are broadcast by NumPy's rules, or with the first dim of y at an axis of x.";
+    struct gradient_x {
+        ROWAN_FORMULA V operator()(V const&, V const& y, V const& g) const { return product(g, y); }
+    };
+    struct gradient_y {
+        ROWAN_FORMULA V operator()(V const& x, V const&, V const& g) const { return product(g, x); }
+    };
+};
+
+}  // namespace detail
+
 /// x · y element-wise, computed in dtype<T>::sum. Integers wrap around.
 /// shapes   x [...], y [...] -> [...], broadcast by NumPy's rules
 /// errors   ShapeError if the shapes do not broadcast
 /// cost     one read of both and one write of the result
 template <class T, device D>
 Tensor<T, D> mul(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
-    return detail::zip_broadcast(exec, detail::multiplied{}, x, y);
+    return detail::zip_broadcast(exec, detail::mul_formula{}, x, y);
 }
 
 template <class T, class Device>
@@ -33831,27 +34058,37 @@ Tensor<T, Device> mul(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
     return mul(x.device(), x, y);
 }
 
-/// See mul. The gradients are element-wise products, too: out_grad · y and out_grad · x.
-struct mul_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>> {
-    static constexpr std::string_view name = "mul";
-    static constexpr std::string_view brief = "x · y of elements.";
+/// See mul. Where the shapes are the same, the gradients are element-wise products, too: out_grad · y and out_grad · x.
+struct mul_op : broadcast_op<detail::mul_formula> {
     static constexpr Elements elements = Elements::numbers;
-    static constexpr unsigned row_inputs = 0b11;
-    using grad = grad_rules<grad_rule<mul_op, uses<grad_of<slot::out>, slot::y>, makes<grad_of<slot::x>>>,
-                            grad_rule<mul_op, uses<grad_of<slot::out>, slot::x>, makes<grad_of<slot::y>>>>;
+    using row_grad = grad_rules<grad_rule<mul_op, uses<grad_of<slot::out>, slot::y>, makes<grad_of<slot::x>>>,
+                                grad_rule<mul_op, uses<grad_of<slot::out>, slot::x>, makes<grad_of<slot::y>>>>;
 
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) { return spec::elementwise("mul: y", y, x); }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
-        detail::check_same_shape("y", y, x);
-        return mul(exec, x, y);
+    static constexpr unsigned row_inputs(VarSpec const& x, VarSpec const& y, BroadcastOptions const& options = {}) {
+        return detail::rows_of_both(x, y, options);
     }
 };
 
 }  // namespace rowan::inline v0
 
-// rowan/op/elementwise/relu.hpp: relu, the element-wise rectified linear unit.
+// rowan/op/detail/limits.hpp: products and slopes that are right where x is infinite, for functions of elements.
+
+namespace rowan::inline v0::detail {
+
+/// factor · x, and 0 for factor = 0 and infinite x.
+ROWAN_FORMULA V times(V const& x, double factor) {
+    return product(factor == 0 ? limited(x, -1.0, 1.0) : x, constant<V>(factor));
+}
+
+/// `inside` where least < y < most, else 0; NaN for y = NaN.
+ROWAN_FORMULA V where_between(V const& y, double least, double most, V const& inside) {
+    V const zero = constant<V>(0.0), low = constant<V>(least);
+    return choose(y > low, choose(y < constant<V>(most), inside, zero), choose(not_above(y, low), zero, y));
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/elementwise/relu.hpp: relu, relu6, leaky_relu, thresholded_relu and elu, element-wise.
 
 namespace rowan::inline v0 {
 
@@ -33863,15 +34100,11 @@ struct relu_formula {
     static constexpr std::string_view brief = "x where x > 0, else 0.";
     static constexpr bool integers = true;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x) {
+    ROWAN_FORMULA static V value(V const& x) {
         V const zero = constant<V>(0.0);
         return choose(x < zero, zero, x);
     }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g) {
+    ROWAN_FORMULA static V gradient_of_out(V const& y, V const& g) {
         V const zero = constant<V>(0.0);
         return choose(y > zero, g, choose(y < zero, zero, plus(y, zero)));  // NaN where y is
     }
@@ -33883,10 +34116,7 @@ struct relu_formula {
 /// shapes   x [...] -> [...]
 /// errors   ValueError if exec.threads is negative
 /// cost     one read of x and one write of the result; the same bits with any instruction set
-template <class T, device D>
-Tensor<T, D> relu(D const& exec, Tensor<T, D> const& x) {
-    return detail::unary<detail::relu_formula>(exec, x);
-}
+ROWAN_ELEMENTWISE(relu)
 
 /// The gradient of x from the result and its gradient: out_grad where out > 0, else 0; NaN where out is NaN.
 /// shapes   both [...] -> [...]
@@ -33896,22 +34126,142 @@ template <class T, device D>
 Tensor<T, D> relu_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad) {
     return detail::unary_grad<detail::relu_formula>(exec, out, out_grad);
 }
-
-template <class T, class Device>
-Tensor<T, Device> relu(Tensor<T, Device> const& x) {
-    return relu(x.device(), x);
-}
 template <class T, class Device>
 Tensor<T, Device> relu_grad(Tensor<T, Device> const& out, Tensor<T, Device> const& out_grad) {
     return relu_grad(out.device(), out, out_grad);
 }
 
-using relu_op = unary_op<detail::relu_formula>;            ///< See relu.
-using relu_grad_op = unary_grad_op<detail::relu_formula>;  ///< The gradient of relu.
+/// The settings of relu6.
+struct Relu6Options {
+    double threshold = 6;  ///< the largest result
+    ROWAN_OPTIONS(Relu6Options, threshold)
+};
+
+namespace detail {
+
+/// min(max(x, 0), threshold)
+struct relu6_formula {
+    static constexpr std::string_view name = "relu6";
+    static constexpr std::string_view brief = "x limited to [0, threshold].";
+    using options = Relu6Options;
+
+    static constexpr void check(Relu6Options const& options) {
+        if (options.threshold < 0) throw ValueError("threshold", options.threshold, "at least 0");
+    }
+
+    ROWAN_FORMULA static V value(V const& x, Relu6Options const& o) { return limited(x, 0.0, o.threshold); }
+    ROWAN_FORMULA static V gradient_of_out(V const& y, V const& g, Relu6Options const& o) {
+        return where_between(y, 0.0, o.threshold, g);
+    }
+};
+
+}  // namespace detail
+
+/// min(max(x, 0), threshold) element-wise; NaN propagates. The gradient at the two bends is 0.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if threshold is not finite or negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(relu6, Relu6Options)
+
+/// The settings of leaky_relu.
+struct LeakyReluOptions {
+    double alpha = 0.01;  ///< slope where x < 0
+    ROWAN_OPTIONS(LeakyReluOptions, alpha)
+};
+
+namespace detail {
+
+/// x where x > 0, else alpha · x
+struct leaky_relu_formula {
+    static constexpr std::string_view name = "leaky_relu";
+    static constexpr std::string_view brief = "x where x > 0, else alpha · x.";
+    using options = LeakyReluOptions;
+
+    ROWAN_FORMULA static V value(V const& x, LeakyReluOptions const& o) {
+        return choose(x > constant<V>(0.0), x, times(x, o.alpha));
+    }
+    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g, LeakyReluOptions const& o) {
+        V const zero = constant<V>(0.0);
+        return choose(x > zero, g, choose(not_above(x, zero), product(g, constant<V>(o.alpha)), x));
+    }
+};
+
+}  // namespace detail
+
+/// x where x > 0, else alpha · x, element-wise.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if an option is not finite
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(leaky_relu, LeakyReluOptions)
+
+/// The settings of thresholded_relu.
+struct ThresholdedReluOptions {
+    double threshold = 1;  ///< smaller or equal elements become 0
+    ROWAN_OPTIONS(ThresholdedReluOptions, threshold)
+};
+
+namespace detail {
+
+/// x where x > threshold, else 0
+struct thresholded_relu_formula {
+    static constexpr std::string_view name = "thresholded_relu";
+    static constexpr std::string_view brief = "x where x > threshold, else 0.";
+    using options = ThresholdedReluOptions;
+
+    ROWAN_FORMULA static V value(V const& x, ThresholdedReluOptions const& o) {
+        return choose(x > constant<V>(o.threshold), x,
+                      choose(not_above(x, constant<V>(o.threshold)), constant<V>(0.0), x));
+    }
+    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g, ThresholdedReluOptions const& o) {
+        V const threshold = constant<V>(o.threshold);
+        return choose(x > threshold, g, choose(not_above(x, threshold), constant<V>(0.0), x));
+    }
+};
+
+}  // namespace detail
+
+/// x where x > threshold, else 0, element-wise; NaN propagates.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if an option is not finite
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(thresholded_relu, ThresholdedReluOptions)
+
+/// The settings of elu.
+struct EluOptions {
+    double alpha = 1;  ///< minus the limit for x to -infinity
+    ROWAN_OPTIONS(EluOptions, alpha)
+};
+
+namespace detail {
+
+/// x where x > 0, else alpha · (exp(x) - 1)
+struct elu_formula {
+    static constexpr std::string_view name = "elu";
+    static constexpr std::string_view brief = "x where x > 0, else alpha · (exp(x) - 1).";
+    using options = EluOptions;
+
+    ROWAN_FORMULA static V value(V const& x, EluOptions const& o) {
+        V const zero = constant<V>(0.0);
+        return choose(x > zero, x, product(constant<V>(o.alpha), exponential_minus_one(V(choose(x > zero, zero, x)))));
+    }
+    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g, EluOptions const& o) {
+        V const zero = constant<V>(0.0);
+        V const slope = product(constant<V>(o.alpha), exponential_of_any(V(choose(x > zero, zero, x))));
+        return choose(x > zero, g, product(g, slope));
+    }
+};
+
+}  // namespace detail
+
+/// x where x > 0, else alpha · (exp(x) - 1), element-wise (Clevert et al. 2015).
+/// shapes   x [...] -> [...]
+/// errors   ValueError if an option is not finite
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(elu, EluOptions)
 
 }  // namespace rowan::inline v0
 
-// rowan/op/elementwise/sigmoid.hpp: sigmoid, the element-wise logistic function.
+// rowan/op/elementwise/sigmoid.hpp: sigmoid, hard_sigmoid, swish, silu and hard_swish, element-wise.
 
 namespace rowan::inline v0 {
 
@@ -33922,14 +34272,10 @@ struct sigmoid_formula {
     static constexpr std::string_view name = "sigmoid";
     static constexpr std::string_view brief = "1 / (1 + exp(-x)).";
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x) {
+    ROWAN_FORMULA static V value(V const& x) {
         return over_one_plus_exponential(constant<V>(1.0), V(constant<V>(0.0) - x));
     }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g) {
+    ROWAN_FORMULA static V gradient_of_out(V const& y, V const& g) {
         return product(g, product(y, V(constant<V>(1.0) - y)));
     }
 };
@@ -33940,10 +34286,7 @@ struct sigmoid_formula {
 /// shapes   x [...] -> [...]
 /// errors   ValueError if exec.threads is negative
 /// cost     one read of x and one write of the result; the same bits with any instruction set
-template <class T, device D>
-Tensor<T, D> sigmoid(D const& exec, Tensor<T, D> const& x) {
-    return detail::unary<detail::sigmoid_formula>(exec, x);
-}
+ROWAN_ELEMENTWISE(sigmoid)
 
 /// The gradient of x from the result and its gradient: out_grad · out · (1 - out).
 /// shapes   both [...] -> [...]
@@ -33953,22 +34296,131 @@ template <class T, device D>
 Tensor<T, D> sigmoid_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad) {
     return detail::unary_grad<detail::sigmoid_formula>(exec, out, out_grad);
 }
-
-template <class T, class Device>
-Tensor<T, Device> sigmoid(Tensor<T, Device> const& x) {
-    return sigmoid(x.device(), x);
-}
 template <class T, class Device>
 Tensor<T, Device> sigmoid_grad(Tensor<T, Device> const& out, Tensor<T, Device> const& out_grad) {
     return sigmoid_grad(out.device(), out, out_grad);
 }
 
-using sigmoid_op = unary_op<detail::sigmoid_formula>;            ///< See sigmoid.
-using sigmoid_grad_op = unary_grad_op<detail::sigmoid_formula>;  ///< The gradient of sigmoid.
+/// The settings of hard_sigmoid.
+struct HardSigmoidOptions {
+    double slope = 0.2;   ///< slope between 0 and 1; PyTorch has 1/6
+    double offset = 0.5;  ///< result at 0
+    ROWAN_OPTIONS(HardSigmoidOptions, slope, offset)
+};
+
+namespace detail {
+
+/// slope · x + offset, limited to [0, 1]
+struct hard_sigmoid_formula {
+    static constexpr std::string_view name = "hard_sigmoid";
+    static constexpr std::string_view brief = "slope · x + offset, limited to [0, 1].";
+    using options = HardSigmoidOptions;
+
+    ROWAN_FORMULA static V value(V const& x, HardSigmoidOptions const& o) {
+        return limited(V(times(x, o.slope) + constant<V>(o.offset)), 0.0, 1.0);
+    }
+    ROWAN_FORMULA static V gradient_of_out(V const& y, V const& g, HardSigmoidOptions const& o) {
+        return where_between(y, 0.0, 1.0, product(g, constant<V>(o.slope)));
+    }
+};
+
+}  // namespace detail
+
+/// slope · x + offset, limited to [0, 1], element-wise. The gradient at the two bends is 0.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if an option is not finite
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(hard_sigmoid, HardSigmoidOptions)
+
+/// The settings of swish.
+struct SwishOptions {
+    double beta = 1;  ///< factor of x in the logistic function
+    ROWAN_OPTIONS(SwishOptions, beta)
+};
+
+namespace detail {
+
+/// x / (1 + exp(-beta · x))
+struct swish_formula {
+    static constexpr std::string_view name = "swish";
+    static constexpr std::string_view brief = "x / (1 + exp(-beta · x)).";
+    using options = SwishOptions;
+
+    ROWAN_FORMULA static V value(V const& x, SwishOptions const& o) {
+        return over_one_plus_exponential(x, times(x, -o.beta));
+    }
+    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g, SwishOptions const& o) {
+        // s is 0 or 1 beyond ±800
+        V const scaled = limited(times(x, o.beta), -800.0, 800.0);
+        auto const gate = logistic_and_slope(scaled);
+        return product(g, V(gate.value + product(scaled, gate.slope)));
+    }
+};
+
+}  // namespace detail
+
+/// x / (1 + exp(-beta · x)) element-wise, within 4 + 2 |beta · x| units in the last place; with beta = 1, SiLU.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if an option is not finite
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(swish, SwishOptions)
+
+/// x / (1 + exp(-x)) element-wise: swish with beta = 1.
+/// shapes   x [...] -> [...]
+/// errors   none
+/// cost     as swish
+template <class T, device D>
+Tensor<T, D> silu(D const& exec, Tensor<T, D> const& x) {
+    return swish(exec, x);
+}
+template <class T, class Device>
+Tensor<T, Device> silu(Tensor<T, Device> const& x) {
+    return swish(x);
+}
+
+/// The settings of hard_swish.
+struct HardSwishOptions {
+    double threshold = 6;  ///< upper limit of x + offset
+    double scale = 6;      ///< divisor, not 0
+    double offset = 3;     ///< added to x
+    ROWAN_OPTIONS(HardSwishOptions, threshold, scale, offset)
+};
+
+namespace detail {
+
+/// x · min(max(x + offset, 0), threshold) / scale
+struct hard_swish_formula {
+    static constexpr std::string_view name = "hard_swish";
+    static constexpr std::string_view brief = "x · min(max(x + offset, 0), threshold) / scale.";
+    using options = HardSwishOptions;
+
+    static constexpr void check(HardSwishOptions const& options) {
+        if (options.scale == 0) throw ValueError("scale", options.scale, "another number than 0");
+        if (options.threshold < 0) throw ValueError("threshold", options.threshold, "at least 0");
+    }
+
+    ROWAN_FORMULA static V value(V const& x, HardSwishOptions const& o) {
+        V const gate = limited(V(x + constant<V>(o.offset)), 0.0, o.threshold);
+        return product(V(choose(gate > constant<V>(0.0), x, gate)), product(gate, constant<V>(1 / o.scale)));
+    }
+    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g, HardSwishOptions const& o) {
+        V const zero = constant<V>(0.0), gate = limited(V(x + constant<V>(o.offset)), 0.0, o.threshold);
+        V const inner = choose(gate > zero, choose(gate < constant<V>(o.threshold), x, zero), zero);
+        return product(g, product(V(gate + inner), constant<V>(1 / o.scale)));
+    }
+};
+
+}  // namespace detail
+
+/// x · min(max(x + offset, 0), threshold) / scale element-wise (Howard et al. 2019).
+/// shapes   x [...] -> [...]
+/// errors   ValueError if an option is not finite, scale is 0, or threshold is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(hard_swish, HardSwishOptions)
 
 }  // namespace rowan::inline v0
 
-// rowan/op/elementwise/tanh.hpp: tanh, the element-wise hyperbolic tangent.
+// rowan/op/elementwise/tanh.hpp: tanh, stanh, hardtanh and softsign, element-wise.
 
 namespace rowan::inline v0 {
 
@@ -33979,14 +34431,8 @@ struct tanh_formula {
     static constexpr std::string_view name = "tanh";
     static constexpr std::string_view brief = "The hyperbolic tangent.";
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x) {
-        return hyperbolic_tangent(x);
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g) {
+    ROWAN_FORMULA static V value(V const& x) { return hyperbolic_tangent(x); }
+    ROWAN_FORMULA static V gradient_of_out(V const& y, V const& g) {
         return product(g, V(constant<V>(1.0) - product(y, y)));
     }
 };
@@ -33998,10 +34444,7 @@ struct tanh_formula {
 /// shapes   x [...] -> [...]
 /// errors   ValueError if exec.threads is negative
 /// cost     one read of x and one write of the result; the same bits with any instruction set
-template <class T, device D>
-Tensor<T, D> tanh(D const& exec, Tensor<T, D> const& x) {
-    return detail::unary<detail::tanh_formula>(exec, x);
-}
+ROWAN_ELEMENTWISE_OF_XTENSOR(tanh)
 
 /// The gradient of x from the result and its gradient: out_grad · (1 - out²).
 /// shapes   both [...] -> [...]
@@ -34011,17 +34454,104 @@ template <class T, device D>
 Tensor<T, D> tanh_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad) {
     return detail::unary_grad<detail::tanh_formula>(exec, out, out_grad);
 }
-
-template <class X>
-requires detail::tensor_argument<X>
-auto tanh(X&& x) { return detail::unary<detail::tanh_formula>(x.device(), x); }
 template <class T, class Device>
 Tensor<T, Device> tanh_grad(Tensor<T, Device> const& out, Tensor<T, Device> const& out_grad) {
     return tanh_grad(out.device(), out, out_grad);
 }
 
-using tanh_op = unary_op<detail::tanh_formula>;            ///< See tanh.
-using tanh_grad_op = unary_grad_op<detail::tanh_formula>;  ///< The gradient of tanh.
+/// The settings of stanh.
+struct StanhOptions {
+    double scale_a = 0.67;    ///< factor of x
+    double scale_b = 1.7159;  ///< factor of the result, not 0
+    ROWAN_OPTIONS(StanhOptions, scale_a, scale_b)
+};
+
+namespace detail {
+
+/// b · tanh(a · x)
+struct stanh_formula {
+    static constexpr std::string_view name = "stanh";
+    static constexpr std::string_view brief = "scale_b · tanh(scale_a · x).";
+    using options = StanhOptions;
+
+    static constexpr void check(StanhOptions const& options) {
+        if (options.scale_b == 0) throw ValueError("scale_b", options.scale_b, "another number than 0");
+    }
+
+    ROWAN_FORMULA static V value(V const& x, StanhOptions const& o) {
+        return product(constant<V>(o.scale_b), hyperbolic_tangent(times(x, o.scale_a)));
+    }
+    ROWAN_FORMULA static V gradient_of_out(V const& y, V const& g, StanhOptions const& o) {
+        V const t = quotient(y, constant<V>(o.scale_b));  // exactly 1 at the limit
+        return product(g, product(constant<V>(o.scale_a * o.scale_b), V(constant<V>(1.0) - product(t, t))));
+    }
+};
+
+}  // namespace detail
+
+/// scale_b · tanh(scale_a · x) element-wise.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if an option is not finite or scale_b is 0
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(stanh, StanhOptions)
+
+/// The settings of hardtanh.
+struct HardtanhOptions {
+    double min = 0;   ///< the smallest result
+    double max = 24;  ///< the largest result
+    ROWAN_OPTIONS(HardtanhOptions, min, max)
+};
+
+namespace detail {
+
+/// min(max(x, min), max)
+struct hardtanh_formula {
+    static constexpr std::string_view name = "hardtanh";
+    static constexpr std::string_view brief = "x limited to [min, max].";
+    using options = HardtanhOptions;
+
+    static constexpr void check(HardtanhOptions const& options) {
+        if (!(options.max >= options.min)) throw ValueError("max", options.max, "a number not less than min");
+    }
+
+    ROWAN_FORMULA static V value(V const& x, HardtanhOptions const& o) { return limited(x, o.min, o.max); }
+    ROWAN_FORMULA static V gradient_of_out(V const& y, V const& g, HardtanhOptions const& o) {
+        return where_between(y, o.min, o.max, g);
+    }
+};
+
+}  // namespace detail
+
+/// min(max(x, min), max) element-wise; NaN propagates. The gradient at the two bends is 0; that of clip is out_grad.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if an option is not finite or max < min
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(hardtanh, HardtanhOptions)
+
+namespace detail {
+
+/// x / (1 + |x|)
+struct softsign_formula {
+    static constexpr std::string_view name = "softsign";
+    static constexpr std::string_view brief = "x / (1 + |x|).";
+
+    ROWAN_FORMULA static V value(V const& x) {
+        V const zero = constant<V>(0.0), z = limited(x, -1e30, 1e30);  // the result is -1 or 1 beyond
+        return quotient(z, V(constant<V>(1.0) + choose(z < zero, V(zero - z), z)));
+    }
+    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g) {
+        V const zero = constant<V>(0.0), below = constant<V>(1.0) + choose(x < zero, V(zero - x), x);
+        return quotient(g, product(below, below));
+    }
+};
+
+}  // namespace detail
+
+/// x / (1 + |x|) element-wise.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(softsign)
 
 }  // namespace rowan::inline v0
 
@@ -34040,23 +34570,6 @@ concept operand = is_var<X> || std::is_arithmetic_v<X> || xt::is_xexpression<X>:
 template <class A, class B>
 concept has_var = (is_var<std::remove_cvref_t<A>> ||
                    is_var<std::remove_cvref_t<B>>)&&operand<std::remove_cvref_t<A>>&& operand<std::remove_cvref_t<B>>;
-
-/// Whether one of the shapes is to be broadcast: ranks differ, or one has a dim of 1 where the other may have another.
-inline bool may_broadcast(VarSpec const& x, VarSpec const& y) {
-    if (x.type != VarType::LOD_TENSOR || y.type != VarType::LOD_TENSOR) return false;
-    if (x.dims.size() != y.dims.size()) return true;
-    for (std::size_t i = 0; i < x.dims.size(); ++i) {
-        if ((x.dims[i] == 1) != (y.dims[i] == 1)) return true;
-    }
-    return false;
-}
-
-template <class Same, class Formula, class V>
-V binary(V const& x, V const& y, BroadcastOptions const& options) {
-    if (options.axis != -1 || may_broadcast(x->spec(), y->spec()))
-        return layer::apply<broadcast_op<Formula>>(options, x, y);
-    return layer::apply<Same>({}, x, y);
-}
 
 /// Calls the function for two Vars, for a Var and a number, or for a number and a Var.
 template <class A, class B, class Both, class Right, class Left>
@@ -34115,7 +34628,7 @@ Var<T, Device> relu(Var<T, Device> const& x) {
 /// cost     as rowan::add, when the net runs
 template <class T, class Device>
 Var<T, Device> add(Var<T, Device> const& x, Var<T, Device> const& y, BroadcastOptions const& options = {}) {
-    return rowan::detail::binary<rowan::add_op, rowan::detail::broadcast_add>(x, y, options);
+    return apply<rowan::add_op>(options, x, y);
 }
 /// x - y, element-wise, as rowan::sub.
 /// shapes   as layer::add
@@ -34123,7 +34636,7 @@ Var<T, Device> add(Var<T, Device> const& x, Var<T, Device> const& y, BroadcastOp
 /// cost     as rowan::sub, when the net runs
 template <class T, class Device>
 Var<T, Device> sub(Var<T, Device> const& x, Var<T, Device> const& y, BroadcastOptions const& options = {}) {
-    return rowan::detail::binary<sub_op, rowan::detail::broadcast_sub>(x, y, options);
+    return apply<sub_op>(options, x, y);
 }
 /// x · y, element-wise, as rowan::mul.
 /// shapes   as layer::add
@@ -34131,7 +34644,7 @@ Var<T, Device> sub(Var<T, Device> const& x, Var<T, Device> const& y, BroadcastOp
 /// cost     as rowan::mul, when the net runs
 template <class T, class Device>
 Var<T, Device> mul(Var<T, Device> const& x, Var<T, Device> const& y, BroadcastOptions const& options = {}) {
-    return rowan::detail::binary<mul_op, rowan::detail::broadcast_mul>(x, y, options);
+    return apply<mul_op>(options, x, y);
 }
 /// x / y, element-wise, as rowan::div.
 /// shapes   as layer::add
@@ -34139,7 +34652,7 @@ Var<T, Device> mul(Var<T, Device> const& x, Var<T, Device> const& y, BroadcastOp
 /// cost     as rowan::div, when the net runs
 template <class T, class Device>
 Var<T, Device> div(Var<T, Device> const& x, Var<T, Device> const& y, BroadcastOptions const& options = {}) {
-    return rowan::detail::binary<div_op, rowan::detail::broadcast_div>(x, y, options);
+    return apply<div_op>(options, x, y);
 }
 /// The greater one of x and y, element-wise, as rowan::maximum.
 /// shapes   as layer::add
@@ -34147,7 +34660,7 @@ Var<T, Device> div(Var<T, Device> const& x, Var<T, Device> const& y, BroadcastOp
 /// cost     as rowan::maximum, when the net runs
 template <class T, class Device>
 Var<T, Device> maximum(Var<T, Device> const& x, Var<T, Device> const& y, BroadcastOptions const& options = {}) {
-    return apply<broadcast_max_op>(options, x, y);
+    return apply<maximum_op>(options, x, y);
 }
 /// The smaller one of x and y, element-wise, as rowan::minimum.
 /// shapes   as layer::add
@@ -34155,7 +34668,7 @@ Var<T, Device> maximum(Var<T, Device> const& x, Var<T, Device> const& y, Broadca
 /// cost     as rowan::minimum, when the net runs
 template <class T, class Device>
 Var<T, Device> minimum(Var<T, Device> const& x, Var<T, Device> const& y, BroadcastOptions const& options = {}) {
-    return apply<broadcast_min_op>(options, x, y);
+    return apply<minimum_op>(options, x, y);
 }
 
 /// The element-wise sum of one or more values of the same shape.
@@ -34391,9 +34904,9 @@ Tensor<std::int64_t, D> kept_ids(D const& exec, Tensor<I, D> const& ids, std::in
 /// embedding_bag with a weight for each id: mean divides by the sum of the weights and sqrt by the square root of the
 /// sum of their squares, as TensorFlow's embedding_lookup_sparse does; max compares weighted rows element-wise. The row
 /// of a bag with divisor 0 is 0.
-/// shapes   weight [n]
-/// errors   as without weights; ShapeError if weight does not have the shape of ids
-/// cost     as without weights, and on the host temporary memory for the weighted rows of a bag
+/// shapes   table [h, ...], ids [n] with levels, weight [n] -> [bags, ...]
+/// errors   as embedding_bag; ShapeError if weight does not have the shape of ids
+/// cost     as embedding_bag, and on the host temporary memory for the weighted rows of a bag
 template <class T, id_type I, device D>
 LoDTensor<T, D> embedding_bag(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
                               std::type_identity_t<Tensor<T, D>> const& weight, BagOptions const& options = {}) {
@@ -34413,7 +34926,7 @@ LoDTensor<T, D> embedding_bag(D const& exec, Tensor<T, D> const& table, LoDTenso
 /// The gradients of the table, one row for each id that is not padding, and of the weights, 0 for padding.
 /// shapes   out_grad [bags, ...] -> a SelectedRows of the table's shape with n rows, less those of padding; [n]
 /// errors   as embedding_bag; ShapeError if out_grad does not have the shape of its result
-/// cost     as without weights, and two reads of a table row for each id
+/// cost     as embedding_bag, and two reads of a table row for each id
 template <class T, id_type I, device D>
 std::tuple<SelectedRows<T, D>, Tensor<T, D>> embedding_bag_grad(D const& exec, Tensor<T, D> const& table,
                                                                 LoDTensor<I, D> const& ids,
@@ -34491,16 +35004,16 @@ struct EmbeddingOptions {
     std::optional<std::int64_t> unknown = {};
     Initializer table = {-0.1, 0.1};  ///< initial values of the table, e.g. layer::Normal{.stddev = 0.02}
     std::string name = {};            ///< name of the table
-    /// the rows that exist at first, e.g. {{10, 20, 30}}: the table is a SelectedRows, see layer::selected_rows; without
-    /// it all rows exist
+    /// the rows that exist at first, e.g. {{10, 20, 30}}: the table is a SelectedRows, see layer::selected_rows;
+    /// without it all rows exist
     std::optional<std::vector<std::int64_t>> rows = {};
     /// whether the ranks that train together share out the rows: see layer::sharded_table
     bool sharded = false;
 };
 
-/// Creates a table that is a SelectedRows, of which each of the ranks that train together has some rows: see layer::Comm.
-/// Blocks of 64 rows are dealt to ranks in turn, and no rank ever holds the table. A process that trains alone has all
-/// rows. What is trained has the bits of a whole table, for any number of ranks.
+/// Creates a table that is a SelectedRows, of which each of the ranks that train together has some rows: see
+/// layer::Comm. Blocks of 64 rows are dealt to ranks in turn, and no rank ever holds the table. A process that trains
+/// alone has all rows. What is trained has the bits of a whole table, for any number of ranks.
 ///
 ///     on 3 ranks      row 0 … 63    64 … 127    128 … 191    192 … 255   …
 ///     of rank                  0           1            2            0   …
@@ -34590,10 +35103,11 @@ Var<T, Device> embedding_bag(Var<I, Device> const& ids, EmbeddingOptions const& 
     return embedding_bag(ids, embedding_table<T, Device>(options), bag);
 }
 
-/// The same with a weight for each id, as TensorFlow's embedding_lookup_sparse; the weights have a gradient, too.
-/// shapes   weight [n]
-/// errors   as without weights; when the net runs, ShapeError if the numbers of weights and ids differ
-/// cost     as without weights; the weighted rows of a bag are stored temporarily
+/// One row for each sequence of ids: the sum, mean, … of their rows, each multiplied by the weight of its id, as
+/// TensorFlow's embedding_lookup_sparse. The weights have a gradient, too.
+/// shapes   ids [n] with levels, weight [n], table [h, width] -> [sequences, width]
+/// errors   ShapeError if ids have no levels or their rank is not 1; when the net runs, as rowan::embedding_bag
+/// cost     as rowan::embedding_bag with weights, when the net runs
 template <class I, class T, class Device>
 Var<T, Device> embedding_bag(Var<I, Device> const& ids, Var<T, Device> const& weight, Var<T, Device> const& table,
                              BagOptions const& options) {
@@ -34642,7 +35156,7 @@ void multiply_serial(std::size_t m, std::size_t n, std::size_t k, Factor<S> a, F
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/op/detail/tiles.hpp: tiled matrix products for each instruction set.
+// rowan/op/detail/product_tiles.hpp: tiled matrix products for each instruction set.
 
 #if defined(__x86_64__) && !defined(__CUDA_ARCH__)
 #define ROWAN_X86_TILES
@@ -35111,7 +35625,7 @@ Tensor<T, D> batched_product_grad(D const& exec, Tensor<T, D> const& x, bool tra
     for (std::size_t i = 0; i + 2 < shape.size(); ++i)
         reduced[i] = aligned_dim(batch, i, shape.size() - 2, -1) != shape[i];
     auto sums = new_tensor<T>(exec, to.shape());
-    sum_axes(exec, reduction_of(full.shape(), reduced), full.data(), sums.data());
+    fold_axes<sum_t<T>, add_lanes>(exec, reduction_of(full.shape(), reduced), full.data(), sums.data());
     return sums;
 }
 
@@ -35125,12 +35639,7 @@ namespace rowan::inline v0 {
 struct MatmulOptions {
     bool transpose_x = false;  ///< whether the matrices of x are transposed
     bool transpose_y = false;  ///< whether those of y are
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"transpose_x", &MatmulOptions::transpose_x},
-                     field{"transpose_y", &MatmulOptions::transpose_y});
-    }
+    ROWAN_OPTIONS(MatmulOptions, transpose_x, transpose_y)
 };
 
 /// The matrix product x · y, after transposing the operands whose flags are set, as in matmul(x, y, {.transpose_y = true}); of batches of matrices, the products of
@@ -35528,9 +36037,7 @@ struct GruStep {
     T *saved, *h;
     std::size_t size;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void at(std::size_t row, std::size_t k) const {
+    ROWAN_FORMULA void at(std::size_t row, std::size_t k) const {
         T const *const xs = x + row * 3 * size + k, *const gs = hidden + row * 3 * size + k;
         T* const keep = saved + row * 4 * size + k;
         V const one = constant<V>(1.0);
@@ -35554,9 +36061,7 @@ struct GruGradStep {
     T *x_grad, *hidden_grad, *h_prev_grad;
     std::size_t size;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void at(std::size_t row, std::size_t k) const {
+    ROWAN_FORMULA void at(std::size_t row, std::size_t k) const {
         T const* const keep = saved + row * 4 * size + k;
         T *const xs = x_grad + row * 3 * size + k, *const gs = hidden_grad + row * 3 * size + k;
         V const one = constant<V>(1.0);
@@ -35825,7 +36330,8 @@ struct Recurrence {
     Var<T, Device> last;    ///< state of each sequence after its last step
 };
 
-/// The same with one last state for each of several memories.
+/// The result of a recurrent layer with several memories: one row for each row of the input, with the input's levels,
+/// and for each memory the last state of each sequence.
 template <class T, class Device>
 struct Recurrences {
     Var<T, Device> output;             ///< one row for each row of the input
@@ -36013,16 +36519,17 @@ namespace rowan::inline v0::layer {
 ///
 /// If options.level is not the last level, x_t holds sequences of the levels below, which the step may pool or process
 /// with a recurrent layer of its own. Except on Cuda, batches of 64 or more sequences are split into parts of at least
-/// 32, which run in parallel on the host if they are enough work; the parts, and so the bits of the result, do not depend on the number of
-/// threads. A step with an operator that needs all sequences at once, such as dropout, runs as one part.
+/// 32, which run in parallel on the host if they are enough work; the parts, and so the bits of the result, do not
+/// depend on the number of threads. A step with an operator that needs all sequences at once, such as dropout, runs as
+/// one part.
 /// shapes   x [n, ...] with levels -> output [n, ...] with the same levels, last [sequences, size]
 /// errors   ShapeError if x has no levels, an initial state is not a matrix, the states after a step differ in number
 ///          or shape from those before it, or the output or a state of a step does not have one row for each sequence;
 ///          ValueError if there is no such level, or a memory has no size or both a size and an initial state;
 ///          TypeError if the element type of an initial state differs from that of the states; when the net runs,
 ///          ShapeError if an initial state does not have one row for each sequence, or a step changes the width of a
-///          state; errors of a step's operators name the step, counted from the end if options.reverse, and, for ids, the
-///          sequence
+///          state; errors of a step's operators name the step, counted from the end if options.reverse, and, for ids,
+///          the sequence
 /// cost     that of the step's operators, some of which run once for all steps; no allocation while the shapes do not
 ///          change; the states of all steps are kept for the gradient
 template <class State = void, class T, class Device, class F>
@@ -36038,8 +36545,11 @@ auto rnn_with_last(Var<T, Device> const& x, std::int64_t size, F const& step, Rn
     return rnn_with_last<State>(x, Memory{.size = size}, step, options);
 }
 
-/// The same with several memories: `step(x_t, states)` takes a list of states and returns
-/// `layer::Step{output, {state, ...}}`.
+/// A recurrent layer with several memories, as rnn_with_last with one: `step(x_t, states)` takes a list of states and
+/// returns `layer::Step{output, {state, ...}}`.
+/// shapes   x [n, ...] with levels -> output [n, ...] with the same levels, and for each memory last [sequences, size]
+/// errors   those of rnn_with_last with one memory
+/// cost     that of rnn_with_last with one memory
 template <class State = void, class T, class Device, class F>
 auto rnn_with_last(Var<T, Device> const& x, std::vector<Memory> const& memories, F const& step,
                    RnnOptions const& options = {}) {
@@ -36188,7 +36698,7 @@ constexpr void check_sections(Sections const& sections, std::int64_t dim) {
 ///     split([[1 2 3] [4 5 6]], {1, 2}, 1)   ->   [[1] [4]]   and   [[2 3] [5 6]]
 ///
 /// shapes   x [..., Σ sections, ...] -> [..., sections[k], ...] for each k
-/// errors   ValueError if the axis is out of range; ShapeError if sections is not of rank 1, a section is negative, or
+/// errors   IndexError if the axis is out of range; ShapeError if sections is not of rank 1, a section is negative, or
 ///          they do not add up to the dim
 /// cost     one read and one write of every element
 template <class T, device D>
@@ -36276,7 +36786,7 @@ struct SplitOptions {
 ///     auto const parts = layer::split(x, {2, 3}, {.axis = 1});      // for x [n, 5]: parts[0] is [n, 2], parts[1] is [n, 3]
 /// shapes   x [..., Σ sections, ...] -> [..., sections[k], ...] for each k; with the levels of x, or without levels
 ///          along axis 0
-/// errors   ValueError if there is no such axis; ShapeError if a section is negative or the sections do not add up to
+/// errors   IndexError if there is no such axis; ShapeError if a section is negative or the sections do not add up to
 ///          the dim (when the net runs, if the dim is unknown before)
 /// cost     as rowan::split, when the net runs
 template <class T, class Device>
@@ -36308,9 +36818,7 @@ struct LstmStep {
     T *saved, *h, *c;
     std::size_t size;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void at(std::size_t row, std::size_t k) const {
+    ROWAN_FORMULA void at(std::size_t row, std::size_t k) const {
         T* const keep = saved + row * 5 * size + k;
         V const i = logistic(gate<V>(row, 0, k)), f = logistic(gate<V>(row, 1, k));
         V const u = hyperbolic_tangent(gate<V>(row, 2, k)), o = logistic(gate<V>(row, 3, k));
@@ -36325,9 +36833,7 @@ struct LstmStep {
         store(product(o, t), h + row * size + k);
     }
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V gate(std::size_t row, std::size_t j, std::size_t k) const {
+    ROWAN_FORMULA V gate(std::size_t row, std::size_t j, std::size_t k) const {
         std::size_t const at = (row * 4 + j) * size + k;
         return V(load<V>(x + at) + load<V>(hidden + at));
     }
@@ -36340,9 +36846,7 @@ struct LstmGradStep {
     T *x_grad, *c_prev_grad;
     std::size_t size;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void at(std::size_t row, std::size_t k) const {
+    ROWAN_FORMULA void at(std::size_t row, std::size_t k) const {
         T const* const keep = saved + row * 5 * size + k;
         T* const xs = x_grad + row * 4 * size + k;
         std::size_t const here = row * size + k;
@@ -36359,11 +36863,7 @@ struct LstmGradStep {
     }
 
     /// The derivative of a sigmoid whose value is y.
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V slope(V const& y) {
-        return product(y, V(constant<V>(1.0) - y));
-    }
+    ROWAN_FORMULA static V slope(V const& y) { return product(y, V(constant<V>(1.0) - y)); }
 };
 
 }  // namespace detail
@@ -36832,7 +37332,8 @@ OpList<typename Rule::op...> ops_of(grad_rules<Rule...>);
 /// The operators of a list and those of their gradients' rules, each once.
 template <class... Op>
 auto with_gradients(registry<Op...>) {
-    return unique(typename joined<OpList<Op...>, decltype(ops_of(grad_rules_of<Op>{}))...>::type{});
+    return unique(typename joined<OpList<Op...>, decltype(ops_of(grad_rules_of<Op>{}))...,
+                                  decltype(ops_of(row_rules_of<Op>{}))...>::type{});
 }
 
 /// The operators of a list that not training alone needs.
@@ -36851,6 +37352,51 @@ auto without_training(registry<Op...>) {
 
 }  // namespace rowan::inline v0::detail
 
+// rowan/op/elementwise/exp.hpp: exp and log, element-wise.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// exp(x)
+struct exp_formula {
+    static constexpr std::string_view name = "exp";
+    static constexpr std::string_view brief = "exp(x).";
+
+    ROWAN_FORMULA static V value(V const& x) { return exponential_of_any(x); }
+    ROWAN_FORMULA static V gradient_of_out(V const& y, V const& g) { return product(g, y); }
+};
+
+}  // namespace detail
+
+/// exp(x) element-wise, computed in dtype<T>::sum, within 1.5 units in the last place for float and double.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE_OF_XTENSOR(exp)
+
+namespace detail {
+
+/// log(x)
+struct log_formula {
+    static constexpr std::string_view name = "log";
+    static constexpr std::string_view brief = "The natural logarithm.";
+
+    ROWAN_FORMULA static V value(V const& x) { return logarithm(x); }
+    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g) { return quotient(g, x); }
+};
+
+}  // namespace detail
+
+/// The natural logarithm element-wise, within 1 unit in the last place for float and double; -infinity for 0, NaN for
+/// negative numbers.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE_OF_XTENSOR(log)
+
+}  // namespace rowan::inline v0
+
 // rowan/op/detail/normal_cdf.hpp: the standard normal distribution, with the same bits for SIMD registers and scalars.
 
 namespace rowan::inline v0::detail {
@@ -36866,9 +37412,7 @@ ROWAN_HD_INLINE V polynomial(V const& u, double const (&c)[n]) {
 
 /// Q in erfc(z) = exp(-z²) · t · Q(2 t - 1), t = 3 / (3 + z): Chebyshev's interpolation on [-1, 1], with an error of
 /// 9e-9 for float and 8e-17 for double.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V erfc_factor(V const& u) {
+ROWAN_FORMULA V erfc_factor(V const& u) {
     if constexpr (std::is_same_v<typename lane_of<V>::type, float>) {
         constexpr double c[] = {2.346841841330497e-05,  7.026003744000487e-05,   -0.00017143787261865554,
                                 -0.0009910108810197737, -0.00040889622317374387, 0.008933822156863641,
@@ -36888,9 +37432,7 @@ ROWAN_HD_INLINE V erfc_factor(V const& u) {
 }
 
 /// exp(-x²/2), with the rounding error of x² taken into account.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V bell(V const& x) {
+ROWAN_FORMULA V bell(V const& x) {
     V const y = limited(x, -64.0, 64.0), high = upper_half(y);
     V const rest = product(V(y - high), product(V(y + high), constant<V>(-0.5)));
     V const one = constant<V>(1.0);
@@ -36905,9 +37447,7 @@ template <class V>
 struct Normal {
     V density, distribution;
 };
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE Normal<V> standard_normal(V const& x) {
+ROWAN_FORMULA Normal<V> standard_normal(V const& x) {
     V const zero = constant<V>(0.0), one = constant<V>(1.0), three = constant<V>(3.0), e = bell(x);
     V const z = product(choose(x < zero, V(zero - x), x), constant<V>(0.70710678118654752440));
     V const t = quotient(three, V(three + z)), q = erfc_factor(V(product(t, constant<V>(2.0)) - one));
@@ -36917,240 +37457,20 @@ ROWAN_HD_INLINE Normal<V> standard_normal(V const& x) {
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/op/elementwise/activation_options.hpp: the settings of activation functions.
+// rowan/op/elementwise/gelu.hpp: gelu, element-wise.
 
 namespace rowan::inline v0 {
-
-/// The settings of relu6.
-struct Relu6Options {
-    double threshold = 6;  ///< the largest result
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"threshold", &Relu6Options::threshold});
-    }
-};
-
-/// The settings of hardtanh.
-struct HardtanhOptions {
-    double min = 0;   ///< the smallest result
-    double max = 24;  ///< the largest result
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"min", &HardtanhOptions::min}, field{"max", &HardtanhOptions::max});
-    }
-};
-
-/// The settings of leaky_relu.
-struct LeakyReluOptions {
-    double alpha = 0.01;  ///< slope where x < 0
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"alpha", &LeakyReluOptions::alpha});
-    }
-};
-
-/// The settings of elu.
-struct EluOptions {
-    double alpha = 1;  ///< minus the limit for x to -infinity
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"alpha", &EluOptions::alpha});
-    }
-};
 
 /// The settings of gelu.
 struct GeluOptions {
     bool approximate = false;  ///< the formula with tanh instead of the normal distribution
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"approximate", &GeluOptions::approximate});
-    }
+    ROWAN_OPTIONS(GeluOptions, approximate)
 };
-
-/// The settings of swish.
-struct SwishOptions {
-    double beta = 1;  ///< factor of x in the logistic function
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"beta", &SwishOptions::beta});
-    }
-};
-
-/// The settings of softplus.
-struct SoftplusOptions {
-    double beta = 1;  ///< sharpness of the bend, above 0
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"beta", &SoftplusOptions::beta});
-    }
-};
-
-/// The settings of hard_sigmoid.
-struct HardSigmoidOptions {
-    double slope = 0.2;   ///< slope between 0 and 1; PyTorch has 1/6
-    double offset = 0.5;  ///< result at 0
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"slope", &HardSigmoidOptions::slope}, field{"offset", &HardSigmoidOptions::offset});
-    }
-};
-
-/// The settings of hard_swish.
-struct HardSwishOptions {
-    double threshold = 6;  ///< upper limit of x + offset
-    double scale = 6;      ///< divisor, not 0
-    double offset = 3;     ///< added to x
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"threshold", &HardSwishOptions::threshold}, field{"scale", &HardSwishOptions::scale},
-                     field{"offset", &HardSwishOptions::offset});
-    }
-};
-
-/// The settings of stanh.
-struct StanhOptions {
-    double scale_a = 0.67;    ///< factor of x
-    double scale_b = 1.7159;  ///< factor of the result, not 0
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"scale_a", &StanhOptions::scale_a}, field{"scale_b", &StanhOptions::scale_b});
-    }
-};
-
-/// The settings of thresholded_relu.
-struct ThresholdedReluOptions {
-    double threshold = 1;  ///< smaller or equal elements become 0
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"threshold", &ThresholdedReluOptions::threshold});
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/op/detail/activation_formulas.hpp: the formulas of activation functions, with their gradients.
-
-namespace rowan::inline v0 {
 
 namespace detail {
 
-// Values and slopes are right for every number: where an intermediate result would be infinite, or the product of zero
-// and an infinity, the formula has the limit. NaN gives NaN.
-
-/// factor · x, and 0 for factor = 0 and infinite x.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V times(V const& x, double factor) {
-    return product(factor == 0 ? limited(x, -1.0, 1.0) : x, constant<V>(factor));
-}
-
-/// `inside` where least < y < most, else 0; NaN for y = NaN.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V where_between(V const& y, double least, double most, V const& inside) {
-    V const zero = constant<V>(0.0), low = constant<V>(least);
-    return choose(y > low, choose(y < constant<V>(most), inside, zero), choose(not_above(y, low), zero, y));
-}
-
-/// min(max(x, 0), threshold)
-struct relu6_formula {
-    static constexpr std::string_view name = "relu6";
-    static constexpr std::string_view brief = "x limited to [0, threshold].";
-    using options = Relu6Options;
-
-    static constexpr void check(Relu6Options const& options) {
-        if (options.threshold < 0) throw ValueError("threshold", options.threshold, "at least 0");
-    }
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, Relu6Options const& o) {
-        return limited(x, 0.0, o.threshold);
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g, Relu6Options const& o) {
-        return where_between(y, 0.0, o.threshold, g);
-    }
-};
-
-/// min(max(x, min), max)
-struct hardtanh_formula {
-    static constexpr std::string_view name = "hardtanh";
-    static constexpr std::string_view brief = "x limited to [min, max].";
-    using options = HardtanhOptions;
-
-    static constexpr void check(HardtanhOptions const& options) {
-        if (!(options.max >= options.min)) throw ValueError("max", options.max, "a number not less than min");
-    }
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, HardtanhOptions const& o) {
-        return limited(x, o.min, o.max);
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g, HardtanhOptions const& o) {
-        return where_between(y, o.min, o.max, g);
-    }
-};
-
-/// x where x > 0, else alpha · x
-struct leaky_relu_formula {
-    static constexpr std::string_view name = "leaky_relu";
-    static constexpr std::string_view brief = "x where x > 0, else alpha · x.";
-    using options = LeakyReluOptions;
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, LeakyReluOptions const& o) {
-        return choose(x > constant<V>(0.0), x, times(x, o.alpha));
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, LeakyReluOptions const& o) {
-        V const zero = constant<V>(0.0);
-        return choose(x > zero, g, choose(not_above(x, zero), product(g, constant<V>(o.alpha)), x));
-    }
-};
-
-/// x where x > 0, else alpha · (exp(x) - 1)
-struct elu_formula {
-    static constexpr std::string_view name = "elu";
-    static constexpr std::string_view brief = "x where x > 0, else alpha · (exp(x) - 1).";
-    using options = EluOptions;
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, EluOptions const& o) {
-        V const zero = constant<V>(0.0);
-        return choose(x > zero, x, product(constant<V>(o.alpha), exponential_minus_one(V(choose(x > zero, zero, x)))));
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, EluOptions const& o) {
-        V const zero = constant<V>(0.0);
-        V const slope = product(constant<V>(o.alpha), exponential_of_any(V(choose(x > zero, zero, x))));
-        return choose(x > zero, g, product(g, slope));
-    }
-};
-
 /// 2 sqrt(2 / π) · (x + 0.044715 x³); the logistic function of it is (1 + tanh(half of it)) / 2.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V gelu_argument(V const& x) {
+ROWAN_FORMULA V gelu_argument(V const& x) {
     return product(
         x, V(constant<V>(1.5957691216057308) + product(product(x, x), constant<V>(1.5957691216057308 * 0.044715))));
 }
@@ -37161,16 +37481,12 @@ struct gelu_formula {
     static constexpr std::string_view brief = "x · Φ(x), or its approximation by tanh.";
     using options = GeluOptions;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, GeluOptions const& o) {
+    ROWAN_FORMULA static V value(V const& x, GeluOptions const& o) {
         if (o.approximate) return over_one_plus_exponential(x, V(constant<V>(0.0) - gelu_argument(x)));
         V const low = constant<V>(-64.0);  // Φ(x) is 0 below
         return product(V(choose(x < low, low, x)), standard_normal(x).distribution);
     }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, GeluOptions const& o) {
+    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g, GeluOptions const& o) {
         if (o.approximate) {
             // y = x · s(u), u = a x + b x³, y' = s + x · s · (1 - s) · (a + 3 b x²); s is 0 or 1 beyond ±22
             V const z = limited(x, -22.0, 22.0);
@@ -37184,232 +37500,7 @@ struct gelu_formula {
     }
 };
 
-/// x / (1 + exp(-beta · x))
-struct swish_formula {
-    static constexpr std::string_view name = "swish";
-    static constexpr std::string_view brief = "x / (1 + exp(-beta · x)).";
-    using options = SwishOptions;
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, SwishOptions const& o) {
-        return over_one_plus_exponential(x, times(x, -o.beta));
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, SwishOptions const& o) {
-        // s is 0 or 1 beyond ±800
-        V const scaled = limited(times(x, o.beta), -800.0, 800.0);
-        auto const gate = logistic_and_slope(scaled);
-        return product(g, V(gate.value + product(scaled, gate.slope)));
-    }
-};
-
-/// log(1 + exp(beta · x)) / beta
-struct softplus_formula {
-    static constexpr std::string_view name = "softplus";
-    static constexpr std::string_view brief = "log(1 + exp(beta · x)) / beta.";
-    using options = SoftplusOptions;
-
-    static constexpr void check(SoftplusOptions const& options) {
-        if (!(options.beta > 0)) throw ValueError("beta", options.beta, "a positive number");
-    }
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, SoftplusOptions const& o) {
-        V const zero = constant<V>(0.0), scaled = product(x, constant<V>(o.beta));
-        V const size = choose(scaled < zero, scaled, V(zero - scaled));
-        return choose(x > zero, x, choose(x < zero, zero, x)) +
-               product(logarithm_of_one_plus(exponential_of_any(size)), constant<V>(1 / o.beta));
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, SoftplusOptions const& o) {
-        return product(g, over_one_plus_exponential(constant<V>(1.0), product(x, constant<V>(-o.beta))));
-    }
-};
-
-/// x / (1 + |x|)
-struct softsign_formula {
-    static constexpr std::string_view name = "softsign";
-    static constexpr std::string_view brief = "x / (1 + |x|).";
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x) {
-        V const zero = constant<V>(0.0), z = limited(x, -1e30, 1e30);  // the result is -1 or 1 beyond
-        return quotient(z, V(constant<V>(1.0) + choose(z < zero, V(zero - z), z)));
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g) {
-        V const zero = constant<V>(0.0), below = constant<V>(1.0) + choose(x < zero, V(zero - x), x);
-        return quotient(g, product(below, below));
-    }
-};
-
-/// slope · x + offset, limited to [0, 1]
-struct hard_sigmoid_formula {
-    static constexpr std::string_view name = "hard_sigmoid";
-    static constexpr std::string_view brief = "slope · x + offset, limited to [0, 1].";
-    using options = HardSigmoidOptions;
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, HardSigmoidOptions const& o) {
-        return limited(V(times(x, o.slope) + constant<V>(o.offset)), 0.0, 1.0);
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g, HardSigmoidOptions const& o) {
-        return where_between(y, 0.0, 1.0, product(g, constant<V>(o.slope)));
-    }
-};
-
-/// x · min(max(x + offset, 0), threshold) / scale
-struct hard_swish_formula {
-    static constexpr std::string_view name = "hard_swish";
-    static constexpr std::string_view brief = "x · min(max(x + offset, 0), threshold) / scale.";
-    using options = HardSwishOptions;
-
-    static constexpr void check(HardSwishOptions const& options) {
-        if (options.scale == 0) throw ValueError("scale", options.scale, "another number than 0");
-        if (options.threshold < 0) throw ValueError("threshold", options.threshold, "at least 0");
-    }
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, HardSwishOptions const& o) {
-        V const gate = limited(V(x + constant<V>(o.offset)), 0.0, o.threshold);
-        return product(V(choose(gate > constant<V>(0.0), x, gate)), product(gate, constant<V>(1 / o.scale)));
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, HardSwishOptions const& o) {
-        V const zero = constant<V>(0.0), gate = limited(V(x + constant<V>(o.offset)), 0.0, o.threshold);
-        V const inner = choose(gate > zero, choose(gate < constant<V>(o.threshold), x, zero), zero);
-        return product(g, product(V(gate + inner), constant<V>(1 / o.scale)));
-    }
-};
-
-/// b · tanh(a · x)
-struct stanh_formula {
-    static constexpr std::string_view name = "stanh";
-    static constexpr std::string_view brief = "scale_b · tanh(scale_a · x).";
-    using options = StanhOptions;
-
-    static constexpr void check(StanhOptions const& options) {
-        if (options.scale_b == 0) throw ValueError("scale_b", options.scale_b, "another number than 0");
-    }
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, StanhOptions const& o) {
-        return product(constant<V>(o.scale_b), hyperbolic_tangent(times(x, o.scale_a)));
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g, StanhOptions const& o) {
-        V const t = quotient(y, constant<V>(o.scale_b));  // exactly 1 at the limit
-        return product(g, product(constant<V>(o.scale_a * o.scale_b), V(constant<V>(1.0) - product(t, t))));
-    }
-};
-
-/// x where x > threshold, else 0
-struct thresholded_relu_formula {
-    static constexpr std::string_view name = "thresholded_relu";
-    static constexpr std::string_view brief = "x where x > threshold, else 0.";
-    using options = ThresholdedReluOptions;
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, ThresholdedReluOptions const& o) {
-        return choose(x > constant<V>(o.threshold), x,
-                      choose(not_above(x, constant<V>(o.threshold)), constant<V>(0.0), x));
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, ThresholdedReluOptions const& o) {
-        V const threshold = constant<V>(o.threshold);
-        return choose(x > threshold, g, choose(not_above(x, threshold), constant<V>(0.0), x));
-    }
-};
-
 }  // namespace detail
-
-}  // namespace rowan::inline v0
-
-// rowan/op/elementwise/activations.hpp: activation functions, element-wise.
-
-namespace rowan::inline v0 {
-
-// Each activation and its slope is right for every number: finite where the formula is, its limit for infinite x, and
-// NaN for NaN. Slopes are within 4 epsilons of the element type.
-
-/// min(max(x, 0), threshold) element-wise; NaN propagates. The gradient at the two bends is 0.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if threshold is not finite or negative
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> relu6(D const& exec, Tensor<T, D> const& x, Relu6Options const& options = {}) {
-    return detail::unary<detail::relu6_formula>(exec, x, options);
-}
-template <class T, class Device>
-Tensor<T, Device> relu6(Tensor<T, Device> const& x, Relu6Options const& options = {}) {
-    return relu6(x.device(), x, options);
-}
-
-using relu6_op = unary_op<detail::relu6_formula>;            ///< See relu6.
-using relu6_grad_op = unary_grad_op<detail::relu6_formula>;  ///< The gradient of relu6.
-
-/// min(max(x, min), max) element-wise; NaN propagates. The gradient at the two bends is 0; that of clip is out_grad.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if an option is not finite or max < min
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> hardtanh(D const& exec, Tensor<T, D> const& x, HardtanhOptions const& options = {}) {
-    return detail::unary<detail::hardtanh_formula>(exec, x, options);
-}
-template <class T, class Device>
-Tensor<T, Device> hardtanh(Tensor<T, Device> const& x, HardtanhOptions const& options = {}) {
-    return hardtanh(x.device(), x, options);
-}
-
-using hardtanh_op = unary_op<detail::hardtanh_formula>;            ///< See hardtanh.
-using hardtanh_grad_op = unary_grad_op<detail::hardtanh_formula>;  ///< The gradient of hardtanh.
-
-/// x where x > 0, else alpha · x, element-wise.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if an option is not finite
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> leaky_relu(D const& exec, Tensor<T, D> const& x, LeakyReluOptions const& options = {}) {
-    return detail::unary<detail::leaky_relu_formula>(exec, x, options);
-}
-template <class T, class Device>
-Tensor<T, Device> leaky_relu(Tensor<T, Device> const& x, LeakyReluOptions const& options = {}) {
-    return leaky_relu(x.device(), x, options);
-}
-
-using leaky_relu_op = unary_op<detail::leaky_relu_formula>;            ///< See leaky_relu.
-using leaky_relu_grad_op = unary_grad_op<detail::leaky_relu_formula>;  ///< The gradient of leaky_relu.
-
-/// x where x > 0, else alpha · (exp(x) - 1), element-wise (Clevert et al. 2015).
-/// shapes   x [...] -> [...]
-/// errors   ValueError if an option is not finite
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> elu(D const& exec, Tensor<T, D> const& x, EluOptions const& options = {}) {
-    return detail::unary<detail::elu_formula>(exec, x, options);
-}
-template <class T, class Device>
-Tensor<T, Device> elu(Tensor<T, Device> const& x, EluOptions const& options = {}) {
-    return elu(x.device(), x, options);
-}
-
-using elu_op = unary_op<detail::elu_formula>;            ///< See elu.
-using elu_grad_op = unary_grad_op<detail::elu_formula>;  ///< The gradient of elu.
 
 /// x · Φ(x) element-wise, where Φ is the distribution function of the standard normal distribution (Hendrycks and Gimpel
 /// 2016), within 12 units in the last place, or 24 where the result is subnormal; with `approximate`,
@@ -37417,721 +37508,21 @@ using elu_grad_op = unary_grad_op<detail::elu_formula>;  ///< The gradient of el
 /// shapes   x [...] -> [...]
 /// errors   ValueError if exec.threads is negative
 /// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> gelu(D const& exec, Tensor<T, D> const& x, GeluOptions const& options = {}) {
-    return detail::unary<detail::gelu_formula>(exec, x, options);
-}
-template <class T, class Device>
-Tensor<T, Device> gelu(Tensor<T, Device> const& x, GeluOptions const& options = {}) {
-    return gelu(x.device(), x, options);
-}
-
-using gelu_op = unary_op<detail::gelu_formula>;            ///< See gelu.
-using gelu_grad_op = unary_grad_op<detail::gelu_formula>;  ///< The gradient of gelu.
-
-/// x / (1 + exp(-beta · x)) element-wise, within 4 + 2 |beta · x| units in the last place; with beta = 1, SiLU.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if an option is not finite
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> swish(D const& exec, Tensor<T, D> const& x, SwishOptions const& options = {}) {
-    return detail::unary<detail::swish_formula>(exec, x, options);
-}
-template <class T, class Device>
-Tensor<T, Device> swish(Tensor<T, Device> const& x, SwishOptions const& options = {}) {
-    return swish(x.device(), x, options);
-}
-
-/// x / (1 + exp(-x)) element-wise: swish with beta = 1.
-/// shapes   x [...] -> [...]
-/// errors   none
-/// cost     as swish
-template <class T, device D>
-Tensor<T, D> silu(D const& exec, Tensor<T, D> const& x) {
-    return swish(exec, x);
-}
-template <class T, class Device>
-Tensor<T, Device> silu(Tensor<T, Device> const& x) {
-    return swish(x);
-}
-
-using swish_op = unary_op<detail::swish_formula>;            ///< See swish.
-using swish_grad_op = unary_grad_op<detail::swish_formula>;  ///< The gradient of swish.
-
-/// log(1 + exp(beta · x)) / beta element-wise, within 5 units in the last place; nothing overflows.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if beta is not finite or not above 0
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> softplus(D const& exec, Tensor<T, D> const& x, SoftplusOptions const& options = {}) {
-    return detail::unary<detail::softplus_formula>(exec, x, options);
-}
-template <class T, class Device>
-Tensor<T, Device> softplus(Tensor<T, Device> const& x, SoftplusOptions const& options = {}) {
-    return softplus(x.device(), x, options);
-}
-
-using softplus_op = unary_op<detail::softplus_formula>;            ///< See softplus.
-using softplus_grad_op = unary_grad_op<detail::softplus_formula>;  ///< The gradient of softplus.
-
-/// x / (1 + |x|) element-wise.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> softsign(D const& exec, Tensor<T, D> const& x) {
-    return detail::unary<detail::softsign_formula>(exec, x);
-}
-template <class T, class Device>
-Tensor<T, Device> softsign(Tensor<T, Device> const& x) {
-    return softsign(x.device(), x);
-}
-
-using softsign_op = unary_op<detail::softsign_formula>;            ///< See softsign.
-using softsign_grad_op = unary_grad_op<detail::softsign_formula>;  ///< The gradient of softsign.
-
-/// slope · x + offset, limited to [0, 1], element-wise. The gradient at the two bends is 0.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if an option is not finite
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> hard_sigmoid(D const& exec, Tensor<T, D> const& x, HardSigmoidOptions const& options = {}) {
-    return detail::unary<detail::hard_sigmoid_formula>(exec, x, options);
-}
-template <class T, class Device>
-Tensor<T, Device> hard_sigmoid(Tensor<T, Device> const& x, HardSigmoidOptions const& options = {}) {
-    return hard_sigmoid(x.device(), x, options);
-}
-
-using hard_sigmoid_op = unary_op<detail::hard_sigmoid_formula>;            ///< See hard_sigmoid.
-using hard_sigmoid_grad_op = unary_grad_op<detail::hard_sigmoid_formula>;  ///< The gradient of hard_sigmoid.
-
-/// x · min(max(x + offset, 0), threshold) / scale element-wise (Howard et al. 2019).
-/// shapes   x [...] -> [...]
-/// errors   ValueError if an option is not finite, scale is 0, or threshold is negative
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> hard_swish(D const& exec, Tensor<T, D> const& x, HardSwishOptions const& options = {}) {
-    return detail::unary<detail::hard_swish_formula>(exec, x, options);
-}
-template <class T, class Device>
-Tensor<T, Device> hard_swish(Tensor<T, Device> const& x, HardSwishOptions const& options = {}) {
-    return hard_swish(x.device(), x, options);
-}
-
-using hard_swish_op = unary_op<detail::hard_swish_formula>;            ///< See hard_swish.
-using hard_swish_grad_op = unary_grad_op<detail::hard_swish_formula>;  ///< The gradient of hard_swish.
-
-/// scale_b · tanh(scale_a · x) element-wise.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if an option is not finite or scale_b is 0
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> stanh(D const& exec, Tensor<T, D> const& x, StanhOptions const& options = {}) {
-    return detail::unary<detail::stanh_formula>(exec, x, options);
-}
-template <class T, class Device>
-Tensor<T, Device> stanh(Tensor<T, Device> const& x, StanhOptions const& options = {}) {
-    return stanh(x.device(), x, options);
-}
-
-using stanh_op = unary_op<detail::stanh_formula>;            ///< See stanh.
-using stanh_grad_op = unary_grad_op<detail::stanh_formula>;  ///< The gradient of stanh.
-
-/// x where x > threshold, else 0, element-wise; NaN propagates.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if an option is not finite
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> thresholded_relu(D const& exec, Tensor<T, D> const& x, ThresholdedReluOptions const& options = {}) {
-    return detail::unary<detail::thresholded_relu_formula>(exec, x, options);
-}
-template <class T, class Device>
-Tensor<T, Device> thresholded_relu(Tensor<T, Device> const& x, ThresholdedReluOptions const& options = {}) {
-    return thresholded_relu(x.device(), x, options);
-}
-
-using thresholded_relu_op = unary_op<detail::thresholded_relu_formula>;  ///< See thresholded_relu.
-using thresholded_relu_grad_op =
-    unary_grad_op<detail::thresholded_relu_formula>;  ///< The gradient of thresholded_relu.
+ROWAN_ELEMENTWISE(gelu, GeluOptions)
 
 }  // namespace rowan::inline v0
 
-// rowan/op/detail/power.hpp: powers, with the same bits for SIMD registers and scalars.
-
-namespace rowan::inline v0::detail {
-
-/// The number high + low, where |low| is about an epsilon of |high|.
-template <class V>
-struct Pair {
-    V high, low;
-};
-
-/// a + b without an error, for |a| >= |b| or a = 0
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE Pair<V> exact_sum(V const& a, V const& b) {
-    V const sum = a + b;
-    return {sum, V(b - (sum - a))};
-}
-
-/// a · b without an error, where nothing overflows or is subnormal (Dekker).
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE Pair<V> exact_product(V const& a, V const& b) {
-    V const p = product(a, b), a_high = upper_half(a), b_high = upper_half(b);
-    V const a_low = a - a_high, b_low = b - b_high;
-    V const error = ((product(a_high, b_high) - p) + product(a_high, b_low)) + product(a_low, b_high);
-    return {p, V(error + product(a_low, b_low))};
-}
-
-/// log(x) for a finite x > 0, with an error of 2^-33 · log(x) for float and 2^-64 · log(x) for double.
-/// With s = f / (2 + f) and z = s²: log(1 + f) = 2 s · (1 + z/3 + z² · (1/5 + z/7 + …)).
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE Pair<V> logarithm_pair(V const& x) {
-    using S = typename lane_of<V>::type;
-    using limits = std::numeric_limits<S>;
-    constexpr int terms = std::is_same_v<S, float> ? 6 : 13;
-    constexpr double third = static_cast<double>(static_cast<S>(1.0 / 3));  // below 1/3 for double, above for float
-    constexpr double third_rest = std::is_same_v<S, float> ? 1.0 / 3 - third : 0x1.5555555555555p-56;
-    auto const small = x < constant<V>(static_cast<double>(limits::min()));
-    V k, m;
-    split_power(choose(small, product(x, constant<V>(2 / static_cast<double>(limits::epsilon()))), x), k, m);
-    k = choose(small, V(k - constant<V>(limits::digits)), k);
-    V const two = constant<V>(2.0), f = m - constant<V>(1.0), d = f + two;
-    V const s = quotient(f, d);
-    Pair<V> const back = exact_product(s, d);
-    V const s_low = quotient(V(((f - back.high) - back.low) - product(s, V(f - (d - two)))), d);
-    Pair<V> const z = exact_product(s, s);
-    V const z_low = z.low + product(product(s, s_low), two);
-    V series = constant<V>(1.0 / (2 * terms + 1));
-    for (int i = terms - 1; i >= 2; --i) series = product(series, z.high) + constant<V>(1.0 / (2 * i + 1));
-    Pair<V> const cubic = exact_product(z.high, constant<V>(third));
-    V const cubic_low = cubic.low + (product(z.high, constant<V>(third_rest)) + product(z_low, constant<V>(third)));
-    Pair<V> const w = exact_sum(cubic.high, V(cubic_low + product(product(z.high, z.high), series)));
-    Pair<V> const u = exact_product(s, w.high);
-    V const u_low = u.low + (product(s, w.low) + product(s_low, w.high));
-    Pair<V> const half = exact_sum(s, u.high);
-    V const half_low = half.low + (s_low + u_low);
-    Pair<V> const y = exact_sum(product(k, constant<V>(exp_traits<S>::log2_high)), V(half.high + half.high));
-    V const low = y.low + ((half_low + half_low) + product(k, constant<V>(exp_traits<S>::log2_low)));
-    return exact_sum(y.high, low);
-}
-
-/// An exponent high + low, and whether it is an odd or even integer.
-struct Exponent {
-    double high, low;
-    bool whole, odd;
-};
-
-ROWAN_HD_INLINE Exponent exact_exponent(double x) {
-    constexpr double two_53 = 9007199254740992.0;  // all numbers from here on are even integers
-    double const size = x < 0 ? -x : x;
-    auto const floor = static_cast<std::int64_t>(size < two_53 ? size : 0.0);
-    return {x, 0, size >= two_53 || static_cast<double>(floor) == size, floor % 2 != 0};
-}
-
-/// x - 1 without an error
-ROWAN_HD_INLINE Exponent one_less(Exponent const& x) {
-    double const less = x.high - 1;
-    bool const small = x.high < 1 && x.high > -1;
-    return {less, small ? x.high - (less + 1) : (x.high - less) - 1, x.whole, x.whole && !x.odd};
-}
-
-/// factor · x^y for x >= 0, where y and factor are not 0.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V positive_power(V const& x, Exponent const& y, double factor) {
-    using S = typename lane_of<V>::type;
-    if constexpr (is_machine_float<S>) {
-        using traits = exp_traits<S>;
-        constexpr bool single = std::is_same_v<S, float>;
-        constexpr double infinity = std::numeric_limits<double>::infinity();
-        constexpr double most = static_cast<double>(std::numeric_limits<S>::max());
-        // Powers with greater exponents are 0, 1 or infinite. exp(limit) is infinite, times any factor, too.
-        constexpr double enough = single ? 1e11 : 1e20, limit = single ? 2e4 : 4e3, powers = single ? 250 : 2040;
-        // factor = size · 2^shift, where |size| is in [1, 2)
-        constexpr std::uint64_t exponent_bits = std::uint64_t{0x7FF} << 52, one_bits = std::uint64_t{0x3FF} << 52;
-        bool const tiny = factor < 0x1p-1022 && factor > -0x1p-1022;
-        auto const bits = bit_cast<std::uint64_t>(tiny ? factor * 0x1p64 : factor);
-        double const shift = static_cast<double>((bits & exponent_bits) >> 52) - (tiny ? 1087 : 1023);
-        V const size = constant<V>(bit_cast<double>((bits & ~exponent_bits) | one_bits));
-
-        double const high = y.high > enough ? enough : y.high < -enough ? -enough : y.high;
-        double const rest = y.high == high ? (high - static_cast<double>(static_cast<S>(high))) + y.low : 0.0;
-        V const zero = constant<V>(0.0), y_high = constant<V>(high);
-        Pair<V> const log = logarithm_pair(x), scaled = exact_product(log.high, y_high);
-        V const low = scaled.low + (product(log.low, y_high) + product(log.high, constant<V>(rest)));
-        V const at = limited(scaled.high, -limit, limit), n = nearest_power(at);
-        V const most_of_r = at - product(n, constant<V>(traits::log2_high));
-        // Where |low| is above 0.01, at is at its limit.
-        V const rest_of_r = limited(low, -0.01, 0.01) - product(n, constant<V>(traits::log2_low));
-        V const r = most_of_r + rest_of_r;
-        V const tail = r + (product(r, exponential_rest(r)) + (rest_of_r - (r - most_of_r)));
-        // 2^shifted need not be a normal number, but the two powers of two are.
-        V const shifted = limited(V(n + constant<V>(shift)), -powers, powers);
-        V const first = nearest_integer(product(shifted, constant<V>(0.5)));
-        V const scale = product(power_of_two(first), size);
-        V const result = product(V(scale + product(scale, tail)), power_of_two(V(shifted - first)));
-        V const at_zero = constant<V>(y.high < 0 ? factor * infinity : factor * 0.0);
-        V const at_infinity = constant<V>(y.high < 0 ? factor * 0.0 : factor * infinity);
-        V const at_ends = choose(x < constant<V>(most), at_zero, x);  // of 0 and NaN
-        return choose(x > constant<V>(most), at_infinity, choose(x > zero, result, at_ends));
-    } else {
-        return product(exp_of(S(product(constant<V>(y.high), log_of(x)))), constant<V>(factor));
-    }
-}
-
-/// factor · x^y, with the zeros, infinities and NaN of C's pow.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V power(V const& x, Exponent const& y, double factor) {
-    V const zero = constant<V>(0.0), even = positive_power(V(choose(x < zero, V(zero - x), x)), y, factor);
-    if (!y.whole) {
-        constexpr auto infinity = bit_cast<double>(std::uint64_t{0x7FF0} << 48);
-        constexpr auto nan = bit_cast<double>(std::uint64_t{0x7FF8} << 48);
-        return choose(x < zero, choose(x > constant<V>(-infinity), constant<V>(nan), even), even);
-    }
-    if (!y.odd) return even;
-    V const odd = product(even, constant<V>(-1.0));
-    return choose(x < zero, odd, choose(quotient(constant<V>(1.0), x) < zero, odd, even));  // 1 / -0 < 0
-}
-
-/// Whether x^exponent is to be computed by products, which are within 2 units in the last place for exponents in
-/// [-2, 4] and nearly 3 units for -3. Other types than float and double may have no better exp and log.
-template <class V>
-ROWAN_HD_INLINE bool is_product(double exponent, int least, int most) {
-    if constexpr (!is_machine_float<typename lane_of<V>::type>) least = -64, most = 64;
-    return exponent >= least && exponent <= most && static_cast<double>(static_cast<int>(exponent)) == exponent;
-}
-
-/// x^exponent by products
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V power_by_products(V const& x, int exponent) {
-    V const one = constant<V>(1.0);
-    V square = exponent < 0 ? quotient(one, x) : x;
-    auto n = static_cast<unsigned>(exponent < 0 ? -exponent : exponent);
-    V result = n % 2 != 0 ? square : one;
-    while ((n /= 2) != 0) {
-        square = product(square, square);
-        if (n % 2 != 0) result = product(result, square);
-    }
-    return result;
-}
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/op/detail/sine.hpp: sin and cos, with the same bits for SIMD registers and scalars.
-
-namespace rowan::inline v0::detail {
-
-/// A number as count · π/2 + rest, where count is an integer, modulo 4 for large numbers, and |rest| <= π/4.
-template <class V>
-struct QuarterTurns {
-    V count;
-    Pair<V> rest;
-};
-
-/// Numbers from here on are reduced by many_quarter_turns.
-inline constexpr double many_turns = 1048576.0;
-
-/// a + b without an error (Knuth)
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE Pair<V> exact_sum_of_any(V const& a, V const& b) {
-    V const sum = a + b, of_b = sum - a;
-    return {sum, V((a - (sum - of_b)) + (b - of_b))};
-}
-
-/// The quarter turns of a finite x, |x| >= 2^20: the product of its mantissa with 192 bits of 2/π (Payne and Hanek).
-ROWAN_HD inline QuarterTurns<double> many_quarter_turns(double x) {
-    constexpr std::uint32_t two_over_pi[] = {
-        0,          0,          0xA2F9836E, 0x4E441529, 0xFC2757D1, 0xF534DDC0, 0xDB629599, 0x3C439041,
-        0xFE5163AB, 0xDEBBC561, 0xB7246E3A, 0x424DD2E0, 0x06492EEA, 0x09D1921C, 0xFE1DEB1C, 0xB129A73E,
-        0xE88235F5, 0x2EBB4484, 0xE99C7026, 0xB45F7E41, 0x3991D639, 0x835339F4, 0x9C845F8B, 0xBDF9283B,
-        0x1FF897FF, 0xDE05980F, 0xEF2F118B, 0x5A0A6D1F, 0x6D367ECF, 0x27CB09B7, 0x4F463F66, 0x9E5FEA2D,
-        0x7527BAC7, 0xEBE5F17B, 0x3D0739F7, 0x8A5292EA, 0x6BFB5FB1, 0x1F8D5D08, 0x56033046};
-    constexpr int words = 6;
-    // |x| = mantissa · 2^exponent. Bits of 2/π before the first one make multiples of four quarter turns.
-    auto const bits = bit_cast<std::uint64_t>(x);
-    std::uint64_t const mantissa = (bits & ((std::uint64_t{1} << 52) - 1)) | (std::uint64_t{1} << 52);
-    auto const first = static_cast<unsigned>(bits >> 52 & 0x7FF) - 1075 - 2 + 64;
-    std::uint32_t product_bits[words] = {};  // the lowest word first
-    for (int half = 0; half < 2; ++half) {
-        std::uint64_t const factor = half == 0 ? mantissa & 0xFFFFFFFF : mantissa >> 32;
-        std::uint64_t carry = 0;
-        for (int i = half; i < words; ++i) {
-            std::uint32_t const* const at = two_over_pi + first / 32 + (words - 1 - (i - half));
-            std::uint64_t const two = std::uint64_t{at[0]} << 32 | at[1];
-            carry += product_bits[i] + factor * (two >> (32 - first % 32) & 0xFFFFFFFF);
-            product_bits[i] = static_cast<std::uint32_t>(carry);
-            carry >>= 32;
-        }
-    }
-    // The two highest bits are the count; the others are the rest, which is negative from half a quarter turn on.
-    bool const more = (product_bits[words - 1] >> 29 & 1) != 0;
-    double const count = (product_bits[words - 1] >> 30) + (more ? 1.0 : 0.0);
-    product_bits[words - 1] &= 0x3FFFFFFF;
-    Pair<double> rest{more ? -1.0 : 0.0, 0};
-    double unit = 0x1p-30;
-    for (int i = words - 1; i >= 0; --i, unit *= 0x1p-32) {
-        Pair<double> const sum = exact_sum_of_any(rest.high, product_bits[i] * unit);
-        rest = {sum.high, rest.low + sum.low};
-    }
-    double const sign = x < 0 ? -1 : 1;
-    Pair<double> const turned = exact_product(rest.high, 0x1.921fb54442d18p+0 * sign);
-    double const low =
-        product(rest.high, 0x1.1a62633145c07p-54 * sign) + product(rest.low, 0x1.921fb54442d18p+0 * sign);
-    return {count * sign, exact_sum(turned.high, turned.low + low)};
-}
-
-/// The quarter turns of x. π/2 as four numbers of which n times each but the last is exact (Cody and Waite).
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE QuarterTurns<V> quarter_turns(V const& x) {
-    constexpr double most = 0x1.fffffffffffffp+1023;
-    V const n = nearest_integer(product(x, constant<V>(0x1.45f306dc9c883p-1))), zero = constant<V>(0.0);
-    V const first = x - product(n, constant<V>(0x1.921fb544p+0));
-    Pair<V> const second = exact_sum_of_any(first, V(zero - product(n, constant<V>(0x1.0b4611a6p-34))));
-    Pair<V> const third = exact_sum_of_any(second.high, V(zero - product(n, constant<V>(0x1.3198a2ep-69))));
-    V const low = (second.low + third.low) - product(n, constant<V>(0x1.b839a252049c1p-104));
-    QuarterTurns<V> turns{n, exact_sum(third.high, low)};
-    if constexpr (is_batch<V>) {
-        if (xsimd::any(x >= constant<V>(many_turns)) || xsimd::any(x <= constant<V>(-many_turns))) {
-            double at[V::size], count[V::size], high[V::size], rest_low[V::size];
-            x.store_unaligned(at);
-            turns.count.store_unaligned(count);
-            turns.rest.high.store_unaligned(high);
-            turns.rest.low.store_unaligned(rest_low);
-            for (std::size_t i = 0; i < V::size; ++i) {
-                double const size = at[i] < 0 ? -at[i] : at[i];
-                if (!(size >= many_turns && size <= most)) continue;
-                QuarterTurns<double> const many = many_quarter_turns(at[i]);
-                count[i] = many.count, high[i] = many.rest.high, rest_low[i] = many.rest.low;
-            }
-            return {V::load_unaligned(count), {V::load_unaligned(high), V::load_unaligned(rest_low)}};
-        }
-    } else if ((x >= many_turns || x <= -many_turns) && x <= most && x >= -most) {
-        return many_quarter_turns(x);
-    }
-    return turns;
-}
-
-/// The coefficients of x^(2k+1) in the Taylor series of the sine, and of x^2k in that of the cosine.
-struct TaylorSeries {
-    double sine[10] = {1}, cosine[10] = {1};
-    constexpr TaylorSeries() {
-        for (int k = 1; k < 10; ++k) {
-            cosine[k] = -sine[k - 1] / (2 * k);
-            sine[k] = cosine[k] / (2 * k + 1);
-        }
-    }
-};
-
-/// sin(x) for double, or cos(x), which is sin(x + a quarter turn), from the Taylor polynomials on [-π/4, π/4].
-ROWAN_NO_EXEC_CHECK
-template <bool cosine, class V>
-ROWAN_HD_INLINE V sine_of_double(V const& x) {
-    QuarterTurns<V> const turns = quarter_turns(x);
-    auto const& [high, low] = turns.rest;
-    V const one = constant<V>(1.0), half = constant<V>(0.5), z = product(high, high), half_z = product(z, half);
-    constexpr TaylorSeries taylor;
-    V sines = constant<V>(taylor.sine[9]), cosines = constant<V>(taylor.cosine[9]);
-    for (int k = 8; k >= 1; --k) sines = product(sines, z) + constant<V>(taylor.sine[k]);
-    for (int k = 8; k >= 2; --k) cosines = product(cosines, z) + constant<V>(taylor.cosine[k]);
-    V const sine = high + (product(product(high, z), sines) + (low - product(low, half_z)));
-    V const most = one - half_z, rest = product(product(z, z), cosines) - product(high, low);
-    V const of_cosine = most + (((one - most) - half_z) + rest);
-    // The quarter turns are 0, 1, 2 or 3, or less by 4.
-    V const n = turns.count + constant<V>(cosine ? 1.0 : 0.0);
-    V const four = constant<V>(4.0), quarter = n - product(nearest_integer(product(n, constant<V>(0.25))), four);
-    V const size = product(quarter, quarter);
-    V const y = choose(size == one, of_cosine, sine);
-    auto const negative = product(quarter, quarter - half) > constant<V>(1.0);  // -1, 2 and -2
-    V const turned = choose(negative, product(y, constant<V>(-1.0)), y);
-    constexpr auto nan = bit_cast<double>(std::uint64_t{0x7FF8} << 48);
-    auto const finite = product(x, constant<V>(0.0)) == constant<V>(0.0);
-    V const result = choose(finite, turned, constant<V>(nan));
-    if constexpr (cosine) {
-        return result;
-    } else {  // also -0
-        return choose(product(x, x) < constant<V>(0x1p-60), x, result);
-    }
-}
-
-/// sin(x), or cos(x), within 1 unit in the last place for all x; NaN for infinities. Those of floats are computed in
-/// double. Other types use std::sin or a `sin` that ADL finds.
-ROWAN_NO_EXEC_CHECK
-template <bool cosine, class V>
-ROWAN_HD_INLINE V sine(V const& x) {
-    using S = typename lane_of<V>::type;
-    if constexpr (std::is_same_v<S, double>) {
-        return sine_of_double<cosine>(x);
-    } else if constexpr (std::is_same_v<V, float>) {
-        return static_cast<float>(sine_of_double<cosine>(static_cast<double>(x)));
-    } else if constexpr (is_batch<V>) {
-        using Wide = xsimd::batch<double, typename V::arch_type>;
-        float lanes[V::size];
-        x.store_unaligned(lanes);
-        for (std::size_t i = 0; i < V::size; i += Wide::size)
-            store(sine_of_double<cosine>(load<Wide>(lanes + i)), lanes + i);
-        return V::load_unaligned(lanes);
-    } else if constexpr (cosine) {
-        return cos_of(x);
-    } else {
-        return sin_of(x);
-    }
-}
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/op/detail/math_formulas.hpp: the formulas of the functions of op/math.hpp, with their gradients.
+// rowan/op/elementwise/pow.hpp: pow, sqrt, rsqrt and square, element-wise.
 
 namespace rowan::inline v0 {
 
 /// The settings of pow.
 struct PowOptions {
     double exponent = 1;  ///< any finite number
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"exponent", &PowOptions::exponent});
-    }
+    ROWAN_OPTIONS(PowOptions, exponent)
 };
 
 namespace detail {
-
-/// The integer nearest to x, of two the even one, for float and double. A zero has the sign of x.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V rounded_to_even(V const& x) {
-    // Adding and subtracting a number rounds, as it has no bits for fractions. Numbers beyond it have none.
-    using S = typename lane_of<V>::type;
-    constexpr double no_fractions = std::is_same_v<S, float> ? 0x1p23 : 0x1p52;
-    V const round = constant<V>(no_fractions), zero = constant<V>(0.0);
-    V const size = choose(x < zero, V(zero - x), x), whole = rounded(size + round) - round;
-    V const y = choose(x < zero, V(zero - whole), whole);
-    return choose(size < round, choose(whole == zero, product(x, zero), y), x);
-}
-
-/// exp(x)
-struct exp_formula {
-    static constexpr std::string_view name = "exp";
-    static constexpr std::string_view brief = "exp(x).";
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x) {
-        return exponential_of_any(x);
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g) {
-        return product(g, y);
-    }
-};
-
-/// log(x)
-struct log_formula {
-    static constexpr std::string_view name = "log";
-    static constexpr std::string_view brief = "The natural logarithm.";
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x) {
-        return logarithm(x);
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g) {
-        return quotient(g, x);
-    }
-};
-
-/// sqrt(x)
-struct sqrt_formula {
-    static constexpr std::string_view name = "sqrt";
-    static constexpr std::string_view brief = "The square root.";
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x) {
-        return square_root(x);
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g) {
-        return quotient(g, V(y + y));
-    }
-};
-
-/// 1 / sqrt(x)
-struct rsqrt_formula {
-    static constexpr std::string_view name = "rsqrt";
-    static constexpr std::string_view brief = "1 / √x.";
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x) {
-        return quotient(constant<V>(1.0), square_root(x));
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g) {
-        return product(product(g, constant<V>(-0.5)), product(y, product(y, y)));
-    }
-};
-
-/// x²
-struct square_formula {
-    static constexpr std::string_view name = "square";
-    static constexpr std::string_view brief = "x · x.";
-    static constexpr bool integers = true;
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x) {
-        return product(x, x);
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g) {
-        return product(g, plus(x, x));
-    }
-};
-
-/// |x|
-struct abs_formula {
-    static constexpr std::string_view name = "abs";
-    static constexpr std::string_view brief = "|x|.";
-    static constexpr bool integers = true;
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x) {
-        V const zero = constant<V>(0.0);
-        return choose(x > zero, x, plus(zero, product(x, constant<V>(-1.0))));
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g) {
-        V const zero = constant<V>(0.0);
-        return choose(x > zero, g, choose(x < zero, product(g, constant<V>(-1.0)), zero));
-    }
-};
-
-/// sin(x)
-struct sin_formula {
-    static constexpr std::string_view name = "sin";
-    static constexpr std::string_view brief = "The sine.";
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x) {
-        return sine<false>(x);
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g) {
-        return product(g, sine<true>(x));
-    }
-};
-
-/// cos(x)
-struct cos_formula {
-    static constexpr std::string_view name = "cos";
-    static constexpr std::string_view brief = "The cosine.";
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x) {
-        return sine<true>(x);
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g) {
-        return product(product(g, constant<V>(-1.0)), sine<false>(x));
-    }
-};
-
-/// Base of the functions of integer values, whose gradient is 0.
-struct step_formula {
-    static constexpr bool integers = true;
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_out(V const&, V const&) {
-        return constant<V>(0.0);
-    }
-};
-
-/// The sign of x
-struct sign_formula : step_formula {
-    static constexpr std::string_view name = "sign";
-    static constexpr std::string_view brief = "-1, 0 or 1, the sign of x.";
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x) {
-        V const zero = constant<V>(0.0);
-        return choose(x > zero, constant<V>(1.0), choose(x < zero, constant<V>(-1.0), plus(x, zero)));
-    }
-};
-
-/// The greatest integer not above x
-struct floor_formula : step_formula {
-    static constexpr std::string_view name = "floor";
-    static constexpr std::string_view brief = "The greatest integer not above x.";
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x) {
-        if constexpr (std::integral<V>) {
-            return x;
-        } else if constexpr (is_machine_float<typename lane_of<V>::type>) {
-            V const nearest = rounded_to_even(x);
-            V const below = choose(nearest > x, V(nearest - constant<V>(1.0)), nearest);
-            return choose(below == constant<V>(0.0), product(x, constant<V>(0.0)), below);
-        } else {
-            return floor_of(x);
-        }
-    }
-};
-
-/// The smallest integer not below x
-struct ceil_formula : step_formula {
-    static constexpr std::string_view name = "ceil";
-    static constexpr std::string_view brief = "The smallest integer not below x.";
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x) {
-        V const minus_one = constant<V>(-1.0);
-        return product(floor_formula::value(product(x, minus_one)), minus_one);
-    }
-};
-
-/// The integer nearest to x, of two the even one
-struct round_formula : step_formula {
-    static constexpr std::string_view name = "round";
-    static constexpr std::string_view brief = "The nearest integer, of two the even one.";
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x) {
-        if constexpr (std::integral<V>) {
-            return x;
-        } else if constexpr (is_machine_float<typename lane_of<V>::type>) {
-            return rounded_to_even(x);
-        } else {
-            V const half = constant<V>(0.5), below = floor_of(x), rest = x - below, of_half = product(below, half);
-            bool const up = rest > half || (!(rest < half) && floor_of(of_half) < of_half);
-            return up ? below + constant<V>(1.0) : below;
-        }
-    }
-};
 
 /// x to the power of an exponent
 struct pow_formula {
@@ -38139,15 +37530,11 @@ struct pow_formula {
     static constexpr std::string_view brief = "x to the power of an exponent.";
     using options = PowOptions;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, PowOptions const& o) {
+    ROWAN_FORMULA static V value(V const& x, PowOptions const& o) {
         if (is_product<V>(o.exponent, -2, 4)) return power_by_products(x, static_cast<int>(o.exponent));
         return power(x, exact_exponent(o.exponent), 1.0);
     }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_x(V const& x, V const& g, PowOptions const& o) {
+    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g, PowOptions const& o) {
         if (o.exponent == 0) return constant<V>(0.0);
         if (is_product<V>(o.exponent, -2, 5))
             return product(g, product(constant<V>(o.exponent), power_by_products(x, static_cast<int>(o.exponent) - 1)));
@@ -38156,197 +37543,6 @@ struct pow_formula {
 };
 
 }  // namespace detail
-
-}  // namespace rowan::inline v0
-
-// rowan/op/elementwise/math.hpp: exp, log, sin, cos, sqrt, rsqrt, square, abs, sign, floor, ceil, round and pow, element-wise.
-
-namespace rowan::inline v0 {
-
-/// exp(x) element-wise, computed in dtype<T>::sum, within 1.5 units in the last place for float and double.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> exp(D const& exec, Tensor<T, D> const& x) {
-    return detail::unary<detail::exp_formula>(exec, x);
-}
-template <class X>
-requires detail::tensor_argument<X>
-auto exp(X&& x) { return detail::unary<detail::exp_formula>(x.device(), x); }
-
-using exp_op = unary_op<detail::exp_formula>;            ///< See exp.
-using exp_grad_op = unary_grad_op<detail::exp_formula>;  ///< The gradient of exp.
-
-/// The natural logarithm element-wise, within 1 unit in the last place for float and double; -infinity for 0, NaN for
-/// negative numbers.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> log(D const& exec, Tensor<T, D> const& x) {
-    return detail::unary<detail::log_formula>(exec, x);
-}
-template <class X>
-requires detail::tensor_argument<X>
-auto log(X&& x) { return detail::unary<detail::log_formula>(x.device(), x); }
-
-using log_op = unary_op<detail::log_formula>;            ///< See log.
-using log_grad_op = unary_grad_op<detail::log_formula>;  ///< The gradient of log.
-
-/// The sine element-wise, within 1 unit in the last place for all floats and doubles, also huge ones, with the same
-/// bits on all machines; NaN for infinities. Those of floats are computed in double.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> sin(D const& exec, Tensor<T, D> const& x) {
-    return detail::unary<detail::sin_formula>(exec, x);
-}
-template <class X>
-requires detail::tensor_argument<X>
-auto sin(X&& x) { return detail::unary<detail::sin_formula>(x.device(), x); }
-
-using sin_op = unary_op<detail::sin_formula>;            ///< See sin.
-using sin_grad_op = unary_grad_op<detail::sin_formula>;  ///< The gradient of sin.
-
-/// The cosine element-wise, as sin.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> cos(D const& exec, Tensor<T, D> const& x) {
-    return detail::unary<detail::cos_formula>(exec, x);
-}
-template <class X>
-requires detail::tensor_argument<X>
-auto cos(X&& x) { return detail::unary<detail::cos_formula>(x.device(), x); }
-
-using cos_op = unary_op<detail::cos_formula>;            ///< See cos.
-using cos_grad_op = unary_grad_op<detail::cos_formula>;  ///< The gradient of cos.
-
-/// The square root element-wise, correctly rounded; NaN for negative numbers.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> sqrt(D const& exec, Tensor<T, D> const& x) {
-    return detail::unary<detail::sqrt_formula>(exec, x);
-}
-template <class X>
-requires detail::tensor_argument<X>
-auto sqrt(X&& x) { return detail::unary<detail::sqrt_formula>(x.device(), x); }
-
-using sqrt_op = unary_op<detail::sqrt_formula>;            ///< See sqrt.
-using sqrt_grad_op = unary_grad_op<detail::sqrt_formula>;  ///< The gradient of sqrt.
-
-/// 1 / sqrt(x) element-wise; infinity for 0, NaN for negative numbers.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> rsqrt(D const& exec, Tensor<T, D> const& x) {
-    return detail::unary<detail::rsqrt_formula>(exec, x);
-}
-template <class T, class Device>
-Tensor<T, Device> rsqrt(Tensor<T, Device> const& x) {
-    return rsqrt(x.device(), x);
-}
-
-using rsqrt_op = unary_op<detail::rsqrt_formula>;            ///< See rsqrt.
-using rsqrt_grad_op = unary_grad_op<detail::rsqrt_formula>;  ///< The gradient of rsqrt.
-
-/// x² element-wise; integers wrap around.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> square(D const& exec, Tensor<T, D> const& x) {
-    return detail::unary<detail::square_formula>(exec, x);
-}
-template <class X>
-requires detail::tensor_argument<X>
-auto square(X&& x) { return detail::unary<detail::square_formula>(x.device(), x); }
-
-using square_op = unary_op<detail::square_formula>;            ///< See square.
-using square_grad_op = unary_grad_op<detail::square_formula>;  ///< The gradient of square.
-
-/// |x| element-wise; the gradient at 0 is 0. The smallest integer of a type is its own result.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> abs(D const& exec, Tensor<T, D> const& x) {
-    return detail::unary<detail::abs_formula>(exec, x);
-}
-template <class X>
-requires detail::tensor_argument<X>
-auto abs(X&& x) { return detail::unary<detail::abs_formula>(x.device(), x); }
-
-using abs_op = unary_op<detail::abs_formula>;            ///< See abs.
-using abs_grad_op = unary_grad_op<detail::abs_formula>;  ///< The gradient of abs.
-
-/// 1 for x > 0, -1 for x < 0, 0 for both zeros, NaN for NaN, element-wise, as NumPy; the gradient is 0.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> sign(D const& exec, Tensor<T, D> const& x) {
-    return detail::unary<detail::sign_formula>(exec, x);
-}
-template <class X>
-requires detail::tensor_argument<X>
-auto sign(X&& x) { return detail::unary<detail::sign_formula>(x.device(), x); }
-
-using sign_op = unary_op<detail::sign_formula>;            ///< See sign.
-using sign_grad_op = unary_grad_op<detail::sign_formula>;  ///< The gradient of sign.
-
-/// The greatest integer not above x, element-wise; -0, infinities and NaN remain; the gradient is 0.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> floor(D const& exec, Tensor<T, D> const& x) {
-    return detail::unary<detail::floor_formula>(exec, x);
-}
-template <class X>
-requires detail::tensor_argument<X>
-auto floor(X&& x) { return detail::unary<detail::floor_formula>(x.device(), x); }
-
-using floor_op = unary_op<detail::floor_formula>;            ///< See floor.
-using floor_grad_op = unary_grad_op<detail::floor_formula>;  ///< The gradient of floor.
-
-/// The smallest integer not below x, element-wise; -0, infinities and NaN remain, and numbers between -1 and 0 become
-/// -0; the gradient is 0.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> ceil(D const& exec, Tensor<T, D> const& x) {
-    return detail::unary<detail::ceil_formula>(exec, x);
-}
-template <class X>
-requires detail::tensor_argument<X>
-auto ceil(X&& x) { return detail::unary<detail::ceil_formula>(x.device(), x); }
-
-using ceil_op = unary_op<detail::ceil_formula>;            ///< See ceil.
-using ceil_grad_op = unary_grad_op<detail::ceil_formula>;  ///< The gradient of ceil.
-
-/// The nearest integer element-wise, of two the even one, as NumPy; the sign of x remains, also where the result is 0,
-/// except for elements of user-defined types; infinities and NaN remain; the gradient is 0.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> round(D const& exec, Tensor<T, D> const& x) {
-    return detail::unary<detail::round_formula>(exec, x);
-}
-template <class X>
-requires detail::tensor_argument<X>
-auto round(X&& x) { return detail::unary<detail::round_formula>(x.device(), x); }
-
-using round_op = unary_op<detail::round_formula>;            ///< See round.
-using round_grad_op = unary_grad_op<detail::round_formula>;  ///< The gradient of round.
 
 /// x to the power of the exponent, element-wise, within 2 units in the last place for float and double, with the zeros,
 /// infinities and NaN of C's pow; the same bits on all machines. The exponent is not rounded to the type of x. The
@@ -38368,135 +37564,305 @@ auto pow(X&& x, PowOptions options = {}) { return detail::unary<detail::pow_form
 using pow_op = unary_op<detail::pow_formula>;            ///< See pow.
 using pow_grad_op = unary_grad_op<detail::pow_formula>;  ///< The gradient of pow.
 
+namespace detail {
+
+/// sqrt(x)
+struct sqrt_formula {
+    static constexpr std::string_view name = "sqrt";
+    static constexpr std::string_view brief = "The square root.";
+
+    ROWAN_FORMULA static V value(V const& x) { return square_root(x); }
+    ROWAN_FORMULA static V gradient_of_out(V const& y, V const& g) { return quotient(g, V(y + y)); }
+};
+
+}  // namespace detail
+
+/// The square root element-wise, correctly rounded; NaN for negative numbers.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE_OF_XTENSOR(sqrt)
+
+namespace detail {
+
+/// 1 / sqrt(x)
+struct rsqrt_formula {
+    static constexpr std::string_view name = "rsqrt";
+    static constexpr std::string_view brief = "1 / √x.";
+
+    ROWAN_FORMULA static V value(V const& x) { return quotient(constant<V>(1.0), square_root(x)); }
+    ROWAN_FORMULA static V gradient_of_out(V const& y, V const& g) {
+        return product(product(g, constant<V>(-0.5)), product(y, product(y, y)));
+    }
+};
+
+}  // namespace detail
+
+/// 1 / sqrt(x) element-wise; infinity for 0, NaN for negative numbers.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(rsqrt)
+
+namespace detail {
+
+/// x²
+struct square_formula {
+    static constexpr std::string_view name = "square";
+    static constexpr std::string_view brief = "x · x.";
+    static constexpr bool integers = true;
+
+    ROWAN_FORMULA static V value(V const& x) { return product(x, x); }
+    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g) { return product(g, plus(x, x)); }
+};
+
+}  // namespace detail
+
+/// x² element-wise; integers wrap around.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE_OF_XTENSOR(square)
+
 }  // namespace rowan::inline v0
 
-// rowan/op/loss/accuracy.hpp: accuracy, the fraction of rows whose largest element, or one of the k largest, is at the label.
+// rowan/op/elementwise/rounding.hpp: floor, ceil, round, sign and abs, element-wise.
 
 namespace rowan::inline v0 {
 
 namespace detail {
 
-/// Whether a, element j of a row, leaves element k, of value `most`, the first maximum; false if a is NaN.
-ROWAN_NO_EXEC_CHECK
-template <class S>
-ROWAN_HD_INLINE bool leaves_first(std::size_t j, S const& a, std::size_t k, S const& most) {
-    return j < k ? a < most : a <= most;
+/// The integer nearest to x, of two the even one, for float and double. A zero has the sign of x.
+ROWAN_FORMULA V rounded_to_even(V const& x) {
+    // Adding and subtracting a number rounds, as it has no bits for fractions. Numbers beyond it have none.
+    using S = typename lane_of<V>::type;
+    constexpr double no_fractions = std::is_same_v<S, float> ? 0x1p23 : 0x1p52;
+    V const round = constant<V>(no_fractions), zero = constant<V>(0.0);
+    V const size = choose(x < zero, V(zero - x), x), whole = rounded(size + round) - round;
+    V const y = choose(x < zero, V(zero - whole), whole);
+    return choose(size < round, choose(whole == zero, product(x, zero), y), x);
 }
 
-/// Whether element k is the first maximum of n elements; false if any element is NaN.
-template <class S, class T>
-bool is_first_largest(std::size_t n, T const* x, std::size_t k) {
-    auto const most = load<S>(x + k);
-    bool yes = true;
-    for (std::size_t j = 0; j < k; ++j) yes = yes && leaves_first(j, load<S>(x + j), k, most);
-    for (std::size_t j = k; j < n; ++j) yes = yes && leaves_first(j, load<S>(x + j), k, most);
-    return yes;
-}
+/// Base of the functions of integer values, whose gradient is 0.
+struct step_formula {
+    static constexpr bool integers = true;
 
-/// The number of elements begin, begin + step, … that are ahead of element k in descending order, where the first of
-/// equal ones is ahead; at least `most` if one of them is NaN.
-ROWAN_NO_EXEC_CHECK
-template <class S, class T>
-ROWAN_HD std::int64_t count_ahead(std::size_t begin, std::size_t step, std::size_t n, T const* x, std::size_t k,
-                                  std::int64_t most) {
-    auto const at_label = load<S>(x + k);
-    std::int64_t ahead = 0;
-    for (std::size_t j = begin; j < n; j += step) {
-        auto const a = load<S>(x + j);
-        if (!leaves_first(j, a, k, at_label))
-            ahead += a <= a && at_label <= at_label ? 1 : most;  // else there is a NaN
-    }
-    return ahead;
-}
-
-/// Computes the fraction of correct rows on a device. The Thrust specialization is in rowan/thrust/op/accuracy.hpp.
-template <class D>
-struct CorrectShare {
-    static_assert(has_backend<D>, "rowan: accuracy on a Thrust device needs #include <rowan/thrust/op/accuracy.hpp>");
+    ROWAN_FORMULA static V gradient_of_out(V const&, V const&) { return constant<V>(0.0); }
 };
 
-template <>
-struct CorrectShare<Cpu> {
-    template <class T, class I>
-    static void share(Cpu exec, std::size_t n, std::size_t classes, T const* x, I const* label, std::int64_t most,
-                      double* out) {
-        std::atomic<std::size_t> right{0};
-        for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
-            std::size_t count = 0;
-            for (std::size_t i = begin; i < end; ++i) {
-                auto const k = static_cast<std::size_t>(label[i]);
-                T const* const row = x + i * classes;
-                bool const yes = most == 1 ? is_first_largest<sum_t<T>>(classes, row, k)
-                                           : count_ahead<sum_t<T>>(0, 1, classes, row, k, most) < most;
-                count += yes ? 1 : 0;
-            }
-            right += count;
-        });
-        *out = n == 0 ? 0.0 : static_cast<double>(right.load()) / static_cast<double>(n);
+/// |x|
+struct abs_formula {
+    static constexpr std::string_view name = "abs";
+    static constexpr std::string_view brief = "|x|.";
+    static constexpr bool integers = true;
+
+    ROWAN_FORMULA static V value(V const& x) {
+        V const zero = constant<V>(0.0);
+        return choose(x > zero, x, plus(zero, product(x, constant<V>(-1.0))));
+    }
+    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g) {
+        V const zero = constant<V>(0.0);
+        return choose(x > zero, g, choose(x < zero, product(g, constant<V>(-1.0)), zero));
     }
 };
-
-constexpr void check_places(std::int64_t k) {
-    if (k < 1) throw ValueError("accuracy: k", k, "at least 1");
-}
 
 }  // namespace detail
 
-/// The fraction of the rows of x whose argmax, or one of whose k largest elements, is at the label; ties go to the first
-/// of equal elements. 0 if x has no rows. A row that contains a NaN counts as wrong.
-/// shapes   x [n, classes], label [n] of int32 or int64 -> [1]
-/// errors   ShapeError if x is not a matrix or label is not of shape [n]; IndexError if a label is not in [0, classes);
-///          ValueError if k < 1
-/// cost     at most one read of x
-template <class T, id_type I, device D>
-Tensor<double, D> accuracy(D const& exec, Tensor<T, D> const& x, Tensor<I, D> const& label, std::int64_t k = 1) {
-    detail::check_places(k);
-    detail::check_rank("x", x, 2);
-    std::size_t const n = x.shape(0), classes = x.shape(1);
-    detail::check_one_per_row("label", label, n);
-    detail::ElementLoops<D>::check(exec, x, label);
-    detail::ElementLoops<D>::check_ids(exec, "label", label, static_cast<std::int64_t>(classes));
-    auto share = detail::new_tensor<double>(exec, {1});
-    std::int64_t const most = std::min(k, std::max<std::int64_t>(static_cast<std::int64_t>(classes), 1));
-    detail::CorrectShare<D>::share(exec, n, classes, x.data(), label.data(), most, share.data());
-    return share;
-}
+/// |x| element-wise; the gradient at 0 is 0. The smallest integer of a type is its own result.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE_OF_XTENSOR(abs)
 
-template <class T, class I, class Device>
-Tensor<double, Device> accuracy(Tensor<T, Device> const& x, Tensor<I, Device> const& label, std::int64_t k = 1) {
-    return accuracy(x.device(), x, label, k);
-}
+namespace detail {
 
-/// The settings of accuracy_op.
-struct AccuracyOptions {
-    std::optional<std::int64_t> k = {};  ///< a row is correct if its label is at one of the k largest elements; none: 1
+/// The sign of x
+struct sign_formula : step_formula {
+    static constexpr std::string_view name = "sign";
+    static constexpr std::string_view brief = "-1, 0 or 1, the sign of x.";
 
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"k", &AccuracyOptions::k});
+    ROWAN_FORMULA static V value(V const& x) {
+        V const zero = constant<V>(0.0);
+        return choose(x > zero, constant<V>(1.0), choose(x < zero, constant<V>(-1.0), plus(x, zero)));
     }
 };
 
-/// See accuracy.
-struct accuracy_op : detail::builtin_op<slots<slot::x, slot::label>, slots<slot::out>, AccuracyOptions> {
-    static constexpr std::string_view name = "accuracy";
-    static constexpr std::string_view brief = "The fraction of rows whose label is among the k greatest elements.";
+}  // namespace detail
 
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& label, attributes const& a = {}) {
-        detail::check_places(a.k.value_or(1));
-        spec::matrix("accuracy: x", x);
-        spec::dense("accuracy: label", label);
-        spec::rank("accuracy: label", label, 1, "1");
-        spec::ids("accuracy: label", label);
-        spec::same_dim("accuracy: label.shape(0)", label.dims[0], x.dims[0]);
-        return tensor_spec<double>({1});
-    }
+/// 1 for x > 0, -1 for x < 0, 0 for both zeros, NaN for NaN, element-wise, as NumPy; the gradient is 0.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE_OF_XTENSOR(sign)
 
-    template <class T, class I, class D>
-    static Tensor<double, D> run(D exec, Tensor<T, D> const& x, Tensor<I, D> const& label, attributes const& a = {}) {
-        return accuracy(exec, x, label, a.k.value_or(1));
+namespace detail {
+
+/// The greatest integer not above x
+struct floor_formula : step_formula {
+    static constexpr std::string_view name = "floor";
+    static constexpr std::string_view brief = "The greatest integer not above x.";
+
+    ROWAN_FORMULA static V value(V const& x) {
+        if constexpr (std::integral<V>) {
+            return x;
+        } else if constexpr (is_machine_float<typename lane_of<V>::type>) {
+            V const nearest = rounded_to_even(x);
+            V const below = choose(nearest > x, V(nearest - constant<V>(1.0)), nearest);
+            return choose(below == constant<V>(0.0), product(x, constant<V>(0.0)), below);
+        } else {
+            return floor_of(x);
+        }
     }
 };
+
+}  // namespace detail
+
+/// The greatest integer not above x, element-wise; -0, infinities and NaN remain; the gradient is 0.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE_OF_XTENSOR(floor)
+
+namespace detail {
+
+/// The smallest integer not below x
+struct ceil_formula : step_formula {
+    static constexpr std::string_view name = "ceil";
+    static constexpr std::string_view brief = "The smallest integer not below x.";
+
+    ROWAN_FORMULA static V value(V const& x) {
+        V const minus_one = constant<V>(-1.0);
+        return product(floor_formula::value(product(x, minus_one)), minus_one);
+    }
+};
+
+}  // namespace detail
+
+/// The smallest integer not below x, element-wise; -0, infinities and NaN remain, and numbers between -1 and 0 become
+/// -0; the gradient is 0.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE_OF_XTENSOR(ceil)
+
+namespace detail {
+
+/// The integer nearest to x, of two the even one
+struct round_formula : step_formula {
+    static constexpr std::string_view name = "round";
+    static constexpr std::string_view brief = "The nearest integer, of two the even one.";
+
+    ROWAN_FORMULA static V value(V const& x) {
+        if constexpr (std::integral<V>) {
+            return x;
+        } else if constexpr (is_machine_float<typename lane_of<V>::type>) {
+            return rounded_to_even(x);
+        } else {
+            V const half = constant<V>(0.5), below = floor_of(x), rest = x - below, of_half = product(below, half);
+            bool const up = rest > half || (!(rest < half) && floor_of(of_half) < of_half);
+            return up ? below + constant<V>(1.0) : below;
+        }
+    }
+};
+
+}  // namespace detail
+
+/// The nearest integer element-wise, of two the even one, as NumPy; the sign of x remains, also where the result is 0,
+/// except for elements of user-defined types; infinities and NaN remain; the gradient is 0.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE_OF_XTENSOR(round)
+
+}  // namespace rowan::inline v0
+
+// rowan/op/elementwise/sin.hpp: sin and cos, element-wise.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// sin(x)
+struct sin_formula {
+    static constexpr std::string_view name = "sin";
+    static constexpr std::string_view brief = "The sine.";
+
+    ROWAN_FORMULA static V value(V const& x) { return sine<false>(x); }
+    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g) { return product(g, sine<true>(x)); }
+};
+
+}  // namespace detail
+
+/// The sine element-wise, within 1 unit in the last place for all floats and doubles, also huge ones, with the same
+/// bits on all machines; NaN for infinities. Those of floats are computed in double.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE_OF_XTENSOR(sin)
+
+namespace detail {
+
+/// cos(x)
+struct cos_formula {
+    static constexpr std::string_view name = "cos";
+    static constexpr std::string_view brief = "The cosine.";
+
+    ROWAN_FORMULA static V value(V const& x) { return sine<true>(x); }
+    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g) {
+        return product(product(g, constant<V>(-1.0)), sine<false>(x));
+    }
+};
+
+}  // namespace detail
+
+/// The cosine element-wise, as sin.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE_OF_XTENSOR(cos)
+
+}  // namespace rowan::inline v0
+
+// rowan/op/elementwise/softplus.hpp: softplus, element-wise.
+
+namespace rowan::inline v0 {
+
+/// The settings of softplus.
+struct SoftplusOptions {
+    double beta = 1;  ///< sharpness of the bend, above 0
+    ROWAN_OPTIONS(SoftplusOptions, beta)
+};
+
+namespace detail {
+
+/// log(1 + exp(beta · x)) / beta
+struct softplus_formula {
+    static constexpr std::string_view name = "softplus";
+    static constexpr std::string_view brief = "log(1 + exp(beta · x)) / beta.";
+    using options = SoftplusOptions;
+
+    static constexpr void check(SoftplusOptions const& options) {
+        if (!(options.beta > 0)) throw ValueError("beta", options.beta, "a positive number");
+    }
+
+    ROWAN_FORMULA static V value(V const& x, SoftplusOptions const& o) {
+        V const zero = constant<V>(0.0), scaled = product(x, constant<V>(o.beta));
+        V const size = choose(scaled < zero, scaled, V(zero - scaled));
+        return choose(x > zero, x, choose(x < zero, zero, x)) +
+               product(logarithm_of_one_plus(exponential_of_any(size)), constant<V>(1 / o.beta));
+    }
+    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g, SoftplusOptions const& o) {
+        return product(g, over_one_plus_exponential(constant<V>(1.0), product(x, constant<V>(-o.beta))));
+    }
+};
+
+}  // namespace detail
+
+/// log(1 + exp(beta · x)) / beta element-wise, within 5 units in the last place; nothing overflows.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if beta is not finite or not above 0
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(softplus, SoftplusOptions)
 
 }  // namespace rowan::inline v0
 
@@ -38572,11 +37938,7 @@ namespace rowan::inline v0 {
 /// The order of transpose.
 struct TransposeOptions {
     std::vector<std::int64_t> perm{};  ///< dim i of the result is dim perm[i] of x; empty: all dims reversed
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"perm", &TransposeOptions::perm});
-    }
+    ROWAN_OPTIONS(TransposeOptions, perm)
 };
 
 namespace detail {
@@ -38719,6 +38081,15 @@ struct transpose_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, Trans
 
 namespace rowan::inline v0::detail {
 
+/// Checks that the tensor has rank 1 and one element for each row of the matrix.
+template <class T, class D>
+void check_one_per_row(char const* field, Tensor<T, D> const& x, std::size_t rows) {
+    check_rank(field, x, 1);
+    if (x.size() == rows) return;
+    throw ShapeError(std::string(field).append(".shape(0)"), std::to_string(x.size()),
+                     std::to_string(rows).append(", the number of rows"));
+}
+
 /// The shape without the dim of an axis.
 template <class Shape>
 constexpr Shape without_axis(Shape const& shape, std::size_t axis) {
@@ -38743,15 +38114,15 @@ constexpr std::array<std::size_t, 8> axis_last_order(std::size_t axis, std::size
 /// A tensor of `n` rows of `classes` elements along an axis.
 template <class T, class D>
 struct ClassRows {
-    std::size_t axis, n = 1, classes;
-    typename Tensor<T, D>::shape_type rest;  ///< the shape without the classes
+    std::size_t axis, n = 1, classes, inner;  ///< inner: the number of elements from one class to the next
+    typename Tensor<T, D>::shape_type rest;   ///< the shape without the classes
 
-    /// errors   ShapeError if the rank is below `least`; ValueError if there is no such axis
+    /// errors   ShapeError if the rank is below `least`; IndexError if there is no such axis
     ClassRows(char const* field, Tensor<T, D> const& x, std::int64_t along, std::size_t least) {
         if (x.dimension() < least)
             spec::the_rank_does_not_fit(field, x.dimension(), least == 1 ? "at least 1" : "at least 2");
         axis = checked_axis(along, x.dimension());
-        classes = x.shape(axis);
+        classes = x.shape(axis), inner = product_from(x.shape(), axis + 1);
         rest = without_axis(x.shape(), axis);
         for (std::size_t const dim : rest) n *= dim;
     }
@@ -38775,6 +38146,14 @@ struct ClassRows {
         return permuted(exec, rows, axis_last_order(axis, rest.size() + 1, true));
     }
 
+    /// A tensor like x: what write(rows of x..., rows of the result) writes. It is not called if there are no elements.
+    template <class Write, class... X>
+    Tensor<T, D> map(D const& exec, Write const& write, Tensor<X, D> const&... x) const {
+        auto out = new_rows<T>(exec);
+        if (out.size() != 0) write(static_cast<Tensor<X, D> const&>(rows(exec, x)).data()..., out.data());
+        return back(exec, std::move(out));
+    }
+
     /// errors   ShapeError if there is not one label for each row
     template <class I>
     void check_labels(Tensor<I, D> const& label) const {
@@ -38785,7 +38164,134 @@ struct ClassRows {
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/op/detail/kept_labels.hpp: labels of which some are ignored, and weights of classes.
+// rowan/op/loss/accuracy.hpp: accuracy, the fraction of rows whose largest element, or one of the k largest, is at the label.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// Whether a, element j of a row, leaves element k, of value `most`, the first maximum; false if a is NaN.
+ROWAN_NO_EXEC_CHECK
+template <class S>
+ROWAN_HD_INLINE bool leaves_first(std::size_t j, S const& a, std::size_t k, S const& most) {
+    return j < k ? a < most : a <= most;
+}
+
+/// Whether element k is the first maximum of n elements; false if any element is NaN.
+template <class S, class T>
+bool is_first_largest(std::size_t n, T const* x, std::size_t k) {
+    auto const most = load<S>(x + k);
+    bool yes = true;
+    for (std::size_t j = 0; j < k; ++j) yes = yes && leaves_first(j, load<S>(x + j), k, most);
+    for (std::size_t j = k; j < n; ++j) yes = yes && leaves_first(j, load<S>(x + j), k, most);
+    return yes;
+}
+
+/// The number of elements begin, begin + step, … that are ahead of element k in descending order, where the first of
+/// equal ones is ahead; at least `most` if one of them is NaN.
+ROWAN_NO_EXEC_CHECK
+template <class S, class T>
+ROWAN_HD std::int64_t count_ahead(std::size_t begin, std::size_t step, std::size_t n, T const* x, std::size_t k,
+                                  std::int64_t most) {
+    auto const at_label = load<S>(x + k);
+    std::int64_t ahead = 0;
+    for (std::size_t j = begin; j < n; j += step) {
+        auto const a = load<S>(x + j);
+        if (!leaves_first(j, a, k, at_label))
+            ahead += a <= a && at_label <= at_label ? 1 : most;  // else there is a NaN
+    }
+    return ahead;
+}
+
+/// Computes the fraction of correct rows on a device. The Thrust specialization is in rowan/thrust/op/accuracy.hpp.
+template <class D>
+struct CorrectShare {
+    static_assert(has_backend<D>, "rowan: accuracy on a Thrust device needs #include <rowan/thrust/op/accuracy.hpp>");
+};
+
+template <>
+struct CorrectShare<Cpu> {
+    template <class T, class I>
+    static void share(Cpu exec, std::size_t n, std::size_t classes, T const* x, I const* label, std::int64_t most,
+                      double* out) {
+        std::atomic<std::size_t> right{0};
+        for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
+            std::size_t count = 0;
+            for (std::size_t i = begin; i < end; ++i) {
+                auto const k = static_cast<std::size_t>(label[i]);
+                T const* const row = x + i * classes;
+                bool const yes = most == 1 ? is_first_largest<sum_t<T>>(classes, row, k)
+                                           : count_ahead<sum_t<T>>(0, 1, classes, row, k, most) < most;
+                count += yes ? 1 : 0;
+            }
+            right += count;
+        });
+        *out = n == 0 ? 0.0 : static_cast<double>(right.load()) / static_cast<double>(n);
+    }
+};
+
+constexpr void check_places(std::int64_t k) {
+    if (k < 1) throw ValueError("accuracy: k", k, "at least 1");
+}
+
+}  // namespace detail
+
+/// The fraction of the rows of x whose argmax, or one of whose k largest elements, is at the label; ties go to the first
+/// of equal elements. 0 if x has no rows. A row that contains a NaN counts as wrong.
+/// shapes   x [n, classes], label [n] of int32 or int64 -> [1]
+/// errors   ShapeError if x is not a matrix or label is not of shape [n]; IndexError if a label is not in [0, classes);
+///          ValueError if k < 1
+/// cost     at most one read of x
+template <class T, id_type I, device D>
+Tensor<double, D> accuracy(D const& exec, Tensor<T, D> const& x, Tensor<I, D> const& label, std::int64_t k = 1) {
+    detail::check_places(k);
+    detail::check_rank("x", x, 2);
+    std::size_t const n = x.shape(0), classes = x.shape(1);
+    detail::check_one_per_row("label", label, n);
+    detail::ElementLoops<D>::check(exec, x, label);
+    detail::ElementLoops<D>::check_ids(exec, "label", label, static_cast<std::int64_t>(classes));
+    auto share = detail::new_tensor<double>(exec, {1});
+    std::int64_t const most = std::min(k, std::max<std::int64_t>(static_cast<std::int64_t>(classes), 1));
+    detail::CorrectShare<D>::share(exec, n, classes, x.data(), label.data(), most, share.data());
+    return share;
+}
+
+template <class T, class I, class Device>
+Tensor<double, Device> accuracy(Tensor<T, Device> const& x, Tensor<I, Device> const& label, std::int64_t k = 1) {
+    return accuracy(x.device(), x, label, k);
+}
+
+/// The settings of accuracy_op.
+struct AccuracyOptions {
+    std::optional<std::int64_t> k = {};  ///< a row is correct if its label is at one of the k largest elements; none: 1
+    ROWAN_OPTIONS(AccuracyOptions, k)
+};
+
+/// See accuracy.
+struct accuracy_op : detail::builtin_op<slots<slot::x, slot::label>, slots<slot::out>, AccuracyOptions> {
+    static constexpr std::string_view name = "accuracy";
+    static constexpr std::string_view brief = "The fraction of rows whose label is among the k greatest elements.";
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& label, attributes const& a = {}) {
+        detail::check_places(a.k.value_or(1));
+        spec::matrix("accuracy: x", x);
+        spec::dense("accuracy: label", label);
+        spec::rank("accuracy: label", label, 1, "1");
+        spec::ids("accuracy: label", label);
+        spec::same_dim("accuracy: label.shape(0)", label.dims[0], x.dims[0]);
+        return tensor_spec<double>({1});
+    }
+
+    template <class T, class I, class D>
+    static Tensor<double, D> run(D exec, Tensor<T, D> const& x, Tensor<I, D> const& label, attributes const& a = {}) {
+        return accuracy(exec, x, label, a.k.value_or(1));
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/detail/class_labels.hpp: the labels of rows of classes: numbers, of which some are ignored, or probabilities,
+// with weights of classes.
 
 namespace rowan::inline v0::detail {
 
@@ -38845,7 +38351,8 @@ template <class I, class D>
 class KeptLabels {
 public:
     /// errors   IndexError if a label that is not ignored is not in [0, classes)
-    KeptLabels(D const& exec, Tensor<I, D> const& given, std::size_t classes, CrossEntropyOptions const& options)
+    template <class T>
+    KeptLabels(D const& exec, Tensor<I, D> const& given, ClassRows<T, D> const& c, CrossEntropyOptions const& options)
         : weighs_(options.ignore_index || !options.weights.empty()),
           label_(weighs_ ? new_tensor<I>(exec, given.shape()) : given.share()),
           kept_(Loops::template scratch<double>(exec, weighs_ ? given.size() + 1 : 0)) {
@@ -38855,15 +38362,15 @@ public:
             Loops::each(
                 exec, n, 1,
                 KeepLabel<I>{given.data(), ignores, options.ignore_index.value_or(0), label_.data(), kept_.data()});
-        Loops::check_ids(exec, "label", label_, static_cast<std::int64_t>(classes));
+        Loops::check_ids(exec, "label", label_, static_cast<std::int64_t>(c.classes));
         if (!options.weights.empty()) {
             OnDevice<double, D> const weights(exec, std::span<double const>(options.weights));
-            Loops::each(exec, n, 1, WeighLabel<I>{label_.data(), weights.data(), kept_.data(), classes});
+            Loops::each(exec, n, 1, WeighLabel<I>{label_.data(), weights.data(), kept_.data(), c.classes});
         }
         if (weighs_) Totals<D>::template of_losses<double>(exec, n, kept_.data(), false, kept_.data() + n);
     }
 
-    I const* label() const { return label_.data(); }
+    I const* data() const { return label_.data(); }
     /// The weights of rows, or nullptr.
     double const* kept() const { return weighs_ ? kept_.data() : nullptr; }
     /// Their sum, or nullptr.
@@ -38906,6 +38413,9 @@ public:
         }
     }
 
+    static constexpr double const* kept() { return nullptr; }
+    static constexpr double const* total() { return nullptr; }
+
     sum_t<T> const* data() const {
         if constexpr (same) {
             if (numbers_.size() == 0) return rows_.data();
@@ -38921,13 +38431,43 @@ private:
     decltype(Loops::template scratch<S>(std::declval<D const&>(), 0)) numbers_;
 };
 
-/// The reduced losses, or those of all rows in the shape of the labels.
-template <class T, class D, class Losses>
-Tensor<T, D> reduce(D const& exec, CrossEntropyOptions const& options, ClassRows<T, D> const& c, Losses const& losses,
-                    double const* total = nullptr) {
-    auto out = reduce<T>(exec, options.reduction, losses, total);
-    return options.reduction != Reduction::none || c.rest.size() == 1 ? std::move(out) : out.reshaped(c.rest);
-}
+/// Rows of classes with their labels: class numbers (L an id type), or probabilities (L = T).
+template <class T, class L, class D>
+struct LabelledRows {
+    ClassRows<T, D> c;
+    std::conditional_t<id_type<L>, KeptLabels<L, D>, SoftLabels<T, D>> labels;
+    Tensor<T, D> rows;
+
+    /// errors   ShapeError if x has a rank below 2, label does not fit, or there is not one weight for each class;
+    ///          IndexError if there is no such axis, or a label that is not ignored is not in [0, classes); ValueError
+    ///          if there are probabilities and a label to ignore
+    LabelledRows(D const& exec, char const* field, Tensor<T, D> const& x, Tensor<L, D> const& label,
+                 CrossEntropyOptions const& options)
+        : c(checked(exec, field, x, label, options)), labels(exec, label, c, options), rows(c.rows(exec, x)) {}
+
+    T const* data() const { return rows.data(); }
+
+    /// The reduced losses, or those of all rows in the shape of the labels.
+    template <class Losses>
+    Tensor<T, D> reduced(D const& exec, Reduction reduction, Losses const& losses) const {
+        auto out = reduce<T>(exec, reduction, losses, labels.total());
+        return reduction != Reduction::none || c.rest.size() == 1 ? std::move(out) : out.reshaped(c.rest);
+    }
+
+private:
+    static ClassRows<T, D> checked(D const& exec, char const* field, Tensor<T, D> const& x, Tensor<L, D> const& label,
+                                   CrossEntropyOptions const& options) {
+        ClassRows<T, D> c(field, x, options.axis.value_or(-1), 2);
+        if constexpr (id_type<L>) {
+            c.check_labels(label);
+            check_weights(options, c.classes);
+        } else {
+            check_soft_labels(x, label, c, options);
+        }
+        ElementLoops<D>::check(exec, x, label);
+        return c;
+    }
+};
 
 /// Checks that the gradient has the shape of the reduced losses.
 template <class T, class D>
@@ -38935,6 +38475,19 @@ void check_reduced(char const* field, Tensor<T, D> const& out_grad, Reduction re
     if (reduction != Reduction::none || c.rest.size() == 1) return check_reduced(field, out_grad, reduction, c.n);
     if (out_grad.shape() != c.rest)
         throw ShapeError(std::string(field).append(".shape()"), shape_text(out_grad.shape()), shape_text(c.rest));
+}
+
+/// The gradient of what the losses are made of, x or softmax(x), by a rule of rows.
+template <class Rule, class T, class L, class D>
+Tensor<T, D> label_gradient(D const& exec, char const* field, Tensor<T, D> const& x, Tensor<L, D> const& label,
+                            Tensor<T, D> const& out_grad, CrossEntropyOptions const& options) {
+    LabelledRows<T, L, D> const r(exec, field, x, label, options);
+    check_reduced("out_grad", out_grad, options.reduction, r.c);
+    ElementLoops<D>::check(exec, out_grad);
+    auto x_grad = r.c.template new_rows<T>(exec);
+    LossGrads<T> const grads{out_grad.data(), options.reduction, r.c.n, r.labels.kept()};
+    Rule::gradient(exec, r.c.n, r.c.classes, r.data(), r.labels.data(), grads, x_grad.data());
+    return r.c.back(exec, std::move(x_grad));
 }
 
 /// The dims of the losses and of x in an operator of x and labels: classes, or probabilities with the shape of x.
@@ -38977,26 +38530,32 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// losses[row] = -log(x[row, label[row]]), times the weight of the row if some are weighed
+/// losses[row] = x[row, label[row]], or 1 if the row does not count
 template <class T, class I>
-struct LabelLoss {
+struct ProbabilityOfLabel {
     T const* x;
     I const* label;
+    double const* kept;
     sum_t<T>* losses;
     std::size_t classes;
-    double const* kept;
 
     ROWAN_NO_EXEC_CHECK
     ROWAN_HD void operator()(std::size_t row) const {
         using S = sum_t<T>;
-        T const* const p = x + row * classes + static_cast<std::size_t>(label[row]);
-        S loss = constant<S>(0.0);
-        if (kept == nullptr || kept[row] != 0) loss = loss - log_of(load<S>(p));
-        losses[row] = kept == nullptr ? loss : product(constant<S>(kept[row]), loss);
+        bool const counts = kept == nullptr || kept[row] != 0;
+        losses[row] = counts ? load<S>(x + row * classes + static_cast<std::size_t>(label[row])) : constant<S>(1.0);
     }
 };
 
-/// Its gradient at the label: -grad / x.
+/// -log(p), or that times a weight
+struct negative_logarithm {
+    ROWAN_FORMULA V operator()(V const& p) const { return constant<V>(0.0) - logarithm(p); }
+    ROWAN_FORMULA V operator()(V const& p, V const& weight) const {
+        return product(weight, V(constant<V>(0.0) - logarithm(p)));
+    }
+};
+
+/// The gradient of a loss, at the label: -grad / x.
 template <class T, class I>
 struct LabelLossGrad {
     T const* x;
@@ -39022,21 +38581,7 @@ ROWAN_HD_INLINE bool is_zero(S const& x) {
     return !(x < zero) && !(x > zero) && !(x != x);
 }
 
-/// label · log(x), or 0 where the label is 0.
-template <class T>
-struct SoftLabelTerm {
-    T const* x;
-    sum_t<T> const* label;
-
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD sum_t<T> operator()(std::size_t at) const {
-        using S = sum_t<T>;
-        S const share = label[at];
-        return is_zero(share) ? constant<S>(0.0) : product(share, log_of(load<S>(x + at)));
-    }
-};
-
-/// The gradient of the loss, the negative sum of these terms: -grad · label / x, or 0 where the label is 0.
+/// The gradient of the loss, the negative sum of weighed_logarithm: -grad · label / x, or 0 where the label is 0.
 template <class T>
 struct SoftLabelGrad {
     T const* x;
@@ -39057,108 +38602,78 @@ struct SoftLabelGrad {
     }
 };
 
+/// Losses of n rows of probabilities, and their gradients, for labels that are numbers or probabilities.
+struct of_probabilities {
+    template <class T, id_type I, class D>
+    static void losses(D const& exec, LabelledRows<T, I, D> const& r, sum_t<T>* to) {
+        using S = sum_t<T>;
+        double const* const kept = r.labels.kept();
+        std::size_t const n = r.c.n;
+        ElementLoops<D>::each(exec, n, 1, ProbabilityOfLabel<T, I>{r.data(), r.labels.data(), kept, to, r.c.classes});
+        S const* const p = to;
+        kept == nullptr ? ElementLoops<D>::template zip<S>(exec, n, negative_logarithm{}, to, p)
+                        : ElementLoops<D>::template zip<S>(exec, n, negative_logarithm{}, to, p, kept);
+    }
+    template <class T, class D>
+    static void losses(D const& exec, LabelledRows<T, T, D> const& r, sum_t<T>* to) {
+        MatrixRows<D>::soft_probability_losses(exec, r.c.n, r.c.classes, r.data(), r.labels.data(), to);
+    }
+
+    template <class T, id_type I, class D>
+    static void gradient(D const& exec, std::size_t n, std::size_t classes, T const* x, I const* label,
+                         LossGrads<T> const& grads, T* to) {
+        ElementLoops<D>::zero_rows(exec, n, classes, to, LabelLossGrad<T, I>{x, label, grads, to, classes});
+    }
+    template <class T, class D>
+    static void gradient(D const& exec, std::size_t n, std::size_t classes, T const* x, sum_t<T> const* label,
+                         LossGrads<T> const& grads, T* to) {
+        ElementLoops<D>::each_element(exec, n, classes, SoftLabelGrad<T>{x, label, grads, to, classes});
+    }
+};
+
 }  // namespace detail
 
-/// -log(x[i, label[i]]) for every row i, or the mean or sum of these, computed in dtype<T>::sum; `log` is std::log or
-/// found by ADL. The classes are along options.axis, by default the last one; a row is the elements along it. Rows whose
+/// -log(x[i, label[i]]) for every row i, or the mean or sum of these, computed in dtype<T>::sum; user-defined types
+/// need a `log` that ADL finds. The classes are along options.axis, by default the last one; a row is the elements along it. Rows whose
 /// label is options.ignore_index, which may be any number, have a loss and a gradient of 0. With options.weights, a
 /// row's loss is multiplied by the weight of its label. The mean divides by the number of rows that count, or by the sum
 /// of their weights, as in PyTorch, except that the mean is 0 if this is 0. Sums are formed in blocks of 4096 elements,
 /// each in 16 interleaved partial sums, and the block sums are added in the same way. A probability of 0 has an infinite
-/// loss; cross_entropy avoids this. The precision on Cuda is that of its `log`. Goodfellow et al.: Deep
+/// loss; cross_entropy avoids this. Goodfellow et al.: Deep
 /// Learning, 2016, section 6.2.2.
-/// shapes   x [n, classes] of probabilities, label [n] of int32 or int64 -> [1], or [n] without reduction; or x [...]
-///          with classes along the axis, label [...] without that axis -> [1], or that of label without reduction
+/// Labels that are probabilities make it -Σ label · log(x) for every row; a term is 0 where its label is 0. With weights,
+/// each term is then multiplied by that of its class, and the mean divides by the number of rows, as in PyTorch.
+/// shapes   x [...] of probabilities with classes along the axis, such as [n, classes]; label of int32 or int64 [...]
+///          without that axis, or the same as x -> [1], or [...] without the axis without reduction
 /// errors   ShapeError if x has a rank below 2, label has another shape, or there is not one weight for each class;
-///          IndexError if the axis is not in [-rank, rank); IndexError if a label is not in [0, classes) and not
-///          ignore_index, or if there are rows, but no classes
-/// cost     O(n); x is transposed if the axis is not the last one; the same bits for any number of threads
-template <class T, id_type I, device D>
-Tensor<T, D> cross_entropy_of_probabilities(D const& exec, Tensor<T, D> const& x, Tensor<I, D> const& label,
-                                            CrossEntropyOptions const& options = {}) {
-    using S = detail::sum_t<T>;
+///          IndexError if the axis is not in [-rank, rank), a label is not in [0, classes) and not ignore_index, or there
+///          are rows, but no classes; ValueError if there are probabilities and an ignore_index
+/// cost     O(n), or one read of both; x is transposed if the axis is not the last one; the same bits for any number of
+///          threads
+template <class T, class L, device D>
+requires(id_type<L> || std::same_as<L, T>) Tensor<T, D> cross_entropy_of_probabilities(
+    D const& exec, Tensor<T, D> const& x, Tensor<L, D> const& label, CrossEntropyOptions const& options = {}) {
     static_assert(floating_element<T>,
                   "rowan::cross_entropy_of_probabilities: x must have a floating-point type: convert it");
-    detail::ClassRows<T, D> const c("x", x, options.axis.value_or(-1), 2);
-    c.check_labels(label);
-    detail::check_weights(options, c.classes);
-    detail::ElementLoops<D>::check(exec, x, label);
-    detail::KeptLabels<I, D> const kept(exec, label, c.classes, options);
-    auto const rows = c.rows(exec, x);
-    auto losses = detail::ElementLoops<D>::template scratch<S>(exec, c.n);
-    detail::ElementLoops<D>::each(
-        exec, c.n, 1, detail::LabelLoss<T, I>{rows.data(), kept.label(), losses.data(), c.classes, kept.kept()});
-    return detail::reduce(exec, options, c, losses, kept.total());
+    detail::LabelledRows<T, L, D> const r(exec, "x", x, label, options);
+    auto losses = detail::ElementLoops<D>::template scratch<detail::sum_t<T>>(exec, r.c.n);
+    detail::of_probabilities::losses(exec, r, losses.data());
+    return r.reduced(exec, options.reduction, losses);
 }
 
-/// The same for labels that are probabilities: -Σ label · log(x) for every row; a term is 0 where its label is 0. With
-/// weights, each term is multiplied by that of its class; the mean divides by the number of rows, as in PyTorch.
-/// shapes   x [...] with classes along the axis, label the same -> [1], or [...] without the axis without reduction
-/// errors   ShapeError if x has a rank below 2, label has another shape, or there is not one weight for each class;
-///          IndexError if the axis is not in [-rank, rank), or there is an ignore_index
-/// cost     one read of both, which are transposed if the axis is not the last one; the same bits for any number of
-///          threads
-template <class T, device D>
-Tensor<T, D> cross_entropy_of_probabilities(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& label,
-                                            CrossEntropyOptions const& options = {}) {
-    using S = detail::sum_t<T>;
-    static_assert(floating_element<T>,
-                  "rowan::cross_entropy_of_probabilities: x and label must have a floating-point type: convert them");
-    detail::ClassRows<T, D> const c("x", x, options.axis.value_or(-1), 2);
-    detail::check_soft_labels(x, label, c, options);
-    detail::ElementLoops<D>::check(exec, x, label);
-    detail::SoftLabels<T, D> const shares(exec, label, c, options);
-    auto const rows = c.rows(exec, x);
-    auto losses = detail::ElementLoops<D>::template scratch<S>(exec, c.n);
-    detail::SoftLabelTerm<T> const term{rows.data(), shares.data()};
-    detail::MatrixRows<D>::template negative_sums<S>(exec, c.n, c.classes, term, losses.data());
-    return detail::reduce(exec, options, c, losses);
-}
-
-/// The gradient of x: -out_grad / x at the label, times the weight, and 0 elsewhere; divided as the mean is.
+/// The gradient of x: -out_grad / x at the label and 0 elsewhere, or -out_grad · label / x, 0 where the label is 0; times
+/// the weights; divided as the mean is. The labels have no gradient.
 /// shapes   x and label as in cross_entropy_of_probabilities, out_grad like its result -> that of x
 /// errors   as cross_entropy_of_probabilities; ShapeError if out_grad has another shape
 /// cost     one write of the result; transposes as in cross_entropy_of_probabilities
-template <class T, id_type I, device D>
-Tensor<T, D> cross_entropy_of_probabilities_grad(D const& exec, Tensor<T, D> const& x, Tensor<I, D> const& label,
-                                                 Tensor<T, D> const& out_grad,
-                                                 CrossEntropyOptions const& options = {}) {
+template <class T, class L, device D>
+requires(id_type<L> ||
+         std::same_as<L, T>) Tensor<T, D> cross_entropy_of_probabilities_grad(D const& exec, Tensor<T, D> const& x,
+                                                                              Tensor<L, D> const& label,
+                                                                              Tensor<T, D> const& out_grad,
+                                                                              CrossEntropyOptions const& options = {}) {
     static_assert(floating_element<T>, "rowan::cross_entropy_of_probabilities_grad: x must have a floating-point type");
-    detail::ClassRows<T, D> const c("x", x, options.axis.value_or(-1), 2);
-    c.check_labels(label);
-    detail::check_weights(options, c.classes);
-    detail::ElementLoops<D>::check(exec, x, label, out_grad);
-    detail::KeptLabels<I, D> const kept(exec, label, c.classes, options);
-    detail::check_reduced("out_grad", out_grad, options.reduction, c);
-    auto const rows = c.rows(exec, x);
-    auto x_grad = c.template new_rows<T>(exec);
-    detail::LossGrads<T> const grads{out_grad.data(), options.reduction, c.n, kept.kept()};
-    detail::LabelLossGrad<T, I> const at_label{rows.data(), kept.label(), grads, x_grad.data(), c.classes};
-    detail::ElementLoops<D>::zero_rows(exec, c.n, c.classes, x_grad.data(), at_label);
-    return c.back(exec, std::move(x_grad));
-}
-
-/// The gradient of x: -out_grad · label / x, times the weights, or 0 where the label is 0; divided by the number of rows
-/// for Reduction::mean. The labels have no gradient.
-/// shapes   x and label as in cross_entropy_of_probabilities, out_grad like its result -> that of x
-/// errors   as cross_entropy_of_probabilities; ShapeError if out_grad has another shape
-/// cost     one read of both and one write of the result; transposes as in cross_entropy_of_probabilities
-template <class T, device D>
-Tensor<T, D> cross_entropy_of_probabilities_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& label,
-                                                 Tensor<T, D> const& out_grad,
-                                                 CrossEntropyOptions const& options = {}) {
-    static_assert(floating_element<T>, "rowan::cross_entropy_of_probabilities_grad: x must have a floating-point type");
-    detail::ClassRows<T, D> const c("x", x, options.axis.value_or(-1), 2);
-    detail::check_soft_labels(x, label, c, options);
-    detail::check_reduced("out_grad", out_grad, options.reduction, c);
-    detail::ElementLoops<D>::check(exec, x, label, out_grad);
-    detail::SoftLabels<T, D> const shares(exec, label, c, options);
-    auto const rows = c.rows(exec, x);
-    auto x_grad = c.template new_rows<T>(exec);
-    detail::LossGrads<T> const grads{out_grad.data(), options.reduction, c.n};
-    detail::ElementLoops<D>::each_element(
-        exec, c.n, c.classes, detail::SoftLabelGrad<T>{rows.data(), shares.data(), grads, x_grad.data(), c.classes});
-    return c.back(exec, std::move(x_grad));
+    return detail::label_gradient<detail::of_probabilities>(exec, "x", x, label, out_grad, options);
 }
 
 template <class T, class L, class Device>
@@ -39246,7 +38761,7 @@ struct SoftmaxLoss {
             return;
         }
         auto const found = load<S>(x + row * classes + static_cast<std::size_t>(label[row]));
-        S const loss = log_of(total) - (found - greatest);
+        S const loss = logarithm(total) - (found - greatest);
         losses[row] = kept == nullptr ? loss : product(constant<S>(kept[row]), loss);
     }
 };
@@ -39259,112 +38774,80 @@ struct KeepLogTotal {
     ROWAN_NO_EXEC_CHECK
     ROWAN_HD void operator()(std::size_t row, S const& most, S const& total) const {
         greatest[row] = most;
-        logs[row] = log_of(total);
+        logs[row] = logarithm(total);
+    }
+};
+
+/// Losses of n rows of logits with their softmax, and their gradients, for labels that are numbers or probabilities.
+struct of_logits {
+    template <class T, id_type I, class D>
+    static void losses(D const& exec, LabelledRows<T, I, D> const& r, T* softmax, sum_t<T>* to) {
+        SoftmaxLoss<T, I> const loss{r.data(), r.labels.data(), to, r.c.classes, r.labels.kept()};
+        if (r.c.n != 0)
+            MatrixRows<D>::template results<softmax_rule>(exec, r.c.n, r.c.classes, r.data(), softmax, loss);
+    }
+    template <class T, class D>
+    static void losses(D const& exec, LabelledRows<T, T, D> const& r, T* softmax, sum_t<T>* to) {
+        using S = sum_t<T>;
+        std::size_t const n = r.c.n, classes = r.c.classes;
+        auto greatest = ElementLoops<D>::template scratch<S>(exec, n),
+             logs = ElementLoops<D>::template scratch<S>(exec, n);
+        KeepLogTotal<S> const keep{greatest.data(), logs.data()};
+        if (n * classes != 0) MatrixRows<D>::template results<softmax_rule>(exec, n, classes, r.data(), softmax, keep);
+        MatrixRows<D>::soft_losses(exec, n, classes, r.data(), r.labels.data(), greatest.data(), logs.data(), to);
+    }
+
+    template <class T, id_type I, class D>
+    static void gradient(D const& exec, std::size_t n, std::size_t classes, T const* softmax, I const* label,
+                         LossGrads<T> const& grads, T* to) {
+        MatrixRows<D>::label_grad(exec, n, classes, softmax, label, grads, to);
+    }
+    template <class T, class D>
+    static void gradient(D const& exec, std::size_t n, std::size_t classes, T const* softmax, sum_t<T> const* label,
+                         LossGrads<T> const& grads, T* to) {
+        MatrixRows<D>::soft_label_grad(exec, n, classes, softmax, label, grads, to);
     }
 };
 
 }  // namespace detail
 
 /// log(Σ exp(x - max)) - (x[i, label[i]] - max) for every row i, or the mean or sum of these, and the softmax, which
-/// the gradient needs. The axis of the classes, rows to ignore, weights and the mean are those of cross_entropy_of_probabilities; an
-/// ignored row has a gradient of 0, whatever its elements are. Computed in dtype<T>::sum; user-defined types need `exp`
-/// and `log` that ADL finds. The loss is finite if the differences of the elements of a row are. Row sums are formed in
-/// 16 interleaved partial sums, sums of losses as in cross_entropy_of_probabilities. The precision of the loss on Cuda is that of its
-/// `log`. Goodfellow et al.: Deep Learning, 2016, sections 4.1 and 6.2.2.
+/// the gradient needs. The axis of the classes, rows to ignore, weights and the mean are those of
+/// cross_entropy_of_probabilities; an ignored row has a gradient of 0, whatever its elements are. Labels that are
+/// probabilities make it Σ label · (log(Σ exp(x - max)) - (x - max)); a term is 0 where its label is 0. Computed in
+/// dtype<T>::sum; user-defined types need `exp` and `log` that ADL finds. The loss is finite if the differences of the
+/// elements of a row are. Row sums are formed in 16 interleaved partial sums, sums of losses as in
+/// cross_entropy_of_probabilities. Goodfellow et al.: Deep Learning, 2016, sections 4.1 and 6.2.2.
 ///     auto [loss, saved] = cross_entropy(x, label, {.ignore_index = -100, .weights = {1, 1, 4}});
-/// shapes   x [n, classes], label [n] of int32 or int64 -> the loss [1], or [n] without reduction, and the softmax
-///          [n, classes]; or x [...] with classes along the axis, label [...] without that axis
+/// shapes   x [...] with classes along the axis, such as [n, classes]; label of int32 or int64 [...] without that axis,
+///          or the same as x -> the loss [1], or [...] without the axis without reduction, and the softmax, like x
 /// errors   as cross_entropy_of_probabilities
-/// cost     as softmax along the axis
-template <class T, id_type I, device D>
-std::tuple<Tensor<T, D>, Tensor<T, D>> cross_entropy(D const& exec, Tensor<T, D> const& x, Tensor<I, D> const& label,
-                                                     CrossEntropyOptions const& options = {}) {
-    using S = detail::sum_t<T>;
+/// cost     as softmax along the axis; of probabilities one more read of x and of label
+template <class T, class L, device D>
+requires(id_type<L> || std::same_as<L, T>) std::tuple<Tensor<T, D>, Tensor<T, D>> cross_entropy(
+    D const& exec, Tensor<T, D> const& x, Tensor<L, D> const& label, CrossEntropyOptions const& options = {}) {
     static_assert(floating_element<T>, "rowan::cross_entropy: x must have a floating-point type: convert it");
-    detail::ClassRows<T, D> const c("x", x, options.axis.value_or(-1), 2);
-    c.check_labels(label);
-    detail::check_weights(options, c.classes);
-    detail::ElementLoops<D>::check(exec, x, label);
-    detail::KeptLabels<I, D> const kept(exec, label, c.classes, options);
-    auto const rows = c.rows(exec, x);
-    auto softmax = c.template new_rows<T>(exec);
-    auto losses = detail::ElementLoops<D>::template scratch<S>(exec, c.n);
-    detail::SoftmaxLoss<T, I> const loss{rows.data(), kept.label(), losses.data(), c.classes, kept.kept()};
-    if (c.n != 0) detail::MatrixRows<D>::softmax(exec, c.n, c.classes, rows.data(), softmax.data(), loss);
-    return {detail::reduce(exec, options, c, losses, kept.total()), c.back(exec, std::move(softmax))};
-}
-
-/// The same for labels that are probabilities: Σ label · (log(Σ exp(x - max)) - (x - max)) for every row; a term is 0
-/// where its label is 0. With weights, each term is multiplied by that of its class; the mean divides by the number of
-/// rows, as in PyTorch.
-/// shapes   x [...] with classes along the axis, label the same -> the loss [1], or [...] without the axis without
-///          reduction, and the softmax, like x
-/// errors   as cross_entropy_of_probabilities
-/// cost     as softmax along the axis, and one more read of x and of label
-template <class T, device D>
-std::tuple<Tensor<T, D>, Tensor<T, D>> cross_entropy(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& label,
-                                                     CrossEntropyOptions const& options = {}) {
-    using S = detail::sum_t<T>;
-    static_assert(floating_element<T>,
-                  "rowan::cross_entropy: x and label must have a floating-point type: convert them");
-    detail::ClassRows<T, D> const c("x", x, options.axis.value_or(-1), 2);
-    detail::check_soft_labels(x, label, c, options);
-    detail::ElementLoops<D>::check(exec, x, label);
-    detail::SoftLabels<T, D> const shares(exec, label, c, options);
-    auto const rows = c.rows(exec, x);
-    auto softmax = c.template new_rows<T>(exec);
-    auto losses = detail::ElementLoops<D>::template scratch<S>(exec, c.n);
-    auto greatest = detail::ElementLoops<D>::template scratch<S>(exec, c.n);
-    auto logs = detail::ElementLoops<D>::template scratch<S>(exec, c.n);
-    detail::KeepLogTotal<S> const keep{greatest.data(), logs.data()};
-    if (x.size() != 0) detail::MatrixRows<D>::softmax(exec, c.n, c.classes, rows.data(), softmax.data(), keep);
-    detail::MatrixRows<D>::soft_losses(exec, c.n, c.classes, rows.data(), shares.data(), greatest.data(), logs.data(),
-                                       losses.data());
-    return {detail::reduce(exec, options, c, losses), c.back(exec, std::move(softmax))};
+    detail::LabelledRows<T, L, D> const r(exec, "x", x, label, options);
+    auto softmax = r.c.template new_rows<T>(exec);
+    auto losses = detail::ElementLoops<D>::template scratch<detail::sum_t<T>>(exec, r.c.n);
+    detail::of_logits::losses(exec, r, softmax.data(), losses.data());
+    return {r.reduced(exec, options.reduction, losses), r.c.back(exec, std::move(softmax))};
 }
 
 /// The gradient of x from the softmax: (softmax - 1) · out_grad at the label, softmax · out_grad elsewhere, times the
-/// weight; divided as the mean is; 0 in rows that are ignored.
+/// weight, and 0 in rows that are ignored; or (softmax · Σ label - label) · out_grad, where the labels are multiplied by
+/// the weights. Divided as the mean is. The labels have no gradient, as in Paddle.
 /// shapes   softmax and label as in cross_entropy, out_grad like the loss -> that of softmax
 /// errors   as cross_entropy_of_probabilities; ShapeError if out_grad has another shape
-/// cost     one read of the softmax and one write of the result; transposes if the axis is not the last one
-template <class T, id_type I, device D>
-Tensor<T, D> cross_entropy_grad(D const& exec, Tensor<T, D> const& softmax, Tensor<I, D> const& label,
-                                Tensor<T, D> const& out_grad, CrossEntropyOptions const& options = {}) {
+/// cost     one read of the softmax, two of labels that are probabilities, and one write of the result; transposes if the
+///          axis is not the last one
+template <class T, class L, device D>
+requires(id_type<L> || std::same_as<L, T>) Tensor<T, D> cross_entropy_grad(D const& exec, Tensor<T, D> const& softmax,
+                                                                           Tensor<L, D> const& label,
+                                                                           Tensor<T, D> const& out_grad,
+                                                                           CrossEntropyOptions const& options = {}) {
     static_assert(floating_element<T>, "rowan::cross_entropy_grad: softmax must have a floating-point type");
-    detail::ClassRows<T, D> const c("softmax", softmax, options.axis.value_or(-1), 2);
-    c.check_labels(label);
-    detail::check_weights(options, c.classes);
-    detail::ElementLoops<D>::check(exec, softmax, label, out_grad);
-    detail::KeptLabels<I, D> const kept(exec, label, c.classes, options);
-    detail::check_reduced("out_grad", out_grad, options.reduction, c);
-    auto const rows = c.rows(exec, softmax);
-    auto x_grad = c.template new_rows<T>(exec);
-    detail::LossGrads<T> const grads{out_grad.data(), options.reduction, c.n, kept.kept()};
-    detail::MatrixRows<D>::label_grad(exec, c.n, c.classes, rows.data(), kept.label(), grads, x_grad.data());
-    return c.back(exec, std::move(x_grad));
-}
-
-/// The gradient of x: (softmax · Σ label - label) · out_grad, where the labels are multiplied by the weights; divided by
-/// the number of rows for Reduction::mean. The labels have no gradient, as in Paddle.
-/// shapes   softmax and label as in cross_entropy, out_grad like the loss -> that of softmax
-/// errors   as cross_entropy_of_probabilities; ShapeError if out_grad has another shape
-/// cost     one read of the softmax, two of label, and one write of the result; transposes if the axis is not the last
-///          one
-template <class T, device D>
-Tensor<T, D> cross_entropy_grad(D const& exec, Tensor<T, D> const& softmax, Tensor<T, D> const& label,
-                                Tensor<T, D> const& out_grad, CrossEntropyOptions const& options = {}) {
-    static_assert(floating_element<T>, "rowan::cross_entropy_grad: softmax must have a floating-point type");
-    detail::ClassRows<T, D> const c("softmax", softmax, options.axis.value_or(-1), 2);
-    detail::check_soft_labels(softmax, label, c, options);
-    detail::check_reduced("out_grad", out_grad, options.reduction, c);
-    detail::ElementLoops<D>::check(exec, softmax, label, out_grad);
-    detail::SoftLabels<T, D> const shares(exec, label, c, options);
-    auto const rows = c.rows(exec, softmax);
-    auto x_grad = c.template new_rows<T>(exec);
-    detail::LossGrads<T> const grads{out_grad.data(), options.reduction, c.n};
-    detail::MatrixRows<D>::soft_label_grad(exec, c.n, c.classes, rows.data(), shares.data(), grads, x_grad.data());
-    return c.back(exec, std::move(x_grad));
+    return detail::label_gradient<detail::of_logits>(exec, "softmax", softmax, label, out_grad, options);
 }
 
 template <class T, class L, class Device>
@@ -39436,48 +38919,22 @@ namespace rowan::inline v0::detail {
 // label without a gradient.
 
 /// max(x, 0); NaN propagates.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V positive_part(V const& x) {
+ROWAN_FORMULA V positive_part(V const& x) {
     V const zero = constant<V>(0.0);
     return choose(x > zero, x, choose(x < zero, zero, x));
 }
 
 /// |x|
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V size_of(V const& x) {
+ROWAN_FORMULA V size_of(V const& x) {
     V const zero = constant<V>(0.0);
     return choose(x < zero, V(zero - x), x);
 }
 
 /// log(1 - x) for x in [0, 1]
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V logarithm_of_one_minus(V const& x) {
+ROWAN_FORMULA V logarithm_of_one_minus(V const& x) {
     V const one = constant<V>(1.0), zero = constant<V>(0.0), u = one - x;
     return logarithm(u) + choose(u > zero, quotient(V((one - u) - x), u), zero);
 }
-
-/// (x - y)²
-struct squared_error_formula {
-    static constexpr std::string_view name = "squared_error";
-    static constexpr std::string_view brief = "(x - y)².";
-    using options = LossOptions;
-    static constexpr bool of_difference = true;
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, V const& y, LossOptions const&) {
-        V const d = x - y;
-        return product(d, d);
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V slope(V const& x, V const& y, LossOptions const&) {
-        return product(V(x - y), constant<V>(2.0));
-    }
-};
 
 /// (x - y)² / 2 where |x - y| <= delta, else delta · (|x - y| - delta / 2)
 struct huber_formula {
@@ -39491,16 +38948,12 @@ struct huber_formula {
         if (!(options.delta > 0)) throw ValueError("delta", options.delta, "a positive number");
     }
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, V const& y, HuberOptions const& o) {
+    ROWAN_FORMULA static V value(V const& x, V const& y, HuberOptions const& o) {
         V const d = x - y, size = size_of(d);
         V const line = product(V(size - constant<V>(o.delta / 2)), constant<V>(o.delta));
         return choose(size > constant<V>(o.delta), line, product(product(d, d), constant<V>(0.5)));
     }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V slope(V const& x, V const& y, HuberOptions const& o) {
+    ROWAN_FORMULA static V slope(V const& x, V const& y, HuberOptions const& o) {
         return limited(V(x - y), -o.delta, o.delta);
     }
 };
@@ -39517,16 +38970,12 @@ struct smooth_l1_formula {
         if (options.beta < 0) throw ValueError("beta", options.beta, "at least 0");
     }
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, V const& y, SmoothL1Options const& o) {
+    ROWAN_FORMULA static V value(V const& x, V const& y, SmoothL1Options const& o) {
         V const d = x - y, size = size_of(d);
         V const curve = quotient(product(product(d, d), constant<V>(0.5)), constant<V>(o.beta));
         return choose(size < constant<V>(o.beta), curve, V(size - constant<V>(o.beta / 2)));
     }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V slope(V const& x, V const& y, SmoothL1Options const& o) {
+    ROWAN_FORMULA static V slope(V const& x, V const& y, SmoothL1Options const& o) {
         V const d = x - y, zero = constant<V>(0.0), one = constant<V>(1.0);
         V const sign = choose(d > zero, one, choose(d < zero, V(zero - one), d));
         return choose(size_of(d) < constant<V>(o.beta), quotient(d, constant<V>(o.beta)), sign);
@@ -39539,18 +38988,12 @@ struct binary_cross_entropy_with_logits_formula {
     static constexpr std::string_view brief = "The cross entropy of sigmoid(x) and the probabilities y.";
     using options = BinaryCrossEntropyOptions;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, V const& y, BinaryCrossEntropyOptions const&) {
+    ROWAN_FORMULA static V value(V const& x, V const& y, BinaryCrossEntropyOptions const&) {
         V const zero = constant<V>(0.0);
         V const tail = logarithm_of_one_plus(exponential_of_any(V(zero - size_of(x))));
         return (positive_part(x) - product(x, y)) + tail;
     }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V slope(V const& x, V const& y, BinaryCrossEntropyOptions const&) {
-        return logistic(x) - y;
-    }
+    ROWAN_FORMULA static V slope(V const& x, V const& y, BinaryCrossEntropyOptions const&) { return logistic(x) - y; }
 };
 
 /// -y · log(x) - (1 - y) · log(1 - x), where logarithms are at least -100, as in PyTorch
@@ -39559,16 +39002,12 @@ struct binary_cross_entropy_formula {
     static constexpr std::string_view brief = "The cross entropy of the probabilities x and y.";
     using options = BinaryCrossEntropyOptions;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, V const& y, BinaryCrossEntropyOptions const&) {
+    ROWAN_FORMULA static V value(V const& x, V const& y, BinaryCrossEntropyOptions const&) {
         V const least = constant<V>(-100.0), log_x = logarithm(x), log_rest = logarithm_of_one_minus(x);
         V const rest = product(V(y - constant<V>(1.0)), V(choose(log_rest < least, least, log_rest)));
         return rest - product(y, V(choose(log_x < least, least, log_x)));
     }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V slope(V const& x, V const& y, BinaryCrossEntropyOptions const&) {
+    ROWAN_FORMULA static V slope(V const& x, V const& y, BinaryCrossEntropyOptions const&) {
         V const least = constant<V>(1e-12), spread = product(V(constant<V>(1.0) - x), x);
         return quotient(V(x - y), V(choose(spread < least, least, spread)));
     }
@@ -39585,16 +39024,12 @@ struct binary_cross_entropy_with_epsilon_formula {
         if (options.epsilon < 0) throw ValueError("epsilon", options.epsilon, "at least 0");
     }
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, V const& y, BinaryCrossEntropyWithEpsilonOptions const& o) {
+    ROWAN_FORMULA static V value(V const& x, V const& y, BinaryCrossEntropyWithEpsilonOptions const& o) {
         V const one = constant<V>(1.0), epsilon = constant<V>(o.epsilon);
         V const rest = product(V(y - one), logarithm(V((one - x) + epsilon)));
         return rest - product(y, logarithm(V(x + epsilon)));
     }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V slope(V const& x, V const& y, BinaryCrossEntropyWithEpsilonOptions const& o) {
+    ROWAN_FORMULA static V slope(V const& x, V const& y, BinaryCrossEntropyWithEpsilonOptions const& o) {
         V const one = constant<V>(1.0), epsilon = constant<V>(o.epsilon);
         return quotient(V(one - y), V((one - x) + epsilon)) - quotient(y, V(x + epsilon));
     }
@@ -39606,15 +39041,11 @@ struct hinge_formula {
     static constexpr std::string_view brief = "max(0, 1 - x · (2 y - 1)) for labels y of 0 and 1.";
     using options = LossOptions;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, V const& y, LossOptions const&) {
+    ROWAN_FORMULA static V value(V const& x, V const& y, LossOptions const&) {
         V const one = constant<V>(1.0), sign = product(y, constant<V>(2.0)) - one;
         return positive_part(V(one - product(x, sign)));
     }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V slope(V const& x, V const& y, LossOptions const&) {
+    ROWAN_FORMULA static V slope(V const& x, V const& y, LossOptions const&) {
         V const one = constant<V>(1.0), zero = constant<V>(0.0), sign = product(y, constant<V>(2.0)) - one;
         return choose(one - product(x, sign) > zero, V(zero - sign), zero);
     }
@@ -39626,15 +39057,11 @@ struct kl_div_formula {
     static constexpr std::string_view brief = "y · (log(y) - x), for x of log probabilities.";
     using options = LossOptions;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, V const& y, LossOptions const&) {
+    ROWAN_FORMULA static V value(V const& x, V const& y, LossOptions const&) {
         V const zero = constant<V>(0.0), loss = product(y, V(logarithm(y) - x));
         return choose(y > zero, loss, choose(y < zero, loss, y));
     }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V slope(V const& x, V const& y, LossOptions const&) {
+    ROWAN_FORMULA static V slope(V const& x, V const& y, LossOptions const&) {
         static_cast<void>(x);
         return constant<V>(0.0) - y;
     }
@@ -39648,14 +39075,10 @@ struct margin_ranking_formula {
 
     static constexpr void check(MarginOptions const& options) { check_finite("margin", options.margin); }
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, V const& y, MarginOptions const& o) {
+    ROWAN_FORMULA static V value(V const& x, V const& y, MarginOptions const& o) {
         return positive_part(V(constant<V>(o.margin) - product(x, y)));
     }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V slope(V const& x, V const& y, MarginOptions const& o) {
+    ROWAN_FORMULA static V slope(V const& x, V const& y, MarginOptions const& o) {
         V const zero = constant<V>(0.0);
         return choose(constant<V>(o.margin) - product(x, y) > zero, V(zero - y), zero);
     }
@@ -39669,14 +39092,10 @@ struct cosine_embedding_formula {
 
     static constexpr void check(MarginOptions const& options) { check_finite("margin", options.margin); }
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, V const& y, MarginOptions const& o) {
+    ROWAN_FORMULA static V value(V const& x, V const& y, MarginOptions const& o) {
         return choose(y > constant<V>(0.0), V(constant<V>(1.0) - x), positive_part(V(x - constant<V>(o.margin))));
     }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V slope(V const& x, V const& y, MarginOptions const& o) {
+    ROWAN_FORMULA static V slope(V const& x, V const& y, MarginOptions const& o) {
         V const zero = constant<V>(0.0), one = constant<V>(1.0);
         return choose(y > zero, V(zero - one), choose(x > constant<V>(o.margin), one, zero));
     }
@@ -39699,11 +39118,7 @@ template <class Formula>
 struct LossValue {
     typename Formula::options options;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x, V const& y) const {
-        return Formula::value(x, y, options);
-    }
+    ROWAN_FORMULA V operator()(V const& x, V const& y) const { return Formula::value(x, y, options); }
 };
 
 /// kept[i] = 0 if label i is the ignored one, else 1.
@@ -39788,9 +39203,7 @@ struct LossGradStep {
         return mean_of(load<S>(out_grad), *total);
     }
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void at(S const& row, std::size_t i) const {
+    ROWAN_FORMULA void at(S const& row, std::size_t i) const {
         V const g = options.reduction == Reduction::none ? load<V>(out_grad + i) : V(row);
         V const grad = product(Formula::slope(load<V>(x + i), load<V>(y + i), options), g);
         store(of_y ? V(constant<V>(0.0) - grad) : grad, to + i);
@@ -39921,23 +39334,6 @@ namespace rowan::inline v0 {
 
 // Losses are computed in dtype<T>::sum, with vector functions of rowan for exp and log: all devices and any number of
 // threads return the same bits. Sums are formed as in cross_entropy_of_probabilities, in temporary memory for x.size() numbers.
-
-/// (x - y)²: the mean over all elements, or by options.reduction their sum or all of them. mse with any reduction.
-/// shapes   x and y [...] -> [1], or [...] without reduction
-/// errors   ShapeError if the shapes differ
-/// cost     one read of both
-template <class T, device D>
-Tensor<T, D> squared_error(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
-                           LossOptions const& options = {}) {
-    return detail::pointwise_loss<detail::squared_error_formula>(exec, x, y, options);
-}
-template <class T, class Device>
-Tensor<T, Device> squared_error(Tensor<T, Device> const& x, Tensor<T, Device> const& y,
-                                LossOptions const& options = {}) {
-    return squared_error(x.device(), x, y, options);
-}
-
-using squared_error_op = pointwise_loss_op<detail::squared_error_formula>;  ///< See squared_error.
 
 /// (x - y)² / 2 where |x - y| <= delta, else delta · (|x - y| - delta / 2): the mean over all elements, or by
 /// options.reduction their sum or all of them. Huber 1964.
@@ -40104,13 +39500,13 @@ using cosine_embedding_op = pointwise_loss_op<detail::cosine_embedding_formula>;
 
 }  // namespace rowan::inline v0
 
-// rowan/op/loss/mse.hpp: mse, the mean squared error.
+// rowan/op/loss/mse.hpp: mse, the squared error and its mean.
 
 namespace rowan::inline v0 {
 
 namespace detail {
 
-/// Twice the gradient of the mean.
+/// Twice the gradient of the reduced loss.
 template <class T>
 struct MseFactor {
     LossGrads<T> grads;
@@ -40124,89 +39520,108 @@ template <class Factor>
 struct times_difference {
     Factor factor;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& a, V const& b) const {
-        return product(V(a - b), V(factor()));
+    ROWAN_FORMULA V operator()(V const& a, V const& b) const { return product(V(a - b), V(factor())); }
+};
+
+/// (a - b) · 2 g
+struct difference_times {
+    ROWAN_FORMULA V operator()(V const& a, V const& b, V const& g) const {
+        return product(V(a - b), product(constant<V>(2.0), g));
     }
 };
 
 }  // namespace detail
 
-/// The mean of (x - y)² over all elements, computed in dtype<T>::sum; 0 if there are none. Sums are formed in blocks of
-/// 4096 elements, each in 16 interleaved partial sums, and the block sums are added in the same way.
-/// shapes   x [...], y [...] -> [1]
+/// (x - y)², computed in dtype<T>::sum: the mean over all elements, or by options.reduction their sum or all of them. The
+/// mean of no elements is 0. Sums are formed in blocks of 4096 elements, each in 16 interleaved partial sums, and the
+/// block sums are added in the same way.
+/// shapes   x [...], y [...] -> [1], or [...] without reduction
 /// errors   ShapeError if the shapes differ
 /// cost     one read of both; the same bits for any number of threads
 template <class T, device D>
-Tensor<T, D> mse(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+Tensor<T, D> mse(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y, LossOptions const& options = {}) {
     static_assert(floating_element<T>, "rowan::mse: x and y must have a floating-point type: convert them");
     detail::check_same_shape("y", y, x);
+    if (options.reduction == Reduction::none)
+        return detail::zip_elements<detail::sum_t<T>>(exec, detail::squared_difference{}, x, y);
     detail::ElementLoops<D>::check(exec, x, y);
     auto out = detail::new_tensor<T>(exec, {1});
-    detail::Totals<D>::mean_square(exec, x.size(), x.data(), y.data(), out.data());
+    detail::Totals<D>::of_squares(exec, x.size(), x.data(), y.data(), options.reduction == Reduction::mean, out.data());
     return out;
 }
 
-/// The gradients of x and of y: 2 · (x - y) · out_grad / size and its negative.
-/// shapes   x [...], y [...], out_grad [1] -> both [...]
+/// The gradients of x and of y: 2 · (x - y) · out_grad, divided by the size if the result is a mean, and its negative.
+/// shapes   x [...], y [...], out_grad [1], or [...] without reduction -> both [...]
 /// errors   ShapeError if the shapes do not match
 /// cost     two reads of both and two writes
 template <class T, device D>
 std::tuple<Tensor<T, D>, Tensor<T, D>> mse_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
-                                                Tensor<T, D> const& out_grad) {
+                                                Tensor<T, D> const& out_grad, LossOptions const& options = {}) {
     using S = detail::sum_t<T>;
     static_assert(floating_element<T>, "rowan::mse_grad: x and y must have a floating-point type");
     detail::check_same_shape("y", y, x);
-    detail::check_reduced("out_grad", out_grad, Reduction::mean, 1);
+    if (options.reduction == Reduction::none) {
+        detail::check_same_shape("out_grad", out_grad, x);
+        detail::difference_times const formula{};
+        return {detail::zip_elements<S>(exec, formula, x, y, out_grad),
+                detail::zip_elements<S>(exec, formula, y, x, out_grad)};
+    }
+    detail::check_reduced("out_grad", out_grad, options.reduction, 1);
     detail::ElementLoops<D>::check(exec, out_grad);
     auto const factor =
-        detail::ElementLoops<D>::value_of(detail::MseFactor<T>{{out_grad.data(), Reduction::mean, x.size()}});
+        detail::ElementLoops<D>::value_of(detail::MseFactor<T>{{out_grad.data(), options.reduction, x.size()}});
     detail::times_difference<std::remove_const_t<decltype(factor)>> const formula{factor};
     return {detail::zip_elements<S>(exec, formula, x, y), detail::zip_elements<S>(exec, formula, y, x)};
 }
 
 template <class T, class Device>
-Tensor<T, Device> mse(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
-    return mse(x.device(), x, y);
+Tensor<T, Device> mse(Tensor<T, Device> const& x, Tensor<T, Device> const& y, LossOptions const& options = {}) {
+    return mse(x.device(), x, y, options);
 }
 template <class T, class Device>
 std::tuple<Tensor<T, Device>, Tensor<T, Device>> mse_grad(Tensor<T, Device> const& x, Tensor<T, Device> const& y,
-                                                          Tensor<T, Device> const& out_grad) {
-    return mse_grad(x.device(), x, y, out_grad);
+                                                          Tensor<T, Device> const& out_grad,
+                                                          LossOptions const& options = {}) {
+    return mse_grad(x.device(), x, y, out_grad, options);
 }
 
+struct mse_grad_op;
+
+/// See mse.
+struct mse_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>, LossOptions> {
+    static constexpr std::string_view name = "mse";
+    static constexpr std::string_view brief = "(x - y)².";
+    using grad =
+        grad_rule<mse_grad_op, slots<slot::x, slot::y, grad_of<slot::out>>, slots<grad_of<slot::x>, grad_of<slot::y>>>;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, LossOptions const& options = {}) {
+        VarSpec const all = spec::elementwise("mse: y", y, x);
+        if (options.reduction == Reduction::none) return all;
+        return {.type = VarType::LOD_TENSOR, .dtype = x.dtype, .dims = {1}, .lod_level = 0};
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y, LossOptions const& options = {}) {
+        return mse(exec, x, y, options);
+    }
+};
+
+/// See mse_grad.
 struct mse_grad_op
-    : operator_of<slots<slot::x, slot::y, grad_of<slot::out>>, slots<grad_of<slot::x>, grad_of<slot::y>>> {
+    : operator_of<slots<slot::x, slot::y, grad_of<slot::out>>, slots<grad_of<slot::x>, grad_of<slot::y>>, LossOptions> {
     static constexpr std::string_view name = "mse_grad";
 
-    static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& y, VarSpec const& out_grad) {
+    static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& y, VarSpec const& out_grad,
+                                                  LossOptions const& options = {}) {
         VarSpec const both = spec::elementwise("mse_grad: y", y, x);
-        spec::elementwise("mse_grad: out@GRAD", out_grad,
-                          {.type = VarType::LOD_TENSOR, .dtype = x.dtype, .dims = {1}, .lod_level = 0});
+        spec::elementwise("mse_grad: out@GRAD", out_grad, mse_op::infer(x, y, options));
         return {both, both};
     }
 
     template <class T, class D>
     static std::tuple<Tensor<T, D>, Tensor<T, D>> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
-                                                      Tensor<T, D> const& out_grad) {
-        return mse_grad(exec, x, y, out_grad);
-    }
-};
-
-struct mse_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>> {
-    static constexpr std::string_view name = "mse";
-    static constexpr std::string_view brief = "The mean of the squared differences.";
-    using grad = grad_rule<mse_grad_op>;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) {
-        spec::elementwise("mse: y", y, x);
-        return {.type = VarType::LOD_TENSOR, .dtype = x.dtype, .dims = {1}, .lod_level = 0};
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
-        return mse(exec, x, y);
+                                                      Tensor<T, D> const& out_grad, LossOptions const& options = {}) {
+        return mse_grad(exec, x, y, out_grad, options);
     }
 };
 
@@ -40404,9 +39819,7 @@ struct CosineGradStep {
         return {of.xy(row), of.xx(row), of.yy(row), row * width, row, scaled};
     }
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void at(Row const& row, std::size_t column) const {
+    ROWAN_FORMULA void at(Row const& row, std::size_t column) const {
         std::size_t const i = row.at + column;
         V a = load<V>(x + i), b = load<V>(y + i);
         if constexpr (ProductsOfRows<S>::scales) {
@@ -40422,14 +39835,10 @@ struct CosineGradStep {
     }
 
 private:
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V x_slope(Row const& row, V const& a, V const& b) {
+    ROWAN_FORMULA static V x_slope(Row const& row, V const& a, V const& b) {
         return product(V(row.other), b) - product(V(row.of_x), a);
     }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V y_slope(Row const& row, V const& a, V const& b) {
+    ROWAN_FORMULA static V y_slope(Row const& row, V const& a, V const& b) {
         return product(V(row.other), a) - product(V(row.of_y), b);
     }
 };
@@ -40443,11 +39852,7 @@ namespace rowan::inline v0 {
 /// The settings of cosine_similarity.
 struct CosineOptions {
     double epsilon = 1e-8;  ///< norms below it count as it, above 0
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"epsilon", &CosineOptions::epsilon});
-    }
+    ROWAN_OPTIONS(CosineOptions, epsilon)
 };
 
 namespace detail {
@@ -40457,7 +39862,7 @@ constexpr void check_cosine(CosineOptions const& options) {
     if (!(options.epsilon > 0)) throw ValueError("epsilon", options.epsilon, "a positive number");
 }
 
-/// The same, and epsilon must be positive in dtype<T>::sum too.
+/// Checks that epsilon is finite, and positive in dtype<T>::sum, too.
 template <class T>
 void check_cosine(CosineOptions const& options) {
     check_cosine(options);
@@ -40468,11 +39873,11 @@ void check_cosine(CosineOptions const& options) {
 }  // namespace detail
 
 /// x · y / (max(|x|, epsilon) · max(|y|, epsilon)) for the rows of x and y, as in PyTorch, and at most 1; computed in
-/// dtype<T>::sum. Row sums are formed in 16 interleaved partial sums. Right for all finite rows if this type is float or
-/// double: a row whose squares might overflow or vanish is scaled by a power of two.
+/// dtype<T>::sum. Row sums are formed in 16 interleaved partial sums. Right for all finite rows if this type is float
+/// or double: a row whose squares might overflow or vanish is scaled by a power of two.
 /// shapes   x [n, width], y [n, width] -> [n, 1]
-/// errors   ValueError if epsilon is not finite or, in dtype<T>::sum, not above 0; ShapeError if x is not a matrix or the
-///          shapes differ
+/// errors   ValueError if epsilon is not finite or, in dtype<T>::sum, not above 0; ShapeError if x is not a matrix or
+///          the shapes differ
 /// cost     two reads of both, and four more of rows that are scaled; the same bits for any number of threads
 template <class T, device D>
 Tensor<T, D> cosine_similarity(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
@@ -40649,11 +40054,7 @@ namespace rowan::inline v0 {
 struct LayerNormOptions {
     std::int64_t begin_axis = -1;  ///< the first axis that is normalised, Paddle's begin_norm_axis; -1 is the last one
     double epsilon = 1e-5;         ///< added to the variance
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"begin_axis", &LayerNormOptions::begin_axis}, field{"epsilon", &LayerNormOptions::epsilon});
-    }
+    ROWAN_OPTIONS(LayerNormOptions, begin_axis, epsilon)
 };
 
 namespace detail {
@@ -40717,7 +40118,7 @@ Tensor<T, D> normalised_rows(D const& exec, Tensor<T, D> const& x, Tensor<T, D> 
     auto out = new_tensor<T>(exec, x.shape());
     auto numbers = ElementLoops<D>::template scratch<S>(exec, rows.n * 2);
     NormOfRows<T> const norm{x.data(), numbers.data(), 2, rows.width, options.epsilon};
-    RowPasses<D>::template run<S>(
+    MatrixSums<D>::template of_rows<S>(
         exec, rows.n, rows.width,
         ScaleAndShift<NormOfRows<T>, T>{norm, scale == nullptr ? nullptr : scale->data(),
                                         shift == nullptr ? nullptr : shift->data(), out.data()},
@@ -40741,7 +40142,11 @@ Tensor<T, D> layer_norm(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const
                         LayerNormOptions const& options = {}) {
     return detail::normalised_rows(exec, x, &scale, &shift, options);
 }
-/// The same without scale and shift.
+/// Normalises each row: (x - mean) / √(variance + epsilon), as layer_norm with scale and shift (Ba et al. 2016).
+/// shapes   x [n, ...] -> [n, ...]
+/// errors   ShapeError if the rank of x is below 2; ValueError if begin_axis is 0 or not an axis of x, or epsilon is
+///          negative or not finite
+/// cost     one read of x, which stays in the cache for the second and third pass over a row, and one write
 template <class T, device D>
 Tensor<T, D> layer_norm(D const& exec, Tensor<T, D> const& x, LayerNormOptions const& options = {}) {
     return detail::normalised_rows<T, D>(exec, x, nullptr, nullptr, options);
@@ -40774,9 +40179,9 @@ Tensor<T, D> layer_norm_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> 
     auto numbers = detail::ElementLoops<D>::template scratch<S>(exec, rows.n * 4);
     detail::NormOfRows<T> const norm{x.data(), numbers.data(), 4, rows.width, options.epsilon};
     detail::GradOfRows<T> const grad{norm, scale.data(), out_grad.data(), x_grad.data()};
-    detail::RowPasses<D>::template run<S>(exec, rows.n, rows.width, grad, detail::MeanOfRow<T>{norm},
-                                          detail::VarianceOfRow<T>{norm}, detail::MeanOfGrad<T>{grad},
-                                          detail::MeanOfGradByNorm<T>{grad});
+    detail::MatrixSums<D>::template of_rows<S>(exec, rows.n, rows.width, grad, detail::MeanOfRow<T>{norm},
+                                               detail::VarianceOfRow<T>{norm}, detail::MeanOfGrad<T>{grad},
+                                               detail::MeanOfGradByNorm<T>{grad});
     return x_grad;
 }
 
@@ -40796,8 +40201,8 @@ std::tuple<Tensor<T, D>, Tensor<T, D>> layer_norm_param_grad(D const& exec, Tens
     auto scale_grad = detail::new_tensor<T>(exec, rows.tail), shift_grad = detail::new_tensor<T>(exec, rows.tail);
     auto numbers = detail::ElementLoops<D>::template scratch<S>(exec, rows.n * 2);
     detail::NormOfRows<T> const norm{x.data(), numbers.data(), 2, rows.width, options.epsilon};
-    detail::RowPasses<D>::template run<S>(exec, rows.n, rows.width, detail::NoStep{}, detail::MeanOfRow<T>{norm},
-                                          detail::VarianceOfRow<T>{norm});
+    detail::MatrixSums<D>::template of_rows<S>(exec, rows.n, rows.width, detail::NoStep{}, detail::MeanOfRow<T>{norm},
+                                               detail::VarianceOfRow<T>{norm});
     detail::column_sums<S>(exec, rows.n, rows.width, detail::TimesNorm<detail::NormOfRows<T>, T>{norm, out_grad.data()},
                            scale_grad.data());
     detail::column_sums<S>(exec, rows.n, rows.width, detail::MatrixElement<T>{out_grad.data(), rows.width},
@@ -40877,103 +40282,97 @@ struct layer_norm_op : detail::builtin_op<slots<slot::x, slot::w, slot::b>, slot
 
 }  // namespace rowan::inline v0
 
-// rowan/op/norm/softmax.hpp: softmax, the softmax along an axis of a tensor.
+// rowan/op/detail/softmax_rows.hpp: softmax and log_softmax along an axis, from their rules of rows, and their operators.
 
 namespace rowan::inline v0 {
 
 /// The settings of softmax and log_softmax.
 struct SoftmaxOptions {
-    std::int64_t axis = -1;  ///< the axis of the classes; a negative one counts from the end
+    std::optional<std::int64_t> axis = {};  ///< the axis of the classes, from the end if negative; default the last one
+    ROWAN_OPTIONS(SoftmaxOptions, axis)
 };
 
-/// exp(x - max) / Σ exp(x - max) along an axis, by default row by row, computed in dtype<T>::sum and narrowed once;
-/// user-defined types need an `exp` that ADL finds. Sums are formed in 16 interleaved partial sums. A row is NaN if it
-/// contains a NaN or its maximum is infinite. Goodfellow et al.: Deep Learning, 2016, section 4.1.
-/// shapes   x [...] -> [...]
-/// errors   ShapeError if x has rank 0; IndexError if the axis is not in [-rank, rank)
-/// cost     two reads of x and one write of the result, temporary memory of one row per thread, or of 80 rows; x and the
-///          result may be transposed if the axis is not the last one; the same bits for any number of threads
-template <class T, device D>
-Tensor<T, D> softmax(D const& exec, Tensor<T, D> const& x, SoftmaxOptions const& options = {}) {
-    static_assert(floating_element<T>, "rowan::softmax: x must have a floating-point type: convert it");
-    detail::ClassRows<T, D> const c("x", x, options.axis, 1);
-    detail::ElementLoops<D>::check(exec, x);
-    if constexpr (std::same_as<D, Cpu>) {
-        if (std::size_t const inner = detail::product_from(x.shape(), c.axis + 1); inner >= 16) {
-            auto out = detail::new_tensor<T>(exec, x.shape());
-            if (out.size() != 0)
-                detail::MatrixRows<D>::softmax_apart(exec, c.n / inner, c.classes, inner, x.data(), out.data());
-            return out;
-        }
+namespace detail {
+
+/// The results of a rule of rows, such as softmax_rule, along an axis of x.
+template <class Rule, class T, class D>
+Tensor<T, D> softmax_rows(D const& exec, Tensor<T, D> const& x, SoftmaxOptions const& options) {
+    Rule::template check_type<T>();
+    ClassRows<T, D> const c("x", x, options.axis.value_or(-1), 1);
+    ElementLoops<D>::check(exec, x);
+    return MatrixRows<D>::template along<Rule>(exec, c, x);
+}
+
+/// The gradient of x from the results and their gradients.
+template <class Rule, class T, class D>
+Tensor<T, D> softmax_rows_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad,
+                               SoftmaxOptions const& options) {
+    Rule::template check_type<T>();
+    ClassRows<T, D> const c("out", out, options.axis.value_or(-1), 1);
+    check_same_shape("out_grad", out_grad, out);
+    ElementLoops<D>::check(exec, out, out_grad);
+    auto const write = [&](T const* y, T const* g, T* to) {
+        MatrixRows<D>::template slopes<Rule>(exec, c.n, c.classes, y, g, to);
+    };
+    return c.map(exec, write, out, out_grad);
+}
+
+/// The axis of a tensor in a net. A tensor of rank 1 needs one.
+/// errors   ShapeError if x has a rank below 2, or with an axis below 1; IndexError if the axis is not in [-rank, rank)
+constexpr std::size_t softmax_axis(char const* field, VarSpec const& x, SoftmaxOptions const& options) {
+    spec::dense(field, x);
+    options.axis ? spec::has_rows(field, x) : spec::rows_of_elements(field, x);
+    return checked_axis(options.axis.value_or(-1), x.dims.size());
+}
+
+struct out_suffix {
+    static constexpr std::string_view name = ": out";
+};
+
+/// The gradient operator of a softmax_rows_op.
+template <class Rule>
+struct softmax_rows_grad_op
+    : operator_of<slots<slot::out, grad_of<slot::out>>, slots<grad_of<slot::x>>, SoftmaxOptions> {
+    static constexpr std::string_view name = joined_name<Rule, grad_op_suffix>::value;
+
+    static constexpr unsigned row_inputs(VarSpec const& out, VarSpec const&, SoftmaxOptions const& options = {}) {
+        return softmax_axis("out", out, options) == 0 ? 0 : 0b11;
     }
-    auto const rows = c.rows(exec, x);
-    auto out = c.template new_rows<T>(exec);
-    if (out.size() != 0)
-        detail::MatrixRows<D>::softmax(exec, c.n, c.classes, rows.data(), out.data(), detail::NoRowLoss{});
-    return c.back(exec, std::move(out));
-}
 
-/// The gradient of x from the result and its gradient: out · (out_grad - Σ out · out_grad) along the axis.
-/// shapes   both [...] -> [...]
-/// errors   ShapeError if out has rank 0 or the shapes differ; IndexError if the axis is not in [-rank, rank)
-/// cost     two reads of both and one write of the result, temporary memory of one row per thread; all are transposed
-///          if the axis is not the last one
-template <class T, device D>
-Tensor<T, D> softmax_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad,
-                          SoftmaxOptions const& options = {}) {
-    static_assert(floating_element<T>, "rowan::softmax_grad: out must have a floating-point type");
-    detail::ClassRows<T, D> const c("out", out, options.axis, 1);
-    detail::check_same_shape("out_grad", out_grad, out);
-    detail::ElementLoops<D>::check(exec, out, out_grad);
-    auto const rows = c.rows(exec, out), grads = c.rows(exec, out_grad);
-    auto x_grad = c.template new_rows<T>(exec);
-    if (out.size() != 0)
-        detail::MatrixRows<D>::softmax_grad(exec, c.n, c.classes, rows.data(), grads.data(), x_grad.data());
-    return c.back(exec, std::move(x_grad));
-}
-
-template <class T, class Device>
-Tensor<T, Device> softmax(Tensor<T, Device> const& x, SoftmaxOptions const& options = {}) {
-    return softmax(x.device(), x, options);
-}
-template <class T, class Device>
-Tensor<T, Device> softmax_grad(Tensor<T, Device> const& out, Tensor<T, Device> const& out_grad,
-                               SoftmaxOptions const& options = {}) {
-    return softmax_grad(out.device(), out, out_grad, options);
-}
-
-struct softmax_grad_op : operator_of<slots<slot::out, grad_of<slot::out>>, slots<grad_of<slot::x>>> {
-    static constexpr std::string_view name = "softmax_grad";
-    static constexpr unsigned row_inputs = 0b11;
-
-    static constexpr VarSpec infer(VarSpec const& out, VarSpec const& out_grad) {
-        spec::rows_of_elements("softmax_grad: out", out);
-        return spec::elementwise("softmax_grad: out@GRAD", out_grad, out);
+    static constexpr VarSpec infer(VarSpec const& out, VarSpec const& out_grad, SoftmaxOptions const& options = {}) {
+        softmax_axis(joined_name<softmax_rows_grad_op, out_suffix>::value.data(), out, options);
+        return spec::elementwise(joined_name<softmax_rows_grad_op, out_grad_suffix>::value.data(), out_grad, out);
     }
 
     template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad) {
-        return softmax_grad(exec, out, out_grad);
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad,
+                            SoftmaxOptions const& options = {}) {
+        return softmax_rows_grad<Rule>(exec, out, out_grad, options);
     }
 };
 
-/// The softmax along the last axis of a tensor of rank 2 or more, see softmax.
-struct softmax_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
-    static constexpr std::string_view name = "softmax";
-    static constexpr std::string_view brief = "exp(x) / the sum of exp of the row, or along an axis.";
-    static constexpr unsigned row_inputs = 0b1;
-    using grad = grad_rule<softmax_grad_op>;
+/// The operator of a rule of rows along an axis.
+template <class Rule, class Gradient>
+struct softmax_rows_op : builtin_op<slots<slot::x>, slots<slot::out>, SoftmaxOptions> {
+    static constexpr std::string_view name = Rule::name, brief = Rule::brief;
+    using grad = grad_rule<Gradient>;
 
-    static constexpr VarSpec infer(VarSpec const& x) {
-        spec::rows_of_elements("softmax: x", x);
+    static constexpr unsigned row_inputs(VarSpec const& x, SoftmaxOptions const& options = {}) {
+        return softmax_axis("x", x, options) == 0 ? 0 : 0b1;
+    }
+
+    static constexpr VarSpec infer(VarSpec const& x, SoftmaxOptions const& options = {}) {
+        softmax_axis(joined_name<Rule, x_suffix>::value.data(), x, options);
         return x;
     }
 
     template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x) {
-        return softmax(exec, x);
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, SoftmaxOptions const& options = {}) {
+        return softmax_rows<Rule>(exec, x, options);
     }
 };
+
+}  // namespace detail
 
 }  // namespace rowan::inline v0
 
@@ -40984,39 +40383,22 @@ namespace rowan::inline v0 {
 /// x - max - log(Σ exp(x - max)) along an axis, by default row by row: the logarithm of softmax, finite where the
 /// probability underflows. Computed in dtype<T>::sum and narrowed once; user-defined types need `exp` and `log` that ADL
 /// finds. Sums are formed in 16 interleaved partial sums. A row is NaN if it contains a NaN or its maximum is infinite.
-/// The precision on Cuda is that of its `log`.
 /// shapes   x [...] -> [...]
 /// errors   ShapeError if x has rank 0; IndexError if the axis is not in [-rank, rank)
-/// cost     two reads of x and one write of the result, temporary memory of one row per thread; x and the result are
-///          transposed if the axis is not the last one; the same bits for any number of threads
+/// cost     as softmax
 template <class T, device D>
 Tensor<T, D> log_softmax(D const& exec, Tensor<T, D> const& x, SoftmaxOptions const& options = {}) {
-    static_assert(floating_element<T>, "rowan::log_softmax: x must have a floating-point type: convert it");
-    detail::ClassRows<T, D> const c("x", x, options.axis, 1);
-    detail::ElementLoops<D>::check(exec, x);
-    auto const rows = c.rows(exec, x);
-    auto out = c.template new_rows<T>(exec);
-    if (out.size() != 0) detail::MatrixRows<D>::log_softmax(exec, c.n, c.classes, rows.data(), out.data());
-    return c.back(exec, std::move(out));
+    return detail::softmax_rows<detail::log_softmax_rule>(exec, x, options);
 }
 
 /// The gradient of x from the result and its gradient: out_grad - exp(out) · Σ out_grad along the axis.
 /// shapes   both [...] -> [...]
 /// errors   ShapeError if out has rank 0 or the shapes differ; IndexError if the axis is not in [-rank, rank)
-/// cost     two reads of both and one write of the result, temporary memory of one row per thread; all are transposed
-///          if the axis is not the last one
+/// cost     as softmax_grad
 template <class T, device D>
 Tensor<T, D> log_softmax_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad,
                               SoftmaxOptions const& options = {}) {
-    static_assert(floating_element<T>, "rowan::log_softmax_grad: out must have a floating-point type");
-    detail::ClassRows<T, D> const c("out", out, options.axis, 1);
-    detail::check_same_shape("out_grad", out_grad, out);
-    detail::ElementLoops<D>::check(exec, out, out_grad);
-    auto const rows = c.rows(exec, out), grads = c.rows(exec, out_grad);
-    auto x_grad = c.template new_rows<T>(exec);
-    if (out.size() != 0)
-        detail::MatrixRows<D>::log_softmax_grad(exec, c.n, c.classes, rows.data(), grads.data(), x_grad.data());
-    return c.back(exec, std::move(x_grad));
+    return detail::softmax_rows_grad<detail::log_softmax_rule>(exec, out, out_grad, options);
 }
 
 template <class T, class Device>
@@ -41029,38 +40411,54 @@ Tensor<T, Device> log_softmax_grad(Tensor<T, Device> const& out, Tensor<T, Devic
     return log_softmax_grad(out.device(), out, out_grad, options);
 }
 
-struct log_softmax_grad_op : operator_of<slots<slot::out, grad_of<slot::out>>, slots<grad_of<slot::x>>> {
-    static constexpr std::string_view name = "log_softmax_grad";
-    static constexpr unsigned row_inputs = 0b11;
+struct log_softmax_grad_op : detail::softmax_rows_grad_op<detail::log_softmax_rule> {};
 
-    static constexpr VarSpec infer(VarSpec const& out, VarSpec const& out_grad) {
-        spec::rows_of_elements("log_softmax_grad: out", out);
-        return spec::elementwise("log_softmax_grad: out@GRAD", out_grad, out);
-    }
+/// See log_softmax. A tensor of rank 1 needs an axis.
+struct log_softmax_op : detail::softmax_rows_op<detail::log_softmax_rule, log_softmax_grad_op> {};
 
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad) {
-        return log_softmax_grad(exec, out, out_grad);
-    }
-};
+}  // namespace rowan::inline v0
 
-/// The same along the last axis of a tensor of rank 2 or more, see log_softmax.
-struct log_softmax_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
-    static constexpr std::string_view name = "log_softmax";
-    static constexpr std::string_view brief = "The logarithms of softmax, also where its elements underflow.";
-    static constexpr unsigned row_inputs = 0b1;
-    using grad = grad_rule<log_softmax_grad_op>;
+// rowan/op/norm/softmax.hpp: softmax, the softmax along an axis of a tensor.
 
-    static constexpr VarSpec infer(VarSpec const& x) {
-        spec::rows_of_elements("log_softmax: x", x);
-        return x;
-    }
+namespace rowan::inline v0 {
 
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x) {
-        return log_softmax(exec, x);
-    }
-};
+/// exp(x - max) / Σ exp(x - max) along an axis, by default row by row, computed in dtype<T>::sum and narrowed once;
+/// user-defined types need an `exp` that ADL finds. Sums are formed in 16 interleaved partial sums. A row is NaN if it
+/// contains a NaN or its maximum is infinite. Goodfellow et al.: Deep Learning, 2016, section 4.1.
+/// shapes   x [...] -> [...]
+/// errors   ShapeError if x has rank 0; IndexError if the axis is not in [-rank, rank)
+/// cost     two reads of x and one write of the result, temporary memory of one row per thread, or of 80 rows; x and the
+///          result may be transposed if the axis is not the last one; the same bits for any number of threads
+template <class T, device D>
+Tensor<T, D> softmax(D const& exec, Tensor<T, D> const& x, SoftmaxOptions const& options = {}) {
+    return detail::softmax_rows<detail::softmax_rule>(exec, x, options);
+}
+
+/// The gradient of x from the result and its gradient: out · (out_grad - Σ out · out_grad) along the axis.
+/// shapes   both [...] -> [...]
+/// errors   ShapeError if out has rank 0 or the shapes differ; IndexError if the axis is not in [-rank, rank)
+/// cost     two reads of both and one write of the result, temporary memory of one row per thread; all are transposed
+///          if the axis is not the last one
+template <class T, device D>
+Tensor<T, D> softmax_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad,
+                          SoftmaxOptions const& options = {}) {
+    return detail::softmax_rows_grad<detail::softmax_rule>(exec, out, out_grad, options);
+}
+
+template <class T, class Device>
+Tensor<T, Device> softmax(Tensor<T, Device> const& x, SoftmaxOptions const& options = {}) {
+    return softmax(x.device(), x, options);
+}
+template <class T, class Device>
+Tensor<T, Device> softmax_grad(Tensor<T, Device> const& out, Tensor<T, Device> const& out_grad,
+                               SoftmaxOptions const& options = {}) {
+    return softmax_grad(out.device(), out, out_grad, options);
+}
+
+struct softmax_grad_op : detail::softmax_rows_grad_op<detail::softmax_rule> {};
+
+/// See softmax. A tensor of rank 1 needs an axis.
+struct softmax_op : detail::softmax_rows_op<detail::softmax_rule, softmax_grad_op> {};
 
 }  // namespace rowan::inline v0
 
@@ -41071,28 +40469,20 @@ namespace rowan::inline v0::detail {
 
 /// to *= from
 struct multiply_lanes {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& from, V& to) const {
-        to = product(to, from);
-    }
+    ROWAN_FORMULA void operator()(V const& from, V& to) const { to = product(to, from); }
 };
 
 /// x, or `other` where x is zero
 struct UnlessZero {
     double other;
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x) const {
+    ROWAN_FORMULA V operator()(V const& x) const {
         return choose(same_or_nan(x, constant<V>(0.0)), constant<V>(other), x);
     }
 };
 
 /// 1 where x is zero, else 0
 struct IsZero {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x) const {
+    ROWAN_FORMULA V operator()(V const& x) const {
         return choose(same_or_nan(x, constant<V>(0.0)), constant<V>(1.0), constant<V>(0.0));
     }
 };
@@ -41100,18 +40490,14 @@ struct IsZero {
 /// x where `count` is `wanted`, else 0
 struct WhereCount {
     double wanted;
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x, V const& count) const {
+    ROWAN_FORMULA V operator()(V const& x, V const& count) const {
         return choose(same_or_nan(count, constant<V>(wanted)), x, constant<V>(0.0));
     }
 };
 
 /// The gradient of a product: `all` / x, or `others` where x is zero.
 struct ShareOfProduct {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x, V const& all, V const& others) const {
+    ROWAN_FORMULA V operator()(V const& x, V const& all, V const& others) const {
         return choose(same_or_nan(x, constant<V>(0.0)), others, quotient(all, UnlessZero{1}(x)));
     }
 };
@@ -41247,9 +40633,7 @@ namespace rowan::inline v0::detail {
 /// to = the more extreme one of both; the first one of equal ones, the first NaN
 template <bool greatest>
 struct keep_extreme {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& from, V& to) const {
+    ROWAN_FORMULA void operator()(V const& from, V& to) const {
         to = choose(more_extreme<greatest>{}(from, to), from, to);
     }
 };
@@ -41257,27 +40641,19 @@ struct keep_extreme {
 /// x / n
 struct DividedBy {
     double n;
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x) const {
-        return quotient(x, constant<V>(n));
-    }
+    ROWAN_FORMULA V operator()(V const& x) const { return quotient(x, constant<V>(n)); }
 };
 
 /// 1 where x is the result, else 0
 struct IsResult {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x, V const& result, V const&) const {
+    ROWAN_FORMULA V operator()(V const& x, V const& result, V const&) const {
         return choose(same_or_nan(x, result), constant<V>(1.0), constant<V>(0.0));
     }
 };
 
 /// The gradient of an extremum: its share where x is the result, else 0.
 struct ShareOfResult {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x, V const& result, V const& share) const {
+    ROWAN_FORMULA V operator()(V const& x, V const& result, V const& share) const {
         return choose(same_or_nan(x, result), share, constant<V>(0.0));
     }
 };
@@ -41302,9 +40678,7 @@ struct SpreadStep {
         std::size_t const sum = rows.offsets[1](i), first = i * rows.width;
         return {x + first, a + sum, b + sum, to + first};
     }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void at(Row const& row, std::size_t column) const {
+    ROWAN_FORMULA void at(Row const& row, std::size_t column) const {
         if (rows.one[1]) {
             store(map(load<V>(row.x + column), V(load<S>(row.a)), V(load<S>(row.b))), row.to + column);
         } else {
@@ -41329,8 +40703,7 @@ Tensor<T, D> spread(D const& exec, Map const& map, Tensor<T, D> const& x, std::a
     throw ShapeError("x.shape()", shape, "at least one element for each result");
 }
 
-/// What a reduction computes: `of` writes the results, `of_none` returns those of a tensor without elements, and `grad`
-/// the gradient of the elements.
+/// The rule of reduce_mean, see reduce_op.
 struct axis_means {
     static constexpr std::string_view name = "reduce_mean";
     static constexpr std::string_view brief =
@@ -41467,34 +40840,6 @@ struct axis_extremes {
     }
 };
 
-/// The reduction of x by a rule along the axes of the options.
-template <class Rule, class T, class D>
-Tensor<T, D> fold_along(D const& exec, Tensor<T, D> const& x, ReduceOptions const& options) {
-    ElementLoops<D>::check(exec, x);
-    auto const reduced = checked_axes(options.axes, x.dimension());
-    auto const shape = reduced_shape(x.shape(), reduced, options.keep_dims);
-    if (x.size() == 0) return Rule::of_none(exec, x, shape);
-    auto out = new_tensor<T>(exec, shape);
-    Rule::of(exec, reduction_of(x.shape(), reduced), x.data(), out.data());
-    return out;
-}
-
-/// Its gradient; `out`, the result, is used if Rule::reads_out.
-template <class Rule, class T, class D>
-Tensor<T, D> fold_along_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& out,
-                             Tensor<T, D> const& out_grad, ReduceOptions const& options) {
-    ElementLoops<D>::check(exec, x, out, out_grad);
-    auto const reduced = checked_axes(options.axes, x.dimension());
-    auto const shape = reduced_shape(x.shape(), reduced, options.keep_dims);
-    auto const check = [&](char const* field, Tensor<T, D> const& of) {
-        if (of.shape() != shape) throw ShapeError(field, shape_text(of.shape()), shape_text(shape));
-    };
-    check("out_grad.shape()", out_grad);
-    if (Rule::reads_out) check("out.shape()", out);
-    if (x.size() == 0) return Tensor<T, D>::zeros(exec, x.shape());
-    return Rule::grad(exec, x, out.data(), out_grad, reduced);
-}
-
 }  // namespace rowan::inline v0::detail
 
 // rowan/op/detail/axis_lanes.hpp: each_lane_along, which processes the lanes of a tensor along one of its axes.
@@ -41538,11 +40883,7 @@ namespace rowan::inline v0 {
 struct ArgmaxOptions {
     std::int64_t axis = -1;  ///< negative values count from the end
     bool keep_dims = false;  ///< whether the result has a dim of 1 for the axis
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"axis", &ArgmaxOptions::axis}, field{"keep_dims", &ArgmaxOptions::keep_dims});
-    }
+    ROWAN_OPTIONS(ArgmaxOptions, axis, keep_dims)
 };
 
 namespace detail {
@@ -41665,11 +41006,7 @@ namespace rowan::inline v0 {
 struct ArgsortOptions {
     std::int64_t axis = -1;   ///< negative values count from the end
     bool descending = false;  ///< whether the greatest element comes first
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"axis", &ArgsortOptions::axis}, field{"descending", &ArgsortOptions::descending});
-    }
+    ROWAN_OPTIONS(ArgsortOptions, axis, descending)
 };
 
 namespace detail {
@@ -41818,12 +41155,7 @@ struct CumsumOptions {
     std::int64_t axis = -1;  ///< negative values count from the end
     bool exclusive = false;  ///< whether the element itself is left out of its sum
     bool reverse = false;    ///< whether to sum from the end
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"axis", &CumsumOptions::axis}, field{"exclusive", &CumsumOptions::exclusive},
-                     field{"reverse", &CumsumOptions::reverse});
-    }
+    ROWAN_OPTIONS(CumsumOptions, axis, exclusive, reverse)
 };
 
 namespace detail {
@@ -41856,12 +41188,12 @@ struct SumLanes {
 
 }  // namespace detail
 
-/// The running sums along an axis: each element is replaced by the sum of those up to it. They are formed in order in
-/// dtype<T>::sum, those of floats and of 16-bit elements in double, and each is narrowed once: the sums of n floats
-/// have an error of half a last bit and n · 2^-53 · Σ|x|.
+/// The running sums along an axis: each element becomes the sum of all elements up to it.
 ///     cumsum([1 2 3])                                           ->   [1 3 6]
 ///     cumsum([1 2 3], {.exclusive = true})                      ->   [0 1 3]
 ///     cumsum([1 2 3], {.exclusive = true, .reverse = true})     ->   [5 3 0]
+/// Sums are formed in order: of floats and 16-bit elements in double, of other types in dtype<T>::sum. Each is rounded
+/// to T once. So a sum of n floats has an error of at most half a last bit and n · 2^-53 · Σ|x|.
 /// shapes   x [...] -> [...]
 /// errors   IndexError if the axis is not in [-rank, rank)
 /// cost     one read of x and one write of the result; a thread sums whole lanes
@@ -41885,21 +41217,6 @@ template <class X>
 requires detail::tensor_argument<X>
 auto cumsum(X&& x, CumsumOptions options) { return cumsum(x.device(), x, options); }
 
-/// The gradient of x: the running sums of that of the result from the other end.
-struct cumsum_grad_op : operator_of<slots<grad_of<slot::out>>, slots<grad_of<slot::x>>, CumsumOptions> {
-    static constexpr std::string_view name = "cumsum_grad";
-
-    static constexpr bool row_wise(CumsumOptions const& options) { return options.axis > 0; }
-
-    static constexpr VarSpec infer(VarSpec const& out_grad, CumsumOptions const& = {}) { return out_grad; }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& out_grad, CumsumOptions options = {}) {
-        options.reverse = !options.reverse;
-        return cumsum(exec, out_grad, options);
-    }
-};
-
 /// See cumsum.
 struct cumsum_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, CumsumOptions> {
     static constexpr std::string_view name = "cumsum";
@@ -41908,7 +41225,7 @@ struct cumsum_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, CumsumOp
     static constexpr CumsumOptions normal(VarSpec const& x, CumsumOptions const& options) {
         return detail::axes_from_first(x.dims.size(), options);
     }
-    using grad = grad_rule<cumsum_grad_op>;
+    using grad = gradient<cumsum_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr bool row_wise(CumsumOptions const& options) { return options.axis > 0; }
 
@@ -41921,6 +41238,13 @@ struct cumsum_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, CumsumOp
     template <class T, class D>
     static Tensor<T, D> run(D exec, Tensor<T, D> const& x, CumsumOptions const& options = {}) {
         return cumsum(exec, x, options);
+    }
+
+    /// The gradient of x: the running sums of that of the result from the other end.
+    template <class T, class D>
+    static Tensor<T, D> backward(D exec, Tensor<T, D> const& out_grad, CumsumOptions options = {}) {
+        options.reverse = !options.reverse;
+        return cumsum(exec, out_grad, options);
     }
 };
 
@@ -41989,56 +41313,6 @@ template <class T, class Device>
 Tensor<T, Device> reduce_prod(Tensor<T, Device> const& x, ReduceOptions const& options = {}) {
     return reduce_prod(x.device(), x, options);
 }
-
-/// The gradient of x in a reduce_op. Of a mean: each element gets its share. Of a maximum or minimum: the elements that
-/// equal the result get equal shares (those that are NaN if it is NaN), as in PyTorch's amax. Of a product: each
-/// element gets the product of the others, also if elements are zero or infinite: the product of all, divided by the
-/// element. It is right also where the product of all is not a number of T.
-template <class Rule>
-struct reduce_grad_op : operator_of<std::conditional_t<Rule::reads_out, slots<slot::x, slot::out, grad_of<slot::out>>,
-                                                       slots<slot::x, grad_of<slot::out>>>,
-                                    slots<grad_of<slot::x>>, ReduceOptions> {
-    static constexpr std::string_view name = detail::joined_name<Rule, detail::grad_op_suffix>::value;
-
-    template <class... Spec>
-    static constexpr VarSpec infer(VarSpec const& x, Spec const&...) {
-        return x;
-    }
-
-    template <class T, class D>
-    requires(Rule::reads_out) static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& out,
-                                                      Tensor<T, D> const& out_grad, ReduceOptions const& options = {}) {
-        return detail::fold_along_grad<Rule>(exec, x, out, out_grad, options);
-    }
-    template <class T, class D>
-    requires(!Rule::reads_out) static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& out_grad,
-                                                       ReduceOptions const& options = {}) {
-        return detail::fold_along_grad<Rule>(exec, x, out_grad, out_grad, options);
-    }
-};
-
-/// A reduction along axes.
-template <class Rule>
-struct reduce_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ReduceOptions> {
-    static constexpr std::string_view name = Rule::name, brief = Rule::brief;
-    static constexpr Elements elements = Rule::elements;
-    static constexpr ReduceOptions normal(VarSpec const& x, ReduceOptions const& options) {
-        return detail::axes_from_first(x.dims.size(), options);
-    }
-    using grad = grad_rule<reduce_grad_op<Rule>>;
-
-    static constexpr bool row_wise(ReduceOptions const& options) { return reduce_sum_op::row_wise(options); }
-    static constexpr bool row_output(ReduceOptions const& options) { return reduce_sum_op::row_wise(options); }
-
-    static constexpr VarSpec infer(VarSpec const& x, ReduceOptions const& options = {}) {
-        return detail::reduced_spec(detail::joined_name<Rule, detail::x_suffix>::value.data(), x, options);
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, ReduceOptions const& options = {}) {
-        return detail::fold_along<Rule>(exec, x, options);
-    }
-};
 
 using reduce_mean_op = reduce_op<detail::axis_means>;           ///< See reduce_mean.
 using reduce_max_op = reduce_op<detail::axis_extremes<true>>;   ///< See reduce_max.
@@ -42137,11 +41411,7 @@ namespace rowan::inline v0 {
 /// The settings of top_k.
 struct TopKOptions {
     std::int64_t k = 1;  ///< the number of elements of each row
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"k", &TopKOptions::k});
-    }
+    ROWAN_OPTIONS(TopKOptions, k)
 };
 
 namespace detail {
@@ -42220,43 +41490,13 @@ std::tuple<Tensor<T, Device>, Tensor<std::int64_t, Device>> top_k(Tensor<T, Devi
     return top_k(x.device(), x, options);
 }
 
-/// The gradient of x: that of the values at their positions, and zeros.
-struct top_k_grad_op : operator_of<slots<slot::x, slot::ids, grad_of<slot::out>>, slots<grad_of<slot::x>>> {
-    static constexpr std::string_view name = "top_k_grad";
-    static constexpr unsigned row_inputs = 0b111;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, VarSpec const&) { return x; }
-
-    /// errors   ShapeError if ids and out_grad differ in shape, or from x in a dim before the last; IndexError if an id
-    ///          is not in [0, n)
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<std::int64_t, D> const& ids,
-                            Tensor<T, D> const& out_grad) {
-        detail::ElementLoops<D>::check(exec, x, ids, out_grad);
-        detail::check_same_shape("ids", ids, out_grad);
-        auto like = x.shape();
-        if (!like.empty() && out_grad.dimension() == like.size()) like.back() = out_grad.shape().back();
-        if (x.dimension() == 0 || out_grad.shape() != like)
-            throw ShapeError("out_grad.shape()", detail::shape_text(out_grad.shape()),
-                             detail::shape_text(x.shape()).append(" except for the last dim"));
-        std::size_t const n = x.shape().back(), k = like.back();
-        detail::ElementLoops<D>::check_ids(exec, "ids", ids, static_cast<std::int64_t>(n));
-        auto x_grad = detail::new_tensor<T>(exec, x.shape());
-        if (n != 0)
-            detail::ElementLoops<D>::zero_rows(
-                exec, x.size() / n, n, x_grad.data(),
-                detail::ScatterInRow<T>{out_grad.data(), ids.data(), x_grad.data(), n, k});
-        return x_grad;
-    }
-};
-
 /// See top_k; x has a rank of 2 or more.
 struct top_k_op : detail::builtin_op<slots<slot::x>, slots<slot::out, slot::ids>, TopKOptions> {
     static constexpr std::string_view name = "top_k";
     static constexpr std::string_view brief =
         "The k greatest elements of rows, in descending order, and their positions.";
     static constexpr unsigned row_inputs = 0b1;
-    using grad = grad_rule<top_k_grad_op>;
+    using grad = gradient<top_k_op, uses<slot::x, slot::ids, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, TopKOptions const& options = {}) {
         spec::dense("top_k: x", x);
@@ -42274,6 +41514,29 @@ struct top_k_op : detail::builtin_op<slots<slot::x>, slots<slot::out, slot::ids>
     static std::tuple<Tensor<T, D>, Tensor<std::int64_t, D>> run(D exec, Tensor<T, D> const& x,
                                                                  TopKOptions const& options = {}) {
         return top_k(exec, x, options);
+    }
+
+    /// The gradient of x: that of the values at their positions, and zeros.
+    /// errors   ShapeError if ids and out_grad differ in shape, or from x in a dim before the last; IndexError if an id
+    ///          is not in [0, n)
+    template <class T, class D>
+    static Tensor<T, D> backward(D exec, Tensor<T, D> const& x, Tensor<std::int64_t, D> const& ids,
+                                 Tensor<T, D> const& out_grad) {
+        detail::ElementLoops<D>::check(exec, x, ids, out_grad);
+        detail::check_same_shape("ids", ids, out_grad);
+        auto like = x.shape();
+        if (!like.empty() && out_grad.dimension() == like.size()) like.back() = out_grad.shape().back();
+        if (x.dimension() == 0 || out_grad.shape() != like)
+            throw ShapeError("out_grad.shape()", detail::shape_text(out_grad.shape()),
+                             detail::shape_text(x.shape()).append(" except for the last dim"));
+        std::size_t const n = x.shape().back(), k = like.back();
+        detail::ElementLoops<D>::check_ids(exec, "ids", ids, static_cast<std::int64_t>(n));
+        auto x_grad = detail::new_tensor<T>(exec, x.shape());
+        if (n != 0)
+            detail::ElementLoops<D>::zero_rows(
+                exec, x.size() / n, n, x_grad.data(),
+                detail::ScatterInRow<T>{out_grad.data(), ids.data(), x_grad.data(), n, k});
+        return x_grad;
     }
 };
 
@@ -42322,11 +41585,7 @@ namespace rowan::inline v0 {
 /// The settings of drop_levels.
 struct DropLevelsOptions {
     std::optional<std::size_t> levels = {};  ///< the number of levels to drop; all by default
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"levels", &DropLevelsOptions::levels});
-    }
+    ROWAN_OPTIONS(DropLevelsOptions, levels)
 };
 
 /// The gradient of the rows, with the levels of x.
@@ -42371,11 +41630,7 @@ namespace rowan::inline v0 {
 /// The settings of edit_distance.
 struct EditDistanceOptions {
     bool normalized = false;  ///< whether a distance is divided by the length of y's sequence
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"normalized", &EditDistanceOptions::normalized});
-    }
+    ROWAN_OPTIONS(EditDistanceOptions, normalized)
 };
 
 namespace detail {
@@ -42675,11 +41930,7 @@ std::tuple<Tensor<T, D>, Tensor<T, D>> interleave_rows_grad(D const& exec, std::
 /// The settings of nonzero_rows.
 struct RowsWhereOptions {
     std::int64_t value = 1;  ///< 0 or 1
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"value", &RowsWhereOptions::value});
-    }
+    ROWAN_OPTIONS(RowsWhereOptions, value)
 };
 
 /// See nonzero_rows. There is an id for each first-level sequence of x, or for each row if it has no levels.
@@ -42824,25 +42075,13 @@ struct lod_from_offsets_op : detail::builtin_op<slots<slot::x, slot::offset>, sl
 
 namespace rowan::inline v0 {
 
-struct pick_sequences_grad_op : operator_of<slots<slot::x, slot::ids, grad_of<slot::out>>, slots<grad_of<slot::x>>> {
-    static constexpr std::string_view name = "pick_sequences_grad";
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, VarSpec const&) { return x; }
-
-    template <class T, id_type I, class D>
-    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<I, D> const& ids,
-                               LoDTensor<T, D> const& out_grad) {
-        return pick_sequences_grad(exec, out_grad.value(), x, ids.value());
-    }
-};
-
 /// See pick_sequences.
 struct pick_sequences_op : detail::builtin_op<slots<slot::x, slot::ids>, slots<slot::out>> {
     static constexpr std::string_view name = "pick_sequences";
     static constexpr std::string_view brief = "The sequences, or rows, of these numbers.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr bool row_output = false;
-    using grad = grad_rule<pick_sequences_grad_op>;
+    using grad = gradient<pick_sequences_op, uses<slot::x, slot::ids, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& ids) {
         spec::dense("pick_sequences: x", x);
@@ -42859,6 +42098,12 @@ struct pick_sequences_op : detail::builtin_op<slots<slot::x, slot::ids>, slots<s
     static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<I, D> const& ids) {
         return pick_sequences(exec, x, ids.value());
     }
+
+    template <class T, id_type I, class D>
+    static LoDTensor<T, D> backward(D exec, LoDTensor<T, D> const& x, LoDTensor<I, D> const& ids,
+                                    LoDTensor<T, D> const& out_grad) {
+        return pick_sequences_grad(exec, out_grad.value(), x, ids.value());
+    }
 };
 
 }  // namespace rowan::inline v0
@@ -42871,11 +42116,7 @@ namespace rowan::inline v0 {
 struct ReorderOptions {
     std::optional<std::size_t> level = {};  ///< the level of y whose lengths count; the last by default
     bool restore = false;                   ///< whether to move them back
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"level", &ReorderOptions::level}, field{"restore", &ReorderOptions::restore});
-    }
+    ROWAN_OPTIONS(ReorderOptions, level, restore)
 };
 
 namespace detail {
@@ -43207,7 +42448,7 @@ private:
             if (seen == 0) continue;
             map_lanes<S>([&]<class V>(V const& x) { return detail::product(x, V(scale)); }, seen, row, row);
             S const greatest = largest<S>(seen, row), total = exponentials<S>(seen, row, greatest, row_.data());
-            normalise<S>(seen, row_.data(), total, row);
+            map_lanes<S>([&]<class V>(V const& e) { return quotient(e, V(total)); }, seen, row_.data(), row);
             std::fill(row + seen, row + width, constant<S>(0.0));
         }
     }
@@ -43293,12 +42534,7 @@ struct SequenceAttentionOptions {
     std::int64_t heads = 1;  ///< the columns are divided into so many parts, each with weights of its own
     double scale = 0;        ///< the factor of the scores; 0: 1 / sqrt(columns of a head)
     bool causal = false;     ///< whether query i of a sequence sees only the first i + 1 keys
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"heads", &SequenceAttentionOptions::heads}, field{"scale", &SequenceAttentionOptions::scale},
-                     field{"causal", &SequenceAttentionOptions::causal});
-    }
+    ROWAN_OPTIONS(SequenceAttentionOptions, heads, scale, causal)
 };
 
 namespace detail {
@@ -43689,11 +42925,7 @@ namespace rowan::inline v0 {
 /// The settings of sequence_concat.
 struct SequenceConcatOptions {
     std::optional<std::size_t> level = {};  ///< the level whose sequences are concatenated; the last by default
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"level", &SequenceConcatOptions::level});
-    }
+    ROWAN_OPTIONS(SequenceConcatOptions, level)
 };
 
 /// Splits the gradient of the result into the gradients of the inputs.
@@ -43866,12 +43098,7 @@ struct SequenceContextOptions {
     std::int64_t start = 0;   ///< the first row of the window, relative to its own
     std::int64_t length = 1;  ///< the number of rows of the window
     double pad_value = 0;     ///< the elements outside of the sequence
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"start", &SequenceContextOptions::start}, field{"length", &SequenceContextOptions::length},
-                     field{"pad_value", &SequenceContextOptions::pad_value});
-    }
+    ROWAN_OPTIONS(SequenceContextOptions, start, length, pad_value)
 };
 
 namespace detail {
@@ -44102,11 +43329,7 @@ namespace rowan::inline v0 {
 /// The settings of sequence_erase.
 struct SequenceEraseOptions {
     std::vector<std::int64_t> tokens = {};  ///< the tokens to remove
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"tokens", &SequenceEraseOptions::tokens});
-    }
+    ROWAN_OPTIONS(SequenceEraseOptions, tokens)
 };
 
 /// See sequence_erase.
@@ -44138,27 +43361,7 @@ namespace rowan::inline v0 {
 /// The settings of sequence_expand.
 struct SequenceExpandOptions {
     std::optional<std::size_t> level = {};  ///< a level of y; the last by default
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"level", &SequenceExpandOptions::level});
-    }
-};
-
-struct sequence_expand_grad_op
-    : operator_of<slots<slot::x, slot::y, grad_of<slot::out>>, slots<grad_of<slot::x>>, SequenceExpandOptions> {
-    static constexpr std::string_view name = "sequence_expand_grad";
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, VarSpec const&,
-                                   SequenceExpandOptions const& = {}) {
-        return x;
-    }
-
-    template <class T, class U, class D>
-    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<U, D> const& y,
-                               LoDTensor<T, D> const& out_grad, SequenceExpandOptions const& options = {}) {
-        return sequence_expand_grad(exec, out_grad.value(), x, y.lod(), options.level);
-    }
+    ROWAN_OPTIONS(SequenceExpandOptions, level)
 };
 
 /// See sequence_expand; the levels are those of y.
@@ -44166,7 +43369,7 @@ struct sequence_expand_op : detail::builtin_op<slots<slot::x, slot::y>, slots<sl
     static constexpr std::string_view name = "sequence_expand";
     static constexpr std::string_view brief = "Row or sequence i of x for each element of sequence i of y.";
     static constexpr unsigned level_inputs = 0b10;
-    using grad = grad_rule<sequence_expand_grad_op>;
+    using grad = gradient<sequence_expand_op, uses<slot::x, slot::y, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, SequenceExpandOptions const& = {}) {
         spec::dense("sequence_expand: x", x);
@@ -44182,6 +43385,12 @@ struct sequence_expand_op : detail::builtin_op<slots<slot::x, slot::y>, slots<sl
     static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<U, D> const& y,
                                SequenceExpandOptions const& options = {}) {
         return sequence_expand(exec, x, y.lod(), options.level);
+    }
+
+    template <class T, class U, class D>
+    static LoDTensor<T, D> backward(D exec, LoDTensor<T, D> const& x, LoDTensor<U, D> const& y,
+                                    LoDTensor<T, D> const& out_grad, SequenceExpandOptions const& options = {}) {
+        return sequence_expand_grad(exec, out_grad.value(), x, y.lod(), options.level);
     }
 };
 
@@ -44269,11 +43478,7 @@ namespace rowan::inline v0 {
 /// The settings of sequence_mask.
 struct SequenceMaskOptions {
     std::optional<std::size_t> max_length = {};  ///< the width of the mask; the greatest length by default
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"max_length", &SequenceMaskOptions::max_length});
-    }
+    ROWAN_OPTIONS(SequenceMaskOptions, max_length)
 };
 
 /// See sequence_mask. The slot `x` holds the lengths.
@@ -44468,9 +43673,10 @@ LoDTensor<T, D> from_padded(D const& exec, Tensor<T, D> const& padded, Lod const
     return {std::move(result), lod};
 }
 
-/// The same for one level of sequences with the given lengths.
-/// shapes   padded [n, m, ...], lengths [n] -> [Σ lengths, ...]
-/// errors   as above; LodError if a length is negative
+/// Collects the rows of n sequences of the given lengths, as from_padded with a Lod of one level.
+/// shapes   padded [n, m, ...], lengths [n] -> [Σ lengths, ...] with one level
+/// errors   LodError if a length is negative; ShapeError if there are not n lengths, or one is greater than m
+/// cost     one read and one write of the rows; lengths in device memory are copied to the host, which synchronizes
 template <class T, device D>
 LoDTensor<T, D> from_padded(D const& exec, Tensor<T, D> const& padded, std::type_identity_t<Ids<D>> lengths) {
     detail::HostIds<D> const on_host(exec, lengths);
@@ -44544,12 +43750,7 @@ struct SequencePadOptions {
     std::optional<std::size_t> length = {};  ///< the padded length; that of the longest sequence by default
     /// a value for each column of a row of padding, that is each of its elements, in place of pad_value; empty: none
     std::vector<double> pad_values = {};
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"pad_value", &SequencePadOptions::pad_value}, field{"length", &SequencePadOptions::length},
-                     field{"pad_values", &SequencePadOptions::pad_values});
-    }
+    ROWAN_OPTIONS(SequencePadOptions, pad_value, length, pad_values)
 };
 
 struct sequence_pad_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::x>>> {
@@ -44630,11 +43831,7 @@ namespace rowan::inline v0 {
 struct SequencePoolOptions {
     Pooling pool = Pooling::sum;  ///< the reduction of the rows of a sequence
     double pad_value = 0;         ///< the elements of the row of an empty sequence
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"pool", &SequencePoolOptions::pool}, field{"pad_value", &SequencePoolOptions::pad_value});
-    }
+    ROWAN_OPTIONS(SequencePoolOptions, pool, pad_value)
 };
 
 struct sequence_pool_grad_op
@@ -44745,25 +43942,7 @@ namespace rowan::inline v0 {
 /// The settings of sequence_reshape.
 struct SequenceReshapeOptions {
     std::int64_t width = 1;  ///< number of elements of a row
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"width", &SequenceReshapeOptions::width});
-    }
-};
-
-/// The gradient of the result with the shape and the levels of x, an alias.
-struct sequence_reshape_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::x>>> {
-    static constexpr std::string_view name = "sequence_reshape_grad";
-    static constexpr bool row_wise = true;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&) { return x; }
-
-    /// errors   ShapeError if out_grad does not have as many elements as x
-    template <class T, class D>
-    static LoDTensor<T, D> run(D, LoDTensor<T, D> const& x, LoDTensor<T, D> const& out_grad) {
-        return {out_grad.value().reshaped(x.shape()), x.lod()};
-    }
+    ROWAN_OPTIONS(SequenceReshapeOptions, width)
 };
 
 /// See sequence_reshape.
@@ -44772,7 +43951,7 @@ struct sequence_reshape_op : detail::builtin_op<slots<slot::x>, slots<slot::out>
     static constexpr std::string_view brief = "The elements of each sequence as rows of another width.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr bool row_wise = true;
-    using grad = grad_rule<sequence_reshape_grad_op>;
+    using grad = gradient<sequence_reshape_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, SequenceReshapeOptions const& options = {}) {
         detail::check_new_width("sequence_reshape: width", options.width);
@@ -44787,6 +43966,13 @@ struct sequence_reshape_op : detail::builtin_op<slots<slot::x>, slots<slot::out>
     template <class T, class D>
     static LoDTensor<T, D> run(D, LoDTensor<T, D> const& x, SequenceReshapeOptions const& options = {}) {
         return sequence_reshape(x, options.width);
+    }
+
+    /// The gradient of the result with the shape and the levels of x, an alias.
+    /// errors   ShapeError if out_grad does not have as many elements as x
+    template <class T, class D>
+    static LoDTensor<T, D> backward(D, LoDTensor<T, D> const& x, LoDTensor<T, D> const& out_grad) {
+        return {out_grad.value().reshaped(x.shape()), x.lod()};
     }
 };
 
@@ -44854,23 +44040,12 @@ LoDTensor<T, Device> sequence_reverse(LoDTensor<T, Device> const& x) {
 
 namespace rowan::inline v0 {
 
-struct sequence_reverse_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::x>>> {
-    static constexpr std::string_view name = "sequence_reverse_grad";
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&) { return x; }
-
-    template <class T, class D>
-    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<T, D> const& out_grad) {
-        return sequence_reverse(exec, LoDTensor<T, D>(out_grad.value().share(), x.lod()));
-    }
-};
-
 /// See sequence_reverse.
 struct sequence_reverse_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
     static constexpr std::string_view name = "sequence_reverse";
     static constexpr std::string_view brief = "Each sequence from its end to its beginning.";
     static constexpr Elements elements = Elements::numbers;
-    using grad = grad_rule<sequence_reverse_grad_op>;
+    using grad = gradient<sequence_reverse_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
     static constexpr bool row_wise = true;
 
     static constexpr VarSpec infer(VarSpec const& x) {
@@ -44883,6 +44058,11 @@ struct sequence_reverse_op : detail::builtin_op<slots<slot::x>, slots<slot::out>
     template <class T, class D>
     static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x) {
         return sequence_reverse(exec, x);
+    }
+
+    template <class T, class D>
+    static LoDTensor<T, D> backward(D exec, LoDTensor<T, D> const& x, LoDTensor<T, D> const& out_grad) {
+        return sequence_reverse(exec, LoDTensor<T, D>(out_grad.value().share(), x.lod()));
     }
 };
 
@@ -45145,25 +44325,13 @@ ROWAN_FUNCTION std::vector<std::int64_t> slice_offsets(Lod const& lod, Ids<> con
 
 namespace rowan::inline v0 {
 
-struct sequence_slice_grad_op
-    : operator_of<slots<slot::x, slot::offset, slot::length, grad_of<slot::out>>, slots<grad_of<slot::x>>> {
-    static constexpr std::string_view name = "sequence_slice_grad";
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, VarSpec const&, VarSpec const&) { return x; }
-
-    template <class T, id_type I, class D>
-    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<I, D> const& offset,
-                               LoDTensor<I, D> const& length, LoDTensor<T, D> const& out_grad) {
-        return sequence_slice_grad(exec, out_grad, x.lod(), offset.value(), length.value());
-    }
-};
-
 /// See sequence_slice. Offsets and lengths have the same element type.
 struct sequence_slice_op : detail::builtin_op<slots<slot::x, slot::offset, slot::length>, slots<slot::out>> {
     static constexpr std::string_view name = "sequence_slice";
     static constexpr std::string_view brief = "A part of each sequence.";
     static constexpr Elements elements = Elements::numbers;
-    using grad = grad_rule<sequence_slice_grad_op>;
+    using grad = gradient<sequence_slice_op, uses<slot::x, slot::offset, slot::length, grad_of<slot::out>>,
+                          makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& offset, VarSpec const& length) {
         spec::dense("sequence_slice: x", x);
@@ -45185,6 +44353,12 @@ struct sequence_slice_op : detail::builtin_op<slots<slot::x, slot::offset, slot:
                                LoDTensor<I, D> const& length) {
         return sequence_slice(exec, x, offset.value(), length.value());
     }
+
+    template <class T, id_type I, class D>
+    static LoDTensor<T, D> backward(D exec, LoDTensor<T, D> const& x, LoDTensor<I, D> const& offset,
+                                    LoDTensor<I, D> const& length, LoDTensor<T, D> const& out_grad) {
+        return sequence_slice_grad(exec, out_grad, x.lod(), offset.value(), length.value());
+    }
 };
 
 }  // namespace rowan::inline v0
@@ -45197,11 +44371,7 @@ namespace detail {
 
 /// exp(x - greatest)
 struct shifted_exp {
-    ROWAN_NO_EXEC_CHECK
-    template <class S>
-    ROWAN_HD_INLINE S operator()(S const& x, S const& greatest) const {
-        return exp_of(S(x - greatest));
-    }
+    ROWAN_FORMULA V operator()(V const& x, V const& greatest) const { return exponential_of_negative(V(x - greatest)); }
 };
 
 /// Device-specific implementation of sequence_softmax and of its gradient.
@@ -45218,17 +44388,19 @@ struct SequenceSoftmax<Cpu> {
     static void run(Cpu exec, std::span<std::int64_t const> offsets, std::size_t width, T const* rows, T* out) {
         using S = sum_t<T>;
         for_sequences(exec, offsets, width, [&](std::size_t s, std::size_t end) {
-            ScratchRows<S> scratch(longest_of(offsets, s, end), width);
-            std::vector<S> greatest(width);
+            std::size_t const longest = longest_of(offsets, s, end);
+            ScratchRows<S> scratch(longest, width);
+            // The maxima are repeated, so that several narrow rows fill the registers.
+            std::size_t const together = std::clamp<std::size_t>(64 / width, 1, std::max<std::size_t>(longest, 1));
+            std::vector<S> greatest(together * width);
             for (; s < end; ++s) {
                 std::size_t const n = length_at(offsets, s), begin = static_cast<std::size_t>(offsets[s]) * width;
                 if (n == 0) continue;
                 detail::column_extremes<true>(rows + begin, n, width, greatest.data());
-                for (std::size_t i = 0; i < n; ++i) {
-                    T const* const from = rows + begin + i * width;
-                    for (std::size_t k = 0; k < width; ++k)
-                        scratch.row(i)[k] = shifted_exp{}(load<S>(from + k), greatest[k]);
-                }
+                repeat(greatest.data(), width, std::min(n, together) - 1, greatest.data() + width);
+                for (std::size_t i = 0; i < n; i += together)
+                    zip_lanes<S>(shifted_exp{}, std::min(together, n - i) * width, scratch.row(i),
+                                 rows + begin + i * width, std::as_const(greatest).data());
                 S const* const sum = scratch.sum(n);
                 for (std::size_t i = 0; i < n; ++i)
                     zip_lanes<S>(divided{}, width, out + begin + i * width, scratch.row(i), sum);
@@ -45258,13 +44430,12 @@ struct SequenceSoftmax<Cpu> {
 }  // namespace detail
 
 /// exp(x - max) / sum of exp(x - max), over the rows of each sequence of the last level, column by column. Computed in
-/// dtype<T>::sum, whose `exp` is found by argument-dependent lookup, and rounded to T once; sums are formed in input
-/// order and blocks of 64. A NaN or an infinite max makes its column of the sequence NaN. Paddle's sequence_softmax.
+/// dtype<T>::sum and rounded to T once; user-defined types need an `exp` that ADL finds. Sums are formed in input order
+/// and blocks of 64. A NaN or an infinite max makes its column of the sequence NaN. Paddle's sequence_softmax.
 /// shapes   x [n, ...] -> [n, ...] with the levels of x
 /// errors   ShapeError if x has no levels
 /// cost     two reads of x and one write of the result; temporary memory for the longest sequence of each thread, on a
-///          device for all of x; bitwise equal results for any number of threads, and on devices except for a GPU's own
-///          exp
+///          device for all of x; the same bits for any number of threads and on all devices
 template <class T, device D>
 LoDTensor<T, D> sequence_softmax(D const& exec, LoDTensor<T, D> const& x) {
     static_assert(floating_element<T>, "rowan::sequence_softmax: x must have a floating-point type: convert it");
@@ -45349,11 +44520,7 @@ namespace rowan::inline v0 {
 /// The settings of sequence_top_k_mean.
 struct SequenceTopKMeanOptions {
     std::vector<std::int64_t> ks;  ///< the numbers of elements that are averaged, for each of which there is a mean
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"ks", &SequenceTopKMeanOptions::ks});
-    }
+    ROWAN_OPTIONS(SequenceTopKMeanOptions, ks)
 };
 
 namespace detail {
@@ -45492,8 +44659,8 @@ void visit_top(D const& exec, LoDTensor<T, D> const& x, std::vector<std::int64_t
 
 }  // namespace detail
 
-/// For each sequence of the last level, each column and each k of `ks`: the sum of the k greatest elements of the
-/// column, divided by k. If the sequence is shorter than k, zeros are added, as in Paddle's sequence_topk_avg_pooling.
+/// The sum of the k greatest elements of a column, divided by k even if the sequence has fewer than k rows: for each
+/// sequence of the last level, each column and each k of `ks`. Paddle's sequence_topk_avg_pooling.
 /// Sums are formed in descending order; of equal elements the first counts, and NaN is the greatest.
 ///
 ///     [1 4] [3 2] [5 0]    ks {1, 2}   ->   [5 4 4 3]           of column 0, then of column 1
@@ -45546,27 +44713,13 @@ LoDTensor<T, Device> sequence_top_k_mean_grad(LoDTensor<T, Device> const& x,
     return sequence_top_k_mean_grad(x.device(), x, out_grad, options);
 }
 
-struct sequence_top_k_mean_grad_op
-    : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::x>>, SequenceTopKMeanOptions> {
-    static constexpr std::string_view name = "sequence_top_k_mean_grad";
-    static constexpr bool row_wise = true;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, SequenceTopKMeanOptions const&) { return x; }
-
-    template <class T, class D>
-    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<T, D> const& out_grad,
-                               SequenceTopKMeanOptions const& options) {
-        return sequence_top_k_mean_grad(exec, x, out_grad.value(), options);
-    }
-};
-
 /// See sequence_top_k_mean.
 struct sequence_top_k_mean_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, SequenceTopKMeanOptions> {
     static constexpr std::string_view name = "sequence_top_k_mean";
     static constexpr std::string_view brief =
         "For each sequence, column and k, the sum of the k greatest elements divided by k.";
     static constexpr bool row_wise = true;
-    using grad = grad_rule<sequence_top_k_mean_grad_op>;
+    using grad = gradient<sequence_top_k_mean_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, SequenceTopKMeanOptions const& options) {
         spec::dense("sequence_top_k_mean: x", x);
@@ -45582,6 +44735,12 @@ struct sequence_top_k_mean_op : detail::builtin_op<slots<slot::x>, slots<slot::o
     static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, SequenceTopKMeanOptions const& options) {
         return sequence_top_k_mean(exec, x, options);
     }
+
+    template <class T, class D>
+    static LoDTensor<T, D> backward(D exec, LoDTensor<T, D> const& x, LoDTensor<T, D> const& out_grad,
+                                    SequenceTopKMeanOptions const& options) {
+        return sequence_top_k_mean_grad(exec, x, out_grad.value(), options);
+    }
 };
 
 }  // namespace rowan::inline v0
@@ -45590,21 +44749,6 @@ struct sequence_top_k_mean_op : detail::builtin_op<slots<slot::x>, slots<slot::o
 
 namespace rowan::inline v0 {
 
-struct sequence_unpad_grad_op : operator_of<slots<slot::x, slot::length, grad_of<slot::out>>, slots<grad_of<slot::x>>> {
-    static constexpr std::string_view name = "sequence_unpad_grad";
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, VarSpec const&) { return x; }
-
-    template <class T, id_type I, class D>
-    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<I, D> const& length,
-                               LoDTensor<T, D> const& out_grad) {
-        detail::HostIds<D> const lengths(exec, length.value());
-        LoDTensor<T, D> const rows(out_grad.value().share(), Lod::from_lengths({static_cast<Ids<> const&>(lengths)}));
-        std::array<std::int64_t, 1> const padded{static_cast<std::int64_t>(x.shape()[1])};
-        return {to_padded(exec, rows, 0, padded).value, x.lod()};
-    }
-};
-
 /// from_padded: sequence s of the result is the first length[s] elements of row s. If x has levels, they are above that
 /// of the sequences. The inverse of sequence_pad_op, Paddle's sequence_unpad.
 /// shapes   x [s, m, ...], length [s] -> [Σ length, ...]
@@ -45612,7 +44756,7 @@ struct sequence_unpad_op : detail::builtin_op<slots<slot::x, slot::length>, slot
     static constexpr std::string_view name = "sequence_unpad";
     static constexpr std::string_view brief = "The sequences of a padded array.";
     static constexpr Elements elements = Elements::numbers;
-    using grad = grad_rule<sequence_unpad_grad_op>;
+    using grad = gradient<sequence_unpad_op, uses<slot::x, slot::length, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& length) {
         spec::dense("sequence_unpad: x", x);
@@ -45638,6 +44782,15 @@ struct sequence_unpad_op : detail::builtin_op<slots<slot::x, slot::length>, slot
         levels.push_back(rows.lod()[0]);
         return {std::move(rows.value()), Lod(levels)};
     }
+
+    template <class T, id_type I, class D>
+    static LoDTensor<T, D> backward(D exec, LoDTensor<T, D> const& x, LoDTensor<I, D> const& length,
+                                    LoDTensor<T, D> const& out_grad) {
+        detail::HostIds<D> const lengths(exec, length.value());
+        LoDTensor<T, D> const rows(out_grad.value().share(), Lod::from_lengths({static_cast<Ids<> const&>(lengths)}));
+        std::array<std::int64_t, 1> const padded{static_cast<std::int64_t>(x.shape()[1])};
+        return {to_padded(exec, rows, 0, padded).value, x.lod()};
+    }
 };
 
 }  // namespace rowan::inline v0
@@ -45649,11 +44802,7 @@ namespace rowan::inline v0 {
 /// The settings of shrink.
 struct ShrinkOptions {
     std::optional<std::size_t> level = {};  ///< the level of y whose lengths count; the last by default
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"level", &ShrinkOptions::level});
-    }
+    ROWAN_OPTIONS(ShrinkOptions, level)
 };
 
 namespace detail {
@@ -45753,11 +44902,7 @@ namespace rowan::inline v0 {
 /// The settings of one_hot.
 struct OneHotOptions {
     std::int64_t depth = 0;  ///< the width of the rows
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"depth", &OneHotOptions::depth});
-    }
+    ROWAN_OPTIONS(OneHotOptions, depth)
 };
 
 namespace detail {
@@ -45878,11 +45023,7 @@ namespace rowan::inline v0 {
 /// The axis of stack.
 struct StackOptions {
     std::int64_t axis = 0;  ///< the new axis; negative values count from the end of the result
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"axis", &StackOptions::axis});
-    }
+    ROWAN_OPTIONS(StackOptions, axis)
 };
 
 namespace detail {
@@ -45983,7 +45124,7 @@ struct stack_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slots<gra
         return {x.begin(), x.end()};
     }
 
-    /// errors   ShapeError if x is empty or out_grad does not have the shape of the result; ValueError if the axis is
+    /// errors   ShapeError if x is empty or out_grad does not have the shape of the result; IndexError if the axis is
     ///          out of range
     template <class T, class D>
     static std::vector<Tensor<T, D>> run(D exec, std::vector<Tensor<T, D>> const& x, Tensor<T, D> const& out_grad,
@@ -46012,8 +45153,7 @@ namespace detail {
 using listed_ops = registry<
     abs_op, accuracy_op, adadelta_op, adagrad_op, adam_op, adamax_op, add_op, any_op, argmax_op, argmin_op, argsort_op,
     batch_norm_op, beam_search_decode_op, beam_search_op, binary_cross_entropy_op, binary_cross_entropy_with_epsilon_op,
-    binary_cross_entropy_with_logits_op, broadcast_add_op, broadcast_div_op, broadcast_max_op, broadcast_min_op,
-    broadcast_mul_op, broadcast_sub_op, ceil_op, clip_by_global_norm_op, clip_by_norm_op, clip_op, concat_op, cos_op,
+    binary_cross_entropy_with_logits_op, ceil_op, clip_by_global_norm_op, clip_by_norm_op, clip_op, concat_op, cos_op,
     cosine_embedding_op, cosine_similarity_op, crf_decoding_op, crf_matches_op, cross_entropy_of_probabilities_op,
     cross_entropy_op, cumsum_op, div_op, drop_levels_op, dropout_op, edit_distance_op, elu_op, embedding_bag_op,
     equal_op, exp_op, expand_rows_op, fc_op, floor_op, ftrl_op, full_like_op, gelu_op, greater_equal_op, greater_op,
@@ -46021,14 +45161,14 @@ using listed_ops = registry<
     isfinite_op, isinf_op, isnan_op, kl_div_op, lamb_op, layer_norm_op, leaky_relu_op, less_equal_op, less_op,
     linear_chain_crf_op, lod_from_offsets_op, lod_reset_op, log_op, log_softmax_op, logical_and_op, logical_not_op,
     logical_or_op, lookup_table_op, lstm_unit_op, margin_ranking_op, matmul_nn_op, matmul_nt_op, matmul_op,
-    matmul_tn_op, momentum_op, moving_average_op, mse_op, mul_op, negate_op, nonzero_rows_op, one_hot_op,
-    padded_sequence_context_op, pick_sequences_op, pow_op, reduce_max_op, reduce_mean_op, reduce_min_op, reduce_prod_op,
-    reduce_sum_op, relu6_op, relu_op, reorder_op, reshape_op, rmsprop_op, round_op, row_dot_op, rowwise_adagrad_op,
-    rsqrt_op, scale_op, sequence_attention_op, sequence_concat_op, sequence_context_op, sequence_erase_op,
-    sequence_expand_op, sequence_mask_op, sequence_pad_op, sequence_pool_op, sequence_reshape_op, sequence_reverse_op,
-    sequence_scatter_op, sequence_slice_op, sequence_softmax_op, sequence_top_k_mean_op, sequence_unpad_op, sgd_op,
-    shape_op, shrink_op, sigmoid_op, sign_op, sin_op, smooth_l1_op, softmax_op, softplus_op, softsign_op, split_op,
-    sqrt_op, square_op, squared_error_op, squeeze_op, stack_op, stanh_op, sub_op, sum_op, swish_op, tanh_op,
+    matmul_tn_op, maximum_op, minimum_op, momentum_op, moving_average_op, mse_op, mul_op, negate_op, nonzero_rows_op,
+    one_hot_op, padded_sequence_context_op, pick_sequences_op, pow_op, reduce_max_op, reduce_mean_op, reduce_min_op,
+    reduce_prod_op, reduce_sum_op, relu6_op, relu_op, reorder_op, reshape_op, rmsprop_op, round_op, row_dot_op,
+    rowwise_adagrad_op, rsqrt_op, scale_op, sequence_attention_op, sequence_concat_op, sequence_context_op,
+    sequence_erase_op, sequence_expand_op, sequence_mask_op, sequence_pad_op, sequence_pool_op, sequence_reshape_op,
+    sequence_reverse_op, sequence_scatter_op, sequence_slice_op, sequence_softmax_op, sequence_top_k_mean_op,
+    sequence_unpad_op, sgd_op, shape_op, shrink_op, sigmoid_op, sign_op, sin_op, smooth_l1_op, softmax_op, softplus_op,
+    softsign_op, split_op, sqrt_op, square_op, squeeze_op, stack_op, stanh_op, sub_op, sum_op, swish_op, tanh_op,
     thresholded_relu_op, to_dense_op, top_k_op, transpose_op, unsqueeze_op, weighted_embedding_bag_op, where_op>;
 
 }  // namespace detail
@@ -46222,32 +45362,6 @@ Var<T, Device> layer_norm(Var<T, Device> const& x, LayerNormOptions const& optio
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/layer/detail/along_axis.hpp: layers along any axis, from those along the last one.
-
-namespace rowan::inline v0::detail {
-
-/// layer(x) with the axis as the last one of a tensor of rank 2 or more, and then in its place, with the levels of x.
-template <class T, class Device, class F>
-layer::Var<T, Device> along_axis(char const* field, layer::Var<T, Device> const& x, std::int64_t axis, F const& layer) {
-    using rowan::layer::apply;
-    VarSpec const& spec = x->spec();
-    spec::dense(field, spec);
-    spec::has_rows(field, spec);
-    std::size_t const rank = spec.dims.size(), at = checked_axis(axis, rank);
-    if (rank > 1 && at == rank - 1) return layer(x);
-    auto const order = [&](bool back) {
-        TransposeOptions options;
-        for (std::size_t i = 0; i < rank; ++i)
-            options.perm.push_back(static_cast<std::int64_t>(axis_last_order(at, rank, back)[i]));
-        return options;
-    };
-    auto const y = rank == 1 ? apply<squeeze_op>({.axes = {0}}, layer(apply<unsqueeze_op>({.axes = {0}}, x)))
-                             : apply<transpose_op>(order(true), layer(apply<transpose_op>(order(false), x)));
-    return at == 0 && spec.lod_level != 0 ? apply<lod_reset_op>({}, y, x) : y;
-}
-
-}  // namespace rowan::inline v0::detail
-
 // rowan/layer/loss.hpp: losses and softmax.
 
 namespace rowan::inline v0::detail {
@@ -46273,13 +45387,13 @@ requires(!is_label<Label>) auto no_label(X const& x, Label const&) {
 
 namespace rowan::inline v0::layer {
 
-/// The mean squared error over all elements.
-/// shapes   x and y [...] -> [1]
+/// (x - y)²: the mean over all elements, or by options.reduction their sum or all of them, as rowan::mse.
+/// shapes   x and y [...] -> [1], or [...] without reduction, with the levels of x
 /// errors   ShapeError if the shapes differ
 /// cost     as rowan::mse, when the net runs
 template <class T, class Device>
-Var<T, Device> mse(Var<T, Device> const& x, Var<T, Device> const& y) {
-    return apply<mse_op>({}, x, y);
+Var<T, Device> mse(Var<T, Device> const& x, Var<T, Device> const& y, LossOptions const& options = {}) {
+    return apply<mse_op>(options, x, y);
 }
 
 // A mistake, which does not compile.
@@ -46297,13 +45411,8 @@ requires(!std::same_as<X, Y> || rowan::detail::no_var<X>) auto mse(X const& x, Y
 /// errors   ShapeError if x has a rank below 2, or with an axis below 1; IndexError if the axis is not in [-rank, rank)
 /// cost     as rowan::softmax, when the net runs
 template <class T, class Device>
-Var<T, Device> softmax(Var<T, Device> const& x) {
-    return apply<softmax_op>({}, x);
-}
-template <class T, class Device>
-Var<T, Device> softmax(Var<T, Device> const& x, SoftmaxOptions const& options) {
-    return rowan::detail::along_axis("layer::softmax: x", x, options.axis,
-                                     [](auto const& rows) { return apply<softmax_op>({}, rows); });
+Var<T, Device> softmax(Var<T, Device> const& x, SoftmaxOptions const& options = {}) {
+    return apply<softmax_op>(options, x);
 }
 
 /// The logarithms of softmax, also where its elements underflow, along the last axis or the one given, as
@@ -46312,13 +45421,8 @@ Var<T, Device> softmax(Var<T, Device> const& x, SoftmaxOptions const& options) {
 /// errors   as layer::softmax
 /// cost     as rowan::log_softmax, when the net runs
 template <class T, class Device>
-Var<T, Device> log_softmax(Var<T, Device> const& x) {
-    return apply<log_softmax_op>({}, x);
-}
-template <class T, class Device>
-Var<T, Device> log_softmax(Var<T, Device> const& x, SoftmaxOptions const& options) {
-    return rowan::detail::along_axis("layer::log_softmax: x", x, options.axis,
-                                     [](auto const& rows) { return apply<log_softmax_op>({}, rows); });
+Var<T, Device> log_softmax(Var<T, Device> const& x, SoftmaxOptions const& options = {}) {
+    return apply<log_softmax_op>(options, x);
 }
 
 /// The mean over the rows of -log(probability of the label), or with `.reduction` their sum or all of them, as
@@ -46327,8 +45431,8 @@ Var<T, Device> log_softmax(Var<T, Device> const& x, SoftmaxOptions const& option
 /// shapes   x [n, classes] of probabilities, label [n] -> [1], or [n] without reduction; or x [...] with classes along
 ///          the axis, label [...] without that axis -> [1], or that of label without reduction
 /// errors   ShapeError if x has a rank below 2, label has another shape or there is not one weight for each class;
-///          IndexError if the axis is not in [-rank, rank); when the net runs, IndexError if a label is not in
-///          [0, classes) and not ignore_index
+///          IndexError if the axis is not in [-rank, rank), and when the net runs, if a label is not in [0, classes)
+///          and not ignore_index
 /// cost     as rowan::cross_entropy_of_probabilities, when the net runs
 template <class T, id_type I, class Device>
 Var<T, Device> cross_entropy_of_probabilities(Var<T, Device> const& x, Var<I, Device> const& label,
@@ -46367,8 +45471,8 @@ struct SoftLabelOptions {
 /// The losses with `.soft_label = true` for labels that are the probabilities of the classes, which get no gradient, as
 /// rowan::cross_entropy_of_probabilities and rowan::cross_entropy.
 /// shapes   x [...] with classes along the axis, label the same -> [1], or [...] without the axis without reduction
-/// errors   ValueError if soft_label is false or the axis is not in [-rank, rank); ShapeError if x has a rank below 2,
-///          label has another shape or there is not one weight for each class
+/// errors   ValueError if soft_label is false; IndexError if the axis is not in [-rank, rank); ShapeError if x has a rank
+///          below 2, label has another shape or there is not one weight for each class
 /// cost     as rowan::cross_entropy_of_probabilities or rowan::cross_entropy, when the net runs
 template <class T, class Device>
 requires(!id_type<T>) Var<T, Device> cross_entropy_of_probabilities(Var<T, Device> const& x,
@@ -46393,16 +45497,16 @@ requires(!rowan::detail::is_label<Label>) auto cross_entropy(X const& x, Label c
     return rowan::detail::no_label(x, label);
 }
 
-ROWAN_TEMPLATE(Var<float> mse(Var<float> const&, Var<float> const&))
-ROWAN_TEMPLATE(Var<float> softmax(Var<float> const&))
+ROWAN_TEMPLATE(Var<float> mse(Var<float> const&, Var<float> const&, LossOptions const&))
+ROWAN_TEMPLATE(Var<float> softmax(Var<float> const&, SoftmaxOptions const&))
 ROWAN_TEMPLATE(Var<float> cross_entropy_of_probabilities(Var<float> const&, Var<std::int64_t> const&,
                                                          CrossEntropyOptions const&))
 ROWAN_TEMPLATE(Var<float> cross_entropy_of_probabilities(Var<float> const&, Var<std::int32_t> const&,
                                                          CrossEntropyOptions const&))
 ROWAN_TEMPLATE(Var<float> cross_entropy(Var<float> const&, Var<std::int64_t> const&, CrossEntropyOptions const&))
 ROWAN_TEMPLATE(Var<float> cross_entropy(Var<float> const&, Var<std::int32_t> const&, CrossEntropyOptions const&))
-ROWAN_TEMPLATE(Var<double> mse(Var<double> const&, Var<double> const&))
-ROWAN_TEMPLATE(Var<double> softmax(Var<double> const&))
+ROWAN_TEMPLATE(Var<double> mse(Var<double> const&, Var<double> const&, LossOptions const&))
+ROWAN_TEMPLATE(Var<double> softmax(Var<double> const&, SoftmaxOptions const&))
 ROWAN_TEMPLATE(Var<double> cross_entropy_of_probabilities(Var<double> const&, Var<std::int64_t> const&,
                                                           CrossEntropyOptions const&))
 ROWAN_TEMPLATE(Var<double> cross_entropy_of_probabilities(Var<double> const&, Var<std::int32_t> const&,
@@ -46416,15 +45520,6 @@ ROWAN_TEMPLATE(Var<double> cross_entropy(Var<double> const&, Var<std::int32_t> c
 
 namespace rowan::inline v0::layer {
 
-/// (x - y)²: the mean over all elements, or by options.reduction their sum or all of them, as rowan::squared_error.
-/// shapes   x and y [...] -> [1], or [...] without reduction, with the levels of x
-/// errors   ShapeError if the shapes differ
-/// cost     as rowan::squared_error, when the net runs
-template <class T, class Device>
-Var<T, Device> squared_error(Var<T, Device> const& x, Var<T, Device> const& y, LossOptions const& options = {}) {
-    return apply<squared_error_op>(options, x, y);
-}
-
 /// log(1 + exp(left - right)) - label · (left - right), RankNet's loss of pairs (Burges et al. 2005), as Paddle's
 /// ranknet. The label is 1 if left is better, 0 if right is, or in between.
 /// shapes   all [...] -> [1], or [...] without reduction
@@ -46436,7 +45531,7 @@ Var<T, Device> ranknet(Var<T, Device> const& label, Var<T, Device> const& left, 
     return layer::binary_cross_entropy_with_logits(layer::sub(left, right), label, options);
 }
 
-/// max(margin - label · (left - right), 0), as Paddle's margin_ranking and PyTorch's margin_ranking_loss. The label is
+/// max(margin - label · (left - right), 0), as Paddle's margin_rank_loss and PyTorch's margin_ranking_loss. The label is
 /// 1 if left is to be the greater one, else -1.
 /// shapes   all [...] -> [1], or [...] without reduction
 /// errors   ValueError if margin is not finite; ShapeError if the shapes differ
@@ -46449,7 +45544,7 @@ Var<T, Device> margin_ranking(Var<T, Device> const& label, Var<T, Device> const&
 }
 
 /// 1 - cos where the label is 1, and max(cos - margin, 0) where it is -1, for the cosines of the angles between the rows
-/// of x and y, as PyTorch's cosine_embedding.
+/// of x and y, as PyTorch's cosine_embedding_loss.
 /// shapes   x and y [n, width], label [n, 1] -> [1], or [n, 1] without reduction
 /// errors   ValueError if margin is not finite; ShapeError if the shapes do not fit
 /// cost     of cosine_similarity and rowan::cosine_embedding, when the net runs
@@ -46466,8 +45561,8 @@ Var<T, Device> cosine_embedding(Var<T, Device> const& x, Var<T, Device> const& y
 
 namespace rowan::inline v0::layer {
 
-/// The product x · y, with x or y transposed if its flag is set; of batches of matrices, the products of their matrices,
-/// see rowan::matmul. For a product with a trainable weight, see layer::fc.
+/// The product x · y, with x or y transposed if its flag is set; of batches of matrices, the products of their
+/// matrices, see rowan::matmul. For a product with a trainable weight, see layer::fc.
 ///     auto scores = layer::matmul(h, table, {.transpose_y = true});      // h · tableᵀ: the table of an embedding as a weight
 /// shapes   x [..., n, k], y [..., k, m], after transposition -> [..., n, m], with the levels of the operand whose rows
 ///          the result has; without levels for two matrices of which x is transposed
@@ -46481,7 +45576,10 @@ Var<T, Device> matmul(Var<T, Device> const& x, Var<T, Device> const& y, MatmulOp
     if (options.transpose_y) return apply<matmul_nt_op>({}, x, y);
     return apply<matmul_nn_op>({}, x, y);
 }
-/// The same with flags by position, which a later version removes.
+/// The product with flags by position, as layer::matmul with options. A later version removes it.
+/// shapes   those of layer::matmul with options
+/// errors   those of layer::matmul with options
+/// cost     as rowan::matmul, when the net runs
 template <class T, class Device>
 [[deprecated("rowan::layer::matmul: options have names: layer::matmul(x, y, {.transpose_y = true})")]] Var<T, Device>
 matmul(Var<T, Device> const& x, Var<T, Device> const& y, std::same_as<bool> auto transpose_x,
@@ -46721,7 +45819,7 @@ Var<T, Device> transpose(Var<T, Device> const& x, std::vector<std::int64_t> perm
 /// Joins values of one shape along a new axis; a negative axis counts from the end of the result.
 ///     auto pairs = layer::stack({a, b}, {.axis = 1});       // [n, 3] and [n, 3] -> [n, 2, 3]
 /// shapes   n values x[k] [...] -> [...] with a dim of n at the axis; with the levels of the first unless it is axis 0
-/// errors   ShapeError if x is empty, shapes differ, or the rank is 8; ValueError if there is no such axis
+/// errors   ShapeError if x is empty, shapes differ, or the rank is 8; IndexError if there is no such axis
 /// cost     as rowan::stack, when the net runs
 template <class T, class Device>
 Var<T, Device> stack(std::vector<Var<T, Device>> const& x, StackOptions const& options = {}) {
@@ -46752,6 +45850,11 @@ namespace rowan::inline v0::detail {
 struct add_to_op : add_op {
     static constexpr std::string_view name = "add_to";
     using in_step = add_op;  ///< the operator in the built step, and so in files
+
+    /// Both have the same shape, so the memory's width follows from that of y.
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, BroadcastOptions const& = {}) {
+        return spec::elementwise("add: y", y, x);
+    }
 };
 
 /// The operators that compute a result from memories and the step's input, which are variables that no operator writes.
@@ -46875,12 +45978,18 @@ ROWAN_FUNCTION std::pair<Variable*, std::vector<Variable*>> StepProgram::replay(
 
 namespace rowan::inline v0::layer {
 
-/// The first row of each sequence, as layer::sequence_pool.
+/// The first row of each sequence of the last level; zeros for an empty one.
+/// shapes   x [n, ...] with levels -> [sequences, ...] with the upper levels of x
+/// errors   ShapeError if x has no levels
+/// cost     as rowan::sequence_pool, when the net runs
 template <class T, class Device>
 Var<T, Device> sequence_first(Var<T, Device> const& x) {
     return sequence_pool(x, {Pooling::first});
 }
-/// The last row of each sequence, as layer::sequence_pool.
+/// The last row of each sequence of the last level; zeros for an empty one.
+/// shapes   x [n, ...] with levels -> [sequences, ...] with the upper levels of x
+/// errors   ShapeError if x has no levels
+/// cost     as rowan::sequence_pool, when the net runs
 template <class T, class Device>
 Var<T, Device> sequence_last(Var<T, Device> const& x) {
     return sequence_pool(x, {Pooling::last});
@@ -46910,10 +46019,11 @@ template <class T, class Device>
 Var<T, Device> add_to(Var<T, Device> const& memory, Var<T, Device> const& x) {
     return apply<rowan::detail::add_to_op>({}, memory, x);
 }
-/// The same; nullptr stands for the step's input.
+/// Within a step, returns memory + the step's input, for which nullptr stands; the sum is also the memory's value in
+/// the next step.
 /// shapes   memory [n, width] -> [n, width]
-/// errors   as above
-/// cost     as above
+/// errors   ShapeError if the widths are known and differ
+/// cost     one read of both and one write of the sum
 template <class T, class Device>
 Var<T, Device> add_to(Var<T, Device> const& memory, std::nullptr_t) {
     return add_to(memory, Var<T, Device>(default_scope().new_var("", tensor_spec<T>({UNK, UNK}), Role::step_input)));
@@ -47006,7 +46116,13 @@ Var<T, Device> sequence_context(Var<T, Device> const& x, SequenceContextOptions 
     return apply<sequence_context_op>(window, x);
 }
 
-/// The same with the rows of `padding` outside of sequences: those before a sequence, then those after it.
+/// The windows of rows around each row of a sequence, side by side. Outside of a sequence are the rows of `padding`:
+/// first those before it, then those after it.
+/// shapes   x [n, width] with levels, padding [rows before + rows after, width] -> [n, length * width], with the levels
+///          of x
+/// errors   ShapeError if x has no levels or a rank above 2, start or length is out of range, or padding has another
+///          shape
+/// cost     as rowan::sequence_context, when the net runs
 template <class T, class Device>
 Var<T, Device> sequence_context(Var<T, Device> const& x, Var<T, Device> const& padding,
                                 SequenceContextOptions const& window) {
@@ -47111,7 +46227,7 @@ namespace rowan::inline v0::layer {
 ///     auto out = layer::rnn(target, layer::Memory{.like = last}, [&](auto x_t, auto before) {
 ///         auto source = layer::static_input(encoded);   // has as many sequences as target
 ///         auto scores = layer::fc(layer::mul(source, layer::sequence_expand(before, source)), {.output_size = 1});
-///         auto context = layer::sequence_pool(layer::broadcast_mul(source, layer::sequence_softmax(scores)));
+///         auto context = layer::sequence_pool(layer::mul(source, layer::sequence_softmax(scores)));
 ///         …
 ///
 /// Without static_input, the step reads an outer variable as a whole: the rows of all sequences.
@@ -47364,11 +46480,12 @@ Tensor<T, D> shrink_grad(D const& exec, Tensor<T, D> const& out_grad, StepMap<D>
     return x_grad;
 }
 
-/// The same for a batch with levels, where `x_lod` is the Lod of x: the rows of removed sequences are zeros.
+/// The adjoint of shrink for a LoDTensor: the gradient of the rows of the selected sequences, and zeros for the rows of
+/// the others. `x_lod` is the Lod of x.
 /// shapes   out_grad of as many rows as the selected sequences -> [rows of x_lod, ...] with x_lod
 /// errors   ShapeError if x_lod has no levels or its number of sequences is not valid for shrink, or out_grad has
 ///          another number of rows
-/// cost     as above
+/// cost     one write of every row of the result, one read of every row of out_grad
 template <class T, device D>
 LoDTensor<T, D> shrink_grad(D const& exec, LoDTensor<T, D> const& out_grad, StepMap<D> const& map, std::size_t t,
                             Lod const& x_lod) {
@@ -47661,9 +46778,9 @@ public:
         }
     }
 
-    /// As above, for rows in the memory of any device; blocks until they are copied.
-    /// errors   as above, and as to_host
-    /// cost     as above, and one blocking copy to the host
+    /// Adds rows that are in the memory of any device, in any order; blocks until they are copied.
+    /// errors   IndexError if a row is not in [0, height); those of to_host
+    /// cost     one blocking copy to the host, and two passes over the rows
     template <id_type I, class Device>
     void add(Tensor<I, Device> const& rows) {
         add(Ids<>(to_host(rows)));
@@ -48135,9 +47252,6 @@ public:
     using Put = std::function<bool(Feeds&&)>;
 
     BatchesAhead(std::int64_t most, std::function<void(Put const&)> read);
-    BatchesAhead(BatchesAhead&&) noexcept;
-    BatchesAhead& operator=(BatchesAhead&&) noexcept;
-    ~BatchesAhead();
 
     class iterator {
     public:
@@ -48241,10 +47355,6 @@ ROWAN_FUNCTION BatchesAhead::BatchesAhead(std::int64_t most, std::function<void(
     queue_->thread = std::thread(&Queue::run, queue_.get());
 }
 
-ROWAN_FUNCTION BatchesAhead::BatchesAhead(BatchesAhead&&) noexcept = default;
-ROWAN_FUNCTION BatchesAhead& BatchesAhead::operator=(BatchesAhead&&) noexcept = default;
-ROWAN_FUNCTION BatchesAhead::~BatchesAhead() = default;
-
 ROWAN_FUNCTION bool BatchesAhead::next() {
     now_ = {};  // freed before the next one is taken
     auto& q = *queue_;
@@ -48296,13 +47406,14 @@ private:
     std::int64_t batches_;
 };
 
-/// The same reader, which makes this many batches ahead of the one in use, in a thread of its own for each epoch.
+/// A reader of the batches of `reader`, which makes this many ahead of the one in use, in a thread of its own for each
+/// epoch.
 ///     train(cost, prefetch(reader, 2), {.epochs = 3});
 /// The batches are those of the reader, in their order; what it throws arrives in their place. If the epoch ends early, as
 /// options.on_batch returns false or a step throws, the reader ends with the batch it is making, for which train waits.
-/// The reader is copied or moved in. It runs in one thread at a time, but not in that of the net: it shares nothing with the
-/// training that one of them writes, has a default_scope() of its own, and must not write again the memory of a batch
-/// before `batches` more have been taken, and with options.parts those of a step.
+/// The reader is copied or moved in. It runs in one thread at a time, which is not that of the net. So what one of both
+/// writes, the other must not use, and the reader has a default_scope() of its own. It must not write the memory of a
+/// batch again before `batches` more have been taken, with options.parts before those of a step have, too.
 /// errors   ValueError if batches is not positive
 /// cost     O(1); memory for this many batches and the one in use
 template <class Reader>

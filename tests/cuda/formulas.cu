@@ -1,5 +1,5 @@
 // tests/cuda/formulas.cu: formulas have the same bits on a device and in the processor's SIMD registers.
-#include <rowan/op/detail/exponential.hpp>
+#include <rowan/detail/exponential.hpp>
 #include <rowan/op/detail/matrix_rows.hpp>
 #include <rowan/op/elementwise/sub.hpp>
 #include <rowan/sequence/detail/sequences.hpp>

@@ -3,7 +3,8 @@
 
 A function of a namespace says its cost, its errors unless it is noexcept, its shapes if it takes tensors, and the source of a published
 formula: a year or a framework. A constexpr function needs only a sentence. A member that may throw and is longer than a line says its cost
-and errors. Overloads share a contract: "as …", "the same" or no text stands for that of the name, or of the name after "as".
+and errors. Overloads share a source; one without text shares all of the contract, and "as …" stands for that of the name after it. "The same"
+and "as above" are wrong, because Doxygen puts each function on a page of its own.
 """
 import re
 import sys
@@ -12,9 +13,9 @@ from xml.etree import ElementTree
 
 FIELDS = "shapes requires errors cost".split()
 TENSORS = re.compile(r"\b(Tensor|SelectedRows|LoDTensor|TensorArray|Var|Array)\s*<")
-FORMULAS = re.compile(r"sgd|momentum|(rowwise_)?adagrad|adam|adamax|adadelta|lamb|rmsprop|ftrl|(gru|lstm)_unit|(sequence_)?softmax|(softmax_with_)?cross_entropy_of_probabilities|"
+FORMULAS = re.compile(r"sgd|momentum|(rowwise_)?adagrad|adam|adamax|adadelta|lamb|rmsprop|ftrl|(gru|lstm)_unit|(sequence_)?softmax|cross_entropy(_of_probabilities)?|"
                       r"clip_by_(global_)?norm|dropout|embedding_bag|sequence_pool")
-SHARED = re.compile(r"\b[Tt]he same\b|\b[Aa]s (above|on the host|with|without)\b")  # another overload has the fields
+ELSEWHERE = re.compile(r"^The same\b|\b[Aa]s above\b")  # another page says what it does
 # Names that need no sentence: members with the standard library's names, and those of operators and dtype.
 USUAL = re.compile(r"\w+ (value_type|shape_type|Device|swap|begin|end|size|empty|fields|op|options|attributes|inputs|outputs)|struct (dtype<.*|.*_op)")
 # Those of the concept communicator, whose table says what they do.
@@ -36,6 +37,7 @@ class Name:
         comments = [node.find("briefdescription"), node.find("detaileddescription")]
         self.order = [title.text for part in comments for title in part.iter("title") if title.text in FIELDS]
         self.fields = {*self.order, *(["source"] if SOURCE.search(words(comments)) else [])}
+        self.elsewhere = ELSEWHERE.search(words(comments))
         for paragraph in [p for part in comments for p in part.iter("para")]:
             for field in paragraph.findall("simplesect"):
                 paragraph.remove(field)
@@ -86,12 +88,14 @@ def main():
     for name in names:
         overloads.setdefault(name.path, []).append(name)
     for name in names:
-        referred = {name.path} if not name.text or SHARED.search(name.text) else set()
+        referred = {name.path} if not name.text else set()
         for other in re.findall(r"\b[Aa]s ([\w:]*\w)", name.text):
             referred |= {path for path in overloads if ("::" + path).endswith("::" + other)}
         has = name.fields.union(*(other.fields for path in referred for other in overloads[path]))
+        has |= {"source"} & {field for other in overloads[name.path] for field in other.fields}
         lacks = sorted(name.wanted() - has)
         lacks += ["sentence"] * (name.needs_sentence and not any(other.text or other.order for other in overloads[name.path]))
+        lacks += ["text of its own"] * bool(name.elsewhere)
         lacks += [f"order {', '.join(FIELDS)}"] * (name.order != sorted(name.order, key=FIELDS.index))
         if lacks:
             wrong.append(f"include/{name.place['file']}:{name.place['line']}: {name.path}: no {', '.join(lacks)}")

@@ -7,7 +7,15 @@
 #include <rowan/op/reduce/argsort.hpp>
 #include <rowan/op/matrix/matmul.hpp>
 #include <rowan/op/reduce/cumsum.hpp>
-#include <rowan/op/elementwise/math.hpp>
+#include <rowan/op/elementwise/exp.hpp>
+#include <rowan/op/elementwise/gelu.hpp>
+#include <rowan/op/elementwise/pow.hpp>
+#include <rowan/op/elementwise/relu.hpp>
+#include <rowan/op/elementwise/rounding.hpp>
+#include <rowan/op/elementwise/sigmoid.hpp>
+#include <rowan/op/elementwise/sin.hpp>
+#include <rowan/op/elementwise/softplus.hpp>
+#include <rowan/op/elementwise/tanh.hpp>
 #include <rowan/op/shape/one_hot.hpp>
 #include <rowan/op/reduce/reduce.hpp>
 #include <rowan/op/matrix/row_dot.hpp>

@@ -4,7 +4,11 @@
 #include "catch.hpp"
 #include "finite_differences.hpp"
 
+#include <rowan/graph/backward.hpp>
 #include <rowan/op/elementwise/add.hpp>
+#include <rowan/op/elementwise/mul.hpp>
+#include <rowan/op/elementwise/sub.hpp>
+#include <rowan/op/loss/mse.hpp>
 #include <rowan/op/optimizer/clip_by_norm.hpp>
 #include <rowan/op/shape/concat.hpp>
 #include <rowan/op/matrix/fc.hpp>
@@ -30,7 +34,7 @@ TEST_CASE("a kernel has the slots, specs and rows of its operator", "[graph]") {
     CHECK(std::ranges::equal(fc.outputs, std::array{"out"}));
     std::array const specs{tensor_spec<double>({UNK, 3}, 1), tensor_spec<double>({3, 2}), tensor_spec<double>({2})};
     CHECK((fc.infer(specs, {}) == std::vector{tensor_spec<double>({UNK, 2}, 1)}));
-    CHECK(fc.row_inputs == 1);
+    CHECK(fc.row_inputs(specs, {}) == 1);
     CHECK((fc.row_output({}, 0) && !fc.sums_rows && !fc.in_place && fc.in_step == nullptr));
     op_kernel const& sum = kernel_of<reduce_sum_op, Cpu, double>::value;
     ReduceOptions const over_rows{{0}}, over_columns{{1}};
@@ -51,6 +55,30 @@ TEST_CASE("the rules of a kernel state what the operators read and write", "[gra
     CHECK(is(rules[0].writes[0], grad_slot::grad_of_input, 0));
     CHECK(rules[2].op->name == "bias_grad");
     CHECK(is(rules[2].writes[0], grad_slot::grad_of_input, 2));
+}
+
+TEST_CASE("row inputs and rules follow from the specs of the inputs", "[graph]") {
+    op_kernel const& mul = kernel_of<mul_op, Cpu, float, float>::value;
+    BroadcastOptions const none, first{.axis = 0};
+    std::array const same{tensor_spec<float>({UNK, 3}), tensor_spec<float>({4, 3})}, row{tensor_spec<float>({UNK, 3}), tensor_spec<float>({3})};
+    CHECK(mul.row_inputs(same, AttributesRef(none)) == 0b11);
+    CHECK(mul.row_inputs(row, AttributesRef(none)) == 0);
+    CHECK(mul.row_inputs(same, AttributesRef(first)) == 0);
+    REQUIRE((mul.rules.size() == 2 && mul.row_rules.size() == 2));
+    CHECK((mul.rules[1].op->name == "mul_broadcast_grad_y" && mul.row_rules[1].op->name == "mul"));
+
+    Scope scope;
+    auto const made = [&](Dims const& dims, std::string_view x_grad, std::string_view y_grad) {
+        Variable &x = scope.new_var("", tensor_spec<double>({UNK, 3}), Role::parameter), &y = scope.new_var("", tensor_spec<double>(dims), Role::parameter);
+        Variable& cost = *scope.new_op<mse_op, Cpu, double, double>({scope.new_op<sub_op, Cpu, double, double>({&x, &y}).outputs[0], &x}).outputs[0];
+        append_backward<double>(cost);
+        std::vector<std::string_view> names;
+        for (auto const& op : scope.operators()) names.push_back(op->kernel->name);
+        CHECK(std::ranges::count(names, x_grad) == 1);
+        CHECK(std::ranges::count(names, y_grad) == 1);
+    };
+    made({4, 3}, "identity", "negate");
+    made({3}, "sub_broadcast_grad_x", "sub_broadcast_grad_y");
 }
 
 TEST_CASE("a kernel of a list names the position in the list, whatever the kinds of its parts", "[graph][bad_input]") {
@@ -87,9 +115,10 @@ TEST_CASE("a kernel runs on values of the kinds that its operator takes", "[grap
     Value out, x = test::value(LoDTensor<double>(Tensor<double>{1, 2})), y = test::value(LoDTensor<double>({3, 4}, Lod{{0, 2}}));
     std::array<Value*, 1> const results{&out};
     std::array<Value*, 2> const inputs{&x, &y};
-    kernel_of<add_op, Cpu, double, double>::value.run({.exec = device, .in = inputs, .out = results, .levels_from = 1});
+    BroadcastOptions const none;
+    kernel_of<add_op, Cpu, double, double>::value.run({.exec = device, .in = inputs, .out = results, .attributes = AttributesRef(none), .levels_from = 1});
     CHECK(out.get<LoDTensor<double>>() == LoDTensor<double>({4, 6}, Lod{{0, 2}}));
-    kernel_of<add_op, Cpu, double, double>::value.run({.exec = device, .in = inputs, .out = results});
+    kernel_of<add_op, Cpu, double, double>::value.run({.exec = device, .in = inputs, .out = results, .attributes = AttributesRef(none)});
     CHECK(out.get<LoDTensor<double>>() == LoDTensor<double>(Tensor<double>{4, 6}));
 
     op_kernel const& scale = kernel_of<scale_op, Cpu, double>::value;

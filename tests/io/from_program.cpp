@@ -304,7 +304,7 @@ std::vector<std::function<Out()>> const nets{
     },
     [] {  // losses of elements, with options
         auto const x = layer::data<float>("x", {UNK, 3}), p = layer::sigmoid(x), y = layer::softmax(x);
-        return layer::sum({layer::squared_error(x, y, {.reduction = Reduction::sum}), layer::huber(x, y, {.delta = 0.5}), layer::smooth_l1(x, y, {.beta = 0.5}),
+        return layer::sum({layer::mse(x, y, {.reduction = Reduction::sum}), layer::huber(x, y, {.delta = 0.5}), layer::smooth_l1(x, y, {.beta = 0.5}),
                            layer::binary_cross_entropy_with_logits(x, y), layer::binary_cross_entropy(p, y), layer::binary_cross_entropy_with_epsilon(p, y, {.epsilon = 0.125}),
                            layer::hinge(x, y), layer::kl_div(layer::log(p), y), layer::ranknet(y, x, p), layer::margin_ranking(y, x, p, {.margin = 0.5}),
                            layer::cosine_embedding(x, y, layer::cosine_similarity(p, y), {.margin = 0.25})});
@@ -406,6 +406,41 @@ TEST_CASE("a net converted to a program and back has the same program and bits",
         }
         CHECK(infer(Out(*again[0]), feeds_of(program), values) == infer(out, feeds_of(program), by_name));
     }
+}
+
+TEST_CASE("programs of version 1 have operators by their former names", "[io]") {
+    test::DefaultScope scope;
+    auto const x = layer::data<float>("x", {UNK, 3}), row = layer::data<float>("row", {3});
+    auto const out = layer::mse(layer::maximum(x + row, row) - x * x, layer::minimum(x / row, x), {.reduction = Reduction::sum}) + layer::mse(x, x) - layer::mse(x * row, x - row);
+    auto const program = to_program(*out);
+    auto old = program;
+    old.version.version = 1;
+    std::size_t broadcast = 0, same = 0;
+    for (OpDesc& op : old.blocks[0].ops) {
+        auto const is = [&](std::string const& slot) { return std::ranges::any_of(op.inputs, [&](auto const& v) { return v.parameter == slot && v.arguments == std::vector<std::string>{"row"}; }); };
+        if (op.type == "maximum" || op.type == "minimum") {
+            op.type = op.type == "maximum" ? "broadcast_max" : "broadcast_min";
+        } else if (op.type == "mse" && std::get<std::int32_t>(op.attrs.at(0).value) == 2) {
+            op.type = "squared_error";
+        } else if (op.type == "add" || op.type == "sub" || op.type == "mul" || op.type == "div") {
+            ++(is("y") ? broadcast : same);
+            if (!is("y")) op.attrs.clear();
+            if (is("y")) {
+                op.type = "broadcast_" + op.type;
+            } else if (op.type == "mul") {
+                op.type = "elementwise_mul";
+            }
+        } else if (op.type == "mse") {
+            op.attrs.clear();
+        }
+    }
+    CHECK((broadcast == 4 && same == 4));
+    Scope other;
+    auto const again = from_program(old, other);
+    REQUIRE(again.size() == 1);
+    CHECK(to_program(*again[0]) == program);
+    Feeds const feeds{{"x", Tensor<float>{{1, 2, 3}, {-4, 5, 0.5F}}}, {"row", Tensor<float>{2, -1, 4}}};
+    CHECK(infer(Out(*again[0]), feeds, {}) == infer(out, feeds, {}));
 }
 
 TEST_CASE("a custom operator is in a program if the registry names it", "[io]") {

@@ -11,6 +11,7 @@
 #include <rowan/layer/loss.hpp>
 #include <rowan/layer/rnn.hpp>
 
+#include <array>
 #include <cmath>
 #include <cstdint>
 
@@ -68,9 +69,9 @@ TEST_CASE("an axis aligns y with the dims of x, as in Paddle", "[layer][golden]"
     gives(layer::isnan(x), Truth::zeros({2, 3, 2}));
     gives(layer::isfinite(x), Truth::full({2, 3, 2}, true));
     gives(layer::isinf(x / layer::scale(x, 0)), Truth::full({2, 3, 2}, true));
-    CHECK_THROWS_WITH(layer::add(x, y, {.axis = 2}), "broadcast_add: y.shape(0) is 3, expected 2");
+    CHECK_THROWS_WITH(layer::add(x, y, {.axis = 2}), "add: y.shape(0) is 3, expected 2");
     CHECK_THROWS_WITH(layer::equal(x, y, {.axis = 3}), "equal: y rank is 1, expected at most 0, the dims of x from 3 on");
-    CHECK_THROWS_WITH(layer::add(x, y, {.axis = 7}), "broadcast_add: y rank is 1, expected at most 0, the dims of x from 7 on");
+    CHECK_THROWS_WITH(layer::add(x, y, {.axis = 7}), "add: y rank is 1, expected at most 0, the dims of x from 7 on");
     CHECK_THROWS_WITH(layer::greater(x, y), "greater: y.shape(0) is 3, expected 2");
     CHECK_THROWS_WITH(layer::less(x, y, {.axis = -2}), "axis is -2, expected -1 or a dim of x");
 }
@@ -118,6 +119,26 @@ TEST_CASE("layers broadcast weights, in nets and in steps, and the gradients are
     });
     test::check_net(layer::mse(states, target));
     CHECK((states + b)->spec() == tensor_spec<double>({UNK, 4}, 1));
+}
+
+TEST_CASE("shapes that only a run tells to differ are broadcast, but have no gradient", "[layer][bad]") {
+    test::DefaultScope scope;
+    auto const a = layer::fc(layer::data<double>("a", {UNK, 3}), {.output_size = 2}), b = layer::fc(layer::data<double>("b", {UNK, 3}), {.output_size = 2});
+    test::set(*default_scope().find("a"), LoDTensor<double>(test::values({4, 3}, 1)));
+    test::set(*default_scope().find("b"), LoDTensor<double>(test::values({1, 3}, 2)));
+    auto const out = a + b;
+    auto const cost = layer::mse(out, layer::full<double>({4, 2}, 1));
+    for (auto const& v : default_scope().variables()) {
+        if (v->role() == Role::parameter) test::set(*v, LoDTensor<double>(test::values(v->spec().dims.size() == 1 ? Tensor<double>::shape_type{2} : Tensor<double>::shape_type{3, 2}, 3)));
+    }
+    std::array<Variable*, 3> const all{&*a, &*b, &*out};
+    Net<>::trace_and_build(all).run(scope);
+    auto const value = [](auto const& v) { return v->value().template get<LoDTensor<double>>().value(); };
+    CHECK(value(out) == rowan::add(value(a), value(b)));
+    auto const gradients = append_backward<double>(*cost);
+    std::vector<Variable*> targets;
+    for (auto const& g : gradients) targets.push_back(g.gradient);
+    CHECK_THROWS_AS(Net<>::trace_and_build(targets).run(scope), ShapeError);
 }
 
 TEST_CASE("element-wise layers throw for shapes that do not match", "[layer]") {

@@ -7,6 +7,7 @@
 #include <rowan/layer/data.hpp>
 #include <rowan/layer/elementwise.hpp>
 #include <rowan/layer/loss.hpp>
+#include <rowan/layer/rnn.hpp>
 
 namespace test_losses_layers {
 
@@ -19,9 +20,9 @@ TEST_CASE("layers of losses give the functions' results, with their options", "[
     Feeds const feeds{{"x", LoDTensor<float>(a, Lod{{0, 2, 3}})}, {"y", LoDTensor<float>(b, Lod{{0, 2, 3}})}};
     auto const gives = [&](layer::Var<float> const& out, Tensor<float> const& want) { CHECK(test::run(out, feeds).value() == want); };
     constexpr auto none = Reduction::none, sum = Reduction::sum;
-    CHECK(layer::squared_error(x, y, {none})->spec() == tensor_spec<float>({UNK, 2}, 1));
-    gives(layer::squared_error(x, y, {none}), squared_error(a, b, {none}));
-    gives(layer::squared_error(x, y), mse(a, b));
+    CHECK(layer::mse(x, y, {none})->spec() == tensor_spec<float>({UNK, 2}, 1));
+    gives(layer::mse(x, y, {none}), mse(a, b, {none}));
+    gives(layer::mse(x, y, {sum}), mse(a, b, {sum}));
     gives(layer::huber(x, y, {.delta = 0.5}), huber(a, b, {.delta = 0.5}));
     gives(layer::smooth_l1(x, y, {.beta = 0.5, .reduction = sum}), smooth_l1(a, b, {.beta = 0.5, .reduction = sum}));
     gives(layer::binary_cross_entropy_with_logits(x, y), binary_cross_entropy_with_logits(a, b));
@@ -74,6 +75,15 @@ TEST_CASE("softmax and log_softmax take any axis and keep the levels", "[layer]"
     CHECK((test::run(layer::softmax(row, {.axis = 0}), feeds).value() == softmax(Tensor<float>{1, 2, 4})));
     CHECK_THROWS_WITH(layer::softmax(x, {.axis = 3}), "axis = 3 is not in [-3, 3)");
     CHECK_THROWS_WITH(layer::softmax(row), "softmax: x rank is 1, expected at least 2");
+}
+
+TEST_CASE("softmax along axis 0 in a step is over the sequences of that step", "[layer]") {
+    test::DefaultScope scope;
+    auto const x = layer::data("x", {UNK, 1}, 1);
+    auto const step = [](auto x_t, auto before) { return layer::Step{layer::add(layer::softmax(x_t, {.axis = 0}), before), before}; };
+    LoDTensor<float> const batch({{5}, {-1}, {5}, {2}, {3}}, Lod{{0, 2, 3, 5}});
+    auto const want = softmax(Tensor<float>{5, 5, 2}, {.axis = 0}), rest = softmax(Tensor<float>{-1, 3}, {.axis = 0});
+    CHECK(test::run(layer::rnn(x, 1, step), {{"x", batch}}).value() == Tensor<float>{{want(0)}, {rest(0)}, {want(1)}, {want(2)}, {rest(1)}});
 }
 
 TEST_CASE("the gradients of losses in a net equal finite differences", "[layer]") {

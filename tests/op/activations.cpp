@@ -1,5 +1,13 @@
 // tests/op/activations.cpp: activation functions and their gradients against the formulas.
-#include <rowan/op/elementwise/activations.hpp>
+#include <rowan/op/elementwise/exp.hpp>
+#include <rowan/op/elementwise/gelu.hpp>
+#include <rowan/op/elementwise/pow.hpp>
+#include <rowan/op/elementwise/relu.hpp>
+#include <rowan/op/elementwise/rounding.hpp>
+#include <rowan/op/elementwise/sigmoid.hpp>
+#include <rowan/op/elementwise/sin.hpp>
+#include <rowan/op/elementwise/softplus.hpp>
+#include <rowan/op/elementwise/tanh.hpp>
 
 #include "check_unary.hpp"
 #include "refused.hpp"

@@ -85,8 +85,8 @@ TEST_CASE("top_k refuses a k that a row does not have, and its gradient position
     CHECK(test::refusal<ValueError>([&](Cpu e) { top_k(e, x, {.k = 3}); }, x) == "k is 3, expected in [1, 2]");
     CHECK(test::refusal<ValueError>([&](Cpu e) { top_k(e, x, {.k = 0}); }, x) == "k is 0, expected in [1, 2]");
     CHECK(test::refusal<ShapeError>([&](Cpu e) { top_k(e, Tensor<float>::full({}, 1)); }) == "x rank is 0, expected at least 1");
-    CHECK(test::refusal<IndexError>([&](Cpu e) { top_k_grad_op::run(e, x, Ids{{0}, {2}}, g); }, x, g) == "ids[1] = 2 is not in [0, 2)");
-    CHECK(test::refusal<ShapeError>([&](Cpu e) { top_k_grad_op::run(e, x, Ids{0}, Tensor<float>{1}); }, x) == "out_grad.shape() is [1], expected [2, 2] except for the last dim");
+    CHECK(test::refusal<IndexError>([&](Cpu e) { rowan::gradient_operator<rowan::top_k_op>::run(e, x, Ids{{0}, {2}}, g); }, x, g) == "ids[1] = 2 is not in [0, 2)");
+    CHECK(test::refusal<ShapeError>([&](Cpu e) { rowan::gradient_operator<rowan::top_k_op>::run(e, x, Ids{0}, Tensor<float>{1}); }, x) == "out_grad.shape() is [1], expected [2, 2] except for the last dim");
     CHECK(test::refusal<ShapeError>([] { top_k_op::infer(tensor_spec<float>({3})); }) == "top_k: x rank is 1, expected at least 2");
     CHECK(test::refusal<ValueError>([] { top_k_op::infer(tensor_spec<float>({UNK, 3}), {.k = 4}); }) == "k is 4, expected in [1, 3]");
 }

@@ -1,7 +1,9 @@
 // tests/op/broadcast.cpp: shapes broadcast by NumPy's rules and with Paddle's axis, against a loop over indices.
-#include <rowan/op/elementwise/broadcast.hpp>
+#include <rowan/op/elementwise/add.hpp>
 #include <rowan/op/elementwise/div.hpp>
+#include <rowan/op/elementwise/maximum.hpp>
 #include <rowan/op/elementwise/mul.hpp>
+#include <rowan/op/elementwise/sub.hpp>
 
 #include "any_threads.hpp"
 #include "check_gradients.hpp"
@@ -20,10 +22,14 @@ namespace test_broadcast {
 using rowan::Cpu, rowan::ShapeError, rowan::Tensor, rowan::tensor_spec, rowan::UNK;
 using Shape = Tensor<double>::shape_type;
 
-static_assert(rowan::broadcast_add_op::infer(tensor_spec<float>({UNK, 3}, 1), tensor_spec<float>({3})) == tensor_spec<float>({UNK, 3}, 1));
-static_assert(rowan::broadcast_mul_op::infer(tensor_spec<float>({UNK, 3}, 1), tensor_spec<float>({UNK, 1}, 1)) == tensor_spec<float>({UNK, 3}, 1));
-static_assert(rowan::broadcast_sub_op::infer(tensor_spec<float>({4, 1}), tensor_spec<float>({2, 1, 5})) == tensor_spec<float>({2, 4, 5}));
-static_assert(rowan::broadcast_add_op::infer(tensor_spec<float>({2, 3, 4}), tensor_spec<float>({3}), {.axis = 1}) == tensor_spec<float>({2, 3, 4}));
+static_assert(rowan::add_op::infer(tensor_spec<float>({UNK, 3}, 1), tensor_spec<float>({3})) == tensor_spec<float>({UNK, 3}, 1));
+static_assert(rowan::mul_op::infer(tensor_spec<float>({UNK, 3}, 1), tensor_spec<float>({UNK, 1}, 1)) == tensor_spec<float>({UNK, 3}, 1));
+static_assert(rowan::sub_op::infer(tensor_spec<float>({4, 1}), tensor_spec<float>({2, 1, 5})) == tensor_spec<float>({2, 4, 5}));
+static_assert(rowan::add_op::row_inputs(tensor_spec<float>({UNK, 3}), tensor_spec<float>({4, UNK})) == 0b11);
+static_assert(rowan::mul_op::row_inputs(tensor_spec<float>({UNK, 3}), tensor_spec<float>({UNK, 1})) == 0);
+static_assert(rowan::sub_op::row_inputs(tensor_spec<float>({UNK, 3}), tensor_spec<float>({3})) == 0);
+static_assert(rowan::div_op::row_inputs(tensor_spec<float>({3}), tensor_spec<float>({3}), {.axis = 0}) == 0);
+static_assert(rowan::add_op::infer(tensor_spec<float>({2, 3, 4}), tensor_spec<float>({3}), {.axis = 1}) == tensor_spec<float>({2, 3, 4}));
 
 /// The result by an index for each dim.
 Tensor<double> slow(Tensor<double> const& x, Tensor<double> const& y, auto const& f) {
@@ -74,7 +80,7 @@ TEST_CASE("broadcasting repeats dims of 1 and dims that are missing", "[op][gold
     Tensor<float> const x{{1, 2, 3}, {4, 5, 6}};
     CHECK((rowan::add(x, Tensor<float>{10, 20, 30}) == Tensor<float>{{11, 22, 33}, {14, 25, 36}}));
     CHECK((rowan::sub(Tensor<float>{{1}, {2}}, Tensor<float>{10, 20}) == Tensor<float>{{-9, -19}, {-8, -18}}));
-    CHECK((rowan::broadcast_mul_op::run(Cpu{}, x, Tensor<float>{2, -1}, {.axis = 0}) == Tensor<float>{{2, 4, 6}, {-4, -5, -6}}));
+    CHECK((rowan::mul_op::run(Cpu{}, x, Tensor<float>{2, -1}, {.axis = 0}) == Tensor<float>{{2, 4, 6}, {-4, -5, -6}}));
     CHECK((rowan::maximum(Tensor<std::int32_t>{-3, 7}, Tensor<std::int32_t>{{1}}) == Tensor<std::int32_t>{{1, 7}}));
     auto const nan = rowan::maximum(Tensor<float>{NAN, 1}, Tensor<float>{1, NAN});
     CHECK((std::isnan(nan(0)) && std::isnan(nan(1))));
@@ -90,18 +96,18 @@ TEST_CASE("gradients of broadcast inputs are summed to their shapes", "[op]") {
         }
         test::check_gradients<Op>(std::tuple(test::values({2, 3, 4}, 6), Tensor<double>{1.5, -2, 3}), {.axis = 1});
     };
-    check(rowan::broadcast_add_op{});
-    check(rowan::broadcast_sub_op{});
-    check(rowan::broadcast_mul_op{});
-    check(rowan::broadcast_div_op{});
-    check(rowan::broadcast_max_op{});
-    check(rowan::broadcast_min_op{});
+    check(rowan::add_op{});
+    check(rowan::sub_op{});
+    check(rowan::mul_op{});
+    check(rowan::div_op{});
+    check(rowan::maximum_op{});
+    check(rowan::minimum_op{});
 }
 
 TEST_CASE("gradients of 16-bit inputs are narrowed after the sum", "[op]") {
     using rowan::bfloat16;
     auto const g = Tensor<bfloat16>::full({1000, 3}, bfloat16(1.0F / 3)), x = Tensor<bfloat16>::full({1000, 3}, bfloat16(0.334F));
-    auto const sum = rowan::broadcast_grad_op<rowan::detail::broadcast_mul, true>::run(Cpu{}, x, Tensor<bfloat16>{{bfloat16(1.0F)}}, g);
+    auto const sum = rowan::broadcast_grad_op<rowan::detail::mul_formula, true>::run(Cpu{}, x, Tensor<bfloat16>{{bfloat16(1.0F)}}, g);
     float want = 0;
     for (int i = 0; i < 3000; ++i) want += static_cast<float>(g(0, 0)) * static_cast<float>(x(0, 0));
     CHECK(static_cast<float>(sum(0, 0)) == static_cast<float>(bfloat16(want)));
@@ -114,7 +120,7 @@ TEST_CASE("broadcasting has the same bits on any number of threads", "[op]") {
     test::check_any_threads([&](Cpu exec) { return rowan::mul(exec, rows, inputs::wild<float>({64}, 5)); });
     test::check_any_threads([&](Cpu exec) { return rowan::mul(exec, rows, inputs::wild<float>({n / 64, 1}, 6)); });
     test::check_any_threads([&](Cpu exec) {
-        return rowan::broadcast_grad_op<rowan::detail::broadcast_mul, true>::run(exec, rows, inputs::wild<float>({64}, 5), rows);
+        return rowan::broadcast_grad_op<rowan::detail::mul_formula, true>::run(exec, rows, inputs::wild<float>({64}, 5), rows);
     });
 }
 
@@ -122,15 +128,14 @@ TEST_CASE("shapes that do not broadcast are refused", "[op][bad]") {
     Tensor<double> const x{{1, 2, 3}, {4, 5, 6}}, y{1, 2};
     auto const text = [&](auto const& f) { return test::refusal<ShapeError>([&](Cpu exec) { f(exec); }, x, y); };
     CHECK(text([&](Cpu e) { rowan::add(e, x, y); }) == "y.shape() is [2], expected [2, 3] or one that broadcasts with it");
-    CHECK(text([&](Cpu e) { rowan::broadcast_add_op::run(e, x, y, {.axis = 1}); }) == "y.shape() is [2], expected [2, 3] or one that broadcasts with it");
-    CHECK(text([&](Cpu e) { rowan::broadcast_add_op::run(e, x, x, {.axis = 1}); }) == "y rank is 2, expected at most 1, the dims of x from 1 on");
-    CHECK_THROWS_WITH(rowan::broadcast_add_op::run(Cpu{}, x, x, {.axis = -7}), "axis is -7, expected -1 or a dim of x");
-    CHECK(rowan::broadcast_add_op::infer(rowan::tensor_spec<float>({1, 1, 2}), rowan::tensor_spec<float>({rowan::UNK, 2}, 1), {}).lod_level == 0);
-    CHECK(text([&](Cpu e) { rowan::broadcast_add_op::run(e, x, y, {.axis = 2}); }) == "y rank is 1, expected at most 0, the dims of x from 2 on");
-    CHECK(text([&](Cpu e) { rowan::broadcast_grad_op<rowan::detail::broadcast_add, true>::run(e, x, y, y, {.axis = 0}); }) == "out_grad.shape() is [2], expected [2, 3]");
-    CHECK(text([&](Cpu e) { rowan::add_op::run(e, x, Tensor<double>{1, 2, 3}); }) == "y.shape() is [3], expected [2, 3]");
-    CHECK(test::refusal<ShapeError>([] { static_cast<void>(rowan::broadcast_add_op::infer(tensor_spec<float>({UNK, 3}), tensor_spec<float>({2}))); }) ==
-          "broadcast_add: y.shape(0) is 2, expected 3");
+    CHECK(text([&](Cpu e) { rowan::add_op::run(e, x, y, {.axis = 1}); }) == "y.shape() is [2], expected [2, 3] or one that broadcasts with it");
+    CHECK(text([&](Cpu e) { rowan::add_op::run(e, x, x, {.axis = 1}); }) == "y rank is 2, expected at most 1, the dims of x from 1 on");
+    CHECK_THROWS_WITH(rowan::add_op::run(Cpu{}, x, x, {.axis = -7}), "axis is -7, expected -1 or a dim of x");
+    CHECK(rowan::add_op::infer(rowan::tensor_spec<float>({1, 1, 2}), rowan::tensor_spec<float>({rowan::UNK, 2}, 1), {}).lod_level == 0);
+    CHECK(text([&](Cpu e) { rowan::add_op::run(e, x, y, {.axis = 2}); }) == "y rank is 1, expected at most 0, the dims of x from 2 on");
+    CHECK(text([&](Cpu e) { rowan::broadcast_grad_op<rowan::detail::add_formula, true>::run(e, x, y, y, {.axis = 0}); }) == "out_grad.shape() is [2], expected [2, 3]");
+    CHECK(test::refusal<ShapeError>([] { static_cast<void>(rowan::add_op::infer(tensor_spec<float>({UNK, 3}), tensor_spec<float>({2}))); }) ==
+          "add: y.shape(0) is 2, expected 3");
 }
 
 }  // namespace test_broadcast

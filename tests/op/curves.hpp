@@ -5,9 +5,14 @@
 
 #include <rowan/core/bfloat16.hpp>
 #include <rowan/core/float16.hpp>
-#include <rowan/op/elementwise/activations.hpp>
+#include <rowan/op/elementwise/exp.hpp>
+#include <rowan/op/elementwise/gelu.hpp>
+#include <rowan/op/elementwise/pow.hpp>
 #include <rowan/op/elementwise/relu.hpp>
+#include <rowan/op/elementwise/rounding.hpp>
 #include <rowan/op/elementwise/sigmoid.hpp>
+#include <rowan/op/elementwise/sin.hpp>
+#include <rowan/op/elementwise/softplus.hpp>
 #include <rowan/op/elementwise/tanh.hpp>
 
 #include <algorithm>

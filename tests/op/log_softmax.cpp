@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <tuple>
 #include <vector>
@@ -43,6 +44,7 @@ TEST_CASE("the gradient of log_softmax equals central differences, along any axi
     for (std::size_t const n : std::vector<std::size_t>{0, 1, 3}) {
         for (std::size_t const classes : std::vector<std::size_t>{0, 1, 5, 18}) test::check_gradients<log_softmax_op>(std::tuple(test::values({n, classes}, n)));
     }
+    for (std::int64_t axis = -3; axis < 3; ++axis) test::check_gradients<log_softmax_op>(std::tuple(test::values({2, 3, 4}, 3)), {.axis = axis});
     auto const y = log_softmax(test::values({3, 2}, 1)), g = test::values({3, 2}, 2);
     auto const turned = [](Tensor<double> const& t) { return rowan::transpose(t); };
     CHECK(log_softmax_grad(turned(y), turned(g), {.axis = 0}) == turned(log_softmax_grad(y, g)));
@@ -58,6 +60,8 @@ TEST_CASE("log_softmax of bfloat16 is computed in float, and has the same bits o
     auto const rows = inputs::wild<float>({rowan::detail::serial_below / 37 + 3, 37}, 3), out = log_softmax(rows);
     test::check_any_threads([&](Cpu exec) { return log_softmax(exec, rows); });
     test::check_any_threads([&](Cpu exec) { return log_softmax_grad(exec, out, rows); });
+    auto const apart = inputs::wild<float>({3, 7, 67}, 5), turned = rowan::transpose(log_softmax(rowan::transpose(apart, {{0, 2, 1}})), {{0, 2, 1}});
+    CHECK(log_softmax(apart, {.axis = 1}) == turned);
 }
 
 TEST_CASE("log_softmax throws if there is no such axis", "[op][bad]") {

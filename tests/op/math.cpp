@@ -1,5 +1,13 @@
 // tests/op/math.cpp: exp, log, sin, cos, roots, powers and rounding, element by element.
-#include <rowan/op/elementwise/math.hpp>
+#include <rowan/op/elementwise/exp.hpp>
+#include <rowan/op/elementwise/gelu.hpp>
+#include <rowan/op/elementwise/pow.hpp>
+#include <rowan/op/elementwise/relu.hpp>
+#include <rowan/op/elementwise/rounding.hpp>
+#include <rowan/op/elementwise/sigmoid.hpp>
+#include <rowan/op/elementwise/sin.hpp>
+#include <rowan/op/elementwise/softplus.hpp>
+#include <rowan/op/elementwise/tanh.hpp>
 
 #include "check_unary.hpp"
 #include "refused.hpp"

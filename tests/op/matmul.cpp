@@ -6,7 +6,7 @@
 #include "inputs.hpp"
 
 #include <rowan/core/bfloat16.hpp>
-#include <rowan/op/detail/tiles.hpp>
+#include <rowan/op/detail/product_tiles.hpp>
 
 #include <atomic>
 #include <cmath>

@@ -49,6 +49,26 @@ TEST_CASE("gradients of mse equal central differences", "[op]") {
     test::check_gradients<mse_op>(std::tuple(test::values({}, 1), test::values({}, 2)));
 }
 
+TEST_CASE("mse without reduction gives the squares, and their sum", "[op][golden]") {
+    using rowan::Reduction;
+    Tensor<double> const x{{1, 2}, {3, 4}}, y{{1, 4}, {0, 3}}, g{{5, 1}, {2, -1}};
+    CHECK((mse(x, y, {Reduction::none}) == Tensor<double>{{0, 4}, {9, 1}}));
+    CHECK((mse(x, y, {Reduction::sum}) == Tensor<double>{14}));
+    auto const [x_each, y_each] = mse_grad(x, y, g, {Reduction::none});
+    CHECK((x_each == Tensor<double>{{0, -4}, {12, -2}}));
+    CHECK((y_each == Tensor<double>{{0, 4}, {-12, 2}}));
+    auto const [x_sum, y_sum] = mse_grad(x, y, Tensor<double>{0.5}, {Reduction::sum});
+    CHECK((x_sum == Tensor<double>{{0, -2}, {3, 1}}));
+    CHECK((y_sum == Tensor<double>{{0, 2}, {-3, -1}}));
+    CHECK(mse_op::infer(tensor_spec<float>({UNK, 3}, 1), tensor_spec<float>({4, UNK}), {Reduction::none}) == tensor_spec<float>({4, 3}, 1));
+    for (Reduction const reduction : {Reduction::none, Reduction::sum}) {
+        test::check_gradients<mse_op>(std::tuple(test::values({3, 6}, 1), test::values({3, 6}, 2)), {reduction});
+        auto const a = inputs::wild<float>({rowan::detail::serial_below + 77}, 1), b = inputs::wild<float>({rowan::detail::serial_below + 77}, 2);
+        test::check_any_threads([&](Cpu exec) { return mse(exec, a, b, {reduction}); });
+    }
+    CHECK(test::refusal<ShapeError>([&](Cpu e) { mse_grad(e, x, y, Tensor<double>{1}, {Reduction::none}); }, x, y) == "out_grad.shape() is [1], expected [2, 2]");
+}
+
 TEMPLATE_TEST_CASE("mse has the bits of the plain loop, on any number of threads", "[op]", float, double, bfloat16) {
     for (std::size_t const n : std::vector<std::size_t>{1, 17, 4095, 4096, 4097, 100'000, 2 * rowan::detail::serial_below + 77}) {
         auto const x = inputs::wild<TestType>({n}, 1), y = inputs::wild<TestType>({n}, 2);

@@ -1,5 +1,6 @@
 // tests/op/reduce.cpp: means, maxima, minima and products along axes.
 #include <rowan/op/reduce/reduce.hpp>
+#include <rowan/op/reduce/reduce_sum.hpp>
 
 #include "any_threads.hpp"
 #include "check_gradients.hpp"

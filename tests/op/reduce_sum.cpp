@@ -13,11 +13,12 @@
 
 namespace test_reduce_sum {
 
-using rowan::bfloat16, rowan::Cpu, rowan::IndexError, rowan::reduce_sum, rowan::reduce_sum_grad, rowan::reduce_sum_grad_op, rowan::reduce_sum_op,
+using rowan::bfloat16, rowan::Cpu, rowan::IndexError, rowan::reduce_sum, rowan::reduce_sum_op,
     rowan::ShapeError, rowan::Tensor, rowan::tensor_spec, rowan::UNK, rowan::VarSpec;
 
 namespace {
 
+using reduce_sum_grad_op = reduce_sum_op::grad::op;
 using Axes = std::vector<std::int64_t>;
 using Shape = Tensor<float>::shape_type;
 
@@ -155,7 +156,7 @@ TEST_CASE("sums along axes have the same bits for any number of threads", "[op][
         test::check_any_threads([&](Cpu exec) { return reduce_sum(exec, t, {.axes = axes}); });
         test::check_any_threads([&](Cpu exec) { return reduce_sum(exec, narrow, {.axes = axes}); });
         auto const grad = reduce_sum(t, {.axes = axes});
-        test::check_any_threads([&](Cpu exec) { return reduce_sum_grad(exec, t, grad, {.axes = axes}); });
+        test::check_any_threads([&](Cpu exec) { return reduce_sum_grad_op::run(exec, t, grad, {.axes = axes}); });
         CHECK(reference::same(reduce_sum(Cpu{8}, t, {.axes = axes}), plain_sum(t, axes, false)));
     }
 }
@@ -171,7 +172,7 @@ TEST_CASE("each element gets the gradient of its sum", "[op][reduce]") {
             auto want = Tensor<double>::from_shape(shape);
             auto const to = places(shape, options.axes);
             for (std::size_t e = 0; e < to.size(); ++e) want.data()[e] = grad.data()[to[e]];
-            CHECK(reference::same(reduce_sum_grad(Cpu{}, t, grad, options), want));
+            CHECK(reference::same(reduce_sum_grad_op::run(Cpu{}, t, grad, options), want));
             test::check_gradients<reduce_sum_op>(std::tuple(test::values(shape, 2)), options);
         }
     }
@@ -188,7 +189,7 @@ TEST_CASE("reduce_sum refuses axes that do not exist, and those named twice", "[
     CHECK(refusal(t, {0, 0}) == "axes[1] = 0 is the same axis as axes[0]");
     CHECK(refusal(scalar, {0}) == "axes[0] = 0 is not in [0, 0)");
     CHECK(test::refusal<IndexError>([] { reduce_sum_op::infer(x, {{3}}); }) == "axes[0] = 3 is not in [-3, 3)");
-    CHECK(test::refusal<ShapeError>([&](Cpu e) { reduce_sum_grad(e, t, t, {.axes = {0}}); }, t) == "out_grad.shape() is [2, 2], expected [2]");
+    CHECK(test::refusal<ShapeError>([&](Cpu e) { reduce_sum_grad_op::run(e, t, t, {.axes = {0}}); }, t) == "out_grad.shape() is [2, 2], expected [2]");
 }
 
 }  // namespace test_reduce_sum

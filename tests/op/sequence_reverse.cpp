@@ -15,7 +15,7 @@ TEST_CASE("the gradient of sequence_reverse equals central differences and has t
     LoDTensor<double> const x(test::values({6, 2}, 1), Lod{{0, 2, 3}, {0, 3, 3, 6}});
     test::check_gradients<sequence_reverse_op>(std::tuple(x));
     auto const out = sequence_reverse_op::run(Cpu{}, x);
-    CHECK(rowan::sequence_reverse_grad_op::run(Cpu{}, x, LoDTensor<double>(out.value().share())) == x);
+    CHECK(rowan::gradient_operator<rowan::sequence_reverse_op>::run(Cpu{}, x, LoDTensor<double>(out.value().share())) == x);
     LoDTensor<std::int64_t> const ids({1, 2, 3, 4}, Lod{{0, 1, 1, 4}});
     CHECK((sequence_reverse_op::run(Cpu{}, ids).value() == Tensor<std::int64_t>{1, 4, 3, 2}));
     CHECK_THROWS_WITH(sequence_reverse_op::infer(tensor_spec<float>({UNK, 1})), "sequence_reverse: x.lod().levels() is 0, expected at least 1");

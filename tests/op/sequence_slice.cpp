@@ -18,7 +18,7 @@ TEST_CASE("the gradient of sequence_slice equals central differences, with zeros
     test::check_gradients<sequence_slice_op>(std::tuple(x, offset, length));
     auto const out = sequence_slice_op::run(Cpu{}, x, offset, length);
     CHECK(out.lod() == Lod{{0, 2, 3}, {0, 2, 2, 2}});
-    CHECK(rowan::sequence_slice_grad_op::run(Cpu{}, x, offset, length, LoDTensor<double>(out.value().share())).lod() == x.lod());
+    CHECK(rowan::gradient_operator<rowan::sequence_slice_op>::run(Cpu{}, x, offset, length, LoDTensor<double>(out.value().share())).lod() == x.lod());
     LoDTensor<std::int64_t> const none(Tensor<std::int64_t>::zeros({0}));
     CHECK(sequence_slice_op::run(Cpu{}, LoDTensor<double>(Tensor<double>::zeros({0, 2}), Lod{{0}}), none, none).size() == 0);
 }

@@ -27,7 +27,7 @@ TEST_CASE("the gradient of sequence_unpad equals central differences, with zeros
     LoDTensor<double> const nested(test::values({3, 2}, 1), Lod{{0, 2, 3}});
     test::check_gradients<sequence_unpad_op>(std::tuple(nested, length));
     auto const out = sequence_unpad_op::run(Cpu{}, nested, length);
-    CHECK(rowan::sequence_unpad_grad_op::run(Cpu{}, nested, length, LoDTensor<double>(out.value().share())).lod() == nested.lod());
+    CHECK(rowan::gradient_operator<rowan::sequence_unpad_op>::run(Cpu{}, nested, length, LoDTensor<double>(out.value().share())).lod() == nested.lod());
 }
 
 TEST_CASE("sequence_unpad_op throws for inputs that do not match", "[op][bad]") {

@@ -19,6 +19,12 @@ using rowan::bfloat16, rowan::Cpu, rowan::ShapeError, rowan::softmax, rowan::sof
 
 static_assert(softmax_op::infer(tensor_spec<float>({UNK, 3}, 1)) == tensor_spec<float>({UNK, 3}, 1));
 static_assert(softmax_grad_op::infer(tensor_spec<float>({UNK, 3}), tensor_spec<float>({4, UNK})) == tensor_spec<float>({4, 3}));
+static_assert(softmax_op::infer(tensor_spec<float>({UNK}, 1), {.axis = 0}) == tensor_spec<float>({UNK}, 1));
+// Rows are independent along any axis but 0.
+static_assert(softmax_op::row_inputs(tensor_spec<float>({UNK, 3})) == 0b1 && softmax_op::row_inputs(tensor_spec<float>({UNK, 3, 2}), {.axis = -2}) == 0b1);
+static_assert(softmax_op::row_inputs(tensor_spec<float>({UNK, 3}), {.axis = -2}) == 0 && softmax_op::row_inputs(tensor_spec<float>({UNK, 3}), {.axis = 0}) == 0);
+static_assert(softmax_grad_op::row_inputs(tensor_spec<float>({UNK, 3}), tensor_spec<float>({UNK, 3})) == 0b11);
+static_assert(softmax_grad_op::row_inputs(tensor_spec<float>({UNK, 3}), tensor_spec<float>({UNK, 3}), {.axis = 0}) == 0);
 
 TEST_CASE("softmax turns rows into probabilities", "[op][golden]") {
     CHECK((softmax(Tensor<float>{{5, 5, 5, 5}, {0, 90, 90, -20}}) == Tensor<float>{{0.25, 0.25, 0.25, 0.25}, {0, 0.5, 0.5, 0}}));
@@ -96,7 +102,8 @@ TEST_CASE("softmax along any axis is that of rows, in another order", "[op]") {
     test::check_any_threads([&](Cpu exec) { return softmax(exec, many, {.axis = 1}); });
     CHECK((softmax(Tensor<float>{5, 5, 5, 5}) == Tensor<float>{0.25, 0.25, 0.25, 0.25}));
     CHECK(softmax(Tensor<float>::zeros({0, 3, 2}), {.axis = 0}).shape() == Tensor<float>::shape_type{0, 3, 2});
-    test::check_gradients<softmax_op>(std::tuple(test::values({2, 3, 4}, 3)));
+    for (std::int64_t axis = -3; axis < 3; ++axis) test::check_gradients<softmax_op>(std::tuple(test::values({2, 3, 4}, 3)), {.axis = axis});
+    test::check_gradients<softmax_op>(std::tuple(test::values({5}, 4)), {.axis = 0});
 }
 
 TEST_CASE("softmax throws if there is no such axis", "[op][bad]") {
@@ -107,6 +114,7 @@ TEST_CASE("softmax throws if there is no such axis", "[op][bad]") {
     CHECK(test::refusal<rowan::IndexError>([&](Cpu e) { softmax(e, x, {.axis = 1}); }, x) == "axis = 1 is not in [-1, 1)");
     CHECK(test::refusal<ShapeError>([&](Cpu e) { softmax_grad(e, out, g); }, out, g) == "out_grad.shape() is [2, 1], expected [1, 2]");
     CHECK(test::refusal<ShapeError>([] { softmax_op::infer(tensor_spec<float>({2})); }) == "softmax: x rank is 1, expected at least 2");
+    CHECK(test::refusal<rowan::IndexError>([] { softmax_op::infer(tensor_spec<float>({UNK, 2}), {.axis = -3}); }) == "axis = -3 is not in [-2, 2)");
 }
 
 }  // namespace test_softmax

@@ -63,8 +63,8 @@ for dtype in "f4", "f8":
                 (L.hard_swish(x), X * np.clip(X + 3, 0, 6) / 6), (L.stanh(x), 1.7159 * np.tanh(0.67 * X)),
                 (L.thresholded_relu(x, 0.5), np.where(X > 0.5, X, 0)), (L.add(x, y), X + Y), (L.sub(x, y), X - Y), (L.mul(x, y), X * Y),
                 (L.div(x, p), X / P), (L.maximum(x, y), np.maximum(X, Y)), (L.minimum(x, y), np.minimum(X, Y)),
-                (L.broadcast_add(x, L.reduce_sum(y, [0])), X + Y.sum(0)), (L.broadcast_sub(x, L.reduce_sum(y, [0])), X - Y.sum(0)),
-                (L.broadcast_mul(x, L.reduce_sum(y, [0])), X * Y.sum(0)), (L.broadcast_div(x, L.reduce_sum(p, [0])), X / P.sum(0)),
+                (L.add(x, L.reduce_sum(y, [0])), X + Y.sum(0)), (L.sub(x, L.reduce_sum(y, [0])), X - Y.sum(0)),
+                (L.mul(x, L.reduce_sum(y, [0])), X * Y.sum(0)), (L.div(x, L.reduce_sum(p, [0])), X / P.sum(0)),
                 (L.sum([x, y, x]), X + Y + X), (L.scale(x, 2, 1), 2 * X + 1), (L.clip(x, -0.5, 0.5), np.clip(X, -0.5, 0.5)),
                 (L.clip_by_norm(x, 1), X / np.linalg.norm(X)), (L.negate(x), -X), (-x + y * 2 - 3, -X + 2 * Y - 3), (1 / p + 2 - x, 1 / P + 2 - X),
                 (x / 2 * y, X / 2 * Y), (3 - x, 3 - X), (x + L.reduce_mean(y, [1], keep_dims=True), X + Y.mean(1, keepdims=True)),
@@ -79,7 +79,7 @@ for dtype in "f4", "f8":
 
         # ---- losses
         for got, want in [
-                (L.mse(x, y), [((X - Y) ** 2).mean()]), (L.squared_error(x, y, layer.Reduction.none), (X - Y) ** 2),
+                (L.mse(x, y), [((X - Y) ** 2).mean()]), (L.mse(x, y, layer.Reduction.none), (X - Y) ** 2),
                 (L.huber(x, y), [np.where(np.abs(X - Y) <= 1, (X - Y) ** 2 / 2, np.abs(X - Y) - 0.5).mean()]),
                 (L.smooth_l1(x, y), [np.where(np.abs(X - Y) < 1, (X - Y) ** 2 / 2, np.abs(X - Y) - 0.5).mean()]),
                 (L.binary_cross_entropy_with_logits(x, p), [(np.log1p(np.exp(X)) - X * P).mean()]),

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace test {
@@ -46,7 +47,6 @@ namespace {
 
 template <class T>
 LoDTensor<T> plain_softmax(LoDTensor<T> const& x) {
-    using std::exp;
     using S = typename dtype<T>::sum;
     auto out = Tensor<T>::from_shape(x.shape());
     each_sequence(x.lod(), [&](std::int64_t, std::int64_t begin, std::int64_t end) {
@@ -54,7 +54,7 @@ LoDTensor<T> plain_softmax(LoDTensor<T> const& x) {
             S most = at(x.value(), begin, k);
             for (std::int64_t i = begin; i < end; ++i) most = at(x.value(), i, k) > most ? at(x.value(), i, k) : most;
             std::vector<S> e;
-            for (std::int64_t i = begin; i < end; ++i) e.push_back(exp(at(x.value(), i, k) - most));
+            for (std::int64_t i = begin; i < end; ++i) e.push_back(rowan::detail::exponential_of_negative(S(at(x.value(), i, k) - most)));
             S const sum = reference::block_sum(e);
             for (std::int64_t i = begin; i < end; ++i) put(out, i, k, e[static_cast<std::size_t>(i - begin)] / sum);
         }
@@ -91,6 +91,18 @@ TEST_CASE("the rows of a sequence share a weight of 1", "[sequence_softmax][gold
 TEST_CASE("the gradient of given weights", "[sequence_softmax][golden]") {
     LoDTensor<double> const y({0.25, 0.25, 0.5, 1}, Lod{{0, 3, 3, 4}});  // dot 0.25 * 4 + 0.5 * 2 = 2
     CHECK((sequence_softmax_grad(y, Tensor<double>{4, 0, 2, 7}).value() == Tensor<double>{0.5, -0.5, 0, 0}));
+}
+
+TEST_CASE("sequence_softmax equals that of the C library's exp, up to rounding", "[sequence_softmax]") {
+    auto const x = batches::eighths({70, 5}, 1);
+    auto const y = sequence_softmax(LoDTensor<double>(x, Lod{{0, 1, 67, 70}})).value();
+    for (auto const& [begin, end] : {std::pair(0U, 1U), std::pair(1U, 67U), std::pair(67U, 70U)}) {
+        for (std::size_t k = 0; k < 5; ++k) {
+            double sum = 0;
+            for (std::size_t i = begin; i < end; ++i) sum += std::exp(x(i, k));
+            for (std::size_t i = begin; i < end; ++i) CHECK(y(i, k) == Approx(std::exp(x(i, k)) / sum).epsilon(1e-14));
+        }
+    }
 }
 
 TEST_CASE("large numbers do not overflow; a NaN affects its sequence and column only", "[sequence_softmax]") {

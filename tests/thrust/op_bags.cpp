@@ -125,11 +125,11 @@ TEMPLATE_TEST_CASE("operators on sequences on a device have the bits of Cpu", "[
     LoDTensor<float> const rows(filled<float>({3, 4}, 2));
     auto const want = rowan::sequence_expand_op::run(Cpu{}, rows, x, {});
     CHECK(same_batch(rowan::sequence_expand_op::run(D{}, to_device<D>(rows), x_on, {}), want));
-    CHECK(same_batch(rowan::sequence_expand_grad_op::run(D{}, to_device<D>(rows), x_on, to_device<D>(want), {}), rowan::sequence_expand_grad_op::run(Cpu{}, rows, x, want, {})));
+    CHECK(same_batch(rowan::gradient_operator<rowan::sequence_expand_op>::run(D{}, to_device<D>(rows), x_on, to_device<D>(want), {}), rowan::gradient_operator<rowan::sequence_expand_op>::run(Cpu{}, rows, x, want, {})));
     LoDTensor<std::int64_t> const ids({2, 1, 0, 2});
     auto const picked = rowan::pick_sequences_op::run(Cpu{}, x, ids);
     CHECK(same_batch(rowan::pick_sequences_op::run(D{}, x_on, to_device<D>(ids)), picked));
-    CHECK(same_batch(rowan::pick_sequences_grad_op::run(D{}, x_on, to_device<D>(ids), to_device<D>(picked)), rowan::pick_sequences_grad_op::run(Cpu{}, x, ids, picked)));
+    CHECK(same_batch(rowan::gradient_operator<rowan::pick_sequences_op>::run(D{}, x_on, to_device<D>(ids), to_device<D>(picked)), rowan::gradient_operator<rowan::pick_sequences_op>::run(Cpu{}, x, ids, picked)));
     auto const padded_ids = bags<std::int64_t>({3, 0, 5}, 9);
     auto const weight = filled<float>({8}, 4), bag_grad = filled<float>({3, 3}, 5);
     rowan::BagOptions const no_padding{Pooling::mean, padded_ids.value()(1)};
@@ -161,7 +161,7 @@ TEMPLATE_TEST_CASE("operators on sequences on a device have the bits of Cpu", "[
     CHECK(same_batch(rowan::sequence_softmax_op::run(D{}, x_on), soft));
     CHECK(same_batch(rowan::sequence_softmax_grad_op::run(D{}, to_device<D>(soft), x_on), rowan::sequence_softmax_grad_op::run(Cpu{}, soft, x)));
     CHECK(same_batch(rowan::sequence_reverse_op::run(D{}, x_on), rowan::sequence_reverse_op::run(Cpu{}, x)));
-    CHECK(same_batch(rowan::sequence_reverse_grad_op::run(D{}, x_on, x_on), rowan::sequence_reverse_op::run(Cpu{}, x)));
+    CHECK(same_batch(rowan::gradient_operator<rowan::sequence_reverse_op>::run(D{}, x_on, x_on), rowan::sequence_reverse_op::run(Cpu{}, x)));
     auto const joined = rowan::sequence_concat_op::run(Cpu{}, std::vector{x.share(), soft.share()});
     auto const joined_on = rowan::sequence_concat_op::run(D{}, std::vector{x_on.share(), to_device<D>(soft)});
     CHECK(same_batch(joined_on, joined));
@@ -178,10 +178,10 @@ TEMPLATE_TEST_CASE("operators on sequences on a device have the bits of Cpu", "[
     auto const first_on = to_device<D>(first), count_on = to_device<D>(count);
     auto const kept = rowan::sequence_slice_op::run(Cpu{}, x, first, count);
     CHECK(same_batch(rowan::sequence_slice_op::run(D{}, x_on, first_on, count_on), kept));
-    CHECK(same_batch(rowan::sequence_slice_grad_op::run(D{}, x_on, first_on, count_on, to_device<D>(kept)), rowan::sequence_slice_grad_op::run(Cpu{}, x, first, count, kept)));
+    CHECK(same_batch(rowan::gradient_operator<rowan::sequence_slice_op>::run(D{}, x_on, first_on, count_on, to_device<D>(kept)), rowan::gradient_operator<rowan::sequence_slice_op>::run(Cpu{}, x, first, count, kept)));
     auto const wide = rowan::sequence_reshape_op::run(Cpu{}, x, {1});
     CHECK(same_batch(rowan::sequence_reshape_op::run(D{}, x_on, {1}), wide));
-    CHECK(same_batch(rowan::sequence_reshape_grad_op::run(D{}, x_on, to_device<D>(wide)), x));
+    CHECK(same_batch(rowan::gradient_operator<rowan::sequence_reshape_op>::run(D{}, x_on, to_device<D>(wide)), x));
     for (bool const restore : {false, true}) {
         auto const sorted = rowan::reorder_op::run(Cpu{}, x, x, {.restore = restore});
         CHECK(same_batch(rowan::reorder_op::run(D{}, x_on, x_on, {.restore = restore}), sorted));
@@ -199,7 +199,7 @@ TEMPLATE_TEST_CASE("operators on sequences on a device have the bits of Cpu", "[
     rowan::SequenceTopKMeanOptions const tops{{2, 5, 1}};
     auto const means = rowan::sequence_top_k_mean_op::run(Cpu{}, x, tops);
     CHECK(same_batch(rowan::sequence_top_k_mean_op::run(D{}, x_on, tops), means));
-    CHECK(same_batch(rowan::sequence_top_k_mean_grad_op::run(D{}, x_on, to_device<D>(means), tops), rowan::sequence_top_k_mean_grad_op::run(Cpu{}, x, means, tops)));
+    CHECK(same_batch(rowan::gradient_operator<rowan::sequence_top_k_mean_op>::run(D{}, x_on, to_device<D>(means), tops), rowan::gradient_operator<rowan::sequence_top_k_mean_op>::run(Cpu{}, x, means, tops)));
     auto const [padded, length] = rowan::sequence_pad_op::run(Cpu{}, x, {.pad_value = 2, .length = 8});
     auto const [padded_on, length_on] = rowan::sequence_pad_op::run(D{}, x_on, {.pad_value = 2, .length = 8});
     CHECK(same_batch(padded_on, padded));
@@ -209,7 +209,7 @@ TEMPLATE_TEST_CASE("operators on sequences on a device have the bits of Cpu", "[
     for (std::size_t k = 0; k < x.value().row_size(); ++k) columns.pad_values.push_back(static_cast<double>(k));
     CHECK(same_batch(std::get<0>(rowan::sequence_pad_op::run(D{}, x_on, columns)), std::get<0>(rowan::sequence_pad_op::run(Cpu{}, x, columns))));
     CHECK(same_batch(rowan::sequence_unpad_op::run(D{}, padded_on, length_on), x));
-    CHECK(same_batch(rowan::sequence_unpad_grad_op::run(D{}, padded_on, length_on, x_on), rowan::sequence_unpad_grad_op::run(Cpu{}, padded, length, x)));
+    CHECK(same_batch(rowan::gradient_operator<rowan::sequence_unpad_op>::run(D{}, padded_on, length_on, x_on), rowan::gradient_operator<rowan::sequence_unpad_op>::run(Cpu{}, padded, length, x)));
     LoDTensor<float> const w(filled<float>({3, 3}, 3));
     rowan::SequenceContextOptions const window{-1, 4, 2};
     auto const windows = rowan::sequence_context_op::run(Cpu{}, x, window);
@@ -262,7 +262,7 @@ void crfs() {
             auto const w_on = to_device<D>(w);
             auto const label_on = to_device<D>(label);
             CHECK(same_batch(rowan::linear_chain_crf_op::run(D{}, x_on, w_on, label_on), rowan::linear_chain_crf(Cpu{}, x, w, label)));
-            auto const [x_grad, w_grad] = rowan::linear_chain_crf_grad_op::run(D{}, x_on, w_on, label_on, LoDTensor<T, D>(to_device<D>(g)));
+            auto const [x_grad, w_grad] = rowan::gradient_operator<rowan::linear_chain_crf_op>::run(D{}, x_on, w_on, label_on, LoDTensor<T, D>(to_device<D>(g)));
             auto const [x_want, w_want] = rowan::linear_chain_crf_grad(Cpu{}, x, w, label, g);
             CHECK(same_batch(x_grad, x_want));
             CHECK(same_bits(w_grad, w_want));

@@ -374,7 +374,7 @@ TEST_CASE("a cost of parts that is not that of one batch is refused by the name 
     refuses([=] {
         auto const all = losses(none);
         return layer::mean(all - layer::reduce_mean(all, {.keep_dims = true}));
-    }, "broadcast_sub -> broadcast_sub_0.out_0, by which each row depends on a sum or mean over the batch");
+    }, "sub -> sub_0.out_0, by which each row depends on a sum or mean over the batch");
 
     refuses([=] {
         auto const q = losses(none) / layer::reduce_sum(column("w"), {.keep_dims = true});

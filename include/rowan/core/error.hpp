@@ -46,7 +46,7 @@ public:
     std::int64_t value() const noexcept { return value_; }
     std::int64_t bound() const noexcept { return bound_; }  ///< valid values are in [0, bound)
 
-    /// The same error for another field and position: those of the argument from which this field was computed.
+    /// This error with another field and position: those of the argument from which this field was computed.
     /// errors   std::bad_alloc
     /// cost     one string
     IndexError moved_to(std::string field, std::size_t position) const;
@@ -84,7 +84,7 @@ class ValueError : public Error {
 public:
     /// `field is value, expected expected`
     ValueError(std::string field, double value, std::string expected);
-    /// The same for an integer, whose text has all digits.
+    /// `field is value, expected expected`, with all digits of an integer.
     template <std::integral I>
     ValueError(std::string field, I value, std::string expected)
         : ValueError(std::move(field), static_cast<double>(value), std::to_string(value), std::move(expected)) {}

@@ -7,14 +7,14 @@
 
 namespace rowan::inline v0 {
 
-/// The process keeps freed blocks of 1 MiB or more for new tensors of about the same size, so that a large result does
-/// not cost a page fault for each page. At most an eighth of the machine's memory (of its control group's, if that is
-/// less) is kept. The environment variable ROWAN_KEPT_MEMORY sets another limit in bytes; 0 keeps nothing. Blocks of
-/// sizes that were not used for the longest time go back to the system first; all do if the system has no memory left.
-/// Threads that use a MemoryPool keep their blocks there instead.
-///
 /// Returns the number of bytes of free memory that the process keeps.
-/// errors   the first use of this memory throws Error if ROWAN_KEPT_MEMORY is not a number
+///
+/// When a tensor of 1 MiB or more is freed, the process keeps its block for a new tensor of about that size. So a large
+/// result does not cost a page fault for each page. The limit is an eighth of the memory of the machine, or of its
+/// control group if that has less; the environment variable ROWAN_KEPT_MEMORY sets another one in bytes, and 0 keeps
+/// nothing. Beyond the limit, the blocks of the size whose last use is longest ago go back to the system first. If the
+/// system has no memory left, all go back. A thread that uses a MemoryPool keeps its blocks there instead.
+/// errors   Error if ROWAN_KEPT_MEMORY is not a number; the first allocation of such a block throws it, too
 /// cost     O(1)
 inline std::size_t kept_memory() { return detail::process_blocks().kept(); }
 

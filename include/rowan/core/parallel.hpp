@@ -49,8 +49,8 @@ namespace detail {
 inline constexpr std::size_t serial_below = std::size_t{1} << 18;
 
 /// The number of threads for work on `elements` elements. Validates exec.threads even if one thread is enough. Unless
-/// the caller asks for a number of threads, they must have twice the work: to wake a thread takes tens of µs, as long as
-/// one thread needs for 2^18 elements, and if other processes use its core, milliseconds.
+/// the caller asks for a number of threads, they must have twice the work: to wake a thread takes tens of µs, as long
+/// as one thread needs for 2^18 elements, and if other processes use its core, milliseconds.
 inline int threads_for(Cpu exec, std::size_t elements) {
     int const threads = thread_count(exec);
     return elements < (exec.threads == 0 ? 2 * serial_below : serial_below) ? 1 : threads;
@@ -61,14 +61,15 @@ struct index64 {  // converts to std::size_t only, so that callbacks that take i
     operator U() const;
 };
 
-/// Calls share(f, k) once for each k in [0, shares), on at most `threads` threads. This thread takes one share after the
-/// other, and so does each helper that comes before none is left. Helpers are threads that the process keeps: a caller
-/// gets those that are free, and never waits for one that has not begun. They spin only briefly before they sleep, and a
-/// forked process starts its own. Only `thread_count` depends on OpenMP: a program may compile some files with OpenMP and
-/// others without, and the linker then picks one definition of each inline function.
+/// Calls share(f, k) once for each k in [0, shares), on at most `threads` threads. This thread takes one share after
+/// the other, and so does each helper that comes before none is left. Helpers are threads that the process keeps: a
+/// caller gets those that are free, and never waits for one that has not begun. They spin only briefly before they
+/// sleep, and a forked process starts its own. Only `thread_count` depends on OpenMP: a program may compile some files
+/// with OpenMP and others without, and the linker then picks one definition of each inline function.
 /// requires   a process that `f` forks does not return from `f`
 /// errors   the first exception of `f`, after which no share begins
-/// cost     about 1 us to call a helper that still spins, 5 us for one that sleeps; a new thread for one that is missing
+/// cost     about 1 us to call a helper that still spins, 5 us for one that sleeps; a new thread for one that is
+///          missing
 void run_shares(int threads, std::size_t shares, void (*share)(void* f, std::size_t k), void* f);
 
 /// run_shares for any callable f(k).

@@ -51,7 +51,8 @@ struct Helper {
     Helper* earlier = nullptr;  // in the list of all
 };
 
-/// Whether this thread had to leave its core for another thread lately. Such a host is busy, and spinning makes it busier.
+/// Whether this thread had to leave its core for another thread lately. Such a host is busy, and spinning makes it
+/// busier.
 inline bool host_is_busy() noexcept {
 #ifdef RUSAGE_THREAD
     struct Seen {

@@ -84,7 +84,7 @@ public:
     /// cost     one allocation and one write of the elements
     template <detail::numbers_for<T> R>
     explicit Tensor(R const& values) : Tensor(from_values({std::ranges::size(values)}, values)) {}
-    /// The same with a shape, as from_values: `Tensor<float>({rows, width}, numbers)`.
+    /// A copy of a vector, an array or a span with a shape, as from_values: `Tensor<float>({rows, width}, numbers)`.
     template <detail::numbers_for<T> R>
     Tensor(shape_type const& shape, R const& values) : Tensor(from_values(shape, values)) {}
 
@@ -121,7 +121,7 @@ public:
     /// cost     one allocation and one write of the elements
     static Tensor full(shape_type const& shape, T value);
     static Tensor full(Cpu const&, shape_type const& shape, T value) { return full(shape, value); }
-    /// The same with zeros.
+    /// A tensor with all elements 0.
     /// errors   as full
     /// cost     as full
     static Tensor zeros(shape_type const& shape) { return full(shape, dtype<T>::narrow(typename dtype<T>::sum{})); }
@@ -133,29 +133,30 @@ public:
     /// give the tensor memory of its own. `owner` is any movable object, such as a shared_ptr, that keeps the memory
     /// alive; it is destroyed with the last alias of the tensor.
     /// requires   the memory outlives all aliases, if there is no owner
-    /// errors   ShapeError as from_shape, or if data is null and there are elements; Error if data is not aligned for T;
-    ///          then the owner is not moved
+    /// errors   ShapeError as from_shape, or if data is null and there are elements; Error if data is not aligned for
+    ///          T; then the owner is not moved
     /// cost     no copy; one allocation for an owner that is not a shared_ptr
     template <class Owner = std::nullptr_t>
     static Tensor borrow(T* data, shape_type const& shape, Owner&& owner = {});
-    /// The same for memory that is only read: keep the result const.
+    /// A tensor of memory that is only read, otherwise as borrow of a T*: keep the result const.
     template <class Owner = std::nullptr_t>
     static Tensor const borrow(T const* data, shape_type const& shape, Owner&& owner = {}) {
         return borrow(const_cast<T*>(data), shape, std::forward<Owner>(owner));
     }
 
-    /// The same for a vector, an array or a span, which give rank 1, and for xtensor's containers, which give their
-    /// shape. A temporary moves into the tensor and is its owner: `borrow(std::move(values))`.
+    /// A tensor of the memory of a vector, an array or a span, which give rank 1, or of one of xtensor's containers,
+    /// which give their shape. A temporary moves into the tensor and is its owner: `borrow(std::move(values))`.
     /// requires   the memory outlives all aliases, if `values` is not a temporary
-    /// errors   as for a pointer; ShapeError if the elements of an xtensor container are not in row-major order
+    /// errors   ShapeError as from_shape, or if the elements of an xtensor container are not in row-major order
     /// cost     no copy; one allocation for a temporary that is not a span
     template <detail::lends R>
     static detail::Lent<Tensor, R> borrow(R&& values) {
         auto const shape = detail::lent_shape<shape_type>(values);
         return borrow(std::forward<R>(values), shape);
     }
-    /// The same with another shape.
-    /// errors   ShapeError if the number of elements differs
+    /// A tensor of a container's memory with another shape, otherwise as borrow of the container.
+    /// errors   ShapeError if the number of elements differs, and as borrow of the container
+    /// cost     no copy; one allocation for a temporary that is not a span
     template <detail::lends R, class Owner = std::nullptr_t>
     static detail::Lent<Tensor, R> borrow(R&& values, shape_type const& shape, Owner&& owner = {});
 
@@ -296,4 +297,4 @@ private:
 
 }  // namespace rowan::inline v0
 
-#include <rowan/core/tensor_inl.hpp>
+#include <rowan/core/detail/tensor_members.hpp>

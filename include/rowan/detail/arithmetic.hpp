@@ -89,9 +89,7 @@ ROWAN_HD_INLINE V rounded(V x) {
 }
 
 /// a + b; integers wrap around.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V plus(V const& a, V const& b) {
+ROWAN_FORMULA V plus(V const& a, V const& b) {
     if constexpr (std::signed_integral<V>) {
         return static_cast<V>(static_cast<std::make_unsigned_t<V>>(a) + static_cast<std::make_unsigned_t<V>>(b));
     } else {
@@ -99,9 +97,7 @@ ROWAN_HD_INLINE V plus(V const& a, V const& b) {
     }
 }
 
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V product(V const& a, V const& b) {
+ROWAN_FORMULA V product(V const& a, V const& b) {
     if constexpr (std::signed_integral<V>) {
         return static_cast<V>(static_cast<std::make_unsigned_t<V>>(a) * static_cast<std::make_unsigned_t<V>>(b));
 #ifdef __CUDA_ARCH__
@@ -116,9 +112,7 @@ ROWAN_HD_INLINE V product(V const& a, V const& b) {
 }
 
 /// a / b, correctly rounded regardless of the device compiler's options.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V quotient(V const& a, V const& b) {
+ROWAN_FORMULA V quotient(V const& a, V const& b) {
 #ifdef __CUDA_ARCH__
     if constexpr (std::is_same_v<V, float>) {
         return __fdiv_rn(a, b);
@@ -132,9 +126,7 @@ ROWAN_HD_INLINE V quotient(V const& a, V const& b) {
 }
 
 /// Converts an option to the type in which a formula is computed.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V constant(double x) {
+ROWAN_FORMULA V constant(double x) {
     if constexpr (is_batch<V>) {
         return V(static_cast<typename V::value_type>(x));
     } else {
@@ -142,9 +134,7 @@ ROWAN_HD_INLINE V constant(double x) {
     }
 }
 
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V square_root(V const& x) {
+ROWAN_FORMULA V square_root(V const& x) {
 #ifdef __CUDA_ARCH__
     if constexpr (std::is_same_v<V, float>) {
         return __fsqrt_rn(x);

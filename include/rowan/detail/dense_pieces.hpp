@@ -26,8 +26,8 @@ struct DensePieces {
     std::size_t piece_bytes() const { return elements * element_bytes; }
 };
 
-/// Adds the arrays from[k], of `elements` sums each, as the tree does: keys[k] is the first part of the node that array k
-/// sums. Keys ascend.
+/// Adds the arrays from[k], of `elements` sums each, as the tree does: keys[k] is the first part of the node that array
+/// k sums. Keys ascend.
 /// requires   out is none of them
 void sum_dense(Cpu exec, ElementSums const& type, std::size_t elements, std::span<std::int64_t const> keys,
                std::span<std::byte const* const> from, std::byte* out);

@@ -153,13 +153,18 @@ struct ElementLoops<Cpu> {
     }
 };
 
-/// A tensor of map(x...) over the elements of tensors of one shape, computed in type `S`.
-template <class S, class D, class Map, class T, class... More>
-Tensor<T, D> zip_elements(D const& exec, Map const& map, Tensor<T, D> const& x, Tensor<More, D> const&... more) {
+/// A tensor of map(x...) over the elements of tensors of one shape, computed in type `S`, as elements of To.
+template <class To, class S, class D, class Map, class T, class... More>
+Tensor<To, D> zip_elements_to(D const& exec, Map const& map, Tensor<T, D> const& x, Tensor<More, D> const&... more) {
     ElementLoops<D>::check(exec, x, more...);
-    auto out = new_tensor<T>(exec, x.shape());
+    auto out = new_tensor<To>(exec, x.shape());
     ElementLoops<D>::template zip<S>(exec, x.size(), map, out.data(), x.data(), more.data()...);
     return out;
+}
+/// The same as elements of T.
+template <class S, class D, class Map, class T, class... More>
+Tensor<T, D> zip_elements(D const& exec, Map const& map, Tensor<T, D> const& x, Tensor<More, D> const&... more) {
+    return zip_elements_to<T, S>(exec, map, x, more...);
 }
 
 }  // namespace rowan::inline v0::detail

@@ -24,9 +24,7 @@ ROWAN_HD bool unordered(V const& x) {
 /// `best`.
 template <bool greatest>
 struct more_extreme {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static auto beyond(V const& x, V const& best) {
+    ROWAN_FORMULA static auto beyond(V const& x, V const& best) {
         if constexpr (greatest) {
             return x > best;
         } else {
@@ -34,9 +32,7 @@ struct more_extreme {
         }
     }
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE auto operator()(V const& x, V const& best) const {
+    ROWAN_FORMULA auto operator()(V const& x, V const& best) const {
         if constexpr (std::integral<V>) {
             return beyond(x, best);
         } else if constexpr (is_batch<V>) {
@@ -50,9 +46,7 @@ struct more_extreme {
 };
 
 /// True if x is y or less; false if one of them is NaN.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE auto not_above(V const& x, V const& y) {
+ROWAN_FORMULA auto not_above(V const& x, V const& y) {
     if constexpr (std::integral<V> || std::floating_point<V> || is_batch<V>) {
         return x <= y;
     } else {
@@ -61,9 +55,7 @@ ROWAN_HD_INLINE auto not_above(V const& x, V const& y) {
 }
 
 /// True if x equals y, or both are NaN.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE auto same_or_nan(V const& x, V const& y) {
+ROWAN_FORMULA auto same_or_nan(V const& x, V const& y) {
     if constexpr (std::integral<V>) {
         return x == y;
     } else if constexpr (is_batch<V>) {

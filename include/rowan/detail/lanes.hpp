@@ -43,6 +43,12 @@ ROWAN_HD_INLINE void store(V const& x, T* p) {
     }
 }
 
+/// Stores the truth values of a comparison of SIMD registers.
+template <class S, class Arch>
+ROWAN_INLINE void store(xsimd::batch_bool<S, Arch> const& x, bool* p) {
+    x.store_unaligned(p);
+}
+
 /// Loads one `V` from each pointer, calls the formula with references to them, and stores those of non-const pointers.
 template <class V, class Formula, class... T>
 ROWAN_INLINE void apply_lanes(Formula const& formula, T*... p) {
@@ -125,11 +131,7 @@ ROWAN_INLINE void copy_lanes(std::size_t n, From const* from, To* to) {
 
 /// to += from
 struct add_lanes {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& from, V& to) const {
-        to = plus(to, from);
-    }
+    ROWAN_FORMULA void operator()(V const& from, V& to) const { to = plus(to, from); }
 };
 
 /// x²
@@ -142,29 +144,17 @@ struct squared {
 
 /// x · y
 struct multiplied {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x, V const& y) const {
-        return product(x, y);
-    }
+    ROWAN_FORMULA V operator()(V const& x, V const& y) const { return product(x, y); }
 };
 
 /// x / y
 struct divided {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x, V const& y) const {
-        return quotient(x, y);
-    }
+    ROWAN_FORMULA V operator()(V const& x, V const& y) const { return quotient(x, y); }
 };
 
 /// out · (grad - dot), the gradient of a softmax, where dot is the sum of out · grad
 struct softmax_slope {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& out, V const& grad, V const& dot) const {
-        return product(out, V(grad - dot));
-    }
+    ROWAN_FORMULA V operator()(V const& out, V const& grad, V const& dot) const { return product(out, V(grad - dot)); }
 };
 
 /// to += map(from)
@@ -172,11 +162,7 @@ template <class Map>
 struct add_mapped {
     Map const& map;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& from, V& to) const {
-        to = plus(to, map(from));
-    }
+    ROWAN_FORMULA void operator()(V const& from, V& to) const { to = plus(to, map(from)); }
 };
 
 /// Adds 16 partial sums as a binary tree, in place: part[k] += part[k + 8], then part[k + 4], part[k + 2], part[k + 1].

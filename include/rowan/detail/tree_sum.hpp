@@ -40,8 +40,8 @@ constexpr ElementSums element_sums() {
     return type;
 }
 
-/// Parts are the leaves of a binary tree: two neighbours k and k + 1 of one level, k even, have one parent. If one child
-/// has a sum, it is the parent's. So a rank may add up what is under a node of which it has all parts.
+/// Parts are the leaves of a binary tree: two neighbours k and k + 1 of one level, k even, have one parent. If one
+/// child has a sum, it is the parent's. So a rank may add up what is under a node of which it has all parts.
 ///
 ///     parts   0   1   2   3   4         (0 + 1) + (2 + 3), + 4
 ///              \ /     \ /   /

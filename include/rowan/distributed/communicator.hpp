@@ -12,8 +12,8 @@
 
 namespace rowan::inline v0 {
 
-/// What a rank of a group on several nodes knows of them. A node is a run of consecutive ranks that exchange bytes faster
-/// with each other than with others, such as those of one machine.
+/// What a rank of a group on several nodes knows of them. A node is a run of consecutive ranks that exchange bytes
+/// faster with each other than with others, such as those of one machine.
 template <class C>
 struct Nodes {
     C node;                   ///< the ranks of this rank's node, in their order

@@ -72,14 +72,18 @@ Pending<Tensor<T>> begin_dense_allreduce(Cpu exec, C const& comm, std::span<Tens
 ///          then. What fails later on one rank is an error of get() on all; where it fails between two exchanges, it
 ///          ends all ranks
 /// cost     bytes sent by a rank of P: 2 (P - 1) / P of the tensor, as in a ring; the first half is more if a rank's
-///          parts do not make one node of the tree, by their number of nodes, at most 2 log2(parts). On several nodes of q
-///          ranks or more, ranks of a node first sum among themselves, so that only 1 / q of that leaves the node
+///          parts do not make one node of the tree, by their number of nodes, at most 2 log2(parts). On several nodes
+///          of q ranks or more, ranks of a node first sum among themselves, so that only 1 / q of that leaves the node
 template <class T, communicator C>
 Tensor<T> dense_allreduce(Cpu exec, C const& comm, std::span<Tensor<T> const> parts) {
     return begin_dense_allreduce(exec, comm, parts).get();
 }
 
-/// The same for one part on each rank.
+/// Begins dense_allreduce of one part on each rank.
+/// shapes     those of dense_allreduce
+/// requires   the part's values do not change until get()
+/// errors     those of dense_allreduce
+/// cost       that of dense_allreduce, of which get() has what comes after the exchange
 template <class T, communicator C>
 Pending<Tensor<T>> begin_dense_allreduce(Cpu exec, C const& comm, Tensor<T> const& part) {
     return begin_dense_allreduce(exec, comm, std::span(&part, 1));
@@ -89,7 +93,11 @@ Tensor<T> dense_allreduce(Cpu exec, C const& comm, Tensor<T> const& part) {
     return dense_allreduce(exec, comm, std::span(&part, 1));
 }
 
-/// The same for a vector of parts.
+/// Begins dense_allreduce of a vector of parts.
+/// shapes     those of dense_allreduce
+/// requires   the parts' values do not change until get()
+/// errors     those of dense_allreduce
+/// cost       that of dense_allreduce, of which get() has what comes after the exchange
 template <class T, communicator C>
 Pending<Tensor<T>> begin_dense_allreduce(Cpu exec, C const& comm, std::vector<Tensor<T>> const& parts) {
     return begin_dense_allreduce(exec, comm, std::span(parts));

@@ -25,8 +25,8 @@ Parameters fetched_parameters(ProcessGroup const& group, Cpu exec, Variable& pre
 
 }  // namespace detail
 
-/// rowan::infer on several ranks: each has a batch of its own, and of sharded tables the rows that train, or load_model,
-/// has given it. All ranks call it.
+/// rowan::infer on several ranks: each has a batch of its own, and of sharded tables the rows that train, or
+/// load_model, has given it. All ranks call it.
 ///     auto y = infer(comm, predict, {{"x", batch}}, parameters);
 /// shapes   as infer
 /// errors   on all ranks: as infer; IndexError if an id of a sharded table is not in [0, height); ShapeError if a

@@ -4,7 +4,7 @@
 #include <rowan/distributed/infer.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
-#include <rowan/train/detail/check_fits.hpp>
+#include <rowan/train/detail/feed.hpp>
 
 #include <cstddef>
 #include <cstdint>

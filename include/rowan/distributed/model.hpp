@@ -50,10 +50,10 @@ struct ModelFiles {
 
 }  // namespace detail
 
-/// Writes a net, as a program, and its parameters, of sharded tables the rows of each rank: for load_model on any number
-/// of ranks. `path` is one that all ranks see. Rank r writes `<path>-<number>.<r>.rows`, and when all are complete, rank 0
-/// replaces `path`, which has what is not sharded; until then the old save is whole, and then its files are removed.
-/// Folders that do not exist are made. All ranks call it.
+/// Writes a net, as a program, and its parameters, of sharded tables the rows of each rank: for load_model on any
+/// number of ranks. `path` is one that all ranks see. Rank r writes `<path>-<number>.<r>.rows`, and when all are
+/// complete, rank 0 replaces `path`, which has what is not sharded; until then the old save is whole, and then its
+/// files are removed. Folders that do not exist are made. All ranks call it.
 ///     save_model(comm, predict, parameters, "model.rowan");
 /// shapes   any
 /// errors   on all ranks: as rowan::save_model; ShapeError if a table does not have this rank's rows, or ranks save
@@ -64,8 +64,8 @@ void save_model(C const& comm, layer::Var<T> const& predict, Parameters const& p
     detail::ModelFiles::save_model<detail::PosixFiles, Ops>(comm, *predict, parameters, path);
 }
 
-/// Loads the parameters of an existing net, which any number of ranks have saved by save_model: on each rank its rows of
-/// sharded tables, for infer. With Self{}, one process has all. All ranks call it.
+/// Loads the parameters of an existing net, which any number of ranks have saved by save_model: on each rank its rows
+/// of sharded tables, for infer. With Self{}, one process has all. All ranks call it.
 /// shapes   as in the net
 /// errors   on all ranks: FormatError if a file is missing, damaged or of another save; else as rowan::load_model, and
 ///          RemoteError on the other ranks

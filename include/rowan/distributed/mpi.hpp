@@ -84,15 +84,15 @@ private:
 
 }  // namespace detail
 
-/// The ranks of an MPI communicator. Copies are of one group. Only the thread that initialised MPI may use it, unless MPI
-/// was initialised with MPI_THREAD_SERIALIZED or more; no two threads at the same time.
+/// The ranks of an MPI communicator. Copies are of one group. Only the thread that initialised MPI may use it, unless
+/// MPI was initialised with MPI_THREAD_SERIALIZED or more; no two threads at the same time.
 ///     int main(int argc, char** argv) {
 ///         return rowan::run_mpi(argc, argv, [](rowan::Mpi const& comm) { … });
 ///     }
 class Mpi {
 public:
-    /// Duplicates the communicator, so that what the program sends cannot meet what rowan sends. Collective. Ranks that can
-    /// share memory are a node, or, with `per_node`, so many consecutive ranks and what remains: those of a socket.
+    /// Duplicates the communicator, so that what the program sends cannot meet what rowan sends. Collective. Ranks that
+    /// can share memory are a node, or, with `per_node`, so many consecutive ranks and what remains: those of a socket.
     /// requires   the same per_node, 0 or more, on all ranks
     /// errors     MpiError
     /// cost       one MPI_Comm_dup
@@ -294,8 +294,8 @@ private:
 static_assert(communicator<Mpi>);
 
 /// Calls f(comm) between MPI_Init_thread and MPI_Finalize and returns its result, for main to return. An exception that
-/// leaves f is printed as `rank 2: …` and ends all ranks, so that none waits for ever. If f returns on one rank while the
-/// others still call operations, these throw RemoteError.
+/// leaves f is printed as `rank 2: …` and ends all ranks, so that none waits for ever. If f returns on one rank while
+/// the others still call operations, these throw RemoteError.
 /// errors   none: they end the program
 /// cost     that of MPI_Init_thread and MPI_Finalize, and one agreement
 template <std::invocable<Mpi const&> F>

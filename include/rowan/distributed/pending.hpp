@@ -47,8 +47,8 @@ public:
     }
 
     /// Waits, and returns the result.
-    /// errors   Error if it has been called before, or, on all ranks, if they end another operation; what fails on one rank,
-    ///          RemoteError on the others; RemoteError if another rank has ended
+    /// errors   Error if it has been called before, or, on all ranks, if they end another operation; what fails on one
+    ///          rank, RemoteError on the others; RemoteError if another rank has ended
     /// cost     the rest of the operation
     R get() {
         if (work_ == nullptr) throw Error("Pending: get() has been called before");

@@ -53,26 +53,41 @@ Pending<SelectedRows<T>> begin_row_allreduce(Cpu exec, C const& comm, std::span<
 }
 
 /// The sum of the parts of all ranks, merged, on every rank; parts are numbered from rank 0's first to the last rank's
-/// last. The bits are those of sum_of_parts, or of merge, on one process: they depend neither on the number of ranks nor
-/// on how parts are cut onto them, nor on the route. Sums are formed, and travel, in dtype<T>::sum and are narrowed once.
+/// last. The bits are those of sum_of_parts, or of merge, on one process: they depend neither on the number of ranks
+/// nor on how parts are cut onto them, nor on the route. Sums are formed, and travel, in dtype<T>::sum and are narrowed
+/// once.
 /// shapes   SelectedRows of the same height and row shape on all ranks, without rows if there are none
 /// errors   on all ranks: ShapeError if a rank has no parts, or heights, row shapes, element types or options differ;
 ///          nothing has changed then. What fails later on one rank is an error of get() on all; where it fails between
 ///          two exchanges, it ends all ranks
-/// cost     a merge of each part; bytes sent by a rank of P, for u distinct rows of a rank, U of all, R bytes a row: by
-///          gather (P - 1) u (R + 8), by owner (P - 1) / P (u + U) (R + 8), and 8 more for each of u if a rank has
-///          several parts; by node, of N nodes of q ranks that have w distinct rows, (q - 1) / q (u + U) (R + 8) within it
-///          and (N - 1) / N (w (R + 16) + U (R + 8)) / q to others. In the order of contributions, gather sends all n of a
-///          rank, and an owner's u (R + 8) is v (R + 16) + 24 u: of a row that lower ranks have, contributions travel one by
-///          one until a block of 64 begins, then as sums of blocks, together v, between u and n. A sort of what comes, and
-///          one sum of it
+/// cost     a merge of each part, a sort of what comes, and one sum of it; what a rank sends is in the table
+///
+/// Bytes that a rank sends, with P ranks, or N nodes of q ranks; u, w and U distinct rows of a rank, of a node and of
+/// all; R bytes a row:
+///
+/// | route | order of the sums | bytes |
+/// |---|---|---|
+/// | gather | parts | (P - 1) · u · (R + 8) |
+/// | gather | contributions | (P - 1) · n · (R + 8), of all n rows of the rank |
+/// | owner | parts, one on each rank | (P - 1) / P · (u + U) · (R + 8) |
+/// | owner | parts, several on a rank | (P - 1) / P · (u · (R + 16) + U · (R + 8)) |
+/// | owner | contributions | (P - 1) / P · (v · (R + 16) + 24 · u + U · (R + 8)) |
+/// | node | parts, in the node | (q - 1) / q · (u + U) · (R + 8) |
+/// | node | parts, to other nodes | (N - 1) / N · (w · (R + 16) + U · (R + 8)) / q |
+///
+/// v is between u and n: of a row that lower ranks have, contributions travel one by one until a block of 64 begins,
+/// then as sums of blocks.
 template <class T, communicator C>
 SelectedRows<T> row_allreduce(Cpu exec, C const& comm, std::span<SelectedRows<T> const> parts,
                               RowReduceOptions options = {}) {
     return begin_row_allreduce(exec, comm, parts, options).get();
 }
 
-/// The same for one part on each rank.
+/// Begins row_allreduce of one part on each rank.
+/// shapes     those of row_allreduce
+/// requires   the part's values do not change until get()
+/// errors     those of row_allreduce
+/// cost       that of row_allreduce, of which get() has what comes after the exchange
 template <class T, communicator C>
 Pending<SelectedRows<T>> begin_row_allreduce(Cpu exec, C const& comm, SelectedRows<T> const& part,
                                              RowReduceOptions options = {}) {
@@ -83,7 +98,11 @@ SelectedRows<T> row_allreduce(Cpu exec, C const& comm, SelectedRows<T> const& pa
     return row_allreduce(exec, comm, std::span(&part, 1), options);
 }
 
-/// The same for a vector of parts.
+/// Begins row_allreduce of a vector of parts.
+/// shapes     those of row_allreduce
+/// requires   the parts' values do not change until get()
+/// errors     those of row_allreduce
+/// cost       that of row_allreduce, of which get() has what comes after the exchange
 template <class T, communicator C>
 Pending<SelectedRows<T>> begin_row_allreduce(Cpu exec, C const& comm, std::vector<SelectedRows<T>> const& parts,
                                              RowReduceOptions options = {}) {

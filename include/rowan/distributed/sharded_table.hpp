@@ -12,9 +12,9 @@
 #include <rowan/distributed/detail/row_reduction.hpp>
 #include <rowan/distributed/detail/shard_exchange.hpp>
 #include <rowan/distributed/detail/shard_parts.hpp>
-#include <rowan/distributed/partition.hpp>
 #include <rowan/distributed/row_reduce_options.hpp>
 #include <rowan/sparse/gather.hpp>
+#include <rowan/sparse/partition.hpp>
 #include <rowan/sparse/selected_rows.hpp>
 
 #include <concepts>
@@ -38,8 +38,9 @@ struct TableFiles;
 
 }  // namespace detail
 
-/// A table [partition.height, width], of which each rank has the rows that the partition deals to it; no rank ever holds
-/// the whole. All functions that take `exec`, and the constructor, are collective: every rank calls them, in one order.
+/// A table [partition.height, width], of which each rank has the rows that the partition deals to it; no rank ever
+/// holds the whole. All functions that take `exec`, and the constructor, are collective: every rank calls them, in one
+/// order.
 ///
 ///     ShardedTable<float, Cpu, Mpi> table(comm, {.height = 1'000'000'000, .ranks = comm.size()}, 64, first);
 ///     ShardedTable<float, Cpu, Mpi>::Lookup lookup;
@@ -61,7 +62,8 @@ public:
 
     /// Calls first(row, values), for each row of this rank, where values is a std::span<T> of `width` elements.
     /// errors   ShapeError on all ranks if the partition or width has a bad number, ranks have different partitions, or
-    ///          partition.ranks is not comm.size(); what `first` or the allocation throws, RemoteError on the other ranks
+    ///          partition.ranks is not comm.size(); what `first` or the allocation throws, RemoteError on the other
+    ///          ranks
     /// cost     the memory of this rank's rows, one call of `first` for each, one agreement
     template <std::invocable<std::int64_t, std::span<T>> F>
     ShardedTable(C comm, Partition partition, std::int64_t width, F const& first)
@@ -91,7 +93,8 @@ public:
     Tensor<T> const& local() const& noexcept { return local_; }
     Tensor<T> local() && noexcept { return local_.share(); }
 
-    /// The rows of the table at `ids`, which differ between ranks. Every id is asked for once. `lookup` is for exchange.
+    /// The rows of the table at `ids`, which differ between ranks. Every id is asked for once. `lookup` is for
+    /// exchange.
     /// shapes   ids of any shape, also without ids -> ids.shape + [width]
     /// errors   IndexError if an id is not in [0, height), RemoteError on the other ranks; ShapeError on all if ranks
     ///          call it of different tables; `lookup` is unchanged then
@@ -123,9 +126,10 @@ public:
     }
 
     /// The gradients of this rank's rows, merged, with row numbers as those of local(): for any optimizer but lamb,
-    /// which needs the norm of all rows. The parts of rank 0 come first, and so on; the sums are those of sum_of_parts or
-    /// merge over all, as row_allreduce.
-    /// shapes   SelectedRows of height `height` and rows of `width` elements, none or more -> of height local().shape(0)
+    /// which needs the norm of all rows. The parts of rank 0 come first, and so on; the sums are those of sum_of_parts
+    /// or merge over all, as row_allreduce.
+    /// shapes   SelectedRows of height `height` and rows of `width` elements, none or more -> of height
+    ///          local().shape(0)
     /// errors   ShapeError if a height or width differs, or ranks have different orders or tables; RemoteError on the
     ///          other ranks
     /// cost     a merge of each part; every distinct row sent once to its owner; two or three agreements
@@ -153,8 +157,8 @@ public:
         return exchange(exec, std::span<SelectedRows<T> const>(parts), order);
     }
 
-    /// The same for the gradient of a gather's result, one part for each rank. The owners know the rows from the gather,
-    /// so that values alone travel.
+    /// The gradients of this rank's rows, merged, from the gradient of a gather's result: one part for each rank. The
+    /// owners know the rows from the gather, so that values alone travel.
     /// shapes   out_grad as the result of the gather -> SelectedRows of height local().shape(0)
     /// errors   ShapeError if out_grad has another shape, `lookup` is of another table, or ranks give the lookups of
     ///          different gathers or call it of different tables; RemoteError on the other ranks
@@ -184,13 +188,13 @@ public:
         return sums;
     }
 
-    /// Writes the table and states of its optimizer, `<folder>/<name>`, for load on any number of ranks. The folder is one
-    /// that all ranks see. Each rank writes a file, and when all are complete, rank 0 replaces the index; until then the
-    /// old save is whole, and then it is removed. The program includes <rowan/distributed/table_files.hpp>, which needs
-    /// nanopb.
+    /// Writes the table and states of its optimizer, `<folder>/<name>`, for load on any number of ranks. The folder is
+    /// one that all ranks see. Each rank writes a file, and when all are complete, rank 0 replaces the index; until
+    /// then the old save is whole, and then it is removed. The program includes <rowan/distributed/table_files.hpp>,
+    /// which needs nanopb.
     /// shapes   each state: a row for each row of local()
-    /// errors   Error if the name is no file name; ShapeError if ranks have different names, steps or states, or a state
-    ///          has other rows; IoError if files cannot be written; RemoteError on the other ranks
+    /// errors   Error if the name is no file name; ShapeError if ranks have different names, steps or states, or a
+    ///          state has other rows; IoError if files cannot be written; RemoteError on the other ranks
     /// cost     as save_checkpoint of this rank's rows and states, three agreements
     template <class S = T>
     void save(std::string const& folder, std::string const& name, std::int64_t step,
@@ -199,8 +203,8 @@ public:
         if constexpr (requires { sizeof(Files); }) Files::save(*this, folder, name, step, states);
     }
 
-    /// Loads what save has written on any number of ranks, and returns its step. `states` says which states to load, and
-    /// their shapes. On error, nothing has changed.
+    /// Loads what save has written on any number of ranks, and returns its step. `states` says which states to load,
+    /// and their shapes. On error, nothing has changed.
     /// errors   FormatError on all ranks if a file is missing, damaged or of another save; ShapeError if height, width
     ///          or the shape of a state differ; TypeError if an element type does; RemoteError on the other ranks
     /// cost     reads the files of all ranks that had rows of this one, and keeps one at a time in memory

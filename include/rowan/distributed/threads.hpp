@@ -22,14 +22,15 @@
 
 namespace rowan::inline v0 {
 
-/// A process group whose ranks are threads of one process, to test programs for many ranks without MPI. Where ranks call
-/// different operations, or one does not come, all get an error that says so; the group then is unusable.
+/// A process group whose ranks are threads of one process, to test programs for many ranks without MPI. Where ranks
+/// call different operations, or one does not come, all get an error that says so; the group then is unusable.
 class Threads {
 public:
-    /// Calls f(comm) on `ranks` threads, with a Threads for each, and returns when all have ended. A rank that waits for
-    /// others longer than `patience` throws. `per_node` ranks make a node, and what remains the last one; 0: one node.
-    /// errors   ValueError if ranks < 1 or per_node < 0; the first exception of f. The other ranks get a RemoteError that
-    ///          names its rank
+    /// Calls f(comm) on `ranks` threads, with a Threads for each, and returns when all have ended. A rank that waits
+    /// for others longer than `patience` throws. `per_node` ranks make a node, and what remains the last one; 0: one
+    /// node.
+    /// errors   ValueError if ranks < 1 or per_node < 0; the first exception of f. The other ranks get a RemoteError
+    ///          that names its rank
     /// cost     `ranks` threads
     static void run(int ranks, std::function<void(Threads const&)> const& f,
                     std::chrono::milliseconds patience = std::chrono::seconds(20), int per_node = 0);

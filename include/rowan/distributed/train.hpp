@@ -10,7 +10,7 @@
 #include <rowan/distributed/detail/shards.hpp>
 #include <rowan/graph/value.hpp>
 #include <rowan/train/comm.hpp>
-#include <rowan/train/detail/part_exchange.hpp>
+#include <rowan/train/detail/ranks.hpp>
 #include <rowan/train/train.hpp>
 
 #include <cstddef>
@@ -23,24 +23,11 @@
 
 namespace rowan::inline v0::detail {
 
-/// A DenseReduction of a step.
-class PendingSum final : public PendingPieces {
-public:
-    explicit PendingSum(std::unique_ptr<DenseReduction> reduction) : reduction_(std::move(reduction)) {}
-    DensePieces finish() override { return reduction_->finish(); }
-
-private:
-    std::unique_ptr<DenseReduction> reduction_;
-};
-
 /// The ranks of a communicator, which train together: what makes layer::CommOn take it.
 template <communicator C>
-class TrainRanks<C> final : public PartExchange {
+class RanksOf<C> final : public Ranks {
 public:
-    explicit TrainRanks(C const& comm) : comm_(comm), group_(comm) {}
-
-    int rank() const override { return comm_.rank(); }
-    int size() const override { return comm_.size(); }
+    explicit RanksOf(C const& comm) : Ranks(comm.rank(), comm.size()), comm_(comm), group_(comm) {}
 
     std::int64_t agree_on(TrainCall call, std::function<void(NamedValues&)> const& f) const override {
         return agree_on_values(group_, collective_of(call), f);
@@ -63,29 +50,23 @@ public:
         group_.allgatherv(1, in, out, counts)->wait();
     }
 
-    std::unique_ptr<PendingPieces> begin_dense(Cpu exec, ElementSums const& type, DensePieces&& nodes,
-                                               std::int64_t total) const override {
-        return std::make_unique<PendingSum>(
-            std::make_unique<DenseReduction>(std::make_unique<GroupOf<C>>(comm_), exec, type, std::move(nodes), total));
+    std::function<DensePieces()> begin_sum(Cpu exec, ElementSums const& type, DensePieces&& nodes,
+                                           std::int64_t total) const override {
+        auto const sum = std::make_shared<DenseReduction>(group(), exec, type, std::move(nodes), total);
+        return [sum] { return sum->finish(); };
     }
-
-    RowPieces sum_rows(Cpu exec, ElementSums const& type, RowPieces&& nodes, std::int64_t total) const override {
-        return RowReduction(std::make_unique<GroupOf<C>>(comm_), exec, type, std::move(nodes), total).finish();
-    }
-
-    std::vector<std::int64_t> rows_of(std::int64_t height) const override {
-        return rows_of_rank(shards_of(height, size()), rank());
+    RowPieces sum(Cpu exec, ElementSums const& type, RowPieces&& nodes, std::int64_t total, bool own) const override {
+        if (own) return sum_own_rows(group(), exec, type, nodes, total);
+        return RowReduction(group(), exec, type, std::move(nodes), total).finish();
     }
     Value fetch(Cpu exec, Value const& own, std::span<std::int64_t const> rows) const override {
         return fetch_rows(group_, exec, own, rows);
     }
-    RowPieces sum_own_rows(Cpu exec, ElementSums const& type, RowPieces&& nodes, std::int64_t total) const override {
-        return detail::sum_own_rows(std::make_unique<GroupOf<C>>(comm_), exec, type, nodes, total);
-    }
-    Value own_rows(Value const& gradient) const override { return detail::own_rows(gradient, rank(), size()); }
 
 private:
     void run_or_end(std::function<void()> const& f) const override { after_agreement(group_, f); }
+
+    std::unique_ptr<ProcessGroup const> group() const { return std::make_unique<GroupOf<C>>(comm_); }
 
     C comm_;
     GroupOf<C> group_;

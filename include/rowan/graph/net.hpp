@@ -123,10 +123,9 @@ public:
     /// Runs the operators on the values of their variables. If `scope.find` finds another variable of the same name,
     /// its value is used instead. Temporaries are cleared after their last use, except the outputs. Threads may run a
     /// net at the same time if each has a scope with variables of its own for the results; otherwise use a Predictor.
-    /// errors   GraphError if an input has no value, or another thread uses the variables; those of the kernels, with
-    ///          the operator and its inputs named. After an error all variables have their previous values: everything
-    ///          that one of rowan's optimizers may reject is checked before the first one runs. Only if there is no
-    ///          memory for a later one, or if an optimizer is user-defined, are those updated before it changed
+    /// errors   On error no variable changes. Exceptions: an optimizer for which there is no memory, or one of the user
+    ///          that throws, when others have run. GraphError if an input has no value, or another thread uses the
+    ///          variables; those of the kernels, with the operator and its inputs named
     /// cost     memory is allocated from, and returned to, the thread's MemoryPool, or the net's own if there is none;
     ///          the outputs of an earlier run keep their memory until the run is complete
     void run(Scope& scope, Device exec = {}) const { order_.run(scope, exec); }

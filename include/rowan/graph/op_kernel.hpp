@@ -50,10 +50,10 @@ struct op_kernel {
     std::span<std::string_view const> inputs, outputs;
     detail::TypeTag const* op = nullptr;  ///< the operator's type, see is()
     OpFamily family = OpFamily::none;     ///< see family_of
-    unsigned row_inputs = 0;              ///< see row_inputs_of
     unsigned level_inputs = 0;            ///< see level_inputs_of
     unsigned sparse_inputs = 0;           ///< bit i is set if slot i may hold a row-sparse value
     bool sums_rows = false;               ///< see sums_rows_of
+    unsigned (*row_inputs)(std::span<VarSpec const> in, AttributesRef attributes);  ///< see row_inputs_of
     /// Whether the rows of result i correspond to rows of the inputs.
     bool (*row_output)(AttributesRef attributes, std::size_t i);
     bool (*row_wise)(AttributesRef attributes);  ///< see row_wise_of
@@ -62,7 +62,8 @@ struct op_kernel {
     void (*run)(KernelCall const& call);  ///< runs the operator
     /// The attributes as the operator stores them, see operator_of; nullptr if as they are given.
     Attributes (*normal)(std::span<VarSpec const> in, AttributesRef attributes) = nullptr;
-    std::span<grad_kernel const> rules = {};  ///< of the backward pass
+    std::span<grad_kernel const> rules = {};      ///< of the backward pass
+    std::span<grad_kernel const> row_rules = {};  ///< see row_rules_of
     /// Whether it may compute result 0 in place of input 0 if nothing else reads input 0.
     bool in_place = false;
     /// Whether it changes inputs, and only checks them in a call with only_checks.
@@ -172,6 +173,7 @@ namespace detail {
 struct whole_op {
     using grad = no_grad;
     static constexpr bool in_place = false;
+    static unsigned row_inputs(std::span<VarSpec const>, AttributesRef) { return 0; }
     static bool row_output(AttributesRef, std::size_t) { return false; }
     static bool row_wise(AttributesRef) { return false; }
 };
@@ -223,6 +225,7 @@ constinit op_kernel const whole_kernel<Op>::value{.name = Op::name,
                                                   .outputs = Op::outputs::names,
                                                   .op = &type_tag<Op>,
                                                   .family = family_of<Op>,
+                                                  .row_inputs = &Op::row_inputs,
                                                   .row_output = &Op::row_output,
                                                   .row_wise = &Op::row_wise,
                                                   .infer = &Op::infer,
@@ -287,16 +290,17 @@ constinit op_kernel const kernel_of<Op, D, T...>::value{
     .outputs = Op::outputs::names,
     .op = &detail::type_tag<Op>,
     .family = family_of<Op>,
-    .row_inputs = row_inputs_of<Op>,
     .level_inputs = level_inputs_of<Op>,
     .sparse_inputs = variadic ? 0U : detail::sparse_inputs_of<Op, D, T...>,
     .sums_rows = sums_rows_of<Op>,
+    .row_inputs = &detail::untyped_functions<Op, variadic>::row_inputs,
     .row_output = &detail::untyped_functions<Op, variadic>::row_output,
     .row_wise = &detail::untyped_functions<Op, variadic>::row_wise,
     .infer = &detail::untyped_functions<Op, variadic>::infer,
     .run = run(),
     .normal = normal(),
     .rules = detail::rules_of<Op, D, detail::type_list<T...>, grad_rules_of<Op>>::value,
+    .row_rules = detail::rules_of<Op, D, detail::type_list<T...>, row_rules_of<Op>>::value,
     .checks_first = checks_first(),
     .next = next(),
     .in_step = in_step()};

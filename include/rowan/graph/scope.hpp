@@ -36,9 +36,9 @@ class ScopeUse;
 std::unique_lock<std::mutex> lock_names(Scope const& scope);
 }  // namespace detail
 
-/// The role of a variable: a result of an operator, an input fed by the caller, a trainable parameter, a state of an
-/// optimizer, a seed that training sets for every batch for a random operator, or the input of a step whose recurrent
-/// layer is created later.
+/// What a variable is for. A temporary is the result of an operator. The caller feeds data. Training changes parameters
+/// and the states of optimizers, and sets the seeds of random operators for every batch. A step_input is the input of a
+/// step whose recurrent layer is created later.
 enum class Role : std::uint8_t { temporary, data, parameter, state, seed, step_input };
 
 /// An operator with its input and output variables. It belongs to a scope.
@@ -101,7 +101,8 @@ public:
     /// without a seed it allocates a value that is read from a file.
     Initializer initialize;
 
-    /// Of a table that is sharded: creates the first values of some rows, those of this process. `initialize` creates all.
+    /// Of a table that is sharded: creates the first values of some rows, those of this process. `initialize` creates
+    /// all.
     std::function<void(Value&, std::span<std::int64_t const> rows, std::optional<std::uint64_t> seed, AnyExec exec)>
         initialize_rows;
     /// Whether it is a table of which each of the ranks that train together has some rows.

@@ -291,4 +291,4 @@ private:
 
 }  // namespace rowan::inline v0
 
-#include <rowan/graph/value_inl.hpp>
+#include <rowan/graph/detail/held_values.hpp>

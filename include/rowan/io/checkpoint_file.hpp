@@ -135,10 +135,10 @@ void expect_no_delta(CheckpointFile const& file);
 
 }  // namespace detail
 
-/// Loads a whole checkpoint, including its program. Uses at most 8 times the size of the file, and 1 MiB: about 500 bytes
-/// per variable besides its elements.
-/// errors   as CheckpointFile's constructor, program and load; GraphError if the file is a delta; FormatError if the file has so many variables without
-///          elements that they would use more memory
+/// Loads a whole checkpoint, including its program. Uses at most 8 times the size of the file, and 1 MiB: about 500
+/// bytes per variable besides its elements.
+/// errors   as CheckpointFile's constructor, program and load; GraphError if the file is a delta; FormatError if the
+///          file has so many variables without elements that they would use more memory
 /// cost     one read of the file
 Checkpoint load_checkpoint(std::string const& path);
 

@@ -193,8 +193,8 @@ Desc decode(std::span<std::byte const> bytes, std::uint64_t offset = 0, std::int
 /// unpacked, an optional field only if it differs from that of a default-constructed descriptor.
 /// A descriptor that needs more memory than `decode` may use for its bytes, as of many short names, is followed by an
 /// unknown field of zeros, whose bytes make up for it.
-/// errors   FormatError if `decode` would throw for the bytes and `more_memory`; its offset refers to these bytes, which
-///          are not returned
+/// errors   FormatError if `decode` would throw for the bytes and `more_memory`; its offset refers to these bytes,
+///          which are not returned
 /// cost     two passes to encode, one for the size and one for the bytes, one over them, and one call of decode
 template <detail::descriptor Desc>
 std::vector<std::byte> encode(Desc const& desc, std::int64_t more_memory = 0) {

@@ -11,7 +11,7 @@
 #include <rowan/io/from_program.hpp>
 #include <rowan/io/to_program.hpp>
 #include <rowan/layer/var.hpp>
-#include <rowan/train/detail/check_fits.hpp>
+#include <rowan/train/detail/feed.hpp>
 #include <rowan/train/infer.hpp>
 #include <rowan/train/loaded_model.hpp>
 #include <rowan/train/parameters.hpp>
@@ -128,10 +128,11 @@ void save_model(layer::Var<T, Device> const& predict, Parameters const& paramete
     save_checkpoint(model, path);
 }
 
-/// The same with the argument order of the design documents. The reader is ignored.
+/// Writes a checkpoint with a net and its parameters, as save_model without a reader: the order of the arguments is
+/// that of the design documents, and the reader is ignored.
 /// shapes   any
-/// errors   as above
-/// cost     as above
+/// errors   those of save_model without a reader
+/// cost     one write of the parameters
 template <class Ops = forward_ops, class T, class Device, class Reader>
 void save_model(layer::Var<T, Device> const& predict, Reader const&, Parameters const& parameters,
                 std::string const& path) {
@@ -212,8 +213,12 @@ ROWAN_TEMPLATE(LoadedNet load_net<forward_ops, dtypes<double>, Cpu>(std::string 
 /// Loads a net and its parameters. Its program must have one output, whose element type is the first of `Dtypes`. The
 /// file may use the operators of `Ops`, whose kernels for these element types become part of the calling program.
 ///     auto const model = load_model<forward_ops::with<my_op>, dtypes<float, mine>>("model.rowan");
-/// A loop runs while its condition holds, and an operator makes tensors of any size, unless `options.limits` bounds them.
-/// errors   as above; GraphError if the file has no program or an inconsistent one: see from_program
+/// A loop runs while its condition holds, and an operator makes tensors of any size, unless `options.limits` bounds
+/// them.
+/// errors   IoError if the file cannot be read; FormatError if it is damaged; GraphError if it has no program or an
+///          inconsistent one (see from_program), lacks a parameter or has one too many, is a delta, or several ranks
+///          have saved parts of it; TypeError if an element type is not among `Dtypes`, or there is not one output of
+///          the first; ShapeError if a value does not fit its variable
 /// cost     one read of the file, except for elements that are mapped; and from_program, whose variables and operators
 ///          use about a kilobyte each
 template <class Ops = forward_ops, class Dtypes = dtypes<float>, class Device = Cpu>
@@ -234,8 +239,9 @@ void save_parameters(Parameters const& parameters, std::string const& path);
 
 /// Loads a file that save_parameters wrote.
 ///     train(cost, reader, {.resume = &parameters});
-/// errors   IoError if the file cannot be read; FormatError if it is damaged; GraphError if it is a delta, has no number
-///          of steps, or several ranks have saved it; TypeError if an element type is not float, double or one of T...
+/// errors   IoError if the file cannot be read; FormatError if it is damaged; GraphError if it is a delta, has no
+///          number of steps, or several ranks have saved it; TypeError if an element type is not float, double or one
+///          of T...
 /// cost     one read of the file, except for elements that are mapped
 template <class... T>
 Parameters load_parameters(std::string const& path, LoadOptions const& options = {}) {

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <rowan/core/error.hpp>
+#include <rowan/core/fields.hpp>
 #include <rowan/io/op_desc.hpp>
 #include <rowan/op/detail/reduction.hpp>
-#include <rowan/op/fields.hpp>
 #include <rowan/op/gradients.hpp>
 #include <rowan/op/var_spec.hpp>
 #include <rowan/sequence/sequence_pool.hpp>

@@ -69,7 +69,7 @@ V from_paddle(std::span<std::byte const> bytes) {
     return value;
 }
 
-/// The same for a file that holds one stream.
+/// Reads a value from a file that holds one stream; `V` is a LoDTensor<T> or a SelectedRows<T>.
 /// errors   IoError if the file cannot be read; those of from_paddle
 /// cost     elements are read directly into the tensor
 template <class V>

@@ -3,7 +3,7 @@
 
 #include <rowan/layer/var.hpp>
 #include <rowan/op/detail/joined_name.hpp>
-#include <rowan/op/elementwise/broadcast.hpp>
+#include <rowan/op/elementwise/broadcast_options.hpp>
 #include <rowan/op/elementwise/compare.hpp>
 #include <rowan/op/elementwise/full_like.hpp>
 #include <rowan/op/elementwise/where.hpp>
@@ -61,10 +61,10 @@ Var<bool, Device> equal(Var<T, Device> const& x, Var<T, Device> const& y, Broadc
     return rowan::detail::compare<equal_op>(x, y, options);
 }
 
-/// The same with a scalar y.
+/// x < y for a number y, element-wise; false if x or y is NaN.
 /// shapes   x [...] -> [...]
 /// errors   when the net runs, ValueError if T is an integer type that cannot represent y
-/// cost     as with two values, plus one write of a value of the shape of x
+/// cost     two writes of a tensor of the shape of x, and two reads, when the net runs
 template <class T, class Device>
 Var<bool, Device> less(Var<T, Device> const& x, double y) {
     return less(x, apply<full_like_op>({y}, x));
@@ -113,17 +113,21 @@ template <class T, class Device>
 Var<T, Device> where(Var<bool, Device> const& condition, Var<T, Device> const& x, Var<T, Device> const& y) {
     return apply<where_op>({}, condition, x, y);
 }
-/// The same with a scalar y.
+/// The element of x where the condition is true, else the number y.
 ///     auto const kept = layer::where(layer::isfinite(x), x, 0);
-/// shapes   condition [...], x [...] -> [...]
-/// errors   ShapeError if the shapes do not broadcast; when the net runs, ValueError if T is an integer type that cannot
-///          represent y
-/// cost     as with two values, plus one write of a value of the shape of x
+/// shapes   condition [...], x [...] -> [...], broadcast by NumPy's rules
+/// errors   ShapeError if the shapes do not broadcast; when the net runs, ValueError if T is an integer type that
+///          cannot represent y
+/// cost     as rowan::where, and one write of a tensor of the shape of x, when the net runs
 template <class T, class Device>
 Var<T, Device> where(Var<bool, Device> const& condition, Var<T, Device> const& x, double y) {
     return where(condition, x, apply<full_like_op>({y}, x));
 }
-/// The same with a scalar x.
+/// The number x where the condition is true, else the element of y.
+/// shapes   condition [...], y [...] -> [...], broadcast by NumPy's rules
+/// errors   ShapeError if the shapes do not broadcast; when the net runs, ValueError if T is an integer type that
+///          cannot represent x
+/// cost     as rowan::where, and one write of a tensor of the shape of y, when the net runs
 template <class T, class Device>
 Var<T, Device> where(Var<bool, Device> const& condition, double x, Var<T, Device> const& y) {
     return where(condition, apply<full_like_op>({x}, y), y);

@@ -17,7 +17,7 @@ namespace rowan::inline v0::layer {
 /// on.
 /// shapes   x[k] [..., d_k, ...] -> [..., Σ d_k, ...]; with the levels of the first; along axis 0 with joined levels,
 ///          or without levels if the numbers of levels differ
-/// errors   ShapeError if x is empty, or ranks or dims other than that of the axis differ; ValueError if there is no
+/// errors   ShapeError if x is empty, or ranks or dims other than that of the axis differ; IndexError if there is no
 ///          such axis
 /// cost     as rowan::concat, when the net runs
 template <class T, class Device>

@@ -3,10 +3,11 @@
 
 #include <rowan/layer/var.hpp>
 #include <rowan/op/elementwise/add.hpp>
-#include <rowan/op/elementwise/broadcast.hpp>
+#include <rowan/op/elementwise/broadcast_options.hpp>
 #include <rowan/op/elementwise/clip.hpp>
 #include <rowan/op/elementwise/div.hpp>
 #include <rowan/op/elementwise/full_like.hpp>
+#include <rowan/op/elementwise/maximum.hpp>
 #include <rowan/op/elementwise/mul.hpp>
 #include <rowan/op/elementwise/relu.hpp>
 #include <rowan/op/elementwise/scale.hpp>
@@ -34,23 +35,6 @@ concept operand = is_var<X> || std::is_arithmetic_v<X> || xt::is_xexpression<X>:
 template <class A, class B>
 concept has_var = (is_var<std::remove_cvref_t<A>> ||
                    is_var<std::remove_cvref_t<B>>)&&operand<std::remove_cvref_t<A>>&& operand<std::remove_cvref_t<B>>;
-
-/// Whether one of the shapes is to be broadcast: ranks differ, or one has a dim of 1 where the other may have another.
-inline bool may_broadcast(VarSpec const& x, VarSpec const& y) {
-    if (x.type != VarType::LOD_TENSOR || y.type != VarType::LOD_TENSOR) return false;
-    if (x.dims.size() != y.dims.size()) return true;
-    for (std::size_t i = 0; i < x.dims.size(); ++i) {
-        if ((x.dims[i] == 1) != (y.dims[i] == 1)) return true;
-    }
-    return false;
-}
-
-template <class Same, class Formula, class V>
-V binary(V const& x, V const& y, BroadcastOptions const& options) {
-    if (options.axis != -1 || may_broadcast(x->spec(), y->spec()))
-        return layer::apply<broadcast_op<Formula>>(options, x, y);
-    return layer::apply<Same>({}, x, y);
-}
 
 /// Calls the function for two Vars, for a Var and a number, or for a number and a Var.
 template <class A, class B, class Both, class Right, class Left>
@@ -109,7 +93,7 @@ Var<T, Device> relu(Var<T, Device> const& x) {
 /// cost     as rowan::add, when the net runs
 template <class T, class Device>
 Var<T, Device> add(Var<T, Device> const& x, Var<T, Device> const& y, BroadcastOptions const& options = {}) {
-    return rowan::detail::binary<rowan::add_op, rowan::detail::broadcast_add>(x, y, options);
+    return apply<rowan::add_op>(options, x, y);
 }
 /// x - y, element-wise, as rowan::sub.
 /// shapes   as layer::add
@@ -117,7 +101,7 @@ Var<T, Device> add(Var<T, Device> const& x, Var<T, Device> const& y, BroadcastOp
 /// cost     as rowan::sub, when the net runs
 template <class T, class Device>
 Var<T, Device> sub(Var<T, Device> const& x, Var<T, Device> const& y, BroadcastOptions const& options = {}) {
-    return rowan::detail::binary<sub_op, rowan::detail::broadcast_sub>(x, y, options);
+    return apply<sub_op>(options, x, y);
 }
 /// x · y, element-wise, as rowan::mul.
 /// shapes   as layer::add
@@ -125,7 +109,7 @@ Var<T, Device> sub(Var<T, Device> const& x, Var<T, Device> const& y, BroadcastOp
 /// cost     as rowan::mul, when the net runs
 template <class T, class Device>
 Var<T, Device> mul(Var<T, Device> const& x, Var<T, Device> const& y, BroadcastOptions const& options = {}) {
-    return rowan::detail::binary<mul_op, rowan::detail::broadcast_mul>(x, y, options);
+    return apply<mul_op>(options, x, y);
 }
 /// x / y, element-wise, as rowan::div.
 /// shapes   as layer::add
@@ -133,7 +117,7 @@ Var<T, Device> mul(Var<T, Device> const& x, Var<T, Device> const& y, BroadcastOp
 /// cost     as rowan::div, when the net runs
 template <class T, class Device>
 Var<T, Device> div(Var<T, Device> const& x, Var<T, Device> const& y, BroadcastOptions const& options = {}) {
-    return rowan::detail::binary<div_op, rowan::detail::broadcast_div>(x, y, options);
+    return apply<div_op>(options, x, y);
 }
 /// The greater one of x and y, element-wise, as rowan::maximum.
 /// shapes   as layer::add
@@ -141,7 +125,7 @@ Var<T, Device> div(Var<T, Device> const& x, Var<T, Device> const& y, BroadcastOp
 /// cost     as rowan::maximum, when the net runs
 template <class T, class Device>
 Var<T, Device> maximum(Var<T, Device> const& x, Var<T, Device> const& y, BroadcastOptions const& options = {}) {
-    return apply<broadcast_max_op>(options, x, y);
+    return apply<maximum_op>(options, x, y);
 }
 /// The smaller one of x and y, element-wise, as rowan::minimum.
 /// shapes   as layer::add
@@ -149,7 +133,7 @@ Var<T, Device> maximum(Var<T, Device> const& x, Var<T, Device> const& y, Broadca
 /// cost     as rowan::minimum, when the net runs
 template <class T, class Device>
 Var<T, Device> minimum(Var<T, Device> const& x, Var<T, Device> const& y, BroadcastOptions const& options = {}) {
-    return apply<broadcast_min_op>(options, x, y);
+    return apply<minimum_op>(options, x, y);
 }
 
 /// The element-wise sum of one or more values of the same shape.

@@ -34,16 +34,16 @@ struct EmbeddingOptions {
     std::optional<std::int64_t> unknown = {};
     Initializer table = {-0.1, 0.1};  ///< initial values of the table, e.g. layer::Normal{.stddev = 0.02}
     std::string name = {};            ///< name of the table
-    /// the rows that exist at first, e.g. {{10, 20, 30}}: the table is a SelectedRows, see layer::selected_rows; without
-    /// it all rows exist
+    /// the rows that exist at first, e.g. {{10, 20, 30}}: the table is a SelectedRows, see layer::selected_rows;
+    /// without it all rows exist
     std::optional<std::vector<std::int64_t>> rows = {};
     /// whether the ranks that train together share out the rows: see layer::sharded_table
     bool sharded = false;
 };
 
-/// Creates a table that is a SelectedRows, of which each of the ranks that train together has some rows: see layer::Comm.
-/// Blocks of 64 rows are dealt to ranks in turn, and no rank ever holds the table. A process that trains alone has all
-/// rows. What is trained has the bits of a whole table, for any number of ranks.
+/// Creates a table that is a SelectedRows, of which each of the ranks that train together has some rows: see
+/// layer::Comm. Blocks of 64 rows are dealt to ranks in turn, and no rank ever holds the table. A process that trains
+/// alone has all rows. What is trained has the bits of a whole table, for any number of ranks.
 ///
 ///     on 3 ranks      row 0 … 63    64 … 127    128 … 191    192 … 255   …
 ///     of rank                  0           1            2            0   …
@@ -133,10 +133,11 @@ Var<T, Device> embedding_bag(Var<I, Device> const& ids, EmbeddingOptions const& 
     return embedding_bag(ids, embedding_table<T, Device>(options), bag);
 }
 
-/// The same with a weight for each id, as TensorFlow's embedding_lookup_sparse; the weights have a gradient, too.
-/// shapes   weight [n]
-/// errors   as without weights; when the net runs, ShapeError if the numbers of weights and ids differ
-/// cost     as without weights; the weighted rows of a bag are stored temporarily
+/// One row for each sequence of ids: the sum, mean, … of their rows, each multiplied by the weight of its id, as
+/// TensorFlow's embedding_lookup_sparse. The weights have a gradient, too.
+/// shapes   ids [n] with levels, weight [n], table [h, width] -> [sequences, width]
+/// errors   ShapeError if ids have no levels or their rank is not 1; when the net runs, as rowan::embedding_bag
+/// cost     as rowan::embedding_bag with weights, when the net runs
 template <class I, class T, class Device>
 Var<T, Device> embedding_bag(Var<I, Device> const& ids, Var<T, Device> const& weight, Var<T, Device> const& table,
                              BagOptions const& options) {

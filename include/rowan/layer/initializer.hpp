@@ -9,8 +9,9 @@
 
 namespace rowan::inline v0::layer {
 
-// inputs and outputs are the dims of a matrix [inputs, outputs], as in fc and, transposed, in PyTorch. A vector has its
-// size as both; with more dims, all but the last two multiply both.
+// Of a parameter with the dims [d_1, …, d_k, a, b], as of a matrix [a, b] in fc (in PyTorch it is transposed):
+//     inputs = d_1 · … · d_k · a;  outputs = d_1 · … · d_k · b
+// Of a vector [b], both are b.
 
 /// Uniform in [low, high).
 struct Uniform {
@@ -51,8 +52,8 @@ struct KaimingNormal {
 };
 
 /// The first values of a parameter: one of the above, or {low, high} for Uniform. They depend on the seed, the position
-/// and the dims only, so they are the same for any number of threads and on all devices; normal ones use the C library's
-/// log, sqrt and cos (Box and Muller 1958).
+/// and the dims only, so they are the same for any number of threads, on all devices and platforms. Normal ones are those
+/// of Box and Muller 1958.
 class Initializer {
 public:
     Initializer() = default;  ///< zeros
@@ -66,7 +67,7 @@ public:
     Initializer(KaimingUniform const& k) : scale_(Scale::inputs), a_(-k.gain), b_(k.gain) {}   ///< KaimingUniform
     Initializer(KaimingNormal const& k) : normal_(true), scale_(Scale::inputs), b_(k.gain) {}  ///< KaimingNormal
 
-    /// The same, with the numbers for a parameter of these dims.
+    /// This initializer with the bounds, or the deviation, of a parameter of these dims.
     /// errors   ValueError if a number is not finite or a standard deviation is negative
     /// cost     O(rank)
     Initializer of(Dims const& dims) const;

@@ -6,7 +6,9 @@
 #if ROWAN_DEFINES_FUNCTIONS
 #include <rowan/detail/arguments.hpp>
 #include <rowan/detail/arithmetic.hpp>
+#include <rowan/detail/logarithm.hpp>
 #include <rowan/detail/random.hpp>
+#include <rowan/op/detail/sine.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -33,11 +35,11 @@ ROWAN_FUNCTION Initializer Initializer::of(Dims const& dims) const {
 }
 
 ROWAN_FUNCTION double Initializer::at(std::uint64_t seed, std::size_t i) const {
-    using rowan::detail::product, rowan::detail::uniform_at;
+    using rowan::detail::logarithm, rowan::detail::product, rowan::detail::sine, rowan::detail::uniform_at;
     if (!normal_) return a_ + product(b_ - a_, uniform_at(seed, i));
-    double const radius = std::sqrt(-2 * std::log(1 - uniform_at(seed, 2 * i)));  // 1 - u is in (0, 1]
+    double const radius = std::sqrt(-2 * logarithm(1 - uniform_at(seed, 2 * i)));  // 1 - u is in (0, 1]
     double const angle = 2 * std::numbers::pi * uniform_at(seed, 2 * i + 1);
-    return a_ + product(product(b_, radius), std::cos(angle));
+    return a_ + product(product(b_, radius), sine<true>(angle));
 }
 
 }  // namespace rowan::inline v0::layer

@@ -3,7 +3,6 @@
 
 #include <rowan/core/error.hpp>
 #include <rowan/core/ids.hpp>
-#include <rowan/layer/detail/along_axis.hpp>
 #include <rowan/layer/var.hpp>
 #include <rowan/op/loss/cross_entropy.hpp>
 #include <rowan/op/loss/cross_entropy_of_probabilities.hpp>
@@ -40,13 +39,13 @@ requires(!is_label<Label>) auto no_label(X const& x, Label const&) {
 
 namespace rowan::inline v0::layer {
 
-/// The mean squared error over all elements.
-/// shapes   x and y [...] -> [1]
+/// (x - y)²: the mean over all elements, or by options.reduction their sum or all of them, as rowan::mse.
+/// shapes   x and y [...] -> [1], or [...] without reduction, with the levels of x
 /// errors   ShapeError if the shapes differ
 /// cost     as rowan::mse, when the net runs
 template <class T, class Device>
-Var<T, Device> mse(Var<T, Device> const& x, Var<T, Device> const& y) {
-    return apply<mse_op>({}, x, y);
+Var<T, Device> mse(Var<T, Device> const& x, Var<T, Device> const& y, LossOptions const& options = {}) {
+    return apply<mse_op>(options, x, y);
 }
 
 // A mistake, which does not compile.
@@ -64,13 +63,8 @@ requires(!std::same_as<X, Y> || rowan::detail::no_var<X>) auto mse(X const& x, Y
 /// errors   ShapeError if x has a rank below 2, or with an axis below 1; IndexError if the axis is not in [-rank, rank)
 /// cost     as rowan::softmax, when the net runs
 template <class T, class Device>
-Var<T, Device> softmax(Var<T, Device> const& x) {
-    return apply<softmax_op>({}, x);
-}
-template <class T, class Device>
-Var<T, Device> softmax(Var<T, Device> const& x, SoftmaxOptions const& options) {
-    return rowan::detail::along_axis("layer::softmax: x", x, options.axis,
-                                     [](auto const& rows) { return apply<softmax_op>({}, rows); });
+Var<T, Device> softmax(Var<T, Device> const& x, SoftmaxOptions const& options = {}) {
+    return apply<softmax_op>(options, x);
 }
 
 /// The logarithms of softmax, also where its elements underflow, along the last axis or the one given, as
@@ -79,13 +73,8 @@ Var<T, Device> softmax(Var<T, Device> const& x, SoftmaxOptions const& options) {
 /// errors   as layer::softmax
 /// cost     as rowan::log_softmax, when the net runs
 template <class T, class Device>
-Var<T, Device> log_softmax(Var<T, Device> const& x) {
-    return apply<log_softmax_op>({}, x);
-}
-template <class T, class Device>
-Var<T, Device> log_softmax(Var<T, Device> const& x, SoftmaxOptions const& options) {
-    return rowan::detail::along_axis("layer::log_softmax: x", x, options.axis,
-                                     [](auto const& rows) { return apply<log_softmax_op>({}, rows); });
+Var<T, Device> log_softmax(Var<T, Device> const& x, SoftmaxOptions const& options = {}) {
+    return apply<log_softmax_op>(options, x);
 }
 
 /// The mean over the rows of -log(probability of the label), or with `.reduction` their sum or all of them, as
@@ -94,8 +83,8 @@ Var<T, Device> log_softmax(Var<T, Device> const& x, SoftmaxOptions const& option
 /// shapes   x [n, classes] of probabilities, label [n] -> [1], or [n] without reduction; or x [...] with classes along
 ///          the axis, label [...] without that axis -> [1], or that of label without reduction
 /// errors   ShapeError if x has a rank below 2, label has another shape or there is not one weight for each class;
-///          IndexError if the axis is not in [-rank, rank); when the net runs, IndexError if a label is not in
-///          [0, classes) and not ignore_index
+///          IndexError if the axis is not in [-rank, rank), and when the net runs, if a label is not in [0, classes)
+///          and not ignore_index
 /// cost     as rowan::cross_entropy_of_probabilities, when the net runs
 template <class T, id_type I, class Device>
 Var<T, Device> cross_entropy_of_probabilities(Var<T, Device> const& x, Var<I, Device> const& label,
@@ -134,8 +123,8 @@ struct SoftLabelOptions {
 /// The losses with `.soft_label = true` for labels that are the probabilities of the classes, which get no gradient, as
 /// rowan::cross_entropy_of_probabilities and rowan::cross_entropy.
 /// shapes   x [...] with classes along the axis, label the same -> [1], or [...] without the axis without reduction
-/// errors   ValueError if soft_label is false or the axis is not in [-rank, rank); ShapeError if x has a rank below 2,
-///          label has another shape or there is not one weight for each class
+/// errors   ValueError if soft_label is false; IndexError if the axis is not in [-rank, rank); ShapeError if x has a rank
+///          below 2, label has another shape or there is not one weight for each class
 /// cost     as rowan::cross_entropy_of_probabilities or rowan::cross_entropy, when the net runs
 template <class T, class Device>
 requires(!id_type<T>) Var<T, Device> cross_entropy_of_probabilities(Var<T, Device> const& x,
@@ -160,16 +149,16 @@ requires(!rowan::detail::is_label<Label>) auto cross_entropy(X const& x, Label c
     return rowan::detail::no_label(x, label);
 }
 
-ROWAN_TEMPLATE(Var<float> mse(Var<float> const&, Var<float> const&))
-ROWAN_TEMPLATE(Var<float> softmax(Var<float> const&))
+ROWAN_TEMPLATE(Var<float> mse(Var<float> const&, Var<float> const&, LossOptions const&))
+ROWAN_TEMPLATE(Var<float> softmax(Var<float> const&, SoftmaxOptions const&))
 ROWAN_TEMPLATE(Var<float> cross_entropy_of_probabilities(Var<float> const&, Var<std::int64_t> const&,
                                                          CrossEntropyOptions const&))
 ROWAN_TEMPLATE(Var<float> cross_entropy_of_probabilities(Var<float> const&, Var<std::int32_t> const&,
                                                          CrossEntropyOptions const&))
 ROWAN_TEMPLATE(Var<float> cross_entropy(Var<float> const&, Var<std::int64_t> const&, CrossEntropyOptions const&))
 ROWAN_TEMPLATE(Var<float> cross_entropy(Var<float> const&, Var<std::int32_t> const&, CrossEntropyOptions const&))
-ROWAN_TEMPLATE(Var<double> mse(Var<double> const&, Var<double> const&))
-ROWAN_TEMPLATE(Var<double> softmax(Var<double> const&))
+ROWAN_TEMPLATE(Var<double> mse(Var<double> const&, Var<double> const&, LossOptions const&))
+ROWAN_TEMPLATE(Var<double> softmax(Var<double> const&, SoftmaxOptions const&))
 ROWAN_TEMPLATE(Var<double> cross_entropy_of_probabilities(Var<double> const&, Var<std::int64_t> const&,
                                                           CrossEntropyOptions const&))
 ROWAN_TEMPLATE(Var<double> cross_entropy_of_probabilities(Var<double> const&, Var<std::int32_t> const&,

@@ -8,15 +8,6 @@
 
 namespace rowan::inline v0::layer {
 
-/// (x - y)²: the mean over all elements, or by options.reduction their sum or all of them, as rowan::squared_error.
-/// shapes   x and y [...] -> [1], or [...] without reduction, with the levels of x
-/// errors   ShapeError if the shapes differ
-/// cost     as rowan::squared_error, when the net runs
-template <class T, class Device>
-Var<T, Device> squared_error(Var<T, Device> const& x, Var<T, Device> const& y, LossOptions const& options = {}) {
-    return apply<squared_error_op>(options, x, y);
-}
-
 /// log(1 + exp(left - right)) - label · (left - right), RankNet's loss of pairs (Burges et al. 2005), as Paddle's
 /// ranknet. The label is 1 if left is better, 0 if right is, or in between.
 /// shapes   all [...] -> [1], or [...] without reduction
@@ -28,7 +19,7 @@ Var<T, Device> ranknet(Var<T, Device> const& label, Var<T, Device> const& left, 
     return layer::binary_cross_entropy_with_logits(layer::sub(left, right), label, options);
 }
 
-/// max(margin - label · (left - right), 0), as Paddle's margin_ranking and PyTorch's margin_ranking_loss. The label is
+/// max(margin - label · (left - right), 0), as Paddle's margin_rank_loss and PyTorch's margin_ranking_loss. The label is
 /// 1 if left is to be the greater one, else -1.
 /// shapes   all [...] -> [1], or [...] without reduction
 /// errors   ValueError if margin is not finite; ShapeError if the shapes differ
@@ -41,7 +32,7 @@ Var<T, Device> margin_ranking(Var<T, Device> const& label, Var<T, Device> const&
 }
 
 /// 1 - cos where the label is 1, and max(cos - margin, 0) where it is -1, for the cosines of the angles between the rows
-/// of x and y, as PyTorch's cosine_embedding.
+/// of x and y, as PyTorch's cosine_embedding_loss.
 /// shapes   x and y [n, width], label [n, 1] -> [1], or [n, 1] without reduction
 /// errors   ValueError if margin is not finite; ShapeError if the shapes do not fit
 /// cost     of cosine_similarity and rowan::cosine_embedding, when the net runs

@@ -8,8 +8,8 @@
 
 namespace rowan::inline v0::layer {
 
-/// The product x · y, with x or y transposed if its flag is set; of batches of matrices, the products of their matrices,
-/// see rowan::matmul. For a product with a trainable weight, see layer::fc.
+/// The product x · y, with x or y transposed if its flag is set; of batches of matrices, the products of their
+/// matrices, see rowan::matmul. For a product with a trainable weight, see layer::fc.
 ///     auto scores = layer::matmul(h, table, {.transpose_y = true});      // h · tableᵀ: the table of an embedding as a weight
 /// shapes   x [..., n, k], y [..., k, m], after transposition -> [..., n, m], with the levels of the operand whose rows
 ///          the result has; without levels for two matrices of which x is transposed
@@ -23,7 +23,10 @@ Var<T, Device> matmul(Var<T, Device> const& x, Var<T, Device> const& y, MatmulOp
     if (options.transpose_y) return apply<matmul_nt_op>({}, x, y);
     return apply<matmul_nn_op>({}, x, y);
 }
-/// The same with flags by position, which a later version removes.
+/// The product with flags by position, as layer::matmul with options. A later version removes it.
+/// shapes   those of layer::matmul with options
+/// errors   those of layer::matmul with options
+/// cost     as rowan::matmul, when the net runs
 template <class T, class Device>
 [[deprecated("rowan::layer::matmul: options have names: layer::matmul(x, y, {.transpose_y = true})")]] Var<T, Device>
 matmul(Var<T, Device> const& x, Var<T, Device> const& y, std::same_as<bool> auto transpose_x,

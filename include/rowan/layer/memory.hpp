@@ -68,7 +68,8 @@ struct Recurrence {
     Var<T, Device> last;    ///< state of each sequence after its last step
 };
 
-/// The same with one last state for each of several memories.
+/// The result of a recurrent layer with several memories: one row for each row of the input, with the input's levels,
+/// and for each memory the last state of each sequence.
 template <class T, class Device>
 struct Recurrences {
     Var<T, Device> output;             ///< one row for each row of the input

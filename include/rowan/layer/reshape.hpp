@@ -60,7 +60,7 @@ Var<T, Device> transpose(Var<T, Device> const& x, std::vector<std::int64_t> perm
 /// Joins values of one shape along a new axis; a negative axis counts from the end of the result.
 ///     auto pairs = layer::stack({a, b}, {.axis = 1});       // [n, 3] and [n, 3] -> [n, 2, 3]
 /// shapes   n values x[k] [...] -> [...] with a dim of n at the axis; with the levels of the first unless it is axis 0
-/// errors   ShapeError if x is empty, shapes differ, or the rank is 8; ValueError if there is no such axis
+/// errors   ShapeError if x is empty, shapes differ, or the rank is 8; IndexError if there is no such axis
 /// cost     as rowan::stack, when the net runs
 template <class T, class Device>
 Var<T, Device> stack(std::vector<Var<T, Device>> const& x, StackOptions const& options = {}) {

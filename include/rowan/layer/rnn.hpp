@@ -23,16 +23,17 @@ namespace rowan::inline v0::layer {
 ///
 /// If options.level is not the last level, x_t holds sequences of the levels below, which the step may pool or process
 /// with a recurrent layer of its own. Except on Cuda, batches of 64 or more sequences are split into parts of at least
-/// 32, which run in parallel on the host if they are enough work; the parts, and so the bits of the result, do not depend on the number of
-/// threads. A step with an operator that needs all sequences at once, such as dropout, runs as one part.
+/// 32, which run in parallel on the host if they are enough work; the parts, and so the bits of the result, do not
+/// depend on the number of threads. A step with an operator that needs all sequences at once, such as dropout, runs as
+/// one part.
 /// shapes   x [n, ...] with levels -> output [n, ...] with the same levels, last [sequences, size]
 /// errors   ShapeError if x has no levels, an initial state is not a matrix, the states after a step differ in number
 ///          or shape from those before it, or the output or a state of a step does not have one row for each sequence;
 ///          ValueError if there is no such level, or a memory has no size or both a size and an initial state;
 ///          TypeError if the element type of an initial state differs from that of the states; when the net runs,
 ///          ShapeError if an initial state does not have one row for each sequence, or a step changes the width of a
-///          state; errors of a step's operators name the step, counted from the end if options.reverse, and, for ids, the
-///          sequence
+///          state; errors of a step's operators name the step, counted from the end if options.reverse, and, for ids,
+///          the sequence
 /// cost     that of the step's operators, some of which run once for all steps; no allocation while the shapes do not
 ///          change; the states of all steps are kept for the gradient
 template <class State = void, class T, class Device, class F>
@@ -48,8 +49,11 @@ auto rnn_with_last(Var<T, Device> const& x, std::int64_t size, F const& step, Rn
     return rnn_with_last<State>(x, Memory{.size = size}, step, options);
 }
 
-/// The same with several memories: `step(x_t, states)` takes a list of states and returns
-/// `layer::Step{output, {state, ...}}`.
+/// A recurrent layer with several memories, as rnn_with_last with one: `step(x_t, states)` takes a list of states and
+/// returns `layer::Step{output, {state, ...}}`.
+/// shapes   x [n, ...] with levels -> output [n, ...] with the same levels, and for each memory last [sequences, size]
+/// errors   those of rnn_with_last with one memory
+/// cost     that of rnn_with_last with one memory
 template <class State = void, class T, class Device, class F>
 auto rnn_with_last(Var<T, Device> const& x, std::vector<Memory> const& memories, F const& step,
                    RnnOptions const& options = {}) {

@@ -23,7 +23,13 @@ Var<T, Device> sequence_context(Var<T, Device> const& x, SequenceContextOptions 
     return apply<sequence_context_op>(window, x);
 }
 
-/// The same with the rows of `padding` outside of sequences: those before a sequence, then those after it.
+/// The windows of rows around each row of a sequence, side by side. Outside of a sequence are the rows of `padding`:
+/// first those before it, then those after it.
+/// shapes   x [n, width] with levels, padding [rows before + rows after, width] -> [n, length * width], with the levels
+///          of x
+/// errors   ShapeError if x has no levels or a rank above 2, start or length is out of range, or padding has another
+///          shape
+/// cost     as rowan::sequence_context, when the net runs
 template <class T, class Device>
 Var<T, Device> sequence_context(Var<T, Device> const& x, Var<T, Device> const& padding,
                                 SequenceContextOptions const& window) {

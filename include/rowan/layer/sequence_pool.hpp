@@ -7,12 +7,18 @@
 
 namespace rowan::inline v0::layer {
 
-/// The first row of each sequence, as layer::sequence_pool.
+/// The first row of each sequence of the last level; zeros for an empty one.
+/// shapes   x [n, ...] with levels -> [sequences, ...] with the upper levels of x
+/// errors   ShapeError if x has no levels
+/// cost     as rowan::sequence_pool, when the net runs
 template <class T, class Device>
 Var<T, Device> sequence_first(Var<T, Device> const& x) {
     return sequence_pool(x, {Pooling::first});
 }
-/// The last row of each sequence, as layer::sequence_pool.
+/// The last row of each sequence of the last level; zeros for an empty one.
+/// shapes   x [n, ...] with levels -> [sequences, ...] with the upper levels of x
+/// errors   ShapeError if x has no levels
+/// cost     as rowan::sequence_pool, when the net runs
 template <class T, class Device>
 Var<T, Device> sequence_last(Var<T, Device> const& x) {
     return sequence_pool(x, {Pooling::last});

@@ -19,7 +19,7 @@ struct SplitOptions {
 ///     auto const parts = layer::split(x, {2, 3}, {.axis = 1});      // for x [n, 5]: parts[0] is [n, 2], parts[1] is [n, 3]
 /// shapes   x [..., Σ sections, ...] -> [..., sections[k], ...] for each k; with the levels of x, or without levels
 ///          along axis 0
-/// errors   ValueError if there is no such axis; ShapeError if a section is negative or the sections do not add up to
+/// errors   IndexError if there is no such axis; ShapeError if a section is negative or the sections do not add up to
 ///          the dim (when the net runs, if the dim is unknown before)
 /// cost     as rowan::split, when the net runs
 template <class T, class Device>

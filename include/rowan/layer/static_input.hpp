@@ -14,7 +14,7 @@ namespace rowan::inline v0::layer {
 ///     auto out = layer::rnn(target, layer::Memory{.like = last}, [&](auto x_t, auto before) {
 ///         auto source = layer::static_input(encoded);   // has as many sequences as target
 ///         auto scores = layer::fc(layer::mul(source, layer::sequence_expand(before, source)), {.output_size = 1});
-///         auto context = layer::sequence_pool(layer::broadcast_mul(source, layer::sequence_softmax(scores)));
+///         auto context = layer::sequence_pool(layer::mul(source, layer::sequence_softmax(scores)));
 ///         …
 ///
 /// Without static_input, the step reads an outer variable as a whole: the rows of all sequences.

@@ -140,7 +140,10 @@ std::tuple<State...> while_loop(std::tuple<State...> const& first, Condition con
     (std::index_sequence_for<State...>{});
 }
 
-/// The same with one state.
+/// Runs `body` while `condition` is true, with one state, which body takes and returns without a tuple.
+/// shapes   as the state; the condition is [1]
+/// errors   those of while_loop with a tuple
+/// cost     that of while_loop with a tuple
 template <class State, class Condition, class Body>
 requires(rowan::detail::loop_state<State>::value) State
     while_loop(State const& first, Condition const& condition, Body const& body, WhileOptions const& options = {}) {

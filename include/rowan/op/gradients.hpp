@@ -1,10 +1,13 @@
 // rowan/op/gradients.hpp: gradients, the backward pass of one operator, with types known at compile time.
 #pragma once
 
+#include <rowan/core/tensor.hpp>
 #include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
+#include <rowan/op/var_spec.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -81,6 +84,18 @@ auto run_rules(Device exec, Attributes const& attributes, SlotValues<Entry...> c
     return run_rules(exec, attributes, all, grad_rules<Rest...>{});
 }
 
+template <class V>
+inline constexpr bool is_one_tensor = false;
+template <class T, class Device>
+inline constexpr bool is_one_tensor<Tensor<T, Device>> = true;
+
+template <class T, class Device>
+VarSpec spec_of(Tensor<T, Device> const& x) {
+    Dims dims;
+    for (std::size_t const dim : x.shape()) dims.push_back(static_cast<std::int64_t>(dim));
+    return tensor_spec<T>(dims);
+}
+
 }  // namespace detail
 
 /// The type of the operator's attributes, the last argument of its `run`; no_attributes if it has none.
@@ -98,7 +113,7 @@ struct no_value {};
 /// reads are ignored.
 /// shapes   each gradient has the shape of its input
 /// errors   those of the operators in the rules
-/// cost     that of the operators in the rules, all of which run
+/// cost     that of the operators in the rules, all of which run: those of row_rules_of or of grad_rules_of
 template <differentiable Op, class Device, class... In, class... Out, class... OutGrad>
 auto gradients(Device exec, std::tuple<In...> const& inputs, std::tuple<Out...> const& outputs,
                std::tuple<OutGrad...> const& out_grads, attributes_of<Op> const& attributes = {}) {
@@ -114,17 +129,28 @@ auto gradients(Device exec, std::tuple<In...> const& inputs, std::tuple<Out...> 
         }
         (std::index_sequence_for<In...>{}, std::index_sequence_for<Out...>{});
     }(typename Op::inputs{}, typename Op::outputs{});
-    auto const all = detail::run_rules(exec, attributes, known, grad_rules_of<Op>{});
-    return [&]<class... I>(slots<I...>) {
-        auto const one = [&]<class Slot>(Slot*) {
-            if constexpr (decltype(detail::has_value<grad_of<Slot>>(all))::value) {
-                return detail::value_of<grad_of<Slot>>(all);
-            } else {
-                return no_value{};
-            }
-        };
-        return std::tuple(one(static_cast<I*>(nullptr))...);
-    }(typename Op::inputs{});
+    auto const by = [&](auto rules) {
+        auto const all = detail::run_rules(exec, attributes, known, rules);
+        return [&]<class... I>(slots<I...>) {
+            auto const one = [&]<class Slot>(Slot*) {
+                if constexpr (decltype(detail::has_value<grad_of<Slot>>(all))::value) {
+                    return detail::value_of<grad_of<Slot>>(all);
+                } else {
+                    return no_value{};
+                }
+            };
+            return std::tuple(one(static_cast<I*>(nullptr))...);
+        }(typename Op::inputs{});
+    };
+    if constexpr (!std::is_same_v<row_rules_of<Op>, grad_rules<>>) {
+        if constexpr ((detail::is_one_tensor<std::remove_cvref_t<In>> && ...)) {
+            auto const rows = [&](auto const&... in) { return row_inputs_of<Op>(attributes, detail::spec_of(in)...); };
+            if (std::apply(rows, inputs) == 0) return by(grad_rules_of<Op>{});
+        }
+        return by(row_rules_of<Op>{});
+    } else {
+        return by(grad_rules_of<Op>{});
+    }
 }
 
 }  // namespace rowan::inline v0

@@ -137,15 +137,15 @@ constexpr std::int64_t same_dim(char const* field, std::int64_t actual, std::int
     return actual;
 }
 
-/// The same for dim i of the field.
+/// Checks that dim i of the field agrees with another dim; UNK agrees with any dim. Returns the known one.
 constexpr std::int64_t same_dim(char const* field, std::size_t i, std::int64_t actual, std::int64_t expected) {
     if (actual == UNK) return expected;
     if (expected != UNK && actual != expected) the_dims_do_not_match(field, i, actual, expected);
     return actual;
 }
 
-/// Checks that x holds sequences of tokens: ids, with levels and rows of one element. `row_size` is the name of the size
-/// of a row.
+/// Checks that x holds sequences of tokens: ids, with levels and rows of one element. `row_size` is the name of the
+/// size of a row.
 constexpr void tokens(char const* field, char const* row_size, VarSpec const& x) {
     dense(field, x);
     has_rows(field, x);

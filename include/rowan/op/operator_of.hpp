@@ -1,11 +1,18 @@
 // rowan/op/operator_of.hpp: operator_of, the base of operators: their slots and attributes; and Elements.
 #pragma once
 
+#include <rowan/op/detail/joined_name.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/op/slots.hpp>
+#include <rowan/op/var_spec.hpp>
 
+#include <algorithm>
+#include <array>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
+#include <string_view>
+#include <tuple>
 #include <type_traits>
 
 namespace rowan::inline v0 {
@@ -23,8 +30,80 @@ struct operator_of {
     using inputs = Inputs;          ///< in the order of run's arguments
     using outputs = Outputs;        ///< in the order of run's results
     using attributes = Attributes;  ///< the last argument of run
-    using grad = no_grad;
+    using grad = no_grad;           ///< no gradient
 };
+
+template <class Op, class Uses, class Makes>
+struct gradient_op;
+
+/// The `grad` of an operator whose gradient is its function `backward`, which takes the device, the values in Uses and
+/// the attributes, and returns those in Makes.
+///     using grad = gradient<cumsum_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+///     template <class T, class D> static Tensor<T, D> backward(D exec, Tensor<T, D> const& out_grad, attributes const&);
+template <class Op, class Uses, class Makes>
+struct gradient {};
+
+namespace detail {
+
+template <class Op, class Uses, class Makes>
+struct as_rules<gradient<Op, Uses, Makes>> {
+    using type = grad_rules<grad_rule<gradient_op<Op, Uses, Makes>>>;
+};
+
+template <class Op, class... Rule>
+typename std::tuple_element_t<0, std::tuple<Rule...>>::op first_rule(grad_rules<Rule...>);
+
+/// Whether the operator has row_inputs for all specs.
+template <class Op>
+inline constexpr bool has_row_inputs = [] {
+    if constexpr (requires { static_cast<unsigned>(Op::row_inputs); }) return Op::row_inputs != 0;
+    return false;
+}();
+
+/// Whether a slot is a gradient.
+template <class Slot>
+inline constexpr bool is_grad = false;
+template <class Slot>
+inline constexpr bool is_grad<grad_of<Slot>> = true;
+
+/// The position, among the used slots, of the one whose VarSpec a made gradient has: its own slot, or else the first
+/// gradient.
+template <class Made, class Used>
+inline constexpr std::size_t spec_from = 0;
+template <class Slot, class... Used>
+inline constexpr std::size_t spec_from<grad_of<Slot>, slots<Used...>> = [] {
+    constexpr std::array<bool, sizeof...(Used)> grads{is_grad<Used>...};
+    if (slots<Used...>::template has<Slot>) return slots<Used...>::template index<Slot>;
+    return static_cast<std::size_t>(std::find(grads.begin(), grads.end(), true) - grads.begin());
+}();
+
+}  // namespace detail
+
+/// The operator of a gradient<Op, Uses, Makes>: it has the name of Op and "_grad", and the attributes of Op. If Op has
+/// row_inputs, all its inputs have.
+template <class Op, class... Used, class... Made>
+struct gradient_op<Op, slots<Used...>, slots<Made...>>
+    : operator_of<slots<Used...>, slots<Made...>, typename Op::attributes> {
+    static constexpr std::string_view name = detail::joined_name<Op, detail::grad_op_suffix>::value;
+    static constexpr unsigned row_inputs = detail::has_row_inputs<Op> ? (1U << sizeof...(Used)) - 1 : 0;
+
+    static constexpr bool row_wise(typename Op::attributes const& attributes) { return row_wise_of<Op>(attributes); }
+
+    template <std::same_as<VarSpec>... Spec>
+    requires(sizeof...(Spec) ==
+             sizeof...(Used)) static constexpr std::array<VarSpec, sizeof...(Made)> infer(Spec const&... in) {
+        std::array<VarSpec, sizeof...(Used)> const all{in...};
+        return {all[detail::spec_from<Made, slots<Used...>>]...};
+    }
+
+    template <class D, class... In>
+    requires requires(D const& exec, In const&... in) { Op::backward(exec, in...); }
+    static auto run(D const& exec, In const&... in) { return Op::backward(exec, in...); }
+};
+
+/// The operator of an operator's first gradient rule.
+template <class Op>
+using gradient_operator = decltype(detail::first_rule<Op>(grad_rules_of<Op>{}));
 
 /// The element types for which an operator has kernels, as `static constexpr Elements elements`; by default floats.
 /// Programs in files, Python and the compiled library provide it for these. `floats` includes user-defined types.

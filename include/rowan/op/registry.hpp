@@ -36,18 +36,23 @@ concept operation = requires {
     typename Op::grad;
 };
 
-/// The bit mask of the inputs whose row i determines row i of the result: the operator's
-/// `static constexpr unsigned row_inputs`, or 0 if it has none. Other inputs are used as a whole (weights). If the
-/// operator also has `sums_rows`, its results are sums over these rows instead (gradients of weights). A recurrent net
-/// runs such an operator once for all steps.
-template <class Op>
-inline constexpr unsigned row_inputs_of = [] {
-    if constexpr (requires { Op::row_inputs; }) {
+/// The bit mask of the inputs whose row i determines row i of the result: the operator's `row_inputs`, a constant or a
+/// function of the specs of its inputs and its attributes, or 0 if it has none. Other inputs are used as a whole
+/// (weights). If the operator also has `sums_rows`, its results are sums over these rows instead (gradients of weights).
+/// A recurrent net runs such an operator once for all steps.
+/// errors   none
+/// cost     that of the operator's function, if it has one
+template <class Op, class Attributes, class... Spec>
+constexpr unsigned row_inputs_of(Attributes const& attributes, Spec const&... in) {
+    static_cast<void>(attributes);
+    if constexpr (requires { Op::row_inputs(in..., attributes); }) {
+        return Op::row_inputs(in..., attributes);
+    } else if constexpr (requires { Op::row_inputs; }) {
         return Op::row_inputs;
     } else {
         return 0u;
     }
-}();
+}
 /// Whether the results are sums over the rows of the inputs in row_inputs.
 template <class Op>
 inline constexpr bool sums_rows_of = [] {
@@ -75,7 +80,7 @@ inline constexpr unsigned level_inputs_of = [] {
 /// errors   none
 /// cost     that of the operator's function, if it has one
 template <class Op, class Attributes>
-bool row_wise_of(Attributes const& attributes) {
+constexpr bool row_wise_of(Attributes const& attributes) {
     static_cast<void>(attributes);
     if constexpr (requires { Op::row_wise(attributes); }) {
         return Op::row_wise(attributes);
@@ -94,7 +99,7 @@ enum class OpFamily : std::uint8_t { none, array, cast, full };
 template <class Op>
 inline constexpr OpFamily family_of = OpFamily::none;
 
-/// The same for an operator that defines one.
+/// The `family` of an operator that defines one.
 template <class Op>
 requires requires {
     { Op::family } -> std::convertible_to<OpFamily>;
@@ -106,7 +111,7 @@ inline constexpr OpFamily family_of<Op> = Op::family;
 /// errors   none
 /// cost     that of the operator's function, if it has one
 template <class Op, class Attributes>
-bool row_output_of(Attributes const& attributes) {
+constexpr bool row_output_of(Attributes const& attributes) {
     static_cast<void>(attributes);
     if constexpr (requires { Op::row_output(attributes); }) {
         return Op::row_output(attributes);
@@ -187,6 +192,25 @@ struct operator_list : std::type_identity<Op>... {};
 /// The gradient rules of an operator; none for no_grad.
 template <class Op>
 using grad_rules_of = typename detail::as_rules<typename Op::grad>::type;
+
+namespace detail {
+
+template <class Op>
+struct row_rules {
+    using type = grad_rules<>;
+};
+template <class Op>
+requires requires { typename Op::row_grad; }
+struct row_rules<Op> {
+    using type = typename as_rules<typename Op::row_grad>::type;
+};
+
+}  // namespace detail
+
+/// The rules that take the place of grad_rules_of where the operator's `row_inputs` of the specs of its inputs is not 0:
+/// its `row_grad`. None if it has no such rules.
+template <class Op>
+using row_rules_of = typename detail::row_rules<Op>::type;
 
 /// An operator that has a gradient.
 template <class Op>

@@ -87,15 +87,15 @@ ROWAN_SLOT(length, integers)  // number of rows of each sequence
 ROWAN_SLOT(weight)            // weight of each id
 ROWAN_SLOT(updates)           // rows that are added at places
 ROWAN_SLOT(label, integers)   // target of a loss
-ROWAN_SLOT(query)             // rows of attention: what is asked, what answers by its scores, and what is returned
-ROWAN_SLOT(key)
-ROWAN_SLOT(value)
-ROWAN_SLOT(seed, int64)  // random seed
-ROWAN_SLOT(h_prev)       // state before a step
-ROWAN_SLOT(c_prev)       // cell before a step
-ROWAN_SLOT(h)            // state after a step
-ROWAN_SLOT(c)            // cell after a step
-ROWAN_SLOT(param)        // parameter of an optimizer; its gradient and states follow
+ROWAN_SLOT(query)             // attention: rows that are compared with the keys
+ROWAN_SLOT(key)               // attention: rows that are compared with the queries
+ROWAN_SLOT(value)             // attention: rows of which the result is a weighted mean
+ROWAN_SLOT(seed, int64)       // random seed
+ROWAN_SLOT(h_prev)            // state before a step
+ROWAN_SLOT(c_prev)            // cell before a step
+ROWAN_SLOT(h)                 // state after a step
+ROWAN_SLOT(c)                 // cell after a step
+ROWAN_SLOT(param)             // parameter of an optimizer; its gradient and states follow
 ROWAN_SLOT(grad)
 ROWAN_SLOT(moment)
 ROWAN_SLOT(moment2)
@@ -117,8 +117,8 @@ ROWAN_SLOT(scopes)        // values of all steps
 
 /// The target of a loss: class numbers, or a probability of each class.
 struct target {
-    static constexpr std::string_view name = "label";
-    static constexpr Holds holds = Holds::integers_or_elements;
+    static constexpr std::string_view name = "label";            ///< as in descriptors
+    static constexpr Holds holds = Holds::integers_or_elements;  ///< either kind of label
 };
 
 }  // namespace slot

@@ -217,7 +217,7 @@ struct LodAccess {
         for (std::span<std::int64_t const> const offsets : levels) lod.offsets_[lod.levels_++] = offsets;
         return lod;
     }
-    /// The same, but validates the offsets.
+    /// Offsets that are validated. `memory` keeps them alive.
     /// errors   LodError as the constructor of Lod
     template <class Levels>
     static Lod checked(std::shared_ptr<void const> memory, Levels const& levels) {

@@ -183,9 +183,10 @@ LoDTensor<T, D> from_padded(D const& exec, Tensor<T, D> const& padded, Lod const
     return {std::move(result), lod};
 }
 
-/// The same for one level of sequences with the given lengths.
-/// shapes   padded [n, m, ...], lengths [n] -> [Σ lengths, ...]
-/// errors   as above; LodError if a length is negative
+/// Collects the rows of n sequences of the given lengths, as from_padded with a Lod of one level.
+/// shapes   padded [n, m, ...], lengths [n] -> [Σ lengths, ...] with one level
+/// errors   LodError if a length is negative; ShapeError if there are not n lengths, or one is greater than m
+/// cost     one read and one write of the rows; lengths in device memory are copied to the host, which synchronizes
 template <class T, device D>
 LoDTensor<T, D> from_padded(D const& exec, Tensor<T, D> const& padded, std::type_identity_t<Ids<D>> lengths) {
     detail::HostIds<D> const on_host(exec, lengths);

@@ -42,9 +42,7 @@ struct PoolDivision {
         : divides((pool == Pooling::mean || pool == Pooling::sqrt) && n != 1), by_length(pool == Pooling::mean),
           length(n), divisor(!divides || by_length ? static_cast<double>(n) : square_root(static_cast<double>(n))) {}
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x) const {
+    ROWAN_FORMULA V operator()(V const& x) const {
         if constexpr (!std::integral<S>) {
             return quotient(x, constant<V>(divisor));
         } else if (by_length) {

@@ -2,11 +2,12 @@
 #pragma once
 
 #include <rowan/detail/elementwise.hpp>
-#include <rowan/detail/functions.hpp>
+#include <rowan/detail/exponential.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/sequence/detail/sequences.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -20,11 +21,7 @@ namespace detail {
 
 /// exp(x - greatest)
 struct shifted_exp {
-    ROWAN_NO_EXEC_CHECK
-    template <class S>
-    ROWAN_HD_INLINE S operator()(S const& x, S const& greatest) const {
-        return exp_of(S(x - greatest));
-    }
+    ROWAN_FORMULA V operator()(V const& x, V const& greatest) const { return exponential_of_negative(V(x - greatest)); }
 };
 
 /// Device-specific implementation of sequence_softmax and of its gradient.
@@ -41,17 +38,19 @@ struct SequenceSoftmax<Cpu> {
     static void run(Cpu exec, std::span<std::int64_t const> offsets, std::size_t width, T const* rows, T* out) {
         using S = sum_t<T>;
         for_sequences(exec, offsets, width, [&](std::size_t s, std::size_t end) {
-            ScratchRows<S> scratch(longest_of(offsets, s, end), width);
-            std::vector<S> greatest(width);
+            std::size_t const longest = longest_of(offsets, s, end);
+            ScratchRows<S> scratch(longest, width);
+            // The maxima are repeated, so that several narrow rows fill the registers.
+            std::size_t const together = std::clamp<std::size_t>(64 / width, 1, std::max<std::size_t>(longest, 1));
+            std::vector<S> greatest(together * width);
             for (; s < end; ++s) {
                 std::size_t const n = length_at(offsets, s), begin = static_cast<std::size_t>(offsets[s]) * width;
                 if (n == 0) continue;
                 detail::column_extremes<true>(rows + begin, n, width, greatest.data());
-                for (std::size_t i = 0; i < n; ++i) {
-                    T const* const from = rows + begin + i * width;
-                    for (std::size_t k = 0; k < width; ++k)
-                        scratch.row(i)[k] = shifted_exp{}(load<S>(from + k), greatest[k]);
-                }
+                repeat(greatest.data(), width, std::min(n, together) - 1, greatest.data() + width);
+                for (std::size_t i = 0; i < n; i += together)
+                    zip_lanes<S>(shifted_exp{}, std::min(together, n - i) * width, scratch.row(i),
+                                 rows + begin + i * width, std::as_const(greatest).data());
                 S const* const sum = scratch.sum(n);
                 for (std::size_t i = 0; i < n; ++i)
                     zip_lanes<S>(divided{}, width, out + begin + i * width, scratch.row(i), sum);
@@ -81,13 +80,12 @@ struct SequenceSoftmax<Cpu> {
 }  // namespace detail
 
 /// exp(x - max) / sum of exp(x - max), over the rows of each sequence of the last level, column by column. Computed in
-/// dtype<T>::sum, whose `exp` is found by argument-dependent lookup, and rounded to T once; sums are formed in input
-/// order and blocks of 64. A NaN or an infinite max makes its column of the sequence NaN. Paddle's sequence_softmax.
+/// dtype<T>::sum and rounded to T once; user-defined types need an `exp` that ADL finds. Sums are formed in input order
+/// and blocks of 64. A NaN or an infinite max makes its column of the sequence NaN. Paddle's sequence_softmax.
 /// shapes   x [n, ...] -> [n, ...] with the levels of x
 /// errors   ShapeError if x has no levels
 /// cost     two reads of x and one write of the result; temporary memory for the longest sequence of each thread, on a
-///          device for all of x; bitwise equal results for any number of threads, and on devices except for a GPU's own
-///          exp
+///          device for all of x; the same bits for any number of threads and on all devices
 template <class T, device D>
 LoDTensor<T, D> sequence_softmax(D const& exec, LoDTensor<T, D> const& x) {
     static_assert(floating_element<T>, "rowan::sequence_softmax: x must have a floating-point type: convert it");

@@ -122,11 +122,12 @@ Tensor<T, D> shrink_grad(D const& exec, Tensor<T, D> const& out_grad, StepMap<D>
     return x_grad;
 }
 
-/// The same for a batch with levels, where `x_lod` is the Lod of x: the rows of removed sequences are zeros.
+/// The adjoint of shrink for a LoDTensor: the gradient of the rows of the selected sequences, and zeros for the rows of
+/// the others. `x_lod` is the Lod of x.
 /// shapes   out_grad of as many rows as the selected sequences -> [rows of x_lod, ...] with x_lod
 /// errors   ShapeError if x_lod has no levels or its number of sequences is not valid for shrink, or out_grad has
 ///          another number of rows
-/// cost     as above
+/// cost     one write of every row of the result, one read of every row of out_grad
 template <class T, device D>
 LoDTensor<T, D> shrink_grad(D const& exec, LoDTensor<T, D> const& out_grad, StepMap<D> const& map, std::size_t t,
                             Lod const& x_lod) {

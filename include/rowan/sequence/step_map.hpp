@@ -80,9 +80,10 @@ public:
     StepMap(Lod lod, std::size_t level) : StepMap(Device{}, std::move(lod), level, true) {}
 
     /// Uses the caller's order of the sequences.
-    /// errors   as above; ShapeError unless order is a flat list of one number per sequence of the level; IndexError if
-    ///          a number is not in [0, sequences) or repeats
-    /// cost     as above; an order in device memory is copied to the host, which synchronizes
+    /// errors   IndexError if lod has no such level, or a number is not in [0, sequences) or repeats; ShapeError if the
+    ///          level has more than 2^31 - 1 sequences, or order is not a flat list of one number for each
+    /// cost     O(sequences + elements), 8 bytes per element; an order in device memory is copied to the host, which
+    ///          synchronizes
     StepMap(Device const& exec, Lod lod, std::size_t level, Ids<Device> ids);
     StepMap(Lod lod, std::size_t level, Ids<Device> order) : StepMap(Device{}, std::move(lod), level, order) {}
     template <id_type I>

@@ -177,15 +177,17 @@ public:
     static Unpacked<T, Device> unpack(LoDTensor<T, Device> const& input, UnpackOptions options = {});
     static Unpacked<T, Device> unpack(Device const& exec, LoDTensor<T, Device> const& input,
                                       UnpackOptions options = {});
-    /// The same into *steps and *map.
-    /// errors   Error if steps or map is null; as above
-    /// cost     as above
+    /// Splits the sequences of a level into steps, as the unpack that returns them, and writes these to *steps and the
+    /// map to *map.
+    /// errors   Error if steps or map is null; those of the unpack that returns them
+    /// cost     O(rows): one read and one write of every row
     static void unpack(LoDTensor<T, Device> const& input, std::size_t level, bool sort_by_length, TensorArray* steps,
                        StepMap<Device>* map);
 
-    /// The same with an existing map. It is the adjoint of pack if `input` is the gradient of the packed batch.
+    /// Splits the sequences of a level into steps, by a map that exists. This is the adjoint of pack if `input` is the
+    /// gradient of the packed batch.
     /// errors   ShapeError if the map belongs to other sequences
-    /// cost     as above, without making the map
+    /// cost     O(rows): one read and one write of every row
     static TensorArray unpack(LoDTensor<T, Device> const& input, StepMap<Device> const& map);
     static TensorArray unpack(Device const& exec, LoDTensor<T, Device> const& input, StepMap<Device> const& map);
 
@@ -253,5 +255,5 @@ struct Unpacked {
 
 }  // namespace rowan::inline v0
 
-#include <rowan/sequence/tensor_array_inl.hpp>
-#include <rowan/sequence/tensor_array_parts_inl.hpp>
+#include <rowan/sequence/detail/tensor_array_batch.hpp>
+#include <rowan/sequence/detail/tensor_array_slots.hpp>

@@ -1,6 +1,7 @@
 // rowan/sparse/adadelta.hpp: adadelta, steps of the size of earlier steps.
 #pragma once
 
+#include <rowan/core/fields.hpp>
 #include <rowan/sparse/detail/optimizer.hpp>
 #include <rowan/sparse/update_rows.hpp>
 
@@ -14,6 +15,8 @@ struct AdadeltaOptions {
     double rho = 0.9;            ///< decay rate of the mean squares, in [0, 1)
     double epsilon = 1e-6;       ///< added inside both square roots
     double weight_decay = 0.0;   ///< L2 penalty: weight_decay · p is added to the gradient of touched rows
+
+    ROWAN_OPTIONS(AdadeltaOptions, learning_rate, rho, epsilon, weight_decay)
 };
 
 namespace detail {
@@ -21,9 +24,7 @@ namespace detail {
 struct adadelta_formula {
     AdadeltaOptions options;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& grad, V& p, V& s, V& d) const {
+    ROWAN_FORMULA void operator()(V const& grad, V& p, V& s, V& d) const {
         V const g = with_decay(grad, options.weight_decay, p), epsilon = constant<V>(options.epsilon);
         s = running_mean(options.rho, s, product(g, g));
         V const step = product(quotient(square_root(V(d + epsilon)), square_root(V(s + epsilon))), g);
@@ -67,7 +68,11 @@ void adadelta(D const& exec, Tensor<P, D>& param, Tensor<S, D>& mean_square, Ten
                 mean_step);
 }
 
-/// The same for a plan of the gradient's rows and the gradient's value.
+/// One step of Adadelta on the rows of a plan, which is made once for several gradients or parameters; `value` has a
+/// row for each of its lookups.
+/// shapes   plan of n rows, value [n, ...], param, mean_square and mean_step [plan.height(), ...]
+/// errors   those of adadelta for a SelectedRows; ShapeError if value does not have n rows
+/// cost     that of adadelta for a SelectedRows, without the sort
 template <device D, class P, class S, class U, class G>
 void adadelta(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<S, D>& mean_square,
               Tensor<U, D>& mean_step, Tensor<G, D> const& value, AdadeltaOptions options = {}) {

@@ -1,6 +1,7 @@
 // rowan/sparse/adagrad.hpp: adagrad, AdaGrad with one state per element.
 #pragma once
 
+#include <rowan/core/fields.hpp>
 #include <rowan/sparse/detail/optimizer.hpp>
 #include <rowan/sparse/update_rows.hpp>
 
@@ -12,6 +13,8 @@ namespace rowan::inline v0 {
 struct AdaGradOptions {
     double learning_rate = 0.01;  ///< the step size
     double epsilon = 1e-6;        ///< added to the square root
+
+    ROWAN_OPTIONS(AdaGradOptions, learning_rate, epsilon)
 };
 
 namespace detail {
@@ -25,9 +28,7 @@ void check(AdaGradOptions const& options) {
 struct adagrad_formula {
     AdaGradOptions options;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& g, V& p, V& m) const {
+    ROWAN_FORMULA void operator()(V const& g, V& p, V& m) const {
         m = m + product(g, g);
         V const root = square_root(m) + constant<V>(options.epsilon);
         p = p - quotient(product(constant<V>(options.learning_rate), g), root);
@@ -46,10 +47,10 @@ LaneRule<adagrad_formula> make_adagrad_rule(Tensor<P, D> const& param, Tensor<M,
 
 /// One step of AdaGrad (Duchi et al. 2011) on the rows of `grad` (duplicates summed first):
 ///     m += g²;  p -= learning_rate · g / (√m + epsilon)
-/// Right where g² is a number of the type of computation, the widest dtype<T>::sum of the three tensors. If g² overflows,
-/// for float from |g| = 1.9e19 on, m is infinite and p no longer changes; if it vanishes, below |g| = 2e-23, p changes by
-/// learning_rate · g / (√m + epsilon) with the old m, infinitely if this and epsilon are 0. With a moment of doubles, the
-/// bounds are 1e154 and 1e-162.
+/// Right where g² is a number of the type of computation, the widest dtype<T>::sum of the three tensors. If g²
+/// overflows, for float from |g| = 1.9e19 on, m is infinite and p no longer changes; if it vanishes, below |g| = 2e-23,
+/// p changes by learning_rate · g / (√m + epsilon) with the old m, infinitely if this and epsilon are 0. With a moment
+/// of doubles, the bounds are 1e154 and 1e-162.
 /// shapes   param and moment [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of that shape
 /// errors   ValueError if an option is not finite or epsilon is negative; ShapeError if shapes do not match; Error
 ///          as update_rows
@@ -61,7 +62,11 @@ void adagrad(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment, G const& 
     update_rows(exec, grad, detail::make_adagrad_rule(param, moment, options), param, moment);
 }
 
-/// The same for a plan of the gradient's rows and the gradient's value.
+/// One step of AdaGrad on the rows of a plan, which is made once for several gradients or parameters; `value` has a row
+/// for each of its lookups.
+/// shapes   plan of n rows, value [n, ...], param and moment [plan.height(), ...]
+/// errors   those of adagrad for a SelectedRows; ShapeError if value does not have n rows
+/// cost     that of adagrad for a SelectedRows, without the sort
 template <device D, class P, class M, class G>
 void adagrad(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<M, D>& moment,
              Tensor<G, D> const& value, AdaGradOptions options = {}) {

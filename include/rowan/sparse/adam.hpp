@@ -1,6 +1,7 @@
 // rowan/sparse/adam.hpp: adam, lazy Adam: rows that are not in the gradient are unchanged.
 #pragma once
 
+#include <rowan/core/fields.hpp>
 #include <rowan/sparse/detail/optimizer.hpp>
 #include <rowan/sparse/update_rows.hpp>
 
@@ -19,6 +20,8 @@ struct AdamOptions {
     std::int64_t step = 1;
     double weight_decay = 0.0;  ///< L2 penalty: weight_decay · p is added to the gradient of touched rows
     bool decoupled = false;     ///< AdamW: touched rows are multiplied by 1 - learning_rate · weight_decay instead
+
+    ROWAN_OPTIONS(AdamOptions, learning_rate, beta1, beta2, epsilon, step, weight_decay, decoupled)
 };
 
 namespace detail {
@@ -29,9 +32,7 @@ struct adam_formula {
     double correction2;
     double kept = 1.0;  // of a parameter by decoupled decay
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& grad, V& p, V& m, V& v) const {
+    ROWAN_FORMULA void operator()(V const& grad, V& p, V& m, V& v) const {
         V g = grad;
         if (options.weight_decay != 0.0) {
             if (options.decoupled) {
@@ -64,10 +65,10 @@ LaneRule<adam_formula> make_adam_rule(Tensor<P, D> const& param, Tensor<M, D> co
 /// Lazy: rows that are not in `grad` are unchanged, and their moments do not decay. With a dense `grad` this is
 /// standard Adam. With a weight decay, g begins as grad + weight_decay · p; if it is decoupled (Loshchilov and Hutter:
 /// Decoupled Weight Decay Regularization, 2019), p begins as p · (1 - learning_rate · weight_decay) instead, as
-/// PyTorch's AdamW. Rows that are not in `grad` do not decay.
-/// Right where g² is a number of the type of computation, the widest dtype<T>::sum of the tensors. If it overflows, for
-/// float from |g| = 1.9e19 on, v is infinite and the element no longer moves; if it vanishes, below |g| = 2e-23, it is 0
-/// in v, and the step is infinite if v and epsilon are 0. With a moment2 of doubles, the bounds are 1e154 and 1e-162.
+/// PyTorch's AdamW. Rows that are not in `grad` do not decay. Right where g² is a number of the type of computation,
+/// the widest dtype<T>::sum of the tensors. If it overflows, for float from |g| = 1.9e19 on, v is infinite and the
+/// element no longer moves; if it vanishes, below |g| = 2e-23, it is 0 in v, and the step is infinite if v and epsilon
+/// are 0. With a moment2 of doubles, the bounds are 1e154 and 1e-162.
 /// shapes   param, moment1 and moment2 [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of
 ///          that shape
 /// errors   ValueError if an option is not finite, epsilon is negative, a beta not in [0, 1) or step less than 1;
@@ -80,7 +81,11 @@ void adam(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment1, Tensor<V, D
     update_rows(exec, grad, detail::make_adam_rule(param, moment1, moment2, options), param, moment1, moment2);
 }
 
-/// The same for a plan of the gradient's rows and the gradient's value.
+/// One step of Adam on the rows of a plan, which is made once for several gradients or parameters; `value` has a row
+/// for each of its lookups.
+/// shapes   plan of n rows, value [n, ...], param, moment1 and moment2 [plan.height(), ...]
+/// errors   those of adam for a SelectedRows; ShapeError if value does not have n rows
+/// cost     that of adam for a SelectedRows, without the sort
 template <device D, class P, class M, class V, class G>
 void adam(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<M, D>& moment1, Tensor<V, D>& moment2,
           Tensor<G, D> const& value, AdamOptions options = {}) {

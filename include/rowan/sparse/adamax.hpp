@@ -1,6 +1,7 @@
 // rowan/sparse/adamax.hpp: adamax, Adam with a maximum of gradients instead of the mean of their squares.
 #pragma once
 
+#include <rowan/core/fields.hpp>
 #include <rowan/detail/extremes.hpp>
 #include <rowan/sparse/detail/optimizer.hpp>
 #include <rowan/sparse/update_rows.hpp>
@@ -19,6 +20,8 @@ struct AdamaxOptions {
     /// The number of this step, counted from 1 by the caller, including batches that touch no row.
     std::int64_t step = 1;
     double weight_decay = 0.0;  ///< L2 penalty: weight_decay · p is added to the gradient of touched rows
+
+    ROWAN_OPTIONS(AdamaxOptions, learning_rate, beta1, beta2, epsilon, step, weight_decay)
 };
 
 namespace detail {
@@ -27,9 +30,7 @@ struct adamax_formula {
     AdamaxOptions options;
     double rate;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& grad, V& p, V& m, V& u) const {
+    ROWAN_FORMULA void operator()(V const& grad, V& p, V& m, V& u) const {
         V const g = with_decay(grad, options.weight_decay, p), zero = constant<V>(0.0);
         V const size = V(choose(g > zero, g, V(zero - g))) + constant<V>(options.epsilon);
         m = running_mean(options.beta1, m, g);
@@ -72,7 +73,11 @@ void adamax(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment, Tensor<U, 
     update_rows(exec, grad, detail::make_adamax_rule(param, moment, norm, options), param, moment, norm);
 }
 
-/// The same for a plan of the gradient's rows and the gradient's value.
+/// One step of AdaMax on the rows of a plan, which is made once for several gradients or parameters; `value` has a row
+/// for each of its lookups.
+/// shapes   plan of n rows, value [n, ...], param, moment and norm [plan.height(), ...]
+/// errors   those of adamax for a SelectedRows; ShapeError if value does not have n rows
+/// cost     that of adamax for a SelectedRows, without the sort
 template <device D, class P, class M, class U, class G>
 void adamax(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<M, D>& moment, Tensor<U, D>& norm,
             Tensor<G, D> const& value, AdamaxOptions options = {}) {

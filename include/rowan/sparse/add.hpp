@@ -67,8 +67,8 @@ SelectedRows<T, D> add(D const& exec, SelectedRows<T, D> const& a, SelectedRows<
     return Access::adopt(a.height(), std::move(rows), detail::RowUnion<D>::joined(exec, a.value(), b.value()), merged);
 }
 
-/// The dense sum: a copy of `dense`, to which the rows of `g` are added as by scatter_add; where dtype<T>::sum is another
-/// type than T, the sums of duplicates, as in merge, so that each element is narrowed once.
+/// The dense sum: a copy of `dense`, to which the rows of `g` are added as by scatter_add; where dtype<T>::sum is
+/// another type than T, the sums of duplicates, as in merge, so that each element is narrowed once.
 /// shapes   dense has the shape of g
 /// errors   ShapeError if shapes do not match
 /// cost     O(height * width + n * width), and a sort if duplicates are summed

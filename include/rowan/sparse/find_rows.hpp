@@ -28,7 +28,7 @@ void find_rows(char const* field, std::span<std::int64_t const> rows, bool merge
 void known_rows(std::span<std::int64_t const> rows, bool merged, std::int64_t height, Ids<> const& ids,
                 std::int64_t unknown, std::optional<std::int64_t> skip, std::int64_t* to);
 
-/// The same for a table on any device.
+/// find_rows for a table on any device.
 template <class T, class I, class D>
 Tensor<std::int64_t, D> positions(D const& exec, char const* field, SelectedRows<T, D> const& table,
                                   Tensor<I, D> const& ids, std::optional<std::int64_t> skip = {}) {
@@ -42,11 +42,12 @@ Tensor<std::int64_t, D> positions(D const& exec, char const* field, SelectedRows
 
 }  // namespace detail
 
-/// The position of each id among the rows of a table of which only some rows exist; of rows that occur twice, the first.
+/// The position of each id among the rows of a table of which only some rows exist; of rows that occur twice, the
+/// first.
 ///     table.value().row(positions(i))                   // is row ids(i) of the table
 /// shapes   ids of any shape -> the same
-/// errors   IndexError if an id is not in [0, table.height()), or is not among the rows: `ids[1] = 7 is not a row of the
-///          table`; ShapeError if the value of the table does not have a row for each
+/// errors   IndexError if an id is not in [0, table.height()), or is not among the rows: `ids[1] = 7 is not a row of
+///          the table`; ShapeError if the value of the table does not have a row for each
 /// cost     O(n log rows) for n ids if table.merged(), and O(n) if it has all rows besides; else one pass over the row
 ///          numbers and a hash table of the ids; on a device, row numbers and ids are copied to the host
 template <class T, id_type I, device D>
@@ -54,12 +55,13 @@ Tensor<std::int64_t, D> find_rows(D const& exec, SelectedRows<T, D> const& table
     return detail::positions(exec, "ids", table, ids);
 }
 
-/// A gradient of such a table in terms of the positions, for optimizers:
+/// A gradient of a table of which only some rows exist, with positions in the table's value as rows, for optimizers:
 ///     auto moment = Tensor<float>::zeros(table.value().shape());
 ///     adagrad(table.value(), moment, find_rows(table, grad));
 /// shapes   table and grad of the same height and row shape -> a SelectedRows of height table.rows().size()
-/// errors   as above, where the ids are the rows of grad; ShapeError if heights or row shapes differ
-/// cost     as above; the result shares the values of grad
+/// errors   IndexError if a row of grad is not among the rows of the table: `rows[1] = 7 is not a row of the table`;
+///          ShapeError if heights or row shapes differ, or a value does not have a row for each row number
+/// cost     that of find_rows for ids, of the rows of grad; the result shares the values of grad
 template <class T, class G, device D>
 SelectedRows<G, D> find_rows(D const& exec, SelectedRows<T, D> const& table, SelectedRows<G, D> const& grad) {
     using Access = detail::SelectedRowsAccess;

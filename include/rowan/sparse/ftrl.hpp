@@ -1,6 +1,7 @@
 // rowan/sparse/ftrl.hpp: ftrl, FTRL-proximal, whose L1 penalty makes small weights exactly 0.
 #pragma once
 
+#include <rowan/core/fields.hpp>
 #include <rowan/detail/functions.hpp>
 #include <rowan/sparse/detail/optimizer.hpp>
 #include <rowan/sparse/update_rows.hpp>
@@ -15,6 +16,8 @@ struct FtrlOptions {
     double l1 = 0.0;              ///< L1 penalty, which makes small parameters exactly 0
     double l2 = 0.0;              ///< L2 penalty
     double lr_power = -0.5;       ///< in [-1, 0]; the usual -0.5 uses the square root
+
+    ROWAN_OPTIONS(FtrlOptions, learning_rate, l1, l2, lr_power)
 };
 
 namespace detail {
@@ -24,9 +27,7 @@ struct ftrl_formula {
 
     /// x to the power -lr_power: the square root for -0.5, else std::pow per element, or the pow of the device's
     /// library.
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V grown(V const& x) const {
+    ROWAN_FORMULA V grown(V const& x) const {
         if (options.lr_power == -0.5) return square_root(x);
         if constexpr (is_batch<V>) {
             alignas(64) typename V::value_type lane[V::size];
@@ -38,9 +39,7 @@ struct ftrl_formula {
         }
     }
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& g, V& p, V& s, V& l) const {
+    ROWAN_FORMULA void operator()(V const& g, V& p, V& s, V& l) const {
         V const zero = constant<V>(0.0);
         V const l1 = constant<V>(options.l1 + 1e-10);
         V const rate = constant<V>(options.learning_rate);
@@ -89,7 +88,11 @@ void ftrl(D const& exec, Tensor<P, D>& param, Tensor<S, D>& squared, Tensor<L, D
     update_rows(exec, grad, detail::make_ftrl_rule(param, squared, linear, options), param, squared, linear);
 }
 
-/// The same for a plan of the gradient's rows and the gradient's value.
+/// One step of FTRL-proximal on the rows of a plan, which is made once for several gradients or parameters; `value` has
+/// a row for each of its lookups.
+/// shapes   plan of n rows, value [n, ...], param, squared and linear [plan.height(), ...]
+/// errors   those of ftrl for a SelectedRows; ShapeError if value does not have n rows
+/// cost     that of ftrl for a SelectedRows, without the sort
 template <device D, class P, class S, class L, class G>
 void ftrl(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<S, D>& squared, Tensor<L, D>& linear,
           Tensor<G, D> const& value, FtrlOptions options = {}) {

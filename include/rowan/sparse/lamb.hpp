@@ -1,6 +1,7 @@
 // rowan/sparse/lamb.hpp: lamb, Adam with steps in proportion to the norm of the parameter.
 #pragma once
 
+#include <rowan/core/fields.hpp>
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/on_device.hpp>
 #include <rowan/sparse/detail/optimizer.hpp>
@@ -25,6 +26,8 @@ struct LambOptions {
     /// The number of this step, counted from 1 by the caller.
     std::int64_t step = 1;
     double weight_decay = 0.01;  ///< weight_decay · p is added to the direction
+
+    ROWAN_OPTIONS(LambOptions, learning_rate, beta1, beta2, epsilon, step, weight_decay)
 };
 
 namespace detail {
@@ -34,9 +37,7 @@ struct lamb_direction {
     LambOptions options;
     double correction1, correction2;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& g, V const& p, V& m, V& v) const {
+    ROWAN_FORMULA V operator()(V const& g, V const& p, V& m, V& v) const {
         auto const [mean, root] = adam_means(options, correction1, correction2, g, m, v);
         return with_decay(V(quotient(mean, root)), options.weight_decay, p);
     }
@@ -51,9 +52,7 @@ struct lamb_formula {
     lamb_direction direction;
     LambRate rate;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& g, V& p, V& m, V& v) const {
+    ROWAN_FORMULA void operator()(V const& g, V& p, V& m, V& v) const {
         V const factor = constant<V>(rate.factor), step = product(factor, direction(g, p, m, v));
         p = p - product(constant<V>(rate.last), product(factor, step));
     }
@@ -180,7 +179,10 @@ void lamb(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment1, Tensor<V, D
     if (!detail::only_checking()) detail::lamb_along(exec, param, moment1, moment2, grad, direction);
 }
 
-/// The same for a row-sparse gradient: all rows are updated.
+/// One step of LAMB for a row-sparse gradient, which stands for the dense one with zeros: all rows are updated.
+/// shapes   param, moment1 and moment2 [height, ...], grad of that height and row shape
+/// errors   those of lamb for a Tensor
+/// cost     that of lamb for a Tensor, and a sort of the rows
 template <device D, class P, class M, class V, class G>
 void lamb(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment1, Tensor<V, D>& moment2,
           SelectedRows<G, D> const& grad, LambOptions options = {}) {
@@ -190,7 +192,11 @@ void lamb(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment1, Tensor<V, D
     detail::lamb_of_rows(exec, grad.height(), param, moment1, moment2, grad.value(), direction, grad);
 }
 
-/// The same for a plan of the gradient's rows and the gradient's value.
+/// One step of LAMB on the rows of a plan, which is made once for several gradients or parameters; `value` has a row
+/// for each of its lookups.
+/// shapes   plan of n rows, value [n, ...], param, moment1 and moment2 [plan.height(), ...]
+/// errors   those of lamb for a SelectedRows; ShapeError if value does not have n rows
+/// cost     that of lamb for a SelectedRows, without the sort
 template <device D, class P, class M, class V, class G>
 void lamb(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<M, D>& moment1, Tensor<V, D>& moment2,
           Tensor<G, D> const& value, LambOptions options = {}) {

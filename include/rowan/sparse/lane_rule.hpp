@@ -87,38 +87,22 @@ namespace lane {
 /// A number of the formula, such as an option, in the type of its elements.
 /// errors   none
 /// cost     none
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V constant(double x) {
-    return detail::constant<V>(x);
-}
+ROWAN_FORMULA V constant(double x) { return detail::constant<V>(x); }
 
 /// a · b, rounded before anything is added to it.
 /// errors   none
 /// cost     one multiplication
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V product(V const& a, V const& b) {
-    return detail::product(a, b);
-}
+ROWAN_FORMULA V product(V const& a, V const& b) { return detail::product(a, b); }
 
 /// a / b, correctly rounded.
 /// errors   none; a division by 0 gives an infinity or NaN
 /// cost     one division
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V quotient(V const& a, V const& b) {
-    return detail::quotient(a, b);
-}
+ROWAN_FORMULA V quotient(V const& a, V const& b) { return detail::quotient(a, b); }
 
 /// √x, correctly rounded.
 /// errors   none; NaN for negative x
 /// cost     one square root
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V square_root(V const& x) {
-    return detail::square_root(x);
-}
+ROWAN_FORMULA V square_root(V const& x) { return detail::square_root(x); }
 
 /// yes where mask is true, else no; mask is a comparison, such as `x > y`. Both are computed.
 /// errors   none

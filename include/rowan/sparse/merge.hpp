@@ -60,7 +60,11 @@ void merge_into(D const& exec, std::type_identity_t<RowPlan<D>> const& plan, Ten
     detail::RowMerge<D>::into(exec, plan, value, out);
 }
 
-/// The same for a gradient; a merged gradient is copied.
+/// Writes the rows of a gradient, ascending and unique, and the sums of their values to `out`; a merged gradient is
+/// copied. The memory of `out` is reused if it suffices.
+/// shapes   g of n rows -> out with the distinct rows of g
+/// errors   ShapeError if g.value() does not have n rows
+/// cost     a sort of the rows, and O(n * width)
 template <class T, device D>
 void merge_into(D const& exec, SelectedRows<T, D> const& g, SelectedRows<T, D>& out) {
     SelectedRows<T, D>::check_value(g.value(), g.rows().size());

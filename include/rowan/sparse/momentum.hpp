@@ -1,6 +1,7 @@
 // rowan/sparse/momentum.hpp: momentum, gradient descent with momentum.
 #pragma once
 
+#include <rowan/core/fields.hpp>
 #include <rowan/sparse/detail/optimizer.hpp>
 #include <rowan/sparse/update_rows.hpp>
 
@@ -14,6 +15,8 @@ struct MomentumOptions {
     double momentum = 0.9;        ///< mu: the momentum factor
     bool nesterov = false;        ///< the step uses g + mu · v instead of v
     double weight_decay = 0.0;    ///< L2 penalty: weight_decay · p is added to the gradient of touched rows
+
+    ROWAN_OPTIONS(MomentumOptions, learning_rate, momentum, nesterov, weight_decay)
 };
 
 namespace detail {
@@ -22,9 +25,7 @@ template <bool nesterov>
 struct momentum_formula {
     MomentumOptions options;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& grad, V& p, V& v) const {
+    ROWAN_FORMULA void operator()(V const& grad, V& p, V& v) const {
         V const g = with_decay(grad, options.weight_decay, p);
         v = product(constant<V>(options.momentum), v) + g;
         V const step = nesterov ? g + product(constant<V>(options.momentum), v) : v;
@@ -76,7 +77,11 @@ void momentum(D const& exec, Tensor<P, D>& param, Tensor<V, D>& velocity, G cons
     update_rows(exec, grad, detail::make_momentum_rule(param, velocity, options), param, velocity);
 }
 
-/// The same for a plan of the gradient's rows and the gradient's value.
+/// One step of momentum on the rows of a plan, which is made once for several gradients or parameters; `value` has a
+/// row for each of its lookups.
+/// shapes   plan of n rows, value [n, ...], param and velocity [plan.height(), ...]
+/// errors   those of momentum for a SelectedRows; ShapeError if value does not have n rows
+/// cost     that of momentum for a SelectedRows, without the sort
 template <device D, class P, class V, class G>
 void momentum(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<V, D>& velocity,
               Tensor<G, D> const& value, MomentumOptions options = {}) {

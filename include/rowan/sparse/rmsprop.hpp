@@ -1,6 +1,7 @@
 // rowan/sparse/rmsprop.hpp: rmsprop, RMSProp, also centered.
 #pragma once
 
+#include <rowan/core/fields.hpp>
 #include <rowan/sparse/detail/optimizer.hpp>
 #include <rowan/sparse/update_rows.hpp>
 
@@ -12,6 +13,8 @@ struct RmsPropOptions {
     double rho = 0.9;             ///< decay rate of the averages, in [0, 1)
     double momentum = 0.0;        ///< the momentum factor
     double epsilon = 1e-6;        ///< added inside the square root
+
+    ROWAN_OPTIONS(RmsPropOptions, learning_rate, rho, momentum, epsilon)
 };
 
 namespace detail {
@@ -19,24 +22,18 @@ namespace detail {
 struct rmsprop_formula {
     RmsPropOptions options;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void move(V const& g, V const& variance, V& p, V& v) const {
+    ROWAN_FORMULA void move(V const& g, V const& variance, V& p, V& v) const {
         V const root = square_root(V(variance + constant<V>(options.epsilon)));
         v = product(constant<V>(options.momentum), v) + quotient(product(constant<V>(options.learning_rate), g), root);
         p = p - v;
     }
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& g, V& p, V& ms, V& v) const {
+    ROWAN_FORMULA void operator()(V const& g, V& p, V& ms, V& v) const {
         ms = running_mean(options.rho, ms, product(g, g));
         move(g, ms, p, v);
     }
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& g, V& p, V& ms, V& mg, V& v) const {
+    ROWAN_FORMULA void operator()(V const& g, V& p, V& ms, V& mg, V& v) const {
         ms = running_mean(options.rho, ms, product(g, g));
         mg = running_mean(options.rho, mg, g);
         V const zero = constant<V>(0.0), variance = ms - product(mg, mg);  // by rounding less than 0
@@ -88,7 +85,11 @@ void rmsprop(D const& exec, Tensor<P, D>& param, Tensor<S, D>& mean_square, Tens
                 velocity);
 }
 
-/// The same for a plan of the gradient's rows and the gradient's value.
+/// One step of RMSProp on the rows of a plan, which is made once for several gradients or parameters; `value` has
+/// a row for each of its lookups.
+/// shapes   plan of n rows, value [n, ...], param, mean_square and velocity [plan.height(), ...]
+/// errors   those of rmsprop for a SelectedRows; ShapeError if value does not have n rows
+/// cost     that of rmsprop for a SelectedRows, without the sort
 template <device D, class P, class S, class V, class G>
 void rmsprop(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<S, D>& mean_square,
              Tensor<V, D>& velocity, Tensor<G, D> const& value, RmsPropOptions options = {}) {
@@ -110,8 +111,13 @@ void rmsprop(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<S, De
     rmsprop(plan.device(), plan, param, mean_square, velocity, value, options);
 }
 
-/// The same, centered (Graves 2013), with the mean of the gradient as a third state:
-///     mg = rho · mg + (1 - rho) · g, and √(max(ms - mg², 0) + epsilon) instead of √(ms + epsilon)
+/// One step of centered RMSProp (Graves 2013) on the rows of `grad`, with the mean of the gradient as a third state:
+///     ms = rho · ms + (1 - rho) · g²;  mg = rho · mg + (1 - rho) · g
+///     v = momentum · v + learning_rate · g / √(max(ms - mg², 0) + epsilon);  p -= v
+/// shapes   param, mean_square, mean_grad and velocity [height, ...], grad a SelectedRows of that height and row shape,
+///          or a Tensor of that shape
+/// errors   ValueError if an option is not finite, epsilon is negative or rho not in [0, 1); ShapeError if shapes do
+///          not match; Error as update_rows
 /// cost     as adagrad, with three states
 template <device D, class P, class S, class A, class V, detail::gradient_on<D> G>
 void rmsprop(D const& exec, Tensor<P, D>& param, Tensor<S, D>& mean_square, Tensor<A, D>& mean_grad,
@@ -121,7 +127,11 @@ void rmsprop(D const& exec, Tensor<P, D>& param, Tensor<S, D>& mean_square, Tens
                 mean_square, mean_grad, velocity);
 }
 
-/// The same for a plan of the gradient's rows and the gradient's value.
+/// One step of centered RMSProp on the rows of a plan, which is made once for several gradients or parameters; `value`
+/// has a row for each of its lookups.
+/// shapes   plan of n rows, value [n, ...], param, mean_square, mean_grad and velocity [plan.height(), ...]
+/// errors   those of rmsprop for a SelectedRows; ShapeError if value does not have n rows
+/// cost     that of rmsprop for a SelectedRows, without the sort
 template <device D, class P, class S, class A, class V, class G>
 void rmsprop(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<S, D>& mean_square,
              Tensor<A, D>& mean_grad, Tensor<V, D>& velocity, Tensor<G, D> const& value, RmsPropOptions options = {}) {

@@ -30,9 +30,7 @@ struct rowwise_adagrad_formula {
         return square_root(moment) + constant<S>(options.epsilon);
     }
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& g, V const& root, V& p) const {
+    ROWAN_FORMULA void operator()(V const& g, V const& root, V& p) const {
         p = p - quotient(product(constant<V>(options.learning_rate), g), root);
     }
 };
@@ -67,9 +65,9 @@ rowwise_adagrad_rule make_rowwise_adagrad_rule(Tensor<P, D> const& param, Tensor
 
 /// One step of row-wise AdaGrad (FBGEMM; Naumov et al. 2019) on the rows of `grad` (duplicates summed first):
 ///     m += mean of g² over the row;  p -= learning_rate · g / (√m + epsilon)
-/// Right where the sum of g² over the row is a number of the type of computation; beyond, as adagrad, for the whole row.
-/// The squares are summed in 16 interleaved partial sums, reduced by a binary tree: bit-identical for all instruction
-/// sets.
+/// Right where the sum of g² over the row is a number of the type of computation; beyond, as adagrad, for the whole
+/// row. The squares are summed in 16 interleaved partial sums, reduced by a binary tree: bit-identical for all
+/// instruction sets.
 /// shapes   param [height, ...], moment [height], grad a SelectedRows of that height and row shape, or a Tensor of
 ///          param's shape
 /// errors   ValueError if an option is not finite or epsilon is negative; ShapeError if shapes do not match; Error
@@ -82,7 +80,11 @@ void rowwise_adagrad(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment, G
     update_rows(exec, grad, detail::make_rowwise_adagrad_rule(param, moment, options), param, moment);
 }
 
-/// The same for a plan of the gradient's rows and the gradient's value.
+/// One step of row-wise AdaGrad on the rows of a plan, which is made once for several gradients or parameters; `value`
+/// has a row for each of its lookups.
+/// shapes   plan of n rows, value [n, ...], param [plan.height(), ...], moment [plan.height()]
+/// errors   those of rowwise_adagrad for a SelectedRows; ShapeError if value does not have n rows
+/// cost     that of rowwise_adagrad for a SelectedRows, without the sort
 template <device D, class P, class M, class G>
 void rowwise_adagrad(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<M, D>& moment,
                      Tensor<G, D> const& value, AdaGradOptions options = {}) {

@@ -26,9 +26,7 @@ template <class F>
 struct multiply_by {
     F factor;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x) const {
+    ROWAN_FORMULA V operator()(V const& x) const {
         if constexpr (std::integral<V>) {
             return product(x, static_cast<V>(factor));
         } else {

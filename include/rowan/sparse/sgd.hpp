@@ -12,11 +12,7 @@ namespace detail {
 struct sgd_formula {
     double learning_rate;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& g, V& p) const {
-        p = p - product(constant<V>(learning_rate), g);
-    }
+    ROWAN_FORMULA void operator()(V const& g, V& p) const { p = p - product(constant<V>(learning_rate), g); }
 };
 
 }  // namespace detail
@@ -41,8 +37,11 @@ void sgd(D const& exec, Tensor<P, D>& param, SelectedRows<G, D> const& grad, dou
                                detail::sgd_formula{learning_rate});
 }
 
-/// The same for a dense gradient, which has the shape of `param`.
-/// errors   Error if param partially overlaps grad; grad may be param itself
+/// Subtracts `learning_rate * grad` from `param`, for a dense gradient.
+/// shapes   param and grad of one shape
+/// errors   ValueError if learning_rate is not finite; ShapeError if shapes do not match; Error if param partially
+///          overlaps grad; grad may be param itself
+/// cost     one read of grad, one read and one write of param
 template <device D, class P, class G>
 void sgd(D const& exec, Tensor<P, D>& param, Tensor<G, D> const& grad, double learning_rate) {
     detail::check_types<G, P>();
@@ -50,7 +49,12 @@ void sgd(D const& exec, Tensor<P, D>& param, Tensor<G, D> const& grad, double le
     update_rows(exec, grad, LaneRule<detail::sgd_formula>{{learning_rate}}, param);
 }
 
-/// The same for a plan of the gradient's rows and the gradient's value. Duplicates are summed first, as in merge.
+/// Subtracts `learning_rate * value` from the rows of a plan, which is made once for several gradients or parameters.
+/// Duplicates are summed first, as in merge.
+/// shapes   plan of n rows, value [n, ...], param [plan.height(), ...]
+/// errors   ValueError if learning_rate is not finite; ShapeError if shapes do not match; Error if param shares memory
+///          with value
+/// cost     O(n * width): every contribution read once, every touched row read and written once
 template <device D, class P, class G>
 void sgd(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<G, D> const& value, double learning_rate) {
     detail::check_types<G, P>();

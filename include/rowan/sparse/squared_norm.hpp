@@ -83,8 +83,10 @@ detail::sum_t<T> squared_norm(D const& exec, std::type_identity_t<RowPlan<D>> co
     return detail::SquareSums<D>::planned(exec, plan, value);
 }
 
-/// The same for a gradient.
-/// cost     as above, and a RowPlan: a sort of the rows unless they are merged
+/// The sum of the squares of the elements of merge(g), in the order of squared_norm for a plan.
+/// shapes   g of n rows
+/// errors   ShapeError if g.value() does not have n rows; on a Thrust device those of synchronize
+/// cost     O(n * width), and a RowPlan: a sort of the rows unless they are merged
 template <class T, device D>
 detail::sum_t<T> squared_norm(D const& exec, SelectedRows<T, D> const& g) {
     SelectedRows<T, D>::check_value(g.value(), g.rows().size());

@@ -61,7 +61,8 @@ SelectedRows<T> sum_of_parts(Cpu exec, std::span<SelectedRows<T> const> parts) {
     return detail::from_pieces<T>(exec, detail::sum_pieces(exec, detail::element_sums<T>(), pieces));
 }
 
-/// The same for dense gradients, in the same tree.
+/// The sum of dense gradients of a batch's parts, as a binary tree over their numbers: (0 + 1) + (2 + 3). Sums are
+/// formed in dtype<T>::sum and narrowed once.
 /// shapes   tensors of one shape -> a tensor of it
 /// errors   ShapeError if there are no parts, or shapes differ
 /// cost     every part read once
@@ -82,7 +83,10 @@ Tensor<T> sum_of_parts(std::span<Tensor<T> const> parts) {
     return sum_of_parts(Cpu{}, parts);
 }
 
-/// The same for a vector of parts.
+/// The sum of a vector of parts: SelectedRows or tensors.
+/// shapes   parts of one shape -> the sum, of that shape
+/// errors   ShapeError if there are no parts, or shapes differ
+/// cost     that of sum_of_parts for a span
 template <class Part>
 Part sum_of_parts(Cpu exec, std::vector<Part> const& parts) {
     return sum_of_parts(exec, std::span<Part const>(parts));

@@ -81,9 +81,9 @@ public:
         }
     }
 
-    /// As above, for rows in the memory of any device; blocks until they are copied.
-    /// errors   as above, and as to_host
-    /// cost     as above, and one blocking copy to the host
+    /// Adds rows that are in the memory of any device, in any order; blocks until they are copied.
+    /// errors   IndexError if a row is not in [0, height); those of to_host
+    /// cost     one blocking copy to the host, and two passes over the rows
     template <id_type I, class Device>
     void add(Tensor<I, Device> const& rows) {
         add(Ids<>(to_host(rows)));

@@ -79,7 +79,7 @@ void check_state(std::string const& field, Tensor<P, D> const& param, Tensor<S, 
     }
 }
 
-/// The same for all states, if the rule requires it.
+/// Checks that all states have the shape of param, if the rule requires it.
 template <class Rule, class P, class... S, class D>
 void check_states(Tensor<P, D> const& param, Tensor<S, D> const&... state) {
     if constexpr (is_elementwise<Rule>) {
@@ -200,7 +200,12 @@ void update_rows(D const& exec, Tensor<T, D> const& grad, Rule const& rule, Tens
     detail::RowUpdates<D>::dense(exec, grad, rule, param, state...);
 }
 
-/// The same for a plan of the gradient's rows and the gradient's value.
+/// Applies a rule to the rows of a plan, which is made once for several gradients or parameters: see update_rows for a
+/// SelectedRows. `value` has a row for each lookup of the plan.
+/// shapes   plan of n rows, value [n, ...], param [plan.height(), ...], each state [plan.height(), any dims]
+/// requires   several threads may call the rule concurrently
+/// errors   those for a SelectedRows; ShapeError if value does not have n rows
+/// cost     O(n * width), without a sort
 template <class T, device D, class Rule, class P, class... S>
 void update_rows(D const& exec, std::type_identity_t<RowPlan<D>> const& plan, Tensor<T, D> const& value,
                  Rule const& rule, Tensor<P, D>& param, Tensor<S, D>&... state) {

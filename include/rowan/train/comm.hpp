@@ -2,7 +2,7 @@
 #pragma once
 
 #include <rowan/core/device.hpp>
-#include <rowan/train/detail/part_exchange.hpp>
+#include <rowan/train/detail/ranks.hpp>
 
 #include <concepts>
 #include <memory>
@@ -11,9 +11,9 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// The PartExchange of a communicator; rowan/distributed/train.hpp defines it.
+/// A communicator as Ranks; rowan/distributed/train.hpp defines it.
 template <class C>
-class TrainRanks;
+class RanksOf;
 
 template <class C>
 concept has_ranks = requires(C const& c) {
@@ -76,18 +76,18 @@ public:
     template <rowan::detail::has_ranks C>
     CommOn(C const& comm) {
         static_assert(
-            requires { sizeof(rowan::detail::TrainRanks<C>); },
+            requires { sizeof(rowan::detail::RanksOf<C>); },
             "rowan::train: to train on several ranks, include <rowan/distributed/train.hpp>");
-        if constexpr (requires { sizeof(rowan::detail::TrainRanks<C>); }) {
-            if (comm.size() > 1) ranks_ = std::make_shared<rowan::detail::TrainRanks<C> const>(comm);
+        if constexpr (requires { sizeof(rowan::detail::RanksOf<C>); }) {
+            if (comm.size() > 1) ranks_ = std::make_shared<rowan::detail::RanksOf<C> const>(comm);
         }
     }
 
     /// The ranks, or nullptr.
-    rowan::detail::PartExchange const* ranks() const noexcept { return ranks_.get(); }
+    rowan::detail::Ranks const* ranks() const noexcept { return ranks_.get(); }
 
 private:
-    std::shared_ptr<rowan::detail::PartExchange const> ranks_;
+    std::shared_ptr<rowan::detail::Ranks const> ranks_;
 };
 
 /// The ranks that train a net on the host together.

@@ -1,6 +1,7 @@
 // rowan/train/early_stop.hpp: layer::EarlyStop, which ends a training that no longer improves.
 #pragma once
 
+#include <rowan/core/fields.hpp>
 #include <rowan/train/parameters.hpp>
 
 #include <cstdint>
@@ -26,6 +27,8 @@ struct EarlyStop {
     std::int64_t patience = 1;  ///< the number of epochs in a row without improvement that end the training; 0: none do
     bool larger = false;        ///< whether larger values are better
     double least = 0;           ///< a smaller change is no improvement
+
+    ROWAN_OPTIONS(EarlyStop, metric, patience, larger, least)
 };
 
 }  // namespace layer

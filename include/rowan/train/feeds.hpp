@@ -26,7 +26,7 @@ public:
     /// A tensor, moved or copied in.
     template <class T, class Device>
     Feed(Tensor<T, Device> value) : Feed(LoDTensor<T, Device>(std::move(value))) {}
-    /// The same with levels.
+    /// Rows with levels, moved or copied in.
     /// errors   std::bad_alloc
     /// cost     one allocation, plus a copy of the tensor unless it is moved in
     template <class T, class Device>
@@ -133,7 +133,7 @@ public:
         if (!Map::insert(value).second)
             throw GraphError(std::string("the batch has two values for \"").append(value.first).append("\""));
     }
-    /// The same.
+    /// Adds a value, as insert.
     void emplace(std::string name, Feed value) { insert({std::move(name), std::move(value)}); }
 };
 

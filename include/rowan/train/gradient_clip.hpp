@@ -31,7 +31,7 @@ struct ClipByValue {
     double max = 1;   ///< upper bound
 
     using op = clip_op;
-    ClipOptions options() const { return {min, max}; }
+    ROWAN_OPTIONS(ClipByValue, min, max)
 };
 
 /// Scales the gradient of each parameter to the Euclidean norm max_norm if its norm is greater.
@@ -39,7 +39,7 @@ struct ClipByNorm {
     double max_norm = 1;  ///< maximum norm
 
     using op = clip_by_norm_op;
-    ClipByNormOptions options() const { return {max_norm}; }
+    ROWAN_OPTIONS(ClipByNorm, max_norm)
 };
 
 /// Scales all gradients, of any element types, by one factor to the joint Euclidean norm max_norm if their joint norm
@@ -49,17 +49,12 @@ struct ClipByGlobalNorm {
 
     using op = clip_by_global_norm_op;
     static constexpr bool together = true;  ///< one operator clips all gradients
-    ClipByNormOptions options() const { return {max_norm}; }
+    ROWAN_OPTIONS(ClipByGlobalNorm, max_norm)
 };
 
-/// Requirements on a kind of clipping: it names an operator with one input and one output slot, and returns its
-/// attributes.
+/// Requirements on a kind of clipping: those on an optimizer, and that the operator has one input and one output slot.
 template <class C>
-concept gradient_clip_options = requires(C const& c) {
-    typename C::op;
-    { c.options() } -> std::same_as<typename C::op::attributes>;
-    requires C::op::inputs::size == 1 && C::op::outputs::size == 1;
-};
+concept gradient_clip_options = optimizer_options<C> && C::op::inputs::size == 1 && C::op::outputs::size == 1;
 
 /// One of the kinds above, or a user-defined one with the same members, for gradients of given element types on a
 /// device; or no clipping.
@@ -112,14 +107,15 @@ GradientClipOn<Device>::GradientClipOn(C const& c, dtypes<T...>)
     if constexpr (requires { C::together; }) together_ = C::together;
     (kinds_.push_back({dtype<T>::wire,
                        [c](Scope& scope, std::vector<Variable*> g) {
-                           return scope.new_op<Op, Device, T>(std::move(g), c.options()).outputs;
+                           return scope.new_op<Op, Device, T>(std::move(g), rowan::detail::operator_options(c)).outputs;
                        }}),
      ...);
     if constexpr (rowan::detail::clips_mixed_types<Op>) {
         make_mixed_ = [c](Scope& scope, std::vector<Variable*> g) {
             return scope
                 .new_op(rowan::detail::whole_kernel<rowan::detail::clip_mixed_types<Op, Device, T...>>::value,
-                        std::move(g), std::make_shared<typename Op::attributes const>(c.options()))
+                        std::move(g),
+                        std::make_shared<typename Op::attributes const>(rowan::detail::operator_options(c)))
                 .outputs;
         };
     }

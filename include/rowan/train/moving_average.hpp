@@ -22,11 +22,7 @@ struct MovingAverage {
 
     using op = moving_average_op;
     using narrowed_op = narrowed_moving_average_op;  ///< for elements that are narrower than sums
-    MovingAverageOptions options() const { return {decay}; }
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"decay", &MovingAverage::decay});
-    }
+    ROWAN_OPTIONS(MovingAverage, decay)
 };
 
 /// A MovingAverage for parameters of given element types on a device, or none.
@@ -65,7 +61,7 @@ auto AverageOn<Device>::add(Scope& scope, Variable& parameter) const -> typename
     };
     auto update = update_->add(scope, {&average, &parameter});
     update.states.insert(update.states.begin(), &average);
-    update.prepare(1, 1);
+    update.check();
     return update;
 }
 

@@ -51,19 +51,16 @@ public:
     template <optimizer_options O, class... T>
     OptimizerOn(O const& o, dtypes<T...>);
 
-    /// The update of one parameter: its operator, its states, and the checks to run before the operator. Running the
-    /// checks of all parameters before the first operator makes a step all-or-nothing.
+    /// The update of one parameter: its operator and its states.
     struct Update {
         Operator* op;                   ///< updates the parameter
         std::vector<Variable*> states;  ///< optimizer states, kept between steps
         bool has_rate;                  ///< whether it has a learning rate, which a schedule can scale
-        /// Sets the step number, counted from 1, multiplies the initial learning rate by `factor`, and checks the
-        /// options.
+        /// Sets the step number, counted from 1, and multiplies the initial learning rate by `factor`.
+        std::function<void(std::int64_t step, double factor)> set;
+        /// Runs the operator on no rows, which checks its options. An operator with checks_first does so itself, as it runs.
         /// errors   ValueError if the optimizer rejects an option
-        std::function<void(std::int64_t step, double factor)> prepare;
-        /// Checks the shape of the gradient.
-        /// errors   ShapeError if it differs from the parameter's
-        std::function<void()> check_gradient;
+        std::function<void()> check;
     };
 
     /// Of an optimizer that updates all rows, by `.lazy = false` or as Lamb: replaces a row-sparse gradient by a dense
@@ -115,11 +112,14 @@ private:
     template <class T>
     static LoDTensor<T, Device> zeros(Dims const& dims, AnyExec exec = {});
 
+    // Adds the states of an operator and the operator, for all optimizers of one element type; with `row_states`, a state
+    // has one element for each row.
+    template <class T>
+    static Update add_states(Scope& scope, ParameterGradient const& g, op_kernel const& kernel, bool row_states,
+                             Attributes attributes);
+
     template <class T, class O>
     static Update make(O const& o, Scope& scope, ParameterGradient const& g);
-
-    template <class T>
-    static void check_shape(Variable const& param, Variable const& gradient);
 
     template <class T, class S, class Op, std::size_t... state>
     static op_kernel const& kernel_for(std::index_sequence<state...>);
@@ -179,84 +179,72 @@ auto OptimizerOn<Device>::zeros(Dims const& dims, AnyExec exec) -> LoDTensor<T, 
 }
 
 template <class Device>
-template <class T, class O>
-auto OptimizerOn<Device>::make(O const& o, Scope& scope, ParameterGradient const& g) -> Update {
+template <class T>
+auto OptimizerOn<Device>::add_states(Scope& scope, ParameterGradient const& g, op_kernel const& kernel, bool row_states,
+                                     Attributes attributes) -> Update {
     using S = rowan::detail::kept_t<T>;
-    using Op = typename decltype(op_for<T, O>())::type;
     Update update{};
-    Dims dims = g.parameter->spec().dims;
-    Dims rows_of_none = dims;  // running the operator on zero rows only checks its options
-    rows_of_none[0] = 0;
-    if constexpr (requires { O::one_state_per_row; }) dims = {dims[0]};
+    Dims none = g.parameter->spec().dims;  // running the operator on no rows only checks its options
+    none[0] = 0;
+    Dims dims = g.parameter->spec().dims, no_states = none;
+    if (row_states) {
+        dims = {dims[0]};
+        no_states = {0};
+    }
     bool const some_rows = g.parameter->spec().type == VarType::SELECTED_ROWS;
     if (some_rows) dims[0] = UNK;
-    Dims states_of_none = dims;
-    states_of_none[0] = 0;
     std::vector<Variable*> inputs{g.parameter};
-    auto const none = std::make_shared<std::vector<Value>>();
-    auto const add_none = [&](auto&& t) { none->emplace_back().set(std::move(t)); };
-    add_none(zeros<T>(rows_of_none));
-    for (std::string_view const name : Op::updates::names) {
-        if (name == "param") continue;
-        std::string full(g.parameter->name());
-        full.append("@").append(Op::name).append(".").append(name);
-        Variable& state = scope.new_var(full, tensor_spec<S>(dims), Role::state);
+    std::vector<Value> empty(kernel.inputs.size());
+    empty.front().set(zeros<T>(none));
+    empty.back().set(zeros<T>(none));
+    for (std::size_t i = 1; i + 1 < kernel.inputs.size(); ++i) {
+        std::string name(g.parameter->name());
+        name.append("@").append(kernel.name).append(".").append(kernel.inputs[i]);
+        Variable& state = scope.new_var(name, tensor_spec<S>(dims), Role::state);
         state.bring = &rowan::detail::bring<S, Device>;
         state.initialize = [dims, some_rows, param = g.parameter](Value& value, std::optional<std::uint64_t>,
                                                                   AnyExec exec) {
             Dims all = dims;  // a row for each of the parameter's
-            if (some_rows) {
-                auto const& rows = param->value().template get<SelectedRows<T, Device>>().rows();
-                all[0] = static_cast<std::int64_t>(rows.size());
-            }
+            if (some_rows) all[0] = static_cast<std::int64_t>(param->value().row_values().rows());
             value.set(zeros<S>(all, exec));
         };
-        if constexpr (requires { requires Op::begins_with_param; }) {
-            state.initialize = [param = g.parameter](Value& value, std::optional<std::uint64_t>, AnyExec exec) {
-                auto const& first = param->value().template get<LoDTensor<T, Device>>().value();
-                value.set(LoDTensor<S, Device>(cast<S>(exec.or_default<Device>(), first)));
-            };
-        }
         update.states.push_back(&state);
         inputs.push_back(&state);
-        add_none(zeros<S>(states_of_none));
+        empty[i].set(zeros<S>(no_states));
     }
     inputs.push_back(g.gradient);
-    add_none(zeros<T>(rows_of_none));
-    auto const attributes = std::make_shared<typename Op::attributes>(o.options());
-    op_kernel const& kernel = kernel_for<T, S, Op>(std::make_index_sequence<Op::updates::size - 1>{});
-    update.has_rate = requires { attributes->learning_rate = 1.0; };
-    update.prepare = [=, &kernel](std::int64_t step, double factor) {
-        if constexpr (requires { attributes->step = step; }) attributes->step = step;
-        if constexpr (requires { attributes->learning_rate = factor; })
-            attributes->learning_rate = o.options().learning_rate * factor;
+    update.op = &scope.new_op(kernel, std::move(inputs), std::move(attributes));
+    update.check = [op = update.op, empty = std::make_shared<std::vector<Value>>(std::move(empty))] {
         Device exec{};
         std::vector<Value*> in;
-        for (Value& value : *none) in.push_back(&value);
-        kernel.run({.exec = exec, .in = in, .out = {}, .attributes = AttributesRef(*attributes)});
+        for (Value& value : *empty) in.push_back(&value);
+        op->kernel->run({.exec = exec, .in = in, .out = {}, .attributes = op->attributes});
     };
-    update.check_gradient = [g] { check_shape<T>(*g.parameter, *g.gradient); };
-    update.op = &scope.new_op(kernel, std::move(inputs), attributes);
     return update;
 }
 
 template <class Device>
-template <class T>
-void OptimizerOn<Device>::check_shape(Variable const& param, Variable const& gradient) {
-    using Rows = SelectedRows<T, Device>;
-    auto const want = param.value().is<Rows>() ? param.value().get<Rows>().shape()
-                                               : param.value().get<LoDTensor<T, Device>>().value().shape();
-    auto const check = [&](auto const& shape) {
-        if (std::ranges::equal(shape, want)) return;
-        throw ShapeError(std::string("the gradient ").append(gradient.name()).append(".shape()"),
-                         rowan::detail::shape_text(shape),
-                         rowan::detail::shape_text(want).append(", that of ").append(param.name()));
-    };
-    if (gradient.value().is<Rows>()) {
-        check(gradient.value().get<Rows>().shape());
-    } else {
-        check(gradient.value().get<LoDTensor<T, Device>>().value().shape());
+template <class T, class O>
+auto OptimizerOn<Device>::make(O const& o, Scope& scope, ParameterGradient const& g) -> Update {
+    using S = rowan::detail::kept_t<T>;
+    using Op = typename decltype(op_for<T, O>())::type;
+    auto const attributes = std::make_shared<typename Op::attributes>(rowan::detail::operator_options(o));
+    op_kernel const& kernel = kernel_for<T, S, Op>(std::make_index_sequence<Op::updates::size - 1>{});
+    auto update = add_states<T>(
+        scope, g, kernel, requires { O::one_state_per_row; }, attributes);
+    if constexpr (requires { requires Op::begins_with_param; }) {
+        update.states[0]->initialize = [param = g.parameter](Value& value, std::optional<std::uint64_t>, AnyExec exec) {
+            auto const& first = param->value().template get<LoDTensor<T, Device>>().value();
+            value.set(LoDTensor<S, Device>(cast<S>(exec.or_default<Device>(), first)));
+        };
     }
+    update.has_rate = requires { attributes->learning_rate = 1.0; };
+    update.set = [o, attributes](std::int64_t step, double factor) {
+        if constexpr (requires { attributes->step = step; }) attributes->step = step;
+        if constexpr (requires { attributes->learning_rate = factor; })
+            attributes->learning_rate = rowan::detail::operator_options(o).learning_rate * factor;
+    };
+    return update;
 }
 
 template <class Device>

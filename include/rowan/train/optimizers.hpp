@@ -1,7 +1,7 @@
 // rowan/train/optimizers.hpp: the built-in optimizers of train and their settings.
 #pragma once
 
-#include <rowan/op/fields.hpp>
+#include <rowan/core/fields.hpp>
 #include <rowan/op/optimizer/adadelta.hpp>
 #include <rowan/op/optimizer/adagrad.hpp>
 #include <rowan/op/optimizer/adam.hpp>
@@ -12,8 +12,7 @@
 #include <rowan/op/optimizer/rmsprop.hpp>
 #include <rowan/op/optimizer/rowwise_adagrad.hpp>
 #include <rowan/op/optimizer/sgd.hpp>
-
-#include <concepts>
+#include <rowan/train/detail/option_values.hpp>
 
 namespace rowan::inline v0::layer {
 
@@ -24,11 +23,7 @@ struct Sgd {
     double learning_rate = 0.01;  ///< step size
 
     using op = sgd_op;
-    SgdOptions options() const { return {learning_rate}; }
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"learning_rate", &Sgd::learning_rate});
-    }
+    ROWAN_OPTIONS(Sgd, learning_rate)
 };
 
 /// AdaGrad, see rowan::adagrad.
@@ -37,11 +32,7 @@ struct AdaGrad {
     double epsilon = 1e-6;        ///< added to the square root
 
     using op = adagrad_op;
-    AdaGradOptions options() const { return {learning_rate, epsilon}; }
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"learning_rate", &AdaGrad::learning_rate}, field{"epsilon", &AdaGrad::epsilon});
-    }
+    ROWAN_OPTIONS(AdaGrad, learning_rate, epsilon)
 };
 
 /// AdaGrad with one scalar of state per row, see rowan::rowwise_adagrad.
@@ -51,12 +42,7 @@ struct RowwiseAdaGrad {
 
     using op = rowwise_adagrad_op;
     static constexpr bool one_state_per_row = true;  ///< the state has the shape [height]
-    AdaGradOptions options() const { return {learning_rate, epsilon}; }
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"learning_rate", &RowwiseAdaGrad::learning_rate},
-                     field{"epsilon", &RowwiseAdaGrad::epsilon});
-    }
+    ROWAN_OPTIONS(RowwiseAdaGrad, learning_rate, epsilon)
 };
 
 /// Gradient descent with momentum, see rowan::momentum.
@@ -68,19 +54,7 @@ struct Momentum {
     bool lazy = true;             ///< whether rows of a table without a gradient stay, else the update is dense
 
     using op = momentum_op;
-    /// Attributes of the operator.
-    /// errors   none
-    /// cost     O(1)
-    MomentumOptions options() const {
-        return {
-            .learning_rate = learning_rate, .momentum = momentum, .nesterov = nesterov, .weight_decay = weight_decay};
-    }
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"learning_rate", &Momentum::learning_rate}, field{"momentum", &Momentum::momentum},
-                     field{"nesterov", &Momentum::nesterov}, field{"weight_decay", &Momentum::weight_decay},
-                     field{"lazy", &Momentum::lazy});
-    }
+    ROWAN_OPTIONS(Momentum, learning_rate, momentum, nesterov, weight_decay, lazy)
 };
 
 /// Adam, see rowan::adam.
@@ -93,24 +67,7 @@ struct Adam {
     bool lazy = true;              ///< whether rows of a table without a gradient stay, else the update is dense
 
     using op = adam_op;
-    /// Attributes of the operator.
-    /// errors   none
-    /// cost     O(1)
-    AdamOptions options() const {
-        return {.learning_rate = learning_rate,
-                .beta1 = beta1,
-                .beta2 = beta2,
-                .epsilon = epsilon,
-                .step = 1,
-                .weight_decay = weight_decay,
-                .decoupled = false};
-    }
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"learning_rate", &Adam::learning_rate}, field{"beta1", &Adam::beta1},
-                     field{"beta2", &Adam::beta2}, field{"epsilon", &Adam::epsilon},
-                     field{"weight_decay", &Adam::weight_decay}, field{"lazy", &Adam::lazy});
-    }
+    ROWAN_OPTIONS(Adam, learning_rate, beta1, beta2, epsilon, weight_decay, lazy)
 };
 
 /// Adam with a weight decay that is no part of the gradient: a step multiplies the parameter, of a lazily updated table
@@ -124,25 +81,16 @@ struct AdamW {
     bool lazy = true;              ///< whether rows of a table without a gradient stay, else the update is dense
 
     using op = adam_op;
+    ROWAN_OPTIONS(AdamW, learning_rate, beta1, beta2, epsilon, weight_decay, lazy)
     /// Attributes of the operator.
     /// errors   none
     /// cost     O(1)
-    AdamOptions options() const {
-        return {.learning_rate = learning_rate,
-                .beta1 = beta1,
-                .beta2 = beta2,
-                .epsilon = epsilon,
-                .step = 1,
-                .weight_decay = weight_decay,
-                .decoupled = true};
-    }
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"learning_rate", &AdamW::learning_rate}, field{"beta1", &AdamW::beta1},
-                     field{"beta2", &AdamW::beta2}, field{"epsilon", &AdamW::epsilon},
-                     field{"weight_decay", &AdamW::weight_decay}, field{"lazy", &AdamW::lazy});
-    }
+    AdamOptions options() const;
 };
+
+inline AdamOptions AdamW::options() const {
+    return rowan::detail::with_fields_of<AdamOptions>(*this, {.decoupled = true});
+}
 
 /// AdaMax, see rowan::adamax.
 struct Adamax {
@@ -154,23 +102,7 @@ struct Adamax {
     bool lazy = true;              ///< whether rows of a table without a gradient stay, else the update is dense
 
     using op = adamax_op;
-    /// Attributes of the operator.
-    /// errors   none
-    /// cost     O(1)
-    AdamaxOptions options() const {
-        return {.learning_rate = learning_rate,
-                .beta1 = beta1,
-                .beta2 = beta2,
-                .epsilon = epsilon,
-                .step = 1,
-                .weight_decay = weight_decay};
-    }
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"learning_rate", &Adamax::learning_rate}, field{"beta1", &Adamax::beta1},
-                     field{"beta2", &Adamax::beta2}, field{"epsilon", &Adamax::epsilon},
-                     field{"weight_decay", &Adamax::weight_decay}, field{"lazy", &Adamax::lazy});
-    }
+    ROWAN_OPTIONS(Adamax, learning_rate, beta1, beta2, epsilon, weight_decay, lazy)
 };
 
 /// Adadelta, see rowan::adadelta.
@@ -182,18 +114,7 @@ struct Adadelta {
     bool lazy = true;            ///< whether rows of a table without a gradient stay, else the update is dense
 
     using op = adadelta_op;
-    /// Attributes of the operator.
-    /// errors   none
-    /// cost     O(1)
-    AdadeltaOptions options() const {
-        return {.learning_rate = learning_rate, .rho = rho, .epsilon = epsilon, .weight_decay = weight_decay};
-    }
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"learning_rate", &Adadelta::learning_rate}, field{"rho", &Adadelta::rho},
-                     field{"epsilon", &Adadelta::epsilon}, field{"weight_decay", &Adadelta::weight_decay},
-                     field{"lazy", &Adadelta::lazy});
-    }
+    ROWAN_OPTIONS(Adadelta, learning_rate, rho, epsilon, weight_decay, lazy)
 };
 
 /// LAMB, see rowan::lamb: steps in proportion to the norm of the whole parameter. So it is never lazy: a table's update
@@ -208,23 +129,7 @@ struct Lamb {
 
     using op = lamb_op;
     static constexpr bool lazy = false;  ///< all rows of a table are updated
-    /// Attributes of the operator.
-    /// errors   none
-    /// cost     O(1)
-    LambOptions options() const {
-        return {.learning_rate = learning_rate,
-                .beta1 = beta1,
-                .beta2 = beta2,
-                .epsilon = epsilon,
-                .step = 1,
-                .weight_decay = weight_decay};
-    }
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"learning_rate", &Lamb::learning_rate}, field{"beta1", &Lamb::beta1},
-                     field{"beta2", &Lamb::beta2}, field{"epsilon", &Lamb::epsilon},
-                     field{"weight_decay", &Lamb::weight_decay});
-    }
+    ROWAN_OPTIONS(Lamb, learning_rate, beta1, beta2, epsilon, weight_decay)
 };
 
 /// RMSProp, see rowan::rmsprop.
@@ -236,18 +141,7 @@ struct RmsProp {
     bool lazy = true;             ///< whether rows of a table without a gradient stay, else the update is dense
 
     using op = rmsprop_op;
-    /// Attributes of the operator.
-    /// errors   none
-    /// cost     O(1)
-    RmsPropOptions options() const {
-        return {.learning_rate = learning_rate, .rho = rho, .momentum = momentum, .epsilon = epsilon};
-    }
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"learning_rate", &RmsProp::learning_rate}, field{"rho", &RmsProp::rho},
-                     field{"momentum", &RmsProp::momentum}, field{"epsilon", &RmsProp::epsilon},
-                     field{"lazy", &RmsProp::lazy});
-    }
+    ROWAN_OPTIONS(RmsProp, learning_rate, rho, momentum, epsilon, lazy)
 };
 
 /// FTRL-proximal with lr_power -0.5, the square root, see rowan::ftrl.
@@ -257,18 +151,12 @@ struct Ftrl {
     double l2 = 0.0;              ///< L2 penalty
 
     using op = ftrl_op;
-    FtrlOptions options() const { return {.learning_rate = learning_rate, .l1 = l1, .l2 = l2, .lr_power = -0.5}; }
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"learning_rate", &Ftrl::learning_rate}, field{"l1", &Ftrl::l1}, field{"l2", &Ftrl::l2});
-    }
+    ROWAN_OPTIONS(Ftrl, learning_rate, l1, l2)
 };
 
-/// Requirements on an optimizer: it names an operator and returns its attributes.
+/// Requirements on an optimizer: it names an operator, and has its attributes: as fields of the same names
+/// (rowan::field), or as what options() returns.
 template <class O>
-concept optimizer_options = requires(O const& o) {
-    typename O::op;
-    { o.options() } -> std::same_as<typename O::op::attributes>;
-};
+concept optimizer_options = rowan::detail::has_attributes<O>;
 
 }  // namespace rowan::inline v0::layer

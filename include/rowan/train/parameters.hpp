@@ -24,10 +24,7 @@ public:
     /// cost     O(log variables)
     template <class T, class Device = Cpu>
     Tensor<T, Device> const& get(std::string_view name) const& {
-        using V = LoDTensor<T, Device>;
-        Value const& value = find(name);
-        if (!value.is<V>()) throw TypeError(std::string(name), value.kind(), detail::kind_name<V>::text());
-        return value.get<V>().value();
+        return held<LoDTensor<T, Device>>(name).value();
     }
     template <class T, class Device = Cpu>
     Tensor<T, Device> get(std::string_view name) && {
@@ -39,10 +36,7 @@ public:
     /// cost     O(log variables)
     template <class T, class Device = Cpu>
     SelectedRows<T, Device> const& get_rows(std::string_view name) const& {
-        using V = SelectedRows<T, Device>;
-        Value const& value = find(name);
-        if (!value.is<V>()) throw TypeError(std::string(name), value.kind(), detail::kind_name<V>::text());
-        return value.get<V>();
+        return held<SelectedRows<T, Device>>(name);
     }
     template <class T, class Device = Cpu>
     SelectedRows<T, Device> get_rows(std::string_view name) && {
@@ -93,6 +87,12 @@ public:
 
 private:
     Parameters some(bool states) const;
+    template <class V>
+    V const& held(std::string_view name) const {
+        Value const& value = find(name);
+        if (!value.is<V>()) throw TypeError(std::string(name), value.kind(), detail::kind_name<V>::text());
+        return value.get<V>();
+    }
 
     std::map<std::string, Value, std::less<>> values_;
 };

@@ -16,14 +16,18 @@ namespace rowan::inline v0::layer {
 
 /// Gradient accumulation: `count` batches, the parts of a step, make one step of the optimizer.
 ///     train(cost, reader, {.optimizer = layer::Adam{}, .parts = 8});
-/// The step is that of one batch of all rows, up to rounding. The gradient of a cost that is a mean is that of its parts,
-/// each weighed by what the mean divides by there: (n_0 · g_0 + n_1 · g_1 + …) / (n_0 + n_1 + …), and so is the cost. n is
-/// the number of rows; of cross_entropy_of_probabilities the number of labels that are not ignored, or the sum of their weights; of
-/// binary_cross_entropy the number of elements that are not ignored; of layer::reduce_sum(x · w) / layer::reduce_sum(w) the
-/// divisor. If no label counts in any part, cost and gradient are 0. A divisor of the net's own must not be 0 in any part:
-/// its cost is not finite, which is a ValueError. The gradients and costs of a cost that is a sum are added. What depends
-/// on parameters alone, such as a penalty, may be added to a mean. The moving statistics of batch_norm, which each part
-/// computes from those before the step, are weighed by its rows.
+/// The step is that of one batch of all rows, up to rounding. Its gradient, from the g_i of the parts, and so its cost:
+///     the cost is a sum over rows       g_0 + g_1 + …
+///     the cost is a mean over rows      (n_0 · g_0 + n_1 · g_1 + …) / (n_0 + n_1 + …)
+/// n_i is what the mean divides by in part i:
+/// - of a cross entropy the number of labels that are not ignored, or the sum of their weights,
+/// - of a binary cross entropy the number of elements that are not ignored,
+/// - of layer::reduce_sum(x · w) / layer::reduce_sum(w) the divisor, which must not be 0: that is a ValueError,
+/// - of other means the number of rows.
+///
+/// If no label counts in any part, cost and gradient are 0. What depends on parameters alone, such as a penalty, may be
+/// added to a mean. The moving statistics of batch_norm, which each part computes from those before the step, are
+/// weighed by its rows.
 ///
 /// Walking back from the cost, sums and means over rows are found behind linear operators. Another operator there, or a
 /// sum of a mean and a sum, is a GraphError; means that are added must divide by numbers in the same proportion in all

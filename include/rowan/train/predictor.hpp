@@ -116,7 +116,8 @@ public:
         for (std::size_t i = 0; i < places.size(); ++i) {
             if (places[i] == nullptr) places[i] = &values[i];
         }
-        feed(feeds, values, exec);
+        std::size_t const read = feed(net_.inputs(), feeds, values, exec);
+        if (read != feeds.size() && options_.refuse_other_feeds) check_read(feeds);
         in_order(exec, [&] { net_.run(std::span<Value* const>(places), exec); });
         synchronize(exec);
         for (std::size_t i = 0; i < out_.size(); ++i) {
@@ -127,20 +128,11 @@ public:
     }
 
 private:
-    void feed(Feeds const& feeds, Buffer<Value>& values, Device const& exec) const {
-        auto const inputs = net_.inputs();
-        std::size_t used = 0;
-        for (std::size_t i = 0; i < inputs.size(); ++i) {
-            Variable const& v = *inputs[i];
-            if (v.role() != Role::data) continue;
-            values[i] = fed_value(v, feeds);
-            if (v.bring != nullptr) v.bring(values[i], exec, false);
-            ++used;
-        }
-        if (used == feeds.size() || !options_.refuse_other_feeds) return;
+    void check_read(Feeds const& feeds) const {
         for (auto const& named : feeds) {
             bool read = false;
-            for (Variable const* v : inputs) read = read || (v->role() == Role::data && v->name() == named.first);
+            for (Variable const* v : net_.inputs())
+                read = read || (v->role() == Role::data && v->name() == named.first);
             if (!read)
                 throw GraphError(std::string("the batch has a value for \"")
                                      .append(named.first)
@@ -179,8 +171,9 @@ public:
         : net_(std::array{&*predict}, parameters, options, exec) {}
 
     /// Keeps the model, which was loaded from a file.
-    /// errors   as above
-    /// cost     as above
+    /// errors   GraphError if a parameter is missing or there is a cycle; TypeError or ShapeError if a parameter
+    ///          differs from its variable
+    /// cost     that of tracing the net
     explicit Predictor(LoadedModel<T, Device> model, PredictorOptions const& options = {}, Device exec = {})
         : Predictor(model.predict, model.parameters, options, exec) {
         scope_ = std::move(model.scope);

@@ -39,13 +39,14 @@ private:
     std::int64_t batches_;
 };
 
-/// The same reader, which makes this many batches ahead of the one in use, in a thread of its own for each epoch.
+/// A reader of the batches of `reader`, which makes this many ahead of the one in use, in a thread of its own for each
+/// epoch.
 ///     train(cost, prefetch(reader, 2), {.epochs = 3});
 /// The batches are those of the reader, in their order; what it throws arrives in their place. If the epoch ends early, as
 /// options.on_batch returns false or a step throws, the reader ends with the batch it is making, for which train waits.
-/// The reader is copied or moved in. It runs in one thread at a time, but not in that of the net: it shares nothing with the
-/// training that one of them writes, has a default_scope() of its own, and must not write again the memory of a batch
-/// before `batches` more have been taken, and with options.parts those of a step.
+/// The reader is copied or moved in. It runs in one thread at a time, which is not that of the net. So what one of both
+/// writes, the other must not use, and the reader has a default_scope() of its own. It must not write the memory of a
+/// batch again before `batches` more have been taken, with options.parts before those of a step have, too.
 /// errors   ValueError if batches is not positive
 /// cost     O(1); memory for this many batches and the one in use
 template <class Reader>

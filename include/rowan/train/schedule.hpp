@@ -14,18 +14,6 @@ namespace rowan::inline v0::layer {
 ///     .schedule = [](std::int64_t step) { return 1 / (1 + 0.01 * static_cast<double>(step)); }
 using Schedule = std::function<double(std::int64_t step)>;
 
-}  // namespace rowan::inline v0::layer
-
-namespace rowan::inline v0::detail {
-
-/// Returns step / steps.
-/// errors   ValueError if steps is less than 1
-double part_of_steps(std::int64_t step, std::int64_t steps);
-
-}  // namespace rowan::inline v0::detail
-
-namespace rowan::inline v0::layer {
-
 // ExponentialDecay and CosineDecay use std::pow and std::cos of the C library; StepDecay only multiplies.
 
 /// A constant factor.

@@ -10,7 +10,8 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION double part_of_steps(std::int64_t step, std::int64_t steps) {
+/// step / steps
+inline double part_of_steps(std::int64_t step, std::int64_t steps) {
     if (steps < 1) throw ValueError("steps", steps, "1 or more");
     return static_cast<double>(step) / static_cast<double>(steps);
 }

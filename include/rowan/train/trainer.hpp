@@ -11,11 +11,10 @@
 #include <rowan/train/comm.hpp>
 #include <rowan/train/detail/cost_weight.hpp>
 #include <rowan/train/detail/counted.hpp>
+#include <rowan/train/detail/entered.hpp>
 #include <rowan/train/detail/parameter_updates.hpp>
-#include <rowan/train/detail/part_costs.hpp>
-#include <rowan/train/detail/part_exchange.hpp>
 #include <rowan/train/detail/part_sums.hpp>
-#include <rowan/train/detail/passing_scope.hpp>
+#include <rowan/train/detail/ranks.hpp>
 #include <rowan/train/detail/table_lookups.hpp>
 #include <rowan/train/feeds.hpp>
 #include <rowan/train/parameters.hpp>
@@ -50,18 +49,21 @@ public:
     /// those of options.initial or to those of an earlier training. Uses all options but epochs, progress, metrics, stop,
     /// on_batch and on_epoch, which are `train`'s. With options.comm, all ranks call it, and `step`.
     /// shapes   cost [1]
-    /// errors   GraphError if cost does not depend on a parameter, an operator between them has no gradient, the net
-    ///          has a cycle, options.optimizers or options.rates contains a name that is not a parameter, a schedule or
-    ///          a rate is given for an optimizer without a learning rate, options.resume lacks a parameter or, after
-    ///          steps, a state of an optimizer or an average, or options.initial has a name that is not a parameter;
-    ///          Error if both are given; TypeError if the optimizer or options.clip does not support the element type of
-    ///          a parameter or its gradient; TypeError or ShapeError if a value in options.resume or options.initial does
-    ///          not fit its variable, or a sharded table has the rows of another rank; GraphError if one is not looked up
-    ///          by layer::data; ValueError if the schedule's factor or a rate is not finite, or an optimizer rejects an
-    ///          option; GraphError if another thread runs or trains a net of this scope; with options.comm, those of
-    ///          layer::Comm; with options.parts above 1, GraphError if the cost is no sum or mean over rows, see
-    ///          layer::Parts. On error, no variable has changed; but where another rank throws, or first values differ,
-    ///          they have these
+    /// errors   On error no variable changes. Exception: where another rank throws, or ranks have different first
+    ///          values, variables have their first values.
+    ///          - GraphError if the net has a cycle, the cost does not depend on a parameter, an operator between them
+    ///            has no gradient, or another thread runs or trains a net of this scope
+    ///          - GraphError if options.optimizers, options.rates or options.initial has a name that is not a
+    ///            parameter, or a schedule or a rate is for an optimizer without a learning rate
+    ///          - GraphError if options.resume lacks a parameter or, after steps, a state of an optimizer or an average
+    ///          - GraphError if a sharded table is not looked up by layer::data, or, with options.parts above 1, the
+    ///            cost is no sum or mean over rows: see layer::Parts
+    ///          - Error if both options.resume and options.initial are given
+    ///          - TypeError if the optimizer or options.clip does not support the element type of a parameter
+    ///          - TypeError or ShapeError if a value in options.resume or options.initial does not fit its variable, or
+    ///            a sharded table has the rows of another rank
+    ///          - ValueError if the schedule's factor or a rate is not finite, or an optimizer rejects an option
+    ///          - with options.comm, those of layer::Comm
     /// cost     one pass over the net, and one write of each parameter and state
     explicit Trainer(layer::Var<T, Device> const& cost,
                      TrainOptionsOn<std::type_identity_t<Device>> const& options = {});
@@ -89,8 +91,8 @@ public:
     /// layer::Parts.
     ///     Trainer trainer(cost, {.optimizer = layer::Adam{}, .parts = 8});
     ///     trainer.step(batches);  // a std::vector<Feeds> of 1 to 8
-    /// errors   as for one batch; ShapeError if there are no batches, or more than options.parts; ValueError if the cost
-    ///          adds means whose divisors are not in the same proportion in all parts
+    /// errors   those of step of one batch; ShapeError if there are no batches, or more than options.parts; ValueError
+    ///          if the cost adds means whose divisors are not in the same proportion in all parts
     /// cost     that of the operators and their gradients for each batch, and of the optimizers once; for n batches
     ///          n - 1 additions of gradients, and merges of row-sparse ones. On a device, it synchronizes for each batch
     double step(std::span<Feeds const> batches);
@@ -116,16 +118,12 @@ private:
     /// The seed of the k-th random operator for a part of this step; it differs from the seeds for initialization.
     LoDTensor<std::int64_t, Device> seed_of(std::size_t k, std::int64_t part) const;
 
-    /// What the run of the net on a part leaves.
-    struct Ran {
-        double cost = 0;
-        std::vector<double> weights = {};  // of the cost, see CostWeight, and of each of moving_
-        std::vector<Value> values = {};    // of results_
-    };
-    Ran run(Feeds const& feeds, std::int64_t part);
-    void weigh(Ran& ran) const;
-    /// Runs this rank's parts and agrees with the others. Returns the cost and results_ of all as one batch.
-    Ran run_parts(std::span<Feeds const> batches, std::function<void()> const& enter);
+    /// Runs the net on a part, which sets results_, and returns the cost.
+    double run(Feeds const& feeds, std::int64_t part);
+    /// The weights of the part that has been run: of the cost, see CostWeight, and of each of moving_.
+    std::vector<double> weights() const;
+    /// Runs this rank's parts, agrees with the others, sets totals_ and returns the cost of all as one batch.
+    double run_parts(std::span<Feeds const> batches, std::function<void()> const& enter);
     /// The parts of a step that this rank runs.
     detail::PartRange parts_of(std::span<Feeds const> batches) const {
         auto const total = static_cast<std::int64_t>(batches.size());
@@ -137,7 +135,7 @@ private:
     std::vector<Value> fetch(std::span<Feeds const> batches, std::function<void()> const& begin) const;
     /// The weights of results_, or their divisors, from those of the cost and of moving_.
     std::vector<double> of_results(double of_cost, std::span<double const> of_moving) const;
-    Ran add_up(std::span<double const> own, detail::PartRange const& parts);
+    double add_up(std::span<double const> own, detail::PartRange const& parts);
 
     /// errors   GraphError if there is no parameter of this name
     void check_parameter(std::string const& name, char const* what, bool may_move = false) const;
@@ -153,7 +151,8 @@ private:
 
     Variable& cost_;
     std::optional<MemoryPool> pool_;
-    std::optional<detail::PassingScope> own_;
+    std::optional<Scope> own_;
+    detail::WithdrawnScope withdrawn_{nullptr};  // it, from the net, when the trainer ends
     layer::Schedule schedule_;
     layer::CommOn<Device> comm_;
     Device exec_;
@@ -162,7 +161,9 @@ private:
     std::vector<Moving> moving_;
     std::vector<detail::TableLookups> tables_;  // sharded ones, if there are ranks
     std::vector<Variable*> fetched_;            // the same
-    std::vector<Variable*> results_;  // what a step takes from the net: gradients, then what variables are next
+    std::vector<Variable*> results_;            // of a part: gradients, then what variables are next
+    std::vector<Variable*> totals_;             // the same of a step, of one part perhaps the same variables
+    std::vector<Variable*> passing_;            // what a step empties when it ends
     std::optional<detail::ParameterUpdates<Device>> updates_;
     std::int64_t parts_;                        // the most batches of a step
     std::optional<detail::CostWeight> weight_;  // of a part
@@ -177,6 +178,5 @@ private:
 
 }  // namespace rowan::inline v0
 
-#include <rowan/train/trainer_parts_inl.hpp>
-
-#include <rowan/train/trainer_inl.hpp>
+#include <rowan/train/detail/trainer_members.hpp>
+#include <rowan/train/detail/trainer_parts.hpp>

@@ -1,6 +1,14 @@
 // tests/bench/op/tensors.cpp: broadcasting, reductions, transposes, products of batches and functions of elements. A line
 // of JSON for each case; tests/bench/tensors.py runs the same cases with PyTorch.
-#include <rowan/op/elementwise/activations.hpp>
+#include <rowan/op/elementwise/exp.hpp>
+#include <rowan/op/elementwise/gelu.hpp>
+#include <rowan/op/elementwise/pow.hpp>
+#include <rowan/op/elementwise/relu.hpp>
+#include <rowan/op/elementwise/rounding.hpp>
+#include <rowan/op/elementwise/sigmoid.hpp>
+#include <rowan/op/elementwise/sin.hpp>
+#include <rowan/op/elementwise/softplus.hpp>
+#include <rowan/op/elementwise/tanh.hpp>
 #include <rowan/op/elementwise/add.hpp>
 #include <rowan/op/elementwise/mul.hpp>
 #include <rowan/op/norm/log_softmax.hpp>

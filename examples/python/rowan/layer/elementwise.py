@@ -1,11 +1,11 @@
 # rowan/layer/elementwise.py: arithmetic and comparisons of elements, which also give variables their + - * /.
 from __future__ import annotations
 
-from typing import Any, Callable, Protocol, Union
+from typing import Protocol, Union
 
 from rowan_cpp import Variable
 
-from ..made import full_like, layers, negate, scale, unsqueeze
+from ..made import add, div, full_like, layers, mul, negate, scale, sub, swish, unsqueeze
 from .data import apply, whole_number
 
 Operand = Union[Variable, float]
@@ -28,41 +28,20 @@ def _aligned(x: Variable, y: Operand, axis: int) -> Variable:
     return unsqueeze(y, list(range(len(y.shape), len(y.shape) + ones)))
 
 
-class _Binary(Protocol):
+class _Comparison(Protocol):
     def __call__(self, x: Variable, y: Operand, axis: int = -1) -> Variable: ...
 
 
-def _binary(name: str, call: Callable[[str, Variable, Any, int], Variable]) -> _Binary:
-    def binary(x: Variable, y: Operand, axis: int = -1) -> Variable:
-        return call(name, x, y, axis)
-    binary.__name__ = binary.__qualname__ = name
-    binary.__doc__ = layers[name].__doc__
-    return binary
+def _comparison(name: str) -> _Comparison:
+    def compare(x: Variable, y: Operand, axis: int = -1) -> Variable:
+        return apply(name, x, _aligned(x, y, axis))
+    compare.__name__ = compare.__qualname__ = name
+    compare.__doc__ = layers[name].__doc__
+    return compare
 
 
-def _compared(name: str, x: Variable, y: Operand, axis: int) -> Variable:
-    return apply(name, x, _aligned(x, y, axis))
-
-
-def _broadcast(name: str, x: Variable, y: Variable, axis: int) -> Variable:
-    if axis == -1 and [dim == 1 for dim in x.shape] == [dim == 1 for dim in y.shape]:
-        return apply(name, x, y)
-    return apply("broadcast_" + name, x, y, axis=axis)
-
-
-add, sub, mul, div = (_binary(name, _broadcast) for name in ("add", "sub", "mul", "div"))
-less, less_equal, greater, greater_equal, equal, logical_and, logical_or = (_binary(name, _compared) for name in (
-    "less", "less_equal", "greater", "greater_equal", "equal", "logical_and", "logical_or"))
-
-
-def maximum(x: Variable, y: Variable, axis: int = -1) -> Variable:
-    """The greater elements; shapes are broadcast as by add."""
-    return apply("broadcast_max", x, y, axis=axis)
-
-
-def minimum(x: Variable, y: Variable, axis: int = -1) -> Variable:
-    """The smaller elements; shapes are broadcast as by add."""
-    return apply("broadcast_min", x, y, axis=axis)
+less, less_equal, greater, greater_equal, equal, logical_and, logical_or = map(
+    _comparison, ("less", "less_equal", "greater", "greater_equal", "equal", "logical_and", "logical_or"))
 
 
 def where(condition: Variable, x: Operand, y: Operand) -> Variable:
@@ -70,6 +49,11 @@ def where(condition: Variable, x: Operand, y: Operand) -> Variable:
     them may be a number."""
     return apply("where", condition, *(z if isinstance(z, Variable) else full_like(other, z)  # type: ignore[arg-type]
                                        for z, other in ((x, y), (y, x))))
+
+
+def silu(x: Variable) -> Variable:
+    """x / (1 + exp(-x)): swish with a beta of 1."""
+    return swish(x)
 
 
 def _arithmetic(both, right, left):

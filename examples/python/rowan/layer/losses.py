@@ -3,9 +3,8 @@ from __future__ import annotations
 
 from rowan_cpp import Reduction, Variable
 
-from ..made import binary_cross_entropy_with_logits, cosine_similarity
+from ..made import binary_cross_entropy_with_logits, cosine_similarity, sub
 from .data import apply
-from .elementwise import sub
 
 
 def ranknet(label: Variable, left: Variable, right: Variable, reduction: Reduction = Reduction.mean) -> Variable:

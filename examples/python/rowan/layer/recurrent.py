@@ -7,9 +7,8 @@ from typing import Any, Callable, NamedTuple, Optional, Sequence, Union
 import rowan_cpp as cpp
 from rowan_cpp import UNK, Uniform, Variable, static_input
 
-from ..made import clip, concat, sigmoid, tanh
+from ..made import add, clip, concat, mul, sigmoid, sub, tanh
 from .data import Init, apply, dropout as dropout_layer, parameter, results
-from .elementwise import add, mul, sub
 from .parametric import fc
 from .shapes import matmul, split
 

@@ -26,7 +26,8 @@ inline constexpr std::size_t block_alignment = 64;
 inline constexpr std::size_t huge_page = std::size_t{2} << 20;
 inline constexpr std::size_t huge_from = 2 * huge_page;
 
-/// Blocks of this many bytes or more, outside of pools, are kept by the process: from here on malloc may map fresh pages.
+/// Blocks of this many bytes or more, outside of pools, are kept by the process: from here on malloc may map fresh
+/// pages.
 inline constexpr std::size_t kept_from = std::size_t{1} << 20;
 
 /// Allocates a block of `bytes` bytes from the system; from huge_from bytes on it fills whole huge pages. If the system
@@ -48,8 +49,8 @@ public:
     /// errors   std::bad_alloc
     BlockHeader* take(std::size_t bytes);
 
-    /// Takes a block from `take` back. If there is no room for it, blocks of the size classes that were not used for the
-    /// longest time are returned to the system; if the pool is closed or too small, the block is.
+    /// Takes a block from `take` back. If there is no room for it, blocks of the size classes that were not used for
+    /// the longest time are returned to the system; if the pool is closed or too small, the block is.
     void put(BlockHeader* block) noexcept;
 
     /// Sets the maximum number of bytes to keep, and returns blocks beyond it to the system.

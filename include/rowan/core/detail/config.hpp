@@ -1,23 +1,7 @@
-// rowan/core/detail/config.hpp: compiler requirements and macros.
+// rowan/core/detail/config.hpp: macros.
 #pragma once
 
 #include <rowan/version.hpp>
-
-#if __cplusplus < 202002L
-#error "rowan needs C++20: compile with -std=c++20 or newer"
-#endif
-
-#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
-#error "rowan computes the same bits on every machine: compile it without -ffast-math and the options that it implies"
-#endif
-
-#if defined(__clang__) && !defined(__apple_build_version__) && __clang_major__ < 15
-#error "rowan needs clang 15 or newer: clang 14 does not compile the ranges of libstdc++"
-#endif
-
-#ifndef __cpp_exceptions
-#error "rowan reports bad input by exceptions: compile it without -fno-exceptions"
-#endif
 
 /// Its arguments as a string literal, after macro expansion.
 #define ROWAN_STRING(...) ROWAN_STRING_OF(__VA_ARGS__)
@@ -49,6 +33,12 @@
 #else
 #define ROWAN_NO_EXEC_CHECK
 #endif
+
+/// Begins a formula on V, a register of lanes or a number, for the host and for devices:
+///     ROWAN_FORMULA V twice(V const& x) { return x + x; }
+#define ROWAN_FORMULA                      \
+    ROWAN_NO_EXEC_CHECK template <class V> \
+    ROWAN_HD_INLINE
 
 /// By default the library is header-only. If ROWAN_COMPILED is defined, as by the target rowan::compiled, headers only
 /// declare non-template functions and the template instances listed with ROWAN_TEMPLATE; the compiled library defines

@@ -10,8 +10,8 @@
 namespace rowan::inline v0::detail {
 
 /// What a temporary returns where a named object returns a span of its elements: the same span, with a share in their
-/// memory. It is never moved, only copied, so that no span is left without its share.
-/// A std::span made of it has no share: `auto rows = merge(g).rows()` keeps the elements, a std::span so named does not.
+/// memory. It is never moved, only copied, so that no span is left without its share. A std::span made of it has no
+/// share: `auto rows = merge(g).rows()` keeps the elements, a std::span so named does not.
 template <class T>
 class KeptSpan : public std::span<T> {
 public:

@@ -55,13 +55,13 @@ enum class Told {
     all,          ///< those of all
 };
 
-/// Runs f(notice) on every rank. If it throws on one, that error leaves this call there, and a RemoteError with its text
-/// on the other ranks. Else returns the notices, by rank.
+/// Runs f(notice) on every rank. If it throws on one, that error leaves this call there, and a RemoteError with its
+/// text on the other ranks. Else returns the notices, by rank.
 /// errors   Error on all ranks if their operations differ; ShapeError on all if a number in `same` does; of get and
 ///          train, Error
 /// What fails here after f has returned or thrown, such as memory, ends all ranks, before others have returned.
-/// cost     one allgather of 64 bytes; of more than group.few_ranks() ranks, one sum of 3 words, and then one allgather of
-///          32 bytes for `all`, or of 64 if something differs or was thrown
+/// cost     one allgather of 64 bytes; of more than group.few_ranks() ranks, one sum of 3 words, and then one allgather
+///          of 32 bytes for `all`, or of 64 if something differs or was thrown
 std::vector<Notice> agree(ProcessGroup const& group, Collective operation, Told told,
                           std::function<void(Notice&)> const& f);
 template <class F>
@@ -100,8 +100,8 @@ std::int64_t agree_on_values(ProcessGroup const& group, Collective operation,
 /// cost     two allgathers
 std::vector<std::string> all_texts(ProcessGroup const& group, std::string_view mine);
 
-/// The end of an operation with this number: runs f, after which nothing may fail. What it throws on one rank, all ranks
-/// throw, as agree does.
+/// The end of an operation with this number: runs f, after which nothing may fail. What it throws on one rank, all
+/// ranks throw, as agree does.
 /// errors   Error on all ranks if they end different operations
 /// cost     that of f and of an agreement
 template <class F>

@@ -34,8 +34,8 @@ private:
     std::unique_ptr<Transfer> transfer_;
 };
 
-/// A dense_allreduce that has begun: ranks have agreed, and slices of their sums travel to the ranks that add them up. On
-/// several nodes of several ranks, first within the nodes, then between the ranks that have the same place.
+/// A dense_allreduce that has begun: ranks have agreed, and slices of their sums travel to the ranks that add them up.
+/// On several nodes of several ranks, first within the nodes, then between the ranks that have the same place.
 class DenseReduction {
 public:
     /// `parts` checks this rank's parts, writes notice.same and gives them, one element for each, numbered from 0 on;
@@ -47,9 +47,10 @@ public:
                    std::int64_t total);
     /// The sum, narrowed, of ranks that have agreed; of what fails, all end. Called once.
     DensePieces finish();
-    /// Writes the sum, narrowed, to the memory that make() gives, on all ranks or on none: ranks agree once more before the
-    /// last exchange, and nothing fails later. Called once.
-    /// errors   Error on all ranks if they finish different reductions; what fails on one rank, RemoteError on the others
+    /// Writes the sum, narrowed, to the memory that make() gives, on all ranks or on none: ranks agree once more before
+    /// the last exchange, and nothing fails later. Called once.
+    /// errors   Error on all ranks if they finish different reductions; what fails on one rank, RemoteError on the
+    ///          others
     void finish(std::function<std::span<std::byte>()> const& make);
 
 private:

@@ -7,9 +7,9 @@
 #include <rowan/core/error.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/distributed/detail/shards.hpp>
-#include <rowan/distributed/partition.hpp>
 #include <rowan/graph/detail/trace.hpp>
 #include <rowan/io/model.hpp>
+#include <rowan/sparse/partition.hpp>
 #include <rowan/train/detail/table_lookups.hpp>
 
 #include <algorithm>

@@ -21,8 +21,8 @@ struct RouteCounts {
 
 /// The route that takes the least time by the model of tests/bench/README.md. Its unit is the time in which a byte
 /// travels. That of a message is between those measured within a machine, 4 KiB, and assumed of a network, 240 KiB. A
-/// byte that is summed takes as long as one that travels; of the sum that owners send, half as long to put in place; and
-/// one that stays on its node a quarter.
+/// byte that is summed takes as long as one that travels; of the sum that owners send, half as long to put in place;
+/// and one that stays on its node a quarter.
 inline Route fastest_route(RouteCounts const& c) {
     static constexpr double message = 32768, in_place = 0.5, near = 0.25;
     struct Step {  // an exchange among n ranks: the others, as a number and as a share

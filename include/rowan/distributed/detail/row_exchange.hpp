@@ -57,8 +57,8 @@ RowTransfer begin_deal(ProcessGroup const& group, RowPieces&& own, std::span<std
 /// The pieces that the ranks have for this one. The numbers are exchanged first.
 RowPieces deal_pieces(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> send);
 
-/// Cuts the rows of a table into ranges [splits[k], splits[k + 1]), such that of the rows that all ranks bring, each has
-/// about as many. `rows` are this rank's, sorted; counts[r] is the number of those of rank r.
+/// Cuts the rows of a table into ranges [splits[k], splits[k + 1]), such that of the rows that all ranks bring, each
+/// has about as many. `rows` are this rank's, sorted; counts[r] is the number of those of rank r.
 std::vector<std::int64_t> row_splits(ProcessGroup const& group, std::int64_t height, std::size_t ranges,
                                      std::span<std::int64_t const> rows, std::span<std::size_t const> counts);
 
@@ -92,13 +92,14 @@ struct Cut {
 /// Writes the sum of each cut, of elements dtype<T>::sum.
 using CutSums = std::function<void(RowPlan<> const& plan, std::span<Cut const> cuts, std::byte* out)>;
 
-/// Cuts the contributions of this rank, which begin at first[k] for row plan.rows()[k], into the greatest sums that merge
-/// would form of those of all ranks. Keys are the numbers of contributions. Rows ascend.
+/// Cuts the contributions of this rank, which begin at first[k] for row plan.rows()[k], into the greatest sums that
+/// merge would form of those of all ranks. Keys are the numbers of contributions. Rows ascend.
 RowPieces contribution_pieces(RowPlan<> const& plan, std::span<std::int64_t const> first, RowPieces const& like,
                               CutSums const& sums);
 
-/// Sums the pieces of contributions of each row, in the order of ranks, as merge does. They are all; or, with `first`, they
-/// begin there, one number for each distinct row, and make the greatest sums that merge would form. Result rows ascend.
+/// Sums the pieces of contributions of each row, in the order of ranks, as merge does. They are all; or, with `first`,
+/// they begin there, one number for each distinct row, and make the greatest sums that merge would form. Result rows
+/// ascend.
 RowPieces sum_contributions(Cpu exec, ElementSums const& type, RowPieces const& in,
                             std::span<std::int64_t const> first = {});
 

@@ -80,26 +80,27 @@ private:
     SelectedRows<T> rows_;
 };
 
-/// A row_allreduce that has begun: it has agreed, and rows travel. With splits, rows [splits[r], splits[r + 1]) are summed
-/// by rank r, which keeps them.
+/// A row_allreduce that has begun: it has agreed, and rows travel. With splits, rows [splits[r], splits[r + 1]) are
+/// summed by rank r, which keeps them.
 ///
-/// By owners, rows go to the ranks that sum them, which send the sums to all. By nodes, this happens twice: the ranks of a
-/// node deal the rows to its first places, the same ranges on every node, and each place sums what it gets; the ranks of
-/// one place then do the same among themselves, and at last the node's ranks gather. Sums of a node are only those that
-/// the order of the sums has.
+/// By owners, rows go to the ranks that sum them, which send the sums to all. By nodes, this happens twice: the ranks
+/// of a node deal the rows to its first places, the same ranges on every node, and each place sums what it gets; the
+/// ranks of one place then do the same among themselves, and at last the node's ranks gather. Sums of a node are only
+/// those that the order of the sums has.
 class RowReduction {
 public:
     RowReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, std::unique_ptr<RowSource> source,
                  RowReduceOptions options, std::vector<std::int64_t> splits = {});
-    /// For ranks that have agreed on a step of `total` parts: rank r of P has the sums of the nodes of the tree of parts
-    /// [r · total / P, (r + 1) · total / P).
+    /// For ranks that have agreed on a step of `total` parts: rank r of P has the sums of the nodes of the tree of
+    /// parts [r · total / P, (r + 1) · total / P).
     RowReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type, RowPieces&& nodes,
                  std::int64_t total, std::vector<std::int64_t> splits = {});
     /// The result, narrowed, of ranks that have agreed; of what fails, all end. Called once.
     RowPieces finish();
     /// The result, narrowed, on all ranks or on none: ranks agree once more, before the last exchange or after it, and
     /// nothing fails later but memory of the last exchange before it begins, which ends all ranks. Called once.
-    /// errors   Error on all ranks if they finish different reductions; what fails on one rank, RemoteError on the others
+    /// errors   Error on all ranks if they finish different reductions; what fails on one rank, RemoteError on the
+    ///          others
     void finish(RowTarget& to);
 
 private:

@@ -6,8 +6,8 @@
 #include <rowan/core/tensor.hpp>
 #include <rowan/distributed/detail/process_group.hpp>
 #include <rowan/distributed/detail/row_exchange.hpp>
-#include <rowan/distributed/partition.hpp>
 #include <rowan/sparse/detail/row_pieces.hpp>
+#include <rowan/sparse/partition.hpp>
 #include <rowan/sparse/row_plan.hpp>
 
 #include <cstddef>
@@ -17,8 +17,8 @@
 
 namespace rowan::inline v0::detail {
 
-/// The rows of a partition in another order, in which those of a rank are together: slots [splits[r], splits[r + 1]) are
-/// rank r's, and a row's slot is splits[owner] + local.
+/// The rows of a partition in another order, in which those of a rank are together: slots [splits[r], splits[r + 1])
+/// are rank r's, and a row's slot is splits[owner] + local.
 class Slots {
 public:
     Slots() = default;
@@ -41,7 +41,8 @@ public:
 
     /// Tells the owners the rows.
     void ask(ProcessGroup const& group, std::span<std::int64_t const> splits);
-    /// Sends the rows that were asked for, answers[i] is that of asked()[i], and receives a row for each of plan().rows().
+    /// Sends the rows that were asked for, answers[i] is that of asked()[i], and receives a row for each of
+    /// plan().rows().
     void fetch(ProcessGroup const& group, std::size_t row_bytes, std::span<std::byte const> answers,
                std::span<std::byte> rows) const;
     /// The other way: a piece for each of plan().rows() goes to its owner. Returns those of asked(), by rank.

@@ -6,9 +6,9 @@
 #include <rowan/distributed/detail/agree.hpp>
 #include <rowan/distributed/detail/process_group.hpp>
 #include <rowan/distributed/detail/table_index.hpp>
-#include <rowan/distributed/partition.hpp>
 #include <rowan/io/checkpoint.hpp>
 #include <rowan/io/detail/file.hpp>
+#include <rowan/sparse/partition.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -14,24 +14,6 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION std::vector<std::int64_t> rows_of_rank(Partition const& partition, int rank) {
-    std::vector<std::int64_t> rows(static_cast<std::size_t>(partition.rows_of(rank)));
-    for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = partition.global(rank, static_cast<std::int64_t>(i));
-    return rows;
-}
-
-ROWAN_FUNCTION Value with_bytes(Value const& like, std::span<std::int64_t const> rows, std::span<std::byte const> from,
-                                std::span<std::int64_t const> at) {
-    Value made = like.with_rows(rows);
-    made.row_values().write([&](std::span<std::byte> to) {
-        if (to.empty()) return;
-        std::size_t const bytes = to.size() / rows.size();
-        for (std::size_t i = 0; i < at.size(); ++i)
-            std::memcpy(to.data() + i * bytes, from.data() + static_cast<std::size_t>(at[i]) * bytes, bytes);
-    });
-    return made;
-}
-
 ROWAN_FUNCTION Value fetch_rows(ProcessGroup const& group, Cpu exec, Value const& own,
                                 std::span<std::int64_t const> rows) {
     Partition const partition = shards_of(own.spec().dims[0], group.size());
@@ -45,19 +27,6 @@ ROWAN_FUNCTION Value fetch_rows(ProcessGroup const& group, Cpu exec, Value const
     Buffer<std::byte> found(fetch.plan().rows().size() * row_bytes);
     fetch.fetch(group, row_bytes, e.bytes, found);
     return with_bytes(own, rows, found, {fetch.places().data(), fetch.places().size()});
-}
-
-ROWAN_FUNCTION Value own_rows(Value const& all, int rank, int ranks) {
-    Partition const partition = shards_of(all.spec().dims[0], ranks);
-    auto const rows = all.row_numbers();
-    std::vector<std::int64_t> kept, at;
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-        if (partition.owner(rows[i]) != rank) continue;
-        kept.push_back(rows[i]);
-        at.push_back(static_cast<std::int64_t>(i));
-    }
-    if (at.size() == rows.size()) return all.share();
-    return with_bytes(all, kept, all.row_values().elements().bytes, at);
 }
 
 /// The pieces of each rank's rows together, in their order, with slots instead of rows.

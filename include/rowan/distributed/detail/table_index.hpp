@@ -2,10 +2,10 @@
 #pragma once
 
 #include <rowan/detail/named_values.hpp>
-#include <rowan/distributed/partition.hpp>
 #include <rowan/io/checkpoint.hpp>
 #include <rowan/io/checkpoint_file.hpp>
 #include <rowan/io/detail/naming_file.hpp>
+#include <rowan/sparse/partition.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -14,8 +14,8 @@
 
 namespace rowan::inline v0::detail {
 
-/// A save of tables is a file for each rank, `<name>-<number>.<rank>.rows`, and the index, `<name>`, which is replaced when
-/// they are complete, and has what is not sharded besides. So there is always an old or a new save, whole.
+/// A save of tables is a file for each rank, `<name>-<number>.<rank>.rows`, and the index, `<name>`, which is replaced
+/// when they are complete, and has what is not sharded besides. So there is always an old or a new save, whole.
 struct TableIndex {
     Partition partition;  // of height 0 if tables of any heights are dealt like this
     std::int64_t step = 0, number = 0;
@@ -33,8 +33,8 @@ struct TableIndex {
 /// errors   FormatError if it is missing; as CheckpointFile
 CheckpointFile open_saved(std::string const& path);
 
-/// What must be the same on all ranks that save: the name, the step, and the names, types and shapes of values, of those in
-/// `shard` but for the number of rows.
+/// What must be the same on all ranks that save: the name, the step, and the names, types and shapes of values, of
+/// those in `shard` but for the number of rows.
 NamedValues values_of(Checkpoint const& shard, Checkpoint const& index, std::string const& name, std::int64_t step);
 
 /// Whether this save is the one that its index names; true if that cannot be known.

@@ -67,7 +67,7 @@ private:
     }
 
     // For each rule, whether it computes a requested gradient or a value that another needed rule reads.
-    std::vector<bool> needed_rules(Operator const& op) const;
+    std::vector<bool> needed_rules(Operator const& op, std::span<grad_kernel const> rules) const;
 
     Scope& scope_;
     std::string target_;
@@ -120,10 +120,11 @@ void GradientMaker<T, Device>::differentiate(Operator& op) {
     std::size_t const slots_in = op.kernel->inputs.size(), slots_out = op.kernel->outputs.size();
     std::vector<Variable*> in_grads(op.inputs.size());
     std::unordered_map<std::size_t, Variable*> between;  // values passed from a rule to later ones
-    auto const needed = needed_rules(op);
+    auto const rules = gradient_rules(op);
+    auto const needed = needed_rules(op, rules);
     for (std::size_t k = 0; k < needed.size(); ++k) {
         if (!needed[k]) continue;
-        grad_kernel const& rule = op.kernel->rules[k];
+        grad_kernel const& rule = rules[k];
         std::vector<Variable*> reads;
         auto const read = [&](std::span<Variable* const> held) { reads.insert(reads.end(), held.begin(), held.end()); };
         for (grad_slot const& slot : rule.reads) {
@@ -191,8 +192,7 @@ Variable& GradientMaker<T, Device>::dense(Variable const& result, Variable& grad
 }
 
 template <class T, class Device>
-std::vector<bool> GradientMaker<T, Device>::needed_rules(Operator const& op) const {
-    auto const rules = op.kernel->rules;
+std::vector<bool> GradientMaker<T, Device>::needed_rules(Operator const& op, std::span<grad_kernel const> rules) const {
     std::vector<bool> needed(rules.size(), false);
     auto const wanted = [&](grad_slot const& slot) {
         if (slot.kind != grad_slot::grad_of_input) return false;

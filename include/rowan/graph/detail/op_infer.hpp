@@ -49,6 +49,7 @@ template <class Op, bool variadic>
 struct untyped_functions {
 #ifdef ROWAN_UNTYPED_FUNCTIONS_ELSEWHERE
     static std::vector<VarSpec> infer(std::span<VarSpec const> in, AttributesRef attributes);
+    static unsigned row_inputs(std::span<VarSpec const> in, AttributesRef attributes);
     static bool row_output(AttributesRef attributes, std::size_t i);
     static bool row_wise(AttributesRef attributes);
     static Attributes normal(std::span<VarSpec const> in, AttributesRef attributes);
@@ -71,6 +72,18 @@ struct untyped_functions {
         } else {
             return {result.begin(), result.end()};
         }
+    }
+
+    static unsigned row_inputs(std::span<VarSpec const> in, AttributesRef attributes) {
+        auto const& a = attributes_for<Op>(attributes);
+        return [&]<std::size_t... i>(std::index_sequence<i...>) {
+            if constexpr (variadic) {
+                return row_inputs_of<Op>(a, in);
+            } else {
+                return row_inputs_of<Op>(a, in[i]...);
+            }
+        }
+        (std::make_index_sequence<Op::inputs::size>{});
     }
 
     static bool row_output(AttributesRef attributes, std::size_t) {

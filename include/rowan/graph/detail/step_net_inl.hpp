@@ -149,8 +149,9 @@ ROWAN_FUNCTION bool StepNet::reads_static(Operator const& op) const {
 
 ROWAN_FUNCTION bool StepNet::fits(Operator const& op, bool may_sum) const {
     if (op.kernel->sums_rows && !may_sum) return false;
+    unsigned const rows = row_inputs(op);
     for (std::size_t i = 0; i < op.inputs.size(); ++i) {
-        bool const takes_rows = (op.kernel->row_inputs >> std::min<std::size_t>(i, 31) & 1) != 0;
+        bool const takes_rows = (rows >> std::min<std::size_t>(i, 31) & 1) != 0;
         if (rows_.contains(op.inputs[i]) != takes_rows || of_a_step_.contains(op.inputs[i])) return false;
     }
     return reads_rows(op);

@@ -25,6 +25,15 @@ inline std::span<Variable* const> in_slot(std::vector<Variable*> const& variable
     return k == 0 ? std::span(variables).first(first) : std::span(variables).subspan(first + k - 1, 1);
 }
 
+/// The operator's row inputs for the specs of its inputs, see row_inputs_of.
+unsigned row_inputs(Operator const& op);
+
+/// The rules of its gradient for these specs, see row_rules_of.
+inline std::span<grad_kernel const> gradient_rules(Operator const& op) {
+    auto const rows = op.kernel->row_rules;
+    return rows.empty() || row_inputs(op) == 0 ? op.kernel->rules : rows;
+}
+
 /// Calls f(input, result) for each input that the value of a result replaces after a step of training.
 template <class F>
 void each_next(Operator const& op, F const& f) {
@@ -51,8 +60,8 @@ bool depends_on_placeholder(Variable& v);
 /// depend only on the net, not on the order in which a program created the operators.
 std::vector<std::pair<Variable*, std::string>> names_of(std::span<Operator* const> order);
 
-/// Applies names_of to the unnamed variables of an inner scope. Returns the names that variables of outer scopes have in
-/// the inner net, from which the outer net makes theirs: "rnn_0.fc_0.w_0".
+/// Applies names_of to the unnamed variables of an inner scope. Returns the names that variables of outer scopes have
+/// in the inner net, from which the outer net makes theirs: "rnn_0.fc_0.w_0".
 std::vector<std::string> name_inner_variables(std::span<Operator* const> order, Scope& scope,
                                               std::span<Variable* const> outer);
 

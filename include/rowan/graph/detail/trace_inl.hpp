@@ -13,6 +13,12 @@
 
 namespace rowan::inline v0::detail {
 
+ROWAN_FUNCTION unsigned row_inputs(Operator const& op) {
+    std::vector<VarSpec> in;
+    for (Variable const* v : op.inputs) in.push_back(v->spec());
+    return op.kernel->row_inputs(in, op.attributes);
+}
+
 ROWAN_FUNCTION std::vector<Operator*> trace(std::span<Variable* const> targets, Scope const* within) {
     enum Mark { open, done };
     struct Visit {

@@ -52,8 +52,8 @@ auto uninterrupted(Call const& call) {
 /// errors   IoError if the path has a byte 0, where the system would cut it
 std::string checked_path(char const* operation, std::string path);
 
-/// errors   Error unless it can be the name of a file in a folder, with a few more characters: it is empty, longer than 200
-///          bytes, or has a slash or NUL
+/// errors   Error unless it can be the name of a file in a folder, with a few more characters: it is empty, longer than
+///          200 bytes, or has a slash or NUL
 void check_file_name(std::string const& name);
 
 /// The folder of a path, with a slash at its end.
@@ -124,10 +124,10 @@ private:
 Buffer<std::byte> read_file(std::string const& path);
 
 /// Replaces a file atomically: a temporary file in the same folder is written, flushed and renamed. Unless `commit` is
-/// called, the old file is unchanged. The destructor removes a temporary file that was not renamed; the next save in the
-/// folder removes one whose process was killed. The new file has the mode of the old one, and its owner and group where
-/// the system permits; if there is no old file, the umask applies. A symbolic link remains, and the file that it names
-/// is replaced. Other hard links to the old file keep the old contents.
+/// called, the old file is unchanged. The destructor removes a temporary file that was not renamed; the next save in
+/// the folder removes one whose process was killed. The new file has the mode of the old one, and its owner and group
+/// where the system permits; if there is no old file, the umask applies. A symbolic link remains, and the file that it
+/// names is replaced. Other hard links to the old file keep the old contents.
 template <class Files = PosixFiles>
 class AtomicFile {
 public:

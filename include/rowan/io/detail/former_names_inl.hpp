@@ -4,6 +4,8 @@
 #include <rowan/io/detail/former_names.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
+#include <rowan/op/detail/reduction.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -18,8 +20,14 @@ ROWAN_FUNCTION ProgramDesc with_current_names(ProgramDesc program, std::span<std
     using Names = std::pair<std::string_view, std::string_view>;
     static constexpr std::array<Names, 2> taken{Names{"mul", "matmul_nn"},  // have another meaning now
                                                 {"cross_entropy", "cross_entropy_of_probabilities"}};
-    static constexpr std::array<Names, 14> former{
+    static constexpr std::array<Names, 21> former{
         Names{"brelu", "hardtanh"},
+        {"broadcast_add", "add"},
+        {"broadcast_div", "div"},
+        {"broadcast_max", "maximum"},
+        {"broadcast_min", "minimum"},
+        {"broadcast_mul", "mul"},
+        {"broadcast_sub", "sub"},
         {"cosine_embedding_loss", "cosine_embedding"},
         {"elementwise_mul", "mul"},
         {"fill_like", "full_like"},
@@ -32,7 +40,13 @@ ROWAN_FUNCTION ProgramDesc with_current_names(ProgramDesc program, std::span<std
         {"rows_where", "nonzero_rows"},
         {"sigmoid_cross_entropy_with_logits", "binary_cross_entropy_with_logits"},
         {"softmax_with_cross_entropy", "cross_entropy"},
+        {"squared_error", "mse"},
         {"weighted_bag", "weighted_embedding_bag"}};
+    static constexpr std::array<std::string_view, 4> without_axis{"add", "div", "mul", "sub"};
+    auto const add = [](OpDesc& op, std::string_view name, auto value) {
+        if (std::ranges::find(op.attrs, name, &Attribute::name) == op.attrs.end())
+            op.attrs.push_back({std::string(name), value});
+    };
     auto const rename = [](OpDesc& op, auto const& names) {
         auto const found = std::ranges::find(names, op.type, &Names::first);
         if (found == names.end()) return false;
@@ -41,13 +55,17 @@ ROWAN_FUNCTION ProgramDesc with_current_names(ProgramDesc program, std::span<std
     };
     for (BlockDesc& block : program.blocks) {
         for (OpDesc& op : block.ops) {
-            if (rename(op, taken) || std::ranges::find(own, op.type) != own.end() || rename(op, former)) continue;
-            if (op.type == "sum_rows") {
-                op.type = "reduce_sum";
-                op.attrs.insert(op.attrs.end(), {{"axes", std::vector<std::int64_t>{0}}, {"keep_dims", false}});
-            } else if (op.type.starts_with("fill_")) {
-                op.type.replace(0, 4, "full");
+            if (!rename(op, taken) && std::ranges::find(own, op.type) == own.end() && !rename(op, former)) {
+                if (op.type == "sum_rows") {
+                    op.type = "reduce_sum";
+                    add(op, "axes", std::vector<std::int64_t>{0});
+                    add(op, "keep_dims", false);
+                } else if (op.type.starts_with("fill_")) {
+                    op.type.replace(0, 4, "full");
+                }
             }
+            if (std::ranges::find(without_axis, op.type) != without_axis.end()) add(op, "axis", std::int64_t{-1});
+            if (op.type == "mse") add(op, "reduction", static_cast<std::int32_t>(Reduction::mean));
         }
     }
     return program;

@@ -20,6 +20,11 @@ struct add_to_op : add_op {
     static constexpr std::string_view name = "add_to";
     static constexpr bool compiled = false;  // the compiled library lacks its kernels
     using in_step = add_op;                  ///< the operator in the built step, and so in files
+
+    /// Both have the same shape, so the memory's width follows from that of y.
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, BroadcastOptions const& = {}) {
+        return spec::elementwise("add: y", y, x);
+    }
 };
 
 /// The operators that compute a result from memories and the step's input, which are variables that no operator writes.

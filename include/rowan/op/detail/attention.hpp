@@ -203,7 +203,7 @@ private:
             if (seen == 0) continue;
             map_lanes<S>([&]<class V>(V const& x) { return detail::product(x, V(scale)); }, seen, row, row);
             S const greatest = largest<S>(seen, row), total = exponentials<S>(seen, row, greatest, row_.data());
-            normalise<S>(seen, row_.data(), total, row);
+            map_lanes<S>([&]<class V>(V const& e) { return quotient(e, V(total)); }, seen, row_.data(), row);
             std::fill(row + seen, row + width, constant<S>(0.0));
         }
     }

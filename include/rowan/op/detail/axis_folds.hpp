@@ -10,7 +10,6 @@
 #include <rowan/op/detail/reduction.hpp>
 #include <rowan/op/detail/wide_product.hpp>
 #include <rowan/op/operator_of.hpp>
-#include <rowan/op/reduce/reduce_sum.hpp>
 
 #include <array>
 #include <cstddef>
@@ -23,9 +22,7 @@ namespace rowan::inline v0::detail {
 /// to = the more extreme one of both; the first one of equal ones, the first NaN
 template <bool greatest>
 struct keep_extreme {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& from, V& to) const {
+    ROWAN_FORMULA void operator()(V const& from, V& to) const {
         to = choose(more_extreme<greatest>{}(from, to), from, to);
     }
 };
@@ -33,27 +30,19 @@ struct keep_extreme {
 /// x / n
 struct DividedBy {
     double n;
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x) const {
-        return quotient(x, constant<V>(n));
-    }
+    ROWAN_FORMULA V operator()(V const& x) const { return quotient(x, constant<V>(n)); }
 };
 
 /// 1 where x is the result, else 0
 struct IsResult {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x, V const& result, V const&) const {
+    ROWAN_FORMULA V operator()(V const& x, V const& result, V const&) const {
         return choose(same_or_nan(x, result), constant<V>(1.0), constant<V>(0.0));
     }
 };
 
 /// The gradient of an extremum: its share where x is the result, else 0.
 struct ShareOfResult {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x, V const& result, V const& share) const {
+    ROWAN_FORMULA V operator()(V const& x, V const& result, V const& share) const {
         return choose(same_or_nan(x, result), share, constant<V>(0.0));
     }
 };
@@ -78,9 +67,7 @@ struct SpreadStep {
         std::size_t const sum = rows.offsets[1](i), first = i * rows.width;
         return {x + first, a + sum, b + sum, to + first};
     }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void at(Row const& row, std::size_t column) const {
+    ROWAN_FORMULA void at(Row const& row, std::size_t column) const {
         if (rows.one[1]) {
             store(map(load<V>(row.x + column), V(load<S>(row.a)), V(load<S>(row.b))), row.to + column);
         } else {
@@ -105,8 +92,7 @@ Tensor<T, D> spread(D const& exec, Map const& map, Tensor<T, D> const& x, std::a
     throw ShapeError("x.shape()", shape, "at least one element for each result");
 }
 
-/// What a reduction computes: `of` writes the results, `of_none` returns those of a tensor without elements, and `grad`
-/// the gradient of the elements.
+/// The rule of reduce_mean, see reduce_op.
 struct axis_means {
     static constexpr std::string_view name = "reduce_mean";
     static constexpr std::string_view brief =
@@ -242,33 +228,5 @@ struct axis_extremes {
         return spread(exec, ShareOfResult{}, x, reduced, out, static_cast<S const*>(shares.data()));
     }
 };
-
-/// The reduction of x by a rule along the axes of the options.
-template <class Rule, class T, class D>
-Tensor<T, D> fold_along(D const& exec, Tensor<T, D> const& x, ReduceOptions const& options) {
-    ElementLoops<D>::check(exec, x);
-    auto const reduced = checked_axes(options.axes, x.dimension());
-    auto const shape = reduced_shape(x.shape(), reduced, options.keep_dims);
-    if (x.size() == 0) return Rule::of_none(exec, x, shape);
-    auto out = new_tensor<T>(exec, shape);
-    Rule::of(exec, reduction_of(x.shape(), reduced), x.data(), out.data());
-    return out;
-}
-
-/// Its gradient; `out`, the result, is used if Rule::reads_out.
-template <class Rule, class T, class D>
-Tensor<T, D> fold_along_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& out,
-                             Tensor<T, D> const& out_grad, ReduceOptions const& options) {
-    ElementLoops<D>::check(exec, x, out, out_grad);
-    auto const reduced = checked_axes(options.axes, x.dimension());
-    auto const shape = reduced_shape(x.shape(), reduced, options.keep_dims);
-    auto const check = [&](char const* field, Tensor<T, D> const& of) {
-        if (of.shape() != shape) throw ShapeError(field, shape_text(of.shape()), shape_text(shape));
-    };
-    check("out_grad.shape()", out_grad);
-    if (Rule::reads_out) check("out.shape()", out);
-    if (x.size() == 0) return Tensor<T, D>::zeros(exec, x.shape());
-    return Rule::grad(exec, x, out.data(), out_grad, reduced);
-}
 
 }  // namespace rowan::inline v0::detail

@@ -250,13 +250,7 @@ void fold_axes(D const& exec, AxisReduction r, From const* x, To* out) {
     AxisSums<D>::template sum_blocks<S, Fold>(exec, r, static_cast<S const*>(from), out);
 }
 
-/// Sums along the reduced axes of x.
-template <class T, class D>
-void sum_axes(D const& exec, AxisReduction const& r, T const* x, T* out) {
-    fold_axes<sum_t<T>, add_lanes>(exec, r, x, out);
-}
-
-/// Copies elements from offsets given by their axes, such as the gradient of sum_axes: every element gets that of the
+/// Copies elements from offsets given by their axes, such as the gradient of sums along axes: every element gets that of the
 /// sum that it is part of.
 template <class T>
 struct CopyByAxes {

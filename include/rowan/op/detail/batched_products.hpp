@@ -145,7 +145,7 @@ Tensor<T, D> batched_product_grad(D const& exec, Tensor<T, D> const& x, bool tra
     for (std::size_t i = 0; i + 2 < shape.size(); ++i)
         reduced[i] = aligned_dim(batch, i, shape.size() - 2, -1) != shape[i];
     auto sums = new_tensor<T>(exec, to.shape());
-    sum_axes(exec, reduction_of(full.shape(), reduced), full.data(), sums.data());
+    fold_axes<sum_t<T>, add_lanes>(exec, reduction_of(full.shape(), reduced), full.data(), sums.data());
     return sums;
 }
 

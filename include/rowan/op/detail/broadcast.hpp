@@ -85,6 +85,16 @@ constexpr Dims broadcast_dims(char const* field, Dims const& x, Dims const& y, s
     return dims;
 }
 
+/// Whether one of the shapes is to be repeated: ranks differ, or one has a dim of 1 where the other may have another.
+constexpr bool may_broadcast(VarSpec const& x, VarSpec const& y) {
+    if (x.type != VarType::LOD_TENSOR || y.type != VarType::LOD_TENSOR) return false;
+    if (x.dims.size() != y.dims.size()) return true;
+    for (std::size_t i = 0; i < x.dims.size(); ++i) {
+        if ((x.dims[i] == 1) != (y.dims[i] == 1)) return true;
+    }
+    return false;
+}
+
 /// The result's spec: the element type of both, and the levels of the one that has the rows.
 constexpr VarSpec broadcast_spec(char const* field, VarSpec const& x, VarSpec const& y, std::int64_t axis) {
     spec::dense(field, x);
@@ -156,14 +166,10 @@ struct BroadcastStep {
         return row;
     }
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V element(Row const& row, std::size_t k, std::size_t column) const {
+    ROWAN_FORMULA V element(Row const& row, std::size_t k, std::size_t column) const {
         return b.one[k] ? V(load<S>(row.x[k])) : load<V>(row.x[k] + column);
     }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void at(Row const& row, std::size_t column) const {
+    ROWAN_FORMULA void at(Row const& row, std::size_t column) const {
         if constexpr (n == 2) {
             store(map(element<V>(row, 0, column), element<V>(row, 1, column)), row.to + column);
         } else {
@@ -173,28 +179,27 @@ struct BroadcastStep {
     }
 };
 
-/// The rows of a result of x and y.
-template <class T, class D>
-BroadcastRows<2> broadcast_rows_of(typename Tensor<T, D>::shape_type const& shape, Tensor<T, D> const& x,
-                                   Tensor<T, D> const& y, std::int64_t axis) {
-    return broadcast_rows<2>(shape, [&](std::size_t k, std::size_t i) {
+/// map(x, y) over the elements of two tensors whose shapes are broadcast, as elements of To.
+template <class To, class D, class Map, class T>
+Tensor<To, D> zip_broadcast_to(D const& exec, Map const& map, Tensor<T, D> const& x, Tensor<T, D> const& y,
+                               std::int64_t axis = -1) {
+    if (x.shape() == y.shape() && (axis == -1 || axis == 0)) return zip_elements_to<To, sum_t<T>>(exec, map, x, y);
+    auto const shape = broadcast_shape("y", x.shape(), y.shape(), axis);
+    ElementLoops<D>::check(exec, x, y);
+    auto out = new_tensor<To>(exec, shape);
+    if (out.size() == 0) return out;
+    auto const b = broadcast_rows<2>(shape, [&](std::size_t k, std::size_t i) {
         return k == 0 ? aligned_dim(x.shape(), i, shape.size(), -1) : aligned_dim(y.shape(), i, shape.size(), axis);
     });
+    ElementLoops<D>::template each_in_rows<sum_t<T>>(
+        exec, b.rows, b.width, BroadcastStep<sum_t<T>, Map, T, 2, To>{b, map, {x.data(), y.data()}, out.data()});
+    return out;
 }
-
-/// map(x, y) over the elements of two tensors whose shapes are broadcast.
+/// The same as elements of T.
 template <class D, class Map, class T>
 Tensor<T, D> zip_broadcast(D const& exec, Map const& map, Tensor<T, D> const& x, Tensor<T, D> const& y,
                            std::int64_t axis = -1) {
-    if (x.shape() == y.shape() && (axis == -1 || axis == 0)) return zip_elements<sum_t<T>>(exec, map, x, y);
-    auto const shape = broadcast_shape("y", x.shape(), y.shape(), axis);
-    ElementLoops<D>::check(exec, x, y);
-    auto out = new_tensor<T>(exec, shape);
-    if (out.size() == 0) return out;
-    auto const b = broadcast_rows_of(shape, x, y, axis);
-    ElementLoops<D>::template each_in_rows<sum_t<T>>(
-        exec, b.rows, b.width, BroadcastStep<sum_t<T>, Map, T, 2>{b, map, {x.data(), y.data()}, out.data()});
-    return out;
+    return zip_broadcast_to<T>(exec, map, x, y, axis);
 }
 
 /// The sums of a result of this shape over the elements that an input repeats, in the shape of the input.

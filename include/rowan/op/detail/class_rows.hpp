@@ -3,8 +3,8 @@
 
 #include <rowan/core/error.hpp>
 #include <rowan/core/tensor.hpp>
+#include <rowan/detail/elementwise.hpp>
 #include <rowan/op/detail/concat_split.hpp>
-#include <rowan/op/detail/matrix_rows.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/shape/transpose.hpp>
 
@@ -15,6 +15,15 @@
 #include <utility>
 
 namespace rowan::inline v0::detail {
+
+/// Checks that the tensor has rank 1 and one element for each row of the matrix.
+template <class T, class D>
+void check_one_per_row(char const* field, Tensor<T, D> const& x, std::size_t rows) {
+    check_rank(field, x, 1);
+    if (x.size() == rows) return;
+    throw ShapeError(std::string(field).append(".shape(0)"), std::to_string(x.size()),
+                     std::to_string(rows).append(", the number of rows"));
+}
 
 /// The shape without the dim of an axis.
 template <class Shape>
@@ -40,15 +49,15 @@ constexpr std::array<std::size_t, 8> axis_last_order(std::size_t axis, std::size
 /// A tensor of `n` rows of `classes` elements along an axis.
 template <class T, class D>
 struct ClassRows {
-    std::size_t axis, n = 1, classes;
-    typename Tensor<T, D>::shape_type rest;  ///< the shape without the classes
+    std::size_t axis, n = 1, classes, inner;  ///< inner: the number of elements from one class to the next
+    typename Tensor<T, D>::shape_type rest;   ///< the shape without the classes
 
-    /// errors   ShapeError if the rank is below `least`; ValueError if there is no such axis
+    /// errors   ShapeError if the rank is below `least`; IndexError if there is no such axis
     ClassRows(char const* field, Tensor<T, D> const& x, std::int64_t along, std::size_t least) {
         if (x.dimension() < least)
             spec::the_rank_does_not_fit(field, x.dimension(), least == 1 ? "at least 1" : "at least 2");
         axis = checked_axis(along, x.dimension());
-        classes = x.shape(axis);
+        classes = x.shape(axis), inner = product_from(x.shape(), axis + 1);
         rest = without_axis(x.shape(), axis);
         for (std::size_t const dim : rest) n *= dim;
     }
@@ -70,6 +79,14 @@ struct ClassRows {
     Tensor<U, D> back(D const& exec, Tensor<U, D> rows) const {
         if (axis == rest.size()) return rows;
         return permuted(exec, rows, axis_last_order(axis, rest.size() + 1, true));
+    }
+
+    /// A tensor like x: what write(rows of x..., rows of the result) writes. It is not called if there are no elements.
+    template <class Write, class... X>
+    Tensor<T, D> map(D const& exec, Write const& write, Tensor<X, D> const&... x) const {
+        auto out = new_rows<T>(exec);
+        if (out.size() != 0) write(static_cast<Tensor<X, D> const&>(rows(exec, x)).data()..., out.data());
+        return back(exec, std::move(out));
     }
 
     /// errors   ShapeError if there is not one label for each row

@@ -152,9 +152,7 @@ struct CosineGradStep {
         return {of.xy(row), of.xx(row), of.yy(row), row * width, row, scaled};
     }
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void at(Row const& row, std::size_t column) const {
+    ROWAN_FORMULA void at(Row const& row, std::size_t column) const {
         std::size_t const i = row.at + column;
         V a = load<V>(x + i), b = load<V>(y + i);
         if constexpr (ProductsOfRows<S>::scales) {
@@ -170,14 +168,10 @@ struct CosineGradStep {
     }
 
 private:
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V x_slope(Row const& row, V const& a, V const& b) {
+    ROWAN_FORMULA static V x_slope(Row const& row, V const& a, V const& b) {
         return product(V(row.other), b) - product(V(row.of_x), a);
     }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V y_slope(Row const& row, V const& a, V const& b) {
+    ROWAN_FORMULA static V y_slope(Row const& row, V const& a, V const& b) {
         return product(V(row.other), a) - product(V(row.of_y), b);
     }
 };

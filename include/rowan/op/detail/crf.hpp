@@ -6,8 +6,8 @@
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/extremes.hpp>
 #include <rowan/detail/lanes.hpp>
+#include <rowan/detail/logarithm.hpp>
 #include <rowan/detail/on_device.hpp>
-#include <rowan/op/detail/logarithm.hpp>
 #include <rowan/op/detail/matrix_rows.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/var_spec.hpp>
@@ -31,9 +31,7 @@ ROWAN_HD S largest_score(std::size_t n, T const* x) {
 }
 
 /// x if it is finite, else 0
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V finite_or_zero(V const& x) {
+ROWAN_FORMULA V finite_or_zero(V const& x) {
     V const zero = constant<V>(0.0);
     return choose(not_above(V(x - x), zero), x, zero);
 }
@@ -63,9 +61,7 @@ struct CrfStep {
     bool reverse;
     std::size_t t = 0;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void at(std::size_t s, std::size_t column) const {
+    ROWAN_FORMULA void at(std::size_t s, std::size_t column) const {
         auto const begin = static_cast<std::size_t>(offsets[s]), end = static_cast<std::size_t>(offsets[s + 1]);
         if (t >= end - begin) return;
         std::size_t const row = reverse ? end - 1 - t : begin + t;

@@ -53,21 +53,15 @@ struct CrfMarginals {
     S *norms, *greatest, *highest;
     std::size_t tags, n;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V score(std::size_t row, std::size_t tag) const {
+    ROWAN_FORMULA V score(std::size_t row, std::size_t tag) const {
         std::size_t const at = row * tags + tag;
         V const own = load<V>(x + at) - V(highest[row]);
         return V(load<V>(alpha + at) + (load<V>(gamma + at) - own));
     }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V of_tag(std::size_t row, std::size_t tag) const {
+    ROWAN_FORMULA V of_tag(std::size_t row, std::size_t tag) const {
         return exponential_of_negative(V(score<V>(row, tag) - V(norms[row])));
     }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V of_pair(std::size_t row, std::size_t from, std::size_t tag) const {
+    ROWAN_FORMULA V of_pair(std::size_t row, std::size_t from, std::size_t tag) const {
         S const before = alpha[(row - 1) * tags + from] - greatest[row - 1];
         V const way = V(before) + load<V>(w + (2 + from) * tags + tag);
         return exponential_of_negative(V(way + (load<V>(gamma + row * tags + tag) - V(norms[row]))));
@@ -93,9 +87,7 @@ struct CrfEmissionGrad {
     CrfMarginals<T, I> p;
     T* to;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void at(std::size_t row, std::size_t column) const {
+    ROWAN_FORMULA void at(std::size_t row, std::size_t column) const {
         using S = sum_t<T>;
         S const g = load<S>(p.out_grad + p.sequence[row]);
         T* const out = to + row * p.tags;
@@ -113,9 +105,7 @@ struct CrfTransitionGrad {
     CrfMarginals<T, I> p;
     S* parts;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void at(std::size_t u, std::size_t column) const {
+    ROWAN_FORMULA void at(std::size_t u, std::size_t column) const {
         std::size_t const part = u / (p.tags + 2), from = u % (p.tags + 2);
         S* const to = parts + u * p.tags;
         V sum = constant<V>(0.0);

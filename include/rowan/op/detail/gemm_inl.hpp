@@ -4,7 +4,7 @@
 #include <rowan/op/detail/gemm.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
-#include <rowan/op/detail/tiles.hpp>
+#include <rowan/op/detail/product_tiles.hpp>
 
 #include <type_traits>
 

@@ -78,7 +78,8 @@ OpList<typename Rule::op...> ops_of(grad_rules<Rule...>);
 /// The operators of a list and those of their gradients' rules, each once.
 template <class... Op>
 auto with_gradients(registry<Op...>) {
-    return unique(typename joined<OpList<Op...>, decltype(ops_of(grad_rules_of<Op>{}))...>::type{});
+    return unique(typename joined<OpList<Op...>, decltype(ops_of(grad_rules_of<Op>{}))...,
+                                  decltype(ops_of(row_rules_of<Op>{}))...>::type{});
 }
 
 /// The operators of a list that not training alone needs.

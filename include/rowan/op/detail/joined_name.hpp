@@ -24,4 +24,14 @@ public:
     static constexpr std::string_view value{text.data(), text.size() - 1};
 };
 
+struct grad_op_suffix {
+    static constexpr std::string_view name = "_grad";
+};
+struct x_suffix {
+    static constexpr std::string_view name = ": x";
+};
+struct out_grad_suffix {
+    static constexpr std::string_view name = ": out@GRAD";
+};
+
 }  // namespace rowan::inline v0::detail

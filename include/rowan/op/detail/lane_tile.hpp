@@ -15,9 +15,7 @@ namespace rowan::inline v0::detail {
 /// Adds four contributions to a sum, one after the other.
 template <class Fold>
 struct fold_four {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& a, V const& b, V const& c, V const& d, V& to) const {
+    ROWAN_FORMULA void operator()(V const& a, V const& b, V const& c, V const& d, V& to) const {
         Fold{}(a, to);
         Fold{}(b, to);
         Fold{}(c, to);

@@ -3,7 +3,7 @@
 
 #include <rowan/core/error.hpp>
 #include <rowan/detail/arguments.hpp>
-#include <rowan/op/detail/logarithm.hpp>
+#include <rowan/detail/logarithm.hpp>
 #include <rowan/op/loss/loss_options.hpp>
 
 #include <string_view>
@@ -15,48 +15,22 @@ namespace rowan::inline v0::detail {
 // label without a gradient.
 
 /// max(x, 0); NaN propagates.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V positive_part(V const& x) {
+ROWAN_FORMULA V positive_part(V const& x) {
     V const zero = constant<V>(0.0);
     return choose(x > zero, x, choose(x < zero, zero, x));
 }
 
 /// |x|
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V size_of(V const& x) {
+ROWAN_FORMULA V size_of(V const& x) {
     V const zero = constant<V>(0.0);
     return choose(x < zero, V(zero - x), x);
 }
 
 /// log(1 - x) for x in [0, 1]
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V logarithm_of_one_minus(V const& x) {
+ROWAN_FORMULA V logarithm_of_one_minus(V const& x) {
     V const one = constant<V>(1.0), zero = constant<V>(0.0), u = one - x;
     return logarithm(u) + choose(u > zero, quotient(V((one - u) - x), u), zero);
 }
-
-/// (x - y)²
-struct squared_error_formula {
-    static constexpr std::string_view name = "squared_error";
-    static constexpr std::string_view brief = "(x - y)².";
-    using options = LossOptions;
-    static constexpr bool of_difference = true;
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, V const& y, LossOptions const&) {
-        V const d = x - y;
-        return product(d, d);
-    }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V slope(V const& x, V const& y, LossOptions const&) {
-        return product(V(x - y), constant<V>(2.0));
-    }
-};
 
 /// (x - y)² / 2 where |x - y| <= delta, else delta · (|x - y| - delta / 2)
 struct huber_formula {
@@ -70,16 +44,12 @@ struct huber_formula {
         if (!(options.delta > 0)) throw ValueError("delta", options.delta, "a positive number");
     }
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, V const& y, HuberOptions const& o) {
+    ROWAN_FORMULA static V value(V const& x, V const& y, HuberOptions const& o) {
         V const d = x - y, size = size_of(d);
         V const line = product(V(size - constant<V>(o.delta / 2)), constant<V>(o.delta));
         return choose(size > constant<V>(o.delta), line, product(product(d, d), constant<V>(0.5)));
     }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V slope(V const& x, V const& y, HuberOptions const& o) {
+    ROWAN_FORMULA static V slope(V const& x, V const& y, HuberOptions const& o) {
         return limited(V(x - y), -o.delta, o.delta);
     }
 };
@@ -96,16 +66,12 @@ struct smooth_l1_formula {
         if (options.beta < 0) throw ValueError("beta", options.beta, "at least 0");
     }
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, V const& y, SmoothL1Options const& o) {
+    ROWAN_FORMULA static V value(V const& x, V const& y, SmoothL1Options const& o) {
         V const d = x - y, size = size_of(d);
         V const curve = quotient(product(product(d, d), constant<V>(0.5)), constant<V>(o.beta));
         return choose(size < constant<V>(o.beta), curve, V(size - constant<V>(o.beta / 2)));
     }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V slope(V const& x, V const& y, SmoothL1Options const& o) {
+    ROWAN_FORMULA static V slope(V const& x, V const& y, SmoothL1Options const& o) {
         V const d = x - y, zero = constant<V>(0.0), one = constant<V>(1.0);
         V const sign = choose(d > zero, one, choose(d < zero, V(zero - one), d));
         return choose(size_of(d) < constant<V>(o.beta), quotient(d, constant<V>(o.beta)), sign);
@@ -118,18 +84,12 @@ struct binary_cross_entropy_with_logits_formula {
     static constexpr std::string_view brief = "The cross entropy of sigmoid(x) and the probabilities y.";
     using options = BinaryCrossEntropyOptions;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, V const& y, BinaryCrossEntropyOptions const&) {
+    ROWAN_FORMULA static V value(V const& x, V const& y, BinaryCrossEntropyOptions const&) {
         V const zero = constant<V>(0.0);
         V const tail = logarithm_of_one_plus(exponential_of_any(V(zero - size_of(x))));
         return (positive_part(x) - product(x, y)) + tail;
     }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V slope(V const& x, V const& y, BinaryCrossEntropyOptions const&) {
-        return logistic(x) - y;
-    }
+    ROWAN_FORMULA static V slope(V const& x, V const& y, BinaryCrossEntropyOptions const&) { return logistic(x) - y; }
 };
 
 /// -y · log(x) - (1 - y) · log(1 - x), where logarithms are at least -100, as in PyTorch
@@ -138,16 +98,12 @@ struct binary_cross_entropy_formula {
     static constexpr std::string_view brief = "The cross entropy of the probabilities x and y.";
     using options = BinaryCrossEntropyOptions;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, V const& y, BinaryCrossEntropyOptions const&) {
+    ROWAN_FORMULA static V value(V const& x, V const& y, BinaryCrossEntropyOptions const&) {
         V const least = constant<V>(-100.0), log_x = logarithm(x), log_rest = logarithm_of_one_minus(x);
         V const rest = product(V(y - constant<V>(1.0)), V(choose(log_rest < least, least, log_rest)));
         return rest - product(y, V(choose(log_x < least, least, log_x)));
     }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V slope(V const& x, V const& y, BinaryCrossEntropyOptions const&) {
+    ROWAN_FORMULA static V slope(V const& x, V const& y, BinaryCrossEntropyOptions const&) {
         V const least = constant<V>(1e-12), spread = product(V(constant<V>(1.0) - x), x);
         return quotient(V(x - y), V(choose(spread < least, least, spread)));
     }
@@ -164,16 +120,12 @@ struct binary_cross_entropy_with_epsilon_formula {
         if (options.epsilon < 0) throw ValueError("epsilon", options.epsilon, "at least 0");
     }
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, V const& y, BinaryCrossEntropyWithEpsilonOptions const& o) {
+    ROWAN_FORMULA static V value(V const& x, V const& y, BinaryCrossEntropyWithEpsilonOptions const& o) {
         V const one = constant<V>(1.0), epsilon = constant<V>(o.epsilon);
         V const rest = product(V(y - one), logarithm(V((one - x) + epsilon)));
         return rest - product(y, logarithm(V(x + epsilon)));
     }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V slope(V const& x, V const& y, BinaryCrossEntropyWithEpsilonOptions const& o) {
+    ROWAN_FORMULA static V slope(V const& x, V const& y, BinaryCrossEntropyWithEpsilonOptions const& o) {
         V const one = constant<V>(1.0), epsilon = constant<V>(o.epsilon);
         return quotient(V(one - y), V((one - x) + epsilon)) - quotient(y, V(x + epsilon));
     }
@@ -185,15 +137,11 @@ struct hinge_formula {
     static constexpr std::string_view brief = "max(0, 1 - x · (2 y - 1)) for labels y of 0 and 1.";
     using options = LossOptions;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, V const& y, LossOptions const&) {
+    ROWAN_FORMULA static V value(V const& x, V const& y, LossOptions const&) {
         V const one = constant<V>(1.0), sign = product(y, constant<V>(2.0)) - one;
         return positive_part(V(one - product(x, sign)));
     }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V slope(V const& x, V const& y, LossOptions const&) {
+    ROWAN_FORMULA static V slope(V const& x, V const& y, LossOptions const&) {
         V const one = constant<V>(1.0), zero = constant<V>(0.0), sign = product(y, constant<V>(2.0)) - one;
         return choose(one - product(x, sign) > zero, V(zero - sign), zero);
     }
@@ -205,15 +153,11 @@ struct kl_div_formula {
     static constexpr std::string_view brief = "y · (log(y) - x), for x of log probabilities.";
     using options = LossOptions;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, V const& y, LossOptions const&) {
+    ROWAN_FORMULA static V value(V const& x, V const& y, LossOptions const&) {
         V const zero = constant<V>(0.0), loss = product(y, V(logarithm(y) - x));
         return choose(y > zero, loss, choose(y < zero, loss, y));
     }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V slope(V const& x, V const& y, LossOptions const&) {
+    ROWAN_FORMULA static V slope(V const& x, V const& y, LossOptions const&) {
         static_cast<void>(x);
         return constant<V>(0.0) - y;
     }
@@ -227,14 +171,10 @@ struct margin_ranking_formula {
 
     static constexpr void check(MarginOptions const& options) { check_finite("margin", options.margin); }
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, V const& y, MarginOptions const& o) {
+    ROWAN_FORMULA static V value(V const& x, V const& y, MarginOptions const& o) {
         return positive_part(V(constant<V>(o.margin) - product(x, y)));
     }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V slope(V const& x, V const& y, MarginOptions const& o) {
+    ROWAN_FORMULA static V slope(V const& x, V const& y, MarginOptions const& o) {
         V const zero = constant<V>(0.0);
         return choose(constant<V>(o.margin) - product(x, y) > zero, V(zero - y), zero);
     }
@@ -248,14 +188,10 @@ struct cosine_embedding_formula {
 
     static constexpr void check(MarginOptions const& options) { check_finite("margin", options.margin); }
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x, V const& y, MarginOptions const& o) {
+    ROWAN_FORMULA static V value(V const& x, V const& y, MarginOptions const& o) {
         return choose(y > constant<V>(0.0), V(constant<V>(1.0) - x), positive_part(V(x - constant<V>(o.margin))));
     }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V slope(V const& x, V const& y, MarginOptions const& o) {
+    ROWAN_FORMULA static V slope(V const& x, V const& y, MarginOptions const& o) {
         V const zero = constant<V>(0.0), one = constant<V>(1.0);
         return choose(y > zero, V(zero - one), choose(x > constant<V>(o.margin), one, zero));
     }

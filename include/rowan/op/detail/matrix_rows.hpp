@@ -2,30 +2,18 @@
 #pragma once
 
 #include <rowan/core/allocator.hpp>
-#include <rowan/core/error.hpp>
 #include <rowan/core/parallel.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
-#include <rowan/detail/functions.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/op/detail/softmax_formulas.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <string>
 #include <utility>
 
 namespace rowan::inline v0::detail {
-
-/// Checks that the tensor has rank 1 and one element for each row of the matrix.
-template <class T, class D>
-void check_one_per_row(char const* field, Tensor<T, D> const& x, std::size_t rows) {
-    check_rank(field, x, 1);
-    if (x.size() == rows) return;
-    throw ShapeError(std::string(field).append(".shape(0)"), std::to_string(x.size()),
-                     std::to_string(rows).append(", the number of rows"));
-}
 
 /// The largest of n > 0 numbers; NaN if the first one is NaN, other NaNs are ignored.
 template <class S, class T>
@@ -47,14 +35,8 @@ S exponentials(std::size_t n, T const* x, S const& greatest, S* e) {
     return interleaved_sum<S>(n, static_cast<S const*>(e), [](auto const& a) { return a; });
 }
 
-/// to = e / total
-template <class S, class T>
-void normalise(std::size_t n, S const* e, S const& total, T* to) {
-    map_lanes<S>([&]<class V>(V const& a) { return divided{}(a, V(total)); }, n, e, to);
-}
-
-/// Passed as the loss of MatrixRows::softmax if only the softmax is needed.
-struct NoRowLoss {
+/// Passed as `done` of MatrixRows::results if only the results are needed.
+struct NothingMore {
     template <class S>
     ROWAN_HD void operator()(std::size_t, S const&, S const&) const {}
 };
@@ -67,82 +49,49 @@ struct MatrixRows {
 
 template <>
 struct MatrixRows<Cpu> {
-    /// Writes the softmax of n rows, and calls loss(row, maximum, sum of the exponentials) for each.
-    template <class T, class Loss>
-    static void softmax(Cpu exec, std::size_t n, std::size_t classes, T const* x, T* to, Loss const& loss) {
-        using S = sum_t<T>;
-        for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
-            Buffer<S> e(classes);
-            for (std::size_t i = begin; i < end; ++i) {
-                T const* const row = x + i * classes;
-                S const greatest = largest<S>(classes, row);
-                S const total = exponentials<S>(classes, row, greatest, e.data());
-                normalise<S>(classes, e.data(), total, to + i * classes);
-                loss(i, greatest, total);
-            }
-        });
+    /// Writes the results of a rule, such as softmax_rule, along an axis of x: of rows, or of [outer, classes, inner].
+    template <class Rule, class Rows, class T>
+    static Tensor<T> along(Cpu exec, Rows const& c, Tensor<T> const& x) {
+        if (c.inner < 16)
+            return c.map(
+                exec, [&](T const* from, T* to) { results<Rule>(exec, c.n, c.classes, from, to, NothingMore{}); }, x);
+        auto out = new_tensor<T>(exec, x.shape());
+        if (out.size() != 0) results_apart<Rule>(exec, c.n / c.inner, c.classes, c.inner, x.data(), out.data());
+        return out;
     }
 
-    /// Writes the softmax along the middle axis of [outer, classes, inner], with the bits of softmax.
-    template <class T>
-    static void softmax_apart(Cpu exec, std::size_t outer, std::size_t classes, std::size_t inner, T const* x, T* to) {
-        using S = sum_t<T>;
-        constexpr std::size_t most = 64;  // lanes whose exponentials stay in the cache
-        std::size_t const pieces = (inner + most - 1) / most;
-        for_ranges(exec, outer * pieces, classes * std::min(inner, most), [&](std::size_t begin, std::size_t end) {
-            Buffer<S> e(classes * most), parts(16 * most), greatest(most);
-            for (; begin < end; ++begin) {
-                std::size_t const lane = begin % pieces * most, lanes = std::min(most, inner - lane);
-                std::size_t const first = begin / pieces * classes * inner + lane;
-                auto const row = [&](std::size_t k) { return x + first + k * inner; };
-                S const* const g = greatest.data();
-                copy_lanes<S>(lanes, row(0), greatest.data());
-                for (std::size_t k = 1; k < classes; ++k) for_lanes<S>(take_larger{}, lanes, row(k), greatest.data());
-                std::fill(parts.begin(), parts.end(), constant<S>(0.0));
-                auto const exponential = []<class V>(V const& a, V const& b) {
-                    return exponential_of_negative(V(a - b));
-                };
-                for (std::size_t k = 0; k < classes; ++k) {
-                    zip_lanes<S>(exponential, lanes, e.data() + k * most, row(k), g);
-                    for_lanes<S>(add_lanes{}, lanes, std::as_const(e).data() + k * most, parts.data() + k % 16 * most);
-                }
-                for (std::size_t half = 8; half != 0; half /= 2) {
-                    for (std::size_t k = 0; k < half; ++k)
-                        for_lanes<S>(add_lanes{}, lanes, std::as_const(parts).data() + (k + half) * most,
-                                     parts.data() + k * most);
-                }
-                for (std::size_t k = 0; k < classes; ++k)
-                    zip_lanes<S>(divided{}, lanes, to + first + k * inner, std::as_const(e).data() + k * most,
-                                 std::as_const(parts).data());
-            }
-        });
-    }
-
-    /// Writes the log_softmax of n rows.
-    template <class T>
-    static void log_softmax(Cpu exec, std::size_t n, std::size_t classes, T const* x, T* to) {
+    /// Writes the results of n rows, and calls done(row, maximum, sum of the exponentials) for each.
+    template <class Rule, class T, class Done>
+    static void results(Cpu exec, std::size_t n, std::size_t classes, T const* x, T* to, Done const& done) {
         using S = sum_t<T>;
         for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
             Buffer<S> e(classes);
             for (; begin < end; ++begin) {
                 T const* const row = x + begin * classes;
                 S const greatest = largest<S>(classes, row);
-                S const log_total = log_of(exponentials<S>(classes, row, greatest, e.data()));
-                auto const share = [&]<class V>(V const& a) { return log_share{}(a, V(greatest), V(log_total)); };
-                map_lanes<S>(share, classes, row, to + begin * classes);
+                S const total = exponentials<S>(classes, row, greatest, e.data()), norm = Rule::norm(total);
+                auto const result = [&]<class V>(V const& a, V const& b) {
+                    return Rule::result(a, b, V(greatest), V(norm));
+                };
+                zip_lanes<S>(result, classes, to + begin * classes, row, std::as_const(e).data());
+                done(begin, greatest, total);
             }
         });
     }
 
-    /// to = g - exp(y) · Σ g
-    template <class T>
-    static void log_softmax_grad(Cpu exec, std::size_t n, std::size_t classes, T const* y, T const* g, T* to) {
+    /// Writes the gradients of n rows from the results and their gradients.
+    template <class Rule, class T>
+    static void slopes(Cpu exec, std::size_t n, std::size_t classes, T const* y, T const* g, T* to) {
         using S = sum_t<T>;
+        auto const term = []<class V>(V const& a, V const& b) { return Rule::term(a, b); };
         for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
+            Buffer<S> terms(classes);
             for (; begin < end; ++begin) {
                 std::size_t const at = begin * classes;
-                S const total = interleaved_sum<S>(classes, g + at, [](auto const& a) { return a; });
-                auto const slope = [&]<class V>(V const& a, V const& b) { return log_softmax_slope{}(a, b, V(total)); };
+                zip_lanes<S>(term, classes, terms.data(), y + at, g + at);
+                S const* const t = terms.data();
+                S const sum = interleaved_sum<S>(classes, t, [](auto const& a) { return a; });
+                auto const slope = [&]<class V>(V const& a, V const& b) { return Rule::slope(a, b, V(sum)); };
                 zip_lanes<S>(slope, classes, to + at, y + at, g + at);
             }
         });
@@ -158,23 +107,6 @@ struct MatrixRows<Cpu> {
                 zip_lanes<S>(multiplied{}, width, products.data(), a + begin * width, b + begin * width);
                 S const* const p = products.data();
                 to[begin] = interleaved_sum<S>(width, p, [](auto const& x) { return x; });
-            }
-        });
-    }
-
-    /// to = y · (g - Σ y · g)
-    template <class T>
-    static void softmax_grad(Cpu exec, std::size_t n, std::size_t classes, T const* y, T const* g, T* to) {
-        using S = sum_t<T>;
-        for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
-            Buffer<S> products(classes);
-            for (std::size_t i = begin; i < end; ++i) {
-                std::size_t const at = i * classes;
-                zip_lanes<S>(multiplied{}, classes, products.data(), y + at, g + at);
-                S const* const p = products.data();
-                S const dot = interleaved_sum<S>(classes, p, [](auto const& a) { return a; });
-                auto const formula = [&]<class V>(V const& a, V const& b) { return softmax_slope{}(a, b, V(dot)); };
-                zip_lanes<S>(formula, classes, to + at, y + at, g + at);
             }
         });
     }
@@ -237,15 +169,57 @@ struct MatrixRows<Cpu> {
         });
     }
 
-    /// sums[row] = 0 - Σ term(at) over at = row · classes + column.
-    template <class S, class Term>
-    static void negative_sums(Cpu exec, std::size_t n, std::size_t classes, Term const& term, S* sums) {
+    /// losses[row] = 0 - Σ weighed_logarithm
+    template <class T>
+    static void soft_probability_losses(Cpu exec, std::size_t n, std::size_t classes, T const* x, sum_t<T> const* label,
+                                        sum_t<T>* losses) {
+        using S = sum_t<T>;
         for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
             Buffer<S> terms(classes);
             for (std::size_t i = begin; i < end; ++i) {
-                for (std::size_t k = 0; k < classes; ++k) terms[k] = term(i * classes + k);
+                zip_lanes<S>(weighed_logarithm{}, classes, terms.data(), x + i * classes, label + i * classes);
                 S const* const t = terms.data();
-                sums[i] = constant<S>(0.0) - interleaved_sum<S>(classes, t, [](auto const& a) { return a; });
+                losses[i] = constant<S>(0.0) - interleaved_sum<S>(classes, t, [](auto const& a) { return a; });
+            }
+        });
+    }
+
+private:
+    /// Writes the results along the middle axis of [outer, classes, inner], with the bits of `results`.
+    template <class Rule, class T>
+    static void results_apart(Cpu exec, std::size_t outer, std::size_t classes, std::size_t inner, T const* x, T* to) {
+        using S = sum_t<T>;
+        constexpr std::size_t most = 64;  // lanes whose exponentials stay in the cache
+        std::size_t const pieces = (inner + most - 1) / most;
+        for_ranges(exec, outer * pieces, classes * std::min(inner, most), [&](std::size_t begin, std::size_t end) {
+            Buffer<S> e(classes * most), parts(16 * most), greatest(most);
+            S const *const terms = e.data(), *const g = greatest.data();
+            for (; begin < end; ++begin) {
+                std::size_t const lane = begin % pieces * most, lanes = std::min(most, inner - lane);
+                std::size_t const first = begin / pieces * classes * inner + lane;
+                auto const row = [&](std::size_t k) { return x + first + k * inner; };
+                copy_lanes<S>(lanes, row(0), greatest.data());
+                for (std::size_t k = 1; k < classes; ++k) for_lanes<S>(take_larger{}, lanes, row(k), greatest.data());
+                std::fill(parts.begin(), parts.end(), constant<S>(0.0));
+                auto const exponential = []<class V>(V const& a, V const& b) {
+                    return exponential_of_negative(V(a - b));
+                };
+                for (std::size_t k = 0; k < classes; ++k) {
+                    zip_lanes<S>(exponential, lanes, e.data() + k * most, row(k), g);
+                    for_lanes<S>(add_lanes{}, lanes, terms + k * most, parts.data() + k % 16 * most);
+                }
+                for (std::size_t half = 8; half != 0; half /= 2) {
+                    for (std::size_t k = 0; k < half; ++k)
+                        for_lanes<S>(add_lanes{}, lanes, std::as_const(parts).data() + (k + half) * most,
+                                     parts.data() + k * most);
+                }
+                S const* const norms = parts.data();
+                map_lanes<S>([]<class V>(V const& a) { return Rule::norm(a); }, lanes, norms, parts.data());
+                auto const result = []<class V>(V const& a, V const& b, V const& c, V const& d) {
+                    return Rule::result(a, b, c, d);
+                };
+                for (std::size_t k = 0; k < classes; ++k)
+                    zip_lanes<S>(result, lanes, to + first + k * inner, row(k), terms + k * most, g, norms);
             }
         });
     }

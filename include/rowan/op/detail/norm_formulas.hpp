@@ -1,4 +1,4 @@
-// rowan/op/detail/norm_formulas.hpp: the formulas of layer_norm and batch_norm, for RowPasses and column_sums.
+// rowan/op/detail/norm_formulas.hpp: the formulas of layer_norm and batch_norm, for MatrixSums and column_sums.
 #pragma once
 
 #include <rowan/core/error.hpp>
@@ -41,14 +41,10 @@ struct NormOfRows {
     ROWAN_HD_INLINE V number(std::size_t row, std::size_t i) const {
         return V(numbers[row * stride + i]);
     }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V centered(std::size_t row, std::size_t column) const {
+    ROWAN_FORMULA V centered(std::size_t row, std::size_t column) const {
         return V(load<V>(x + row * width + column) - number<V>(row, 0));
     }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V at(std::size_t row, std::size_t column) const {
+    ROWAN_FORMULA V at(std::size_t row, std::size_t column) const {
         return product(centered<V>(row, column), number<V>(row, 1));
     }
 };
@@ -60,9 +56,7 @@ template <class T>
 struct MeanOfRow {
     NormOfRows<T> norm;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V at(std::size_t row, std::size_t column) const {
+    ROWAN_FORMULA V at(std::size_t row, std::size_t column) const {
         T const* const first = norm.x + row * norm.width;
         return V(load<V>(first + column) - V(load<sum_t<T>>(first)));
     }
@@ -94,9 +88,7 @@ struct ScaleAndShift {
     T const *scale, *shift;
     T* to;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void at(std::size_t row, std::size_t column) const {
+    ROWAN_FORMULA void at(std::size_t row, std::size_t column) const {
         V y = norm.template at<V>(row, column);
         if (scale != nullptr) y = product(y, load<V>(scale + column));
         if (shift != nullptr) y = plus(y, load<V>(shift + column));
@@ -127,9 +119,7 @@ struct GradOfRows {
     ROWAN_HD_INLINE V scaled(std::size_t row, std::size_t column) const {
         return product(load<V>(out_grad + row * norm.width + column), load<V>(scale + column));
     }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void at(std::size_t row, std::size_t column) const {
+    ROWAN_FORMULA void at(std::size_t row, std::size_t column) const {
         V const along = product(norm.template at<V>(row, column), norm.template number<V>(row, 3));
         V const rest = V(V(scaled<V>(row, column) - norm.template number<V>(row, 2)) - along);
         store(product(rest, norm.template number<V>(row, 1)), to + row * norm.width + column);
@@ -169,14 +159,10 @@ struct NormOfColumns {
     sum_t<T> const *mean, *inverse;
     std::size_t width;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V centered(std::size_t row, std::size_t column) const {
+    ROWAN_FORMULA V centered(std::size_t row, std::size_t column) const {
         return V(load<V>(x + row * width + column) - load<V>(mean + column));
     }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V at(std::size_t row, std::size_t column) const {
+    ROWAN_FORMULA V at(std::size_t row, std::size_t column) const {
         return product(centered<V>(row, column), load<V>(inverse + column));
     }
 };
@@ -197,9 +183,7 @@ struct FromFirstRow {
     T const* x;
     std::size_t width;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V at(std::size_t row, std::size_t column) const {
+    ROWAN_FORMULA V at(std::size_t row, std::size_t column) const {
         return V(load<V>(x + row * width + column) - load<V>(x + column));
     }
 };
@@ -234,9 +218,7 @@ struct InvertDeviations {
 struct MoveTowards {
     double momentum;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& moving, V const& now) const {
+    ROWAN_FORMULA V operator()(V const& moving, V const& now) const {
         return plus(product(moving, constant<V>(momentum)), product(now, constant<V>(1 - momentum)));
     }
 };
@@ -250,9 +232,7 @@ struct GradOfColumns {
     T const *scale, *out_grad;
     T* to;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void at(std::size_t row, std::size_t column) const {
+    ROWAN_FORMULA void at(std::size_t row, std::size_t column) const {
         std::size_t const here = row * norm.width + column;
         V g = load<V>(out_grad + here);
         if (grad_mean != nullptr) {

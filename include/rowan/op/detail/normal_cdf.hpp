@@ -1,7 +1,7 @@
 // rowan/op/detail/normal_cdf.hpp: the standard normal distribution, with the same bits for SIMD registers and scalars.
 #pragma once
 
-#include <rowan/op/detail/exponential.hpp>
+#include <rowan/detail/exponential.hpp>
 
 #include <cstddef>
 #include <type_traits>
@@ -19,9 +19,7 @@ ROWAN_HD_INLINE V polynomial(V const& u, double const (&c)[n]) {
 
 /// Q in erfc(z) = exp(-z²) · t · Q(2 t - 1), t = 3 / (3 + z): Chebyshev's interpolation on [-1, 1], with an error of
 /// 9e-9 for float and 8e-17 for double.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V erfc_factor(V const& u) {
+ROWAN_FORMULA V erfc_factor(V const& u) {
     if constexpr (std::is_same_v<typename lane_of<V>::type, float>) {
         constexpr double c[] = {2.346841841330497e-05,  7.026003744000487e-05,   -0.00017143787261865554,
                                 -0.0009910108810197737, -0.00040889622317374387, 0.008933822156863641,
@@ -41,9 +39,7 @@ ROWAN_HD_INLINE V erfc_factor(V const& u) {
 }
 
 /// exp(-x²/2), with the rounding error of x² taken into account.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V bell(V const& x) {
+ROWAN_FORMULA V bell(V const& x) {
     V const y = limited(x, -64.0, 64.0), high = upper_half(y);
     V const rest = product(V(y - high), product(V(y + high), constant<V>(-0.5)));
     V const one = constant<V>(1.0);
@@ -58,9 +54,7 @@ template <class V>
 struct Normal {
     V density, distribution;
 };
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE Normal<V> standard_normal(V const& x) {
+ROWAN_FORMULA Normal<V> standard_normal(V const& x) {
     V const zero = constant<V>(0.0), one = constant<V>(1.0), three = constant<V>(3.0), e = bell(x);
     V const z = product(choose(x < zero, V(zero - x), x), constant<V>(0.70710678118654752440));
     V const t = quotient(three, V(three + z)), q = erfc_factor(V(product(t, constant<V>(2.0)) - one));

@@ -32,11 +32,7 @@ template <class Formula>
 struct LossValue {
     typename Formula::options options;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x, V const& y) const {
-        return Formula::value(x, y, options);
-    }
+    ROWAN_FORMULA V operator()(V const& x, V const& y) const { return Formula::value(x, y, options); }
 };
 
 /// kept[i] = 0 if label i is the ignored one, else 1.
@@ -121,9 +117,7 @@ struct LossGradStep {
         return mean_of(load<S>(out_grad), *total);
     }
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void at(S const& row, std::size_t i) const {
+    ROWAN_FORMULA void at(S const& row, std::size_t i) const {
         V const g = options.reduction == Reduction::none ? load<V>(out_grad + i) : V(row);
         V const grad = product(Formula::slope(load<V>(x + i), load<V>(y + i), options), g);
         store(of_y ? V(constant<V>(0.0) - grad) : grad, to + i);

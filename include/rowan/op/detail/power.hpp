@@ -1,7 +1,7 @@
 // rowan/op/detail/power.hpp: powers, with the same bits for SIMD registers and scalars.
 #pragma once
 
-#include <rowan/op/detail/logarithm.hpp>
+#include <rowan/detail/logarithm.hpp>
 
 #include <cstdint>
 #include <limits>
@@ -16,17 +16,13 @@ struct Pair {
 };
 
 /// a + b without an error, for |a| >= |b| or a = 0
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE Pair<V> exact_sum(V const& a, V const& b) {
+ROWAN_FORMULA Pair<V> exact_sum(V const& a, V const& b) {
     V const sum = a + b;
     return {sum, V(b - (sum - a))};
 }
 
 /// a · b without an error, where nothing overflows or is subnormal (Dekker).
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE Pair<V> exact_product(V const& a, V const& b) {
+ROWAN_FORMULA Pair<V> exact_product(V const& a, V const& b) {
     V const p = product(a, b), a_high = upper_half(a), b_high = upper_half(b);
     V const a_low = a - a_high, b_low = b - b_high;
     V const error = ((product(a_high, b_high) - p) + product(a_high, b_low)) + product(a_low, b_high);
@@ -35,9 +31,7 @@ ROWAN_HD_INLINE Pair<V> exact_product(V const& a, V const& b) {
 
 /// log(x) for a finite x > 0, with an error of 2^-33 · log(x) for float and 2^-64 · log(x) for double.
 /// With s = f / (2 + f) and z = s²: log(1 + f) = 2 s · (1 + z/3 + z² · (1/5 + z/7 + …)).
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE Pair<V> logarithm_pair(V const& x) {
+ROWAN_FORMULA Pair<V> logarithm_pair(V const& x) {
     using S = typename lane_of<V>::type;
     using limits = std::numeric_limits<S>;
     constexpr int terms = std::is_same_v<S, float> ? 6 : 13;
@@ -88,9 +82,7 @@ ROWAN_HD_INLINE Exponent one_less(Exponent const& x) {
 }
 
 /// factor · x^y for x >= 0, where y and factor are not 0.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V positive_power(V const& x, Exponent const& y, double factor) {
+ROWAN_FORMULA V positive_power(V const& x, Exponent const& y, double factor) {
     using S = typename lane_of<V>::type;
     if constexpr (is_machine_float<S>) {
         using traits = exp_traits<S>;
@@ -132,9 +124,7 @@ ROWAN_HD_INLINE V positive_power(V const& x, Exponent const& y, double factor) {
 }
 
 /// factor · x^y, with the zeros, infinities and NaN of C's pow.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V power(V const& x, Exponent const& y, double factor) {
+ROWAN_FORMULA V power(V const& x, Exponent const& y, double factor) {
     V const zero = constant<V>(0.0), even = positive_power(V(choose(x < zero, V(zero - x), x)), y, factor);
     if (!y.whole) {
         constexpr auto infinity = bit_cast<double>(std::uint64_t{0x7FF0} << 48);
@@ -155,9 +145,7 @@ ROWAN_HD_INLINE bool is_product(double exponent, int least, int most) {
 }
 
 /// x^exponent by products
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V power_by_products(V const& x, int exponent) {
+ROWAN_FORMULA V power_by_products(V const& x, int exponent) {
     V const one = constant<V>(1.0);
     V square = exponent < 0 ? quotient(one, x) : x;
     auto n = static_cast<unsigned>(exponent < 0 ? -exponent : exponent);

@@ -4,7 +4,7 @@
 #include <rowan/core/detail/checked.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
-#include <rowan/op/detail/exponential.hpp>
+#include <rowan/detail/exponential.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/matrix/matmul.hpp>
 

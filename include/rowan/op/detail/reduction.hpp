@@ -50,20 +50,12 @@ ROWAN_HD S mean_of(S const& total, std::size_t n) {
 
 /// p, q -> (p - q)²
 struct squared_difference {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& p, V const& q) const {
-        return product(V(p - q), V(p - q));
-    }
+    ROWAN_FORMULA V operator()(V const& p, V const& q) const { return product(V(p - q), V(p - q)); }
 };
 
 /// x, which the caller converts to another type
 struct same_number {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x) const {
-        return x;
-    }
+    ROWAN_FORMULA V operator()(V const& x) const { return x; }
 };
 
 /// Reduces whole tensors on a device. The Thrust specialization is in rowan/thrust/op/detail/reduction.hpp.
@@ -86,16 +78,16 @@ struct Totals<Cpu> {
         *out = dtype<T>::narrow(mean ? mean_of(total, count) : total);
     }
 
-    /// The mean of the squared differences of n elements.
+    /// The sum of the squared differences of n elements, or their mean.
     template <class T>
-    static void mean_square(Cpu exec, std::size_t n, T const* a, T const* b, T* out) {
+    static void of_squares(Cpu exec, std::size_t n, T const* a, T const* b, bool mean, T* out) {
         using S = sum_t<T>;
         S const total = blocked_sum<S>(exec, n, [&](std::size_t begin, std::size_t end) {
             std::array<S, sum_block> squares;
             zip_lanes<S>(squared_difference{}, end - begin, squares.data(), a + begin, b + begin);
             return interleaved_sum<S>(end - begin, static_cast<S const*>(squares.data()), same_number{});
         });
-        *out = dtype<T>::narrow(mean_of(total, n));
+        *out = dtype<T>::narrow(mean ? mean_of(total, n) : total);
     }
 };
 

@@ -20,9 +20,7 @@ struct QuarterTurns {
 inline constexpr double many_turns = 1048576.0;
 
 /// a + b without an error (Knuth)
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE Pair<V> exact_sum_of_any(V const& a, V const& b) {
+ROWAN_FORMULA Pair<V> exact_sum_of_any(V const& a, V const& b) {
     V const sum = a + b, of_b = sum - a;
     return {sum, V((a - (sum - of_b)) + (b - of_b))};
 }
@@ -70,9 +68,7 @@ ROWAN_HD inline QuarterTurns<double> many_quarter_turns(double x) {
 }
 
 /// The quarter turns of x. π/2 as four numbers of which n times each but the last is exact (Cody and Waite).
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE QuarterTurns<V> quarter_turns(V const& x) {
+ROWAN_FORMULA QuarterTurns<V> quarter_turns(V const& x) {
     constexpr double most = 0x1.fffffffffffffp+1023;
     V const n = nearest_integer(product(x, constant<V>(0x1.45f306dc9c883p-1))), zero = constant<V>(0.0);
     V const first = x - product(n, constant<V>(0x1.921fb544p+0));

@@ -1,65 +1,81 @@
 // rowan/op/detail/softmax_formulas.hpp: the formulas of softmax, its logarithm, their losses and gradients.
 #pragma once
 
+#include <rowan/detail/exponential.hpp>
 #include <rowan/detail/lanes.hpp>
-#include <rowan/op/detail/exponential.hpp>
+#include <rowan/detail/logarithm.hpp>
+
+#include <string_view>
 
 namespace rowan::inline v0::detail {
 
 /// most = max(a, most); a NaN in `most` remains, other NaNs are ignored.
 struct take_larger {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& a, V& most) const {
-        most = choose(a > most, a, most);
-    }
+    ROWAN_FORMULA void operator()(V const& a, V& most) const { most = choose(a > most, a, most); }
 };
 
-/// exp(x) for x <= 0. For float and double it is 0 if x < exp_traits::least, where exp(x) may be subnormal.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V exponential_of_negative(V const& x) {
-    if constexpr (is_machine_float<typename lane_of<V>::type>) {
-        V const least = constant<V>(exp_traits<typename lane_of<V>::type>::least);
-        return choose(x < least, constant<V>(0.0), exponential(x));
-    } else {
-        return exponential(x);
-    }
-}
+/// The rule of softmax: what a row's result is, from exp(x - greatest) and their sum, and the gradient of x, from the
+/// result y, that of the result, and the sum of `term`.
+struct softmax_rule {
+    static constexpr std::string_view name = "softmax";
+    static constexpr std::string_view brief = "exp(x) / the sum of exp of the row, or along an axis.";
 
-/// x - greatest - log_total
-struct log_share {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x, V const& greatest, V const& log_total) const {
-        return V(x - greatest) - log_total;
+    template <class T>
+    static constexpr void check_type() {
+        static_assert(floating_element<T>, "rowan::softmax: x must have a floating-point type: convert it");
     }
+
+    /// What the sum of the exponentials is made into, once for a row.
+    ROWAN_FORMULA static V norm(V const& total) { return total; }
+    ROWAN_FORMULA static V result(V const&, V const& e, V const&, V const& norm) { return quotient(e, norm); }
+    ROWAN_FORMULA static V term(V const& y, V const& g) { return product(y, g); }
+    ROWAN_FORMULA static V slope(V const& y, V const& g, V const& sum) { return softmax_slope{}(y, g, sum); }
 };
 
-/// g - exp(y) · total, the gradient of a row whose log_softmax is y, from the sum of its gradients
-struct log_softmax_slope {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& y, V const& g, V const& total) const {
-        return g - product(exponential_of_negative(y), total);
+/// The rule of log_softmax.
+struct log_softmax_rule {
+    static constexpr std::string_view name = "log_softmax";
+    static constexpr std::string_view brief = "The logarithms of softmax, also where its elements underflow.";
+
+    template <class T>
+    static constexpr void check_type() {
+        static_assert(floating_element<T>, "rowan::log_softmax: x must have a floating-point type: convert it");
+    }
+
+    ROWAN_FORMULA static V norm(V const& total) { return logarithm(total); }
+    ROWAN_FORMULA static V result(V const& x, V const&, V const& greatest, V const& norm) {
+        return V(x - greatest) - norm;
+    }
+    ROWAN_FORMULA static V term(V const&, V const& g) { return g; }
+    ROWAN_FORMULA static V slope(V const& y, V const& g, V const& sum) {
+        return g - product(exponential_of_negative(y), sum);
     }
 };
 
 /// label · -log(softmax(x)), or 0 where the label is 0, from the maximum of the row and log of the sum of exponentials
 struct soft_label_loss {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x, V const& label, V const& greatest, V const& log_total) const {
+    ROWAN_FORMULA V operator()(V const& x, V const& label, V const& greatest, V const& log_total) const {
         V const zero = constant<V>(0.0), loss = product(label, V(log_total - (x - greatest)));
         return choose(label > zero, loss, choose(label < zero, loss, label));
     }
 };
 
+/// label · log(x), or 0 where the label is 0
+struct weighed_logarithm {
+    ROWAN_FORMULA V operator()(V const& x, V const& label) const {
+        V const zero = constant<V>(0.0);
+        if constexpr (is_batch<V>) {
+            V const term = product(label, logarithm(x));
+            return choose(label > zero, term, choose(label < zero, term, label));
+        } else {  // an own type's log may have no value at 0
+            return label > zero || label < zero ? product(label, logarithm(x)) : label;
+        }
+    }
+};
+
 /// (p · total - label) · g, the gradient of a row of logits
 struct soft_label_slope {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& p, V const& label, V const& total, V const& g) const {
+    ROWAN_FORMULA V operator()(V const& p, V const& label, V const& total, V const& g) const {
         return product(V(product(p, total) - label), g);
     }
 };

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <rowan/core/device.hpp>
+#include <rowan/core/fields.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/arguments.hpp>
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/op/detail/joined_name.hpp>
-#include <rowan/op/fields.hpp>
 #include <rowan/op/gradients.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/operator_of.hpp>
@@ -49,9 +49,7 @@ template <class Formula>
 struct UnaryValue {
     options_of<Formula> options;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x) const {
+    ROWAN_FORMULA V operator()(V const& x) const {
         if constexpr (requires { Formula::value(x); }) {
             return Formula::value(x);
         } else {
@@ -64,9 +62,7 @@ template <class Formula>
 struct UnaryGradient {
     options_of<Formula> options;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& saved, V const& g) const {
+    ROWAN_FORMULA V operator()(V const& saved, V const& g) const {
         if constexpr (requires { Formula::gradient_of_out(saved, g); }) {
             return Formula::gradient_of_out(saved, g);
         } else if constexpr (requires { Formula::gradient_of_out(saved, g, options); }) {
@@ -105,16 +101,6 @@ Tensor<T, D> unary_grad(D const& exec, Tensor<T, D> const& saved, Tensor<T, D> c
     check_same_shape("out_grad", out_grad, saved);
     return zip_elements<sum_t<T>>(exec, UnaryGradient<Formula>{options}, saved, out_grad);
 }
-
-struct grad_op_suffix {
-    static constexpr std::string_view name = "_grad";
-};
-struct x_suffix {
-    static constexpr std::string_view name = ": x";
-};
-struct out_grad_suffix {
-    static constexpr std::string_view name = ": out@GRAD";
-};
 
 }  // namespace detail
 
@@ -159,3 +145,31 @@ struct unary_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, detail::o
 };
 
 }  // namespace rowan::inline v0
+
+/// Defines the function f of elements, with and without an execution, and its operators f_op and f_grad_op, from
+/// detail::f_formula; with the type of its options, if it has some.
+#define ROWAN_ELEMENTWISE(f, ...)                                                                        \
+    template <class T, device D>                                                                         \
+    Tensor<T, D> f(D const& exec, Tensor<T, D> const& x __VA_OPT__(, __VA_ARGS__ const& options = {})) { \
+        return detail::unary<detail::f##_formula>(exec, x __VA_OPT__(, options));                        \
+    }                                                                                                    \
+    template <class T, class Device>                                                                     \
+    Tensor<T, Device> f(Tensor<T, Device> const& x __VA_OPT__(, __VA_ARGS__ const& options = {})) {      \
+        return detail::unary<detail::f##_formula>(x.device(), x __VA_OPT__(, options));                  \
+    }                                                                                                    \
+    ROWAN_ELEMENTWISE_OPERATORS(f)
+
+/// The same where xtensor has a function of that name, which a tensor would fit as well.
+#define ROWAN_ELEMENTWISE_OF_XTENSOR(f)                                         \
+    template <class T, device D>                                                \
+    Tensor<T, D> f(D const& exec, Tensor<T, D> const& x) {                      \
+        return detail::unary<detail::f##_formula>(exec, x);                     \
+    }                                                                           \
+    template <class X>                                                          \
+    requires detail::tensor_argument<X>                                         \
+    auto f(X&& x) { return detail::unary<detail::f##_formula>(x.device(), x); } \
+    ROWAN_ELEMENTWISE_OPERATORS(f)
+
+#define ROWAN_ELEMENTWISE_OPERATORS(f)                                     \
+    using f##_op = unary_op<detail::f##_formula>;           /**< See f. */ \
+    using f##_grad_op = unary_grad_op<detail::f##_formula>; /**< The gradient of f. */

@@ -5,8 +5,8 @@
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/extremes.hpp>
 #include <rowan/detail/lanes.hpp>
+#include <rowan/detail/logarithm.hpp>
 #include <rowan/op/detail/axis_sums.hpp>
-#include <rowan/op/detail/logarithm.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -16,28 +16,20 @@ namespace rowan::inline v0::detail {
 
 /// to *= from
 struct multiply_lanes {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& from, V& to) const {
-        to = product(to, from);
-    }
+    ROWAN_FORMULA void operator()(V const& from, V& to) const { to = product(to, from); }
 };
 
 /// x, or `other` where x is zero
 struct UnlessZero {
     double other;
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x) const {
+    ROWAN_FORMULA V operator()(V const& x) const {
         return choose(same_or_nan(x, constant<V>(0.0)), constant<V>(other), x);
     }
 };
 
 /// 1 where x is zero, else 0
 struct IsZero {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x) const {
+    ROWAN_FORMULA V operator()(V const& x) const {
         return choose(same_or_nan(x, constant<V>(0.0)), constant<V>(1.0), constant<V>(0.0));
     }
 };
@@ -45,18 +37,14 @@ struct IsZero {
 /// x where `count` is `wanted`, else 0
 struct WhereCount {
     double wanted;
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x, V const& count) const {
+    ROWAN_FORMULA V operator()(V const& x, V const& count) const {
         return choose(same_or_nan(count, constant<V>(wanted)), x, constant<V>(0.0));
     }
 };
 
 /// The gradient of a product: `all` / x, or `others` where x is zero.
 struct ShareOfProduct {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x, V const& all, V const& others) const {
+    ROWAN_FORMULA V operator()(V const& x, V const& all, V const& others) const {
         return choose(same_or_nan(x, constant<V>(0.0)), others, quotient(all, UnlessZero{1}(x)));
     }
 };

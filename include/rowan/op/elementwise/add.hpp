@@ -3,12 +3,11 @@
 
 #include <rowan/core/device.hpp>
 #include <rowan/core/tensor.hpp>
-#include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/op/detail/broadcast.hpp>
+#include <rowan/op/detail/broadcast_op.hpp>
 #include <rowan/op/elementwise/identity.hpp>
 #include <rowan/op/infer.hpp>
-#include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/sparse/add.hpp>
 #include <rowan/sparse/selected_rows.hpp>
@@ -21,11 +20,13 @@ namespace detail {
 
 /// x + y
 struct add_formula {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x, V const& y) const {
-        return plus(x, y);
-    }
+    static constexpr std::string_view name = "add";
+    static constexpr std::string_view brief =
+        "x + y; shapes are broadcast by NumPy's rules, or with the first dim of y at an axis of x.";
+    using gradient_x = same_gradient;
+    using gradient_y = same_gradient;
+
+    ROWAN_FORMULA V operator()(V const& x, V const& y) const { return plus(x, y); }
 };
 
 }  // namespace detail
@@ -44,31 +45,28 @@ Tensor<T, Device> add(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
     return add(x.device(), x, y);
 }
 
-/// Adds two tensors, two SelectedRows, or one of each; the result is dense if either input is dense. The gradient of
-/// both inputs is an alias of the gradient of the result.
-struct add_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>> {
-    static constexpr std::string_view name = "add";
-    static constexpr std::string_view brief =
-        "x + y; shapes are broadcast by NumPy's rules, or with the first dim of y at an axis of x.";
+/// Adds two tensors, two SelectedRows, or one of each; the result is dense if either input is dense. Where the shapes
+/// are the same, the gradient of both inputs is an alias of the gradient of the result.
+struct add_op : broadcast_op<detail::add_formula> {
     static constexpr Elements elements = Elements::numbers;
-    static constexpr unsigned row_inputs = 0b11;
-    using grad = grad_rules<grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>,
-                            grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::y>>>>;
+    using row_grad = grad_rules<grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>,
+                                grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::y>>>>;
 
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) {
+    static constexpr unsigned row_inputs(VarSpec const& x, VarSpec const& y, BroadcastOptions const& options = {}) {
+        return detail::rows_of_both(x, y, options);
+    }
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, BroadcastOptions const& options = {}) {
         if (x.type != VarType::SELECTED_ROWS) spec::dense("add: x", x);
         if (y.type != VarType::SELECTED_ROWS) spec::dense("add: y", y);
+        if (x.type == VarType::LOD_TENSOR && y.type == VarType::LOD_TENSOR) return broadcast_op::infer(x, y, options);
         spec::same_dtype("add: y", y, x);
         VarSpec const& kind = x.type == VarType::SELECTED_ROWS ? y : x;
         return {
             .type = kind.type, .dtype = x.dtype, .dims = spec::same_dims("add: y", y, x), .lod_level = kind.lod_level};
     }
 
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
-        detail::check_same_shape("y", y, x);
-        return add(exec, x, y);
-    }
+    using broadcast_op::run;
     template <class T, class D>
     static SelectedRows<T, D> run(D exec, SelectedRows<T, D> const& x, SelectedRows<T, D> const& y) {
         return add(exec, x, y);

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <rowan/core/device.hpp>
+#include <rowan/core/fields.hpp>
 #include <rowan/detail/arguments.hpp>
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/op/detail/tensor_argument.hpp>
-#include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
@@ -19,11 +19,7 @@ namespace rowan::inline v0 {
 struct ClipOptions {
     double min = -1;  ///< lower bound
     double max = 1;   ///< upper bound
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"min", &ClipOptions::min}, field{"max", &ClipOptions::max});
-    }
+    ROWAN_OPTIONS(ClipOptions, min, max)
 };
 
 namespace detail {
@@ -38,9 +34,7 @@ inline void check_clip(ClipOptions const& options) {
 struct clip_formula {
     double min, max;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x) const {
+    ROWAN_FORMULA V operator()(V const& x) const {
         V const low = constant<V>(min), high = constant<V>(max);
         return choose(x < low, low, choose(x > high, high, x));
     }
@@ -50,9 +44,7 @@ struct clip_formula {
 struct clip_grad_formula {
     double min, max;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x, V const& g) const {
+    ROWAN_FORMULA V operator()(V const& x, V const& g) const {
         V const zero = constant<V>(0.0);
         return choose(x < constant<V>(min), zero, choose(x > constant<V>(max), zero, g));
     }
@@ -83,10 +75,10 @@ auto clip(Cpu exec, X&& x, ClipOptions options = {}) {
     return detail::clip_elements(exec, x, options);
 }
 
-/// The same for a row-sparse gradient: merges g, then clamps. The result is merged and equals the clamped dense
+/// Clamps a row-sparse gradient: merges g, then clamps every element. The result is merged and equals the clamped dense
 /// gradient.
 /// shapes   g of n rows -> one row for each distinct row id
-/// errors   ValueError as above, and if 0 is not in [min, max], because rows that are absent from g stay 0
+/// errors   ValueError if a bound is not finite, max < min, or 0 is not in [min, max]: absent rows stay 0
 /// cost     a merge, and one read and one write of its rows
 template <class T, device D>
 SelectedRows<T, D> clip(D exec, SelectedRows<T, D> const& g, ClipOptions const& options = {}) {
@@ -111,27 +103,12 @@ Tensor<T, D> clip_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const&
     return detail::zip_elements<detail::sum_t<T>>(exec, formula, x, out_grad);
 }
 
-struct clip_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::x>>, ClipOptions> {
-    static constexpr std::string_view name = "clip_grad";
-    static constexpr unsigned row_inputs = 0b11;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& out_grad, ClipOptions const& = {}) {
-        return spec::elementwise("clip_grad: out@GRAD", out_grad, x);
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& out_grad,
-                            ClipOptions const& options = {}) {
-        return clip_grad(exec, x, out_grad, options);
-    }
-};
-
 /// See clip; x may be dense or row-sparse.
 struct clip_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ClipOptions> {
     static constexpr std::string_view name = "clip";
     static constexpr std::string_view brief = "x limited to [min, max].";
     static constexpr unsigned row_inputs = 0b1;
-    using grad = grad_rule<clip_grad_op>;
+    using grad = gradient<clip_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, ClipOptions const& = {}) { return x; }
 
@@ -142,6 +119,12 @@ struct clip_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ClipOption
     template <class T, class D>
     static SelectedRows<T, D> run(D exec, SelectedRows<T, D> const& x, ClipOptions const& options = {}) {
         return clip(exec, x, options);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> backward(D exec, Tensor<T, D> const& x, Tensor<T, D> const& out_grad,
+                                 ClipOptions const& options = {}) {
+        return clip_grad(exec, x, out_grad, options);
     }
 };
 

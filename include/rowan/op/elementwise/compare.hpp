@@ -3,6 +3,7 @@
 
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
+#include <rowan/detail/lanes.hpp>
 #include <rowan/op/detail/broadcast.hpp>
 #include <rowan/op/detail/joined_name.hpp>
 #include <rowan/op/detail/tensor_argument.hpp>
@@ -19,49 +20,16 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// Compares elements as dtype<T>::sum.
-template <class Op, class T>
-struct CompareElement {
-    T const *x, *y;
-    bool* out;
-
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t i) const {
-        sum_t<T> const a = dtype<T>::widen(x[i]), b = dtype<T>::widen(y[i]);
-        out[i] = Op::holds(a, b);
-    }
+/// Whether x and y compare as Op tells.
+template <class Op>
+struct Comparison {
+    ROWAN_FORMULA auto operator()(V const& x, V const& y) const { return Op::holds(x, y); }
 };
 
-/// The same for shapes that are broadcast.
-template <class Op, class T>
-struct CompareInRow {
-    struct Row {
-        T const *x, *y;
-    };
-    BroadcastRows<2> b;
-    T const *x, *y;
-    bool* out;
-
-    ROWAN_HD Row of_row(std::size_t row) const { return {x + b.offsets[0](row), y + b.offsets[1](row)}; }
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(Row const& at, std::size_t row, std::size_t column) const {
-        sum_t<T> const left = dtype<T>::widen(at.x[b.one[0] ? 0 : column]);
-        sum_t<T> const right = dtype<T>::widen(at.y[b.one[1] ? 0 : column]);
-        out[row * b.width + column] = Op::holds(left, right);
-    }
-};
-
-/// Tests elements as dtype<T>::sum.
-template <class Op, class T>
-struct TestElement {
-    T const* x;
-    bool* out;
-
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t i) const {
-        sum_t<T> const a = dtype<T>::widen(x[i]);
-        out[i] = Op::holds(a);
-    }
+/// Whether x is as Op tells.
+template <class Op>
+struct Test {
+    ROWAN_FORMULA auto operator()(V const& x) const { return Op::holds(x); }
 };
 
 /// Computes on a device whether any element is true. The Thrust specialization is in rowan/thrust/op/compare.hpp.
@@ -90,17 +58,7 @@ struct compare_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>
 
     template <class T, class D>
     static Tensor<bool, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
-        auto const shape = broadcast_shape("y", x.shape(), y.shape(), -1);
-        ElementLoops<D>::check(exec, x, y);
-        auto out = new_tensor<bool>(exec, shape);
-        if (x.shape() == y.shape()) {
-            ElementLoops<D>::each(exec, x.size(), 1, CompareElement<Op, T>{x.data(), y.data(), out.data()});
-        } else if (out.size() != 0) {
-            auto const b = broadcast_rows_of(shape, x, y, -1);
-            ElementLoops<D>::each_element(exec, b.rows, b.width,
-                                          CompareInRow<Op, T>{b, x.data(), y.data(), out.data()});
-        }
-        return out;
+        return zip_broadcast_to<bool>(exec, Comparison<Op>{}, x, y);
     }
 };
 
@@ -117,10 +75,7 @@ struct test_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
 
     template <class T, class D>
     static Tensor<bool, D> run(D exec, Tensor<T, D> const& x) {
-        ElementLoops<D>::check(exec, x);
-        auto out = new_tensor<bool>(exec, x.shape());
-        ElementLoops<D>::each(exec, x.size(), 1, TestElement<Op, T>{x.data(), out.data()});
-        return out;
+        return zip_elements_to<bool, sum_t<T>>(exec, Test<Op>{}, x);
     }
 };
 
@@ -136,7 +91,7 @@ struct less_op : detail::compare_op<less_op> {
     /// Whether a < b.
     ROWAN_NO_EXEC_CHECK
     template <class S>
-    ROWAN_HD static bool holds(S const& a, S const& b) {
+    ROWAN_HD_INLINE static auto holds(S const& a, S const& b) {
         return a < b;
     }
 };
@@ -149,7 +104,7 @@ struct less_equal_op : detail::compare_op<less_equal_op> {
     /// Whether a <= b.
     ROWAN_NO_EXEC_CHECK
     template <class S>
-    ROWAN_HD static bool holds(S const& a, S const& b) {
+    ROWAN_HD_INLINE static auto holds(S const& a, S const& b) {
         return a < b || a == b;
     }
 };
@@ -162,7 +117,7 @@ struct greater_op : detail::compare_op<greater_op> {
     /// Whether a > b.
     ROWAN_NO_EXEC_CHECK
     template <class S>
-    ROWAN_HD static bool holds(S const& a, S const& b) {
+    ROWAN_HD_INLINE static auto holds(S const& a, S const& b) {
         return less_op::holds(b, a);
     }
 };
@@ -175,7 +130,7 @@ struct greater_equal_op : detail::compare_op<greater_equal_op> {
     /// Whether a >= b.
     ROWAN_NO_EXEC_CHECK
     template <class S>
-    ROWAN_HD static bool holds(S const& a, S const& b) {
+    ROWAN_HD_INLINE static auto holds(S const& a, S const& b) {
         return less_equal_op::holds(b, a);
     }
 };
@@ -188,7 +143,7 @@ struct equal_op : detail::compare_op<equal_op> {
     /// Whether a == b.
     ROWAN_NO_EXEC_CHECK
     template <class S>
-    ROWAN_HD static bool holds(S const& a, S const& b) {
+    ROWAN_HD_INLINE static auto holds(S const& a, S const& b) {
         return a == b;
     }
 };
@@ -201,8 +156,8 @@ struct logical_and_op : detail::compare_op<logical_and_op> {
     /// Whether both are nonzero.
     ROWAN_NO_EXEC_CHECK
     template <class S>
-    ROWAN_HD static bool holds(S const& a, S const& b) {
-        return a != 0 && b != 0;
+    ROWAN_HD_INLINE static auto holds(S const& a, S const& b) {
+        return a != detail::constant<S>(0.0) && b != detail::constant<S>(0.0);
     }
 };
 
@@ -214,8 +169,8 @@ struct logical_or_op : detail::compare_op<logical_or_op> {
     /// Whether at least one is nonzero.
     ROWAN_NO_EXEC_CHECK
     template <class S>
-    ROWAN_HD static bool holds(S const& a, S const& b) {
-        return a != 0 || b != 0;
+    ROWAN_HD_INLINE static auto holds(S const& a, S const& b) {
+        return a != detail::constant<S>(0.0) || b != detail::constant<S>(0.0);
     }
 };
 
@@ -227,8 +182,8 @@ struct logical_not_op : detail::test_op<logical_not_op> {
     /// Whether it is zero.
     ROWAN_NO_EXEC_CHECK
     template <class S>
-    ROWAN_HD static bool holds(S const& a) {
-        return a == 0;
+    ROWAN_HD_INLINE static auto holds(S const& a) {
+        return a == detail::constant<S>(0.0);
     }
 };
 
@@ -241,7 +196,7 @@ struct isfinite_op : detail::test_op<isfinite_op> {
     /// Whether a is finite: a - a is NaN if not.
     ROWAN_NO_EXEC_CHECK
     template <class S>
-    ROWAN_HD static bool holds(S const& a) {
+    ROWAN_HD_INLINE static auto holds(S const& a) {
         S const zero = a - a;
         return zero == a - a;
     }
@@ -255,7 +210,7 @@ struct isnan_op : detail::test_op<isnan_op> {
     /// Whether a is NaN.
     ROWAN_NO_EXEC_CHECK
     template <class S>
-    ROWAN_HD static bool holds(S const& a) {
+    ROWAN_HD_INLINE static auto holds(S const& a) {
         S const same = a;
         return !(a == same);
     }
@@ -269,7 +224,7 @@ struct isinf_op : detail::test_op<isinf_op> {
     /// Whether a is infinite.
     ROWAN_NO_EXEC_CHECK
     template <class S>
-    ROWAN_HD static bool holds(S const& a) {
+    ROWAN_HD_INLINE static auto holds(S const& a) {
         return !isfinite_op::holds(a) && !isnan_op::holds(a);
     }
 };

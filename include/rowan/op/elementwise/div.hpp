@@ -6,6 +6,7 @@
 #include <rowan/detail/arithmetic.hpp>
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/op/detail/broadcast.hpp>
+#include <rowan/op/detail/broadcast_op.hpp>
 #include <rowan/op/elementwise/sub.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/operator_of.hpp>
@@ -17,11 +18,24 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
+/// x / y
+struct div_formula : divided {
+    static constexpr std::string_view name = "div";
+    static constexpr std::string_view brief =
+        "x / y; shapes are broadcast by NumPy's rules, or with the first dim of y at an axis of x.";
+    struct gradient_x {
+        ROWAN_FORMULA V operator()(V const&, V const& y, V const& g) const { return quotient(g, y); }
+    };
+    struct gradient_y {
+        ROWAN_FORMULA V operator()(V const& x, V const& y, V const& g) const {
+            return minus(constant<V>(0.0), quotient(product(g, quotient(x, y)), y));
+        }
+    };
+};
+
 /// -(g · out / y)
 struct div_grad_y_formula {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& g, V const& out, V const& y) const {
+    ROWAN_FORMULA V operator()(V const& g, V const& out, V const& y) const {
         return minus(constant<V>(0.0), quotient(product(g, out), y));
     }
 };
@@ -35,7 +49,7 @@ struct div_grad_y_formula {
 template <class T, device D>
 Tensor<T, D> div(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
     static_assert(floating_element<T>, "rowan::div: x must have a floating-point type: convert it with rowan::cast");
-    return detail::zip_broadcast(exec, detail::divided{}, x, y);
+    return detail::zip_broadcast(exec, detail::div_formula{}, x, y);
 }
 
 /// The gradient of y from the result and its gradient: -(out_grad · out / y). That of x is div(out_grad, y).
@@ -73,22 +87,14 @@ struct div_grad_y_op : operator_of<slots<grad_of<slot::out>, slot::out, slot::y>
     }
 };
 
-/// See div. The gradient of x is a quotient, too: out_grad / y.
-struct div_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>> {
-    static constexpr std::string_view name = "div";
-    static constexpr std::string_view brief =
-        "x / y; shapes are broadcast by NumPy's rules, or with the first dim of y at an axis of x.";
-    static constexpr unsigned row_inputs = 0b11;
-    using grad =
+/// See div. Where the shapes are the same, the gradient of x is a quotient, too: out_grad / y.
+struct div_op : broadcast_op<detail::div_formula> {
+    using row_grad =
         grad_rules<grad_rule<div_op, uses<grad_of<slot::out>, slot::y>, makes<grad_of<slot::x>>>,
                    grad_rule<div_grad_y_op, uses<grad_of<slot::out>, slot::out, slot::y>, makes<grad_of<slot::y>>>>;
 
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) { return spec::elementwise("div: y", y, x); }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
-        detail::check_same_shape("y", y, x);
-        return div(exec, x, y);
+    static constexpr unsigned row_inputs(VarSpec const& x, VarSpec const& y, BroadcastOptions const& options = {}) {
+        return detail::rows_of_both(x, y, options);
     }
 };
 

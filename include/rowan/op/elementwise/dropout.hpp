@@ -2,11 +2,11 @@
 #pragma once
 
 #include <rowan/core/device.hpp>
+#include <rowan/core/fields.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/detail/random.hpp>
-#include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
@@ -167,11 +167,7 @@ bool has_seed(Tensor<std::int64_t, D> const& seed) {
 /// The settings of dropout in nets.
 struct DropoutOptions {
     double probability = 0.5;  ///< of setting an element to 0
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"probability", &DropoutOptions::probability});
-    }
+    ROWAN_OPTIONS(DropoutOptions, probability)
 };
 
 struct dropout_grad_op;

@@ -3,11 +3,11 @@
 
 #include <rowan/core/detail/checked.hpp>
 #include <rowan/core/device.hpp>
+#include <rowan/core/fields.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/op/detail/joined_name.hpp>
-#include <rowan/op/fields.hpp>
 #include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/op/var_spec.hpp>
@@ -24,11 +24,7 @@ namespace rowan::inline v0 {
 struct ConstantOptions {
     Dims dims = {};    ///< the shape of the result
     double value = 0;  ///< the value of every element
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"dims", &ConstantOptions::dims}, field{"value", &ConstantOptions::value});
-    }
+    ROWAN_OPTIONS(ConstantOptions, dims, value)
 };
 
 namespace detail {

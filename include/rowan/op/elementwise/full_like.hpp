@@ -1,10 +1,10 @@
 // rowan/op/elementwise/full_like.hpp: full_like_op, a tensor of the shape of another, filled with one value.
 #pragma once
 
+#include <rowan/core/fields.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/op/elementwise/full.hpp>
-#include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
@@ -16,26 +16,7 @@ namespace rowan::inline v0 {
 /// The settings of full_like.
 struct FullLikeOptions {
     double value = 0;  ///< the value of every element
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"value", &FullLikeOptions::value});
-    }
-};
-
-/// The gradient of full_like, whose result does not depend on the elements of x: zeros.
-struct full_like_grad_op : operator_of<slots<grad_of<slot::out>>, slots<grad_of<slot::x>>> {
-    static constexpr std::string_view name = "full_like_grad";
-    static constexpr unsigned row_inputs = 0b1;
-
-    static constexpr VarSpec infer(VarSpec const& out_grad) {
-        return spec::elementwise("full_like_grad: out@GRAD", out_grad);
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& out_grad) {
-        return Tensor<T, D>::zeros(exec, out_grad.shape());
-    }
+    ROWAN_OPTIONS(FullLikeOptions, value)
 };
 
 /// See full; the shape and the element type are those of x.
@@ -44,7 +25,7 @@ struct full_like_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, FullL
     static constexpr std::string_view brief = "An array of the shape of x, filled with the value.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr unsigned row_inputs = 0b1;
-    using grad = grad_rule<full_like_grad_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+    using grad = gradient<full_like_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, FullLikeOptions const& = {}) {
         return spec::elementwise("full_like: x", x);
@@ -53,6 +34,12 @@ struct full_like_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, FullL
     template <class T, class D>
     static Tensor<T, D> run(D exec, Tensor<T, D> const& x, FullLikeOptions const& options = {}) {
         return Tensor<T, D>::full(exec, x.shape(), detail::as_element<T>(options.value));
+    }
+
+    /// The gradient of full_like, whose result does not depend on the elements of x: zeros.
+    template <class T, class D>
+    static Tensor<T, D> backward(D exec, Tensor<T, D> const& out_grad) {
+        return Tensor<T, D>::zeros(exec, out_grad.shape());
     }
 };
 

@@ -3,10 +3,10 @@
 
 #include <rowan/core/detail/checked.hpp>
 #include <rowan/core/device.hpp>
+#include <rowan/core/fields.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/lanes.hpp>
-#include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
@@ -23,11 +23,7 @@ namespace rowan::inline v0 {
 struct ScaleOptions {
     double factor = 1;  ///< the factor
     double bias = 0;    ///< added after the multiplication
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"factor", &ScaleOptions::factor}, field{"bias", &ScaleOptions::bias});
-    }
+    ROWAN_OPTIONS(ScaleOptions, factor, bias)
 };
 
 namespace detail {
@@ -48,22 +44,14 @@ void check_whole_setting(char const* field, double value) {
 struct scale_formula {
     double factor;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x) const {
-        return product(x, constant<V>(factor));
-    }
+    ROWAN_FORMULA V operator()(V const& x) const { return product(x, constant<V>(factor)); }
 };
 
 /// factor · x + bias
 struct affine_formula {
     double factor, bias;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x) const {
-        return plus(product(x, constant<V>(factor)), constant<V>(bias));
-    }
+    ROWAN_FORMULA V operator()(V const& x) const { return plus(product(x, constant<V>(factor)), constant<V>(bias)); }
 };
 
 }  // namespace detail

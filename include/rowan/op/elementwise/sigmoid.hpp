@@ -1,7 +1,10 @@
-// rowan/op/elementwise/sigmoid.hpp: sigmoid, the element-wise logistic function.
+// rowan/op/elementwise/sigmoid.hpp: sigmoid, hard_sigmoid, swish, silu and hard_swish, element-wise.
 #pragma once
 
-#include <rowan/op/detail/exponential.hpp>
+#include <rowan/core/error.hpp>
+#include <rowan/core/fields.hpp>
+#include <rowan/detail/exponential.hpp>
+#include <rowan/op/detail/limits.hpp>
 #include <rowan/op/detail/unary.hpp>
 
 #include <string_view>
@@ -15,14 +18,10 @@ struct sigmoid_formula {
     static constexpr std::string_view name = "sigmoid";
     static constexpr std::string_view brief = "1 / (1 + exp(-x)).";
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V value(V const& x) {
+    ROWAN_FORMULA static V value(V const& x) {
         return over_one_plus_exponential(constant<V>(1.0), V(constant<V>(0.0) - x));
     }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V gradient_of_out(V const& y, V const& g) {
+    ROWAN_FORMULA static V gradient_of_out(V const& y, V const& g) {
         return product(g, product(y, V(constant<V>(1.0) - y)));
     }
 };
@@ -33,10 +32,7 @@ struct sigmoid_formula {
 /// shapes   x [...] -> [...]
 /// errors   ValueError if exec.threads is negative
 /// cost     one read of x and one write of the result; the same bits with any instruction set
-template <class T, device D>
-Tensor<T, D> sigmoid(D const& exec, Tensor<T, D> const& x) {
-    return detail::unary<detail::sigmoid_formula>(exec, x);
-}
+ROWAN_ELEMENTWISE(sigmoid)
 
 /// The gradient of x from the result and its gradient: out_grad · out · (1 - out).
 /// shapes   both [...] -> [...]
@@ -46,17 +42,126 @@ template <class T, device D>
 Tensor<T, D> sigmoid_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad) {
     return detail::unary_grad<detail::sigmoid_formula>(exec, out, out_grad);
 }
-
-template <class T, class Device>
-Tensor<T, Device> sigmoid(Tensor<T, Device> const& x) {
-    return sigmoid(x.device(), x);
-}
 template <class T, class Device>
 Tensor<T, Device> sigmoid_grad(Tensor<T, Device> const& out, Tensor<T, Device> const& out_grad) {
     return sigmoid_grad(out.device(), out, out_grad);
 }
 
-using sigmoid_op = unary_op<detail::sigmoid_formula>;            ///< See sigmoid.
-using sigmoid_grad_op = unary_grad_op<detail::sigmoid_formula>;  ///< The gradient of sigmoid.
+/// The settings of hard_sigmoid.
+struct HardSigmoidOptions {
+    double slope = 0.2;   ///< slope between 0 and 1; PyTorch has 1/6
+    double offset = 0.5;  ///< result at 0
+    ROWAN_OPTIONS(HardSigmoidOptions, slope, offset)
+};
+
+namespace detail {
+
+/// slope · x + offset, limited to [0, 1]
+struct hard_sigmoid_formula {
+    static constexpr std::string_view name = "hard_sigmoid";
+    static constexpr std::string_view brief = "slope · x + offset, limited to [0, 1].";
+    using options = HardSigmoidOptions;
+
+    ROWAN_FORMULA static V value(V const& x, HardSigmoidOptions const& o) {
+        return limited(V(times(x, o.slope) + constant<V>(o.offset)), 0.0, 1.0);
+    }
+    ROWAN_FORMULA static V gradient_of_out(V const& y, V const& g, HardSigmoidOptions const& o) {
+        return where_between(y, 0.0, 1.0, product(g, constant<V>(o.slope)));
+    }
+};
+
+}  // namespace detail
+
+/// slope · x + offset, limited to [0, 1], element-wise. The gradient at the two bends is 0.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if an option is not finite
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(hard_sigmoid, HardSigmoidOptions)
+
+/// The settings of swish.
+struct SwishOptions {
+    double beta = 1;  ///< factor of x in the logistic function
+    ROWAN_OPTIONS(SwishOptions, beta)
+};
+
+namespace detail {
+
+/// x / (1 + exp(-beta · x))
+struct swish_formula {
+    static constexpr std::string_view name = "swish";
+    static constexpr std::string_view brief = "x / (1 + exp(-beta · x)).";
+    using options = SwishOptions;
+
+    ROWAN_FORMULA static V value(V const& x, SwishOptions const& o) {
+        return over_one_plus_exponential(x, times(x, -o.beta));
+    }
+    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g, SwishOptions const& o) {
+        // s is 0 or 1 beyond ±800
+        V const scaled = limited(times(x, o.beta), -800.0, 800.0);
+        auto const gate = logistic_and_slope(scaled);
+        return product(g, V(gate.value + product(scaled, gate.slope)));
+    }
+};
+
+}  // namespace detail
+
+/// x / (1 + exp(-beta · x)) element-wise, within 4 + 2 |beta · x| units in the last place; with beta = 1, SiLU.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if an option is not finite
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(swish, SwishOptions)
+
+/// x / (1 + exp(-x)) element-wise: swish with beta = 1.
+/// shapes   x [...] -> [...]
+/// errors   none
+/// cost     as swish
+template <class T, device D>
+Tensor<T, D> silu(D const& exec, Tensor<T, D> const& x) {
+    return swish(exec, x);
+}
+template <class T, class Device>
+Tensor<T, Device> silu(Tensor<T, Device> const& x) {
+    return swish(x);
+}
+
+/// The settings of hard_swish.
+struct HardSwishOptions {
+    double threshold = 6;  ///< upper limit of x + offset
+    double scale = 6;      ///< divisor, not 0
+    double offset = 3;     ///< added to x
+    ROWAN_OPTIONS(HardSwishOptions, threshold, scale, offset)
+};
+
+namespace detail {
+
+/// x · min(max(x + offset, 0), threshold) / scale
+struct hard_swish_formula {
+    static constexpr std::string_view name = "hard_swish";
+    static constexpr std::string_view brief = "x · min(max(x + offset, 0), threshold) / scale.";
+    using options = HardSwishOptions;
+
+    static constexpr void check(HardSwishOptions const& options) {
+        if (options.scale == 0) throw ValueError("scale", options.scale, "another number than 0");
+        if (options.threshold < 0) throw ValueError("threshold", options.threshold, "at least 0");
+    }
+
+    ROWAN_FORMULA static V value(V const& x, HardSwishOptions const& o) {
+        V const gate = limited(V(x + constant<V>(o.offset)), 0.0, o.threshold);
+        return product(V(choose(gate > constant<V>(0.0), x, gate)), product(gate, constant<V>(1 / o.scale)));
+    }
+    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g, HardSwishOptions const& o) {
+        V const zero = constant<V>(0.0), gate = limited(V(x + constant<V>(o.offset)), 0.0, o.threshold);
+        V const inner = choose(gate > zero, choose(gate < constant<V>(o.threshold), x, zero), zero);
+        return product(g, product(V(gate + inner), constant<V>(1 / o.scale)));
+    }
+};
+
+}  // namespace detail
+
+/// x · min(max(x + offset, 0), threshold) / scale element-wise (Howard et al. 2019).
+/// shapes   x [...] -> [...]
+/// errors   ValueError if an option is not finite, scale is 0, or threshold is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(hard_swish, HardSwishOptions)
 
 }  // namespace rowan::inline v0

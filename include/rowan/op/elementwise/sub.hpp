@@ -6,6 +6,7 @@
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/op/detail/broadcast.hpp>
+#include <rowan/op/detail/broadcast_op.hpp>
 #include <rowan/op/elementwise/identity.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/operator_of.hpp>
@@ -20,9 +21,7 @@ namespace rowan::inline v0 {
 namespace detail {
 
 /// a - b; integers wrap around.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V minus(V const& a, V const& b) {
+ROWAN_FORMULA V minus(V const& a, V const& b) {
     if constexpr (std::signed_integral<V>) {
         return static_cast<V>(static_cast<std::make_unsigned_t<V>>(a) - static_cast<std::make_unsigned_t<V>>(b));
     } else {
@@ -32,20 +31,20 @@ ROWAN_HD_INLINE V minus(V const& a, V const& b) {
 
 /// x - y
 struct sub_formula {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x, V const& y) const {
-        return minus(x, y);
-    }
+    static constexpr std::string_view name = "sub";
+    static constexpr std::string_view brief =
+        "x - y; shapes are broadcast by NumPy's rules, or with the first dim of y at an axis of x.";
+    using gradient_x = same_gradient;
+    struct gradient_y {
+        ROWAN_FORMULA V operator()(V const&, V const&, V const& g) const { return minus(constant<V>(0.0), g); }
+    };
+
+    ROWAN_FORMULA V operator()(V const& x, V const& y) const { return minus(x, y); }
 };
 
 /// 0 - x
 struct negate_formula {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x) const {
-        return minus(constant<V>(0.0), x);
-    }
+    ROWAN_FORMULA V operator()(V const& x) const { return minus(constant<V>(0.0), x); }
 };
 
 }  // namespace detail
@@ -92,21 +91,14 @@ struct negate_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
     }
 };
 
-struct sub_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>> {
-    static constexpr std::string_view name = "sub";
-    static constexpr std::string_view brief =
-        "x - y; shapes are broadcast by NumPy's rules, or with the first dim of y at an axis of x.";
+/// See sub.
+struct sub_op : broadcast_op<detail::sub_formula> {
     static constexpr Elements elements = Elements::numbers;
-    static constexpr unsigned row_inputs = 0b11;
-    using grad = grad_rules<grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>,
-                            grad_rule<negate_op, uses<grad_of<slot::out>>, makes<grad_of<slot::y>>>>;
+    using row_grad = grad_rules<grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>,
+                                grad_rule<negate_op, uses<grad_of<slot::out>>, makes<grad_of<slot::y>>>>;
 
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) { return spec::elementwise("sub: y", y, x); }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
-        detail::check_same_shape("y", y, x);
-        return sub(exec, x, y);
+    static constexpr unsigned row_inputs(VarSpec const& x, VarSpec const& y, BroadcastOptions const& options = {}) {
+        return detail::rows_of_both(x, y, options);
     }
 };
 

@@ -134,12 +134,13 @@ SelectedRows<T, D> sum(D exec, std::vector<SelectedRows<T, D>> const& x) {
     return detail::Summands<D>::join(exec, x, rows, detail::new_tensor<T>(exec, shape));
 }
 
-/// The sum of both kinds: adds the tensors, then the rows of each gradient in order, as scatter_add does. Where
+/// The sum of tensors and SelectedRows: adds the tensors, then the rows of each gradient in order, as scatter_add. Where
 /// dtype<T>::sum is another type than T, the rows of all gradients are summed as in merge, and their sums are added, so
 /// that each element is narrowed once.
 /// shapes   dense of one or more, each [height, ...], sparse of that height and row shape -> [height, ...]
-/// errors   ShapeError if dense is empty or shapes differ, as above
-/// cost     as for tensors, and one scatter_add for each gradient, or a copy of all of them and a sort
+/// errors   ShapeError if dense is empty or shapes differ: it names the first one that differs from most of them
+/// cost     one read of each tensor, one write of the result, and one scatter_add for each gradient, or a copy of all
+///          of them and a sort
 template <class T, device D>
 Tensor<T, D> sum(D exec, std::vector<Tensor<T, D>> const& dense, std::vector<SelectedRows<T, D>> const& sparse) {
     if (dense.empty()) throw ShapeError("dense.size()", "0", "at least 1");

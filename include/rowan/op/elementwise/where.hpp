@@ -6,7 +6,6 @@
 #include <rowan/op/detail/broadcast.hpp>
 #include <rowan/op/detail/joined_name.hpp>
 #include <rowan/op/detail/tensor_argument.hpp>
-#include <rowan/op/elementwise/broadcast.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
@@ -37,16 +36,17 @@ struct ChooseStep {
         return {condition + b.offsets[0](i), x + b.offsets[1](i), y + b.offsets[2](i), to + i * b.width};
     }
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void at(Row const& row, std::size_t column) const {
+    ROWAN_FORMULA void at(Row const& row, std::size_t column) const {
         std::size_t const of_condition = b.one[0] ? 0 : column, of_x = b.one[1] ? 0 : column;
         row.to[column] = row.condition[of_condition] ? row.x[of_x] : row.y[b.one[2] ? 0 : column];
     }
 };
 
-struct where_family {
-    static constexpr std::string_view name = "where";
+struct where_grad_x {
+    static constexpr std::string_view name = "where_grad_x";
+};
+struct where_grad_y {
+    static constexpr std::string_view name = "where_grad_y";
 };
 
 }  // namespace detail
@@ -85,9 +85,7 @@ template <bool of_y>
 struct where_grad_op
     : operator_of<slots<slot::condition, std::conditional_t<of_y, slot::y, slot::x>, grad_of<slot::out>>,
                   slots<grad_of<std::conditional_t<of_y, slot::y, slot::x>>>> {
-    static constexpr std::string_view name =
-        detail::joined_name<detail::where_family,
-                            std::conditional_t<of_y, detail::y_grad_suffix, detail::x_grad_suffix>>::value;
+    static constexpr std::string_view name = std::conditional_t<of_y, detail::where_grad_y, detail::where_grad_x>::name;
     static constexpr unsigned row_inputs = 0b111;
 
     static constexpr VarSpec infer(VarSpec const&, VarSpec const& x, VarSpec const&) { return x; }

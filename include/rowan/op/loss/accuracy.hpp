@@ -3,11 +3,11 @@
 
 #include <rowan/core/device.hpp>
 #include <rowan/core/error.hpp>
+#include <rowan/core/fields.hpp>
 #include <rowan/core/ids.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/lanes.hpp>
-#include <rowan/op/detail/matrix_rows.hpp>
-#include <rowan/op/fields.hpp>
+#include <rowan/op/detail/class_rows.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
@@ -117,11 +117,7 @@ Tensor<double, Device> accuracy(Tensor<T, Device> const& x, Tensor<I, Device> co
 /// The settings of accuracy_op.
 struct AccuracyOptions {
     std::optional<std::int64_t> k = {};  ///< a row is correct if its label is at one of the k largest elements; none: 1
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"k", &AccuracyOptions::k});
-    }
+    ROWAN_OPTIONS(AccuracyOptions, k)
 };
 
 /// See accuracy.

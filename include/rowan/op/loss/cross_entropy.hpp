@@ -4,10 +4,9 @@
 #include <rowan/core/device.hpp>
 #include <rowan/core/ids.hpp>
 #include <rowan/core/tensor.hpp>
-#include <rowan/detail/functions.hpp>
 #include <rowan/detail/lanes.hpp>
-#include <rowan/op/detail/class_rows.hpp>
-#include <rowan/op/detail/kept_labels.hpp>
+#include <rowan/detail/logarithm.hpp>
+#include <rowan/op/detail/class_labels.hpp>
 #include <rowan/op/detail/matrix_rows.hpp>
 #include <rowan/op/detail/reduction.hpp>
 #include <rowan/op/infer.hpp>
@@ -45,7 +44,7 @@ struct SoftmaxLoss {
             return;
         }
         auto const found = load<S>(x + row * classes + static_cast<std::size_t>(label[row]));
-        S const loss = log_of(total) - (found - greatest);
+        S const loss = logarithm(total) - (found - greatest);
         losses[row] = kept == nullptr ? loss : product(constant<S>(kept[row]), loss);
     }
 };
@@ -58,112 +57,80 @@ struct KeepLogTotal {
     ROWAN_NO_EXEC_CHECK
     ROWAN_HD void operator()(std::size_t row, S const& most, S const& total) const {
         greatest[row] = most;
-        logs[row] = log_of(total);
+        logs[row] = logarithm(total);
+    }
+};
+
+/// Losses of n rows of logits with their softmax, and their gradients, for labels that are numbers or probabilities.
+struct of_logits {
+    template <class T, id_type I, class D>
+    static void losses(D const& exec, LabelledRows<T, I, D> const& r, T* softmax, sum_t<T>* to) {
+        SoftmaxLoss<T, I> const loss{r.data(), r.labels.data(), to, r.c.classes, r.labels.kept()};
+        if (r.c.n != 0)
+            MatrixRows<D>::template results<softmax_rule>(exec, r.c.n, r.c.classes, r.data(), softmax, loss);
+    }
+    template <class T, class D>
+    static void losses(D const& exec, LabelledRows<T, T, D> const& r, T* softmax, sum_t<T>* to) {
+        using S = sum_t<T>;
+        std::size_t const n = r.c.n, classes = r.c.classes;
+        auto greatest = ElementLoops<D>::template scratch<S>(exec, n),
+             logs = ElementLoops<D>::template scratch<S>(exec, n);
+        KeepLogTotal<S> const keep{greatest.data(), logs.data()};
+        if (n * classes != 0) MatrixRows<D>::template results<softmax_rule>(exec, n, classes, r.data(), softmax, keep);
+        MatrixRows<D>::soft_losses(exec, n, classes, r.data(), r.labels.data(), greatest.data(), logs.data(), to);
+    }
+
+    template <class T, id_type I, class D>
+    static void gradient(D const& exec, std::size_t n, std::size_t classes, T const* softmax, I const* label,
+                         LossGrads<T> const& grads, T* to) {
+        MatrixRows<D>::label_grad(exec, n, classes, softmax, label, grads, to);
+    }
+    template <class T, class D>
+    static void gradient(D const& exec, std::size_t n, std::size_t classes, T const* softmax, sum_t<T> const* label,
+                         LossGrads<T> const& grads, T* to) {
+        MatrixRows<D>::soft_label_grad(exec, n, classes, softmax, label, grads, to);
     }
 };
 
 }  // namespace detail
 
 /// log(Σ exp(x - max)) - (x[i, label[i]] - max) for every row i, or the mean or sum of these, and the softmax, which
-/// the gradient needs. The axis of the classes, rows to ignore, weights and the mean are those of cross_entropy_of_probabilities; an
-/// ignored row has a gradient of 0, whatever its elements are. Computed in dtype<T>::sum; user-defined types need `exp`
-/// and `log` that ADL finds. The loss is finite if the differences of the elements of a row are. Row sums are formed in
-/// 16 interleaved partial sums, sums of losses as in cross_entropy_of_probabilities. The precision of the loss on Cuda is that of its
-/// `log`. Goodfellow et al.: Deep Learning, 2016, sections 4.1 and 6.2.2.
+/// the gradient needs. The axis of the classes, rows to ignore, weights and the mean are those of
+/// cross_entropy_of_probabilities; an ignored row has a gradient of 0, whatever its elements are. Labels that are
+/// probabilities make it Σ label · (log(Σ exp(x - max)) - (x - max)); a term is 0 where its label is 0. Computed in
+/// dtype<T>::sum; user-defined types need `exp` and `log` that ADL finds. The loss is finite if the differences of the
+/// elements of a row are. Row sums are formed in 16 interleaved partial sums, sums of losses as in
+/// cross_entropy_of_probabilities. Goodfellow et al.: Deep Learning, 2016, sections 4.1 and 6.2.2.
 ///     auto [loss, saved] = cross_entropy(x, label, {.ignore_index = -100, .weights = {1, 1, 4}});
-/// shapes   x [n, classes], label [n] of int32 or int64 -> the loss [1], or [n] without reduction, and the softmax
-///          [n, classes]; or x [...] with classes along the axis, label [...] without that axis
+/// shapes   x [...] with classes along the axis, such as [n, classes]; label of int32 or int64 [...] without that axis,
+///          or the same as x -> the loss [1], or [...] without the axis without reduction, and the softmax, like x
 /// errors   as cross_entropy_of_probabilities
-/// cost     as softmax along the axis
-template <class T, id_type I, device D>
-std::tuple<Tensor<T, D>, Tensor<T, D>> cross_entropy(D const& exec, Tensor<T, D> const& x, Tensor<I, D> const& label,
-                                                     CrossEntropyOptions const& options = {}) {
-    using S = detail::sum_t<T>;
+/// cost     as softmax along the axis; of probabilities one more read of x and of label
+template <class T, class L, device D>
+requires(id_type<L> || std::same_as<L, T>) std::tuple<Tensor<T, D>, Tensor<T, D>> cross_entropy(
+    D const& exec, Tensor<T, D> const& x, Tensor<L, D> const& label, CrossEntropyOptions const& options = {}) {
     static_assert(floating_element<T>, "rowan::cross_entropy: x must have a floating-point type: convert it");
-    detail::ClassRows<T, D> const c("x", x, options.axis.value_or(-1), 2);
-    c.check_labels(label);
-    detail::check_weights(options, c.classes);
-    detail::ElementLoops<D>::check(exec, x, label);
-    detail::KeptLabels<I, D> const kept(exec, label, c.classes, options);
-    auto const rows = c.rows(exec, x);
-    auto softmax = c.template new_rows<T>(exec);
-    auto losses = detail::ElementLoops<D>::template scratch<S>(exec, c.n);
-    detail::SoftmaxLoss<T, I> const loss{rows.data(), kept.label(), losses.data(), c.classes, kept.kept()};
-    if (c.n != 0) detail::MatrixRows<D>::softmax(exec, c.n, c.classes, rows.data(), softmax.data(), loss);
-    return {detail::reduce(exec, options, c, losses, kept.total()), c.back(exec, std::move(softmax))};
-}
-
-/// The same for labels that are probabilities: Σ label · (log(Σ exp(x - max)) - (x - max)) for every row; a term is 0
-/// where its label is 0. With weights, each term is multiplied by that of its class; the mean divides by the number of
-/// rows, as in PyTorch.
-/// shapes   x [...] with classes along the axis, label the same -> the loss [1], or [...] without the axis without
-///          reduction, and the softmax, like x
-/// errors   as cross_entropy_of_probabilities
-/// cost     as softmax along the axis, and one more read of x and of label
-template <class T, device D>
-std::tuple<Tensor<T, D>, Tensor<T, D>> cross_entropy(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& label,
-                                                     CrossEntropyOptions const& options = {}) {
-    using S = detail::sum_t<T>;
-    static_assert(floating_element<T>,
-                  "rowan::cross_entropy: x and label must have a floating-point type: convert them");
-    detail::ClassRows<T, D> const c("x", x, options.axis.value_or(-1), 2);
-    detail::check_soft_labels(x, label, c, options);
-    detail::ElementLoops<D>::check(exec, x, label);
-    detail::SoftLabels<T, D> const shares(exec, label, c, options);
-    auto const rows = c.rows(exec, x);
-    auto softmax = c.template new_rows<T>(exec);
-    auto losses = detail::ElementLoops<D>::template scratch<S>(exec, c.n);
-    auto greatest = detail::ElementLoops<D>::template scratch<S>(exec, c.n);
-    auto logs = detail::ElementLoops<D>::template scratch<S>(exec, c.n);
-    detail::KeepLogTotal<S> const keep{greatest.data(), logs.data()};
-    if (x.size() != 0) detail::MatrixRows<D>::softmax(exec, c.n, c.classes, rows.data(), softmax.data(), keep);
-    detail::MatrixRows<D>::soft_losses(exec, c.n, c.classes, rows.data(), shares.data(), greatest.data(), logs.data(),
-                                       losses.data());
-    return {detail::reduce(exec, options, c, losses), c.back(exec, std::move(softmax))};
+    detail::LabelledRows<T, L, D> const r(exec, "x", x, label, options);
+    auto softmax = r.c.template new_rows<T>(exec);
+    auto losses = detail::ElementLoops<D>::template scratch<detail::sum_t<T>>(exec, r.c.n);
+    detail::of_logits::losses(exec, r, softmax.data(), losses.data());
+    return {r.reduced(exec, options.reduction, losses), r.c.back(exec, std::move(softmax))};
 }
 
 /// The gradient of x from the softmax: (softmax - 1) · out_grad at the label, softmax · out_grad elsewhere, times the
-/// weight; divided as the mean is; 0 in rows that are ignored.
+/// weight, and 0 in rows that are ignored; or (softmax · Σ label - label) · out_grad, where the labels are multiplied by
+/// the weights. Divided as the mean is. The labels have no gradient, as in Paddle.
 /// shapes   softmax and label as in cross_entropy, out_grad like the loss -> that of softmax
 /// errors   as cross_entropy_of_probabilities; ShapeError if out_grad has another shape
-/// cost     one read of the softmax and one write of the result; transposes if the axis is not the last one
-template <class T, id_type I, device D>
-Tensor<T, D> cross_entropy_grad(D const& exec, Tensor<T, D> const& softmax, Tensor<I, D> const& label,
-                                Tensor<T, D> const& out_grad, CrossEntropyOptions const& options = {}) {
+/// cost     one read of the softmax, two of labels that are probabilities, and one write of the result; transposes if the
+///          axis is not the last one
+template <class T, class L, device D>
+requires(id_type<L> || std::same_as<L, T>) Tensor<T, D> cross_entropy_grad(D const& exec, Tensor<T, D> const& softmax,
+                                                                           Tensor<L, D> const& label,
+                                                                           Tensor<T, D> const& out_grad,
+                                                                           CrossEntropyOptions const& options = {}) {
     static_assert(floating_element<T>, "rowan::cross_entropy_grad: softmax must have a floating-point type");
-    detail::ClassRows<T, D> const c("softmax", softmax, options.axis.value_or(-1), 2);
-    c.check_labels(label);
-    detail::check_weights(options, c.classes);
-    detail::ElementLoops<D>::check(exec, softmax, label, out_grad);
-    detail::KeptLabels<I, D> const kept(exec, label, c.classes, options);
-    detail::check_reduced("out_grad", out_grad, options.reduction, c);
-    auto const rows = c.rows(exec, softmax);
-    auto x_grad = c.template new_rows<T>(exec);
-    detail::LossGrads<T> const grads{out_grad.data(), options.reduction, c.n, kept.kept()};
-    detail::MatrixRows<D>::label_grad(exec, c.n, c.classes, rows.data(), kept.label(), grads, x_grad.data());
-    return c.back(exec, std::move(x_grad));
-}
-
-/// The gradient of x: (softmax · Σ label - label) · out_grad, where the labels are multiplied by the weights; divided by
-/// the number of rows for Reduction::mean. The labels have no gradient, as in Paddle.
-/// shapes   softmax and label as in cross_entropy, out_grad like the loss -> that of softmax
-/// errors   as cross_entropy_of_probabilities; ShapeError if out_grad has another shape
-/// cost     one read of the softmax, two of label, and one write of the result; transposes if the axis is not the last
-///          one
-template <class T, device D>
-Tensor<T, D> cross_entropy_grad(D const& exec, Tensor<T, D> const& softmax, Tensor<T, D> const& label,
-                                Tensor<T, D> const& out_grad, CrossEntropyOptions const& options = {}) {
-    static_assert(floating_element<T>, "rowan::cross_entropy_grad: softmax must have a floating-point type");
-    detail::ClassRows<T, D> const c("softmax", softmax, options.axis.value_or(-1), 2);
-    detail::check_soft_labels(softmax, label, c, options);
-    detail::check_reduced("out_grad", out_grad, options.reduction, c);
-    detail::ElementLoops<D>::check(exec, softmax, label, out_grad);
-    detail::SoftLabels<T, D> const shares(exec, label, c, options);
-    auto const rows = c.rows(exec, softmax);
-    auto x_grad = c.template new_rows<T>(exec);
-    detail::LossGrads<T> const grads{out_grad.data(), options.reduction, c.n};
-    detail::MatrixRows<D>::soft_label_grad(exec, c.n, c.classes, rows.data(), shares.data(), grads, x_grad.data());
-    return c.back(exec, std::move(x_grad));
+    return detail::label_gradient<detail::of_logits>(exec, "softmax", softmax, label, out_grad, options);
 }
 
 template <class T, class L, class Device>

@@ -5,10 +5,9 @@
 #include <rowan/core/ids.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
-#include <rowan/detail/functions.hpp>
 #include <rowan/detail/lanes.hpp>
-#include <rowan/op/detail/class_rows.hpp>
-#include <rowan/op/detail/kept_labels.hpp>
+#include <rowan/detail/logarithm.hpp>
+#include <rowan/op/detail/class_labels.hpp>
 #include <rowan/op/detail/matrix_rows.hpp>
 #include <rowan/op/detail/reduction.hpp>
 #include <rowan/op/infer.hpp>
@@ -25,26 +24,32 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// losses[row] = -log(x[row, label[row]]), times the weight of the row if some are weighed
+/// losses[row] = x[row, label[row]], or 1 if the row does not count
 template <class T, class I>
-struct LabelLoss {
+struct ProbabilityOfLabel {
     T const* x;
     I const* label;
+    double const* kept;
     sum_t<T>* losses;
     std::size_t classes;
-    double const* kept;
 
     ROWAN_NO_EXEC_CHECK
     ROWAN_HD void operator()(std::size_t row) const {
         using S = sum_t<T>;
-        T const* const p = x + row * classes + static_cast<std::size_t>(label[row]);
-        S loss = constant<S>(0.0);
-        if (kept == nullptr || kept[row] != 0) loss = loss - log_of(load<S>(p));
-        losses[row] = kept == nullptr ? loss : product(constant<S>(kept[row]), loss);
+        bool const counts = kept == nullptr || kept[row] != 0;
+        losses[row] = counts ? load<S>(x + row * classes + static_cast<std::size_t>(label[row])) : constant<S>(1.0);
     }
 };
 
-/// Its gradient at the label: -grad / x.
+/// -log(p), or that times a weight
+struct negative_logarithm {
+    ROWAN_FORMULA V operator()(V const& p) const { return constant<V>(0.0) - logarithm(p); }
+    ROWAN_FORMULA V operator()(V const& p, V const& weight) const {
+        return product(weight, V(constant<V>(0.0) - logarithm(p)));
+    }
+};
+
+/// The gradient of a loss, at the label: -grad / x.
 template <class T, class I>
 struct LabelLossGrad {
     T const* x;
@@ -70,21 +75,7 @@ ROWAN_HD_INLINE bool is_zero(S const& x) {
     return !(x < zero) && !(x > zero) && !(x != x);
 }
 
-/// label · log(x), or 0 where the label is 0.
-template <class T>
-struct SoftLabelTerm {
-    T const* x;
-    sum_t<T> const* label;
-
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD sum_t<T> operator()(std::size_t at) const {
-        using S = sum_t<T>;
-        S const share = label[at];
-        return is_zero(share) ? constant<S>(0.0) : product(share, log_of(load<S>(x + at)));
-    }
-};
-
-/// The gradient of the loss, the negative sum of these terms: -grad · label / x, or 0 where the label is 0.
+/// The gradient of the loss, the negative sum of weighed_logarithm: -grad · label / x, or 0 where the label is 0.
 template <class T>
 struct SoftLabelGrad {
     T const* x;
@@ -105,108 +96,78 @@ struct SoftLabelGrad {
     }
 };
 
+/// Losses of n rows of probabilities, and their gradients, for labels that are numbers or probabilities.
+struct of_probabilities {
+    template <class T, id_type I, class D>
+    static void losses(D const& exec, LabelledRows<T, I, D> const& r, sum_t<T>* to) {
+        using S = sum_t<T>;
+        double const* const kept = r.labels.kept();
+        std::size_t const n = r.c.n;
+        ElementLoops<D>::each(exec, n, 1, ProbabilityOfLabel<T, I>{r.data(), r.labels.data(), kept, to, r.c.classes});
+        S const* const p = to;
+        kept == nullptr ? ElementLoops<D>::template zip<S>(exec, n, negative_logarithm{}, to, p)
+                        : ElementLoops<D>::template zip<S>(exec, n, negative_logarithm{}, to, p, kept);
+    }
+    template <class T, class D>
+    static void losses(D const& exec, LabelledRows<T, T, D> const& r, sum_t<T>* to) {
+        MatrixRows<D>::soft_probability_losses(exec, r.c.n, r.c.classes, r.data(), r.labels.data(), to);
+    }
+
+    template <class T, id_type I, class D>
+    static void gradient(D const& exec, std::size_t n, std::size_t classes, T const* x, I const* label,
+                         LossGrads<T> const& grads, T* to) {
+        ElementLoops<D>::zero_rows(exec, n, classes, to, LabelLossGrad<T, I>{x, label, grads, to, classes});
+    }
+    template <class T, class D>
+    static void gradient(D const& exec, std::size_t n, std::size_t classes, T const* x, sum_t<T> const* label,
+                         LossGrads<T> const& grads, T* to) {
+        ElementLoops<D>::each_element(exec, n, classes, SoftLabelGrad<T>{x, label, grads, to, classes});
+    }
+};
+
 }  // namespace detail
 
-/// -log(x[i, label[i]]) for every row i, or the mean or sum of these, computed in dtype<T>::sum; `log` is std::log or
-/// found by ADL. The classes are along options.axis, by default the last one; a row is the elements along it. Rows whose
+/// -log(x[i, label[i]]) for every row i, or the mean or sum of these, computed in dtype<T>::sum; user-defined types
+/// need a `log` that ADL finds. The classes are along options.axis, by default the last one; a row is the elements along it. Rows whose
 /// label is options.ignore_index, which may be any number, have a loss and a gradient of 0. With options.weights, a
 /// row's loss is multiplied by the weight of its label. The mean divides by the number of rows that count, or by the sum
 /// of their weights, as in PyTorch, except that the mean is 0 if this is 0. Sums are formed in blocks of 4096 elements,
 /// each in 16 interleaved partial sums, and the block sums are added in the same way. A probability of 0 has an infinite
-/// loss; cross_entropy avoids this. The precision on Cuda is that of its `log`. Goodfellow et al.: Deep
+/// loss; cross_entropy avoids this. Goodfellow et al.: Deep
 /// Learning, 2016, section 6.2.2.
-/// shapes   x [n, classes] of probabilities, label [n] of int32 or int64 -> [1], or [n] without reduction; or x [...]
-///          with classes along the axis, label [...] without that axis -> [1], or that of label without reduction
+/// Labels that are probabilities make it -Σ label · log(x) for every row; a term is 0 where its label is 0. With weights,
+/// each term is then multiplied by that of its class, and the mean divides by the number of rows, as in PyTorch.
+/// shapes   x [...] of probabilities with classes along the axis, such as [n, classes]; label of int32 or int64 [...]
+///          without that axis, or the same as x -> [1], or [...] without the axis without reduction
 /// errors   ShapeError if x has a rank below 2, label has another shape, or there is not one weight for each class;
-///          IndexError if the axis is not in [-rank, rank); IndexError if a label is not in [0, classes) and not
-///          ignore_index, or if there are rows, but no classes
-/// cost     O(n); x is transposed if the axis is not the last one; the same bits for any number of threads
-template <class T, id_type I, device D>
-Tensor<T, D> cross_entropy_of_probabilities(D const& exec, Tensor<T, D> const& x, Tensor<I, D> const& label,
-                                            CrossEntropyOptions const& options = {}) {
-    using S = detail::sum_t<T>;
+///          IndexError if the axis is not in [-rank, rank), a label is not in [0, classes) and not ignore_index, or there
+///          are rows, but no classes; ValueError if there are probabilities and an ignore_index
+/// cost     O(n), or one read of both; x is transposed if the axis is not the last one; the same bits for any number of
+///          threads
+template <class T, class L, device D>
+requires(id_type<L> || std::same_as<L, T>) Tensor<T, D> cross_entropy_of_probabilities(
+    D const& exec, Tensor<T, D> const& x, Tensor<L, D> const& label, CrossEntropyOptions const& options = {}) {
     static_assert(floating_element<T>,
                   "rowan::cross_entropy_of_probabilities: x must have a floating-point type: convert it");
-    detail::ClassRows<T, D> const c("x", x, options.axis.value_or(-1), 2);
-    c.check_labels(label);
-    detail::check_weights(options, c.classes);
-    detail::ElementLoops<D>::check(exec, x, label);
-    detail::KeptLabels<I, D> const kept(exec, label, c.classes, options);
-    auto const rows = c.rows(exec, x);
-    auto losses = detail::ElementLoops<D>::template scratch<S>(exec, c.n);
-    detail::ElementLoops<D>::each(
-        exec, c.n, 1, detail::LabelLoss<T, I>{rows.data(), kept.label(), losses.data(), c.classes, kept.kept()});
-    return detail::reduce(exec, options, c, losses, kept.total());
+    detail::LabelledRows<T, L, D> const r(exec, "x", x, label, options);
+    auto losses = detail::ElementLoops<D>::template scratch<detail::sum_t<T>>(exec, r.c.n);
+    detail::of_probabilities::losses(exec, r, losses.data());
+    return r.reduced(exec, options.reduction, losses);
 }
 
-/// The same for labels that are probabilities: -Σ label · log(x) for every row; a term is 0 where its label is 0. With
-/// weights, each term is multiplied by that of its class; the mean divides by the number of rows, as in PyTorch.
-/// shapes   x [...] with classes along the axis, label the same -> [1], or [...] without the axis without reduction
-/// errors   ShapeError if x has a rank below 2, label has another shape, or there is not one weight for each class;
-///          IndexError if the axis is not in [-rank, rank), or there is an ignore_index
-/// cost     one read of both, which are transposed if the axis is not the last one; the same bits for any number of
-///          threads
-template <class T, device D>
-Tensor<T, D> cross_entropy_of_probabilities(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& label,
-                                            CrossEntropyOptions const& options = {}) {
-    using S = detail::sum_t<T>;
-    static_assert(floating_element<T>,
-                  "rowan::cross_entropy_of_probabilities: x and label must have a floating-point type: convert them");
-    detail::ClassRows<T, D> const c("x", x, options.axis.value_or(-1), 2);
-    detail::check_soft_labels(x, label, c, options);
-    detail::ElementLoops<D>::check(exec, x, label);
-    detail::SoftLabels<T, D> const shares(exec, label, c, options);
-    auto const rows = c.rows(exec, x);
-    auto losses = detail::ElementLoops<D>::template scratch<S>(exec, c.n);
-    detail::SoftLabelTerm<T> const term{rows.data(), shares.data()};
-    detail::MatrixRows<D>::template negative_sums<S>(exec, c.n, c.classes, term, losses.data());
-    return detail::reduce(exec, options, c, losses);
-}
-
-/// The gradient of x: -out_grad / x at the label, times the weight, and 0 elsewhere; divided as the mean is.
+/// The gradient of x: -out_grad / x at the label and 0 elsewhere, or -out_grad · label / x, 0 where the label is 0; times
+/// the weights; divided as the mean is. The labels have no gradient.
 /// shapes   x and label as in cross_entropy_of_probabilities, out_grad like its result -> that of x
 /// errors   as cross_entropy_of_probabilities; ShapeError if out_grad has another shape
 /// cost     one write of the result; transposes as in cross_entropy_of_probabilities
-template <class T, id_type I, device D>
-Tensor<T, D> cross_entropy_of_probabilities_grad(D const& exec, Tensor<T, D> const& x, Tensor<I, D> const& label,
-                                                 Tensor<T, D> const& out_grad,
-                                                 CrossEntropyOptions const& options = {}) {
+template <class T, class L, device D>
+requires(id_type<L> ||
+         std::same_as<L, T>) Tensor<T, D> cross_entropy_of_probabilities_grad(D const& exec, Tensor<T, D> const& x,
+                                                                              Tensor<L, D> const& label,
+                                                                              Tensor<T, D> const& out_grad,
+                                                                              CrossEntropyOptions const& options = {}) {
     static_assert(floating_element<T>, "rowan::cross_entropy_of_probabilities_grad: x must have a floating-point type");
-    detail::ClassRows<T, D> const c("x", x, options.axis.value_or(-1), 2);
-    c.check_labels(label);
-    detail::check_weights(options, c.classes);
-    detail::ElementLoops<D>::check(exec, x, label, out_grad);
-    detail::KeptLabels<I, D> const kept(exec, label, c.classes, options);
-    detail::check_reduced("out_grad", out_grad, options.reduction, c);
-    auto const rows = c.rows(exec, x);
-    auto x_grad = c.template new_rows<T>(exec);
-    detail::LossGrads<T> const grads{out_grad.data(), options.reduction, c.n, kept.kept()};
-    detail::LabelLossGrad<T, I> const at_label{rows.data(), kept.label(), grads, x_grad.data(), c.classes};
-    detail::ElementLoops<D>::zero_rows(exec, c.n, c.classes, x_grad.data(), at_label);
-    return c.back(exec, std::move(x_grad));
-}
-
-/// The gradient of x: -out_grad · label / x, times the weights, or 0 where the label is 0; divided by the number of rows
-/// for Reduction::mean. The labels have no gradient.
-/// shapes   x and label as in cross_entropy_of_probabilities, out_grad like its result -> that of x
-/// errors   as cross_entropy_of_probabilities; ShapeError if out_grad has another shape
-/// cost     one read of both and one write of the result; transposes as in cross_entropy_of_probabilities
-template <class T, device D>
-Tensor<T, D> cross_entropy_of_probabilities_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& label,
-                                                 Tensor<T, D> const& out_grad,
-                                                 CrossEntropyOptions const& options = {}) {
-    static_assert(floating_element<T>, "rowan::cross_entropy_of_probabilities_grad: x must have a floating-point type");
-    detail::ClassRows<T, D> const c("x", x, options.axis.value_or(-1), 2);
-    detail::check_soft_labels(x, label, c, options);
-    detail::check_reduced("out_grad", out_grad, options.reduction, c);
-    detail::ElementLoops<D>::check(exec, x, label, out_grad);
-    detail::SoftLabels<T, D> const shares(exec, label, c, options);
-    auto const rows = c.rows(exec, x);
-    auto x_grad = c.template new_rows<T>(exec);
-    detail::LossGrads<T> const grads{out_grad.data(), options.reduction, c.n};
-    detail::ElementLoops<D>::each_element(
-        exec, c.n, c.classes, detail::SoftLabelGrad<T>{rows.data(), shares.data(), grads, x_grad.data(), c.classes});
-    return c.back(exec, std::move(x_grad));
+    return detail::label_gradient<detail::of_probabilities>(exec, "x", x, label, out_grad, options);
 }
 
 template <class T, class L, class Device>

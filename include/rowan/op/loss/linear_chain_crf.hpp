@@ -122,28 +122,13 @@ std::tuple<LoDTensor<T, Device>, Tensor<T, Device>> linear_chain_crf_grad(LoDTen
     return linear_chain_crf_grad(emission.device(), emission, transition, label, out_grad);
 }
 
-struct linear_chain_crf_grad_op
-    : operator_of<slots<slot::x, slot::w, slot::label, grad_of<slot::out>>, slots<grad_of<slot::x>, grad_of<slot::w>>> {
-    static constexpr std::string_view name = "linear_chain_crf_grad";
-
-    static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& w, VarSpec const&, VarSpec const&) {
-        return {x, w};
-    }
-
-    template <class T, id_type I, class D>
-    static std::tuple<LoDTensor<T, D>, Tensor<T, D>> run(D exec, LoDTensor<T, D> const& x, Tensor<T, D> const& w,
-                                                         Tensor<I, D> const& label, LoDTensor<T, D> const& out_grad) {
-        return linear_chain_crf_grad(exec, x, w, label, out_grad.value());
-    }
-};
-
 /// See linear_chain_crf. The slots are the emissions x, the transitions w, and the labels.
 struct linear_chain_crf_op : detail::builtin_op<slots<slot::x, slot::w, slot::label>, slots<slot::out>> {
     static constexpr std::string_view name = "linear_chain_crf";
     static constexpr std::string_view brief =
         "The negative log-likelihood of the labels of each sequence; transition is [tags + 2, tags].";
-    using grad = grad_rule<linear_chain_crf_grad_op, uses<slot::x, slot::w, slot::label, grad_of<slot::out>>,
-                           makes<grad_of<slot::x>, grad_of<slot::w>>>;
+    using grad = gradient<linear_chain_crf_op, uses<slot::x, slot::w, slot::label, grad_of<slot::out>>,
+                          makes<grad_of<slot::x>, grad_of<slot::w>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& w, VarSpec const& label) {
         VarSpec out = detail::crf_spec(x, w);
@@ -156,6 +141,13 @@ struct linear_chain_crf_op : detail::builtin_op<slots<slot::x, slot::w, slot::la
     template <class T, id_type I, class D>
     static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, Tensor<T, D> const& w, Tensor<I, D> const& label) {
         return linear_chain_crf(exec, x, w, label);
+    }
+
+    template <class T, id_type I, class D>
+    static std::tuple<LoDTensor<T, D>, Tensor<T, D>> backward(D exec, LoDTensor<T, D> const& x, Tensor<T, D> const& w,
+                                                              Tensor<I, D> const& label,
+                                                              LoDTensor<T, D> const& out_grad) {
+        return linear_chain_crf_grad(exec, x, w, label, out_grad.value());
     }
 };
 

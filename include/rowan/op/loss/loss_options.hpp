@@ -1,8 +1,8 @@
 // rowan/op/loss/loss_options.hpp: the settings of element-wise losses.
 #pragma once
 
+#include <rowan/core/fields.hpp>
 #include <rowan/op/detail/reduction.hpp>
-#include <rowan/op/fields.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -15,12 +15,7 @@ struct BinaryCrossEntropyOptions {
     Reduction reduction = Reduction::mean;  ///< applied to the losses of the elements
     /// elements with this label do not count: their loss and gradient are 0, and the mean is that of the others
     std::optional<std::int64_t> ignore_index = {};
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"reduction", &BinaryCrossEntropyOptions::reduction},
-                     field{"ignore_index", &BinaryCrossEntropyOptions::ignore_index});
-    }
+    ROWAN_OPTIONS(BinaryCrossEntropyOptions, reduction, ignore_index)
 };
 
 /// The settings of losses that have no others.
@@ -29,11 +24,7 @@ struct LossOptions {
 
     /// Those of losses that can also ignore labels, which these options do not.
     operator BinaryCrossEntropyOptions() const { return {.reduction = reduction}; }
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"reduction", &LossOptions::reduction});
-    }
+    ROWAN_OPTIONS(LossOptions, reduction)
 };
 
 /// The settings of cross_entropy_of_probabilities and cross_entropy.
@@ -42,58 +33,35 @@ struct CrossEntropyOptions {
     std::optional<std::int64_t> ignore_index = {};  ///< rows with this label do not count
     std::optional<std::int64_t> axis = {};          ///< the axis of the classes; default the last one
     std::vector<double> weights = {};               ///< a factor of the losses for each class; empty: all are 1
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"reduction", &CrossEntropyOptions::reduction},
-                     field{"ignore_index", &CrossEntropyOptions::ignore_index},
-                     field{"axis", &CrossEntropyOptions::axis}, field{"weights", &CrossEntropyOptions::weights});
-    }
+    ROWAN_OPTIONS(CrossEntropyOptions, reduction, ignore_index, axis, weights)
 };
 
 /// The settings of huber.
 struct HuberOptions {
     double delta = 1;                       ///< the distance at which the loss becomes linear, above 0
     Reduction reduction = Reduction::mean;  ///< applied to the losses of the elements
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"delta", &HuberOptions::delta}, field{"reduction", &HuberOptions::reduction});
-    }
+    ROWAN_OPTIONS(HuberOptions, delta, reduction)
 };
 
 /// The settings of smooth_l1.
 struct SmoothL1Options {
     double beta = 1;  ///< the distance at which the loss becomes linear, at least 0; Paddle's 1 / sigma²
     Reduction reduction = Reduction::mean;  ///< applied to the losses of the elements
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"beta", &SmoothL1Options::beta}, field{"reduction", &SmoothL1Options::reduction});
-    }
+    ROWAN_OPTIONS(SmoothL1Options, beta, reduction)
 };
 
 /// The settings of binary_cross_entropy_with_epsilon.
 struct BinaryCrossEntropyWithEpsilonOptions {
     double epsilon = 1e-4;                  ///< added to probabilities, at least 0
     Reduction reduction = Reduction::mean;  ///< applied to the losses of the elements
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"epsilon", &BinaryCrossEntropyWithEpsilonOptions::epsilon},
-                     field{"reduction", &BinaryCrossEntropyWithEpsilonOptions::reduction});
-    }
+    ROWAN_OPTIONS(BinaryCrossEntropyWithEpsilonOptions, epsilon, reduction)
 };
 
 /// The settings of margin_ranking and cosine_embedding.
 struct MarginOptions {
     double margin = 0;  ///< of margin_ranking: where the loss ends; of the other one: where it begins
     Reduction reduction = Reduction::mean;  ///< applied to the losses of the elements
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"margin", &MarginOptions::margin}, field{"reduction", &MarginOptions::reduction});
-    }
+    ROWAN_OPTIONS(MarginOptions, margin, reduction)
 };
 
 }  // namespace rowan::inline v0

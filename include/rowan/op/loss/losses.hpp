@@ -10,23 +10,6 @@ namespace rowan::inline v0 {
 // Losses are computed in dtype<T>::sum, with vector functions of rowan for exp and log: all devices and any number of
 // threads return the same bits. Sums are formed as in cross_entropy_of_probabilities, in temporary memory for x.size() numbers.
 
-/// (x - y)²: the mean over all elements, or by options.reduction their sum or all of them. mse with any reduction.
-/// shapes   x and y [...] -> [1], or [...] without reduction
-/// errors   ShapeError if the shapes differ
-/// cost     one read of both
-template <class T, device D>
-Tensor<T, D> squared_error(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
-                           LossOptions const& options = {}) {
-    return detail::pointwise_loss<detail::squared_error_formula>(exec, x, y, options);
-}
-template <class T, class Device>
-Tensor<T, Device> squared_error(Tensor<T, Device> const& x, Tensor<T, Device> const& y,
-                                LossOptions const& options = {}) {
-    return squared_error(x.device(), x, y, options);
-}
-
-using squared_error_op = pointwise_loss_op<detail::squared_error_formula>;  ///< See squared_error.
-
 /// (x - y)² / 2 where |x - y| <= delta, else delta · (|x - y| - delta / 2): the mean over all elements, or by
 /// options.reduction their sum or all of them. Huber 1964.
 /// shapes   x and y [...] -> [1], or [...] without reduction

@@ -1,4 +1,4 @@
-// rowan/op/loss/mse.hpp: mse, the mean squared error.
+// rowan/op/loss/mse.hpp: mse, the squared error and its mean.
 #pragma once
 
 #include <rowan/core/device.hpp>
@@ -7,6 +7,7 @@
 #include <rowan/detail/lanes.hpp>
 #include <rowan/op/detail/reduction.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/loss/loss_options.hpp>
 #include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
 
@@ -19,7 +20,7 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// Twice the gradient of the mean.
+/// Twice the gradient of the reduced loss.
 template <class T>
 struct MseFactor {
     LossGrads<T> grads;
@@ -33,89 +34,108 @@ template <class Factor>
 struct times_difference {
     Factor factor;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& a, V const& b) const {
-        return product(V(a - b), V(factor()));
+    ROWAN_FORMULA V operator()(V const& a, V const& b) const { return product(V(a - b), V(factor())); }
+};
+
+/// (a - b) · 2 g
+struct difference_times {
+    ROWAN_FORMULA V operator()(V const& a, V const& b, V const& g) const {
+        return product(V(a - b), product(constant<V>(2.0), g));
     }
 };
 
 }  // namespace detail
 
-/// The mean of (x - y)² over all elements, computed in dtype<T>::sum; 0 if there are none. Sums are formed in blocks of
-/// 4096 elements, each in 16 interleaved partial sums, and the block sums are added in the same way.
-/// shapes   x [...], y [...] -> [1]
+/// (x - y)², computed in dtype<T>::sum: the mean over all elements, or by options.reduction their sum or all of them. The
+/// mean of no elements is 0. Sums are formed in blocks of 4096 elements, each in 16 interleaved partial sums, and the
+/// block sums are added in the same way.
+/// shapes   x [...], y [...] -> [1], or [...] without reduction
 /// errors   ShapeError if the shapes differ
 /// cost     one read of both; the same bits for any number of threads
 template <class T, device D>
-Tensor<T, D> mse(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+Tensor<T, D> mse(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y, LossOptions const& options = {}) {
     static_assert(floating_element<T>, "rowan::mse: x and y must have a floating-point type: convert them");
     detail::check_same_shape("y", y, x);
+    if (options.reduction == Reduction::none)
+        return detail::zip_elements<detail::sum_t<T>>(exec, detail::squared_difference{}, x, y);
     detail::ElementLoops<D>::check(exec, x, y);
     auto out = detail::new_tensor<T>(exec, {1});
-    detail::Totals<D>::mean_square(exec, x.size(), x.data(), y.data(), out.data());
+    detail::Totals<D>::of_squares(exec, x.size(), x.data(), y.data(), options.reduction == Reduction::mean, out.data());
     return out;
 }
 
-/// The gradients of x and of y: 2 · (x - y) · out_grad / size and its negative.
-/// shapes   x [...], y [...], out_grad [1] -> both [...]
+/// The gradients of x and of y: 2 · (x - y) · out_grad, divided by the size if the result is a mean, and its negative.
+/// shapes   x [...], y [...], out_grad [1], or [...] without reduction -> both [...]
 /// errors   ShapeError if the shapes do not match
 /// cost     two reads of both and two writes
 template <class T, device D>
 std::tuple<Tensor<T, D>, Tensor<T, D>> mse_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
-                                                Tensor<T, D> const& out_grad) {
+                                                Tensor<T, D> const& out_grad, LossOptions const& options = {}) {
     using S = detail::sum_t<T>;
     static_assert(floating_element<T>, "rowan::mse_grad: x and y must have a floating-point type");
     detail::check_same_shape("y", y, x);
-    detail::check_reduced("out_grad", out_grad, Reduction::mean, 1);
+    if (options.reduction == Reduction::none) {
+        detail::check_same_shape("out_grad", out_grad, x);
+        detail::difference_times const formula{};
+        return {detail::zip_elements<S>(exec, formula, x, y, out_grad),
+                detail::zip_elements<S>(exec, formula, y, x, out_grad)};
+    }
+    detail::check_reduced("out_grad", out_grad, options.reduction, 1);
     detail::ElementLoops<D>::check(exec, out_grad);
     auto const factor =
-        detail::ElementLoops<D>::value_of(detail::MseFactor<T>{{out_grad.data(), Reduction::mean, x.size()}});
+        detail::ElementLoops<D>::value_of(detail::MseFactor<T>{{out_grad.data(), options.reduction, x.size()}});
     detail::times_difference<std::remove_const_t<decltype(factor)>> const formula{factor};
     return {detail::zip_elements<S>(exec, formula, x, y), detail::zip_elements<S>(exec, formula, y, x)};
 }
 
 template <class T, class Device>
-Tensor<T, Device> mse(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
-    return mse(x.device(), x, y);
+Tensor<T, Device> mse(Tensor<T, Device> const& x, Tensor<T, Device> const& y, LossOptions const& options = {}) {
+    return mse(x.device(), x, y, options);
 }
 template <class T, class Device>
 std::tuple<Tensor<T, Device>, Tensor<T, Device>> mse_grad(Tensor<T, Device> const& x, Tensor<T, Device> const& y,
-                                                          Tensor<T, Device> const& out_grad) {
-    return mse_grad(x.device(), x, y, out_grad);
+                                                          Tensor<T, Device> const& out_grad,
+                                                          LossOptions const& options = {}) {
+    return mse_grad(x.device(), x, y, out_grad, options);
 }
 
+struct mse_grad_op;
+
+/// See mse.
+struct mse_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>, LossOptions> {
+    static constexpr std::string_view name = "mse";
+    static constexpr std::string_view brief = "(x - y)².";
+    using grad =
+        grad_rule<mse_grad_op, slots<slot::x, slot::y, grad_of<slot::out>>, slots<grad_of<slot::x>, grad_of<slot::y>>>;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, LossOptions const& options = {}) {
+        VarSpec const all = spec::elementwise("mse: y", y, x);
+        if (options.reduction == Reduction::none) return all;
+        return {.type = VarType::LOD_TENSOR, .dtype = x.dtype, .dims = {1}, .lod_level = 0};
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y, LossOptions const& options = {}) {
+        return mse(exec, x, y, options);
+    }
+};
+
+/// See mse_grad.
 struct mse_grad_op
-    : operator_of<slots<slot::x, slot::y, grad_of<slot::out>>, slots<grad_of<slot::x>, grad_of<slot::y>>> {
+    : operator_of<slots<slot::x, slot::y, grad_of<slot::out>>, slots<grad_of<slot::x>, grad_of<slot::y>>, LossOptions> {
     static constexpr std::string_view name = "mse_grad";
 
-    static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& y, VarSpec const& out_grad) {
+    static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& y, VarSpec const& out_grad,
+                                                  LossOptions const& options = {}) {
         VarSpec const both = spec::elementwise("mse_grad: y", y, x);
-        spec::elementwise("mse_grad: out@GRAD", out_grad,
-                          {.type = VarType::LOD_TENSOR, .dtype = x.dtype, .dims = {1}, .lod_level = 0});
+        spec::elementwise("mse_grad: out@GRAD", out_grad, mse_op::infer(x, y, options));
         return {both, both};
     }
 
     template <class T, class D>
     static std::tuple<Tensor<T, D>, Tensor<T, D>> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
-                                                      Tensor<T, D> const& out_grad) {
-        return mse_grad(exec, x, y, out_grad);
-    }
-};
-
-struct mse_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>> {
-    static constexpr std::string_view name = "mse";
-    static constexpr std::string_view brief = "The mean of the squared differences.";
-    using grad = grad_rule<mse_grad_op>;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) {
-        spec::elementwise("mse: y", y, x);
-        return {.type = VarType::LOD_TENSOR, .dtype = x.dtype, .dims = {1}, .lod_level = 0};
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
-        return mse(exec, x, y);
+                                                      Tensor<T, D> const& out_grad, LossOptions const& options = {}) {
+        return mse_grad(exec, x, y, out_grad, options);
     }
 };
 

@@ -3,11 +3,11 @@
 
 #include <rowan/core/device.hpp>
 #include <rowan/core/error.hpp>
+#include <rowan/core/fields.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/arguments.hpp>
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/op/detail/cosine_rows.hpp>
-#include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
@@ -23,11 +23,7 @@ namespace rowan::inline v0 {
 /// The settings of cosine_similarity.
 struct CosineOptions {
     double epsilon = 1e-8;  ///< norms below it count as it, above 0
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"epsilon", &CosineOptions::epsilon});
-    }
+    ROWAN_OPTIONS(CosineOptions, epsilon)
 };
 
 namespace detail {
@@ -37,7 +33,7 @@ constexpr void check_cosine(CosineOptions const& options) {
     if (!(options.epsilon > 0)) throw ValueError("epsilon", options.epsilon, "a positive number");
 }
 
-/// The same, and epsilon must be positive in dtype<T>::sum too.
+/// Checks that epsilon is finite, and positive in dtype<T>::sum, too.
 template <class T>
 void check_cosine(CosineOptions const& options) {
     check_cosine(options);
@@ -48,11 +44,11 @@ void check_cosine(CosineOptions const& options) {
 }  // namespace detail
 
 /// x · y / (max(|x|, epsilon) · max(|y|, epsilon)) for the rows of x and y, as in PyTorch, and at most 1; computed in
-/// dtype<T>::sum. Row sums are formed in 16 interleaved partial sums. Right for all finite rows if this type is float or
-/// double: a row whose squares might overflow or vanish is scaled by a power of two.
+/// dtype<T>::sum. Row sums are formed in 16 interleaved partial sums. Right for all finite rows if this type is float
+/// or double: a row whose squares might overflow or vanish is scaled by a power of two.
 /// shapes   x [n, width], y [n, width] -> [n, 1]
-/// errors   ValueError if epsilon is not finite or, in dtype<T>::sum, not above 0; ShapeError if x is not a matrix or the
-///          shapes differ
+/// errors   ValueError if epsilon is not finite or, in dtype<T>::sum, not above 0; ShapeError if x is not a matrix or
+///          the shapes differ
 /// cost     two reads of both, and four more of rows that are scaled; the same bits for any number of threads
 template <class T, device D>
 Tensor<T, D> cosine_similarity(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <rowan/core/device.hpp>
+#include <rowan/core/fields.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/op/detail/batched_products.hpp>
 #include <rowan/op/detail/broadcast.hpp>
 #include <rowan/op/detail/matmul.hpp>
-#include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
@@ -21,12 +21,7 @@ namespace rowan::inline v0 {
 struct MatmulOptions {
     bool transpose_x = false;  ///< whether the matrices of x are transposed
     bool transpose_y = false;  ///< whether those of y are
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"transpose_x", &MatmulOptions::transpose_x},
-                     field{"transpose_y", &MatmulOptions::transpose_y});
-    }
+    ROWAN_OPTIONS(MatmulOptions, transpose_x, transpose_y)
 };
 
 /// The matrix product x · y, after transposing the operands whose flags are set, as in matmul(x, y, {.transpose_y = true}); of batches of matrices, the products of

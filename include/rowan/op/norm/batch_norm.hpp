@@ -2,13 +2,13 @@
 #pragma once
 
 #include <rowan/core/device.hpp>
+#include <rowan/core/fields.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
+#include <rowan/op/detail/matrix_sums.hpp>
 #include <rowan/op/detail/norm_formulas.hpp>
 #include <rowan/op/detail/reduction.hpp>
-#include <rowan/op/detail/row_passes.hpp>
 #include <rowan/op/elementwise/dropout.hpp>
-#include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
@@ -29,12 +29,7 @@ namespace rowan::inline v0 {
 struct BatchNormAttributes {
     double momentum = 0.9;  ///< the part of the moving mean and variance that a step keeps; PyTorch's is 1 - momentum
     double epsilon = 1e-5;  ///< added to the variance
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"momentum", &BatchNormAttributes::momentum},
-                     field{"epsilon", &BatchNormAttributes::epsilon});
-    }
+    ROWAN_OPTIONS(BatchNormAttributes, momentum, epsilon)
 };
 
 namespace detail {

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <rowan/core/device.hpp>
+#include <rowan/core/fields.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
+#include <rowan/op/detail/matrix_sums.hpp>
 #include <rowan/op/detail/norm_formulas.hpp>
-#include <rowan/op/detail/row_passes.hpp>
-#include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
@@ -25,11 +25,7 @@ namespace rowan::inline v0 {
 struct LayerNormOptions {
     std::int64_t begin_axis = -1;  ///< the first axis that is normalised, Paddle's begin_norm_axis; -1 is the last one
     double epsilon = 1e-5;         ///< added to the variance
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"begin_axis", &LayerNormOptions::begin_axis}, field{"epsilon", &LayerNormOptions::epsilon});
-    }
+    ROWAN_OPTIONS(LayerNormOptions, begin_axis, epsilon)
 };
 
 namespace detail {
@@ -93,7 +89,7 @@ Tensor<T, D> normalised_rows(D const& exec, Tensor<T, D> const& x, Tensor<T, D> 
     auto out = new_tensor<T>(exec, x.shape());
     auto numbers = ElementLoops<D>::template scratch<S>(exec, rows.n * 2);
     NormOfRows<T> const norm{x.data(), numbers.data(), 2, rows.width, options.epsilon};
-    RowPasses<D>::template run<S>(
+    MatrixSums<D>::template of_rows<S>(
         exec, rows.n, rows.width,
         ScaleAndShift<NormOfRows<T>, T>{norm, scale == nullptr ? nullptr : scale->data(),
                                         shift == nullptr ? nullptr : shift->data(), out.data()},
@@ -117,7 +113,11 @@ Tensor<T, D> layer_norm(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const
                         LayerNormOptions const& options = {}) {
     return detail::normalised_rows(exec, x, &scale, &shift, options);
 }
-/// The same without scale and shift.
+/// Normalises each row: (x - mean) / √(variance + epsilon), as layer_norm with scale and shift (Ba et al. 2016).
+/// shapes   x [n, ...] -> [n, ...]
+/// errors   ShapeError if the rank of x is below 2; ValueError if begin_axis is 0 or not an axis of x, or epsilon is
+///          negative or not finite
+/// cost     one read of x, which stays in the cache for the second and third pass over a row, and one write
 template <class T, device D>
 Tensor<T, D> layer_norm(D const& exec, Tensor<T, D> const& x, LayerNormOptions const& options = {}) {
     return detail::normalised_rows<T, D>(exec, x, nullptr, nullptr, options);
@@ -150,9 +150,9 @@ Tensor<T, D> layer_norm_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> 
     auto numbers = detail::ElementLoops<D>::template scratch<S>(exec, rows.n * 4);
     detail::NormOfRows<T> const norm{x.data(), numbers.data(), 4, rows.width, options.epsilon};
     detail::GradOfRows<T> const grad{norm, scale.data(), out_grad.data(), x_grad.data()};
-    detail::RowPasses<D>::template run<S>(exec, rows.n, rows.width, grad, detail::MeanOfRow<T>{norm},
-                                          detail::VarianceOfRow<T>{norm}, detail::MeanOfGrad<T>{grad},
-                                          detail::MeanOfGradByNorm<T>{grad});
+    detail::MatrixSums<D>::template of_rows<S>(exec, rows.n, rows.width, grad, detail::MeanOfRow<T>{norm},
+                                               detail::VarianceOfRow<T>{norm}, detail::MeanOfGrad<T>{grad},
+                                               detail::MeanOfGradByNorm<T>{grad});
     return x_grad;
 }
 
@@ -172,8 +172,8 @@ std::tuple<Tensor<T, D>, Tensor<T, D>> layer_norm_param_grad(D const& exec, Tens
     auto scale_grad = detail::new_tensor<T>(exec, rows.tail), shift_grad = detail::new_tensor<T>(exec, rows.tail);
     auto numbers = detail::ElementLoops<D>::template scratch<S>(exec, rows.n * 2);
     detail::NormOfRows<T> const norm{x.data(), numbers.data(), 2, rows.width, options.epsilon};
-    detail::RowPasses<D>::template run<S>(exec, rows.n, rows.width, detail::NoStep{}, detail::MeanOfRow<T>{norm},
-                                          detail::VarianceOfRow<T>{norm});
+    detail::MatrixSums<D>::template of_rows<S>(exec, rows.n, rows.width, detail::NoStep{}, detail::MeanOfRow<T>{norm},
+                                               detail::VarianceOfRow<T>{norm});
     detail::column_sums<S>(exec, rows.n, rows.width, detail::TimesNorm<detail::NormOfRows<T>, T>{norm, out_grad.data()},
                            scale_grad.data());
     detail::column_sums<S>(exec, rows.n, rows.width, detail::MatrixElement<T>{out_grad.data(), rows.width},

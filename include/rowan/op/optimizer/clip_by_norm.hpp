@@ -2,12 +2,12 @@
 #pragma once
 
 #include <rowan/core/device.hpp>
+#include <rowan/core/fields.hpp>
 #include <rowan/detail/arguments.hpp>
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/op/detail/concat_split.hpp>
 #include <rowan/op/detail/lists.hpp>
 #include <rowan/op/elementwise/scale.hpp>
-#include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
@@ -33,10 +33,7 @@ namespace rowan::inline v0 {
 struct ClipByNormOptions {
     double max_norm = 1;  ///< the maximum norm
 
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"max_norm", &ClipByNormOptions::max_norm});
-    }
+    ROWAN_OPTIONS(ClipByNormOptions, max_norm)
 };
 
 namespace detail {
@@ -63,7 +60,8 @@ inline NormFactor norm_factor(SquaredNorm const& squared, double max_norm) {
     return {whole, std::ldexp(ratio, half), std::ldexp(1.0, power - half)};
 }
 
-/// Whether x · factor is x · first · second, because the whole factor is not a normal number of the type of computation.
+/// Whether x · factor is x · first · second, because the whole factor is not a normal number of the type of
+/// computation.
 template <class S>
 bool in_two_steps(NormFactor const& factor) {
     if constexpr (is_machine_float<S>) return factor.whole < static_cast<double>(std::numeric_limits<S>::min());
@@ -109,9 +107,10 @@ private:
 
 }  // namespace detail
 
-/// Scales x to the Euclidean norm max_norm if its norm is greater. If the norm is not finite, the elements of the result
-/// are NaN or 0 by IEEE arithmetic. Right for all finite x of float, double and 16-bit types; of user-defined types where
-/// the squared norm is a normal number. Pascanu et al. 2013, On the difficulty of training recurrent neural networks.
+/// Scales x to the Euclidean norm max_norm if its norm is greater. If the norm is not finite, the elements of the
+/// result are NaN or 0 by IEEE arithmetic. Right for all finite x of float, double and 16-bit types; of user-defined
+/// types where the squared norm is a normal number. Pascanu et al. 2013, On the difficulty of training recurrent neural
+/// networks.
 /// shapes   x [n, ...] -> the same
 /// errors   ValueError if max_norm is negative or not finite; ShapeError if x has rank 0
 /// cost     two reads of x and one write of the result, and the same again if the squared norm is 0 or does not fit
@@ -123,10 +122,11 @@ Tensor<T, D> clip_by_norm(D const& exec, Tensor<T, D> const& x, ClipByNormOption
     return detail::scaled(exec, x, detail::norm_factor(detail::squared_of(exec, x), options.max_norm));
 }
 
-/// The same for a row-sparse gradient: merges g, then scales. The result represents the clipped dense gradient; it is
+/// Scales a row-sparse gradient to the Euclidean norm max_norm if its norm is greater (Pascanu et al. 2013): merges g,
+/// then scales, as clip_by_norm for a tensor. The result represents the clipped dense gradient; it is
 /// merged, so an optimizer does not sort its rows again.
 /// shapes   g of n rows -> one row for each distinct row id
-/// errors   ValueError as above; ShapeError if g.value() does not have n rows
+/// errors   ValueError if max_norm is negative or not finite; ShapeError if g.value() does not have n rows
 /// cost     a merge, a read of its rows, and a read and a write if they need scaling; a merged g that needs no scaling
 ///          is returned as an alias; waits for the device
 template <class T, device D>
@@ -139,7 +139,8 @@ SelectedRows<T, D> clip_by_norm(D const& exec, SelectedRows<T, D> const& g, Clip
 
 /// Scales all gradients, dense and row-sparse, by one factor to the global norm max_norm if their global norm, which is
 /// √(Σ norm²), is greater. The squared norms, each computed in dtype<T>::sum, are added in double, scaled where needed:
-/// those of the dense gradients in order, then those of the row-sparse ones. Right where clip_by_norm is. Pascanu et al. 2013, as above.
+/// those of the dense gradients in order, then those of the row-sparse ones. Right where clip_by_norm is. Pascanu et
+/// al. 2013, On the difficulty of training recurrent neural networks.
 /// shapes   any number of gradients of any shapes -> the same; the row-sparse ones are merged
 /// errors   as clip_by_norm
 /// cost     that of clip_by_norm for each; waits for the device once per gradient

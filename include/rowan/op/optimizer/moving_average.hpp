@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rowan/core/device.hpp>
+#include <rowan/core/fields.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/op/detail/optimizer_op.hpp>
 #include <rowan/sparse/detail/optimizer.hpp>
@@ -14,6 +15,8 @@ namespace rowan::inline v0 {
 /// The options of moving_average.
 struct MovingAverageOptions {
     double decay = 0.999;  ///< the part of the average that a step keeps, in [0, 1)
+
+    ROWAN_OPTIONS(MovingAverageOptions, decay)
 };
 
 namespace detail {
@@ -21,14 +24,10 @@ namespace detail {
 struct moving_average_formula {
     double decay;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& x, V& average) const {
+    ROWAN_FORMULA void operator()(V const& x, V& average) const {
         average = product(constant<V>(decay), average) + product(constant<V>(1.0 - decay), x);
     }
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& x, V& average, V& sum) const {
+    ROWAN_FORMULA void operator()(V const& x, V& average, V& sum) const {
         (*this)(x, sum);
         average = sum;
     }
@@ -36,8 +35,8 @@ struct moving_average_formula {
 
 }  // namespace detail
 
-/// average = decay · average + (1 - decay) · x. The average of 16-bit numbers should be a tensor of floats: rounded to 16
-/// bits in every step, an average whose steps are less than half of its last bit does not move.
+/// average = decay · average + (1 - decay) · x. The average of 16-bit numbers should be a tensor of floats: rounded to
+/// 16 bits in every step, an average whose steps are less than half of its last bit does not move.
 /// shapes   average and x of one shape, rank at least 1
 /// errors   ShapeError if shapes differ; ValueError if decay is not in [0, 1)
 /// cost     one pass over both; the same bits for any number of threads and on every device
@@ -65,8 +64,8 @@ struct moving_average_op : detail::optimizer_op<MovingAverageOptions> {
     }
 };
 
-/// The same for elements that are narrower than their sums: the state `moment` is the average in the type of sums, and
-/// `param` is that average, narrowed.
+/// moving_average for elements that are narrower than their sums: the state `moment` is the average in the type of
+/// sums, and `param` is that average, narrowed.
 struct narrowed_moving_average_op : detail::optimizer_op<MovingAverageOptions, slot::moment> {
     static constexpr std::string_view name = "narrowed_moving_average";
     static constexpr bool begins_with_param = true;  // its state begins with the values of param

@@ -3,6 +3,7 @@
 
 #include <rowan/core/bfloat16.hpp>
 #include <rowan/core/device.hpp>
+#include <rowan/core/fields.hpp>
 #include <rowan/core/float16.hpp>
 #include <rowan/detail/only_checking.hpp>
 #include <rowan/op/detail/optimizer_op.hpp>
@@ -17,6 +18,8 @@ namespace rowan::inline v0 {
 /// The settings of sgd.
 struct SgdOptions {
     double learning_rate = 0.01;  ///< step size
+
+    ROWAN_OPTIONS(SgdOptions, learning_rate)
 };
 
 /// See sgd; the gradient may be dense or row-sparse. Of parameters of bfloat16 and float16, duplicates are summed first,

@@ -22,9 +22,7 @@ struct GruStep {
     T *saved, *h;
     std::size_t size;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void at(std::size_t row, std::size_t k) const {
+    ROWAN_FORMULA void at(std::size_t row, std::size_t k) const {
         T const *const xs = x + row * 3 * size + k, *const gs = hidden + row * 3 * size + k;
         T* const keep = saved + row * 4 * size + k;
         V const one = constant<V>(1.0);
@@ -48,9 +46,7 @@ struct GruGradStep {
     T *x_grad, *hidden_grad, *h_prev_grad;
     std::size_t size;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void at(std::size_t row, std::size_t k) const {
+    ROWAN_FORMULA void at(std::size_t row, std::size_t k) const {
         T const* const keep = saved + row * 4 * size + k;
         T *const xs = x_grad + row * 3 * size + k, *const gs = hidden_grad + row * 3 * size + k;
         V const one = constant<V>(1.0);

@@ -22,9 +22,7 @@ struct LstmStep {
     T *saved, *h, *c;
     std::size_t size;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void at(std::size_t row, std::size_t k) const {
+    ROWAN_FORMULA void at(std::size_t row, std::size_t k) const {
         T* const keep = saved + row * 5 * size + k;
         V const i = logistic(gate<V>(row, 0, k)), f = logistic(gate<V>(row, 1, k));
         V const u = hyperbolic_tangent(gate<V>(row, 2, k)), o = logistic(gate<V>(row, 3, k));
@@ -39,9 +37,7 @@ struct LstmStep {
         store(product(o, t), h + row * size + k);
     }
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V gate(std::size_t row, std::size_t j, std::size_t k) const {
+    ROWAN_FORMULA V gate(std::size_t row, std::size_t j, std::size_t k) const {
         std::size_t const at = (row * 4 + j) * size + k;
         return V(load<V>(x + at) + load<V>(hidden + at));
     }
@@ -54,9 +50,7 @@ struct LstmGradStep {
     T *x_grad, *c_prev_grad;
     std::size_t size;
 
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void at(std::size_t row, std::size_t k) const {
+    ROWAN_FORMULA void at(std::size_t row, std::size_t k) const {
         T const* const keep = saved + row * 5 * size + k;
         T* const xs = x_grad + row * 4 * size + k;
         std::size_t const here = row * size + k;
@@ -73,11 +67,7 @@ struct LstmGradStep {
     }
 
     /// The derivative of a sigmoid whose value is y.
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static V slope(V const& y) {
-        return product(y, V(constant<V>(1.0) - y));
-    }
+    ROWAN_FORMULA static V slope(V const& y) { return product(y, V(constant<V>(1.0) - y)); }
 };
 
 }  // namespace detail

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rowan/core/device.hpp>
+#include <rowan/core/fields.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/extremes.hpp>
@@ -11,7 +12,6 @@
 #include <rowan/op/detail/concat_split.hpp>
 #include <rowan/op/detail/joined_name.hpp>
 #include <rowan/op/detail/unary.hpp>
-#include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
@@ -27,11 +27,7 @@ namespace rowan::inline v0 {
 struct ArgmaxOptions {
     std::int64_t axis = -1;  ///< negative values count from the end
     bool keep_dims = false;  ///< whether the result has a dim of 1 for the axis
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"axis", &ArgmaxOptions::axis}, field{"keep_dims", &ArgmaxOptions::keep_dims});
-    }
+    ROWAN_OPTIONS(ArgmaxOptions, axis, keep_dims)
 };
 
 namespace detail {

@@ -2,13 +2,13 @@
 #pragma once
 
 #include <rowan/core/device.hpp>
+#include <rowan/core/fields.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/extremes.hpp>
 #include <rowan/op/detail/axis.hpp>
 #include <rowan/op/detail/concat_split.hpp>
 #include <rowan/op/detail/tensor_argument.hpp>
-#include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
@@ -24,11 +24,7 @@ namespace rowan::inline v0 {
 struct ArgsortOptions {
     std::int64_t axis = -1;   ///< negative values count from the end
     bool descending = false;  ///< whether the greatest element comes first
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"axis", &ArgsortOptions::axis}, field{"descending", &ArgsortOptions::descending});
-    }
+    ROWAN_OPTIONS(ArgsortOptions, axis, descending)
 };
 
 namespace detail {

@@ -2,13 +2,13 @@
 #pragma once
 
 #include <rowan/core/device.hpp>
+#include <rowan/core/fields.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/op/detail/axis.hpp>
 #include <rowan/op/detail/axis_lanes.hpp>
 #include <rowan/op/detail/concat_split.hpp>
 #include <rowan/op/detail/tensor_argument.hpp>
-#include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
@@ -25,12 +25,7 @@ struct CumsumOptions {
     std::int64_t axis = -1;  ///< negative values count from the end
     bool exclusive = false;  ///< whether the element itself is left out of its sum
     bool reverse = false;    ///< whether to sum from the end
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"axis", &CumsumOptions::axis}, field{"exclusive", &CumsumOptions::exclusive},
-                     field{"reverse", &CumsumOptions::reverse});
-    }
+    ROWAN_OPTIONS(CumsumOptions, axis, exclusive, reverse)
 };
 
 namespace detail {
@@ -63,12 +58,12 @@ struct SumLanes {
 
 }  // namespace detail
 
-/// The running sums along an axis: each element is replaced by the sum of those up to it. They are formed in order in
-/// dtype<T>::sum, those of floats and of 16-bit elements in double, and each is narrowed once: the sums of n floats
-/// have an error of half a last bit and n · 2^-53 · Σ|x|.
+/// The running sums along an axis: each element becomes the sum of all elements up to it.
 ///     cumsum([1 2 3])                                           ->   [1 3 6]
 ///     cumsum([1 2 3], {.exclusive = true})                      ->   [0 1 3]
 ///     cumsum([1 2 3], {.exclusive = true, .reverse = true})     ->   [5 3 0]
+/// Sums are formed in order: of floats and 16-bit elements in double, of other types in dtype<T>::sum. Each is rounded
+/// to T once. So a sum of n floats has an error of at most half a last bit and n · 2^-53 · Σ|x|.
 /// shapes   x [...] -> [...]
 /// errors   IndexError if the axis is not in [-rank, rank)
 /// cost     one read of x and one write of the result; a thread sums whole lanes
@@ -92,21 +87,6 @@ template <class X>
 requires detail::tensor_argument<X>
 auto cumsum(X&& x, CumsumOptions options) { return cumsum(x.device(), x, options); }
 
-/// The gradient of x: the running sums of that of the result from the other end.
-struct cumsum_grad_op : operator_of<slots<grad_of<slot::out>>, slots<grad_of<slot::x>>, CumsumOptions> {
-    static constexpr std::string_view name = "cumsum_grad";
-
-    static constexpr bool row_wise(CumsumOptions const& options) { return options.axis > 0; }
-
-    static constexpr VarSpec infer(VarSpec const& out_grad, CumsumOptions const& = {}) { return out_grad; }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& out_grad, CumsumOptions options = {}) {
-        options.reverse = !options.reverse;
-        return cumsum(exec, out_grad, options);
-    }
-};
-
 /// See cumsum.
 struct cumsum_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, CumsumOptions> {
     static constexpr std::string_view name = "cumsum";
@@ -115,7 +95,7 @@ struct cumsum_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, CumsumOp
     static constexpr CumsumOptions normal(VarSpec const& x, CumsumOptions const& options) {
         return detail::axes_from_first(x.dims.size(), options);
     }
-    using grad = grad_rule<cumsum_grad_op>;
+    using grad = gradient<cumsum_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr bool row_wise(CumsumOptions const& options) { return options.axis > 0; }
 
@@ -128,6 +108,13 @@ struct cumsum_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, CumsumOp
     template <class T, class D>
     static Tensor<T, D> run(D exec, Tensor<T, D> const& x, CumsumOptions const& options = {}) {
         return cumsum(exec, x, options);
+    }
+
+    /// The gradient of x: the running sums of that of the result from the other end.
+    template <class T, class D>
+    static Tensor<T, D> backward(D exec, Tensor<T, D> const& out_grad, CumsumOptions options = {}) {
+        options.reverse = !options.reverse;
+        return cumsum(exec, out_grad, options);
     }
 };
 

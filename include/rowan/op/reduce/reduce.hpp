@@ -3,16 +3,9 @@
 
 #include <rowan/core/device.hpp>
 #include <rowan/core/tensor.hpp>
-#include <rowan/op/detail/axis.hpp>
 #include <rowan/op/detail/axis_folds.hpp>
-#include <rowan/op/detail/unary.hpp>
-#include <rowan/op/infer.hpp>
-#include <rowan/op/operator_of.hpp>
-#include <rowan/op/reduce/reduce_sum.hpp>
-#include <rowan/op/registry.hpp>
-
-#include <string_view>
-#include <type_traits>
+#include <rowan/op/detail/reduce_op.hpp>
+#include <rowan/op/reduce/reduce_options.hpp>
 
 namespace rowan::inline v0 {
 
@@ -75,56 +68,6 @@ template <class T, class Device>
 Tensor<T, Device> reduce_prod(Tensor<T, Device> const& x, ReduceOptions const& options = {}) {
     return reduce_prod(x.device(), x, options);
 }
-
-/// The gradient of x in a reduce_op. Of a mean: each element gets its share. Of a maximum or minimum: the elements that
-/// equal the result get equal shares (those that are NaN if it is NaN), as in PyTorch's amax. Of a product: each
-/// element gets the product of the others, also if elements are zero or infinite: the product of all, divided by the
-/// element. It is right also where the product of all is not a number of T.
-template <class Rule>
-struct reduce_grad_op : operator_of<std::conditional_t<Rule::reads_out, slots<slot::x, slot::out, grad_of<slot::out>>,
-                                                       slots<slot::x, grad_of<slot::out>>>,
-                                    slots<grad_of<slot::x>>, ReduceOptions> {
-    static constexpr std::string_view name = detail::joined_name<Rule, detail::grad_op_suffix>::value;
-
-    template <class... Spec>
-    static constexpr VarSpec infer(VarSpec const& x, Spec const&...) {
-        return x;
-    }
-
-    template <class T, class D>
-    requires(Rule::reads_out) static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& out,
-                                                      Tensor<T, D> const& out_grad, ReduceOptions const& options = {}) {
-        return detail::fold_along_grad<Rule>(exec, x, out, out_grad, options);
-    }
-    template <class T, class D>
-    requires(!Rule::reads_out) static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& out_grad,
-                                                       ReduceOptions const& options = {}) {
-        return detail::fold_along_grad<Rule>(exec, x, out_grad, out_grad, options);
-    }
-};
-
-/// A reduction along axes.
-template <class Rule>
-struct reduce_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ReduceOptions> {
-    static constexpr std::string_view name = Rule::name, brief = Rule::brief;
-    static constexpr Elements elements = Rule::elements;
-    static constexpr ReduceOptions normal(VarSpec const& x, ReduceOptions const& options) {
-        return detail::axes_from_first(x.dims.size(), options);
-    }
-    using grad = grad_rule<reduce_grad_op<Rule>>;
-
-    static constexpr bool row_wise(ReduceOptions const& options) { return reduce_sum_op::row_wise(options); }
-    static constexpr bool row_output(ReduceOptions const& options) { return reduce_sum_op::row_wise(options); }
-
-    static constexpr VarSpec infer(VarSpec const& x, ReduceOptions const& options = {}) {
-        return detail::reduced_spec(detail::joined_name<Rule, detail::x_suffix>::value.data(), x, options);
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, ReduceOptions const& options = {}) {
-        return detail::fold_along<Rule>(exec, x, options);
-    }
-};
 
 using reduce_mean_op = reduce_op<detail::axis_means>;           ///< See reduce_mean.
 using reduce_max_op = reduce_op<detail::axis_extremes<true>>;   ///< See reduce_max.

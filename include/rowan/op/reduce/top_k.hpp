@@ -2,10 +2,10 @@
 #pragma once
 
 #include <rowan/core/device.hpp>
+#include <rowan/core/fields.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/op/detail/greatest.hpp>
-#include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
@@ -23,11 +23,7 @@ namespace rowan::inline v0 {
 /// The settings of top_k.
 struct TopKOptions {
     std::int64_t k = 1;  ///< the number of elements of each row
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"k", &TopKOptions::k});
-    }
+    ROWAN_OPTIONS(TopKOptions, k)
 };
 
 namespace detail {
@@ -106,43 +102,13 @@ std::tuple<Tensor<T, Device>, Tensor<std::int64_t, Device>> top_k(Tensor<T, Devi
     return top_k(x.device(), x, options);
 }
 
-/// The gradient of x: that of the values at their positions, and zeros.
-struct top_k_grad_op : operator_of<slots<slot::x, slot::ids, grad_of<slot::out>>, slots<grad_of<slot::x>>> {
-    static constexpr std::string_view name = "top_k_grad";
-    static constexpr unsigned row_inputs = 0b111;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, VarSpec const&) { return x; }
-
-    /// errors   ShapeError if ids and out_grad differ in shape, or from x in a dim before the last; IndexError if an id
-    ///          is not in [0, n)
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<std::int64_t, D> const& ids,
-                            Tensor<T, D> const& out_grad) {
-        detail::ElementLoops<D>::check(exec, x, ids, out_grad);
-        detail::check_same_shape("ids", ids, out_grad);
-        auto like = x.shape();
-        if (!like.empty() && out_grad.dimension() == like.size()) like.back() = out_grad.shape().back();
-        if (x.dimension() == 0 || out_grad.shape() != like)
-            throw ShapeError("out_grad.shape()", detail::shape_text(out_grad.shape()),
-                             detail::shape_text(x.shape()).append(" except for the last dim"));
-        std::size_t const n = x.shape().back(), k = like.back();
-        detail::ElementLoops<D>::check_ids(exec, "ids", ids, static_cast<std::int64_t>(n));
-        auto x_grad = detail::new_tensor<T>(exec, x.shape());
-        if (n != 0)
-            detail::ElementLoops<D>::zero_rows(
-                exec, x.size() / n, n, x_grad.data(),
-                detail::ScatterInRow<T>{out_grad.data(), ids.data(), x_grad.data(), n, k});
-        return x_grad;
-    }
-};
-
 /// See top_k; x has a rank of 2 or more.
 struct top_k_op : detail::builtin_op<slots<slot::x>, slots<slot::out, slot::ids>, TopKOptions> {
     static constexpr std::string_view name = "top_k";
     static constexpr std::string_view brief =
         "The k greatest elements of rows, in descending order, and their positions.";
     static constexpr unsigned row_inputs = 0b1;
-    using grad = grad_rule<top_k_grad_op>;
+    using grad = gradient<top_k_op, uses<slot::x, slot::ids, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, TopKOptions const& options = {}) {
         spec::dense("top_k: x", x);
@@ -160,6 +126,29 @@ struct top_k_op : detail::builtin_op<slots<slot::x>, slots<slot::out, slot::ids>
     static std::tuple<Tensor<T, D>, Tensor<std::int64_t, D>> run(D exec, Tensor<T, D> const& x,
                                                                  TopKOptions const& options = {}) {
         return top_k(exec, x, options);
+    }
+
+    /// The gradient of x: that of the values at their positions, and zeros.
+    /// errors   ShapeError if ids and out_grad differ in shape, or from x in a dim before the last; IndexError if an id
+    ///          is not in [0, n)
+    template <class T, class D>
+    static Tensor<T, D> backward(D exec, Tensor<T, D> const& x, Tensor<std::int64_t, D> const& ids,
+                                 Tensor<T, D> const& out_grad) {
+        detail::ElementLoops<D>::check(exec, x, ids, out_grad);
+        detail::check_same_shape("ids", ids, out_grad);
+        auto like = x.shape();
+        if (!like.empty() && out_grad.dimension() == like.size()) like.back() = out_grad.shape().back();
+        if (x.dimension() == 0 || out_grad.shape() != like)
+            throw ShapeError("out_grad.shape()", detail::shape_text(out_grad.shape()),
+                             detail::shape_text(x.shape()).append(" except for the last dim"));
+        std::size_t const n = x.shape().back(), k = like.back();
+        detail::ElementLoops<D>::check_ids(exec, "ids", ids, static_cast<std::int64_t>(n));
+        auto x_grad = detail::new_tensor<T>(exec, x.shape());
+        if (n != 0)
+            detail::ElementLoops<D>::zero_rows(
+                exec, x.size() / n, n, x_grad.data(),
+                detail::ScatterInRow<T>{out_grad.data(), ids.data(), x_grad.data(), n, k});
+        return x_grad;
     }
 };
 

@@ -3,11 +3,11 @@
 
 #include <rowan/core/copy.hpp>
 #include <rowan/core/detail/checked.hpp>
+#include <rowan/core/fields.hpp>
 #include <rowan/core/ids.hpp>
 #include <rowan/detail/arguments.hpp>
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/on_device.hpp>
-#include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
@@ -33,11 +33,7 @@ namespace rowan::inline v0 {
 struct BeamSearchOptions {
     std::int64_t beam_size = 4;  ///< number of hypotheses that remain for each source
     std::int64_t end_id = 1;     ///< the token that ends a hypothesis
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"beam_size", &BeamSearchOptions::beam_size}, field{"end_id", &BeamSearchOptions::end_id});
-    }
+    ROWAN_OPTIONS(BeamSearchOptions, beam_size, end_id)
 };
 
 namespace detail {

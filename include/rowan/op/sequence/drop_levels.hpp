@@ -1,7 +1,7 @@
 // rowan/op/sequence/drop_levels.hpp: drop_levels_op, a batch without its outermost levels.
 #pragma once
 
-#include <rowan/op/fields.hpp>
+#include <rowan/core/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
@@ -16,11 +16,7 @@ namespace rowan::inline v0 {
 /// The settings of drop_levels.
 struct DropLevelsOptions {
     std::optional<std::size_t> levels = {};  ///< the number of levels to drop; all by default
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"levels", &DropLevelsOptions::levels});
-    }
+    ROWAN_OPTIONS(DropLevelsOptions, levels)
 };
 
 /// The gradient of the rows, with the levels of x.

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <rowan/core/device.hpp>
+#include <rowan/core/fields.hpp>
 #include <rowan/core/ids.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/on_device.hpp>
-#include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
@@ -25,11 +25,7 @@ namespace rowan::inline v0 {
 /// The settings of edit_distance.
 struct EditDistanceOptions {
     bool normalized = false;  ///< whether a distance is divided by the length of y's sequence
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"normalized", &EditDistanceOptions::normalized});
-    }
+    ROWAN_OPTIONS(EditDistanceOptions, normalized)
 };
 
 namespace detail {

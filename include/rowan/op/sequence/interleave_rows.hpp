@@ -2,11 +2,11 @@
 #pragma once
 
 #include <rowan/core/copy.hpp>
+#include <rowan/core/fields.hpp>
 #include <rowan/core/ids.hpp>
 #include <rowan/detail/arguments.hpp>
 #include <rowan/detail/copy_rows.hpp>
 #include <rowan/detail/on_device.hpp>
-#include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
@@ -137,11 +137,7 @@ std::tuple<Tensor<T, D>, Tensor<T, D>> interleave_rows_grad(D const& exec, std::
 /// The settings of nonzero_rows.
 struct RowsWhereOptions {
     std::int64_t value = 1;  ///< 0 or 1
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"value", &RowsWhereOptions::value});
-    }
+    ROWAN_OPTIONS(RowsWhereOptions, value)
 };
 
 /// See nonzero_rows. There is an id for each first-level sequence of x, or for each row if it has no levels.

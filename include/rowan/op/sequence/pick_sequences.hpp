@@ -11,25 +11,13 @@
 
 namespace rowan::inline v0 {
 
-struct pick_sequences_grad_op : operator_of<slots<slot::x, slot::ids, grad_of<slot::out>>, slots<grad_of<slot::x>>> {
-    static constexpr std::string_view name = "pick_sequences_grad";
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, VarSpec const&) { return x; }
-
-    template <class T, id_type I, class D>
-    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<I, D> const& ids,
-                               LoDTensor<T, D> const& out_grad) {
-        return pick_sequences_grad(exec, out_grad.value(), x, ids.value());
-    }
-};
-
 /// See pick_sequences.
 struct pick_sequences_op : detail::builtin_op<slots<slot::x, slot::ids>, slots<slot::out>> {
     static constexpr std::string_view name = "pick_sequences";
     static constexpr std::string_view brief = "The sequences, or rows, of these numbers.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr bool row_output = false;
-    using grad = grad_rule<pick_sequences_grad_op>;
+    using grad = gradient<pick_sequences_op, uses<slot::x, slot::ids, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& ids) {
         spec::dense("pick_sequences: x", x);
@@ -45,6 +33,12 @@ struct pick_sequences_op : detail::builtin_op<slots<slot::x, slot::ids>, slots<s
     template <class T, id_type I, class D>
     static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<I, D> const& ids) {
         return pick_sequences(exec, x, ids.value());
+    }
+
+    template <class T, id_type I, class D>
+    static LoDTensor<T, D> backward(D exec, LoDTensor<T, D> const& x, LoDTensor<I, D> const& ids,
+                                    LoDTensor<T, D> const& out_grad) {
+        return pick_sequences_grad(exec, out_grad.value(), x, ids.value());
     }
 };
 

@@ -1,10 +1,10 @@
 // rowan/op/sequence/reorder.hpp: reorder_op, sequences in the order of the lengths of others, and back.
 #pragma once
 
+#include <rowan/core/fields.hpp>
 #include <rowan/detail/arguments.hpp>
 #include <rowan/detail/copy_rows.hpp>
 #include <rowan/detail/elementwise.hpp>
-#include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
@@ -28,11 +28,7 @@ namespace rowan::inline v0 {
 struct ReorderOptions {
     std::optional<std::size_t> level = {};  ///< the level of y whose lengths count; the last by default
     bool restore = false;                   ///< whether to move them back
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"level", &ReorderOptions::level}, field{"restore", &ReorderOptions::restore});
-    }
+    ROWAN_OPTIONS(ReorderOptions, level, restore)
 };
 
 namespace detail {

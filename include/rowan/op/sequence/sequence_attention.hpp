@@ -2,11 +2,11 @@
 #pragma once
 
 #include <rowan/core/error.hpp>
+#include <rowan/core/fields.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/arguments.hpp>
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/op/detail/attention.hpp>
-#include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
@@ -31,12 +31,7 @@ struct SequenceAttentionOptions {
     std::int64_t heads = 1;  ///< the columns are divided into so many parts, each with weights of its own
     double scale = 0;        ///< the factor of the scores; 0: 1 / sqrt(columns of a head)
     bool causal = false;     ///< whether query i of a sequence sees only the first i + 1 keys
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"heads", &SequenceAttentionOptions::heads}, field{"scale", &SequenceAttentionOptions::scale},
-                     field{"causal", &SequenceAttentionOptions::causal});
-    }
+    ROWAN_OPTIONS(SequenceAttentionOptions, heads, scale, causal)
 };
 
 namespace detail {

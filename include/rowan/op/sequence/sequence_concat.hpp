@@ -1,8 +1,8 @@
 // rowan/op/sequence/sequence_concat.hpp: sequence_concat_op, the i-th sequences of several batches joined.
 #pragma once
 
+#include <rowan/core/fields.hpp>
 #include <rowan/op/detail/concat_split.hpp>
-#include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
@@ -19,11 +19,7 @@ namespace rowan::inline v0 {
 /// The settings of sequence_concat.
 struct SequenceConcatOptions {
     std::optional<std::size_t> level = {};  ///< the level whose sequences are concatenated; the last by default
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"level", &SequenceConcatOptions::level});
-    }
+    ROWAN_OPTIONS(SequenceConcatOptions, level)
 };
 
 /// Splits the gradient of the result into the gradients of the inputs.

@@ -2,12 +2,12 @@
 #pragma once
 
 #include <rowan/core/error.hpp>
+#include <rowan/core/fields.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/arguments.hpp>
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/on_device.hpp>
 #include <rowan/op/detail/sequence_windows.hpp>
-#include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
@@ -30,12 +30,7 @@ struct SequenceContextOptions {
     std::int64_t start = 0;   ///< the first row of the window, relative to its own
     std::int64_t length = 1;  ///< the number of rows of the window
     double pad_value = 0;     ///< the elements outside of the sequence
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"start", &SequenceContextOptions::start}, field{"length", &SequenceContextOptions::length},
-                     field{"pad_value", &SequenceContextOptions::pad_value});
-    }
+    ROWAN_OPTIONS(SequenceContextOptions, start, length, pad_value)
 };
 
 namespace detail {

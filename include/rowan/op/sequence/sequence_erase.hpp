@@ -1,8 +1,8 @@
 // rowan/op/sequence/sequence_erase.hpp: sequence_erase_op, sequences without given tokens.
 #pragma once
 
+#include <rowan/core/fields.hpp>
 #include <rowan/core/ids.hpp>
-#include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
@@ -17,11 +17,7 @@ namespace rowan::inline v0 {
 /// The settings of sequence_erase.
 struct SequenceEraseOptions {
     std::vector<std::int64_t> tokens = {};  ///< the tokens to remove
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"tokens", &SequenceEraseOptions::tokens});
-    }
+    ROWAN_OPTIONS(SequenceEraseOptions, tokens)
 };
 
 /// See sequence_erase.

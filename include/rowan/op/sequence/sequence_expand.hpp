@@ -1,7 +1,7 @@
 // rowan/op/sequence/sequence_expand.hpp: sequence_expand_op, rows or sequences repeated by another input's lengths.
 #pragma once
 
-#include <rowan/op/fields.hpp>
+#include <rowan/core/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
@@ -16,27 +16,7 @@ namespace rowan::inline v0 {
 /// The settings of sequence_expand.
 struct SequenceExpandOptions {
     std::optional<std::size_t> level = {};  ///< a level of y; the last by default
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"level", &SequenceExpandOptions::level});
-    }
-};
-
-struct sequence_expand_grad_op
-    : operator_of<slots<slot::x, slot::y, grad_of<slot::out>>, slots<grad_of<slot::x>>, SequenceExpandOptions> {
-    static constexpr std::string_view name = "sequence_expand_grad";
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, VarSpec const&,
-                                   SequenceExpandOptions const& = {}) {
-        return x;
-    }
-
-    template <class T, class U, class D>
-    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<U, D> const& y,
-                               LoDTensor<T, D> const& out_grad, SequenceExpandOptions const& options = {}) {
-        return sequence_expand_grad(exec, out_grad.value(), x, y.lod(), options.level);
-    }
+    ROWAN_OPTIONS(SequenceExpandOptions, level)
 };
 
 /// See sequence_expand; the levels are those of y.
@@ -44,7 +24,7 @@ struct sequence_expand_op : detail::builtin_op<slots<slot::x, slot::y>, slots<sl
     static constexpr std::string_view name = "sequence_expand";
     static constexpr std::string_view brief = "Row or sequence i of x for each element of sequence i of y.";
     static constexpr unsigned level_inputs = 0b10;
-    using grad = grad_rule<sequence_expand_grad_op>;
+    using grad = gradient<sequence_expand_op, uses<slot::x, slot::y, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, SequenceExpandOptions const& = {}) {
         spec::dense("sequence_expand: x", x);
@@ -60,6 +40,12 @@ struct sequence_expand_op : detail::builtin_op<slots<slot::x, slot::y>, slots<sl
     static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<U, D> const& y,
                                SequenceExpandOptions const& options = {}) {
         return sequence_expand(exec, x, y.lod(), options.level);
+    }
+
+    template <class T, class U, class D>
+    static LoDTensor<T, D> backward(D exec, LoDTensor<T, D> const& x, LoDTensor<U, D> const& y,
+                                    LoDTensor<T, D> const& out_grad, SequenceExpandOptions const& options = {}) {
+        return sequence_expand_grad(exec, out_grad.value(), x, y.lod(), options.level);
     }
 };
 

@@ -1,9 +1,9 @@
 // rowan/op/sequence/sequence_mask.hpp: sequence_mask_op, a mask of the valid entries of padded sequences.
 #pragma once
 
+#include <rowan/core/fields.hpp>
 #include <rowan/core/ids.hpp>
 #include <rowan/core/tensor.hpp>
-#include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
@@ -19,11 +19,7 @@ namespace rowan::inline v0 {
 /// The settings of sequence_mask.
 struct SequenceMaskOptions {
     std::optional<std::size_t> max_length = {};  ///< the width of the mask; the greatest length by default
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"max_length", &SequenceMaskOptions::max_length});
-    }
+    ROWAN_OPTIONS(SequenceMaskOptions, max_length)
 };
 
 /// See sequence_mask. The slot `x` holds the lengths.

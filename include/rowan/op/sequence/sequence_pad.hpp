@@ -3,8 +3,8 @@
 
 #include <rowan/core/copy.hpp>
 #include <rowan/core/error.hpp>
+#include <rowan/core/fields.hpp>
 #include <rowan/detail/elementwise.hpp>
-#include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
@@ -69,12 +69,7 @@ struct SequencePadOptions {
     std::optional<std::size_t> length = {};  ///< the padded length; that of the longest sequence by default
     /// a value for each column of a row of padding, that is each of its elements, in place of pad_value; empty: none
     std::vector<double> pad_values = {};
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"pad_value", &SequencePadOptions::pad_value}, field{"length", &SequencePadOptions::length},
-                     field{"pad_values", &SequencePadOptions::pad_values});
-    }
+    ROWAN_OPTIONS(SequencePadOptions, pad_value, length, pad_values)
 };
 
 struct sequence_pad_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::x>>> {

@@ -1,7 +1,7 @@
 // rowan/op/sequence/sequence_pool.hpp: sequence_pool_op, one pooled row for each sequence.
 #pragma once
 
-#include <rowan/op/fields.hpp>
+#include <rowan/core/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
@@ -15,11 +15,7 @@ namespace rowan::inline v0 {
 struct SequencePoolOptions {
     Pooling pool = Pooling::sum;  ///< the reduction of the rows of a sequence
     double pad_value = 0;         ///< the elements of the row of an empty sequence
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"pool", &SequencePoolOptions::pool}, field{"pad_value", &SequencePoolOptions::pad_value});
-    }
+    ROWAN_OPTIONS(SequencePoolOptions, pool, pad_value)
 };
 
 struct sequence_pool_grad_op

@@ -1,7 +1,7 @@
 // rowan/op/sequence/sequence_reshape.hpp: sequence_reshape_op, sequences with rows of another width.
 #pragma once
 
-#include <rowan/op/fields.hpp>
+#include <rowan/core/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
@@ -15,25 +15,7 @@ namespace rowan::inline v0 {
 /// The settings of sequence_reshape.
 struct SequenceReshapeOptions {
     std::int64_t width = 1;  ///< number of elements of a row
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"width", &SequenceReshapeOptions::width});
-    }
-};
-
-/// The gradient of the result with the shape and the levels of x, an alias.
-struct sequence_reshape_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::x>>> {
-    static constexpr std::string_view name = "sequence_reshape_grad";
-    static constexpr bool row_wise = true;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&) { return x; }
-
-    /// errors   ShapeError if out_grad does not have as many elements as x
-    template <class T, class D>
-    static LoDTensor<T, D> run(D, LoDTensor<T, D> const& x, LoDTensor<T, D> const& out_grad) {
-        return {out_grad.value().reshaped(x.shape()), x.lod()};
-    }
+    ROWAN_OPTIONS(SequenceReshapeOptions, width)
 };
 
 /// See sequence_reshape.
@@ -42,7 +24,7 @@ struct sequence_reshape_op : detail::builtin_op<slots<slot::x>, slots<slot::out>
     static constexpr std::string_view brief = "The elements of each sequence as rows of another width.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr bool row_wise = true;
-    using grad = grad_rule<sequence_reshape_grad_op>;
+    using grad = gradient<sequence_reshape_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, SequenceReshapeOptions const& options = {}) {
         detail::check_new_width("sequence_reshape: width", options.width);
@@ -57,6 +39,13 @@ struct sequence_reshape_op : detail::builtin_op<slots<slot::x>, slots<slot::out>
     template <class T, class D>
     static LoDTensor<T, D> run(D, LoDTensor<T, D> const& x, SequenceReshapeOptions const& options = {}) {
         return sequence_reshape(x, options.width);
+    }
+
+    /// The gradient of the result with the shape and the levels of x, an alias.
+    /// errors   ShapeError if out_grad does not have as many elements as x
+    template <class T, class D>
+    static LoDTensor<T, D> backward(D, LoDTensor<T, D> const& x, LoDTensor<T, D> const& out_grad) {
+        return {out_grad.value().reshaped(x.shape()), x.lod()};
     }
 };
 

@@ -10,23 +10,12 @@
 
 namespace rowan::inline v0 {
 
-struct sequence_reverse_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::x>>> {
-    static constexpr std::string_view name = "sequence_reverse_grad";
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&) { return x; }
-
-    template <class T, class D>
-    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<T, D> const& out_grad) {
-        return sequence_reverse(exec, LoDTensor<T, D>(out_grad.value().share(), x.lod()));
-    }
-};
-
 /// See sequence_reverse.
 struct sequence_reverse_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
     static constexpr std::string_view name = "sequence_reverse";
     static constexpr std::string_view brief = "Each sequence from its end to its beginning.";
     static constexpr Elements elements = Elements::numbers;
-    using grad = grad_rule<sequence_reverse_grad_op>;
+    using grad = gradient<sequence_reverse_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
     static constexpr bool row_wise = true;
 
     static constexpr VarSpec infer(VarSpec const& x) {
@@ -39,6 +28,11 @@ struct sequence_reverse_op : detail::builtin_op<slots<slot::x>, slots<slot::out>
     template <class T, class D>
     static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x) {
         return sequence_reverse(exec, x);
+    }
+
+    template <class T, class D>
+    static LoDTensor<T, D> backward(D exec, LoDTensor<T, D> const& x, LoDTensor<T, D> const& out_grad) {
+        return sequence_reverse(exec, LoDTensor<T, D>(out_grad.value().share(), x.lod()));
     }
 };
 

@@ -11,25 +11,13 @@
 
 namespace rowan::inline v0 {
 
-struct sequence_slice_grad_op
-    : operator_of<slots<slot::x, slot::offset, slot::length, grad_of<slot::out>>, slots<grad_of<slot::x>>> {
-    static constexpr std::string_view name = "sequence_slice_grad";
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, VarSpec const&, VarSpec const&) { return x; }
-
-    template <class T, id_type I, class D>
-    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<I, D> const& offset,
-                               LoDTensor<I, D> const& length, LoDTensor<T, D> const& out_grad) {
-        return sequence_slice_grad(exec, out_grad, x.lod(), offset.value(), length.value());
-    }
-};
-
 /// See sequence_slice. Offsets and lengths have the same element type.
 struct sequence_slice_op : detail::builtin_op<slots<slot::x, slot::offset, slot::length>, slots<slot::out>> {
     static constexpr std::string_view name = "sequence_slice";
     static constexpr std::string_view brief = "A part of each sequence.";
     static constexpr Elements elements = Elements::numbers;
-    using grad = grad_rule<sequence_slice_grad_op>;
+    using grad = gradient<sequence_slice_op, uses<slot::x, slot::offset, slot::length, grad_of<slot::out>>,
+                          makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& offset, VarSpec const& length) {
         spec::dense("sequence_slice: x", x);
@@ -50,6 +38,12 @@ struct sequence_slice_op : detail::builtin_op<slots<slot::x, slot::offset, slot:
     static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<I, D> const& offset,
                                LoDTensor<I, D> const& length) {
         return sequence_slice(exec, x, offset.value(), length.value());
+    }
+
+    template <class T, id_type I, class D>
+    static LoDTensor<T, D> backward(D exec, LoDTensor<T, D> const& x, LoDTensor<I, D> const& offset,
+                                    LoDTensor<I, D> const& length, LoDTensor<T, D> const& out_grad) {
+        return sequence_slice_grad(exec, out_grad, x.lod(), offset.value(), length.value());
     }
 };
 

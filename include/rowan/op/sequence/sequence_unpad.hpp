@@ -17,21 +17,6 @@
 
 namespace rowan::inline v0 {
 
-struct sequence_unpad_grad_op : operator_of<slots<slot::x, slot::length, grad_of<slot::out>>, slots<grad_of<slot::x>>> {
-    static constexpr std::string_view name = "sequence_unpad_grad";
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, VarSpec const&) { return x; }
-
-    template <class T, id_type I, class D>
-    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<I, D> const& length,
-                               LoDTensor<T, D> const& out_grad) {
-        detail::HostIds<D> const lengths(exec, length.value());
-        LoDTensor<T, D> const rows(out_grad.value().share(), Lod::from_lengths({static_cast<Ids<> const&>(lengths)}));
-        std::array<std::int64_t, 1> const padded{static_cast<std::int64_t>(x.shape()[1])};
-        return {to_padded(exec, rows, 0, padded).value, x.lod()};
-    }
-};
-
 /// from_padded: sequence s of the result is the first length[s] elements of row s. If x has levels, they are above that
 /// of the sequences. The inverse of sequence_pad_op, Paddle's sequence_unpad.
 /// shapes   x [s, m, ...], length [s] -> [Σ length, ...]
@@ -39,7 +24,7 @@ struct sequence_unpad_op : detail::builtin_op<slots<slot::x, slot::length>, slot
     static constexpr std::string_view name = "sequence_unpad";
     static constexpr std::string_view brief = "The sequences of a padded array.";
     static constexpr Elements elements = Elements::numbers;
-    using grad = grad_rule<sequence_unpad_grad_op>;
+    using grad = gradient<sequence_unpad_op, uses<slot::x, slot::length, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& length) {
         spec::dense("sequence_unpad: x", x);
@@ -64,6 +49,15 @@ struct sequence_unpad_op : detail::builtin_op<slots<slot::x, slot::length>, slot
         for (std::size_t l = 0; l < x.lod().levels(); ++l) levels.push_back(x.lod()[l]);
         levels.push_back(rows.lod()[0]);
         return {std::move(rows.value()), Lod(levels)};
+    }
+
+    template <class T, id_type I, class D>
+    static LoDTensor<T, D> backward(D exec, LoDTensor<T, D> const& x, LoDTensor<I, D> const& length,
+                                    LoDTensor<T, D> const& out_grad) {
+        detail::HostIds<D> const lengths(exec, length.value());
+        LoDTensor<T, D> const rows(out_grad.value().share(), Lod::from_lengths({static_cast<Ids<> const&>(lengths)}));
+        std::array<std::int64_t, 1> const padded{static_cast<std::int64_t>(x.shape()[1])};
+        return {to_padded(exec, rows, 0, padded).value, x.lod()};
     }
 };
 

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <rowan/core/copy.hpp>
+#include <rowan/core/fields.hpp>
 #include <rowan/detail/arguments.hpp>
 #include <rowan/detail/copy_rows.hpp>
 #include <rowan/detail/on_device.hpp>
-#include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
@@ -26,11 +26,7 @@ namespace rowan::inline v0 {
 /// The settings of shrink.
 struct ShrinkOptions {
     std::optional<std::size_t> level = {};  ///< the level of y whose lengths count; the last by default
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"level", &ShrinkOptions::level});
-    }
+    ROWAN_OPTIONS(ShrinkOptions, level)
 };
 
 namespace detail {

@@ -3,9 +3,9 @@
 
 #include <rowan/core/detail/checked.hpp>
 #include <rowan/core/device.hpp>
+#include <rowan/core/fields.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/op/detail/concat_split.hpp>
-#include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
@@ -25,11 +25,7 @@ namespace rowan::inline v0 {
 /// The settings of concat.
 struct ConcatOptions {
     std::int64_t axis = 0;  ///< negative values count from the end
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"axis", &ConcatOptions::axis});
-    }
+    ROWAN_OPTIONS(ConcatOptions, axis)
 };
 
 namespace detail {
@@ -83,7 +79,7 @@ std::vector<Tensor<T, D>> rows_of(std::vector<LoDTensor<T, D>> const& x) {
 ///     concat({[[1] [4]], [[2 3] [5 6]]}, 1)   ->   [[1 2 3] [4 5 6]]
 ///
 /// shapes   x[k] [..., d_k, ...] -> [..., Σ d_k, ...]
-/// errors   ShapeError if x is empty, or ranks or dims other than that of the axis differ; ValueError if the axis is
+/// errors   ShapeError if x is empty, or ranks or dims other than that of the axis differ; IndexError if the axis is
 ///          out of range
 /// cost     one read and one write of every element
 template <class T, device D>
@@ -178,7 +174,7 @@ struct concat_grad_op
     }
 
     /// errors   ShapeError if the tensors of x cannot be concatenated, or out_grad does not have the shape of the
-    ///          result; ValueError if the axis is out of range
+    ///          result; IndexError if the axis is out of range
     template <class T, class D>
     static std::vector<LoDTensor<T, D>> run(D exec, std::vector<LoDTensor<T, D>> const& x,
                                             LoDTensor<T, D> const& out_grad, attributes const& a) {

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <rowan/core/device.hpp>
+#include <rowan/core/fields.hpp>
 #include <rowan/core/ids.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
-#include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
@@ -19,11 +19,7 @@ namespace rowan::inline v0 {
 /// The settings of one_hot.
 struct OneHotOptions {
     std::int64_t depth = 0;  ///< the width of the rows
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"depth", &OneHotOptions::depth});
-    }
+    ROWAN_OPTIONS(OneHotOptions, depth)
 };
 
 namespace detail {

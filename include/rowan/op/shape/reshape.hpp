@@ -3,12 +3,12 @@
 
 #include <rowan/core/detail/checked.hpp>
 #include <rowan/core/error.hpp>
+#include <rowan/core/fields.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/op/detail/axis.hpp>
 #include <rowan/op/detail/axis_sums.hpp>
 #include <rowan/op/detail/tensor_argument.hpp>
-#include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
@@ -28,21 +28,13 @@ namespace rowan::inline v0 {
 /// The shape of reshape.
 struct ReshapeOptions {
     std::vector<std::int64_t> shape{};  ///< 0: that dim of x; one dim may be -1: what remains
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"shape", &ReshapeOptions::shape});
-    }
+    ROWAN_OPTIONS(ReshapeOptions, shape)
 };
 
 /// The axes of squeeze and unsqueeze.
 struct SqueezeOptions {
     std::vector<std::int64_t> axes{};  ///< in any order; -1 is the last one
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"axes", &SqueezeOptions::axes});
-    }
+    ROWAN_OPTIONS(SqueezeOptions, axes)
 };
 
 namespace detail {

@@ -3,10 +3,10 @@
 
 #include <rowan/core/detail/checked.hpp>
 #include <rowan/core/device.hpp>
+#include <rowan/core/fields.hpp>
 #include <rowan/core/ids.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/op/detail/concat_split.hpp>
-#include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
@@ -55,7 +55,7 @@ constexpr void check_sections(Sections const& sections, std::int64_t dim) {
 ///     split([[1 2 3] [4 5 6]], {1, 2}, 1)   ->   [[1] [4]]   and   [[2 3] [5 6]]
 ///
 /// shapes   x [..., Σ sections, ...] -> [..., sections[k], ...] for each k
-/// errors   ValueError if the axis is out of range; ShapeError if sections is not of rank 1, a section is negative, or
+/// errors   IndexError if the axis is out of range; ShapeError if sections is not of rank 1, a section is negative, or
 ///          they do not add up to the dim
 /// cost     one read and one write of every element
 template <class T, device D>

@@ -3,10 +3,10 @@
 
 #include <rowan/core/detail/checked.hpp>
 #include <rowan/core/device.hpp>
+#include <rowan/core/fields.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/op/detail/axis.hpp>
 #include <rowan/op/detail/concat_split.hpp>
-#include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
@@ -23,11 +23,7 @@ namespace rowan::inline v0 {
 /// The axis of stack.
 struct StackOptions {
     std::int64_t axis = 0;  ///< the new axis; negative values count from the end of the result
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"axis", &StackOptions::axis});
-    }
+    ROWAN_OPTIONS(StackOptions, axis)
 };
 
 namespace detail {
@@ -128,7 +124,7 @@ struct stack_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slots<gra
         return {x.begin(), x.end()};
     }
 
-    /// errors   ShapeError if x is empty or out_grad does not have the shape of the result; ValueError if the axis is
+    /// errors   ShapeError if x is empty or out_grad does not have the shape of the result; IndexError if the axis is
     ///          out of range
     template <class T, class D>
     static std::vector<Tensor<T, D>> run(D exec, std::vector<Tensor<T, D>> const& x, Tensor<T, D> const& out_grad,

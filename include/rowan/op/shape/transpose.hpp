@@ -3,13 +3,13 @@
 
 #include <rowan/core/detail/checked.hpp>
 #include <rowan/core/device.hpp>
+#include <rowan/core/fields.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/op/detail/axis.hpp>
 #include <rowan/op/detail/axis_sums.hpp>
 #include <rowan/op/detail/permute.hpp>
 #include <rowan/op/detail/tensor_argument.hpp>
-#include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
@@ -27,11 +27,7 @@ namespace rowan::inline v0 {
 /// The order of transpose.
 struct TransposeOptions {
     std::vector<std::int64_t> perm{};  ///< dim i of the result is dim perm[i] of x; empty: all dims reversed
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"perm", &TransposeOptions::perm});
-    }
+    ROWAN_OPTIONS(TransposeOptions, perm)
 };
 
 namespace detail {

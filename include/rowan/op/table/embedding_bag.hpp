@@ -2,9 +2,9 @@
 #pragma once
 
 #include <rowan/core/device.hpp>
+#include <rowan/core/fields.hpp>
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/op/detail/bags.hpp>
-#include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
@@ -30,12 +30,7 @@ struct BagOptions {
     /// Ids that the table does not have read this row, which gets their gradients; without it they are errors. If it is
     /// the padding id, they are left out.
     std::optional<std::int64_t> unknown = {};
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"pool", &BagOptions::pool}, field{"padding_id", &BagOptions::padding_id},
-                     field{"unknown", &BagOptions::unknown});
-    }
+    ROWAN_OPTIONS(BagOptions, pool, padding_id, unknown)
 };
 
 namespace detail {
@@ -69,11 +64,12 @@ constexpr BagOptions all_known(BagOptions options) {
 /// blocks of 64, as in merge. As TensorFlow's embedding_lookup_sparse and PyTorch's EmbeddingBag.
 /// shapes   table [h, ...], ids [n] with levels -> [bags, ...]
 /// errors   ShapeError if ids have no levels or a rank other than 1, or table has rank 0; IndexError if padding_id,
-///          unknown, or without unknown an id is not in [0, h); ValueError if options.pool is not sum, mean, sqrt or max
+///          unknown, or without unknown an id is not in [0, h); ValueError if options.pool is not sum, mean, sqrt or
+///          max
 /// cost     one read of a table row for each id, without an intermediate copy, and two writes of the result (zeros,
 ///          then the rows); on the host temporary memory of 8 bytes per id; with padding_id or unknown also a copy of
-///          the ids, and with padding_id a Thrust device synchronizes; bags are divided among threads: the same bits for
-///          any number of threads
+///          the ids, and with padding_id a Thrust device synchronizes; bags are divided among threads: the same bits
+///          for any number of threads
 template <class T, id_type I, device D>
 LoDTensor<T, D> embedding_bag(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
                               BagOptions const& options = {}) {
@@ -123,11 +119,13 @@ LoDTensor<std::int64_t, D> bag_positions(D const& exec, SelectedRows<T, D> const
 
 }  // namespace detail
 
-/// The same for a table of which only some rows exist.
-/// shapes   as for a Tensor
-/// errors   as for a Tensor; IndexError if `unknown`, or without it an id, is not among the rows of the table: `ids[1] = 7
-///          is not a row of the table`, with its position among the ids that are not padding
-/// cost     as find_rows, and as for a Tensor; with unknown the rows are searched twice
+/// Pools the rows of each bag of a table of which only some rows exist, as embedding_bag for a Tensor.
+/// shapes   table of height h with rows [...], ids [n] with levels -> [bags, ...]
+/// errors   ShapeError if ids have no levels or a rank other than 1; ValueError if options.pool is not sum, mean, sqrt
+///          or max; IndexError if padding_id, unknown, or without unknown an id is not in [0, h), or if `unknown`, or
+///          without it an id, is not among the rows of the table: `ids[1] = 7 is not a row of the table`, with its
+///          position among the ids that are not padding
+/// cost     that for a Tensor, and find_rows; with unknown the rows are searched twice
 template <class T, id_type I, device D>
 LoDTensor<T, D> embedding_bag(D const& exec, SelectedRows<T, D> const& table, LoDTensor<I, D> const& ids,
                               BagOptions const& options = {}) {

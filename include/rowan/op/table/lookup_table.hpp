@@ -2,8 +2,8 @@
 #pragma once
 
 #include <rowan/core/device.hpp>
+#include <rowan/core/fields.hpp>
 #include <rowan/detail/elementwise.hpp>
-#include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/operator_of.hpp>
 #include <rowan/op/registry.hpp>
@@ -27,11 +27,7 @@ struct LookupOptions {
     /// Ids that the table does not have read this row, which gets their gradients; without it they are errors. If it is
     /// the padding id, they are padding.
     std::optional<std::int64_t> unknown = {};
-
-    template <class Visit>
-    static constexpr auto fields(Visit const& visit) {
-        return visit(field{"padding_id", &LookupOptions::padding_id}, field{"unknown", &LookupOptions::unknown});
-    }
+    ROWAN_OPTIONS(LookupOptions, padding_id, unknown)
 };
 
 namespace detail {
@@ -53,11 +49,12 @@ struct PadRow {
 
 }  // namespace detail
 
-/// As gather, but the rows of `padding_id` are zeros, whatever the table contains, and ids that the table does not have
-/// read the row `unknown`.
+/// The rows of a table that ids name, as gather. The rows of `padding_id` are zeros, whatever the table contains, and
+/// ids that the table does not have read the row `unknown`.
 ///     auto rows = rowan::lookup_table(table, ids, {.unknown = 0});     // -1 and table.shape(0) read row 0
 /// shapes   table [h, ...], ids of any shape -> ids.shape + [...]
-/// errors   IndexError if padding_id, unknown, or without unknown an id is not in [0, h); ShapeError if table has rank 0
+/// errors   IndexError if padding_id, unknown, or without unknown an id is not in [0, h); ShapeError if table has rank
+///          0
 /// cost     as gather; with unknown also a pass over the ids, and 8 bytes for each
 template <class T, id_type I, device D>
 Tensor<T, D> lookup_table(D const& exec, Tensor<T, D> const& table, Tensor<I, D> const& ids,
@@ -82,11 +79,11 @@ Tensor<T, Device> lookup_table(Tensor<T, Device> const& table, Tensor<I, Device>
     return lookup_table(table.device(), table, ids, options);
 }
 
-/// The same for a table of which only some rows exist; the row of `padding_id` need not.
-/// shapes   as above
-/// errors   as above; IndexError if `unknown`, or without it another id, is not among the rows of the table: `ids[1] = 7
-///          is not a row of the table`
-/// cost     as find_rows and gather; with unknown the rows are searched twice
+/// The rows of a table of which only some exist, as lookup_table for a Tensor; the row of `padding_id` need not exist.
+/// shapes   table of height h with rows [...], ids of any shape -> ids.shape + [...]
+/// errors   IndexError if padding_id, unknown, or without unknown an id is not in [0, h), or if `unknown`, or without
+///          it an id other than padding_id, is not among the rows of the table: `ids[1] = 7 is not a row of the table`
+/// cost     find_rows and gather; with unknown the rows are searched twice
 template <class T, id_type I, device D>
 Tensor<T, D> lookup_table(D const& exec, SelectedRows<T, D> const& table, Tensor<I, D> const& ids,
                           LookupOptions const& options = {}) {

@@ -36,9 +36,9 @@ Tensor<std::int64_t, D> kept_ids(D const& exec, Tensor<I, D> const& ids, std::in
 /// embedding_bag with a weight for each id: mean divides by the sum of the weights and sqrt by the square root of the
 /// sum of their squares, as TensorFlow's embedding_lookup_sparse does; max compares weighted rows element-wise. The row
 /// of a bag with divisor 0 is 0.
-/// shapes   weight [n]
-/// errors   as without weights; ShapeError if weight does not have the shape of ids
-/// cost     as without weights, and on the host temporary memory for the weighted rows of a bag
+/// shapes   table [h, ...], ids [n] with levels, weight [n] -> [bags, ...]
+/// errors   as embedding_bag; ShapeError if weight does not have the shape of ids
+/// cost     as embedding_bag, and on the host temporary memory for the weighted rows of a bag
 template <class T, id_type I, device D>
 LoDTensor<T, D> embedding_bag(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
                               std::type_identity_t<Tensor<T, D>> const& weight, BagOptions const& options = {}) {
@@ -58,7 +58,7 @@ LoDTensor<T, D> embedding_bag(D const& exec, Tensor<T, D> const& table, LoDTenso
 /// The gradients of the table, one row for each id that is not padding, and of the weights, 0 for padding.
 /// shapes   out_grad [bags, ...] -> a SelectedRows of the table's shape with n rows, less those of padding; [n]
 /// errors   as embedding_bag; ShapeError if out_grad does not have the shape of its result
-/// cost     as without weights, and two reads of a table row for each id
+/// cost     as embedding_bag, and two reads of a table row for each id
 template <class T, id_type I, device D>
 std::tuple<SelectedRows<T, D>, Tensor<T, D>> embedding_bag_grad(D const& exec, Tensor<T, D> const& table,
                                                                 LoDTensor<I, D> const& ids,

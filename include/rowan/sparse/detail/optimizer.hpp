@@ -76,16 +76,12 @@ void check_moments(Options const& options) {
 }
 
 /// rate · mean + (1 - rate) · x, the next value of a decaying average
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V running_mean(double rate, V const& mean, V const& x) {
+ROWAN_FORMULA V running_mean(double rate, V const& mean, V const& x) {
     return product(constant<V>(rate), mean) + product(constant<V>(1.0 - rate), x);
 }
 
 /// g + weight_decay · p, as of a gradient with an L2 penalty
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V with_decay(V g, double weight_decay, V const& p) {
+ROWAN_FORMULA V with_decay(V g, double weight_decay, V const& p) {
     if (weight_decay != 0.0) g = g + product(constant<V>(weight_decay), p);
     return g;
 }

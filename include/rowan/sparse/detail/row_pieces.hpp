@@ -67,7 +67,8 @@ RowPieces node_pieces(Cpu exec, ElementSums const& type, std::vector<RowPieces>&
 /// Sums narrowed to elements, in memory that is not lent: row_bytes is that of elements then.
 RowPieces narrow_pieces(Cpu exec, ElementSums const& type, RowPieces&& in);
 
-/// The rows of a plan, with the sums of their contributions in `value`, widened, as pieces of the part with this number.
+/// The rows of a plan, with the sums of their contributions in `value`, widened, as pieces of the part with this
+/// number.
 template <class T>
 RowPieces planned_pieces(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value, std::int64_t number) {
     using S = sum_t<T>;

@@ -34,8 +34,8 @@ Tensor<T> to_host(Tensor<T, D> const& x) {
 }
 
 /// Copies to a device on its default stream: `to_device<Cuda>(x)`.
-/// errors   as above
-/// cost     as above
+/// errors   CudaError or std::bad_alloc if memory is insufficient
+/// cost     one copy of the elements
 template <detail::thrust_device D, class X>
 auto to_device(X const& x) {
     return to_device(D{}, x);

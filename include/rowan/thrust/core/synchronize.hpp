@@ -14,8 +14,10 @@ void synchronize(D const& exec) {
     if (auto const failed = detail::system_of<D>::take_failed(exec); failed.any()) throw failed.error();
 }
 
-/// The same for a non-const `exec`, for which Thrust's own synchronize, found by argument-dependent lookup, would be a
-/// better match.
+/// Waits until all calls on a non-const `exec` have finished. Without this overload, argument-dependent lookup would
+/// choose Thrust's own synchronize.
+/// errors   those of synchronize for a const exec
+/// cost     blocks the host
 template <detail::thrust_device D>
 void synchronize(D& exec) {
     synchronize(static_cast<D const&>(exec));

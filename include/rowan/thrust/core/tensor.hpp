@@ -70,7 +70,7 @@ public:
         detail::launch_always(exec, t.size(), detail::FillWith<T>{t.data(), value});
         return t;
     }
-    /// The same with zeros.
+    /// A tensor of this shape with all elements 0.
     /// errors   as full
     /// cost     as full
     static Tensor zeros(shape_type const& shape) { return zeros(Device{}, shape); }

@@ -61,7 +61,7 @@ struct Summands<ThrustDevice<System>> {
     }
 
     /// out = the sum of dense tensors and of the rows of g, of which each element is narrowed once.
-    /// cost     as above, with the temporary memory for any number of tensors, and a sort
+    /// cost     one read of each tensor and of g, temporary memory for one number of dtype<T>::sum per element, a sort
     template <class T>
     static void add(Device const& exec, std::vector<Tensor<T, Device>> const& x, SelectedRows<T, Device> const& g,
                     Tensor<T, Device>& out) {

@@ -7,13 +7,19 @@
 
 namespace rowan::inline v0 {
 
-/// The same for a batch with levels; the Lod is shared.
+/// Copies a batch with levels to device memory asynchronously; the Lod, which stays on the host, is shared.
+/// shapes   x [n, ...] with levels -> the same
+/// errors   those of to_device for a tensor; LodError if the Lod does not fit the rows
+/// cost     one copy of the elements
 template <detail::thrust_device D, class T>
 LoDTensor<T, D> to_device(D const& exec, LoDTensor<T> const& x) {
     x.check();
     return {to_device(exec, x.value()), x.lod()};
 }
-/// The same for a batch with levels; the Lod is shared.
+/// Copies a batch with levels to host memory; the Lod is shared.
+/// shapes   x [n, ...] with levels -> the same
+/// errors   those of to_host for a tensor; LodError if the Lod does not fit the rows
+/// cost     one copy of the elements; waits for the work enqueued before
 template <detail::thrust_device D, class T>
 LoDTensor<T> to_host(D const& exec, LoDTensor<T, D> const& x) {
     x.check();

@@ -95,12 +95,19 @@ struct Stacking<ThrustDevice<System>> {
 
 }  // namespace detail
 
-/// The same for each slot of an array. Slots that share one block of memory are copied at once.
+/// Copies the slots of an array to device memory asynchronously. Slots that share one block of memory are copied at
+/// once.
+/// shapes   slots [...] -> the same
+/// errors   those of to_device for a tensor
+/// cost     one copy of the elements
 template <detail::thrust_device D, class T>
 TensorArray<T, D> to_device(D const& exec, TensorArray<T> const& x) {
     return detail::TensorArrayAccess::copied<D>(x, [&](auto const& t) { return to_device(exec, t); });
 }
-/// The same for each slot of an array.
+/// Copies the slots of an array to host memory. Slots that share one block of memory are copied at once.
+/// shapes   slots [...] -> the same
+/// errors   those of to_host for a tensor
+/// cost     one copy of the elements; waits for the work enqueued before
 template <detail::thrust_device D, class T>
 TensorArray<T> to_host(D const& exec, TensorArray<T, D> const& x) {
     return detail::TensorArrayAccess::copied<Cpu>(x, [&](auto const& t) { return to_host(exec, t); });

@@ -34,13 +34,19 @@ struct RowNumbers<ThrustDevice<System>> {
 
 }  // namespace detail
 
-/// The same for SelectedRows.
+/// Copies a SelectedRows to device memory asynchronously: its row numbers and its value.
+/// shapes   x of n rows -> the same
+/// errors   those of to_device for a tensor
+/// cost     one copy of the row numbers and the elements
 template <detail::thrust_device D, class T>
 SelectedRows<T, D> to_device(D const& exec, SelectedRows<T> const& x) {
     return detail::SelectedRowsAccess::adopt(x.height(), to_device(exec, detail::SelectedRowsAccess::rows(x)),
                                              to_device(exec, x.value()), x.merged());
 }
-/// The same for SelectedRows.
+/// Copies a SelectedRows to host memory: its row numbers and its value.
+/// shapes   x of n rows -> the same
+/// errors   those of to_host for a tensor
+/// cost     one copy of the row numbers and the elements; waits for the work enqueued before
 template <detail::thrust_device D, class T>
 SelectedRows<T> to_host(D const& exec, SelectedRows<T, D> const& x) {
     auto rows = to_host(exec, x.rows());

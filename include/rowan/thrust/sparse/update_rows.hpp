@@ -97,7 +97,7 @@ struct UpdateSummed {
     }
 };
 
-/// The same, given a dense gradient.
+/// Applies a formula to all elements, given a dense gradient.
 template <class Formula, class V, int N, class T, class... P>
 struct UpdateDense {
     Formula formula;

@@ -18,9 +18,6 @@ public:
     using Put = std::function<bool(Feeds&&)>;
 
     BatchesAhead(std::int64_t most, std::function<void(Put const&)> read);
-    BatchesAhead(BatchesAhead&&) noexcept;
-    BatchesAhead& operator=(BatchesAhead&&) noexcept;
-    ~BatchesAhead();
 
     class iterator {
     public:

@@ -69,10 +69,6 @@ ROWAN_FUNCTION BatchesAhead::BatchesAhead(std::int64_t most, std::function<void(
     queue_->thread = std::thread(&Queue::run, queue_.get());
 }
 
-ROWAN_FUNCTION BatchesAhead::BatchesAhead(BatchesAhead&&) noexcept = default;
-ROWAN_FUNCTION BatchesAhead& BatchesAhead::operator=(BatchesAhead&&) noexcept = default;
-ROWAN_FUNCTION BatchesAhead::~BatchesAhead() = default;
-
 ROWAN_FUNCTION bool BatchesAhead::next() {
     now_ = {};  // freed before the next one is taken
     auto& q = *queue_;

@@ -13,7 +13,6 @@
 #include <rowan/op/infer.hpp>
 #include <rowan/op/loss/loss_options.hpp>
 #include <rowan/op/reduce/reduce_sum.hpp>
-#include <rowan/train/detail/rows_variable.hpp>
 
 #include <algorithm>
 #include <array>
@@ -83,12 +82,11 @@ ROWAN_FUNCTION auto CostWeight::of(Variable& v) -> Term {
 }
 
 ROWAN_FUNCTION auto CostWeight::compute(Variable& v) -> Term {
-    static constexpr std::array<std::string_view, 17> linear_ops{
-        "add",     "sub",       "sum",         "broadcast_add", "broadcast_sub", "identity",
-        "concat",  "stack",     "split",       "negate",        "reshape",       "transpose",
-        "squeeze", "unsqueeze", "expand_rows", "drop_levels",   "lod_reset"};
-    static constexpr std::array<std::string_view, 7> products{"mul",       "broadcast_mul", "row_dot",  "matmul",
-                                                              "matmul_nn", "matmul_nt",     "matmul_tn"};
+    static constexpr std::array<std::string_view, 15> linear_ops{
+        "add",     "sub",       "sum",     "identity",  "concat",      "stack",       "split",    "negate",
+        "reshape", "transpose", "squeeze", "unsqueeze", "expand_rows", "drop_levels", "lod_reset"};
+    static constexpr std::array<std::string_view, 6> products{"mul",       "row_dot",   "matmul",
+                                                              "matmul_nn", "matmul_nt", "matmul_tn"};
     static constexpr std::array<std::string_view, 3> no_sums{"reduce_max", "reduce_min", "reduce_prod"};
     static constexpr std::array<std::string_view, 4> loops{"cond", "while_loop", "rnn", "static_input"};
     if (v.writers().empty()) return {.fed = v.role() != Role::parameter && v.role() != Role::state};
@@ -104,7 +102,7 @@ ROWAN_FUNCTION auto CostWeight::compute(Variable& v) -> Term {
     }
     if (auto const r = reduction_of(op.attributes); r && *r != Reduction::none)
         return reduced(op, *r == Reduction::mean ? mean : sum, {counted_rows(x)});
-    if (name == "mse" || name == "reduce_mean") return reduced(op, mean, {counted_rows(x)});
+    if (name == "reduce_mean") return reduced(op, mean, {counted_rows(x)});
     if (name == "reduce_sum") return reduced(op, sum, {});
     bool const of_rows = std::ranges::any_of(op.inputs, [](Variable const* in) { return has_rows(*in); });
     if (of_rows && is_one_of(name, no_sums)) no_parts(op, "which is neither a sum nor a mean of rows");
@@ -117,7 +115,7 @@ ROWAN_FUNCTION auto CostWeight::compute(Variable& v) -> Term {
     }
     Term all;
     if (!of_rows) {
-        if (name == "div" || name == "broadcast_div") return quotient(op);
+        if (name == "div") return quotient(op);
         if (is_one_of(name, linear_ops) || name == "scale" || name.starts_with("cast_")) return linear(op, false);
         if (is_one_of(name, products)) return linear(op, true);
         for (Variable* const in : op.inputs) {
@@ -244,16 +242,14 @@ ROWAN_FUNCTION auto CostWeight::of_divided_rows(Operator const& op, std::span<Va
 }
 
 ROWAN_FUNCTION void CostWeight::find_divisors(Variable& rows, std::vector<Variable*>& all) {
-    static constexpr std::array<std::string_view, 11> factors_of{"mul",       "broadcast_mul", "identity", "reshape",
-                                                                 "negate",    "scale",         "squeeze",  "unsqueeze",
-                                                                 "transpose", "drop_levels",   "split"};
+    static constexpr std::array<std::string_view, 10> factors_of{
+        "mul", "identity", "reshape", "negate", "scale", "squeeze", "unsqueeze", "transpose", "drop_levels", "split"};
     static constexpr std::array<std::string_view, 3> first_rows{"lod_reset", "lod_from_offsets", "expand_rows"};
-    static constexpr std::array<std::string_view, 7> terms{"add",           "sub",    "sum",  "broadcast_add",
-                                                           "broadcast_sub", "concat", "stack"};
+    static constexpr std::array<std::string_view, 5> terms{"add", "sub", "sum", "concat", "stack"};
     if (rows.writers().empty()) return;
     Operator const& op = *rows.writers()[0];
     std::string_view const name = op.kernel->name;
-    bool const divides = name == "div" || name == "broadcast_div", adds = is_one_of(name, terms);
+    bool const divides = name == "div", adds = is_one_of(name, terms);
     bool const of_first = is_one_of(name, first_rows);
     if (!divides && !adds && !of_first && !is_one_of(name, factors_of) && !name.starts_with("cast_")) return;
     std::size_t const before = all.size(), inputs = of_first ? 1 : op.inputs.size();

@@ -32,6 +32,10 @@ struct CostDivisor {
     double rounding() const;
 };
 
+/// The first tensor whose first dim is UNK, walking back from the cost through what writes it, nearest first and inputs
+/// in order; or nullptr.
+/// cost     one pass over the net
+Variable* rows_variable(Variable& cost);
 /// The rows of a variable, whose other dims are known, or its elements.
 Counted counted_rows(Variable& v);
 /// The rows of which an operator computes a mean, those of its first input, or none.

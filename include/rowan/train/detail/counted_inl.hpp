@@ -12,12 +12,12 @@
 #include <rowan/detail/lanes.hpp>
 #include <rowan/graph/value.hpp>
 #include <rowan/op/detail/reduction.hpp>
-#include <rowan/train/detail/rows_variable.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstring>
+#include <unordered_set>
 
 namespace rowan::inline v0::detail {
 
@@ -116,6 +116,23 @@ ROWAN_FUNCTION double CostDivisor::rounding() const {
         if (type == dtype<bfloat16>::wire) all = std::max(all, 2e-2);
     }
     return all;
+}
+
+ROWAN_FUNCTION Variable* rows_variable(Variable& cost) {
+    std::vector<Variable*> found{&cost};
+    std::unordered_set<Variable const*> seen{&cost};
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        Variable& v = *found[i];
+        if (v.role() == Role::parameter || v.role() == Role::state) continue;
+        auto const& spec = v.spec();
+        if (spec.type == VarType::LOD_TENSOR && !spec.dims.empty() && spec.dims[0] == UNK) return &v;
+        for (Operator const* const op : v.writers()) {
+            for (Variable* const in : op->inputs) {
+                if (seen.insert(in).second) found.push_back(in);
+            }
+        }
+    }
+    return nullptr;
 }
 
 ROWAN_FUNCTION Counted counted_rows(Variable& v) {

@@ -1,82 +1,83 @@
-// rowan/train/detail/feed.hpp: feed, sets the inputs of a net to the values of a batch.
+// rowan/train/detail/feed.hpp: feed, the values of a batch as the inputs of a net.
 #pragma once
 
-#include <rowan/core/allocator.hpp>
-#include <rowan/core/error.hpp>
 #include <rowan/graph/scope.hpp>
-#include <rowan/train/detail/check_fits.hpp>
 #include <rowan/train/feeds.hpp>
 
-#include <algorithm>
 #include <cstddef>
-#include <map>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <utility>
 
 namespace rowan::inline v0::detail {
 
+/// Checks that a value matches the declaration of its variable.
+/// errors   TypeError if kind or element type differ; ShapeError if the rank, a known dim or the number of levels
+///          differ
+void check_fits(Variable const& v, Value const& value);
+
+/// Throws a GraphError: that the result of so many steps has no state of this name.
+[[noreturn]] void no_state(std::string const& name, std::int64_t steps);
+
 /// An alias of the value that a batch has for a data variable.
 /// errors   GraphError if it has none; else as check_fits
-inline Value fed_value(Variable const& v, Feeds const& feeds) {
-    auto const found = feeds.find(v.name());
-    if (found == feeds.end())
-        throw GraphError(std::string("the batch has no value for the variable \"").append(v.name()).append("\""));
-    Value value = found->second.value();
-    check_fits(v, value);
-    return value;
-}
+Value fed_value(Variable const& v, Feeds const& feeds);
 
 /// Throws GraphError unless there is a data variable of this name.
-inline void check_declared(Scope const& scope, std::string const& name) {
-    auto const lock = lock_names(scope);
-    Variable const* const declared = scope.find(name);
-    if (declared == nullptr || declared->role() != Role::data)
-        throw GraphError(std::string("the batch has a value for \"")
-                             .append(name)
-                             .append("\", but there is no data variable of that name"));
-}
+void check_declared(Scope const& scope, std::string const& name);
 
-/// Sets the data variables of a net to the values of a batch. The batch may contain variables that only another net of
-/// the scope reads, such as labels for the cost; a name that is not declared is an error. Values that are not on the
-/// net's device are copied to it.
-/// errors   GraphError if the batch lacks a variable, or contains a name that neither the net nor the scope declares;
-///          else as check_fits. On error, no variable has changed
+/// The values that a batch has for the data variables among `inputs`, on the net's device, in places of the same number.
+/// Returns how many there are.
+/// errors   as fed_value
 template <class Device>
-void feed(std::span<Variable* const> inputs, Feeds const& feeds, Scope const& scope, Device const& exec) {
-    std::map<Variable*, Value> values;
-    for (Variable* const v : inputs) {
-        if (v->role() == Role::data) values.emplace(v, fed_value(*v, feeds));
+std::size_t feed(std::span<Variable* const> inputs, Feeds const& feeds, std::span<Value> values, Device const& exec) {
+    std::size_t used = 0;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        Variable const& v = *inputs[i];
+        if (v.role() != Role::data) continue;
+        values[i] = fed_value(v, feeds);
+        if (v.bring != nullptr) v.bring(values[i], exec, false);
+        ++used;
     }
-    for (auto const& named : feeds) {
-        if (std::ranges::none_of(values, [&](auto const& known) { return known.first->name() == named.first; }))
-            check_declared(scope, named.first);
-    }
-    for (auto& [v, value] : values) {
-        if (v->bring != nullptr) v->bring(value, exec, false);
-    }
-    for (auto& [v, value] : values) v->value() = std::move(value);
+    return used;
 }
 
-/// Moves the values out of variables and restores them on destruction.
-class KeptValues {
+/// Empties variables on destruction.
+class Emptied {
 public:
     /// `variables` must outlive this.
-    explicit KeptValues(std::span<Variable* const> variables) : variables_(variables) {
-        values_.reserve(variables_.size());  // so that the loop does not throw
-        for (Variable* const v : variables_) values_.push_back(std::exchange(v->value(), Value()));
-    }
-    KeptValues(KeptValues const&) = delete;
-    KeptValues& operator=(KeptValues const&) = delete;
-    ~KeptValues() {
-        for (std::size_t i = 0; i < variables_.size(); ++i) variables_[i]->value() = std::move(values_[i]);
+    explicit Emptied(std::span<Variable* const> variables) : variables_(variables) {}
+    Emptied(Emptied const&) = delete;
+    Emptied& operator=(Emptied const&) = delete;
+    ~Emptied() {
+        for (Variable* const v : variables_) v->value().clear();
     }
 
 private:
     std::span<Variable* const> variables_;
-    Buffer<Value> values_;
 };
 
-ROWAN_TEMPLATE(void feed(std::span<Variable* const>, Feeds const&, Scope const&, Cpu const&))
+/// Exchanges the values of variables with others until its destruction.
+class Swapped {
+public:
+    /// Both must outlive this.
+    Swapped(std::span<Variable* const> variables, std::span<Value> values) : variables_(variables), values_(values) {
+        swap();
+    }
+    Swapped(Swapped const&) = delete;
+    Swapped& operator=(Swapped const&) = delete;
+    ~Swapped() { swap(); }
+
+private:
+    void swap() {
+        for (std::size_t i = 0; i < values_.size(); ++i) std::swap(variables_[i]->value(), values_[i]);
+    }
+
+    std::span<Variable* const> variables_;
+    std::span<Value> values_;
+};
 
 }  // namespace rowan::inline v0::detail
+
+#include <rowan/train/detail/feed_inl.hpp>

@@ -1,8 +1,8 @@
-// rowan/train/detail/option_values.hpp: what ranks that train together must have in common, with names.
+// rowan/train/detail/option_values.hpp: the options of optimizers and clippings, as attributes and as named values.
 #pragma once
 
+#include <rowan/core/fields.hpp>
 #include <rowan/detail/named_values.hpp>
-#include <rowan/op/fields.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -36,23 +36,46 @@ void add_option(NamedValues& to, std::string_view name, V const& v) {
     }
 }
 
+/// Adds the fields of a struct, by their names after `before`.
+template <has_fields A>
+void add_fields(NamedValues& to, char const* before, A const& a) {
+    each_field<A>([&](auto const& f) { add_option(to, std::string(before).append(f.name), a.*f.member); });
+}
+
+/// The attributes of the operator of an optimizer, an average or a clipping: what its options() returns, else its fields.
+template <class O>
+typename O::op::attributes operator_options(O const& o) {
+    if constexpr (requires { o.options(); }) {
+        return o.options();
+    } else {
+        return with_fields_of<typename O::op::attributes>(o);
+    }
+}
+
+template <class O>
+concept returns_attributes = requires(O const& o) {
+    { o.options() } -> std::same_as<typename O::op::attributes>;
+};
+
+/// Whether a struct names an operator and has its attributes.
+template <class O>
+concept has_attributes = returns_attributes<O> ||(has_fields<O>&& has_fields<typename O::op::attributes>);
+
 /// The name of an optimizer or a clipping, and its options: the fields of O, or those of its attributes; the learning
 /// rate, if neither lists any. Adam and AdamW differ in `decoupled`.
 template <class O>
 NamedValues option_values(O const& o) {
+    auto const attributes = operator_options(o);
     NamedValues all;
     all.add("", O::op::name);
-    auto const add_fields = [&]<class A>(A const& a) {
-        each_field<A>([&](auto const& f) { add_option(all, std::string(".").append(f.name), a.*f.member); });
-    };
     if constexpr (has_fields<O>) {
-        add_fields(o);
+        add_fields(all, ".", o);
     } else if constexpr (has_fields<typename O::op::attributes>) {
-        add_fields(o.options());
-    } else if constexpr (requires { o.options().learning_rate; }) {
-        add_option(all, ".learning_rate", o.options().learning_rate);
+        add_fields(all, ".", attributes);
+    } else if constexpr (requires { attributes.learning_rate; }) {
+        add_option(all, ".learning_rate", attributes.learning_rate);
     }
-    if constexpr (requires { o.options().decoupled; }) add_option(all, ".decoupled", o.options().decoupled);
+    if constexpr (requires { attributes.decoupled; }) add_option(all, ".decoupled", attributes.decoupled);
     return all;
 }
 

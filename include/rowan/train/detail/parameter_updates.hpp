@@ -9,7 +9,7 @@
 #include <rowan/graph/scope.hpp>
 #include <rowan/graph/value.hpp>
 #include <rowan/train/detail/feed.hpp>
-#include <rowan/train/detail/part_exchange.hpp>
+#include <rowan/train/detail/ranks.hpp>
 #include <rowan/train/optimizer.hpp>
 #include <rowan/train/parameters.hpp>
 #include <rowan/train/train_options.hpp>
@@ -33,6 +33,14 @@ layer::OptimizerOn<Device> optimizer_of(ParameterGradient const& g, TrainOptions
     return other == options.optimizers.end() ? options.optimizer.value_or(layer::Sgd{}) : other->second;
 }
 
+/// Throws a ShapeError unless the gradient has the shape of the parameter.
+inline void check_shape(Variable const& parameter, Variable const& gradient) {
+    auto const want = parameter.value().spec().dims, dims = gradient.value().spec().dims;
+    if (dims != want)
+        throw ShapeError(std::string("the gradient ").append(gradient.name()).append(".shape()"), shape_text(dims),
+                         shape_text(want).append(", that of ").append(parameter.name()));
+}
+
 /// The operators that change the parameters of a trainer.
 template <class Device>
 class ParameterUpdates {
@@ -43,8 +51,12 @@ public:
     void add_gradients(Scope& scope, std::vector<ParameterGradient> gradients, TrainOptionsOn<Device> const& options,
                        bool apart);
 
-    /// The variables that each batch computes: in the order of the parameters, their gradients if these are apart.
+    /// The gradients that each batch computes, in the order of the parameters.
     std::span<Variable* const> computed() const noexcept { return computed_; }
+    /// Those of a step: if they are apart, the caller gives them their values.
+    std::span<Variable* const> summed() const noexcept { return summed_; }
+    /// Those that the optimizers read.
+    std::span<Variable* const> read() const noexcept { return read_; }
 
     /// Adds the optimizers and averages to a scope, after a net of the variables above has been made. The names in
     /// options.rates are those of parameters.
@@ -55,11 +67,12 @@ public:
     /// errors   ShapeError if not
     void check_states(Parameters const& resume) const;
 
-    /// Sets the step number, counted from 0, and the learning rates, and checks the options of the optimizers.
-    void prepare(std::int64_t step, double factor);
+    /// Sets the step number, counted from 0, and the learning rates. Checks the options of all optimizers, or only of
+    /// those without checks_first: `change` checks the others before any parameter changes.
+    void prepare(std::int64_t step, double factor, bool all);
 
-    /// Changes the parameters by gradients, the values for computed(). On error, nothing has changed, on any rank.
-    void change(Scope& scope, Device const& exec, std::span<Value> gradients, PartExchange const* ranks);
+    /// Changes the parameters by the gradients in summed(). On error, nothing has changed, on any rank.
+    void change(Scope& scope, Device const& exec, Ranks const* ranks);
 
     /// Whether a variable is a state that begins with an average, so that a resumed training may lack it.
     bool begins_with_average(Variable const& v) const {
@@ -150,27 +163,26 @@ void ParameterUpdates<Device>::check_states(Parameters const& resume) const {
 }
 
 template <class Device>
-void ParameterUpdates<Device>::prepare(std::int64_t step, double factor) {
+void ParameterUpdates<Device>::prepare(std::int64_t step, double factor, bool all) {
     if (!std::isfinite(factor))
         throw ValueError(std::string("the schedule's factor for step ").append(std::to_string(step)), factor,
                          "a finite number");
-    for (std::size_t i = 0; i < updates_.size(); ++i)
-        run_named(*updates_[i].op, [&] { updates_[i].prepare(step + 1, factor * rates_[i]); });
+    for (std::size_t i = 0; i < updates_.size(); ++i) {
+        auto const& update = updates_[i];
+        update.set(step + 1, factor * rates_[i]);
+        if (all || !update.op->kernel->checks_first) run_named(*update.op, update.check);
+    }
 }
 
 template <class Device>
-void ParameterUpdates<Device>::change(Scope& scope, Device const& exec, std::span<Value> gradients,
-                                      PartExchange const* ranks) {
-    std::optional<KeptValues> kept, also_kept;  // outside of this call they are empty
+void ParameterUpdates<Device>::change(Scope& scope, Device const& exec, Ranks const* ranks) {
     agree(ranks, TrainCall::change, [&](auto&) {
-        kept.emplace(summed_);
-        also_kept.emplace(read_);
-        for (std::size_t i = 0; i < summed_.size(); ++i) summed_[i]->value() = std::move(gradients[i]);
         if (!clips_.operators().empty()) in_order(exec, [&] { clips_.run(scope, exec); });
         for (auto const& g : gradients_) {
-            if (ranks != nullptr && g.parameter->sharded()) g.gradient->value() = ranks->own_rows(g.gradient->value());
+            if (ranks != nullptr && g.parameter->sharded())
+                g.gradient->value() = own_rows(g.gradient->value(), ranks->rank(), ranks->size());
+            check_shape(*g.parameter, *g.gradient);
         }
-        for (auto const& update : updates_) update.check_gradient();
     });
     try {
         changes_.run(scope, exec);  // what it rejects, it rejects on all ranks: options and shapes

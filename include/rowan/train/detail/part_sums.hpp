@@ -8,7 +8,7 @@
 #include <rowan/graph/value.hpp>
 #include <rowan/sparse/detail/row_pieces.hpp>
 #include <rowan/train/detail/gradient_sums.hpp>
-#include <rowan/train/detail/part_exchange.hpp>
+#include <rowan/train/detail/ranks.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -21,6 +21,7 @@ namespace rowan::inline v0::detail {
 /// The sums of one gradient over the parts that a rank has, one for each node of the tree that it has all parts of.
 struct GradientNodes {
     GradientSums sums;
+    Variable* gradient;    // of a part
     Variable const* like;  // its value has the shape of the gradient
     bool sparse;
     bool own;  // whether a rank gets the sums of its rows alone
@@ -29,7 +30,7 @@ struct GradientNodes {
 
     Tensor<std::int64_t>::shape_type shape() const;
     /// Adds the gradient of a part, times its weight.
-    void add(Cpu exec, Value const& gradient, double weight, std::int64_t part, std::int64_t first);
+    void add(Cpu exec, double weight, std::int64_t part, std::int64_t first);
     /// The sums of the nodes of which these parts are all the leaves.
     DensePieces dense_of(Cpu exec, PartRange const& parts);
     RowPieces sparse_of(Cpu exec, PartRange const& parts);
@@ -42,21 +43,20 @@ struct GradientNodes {
 /// n parts, at most log2 n sums and one are in memory.
 class PartSums {
 public:
-    void sum(GradientSums const& sums, Variable const& gradient, Variable const& like, bool own_rows);
+    void sum(GradientSums const& sums, Variable& gradient, Variable const& like, bool own_rows);
 
     /// Begins a step of which these parts are added.
     void begin(PartRange const& parts);
 
-    /// Adds the next part, of which each gradient has a weight.
-    void add(Cpu exec, std::span<Value const> gradients, std::span<double const> weights);
+    /// Adds the gradients of the next part, each times its weight.
+    void add(Cpu exec, std::span<double const> weights);
 
     /// The sums of all parts, each divided by its divisor, on the device of the net. With ranks, these have agreed that
     /// all have added theirs.
-    std::vector<Value> means(Cpu exec, AnyExec device, std::span<double const> divisors, PartExchange const* ranks);
+    std::vector<Value> means(Cpu exec, AnyExec device, std::span<double const> divisors, Ranks const* ranks);
 
 private:
-    std::vector<Value> sum_of_ranks(Cpu exec, AnyExec device, std::span<double const> divisors,
-                                    PartExchange const& ranks);
+    std::vector<Value> sum_of_ranks(Cpu exec, AnyExec device, std::span<double const> divisors, Ranks const& ranks);
 
     std::vector<GradientNodes> nodes_;
     PartRange parts_{};

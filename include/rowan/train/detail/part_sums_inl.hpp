@@ -4,7 +4,7 @@
 #include <rowan/train/detail/part_sums.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
-#include <memory>
+#include <functional>
 
 namespace rowan::inline v0::detail {
 
@@ -34,12 +34,12 @@ ROWAN_FUNCTION Tensor<std::int64_t>::shape_type GradientNodes::shape() const {
     return shape;
 }
 
-ROWAN_FUNCTION void GradientNodes::add(Cpu exec, Value const& gradient, double weight, std::int64_t part,
-                                       std::int64_t first) {
+ROWAN_FUNCTION void GradientNodes::add(Cpu exec, double weight, std::int64_t part, std::int64_t first) {
+    Value const& value = gradient->value();
     if (sparse) {
-        append_part(exec, sums.type, sparse_nodes, sums.sparse(exec, gradient, weight, part), part, first);
+        append_part(exec, sums.type, sparse_nodes, sums.sparse(exec, value, weight, part), part, first);
     } else {
-        append_part(exec, sums.type, dense_nodes, sums.dense(exec, gradient, weight, part), part, first);
+        append_part(exec, sums.type, dense_nodes, sums.dense(exec, value, weight, part), part, first);
     }
 }
 
@@ -72,9 +72,8 @@ ROWAN_FUNCTION Value GradientNodes::value_of(Cpu exec, AnyExec device, RowPieces
     return sums.sparse_value(device, narrow_pieces(exec, sums.type, std::move(sum)));
 }
 
-ROWAN_FUNCTION void PartSums::sum(GradientSums const& sums, Variable const& gradient, Variable const& like,
-                                  bool own_rows) {
-    nodes_.push_back({sums, &like, gradient.spec().type == VarType::SELECTED_ROWS, own_rows});
+ROWAN_FUNCTION void PartSums::sum(GradientSums const& sums, Variable& gradient, Variable const& like, bool own_rows) {
+    nodes_.push_back({sums, &gradient, &like, gradient.spec().type == VarType::SELECTED_ROWS, own_rows});
 }
 
 ROWAN_FUNCTION void PartSums::begin(PartRange const& parts) {
@@ -86,13 +85,13 @@ ROWAN_FUNCTION void PartSums::begin(PartRange const& parts) {
     next_ = parts.begin;
 }
 
-ROWAN_FUNCTION void PartSums::add(Cpu exec, std::span<Value const> gradients, std::span<double const> weights) {
-    for (std::size_t i = 0; i < nodes_.size(); ++i) nodes_[i].add(exec, gradients[i], weights[i], next_, parts_.begin);
+ROWAN_FUNCTION void PartSums::add(Cpu exec, std::span<double const> weights) {
+    for (std::size_t i = 0; i < nodes_.size(); ++i) nodes_[i].add(exec, weights[i], next_, parts_.begin);
     ++next_;
 }
 
 ROWAN_FUNCTION std::vector<Value> PartSums::means(Cpu exec, AnyExec device, std::span<double const> divisors,
-                                                  PartExchange const* ranks) {
+                                                  Ranks const* ranks) {
     std::vector<Value> all;
     if (ranks != nullptr) {
         ranks->must([&] { all = sum_of_ranks(exec, device, divisors, *ranks); });
@@ -108,27 +107,26 @@ ROWAN_FUNCTION std::vector<Value> PartSums::means(Cpu exec, AnyExec device, std:
 }
 
 ROWAN_FUNCTION std::vector<Value> PartSums::sum_of_ranks(Cpu exec, AnyExec device, std::span<double const> divisors,
-                                                         PartExchange const& ranks) {
+                                                         Ranks const& ranks) {
     // What travels is not narrowed before it is divided.
     auto const as_sums = [](ElementSums const& type) {
         return ElementSums{type.sum_bytes, type.sum_bytes, type.add, nullptr};
     };
     std::vector<Value> all(nodes_.size());
-    std::vector<std::unique_ptr<PendingPieces>> dense(nodes_.size());
+    std::vector<std::function<DensePieces()>> dense(nodes_.size());
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
         auto& n = nodes_[i];
-        if (!n.sparse) dense[i] = ranks.begin_dense(exec, as_sums(n.sums.type), n.dense_of(exec, parts_), parts_.total);
+        if (!n.sparse) dense[i] = ranks.begin_sum(exec, as_sums(n.sums.type), n.dense_of(exec, parts_), parts_.total);
     }
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
         auto& n = nodes_[i];
         if (!n.sparse) continue;
         auto nodes = n.sparse_of(exec, parts_);
-        auto sum = n.own ? ranks.sum_own_rows(exec, as_sums(n.sums.type), std::move(nodes), parts_.total)
-                         : ranks.sum_rows(exec, as_sums(n.sums.type), std::move(nodes), parts_.total);
+        auto sum = ranks.sum(exec, as_sums(n.sums.type), std::move(nodes), parts_.total, n.own);
         all[i] = n.value_of(exec, device, std::move(sum), divisors[i]);
     }
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
-        if (dense[i] != nullptr) all[i] = nodes_[i].value_of(exec, device, dense[i]->finish(), divisors[i]);
+        if (dense[i] != nullptr) all[i] = nodes_[i].value_of(exec, device, dense[i](), divisors[i]);
     }
     return all;
 }

@@ -5,7 +5,7 @@
 #include <rowan/graph/scope.hpp>
 #include <rowan/layer/var.hpp>
 #include <rowan/train/detail/epochs.hpp>
-#include <rowan/train/detail/part_exchange.hpp>
+#include <rowan/train/detail/ranks.hpp>
 #include <rowan/train/feeds.hpp>
 #include <rowan/train/parameters.hpp>
 #include <rowan/train/train_options.hpp>
@@ -34,7 +34,7 @@ public:
     Parameters run(Read const& read);
 
 private:
-    using Words = PartExchange::Words;
+    using Words = Ranks::Words;
 
     void read_epoch(Read const& read, std::int64_t epoch);
     bool take(Feeds const& feeds);
@@ -43,7 +43,7 @@ private:
     bool all_go_on(std::function<bool()> const& f) const;
 
     TrainOptionsOn<Device> const& options_;
-    PartExchange const* ranks_;
+    Ranks const* ranks_;
     std::optional<ScopeUse> use_;
     std::optional<Epochs> epochs_;
     std::optional<Trainer<T, Device>> trainer_;
@@ -61,11 +61,7 @@ TrainLoop<T, Device>::TrainLoop(layer::Var<T, Device> const& cost, TrainOptionsO
         use_.emplace(cost->scope());
         epochs_.emplace(options.metrics, options.stop);
         same.add("options.epochs", options.epochs);
-        if (!options.stop) return;
-        same.add("options.stop.metric", options.stop->metric);
-        same.add("options.stop.patience", options.stop->patience);
-        same.add("options.stop.larger", options.stop->larger);
-        same.add("options.stop.least", options.stop->least);
+        if (options.stop) add_fields(same, "options.stop.", *options.stop);
     });
     trainer_.emplace(cost, options);
 }

@@ -50,59 +50,28 @@ struct ExponentialAt {
     }
 };
 
-/// Stores the sum of a row's exponentials and calls loss(row, maximum, sum).
-template <class S, class Loss>
-struct KeepRowTotal {
+/// Stores what a rule makes of the sum of a row's exponentials, and calls done(row, maximum, sum).
+template <class Rule, class S, class Done>
+struct KeepRowNorm {
     S const* greatest;
-    S* totals;
-    Loss loss;
+    S* norms;
+    Done done;
 
     ROWAN_HD void operator()(std::size_t row, S const& total) const {
-        totals[row] = total;
-        loss(row, greatest[row], total);
+        norms[row] = Rule::norm(total);
+        done(row, greatest[row], total);
     }
 };
 
-template <class T>
-struct NormaliseElement {
+template <class Rule, class T>
+struct ResultElement {
     ExponentialAt<T> e;
-    sum_t<T> const* totals;
+    sum_t<T> const* norms;
     T* to;
-
-    ROWAN_HD void operator()(std::size_t i) const { store(divided{}(e(i), totals[e.classes.quotient(i)]), to + i); }
-};
-
-/// Stores log of the sum of a row's exponentials.
-template <class S>
-struct KeepLog {
-    S* logs;
-    ROWAN_HD void operator()(std::size_t row, S const& total) const { logs[row] = log_of(total); }
-};
-
-template <class T>
-struct LogSoftmaxElement {
-    using S = sum_t<T>;
-    T const* x;
-    S const *greatest, *logs;
-    T* to;
-    FastDivmod classes;
 
     ROWAN_HD void operator()(std::size_t i) const {
-        std::size_t const row = classes.quotient(i);
-        store(log_share{}(load<S>(x + i), greatest[row], logs[row]), to + i);
-    }
-};
-
-template <class T>
-struct LogSoftmaxGradElement {
-    using S = sum_t<T>;
-    T const *y, *g;
-    S const* totals;
-    T* to;
-    FastDivmod classes;
-
-    ROWAN_HD void operator()(std::size_t i) const {
-        store(log_softmax_slope{}(load<S>(y + i), load<S>(g + i), totals[classes.quotient(i)]), to + i);
+        std::size_t const row = e.classes.quotient(i);
+        store(Rule::result(load<sum_t<T>>(e.x + i), e(i), e.greatest[row], norms[row]), to + i);
     }
 };
 
@@ -115,16 +84,24 @@ struct ProductAt {
     }
 };
 
-template <class T>
-struct SoftmaxGradElement {
+template <class Rule, class T>
+struct TermAt {
+    T const *y, *g;
+    ROWAN_HD sum_t<T> operator()(std::size_t i) const {
+        return Rule::term(load<sum_t<T>>(y + i), load<sum_t<T>>(g + i));
+    }
+};
+
+template <class Rule, class T>
+struct SlopeElement {
     using S = sum_t<T>;
     T const *y, *g;
-    S const* dots;
+    S const* sums;
     T* to;
     FastDivmod classes;
 
     ROWAN_HD void operator()(std::size_t i) const {
-        store(softmax_slope{}(load<S>(y + i), load<S>(g + i), dots[classes.quotient(i)]), to + i);
+        store(Rule::slope(load<S>(y + i), load<S>(g + i), sums[classes.quotient(i)]), to + i);
     }
 };
 
@@ -160,9 +137,10 @@ struct SoftLossAt {
 };
 
 template <class T>
-struct LoadAt {
+struct WeighedLogarithmAt {
     T const* x;
-    ROWAN_HD sum_t<T> operator()(std::size_t i) const { return load<sum_t<T>>(x + i); }
+    sum_t<T> const* label;
+    ROWAN_HD sum_t<T> operator()(std::size_t i) const { return weighed_logarithm{}(load<sum_t<T>>(x + i), label[i]); }
 };
 
 template <class T, class Grads>
@@ -191,34 +169,29 @@ template <class System>
 struct MatrixRows<ThrustDevice<System>> {
     using Device = ThrustDevice<System>;
 
+    template <class Rule, class Rows, class T>
+    static Tensor<T, Device> along(Device const& exec, Rows const& c, Tensor<T, Device> const& x) {
+        auto const write = [&](T const* from, T* to) { results<Rule>(exec, c.n, c.classes, from, to, NothingMore{}); };
+        return c.map(exec, write, x);
+    }
+
     /// cost     the exponentials are computed twice instead of stored
-    template <class T, class Loss>
-    static void softmax(Device const& exec, std::size_t n, std::size_t classes, T const* x, T* to, Loss const& loss) {
+    template <class Rule, class T, class Done>
+    static void results(Device const& exec, std::size_t n, std::size_t classes, T const* x, T* to, Done const& done) {
         using S = sum_t<T>;
-        DeviceStorage<S, System> const greatest(exec, n), totals(exec, n);
+        DeviceStorage<S, System> const greatest(exec, n), norms(exec, n);
         maxima(exec, n, classes, x, greatest.data());
         ExponentialAt<T> const e{x, greatest.data(), FastDivmod(classes)};
-        sum_runs<S>(exec, n * classes, classes, e, KeepRowTotal<S, Loss>{greatest.data(), totals.data(), loss});
-        launch(exec, n * classes, NormaliseElement<T>{e, totals.data(), to});
+        sum_runs<S>(exec, n * classes, classes, e, KeepRowNorm<Rule, S, Done>{greatest.data(), norms.data(), done});
+        launch(exec, n * classes, ResultElement<Rule, T>{e, norms.data(), to});
     }
 
-    template <class T>
-    static void log_softmax(Device const& exec, std::size_t n, std::size_t classes, T const* x, T* to) {
+    template <class Rule, class T>
+    static void slopes(Device const& exec, std::size_t n, std::size_t classes, T const* y, T const* g, T* to) {
         using S = sum_t<T>;
-        DeviceStorage<S, System> const greatest(exec, n), logs(exec, n);
-        maxima(exec, n, classes, x, greatest.data());
-        ExponentialAt<T> const e{x, greatest.data(), FastDivmod(classes)};
-        sum_runs<S>(exec, n * classes, classes, e, KeepLog<S>{logs.data()});
-        launch(exec, n * classes, LogSoftmaxElement<T>{x, greatest.data(), logs.data(), to, FastDivmod(classes)});
-    }
-
-    template <class T>
-    static void log_softmax_grad(Device const& exec, std::size_t n, std::size_t classes, T const* y, T const* g,
-                                 T* to) {
-        using S = sum_t<T>;
-        DeviceStorage<S, System> const totals(exec, n);
-        sum_runs<S>(exec, n * classes, classes, LoadAt<T>{g}, KeepNumber<S>{totals.data()});
-        launch(exec, n * classes, LogSoftmaxGradElement<T>{y, g, totals.data(), to, FastDivmod(classes)});
+        DeviceStorage<S, System> const sums(exec, n);
+        sum_runs<S>(exec, n * classes, classes, TermAt<Rule, T>{y, g}, KeepNumber<S>{sums.data()});
+        launch(exec, n * classes, SlopeElement<Rule, T>{y, g, sums.data(), to, FastDivmod(classes)});
     }
 
     template <class T>
@@ -226,14 +199,6 @@ struct MatrixRows<ThrustDevice<System>> {
         using S = sum_t<T>;
         if (width == 0) return launch(exec, n, FillWith<S>{to, constant<S>(0.0)});
         sum_runs<S>(exec, n * width, width, ProductAt<T>{a, b}, KeepNumber<S>{to});
-    }
-
-    template <class T>
-    static void softmax_grad(Device const& exec, std::size_t n, std::size_t classes, T const* y, T const* g, T* to) {
-        using S = sum_t<T>;
-        DeviceStorage<S, System> const dots(exec, n);
-        sum_runs<S>(exec, n * classes, classes, ProductAt<T>{y, g}, KeepNumber<S>{dots.data()});
-        launch(exec, n * classes, SoftmaxGradElement<T>{y, g, dots.data(), to, FastDivmod(classes)});
     }
 
     template <class T, class I, class Grads>
@@ -262,10 +227,12 @@ struct MatrixRows<ThrustDevice<System>> {
         launch(exec, n * classes, SoftGradElement<T, Grads>{p, label, totals.data(), grads, to, FastDivmod(classes)});
     }
 
-    template <class S, class Term>
-    static void negative_sums(Device const& exec, std::size_t n, std::size_t classes, Term const& term, S* sums) {
-        if (classes == 0) return launch(exec, n, FillWith<S>{sums, constant<S>(0.0) - constant<S>(0.0)});
-        sum_runs<S>(exec, n * classes, classes, term, KeepNegative<S>{sums});
+    template <class T>
+    static void soft_probability_losses(Device const& exec, std::size_t n, std::size_t classes, T const* x,
+                                        sum_t<T> const* label, sum_t<T>* losses) {
+        using S = sum_t<T>;
+        if (classes == 0) return launch(exec, n, FillWith<S>{losses, constant<S>(0.0) - constant<S>(0.0)});
+        sum_runs<S>(exec, n * classes, classes, WeighedLogarithmAt<T>{x, label}, KeepNegative<S>{losses});
     }
 
 private:

@@ -49,8 +49,8 @@ struct Totals<ThrustDevice<System>> {
     }
 
     template <class T>
-    static void mean_square(Device const& exec, std::size_t n, T const* a, T const* b, T* out) {
-        total(exec, n, SquaredDifferenceAt<T>{a, b}, StoreReduced<T>{out, n, true, nullptr});
+    static void of_squares(Device const& exec, std::size_t n, T const* a, T const* b, bool mean, T* out) {
+        total(exec, n, SquaredDifferenceAt<T>{a, b}, StoreReduced<T>{out, n, mean, nullptr});
     }
 
 private:

@@ -1,0 +1,64 @@
+// rowan/op/elementwise/gelu.hpp: gelu, element-wise.
+#pragma once
+
+#include <rowan/core/error.hpp>
+#include <rowan/core/fields.hpp>
+#include <rowan/detail/exponential.hpp>
+#include <rowan/op/detail/limits.hpp>
+#include <rowan/op/detail/normal_cdf.hpp>
+#include <rowan/op/detail/unary.hpp>
+
+#include <string_view>
+
+namespace rowan::inline v0 {
+
+/// The settings of gelu.
+struct GeluOptions {
+    bool approximate = false;  ///< the formula with tanh instead of the normal distribution
+    ROWAN_OPTIONS(GeluOptions, approximate)
+};
+
+namespace detail {
+
+/// 2 sqrt(2 / π) · (x + 0.044715 x³); the logistic function of it is (1 + tanh(half of it)) / 2.
+ROWAN_FORMULA V gelu_argument(V const& x) {
+    return product(
+        x, V(constant<V>(1.5957691216057308) + product(product(x, x), constant<V>(1.5957691216057308 * 0.044715))));
+}
+
+/// x · Φ(x), or its approximation
+struct gelu_formula {
+    static constexpr std::string_view name = "gelu";
+    static constexpr std::string_view brief = "x · Φ(x), or its approximation by tanh.";
+    using options = GeluOptions;
+
+    ROWAN_FORMULA static V value(V const& x, GeluOptions const& o) {
+        if (o.approximate) return over_one_plus_exponential(x, V(constant<V>(0.0) - gelu_argument(x)));
+        V const low = constant<V>(-64.0);  // Φ(x) is 0 below
+        return product(V(choose(x < low, low, x)), standard_normal(x).distribution);
+    }
+    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g, GeluOptions const& o) {
+        if (o.approximate) {
+            // y = x · s(u), u = a x + b x³, y' = s + x · s · (1 - s) · (a + 3 b x²); s is 0 or 1 beyond ±22
+            V const z = limited(x, -22.0, 22.0);
+            auto const gate = logistic_and_slope(gelu_argument(z));
+            V const slope = constant<V>(1.5957691216057308) +
+                            product(product(z, z), constant<V>(3 * 1.5957691216057308 * 0.044715));
+            return product(g, V(gate.value + product(product(z, slope), gate.slope)));
+        }
+        auto const normal = standard_normal(x);
+        return product(g, V(normal.distribution + product(limited(x, -64.0, 64.0), normal.density)));
+    }
+};
+
+}  // namespace detail
+
+/// x · Φ(x) element-wise, where Φ is the distribution function of the standard normal distribution (Hendrycks and Gimpel
+/// 2016), within 12 units in the last place, or 24 where the result is subnormal; with `approximate`,
+/// x / 2 · (1 + tanh(u)), u = sqrt(2 / π) · (x + 0.044715 x³), within 4 + 6 |u| units. 0 for -infinity.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(gelu, GeluOptions)
+
+}  // namespace rowan::inline v0

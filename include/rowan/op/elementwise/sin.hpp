@@ -1,0 +1,54 @@
+// rowan/op/elementwise/sin.hpp: sin and cos, element-wise.
+#pragma once
+
+#include <rowan/core/error.hpp>
+#include <rowan/op/detail/sine.hpp>
+#include <rowan/op/detail/tensor_argument.hpp>
+#include <rowan/op/detail/unary.hpp>
+
+#include <string_view>
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// sin(x)
+struct sin_formula {
+    static constexpr std::string_view name = "sin";
+    static constexpr std::string_view brief = "The sine.";
+
+    ROWAN_FORMULA static V value(V const& x) { return sine<false>(x); }
+    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g) { return product(g, sine<true>(x)); }
+};
+
+}  // namespace detail
+
+/// The sine element-wise, within 1 unit in the last place for all floats and doubles, also huge ones, with the same
+/// bits on all machines; NaN for infinities. Those of floats are computed in double.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE_OF_XTENSOR(sin)
+
+namespace detail {
+
+/// cos(x)
+struct cos_formula {
+    static constexpr std::string_view name = "cos";
+    static constexpr std::string_view brief = "The cosine.";
+
+    ROWAN_FORMULA static V value(V const& x) { return sine<true>(x); }
+    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g) {
+        return product(product(g, constant<V>(-1.0)), sine<false>(x));
+    }
+};
+
+}  // namespace detail
+
+/// The cosine element-wise, as sin.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE_OF_XTENSOR(cos)
+
+}  // namespace rowan::inline v0

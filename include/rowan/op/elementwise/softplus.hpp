@@ -1,0 +1,51 @@
+// rowan/op/elementwise/softplus.hpp: softplus, element-wise.
+#pragma once
+
+#include <rowan/core/error.hpp>
+#include <rowan/core/fields.hpp>
+#include <rowan/detail/exponential.hpp>
+#include <rowan/detail/logarithm.hpp>
+#include <rowan/op/detail/unary.hpp>
+
+#include <string_view>
+
+namespace rowan::inline v0 {
+
+/// The settings of softplus.
+struct SoftplusOptions {
+    double beta = 1;  ///< sharpness of the bend, above 0
+    ROWAN_OPTIONS(SoftplusOptions, beta)
+};
+
+namespace detail {
+
+/// log(1 + exp(beta · x)) / beta
+struct softplus_formula {
+    static constexpr std::string_view name = "softplus";
+    static constexpr std::string_view brief = "log(1 + exp(beta · x)) / beta.";
+    using options = SoftplusOptions;
+
+    static constexpr void check(SoftplusOptions const& options) {
+        if (!(options.beta > 0)) throw ValueError("beta", options.beta, "a positive number");
+    }
+
+    ROWAN_FORMULA static V value(V const& x, SoftplusOptions const& o) {
+        V const zero = constant<V>(0.0), scaled = product(x, constant<V>(o.beta));
+        V const size = choose(scaled < zero, scaled, V(zero - scaled));
+        return choose(x > zero, x, choose(x < zero, zero, x)) +
+               product(logarithm_of_one_plus(exponential_of_any(size)), constant<V>(1 / o.beta));
+    }
+    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g, SoftplusOptions const& o) {
+        return product(g, over_one_plus_exponential(constant<V>(1.0), product(x, constant<V>(-o.beta))));
+    }
+};
+
+}  // namespace detail
+
+/// log(1 + exp(beta · x)) / beta element-wise, within 5 units in the last place; nothing overflows.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if beta is not finite or not above 0
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(softplus, SoftplusOptions)
+
+}  // namespace rowan::inline v0

@@ -1,0 +1,235 @@
+// rowan/sequence/detail/tensor_array_batch.hpp: the members of TensorArray that make slots of a batch, and a batch of slots.
+#pragma once
+
+#include <rowan/core/height.hpp>
+#include <rowan/detail/arguments.hpp>
+#include <rowan/detail/copy_rows.hpp>
+#include <rowan/sequence/detail/pack_steps.hpp>
+#include <rowan/sequence/detail/stack_parts.hpp>
+#include <rowan/sequence/tensor_array.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0 {
+
+template <class T, class Device>
+Tensor<T, Device> TensorArray<T, Device>::stack(Device const& exec, std::size_t axis) const {
+    std::vector<std::int64_t> all(size());
+    std::iota(all.begin(), all.end(), std::int64_t{0});
+    return stack_slots(exec, all, axis);
+}
+
+template <class T, class Device>
+Tensor<T, Device> TensorArray<T, Device>::gather(Device const& exec, Ids<Device> indices) const {
+    detail::HostIds<Device> const on_host(exec, indices);
+    detail::check_list("indices", on_host);
+    detail::check_ids(detail::host_exec(exec), "indices", on_host, static_cast<std::int64_t>(size()));
+    return stack_slots(exec, on_host, 0);
+}
+
+template <class T, class Device>
+auto TensorArray<T, Device>::gather_grad(Ids<Device> indices, Tensor<T, Device> const& out_grad, std::size_t size)
+    -> TensorArray {
+    return gather_grad(out_grad.device(), indices, out_grad, size);
+}
+
+template <class T, class Device>
+auto TensorArray<T, Device>::gather_grad(Device const& exec, Ids<Device> indices, Tensor<T, Device> const& out_grad,
+                                         std::size_t size) -> TensorArray {
+    detail::HostIds<Device> const on_host(exec, indices);
+    detail::check_list("indices", on_host);
+    detail::check_height("out_grad", out_grad, static_cast<std::int64_t>(indices.size()));
+    detail::check_ids(detail::host_exec(exec), "indices", on_host, Height(size));
+    return from_parts(detail::sum_parts(exec, out_grad, on_host, size), out_grad.shape(), 0);
+}
+
+template <class T, class Device>
+auto TensorArray<T, Device>::unstack(Tensor<T, Device> const& tensor, std::size_t axis) -> TensorArray {
+    return unstack(tensor.device(), tensor, axis);
+}
+
+template <class T, class Device>
+auto TensorArray<T, Device>::unstack(Device const& exec, Tensor<T, Device> const& tensor, std::size_t axis)
+    -> TensorArray {
+    auto const& shape = tensor.shape();
+    if (axis >= shape.size()) throw IndexError("axis", axis, shape.size());
+    return from_parts(detail::unstack_parts(exec, tensor, axis), shape, axis);
+}
+
+template <class T, class Device>
+void TensorArray<T, Device>::scatter(Ids<Device> indices, Tensor<T, Device> const& value) {
+    Device const exec = value.device();
+    detail::HostIds<Device> const on_host(exec, indices);
+    Ids<> const& list = on_host;
+    detail::check_list("indices", list);
+    detail::check_height("value", value, static_cast<std::int64_t>(list.size()));
+    detail::check_ids(
+        Cpu{}, "indices", list,
+        static_cast<std::int64_t>(std::min<std::size_t>(max_size(), std::numeric_limits<std::int64_t>::max())));
+    std::vector<std::pair<std::int64_t, std::size_t>> sorted;
+    for (std::size_t i = 0; i < list.size(); ++i) sorted.emplace_back(list[i], i);
+    std::ranges::sort(sorted);
+    std::size_t twice = list.size();
+    for (std::size_t i = 1; i < sorted.size(); ++i) {
+        if (sorted[i].first == sorted[i - 1].first) twice = std::min(twice, sorted[i].second);
+    }
+    if (twice != list.size()) throw IndexError("indices", twice, list[twice], "is a repeated value");
+    if (sorted.empty()) return;
+    auto const parts = unstack(exec, value);
+    kind_.check(parts.read(0));
+    make_slots();
+    if (auto const last = static_cast<std::size_t>(sorted.back().first); last >= slots_.size())
+        slots_.resize(last + 1);  // the last call that may throw
+    for (std::size_t i = 0; i < list.size(); ++i) write(static_cast<std::size_t>(list[i]), parts.read(i));
+}
+
+template <class T, class Device>
+Tensor<T, Device> TensorArray<T, Device>::concat(Device const& exec) const {
+    check_all_written();
+    if (kind_.known && kind_.shape.empty()) throw ShapeError("slot rank", "0", "at least 1");
+    std::vector<std::int64_t> starts{0};
+    for (std::size_t i = 0; i < size(); ++i)
+        starts.push_back(
+            detail::checked_add("rows of the slots", starts.back(), static_cast<std::int64_t>(read(i).shape()[0])));
+    shape_type shape = kind_.known ? kind_.shape : shape_type{0};
+    shape[0] = static_cast<std::size_t>(starts.back());
+    auto all = detail::new_tensor<T>(exec, shape);
+    std::size_t const width = all.row_size();
+    detail::copy_blocks(
+        exec, starts, width * sizeof(T), [&](std::size_t i) { return read(i).value().data(); },
+        detail::blocks_at(all.data(), starts, width));
+    return all;
+}
+
+template <class T, class Device>
+auto TensorArray<T, Device>::split(Tensor<T, Device> const& tensor, Ids<Device> lengths) -> TensorArray {
+    detail::HostIds<Device> const on_host(tensor.device(), lengths);
+    LoDTensor<T, Device> const cut(tensor.share(), Lod::from_lengths({static_cast<Ids<> const&>(on_host)}));
+    TensorArray array;
+    auto layout = std::make_shared<detail::StepLayout>();
+    layout->rows.assign(cut.lod()[0].begin(), cut.lod()[0].end());
+    array.layout_ = std::move(layout);
+    array.packed_ = tensor;
+    array.kind_.know(tensor.shape(), 0);
+    return array;
+}
+
+template <class T, class Device>
+Unpacked<T, Device> TensorArray<T, Device>::unpack(LoDTensor<T, Device> const& input, UnpackOptions options) {
+    return unpack(input.device(), input, options);
+}
+
+template <class T, class Device>
+Unpacked<T, Device> TensorArray<T, Device>::unpack(Device const& exec, LoDTensor<T, Device> const& input,
+                                                   UnpackOptions options) {
+    input.check();
+    StepMap<Device> map(exec, input.lod(), options.level, options.sort_by_length);
+    auto steps = unpack(exec, input, map);
+    return {std::move(steps), std::move(map)};
+}
+
+template <class T, class Device>
+void TensorArray<T, Device>::unpack(LoDTensor<T, Device> const& input, std::size_t level, bool sort_by_length,
+                                    TensorArray* steps, StepMap<Device>* map) {
+    if (steps == nullptr || map == nullptr) throw Error(steps == nullptr ? "steps is null" : "map is null");
+    auto [made, its_map] = unpack(input, {.level = level, .sort_by_length = sort_by_length});
+    *steps = std::move(made);
+    *map = std::move(its_map);
+}
+
+template <class T, class Device>
+auto TensorArray<T, Device>::unpack(LoDTensor<T, Device> const& input, StepMap<Device> const& map) -> TensorArray {
+    return unpack(input.device(), input, map);
+}
+
+template <class T, class Device>
+auto TensorArray<T, Device>::unpack(Device const& exec, LoDTensor<T, Device> const& input, StepMap<Device> const& map)
+    -> TensorArray {
+    input.check();
+    detail::check_map(input.lod(), map);
+    TensorArray array;
+    array.kind_.know(input.shape(), 0);
+    array.layout_ = detail::unpack_rows(exec, input, map, array.packed_);
+    array.kind_.levels = array.layout_->levels.size();
+    return array;
+}
+
+template <class T, class Device>
+LoDTensor<T, Device> TensorArray<T, Device>::pack(std::size_t level, StepMap<Device> const& map) const {
+    return pack(own_exec(), level, map);
+}
+
+template <class T, class Device>
+LoDTensor<T, Device> TensorArray<T, Device>::pack(Device const& exec, std::size_t level,
+                                                  StepMap<Device> const& map) const {
+    if (level != map.level())
+        throw ShapeError("level", std::to_string(level), std::to_string(map.level()) + ", the map's");
+    if (size() != map.steps())
+        throw ShapeError("steps", std::to_string(size()), std::to_string(map.steps()) + ", the map's");
+    check_all_written();
+    bool const rows_in_block = layout_ && !unstacked_ && kind_.levels == 0;
+    std::vector<LoDTensor<T, Device>> slots;
+    if (!rows_in_block) slots.reserve(size());
+    for (std::size_t t = 0; t < size(); ++t) {
+        if (!rows_in_block) slots.push_back(read(t));
+        std::size_t const found =
+            rows_in_block ? static_cast<std::size_t>(layout_->rows[t + 1] - layout_->rows[t]) : slots[t].size();
+        if (found == map.step_size(t)) continue;
+        throw ShapeError("slots[" + std::to_string(t) + "].size()", std::to_string(found),
+                         std::to_string(map.step_size(t)) + ", the map's");
+    }
+    if (layout_) detail::check_origin(*layout_, map);
+    shape_type const shape = kind_.known ? kind_.shape : shape_type{0};
+    if (rows_in_block) return detail::pack_block(exec, packed_, map);
+    return detail::pack_steps<T>(exec, slots, map, shape, kind_.levels);
+}
+
+template <class T, class Device>
+auto TensorArray<T, Device>::from_parts(Tensor<T, Device> parts, shape_type const& shape, std::size_t axis)
+    -> TensorArray {
+    TensorArray array;
+    array.kind_.shape = shape;
+    array.kind_.shape.erase(array.kind_.shape.begin() + static_cast<std::ptrdiff_t>(axis));
+    array.kind_.known = true;
+    auto layout = std::make_shared<detail::StepLayout>();
+    detail::checked_size("slots", std::array{parts.shape()[0] + 1}, sizeof(std::int64_t));
+    layout->rows.resize(parts.shape()[0] + 1);
+    std::iota(layout->rows.begin(), layout->rows.end(), std::int64_t{0});
+    array.packed_ = std::move(parts);
+    array.layout_ = std::move(layout);
+    array.unstacked_ = true;
+    return array;
+}
+
+template <class T, class Device>
+Tensor<T, Device> TensorArray<T, Device>::stack_slots(Device const& exec, Ids<> const& indices,
+                                                      std::size_t axis) const {
+    shape_type shape = kind_.known ? kind_.shape : shape_type{};
+    std::vector<T const*> data;
+    for (std::size_t i = 0; i < indices.size(); ++i) {
+        auto const slot = read(static_cast<std::size_t>(indices[i]));
+        if (i == 0) shape = slot.shape();
+        if (slot.shape() != shape) {
+            throw ShapeError("slots[" + std::to_string(indices[i]) + "].shape()", detail::shape_text(slot.shape()),
+                             detail::shape_text(shape));
+        }
+        data.push_back(slot.value().data());
+    }
+    if (axis > shape.size()) throw IndexError("axis", axis, shape.size() + 1);
+    return detail::stack_parts<T>(exec, data, shape, axis);
+}
+
+ROWAN_TEMPLATE(class TensorArray<float>)
+ROWAN_TEMPLATE(class TensorArray<double>)
+ROWAN_TEMPLATE(class TensorArray<std::int64_t>)
+
+}  // namespace rowan::inline v0

@@ -1,0 +1,46 @@
+// rowan/sparse/partition.hpp: Partition, which rank has which rows of a table.
+#pragma once
+
+#include <rowan/core/error.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace rowan::inline v0 {
+
+/// The rows of a table, dealt to ranks: blocks of `block` rows in turn. A block of 1 deals single rows, one of
+/// height / ranks gives each rank one range.
+///     Partition{10, 2, 3}   rank 0: rows 0 1 6 7,   rank 1: rows 2 3 8 9,   rank 2: rows 4 5
+/// Its functions do not check their arguments, and cost O(1).
+struct Partition {
+    std::int64_t height = 0;  ///< the number of rows
+    std::int64_t block = 64;  ///< how many rows in turn a rank has
+    int ranks = 1;            ///< the number of ranks
+
+    /// The rank that has a row of [0, height).
+    int owner(std::int64_t row) const noexcept { return static_cast<int>(row / block % ranks); }
+    /// The number of a row among those of its owner, where rows ascend.
+    std::int64_t local(std::int64_t row) const noexcept { return row / block / ranks * block + row % block; }
+    /// The row with this number among those of a rank.
+    std::int64_t global(int rank, std::int64_t local) const noexcept {
+        return (local / block * ranks + rank) * block + local % block;
+    }
+    /// The number of rows of a rank.
+    std::int64_t rows_of(int rank) const noexcept {
+        std::int64_t const blocks = height / block, turn = blocks % ranks;
+        return (blocks / ranks + (rank < turn ? 1 : 0)) * block + (rank == turn ? height % block : 0);
+    }
+
+    /// Checks the numbers.
+    /// errors   ShapeError if height is negative, or block or ranks is below 1
+    /// cost     O(1)
+    void check() const {
+        if (height < 0) throw ShapeError("partition.height", std::to_string(height), "at least 0");
+        if (block < 1) throw ShapeError("partition.block", std::to_string(block), "at least 1");
+        if (ranks < 1) throw ShapeError("partition.ranks", std::to_string(ranks), "at least 1");
+    }
+
+    bool operator==(Partition const&) const = default;
+};
+
+}  // namespace rowan::inline v0

@@ -1,0 +1,243 @@
+// rowan/train/detail/trainer_members.hpp: the members of Trainer: what it builds, a step, and its parameters.
+#pragma once
+
+#include <rowan/core/error.hpp>
+#include <rowan/detail/arguments.hpp>
+#include <rowan/detail/on_device.hpp>
+#include <rowan/detail/random.hpp>
+#include <rowan/graph/backward.hpp>
+#include <rowan/graph/detail/device_values.hpp>
+#include <rowan/graph/detail/trace.hpp>
+#include <rowan/train/detail/feed.hpp>
+#include <rowan/train/trainer.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0 {
+
+template <class T, class Device>
+Trainer<T, Device>::Trainer(layer::Var<T, Device> const& cost,
+                            TrainOptionsOn<std::type_identity_t<Device>> const& options)
+    : cost_(*cost), comm_(options.comm), exec_(options.exec), parts_(options.parts.count()), seed_(options.seed) {
+    number_ = detail::agree_on(comm_.ranks(), detail::TrainCall::trainer, [&](detail::NamedValues& same) {
+        build(options);
+        if (comm_.ranks() == nullptr) return;
+        detail::add_options(same, options);
+        same.add("the number of steps", steps_);
+        auto all = variables();  // but for rows
+        std::erase_if(all, [&](Variable const* v) {
+            return std::ranges::any_of(fetched_,
+                                       [&](Variable const* t) { return v != t && detail::belongs_to(v->name(), *t); });
+        });
+        detail::add_variables(same, all);
+    });
+}
+
+template <class T, class Device>
+void Trainer<T, Device>::build(TrainOptionsOn<Device> const& options) {
+    pool_.emplace();  // here, so that memory that fails on one rank fails on all
+    updates_.emplace();
+    own_.emplace(cost_.scope());
+    withdrawn_.scope = &*own_;
+    schedule_ = options.schedule;
+    detail::ScopeUse const use(cost_.scope());
+    bool const apart = parts_ > 1 || comm_.ranks() != nullptr;
+    if (comm_.ranks() != nullptr && !options.parts.given())
+        throw Error("train: options.comm has several ranks, and options.parts is not given");
+    static_cast<void>(Net<Device>::trace_and_build(cost_));  // names the variables; names of states begin with these
+    tables_ = detail::table_lookups(cost_);                  // checks the net also without ranks
+    if (comm_.ranks() == nullptr) tables_.clear();
+    for (auto const& t : tables_) fetched_.push_back(t.table);
+    auto gradients = append_backward<T, Device>(cost_, *own_);
+    for (auto const& g : gradients) parameters_.push_back(g.parameter);
+    for (auto const& other : options.optimizers) check_parameter(other.first, "for the optimizer that names it");
+    for (auto const& rate : options.rates) check_parameter(rate.first, "for the rate of that name");
+    updates_->add_gradients(*own_, std::move(gradients), options, apart);
+    results_.assign(updates_->computed().begin(), updates_->computed().end());
+    for (Operator const* op : detail::trace(std::array{&cost_}))
+        detail::each_next(*op, [&](Variable& now, Variable& next) {
+            moving_.push_back({&now, &next, detail::rows_of_input(*op)});
+        });
+    totals_.assign(updates_->summed().begin(), updates_->summed().end());
+    passing_.assign(updates_->read().begin(), updates_->read().end());
+    for (Moving const& m : moving_) {
+        results_.push_back(m.next);
+        totals_.push_back(m.next);
+    }
+    for (auto const* list : {&results_, &totals_}) passing_.insert(passing_.end(), list->begin(), list->end());
+    if (apart) sum_results(options);
+    std::vector<Variable*> outputs{&cost_};
+    outputs.insert(outputs.end(), results_.begin(), results_.end());
+    if (parts_ > 1) {
+        weight_.emplace(cost_);
+        counted_ = weight_->reads();
+        for (Moving const& m : moving_) {
+            if (m.rows) counted_.push_back(m.rows->variable);
+        }
+        outputs.insert(outputs.end(), counted_.begin(), counted_.end());
+        std::erase_if(counted_, [&](Variable const* v) {
+            return v == &cost_ || v->role() != Role::temporary || v->writers().empty();
+        });
+    }
+    net_.emplace(Net<Device>::trace_and_build(outputs));
+    for (Variable* const v : net_->inputs()) {
+        if (v->role() == Role::seed) seeds_.push_back(v);
+    }
+    updates_->add_updates(*own_, options);
+    begin(options.resume, options.initial);
+}
+
+template <class T, class Device>
+void Trainer<T, Device>::sum_results(TrainOptionsOn<Device> const& options) {
+    std::size_t const n = parameters_.size();
+    for (std::size_t i = 0; i < results_.size(); ++i) {
+        Variable const& like = i < n ? *parameters_[i] : *moving_[i - n].now;
+        std::string const what = std::string(i < n ? "the gradient of " : "").append(like.name());
+        bool const own = like.sharded() && !options.clip.given();  // clipping may need the norm of all rows
+        sums_.sum(options.parts.sums_of(*results_[i], what), *results_[i], like, own);
+    }
+}
+
+template <class T, class Device>
+void Trainer<T, Device>::check_parameter(std::string const& name, char const* what, bool may_move) const {
+    if (std::ranges::any_of(parameters_, [&](Variable const* v) { return v->name() == name; })) return;
+    if (may_move && std::ranges::any_of(moving_, [&](Moving const& m) { return m.now->name() == name; })) return;
+    throw GraphError(std::string("there is no parameter \"").append(name).append("\" ").append(what));
+}
+
+template <class T, class Device>
+void Trainer<T, Device>::begin(Parameters const* resume, Feeds const& initial) {
+    if (resume != nullptr && !initial.empty())
+        throw Error("options.initial and options.resume are both given: what is resumed has no initial values");
+    for (auto const& named : initial) check_parameter(named.first, "for the initial value of that name", true);
+    steps_ = resume == nullptr ? 0 : resume->steps;
+    first_factor_ = factor();
+    updates_->prepare(steps_, *first_factor_,
+                      true);  // throws if an optimizer rejects an option or the factor is not finite
+    auto const all = variables();
+    std::vector<Value> given;  // empty for a variable that is initialized
+    for (Variable* const v : all) {
+        auto const found = initial.find(v->name());
+        bool const resumed = resume != nullptr && (v->role() == Role::parameter || resume->contains(v->name()));
+        if (resume != nullptr && !resumed && steps_ != 0 && !updates_->begins_with_average(*v))
+            detail::no_state(v->name(), steps_);
+        given.push_back(resumed                  ? resume->find(v->name()).share()
+                        : found != initial.end() ? found->second.value()
+                                                 : Value());
+        if (!resumed && found == initial.end()) continue;
+        detail::check_fits(*v, given.back());
+        if (v->sharded()) detail::check_shard(*v, given.back(), detail::rows_of(comm_.ranks(), v->spec().dims[0]));
+    }
+    if (resume != nullptr) updates_->check_states(*resume);
+    auto const* const ranks = comm_.ranks();
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        if (!given[i].empty()) {
+            all[i]->value() = own_copy(*all[i], given[i]);
+        } else if (ranks != nullptr && all[i]->sharded()) {
+            all[i]->initialize_rows(all[i]->value(), detail::rows_of(ranks, all[i]->spec().dims[0]),
+                                    detail::bits_at(seed_, i + 1), exec_);
+        } else if (all[i]->initialize) {
+            all[i]->initialize(all[i]->value(), detail::bits_at(seed_, i + 1), exec_);
+        }
+    }
+}
+
+template <class T, class Device>
+double Trainer<T, Device>::run(Feeds const& feeds, std::int64_t part) {
+    auto const inputs = net_->inputs();
+    detail::Buffer<Value> fed(inputs.size());
+    if (detail::feed(inputs, feeds, fed, exec_) != feeds.size()) {  // others are declared for other nets of the scope
+        for (auto const& named : feeds) detail::check_declared(cost_.scope(), named.first);
+    }
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        if (inputs[i]->role() != Role::data) continue;
+        if (inputs[i]->spec().type == VarType::LOD_TENSOR && fed[i].rows() == 0)
+            throw ShapeError(inputs[i]->name() + ".shape(0)", "0", "at least 1");
+        inputs[i]->value() = std::move(fed[i]);
+    }
+    {
+        detail::Emptied const after(seeds_);
+        for (std::size_t k = 0; k < seeds_.size(); ++k) seeds_[k]->value().set(seed_of(k, part));
+        detail::in_order(exec_, [&] { net_->run(*own_, exec_); });
+    }
+    auto const& value = cost_.value().template get<LoDTensor<T, Device>>().value();
+    if (value.size() != 1) throw ShapeError(cost_.name() + ".shape()", detail::shape_text(value.shape()), "[1]");
+    auto const cost = static_cast<double>(dtype<T>::widen(detail::first_element(exec_, value)));
+    if (!std::isfinite(cost)) throw ValueError(std::string("the cost ").append(cost_.name()), cost, "a finite number");
+    return cost;
+}
+
+template <class T, class Device>
+double Trainer<T, Device>::step(std::span<Feeds const> batches) {
+    std::optional<detail::Entered> entered;
+    std::optional<detail::ScopeUse> use;
+    MemoryPool::Guard const guard(*pool_);
+    std::optional<detail::Emptied> after;  // whose memory the pool keeps
+    auto const enter = [&] {
+        entered.emplace(running_, "Trainer::step");
+        use.emplace(cost_.scope());
+        after.emplace(passing_);
+    };
+    double const cost = run_parts(batches, std::cref(enter));  // which needs no memory before ranks agree
+    updates_->change(*own_, exec_, comm_.ranks());
+    ++steps_;
+    for (Moving const& m : moving_) m.now->value() = std::exchange(m.next->value(), Value());
+    return cost;
+}
+
+template <class T, class Device>
+Parameters Trainer<T, Device>::parameters() const {
+    Parameters result;
+    result.steps = steps_;
+    for (Variable* const v : variables()) result.set(v->name(), v->value().copy());
+    synchronize(exec_);
+    return result;
+}
+
+template <class T, class Device>
+std::vector<Variable*> Trainer<T, Device>::variables() const {
+    std::vector<Variable*> all = parameters_;
+    updates_->append_states(all);
+    for (Moving const& m : moving_) all.push_back(m.now);
+    updates_->append_averages(all);
+    return all;
+}
+
+template <class T, class Device>
+Value Trainer<T, Device>::own_copy(Variable const& v, Value const& value) const {
+    if (v.bring == nullptr) return value.copy();
+    Value mine = value.share();
+    v.bring(mine, exec_, true);
+    return mine;
+}
+
+template <class T, class Device>
+double Trainer<T, Device>::prepare() {
+    auto const first = std::exchange(first_factor_, std::nullopt);
+    double const now = first ? *first : factor();
+    updates_->prepare(steps_, now, false);
+    return now;
+}
+
+template <class T, class Device>
+LoDTensor<std::int64_t, Device> Trainer<T, Device>::seed_of(std::size_t k, std::int64_t part) const {
+    std::uint64_t now = detail::bits_at(detail::bits_at(~seed_, k + 1), static_cast<std::uint64_t>(steps_ + 1));
+    if (part != 0) now = detail::bits_at(now, static_cast<std::uint64_t>(part));
+    return to_device(exec_, Tensor<std::int64_t>{static_cast<std::int64_t>(now)});
+}
+
+ROWAN_TEMPLATE(class Trainer<float, Cpu>)
+ROWAN_TEMPLATE(class Trainer<double, Cpu>)
+
+}  // namespace rowan::inline v0
