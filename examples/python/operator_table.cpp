@@ -4,6 +4,7 @@
 #include "attributes.hpp"
 
 #include <rowan/graph/detail/kind_text.hpp>
+#include <rowan/io/detail/former_names.hpp>
 #include <rowan/op/builtin_ops.hpp>
 #include <rowan/op/detail/input_types.hpp>
 #include <rowan/op/elementwise/cast.hpp>
@@ -14,6 +15,8 @@
 #include <cstdint>
 #include <initializer_list>
 #include <map>
+#include <optional>
+#include <string>
 #include <utility>
 
 namespace py = pybind11;
@@ -33,6 +36,7 @@ template <class Op>
 OperatorInfo& entry(Table& table) {
     using A = rowan::attributes_of<Op>;
     return entry_of(table, {.name = Op::name,
+                            .brief = Op::brief,
                             .inputs = Op::inputs::names,
                             .outputs = Op::outputs::names,
                             .attributes = &describe_attributes<A>,
@@ -72,6 +76,13 @@ void add_sources(Table& table, rowan::registry<Op...>) {
     (add_choice(entry<Op>(table), {}, rowan::kernel_of<Op, Cpu>::value), ...);
 }
 
+/// The operator of that name, or nullptr.
+OperatorInfo const* find(std::string_view name) {
+    auto const& table = operator_table();
+    auto const found = std::ranges::lower_bound(table, name, {}, &OperatorInfo::name);
+    return found != table.end() && found->name == name ? &*found : nullptr;
+}
+
 std::string kinds_of(std::span<rowan::Variable* const> inputs) {
     std::string kinds(inputs.empty() ? "missing" : "");
     for (rowan::Variable const* v : inputs) kinds += (kinds.empty() ? "" : ", ") + d::kind_text(v->spec());
@@ -105,12 +116,26 @@ std::string similar(std::string const& name, std::vector<std::string> const& nam
     return near.empty() ? "" : " (did you mean " + std::string(py::str(near[0])) + "?)";
 }
 
+std::optional<std::string> current_name(std::string const& former) {
+    std::vector<std::string_view> names{"sum_rows"};  // which needs attributes now
+    for (OperatorInfo const& op : operator_table()) names.push_back(op.name);
+    rowan::BlockDesc block;
+    block.ops.push_back({.type = former});
+    rowan::ProgramDesc program{.blocks = {block}, .version = {1}};
+    if (std::ranges::count(names, former) > 0) return std::nullopt;
+    std::string now = d::with_current_names(std::move(program), names).blocks[0].ops[0].type;
+    return find(now) != nullptr ? std::optional(std::move(now)) : std::nullopt;
+}
+
 OperatorInfo const& operator_of(std::string const& name) {
-    auto const& table = operator_table();
-    auto const found = std::ranges::lower_bound(table, std::string_view(name), {}, &OperatorInfo::name);
-    if (found != table.end() && found->name == name) return *found;
+    if (OperatorInfo const* const found = find(name)) return *found;
+    if (auto const now = current_name(name)) {
+        std::string const warning = "the operator " + name + " is now " + *now;
+        if (PyErr_WarnEx(PyExc_DeprecationWarning, warning.c_str(), 1) != 0) throw py::error_already_set();
+        return operator_of(*now);
+    }
     std::vector<std::string> names;
-    for (OperatorInfo const& op : table) names.emplace_back(op.name);
+    for (OperatorInfo const& op : operator_table()) names.emplace_back(op.name);
     throw GraphError("there is no operator \"" + name + "\"" + similar(name, names));
 }
 

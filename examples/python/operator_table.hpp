@@ -8,6 +8,7 @@
 #include <rowan/graph/scope.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -29,7 +30,7 @@ struct Choice {
 
 /// An operator.
 struct OperatorInfo {
-    std::string_view name;
+    std::string_view name, brief;
     std::span<std::string_view const> inputs, outputs;
     bool variadic = false;  // the first slot holds any number of inputs
     std::vector<Choice> choices = {};
@@ -40,9 +41,12 @@ struct OperatorInfo {
 /// All operators of the compiled library, in the order of their names.
 std::vector<OperatorInfo> const& operator_table();
 
-/// The operator of that name.
+/// The operator of that name, which may be one of an earlier version, with a DeprecationWarning.
 /// errors   GraphError, which names a similar operator
 OperatorInfo const& operator_of(std::string const& name);
+
+/// The name that an operator of an earlier version has now; nothing if there was none, or if it has the name still.
+std::optional<std::string> current_name(std::string const& former);
 
 /// The attributes from a dict; those that are absent, or None, have the defaults of C++.
 /// errors   GraphError for an unknown attribute, which lists the attributes; TypeError for a value of another type

@@ -119,8 +119,9 @@ OperatorPtr make_operator(std::string name, std::vector<VariablePtr> const& read
         specs[2].dims = {shape.size_for(specs[0])};
         specs[1].dims = {specs[0].dims[1], specs[2].dims[0]};
     }
-    auto const made_attributes = attributes_from(info, attributes);
+    auto made_attributes = attributes_from(info, attributes);
     auto const& kernel = kernel_for(info, inputs);
+    if (kernel.normal != nullptr) made_attributes = kernel.normal(specs, made_attributes);
     std::size_t const results = kernel.infer(specs, made_attributes).size();  // throws before anything is changed
     if (write.size() > results)
         throw GraphError("operator " + name + " has no more than " + std::to_string(results) + " results");
@@ -194,6 +195,7 @@ py::dict described(OperatorInfo const& op) {
     py::dict attributes;
     for (AttributeInfo const& a : op.attributes()) attributes[py::str(a.name)] = py::make_tuple(a.type, a.first);
     py::dict result;
+    result["brief"] = std::string(op.brief);
     result["inputs"] = names(op.inputs);
     result["outputs"] = names(op.outputs);
     result["variadic"] = op.variadic;
@@ -261,7 +263,10 @@ void bind_operators(py::module_& m) {
             for (OperatorInfo const& op : operator_table()) all[py::str(std::string(op.name))] = described(op);
             return all;
         },
-        "All operators by name: their slots, and the types and defaults of their attributes.");
+        "All operators by name: what they do, their slots, and the types and defaults of their attributes.");
+    m.def("current_name", &current_name, py::arg("former"),
+          "The name that an operator of an earlier version has now; None if there was none, or if it has the name "
+          "still.");
     m.def("tensor", &tensor, py::arg("dtype") = "float32", "A memory of a recurrent step.");
     m.def("add_to", &add_to, py::arg("memory").none(false), py::arg("x"),
           "The memory plus x, or plus the step's input if x is None.");

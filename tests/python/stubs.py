@@ -1,4 +1,4 @@
-# tests/python/stubs.py FOLDER: the stub in FOLDER has the names and arguments of rowan_cpp, and rowan's functions have
+# tests/python/stubs.py FOLDER MADE: the stub in FOLDER has the names and arguments of rowan_cpp, and rowan's functions have
 # types.
 import ast
 import importlib.util
@@ -14,7 +14,7 @@ import tempfile
 import rowan
 from rowan import cpp, layer
 
-folder = pathlib.Path(sys.argv[1])
+folder, made = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
 tree = ast.parse((folder / "rowan_cpp-stubs" / "__init__.pyi").read_text())
 special = {"__init__", "__getitem__", "__contains__", "__len__", "__iter__", "__enter__", "__exit__", "__call__"}
 arithmetic = {f"__{side}{name}__" for name in ("add", "sub", "mul", "truediv") for side in ("", "r")} | {"__neg__"}
@@ -73,6 +73,12 @@ for name, nodes in stub.items():
         if callable(getattr(value, member)) and inner[member]:
             same(f"{name}.{member}", getattr(value, member), inner[member])
 
+functions = {name: f for where in (layer, rowan.sparse) for name, f in vars(where).items() if getattr(f, "__module__", "") == where.__name__ and name not in ("gather", "__getattr__")}
+typed = {name: nodes for name, nodes in names_in(ast.parse(made.read_text()).body).items() if nodes}
+assert len(typed) > 80 and set(functions) == set(typed) - {"moving_average"}, set(functions) ^ set(typed)
+for name, function in functions.items():
+    assert [arguments(node) for node in typed[name]] == [list(inspect.signature(function).parameters)], name
+
 assert (folder / "rowan" / "py.typed").exists()
 for where in layer, rowan.sparse, rowan:
     for name, value in vars(where).items():
@@ -84,5 +90,6 @@ if importlib.util.find_spec("mypy"):  # Debian: mypy
     with tempfile.TemporaryDirectory() as place:
         shutil.copy(folder / "rowan_cpp-stubs" / "__init__.pyi", os.path.join(place, "rowan_cpp.pyi"))
         shutil.copytree(folder / "rowan", os.path.join(place, "rowan"))
+        shutil.copy(made, os.path.join(place, "rowan"))
         subprocess.run([sys.executable, "-m", "mypy", "--cache-dir", os.devnull, "-p", "rowan"], cwd=place, check=True)
 print(f"stubs: {len(module)} names")

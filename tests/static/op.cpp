@@ -1,6 +1,7 @@
 // tests/static/op.cpp: kinds, element types, shapes and levels of chains of operators, and lookups of operators by
 // name, at compile time.
 #include <rowan/op.hpp>
+#include <rowan/op/detail/input_types.hpp>
 
 #include <array>
 #include <cstdint>
@@ -30,6 +31,10 @@ constexpr VarSpec pooled_grad = rowan::tanh_grad_op::infer(pooled, rowan::matmul
 static_assert(pooled_grad == pooled);
 constexpr VarSpec table_grad = rowan::lookup_table_grad_op::infer(table, words, rows);
 static_assert(table_grad == selected_rows_spec<float>({53'080, 64}));  // a table's gradient is always row-sparse
+
+// integers beside elements of another type, of which the levels alone are used
+static_assert(std::is_same_v<rowan::detail::input_types<rowan::nonzero_rows_op, float, std::int64_t>, rowan::detail::type_list<std::int64_t, float>>);
+static_assert(rowan::detail::has_compiled_kernel<rowan::nonzero_rows_op, std::int32_t, double>);
 
 // the kinds of the inputs of optimizers and sums
 static_assert(rowan::adagrad_op::infer(table, table, table_grad).empty() && rowan::sgd_op::infer(table, table).empty());

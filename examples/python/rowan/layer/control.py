@@ -6,8 +6,8 @@ from typing import Any, Callable, NamedTuple, Sequence, Union
 import rowan_cpp as cpp
 from rowan_cpp import Variable, array_read, array_size, array_stack, array_unstack, array_write, create_array
 
+from ..made import pick_sequences
 from .data import apply, cast
-from .sequence import pick_sequences
 
 
 def _one_or_all(results: list[Variable], one: bool) -> Any:

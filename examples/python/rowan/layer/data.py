@@ -50,11 +50,6 @@ def full(shape: Sequence[int], value: float, dtype: str = "float32") -> Variable
     return apply({"float32": "full_f32", "float64": "full_f64", "int64": "full_i64"}[dtype], dims=shape, value=value)
 
 
-def full_like(x: Variable, value: float) -> Variable:
-    """An array of the shape of x, filled with the value."""
-    return apply("full_like", x, value=value)
-
-
 def cast(x: Variable, dtype: str) -> Variable:
     """The elements as float32, float64 or int64."""
     return apply({"float32": "cast_f32", "float64": "cast_f64", "int64": "cast_i64"}[dtype], x)
@@ -73,14 +68,3 @@ def whole_number(name: str, given: Any) -> int:
         return index(given)
     except TypeError:
         raise TypeError(f"{name} is {type(given)}, expected a whole number") from None
-
-
-def positive(x: Variable, axis: int, more: int = 0) -> int:
-    """The axis counted from the first one."""
-    rank, axis = len(x.shape) + more, whole_number("axis", axis)
-    return axis + rank if -rank <= axis < 0 else axis
-
-
-def positives(x: Variable, axes: Optional[Sequence[int]]) -> list[int]:
-    """The axes counted from the first one."""
-    return [positive(x, axis) for axis in axes or ()]

@@ -1,17 +1,13 @@
-# rowan/layer/sequence.py: layers of ragged sequences.
+# rowan/layer/sequence.py: layers of ragged sequences that are more than an operator with one result.
 from __future__ import annotations
 
 from typing import NamedTuple, Optional, Sequence, Union
 
 from rowan_cpp import Pooling, Variable
 
+from ..made import sequence_pool
 from .data import Init, apply, parameter, results
 from .parametric import fc
-
-
-def sequence_pool(x: Variable, pool: Pooling = Pooling.sum, pad_value: float = 0.0) -> Variable:
-    """A row for each sequence."""
-    return apply("sequence_pool", x, pool=pool, pad_value=pad_value)
 
 
 def sequence_first(x: Variable) -> Variable:
@@ -24,56 +20,6 @@ def sequence_last(x: Variable) -> Variable:
     return sequence_pool(x, Pooling.last)
 
 
-def sequence_softmax(x: Variable) -> Variable:
-    """The softmax of each sequence."""
-    return apply("sequence_softmax", x)
-
-
-def sequence_reverse(x: Variable) -> Variable:
-    """Each sequence from its end to its beginning."""
-    return apply("sequence_reverse", x)
-
-
-def sequence_expand(x: Variable, y: Variable, level: Optional[int] = None) -> Variable:
-    """Row or sequence i of x for each element of sequence i of y."""
-    return apply("sequence_expand", x, y, level=level)
-
-
-def sequence_concat(x: Sequence[Variable], level: Optional[int] = None) -> Variable:
-    """Sequence i of all tensors, one after the other; of the last level, or of another one."""
-    return apply("sequence_concat", *x, level=level)
-
-
-def sequence_reshape(x: Variable, width: int) -> Variable:
-    """The elements of each sequence as rows of another width."""
-    return apply("sequence_reshape", x, width=width)
-
-
-def sequence_scatter(x: Variable, ids: Variable, updates: Variable) -> Variable:
-    """x with updates added in row s at the ids of sequence s."""
-    return apply("sequence_scatter", x, ids, updates)
-
-
-def sequence_top_k_mean(x: Variable, ks: Sequence[int]) -> Variable:
-    """For each sequence, column and k, the sum of the k greatest elements divided by k."""
-    return apply("sequence_top_k_mean", x, ks=ks)
-
-
-def reorder(x: Variable, y: Variable, level: Optional[int] = None, restore: bool = False) -> Variable:
-    """The sequences of x in the order of the lengths of those of y, longest first, or back."""
-    return apply("reorder", x, y, level=level, restore=restore)
-
-
-def shrink(x: Variable, y: Variable, index: Variable, level: Optional[int] = None) -> Variable:
-    """The first sequences of x, as many as y has that are longer than index; in the order of reorder."""
-    return apply("shrink", x, y, index, level=level)
-
-
-def sequence_slice(x: Variable, offset: Variable, length: Variable) -> Variable:
-    """A part of each sequence."""
-    return apply("sequence_slice", x, offset, length)
-
-
 class Padded(NamedTuple):
     value: Variable
     length: Variable
@@ -83,26 +29,6 @@ def sequence_pad(x: Variable, pad_value: float = 0.0, length: Optional[int] = No
                  pad_values: Sequence[float] = ()) -> Padded:
     """The sequences in one array [sequences, length, ...], and their lengths. pad_values has one for each column."""
     return Padded(*results("sequence_pad", x, pad_value=pad_value, length=length, pad_values=pad_values))
-
-
-def sequence_unpad(x: Variable, length: Variable) -> Variable:
-    """The sequences of a padded array."""
-    return apply("sequence_unpad", x, length)
-
-
-def sequence_mask(lengths: Variable, max_length: Optional[int] = None) -> Variable:
-    """Whether a position of a padded array is in its sequence."""
-    return apply("sequence_mask", lengths, max_length=max_length)
-
-
-def sequence_erase(x: Variable, tokens: Sequence[int]) -> Variable:
-    """The sequences without these tokens."""
-    return apply("sequence_erase", x, tokens=tokens)
-
-
-def edit_distance(x: Variable, y: Variable, normalized: bool = False) -> Variable:
-    """The least number of insertions, deletions and substitutions of tokens between two sequences; `normalized` by the length of y."""
-    return apply("edit_distance", x, y, normalized=normalized)
 
 
 def sequence_context(x: Variable, start: int, length: int, pad_value: float = 0.0,
@@ -131,32 +57,6 @@ def sequence_conv(x: Variable, output_size: Optional[int] = None, length: int = 
     return fc(context, width if output_size is None else output_size, weight, bias, name)
 
 
-def sequence_attention(query: Variable, key: Variable, value: Variable, heads: int = 1, scale: float = 0.0,
-                       causal: bool = False) -> Variable:
-    """Attention of the rows of each sequence to those of the same sequence of key and value, without padding."""
-    return apply("sequence_attention", query, key, value, heads=heads, scale=scale, causal=causal)
-
-
-def lod_reset(x: Variable, y: Variable) -> Variable:
-    """x with the levels of y."""
-    return apply("lod_reset", x, y)
-
-
-def lod_from_offsets(x: Variable, offset: Variable) -> Variable:
-    """x with one level of these offsets."""
-    return apply("lod_from_offsets", x, offset)
-
-
-def drop_levels(x: Variable, levels: Optional[int] = None) -> Variable:
-    """x without its outermost levels, by default without any."""
-    return apply("drop_levels", x, levels=levels)
-
-
-def pick_sequences(x: Variable, ids: Variable) -> Variable:
-    """The sequences, or rows, of these numbers."""
-    return apply("pick_sequences", x, ids)
-
-
 class Beam(NamedTuple):
     prefixes: Variable
     last: Variable
@@ -178,11 +78,6 @@ class Decoded(NamedTuple):
 def beam_search_decode(prefixes: Variable, scores: Variable) -> Decoded:
     """The sentences that a beam search found, best first, and their scores."""
     return Decoded(*results("beam_search_decode", prefixes, scores))
-
-
-def linear_chain_crf(emission: Variable, transition: Variable, label: Variable) -> Variable:
-    """The negative log-likelihood of the labels of each sequence; transition is [tags + 2, tags]."""
-    return apply("linear_chain_crf", emission, transition, label)
 
 
 def crf_decoding(emission: Variable, transition: Variable, label: Optional[Variable] = None) -> Variable:

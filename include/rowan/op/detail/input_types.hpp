@@ -26,15 +26,16 @@ template <class Op, class Slots, class E, class I, class Kept>
 struct slot_types;
 template <class Op, class... Slot, class E, class I, class Kept>
 struct slot_types<Op, slots<Slot...>, E, I, Kept> {
-    template <class S>
-    static constexpr bool only_levels = (level_inputs_of<Op> >> slots<Slot...>::template index<S> & 1) != 0;
-    using type = type_list<held_element<holds_of<Slot>, only_levels<Slot>, E, I, Kept>...>;
     static constexpr bool needs_integers = ((holds_of<Slot> == Holds::integers) || ...);
+    template <class S>
+    static constexpr bool only_levels =
+        !needs_integers && (level_inputs_of<Op> >> slots<Slot...>::template index<S> & 1) != 0;
+    using type = type_list<held_element<holds_of<Slot>, only_levels<Slot>, E, I, Kept>...>;
     static constexpr bool has_statistics = ((holds_of<Slot> == Holds::statistics) || ...);
 };
 
 /// The element types of the inputs of an operator on elements of E: integers are I, statistics are Kept, and an input
-/// whose levels alone are used has elements of I.
+/// whose levels alone are used has elements of I, or of E beside integers.
 template <class Op, class E, class I, class Kept = E>
 using input_types = typename slot_types<Op, typename Op::inputs, E, I, Kept>::type;
 
