@@ -15,34 +15,35 @@ namespace rowan::inline v0::detail {
 template <class... T>
 struct type_list {};
 
-template <Holds holds, bool only_levels, class E, class I, class Kept>
+template <Holds holds, bool only_levels, class E, class I, class Kept, class Levels>
 using held_element = std::conditional_t<
     holds == Holds::int64, std::int64_t,
     std::conditional_t<holds == Holds::truth, bool,
                        std::conditional_t<holds == Holds::statistics, Kept,
-                                          std::conditional_t<holds != Holds::elements || only_levels, I, E>>>>;
+                                          std::conditional_t<only_levels, Levels,
+                                                             std::conditional_t<holds != Holds::elements, I, E>>>>>;
 
-template <class Op, class Slots, class E, class I, class Kept>
+template <class Op, class Slots, class E, class I, class Kept, class Levels>
 struct slot_types;
-template <class Op, class... Slot, class E, class I, class Kept>
-struct slot_types<Op, slots<Slot...>, E, I, Kept> {
+template <class Op, class... Slot, class E, class I, class Kept, class Levels>
+struct slot_types<Op, slots<Slot...>, E, I, Kept, Levels> {
     template <class S>
     static constexpr bool only_levels = (level_inputs_of<Op> >> slots<Slot...>::template index<S> & 1) != 0;
-    using type = type_list<held_element<holds_of<Slot>, only_levels<Slot>, E, I, Kept>...>;
+    using type = type_list<held_element<holds_of<Slot>, only_levels<Slot>, E, I, Kept, Levels>...>;
     static constexpr bool needs_integers = ((holds_of<Slot> == Holds::integers) || ...);
     static constexpr bool has_statistics = ((holds_of<Slot> == Holds::statistics) || ...);
 };
 
 /// The element types of the inputs of an operator on elements of E: integers are I, statistics are Kept, and an input
-/// whose levels alone are used has elements of I.
-template <class Op, class E, class I, class Kept = E>
-using input_types = typename slot_types<Op, typename Op::inputs, E, I, Kept>::type;
+/// whose levels alone are used has elements of Levels.
+template <class Op, class E, class I, class Kept = E, class Levels = I>
+using input_types = typename slot_types<Op, typename Op::inputs, E, I, Kept, Levels>::type;
 
 /// Whether an input must hold integers.
 template <class Op>
-inline constexpr bool needs_integers = slot_types<Op, typename Op::inputs, int, int, int>::needs_integers;
+inline constexpr bool needs_integers = slot_types<Op, typename Op::inputs, int, int, int, int>::needs_integers;
 template <class Op>
-inline constexpr bool has_statistics = slot_types<Op, typename Op::inputs, int, int, int>::has_statistics;
+inline constexpr bool has_statistics = slot_types<Op, typename Op::inputs, int, int, int, int>::has_statistics;
 
 /// Calls f(type_list<T...>{}) for each combination of the element types of the inputs of an operator on elements of E.
 template <class Op, class E, class F>
@@ -52,6 +53,10 @@ constexpr void each_input_types(F const& f) {
     using with_int32 = input_types<Op, E, std::int32_t>;
     if constexpr (!needs_integers<Op>) f(plain{});
     if constexpr (needs_integers<Op> || !std::is_same_v<with_int64, plain>) f(with_int64{});
+    if constexpr (needs_integers<Op> && level_inputs_of<Op> != 0) {
+        f(input_types<Op, E, std::int64_t, E, E>{});
+        f(input_types<Op, E, std::int32_t, E, E>{});
+    }
     if constexpr (!std::is_same_v<with_int32, with_int64> && (needs_integers<Op> || !std::is_same_v<with_int32, plain>))
         f(with_int32{});
 }
@@ -64,7 +69,9 @@ inline constexpr bool has_elements_of = takes_elements<Op, E> &&
                                           (std::is_same_v<type_list<T...>, type_list<E>> ||
                                            std::is_same_v<type_list<T...>, input_types<Op, E, E>>)) ||
                                          std::is_same_v<type_list<T...>, input_types<Op, E, std::int64_t>> ||
-                                         std::is_same_v<type_list<T...>, input_types<Op, E, std::int32_t>>);
+                                         std::is_same_v<type_list<T...>, input_types<Op, E, std::int32_t>> ||
+                                         std::is_same_v<type_list<T...>, input_types<Op, E, std::int64_t, E, E>> ||
+                                         std::is_same_v<type_list<T...>, input_types<Op, E, std::int32_t, E, E>>);
 
 /// Whether the compiled library has kernels of the operator.
 template <class Op>
