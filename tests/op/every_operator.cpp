@@ -45,8 +45,8 @@ std::vector<Entry> entries(registry<Op...>) {
     return {entry<Op>()...};
 }
 
-/// The kernel for inputs of these element types.
-op_kernel const& kernel_for(Entry const& e, Sample const& s) {
+/// The kernel for inputs of these element types, or nullptr.
+op_kernel const* find_kernel(Entry const& e, Sample const& s) {
     auto const takes = [&](detail::KernelChoice const& choice) {
         if (!choice.variadic && choice.wires.size() != s.in.size()) return false;
         for (std::size_t i = 0; i < s.in.size(); ++i) {
@@ -55,8 +55,24 @@ op_kernel const& kernel_for(Entry const& e, Sample const& s) {
         return true;
     };
     auto const found = std::ranges::find_if(e.kernels, takes);
-    if (found == e.kernels.end()) FAIL("no kernel takes the sample");
-    return *found->kernel;
+    return found == e.kernels.end() ? nullptr : found->kernel;
+}
+op_kernel const& kernel_for(Entry const& e, Sample const& s) {
+    op_kernel const* const kernel = find_kernel(e, s);
+    if (kernel == nullptr) FAIL("no kernel takes the sample");
+    return *kernel;
+}
+
+/// The sample with int64 in place of double.
+Sample with_integers(Sample s) {
+    for (test::Input& in : s.in) {
+        if (!in.value->is<LoDTensor<double>>()) continue;
+        auto const& x = in.value->get<LoDTensor<double>>();
+        auto whole = Tensor<std::int64_t>::from_shape(x.value().shape());
+        for (std::size_t i = 0; i < whole.size(); ++i) whole.data()[i] = std::lround(10 * x.value().data()[i]);
+        in = test::sample::holder(LoDTensor<std::int64_t>(std::move(whole), x.lod()));
+    }
+    return s;
 }
 
 /// Everything that a value holds, as text: kind, dims, levels and the bytes of its elements.
@@ -95,18 +111,20 @@ struct weighed_op {
         using outputs = slots<grad_of<slot::x>>;
         using grad = no_grad;
         static VarSpec infer(VarSpec const& y, VarSpec const&) { return y; }
-        static LoDTensor<double> run(Cpu, LoDTensor<double> const& y, LoDTensor<double> const& out_grad) {
+        template <class T>
+        static LoDTensor<T> run(Cpu, LoDTensor<T> const& y, LoDTensor<T> const& out_grad) {
             auto grad = y.value();
-            for (double& g : grad) g *= out_grad.value()(0);
+            for (T& g : grad) g *= out_grad.value()(0);
             return {std::move(grad), y.lod()};
         }
     };
     using grad = grad_rule<grad_op>;
     static VarSpec infer(VarSpec const&, VarSpec const&) { return tensor_spec<double>({1}); }
-    static LoDTensor<double> run(Cpu, LoDTensor<double> const& x, LoDTensor<double> const& y) {
-        double sum = 0;
-        for (std::size_t i = 0; i < x.value().size(); ++i) sum += x.value().data()[i] * y.value().data()[i];
-        return {Tensor<double>{sum}};
+    template <class T>
+    static Tensor<T> run(Cpu, Tensor<T> const& x, Tensor<T> const& y) {
+        T sum = 0;
+        for (std::size_t i = 0; i < x.size(); ++i) sum += x.data()[i] * y.data()[i];
+        return {sum};
     }
 };
 
@@ -173,8 +191,8 @@ Tensor<double> dense(Value const& v) {
     return v.get<LoDTensor<double>>().value();
 }
 
-/// Which samples: those without an error, the first of each operator, or those with an error.
-enum class Which { good, first, refused };
+/// Which samples: those without an error, these also with integers, the first of each operator, or those with an error.
+enum class Which { good, integers_too, first, refused };
 
 /// Calls f for samples of every operator.
 template <class F>
@@ -186,6 +204,9 @@ void each_sample(std::size_t n, F const& f, Which which = Which::good) {
             if (all[i].error.empty() == (which == Which::refused)) continue;
             try {
                 f(e, all[i]);
+                if (which != Which::integers_too) continue;
+                Sample const integers = with_integers(all[i]);
+                if (find_kernel(e, integers) != nullptr) f(e, integers);
             } catch (Error const& error) {
                 FAIL_CHECK(error.what());
             }
@@ -222,7 +243,7 @@ TEST_CASE("every operator: results have the inferred specs, and inputs do not ch
         for (std::size_t i = 0; i < s.in.size() && !net.kernel.checks_first; ++i)
             CHECK((bits(found[net.op->outputs.size() + i]) == bits(*s.in[i].value)));
     };
-    for (std::size_t const n : {0u, 1u, 6u}) each_sample(n, check);
+    for (std::size_t const n : {0u, 1u, 6u}) each_sample(n, check, Which::integers_too);
 }
 
 TEST_CASE("every operator: gradients equal differences", "[op]") {
@@ -284,7 +305,7 @@ TEST_CASE("every operator: a net computes what the operator does, with the same 
         for (std::size_t i = 0; i < net.op->outputs.size(); ++i) CHECK((serial[i] == bits(outputs[i])));
         for (int const threads : {2, 8}) CHECK((run(threads) == serial));
     };
-    each_sample(6, check);
+    each_sample(6, check, Which::integers_too);
     each_sample(90'000, check, Which::first);
 }
 
@@ -292,7 +313,7 @@ TEST_CASE("every operator: a program contains it with its options", "[op]") {
     each_sample(6, [](Entry const& e, Sample const& s) {
         if (!e.stored) return;
         Built net(e, s);
-        auto const program = to_program(net.op->outputs);
+        auto const program = decode<ProgramDesc>(encode(to_program(net.op->outputs)));
         Scope scope;
         auto const outputs = from_program<forward_ops, dtypes<double>>(program, scope);
         for (Variable const* v : net.in) scope.get(v->name()).value() = v->value().copy();
@@ -300,7 +321,7 @@ TEST_CASE("every operator: a program contains it with its options", "[op]") {
         auto const want = net.call(s, Cpu{1});
         for (std::size_t i = 0; i < outputs.size(); ++i) CHECK((bits(outputs[i]->value()) == bits(want[i])));
         CHECK((to_program(outputs) == program));
-    });
+    }, Which::integers_too);
 }
 
 TEST_CASE("every operator: infer refuses bad options", "[op]") {
