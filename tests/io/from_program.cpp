@@ -119,7 +119,7 @@ Out last_of_gru(Out const& rows) {
         .last;
 }
 
-/// Nets that together use every operator that a program can have.
+/// Nets with steps, branches, loops and values of several types. tests/op/every_operator.cpp has the operators.
 std::vector<std::function<Out()>> const nets{
     [] { return layer::fc(last_of_gru(words_to_rows()), {.output_size = 2}); },
     [] {  // backwards, with a first state and two memories
@@ -190,131 +190,11 @@ std::vector<std::function<Out()>> const nets{
                            layer::cross_entropy(y, layer::softmax(x), {.soft_label = true}),
                            layer::cast<float>(layer::cast<std::int64_t>(layer::full<float>({1}, 3)))});
     },
-    [] {
-        auto const rows = words_to_rows();
-        auto const pooled = layer::sequence_pool(rows, {.pool = Pooling::sqrt});
-        return layer::sequence_pool(layer::mul(layer::sequence_expand(pooled, rows), rows));
-    },
-    [] {  // sequences picked by a list, of numbers and of ids
-        auto const picks = layer::data<std::int64_t>("picks", {UNK});
-        auto const texts = layer::pick_sequences(layer::data<float>("texts", {UNK, 3}, 2), picks);
-        auto const words = layer::pick_sequences(layer::data<std::int64_t>("words", {UNK}, 1), picks);
-        return layer::concat({layer::drop_levels(layer::sequence_pool(layer::drop_levels(texts, {.levels = 1}))),
-                              layer::drop_levels(layer::embedding(layer::drop_levels(words), {.height = 9, .width = 3}))});
-    },
-    [] {  // functions of sequences, of numbers and of ids
-        auto const ids = layer::data<std::int64_t>("words", {UNK}, 1);
-        auto const words = layer::sequence_concat({ids, layer::sequence_reverse(ids)});
-        auto const rows = layer::sequence_reverse(layer::embedding(words, {.height = 9, .width = 3}));
-        auto const attended = layer::sequence_attention(rows, rows, rows, {.heads = 3, .causal = true});
-        return layer::sequence_softmax(layer::sequence_concat({attended, layer::sequence_softmax(rows)}));
-    },
-    [] {  // slices of sequences, of numbers and of ids
-        auto const first = layer::data<std::int32_t>("first", {UNK}), count = layer::data<std::int32_t>("count", {UNK});
-        auto const words = layer::sequence_slice(layer::data<std::int64_t>("words", {UNK}, 1), first, count);
-        return layer::sequence_slice(layer::embedding(words, {.height = 9, .width = 3}), first, first);
-    },
-    [] {  // rows of another width, of numbers and of ids
-        auto const words = layer::sequence_reshape(layer::data<std::int64_t>("words", {UNK}, 1), {.width = 1});
-        auto const rows = layer::embedding(layer::drop_levels(layer::reshape(words, {-1})), {.height = 9, .width = 6});
-        return layer::sequence_reshape(layer::lod_reset(rows, words), {.width = 3});
-    },
-    [] {  // in the order of lengths, of numbers and of ids, and what has a step 1
-        auto const words = layer::data<std::int64_t>("words", {UNK}, 1);
-        auto const rows = layer::embedding(layer::reorder(words, words), {.height = 9, .width = 3});
-        auto const alive = layer::shrink(rows, words, layer::full<std::int64_t>({1}, 1));
-        return layer::sum({layer::sequence_pool(layer::shrink(alive, alive, layer::full<std::int64_t>({1}, 0), {.level = 0})),
-                           layer::sequence_pool(layer::shrink(layer::reorder(rows, rows, {.level = 0, .restore = true}), rows, layer::full<std::int64_t>({1}, 1)))});
-    },
-    [] {  // updates of places
-        auto const rows = words_to_rows();
-        auto const best = layer::argmax(rows);  // keeps the levels
-        return layer::sequence_scatter(layer::sequence_pool(rows), best, layer::cast<float>(best));
-    },
-    [] { return layer::sequence_top_k_mean(layer::sequence_top_k_mean(layer::data<float>("texts", {UNK, 3}, 2), {.ks = {2, 1}}), {.ks = {3}}); },
-    [] {  // batches joined along the first axis, and paragraphs
-        auto const texts = layer::data<float>("texts", {UNK, 3}, 2), both = layer::sequence_concat({texts, texts}, {.level = 0});
-        return layer::sequence_pool(layer::sequence_pool(layer::concat({both, layer::sequence_reverse(texts)})));
-    },
-    [] {  // padded sequences and back, of numbers and of ids
-        auto const [words, length] = layer::sequence_pad(layer::data<std::int64_t>("words", {UNK}, 1), {.pad_value = 8});
-        auto const rows = layer::embedding(layer::sequence_unpad(words, length), {.height = 9, .width = 3});
-        return layer::sequence_unpad(layer::sequence_pad(rows, {.length = 5}).value, length);
-    },
-    [] {  // rows with other levels, tokens that are erased, and masks
-        auto const ids = layer::data<std::int64_t>("words", {UNK}, 1);
-        auto const rows = layer::lod_reset(layer::drop_levels(layer::embedding(ids, {.height = 9, .width = 3})), ids);
-        auto const words = layer::sequence_erase(layer::lod_reset(layer::drop_levels(ids), rows), {.tokens = {0, 2}});
-        auto const mask = layer::sequence_mask(layer::sequence_pad(words).length, {.max_length = 3});
-        return layer::sum({layer::cast<float>(mask), layer::sequence_pool(layer::lod_from_offsets(rows, layer::data<std::int32_t>("offsets", {UNK})))});
-    },
-    [] {  // the mean distance of sequences, computed in doubles
-        auto const words = layer::data<std::int64_t>("words", {UNK}, 1);
-        auto const distance = layer::edit_distance(words, layer::sequence_erase(words, {.tokens = {0, 2}}), {.normalized = true});
-        return layer::reduce_mean(layer::cast<float>(distance));
-    },
     [] {  // a choice of bools
         auto const x = layer::data<float>("x", {UNK, 3});
         return layer::cast<float>(layer::where(layer::greater(x, 0.5), layer::isfinite(x), layer::less(x, 0.0)));
     },
-    [] {  // windows of ids and of rows
-        auto const grams = layer::sequence_enumerate(layer::data<std::int64_t>("words", {UNK}, 1), {.size = 2, .pad_value = 8});
-        auto const rows = layer::sequence_conv(layer::cast<float>(grams), {.output_size = 3});
-        return layer::sequence_conv(rows, {.length = 2, .train_padding = true});
-    },
-    [] { return layer::embedding_bag(layer::data<std::int32_t>("bags", {UNK}, 1), {.height = 9, .width = 3}, {.pool = Pooling::max}); },
-    [] { auto const x = layer::data<float>("x", {UNK, 3}); return layer::matmul(x, x, {.transpose_y = true}); },
-    [] {  // batches of matrices
-        auto const x = layer::data<float>("x", {UNK, 3}), rows = layer::unsqueeze(x, {2});
-        return layer::matmul(layer::matmul(rows, rows, {.transpose_y = true}), x, {.transpose_x = true, .transpose_y = true});
-    },
     [] { return layer::batch_norm(layer::batch_norm(layer::data<float>("texts", {UNK, 3}, 2), {.epsilon = 4}), {.momentum = 0.5, .epsilon = 6, .shift = false}); },
-    [] { return layer::layer_norm(layer::layer_norm(layer::data<float>("texts", {UNK, 3}, 2)), {.epsilon = 0.5, .scale = false, .shift = false}); },
-    [] {  // shapes that are broadcast
-        auto const x = layer::data<float>("x", {UNK, 3}), sums = layer::reduce_sum(x, {.axes = {1}, .keep_dims = true}), row = layer::full<float>({3}, 0.5);
-        return layer::sum({x + row, x - sums, sums * x, x / row, layer::maximum(x, row), layer::minimum(x, sums)});
-    },
-    [] {  // reductions along axes
-        auto const x = layer::data<float>("x", {UNK, 3});
-        auto const ids = layer::cast<float>(layer::reduce_max(layer::data<std::int64_t>("label", {UNK})));
-        return layer::sum({layer::reduce_mean(x, {.axes = {1}}), layer::reduce_max(x, {.axes = {1}}), layer::reduce_min(x, {.axes = {1}}), layer::reduce_prod(x, {.axes = {1}})}) + layer::mean(x) + ids;
-    },
-    [] {  // the greatest elements of rows, and one-hot rows
-        auto const x = layer::data<float>("x", {UNK, 3});
-        auto const best = layer::top_k(layer::cumsum(x, {.exclusive = true}), 2);
-        auto const order = layer::argsort(layer::argsort(x, {.axis = 0, .descending = true}));
-        auto const ids = layer::argmax(order) + layer::argmax(x) + layer::argmin(x) + layer::argmax(layer::cumsum(best.indices, {.reverse = true}));
-        return layer::reduce_sum(layer::one_hot(ids, 9)) + layer::reduce_sum(best.value);
-    },
-    [] {  // other shapes
-        auto const x = layer::data<float>("x", {UNK, 3}), flat = layer::reshape(layer::stack({x, x * layer::row_dot(x, x), x}, {.axis = 1}), {0, 9});
-        auto const ids = layer::data<std::int64_t>("label", {UNK});
-        auto const pairs = layer::transpose(layer::reshape(layer::stack({ids, layer::squeeze(layer::unsqueeze(ids, {-1}), {1})}), {2, -1}));
-        return layer::matmul(layer::transpose(flat), flat) + layer::reduce_sum(layer::cast<float>(pairs)) + layer::cast<float>(layer::reduce_sum(layer::shape(x) * layer::shape(pairs)));
-    },
-    [] {  // functions of elements, with options
-        auto const x = layer::data<float>("x", {UNK, 3}), size = layer::softplus(layer::abs(x), {.beta = 2});
-        return layer::sum({layer::exp(x), layer::log(size), layer::sqrt(size), layer::rsqrt(size), layer::square(x), layer::pow(x, {.exponent = 3}),
-                           layer::relu6(x, {.threshold = 1.5}), layer::hardtanh(x, {-0.5, 1}), layer::leaky_relu(x, {.alpha = 0.25}), layer::elu(x, {.alpha = 2}),
-                           layer::gelu(x, {.approximate = true}), layer::swish(x, {.beta = 2}), layer::softsign(x), layer::hard_sigmoid(x, {.slope = 0.25}),
-                           layer::hard_swish(x, {.offset = 2}), layer::stanh(x, {.scale_a = 0.5}), layer::thresholded_relu(x, {.threshold = 0.125}), layer::sin(x), layer::cos(x),
-                           layer::sign(x), layer::floor(x), layer::ceil(x), layer::round(x), layer::cast<float>(layer::round(layer::cast<std::int64_t>(x))),
-                           layer::cast<float>(layer::isfinite(x)), layer::cast<float>(layer::isnan(x)), layer::cast<float>(layer::isinf(x)),
-                           layer::where(layer::greater(x, 0), x, layer::full<float>({1}, 2)), layer::cast<float>(layer::where(layer::greater(x, 1), layer::cast<std::int64_t>(x), layer::full<std::int64_t>({3}, 2)))});
-    },
-    [] {  // losses of elements, with options
-        auto const x = layer::data<float>("x", {UNK, 3}), p = layer::sigmoid(x), y = layer::softmax(x);
-        return layer::sum({layer::mse(x, y, {.reduction = Reduction::sum}), layer::huber(x, y, {.delta = 0.5}), layer::smooth_l1(x, y, {.beta = 0.5}),
-                           layer::binary_cross_entropy_with_logits(x, y), layer::binary_cross_entropy(p, y), layer::binary_cross_entropy_with_epsilon(p, y, {.epsilon = 0.125}),
-                           layer::hinge(x, y), layer::kl_div(layer::log(p), y), layer::ranknet(y, x, p), layer::margin_ranking(y, x, p, {.margin = 0.5}),
-                           layer::cosine_embedding(x, y, layer::cosine_similarity(p, y), {.margin = 0.25})});
-    },
-    [] {  // a conditional random field
-        auto const ids = layer::data<std::int64_t>("words", {UNK}, 1);
-        auto const scores = layer::embedding(ids, {.height = 9, .width = 9}), transition = layer::parameter<float>({11, 9}, {});
-        return layer::sum({layer::linear_chain_crf(scores, transition, ids), layer::sequence_pool(layer::cast<float>(layer::crf_decoding(scores, transition))),
-                           layer::sequence_pool(layer::cast<float>(layer::crf_decoding(scores, transition, ids)))});
-    },
     [] {  // a step of a beam search, and what it found
         auto const words = layer::data<std::int64_t>("words", {UNK}, 1);
         auto const rows = layer::sequence_pool(layer::embedding(words, {.height = 9, .width = 8}));
@@ -406,41 +286,6 @@ TEST_CASE("a net converted to a program and back has the same program and bits",
         }
         CHECK(infer(Out(*again[0]), feeds_of(program), values) == infer(out, feeds_of(program), by_name));
     }
-}
-
-TEST_CASE("programs of version 1 have operators by their former names", "[io]") {
-    test::DefaultScope scope;
-    auto const x = layer::data<float>("x", {UNK, 3}), row = layer::data<float>("row", {3});
-    auto const out = layer::mse(layer::maximum(x + row, row) - x * x, layer::minimum(x / row, x), {.reduction = Reduction::sum}) + layer::mse(x, x) - layer::mse(x * row, x - row);
-    auto const program = to_program(*out);
-    auto old = program;
-    old.version.version = 1;
-    std::size_t broadcast = 0, same = 0;
-    for (OpDesc& op : old.blocks[0].ops) {
-        auto const is = [&](std::string const& slot) { return std::ranges::any_of(op.inputs, [&](auto const& v) { return v.parameter == slot && v.arguments == std::vector<std::string>{"row"}; }); };
-        if (op.type == "maximum" || op.type == "minimum") {
-            op.type = op.type == "maximum" ? "broadcast_max" : "broadcast_min";
-        } else if (op.type == "mse" && std::get<std::int32_t>(op.attrs.at(0).value) == 2) {
-            op.type = "squared_error";
-        } else if (op.type == "add" || op.type == "sub" || op.type == "mul" || op.type == "div") {
-            ++(is("y") ? broadcast : same);
-            if (!is("y")) op.attrs.clear();
-            if (is("y")) {
-                op.type = "broadcast_" + op.type;
-            } else if (op.type == "mul") {
-                op.type = "elementwise_mul";
-            }
-        } else if (op.type == "mse") {
-            op.attrs.clear();
-        }
-    }
-    CHECK((broadcast == 4 && same == 4));
-    Scope other;
-    auto const again = from_program(old, other);
-    REQUIRE(again.size() == 1);
-    CHECK(to_program(*again[0]) == program);
-    Feeds const feeds{{"x", Tensor<float>{{1, 2, 3}, {-4, 5, 0.5F}}}, {"row", Tensor<float>{2, -1, 4}}};
-    CHECK(infer(Out(*again[0]), feeds, {}) == infer(out, feeds, {}));
 }
 
 TEST_CASE("a custom operator is in a program if the registry names it", "[io]") {

@@ -1,7 +1,6 @@
 // tests/op/compare.cpp: comparisons and truth values.
 #include <rowan/op/elementwise/compare.hpp>
 
-#include "any_threads.hpp"
 #include "catch.hpp"
 #include "inputs.hpp"
 #include "refused.hpp"
@@ -59,11 +58,6 @@ TEST_CASE("isfinite, isnan and isinf hold as in NumPy", "[op][golden]") {
     CHECK((rowan::isnan(whole) == Tensor<bool>{false, false} && rowan::isinf(whole) == Tensor<bool>{false, false}));
     CHECK(rowan::isnan(Tensor<float>::from_shape({3, 0})).shape() == Tensor<bool>::shape_type{3, 0});
     CHECK(rowan::isnan_op::infer(tensor_spec<float>({UNK, 3}, 1)) == tensor_spec<bool>({UNK, 3}, 1));
-}
-
-TEST_CASE("comparisons are the same on any number of threads", "[op]") {
-    auto const x = inputs::wild<float>({rowan::detail::serial_below + 77}, 3), y = inputs::wild<float>({rowan::detail::serial_below + 77}, 4);
-    test::check_any_threads([&](Cpu exec) { return rowan::less_op::run(exec, x, y); });
 }
 
 TEST_CASE("comparisons broadcast", "[op]") {

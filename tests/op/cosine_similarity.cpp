@@ -2,8 +2,6 @@
 #include <rowan/op/matrix/cosine_similarity.hpp>
 #include <rowan/op/elementwise/scale.hpp>
 
-#include "any_threads.hpp"
-#include "check_gradients.hpp"
 #include "refused.hpp"
 
 #include <cmath>
@@ -59,19 +57,6 @@ TEST_CASE("no cosine is greater than 1 by rounding", "[op]") {
     for (std::size_t i = 0; i < 400; ++i) x.data()[i] = 0.1F * static_cast<float>(i * i % 97) + 0.3F;
     auto const cosine = cosine_similarity(x, x), opposite = cosine_similarity(x, rowan::scale(Cpu{}, x, -1));
     for (std::size_t i = 0; i < 200; ++i) CHECK((std::abs(cosine(i, 0)) <= 1 && std::abs(opposite(i, 0)) <= 1));
-}
-
-TEST_CASE("the gradients of cosine_similarity equal central differences", "[op]") {
-    for (std::size_t const n : {0u, 1u, 4u}) {
-        for (std::size_t const width : {0u, 1u, 2u, 17u}) test::check_gradients<cosine_similarity_op>(std::tuple(test::values({n, width}, 1), test::values({n, width}, 2)), {}, 1e-6);
-    }
-}
-
-TEST_CASE("cosine_similarity has the same bits on any number of threads", "[op]") {
-    auto const x = inputs::wild<float>({rowan::detail::serial_below, 3}, 1), y = inputs::wild<float>({rowan::detail::serial_below, 3}, 2);
-    test::check_any_threads([&](Cpu exec) { return cosine_similarity(exec, x, y); });
-    auto const g = cosine_similarity(x, y);
-    test::check_any_threads([&](Cpu exec) { return cosine_similarity_grad(exec, x, y, g); });
 }
 
 TEST_CASE("cosine_similarity throws for bad inputs", "[op][bad]") {

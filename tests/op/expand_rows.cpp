@@ -1,8 +1,6 @@
 // tests/op/expand_rows.cpp
 #include <rowan/op/sequence/expand_rows.hpp>
 
-#include "any_threads.hpp"
-#include "check_gradients.hpp"
 #include "refused.hpp"
 
 namespace test_expand_rows {
@@ -12,9 +10,6 @@ using rowan::Cpu, rowan::expand_rows, rowan::ShapeError, rowan::Tensor;
 TEST_CASE("expand_rows repeats a row", "[op][golden]") {
     Tensor<float> const x{{1, 2}, {3, 4}, {5, 7}};
     CHECK((expand_rows(Cpu{}, Tensor<float>{8, 9}, x) == Tensor<float>{{8, 9}, {8, 9}, {8, 9}}));
-    test::check_gradients<rowan::expand_rows_op>(std::tuple(test::values({2}, 1), test::values({3, 2}, 2)));
-    auto const wide = inputs::wild<float>({rowan::detail::serial_below / 3, 5}, 3);
-    test::check_any_threads([&](Cpu exec) { return expand_rows(exec, Tensor<float>{1, 2, 3, 4, 5}, wide); });
 }
 
 TEST_CASE("expand_rows refuses tensors without rows, and rows of another shape", "[op][bad]") {

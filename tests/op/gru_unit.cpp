@@ -31,15 +31,6 @@ TEST_CASE("a GRU step equals its formulas, element by element", "[op]") {
     }
 }
 
-TEST_CASE("gradients of a GRU step equal central differences", "[op]") {
-    for (std::size_t const n : {0u, 1u, 3u}) {
-        for (std::size_t const size : {1u, 4u}) {
-            test::check_gradients<gru_unit_op>(std::tuple(test::values({n, 3 * size}, 1), test::values({n, size}, 2),
-                                                          test::values({size, 3 * size}, 3), test::values({3 * size}, 4)));
-        }
-    }
-}
-
 TEST_CASE("a GRU's step has the same bits for any number of threads", "[op]") {
     auto const x = inputs::wild<float>({3'000, 96}, 1), h = inputs::wild<float>({3'000, 32}, 2), w = inputs::wild<float>({32, 96}, 3);
     auto const b = inputs::wild<float>({96}, 4);

@@ -66,15 +66,6 @@ TEST_CASE("linear_chain_crf is the negative log-likelihood of the labels among a
     }
 }
 
-TEST_CASE("the gradients of linear_chain_crf equal central differences", "[op]") {
-    for (std::size_t const tags : {1u, 2u, 5u, 9u}) {
-        LoDTensor<double> const x(test::values({9, tags}, 3), Lod{{0, 5, 5, 6, 9}});
-        test::check_gradients<linear_chain_crf_op>(std::tuple(x, test::values({tags + 2, tags}, 4), labels(9, tags)));
-    }
-    LoDTensor<double> const none(Tensor<double>::zeros({0, 2}), Lod{{0, 0}});
-    test::check_gradients<linear_chain_crf_op>(std::tuple(none, test::values({4, 2}, 1), labels(0, 2)));
-}
-
 TEST_CASE("linear_chain_crf of long sequences and large scores neither overflows nor loses precision", "[op]") {
     std::size_t const n = 3000;
     auto x = Tensor<float>::zeros({n, 2});

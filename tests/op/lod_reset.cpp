@@ -18,7 +18,6 @@ TEST_CASE("lod_reset_op takes the levels of another value, and its gradient has 
     auto const out = lod_reset_op::run(Cpu{}, x, y);
     CHECK(out.lod() == y.lod());
     CHECK(out.value() == x.value());
-    test::check_gradients<lod_reset_op>(std::tuple(x, y));
     CHECK(std::get<0>(rowan::gradients<lod_reset_op>(Cpu{}, std::tie(x, y), std::tie(out), std::tie(out))) == x);
     CHECK_THROWS_AS(lod_reset_op::run(Cpu{}, LoDTensor<double>(test::values({3}, 1)), y), LodError);
     CHECK_THROWS_WITH(lod_reset_op::infer(tensor_spec<float>({UNK}, 1), tensor_spec<float>({UNK})), "lod_reset: y.lod().levels() is 0, expected at least 1");
@@ -28,7 +27,6 @@ TEST_CASE("lod_from_offsets_op makes sequences of rows", "[op]") {
     LoDTensor<double> const x(test::values({4, 2}, 1), Lod{{0, 2, 3}, {0, 1, 1, 4}});
     LoDTensor<std::int32_t> const offset({0, 0, 3, 4});
     CHECK(lod_from_offsets_op::run(Cpu{}, x, offset).lod() == Lod{{0, 0, 3, 4}});
-    test::check_gradients<lod_from_offsets_op>(std::tuple(x, offset));
     CHECK_THROWS_AS(lod_from_offsets_op::run(Cpu{}, x, LoDTensor<std::int32_t>({0, 3})), LodError);
     CHECK_THROWS_AS(lod_from_offsets_op::run(Cpu{}, x, LoDTensor<std::int32_t>({1, 4})), LodError);
     CHECK_THROWS_AS(lod_from_offsets_op::run(Cpu{}, x, LoDTensor<std::int32_t>(Tensor<std::int32_t>::zeros({0}))), LodError);

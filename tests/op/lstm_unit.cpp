@@ -31,16 +31,6 @@ TEST_CASE("an LSTM step equals its formulas, element by element", "[op]") {
     }
 }
 
-TEST_CASE("gradients of an LSTM step equal central differences", "[op]") {
-    for (std::size_t const n : {0u, 1u, 3u}) {
-        for (std::size_t const size : {1u, 4u}) {
-            test::check_gradients<lstm_unit_op>(std::tuple(test::values({n, 4 * size}, 1), test::values({n, size}, 2),
-                                                           test::values({n, size}, 5), test::values({size, 4 * size}, 3),
-                                                           test::values({4 * size}, 4)));
-        }
-    }
-}
-
 TEST_CASE("an LSTM step throws for shapes that do not match", "[op]") {
     auto const text = [](Tensor<float>::shape_type const& x, Tensor<float>::shape_type const& c) {
         auto const h = Tensor<float>::zeros({2, 4}), w = Tensor<float>::zeros({4, 16}), b = Tensor<float>::zeros({16});

@@ -52,17 +52,6 @@ TEST_CASE("reorder_op orders as a StepMap does", "[op]") {
     }
 }
 
-TEST_CASE("the gradient of reorder_op equals central differences", "[op]") {
-    auto const y = with(Lod::from_lengths({{2, 4, 1, 3}}));
-    LoDTensor<double> const rows(test::values({4, 2}, 1)), texts(test::values({6, 2}, 2), Lod::from_lengths({{1, 2, 0, 3}, {1, 0, 2, 1, 1, 1}}));
-    for (bool const restore : {false, true}) {
-        test::check_gradients<reorder_op>(std::tuple(rows, y), {.restore = restore});
-        test::check_gradients<reorder_op>(std::tuple(texts, y), {.restore = restore});
-    }
-    LoDTensor<double> const plain(texts.value().share());  // a gradient that has lost its levels
-    CHECK(rowan::reorder_grad_op::run(Cpu{}, texts, y, plain).lod() == texts.lod());
-}
-
 TEST_CASE("reorder_op throws for inputs that do not match", "[op][bad]") {
     auto const x = tensor_spec<float>({UNK, 1}, 1);
     CHECK_THROWS_WITH(reorder_op::infer(x, tensor_spec<float>({UNK})), "reorder: y.lod().levels() is 0, expected at least 1");

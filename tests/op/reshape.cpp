@@ -152,21 +152,6 @@ TEST_CASE("row_dot sums the products of each row", "[op][golden]") {
     CHECK((rowan::row_dot(Tensor<bfloat16>{{bfloat16(16), bfloat16(1), bfloat16(1)}}, Tensor<bfloat16>{{bfloat16(16), bfloat16(1), bfloat16(1)}}) == Tensor<bfloat16>{{bfloat16(258)}}));
 }
 
-TEST_CASE("gradients of reshape, squeeze, unsqueeze, transpose, stack and row_dot equal central differences", "[op]") {
-    auto const x = test::values({2, 1, 3}, 1), y = test::values({4, 3}, 2), z = test::values({4, 3}, 3);
-    test::check_gradients<reshape_op>(std::tuple(x), {{3, -1}});
-    test::check_gradients<squeeze_op>(std::tuple(x), {{1}});
-    test::check_gradients<unsqueeze_op>(std::tuple(x), {{0, -1}});
-    for (Axes const& perm : {Axes{}, Axes{2, 0, 1}, Axes{1, 2, 0}}) test::check_gradients<transpose_op>(std::tuple(x), {perm});
-    test::check_gradients<row_dot_op>(std::tuple(y, z));
-    for (std::int64_t const axis : {0, 1, 2, -1}) {
-        std::vector<Tensor<double>> const both{y, z};
-        auto const parts = stack_grad_op::run(Cpu{}, both, rowan::stack(both, {axis}), {axis});
-        REQUIRE(parts.size() == 2);
-        CHECK((parts[0] == y && parts[1] == z));
-    }
-}
-
 TEST_CASE("transpose, stack and row_dot have the same bits for any number of threads", "[op]") {
     auto const t = inputs::wild<float>({70, 130, 64}, 1), m = rowan::reshape(t, {-1, 64});
     test::check_any_threads([&](Cpu exec) { return rowan::transpose(exec, t); });

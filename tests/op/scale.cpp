@@ -1,8 +1,7 @@
 // tests/op/scale.cpp: factor · x + bias of tensors, factor · x of SelectedRows.
 #include <rowan/op/elementwise/scale.hpp>
 
-#include "any_threads.hpp"
-#include "check_gradients.hpp"
+#include "inputs.hpp"
 #include "refused.hpp"
 
 #include <cstdint>
@@ -44,18 +43,9 @@ TEST_CASE("scale keeps SelectedRows sparse", "[op]") {
     CHECK((scale_op::run(Cpu{}, whole, {-2, 0}).value() == Tensor<std::int64_t>{-10}));
 }
 
-TEST_CASE("the gradient of scale equals central differences", "[op]") {
-    for (std::size_t const n : std::vector<std::size_t>{0, 1, 3}) test::check_gradients<scale_op>(std::tuple(test::values({n, 4}, 1)), {-2.5, 3});
-}
-
 TEST_CASE("scale of bfloat16 rounds once", "[op]") {
     auto const x = inputs::wild<bfloat16>({37}, 1), z = rowan::scale(x, 0.1, 0.5);
     for (std::size_t i = 0; i < 37; ++i) CHECK(z(i).bits() == bfloat16(reference::product(float(x(i)), 0.1F) + 0.5F).bits());
-}
-
-TEST_CASE("scale has the same bits on any number of threads", "[op]") {
-    auto const x = inputs::wild<float>({rowan::detail::serial_below + 77}, 3);
-    test::check_any_threads([&](Cpu exec) { return rowan::scale(exec, x, 0.1, 0.3); });
 }
 
 TEST_CASE("scale refuses fractions of integers, and a bias of SelectedRows", "[op][bad]") {

@@ -31,17 +31,6 @@ TEST_CASE("sequence_context has the windows of Paddle's documentation", "[op][go
     CHECK(sequence_context(LoDTensor<float>(Tensor<float>::zeros({0, 2}), Lod{{0, 0}}), around).shape() == Tensor<float>::shape_type{0, 6});
 }
 
-TEST_CASE("the gradients of sequence_context equal central differences", "[op]") {
-    LoDTensor<double> const x(test::values({7, 2}, 1), Lod{{0, 2, 4}, {0, 4, 4, 5, 7}});
-    for (auto const& window : {SequenceContextOptions{-1, 3}, {-2, 2}, {0, 3}, {1, 2}, {-3, 7}, {-4, 2}, {0, 1}}) {
-        CAPTURE(window.start, window.length);
-        test::check_gradients<sequence_context_op>(std::tuple(x), window);
-        auto const rows = static_cast<std::size_t>(rowan::detail::rows_of_context(window).both());
-        test::check_gradients<padded_sequence_context_op>(std::tuple(x, LoDTensor<double>(test::values({rows, 2}, 2))), window);
-    }
-    test::check_gradients<sequence_context_op>(std::tuple(LoDTensor<double>(test::values({3}, 1), Lod{{0, 0, 3}})), {-1, 2});
-}
-
 TEST_CASE("sequence_context throws for bad inputs", "[op][bad]") {
     LoDTensor<float> const x({{1, 2}}, Lod{{0, 1}});
     CHECK_THROWS_WITH(sequence_context(x, {0, 0}), "sequence_context: length is 0, expected in [1, 2^31)");

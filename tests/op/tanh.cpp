@@ -1,8 +1,7 @@
 // tests/op/tanh.cpp: the hyperbolic tangent, and its gradient from the result.
 #include <rowan/op/elementwise/tanh.hpp>
 
-#include "any_threads.hpp"
-#include "check_gradients.hpp"
+#include "inputs.hpp"
 #include "refused.hpp"
 
 #include <cmath>
@@ -34,23 +33,12 @@ TEST_CASE("tanh of large numbers is 1 or -1, of a NaN a NaN", "[op]") {
     CHECK(std::isnan(y(4)));
 }
 
-TEST_CASE("the gradient of tanh equals central differences", "[op]") {
-    for (std::size_t const n : std::vector<std::size_t>{0, 1, 3, 18}) test::check_gradients<tanh_op>(std::tuple(test::values({n, 2}, n)));
-    test::check_gradients<tanh_op>(std::tuple(test::values({}, 5)));
-}
-
 TEST_CASE("tanh of bfloat16 is computed in float and narrowed once", "[op]") {
     auto const x = inputs::wild<bfloat16>({37}, 1);
     Tensor<float> wide = Tensor<float>::from_shape({37});
     std::copy(x.data(), x.data() + 37, wide.data());
     auto const y = rowan::tanh(wide);
     for (std::size_t i = 0; i < 37; ++i) CHECK(rowan::tanh(x)(i).bits() == bfloat16(y(i)).bits());
-}
-
-TEST_CASE("tanh has the same bits on any number of threads", "[op]") {
-    auto const x = inputs::wild<float>({rowan::detail::serial_below + 77}, 3);
-    test::check_any_threads([&](rowan::Cpu exec) { return rowan::tanh(exec, x); });
-    test::check_any_threads([&](rowan::Cpu exec) { return rowan::tanh_grad(exec, x, x); });
 }
 
 TEST_CASE("tanh_grad refuses another shape", "[op][bad]") {

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 
 /// Checks that an operator's `infer` makes on its inputs. A check that fails at compile time is an error that names one
@@ -152,6 +153,11 @@ constexpr void tokens(char const* field, char const* row_size, VarSpec const& x)
     has_levels(field, x);
     ids(field, x);
     same_dim(row_size, x.dims.product_from(1), 1);
+}
+
+/// Checks that an id is a row of a table, if both are known.
+constexpr void row_of(char const* field, std::optional<std::int64_t> id, VarSpec const& table) {
+    if (id && table.dims[0] != UNK && (*id < 0 || *id >= table.dims[0])) throw IndexError(field, *id, table.dims[0]);
 }
 
 /// Returns dim * factor, of a factor of 1 or more, which must be less than 2^63; UNK if the dim is UNK.

@@ -17,13 +17,17 @@
 
 namespace rowan::inline v0::detail {
 
+constexpr void check_bag_pool(Pooling pool) {
+    if (pool != Pooling::sum && pool != Pooling::mean && pool != Pooling::sqrt && pool != Pooling::max)
+        throw ValueError("pool", static_cast<int>(pool), "one of sum, mean, sqrt, max");
+}
+
 /// Checks the arguments of a lookup on any device, except whether the ids are in range.
 template <class T, class I, class D>
 void check_bags(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids, Tensor<T, D> const* weight,
                 Pooling pool) {
     static_assert(floating_element<T>, "rowan::embedding_bag: the table must have a floating-point type");
-    if (pool != Pooling::sum && pool != Pooling::mean && pool != Pooling::sqrt && pool != Pooling::max)
-        throw ValueError("pool", static_cast<int>(pool), "one of sum, mean, sqrt, max");
+    check_bag_pool(pool);
     check_sequences(exec, "ids", ids);
     if (ids.value().dimension() != 1) throw ShapeError("ids rank", std::to_string(ids.value().dimension()), "1");
     check_rows("table", table);

@@ -24,7 +24,7 @@ struct ClipOptions {
 
 namespace detail {
 
-inline void check_clip(ClipOptions const& options) {
+constexpr void check_clip(ClipOptions const& options) {
     check_finite("min", options.min);
     check_finite("max", options.max);
     if (!(options.max >= options.min)) throw ValueError("max", options.max, "a number not less than min");
@@ -110,7 +110,10 @@ struct clip_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ClipOption
     static constexpr unsigned row_inputs = 0b1;
     using grad = gradient<clip_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
-    static constexpr VarSpec infer(VarSpec const& x, ClipOptions const& = {}) { return x; }
+    static constexpr VarSpec infer(VarSpec const& x, ClipOptions const& options = {}) {
+        detail::check_clip(options);
+        return x;
+    }
 
     template <class T, class D>
     static Tensor<T, D> run(D exec, Tensor<T, D> const& x, ClipOptions const& options = {}) {

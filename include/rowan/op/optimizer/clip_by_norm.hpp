@@ -38,7 +38,7 @@ struct ClipByNormOptions {
 
 namespace detail {
 
-inline void check_max_norm(double max_norm) {
+constexpr void check_max_norm(double max_norm) {
     check_finite("max_norm", max_norm);
     if (max_norm < 0) throw ValueError("max_norm", max_norm, "0 or more");
 }
@@ -169,7 +169,10 @@ struct clip_by_norm_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, Cl
     static constexpr std::string_view brief = "x, scaled so that its norm is at most max_norm.";
     using grad = no_grad;  // clip_by_norm is applied to gradients
 
-    static constexpr VarSpec infer(VarSpec const& x, ClipByNormOptions const& = {}) { return x; }
+    static constexpr VarSpec infer(VarSpec const& x, ClipByNormOptions const& options = {}) {
+        detail::check_max_norm(options.max_norm);
+        return x;
+    }
 
     template <class T, class D>
     static Tensor<T, D> run(D exec, Tensor<T, D> const& x, ClipByNormOptions const& options = {}) {
@@ -187,7 +190,8 @@ struct clip_by_global_norm_op : detail::builtin_op<slots<slot::x>, slots<slot::o
     static constexpr std::string_view brief = "All gradients, scaled so that their common norm is at most max_norm.";
     static constexpr bool training = true;
 
-    static std::vector<VarSpec> infer(std::span<VarSpec const> x, ClipByNormOptions const& = {}) {
+    static std::vector<VarSpec> infer(std::span<VarSpec const> x, ClipByNormOptions const& options = {}) {
+        detail::check_max_norm(options.max_norm);
         return {x.begin(), x.end()};
     }
 

@@ -241,7 +241,9 @@ struct beam_search_op
     template <class T, id_type I, class D>
     static auto run(D exec, LoDTensor<I, D> const& ids, LoDTensor<T, D> const& x, LoDTensor<T, D> const& y,
                     BeamSearchOptions const& options = {}) {
-        return beam_search(exec, ids, x, y.value(), options);
+        auto [prefixes, tokens, scores, parents] = beam_search(exec, ids, x, y.value(), options);
+        return std::tuple(std::move(prefixes), std::move(tokens), std::move(scores),
+                          LoDTensor<std::int64_t, D>(std::move(parents)));  // has no levels, however many there are
     }
 };
 

@@ -168,8 +168,11 @@ struct embedding_bag_op : detail::builtin_op<slots<slot::w, slot::ids>, slots<sl
         "A row for each sequence of ids: the sum, mean, … of their rows of the table.";
     using grad = grad_rule<embedding_bag_grad_op>;
 
-    static constexpr VarSpec infer(VarSpec const& w, VarSpec const& ids, BagOptions const& = {}) {
+    static constexpr VarSpec infer(VarSpec const& w, VarSpec const& ids, BagOptions const& options = {}) {
+        detail::check_bag_pool(options.pool);
         spec::table("embedding_bag: w", w);
+        spec::row_of("padding_id", options.padding_id, w);
+        spec::row_of("unknown", options.unknown, w);
         spec::dense("embedding_bag: ids", ids);
         spec::ids("embedding_bag: ids", ids);
         spec::rank("embedding_bag: ids", ids, 1, "1");

@@ -142,8 +142,10 @@ struct lookup_table_op : detail::builtin_op<slots<slot::w, slot::ids>, slots<slo
     static constexpr unsigned row_inputs = 0b10;
     using grad = grad_rule<lookup_table_grad_op>;
 
-    static constexpr VarSpec infer(VarSpec const& w, VarSpec const& ids, LookupOptions const& = {}) {
+    static constexpr VarSpec infer(VarSpec const& w, VarSpec const& ids, LookupOptions const& options = {}) {
         spec::table("lookup_table: w", w);
+        spec::row_of("padding_id", options.padding_id, w);
+        spec::row_of("unknown", options.unknown, w);
         spec::dense("lookup_table: ids", ids);
         spec::ids("lookup_table: ids", ids);
         Dims dims = ids.dims;

@@ -106,11 +106,11 @@ struct weighted_embedding_bag_op
     using grad = grad_rule<weighted_embedding_bag_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& w, VarSpec const& ids, VarSpec const& weight,
-                                   BagOptions const& = {}) {
+                                   BagOptions const& options = {}) {
         spec::dense("weighted_embedding_bag: weight", weight);
         spec::same_dtype("weighted_embedding_bag: weight", weight, w);
         static_cast<void>(spec::same_dims("weighted_embedding_bag: weight", weight, ids));
-        return embedding_bag_op::infer(w, ids);
+        return embedding_bag_op::infer(w, ids, options);
     }
 
     template <class T, id_type I, class D>

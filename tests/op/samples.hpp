@@ -1,0 +1,318 @@
+// tests/op/samples.hpp: samples<Op>, inputs and options for each operator of rowan.
+#pragma once
+
+#include "inputs.hpp"
+
+#include <rowan/graph/value.hpp>
+#include <rowan/op/builtin_ops.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace test {
+
+/// An input of an operator. If it holds numbers, the operator has a gradient for it, unless it is fixed.
+struct Input {
+    std::shared_ptr<rowan::Value> value;
+    bool fixed = false;
+};
+
+/// Inputs and options of an operator. With an error, its infer refuses them with this text.
+struct Sample {
+    std::vector<Input> in;
+    rowan::Attributes options = {};  ///< none: the default ones
+    std::string error = {};
+
+    Sample(std::vector<Input> inputs, std::string text = "") : in(std::move(inputs)), error(std::move(text)) {}
+    template <class A>
+    requires(!std::convertible_to<A, std::string>)
+    Sample(std::vector<Input> inputs, A attributes, std::string text = "")
+        : in(std::move(inputs)), options(std::make_shared<A const>(std::move(attributes))), error(std::move(text)) {}
+};
+using Samples = std::vector<Sample>;
+
+/// The samples of an operator whose inputs have about n rows. Where there are none, every_operator.cpp does not compile.
+/// The first one has options that reach the most code: it also runs with many rows on several threads.
+template <class Op>
+Samples samples(std::size_t n) = delete;
+
+namespace sample {
+
+using namespace rowan;
+using Shape = Tensor<double>::shape_type;
+
+template <class V>
+Input holder(V&& v) {
+    auto made = std::make_shared<Value>();
+    made->set(std::move(v));
+    return {made};
+}
+inline Input fixed(Input input) { return {input.value, true}; }
+
+/// Numbers in (least, most).
+inline Tensor<double> between(double least, double most, Shape const& shape, std::uint64_t seed = 1) {
+    auto t = values(shape, seed);
+    for (double& v : t) v = (least + most) / 2 + v * (most - least) / 2;
+    return t;
+}
+inline Tensor<std::int64_t> numbers_below(std::int64_t limit, std::size_t n) {
+    auto t = Tensor<std::int64_t>::from_shape({n});
+    for (std::size_t i = 0; i < n; ++i) t(i) = static_cast<std::int64_t>(i * i + i / 3) % limit;
+    return t;
+}
+/// The offsets of sequences of 2, 0, 3, 1, 1, 2, 0, … rows, n in all.
+inline std::vector<std::int64_t> offsets(std::size_t n) {
+    std::vector<std::int64_t> cuts{0};
+    for (std::size_t i = 0; cuts.back() < static_cast<std::int64_t>(n); ++i)
+        cuts.push_back(std::min(static_cast<std::int64_t>(n), cuts.back() + std::array{2, 0, 3, 1, 1}[i % 5]));
+    return cuts;
+}
+/// At least 1, where there must be elements.
+inline std::size_t some(std::size_t n) { return std::max<std::size_t>(n, 1); }
+inline std::size_t sequences(std::size_t n) { return offsets(n).size() - 1; }
+using Levels = std::vector<std::vector<std::int64_t>>;
+inline Lod one_level(std::size_t n) { return Lod(Levels{offsets(n)}); }
+inline Lod two_levels(std::size_t n) { return Lod(Levels{offsets(sequences(n)), offsets(n)}); }
+
+inline Input x(Shape const& shape, std::uint64_t seed = 1) { return holder(LoDTensor<double>(values(shape, seed))); }
+inline Input x(Shape const& shape, Lod lod, std::uint64_t seed = 1) { return holder(LoDTensor<double>(values(shape, seed), std::move(lod))); }
+inline Input in(double least, double most, Shape const& shape, std::uint64_t seed = 1) { return holder(LoDTensor<double>(between(least, most, shape, seed))); }
+inline Input sparse(std::size_t n, std::uint64_t seed = 1) {
+    return holder(SelectedRows<double>(static_cast<std::int64_t>(n), numbers_below(static_cast<std::int64_t>(n), n), values({n, 3}, seed)));
+}
+inline Input ids(std::int64_t limit, std::size_t n, Lod lod = {}) { return holder(LoDTensor<std::int64_t>(numbers_below(limit, n), std::move(lod))); }
+inline Input list(std::vector<std::int64_t> const& values) { return holder(LoDTensor<std::int64_t>(Tensor<std::int64_t>::from_values({values.size()}, values))); }
+inline Input truth(Shape const& shape) {
+    auto t = Tensor<bool>::from_shape(shape);
+    for (std::size_t i = 0; i < t.size(); ++i) t.data()[i] = i % 3 == 0 || i % 7 == 2;
+    return holder(LoDTensor<bool>(std::move(t)));
+}
+/// 0 and 1, and 1 and -1.
+inline Input truth_values(Shape const& shape) {
+    auto t = values(shape, 3);
+    for (double& v : t) v = v < 0 ? 0 : 1;
+    return holder(LoDTensor<double>(std::move(t)));
+}
+inline Input signs(std::size_t n) {
+    auto t = values({n}, 3);
+    for (double& v : t) v = v < 0 ? -1 : 1;
+    return holder(LoDTensor<double>(std::move(t)));
+}
+/// 0 and 1, of which n / 2 are 1.
+inline Input branches(std::size_t n) {
+    auto t = Tensor<std::int64_t>::zeros({n});
+    for (std::size_t i = 1; i < n; i += 2) t(i) = 1;
+    return holder(LoDTensor<std::int64_t>(std::move(t)));
+}
+/// The lengths of sequences, or the offset 0 of each.
+inline Input lengths(std::size_t n, std::int64_t factor = 1) {
+    auto const cuts = offsets(n);
+    std::vector<std::int64_t> made;
+    for (std::size_t s = 0; s + 1 < cuts.size(); ++s) made.push_back(factor * (cuts[s + 1] - cuts[s]));
+    return list(made);
+}
+/// Rows of probabilities.
+inline Input shares(Shape const& shape, std::uint64_t seed = 1) {
+    auto t = between(0.1, 1, shape, seed);
+    for (std::size_t i = 0; i < shape[0]; ++i) {
+        double sum = 0;
+        for (double const v : t.row(i)) sum += v;
+        for (double& v : t.row(i)) v /= sum;
+    }
+    return holder(LoDTensor<double>(std::move(t)));
+}
+
+}  // namespace sample
+
+#define ROWAN_SAMPLES(op, ...)                                                   \
+    template <>                                                                  \
+    inline Samples samples<rowan::op>([[maybe_unused]] std::size_t n) {          \
+        using namespace sample;                                                  \
+        return __VA_ARGS__;                                                      \
+    }
+
+// ---- element by element
+ROWAN_SAMPLES(abs_op, {{{x({n, 3})}}})
+ROWAN_SAMPLES(ceil_op, {{{in(-3, 3, {n, 3})}}})
+ROWAN_SAMPLES(cos_op, {{{in(-9, 9, {n, 3})}}})
+ROWAN_SAMPLES(elu_op, {{{x({n, 3})}, EluOptions{.alpha = 0.5}}, {{x({n})}, EluOptions{.alpha = NAN}, "alpha is nan, expected a finite number"}})
+ROWAN_SAMPLES(exp_op, {{{x({n, 3})}}})
+ROWAN_SAMPLES(floor_op, {{{in(-3, 3, {n, 3})}}})
+ROWAN_SAMPLES(gelu_op, {{{in(-3, 3, {n, 3})}}, {{in(-3, 3, {n, 3})}, GeluOptions{.approximate = true}}})
+ROWAN_SAMPLES(hard_sigmoid_op, {{{in(-4, 4, {n, 3})}, HardSigmoidOptions{.slope = 0.3, .offset = 0.25}}, {{x({n})}, HardSigmoidOptions{.slope = NAN}, "slope is nan, expected a finite number"}})
+ROWAN_SAMPLES(hard_swish_op, {{{in(-6, 6, {n, 3})}, HardSwishOptions{.threshold = 5, .scale = 3, .offset = 2}}, {{x({n})}, HardSwishOptions{.scale = 0}, "scale is 0, expected another number than 0"}})
+ROWAN_SAMPLES(hardtanh_op, {{{in(-2, 2, {n, 3})}, HardtanhOptions{.min = -0.5, .max = 1}}, {{x({n})}, HardtanhOptions{.min = 2, .max = 1}, "max is 1, expected a number not less than min"}})
+ROWAN_SAMPLES(identity_op, {{{x({n, 3}, one_level(n))}}})
+ROWAN_SAMPLES(isfinite_op, {{{x({n, 3})}}})
+ROWAN_SAMPLES(isinf_op, {{{x({n, 3})}}})
+ROWAN_SAMPLES(isnan_op, {{{x({n, 3})}}})
+ROWAN_SAMPLES(leaky_relu_op, {{{x({n, 3})}, LeakyReluOptions{.alpha = 0.25}}, {{x({n})}, LeakyReluOptions{.alpha = NAN}, "alpha is nan, expected a finite number"}})
+ROWAN_SAMPLES(log_op, {{{in(0.1, 5, {n, 3})}}})
+ROWAN_SAMPLES(logical_not_op, {{{truth({n, 3})}}})
+ROWAN_SAMPLES(negate_op, {{{x({n, 3})}}})
+ROWAN_SAMPLES(pow_op, {{{in(0.1, 3, {n, 3})}, PowOptions{.exponent = 2.5}}, {{x({n, 3})}, PowOptions{.exponent = -3}}, {{x({n})}, PowOptions{.exponent = NAN}, "exponent is nan, expected a finite number"}})
+ROWAN_SAMPLES(relu_op, {{{x({n, 3}, one_level(n))}}})
+ROWAN_SAMPLES(relu6_op, {{{in(-2, 5, {n, 3})}, Relu6Options{.threshold = 3}}, {{x({n})}, Relu6Options{.threshold = NAN}, "threshold is nan, expected a finite number"}})
+ROWAN_SAMPLES(round_op, {{{in(-3, 3, {n, 3})}}})
+ROWAN_SAMPLES(rsqrt_op, {{{in(0.1, 5, {n, 3})}}})
+ROWAN_SAMPLES(scale_op, {{{x({n, 3})}, ScaleOptions{.factor = 3, .bias = 2}}, {{sparse(n)}, ScaleOptions{.factor = 3}}, {{sparse(n)}, ScaleOptions{.bias = 1}, "bias is 1, expected 0 for a SelectedRows, whose absent rows stay 0"}})
+ROWAN_SAMPLES(sigmoid_op, {{{in(-5, 5, {n, 3})}}})
+ROWAN_SAMPLES(sign_op, {{{x({n, 3})}}})
+ROWAN_SAMPLES(sin_op, {{{in(-9, 9, {n, 3})}}})
+ROWAN_SAMPLES(softplus_op, {{{in(-5, 5, {n, 3})}, SoftplusOptions{.beta = 2}}, {{x({n})}, SoftplusOptions{.beta = 0}, "beta is 0, expected a positive number"}})
+ROWAN_SAMPLES(softsign_op, {{{x({n, 3})}}})
+ROWAN_SAMPLES(sqrt_op, {{{in(0.1, 5, {n, 3})}}})
+ROWAN_SAMPLES(square_op, {{{x({n, 3})}}})
+ROWAN_SAMPLES(stanh_op, {{{x({n, 3})}, StanhOptions{.scale_a = 2, .scale_b = 3}}, {{x({n})}, StanhOptions{.scale_a = NAN}, "scale_a is nan, expected a finite number"}})
+ROWAN_SAMPLES(swish_op, {{{in(-5, 5, {n, 3})}, SwishOptions{.beta = 2}}, {{x({n})}, SwishOptions{.beta = NAN}, "beta is nan, expected a finite number"}})
+ROWAN_SAMPLES(tanh_op, {{{x({n, 3})}}, {{x({})}}})
+ROWAN_SAMPLES(thresholded_relu_op, {{{x({n, 3})}, ThresholdedReluOptions{.threshold = 0.25}}, {{x({n})}, ThresholdedReluOptions{.threshold = NAN}, "threshold is nan, expected a finite number"}})
+ROWAN_SAMPLES(clip_op, {{{x({n, 3})}, ClipOptions{.min = -0.5, .max = 0.25}}, {{sparse(n)}, ClipOptions{.min = -0.5, .max = 0.25}}, {{x({n})}, ClipOptions{.min = 1, .max = -1}, "max is -1, expected a number not less than min"}})
+ROWAN_SAMPLES(dropout_op, {{{x({n, 3}), list({7})}, DropoutOptions{.probability = 0.25}}, {{x({n, 3}), list({})}}, {{x({n}), list({7})}, DropoutOptions{.probability = 1.5}, "probability is 1.5, expected in [0, 1]"}})
+ROWAN_SAMPLES(full_like_op, {{{x({n, 3}, one_level(n))}, FullLikeOptions{.value = 2}}})
+
+// ---- two or more inputs of one shape, or of shapes that are broadcast
+ROWAN_SAMPLES(add_op, {{{x({n, 3}), x({n, 3}, 2)}}, {{x({n, 3}), sparse(n)}}, {{sparse(n), sparse(n, 2)}}})
+ROWAN_SAMPLES(sub_op, {{{x({n, 3}), x({n, 3}, 2)}}})
+ROWAN_SAMPLES(mul_op, {{{x({n, 3}), x({n, 3}, 2)}}})
+ROWAN_SAMPLES(div_op, {{{x({n, 3}), in(0.5, 2, {n, 3}, 2)}}})
+ROWAN_SAMPLES(broadcast_add_op, {{{x({n, 3}), x({3}, 2)}}, {{x({n, 1, 3}), x({2, 1}, 2)}}, {{x({n, 3}), x({n}, 2)}, BroadcastOptions{.axis = 0}}})
+ROWAN_SAMPLES(broadcast_sub_op, {{{x({n, 3}), x({3}, 2)}}, {{x({3}), x({n, 3}, 2)}}})
+ROWAN_SAMPLES(broadcast_mul_op, {{{x({n, 3}), x({3}, 2)}}, {{x({n, 1}), x({3}, 2)}}})
+ROWAN_SAMPLES(broadcast_div_op, {{{x({n, 3}), in(0.5, 2, {3}, 2)}}})
+ROWAN_SAMPLES(broadcast_max_op, {{{x({n, 3}), x({3}, 2)}}})
+ROWAN_SAMPLES(broadcast_min_op, {{{x({n, 3}), x({3}, 2)}}})
+ROWAN_SAMPLES(equal_op, {{{x({n, 3}), x({3})}}})
+ROWAN_SAMPLES(greater_op, {{{x({n, 3}), x({3}, 2)}}})
+ROWAN_SAMPLES(greater_equal_op, {{{x({n, 3}), x({3})}}})
+ROWAN_SAMPLES(less_op, {{{x({n, 3}), x({3}, 2)}}})
+ROWAN_SAMPLES(less_equal_op, {{{x({n, 3}), x({3})}}})
+ROWAN_SAMPLES(logical_and_op, {{{truth({n, 3}), truth({3})}}})
+ROWAN_SAMPLES(logical_or_op, {{{truth({n, 3}), truth({3})}}})
+ROWAN_SAMPLES(where_op, {{{truth({n, 1}), x({n, 3}), x({3}, 2)}}, {{truth({3}), x({n, 3}), x({n, 3}, 2)}}, {{truth({1, 4}), x({2, n, 4}), x({}, 2)}}, {{truth({n, 1}), x({1, 3}), x({3}, 2)}}})
+ROWAN_SAMPLES(sum_op, {{{x({n, 3}), x({n, 3}, 2), x({n, 3}, 3)}}, {{x({n, 3}), sparse(n)}}, {{sparse(n), sparse(n, 2)}}})
+
+// ---- reductions and positions
+ROWAN_SAMPLES(any_op, {{{truth({n, 3})}}})
+ROWAN_SAMPLES(argmax_op, {{{x({n, 3})}}, {{x({2, some(n), 3})}, ArgmaxOptions{.axis = 1, .keep_dims = true}}, {{x({n})}, ArgmaxOptions{.axis = 1}, "axis = 1 is not in [-1, 1)"}})
+ROWAN_SAMPLES(argmin_op, {{{x({n, 3})}}, {{x({2, some(n), 3})}, ArgmaxOptions{.axis = -2}}, {{x({n})}, ArgmaxOptions{.axis = -2}, "axis = -2 is not in [-1, 1)"}})
+ROWAN_SAMPLES(argsort_op, {{{x({n, 3})}, ArgsortOptions{.descending = true}}, {{x({n, 3})}, ArgsortOptions{.axis = 0}}, {{x({n})}, ArgsortOptions{.axis = 1}, "axis = 1 is not in [-1, 1)"}})
+ROWAN_SAMPLES(cumsum_op, {{{x({n, 3})}, CumsumOptions{.axis = 0, .exclusive = true}}, {{x({n, 3})}, CumsumOptions{.reverse = true}}, {{x({2, n, 3})}, CumsumOptions{.axis = 1, .exclusive = true, .reverse = true}}, {{x({n, 3})}, CumsumOptions{.axis = -3}, "axis = -3 is not in [-2, 2)"}})
+ROWAN_SAMPLES(reduce_max_op, {{{x({n, 3})}, ReduceOptions{.axes = {1}}}, {{x({2, 2, 1, 2, 1, 2, 2, 1})}, ReduceOptions{.axes = {2, 0}}}, {{x({some(n), 3, 2})}, ReduceOptions{.axes = {0, -1}, .keep_dims = true}}, {{x({n})}, ReduceOptions{.axes = {0, 1}}, "axes[1] = 1 is not in [-1, 1)"}})
+ROWAN_SAMPLES(reduce_mean_op, {{{x({n, 3})}}, {{x({2, 2, 1, 2, 1, 2, 2, 1})}, ReduceOptions{.axes = {2, 0}}}, {{x({n, 3, 2})}, ReduceOptions{.axes = {1}}}, {{x({n, 3})}, ReduceOptions{.axes = {0, -2}}, "axes[1] = 0 is the same axis as axes[0]"}})
+ROWAN_SAMPLES(reduce_min_op, {{{x({some(n), 3})}, ReduceOptions{.axes = {0}}}, {{x({n})}, ReduceOptions{.axes = {2}}, "axes[0] = 2 is not in [-1, 1)"}})
+ROWAN_SAMPLES(reduce_prod_op, {{{in(0.9, 1.1, {n, 3})}, ReduceOptions{.axes = {1}}}, {{x({2, 2, 1, 2, 1, 2, 2, 1})}, ReduceOptions{.axes = {2, 0}}}, {{x({n, 3})}}, {{x({2, n, 3})}, ReduceOptions{.axes = {1}, .keep_dims = true}}, {{x({n})}, ReduceOptions{.axes = {2}}, "axes[0] = 2 is not in [-1, 1)"}})
+ROWAN_SAMPLES(reduce_sum_op, {{{x({n, 3})}}, {{x({n, 3, 2})}, ReduceOptions{.axes = {-1, 0}, .keep_dims = true}}, {{x({n})}, ReduceOptions{.axes = {-2}}, "axes[0] = -2 is not in [-1, 1)"}})
+ROWAN_SAMPLES(top_k_op, {{{x({n, 5})}, TopKOptions{.k = 3}}, {{x({2, n, 5})}, TopKOptions{.k = 5}}, {{x({n, 4})}}, {{x({n, 2})}, TopKOptions{.k = 3}, "k is 3, expected in [1, 2]"}})
+ROWAN_SAMPLES(accuracy_op, {{{x({n, 4}), ids(4, n)}}, {{x({n, 4}), ids(4, n)}, AccuracyOptions{.k = 2}}, {{x({n, 4}), ids(4, n)}, AccuracyOptions{.k = 0}, "accuracy: k is 0, expected at least 1"}})
+
+// ---- products
+ROWAN_SAMPLES(fc_op, {{{x({n, 4}), x({4, 3}, 2), x({3}, 3)}}})
+ROWAN_SAMPLES(matmul_op, {{{x({n, 3}), x({3, 4}, 2)}}, {{x({2, n, 3}), x({2, 4, 3}, 2)}, MatmulOptions{.transpose_y = true}}, {{x({2, 1, 3, n}), x({3, 3, 2}, 2)}, MatmulOptions{.transpose_x = true}}, {{x({2, 3}), x({n, 4, 2}, 2)}, MatmulOptions{.transpose_x = true, .transpose_y = true}}})
+ROWAN_SAMPLES(matmul_nn_op, {{{x({n, 3}), x({3, 4}, 2)}}})
+ROWAN_SAMPLES(matmul_nt_op, {{{x({n, 3}), x({4, 3}, 2)}}})
+ROWAN_SAMPLES(matmul_tn_op, {{{x({n, 3}), x({n, 4}, 2)}}})
+ROWAN_SAMPLES(row_dot_op, {{{x({n, 3}), x({n, 3}, 2)}}, {{x({n, 17}), x({n, 17}, 2)}}})
+ROWAN_SAMPLES(cosine_similarity_op, {{{x({n, 3}), x({n, 3}, 2)}}, {{x({n, 17}), x({n, 17}, 2)}}, {{x({n, 3}), x({n, 3}, 2)}, CosineOptions{.epsilon = 0}, "epsilon is 0, expected a positive number"}})
+
+// ---- norms
+ROWAN_SAMPLES(softmax_op, {{{x({n, 3})}}, {{x({n, 2, 4})}}})
+ROWAN_SAMPLES(log_softmax_op, {{{x({n, 3})}}, {{x({n, 2, 4})}}})
+ROWAN_SAMPLES(layer_norm_op, {{{x({n, 4}), x({4}, 2), x({4}, 3)}}, {{x({n, 3, 2}), x({3, 2}, 2), x({3, 2}, 3)}, LayerNormOptions{.begin_axis = 1, .epsilon = 0.5}}, {{x({11 * n, 5}), x({5}, 2), x({5}, 3)}}, {{x({n, 19}), x({19}, 2), x({19}, 3)}}, {{x({n, 4}), x({4}), x({4})}, LayerNormOptions{.begin_axis = 2}, "begin_axis is 2, expected in [1, 1] or [-1, -1]: axis 0 is that of rows"}})
+ROWAN_SAMPLES(batch_norm_op, {{{x({n, 3}), x({3}, 2), x({3}, 3), fixed(x({3}, 4)), fixed(in(0.5, 2, {3})), list({7})}, BatchNormAttributes{.epsilon = 0.5}}, {{x({n, 3}), x({3}, 2), x({3}, 3), fixed(x({3}, 4)), fixed(in(0.5, 2, {3})), list({})}}, {{x({n, 3}), x({3}), x({3}), x({3}), x({3}), list({7})}, BatchNormAttributes{.momentum = 2}, "momentum is 2, expected in [0, 1]"}})
+
+// ---- losses
+ROWAN_SAMPLES(binary_cross_entropy_op, {{{in(0.1, 0.9, {n, 3}), fixed(truth_values({n, 3}))}, BinaryCrossEntropyOptions{.ignore_index = 1}}, {{in(0.1, 0.9, {n, 3}), fixed(in(0, 1, {n, 3}, 2))}, BinaryCrossEntropyOptions{.reduction = Reduction::none}}})
+ROWAN_SAMPLES(binary_cross_entropy_with_epsilon_op, {{{in(0.1, 0.9, {n, 3}), fixed(in(0, 1, {n, 3}, 2))}}, {{x({n}), x({n})}, BinaryCrossEntropyWithEpsilonOptions{.epsilon = -1}, "epsilon is -1, expected at least 0"}})
+ROWAN_SAMPLES(binary_cross_entropy_with_logits_op, {{{in(-3, 3, {n, 3}), fixed(in(0, 1, {n, 3}, 2))}, BinaryCrossEntropyOptions{.reduction = Reduction::sum}}})
+ROWAN_SAMPLES(cosine_embedding_op, {{{x({n}), fixed(signs(n))}, MarginOptions{.margin = 0.25}}, {{x({n}), fixed(signs(n))}, MarginOptions{.margin = NAN}, "margin is nan, expected a finite number"}})
+ROWAN_SAMPLES(hinge_op, {{{in(-2, 2, {n, 3}), fixed(truth_values({n, 3}))}}})
+ROWAN_SAMPLES(huber_op, {{{in(-2, 2, {n, 3}), x({n, 3}, 2)}, HuberOptions{.delta = 0.5}}, {{x({n}), x({n})}, HuberOptions{.delta = 0}, "delta is 0, expected a positive number"}})
+ROWAN_SAMPLES(kl_div_op, {{{x({n, 3}), fixed(shares({n, 3}, 2))}}})
+ROWAN_SAMPLES(margin_ranking_op, {{{x({n}), fixed(signs(n))}, MarginOptions{.margin = 0.25}}, {{x({n}), fixed(signs(n))}, MarginOptions{.margin = NAN}, "margin is nan, expected a finite number"}})
+ROWAN_SAMPLES(mse_op, {{{x({n, 3}), x({n, 3}, 2)}}})
+ROWAN_SAMPLES(smooth_l1_op, {{{in(-2, 2, {n, 3}), x({n, 3}, 2)}, SmoothL1Options{.beta = 0.5}}, {{x({n}), x({n})}, SmoothL1Options{.beta = -1}, "beta is -1, expected at least 0"}})
+ROWAN_SAMPLES(squared_error_op, {{{x({n, 3}), x({n, 3}, 2)}}})
+ROWAN_SAMPLES(cross_entropy_op, {{{x({n, 3}), ids(3, n)}, CrossEntropyOptions{.ignore_index = 1, .weights = {1, 2, 3}}}, {{x({2, 3, n}), holder(LoDTensor<std::int64_t>(numbers_below(3, 2 * n).reshaped({2, n})))}, CrossEntropyOptions{.reduction = Reduction::none, .axis = 1}}, {{x({n, 3}), fixed(shares({n, 3}, 2))}}, {{x({n, 3}), ids(3, n)}, CrossEntropyOptions{.weights = {1, 2}}, "weights.size() is 2, expected 3, one for each class"}})
+ROWAN_SAMPLES(cross_entropy_of_probabilities_op, {{{shares({n, 3}), ids(3, n)}, CrossEntropyOptions{.ignore_index = 1, .weights = {1, 2, 3}}}, {{shares({n, 3}), fixed(shares({n, 3}, 2))}, CrossEntropyOptions{.reduction = Reduction::sum}}, {{shares({n, 3}), ids(3, n)}, CrossEntropyOptions{.axis = 2}, "axis = 2 is not in [-2, 2)"}})
+ROWAN_SAMPLES(linear_chain_crf_op, {{{x({n, 3}, two_levels(n)), x({5, 3}, 2), ids(3, n)}}, {{x({n, 1}, one_level(n)), x({3, 1}, 2), ids(1, n)}}, {{x({n, 9}, one_level(n)), x({11, 9}, 2), ids(9, n)}}})
+ROWAN_SAMPLES(crf_decoding_op, {{{x({n, 3}, one_level(n)), x({5, 3}, 2)}}})
+ROWAN_SAMPLES(crf_matches_op, {{{x({n, 3}, one_level(n)), x({5, 3}, 2), ids(3, n)}}})
+
+// ---- shapes
+ROWAN_SAMPLES(concat_op, {{{x({n, 2}), x({n, 3}, 2)}, ConcatOptions{.axis = -1}}, {{x({n, 2}, one_level(n)), x({n, 2}, one_level(n), 2)}}, {{x({n}), x({n})}, ConcatOptions{.axis = 1}, "axis = 1 is not in [-1, 1)"}})
+ROWAN_SAMPLES(one_hot_op, {{{ids(4, n)}, OneHotOptions{.depth = 4}}, {{ids(4, n)}, OneHotOptions{.depth = -1}, "depth is -1, expected 0 or more"}})
+ROWAN_SAMPLES(reshape_op, {{{x({n, 3, 2})}, ReshapeOptions{.shape = {0, -1}}}, {{x({n, 3})}, ReshapeOptions{.shape = {-1, -1}}, "shape is [-1, -1], expected dims of 0 or more, and at most one -1"}})
+ROWAN_SAMPLES(shape_op, {{{x({n, 3})}}})
+ROWAN_SAMPLES(split_op, {{{x({n, 6})}, split_op::attributes{.sections = {1, 2, 3}, .axis = 1}}, {{x({n, 3})}, split_op::attributes{.sections = {1}, .axis = 1}, "sum of sections is 1, expected 3"}})
+ROWAN_SAMPLES(squeeze_op, {{{x({n, 1, 3, 1})}, SqueezeOptions{.axes = {-1}}}, {{x({n, 1, 3, 1})}}, {{x({n, 3})}, SqueezeOptions{.axes = {2}}, "axes[0] = 2 is not in [-2, 2)"}})
+ROWAN_SAMPLES(unsqueeze_op, {{{x({n, 3})}, SqueezeOptions{.axes = {0, -1}}}, {{x({n})}, SqueezeOptions{.axes = {2}}, "axes[0] = 2 is not in [-2, 2)"}})
+ROWAN_SAMPLES(stack_op, {{{x({n, 3}), x({n, 3}, 2)}, StackOptions{.axis = -1}}, {{x({n, 3}), x({n, 3}, 2)}}, {{x({n})}, StackOptions{.axis = 2}, "axis = 2 is not in [-2, 2)"}})
+ROWAN_SAMPLES(transpose_op, {{{x({n, 3})}}, {{x({n, 3, 2})}, TransposeOptions{.perm = {1, 0, 2}}}, {{x({n, 3})}, TransposeOptions{.perm = {0, 0}}, "perm is [0, 0], expected each of the 2 axes of x once"}})
+
+// ---- tables
+ROWAN_SAMPLES(lookup_table_op, {{{x({7, 3}), ids(7, n)}, LookupOptions{.padding_id = 2}}, {{x({7, 3}), ids(7, n, one_level(n))}}, {{x({7, 3}), ids(9, n)}, LookupOptions{.unknown = 1}}, {{x({7, 3}), ids(7, n)}, LookupOptions{.padding_id = 7}, "padding_id = 7 is not in [0, 7)"}})
+ROWAN_SAMPLES(embedding_bag_op, {{{x({7, 3}), ids(7, n, one_level(n))}, BagOptions{.pool = Pooling::mean, .padding_id = 2}}, {{x({7, 3}), ids(7, n, two_levels(n))}, BagOptions{.pool = Pooling::max}}, {{x({7, 3}), ids(9, n, one_level(n))}, BagOptions{.pool = Pooling::sqrt, .unknown = 1}}, {{x({7, 3}), ids(7, n, one_level(n))}}, {{x({7, 3}), ids(7, n, one_level(n))}, BagOptions{.pool = Pooling::first}, "pool is 5, expected one of sum, mean, sqrt, max"}})
+ROWAN_SAMPLES(weighted_embedding_bag_op, {{{x({7, 3}), ids(7, n, one_level(n)), in(0.5, 2, {n})}, BagOptions{.pool = Pooling::sqrt}}, {{x({7, 3}), ids(7, n, one_level(n)), x({n}, 2)}}, {{x({7, 3}), ids(7, n, one_level(n)), x({n}, 2)}, BagOptions{.pool = Pooling::max, .padding_id = 2}}, {{x({7, 3}), ids(7, n, one_level(n)), x({n}, 2)}, BagOptions{.pool = Pooling::mean}}})
+ROWAN_SAMPLES(to_dense_op, {{{sparse(n)}}})
+
+// ---- sequences
+ROWAN_SAMPLES(drop_levels_op, {{{x({n, 3}, two_levels(n))}, DropLevelsOptions{.levels = 1}}, {{x({n, 3}, two_levels(n))}}, {{x({n, 3}, one_level(n))}, DropLevelsOptions{.levels = 2}, "drop_levels: levels is 2, expected in [0, 1], as x has 1 levels"}})
+ROWAN_SAMPLES(edit_distance_op, {{{ids(5, n, one_level(n)), ids(4, n, one_level(n))}, EditDistanceOptions{.normalized = true}}})
+ROWAN_SAMPLES(expand_rows_op, {{{x({3}), fixed(x({n, 3}, one_level(n), 2))}}})
+ROWAN_SAMPLES(interleave_rows_op, {{{branches(n), x({n / 2, 3}), x({n - n / 2, 3}, 2)}}})
+ROWAN_SAMPLES(nonzero_rows_op, {{{branches(n), x({n, 3})}}, {{branches(n), x({n, 3})}, RowsWhereOptions{.value = 0}}, {{branches(n), x({n, 3})}, RowsWhereOptions{.value = 2}, "value is 2, expected 0 or 1"}})
+ROWAN_SAMPLES(lod_from_offsets_op, {{{x({n, 3}), list(offsets(n))}}})
+ROWAN_SAMPLES(lod_reset_op, {{{x({n, 3}), x({n}, two_levels(n))}}})
+ROWAN_SAMPLES(pick_sequences_op, {{{x({n, 3}, two_levels(n)), list(n < 2 ? std::vector<std::int64_t>{} : std::vector<std::int64_t>{1, 0, 1})}}, {{x({n, 3}), ids(static_cast<std::int64_t>(n), n)}}})
+ROWAN_SAMPLES(reorder_op, {{{x({n, 3}, one_level(n)), x({n}, one_level(n))}}, {{x({n, 3}, one_level(n)), x({n}, one_level(n))}, ReorderOptions{.restore = true}}, {{x({n, 3}, two_levels(n)), x({n}, two_levels(n))}, ReorderOptions{.level = 0, .restore = true}}, {{x({n, 3}), x({n}, one_level(n))}, ReorderOptions{.level = 1}, "reorder: level = 1 is not in [0, 1)"}})
+ROWAN_SAMPLES(shrink_op, {{{x({sequences(n), 3}), x({n}, one_level(n)), list({1})}}, {{x({n, 3}, one_level(n)), x({n}, one_level(n)), list({0})}}, {{x({sequences(n), 3}), x({n}, one_level(n)), list({3})}}, {{x({sequences(n), 3}), x({n}, one_level(n)), list({1})}, ShrinkOptions{.level = 1}, "shrink: level = 1 is not in [0, 1)"}})
+ROWAN_SAMPLES(sequence_attention_op, {{{x({n, 4}, one_level(n)), x({n, 4}, one_level(n), 2), x({n, 6}, one_level(n), 3)}, SequenceAttentionOptions{.heads = 2, .causal = true}}, {{x({n, 4}, one_level(n)), x({n, 4}, one_level(n), 2), x({n, 3}, one_level(n), 3)}, SequenceAttentionOptions{.scale = 0.5}}, {{x({n, 4}, one_level(n)), x({n, 4}, one_level(n)), x({n, 4}, one_level(n))}, SequenceAttentionOptions{.heads = 3}, "sequence_attention: query.shape(1) is 4, expected a multiple of heads, 3"}})
+ROWAN_SAMPLES(sequence_concat_op, {{{x({n, 3}, two_levels(n)), x({n, 3}, two_levels(n), 2)}}, {{x({n, 3}, two_levels(n)), x({n, 3}, two_levels(n), 2)}, SequenceConcatOptions{.level = 0}}, {{x({n}, one_level(n))}, SequenceConcatOptions{.level = 1}, "sequence_concat: level = 1 is not in [0, 1)"}})
+ROWAN_SAMPLES(sequence_context_op, {{{x({n, 3}, one_level(n))}, SequenceContextOptions{.start = -1, .length = 3, .pad_value = 2}}, {{x({n}, two_levels(n))}, SequenceContextOptions{.start = -3, .length = 7}}, {{x({n, 2}, one_level(n))}, SequenceContextOptions{.start = 1, .length = 2}}, {{x({n, 2}, one_level(n))}, SequenceContextOptions{.start = -4, .length = 2}}, {{x({n}, one_level(n))}, SequenceContextOptions{.length = 0}, "sequence_context: length is 0, expected in [1, 2^31)"}})
+ROWAN_SAMPLES(padded_sequence_context_op, {{{x({n, 3}, one_level(n)), x({2, 3}, 2)}, SequenceContextOptions{.start = -1, .length = 3}}, {{x({n, 2}, two_levels(n)), x({6, 2}, 2)}, SequenceContextOptions{.start = -3, .length = 7}}, {{x({n, 2}, one_level(n)), x({2, 2}, 2)}, SequenceContextOptions{.start = 1, .length = 2}}})
+ROWAN_SAMPLES(sequence_erase_op, {{{ids(5, n, one_level(n))}, SequenceEraseOptions{.tokens = {0, 2}}}})
+ROWAN_SAMPLES(sequence_expand_op, {{{x({sequences(n), 3}), x({n}, one_level(n))}}, {{x({sequences(sequences(n)), 3}), x({n}, two_levels(n))}, SequenceExpandOptions{.level = 0}}, {{x({n}), x({n}, one_level(n))}, SequenceExpandOptions{.level = 1}, "sequence_expand: level = 1 is not in [0, 1)"}})
+ROWAN_SAMPLES(sequence_mask_op, {{{lengths(n)}}, {{lengths(n)}, SequenceMaskOptions{.max_length = 2}}})
+ROWAN_SAMPLES(sequence_pad_op, {{{x({n, 3}, two_levels(n))}, SequencePadOptions{.pad_value = 2, .length = 4}}, {{x({n, 2}, one_level(n))}, SequencePadOptions{.pad_values = {1, 2}}}, {{x({n, 2}, one_level(n))}, SequencePadOptions{.pad_values = {1}}, "pad_values.size() is 1, expected 2, one for each column"}})
+ROWAN_SAMPLES(sequence_pool_op, {{{x({n, 3}, two_levels(n))}, SequencePoolOptions{.pool = Pooling::sqrt, .pad_value = 0.5}}, {{x({n, 3}, one_level(n))}, SequencePoolOptions{.pool = Pooling::max}}, {{x({n, 3}, one_level(n))}, SequencePoolOptions{.pool = Pooling::min}}, {{x({n}, one_level(n))}, SequencePoolOptions{.pool = Pooling::mean}}, {{x({n, 3}, one_level(n))}, SequencePoolOptions{.pool = Pooling::first}}, {{x({n, 3}, one_level(n))}, SequencePoolOptions{.pool = Pooling::last}}, {{x({n, 3}, one_level(n))}}})
+ROWAN_SAMPLES(sequence_reshape_op, {{{x({n, 6}, one_level(n))}, SequenceReshapeOptions{.width = 2}}, {{x({n, 6}, one_level(n))}, SequenceReshapeOptions{.width = 0}, "sequence_reshape: width is 0, expected 1 or more"}})
+ROWAN_SAMPLES(sequence_reverse_op, {{{x({n, 3}, two_levels(n))}}})
+ROWAN_SAMPLES(sequence_scatter_op, {{{x({sequences(n), 4}), ids(4, n, one_level(n)), x({n}, 2)}}, {{x({sequences(n), 4, 2}, one_level(sequences(n))), ids(4, n, one_level(n)), x({n, 2}, 2)}}})
+ROWAN_SAMPLES(sequence_slice_op, {{{x({n, 3}, one_level(n)), lengths(n, 0), lengths(n)}}, {{x({n, 3}, two_levels(n)), lengths(n), lengths(n, 0)}}})
+ROWAN_SAMPLES(sequence_softmax_op, {{{x({n, 3}, one_level(n))}}, {{x({n}, two_levels(n))}}})
+ROWAN_SAMPLES(sequence_top_k_mean_op, {{{x({n, 3}, two_levels(n))}, SequenceTopKMeanOptions{.ks = {2, 1}}}, {{x({n, 2, 2}, one_level(n))}, SequenceTopKMeanOptions{.ks = {2, 1, 5}}}, {{x({n, 3}, one_level(n))}, SequenceTopKMeanOptions{.ks = {2, -1}}, "sequence_top_k_mean: ks[1] is -1, expected 1 or more"}})
+ROWAN_SAMPLES(sequence_unpad_op, {{{x({sequences(n), 3, 2}), lengths(n)}}, {{x({n, 3}, one_level(n)), ids(4, n)}}})
+ROWAN_SAMPLES(beam_search_op, {{{ids(9, n, one_level(n)), x({sequences(n), 4}, one_level(sequences(n))), x({sequences(n)}, 2)}, BeamSearchOptions{.beam_size = 2, .end_id = 3}}, {{ids(9, n, one_level(n)), x({sequences(n), 4}, one_level(sequences(n))), x({sequences(n)}, 2)}, BeamSearchOptions{.beam_size = 0}, "beam_size is 0, expected 1 or more"}})
+ROWAN_SAMPLES(beam_search_decode_op, {{{ids(9, n, one_level(n)), x({sequences(n)}, one_level(sequences(n)))}}})
+
+// ---- steps of recurrent nets
+ROWAN_SAMPLES(gru_unit_op, {{{x({n, 6}), x({n, 2}, 2), x({2, 6}, 3), x({6}, 4)}}, {{x({n, 12}), x({n, 4}, 2), x({4, 12}, 3), x({12}, 4)}}})
+ROWAN_SAMPLES(lstm_unit_op, {{{x({n, 8}), x({n, 2}, 2), x({n, 2}, 3), x({2, 8}, 4), x({8}, 5)}}, {{x({n, 16}), x({n, 4}, 2), x({n, 4}, 3), x({4, 16}, 4), x({16}, 5)}}})
+
+// ---- optimizers
+ROWAN_SAMPLES(sgd_op, {{{x({n, 3}), x({n, 3}, 2)}}, {{x({n, 3}), sparse(n)}}})
+ROWAN_SAMPLES(momentum_op, {{{x({n, 3}), x({n, 3}, 2), x({n, 3}, 3)}}, {{x({n, 3}), x({n, 3}, 2), sparse(n)}}})
+ROWAN_SAMPLES(adagrad_op, {{{x({n, 3}), in(0, 1, {n, 3}), x({n, 3}, 3)}}, {{x({n, 3}), in(0, 1, {n, 3}), sparse(n)}}})
+ROWAN_SAMPLES(rowwise_adagrad_op, {{{x({n, 3}), in(0, 1, {n}), x({n, 3}, 3)}}, {{x({n, 3}), in(0, 1, {n}), sparse(n)}}})
+ROWAN_SAMPLES(adam_op, {{{x({n, 3}), x({n, 3}, 2), in(0, 1, {n, 3}), x({n, 3}, 3)}}, {{x({n, 3}), x({n, 3}, 2), in(0, 1, {n, 3}), sparse(n)}}})
+ROWAN_SAMPLES(adamax_op, {{{x({n, 3}), x({n, 3}, 2), in(0.1, 1, {n, 3}), x({n, 3}, 3)}}, {{x({n, 3}), x({n, 3}, 2), in(0.1, 1, {n, 3}), sparse(n)}}})
+ROWAN_SAMPLES(adadelta_op, {{{x({n, 3}), in(0, 1, {n, 3}), in(0, 1, {n, 3}, 2), x({n, 3}, 3)}}, {{x({n, 3}), in(0, 1, {n, 3}), in(0, 1, {n, 3}, 2), sparse(n)}}})
+ROWAN_SAMPLES(lamb_op, {{{x({n, 3}), x({n, 3}, 2), in(0, 1, {n, 3}), x({n, 3}, 3)}}, {{x({n, 3}), x({n, 3}, 2), in(0, 1, {n, 3}), sparse(n)}}})
+ROWAN_SAMPLES(rmsprop_op, {{{x({n, 3}), in(0, 1, {n, 3}), x({n, 3}, 2), x({n, 3}, 3)}}, {{x({n, 3}), in(0, 1, {n, 3}), x({n, 3}, 2), sparse(n)}}})
+ROWAN_SAMPLES(ftrl_op, {{{x({n, 3}), in(0.1, 1, {n, 3}), x({n, 3}, 2), x({n, 3}, 3)}}, {{x({n, 3}), in(0.1, 1, {n, 3}), x({n, 3}, 2), sparse(n)}}})
+ROWAN_SAMPLES(moving_average_op, {{{x({n, 3}), x({n, 3}, 2)}}})
+ROWAN_SAMPLES(clip_by_norm_op, {{{x({n, 3})}, ClipByNormOptions{.max_norm = 0.5}}, {{sparse(n)}, ClipByNormOptions{.max_norm = 0.5}}, {{x({n})}, ClipByNormOptions{.max_norm = -1}, "max_norm is -1, expected 0 or more"}})
+ROWAN_SAMPLES(clip_by_global_norm_op, {{{x({n, 3}), sparse(n)}, ClipByNormOptions{.max_norm = 0.5}}, {{x({n})}, ClipByNormOptions{.max_norm = -1}, "max_norm is -1, expected 0 or more"}})
+
+#undef ROWAN_SAMPLES
+
+}  // namespace test
