@@ -3375,11 +3375,12 @@ ROWAN_INLINE void each_lane(std::size_t n, F const& f) {
     for (; i < n; ++i) f.template operator()<S>(i);
 }
 
-/// to[i] = map(from[i]...) for i in [0, n), for any number of arrays. `to` is only written.
+/// to[i] = map(from[i]...) for i in [0, n), for any number of arrays. `to` is only written. Truth values of numbers of
+/// type `S` are left to the compiler, which packs them faster than a register of them is stored.
 template <class S, class Map, class To, class... From>
 ROWAN_INLINE void zip_lanes(Map const& map, std::size_t n, To* to, From const*... from) {
     std::size_t i = 0;
-    if constexpr (has_batch<S>) {
+    if constexpr (has_batch<S> && !(std::is_same_v<To, bool> && (std::is_same_v<From, S> && ...))) {
         using V = xsimd::batch<S>;
         for (; i + V::size <= n; i += V::size) store(map(load<V>(from + i)...), to + i);
     }
@@ -10706,15 +10707,16 @@ template <class Op, class Slots, class E, class I, class Kept>
 struct slot_types;
 template <class Op, class... Slot, class E, class I, class Kept>
 struct slot_types<Op, slots<Slot...>, E, I, Kept> {
-    template <class S>
-    static constexpr bool only_levels = (level_inputs_of<Op> >> slots<Slot...>::template index<S> & 1) != 0;
-    using type = type_list<held_element<holds_of<Slot>, only_levels<Slot>, E, I, Kept>...>;
     static constexpr bool needs_integers = ((holds_of<Slot> == Holds::integers) || ...);
+    template <class S>
+    static constexpr bool only_levels =
+        !needs_integers && (level_inputs_of<Op> >> slots<Slot...>::template index<S> & 1) != 0;
+    using type = type_list<held_element<holds_of<Slot>, only_levels<Slot>, E, I, Kept>...>;
     static constexpr bool has_statistics = ((holds_of<Slot> == Holds::statistics) || ...);
 };
 
 /// The element types of the inputs of an operator on elements of E: integers are I, statistics are Kept, and an input
-/// whose levels alone are used has elements of I.
+/// whose levels alone are used has elements of I, or of E beside integers.
 template <class Op, class E, class I, class Kept = E>
 using input_types = typename slot_types<Op, typename Op::inputs, E, I, Kept>::type;
 
@@ -12964,13 +12966,17 @@ LoDTensor<T, Device> sequence_pool_grad(LoDTensor<T, Device> const& x,
 
 namespace rowan::inline v0::detail {
 
+constexpr void check_bag_pool(Pooling pool) {
+    if (pool != Pooling::sum && pool != Pooling::mean && pool != Pooling::sqrt && pool != Pooling::max)
+        throw ValueError("pool", static_cast<int>(pool), "one of sum, mean, sqrt, max");
+}
+
 /// Checks the arguments of a lookup on any device, except whether the ids are in range.
 template <class T, class I, class D>
 void check_bags(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids, Tensor<T, D> const* weight,
                 Pooling pool) {
     static_assert(floating_element<T>, "rowan::embedding_bag: the table must have a floating-point type");
-    if (pool != Pooling::sum && pool != Pooling::mean && pool != Pooling::sqrt && pool != Pooling::max)
-        throw ValueError("pool", static_cast<int>(pool), "one of sum, mean, sqrt, max");
+    check_bag_pool(pool);
     check_sequences(exec, "ids", ids);
     if (ids.value().dimension() != 1) throw ShapeError("ids rank", std::to_string(ids.value().dimension()), "1");
     check_rows("table", table);
@@ -13333,6 +13339,11 @@ constexpr void tokens(char const* field, char const* row_size, VarSpec const& x)
     has_levels(field, x);
     ids(field, x);
     same_dim(row_size, x.dims.product_from(1), 1);
+}
+
+/// Checks that an id is a row of a table, if both are known.
+constexpr void row_of(char const* field, std::optional<std::int64_t> id, VarSpec const& table) {
+    if (id && table.dims[0] != UNK && (*id < 0 || *id >= table.dims[0])) throw IndexError(field, *id, table.dims[0]);
 }
 
 /// Returns dim * factor, of a factor of 1 or more, which must be less than 2^63; UNK if the dim is UNK.
@@ -13772,8 +13783,11 @@ struct embedding_bag_op : detail::builtin_op<slots<slot::w, slot::ids>, slots<sl
         "A row for each sequence of ids: the sum, mean, … of their rows of the table.";
     using grad = grad_rule<embedding_bag_grad_op>;
 
-    static constexpr VarSpec infer(VarSpec const& w, VarSpec const& ids, BagOptions const& = {}) {
+    static constexpr VarSpec infer(VarSpec const& w, VarSpec const& ids, BagOptions const& options = {}) {
+        detail::check_bag_pool(options.pool);
         spec::table("embedding_bag: w", w);
+        spec::row_of("padding_id", options.padding_id, w);
+        spec::row_of("unknown", options.unknown, w);
         spec::dense("embedding_bag: ids", ids);
         spec::ids("embedding_bag: ids", ids);
         spec::rank("embedding_bag: ids", ids, 1, "1");
@@ -13996,8 +14010,10 @@ struct lookup_table_op : detail::builtin_op<slots<slot::w, slot::ids>, slots<slo
     static constexpr unsigned row_inputs = 0b10;
     using grad = grad_rule<lookup_table_grad_op>;
 
-    static constexpr VarSpec infer(VarSpec const& w, VarSpec const& ids, LookupOptions const& = {}) {
+    static constexpr VarSpec infer(VarSpec const& w, VarSpec const& ids, LookupOptions const& options = {}) {
         spec::table("lookup_table: w", w);
+        spec::row_of("padding_id", options.padding_id, w);
+        spec::row_of("unknown", options.unknown, w);
         spec::dense("lookup_table: ids", ids);
         spec::ids("lookup_table: ids", ids);
         Dims dims = ids.dims;
@@ -18723,7 +18739,7 @@ struct ClipOptions {
 
 namespace detail {
 
-inline void check_clip(ClipOptions const& options) {
+constexpr void check_clip(ClipOptions const& options) {
     check_finite("min", options.min);
     check_finite("max", options.max);
     if (!(options.max >= options.min)) throw ValueError("max", options.max, "a number not less than min");
@@ -18809,7 +18825,10 @@ struct clip_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ClipOption
     static constexpr unsigned row_inputs = 0b1;
     using grad = gradient<clip_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
-    static constexpr VarSpec infer(VarSpec const& x, ClipOptions const& = {}) { return x; }
+    static constexpr VarSpec infer(VarSpec const& x, ClipOptions const& options = {}) {
+        detail::check_clip(options);
+        return x;
+    }
 
     template <class T, class D>
     static Tensor<T, D> run(D exec, Tensor<T, D> const& x, ClipOptions const& options = {}) {
@@ -19191,7 +19210,7 @@ struct ClipByNormOptions {
 
 namespace detail {
 
-inline void check_max_norm(double max_norm) {
+constexpr void check_max_norm(double max_norm) {
     check_finite("max_norm", max_norm);
     if (max_norm < 0) throw ValueError("max_norm", max_norm, "0 or more");
 }
@@ -19322,7 +19341,10 @@ struct clip_by_norm_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, Cl
     static constexpr std::string_view brief = "x, scaled so that its norm is at most max_norm.";
     using grad = no_grad;  // clip_by_norm is applied to gradients
 
-    static constexpr VarSpec infer(VarSpec const& x, ClipByNormOptions const& = {}) { return x; }
+    static constexpr VarSpec infer(VarSpec const& x, ClipByNormOptions const& options = {}) {
+        detail::check_max_norm(options.max_norm);
+        return x;
+    }
 
     template <class T, class D>
     static Tensor<T, D> run(D exec, Tensor<T, D> const& x, ClipByNormOptions const& options = {}) {
@@ -19340,7 +19362,8 @@ struct clip_by_global_norm_op : detail::builtin_op<slots<slot::x>, slots<slot::o
     static constexpr std::string_view brief = "All gradients, scaled so that their common norm is at most max_norm.";
     static constexpr bool training = true;
 
-    static std::vector<VarSpec> infer(std::span<VarSpec const> x, ClipByNormOptions const& = {}) {
+    static std::vector<VarSpec> infer(std::span<VarSpec const> x, ClipByNormOptions const& options = {}) {
+        detail::check_max_norm(options.max_norm);
         return {x.begin(), x.end()};
     }
 
@@ -28881,7 +28904,7 @@ ROWAN_FORMULA V nearest_integer(V const& x) {
 ROWAN_FORMULA V nearest_power(V const& x) { return nearest_integer(product(x, constant<V>(1.4426950408889634))); }
 
 template <int k>
-inline constexpr double factorial = k* factorial<k - 1>;
+inline constexpr double factorial = k*(factorial<k - 1>);
 template <>
 inline constexpr double factorial<0> = 1;
 
@@ -31009,7 +31032,9 @@ struct beam_search_op
     template <class T, id_type I, class D>
     static auto run(D exec, LoDTensor<I, D> const& ids, LoDTensor<T, D> const& x, LoDTensor<T, D> const& y,
                     BeamSearchOptions const& options = {}) {
-        return beam_search(exec, ids, x, y.value(), options);
+        auto [prefixes, tokens, scores, parents] = beam_search(exec, ids, x, y.value(), options);
+        return std::tuple(std::move(prefixes), std::move(tokens), std::move(scores),
+                          LoDTensor<std::int64_t, D>(std::move(parents)));  // has no levels, however many there are
     }
 };
 
@@ -34974,11 +34999,11 @@ struct weighted_embedding_bag_op
     using grad = grad_rule<weighted_embedding_bag_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& w, VarSpec const& ids, VarSpec const& weight,
-                                   BagOptions const& = {}) {
+                                   BagOptions const& options = {}) {
         spec::dense("weighted_embedding_bag: weight", weight);
         spec::same_dtype("weighted_embedding_bag: weight", weight, w);
         static_cast<void>(spec::same_dims("weighted_embedding_bag: weight", weight, ids));
-        return embedding_bag_op::infer(w, ids);
+        return embedding_bag_op::infer(w, ids, options);
     }
 
     template <class T, id_type I, class D>
@@ -43371,10 +43396,11 @@ struct sequence_expand_op : detail::builtin_op<slots<slot::x, slot::y>, slots<sl
     static constexpr unsigned level_inputs = 0b10;
     using grad = gradient<sequence_expand_op, uses<slot::x, slot::y, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, SequenceExpandOptions const& = {}) {
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, SequenceExpandOptions const& options = {}) {
         spec::dense("sequence_expand: x", x);
         spec::has_rows("sequence_expand: x", x);
         spec::has_levels("sequence_expand: y", y);
+        spec::has_level("sequence_expand: level", y, options.level.value_or(0));
         VarSpec out = x;
         out.dims[0] = UNK;
         if (out.lod_level == 0) out.lod_level = 1;
@@ -45849,7 +45875,8 @@ namespace rowan::inline v0::detail {
 /// Adds to a memory; the sum is the memory's value in the next step. The first input is the memory.
 struct add_to_op : add_op {
     static constexpr std::string_view name = "add_to";
-    using in_step = add_op;  ///< the operator in the built step, and so in files
+    static constexpr bool compiled = false;  // the compiled library lacks its kernels
+    using in_step = add_op;                  ///< the operator in the built step, and so in files
 
     /// Both have the same shape, so the memory's width follows from that of y.
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, BroadcastOptions const& = {}) {
