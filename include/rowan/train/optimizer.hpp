@@ -239,7 +239,7 @@ auto OptimizerOn<Device>::make(O const& o, Scope& scope, ParameterGradient const
         };
     }
     update.has_rate = requires { attributes->learning_rate = 1.0; };
-    update.set = [o, attributes](std::int64_t step, double factor) {
+    update.set = [=](std::int64_t step, double factor) {
         if constexpr (requires { attributes->step = step; }) attributes->step = step;
         if constexpr (requires { attributes->learning_rate = factor; })
             attributes->learning_rate = rowan::detail::operator_options(o).learning_rate * factor;
