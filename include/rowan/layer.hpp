@@ -27,14 +27,12 @@
 #include <rowan/layer/lstmp_unit.hpp>
 #include <rowan/layer/map_fn.hpp>
 #include <rowan/layer/matmul.hpp>
-#include <rowan/layer/mean.hpp>
 #include <rowan/layer/memory.hpp>
 #include <rowan/layer/one_hot.hpp>
 #include <rowan/layer/operator_layer.hpp>
 #include <rowan/layer/operators.hpp>
 #include <rowan/layer/parameter.hpp>
 #include <rowan/layer/reset_first_gru_unit.hpp>
-#include <rowan/layer/reshape.hpp>
 #include <rowan/layer/rnn.hpp>
 #include <rowan/layer/rnn_program.hpp>
 #include <rowan/layer/selected_rows.hpp>
@@ -43,6 +41,7 @@
 #include <rowan/layer/sequence_pad.hpp>
 #include <rowan/layer/sequence_pool.hpp>
 #include <rowan/layer/split.hpp>
+#include <rowan/layer/stack.hpp>
 #include <rowan/layer/stack_layers.hpp>
 #include <rowan/layer/static_input.hpp>
 #include <rowan/layer/top_k.hpp>

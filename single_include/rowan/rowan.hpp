@@ -22043,7 +22043,7 @@ auto OptimizerOn<Device>::make(O const& o, Scope& scope, ParameterGradient const
         };
     }
     update.has_rate = requires { attributes->learning_rate = 1.0; };
-    update.set = [o, attributes](std::int64_t step, double factor) {
+    update.set = [=](std::int64_t step, double factor) {
         if constexpr (requires { attributes->step = step; }) attributes->step = step;
         if constexpr (requires { attributes->learning_rate = factor; })
             attributes->learning_rate = rowan::detail::operator_options(o).learning_rate * factor;
@@ -33630,6 +33630,171 @@ ROWAN_TEMPLATE(Var<bool> data<bool, Cpu>(std::string const&, Dims const&, std::s
 
 }  // namespace rowan::inline v0::layer
 
+// rowan/layer/operator_layer.hpp: operator_layer, the layer that adds one operator.
+
+namespace rowan::inline v0::detail {
+
+struct first_of_fields {
+    template <class Struct, class Member, class... More>
+    constexpr std::type_identity<Member> operator()(field<Struct, Member> const&, More const&...) const {
+        return {};
+    }
+};
+
+/// The type of the first option if it is a vector, else one that no argument has.
+template <class Options>
+struct first_option {
+    struct type {};
+};
+template <class Options>
+requires requires { typename decltype(Options::fields(first_of_fields{}))::type::value_type; }
+struct first_option<Options> {
+    using type = typename decltype(Options::fields(first_of_fields{}))::type;
+};
+template <class Options>
+using first_list = typename first_option<Options>::type;
+
+}  // namespace rowan::inline v0::detail
+
+namespace rowan::inline v0::layer {
+
+/// A layer that adds the operator Op to the net, with the options that Op takes: a function object, one for each of
+/// rowan's operators in operators.hpp.
+///     inline constexpr operator_layer<my_op> mine{};      // one of your own:
+///     auto y = mine(x, {.slope = 0.1});
+/// shapes   as the operator
+/// errors   what the operator's `infer` throws for inputs and options that do not fit
+/// cost     one operator in the net; when the net runs, that of the operator's `run`
+template <class Op>
+struct operator_layer {
+    using Options = attributes_of<Op>;                       ///< the operator's attributes
+    static constexpr std::size_t inputs = Op::inputs::size;  ///< the number of Vars that it takes
+
+    template <class T, class Device>
+    requires(inputs == 1) auto operator()(Var<T, Device> const& x, Options const& options = {}) const {
+        return apply<Op>(options, x);
+    }
+    /// The first option alone, where it is a list: layer::reshape(x, {0, -1}).
+    template <class T, class Device>
+    requires(inputs == 1) auto operator()(Var<T, Device> const& x,
+                                          rowan::detail::first_list<Options> const& list) const {
+        return apply<Op>(Options{list}, x);
+    }
+    template <class T, class U, class Device>
+    requires(inputs == 2) auto operator()(Var<T, Device> const& x, Var<U, Device> const& y,
+                                          Options const& options = {}) const {
+        return apply<Op>(options, x, y);
+    }
+    template <class T, class U, class V, class Device>
+    requires(inputs == 3) auto operator()(Var<T, Device> const& x, Var<U, Device> const& y, Var<V, Device> const& z,
+                                          Options const& options = {}) const {
+        return apply<Op>(options, x, y, z);
+    }
+
+    // Mistakes, which do not compile.
+    template <rowan::detail::no_var X, class... More>
+    void operator()(X const&, More const&...) const {
+        rowan::detail::check_vars<X>();
+    }
+    template <class T, class Device, rowan::detail::no_var Y>
+    requires(!std::same_as<Y, Options>) void operator()(Var<T, Device> const&, Y const&) const {
+        static_assert(inputs == 1, "rowan::layer: this layer takes several Vars");
+        static_assert(inputs != 1,
+                      "rowan::layer: options have names, as in layer::sequence_pool(x, {.pool = Pooling::mean})");
+    }
+};
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/op/detail/gradients_of.hpp: lists of operators made from a list: with their gradients, without those of training.
+
+namespace rowan::inline v0::detail {
+
+template <class... Op>
+struct OpList {};
+
+template <class... List>
+struct joined;
+template <class... Op>
+struct joined<OpList<Op...>> {
+    using type = OpList<Op...>;
+};
+template <class... A, class... B, class... Rest>
+struct joined<OpList<A...>, OpList<B...>, Rest...> : joined<OpList<A..., B...>, Rest...> {};
+template <class... A, class... B, class... C, class... E, class... Rest>
+struct joined<OpList<A...>, OpList<B...>, OpList<C...>, OpList<E...>, Rest...>
+    : joined<OpList<A..., B..., C..., E...>, Rest...> {};
+
+/// The operators at some positions of a list.
+template <std::size_t i, class Op>
+struct OpAt {};
+template <std::size_t i, class Op>
+std::type_identity<Op> op_at(OpAt<i, Op> const&);
+template <class Positions, class... Op>
+struct IndexedOps;
+template <std::size_t... i, class... Op>
+struct IndexedOps<std::index_sequence<i...>, Op...> : OpAt<i, Op>... {
+    template <auto positions>
+    static auto pick() {
+        return []<std::size_t... k>(std::index_sequence<k...>) {
+            return registry<typename decltype(op_at<positions.at[k]>(std::declval<IndexedOps const&>()))::type...>{};
+        }
+        (std::make_index_sequence<positions.size>{});
+    }
+};
+template <std::size_t n>
+struct Positions {
+    std::array<std::size_t, n> at{};
+    std::size_t size = 0;
+};
+
+/// The position of each name where it is first.
+template <std::size_t n>
+constexpr Positions<n> first_of_each(std::array<std::string_view, n> const& names) {
+    std::array<std::size_t, n> order{};
+    for (std::size_t i = 0; i < n; ++i) order[i] = i;
+    std::sort(order.begin(), order.end(),
+              [&](std::size_t a, std::size_t b) { return names[a] != names[b] ? names[a] < names[b] : a < b; });
+    Positions<n> first;
+    for (std::size_t k = 0; k < n; ++k) {
+        if (k == 0 || names[order[k]] != names[order[k - 1]]) first.at[first.size++] = order[k];
+    }
+    std::sort(first.at.begin(), first.at.begin() + static_cast<std::ptrdiff_t>(first.size));
+    return first;
+}
+
+template <class... Op>
+auto unique(OpList<Op...>) {
+    constexpr auto first = first_of_each(std::array<std::string_view, sizeof...(Op)>{Op::name...});
+    return IndexedOps<std::index_sequence_for<Op...>, Op...>::template pick<first>();
+}
+
+template <class... Rule>
+OpList<typename Rule::op...> ops_of(grad_rules<Rule...>);
+
+/// The operators of a list and those of their gradients' rules, each once.
+template <class... Op>
+auto with_gradients(registry<Op...>) {
+    return unique(typename joined<OpList<Op...>, decltype(ops_of(grad_rules_of<Op>{}))...,
+                                  decltype(ops_of(row_rules_of<Op>{}))...>::type{});
+}
+
+/// The operators of a list that not training alone needs.
+template <class... Op>
+auto without_training(registry<Op...>) {
+    constexpr auto kept = [] {
+        constexpr std::array<bool, sizeof...(Op)> training{is_for_training<Op>...};
+        Positions<sizeof...(Op)> found;
+        for (std::size_t i = 0; i < training.size(); ++i) {
+            if (!training[i]) found.at[found.size++] = i;
+        }
+        return found;
+    }();
+    return IndexedOps<std::index_sequence_for<Op...>, Op...>::template pick<kept>();
+}
+
+}  // namespace rowan::inline v0::detail
+
 // rowan/op/detail/broadcast_op.hpp: operators on the elements of two tensors, made from their formulas.
 
 namespace rowan::inline v0 {
@@ -33973,6 +34138,183 @@ struct div_op : broadcast_op<detail::div_formula> {
 
 }  // namespace rowan::inline v0
 
+// rowan/op/elementwise/exp.hpp: exp and log, element-wise.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// exp(x)
+struct exp_formula {
+    static constexpr std::string_view name = "exp";
+    static constexpr std::string_view brief = "exp(x).";
+
+    ROWAN_FORMULA static V value(V const& x) { return exponential_of_any(x); }
+    ROWAN_FORMULA static V gradient_of_out(V const& y, V const& g) { return product(g, y); }
+};
+
+}  // namespace detail
+
+/// exp(x) element-wise, computed in dtype<T>::sum, within 1.5 units in the last place for float and double.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE_OF_XTENSOR(exp)
+
+namespace detail {
+
+/// log(x)
+struct log_formula {
+    static constexpr std::string_view name = "log";
+    static constexpr std::string_view brief = "The natural logarithm.";
+
+    ROWAN_FORMULA static V value(V const& x) { return logarithm(x); }
+    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g) { return quotient(g, x); }
+};
+
+}  // namespace detail
+
+/// The natural logarithm element-wise, within 1 unit in the last place for float and double; -infinity for 0, NaN for
+/// negative numbers.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE_OF_XTENSOR(log)
+
+}  // namespace rowan::inline v0
+
+// rowan/op/detail/limits.hpp: products and slopes that are right where x is infinite, for functions of elements.
+
+namespace rowan::inline v0::detail {
+
+/// factor · x, and 0 for factor = 0 and infinite x.
+ROWAN_FORMULA V times(V const& x, double factor) {
+    return product(factor == 0 ? limited(x, -1.0, 1.0) : x, constant<V>(factor));
+}
+
+/// `inside` where least < y < most, else 0; NaN for y = NaN.
+ROWAN_FORMULA V where_between(V const& y, double least, double most, V const& inside) {
+    V const zero = constant<V>(0.0), low = constant<V>(least);
+    return choose(y > low, choose(y < constant<V>(most), inside, zero), choose(not_above(y, low), zero, y));
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/detail/normal_cdf.hpp: the standard normal distribution, with the same bits for SIMD registers and scalars.
+
+namespace rowan::inline v0::detail {
+
+/// c[0] uⁿ + c[1] uⁿ⁻¹ + … + c[n]
+ROWAN_NO_EXEC_CHECK
+template <class V, std::size_t n>
+ROWAN_HD_INLINE V polynomial(V const& u, double const (&c)[n]) {
+    V y = constant<V>(c[0]);
+    for (std::size_t i = 1; i < n; ++i) y = product(y, u) + constant<V>(c[i]);
+    return y;
+}
+
+/// Q in erfc(z) = exp(-z²) · t · Q(2 t - 1), t = 3 / (3 + z): Chebyshev's interpolation on [-1, 1], with an error of
+/// 9e-9 for float and 8e-17 for double.
+ROWAN_FORMULA V erfc_factor(V const& u) {
+    if constexpr (std::is_same_v<typename lane_of<V>::type, float>) {
+        constexpr double c[] = {2.346841841330497e-05,  7.026003744000487e-05,   -0.00017143787261865554,
+                                -0.0009910108810197737, -0.00040889622317374387, 0.008933822156863641,
+                                0.039843419387507226,   0.1034905945849929,      0.1967427444182752,
+                                0.2944646428681603,     0.3580023023627799};
+        return polynomial(u, c);
+    } else {
+        constexpr double c[] = {
+            -1.1365971769947809e-11, 1.3405666455077527e-09, -1.1137746412760201e-09, -1.3159668631609655e-08,
+            1.647213179132514e-08,   7.23798791311114e-08,   -1.3698477467135753e-07, -3.2794192935327655e-07,
+            9.223786145720273e-07,   1.5800864969572258e-06, -5.82374722681329e-06,   -1.013156283309012e-05,
+            3.5853885449595844e-05,  9.225899512771738e-05,  -0.00018276990598902794, -0.0010113539570887728,
+            -0.0004041388749870603,  0.00894241153786806,    0.03984258709573409,     0.10348908730032906,
+            0.1967427857013676,      0.29446481772329297,    0.3580023023627799};
+        return polynomial(u, c);
+    }
+}
+
+/// exp(-x²/2), with the rounding error of x² taken into account.
+ROWAN_FORMULA V bell(V const& x) {
+    V const y = limited(x, -64.0, 64.0), high = upper_half(y);
+    V const rest = product(V(y - high), product(V(y + high), constant<V>(-0.5)));
+    V const one = constant<V>(1.0);
+    V const correction =
+        one + product(rest, V(one + product(rest, V(constant<V>(0.5) + product(rest, constant<V>(1.0 / 6))))));
+    return product(exponential_of_any(product(product(high, high), constant<V>(-0.5))), correction);
+}
+
+/// The density exp(-x²/2) / sqrt(2 π) and the distribution Φ(x) = erfc(-x / sqrt(2)) / 2, which is accurate for
+/// negative x, too.
+template <class V>
+struct Normal {
+    V density, distribution;
+};
+ROWAN_FORMULA Normal<V> standard_normal(V const& x) {
+    V const zero = constant<V>(0.0), one = constant<V>(1.0), three = constant<V>(3.0), e = bell(x);
+    V const z = product(choose(x < zero, V(zero - x), x), constant<V>(0.70710678118654752440));
+    V const t = quotient(three, V(three + z)), q = erfc_factor(V(product(t, constant<V>(2.0)) - one));
+    V const tail = product(product(e, constant<V>(0.5)), product(t, q));
+    return {product(e, constant<V>(0.39894228040143267794)), choose(x < zero, tail, V(one - tail))};
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/elementwise/gelu.hpp: gelu, element-wise.
+
+namespace rowan::inline v0 {
+
+/// The settings of gelu.
+struct GeluOptions {
+    bool approximate = false;  ///< the formula with tanh instead of the normal distribution
+    ROWAN_OPTIONS(GeluOptions, approximate)
+};
+
+namespace detail {
+
+/// 2 sqrt(2 / π) · (x + 0.044715 x³); the logistic function of it is (1 + tanh(half of it)) / 2.
+ROWAN_FORMULA V gelu_argument(V const& x) {
+    return product(
+        x, V(constant<V>(1.5957691216057308) + product(product(x, x), constant<V>(1.5957691216057308 * 0.044715))));
+}
+
+/// x · Φ(x), or its approximation
+struct gelu_formula {
+    static constexpr std::string_view name = "gelu";
+    static constexpr std::string_view brief = "x · Φ(x), or its approximation by tanh.";
+    using options = GeluOptions;
+
+    ROWAN_FORMULA static V value(V const& x, GeluOptions const& o) {
+        if (o.approximate) return over_one_plus_exponential(x, V(constant<V>(0.0) - gelu_argument(x)));
+        V const low = constant<V>(-64.0);  // Φ(x) is 0 below
+        return product(V(choose(x < low, low, x)), standard_normal(x).distribution);
+    }
+    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g, GeluOptions const& o) {
+        if (o.approximate) {
+            // y = x · s(u), u = a x + b x³, y' = s + x · s · (1 - s) · (a + 3 b x²); s is 0 or 1 beyond ±22
+            V const z = limited(x, -22.0, 22.0);
+            auto const gate = logistic_and_slope(gelu_argument(z));
+            V const slope = constant<V>(1.5957691216057308) +
+                            product(product(z, z), constant<V>(3 * 1.5957691216057308 * 0.044715));
+            return product(g, V(gate.value + product(product(z, slope), gate.slope)));
+        }
+        auto const normal = standard_normal(x);
+        return product(g, V(normal.distribution + product(limited(x, -64.0, 64.0), normal.density)));
+    }
+};
+
+}  // namespace detail
+
+/// x · Φ(x) element-wise, where Φ is the distribution function of the standard normal distribution (Hendrycks and Gimpel
+/// 2016), within 12 units in the last place, or 24 where the result is subnormal; with `approximate`,
+/// x / 2 · (1 + tanh(u)), u = sqrt(2 / π) · (x + 0.044715 x³), within 4 + 6 |u| units. 0 for -infinity.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(gelu, GeluOptions)
+
+}  // namespace rowan::inline v0
+
 // rowan/op/elementwise/maximum.hpp: maximum and minimum, the greater and the smaller elements of two tensors.
 
 namespace rowan::inline v0 {
@@ -34096,22 +34438,119 @@ struct mul_op : broadcast_op<detail::mul_formula> {
 
 }  // namespace rowan::inline v0
 
-// rowan/op/detail/limits.hpp: products and slopes that are right where x is infinite, for functions of elements.
+// rowan/op/elementwise/pow.hpp: pow, sqrt, rsqrt and square, element-wise.
 
-namespace rowan::inline v0::detail {
+namespace rowan::inline v0 {
 
-/// factor · x, and 0 for factor = 0 and infinite x.
-ROWAN_FORMULA V times(V const& x, double factor) {
-    return product(factor == 0 ? limited(x, -1.0, 1.0) : x, constant<V>(factor));
+/// The settings of pow.
+struct PowOptions {
+    double exponent = 1;  ///< any finite number
+    ROWAN_OPTIONS(PowOptions, exponent)
+};
+
+namespace detail {
+
+/// x to the power of an exponent
+struct pow_formula {
+    static constexpr std::string_view name = "pow";
+    static constexpr std::string_view brief = "x to the power of an exponent.";
+    using options = PowOptions;
+
+    ROWAN_FORMULA static V value(V const& x, PowOptions const& o) {
+        if (is_product<V>(o.exponent, -2, 4)) return power_by_products(x, static_cast<int>(o.exponent));
+        return power(x, exact_exponent(o.exponent), 1.0);
+    }
+    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g, PowOptions const& o) {
+        if (o.exponent == 0) return constant<V>(0.0);
+        if (is_product<V>(o.exponent, -2, 5))
+            return product(g, product(constant<V>(o.exponent), power_by_products(x, static_cast<int>(o.exponent) - 1)));
+        return product(g, power(x, one_less(exact_exponent(o.exponent)), o.exponent));
+    }
+};
+
+}  // namespace detail
+
+/// x to the power of the exponent, element-wise, within 2 units in the last place for float and double, with the zeros,
+/// infinities and NaN of C's pow; the same bits on all machines. The exponent is not rounded to the type of x. The
+/// gradient is out_grad · exponent · x^(exponent - 1), within 4 units.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if the exponent is not finite
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<T, D> pow(D exec, Tensor<T, D> const& x, PowOptions options = {}) {
+    return detail::unary<detail::pow_formula>(exec, x, options);
 }
+template <class X>
+requires detail::changeable_tensor<X>
+auto pow(Cpu exec, X&& x, PowOptions options = {}) { return detail::unary<detail::pow_formula>(exec, x, options); }
+template <class X>
+requires detail::tensor_argument<X>
+auto pow(X&& x, PowOptions options = {}) { return detail::unary<detail::pow_formula>(x.device(), x, options); }
 
-/// `inside` where least < y < most, else 0; NaN for y = NaN.
-ROWAN_FORMULA V where_between(V const& y, double least, double most, V const& inside) {
-    V const zero = constant<V>(0.0), low = constant<V>(least);
-    return choose(y > low, choose(y < constant<V>(most), inside, zero), choose(not_above(y, low), zero, y));
-}
+using pow_op = unary_op<detail::pow_formula>;            ///< See pow.
+using pow_grad_op = unary_grad_op<detail::pow_formula>;  ///< The gradient of pow.
 
-}  // namespace rowan::inline v0::detail
+namespace detail {
+
+/// sqrt(x)
+struct sqrt_formula {
+    static constexpr std::string_view name = "sqrt";
+    static constexpr std::string_view brief = "The square root.";
+
+    ROWAN_FORMULA static V value(V const& x) { return square_root(x); }
+    ROWAN_FORMULA static V gradient_of_out(V const& y, V const& g) { return quotient(g, V(y + y)); }
+};
+
+}  // namespace detail
+
+/// The square root element-wise, correctly rounded; NaN for negative numbers.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE_OF_XTENSOR(sqrt)
+
+namespace detail {
+
+/// 1 / sqrt(x)
+struct rsqrt_formula {
+    static constexpr std::string_view name = "rsqrt";
+    static constexpr std::string_view brief = "1 / √x.";
+
+    ROWAN_FORMULA static V value(V const& x) { return quotient(constant<V>(1.0), square_root(x)); }
+    ROWAN_FORMULA static V gradient_of_out(V const& y, V const& g) {
+        return product(product(g, constant<V>(-0.5)), product(y, product(y, y)));
+    }
+};
+
+}  // namespace detail
+
+/// 1 / sqrt(x) element-wise; infinity for 0, NaN for negative numbers.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(rsqrt)
+
+namespace detail {
+
+/// x²
+struct square_formula {
+    static constexpr std::string_view name = "square";
+    static constexpr std::string_view brief = "x · x.";
+    static constexpr bool integers = true;
+
+    ROWAN_FORMULA static V value(V const& x) { return product(x, x); }
+    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g) { return product(g, plus(x, x)); }
+};
+
+}  // namespace detail
+
+/// x² element-wise; integers wrap around.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE_OF_XTENSOR(square)
+
+}  // namespace rowan::inline v0
 
 // rowan/op/elementwise/relu.hpp: relu, relu6, leaky_relu, thresholded_relu and elu, element-wise.
 
@@ -34286,6 +34725,156 @@ ROWAN_ELEMENTWISE(elu, EluOptions)
 
 }  // namespace rowan::inline v0
 
+// rowan/op/elementwise/rounding.hpp: floor, ceil, round, sign and abs, element-wise.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// The integer nearest to x, of two the even one, for float and double. A zero has the sign of x.
+ROWAN_FORMULA V rounded_to_even(V const& x) {
+    // Adding and subtracting a number rounds, as it has no bits for fractions. Numbers beyond it have none.
+    using S = typename lane_of<V>::type;
+    constexpr double no_fractions = std::is_same_v<S, float> ? 0x1p23 : 0x1p52;
+    V const round = constant<V>(no_fractions), zero = constant<V>(0.0);
+    V const size = choose(x < zero, V(zero - x), x), whole = rounded(size + round) - round;
+    V const y = choose(x < zero, V(zero - whole), whole);
+    return choose(size < round, choose(whole == zero, product(x, zero), y), x);
+}
+
+/// Base of the functions of integer values, whose gradient is 0.
+struct step_formula {
+    static constexpr bool integers = true;
+
+    ROWAN_FORMULA static V gradient_of_out(V const&, V const&) { return constant<V>(0.0); }
+};
+
+/// |x|
+struct abs_formula {
+    static constexpr std::string_view name = "abs";
+    static constexpr std::string_view brief = "|x|.";
+    static constexpr bool integers = true;
+
+    ROWAN_FORMULA static V value(V const& x) {
+        V const zero = constant<V>(0.0);
+        return choose(x > zero, x, plus(zero, product(x, constant<V>(-1.0))));
+    }
+    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g) {
+        V const zero = constant<V>(0.0);
+        return choose(x > zero, g, choose(x < zero, product(g, constant<V>(-1.0)), zero));
+    }
+};
+
+}  // namespace detail
+
+/// |x| element-wise; the gradient at 0 is 0. The smallest integer of a type is its own result.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE_OF_XTENSOR(abs)
+
+namespace detail {
+
+/// The sign of x
+struct sign_formula : step_formula {
+    static constexpr std::string_view name = "sign";
+    static constexpr std::string_view brief = "-1, 0 or 1, the sign of x.";
+
+    ROWAN_FORMULA static V value(V const& x) {
+        V const zero = constant<V>(0.0);
+        return choose(x > zero, constant<V>(1.0), choose(x < zero, constant<V>(-1.0), plus(x, zero)));
+    }
+};
+
+}  // namespace detail
+
+/// 1 for x > 0, -1 for x < 0, 0 for both zeros, NaN for NaN, element-wise, as NumPy; the gradient is 0.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE_OF_XTENSOR(sign)
+
+namespace detail {
+
+/// The greatest integer not above x
+struct floor_formula : step_formula {
+    static constexpr std::string_view name = "floor";
+    static constexpr std::string_view brief = "The greatest integer not above x.";
+
+    ROWAN_FORMULA static V value(V const& x) {
+        if constexpr (std::integral<V>) {
+            return x;
+        } else if constexpr (is_machine_float<typename lane_of<V>::type>) {
+            V const nearest = rounded_to_even(x);
+            V const below = choose(nearest > x, V(nearest - constant<V>(1.0)), nearest);
+            return choose(below == constant<V>(0.0), product(x, constant<V>(0.0)), below);
+        } else {
+            return floor_of(x);
+        }
+    }
+};
+
+}  // namespace detail
+
+/// The greatest integer not above x, element-wise; -0, infinities and NaN remain; the gradient is 0.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE_OF_XTENSOR(floor)
+
+namespace detail {
+
+/// The smallest integer not below x
+struct ceil_formula : step_formula {
+    static constexpr std::string_view name = "ceil";
+    static constexpr std::string_view brief = "The smallest integer not below x.";
+
+    ROWAN_FORMULA static V value(V const& x) {
+        V const minus_one = constant<V>(-1.0);
+        return product(floor_formula::value(product(x, minus_one)), minus_one);
+    }
+};
+
+}  // namespace detail
+
+/// The smallest integer not below x, element-wise; -0, infinities and NaN remain, and numbers between -1 and 0 become
+/// -0; the gradient is 0.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE_OF_XTENSOR(ceil)
+
+namespace detail {
+
+/// The integer nearest to x, of two the even one
+struct round_formula : step_formula {
+    static constexpr std::string_view name = "round";
+    static constexpr std::string_view brief = "The nearest integer, of two the even one.";
+
+    ROWAN_FORMULA static V value(V const& x) {
+        if constexpr (std::integral<V>) {
+            return x;
+        } else if constexpr (is_machine_float<typename lane_of<V>::type>) {
+            return rounded_to_even(x);
+        } else {
+            V const half = constant<V>(0.5), below = floor_of(x), rest = x - below, of_half = product(below, half);
+            bool const up = rest > half || (!(rest < half) && floor_of(of_half) < of_half);
+            return up ? below + constant<V>(1.0) : below;
+        }
+    }
+};
+
+}  // namespace detail
+
+/// The nearest integer element-wise, of two the even one, as NumPy; the sign of x remains, also where the result is 0,
+/// except for elements of user-defined types; infinities and NaN remain; the gradient is 0.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE_OF_XTENSOR(round)
+
+}  // namespace rowan::inline v0
+
 // rowan/op/elementwise/sigmoid.hpp: sigmoid, hard_sigmoid, swish, silu and hard_swish, element-wise.
 
 namespace rowan::inline v0 {
@@ -34445,6 +35034,96 @@ ROWAN_ELEMENTWISE(hard_swish, HardSwishOptions)
 
 }  // namespace rowan::inline v0
 
+// rowan/op/elementwise/sin.hpp: sin and cos, element-wise.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// sin(x)
+struct sin_formula {
+    static constexpr std::string_view name = "sin";
+    static constexpr std::string_view brief = "The sine.";
+
+    ROWAN_FORMULA static V value(V const& x) { return sine<false>(x); }
+    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g) { return product(g, sine<true>(x)); }
+};
+
+}  // namespace detail
+
+/// The sine element-wise, within 1 unit in the last place for all floats and doubles, also huge ones, with the same
+/// bits on all machines; NaN for infinities. Those of floats are computed in double.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE_OF_XTENSOR(sin)
+
+namespace detail {
+
+/// cos(x)
+struct cos_formula {
+    static constexpr std::string_view name = "cos";
+    static constexpr std::string_view brief = "The cosine.";
+
+    ROWAN_FORMULA static V value(V const& x) { return sine<true>(x); }
+    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g) {
+        return product(product(g, constant<V>(-1.0)), sine<false>(x));
+    }
+};
+
+}  // namespace detail
+
+/// The cosine element-wise, as sin.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE_OF_XTENSOR(cos)
+
+}  // namespace rowan::inline v0
+
+// rowan/op/elementwise/softplus.hpp: softplus, element-wise.
+
+namespace rowan::inline v0 {
+
+/// The settings of softplus.
+struct SoftplusOptions {
+    double beta = 1;  ///< sharpness of the bend, above 0
+    ROWAN_OPTIONS(SoftplusOptions, beta)
+};
+
+namespace detail {
+
+/// log(1 + exp(beta · x)) / beta
+struct softplus_formula {
+    static constexpr std::string_view name = "softplus";
+    static constexpr std::string_view brief = "log(1 + exp(beta · x)) / beta.";
+    using options = SoftplusOptions;
+
+    static constexpr void check(SoftplusOptions const& options) {
+        if (!(options.beta > 0)) throw ValueError("beta", options.beta, "a positive number");
+    }
+
+    ROWAN_FORMULA static V value(V const& x, SoftplusOptions const& o) {
+        V const zero = constant<V>(0.0), scaled = product(x, constant<V>(o.beta));
+        V const size = choose(scaled < zero, scaled, V(zero - scaled));
+        return choose(x > zero, x, choose(x < zero, zero, x)) +
+               product(logarithm_of_one_plus(exponential_of_any(size)), constant<V>(1 / o.beta));
+    }
+    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g, SoftplusOptions const& o) {
+        return product(g, over_one_plus_exponential(constant<V>(1.0), product(x, constant<V>(-o.beta))));
+    }
+};
+
+}  // namespace detail
+
+/// log(1 + exp(beta · x)) / beta element-wise, within 5 units in the last place; nothing overflows.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if beta is not finite or not above 0
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(softplus, SoftplusOptions)
+
+}  // namespace rowan::inline v0
+
 // rowan/op/elementwise/tanh.hpp: tanh, stanh, hardtanh and softsign, element-wise.
 
 namespace rowan::inline v0 {
@@ -34577,3317 +35256,6 @@ struct softsign_formula {
 /// errors   ValueError if exec.threads is negative
 /// cost     one read of x and one write of the result
 ROWAN_ELEMENTWISE(softsign)
-
-}  // namespace rowan::inline v0
-
-// rowan/layer/elementwise.hpp: element-wise layers.
-
-namespace rowan::inline v0::detail {
-
-template <class V>
-inline constexpr bool divides = true;
-template <class T, class Device>
-inline constexpr bool divides<layer::Var<T, Device>> = floating_element<T>;
-
-/// Whether x or y of an operator is a Var, and the other one is a Var, a number or a tensor, which is an error.
-template <class X>
-concept operand = is_var<X> || std::is_arithmetic_v<X> || xt::is_xexpression<X>::value;
-template <class A, class B>
-concept has_var = (is_var<std::remove_cvref_t<A>> ||
-                   is_var<std::remove_cvref_t<B>>)&&operand<std::remove_cvref_t<A>>&& operand<std::remove_cvref_t<B>>;
-
-/// Calls the function for two Vars, for a Var and a number, or for a number and a Var.
-template <class A, class B, class Both, class Right, class Left>
-auto combine(A const& x, B const& y, Both const& both, Right const& right, Left const& left) {
-    constexpr bool first = is_var<A> && std::is_arithmetic_v<B>, second = is_var<B> && std::is_arithmetic_v<A>;
-    static_assert(std::same_as<A, B> || first || second,
-                  "rowan::layer: + - * / take two Vars of one element type and device, or a Var and a number: convert "
-                  "with layer::cast, or feed a tensor as layer::data");
-    if constexpr (std::same_as<A, B>) {
-        return both(x, y);
-    } else if constexpr (first) {
-        return right(x, static_cast<double>(y));
-    } else if constexpr (second) {
-        return left(static_cast<double>(x), y);
-    } else if constexpr (is_var<A>) {
-        return x;  // after the static_assert
-    } else {
-        return y;
-    }
-}
-
-}  // namespace rowan::inline v0::detail
-
-namespace rowan::inline v0::layer {
-
-/// 1 / (1 + exp(-x)), element-wise, as rowan::sigmoid.
-/// shapes   x [...] -> [...], with the levels of x
-/// errors   none
-/// cost     as rowan::sigmoid, when the net runs
-template <class T, class Device>
-Var<T, Device> sigmoid(Var<T, Device> const& x) {
-    return apply<sigmoid_op>({}, x);
-}
-/// tanh(x), element-wise, as rowan::tanh.
-/// shapes   x [...] -> [...], with the levels of x
-/// errors   none
-/// cost     as rowan::tanh, when the net runs
-template <class T, class Device>
-Var<T, Device> tanh(Var<T, Device> const& x) {
-    return apply<tanh_op>({}, x);
-}
-/// x where x > 0, else 0, element-wise, as rowan::relu.
-/// shapes   x [...] -> [...], with the levels of x
-/// errors   none
-/// cost     as rowan::relu, when the net runs
-template <class T, class Device>
-Var<T, Device> relu(Var<T, Device> const& x) {
-    return apply<relu_op>({}, x);
-}
-/// x + y, element-wise, as rowan::add.
-///     auto shifted = layer::add(x, y, {.axis = 1});    // x [n, 3, 4], y [3]: with an axis, as in Paddle
-/// shapes   x [...], y [...] -> [...], broadcast by NumPy's rules, or with the first dim of y at an axis of x; with the
-///          levels of the one that has the rows: the one of higher rank, or of equal ranks the one whose first dim is
-///          not repeated, where x comes first
-/// errors   ShapeError if the shapes do not broadcast; ValueError if the axis is less than -1
-/// cost     as rowan::add, when the net runs
-template <class T, class Device>
-Var<T, Device> add(Var<T, Device> const& x, Var<T, Device> const& y, BroadcastOptions const& options = {}) {
-    return apply<rowan::add_op>(options, x, y);
-}
-/// x - y, element-wise, as rowan::sub.
-/// shapes   as layer::add
-/// errors   as layer::add
-/// cost     as rowan::sub, when the net runs
-template <class T, class Device>
-Var<T, Device> sub(Var<T, Device> const& x, Var<T, Device> const& y, BroadcastOptions const& options = {}) {
-    return apply<sub_op>(options, x, y);
-}
-/// x · y, element-wise, as rowan::mul.
-/// shapes   as layer::add
-/// errors   as layer::add
-/// cost     as rowan::mul, when the net runs
-template <class T, class Device>
-Var<T, Device> mul(Var<T, Device> const& x, Var<T, Device> const& y, BroadcastOptions const& options = {}) {
-    return apply<mul_op>(options, x, y);
-}
-/// x / y, element-wise, as rowan::div.
-/// shapes   as layer::add
-/// errors   as layer::add
-/// cost     as rowan::div, when the net runs
-template <class T, class Device>
-Var<T, Device> div(Var<T, Device> const& x, Var<T, Device> const& y, BroadcastOptions const& options = {}) {
-    return apply<div_op>(options, x, y);
-}
-/// The greater one of x and y, element-wise, as rowan::maximum.
-/// shapes   as layer::add
-/// errors   as layer::add
-/// cost     as rowan::maximum, when the net runs
-template <class T, class Device>
-Var<T, Device> maximum(Var<T, Device> const& x, Var<T, Device> const& y, BroadcastOptions const& options = {}) {
-    return apply<maximum_op>(options, x, y);
-}
-/// The smaller one of x and y, element-wise, as rowan::minimum.
-/// shapes   as layer::add
-/// errors   as layer::add
-/// cost     as rowan::minimum, when the net runs
-template <class T, class Device>
-Var<T, Device> minimum(Var<T, Device> const& x, Var<T, Device> const& y, BroadcastOptions const& options = {}) {
-    return apply<minimum_op>(options, x, y);
-}
-
-/// The element-wise sum of one or more values of the same shape.
-/// shapes   one or more x, each [...] -> [...]
-/// errors   ShapeError if x is empty or shapes differ
-/// cost     as rowan::sum, when the net runs
-template <class T, class Device>
-Var<T, Device> sum(std::vector<Var<T, Device>> const& x) {
-    std::vector<Variable*> inputs;
-    for (auto const& summand : x) inputs.push_back(&*summand);
-    return Var<T, Device>(*default_scope().new_op<sum_op, Device, T>(std::move(inputs)).outputs[0]);
-}
-template <class T, class Device>
-Var<T, Device> sum(std::initializer_list<Var<T, Device>> x) {
-    return sum(std::vector<Var<T, Device>>(x));
-}
-
-/// factor · x + bias, element-wise.
-///     auto next = layer::scale(x, {.factor = 2, .bias = 1});       // or layer::scale(x, 2, 1)
-/// shapes   x [...] -> [...], with the levels of x
-/// errors   when the net runs, as rowan::scale
-/// cost     as rowan::scale, when the net runs
-template <class T, class Device>
-Var<T, Device> scale(Var<T, Device> const& x, ScaleOptions const& options) {
-    return apply<scale_op>(options, x);
-}
-template <class T, class Device>
-Var<T, Device> scale(Var<T, Device> const& x, double factor, double bias = 0) {
-    return scale(x, {.factor = factor, .bias = bias});
-}
-
-/// Clips every element to [min, max]; the gradient of a clipped element is 0. NaN is preserved.
-///     auto between = layer::clip(x, {.min = 0, .max = 6});         // or layer::clip(x, 0, 6)
-/// shapes   x [...] -> [...], with the levels of x
-/// errors   ValueError if a bound is not finite or max < min
-/// cost     as rowan::clip, when the net runs
-template <class T, class Device>
-Var<T, Device> clip(Var<T, Device> const& x, ClipOptions const& options) {
-    rowan::detail::check_clip(options);
-    return apply<clip_op>(options, x);
-}
-template <class T, class Device>
-Var<T, Device> clip(Var<T, Device> const& x, double min, double max) {
-    return clip(x, {.min = min, .max = max});
-}
-
-/// -x, element-wise.
-/// shapes   x [...] -> [...], with the levels of x
-/// errors   none
-/// cost     as rowan::negate, when the net runs
-template <class T, class Device>
-Var<T, Device> operator-(Var<T, Device> const& x) {
-    return apply<negate_op>({}, x);
-}
-
-/// Two Vars of one element type and device, or a Var and a number, which stands for a tensor of the Var's shape.
-///     auto mean = (x + y) / 2, gate = 1 - layer::sigmoid(z);
-/// A number is multiplied or added as by layer::scale; x / s is x · (1 / s).
-/// shapes   two Vars as layer::add; x [...] and a number -> [...], with the levels of x
-/// errors   as layer::add; when the net runs, as rowan::scale
-/// cost     as rowan::add, sub, mul, div or scale, when the net runs; a number divided by x is stored once
-///          for each element
-template <class A, class B>
-requires rowan::detail::has_var<A, B>
-auto operator+(A&& x, B&& y) {
-    return rowan::detail::combine(
-        x, y, [](auto const& a, auto const& b) { return add(a, b); },
-        [](auto const& a, double s) { return scale(a, 1, s); }, [](double s, auto const& b) { return scale(b, 1, s); });
-}
-template <class A, class B>
-requires rowan::detail::has_var<A, B>
-auto operator-(A&& x, B&& y) {
-    return rowan::detail::combine(
-        x, y, [](auto const& a, auto const& b) { return sub(a, b); },
-        [](auto const& a, double s) { return scale(a, 1, -s); },
-        [](double s, auto const& b) { return scale(b, -1, s); });
-}
-template <class A, class B>
-requires rowan::detail::has_var<A, B>
-auto operator*(A&& x, B&& y) {
-    return rowan::detail::combine(
-        x, y, [](auto const& a, auto const& b) { return mul(a, b); },
-        [](auto const& a, double s) { return scale(a, s); }, [](double s, auto const& b) { return scale(b, s); });
-}
-template <class A, class B>
-requires rowan::detail::has_var<A, B>
-auto operator/(A&& x, B&& y) {
-    static_assert(rowan::detail::divides<std::remove_cvref_t<A>> && rowan::detail::divides<std::remove_cvref_t<B>>,
-                  "rowan::layer: / needs Vars of a floating-point type: convert with layer::cast");
-    return rowan::detail::combine(
-        x, y, [](auto const& a, auto const& b) { return div(a, b); },
-        [](auto const& a, double s) { return scale(a, 1 / s); },
-        [](double s, auto const& b) { return div(apply<full_like_op>({s}, b), b); });
-}
-
-ROWAN_TEMPLATE(Var<float> sigmoid(Var<float> const&))
-ROWAN_TEMPLATE(Var<float> tanh(Var<float> const&))
-ROWAN_TEMPLATE(Var<float> relu(Var<float> const&))
-ROWAN_TEMPLATE(Var<float> add(Var<float> const&, Var<float> const&, BroadcastOptions const&))
-ROWAN_TEMPLATE(Var<float> sub(Var<float> const&, Var<float> const&, BroadcastOptions const&))
-ROWAN_TEMPLATE(Var<float> mul(Var<float> const&, Var<float> const&, BroadcastOptions const&))
-ROWAN_TEMPLATE(Var<float> div(Var<float> const&, Var<float> const&, BroadcastOptions const&))
-ROWAN_TEMPLATE(Var<float> sum(std::vector<Var<float>> const&))
-ROWAN_TEMPLATE(Var<float> scale(Var<float> const&, double, double))
-ROWAN_TEMPLATE(Var<float> clip(Var<float> const&, double, double))
-ROWAN_TEMPLATE(Var<double> sigmoid(Var<double> const&))
-ROWAN_TEMPLATE(Var<double> tanh(Var<double> const&))
-ROWAN_TEMPLATE(Var<double> relu(Var<double> const&))
-ROWAN_TEMPLATE(Var<double> add(Var<double> const&, Var<double> const&, BroadcastOptions const&))
-ROWAN_TEMPLATE(Var<double> sub(Var<double> const&, Var<double> const&, BroadcastOptions const&))
-ROWAN_TEMPLATE(Var<double> mul(Var<double> const&, Var<double> const&, BroadcastOptions const&))
-ROWAN_TEMPLATE(Var<double> div(Var<double> const&, Var<double> const&, BroadcastOptions const&))
-ROWAN_TEMPLATE(Var<double> sum(std::vector<Var<double>> const&))
-ROWAN_TEMPLATE(Var<double> scale(Var<double> const&, double, double))
-ROWAN_TEMPLATE(Var<double> clip(Var<double> const&, double, double))
-
-}  // namespace rowan::inline v0::layer
-
-// rowan/layer/selected_rows.hpp: layer::selected_rows, tables of which only some rows exist, as data or as parameters.
-
-namespace rowan::inline v0::detail {
-
-/// errors   ShapeError if there are no dims; IndexError if a row is not in [0, height), or is repeated
-void check_parameter_rows(Dims const& dims, std::vector<std::int64_t> const& rows);
-
-/// Some rows of a table, with those first values that they have in a whole one; without a seed, with any.
-template <class T, class Device>
-void first_rows(Value& value, Dims const& dims, layer::Initializer const& first, std::span<std::int64_t const> rows,
-                std::optional<std::uint64_t> seed, AnyExec any) {
-    typename Tensor<T>::shape_type shape{rows.size()};
-    for (std::size_t i = 1; i < dims.size(); ++i) shape.push_back(static_cast<std::size_t>(dims[i]));
-    auto t = Tensor<T>::from_shape(shape);
-    std::size_t const width = t.row_size();
-    using S = typename dtype<T>::sum;
-    Cpu host{};
-    if constexpr (std::is_same_v<Device, Cpu>) host = any.or_default<Device>();
-    for_ranges(host, seed ? t.size() : 0, 1, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i) {
-            auto const row = static_cast<std::size_t>(rows[i / width]);
-            t.data()[i] = dtype<T>::narrow(static_cast<S>(first.at(*seed, row * width + i % width)));
-        }
-    });
-    value.set(to_device(any.or_default<Device>(), SelectedRows<T>(dims[0], rows, std::move(t))));
-}
-
-}  // namespace rowan::inline v0::detail
-
-namespace rowan::inline v0::layer {
-
-/// Declares an input that is a SelectedRows, such as the rows of a huge table that a batch uses. A lookup in it finds
-/// rows by their numbers.
-///     auto table = layer::selected_rows<float>("table", {1'000'000'000, 64});
-///     auto x = layer::embedding(ids, table);
-/// shapes   the represented tensor is [dims...]; UNK for dims that vary from batch to batch
-/// errors   ShapeError if there are no dims; GraphError if the scope already has that name
-/// cost     O(1); a batch's value is aliased, a host value for a device is copied
-template <class T = float, class Device = Cpu>
-Var<T, Device> selected_rows(std::string const& name, Dims const& dims) {
-    rowan::detail::check_parameter_rows(dims, {});
-    Variable& v = default_scope().new_var(name, selected_rows_spec<T>(dims), Role::data);
-    v.bring = &rowan::detail::bring_rows<T, Device>;
-    return Var<T, Device>(v);
-}
-
-/// Creates a parameter that is a SelectedRows, in the outermost scope. It begins with the rows `rows` and those first
-/// values that they have in a whole table. With options.initial or options.resume of train, it begins with other rows,
-/// such as those that were added since. Only rows that exist can be looked up, and are trained; optimizers have a state
-/// for each.
-/// shapes   the represented tensor is [dims...]
-/// errors   as layer::parameter; ShapeError if there are no dims; IndexError if a row is not in [0, dims[0]) or is
-///          repeated
-/// cost     as layer::parameter, for the rows that exist
-template <class T = float, class Device = Cpu>
-Var<T, Device> selected_rows(std::vector<std::int64_t> rows, Dims const& dims, Initializer const& first,
-                             std::string const& name = "") {
-    rowan::detail::check_known(dims);
-    rowan::detail::check_parameter_name(name);
-    rowan::detail::check_parameter_rows(dims, rows);
-    Initializer const values = first.of(dims);
-    Variable& v = rowan::detail::outermost_scope().new_var(name, selected_rows_spec<T>(dims), Role::parameter);
-    v.bring = &rowan::detail::bring_rows<T, Device>;
-    v.initialize = [rows = std::move(rows), dims, values](Value& value, std::optional<std::uint64_t> seed,
-                                                          AnyExec any) {
-        rowan::detail::first_rows<T, Device>(value, dims, values, rows, seed, any);
-    };
-    return Var<T, Device>(v);
-}
-
-}  // namespace rowan::inline v0::layer
-
-// rowan/layer/selected_rows_inl.hpp: definitions of rowan/layer/selected_rows.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-#include <unordered_set>
-
-namespace rowan::inline v0::detail {
-
-ROWAN_FUNCTION void check_parameter_rows(Dims const& dims, std::vector<std::int64_t> const& rows) {
-    if (dims.empty()) throw ShapeError("the rank of a SelectedRows", "0", "at least 1");
-    check_ids(Cpu{}, "rows", rows, dims[0]);
-    std::unordered_set<std::int64_t> seen;
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-        if (!seen.insert(rows[i]).second) throw IndexError("rows", i, rows[i], "is a repeated row");
-    }
-}
-
-}  // namespace rowan::inline v0::detail
-
-#endif
-
-// rowan/op/table/weighted_embedding_bag.hpp: embedding_bag with a weight for each id.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-/// Whether ids[k] is not the padding.
-template <class I>
-struct IsNotPaddingId {
-    I const* ids;
-    std::int64_t padding;
-    ROWAN_HD bool operator()(std::size_t k) const { return std::int64_t{ids[k]} != padding; }
-};
-
-/// The positions of the ids that are not padding.
-template <class I, class D>
-Tensor<std::int64_t, D> kept_ids(D const& exec, Tensor<I, D> const& ids, std::int64_t padding) {
-    return RowGather<D>::where(exec, ids.size(), IsNotPaddingId<I>{ids.data(), padding});
-}
-
-}  // namespace detail
-
-/// embedding_bag with a weight for each id: mean divides by the sum of the weights and sqrt by the square root of the
-/// sum of their squares, as TensorFlow's embedding_lookup_sparse does; max compares weighted rows element-wise. The row
-/// of a bag with divisor 0 is 0.
-/// shapes   table [h, ...], ids [n] with levels, weight [n] -> [bags, ...]
-/// errors   as embedding_bag; ShapeError if weight does not have the shape of ids
-/// cost     as embedding_bag, and on the host temporary memory for the weighted rows of a bag
-template <class T, id_type I, device D>
-LoDTensor<T, D> embedding_bag(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
-                              std::type_identity_t<Tensor<T, D>> const& weight, BagOptions const& options = {}) {
-    detail::check_bags(exec, table, ids, &weight, options.pool);
-    if (options.unknown)
-        return embedding_bag(exec, table, detail::known_bags(exec, table, ids, options), weight,
-                             detail::all_known(options));
-    if (options.padding_id) {
-        auto const kept = detail::without_padding(exec, ids, *options.padding_id, detail::height_of(table));
-        detail::ElementLoops<D>::check(exec, weight);
-        auto const positions = detail::kept_ids(exec, ids.value(), *options.padding_id);
-        return embedding_bag(exec, table, kept, detail::rows_at(exec, weight, positions), {.pool = options.pool});
-    }
-    return detail::BagLookups<D>::lookup(exec, table, ids, &weight, options.pool);
-}
-
-/// The gradients of the table, one row for each id that is not padding, and of the weights, 0 for padding.
-/// shapes   out_grad [bags, ...] -> a SelectedRows of the table's shape with n rows, less those of padding; [n]
-/// errors   as embedding_bag; ShapeError if out_grad does not have the shape of its result
-/// cost     as embedding_bag, and two reads of a table row for each id
-template <class T, id_type I, device D>
-std::tuple<SelectedRows<T, D>, Tensor<T, D>> embedding_bag_grad(D const& exec, Tensor<T, D> const& table,
-                                                                LoDTensor<I, D> const& ids,
-                                                                std::type_identity_t<Tensor<T, D>> const& weight,
-                                                                std::type_identity_t<Tensor<T, D>> const& out_grad,
-                                                                BagOptions const& options = {}) {
-    detail::check_bags(exec, table, ids, &weight, options.pool);
-    if (options.unknown)
-        return embedding_bag_grad(exec, table, detail::known_bags(exec, table, ids, options), weight, out_grad,
-                                  detail::all_known(options));
-    auto weight_grad = Tensor<T, D>::zeros(exec, weight.shape());
-    if (options.padding_id) {
-        auto const kept = detail::without_padding(exec, ids, *options.padding_id, detail::height_of(table));
-        detail::ElementLoops<D>::check(exec, weight);
-        auto const positions = detail::kept_ids(exec, ids.value(), *options.padding_id);
-        auto grads = embedding_bag_grad(exec, table, kept, detail::rows_at(exec, weight, positions), out_grad,
-                                        {.pool = options.pool});
-        detail::put_rows(exec, positions.size(), 1, std::get<1>(grads).data(), positions.data(), weight_grad.data());
-        return {std::move(std::get<0>(grads)), std::move(weight_grad)};
-    }
-    auto rows = detail::BagLookups<D>::grad(exec, table, ids, &weight, out_grad, options.pool, &weight_grad);
-    return {std::move(rows), std::move(weight_grad)};
-}
-
-struct weighted_embedding_bag_grad_op : operator_of<slots<slot::w, slot::ids, slot::weight, grad_of<slot::out>>,
-                                                    slots<grad_of<slot::w>, grad_of<slot::weight>>, BagOptions> {
-    static constexpr std::string_view name = "weighted_embedding_bag_grad";
-
-    static constexpr std::array<VarSpec, 2> infer(VarSpec const& w, VarSpec const&, VarSpec const& weight,
-                                                  VarSpec const&, BagOptions const& = {}) {
-        return {VarSpec{.type = VarType::SELECTED_ROWS, .dtype = w.dtype, .dims = w.dims, .lod_level = 0}, weight};
-    }
-
-    template <class T, class I, class D>
-    static auto run(D exec, Tensor<T, D> const& w, LoDTensor<I, D> const& ids, Tensor<T, D> const& weight,
-                    LoDTensor<T, D> const& out_grad, BagOptions const& options = {}) {
-        return embedding_bag_grad(exec, w, ids, weight, out_grad.value(), options);
-    }
-};
-
-struct weighted_embedding_bag_op
-    : detail::builtin_op<slots<slot::w, slot::ids, slot::weight>, slots<slot::out>, BagOptions> {
-    static constexpr std::string_view name = "weighted_embedding_bag";
-    static constexpr std::string_view brief = "embedding_bag with a weight for each id.";
-    using grad = grad_rule<weighted_embedding_bag_grad_op>;
-
-    static constexpr VarSpec infer(VarSpec const& w, VarSpec const& ids, VarSpec const& weight,
-                                   BagOptions const& options = {}) {
-        spec::dense("weighted_embedding_bag: weight", weight);
-        spec::same_dtype("weighted_embedding_bag: weight", weight, w);
-        static_cast<void>(spec::same_dims("weighted_embedding_bag: weight", weight, ids));
-        return embedding_bag_op::infer(w, ids, options);
-    }
-
-    template <class T, id_type I, class D>
-    static LoDTensor<T, D> run(D exec, Tensor<T, D> const& w, LoDTensor<I, D> const& ids, Tensor<T, D> const& weight,
-                               BagOptions const& options = {}) {
-        return embedding_bag(exec, w, ids, weight, options);
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/layer/embedding.hpp: layer::embedding, lookups of ids or bags of ids in a trainable table.
-
-namespace rowan::inline v0::layer {
-
-/// The settings of an embedding and its table.
-struct EmbeddingOptions {
-    std::int64_t height = 0;  ///< number of rows of the table
-    std::int64_t width = 0;   ///< number of elements per row
-    std::optional<std::int64_t> padding_id =
-        {};  ///< id whose row reads as zeros, or is left out of bags, and is not trained
-    /// row that ids read which the table does not have, in training and in serving; without it they are errors
-    std::optional<std::int64_t> unknown = {};
-    Initializer table = {-0.1, 0.1};  ///< initial values of the table, e.g. layer::Normal{.stddev = 0.02}
-    std::string name = {};            ///< name of the table
-    /// the rows that exist at first, e.g. {{10, 20, 30}}: the table is a SelectedRows, see layer::selected_rows;
-    /// without it all rows exist
-    std::optional<std::vector<std::int64_t>> rows = {};
-    /// whether the ranks that train together share out the rows: see layer::sharded_table
-    bool sharded = false;
-};
-
-/// Creates a table that is a SelectedRows, of which each of the ranks that train together has some rows: see
-/// layer::Comm. Blocks of 64 rows are dealt to ranks in turn, and no rank ever holds the table. A process that trains
-/// alone has all rows. What is trained has the bits of a whole table, for any number of ranks.
-///
-///     on 3 ranks      row 0 … 63    64 … 127    128 … 191    192 … 255   …
-///     of rank                  0           1            2            0   …
-///
-/// Nets read it by embedding, and by embedding_bag without weights, whose ids are layer::data. A step begins with the
-/// exchange of the rows that its ids name: rows fetched earlier would lack what the step before has changed.
-/// shapes   [options.height, options.width]
-/// errors   as layer::parameter; GraphError if the net is for a device, or options.rows is given
-/// cost     one parameter in the net; in training, 8 bytes for each row besides its elements and states
-template <class T = float, class Device = Cpu>
-Var<T, Device> sharded_table(EmbeddingOptions const& options) {
-    if (!std::is_same_v<Device, Cpu>)
-        throw GraphError("layer::embedding: rows of a sharded table lie in the memory of the CPU");
-    if (options.rows) throw GraphError("layer::embedding: a sharded table has all rows: give either .sharded or .rows");
-    Dims const dims{options.height, options.width};
-    auto const table = selected_rows<T, Device>({}, dims, options.table, options.name);
-    auto const make = [dims, first = options.table.of(dims)](Value& value, std::span<std::int64_t const> rows,
-                                                             std::optional<std::uint64_t> seed, AnyExec exec) {
-        rowan::detail::first_rows<T, Device>(value, dims, first, rows, seed, exec);
-    };
-    table->initialize_rows = make;
-    table->initialize = [=](Value& value, std::optional<std::uint64_t> seed, AnyExec exec) {
-        std::vector<std::int64_t> all(static_cast<std::size_t>(dims[0]));
-        std::iota(all.begin(), all.end(), 0);
-        make(value, all, seed, exec);
-    };
-    return table;
-}
-
-/// Creates a table, which several embeddings may share.
-/// shapes   [options.height, options.width]
-/// errors   as layer::parameter; with options.rows as layer::selected_rows, with options.sharded as sharded_table
-/// cost     one parameter in the net
-template <class T = float, class Device = Cpu>
-Var<T, Device> embedding_table(EmbeddingOptions const& options) {
-    if (options.sharded) return sharded_table<T, Device>(options);
-    Dims const dims{options.height, options.width};
-    if (options.rows) return selected_rows<T, Device>(*options.rows, dims, options.table, options.name);
-    return parameter<T, Device>(dims, options.table, options.name);
-}
-
-/// Returns one row of the table for each id. The table's gradient is row-sparse; what computes a table, such as
-/// layer::transpose, gets it as a dense tensor.
-///     layer::embedding(words, {.height = 10'000, .width = 64, .unknown = 0})    // words of no row read row 0
-/// shapes   ids [...] -> ids.shape + [width], with the levels of ids
-/// errors   as embedding_table, if it creates the table; when the net runs, as rowan::lookup_table
-/// cost     as rowan::lookup_table, when the net runs; for the gradient as rowan::lookup_table_grad
-template <class I, class T, class Device>
-Var<T, Device> embedding(Var<I, Device> const& ids, Var<T, Device> const& table, LookupOptions const& options = {}) {
-    static_assert(id_type<I>,
-                  "rowan::layer::embedding: ids are integers: declare them with layer::data<std::int64_t>(name, dims)");
-    return apply<lookup_table_op>(options, table, ids);
-}
-template <class T = float, class I, class Device>
-Var<T, Device> embedding(Var<I, Device> const& ids, EmbeddingOptions const& options) {
-    return embedding(ids, embedding_table<T, Device>(options),
-                     {.padding_id = options.padding_id, .unknown = options.unknown});
-}
-
-// Mistakes, which do not compile.
-template <class T = float, class I, class Device, std::integral... Sizes>
-requires(sizeof...(Sizes) != 0) auto embedding(Var<I, Device> const& ids, Sizes...) {
-    static_assert(sizeof...(Sizes) == 0,
-                  "rowan::layer::embedding: options have names: layer::embedding(ids, {.height = 100, .width = 8})");
-    return ids;
-}
-template <class T = float, rowan::detail::no_var X>
-auto embedding(X const& ids, EmbeddingOptions const&) {
-    rowan::detail::check_vars<X>();
-    return ids;
-}
-
-/// PyTorch's EmbeddingBag: one row for each sequence of ids, the sum, mean, … of their rows, without those of
-/// padding_id. Either options may give padding_id and unknown.
-/// shapes   ids [n] with levels -> [sequences, width]
-/// errors   ShapeError if ids have no levels or their rank is not 1; as embedding_table, if it creates the table; when
-///          the net runs, as rowan::embedding_bag
-/// cost     as rowan::embedding_bag, when the net runs
-template <class I, class T, class Device>
-Var<T, Device> embedding_bag(Var<I, Device> const& ids, Var<T, Device> const& table, BagOptions const& options) {
-    return apply<embedding_bag_op>(options, table, ids);
-}
-template <class T = float, class I, class Device>
-Var<T, Device> embedding_bag(Var<I, Device> const& ids, EmbeddingOptions const& options, BagOptions bag) {
-    if (!bag.padding_id) bag.padding_id = options.padding_id;
-    if (!bag.unknown) bag.unknown = options.unknown;
-    return embedding_bag(ids, embedding_table<T, Device>(options), bag);
-}
-
-/// One row for each sequence of ids: the sum, mean, … of their rows, each multiplied by the weight of its id, as
-/// TensorFlow's embedding_lookup_sparse. The weights have a gradient, too.
-/// shapes   ids [n] with levels, weight [n], table [h, width] -> [sequences, width]
-/// errors   ShapeError if ids have no levels or their rank is not 1; when the net runs, as rowan::embedding_bag
-/// cost     as rowan::embedding_bag with weights, when the net runs
-template <class I, class T, class Device>
-Var<T, Device> embedding_bag(Var<I, Device> const& ids, Var<T, Device> const& weight, Var<T, Device> const& table,
-                             BagOptions const& options) {
-    return apply<weighted_embedding_bag_op>(options, table, ids, weight);
-}
-
-ROWAN_TEMPLATE(Var<float> embedding(Var<std::int64_t> const&, Var<float> const&, LookupOptions const&))
-ROWAN_TEMPLATE(Var<float> embedding_bag(Var<std::int64_t> const&, Var<float> const&, BagOptions const&))
-ROWAN_TEMPLATE(Var<float> embedding(Var<std::int32_t> const&, Var<float> const&, LookupOptions const&))
-ROWAN_TEMPLATE(Var<float> embedding_bag(Var<std::int32_t> const&, Var<float> const&, BagOptions const&))
-ROWAN_TEMPLATE(Var<double> embedding(Var<std::int64_t> const&, Var<double> const&, LookupOptions const&))
-ROWAN_TEMPLATE(Var<double> embedding_bag(Var<std::int64_t> const&, Var<double> const&, BagOptions const&))
-ROWAN_TEMPLATE(Var<double> embedding(Var<std::int32_t> const&, Var<double> const&, LookupOptions const&))
-ROWAN_TEMPLATE(Var<double> embedding_bag(Var<std::int32_t> const&, Var<double> const&, BagOptions const&))
-
-}  // namespace rowan::inline v0::layer
-
-// rowan/op/detail/factor.hpp: Factor, an operand of a matrix product.
-
-namespace rowan::inline v0::detail {
-
-/// A matrix in row-major memory, or its transpose.
-template <class T>
-struct Factor {
-    T const* data;
-    std::size_t columns;  // of the matrix in memory
-    bool transposed = false;
-
-    T const* at(std::size_t i, std::size_t j) const {
-        return transposed ? data + j * columns + i : data + i * columns + j;
-    }
-    std::size_t next_row() const { return transposed ? 1 : columns; }
-    std::size_t next_column() const { return transposed ? columns : 1; }
-};
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/op/detail/gemm.hpp: matrix products of float or double with the widest instructions of the processor.
-
-namespace rowan::inline v0::detail {
-
-/// out [m, n] = a [m, k] · b [k, n], or += if `add`, on one thread. Rows of out are next_out elements apart.
-template <class S>
-void multiply_serial(std::size_t m, std::size_t n, std::size_t k, Factor<S> a, Factor<S> b, S* out,
-                     std::size_t next_out, bool add);
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/op/detail/product_tiles.hpp: tiled matrix products for each instruction set.
-
-#if defined(__x86_64__) && !defined(__CUDA_ARCH__)
-#define ROWAN_X86_TILES
-#include <immintrin.h>
-#endif
-
-namespace rowan::inline v0::detail {
-
-/// The operands of a tile: rows of a, and a panel of b with `width` contiguous elements of each of its k rows.
-template <class S>
-struct TileFactors {
-    std::size_t k;
-    S const* a;
-    std::size_t next_row, next_column;  // strides of a
-    S const* panel;
-    std::size_t next_panel_row;  // stride of the panel
-    bool add;                    // accumulate into out
-};
-
-// Each element of the product is ((c + a0·b0) + a1·b1) + …, where each step is a fused multiply-add and rounds once.
-// The bits are the same for any instruction set with fused multiply-add, any block size and any number of threads.
-// `out` has rows of two vectors, `next_out` elements apart.
-#ifdef __clang__
-#define ROWAN_UNROLL _Pragma("clang loop unroll(full)")
-#else
-#define ROWAN_UNROLL _Pragma("GCC unroll 12")
-#endif
-#define ROWAN_TILE(NAME, TARGET, S, LANES, VECTOR, LOAD, STORE, BROADCAST, FMA)                          \
-    struct NAME {                                                                                        \
-        static constexpr std::size_t width = 2 * LANES;                                                  \
-        template <std::size_t rows>                                                                      \
-        [[gnu::target(TARGET)]] static void run(TileFactors<S> const& f, S* out, std::size_t next_out) { \
-            VECTOR sum[rows][2];                                                                         \
-            ROWAN_UNROLL                                                                                 \
-            for (std::size_t i = 0; i < rows; ++i) {                                                     \
-                sum[i][0] = f.add ? LOAD(out + i * next_out) : BROADCAST(S{0});                          \
-                sum[i][1] = f.add ? LOAD(out + i * next_out + LANES) : BROADCAST(S{0});                  \
-            }                                                                                            \
-            S const* b = f.panel;                                                                        \
-            for (std::size_t l = 0; l < f.k; ++l, b += f.next_panel_row) {                               \
-                VECTOR const b0 = LOAD(b), b1 = LOAD(b + LANES);                                         \
-                ROWAN_UNROLL                                                                             \
-                for (std::size_t i = 0; i < rows; ++i) {                                                 \
-                    VECTOR const x = BROADCAST(f.a[i * f.next_row + l * f.next_column]);                 \
-                    sum[i][0] = FMA(x, b0, sum[i][0]);                                                   \
-                    sum[i][1] = FMA(x, b1, sum[i][1]);                                                   \
-                }                                                                                        \
-            }                                                                                            \
-            ROWAN_UNROLL                                                                                 \
-            for (std::size_t i = 0; i < rows; ++i) {                                                     \
-                STORE(out + i * next_out, sum[i][0]);                                                    \
-                STORE(out + i * next_out + LANES, sum[i][1]);                                            \
-            }                                                                                            \
-        }                                                                                                \
-    }
-
-#ifdef ROWAN_X86_TILES
-#ifdef __NVCC__  // nvcc passes GCC's pragma on and warns about it
-#pragma nv_diagnostic push
-#pragma nv_diag_suppress 1675
-#endif
-ROWAN_TILE(Avx512Float, "avx512f", float, 16, __m512, _mm512_loadu_ps, _mm512_storeu_ps, _mm512_set1_ps,
-           _mm512_fmadd_ps);
-ROWAN_TILE(Avx512Double, "avx512f", double, 8, __m512d, _mm512_loadu_pd, _mm512_storeu_pd, _mm512_set1_pd,
-           _mm512_fmadd_pd);
-ROWAN_TILE(Avx2Float, "avx2,fma", float, 8, __m256, _mm256_loadu_ps, _mm256_storeu_ps, _mm256_set1_ps, _mm256_fmadd_ps);
-ROWAN_TILE(Avx2Double, "avx2,fma", double, 4, __m256d, _mm256_loadu_pd, _mm256_storeu_pd, _mm256_set1_pd,
-           _mm256_fmadd_pd);
-#ifdef __NVCC__
-#pragma nv_diagnostic pop
-#endif
-#endif
-#undef ROWAN_TILE
-#undef ROWAN_UNROLL
-
-/// For other instruction sets; uses fused multiply-add if the compiler has a fast one.
-template <class S>
-struct PlainTile {
-    static constexpr std::size_t width = 16;
-
-    template <std::size_t rows>
-    static void run(TileFactors<S> const& f, S* out, std::size_t next_out) {
-        S sum[rows][width];
-        for (std::size_t i = 0; i < rows; ++i) {
-            f.add ? std::copy_n(out + i * next_out, width, sum[i]) : std::fill_n(sum[i], width, S{0});
-        }
-        for (std::size_t l = 0; l < f.k; ++l) {
-            for (std::size_t i = 0; i < rows; ++i) {
-                S const x = f.a[i * f.next_row + l * f.next_column];
-                for (std::size_t j = 0; j < width; ++j)
-                    sum[i][j] = fused(x, f.panel[l * f.next_panel_row + j], sum[i][j]);
-            }
-        }
-        for (std::size_t i = 0; i < rows; ++i) std::copy_n(sum[i], width, out + i * next_out);
-    }
-
-    static S fused(S a, S b, S c) {
-#if defined(FP_FAST_FMA) && defined(FP_FAST_FMAF)
-        return std::fma(a, b, c);
-#else
-        return a * b + c;
-#endif
-    }
-};
-
-/// Copies `columns` elements of each of `steps` rows of b contiguously, padded with zeros to `width`.
-template <std::size_t width, class S>
-void fill_panel(S const* b, std::size_t next_row, std::size_t next_column, std::size_t steps, std::size_t columns,
-                S* panel) {
-    if (next_column == 1 && columns == width) {
-        for (std::size_t l = 0; l < steps; ++l) std::memcpy(panel + l * width, b + l * next_row, width * sizeof(S));
-        return;
-    }
-    if (columns < width) std::fill_n(panel, steps * width, S{0});
-    if (next_column == 1) {
-        for (std::size_t l = 0; l < steps; ++l) std::copy_n(b + l * next_row, columns, panel + l * width);
-        return;
-    }
-    std::size_t l = 0;
-#ifdef ROWAN_X86_TILES
-    if constexpr (sizeof(S) == sizeof(float)) {
-        for (; l + 4 <= steps; l += 4) {
-            for (std::size_t j = 0; j + 4 <= columns; j += 4) {
-                S const* const from = b + l * next_row + j * next_column;
-                __m128 r0 = _mm_loadu_ps(from), r1 = _mm_loadu_ps(from + next_column),
-                       r2 = _mm_loadu_ps(from + 2 * next_column), r3 = _mm_loadu_ps(from + 3 * next_column);
-                _MM_TRANSPOSE4_PS(r0, r1, r2, r3);
-                S* const to = panel + l * width + j;
-                _mm_storeu_ps(to, r0);
-                _mm_storeu_ps(to + width, r1);
-                _mm_storeu_ps(to + 2 * width, r2);
-                _mm_storeu_ps(to + 3 * width, r3);
-            }
-            for (std::size_t j = columns / 4 * 4; j < columns; ++j) {
-                for (std::size_t s = l; s < l + 4; ++s) panel[s * width + j] = b[s * next_row + j * next_column];
-            }
-        }
-    }
-#endif
-    for (; l < steps; ++l) {
-        for (std::size_t j = 0; j < columns; ++j) panel[l * width + j] = b[l * next_row + j * next_column];
-    }
-}
-
-/// out [m, n] = a [m, k] · b [k, n], or += if `add`, on one thread. `most` is the number of rows of the largest tile.
-template <class Tile, std::size_t most, class S>
-void multiply_tiles(std::size_t m, std::size_t n, std::size_t k, Factor<S> a, Factor<S> b, S* out, std::size_t next_out,
-                    bool add) {
-    constexpr std::size_t width = Tile::width, depth = 256, block = 512;
-    alignas(64) S panel[depth * width];
-    alignas(64) S partial[most * width];
-    if (k == 0 && !add) {
-        for (std::size_t i = 0; i < m; ++i) std::fill_n(out + i * next_out, n, S{0});
-    }
-    for (std::size_t top = 0; top < m; top += block) {
-        std::size_t const bottom = std::min(m, top + block);
-        for (std::size_t j = 0; j < n; j += width) {
-            std::size_t const columns = std::min(width, n - j);
-            for (std::size_t l = 0; l < k; l += depth) {
-                std::size_t const steps = std::min(depth, k - l);
-                // A copy of b in cache order pays off only if several tiles read it.
-                bool const in_place = bottom - top <= most && columns == width && b.next_column() == 1;
-                if (!in_place) fill_panel<width>(b.at(l, j), b.next_row(), b.next_column(), steps, columns, panel);
-                auto const tile = [&]<std::size_t rows>(std::size_t i) {
-                    TileFactors<S> const factors{.k = steps,
-                                                 .a = a.at(i, l),
-                                                 .next_row = a.next_row(),
-                                                 .next_column = a.next_column(),
-                                                 .panel = in_place ? b.at(l, j) : panel,
-                                                 .next_panel_row = in_place ? b.next_row() : width,
-                                                 .add = add || l > 0};
-                    S* const to = out + i * next_out + j;
-                    if (columns == width) return Tile::template run<rows>(factors, to, next_out);
-                    for (std::size_t r = 0; r < rows && factors.add; ++r) {
-                        std::copy_n(to + r * next_out, columns, partial + r * width);
-                        std::fill_n(partial + r * width + columns, width - columns, S{0});
-                    }
-                    Tile::template run<rows>(factors, partial, width);
-                    for (std::size_t r = 0; r < rows; ++r) std::copy_n(partial + r * width, columns, to + r * next_out);
-                };
-                std::size_t i = top;
-                for (; i + most <= bottom; i += most) tile.template operator()<most>(i);
-                if constexpr (most > 8)
-                    for (; i + 8 <= bottom; i += 8) tile.template operator()<8>(i);
-                for (; i + 4 <= bottom; i += 4) tile.template operator()<4>(i);
-                for (; i + 2 <= bottom; i += 2) tile.template operator()<2>(i);
-                for (; i < bottom; ++i) tile.template operator()<1>(i);
-            }
-        }
-    }
-}
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/op/detail/gemm_inl.hpp: definitions of rowan/op/detail/gemm.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-
-#include <type_traits>
-
-namespace rowan::inline v0::detail {
-
-template <class S>
-void multiply_serial(std::size_t m, std::size_t n, std::size_t k, Factor<S> a, Factor<S> b, S* out,
-                     std::size_t next_out, bool add) {
-#ifdef ROWAN_X86_TILES
-    constexpr bool single = sizeof(S) == sizeof(float);
-    if (__builtin_cpu_supports("avx512f"))
-        return multiply_tiles<std::conditional_t<single, Avx512Float, Avx512Double>, 12>(m, n, k, a, b, out, next_out,
-                                                                                         add);
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-        return multiply_tiles<std::conditional_t<single, Avx2Float, Avx2Double>, 6>(m, n, k, a, b, out, next_out, add);
-#endif
-    multiply_tiles<PlainTile<S>, 4>(m, n, k, a, b, out, next_out, add);
-}
-
-}  // namespace rowan::inline v0::detail
-
-#endif
-
-namespace rowan::inline v0::detail {
-
-ROWAN_TEMPLATE(void multiply_serial(std::size_t, std::size_t, std::size_t, Factor<float>, Factor<float>, float*,
-                                    std::size_t, bool))
-ROWAN_TEMPLATE(void multiply_serial(std::size_t, std::size_t, std::size_t, Factor<double>, Factor<double>, double*,
-                                    std::size_t, bool))
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/op/detail/matmul.hpp: multithreaded matrix products of any element type.
-
-#ifdef ROWAN_BLAS
-#if !__has_include(<xtensor-blas/xblas_config.hpp>)
-#error "rowan: ROWAN_BLAS needs xtensor-blas (Debian: libxtensor-blas-dev)"
-#endif
-#include <xtensor-blas/xblas_config.hpp>
-
-#include <xflens/cxxblas/cxxblas.cxx>
-
-#include <limits>
-#include <mutex>
-#endif
-
-namespace rowan::inline v0::detail {
-
-#ifdef ROWAN_BLAS
-/// out [m, n] = a [m, k] · b [k, n], or += if `add`, by the program's BLAS. Calls are serialized, because not every
-/// BLAS is thread-safe.
-template <class S>
-void multiply_by_blas(std::size_t m, std::size_t n, std::size_t k, Factor<S> a, Factor<S> b, S* out, bool add) {
-    constexpr std::size_t most = std::numeric_limits<xt::blas_index_t>::max();
-    for (std::size_t const dim : {m, n, k, a.columns, b.columns}) {
-        if (dim > most)
-            throw ShapeError("matrix dim", std::to_string(dim), "at most " + std::to_string(most) + " for this BLAS");
-    }
-    if (m == 0 || n == 0) return;
-    auto const index = [](std::size_t x) { return static_cast<xt::blas_index_t>(std::max<std::size_t>(x, 1)); };
-    auto const meant = [](Factor<S> const& f) { return f.transposed ? cxxblas::Trans : cxxblas::NoTrans; };
-    std::scoped_lock const lock(process_mutex<Factor<S>>());
-    cxxblas::gemm(cxxblas::RowMajor, meant(a), meant(b), index(m), index(n), static_cast<xt::blas_index_t>(k), S{1},
-                  a.data, index(a.columns), b.data, index(b.columns), add ? S{1} : S{0}, out, index(n));
-}
-#endif
-
-/// out [m, n] = a [m, k] · b [k, n], or += if `add`. Threads divide the rows or columns of out, whichever are more.
-template <class S>
-requires is_machine_float<S>
-void multiply(Cpu exec, std::size_t m, std::size_t n, std::size_t k, Factor<S> a, Factor<S> b, S* out, bool add) {
-#ifdef ROWAN_BLAS
-    check_exec(exec);
-    multiply_by_blas(m, n, k, a, b, out, add);
-#else
-    // step: a multiple of all tile sizes; serial: the number of multiplications below which one thread runs; as in
-    // threads_for, twice that unless the caller asks for a number of threads
-    constexpr std::size_t step = 96, serial = std::size_t{1} << 21;
-    bool const rows = m >= n;
-    std::size_t const many = rows ? m : n, threads = static_cast<std::size_t>(thread_count(exec));
-    bool const one = k == 0 || m * n < (exec.threads == 0 ? 2 : 1) * serial / std::max<std::size_t>(k, 1);
-    std::size_t const grain = one ? many : (many / (2 * threads * step) + 1) * step;
-    parallel_for(exec, many, grain, [&](std::size_t begin, std::size_t end) {
-        if (rows) {
-            Factor<S> const part{a.at(begin, 0), a.columns, a.transposed};
-            multiply_serial(end - begin, n, k, part, b, out + begin * n, n, add);
-        } else {
-            Factor<S> const part{b.at(0, begin), b.columns, b.transposed};
-            multiply_serial(m, end - begin, k, a, part, out + begin, n, add);
-        }
-    });
-#endif
-}
-
-/// The same for other types, computed in S = dtype<T>::sum: by the function above if S is float or double, else by
-/// three nested loops.
-template <class T>
-void multiply(Cpu exec, std::size_t m, std::size_t n, std::size_t k, Factor<T> a, Factor<T> b, T* out, bool add) {
-    using S = sum_t<T>;
-    Buffer<S> wide_a(m * k), wide_b(k * n), wide_out(m * n);
-    copy_lanes<S>(m * k, a.data, wide_a.data());
-    copy_lanes<S>(k * n, b.data, wide_b.data());
-    if (add) copy_lanes<S>(m * n, static_cast<T const*>(out), wide_out.data());
-    if constexpr (is_machine_float<S>) {
-        multiply(exec, m, n, k, Factor<S>{wide_a.data(), a.columns, a.transposed},
-                 Factor<S>{wide_b.data(), b.columns, b.transposed}, wide_out.data(), add);
-    } else {
-        auto const element = [](Factor<T> const& f, Buffer<S> const& wide, std::size_t i, std::size_t j) {
-            return f.transposed ? wide[j * f.columns + i] : wide[i * f.columns + j];
-        };
-        std::size_t const grain = std::max<std::size_t>((std::size_t{1} << 16) / std::max<std::size_t>(n * k, 1), 1);
-        parallel_for(exec, m, grain, [&](std::size_t first, std::size_t last) {
-            for (std::size_t i = first; i < last; ++i) {
-                for (std::size_t j = 0; j < n; ++j) {
-                    S sum = add ? wide_out[i * n + j] : constant<S>(0.0);
-                    for (std::size_t l = 0; l < k; ++l)
-                        sum = plus(sum, product(element(a, wide_a, i, l), element(b, wide_b, l, j)));
-                    wide_out[i * n + j] = sum;
-                }
-            }
-        });
-    }
-    copy_lanes<S>(m * n, static_cast<S const*>(wide_out.data()), out);
-}
-
-/// Multiplies matrices on a device. The Thrust specialization is in rowan/thrust/op/matmul.hpp.
-template <class D>
-struct Products {
-    static_assert(has_backend<D>, "rowan: products of matrices on a Thrust device need #include <rowan/thrust/op.hpp>");
-};
-
-template <>
-struct Products<Cpu> {
-    template <class T>
-    static void multiply(Cpu exec, std::size_t m, std::size_t n, std::size_t k, Factor<T> a, Factor<T> b, T* out,
-                         bool add) {
-        detail::multiply<T>(exec, m, n, k, a, b, out, add);
-    }
-};
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/op/detail/batched_products.hpp: products of batches of matrices whose leading dims are broadcast.
-
-namespace rowan::inline v0::detail {
-
-/// The dims before those of the matrices.
-template <class Shape>
-constexpr Shape batch_of(Shape const& shape) {
-    Shape batch;
-    for (std::size_t i = 0; i + 2 < shape.size(); ++i) batch.push_back(shape[i]);
-    return batch;
-}
-
-/// The dims of a matrix, or of its transpose.
-template <class Shape>
-constexpr auto matrix_dim(Shape const& shape, bool transposed, std::size_t i) {
-    return shape[shape.size() - (transposed == (i == 0) ? 1 : 2)];
-}
-
-constexpr char const* batch_field = "batch of y";
-
-/// The shape of the product of x and y.
-/// errors   ShapeError if an operand is no batch of matrices, inner dims differ or batches do not broadcast
-template <class Shape>
-Shape product_shape(Shape const& x, bool transpose_x, Shape const& y, bool transpose_y) {
-    if (x.size() < 2) spec::the_rank_does_not_fit("x", x.size(), "at least 2");
-    if (y.size() < 2) spec::the_rank_does_not_fit("y", y.size(), "at least 2");
-    std::size_t const k = matrix_dim(x, transpose_x, 1);
-    if (std::size_t const inner = matrix_dim(y, transpose_y, 0); inner != k) {
-        std::size_t const at = y.size() - (transpose_y ? 1 : 2);
-        throw ShapeError(std::string("y.shape(").append(std::to_string(at)).append(")"), std::to_string(inner),
-                         std::to_string(k) + ", the inner dim of x");
-    }
-    Shape shape = broadcast_shape(batch_field, batch_of(x), batch_of(y), -1);
-    shape.push_back(matrix_dim(x, transpose_x, 0));
-    shape.push_back(matrix_dim(y, transpose_y, 1));
-    return shape;
-}
-
-/// The offsets of the matrices of an operand for the matrices of the result.
-template <class Shape>
-AxisOffsets matrix_offsets(Shape const& operand, Shape const& result) {
-    AxisOffsets offsets;
-    Shape const batch = batch_of(operand);
-    std::size_t const rank = result.size() - 2;
-    std::size_t step = product_from(operand, 0);
-    for (std::size_t i = 0; i < rank; ++i) {
-        std::size_t const dim = aligned_dim(batch, i, rank, -1);
-        step /= dim;
-        offsets.push(result[i], dim != result[i] ? 0 : step);
-    }
-    return offsets;
-}
-
-/// The products of the matrices of x and y, each after its transposition. On Cpu, threads divide each product, or the
-/// products if they are many.
-template <class T, class D>
-Tensor<T, D> batched_product(D const& exec, Tensor<T, D> const& x, bool transpose_x, Tensor<T, D> const& y,
-                             bool transpose_y) {
-    auto const shape = product_shape(x.shape(), transpose_x, y.shape(), transpose_y);
-    ElementLoops<D>::check(exec, x, y);
-    std::size_t const n = shape[shape.size() - 2], m = shape.back(), k = matrix_dim(x.shape(), transpose_x, 1);
-    auto out = new_tensor<T>(exec, shape);
-    Factor<T> const a{x.data(), x.shape().back(), transpose_x}, b{y.data(), y.shape().back(), transpose_y};
-    if (shape.size() == 2 || (y.dimension() == 2 && !transpose_x)) {  // the rows of all matrices of x are one matrix
-        Products<D>::template multiply<T>(exec, product_from(shape, 0) / std::max<std::size_t>(m, 1), m, k, a, b,
-                                          out.data(), false);
-        return out;
-    }
-    if (out.size() == 0) return out;
-    AxisOffsets const x_at = k == 0 ? AxisOffsets{} : matrix_offsets(x.shape(), shape);
-    AxisOffsets const y_at = k == 0 ? AxisOffsets{} : matrix_offsets(y.shape(), shape);
-    auto const multiply = [&](D const& device, std::size_t begin, std::size_t end) {
-        for (; begin < end; ++begin)
-            Products<D>::template multiply<T>(device, n, m, k, {a.data + x_at(begin), a.columns, a.transposed},
-                                              {b.data + y_at(begin), b.columns, b.transposed},
-                                              out.data() + begin * n * m, false);
-    };
-    std::size_t const count = out.size() / (n * m);
-    if constexpr (std::same_as<D, Cpu>) {
-        if (count >= static_cast<std::size_t>(thread_count(exec))) {
-            for_ranges(exec, count, n * m * (k / 4 + 1),
-                       [&](std::size_t begin, std::size_t end) { multiply(Cpu{1}, begin, end); });
-            return out;
-        }
-    }
-    multiply(exec, 0, count);
-    return out;
-}
-
-/// The gradient of x, or of y, in a batched_product: the sum over the products that a matrix is part of.
-template <bool of_y, class T, class D>
-Tensor<T, D> batched_product_grad(D const& exec, Tensor<T, D> const& x, bool transpose_x, Tensor<T, D> const& y,
-                                  bool transpose_y, Tensor<T, D> const& g) {
-    auto const shape = product_shape(x.shape(), transpose_x, y.shape(), transpose_y);
-    if (g.shape() != shape) throw ShapeError("out_grad.shape()", shape_text(g.shape()), shape_text(shape));
-    ElementLoops<D>::check(exec, x, y, g);
-    if constexpr (of_y) {
-        if (y.dimension() == 2 && x.dimension() > 2 && !transpose_x) {  // as one product of matrices
-            std::size_t const rows = product_from(batch_of(shape), 0) * shape[shape.size() - 2];
-            auto const flat_x = x.reshaped({rows, x.shape().back()}), flat_g = g.reshaped({rows, shape.back()});
-            return transpose_y ? batched_product(exec, flat_g, true, flat_x, false)
-                               : batched_product(exec, flat_x, true, flat_g, false);
-        }
-    }
-    auto const& to = of_y ? y : x;
-    auto const batch = batch_of(to.shape());
-    using S = sum_t<T>;
-    if constexpr (!std::is_same_v<T, S> && element<S>) {  // products are summed before they are narrowed
-        if (batch != batch_of(shape)) {
-            auto const copy = [&]<class To, class From>(std::type_identity<To>, Tensor<From, D> const& a) {
-                auto b = new_tensor<To>(exec, a.shape());
-                ElementLoops<D>::template zip<S>(exec, a.size(), same_number{}, b.data(), a.data());
-                return b;
-            };
-            std::type_identity<S> const wide;
-            return copy(std::type_identity<T>(), batched_product_grad<of_y>(exec, copy(wide, x), transpose_x,
-                                                                            copy(wide, y), transpose_y, copy(wide, g)));
-        }
-    }
-    auto full = of_y ? (transpose_y ? batched_product(exec, g, true, x, transpose_x)
-                                    : batched_product(exec, x, !transpose_x, g, false))
-                     : (transpose_x ? batched_product(exec, y, transpose_y, g, true)
-                                    : batched_product(exec, g, false, y, !transpose_y));
-    if (full.shape() == to.shape()) return full;
-    if (full.size() == 0) return Tensor<T, D>::zeros(exec, to.shape());
-    std::array<bool, 8> reduced{};
-    for (std::size_t i = 0; i + 2 < shape.size(); ++i)
-        reduced[i] = aligned_dim(batch, i, shape.size() - 2, -1) != shape[i];
-    auto sums = new_tensor<T>(exec, to.shape());
-    fold_axes<sum_t<T>, add_lanes>(exec, reduction_of(full.shape(), reduced), full.data(), sums.data());
-    return sums;
-}
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/op/matrix/matmul.hpp: matmul, the product of two matrices or of batches of them.
-
-namespace rowan::inline v0 {
-
-/// Which operands are transposed.
-struct MatmulOptions {
-    bool transpose_x = false;  ///< whether the matrices of x are transposed
-    bool transpose_y = false;  ///< whether those of y are
-    ROWAN_OPTIONS(MatmulOptions, transpose_x, transpose_y)
-};
-
-/// The matrix product x · y, after transposing the operands whose flags are set, as in matmul(x, y, {.transpose_y = true}); of batches of matrices, the products of
-/// their matrices. The dims before the matrices are broadcast by NumPy's rules.
-/// shapes   x [..., n, k], y [..., k, m], each after its transposition -> [..., n, m]
-/// errors   ShapeError if an operand has a rank below 2, the inner dims differ, or the dims before do not broadcast
-/// cost     2 · n · k · m operations for each product; the same bits for any number of threads, on Cuda the bits of
-///          cuBLAS
-template <class T, device D>
-Tensor<T, D> matmul(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y, bool transpose_x = false,
-                    bool transpose_y = false) {
-    return detail::batched_product(exec, x, transpose_x, y, transpose_y);
-}
-
-template <class T, class Device>
-Tensor<T, Device> matmul(Tensor<T, Device> const& x, Tensor<T, Device> const& y, bool transpose_x = false,
-                         bool transpose_y = false) {
-    return matmul(x.device(), x, y, transpose_x, transpose_y);
-}
-template <class T, device D>
-Tensor<T, D> matmul(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y, MatmulOptions const& options) {
-    return matmul(exec, x, y, options.transpose_x, options.transpose_y);
-}
-template <class T, class Device>
-Tensor<T, Device> matmul(Tensor<T, Device> const& x, Tensor<T, Device> const& y, MatmulOptions const& options) {
-    return matmul(x.device(), x, y, options);
-}
-
-/// The gradient of x or y, summed over the matrices for which that operand was repeated.
-template <bool of_y>
-struct matmul_grad_op : operator_of<slots<slot::x, slot::y, grad_of<slot::out>>,
-                                    slots<grad_of<std::conditional_t<of_y, slot::y, slot::x>>>, MatmulOptions> {
-    static constexpr std::string_view name = of_y ? "matmul_grad_y" : "matmul_grad_x";
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, VarSpec const&, MatmulOptions const& = {}) {
-        return of_y ? y : x;
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y, Tensor<T, D> const& out_grad,
-                            MatmulOptions const& options = {}) {
-        return detail::batched_product_grad<of_y>(exec, x, options.transpose_x, y, options.transpose_y, out_grad);
-    }
-};
-
-/// The products of batches of matrices, see matmul. For two matrices, those below do the same.
-struct matmul_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>, MatmulOptions> {
-    static constexpr std::string_view name = "matmul";
-    static constexpr std::string_view brief = "Products of matrices, or of batches of them.";
-    using grad = grad_rules<grad_rule<matmul_grad_op<false>>, grad_rule<matmul_grad_op<true>>>;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, MatmulOptions const& options = {}) {
-        spec::dense("matmul: x", x);
-        spec::dense("matmul: y", y);
-        spec::same_dtype("matmul: y", y, x);
-        if (x.dims.size() < 2) spec::the_rank_does_not_fit("matmul: x", x.dims.size(), "at least 2");
-        if (y.dims.size() < 2) spec::the_rank_does_not_fit("matmul: y", y.dims.size(), "at least 2");
-        spec::same_dim("matmul: the inner dim of y", detail::matrix_dim(y.dims, options.transpose_y, 0),
-                       detail::matrix_dim(x.dims, options.transpose_x, 1));
-        Dims dims = detail::broadcast_dims("matmul: y", detail::batch_of(x.dims), detail::batch_of(y.dims), -1);
-        dims.push_back(detail::matrix_dim(x.dims, options.transpose_x, 0));
-        dims.push_back(detail::matrix_dim(y.dims, options.transpose_y, 1));
-        bool const matrices = dims.size() == 2;
-        bool const rows_of_x = matrices || (x.dims.size() == dims.size() && x.dims[0] != 1);
-        bool const none = matrices && options.transpose_x;
-        return {.type = VarType::LOD_TENSOR,
-                .dtype = x.dtype,
-                .dims = dims,
-                .lod_level = none                           ? 0
-                             : rows_of_x                    ? x.lod_level
-                             : y.dims.size() == dims.size() ? y.lod_level
-                                                            : 0};
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y, MatmulOptions const& options = {}) {
-        return detail::batched_product(exec, x, options.transpose_x, y, options.transpose_y);
-    }
-};
-
-template <bool transpose_x, bool transpose_y>
-struct matrix_product_op;
-
-/// x · y. The other two are its gradients.
-using matmul_nn_op = matrix_product_op<false, false>;
-using matmul_nt_op = matrix_product_op<false, true>;  ///< x · yᵀ, the gradient of x in x · y
-using matmul_tn_op = matrix_product_op<true, false>;  ///< xᵀ · y, the gradient of y in x · y
-
-namespace detail {
-
-template <bool transpose_x, bool transpose_y>
-struct matrix_product_grad;
-template <>
-struct matrix_product_grad<false, false> {  // x · y
-    using type = grad_rules<grad_rule<matmul_nt_op, uses<grad_of<slot::out>, slot::y>, makes<grad_of<slot::x>>>,
-                            grad_rule<matmul_tn_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::y>>>>;
-};
-template <>
-struct matrix_product_grad<false, true> {  // x · yᵀ
-    using type = grad_rules<grad_rule<matmul_nn_op, uses<grad_of<slot::out>, slot::y>, makes<grad_of<slot::x>>>,
-                            grad_rule<matmul_tn_op, uses<grad_of<slot::out>, slot::x>, makes<grad_of<slot::y>>>>;
-};
-template <>
-struct matrix_product_grad<true, false> {  // xᵀ · y
-    using type = grad_rules<grad_rule<matmul_nt_op, uses<slot::y, grad_of<slot::out>>, makes<grad_of<slot::x>>>,
-                            grad_rule<matmul_nn_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::y>>>>;
-};
-
-}  // namespace detail
-
-template <bool transpose_x, bool transpose_y>
-struct matrix_product_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>> {
-    static_assert(!(transpose_x && transpose_y),
-                  "rowan::matrix_product_op: transpose the product instead of both factors");
-    static constexpr std::string_view name = transpose_x ? "matmul_tn" : transpose_y ? "matmul_nt" : "matmul_nn";
-    static constexpr std::string_view brief =
-        "The product of two matrices: tn and nt transpose the first or the second.";
-    static constexpr unsigned row_inputs = transpose_x ? 0b11 : 0b01;
-    static constexpr bool sums_rows = transpose_x;
-    using grad = typename detail::matrix_product_grad<transpose_x, transpose_y>::type;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) {
-        spec::matrix("matmul: x", x);
-        spec::matrix("matmul: y", y);
-        spec::same_dtype("matmul: y", y, x);
-        spec::same_dim("matmul: the inner dim of y", y.dims[transpose_y ? 1 : 0], x.dims[transpose_x ? 0 : 1]);
-        return {.type = VarType::LOD_TENSOR,
-                .dtype = x.dtype,
-                .dims = {x.dims[transpose_x ? 1 : 0], y.dims[transpose_y ? 0 : 1]},
-                .lod_level = transpose_x ? 0 : x.lod_level};
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
-        return matmul(exec, x, y, transpose_x, transpose_y);
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/op/matrix/fc.hpp: fc, a fully connected layer.
-
-namespace rowan::inline v0 {
-
-/// The affine map x · w + b.
-/// shapes   x [n, inputs], w [inputs, outputs], b [outputs] -> [n, outputs]
-/// errors   ShapeError if ranks or dims do not match
-/// cost     2 · n · inputs · outputs operations; the same bits for any number of threads
-template <class T, device D>
-Tensor<T, D> fc(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& w, Tensor<T, D> const& b) {
-    detail::check_rank("x", x, 2);
-    detail::check_rank("w", w, 2);
-    std::size_t const n = x.shape(0), inputs = x.shape(1), outputs = w.shape(1);
-    if (w.shape(0) != inputs)
-        throw ShapeError("w.shape(0)", std::to_string(w.shape(0)), std::to_string(inputs) + ", the width of x");
-    if (b.dimension() != 1 || b.shape(0) != outputs)
-        throw ShapeError("b.shape()", detail::shape_text(b.shape()), "[" + std::to_string(outputs) + "]");
-    detail::ElementLoops<D>::check(exec, x, w, b);
-    auto out = detail::new_tensor<T>(exec, {n, outputs});
-    detail::ElementLoops<D>::repeat_row(exec, n, outputs, b.data(), out.data());
-    detail::Products<D>::template multiply<T>(exec, n, outputs, inputs, {x.data(), inputs}, {w.data(), outputs},
-                                              out.data(), true);
-    return out;
-}
-
-template <class T, class Device>
-Tensor<T, Device> fc(Tensor<T, Device> const& x, Tensor<T, Device> const& w, Tensor<T, Device> const& b) {
-    return fc(x.device(), x, w, b);
-}
-
-struct fc_op : detail::builtin_op<slots<slot::x, slot::w, slot::b>, slots<slot::out>> {
-    static constexpr std::string_view name = "fc";
-    static constexpr std::string_view brief =
-        "input · W + b; output_size is by default the width of the input. bias may be its first values, or False.";
-    static constexpr unsigned row_inputs = 0b001;
-    using grad = grad_rules<grad_rule<matmul_nt_op, uses<grad_of<slot::out>, slot::w>, makes<grad_of<slot::x>>>,
-                            grad_rule<matmul_tn_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::w>>>,
-                            grad_rule<bias_grad_op, uses<grad_of<slot::out>>, makes<grad_of<slot::b>>>>;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& w, VarSpec const& b) {
-        spec::matrix("fc: x", x);
-        spec::matrix("fc: w", w);
-        spec::dense("fc: b", b);
-        spec::rank("fc: b", b, 1, "1");
-        spec::same_dtype("fc: w", w, x);
-        spec::same_dtype("fc: b", b, x);
-        spec::same_dim("fc: w.shape(0)", w.dims[0], x.dims[1]);
-        return {.type = VarType::LOD_TENSOR,
-                .dtype = x.dtype,
-                .dims = {x.dims[0], spec::same_dim("fc: b.shape(0)", b.dims[0], w.dims[1])},
-                .lod_level = x.lod_level};
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& w, Tensor<T, D> const& b) {
-        return fc(exec, x, w, b);
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/layer/fc.hpp: layer::fc, a fully connected layer with its own parameters.
-
-namespace rowan::inline v0::layer {
-
-/// The first values of a bias, or false for none.
-class Bias {
-public:
-    Bias() = default;  ///< zeros
-    /// Uniform in [low, high).
-    Bias(double low, double high) : first_(low, high) {}
-    /// The first values.
-    template <std::convertible_to<Initializer> F>
-    Bias(F const& first) : first_(first) {}
-    /// false for no bias, true for zeros.
-    template <std::same_as<bool> B>
-    Bias(B exists) : exists_(exists) {}
-
-    bool exists() const noexcept { return exists_; }                     ///< whether there is a bias
-    Initializer const& initializer() const& noexcept { return first_; }  ///< its first values
-    Initializer initializer() && { return std::move(first_); }
-
-private:
-    Initializer first_ = {};
-    bool exists_ = true;
-};
-
-/// The settings of layer::fc.
-struct FcOptions {
-    std::int64_t output_size = 0;            ///< 0: the width of the input
-    std::optional<Initializer> weight = {};  ///< initial weights, e.g. layer::KaimingNormal{}; default XavierUniform{}
-    Bias bias = {};                          ///< initial bias, or false for none; default zeros
-    std::string name = {};                   ///< if not empty, the parameters are name.w_0 and name.b_0
-};
-
-/// x · w + b
-/// shapes   x [n, width] -> [n, output_size], with the levels of x
-/// errors   ShapeError if x is not a matrix, or its width is unknown, except in the step of an RnnProgram, where the
-///          width is inferred later if output_size is given; ValueError if output_size is negative or the first values
-///          have a number that is not finite; GraphError if the outermost scope already has these names
-/// cost     as rowan::fc, or without a bias as rowan::matmul, when the net runs; two parameters in the net, or one
-template <class T, class Device>
-Var<T, Device> fc(Var<T, Device> const& x, FcOptions const& options = {}) {
-    spec::matrix("layer::fc: x", x->spec());
-    std::int64_t const width = x->spec().dims[1];
-    std::int64_t const size = options.output_size == 0 ? width : options.output_size;
-    if (options.output_size < 0) throw ValueError("output_size", size, "0 or more");
-    if (size == UNK) throw ShapeError("layer::fc: output_size", "0", "a size, as the width of x is unknown");
-    Scope& scope = rowan::detail::outermost_scope();
-    rowan::detail::ScopeRollback added(scope);
-    auto const name = [&](char const* slot) { return options.name.empty() ? std::string() : options.name + slot; };
-    Initializer const first = options.weight.value_or(XavierUniform{});
-    auto const w = [&] {
-        if (width != UNK || !rowan::detail::depends_on_placeholder(*x))
-            return parameter<T, Device>({width, size}, first, name(".w_0"));
-        Variable& v = scope.new_var(name(".w_0"), tensor_spec<T>({UNK, size}), Role::parameter);
-        v.set_width = [size, first](Variable& self, std::int64_t known) {
-            begin_with<T, Device>(self, {known, size}, first);
-        };
-        return Var<T, Device>(v);
-    }();
-    auto const y = options.bias.exists()
-                       ? apply<fc_op>({}, x, w, parameter<T, Device>({size}, options.bias.initializer(), name(".b_0")))
-                       : apply<matmul_nn_op>({}, x, w);
-    added.keep();
-    return y;
-}
-
-// Mistakes, which do not compile.
-template <class T, class Device, class... O>
-requires(sizeof...(O) != 0 && !(std::convertible_to<O, FcOptions> && ...)) auto fc(Var<T, Device> const& x,
-                                                                                   O const&...) {
-    static_assert(sizeof...(O) == 0, "rowan::layer::fc: options have names: layer::fc(x, {.output_size = 10})");
-    return x;
-}
-template <rowan::detail::no_var X>
-auto fc(X const& x, FcOptions const& = {}) {
-    rowan::detail::check_vars<X>();
-    return x;
-}
-
-ROWAN_TEMPLATE(Var<float> fc(Var<float> const&, FcOptions const&))
-ROWAN_TEMPLATE(Var<double> fc(Var<double> const&, FcOptions const&))
-
-}  // namespace rowan::inline v0::layer
-
-// rowan/layer/detail/recurrent_cell.hpp: CellOptions, Gates and CellRollback, settings and parameters common to recurrent cells.
-
-namespace rowan::inline v0::layer {
-
-/// The settings of a recurrent cell.
-struct CellOptions {
-    std::int64_t size = 0;                   ///< width of the state; for an LSTM, of output and cell each
-    std::optional<Initializer> weight = {};  ///< initial weights and biases; default ±1/√size
-};
-
-}  // namespace rowan::inline v0::layer
-
-namespace rowan::inline v0::detail {
-
-/// Removes what a cell has added if it throws: parameters from the outermost scope, operators from that of the step.
-class CellRollback {
-public:
-    void keep() noexcept {
-        parameters_.keep();
-        operators_.keep();
-    }
-
-private:
-    ScopeRollback parameters_{outermost_scope()}, operators_{default_scope()};
-};
-
-/// The contribution of the input to the gates of a cell, and weight and bias for the contribution of the state.
-template <class T, class Device>
-struct Gates {
-    /// `state`: the width of the state that the gates read, if it is not options.size.
-    Gates(std::int64_t gates, layer::Var<T, Device> const& input, layer::CellOptions const& options,
-          std::int64_t state = 0)
-        : first(initializer(options)), width(spec::times("the size of a cell", options.size, gates)),
-          x(layer::fc(input, {.output_size = width, .weight = first, .bias = first})),
-          w(layer::parameter<T, Device>({state == 0 ? options.size : state, width}, first)),
-          b(layer::parameter<T, Device>({width}, first)) {}
-
-    static layer::Initializer initializer(layer::CellOptions const& options) {
-        auto const size = static_cast<double>(options.size);
-        if (options.size < 1) throw ValueError("the size of a cell", size, "1 or more");
-        return options.weight.value_or(layer::Uniform{-1 / std::sqrt(size), 1 / std::sqrt(size)});
-    }
-
-    layer::Initializer first;
-    std::int64_t width;
-    layer::Var<T, Device> x, w, b;
-};
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/op/detail/recurrent_cell.hpp: checks shared by the recurrent cells.
-
-namespace rowan::inline v0::detail {
-
-/// Checks the shapes of a step of n sequences; `gates` is the number of gates. b is left to fc.
-/// shapes   x [n, gates · size], h_prev [n, size], w [size, gates · size], b [gates · size]
-template <class T, class D>
-void check_recurrent_cell(std::size_t gates, Tensor<T, D> const& x, Tensor<T, D> const& h_prev, Tensor<T, D> const& w) {
-    check_rank("x", x, 2);
-    check_rank("h_prev", h_prev, 2);
-    check_rank("w", w, 2);
-    std::size_t const n = h_prev.shape(0), size = h_prev.shape(1);
-    auto const expect = [](char const* field, std::size_t actual, std::size_t expected, char const* why) {
-        if (actual != expected) throw ShapeError(field, std::to_string(actual), std::to_string(expected) + why);
-    };
-    expect("x.shape(0)", x.shape(0), n, ", the rows of h_prev");
-    expect("x.shape(1)", x.shape(1), gates * size, ", the gates times the width of h_prev");
-    expect("w.shape(0)", w.shape(0), size, ", the width of h_prev");
-    expect("w.shape(1)", w.shape(1), gates * size, ", the gates times the width of h_prev");
-}
-
-template <class T, class D>
-void check_rows_like(char const* field, Tensor<T, D> const& x, std::size_t rows, std::size_t width) {
-    typename Tensor<T, D>::shape_type like;
-    like.push_back(rows);
-    like.push_back(width);
-    if (x.shape() != like) throw ShapeError(std::string(field) + ".shape()", shape_text(x.shape()), shape_text(like));
-}
-
-/// The same for specs, including b, at compile time or when a net is built.
-constexpr void infer_recurrent_cell(std::int64_t gates, VarSpec const& x, VarSpec const& h_prev, VarSpec const& w,
-                                    VarSpec const& b) {
-    spec::matrix("cell: x", x);
-    spec::matrix("cell: h_prev", h_prev);
-    spec::matrix("cell: w", w);
-    spec::dense("cell: b", b);
-    spec::rank("cell: b", b, 1, "1");
-    for (VarSpec const& spec : {h_prev, w, b}) spec::same_dtype("cell: h_prev, w or b", spec, x);
-    spec::same_dim("cell: h_prev.shape(0)", h_prev.dims[0], x.dims[0]);
-    std::int64_t const width = spec::times("cell: h_prev.shape(1)", h_prev.dims[1], gates);
-    spec::same_dim("cell: x.shape(1)", x.dims[1], width);
-    spec::same_dim("cell: w.shape(0)", w.dims[0], h_prev.dims[1]);
-    spec::same_dim("cell: w.shape(1)", w.dims[1], width);
-    spec::same_dim("cell: b.shape(0)", b.dims[0], width);
-}
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/op/recurrent/gru_unit.hpp: gru_unit, one step of a gated recurrent unit.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-/// Computes the gates of one step and the next state.
-template <class T>
-struct GruStep {
-    T const *x, *hidden, *h_prev;
-    T *saved, *h;
-    std::size_t size;
-
-    ROWAN_FORMULA void at(std::size_t row, std::size_t k) const {
-        T const *const xs = x + row * 3 * size + k, *const gs = hidden + row * 3 * size + k;
-        T* const keep = saved + row * 4 * size + k;
-        V const one = constant<V>(1.0);
-        V const r = logistic(V(load<V>(xs) + load<V>(gs)));
-        V const z = logistic(V(load<V>(xs + size) + load<V>(gs + size)));
-        V const g = load<V>(gs + 2 * size);
-        V const c = hyperbolic_tangent(V(load<V>(xs + 2 * size) + product(r, g)));
-        V const next = product(V(one - z), c) + product(z, load<V>(h_prev + row * size + k));
-        store(r, keep);
-        store(z, keep + size);
-        store(c, keep + 2 * size);
-        store(g, keep + 3 * size);
-        store(next, h + row * size + k);
-    }
-};
-
-/// Computes the gradients of the gates, and that of h_prev without the part that comes through h_prev · w.
-template <class T>
-struct GruGradStep {
-    T const *saved, *h_prev, *h_grad;
-    T *x_grad, *hidden_grad, *h_prev_grad;
-    std::size_t size;
-
-    ROWAN_FORMULA void at(std::size_t row, std::size_t k) const {
-        T const* const keep = saved + row * 4 * size + k;
-        T *const xs = x_grad + row * 3 * size + k, *const gs = hidden_grad + row * 3 * size + k;
-        V const one = constant<V>(1.0);
-        V const r = load<V>(keep), z = load<V>(keep + size);
-        V const c = load<V>(keep + 2 * size), g = load<V>(keep + 3 * size);
-        V const d = load<V>(h_grad + row * size + k);
-        V const dc = product(product(d, V(one - z)), V(one - product(c, c)));
-        V const dz = product(product(d, V(load<V>(h_prev + row * size + k) - c)), product(z, V(one - z)));
-        V const dr = product(product(dc, g), product(r, V(one - r)));
-        store(dr, xs);
-        store(dr, gs);
-        store(dz, xs + size);
-        store(dz, gs + size);
-        store(dc, xs + 2 * size);
-        store(product(dc, r), gs + 2 * size);
-        store(product(d, z), h_prev_grad + row * size + k);
-    }
-};
-
-}  // namespace detail
-
-/// One step of a GRU (Cho et al. 2014) in PyTorch's and cuDNN's form, which applies the reset gate after the matrix
-/// product. With g = h_prev · w + b:
-///     r = sigmoid(x_r + g_r);  z = sigmoid(x_z + g_z);  c = tanh(x_c + r · g_c);  h = (1 - z) · c + z · h_prev
-/// `x` is the contribution of the input to the gates, which one matrix product can compute for all steps.
-/// shapes   x [n, 3 · size] in the order r, z, c; h_prev [n, size], w [size, 3 · size], b [3 · size] -> h [n, size],
-///          and r, z, c, g_c [n, 4 · size] for the gradient
-/// errors   ShapeError if shapes do not match
-/// cost     6 · n · size² operations, one pass over the gates
-template <class T, device D>
-std::tuple<Tensor<T, D>, Tensor<T, D>> gru_unit(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& h_prev,
-                                                Tensor<T, D> const& w, Tensor<T, D> const& b) {
-    detail::check_recurrent_cell(3, x, h_prev, w);
-    std::size_t const n = h_prev.shape(0), size = h_prev.shape(1);
-    detail::ElementLoops<D>::check(exec, x);
-    auto const hidden = fc(exec, h_prev, w, b);
-    auto h = detail::new_tensor<T>(exec, {n, size});
-    auto saved = detail::new_tensor<T>(exec, {n, 4 * size});
-    detail::GruStep<T> const step{.x = x.data(),
-                                  .hidden = hidden.data(),
-                                  .h_prev = h_prev.data(),
-                                  .saved = saved.data(),
-                                  .h = h.data(),
-                                  .size = size};
-    detail::ElementLoops<D>::template each_of_rows<detail::sum_t<T>>(exec, n, size, 3 * size, step);
-    return {std::move(h), std::move(saved)};
-}
-
-/// The gradients of x, of g = h_prev · w + b, and of h_prev, from the values that gru_unit saved and the gradient of h.
-/// shapes   saved [n, 4 · size], h_prev and h_grad [n, size], w [size, 3 · size] -> [n, 3 · size], [n, 3 · size],
-///          [n, size]
-/// errors   ShapeError if shapes do not match
-/// cost     6 · n · size² operations, one pass over the gates
-template <class T, device D>
-std::tuple<Tensor<T, D>, Tensor<T, D>, Tensor<T, D>> gru_unit_grad(D const& exec, Tensor<T, D> const& saved,
-                                                                   Tensor<T, D> const& h_prev, Tensor<T, D> const& w,
-                                                                   Tensor<T, D> const& h_grad) {
-    detail::check_rank("h_prev", h_prev, 2);
-    std::size_t const n = h_prev.shape(0), size = h_prev.shape(1);
-    detail::check_rows_like("saved", saved, n, 4 * size);
-    detail::check_rows_like("h_grad", h_grad, n, size);
-    detail::check_rows_like("w", w, size, 3 * size);
-    detail::ElementLoops<D>::check(exec, saved, h_prev, w, h_grad);
-    auto x_grad = detail::new_tensor<T>(exec, {n, 3 * size});
-    auto hidden_grad = detail::new_tensor<T>(exec, {n, 3 * size});
-    auto h_prev_grad = detail::new_tensor<T>(exec, {n, size});
-    detail::GruGradStep<T> const step{.saved = saved.data(),
-                                      .h_prev = h_prev.data(),
-                                      .h_grad = h_grad.data(),
-                                      .x_grad = x_grad.data(),
-                                      .hidden_grad = hidden_grad.data(),
-                                      .h_prev_grad = h_prev_grad.data(),
-                                      .size = size};
-    detail::ElementLoops<D>::template each_of_rows<detail::sum_t<T>>(exec, n, size, 3 * size, step);
-    if (size != 0)
-        detail::Products<D>::template multiply<T>(exec, n, size, 3 * size, {hidden_grad.data(), 3 * size},
-                                                  {w.data(), 3 * size, true}, h_prev_grad.data(), true);
-    return {std::move(x_grad), std::move(hidden_grad), std::move(h_prev_grad)};
-}
-
-namespace slot {
-
-/// The gradient of h_prev · w + b.
-struct hidden_grad {
-    static constexpr std::string_view name = "hidden@GRAD";  ///< the name of the slot
-};
-
-}  // namespace slot
-
-struct gru_unit_grad_op : operator_of<slots<slot::saved, slot::h_prev, slot::w, grad_of<slot::h>>,
-                                      slots<grad_of<slot::x>, slot::hidden_grad, grad_of<slot::h_prev>>> {
-    static constexpr std::string_view name = "gru_unit_grad";
-    static constexpr unsigned row_inputs = 0b1011;
-
-    static constexpr std::array<VarSpec, 3> infer(VarSpec const&, VarSpec const& h_prev, VarSpec const& w,
-                                                  VarSpec const&) {
-        VarSpec gates = h_prev;
-        gates.dims[1] = w.dims[1];
-        return {gates, gates, h_prev};
-    }
-
-    template <class T, class D>
-    static auto run(D exec, Tensor<T, D> const& saved, Tensor<T, D> const& h_prev, Tensor<T, D> const& w,
-                    Tensor<T, D> const& h_grad) {
-        return gru_unit_grad(exec, saved, h_prev, w, h_grad);
-    }
-};
-
-/// See gru_unit. The gradients of w and b are sums over rows, so one product computes them for all steps.
-struct gru_unit_op : detail::builtin_op<slots<slot::x, slot::h_prev, slot::w, slot::b>, slots<slot::h, slot::saved>> {
-    static constexpr std::string_view name = "gru_unit";
-    static constexpr std::string_view brief = "The state of a GRU after one step.";
-    static constexpr unsigned row_inputs = 0b0011;
-    using grad = grad_rules<grad_rule<gru_unit_grad_op>,
-                            grad_rule<matmul_tn_op, uses<slot::h_prev, slot::hidden_grad>, makes<grad_of<slot::w>>>,
-                            grad_rule<bias_grad_op, uses<slot::hidden_grad>, makes<grad_of<slot::b>>>>;
-
-    static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& h_prev, VarSpec const& w,
-                                                  VarSpec const& b) {
-        detail::infer_recurrent_cell(3, x, h_prev, w, b);
-        VarSpec h = x, saved = x;
-        h.dims[1] = h_prev.dims[1];
-        saved.dims[1] = spec::times("gru_unit: h_prev.shape(1)", h_prev.dims[1], 4);
-        return {h, saved};
-    }
-
-    template <class T, class D>
-    static auto run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& h_prev, Tensor<T, D> const& w,
-                    Tensor<T, D> const& b) {
-        return gru_unit(exec, x, h_prev, w, b);
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/layer/gru_unit.hpp: layer::gru_unit, one step of a gated recurrent unit with its own parameters.
-
-namespace rowan::inline v0::layer {
-
-/// The settings of layer::gru_unit.
-using GruOptions = CellOptions;
-
-/// Returns the state after one step, see rowan::gru_unit. Parameters: w_x [width of x, 3 · size] and b_x,
-/// w_h [size, 3 · size] and b_h, with the gates in the order reset, update, candidate; w_x and w_h are PyTorch's,
-/// transposed.
-/// shapes   x [n, width], before [n, size] -> [n, size]
-/// errors   ValueError if options.size is less than 1; ShapeError as layer::fc, or if the width of `before` is not size
-/// cost     as rowan::gru_unit, when the net runs, plus the product of x and w_x, which a recurrent layer computes once
-///          for all steps
-template <class T, class Device>
-Var<T, Device> gru_unit(Var<T, Device> const& x, Var<T, Device> const& before, GruOptions const& options) {
-    rowan::detail::CellRollback added;
-    detail::Gates<T, Device> const gates(3, x, options);
-    auto const now = apply<gru_unit_op>({}, gates.x, before, gates.w, gates.b);
-    added.keep();
-    return now;
-}
-
-// A mistake, which does not compile.
-template <class T, class Device, std::integral Size>
-auto gru_unit(Var<T, Device> const&, Var<T, Device> const& before, Size) {
-    static_assert(!std::integral<Size>,
-                  "rowan::layer::gru_unit: options have names: layer::gru_unit(x, before, {.size = 16})");
-    return before;
-}
-
-}  // namespace rowan::inline v0::layer
-
-// rowan/layer/detail/run_parts.hpp: run_parts, runs the parts of a task in parallel, each on one thread.
-
-namespace rowan::inline v0::detail {
-
-/// Calls f(k, exec) for k in [0, parts), on the threads of `exec` if there are enough multiplications (`work`) for two.
-/// If there are several parts, the exec passed to f has one thread. Rethrows the exception of the lowest k that threw,
-/// after all parts have run.
-inline void run_parts(Cpu exec, std::size_t parts, std::size_t work,
-                      std::function<void(std::size_t, AnyExec)> const& f) {
-    if (parts == 1) return f(0, exec);
-    Cpu const serial{.threads = 1};
-    Buffer<std::exception_ptr> errors(parts);
-    FreeBlocks* const pool = current_pool();
-    RunMeter* const meter = current_meter();
-    parallel_work(exec, work / 8, parts, 1, [&](std::size_t begin, std::size_t end) {
-        FreeBlocks* const before = std::exchange(current_pool(), pool);
-        RunMeter* const meter_before = std::exchange(current_meter(), meter);
-        for (std::size_t k = begin; k < end; ++k) {
-            try {
-                f(k, serial);
-            } catch (...) {
-                errors[k] = std::current_exception();
-            }
-        }
-        current_pool() = before;
-        current_meter() = meter_before;
-    });
-    for (auto const& error : errors) {
-        if (error) std::rethrow_exception(error);
-    }
-}
-
-/// The same on a device, where calls are enqueued in order.
-template <class D>
-void run_parts(D const& exec, std::size_t parts, std::size_t, std::function<void(std::size_t, AnyExec)> const& f) {
-    for (std::size_t k = 0; k < parts; ++k) f(k, exec);
-}
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/layer/memory.hpp: Memory, States and Step, the arguments and results of a recurrent layer.
-
-namespace rowan::inline v0::layer {
-
-/// A reference to a variable of any element type, or to none.
-class AnyVar {
-public:
-    AnyVar() = default;  ///< no variable
-    /// Refers to `v`.
-    explicit AnyVar(Variable& v) : variable_(&v) {}
-    /// Refers to the variable of `v`.
-    template <class T, class Device>
-    AnyVar(Var<T, Device> const& v) : variable_(&*v) {}
-    Variable* get() const noexcept { return variable_; }  ///< nullptr if there is none
-
-private:
-    Variable* variable_ = nullptr;
-};
-
-/// A state of a recurrent layer. It is initialized with zeros of a given width, `Memory{.size = 64}`, or with one row
-/// for each sequence, such as the last state of another layer, `Memory{.like = last}`.
-struct Memory {
-    std::int64_t size = 0;  ///< width of a state that is initialized with zeros
-    AnyVar like = {};       ///< initial state, if given
-};
-
-/// One state, or a list of states.
-template <class T, class Device>
-class States {
-public:
-    /// One state.
-    States(Var<T, Device> state) : all_{state} {}
-    /// Several states.
-    States(std::vector<Var<T, Device>> states) : all_(std::move(states)) {}
-    /// Several states, in braces.
-    States(std::initializer_list<Var<T, Device>> states) : all_(states) {}
-    std::vector<Var<T, Device>> const& all() const& noexcept { return all_; }  ///< in the order of the memories
-    std::vector<Var<T, Device>> all() && noexcept { return std::move(all_); }
-
-private:
-    std::vector<Var<T, Device>> all_;
-};
-
-/// The result of a step: its output, and the state for the next step or a list of states, one for each memory.
-template <class T, class Device>
-struct Step {
-    Var<T, Device> output;                           ///< output of this step, one row for each sequence
-    std::type_identity_t<States<T, Device>> memory;  ///< state for the next step
-};
-template <class T, class Device>
-Step(Var<T, Device>, std::type_identity_t<States<T, Device>>) -> Step<T, Device>;
-
-/// The result of a recurrent layer: one row for each row of the input, with the input's levels, and the last state of
-/// each sequence.
-template <class T, class Device>
-struct Recurrence {
-    Var<T, Device> output;  ///< one row for each row of the input
-    Var<T, Device> last;    ///< state of each sequence after its last step
-};
-
-/// The result of a recurrent layer with several memories: one row for each row of the input, with the input's levels,
-/// and for each memory the last state of each sequence.
-template <class T, class Device>
-struct Recurrences {
-    Var<T, Device> output;             ///< one row for each row of the input
-    std::vector<Var<T, Device>> last;  ///< for each memory, the state of each sequence after its last step
-};
-
-/// How a recurrent layer iterates over sequences.
-struct RnnOptions {
-    bool reverse = false;       ///< iterate from the ends of the sequences to their beginnings
-    std::ptrdiff_t level = -1;  ///< level whose sequences are iterated over; negative values count from the last
-};
-
-}  // namespace rowan::inline v0::layer
-
-// rowan/layer/detail/recurrence.hpp: recurrence, which builds the net of a step and adds its operator.
-
-namespace rowan::inline v0::detail {
-
-/// The element type of states and results: State unless it is void, else T, or float if T is an integer type.
-template <class State, class T>
-using state_t = std::conditional_t<!std::is_void_v<State>, State, std::conditional_t<std::is_integral_v<T>, float, T>>;
-
-/// A block with an empty scope within `outside`, for the steps of the sequences of x.
-/// errors   ShapeError if x has no levels; ValueError if it does not have that level
-std::shared_ptr<RnnBlock> new_rnn_block(Scope& outside, VarSpec const& x, layer::RnnOptions const& options);
-
-/// Adds the states before a step to the scope of the block, and the initial states to `inputs`.
-/// errors   ShapeError if an initial state is not a matrix; TypeError if its element type is not that of `state`;
-///          ValueError if a memory has no size, or both a size and an initial state
-std::vector<Variable*> add_memories(RnnBlock& block, std::span<layer::Memory const> memories, VarSpec const& state,
-                                    std::vector<Variable*>& inputs);
-
-/// Completes the net of a step with its output and the states after it.
-/// errors   ShapeError if the states differ from those before the step in number or width, or do not have one row for
-///          each sequence
-void end_step(RnnBlock& block, Variable& output, std::span<Variable* const> before, std::span<Variable* const> after);
-
-/// Checks the type of a step of a recurrent layer: of its arguments and of its result.
-template <class F, class X, class States, class Step>
-constexpr void check_step() {
-    constexpr bool takes = std::invocable<F, X, States>;
-    static_assert(
-        takes, "rowan::layer::rnn: the step takes its input and the state before it: [](auto x_t, auto state) { … }");
-    if constexpr (takes) {
-        static_assert(std::convertible_to<std::invoke_result_t<F, X, States>, Step>,
-                      "rowan::layer::rnn: the step returns layer::Step{output, state}");
-    }
-}
-
-/// Calls `step(x_t, states)` once, to build the net of a step.
-template <class R, class T, class Device, class F>
-layer::Recurrences<R, Device> recurrence(layer::Var<T, Device> const& x, std::span<layer::Memory const> memories,
-                                         layer::RnnOptions const& options, F const& step) {
-    using layer::Var;
-    check_step<F const&, Var<T, Device>, std::vector<Var<R, Device>>&, layer::Step<R, Device>>();
-    Scope& outside = default_scope();
-    auto const block = new_rnn_block(outside, x->spec(), options);
-    WithdrawnScope refused{block->scope.get()};
-    std::vector<Variable*> inputs{&*x};
-    auto const before = add_memories(*block, memories, tensor_spec<R>({}), inputs);
-    layer::Step<R, Device> const made = [&] {
-        ScopeGuard const guard(*block->scope);
-        std::vector<Var<R, Device>> states;
-        for (Variable* const v : before) states.emplace_back(*v);
-        return step(Var<T, Device>(*block->net.x), states);
-    }();
-    std::vector<Variable*> after;
-    for (auto const& state : made.memory.all()) after.push_back(&*state);
-    end_step(*block, *made.output, before, after);
-    block->runs_whole = runs_whole<Device>;
-    block->kernels = LoopKernels::of<R, Device>();
-    block->for_parts = [](AnyExec exec, std::size_t parts, std::size_t work,
-                          std::function<void(std::size_t, AnyExec)> const& f) {
-        run_parts(exec.get<Device>(), parts, work, f);
-    };
-    inputs.insert(inputs.end(), block->net.outer.begin(), block->net.outer.end());
-    Operator& op = outside.new_op(rnn_kernel, std::move(inputs), block);
-    op.inner_names = block->net.outer_names;
-    op.build_backward = [&net = block->net] { net.template build_backward<R, Device>(); };
-    refused.scope = nullptr;
-    layer::Recurrences<R, Device> result{Var<R, Device>(*op.outputs[before.size()]), {}};
-    for (std::size_t m = 0; m < before.size(); ++m) result.last.emplace_back(*op.outputs[m]);
-    return result;
-}
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/layer/detail/recurrence_inl.hpp: definitions of rowan/layer/detail/recurrence.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-
-#include <string>
-
-namespace rowan::inline v0::detail {
-
-ROWAN_FUNCTION std::shared_ptr<RnnBlock> new_rnn_block(Scope& outside, VarSpec const& x,
-                                                       layer::RnnOptions const& options) {
-    spec::has_levels("layer::rnn: x", x);
-    auto const levels = static_cast<std::ptrdiff_t>(x.lod_level);
-    if (options.level < -levels || options.level >= levels)
-        throw ValueError("layer::rnn: level", options.level,
-                         "a level of x, whose number of levels is " + std::to_string(levels));
-    auto block = std::make_shared<RnnBlock>();
-    block->scope = std::make_unique<Scope>(outside);
-    block->level = static_cast<std::size_t>(options.level < 0 ? options.level + levels : options.level);
-    block->reverse = options.reverse;
-    block->net.scope = block->scope.get();
-    VarSpec x_t = x;
-    x_t.lod_level -= block->level + 1;
-    x_t.dims[0] = UNK;
-    block->net.x = &block->scope->new_var("x", x_t);
-    return block;
-}
-
-ROWAN_FUNCTION std::vector<Variable*> add_memories(RnnBlock& block, std::span<layer::Memory const> memories,
-                                                   VarSpec const& state, std::vector<Variable*>& inputs) {
-    std::vector<Variable*> before;
-    for (layer::Memory const& memory : memories) {
-        Variable* const boot = memory.like.get();
-        if (boot != nullptr) {
-            spec::matrix("layer::rnn: memory", boot->spec());
-            if (boot->spec().dtype != state.dtype)
-                throw TypeError("layer::rnn: memory.like", kind_text(boot->spec()), kind_text(state));
-        }
-        if (boot == nullptr ? memory.size < 1 : memory.size != 0)
-            throw ValueError("layer::rnn: memory.size", memory.size,
-                             boot == nullptr ? "1 or more" : "0 together with memory.like");
-        VarSpec spec = state;
-        spec.dims = {UNK, boot == nullptr ? memory.size : boot->spec().dims[1]};
-        std::string const name = before.empty() ? "before" : "before_" + std::to_string(before.size());
-        before.push_back(&block.scope->new_var(name, spec));
-        block.has_boot.push_back(boot != nullptr);
-        if (boot != nullptr) inputs.push_back(boot);
-    }
-    return before;
-}
-
-ROWAN_FUNCTION void end_step(RnnBlock& block, Variable& output, std::span<Variable* const> before,
-                             std::span<Variable* const> after) {
-    auto& net = block.net;
-    if (after.size() != before.size())
-        throw ShapeError("layer::rnn: the number of states after a step", std::to_string(after.size()),
-                         std::to_string(before.size()));
-    net.out = &output;
-    for (std::size_t m = 0; m < before.size(); ++m) {
-        Dims const &first = before[m]->spec().dims, &next = after[m]->spec().dims;
-        if (next.size() != 2 || (next[1] != first[1] && next[1] != UNK && first[1] != UNK))
-            throw ShapeError("layer::rnn: the width of the state " + before[m]->name() + " after a step",
-                             next.size() == 2 ? std::to_string(next[1]) : "unknown",
-                             first[1] == UNK ? "that of a matrix" : std::to_string(first[1]));
-        net.memories.push_back({before[m], after[m]});
-    }
-    net.build();
-    auto const check_rows = [&](Variable const& v) {
-        Dims const& dims = v.spec().dims;
-        if (net.has_rows(v) && !dims.empty() && dims[0] == UNK) return;
-        if (dims.size() > 1 && dims[0] != UNK)
-            throw ShapeError("layer::rnn: the number of rows of the output or the state of a step",
-                             std::to_string(dims[0]),
-                             "one for each sequence: a value in the step has a fixed number of rows");
-        throw ShapeError("layer::rnn: the output or the state of a step", "the same for all sequences",
-                         "a row for each");
-    };
-    check_rows(output);
-    for (Variable const* const v : after) check_rows(*v);
-}
-
-}  // namespace rowan::inline v0::detail
-
-#endif
-
-// rowan/layer/rnn.hpp: layer::rnn, a recurrent layer whose step is a function of layers.
-
-namespace rowan::inline v0::layer {
-
-/// Runs `step(x_t, before)` for every step of the sequences of x and returns the outputs in the order of the input.
-/// `step` is called once, to build the net of a step. Sequences are processed without padding, sorted by decreasing
-/// length. Row-wise operators that depend only on x, or that the next step does not depend on, run once for all steps,
-/// and so do the gradients of their weights; the gradient of a table that is looked up in the step stays row-sparse.
-///
-///     auto [h, last] = layer::rnn_with_last(x, layer::Memory{.size = 64}, [&](auto x_t, auto before) {
-///         auto now = layer::gru_unit(x_t, before, {.size = 64});
-///         return layer::Step{now, now};
-///     });
-///
-/// If options.level is not the last level, x_t holds sequences of the levels below, which the step may pool or process
-/// with a recurrent layer of its own. Except on Cuda, batches of 64 or more sequences are split into parts of at least
-/// 32, which run in parallel on the host if they are enough work; the parts, and so the bits of the result, do not
-/// depend on the number of threads. A step with an operator that needs all sequences at once, such as dropout, runs as
-/// one part.
-/// shapes   x [n, ...] with levels -> output [n, ...] with the same levels, last [sequences, size]
-/// errors   ShapeError if x has no levels, an initial state is not a matrix, the states after a step differ in number
-///          or shape from those before it, or the output or a state of a step does not have one row for each sequence;
-///          ValueError if there is no such level, or a memory has no size or both a size and an initial state;
-///          TypeError if the element type of an initial state differs from that of the states; when the net runs,
-///          ShapeError if an initial state does not have one row for each sequence, or a step changes the width of a
-///          state; errors of a step's operators name the step, counted from the end if options.reverse, and, for ids,
-///          the sequence
-/// cost     that of the step's operators, some of which run once for all steps; no allocation while the shapes do not
-///          change; the states of all steps are kept for the gradient
-template <class State = void, class T, class Device, class F>
-auto rnn_with_last(Var<T, Device> const& x, Memory const& memory, F const& step, RnnOptions const& options = {}) {
-    using R = rowan::detail::state_t<State, T>;
-    rowan::detail::check_step<F const&, Var<T, Device> const&, Var<R, Device> const&, Step<R, Device>>();
-    auto const made = rowan::detail::recurrence<R>(
-        x, std::span(&memory, 1), options, [&](auto const& x_t, auto const& before) { return step(x_t, before[0]); });
-    return Recurrence<R, Device>{made.output, made.last[0]};
-}
-template <class State = void, class T, class Device, class F>
-auto rnn_with_last(Var<T, Device> const& x, std::int64_t size, F const& step, RnnOptions const& options = {}) {
-    return rnn_with_last<State>(x, Memory{.size = size}, step, options);
-}
-
-/// A recurrent layer with several memories, as rnn_with_last with one: `step(x_t, states)` takes a list of states and
-/// returns `layer::Step{output, {state, ...}}`.
-/// shapes   x [n, ...] with levels -> output [n, ...] with the same levels, and for each memory last [sequences, size]
-/// errors   those of rnn_with_last with one memory
-/// cost     that of rnn_with_last with one memory
-template <class State = void, class T, class Device, class F>
-auto rnn_with_last(Var<T, Device> const& x, std::vector<Memory> const& memories, F const& step,
-                   RnnOptions const& options = {}) {
-    return rowan::detail::recurrence<rowan::detail::state_t<State, T>>(x, memories, options, step);
-}
-
-/// Returns the outputs alone, as rnn_with_last.
-template <class State = void, class T, class Device, class M, class F>
-requires std::constructible_from<std::vector<Memory>, M> || std::convertible_to<M, Memory> || std::integral<M>
-auto rnn(Var<T, Device> const& x, M const& memory, F const& step, RnnOptions const& options = {}) {
-    return rnn_with_last<State>(x, memory, step, options).output;
-}
-template <class State = void, class T, class Device, class F>
-auto rnn(Var<T, Device> const& x, std::vector<Memory> const& memories, F const& step, RnnOptions const& options = {}) {
-    return rnn_with_last<State>(x, memories, step, options).output;
-}
-
-}  // namespace rowan::inline v0::layer
-
-// rowan/sparse/split.hpp: split, divides a gradient by sections of the height, for partitioned tables.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-/// The inclusive prefix sum of the heights: the ends of the sections.
-/// errors   ShapeError as split
-inline std::vector<std::int64_t> section_ends(Ids<> const& heights, std::int64_t height) {
-    if (heights.shape().size() != 1) throw ShapeError("heights rank", std::to_string(heights.shape().size()), "1");
-    std::vector<std::int64_t> ends;
-    std::int64_t end = 0;
-    for (std::size_t k = 0; k < heights.size(); ++k) {
-        if (heights[k] < 0 || heights[k] > height - end) {
-            throw ShapeError("heights[" + std::to_string(k) + "]", std::to_string(heights[k]),
-                             heights[k] < 0
-                                 ? "0 or more"
-                                 : "at most " + std::to_string(height - end) + ", what is left of the height");
-        }
-        ends.push_back(end += heights[k]);
-    }
-    if (end != height) throw ShapeError("sum of heights", std::to_string(end), std::to_string(height));
-    return ends;
-}
-
-/// Finds the rows of a gradient in each section of the height.
-template <class D>
-struct RowSections {
-    static_assert(has_backend<D>, "rowan: split on a Thrust device needs #include <rowan/thrust/sparse/split.hpp>");
-};
-
-template <>
-struct RowSections<Cpu> {
-    /// The positions of the rows before ends[0], then of those before ends[1], and so on, in input order.
-    template <class T>
-    static std::vector<Tensor<std::int64_t>> positions(Cpu, SelectedRows<T> const& g,
-                                                       std::vector<std::int64_t> const& ends) {
-        std::vector<std::vector<std::int64_t>> lists(ends.size());
-        for (std::size_t i = 0; i < g.rows().size(); ++i) {
-            auto const k = static_cast<std::size_t>(std::ranges::upper_bound(ends, g.rows()[i]) - ends.begin());
-            lists[k].push_back(static_cast<std::int64_t>(i));
-        }
-        std::vector<Tensor<std::int64_t>> result;
-        for (auto const& list : lists) result.push_back(RowNumbers<Cpu>::copy(list));
-        return result;
-    }
-
-    /// Makes rows relative to the beginning of their section.
-    static void rebase(Cpu, Tensor<std::int64_t>& rows, std::int64_t begin) {
-        for (std::size_t i = 0; i < rows.size(); ++i) rows.data()[i] -= begin;
-    }
-};
-
-}  // namespace detail
-
-/// One gradient per section. Part k has the rows in [s, s + heights[k]), where s = heights[0] + … + heights[k - 1], as
-/// row - s, in input order. A Thrust device synchronizes once to get the number of rows of each part; there the parts
-/// are merged() if `g` is.
-///
-///     split(g, {4, 6})      rows [8 0 4]  ->  height 4, rows [0]   and   height 6, rows [4 0]
-///
-/// shapes   heights [parts], with sum g.height()
-/// errors   ShapeError if heights are not a flat list, a height is negative or their sum is not g.height()
-/// cost     O(n * (width + log parts)); on a Thrust device a sort of n pairs on the bits that the number of parts
-///          needs, and three kernels per part
-template <class T, device D>
-std::vector<SelectedRows<T, D>> split(D const& exec, SelectedRows<T, D> const& g, Ids<> heights) {
-    using Access = detail::SelectedRowsAccess;
-    SelectedRows<T, D>::check_value(g.value(), g.rows().size());
-    std::vector<std::int64_t> const ends = detail::section_ends(heights, g.height());
-    detail::check_exec(exec);
-    std::vector<SelectedRows<T, D>> parts;
-    std::int64_t begin = 0;
-    for (auto const& positions : detail::RowSections<D>::positions(exec, g, ends)) {
-        std::int64_t const end = ends[parts.size()];
-        auto rows = detail::rows_at(exec, Access::rows(g), positions);
-        detail::RowSections<D>::rebase(exec, rows, begin);
-        auto value = detail::rows_at(exec, g.value(), positions);
-        parts.push_back(Access::adopt(end - begin, std::move(rows), std::move(value), g.merged()));
-        begin = end;
-    }
-    return parts;
-}
-
-template <class T, class Device>
-std::vector<SelectedRows<T, Device>> split(SelectedRows<T, Device> const& g, Ids<> heights) {
-    return split(g.device(), g, heights);
-}
-
-ROWAN_TEMPLATE(std::vector<SelectedRows<float>> split(Cpu const&, SelectedRows<float> const&, Ids<>))
-ROWAN_TEMPLATE(std::vector<SelectedRows<double>> split(Cpu const&, SelectedRows<double> const&, Ids<>))
-
-}  // namespace rowan::inline v0
-
-// rowan/op/shape/split.hpp: split, a tensor split along one axis.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-[[noreturn]] inline void bad_section(std::size_t k, std::int64_t section, std::int64_t left) {
-    std::string const bound = std::string("at most ").append(std::to_string(left)).append(", what is left of the axis");
-    throw ShapeError(part_name("sections", k), std::to_string(section), section < 0 ? "0 or more" : bound);
-}
-
-[[noreturn]] inline void bad_sum_of_sections(std::int64_t sum, std::int64_t dim) {
-    throw ShapeError("sum of sections", std::to_string(sum), std::to_string(dim));
-}
-
-/// Checks that no section is negative and, if the dim is known, that the sections add up to it.
-template <class Sections>
-constexpr void check_sections(Sections const& sections, std::int64_t dim) {
-    std::int64_t const most = dim == UNK ? std::numeric_limits<std::int64_t>::max() : dim;
-    std::int64_t sum = 0;
-    for (std::size_t k = 0; k < sections.size(); ++k) {
-        if (sections[k] < 0 || sections[k] > most - sum) bad_section(k, sections[k], most - sum);
-        sum += sections[k];
-    }
-    if (dim != UNK && sum != dim) bad_sum_of_sections(sum, dim);
-}
-
-}  // namespace detail
-
-/// Splits x along an axis: part k has size sections[k] and begins at sections[0] + … + sections[k - 1]. Axis -1 is the
-/// last one.
-///
-///     split([[1 2 3] [4 5 6]], {1, 2}, 1)   ->   [[1] [4]]   and   [[2 3] [5 6]]
-///
-/// shapes   x [..., Σ sections, ...] -> [..., sections[k], ...] for each k
-/// errors   IndexError if the axis is out of range; ShapeError if sections is not of rank 1, a section is negative, or
-///          they do not add up to the dim
-/// cost     one read and one write of every element
-template <class T, device D>
-std::vector<Tensor<T, D>> split(D const& exec, Tensor<T, D> const& x, std::type_identity_t<Ids<>> sections,
-                                std::int64_t axis = 0) {
-    detail::ElementLoops<D>::check(exec, x);
-    std::size_t const at = detail::checked_axis(axis, x.dimension());
-    if (sections.shape().size() != 1) throw ShapeError("sections rank", std::to_string(sections.shape().size()), "1");
-    detail::check_sections(sections, static_cast<std::int64_t>(x.shape(at)));
-    return detail::cut_along(exec, x, at, sections);
-}
-
-template <class T, class Device>
-std::vector<Tensor<T, Device>> split(Tensor<T, Device> const& x, std::type_identity_t<Ids<>> sections,
-                                     std::int64_t axis = 0) {
-    return split(x.device(), x, sections, axis);
-}
-
-struct split_grad_op;
-
-/// See split. The slot `out` holds all parts as a std::vector.
-struct split_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
-    static constexpr std::string_view name = "split";
-    static constexpr std::string_view brief = "Parts of these sizes along an axis.";
-    static constexpr Elements elements = Elements::numbers;
-    using grad = grad_rule<split_grad_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
-
-    struct attributes {
-        std::vector<std::int64_t> sections;  ///< the size of each part along the axis
-        std::int64_t axis = 0;               ///< negative values count from the end
-
-        template <class Visit>
-        static constexpr auto fields(Visit const& visit) {
-            return visit(field{"sections", &attributes::sections}, field{"axis", &attributes::axis});
-        }
-    };
-
-    static constexpr bool row_wise(attributes const& a) { return a.axis > 0; }
-
-    static constexpr std::vector<VarSpec> infer(VarSpec const& x, attributes const& a) {
-        spec::dense("split: x", x);
-        std::size_t const at = detail::checked_axis(a.axis, x.dims.size());
-        detail::check_sections(a.sections, x.dims[at]);
-        std::vector<VarSpec> parts;
-        for (std::int64_t const section : a.sections) {
-            parts.push_back(x);
-            parts.back().dims[at] = section;
-            if (at == 0) parts.back().lod_level = 0;
-        }
-        return parts;
-    }
-
-    template <class T, class D>
-    static std::vector<Tensor<T, D>> run(D exec, Tensor<T, D> const& x, attributes const& a) {
-        return split(exec, x, a.sections, a.axis);
-    }
-};
-
-/// Concatenates the gradients of the parts.
-struct split_grad_op : operator_of<slots<grad_of<slot::out>>, slots<grad_of<slot::x>>, split_op::attributes> {
-    static constexpr std::string_view name = "split_grad";
-
-    static constexpr VarSpec infer(std::span<VarSpec const> out_grad, attributes const& a) {
-        return concat_op::infer(out_grad, {a.axis});
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, std::vector<Tensor<T, D>> const& out_grad, attributes const& a) {
-        return concat(exec, out_grad, a.axis);
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/layer/split.hpp: layer::split, the parts of a value along an axis.
-
-namespace rowan::inline v0::layer {
-
-/// The settings of split.
-struct SplitOptions {
-    std::int64_t axis = 0;  ///< negative values count from the end
-};
-
-/// Splits x along an axis; the dim of part k along it is sections[k]. A negative axis counts from the end.
-///     auto const parts = layer::split(x, {2, 3}, {.axis = 1});      // for x [n, 5]: parts[0] is [n, 2], parts[1] is [n, 3]
-/// shapes   x [..., Σ sections, ...] -> [..., sections[k], ...] for each k; with the levels of x, or without levels
-///          along axis 0
-/// errors   IndexError if there is no such axis; ShapeError if a section is negative or the sections do not add up to
-///          the dim (when the net runs, if the dim is unknown before)
-/// cost     as rowan::split, when the net runs
-template <class T, class Device>
-std::vector<Var<T, Device>> split(Var<T, Device> const& x, std::vector<std::int64_t> sections,
-                                  SplitOptions const& options = {}) {
-    split_op::attributes attributes{.sections = std::move(sections), .axis = options.axis};
-    std::vector<Var<T, Device>> parts;
-    for (Variable* const part : default_scope().new_op<split_op, Device, T>({&*x}, std::move(attributes)).outputs)
-        parts.push_back(Var<T, Device>(*part));
-    return parts;
-}
-template <class T, class Device>
-std::vector<Var<T, Device>> split(Var<T, Device> const& x, std::vector<std::int64_t> sections, std::int64_t axis) {
-    return split(x, std::move(sections), {.axis = axis});
-}
-
-}  // namespace rowan::inline v0::layer
-
-// rowan/op/recurrent/lstm_unit.hpp: lstm_unit, one step of a long short-term memory cell.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-/// Computes the gates of one step, the next cell and the next state.
-template <class T>
-struct LstmStep {
-    T const *x, *hidden, *c_prev;
-    T *saved, *h, *c;
-    std::size_t size;
-
-    ROWAN_FORMULA void at(std::size_t row, std::size_t k) const {
-        T* const keep = saved + row * 5 * size + k;
-        V const i = logistic(gate<V>(row, 0, k)), f = logistic(gate<V>(row, 1, k));
-        V const u = hyperbolic_tangent(gate<V>(row, 2, k)), o = logistic(gate<V>(row, 3, k));
-        V const now = product(f, load<V>(c_prev + row * size + k)) + product(i, u);
-        V const t = hyperbolic_tangent(now);
-        store(i, keep);
-        store(f, keep + size);
-        store(u, keep + 2 * size);
-        store(o, keep + 3 * size);
-        store(t, keep + 4 * size);
-        store(now, c + row * size + k);
-        store(product(o, t), h + row * size + k);
-    }
-
-    ROWAN_FORMULA V gate(std::size_t row, std::size_t j, std::size_t k) const {
-        std::size_t const at = (row * 4 + j) * size + k;
-        return V(load<V>(x + at) + load<V>(hidden + at));
-    }
-};
-
-/// Computes the gradients of the gates and of c_prev.
-template <class T>
-struct LstmGradStep {
-    T const *saved, *c_prev, *h_grad, *c_grad;
-    T *x_grad, *c_prev_grad;
-    std::size_t size;
-
-    ROWAN_FORMULA void at(std::size_t row, std::size_t k) const {
-        T const* const keep = saved + row * 5 * size + k;
-        T* const xs = x_grad + row * 4 * size + k;
-        std::size_t const here = row * size + k;
-        V const one = constant<V>(1.0);
-        V const i = load<V>(keep), f = load<V>(keep + size);
-        V const u = load<V>(keep + 2 * size), o = load<V>(keep + 3 * size);
-        V const t = load<V>(keep + 4 * size), dh = load<V>(h_grad + here);
-        V const dc = load<V>(c_grad + here) + product(product(dh, o), V(one - product(t, t)));
-        store(product(product(dc, u), slope(i)), xs);
-        store(product(product(dc, load<V>(c_prev + here)), slope(f)), xs + size);
-        store(product(product(dc, i), V(one - product(u, u))), xs + 2 * size);
-        store(product(product(dh, t), slope(o)), xs + 3 * size);
-        store(product(dc, f), c_prev_grad + here);
-    }
-
-    /// The derivative of a sigmoid whose value is y.
-    ROWAN_FORMULA static V slope(V const& y) { return product(y, V(constant<V>(1.0) - y)); }
-};
-
-}  // namespace detail
-
-/// One step of an LSTM (Hochreiter and Schmidhuber 1997, with a forget gate). With g = x + h_prev · w + b:
-///     i = sigmoid(g_i); f = sigmoid(g_f); u = tanh(g_u); o = sigmoid(g_o); c = f · c_prev + i · u; h = o · tanh(c)
-/// `x` is the contribution of the input to the gates, which one matrix product can compute for all steps.
-/// shapes   x [n, 4 · size] in PyTorch's order i, f, u, o; h_prev and c_prev [n, size], w [size, 4 · size],
-///          b [4 · size] -> h and c [n, size], and i, f, u, o, tanh(c) [n, 5 · size] for the gradient
-/// errors   ShapeError if shapes do not match
-/// cost     8 · n · size² operations, one pass over the gates
-template <class T, device D>
-std::tuple<Tensor<T, D>, Tensor<T, D>, Tensor<T, D>> lstm_unit(D const& exec, Tensor<T, D> const& x,
-                                                               Tensor<T, D> const& h_prev, Tensor<T, D> const& c_prev,
-                                                               Tensor<T, D> const& w, Tensor<T, D> const& b) {
-    detail::check_recurrent_cell(4, x, h_prev, w);
-    std::size_t const n = h_prev.shape(0), size = h_prev.shape(1);
-    detail::check_rows_like("c_prev", c_prev, n, size);
-    detail::ElementLoops<D>::check(exec, x, c_prev);
-    auto const hidden = fc(exec, h_prev, w, b);
-    auto h = detail::new_tensor<T>(exec, {n, size});
-    auto c = detail::new_tensor<T>(exec, {n, size});
-    auto saved = detail::new_tensor<T>(exec, {n, 5 * size});
-    detail::LstmStep<T> const step{.x = x.data(),
-                                   .hidden = hidden.data(),
-                                   .c_prev = c_prev.data(),
-                                   .saved = saved.data(),
-                                   .h = h.data(),
-                                   .c = c.data(),
-                                   .size = size};
-    detail::ElementLoops<D>::template each_of_rows<detail::sum_t<T>>(exec, n, size, 4 * size, step);
-    return {std::move(h), std::move(c), std::move(saved)};
-}
-
-/// The gradients of the gates and of c_prev, from the values that lstm_unit saved and the gradients of h and c.
-/// shapes   saved [n, 5 · size], c_prev, h_grad and c_grad [n, size] -> [n, 4 · size], [n, size]
-/// errors   ShapeError if shapes do not match
-/// cost     one pass over the gates
-template <class T, device D>
-std::tuple<Tensor<T, D>, Tensor<T, D>> lstm_unit_grad(D const& exec, Tensor<T, D> const& saved,
-                                                      Tensor<T, D> const& c_prev, Tensor<T, D> const& h_grad,
-                                                      Tensor<T, D> const& c_grad) {
-    detail::check_rank("c_prev", c_prev, 2);
-    std::size_t const n = c_prev.shape(0), size = c_prev.shape(1);
-    detail::check_rows_like("saved", saved, n, 5 * size);
-    detail::check_rows_like("h_grad", h_grad, n, size);
-    detail::check_rows_like("c_grad", c_grad, n, size);
-    detail::ElementLoops<D>::check(exec, saved, c_prev, h_grad, c_grad);
-    auto x_grad = detail::new_tensor<T>(exec, {n, 4 * size});
-    auto c_prev_grad = detail::new_tensor<T>(exec, {n, size});
-    detail::LstmGradStep<T> const step{.saved = saved.data(),
-                                       .c_prev = c_prev.data(),
-                                       .h_grad = h_grad.data(),
-                                       .c_grad = c_grad.data(),
-                                       .x_grad = x_grad.data(),
-                                       .c_prev_grad = c_prev_grad.data(),
-                                       .size = size};
-    detail::ElementLoops<D>::template each_of_rows<detail::sum_t<T>>(exec, n, size, 4 * size, step);
-    return {std::move(x_grad), std::move(c_prev_grad)};
-}
-
-struct lstm_unit_grad_op : operator_of<slots<slot::saved, slot::c_prev, grad_of<slot::h>, grad_of<slot::c>>,
-                                       slots<grad_of<slot::x>, grad_of<slot::c_prev>>> {
-    static constexpr std::string_view name = "lstm_unit_grad";
-    static constexpr unsigned row_inputs = 0b1111;
-
-    static constexpr std::array<VarSpec, 2> infer(VarSpec const&, VarSpec const& c_prev, VarSpec const&,
-                                                  VarSpec const&) {
-        VarSpec gates = c_prev;
-        gates.dims[1] = spec::times("lstm_unit: c_prev.shape(1)", c_prev.dims[1], 4);
-        return {gates, c_prev};
-    }
-
-    template <class T, class D>
-    static auto run(D exec, Tensor<T, D> const& saved, Tensor<T, D> const& c_prev, Tensor<T, D> const& h_grad,
-                    Tensor<T, D> const& c_grad) {
-        return lstm_unit_grad(exec, saved, c_prev, h_grad, c_grad);
-    }
-};
-
-/// See lstm_unit. The gradients of w and b are sums over rows, so one product computes them for all steps.
-struct lstm_unit_op : detail::builtin_op<slots<slot::x, slot::h_prev, slot::c_prev, slot::w, slot::b>,
-                                         slots<slot::h, slot::c, slot::saved>> {
-    static constexpr std::string_view name = "lstm_unit";
-    static constexpr std::string_view brief =
-        "The output of an LSTM after one step, and its state, which is output and cell side by side.";
-    static constexpr unsigned row_inputs = 0b00111;
-    using grad = grad_rules<grad_rule<lstm_unit_grad_op>,
-                            grad_rule<matmul_nt_op, uses<grad_of<slot::x>, slot::w>, makes<grad_of<slot::h_prev>>>,
-                            grad_rule<matmul_tn_op, uses<slot::h_prev, grad_of<slot::x>>, makes<grad_of<slot::w>>>,
-                            grad_rule<bias_grad_op, uses<grad_of<slot::x>>, makes<grad_of<slot::b>>>>;
-
-    static constexpr std::array<VarSpec, 3> infer(VarSpec const& x, VarSpec const& h_prev, VarSpec const& c_prev,
-                                                  VarSpec const& w, VarSpec const& b) {
-        detail::infer_recurrent_cell(4, x, h_prev, w, b);
-        static_cast<void>(spec::same_dims("lstm_unit: c_prev", c_prev, h_prev));
-        VarSpec h = x, saved = x;
-        h.dims[1] = h_prev.dims[1];
-        saved.dims[1] = spec::times("lstm_unit: h_prev.shape(1)", h_prev.dims[1], 5);
-        return {h, h, saved};
-    }
-
-    template <class T, class D>
-    static auto run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& h_prev, Tensor<T, D> const& c_prev,
-                    Tensor<T, D> const& w, Tensor<T, D> const& b) {
-        return lstm_unit(exec, x, h_prev, c_prev, w, b);
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/layer/lstm_unit.hpp: layer::lstm_unit, one step of a long short-term memory with its own parameters.
-
-namespace rowan::inline v0::detail {
-
-/// The output and the cell after one step.
-template <class T, class Device>
-std::array<layer::Var<T, Device>, 2> lstm_step(Gates<T, Device> const& gates, layer::Var<T, Device> const& h,
-                                               layer::Var<T, Device> const& c) {
-    auto const& made = default_scope()
-                           .new_op<lstm_unit_op, Device, T, T, T, T, T>({&*gates.x, &*h, &*c, &*gates.w, &*gates.b})
-                           .outputs;
-    return {layer::Var<T, Device>(*made[0]), layer::Var<T, Device>(*made[1])};
-}
-
-}  // namespace rowan::inline v0::detail
-
-namespace rowan::inline v0::layer {
-
-/// The settings of layer::lstm_unit.
-using LstmOptions = CellOptions;
-
-/// Computes one step, see rowan::lstm_unit. The state is the output concatenated with the cell, so a layer of `size`
-/// has a memory of width 2 · size:
-///     auto h = layer::rnn(x, 2 * 64,
-///                         [](auto x_t, auto before) { return layer::lstm_unit(x_t, before, {.size = 64}); });
-/// Parameters: w_x [width of x, 4 · size] and b_x, w_h [size, 4 · size] and b_h, with the gates in the order input,
-/// forget, cell, output; w_x and w_h are PyTorch's, transposed.
-/// shapes   x [n, width], before [n, 2 · size] -> output [n, size], memory [n, 2 · size]
-/// errors   ValueError if options.size is less than 1; ShapeError as layer::fc, or if the width of `before` is not
-///          2 · size
-/// cost     as rowan::lstm_unit, when the net runs, plus the product of x and w_x, which a recurrent layer computes
-///          once for all steps; the state is copied when it is split and when output and cell are concatenated
-template <class T, class Device>
-Step<T, Device> lstm_unit(Var<T, Device> const& x, Var<T, Device> const& before, LstmOptions const& options) {
-    rowan::detail::CellRollback added;
-    detail::Gates<T, Device> const gates(4, x, options);
-    auto const parts = split(before, {options.size, options.size}, 1);
-    auto const [h, c] = rowan::detail::lstm_step(gates, parts[0], parts[1]);
-    auto const memory = concat({h, c}, 1);
-    added.keep();
-    return {h, memory};
-}
-
-// A mistake, which does not compile.
-template <class T, class Device, std::integral Size>
-auto lstm_unit(Var<T, Device> const&, Var<T, Device> const& before, Size) {
-    static_assert(!std::integral<Size>,
-                  "rowan::layer::lstm_unit: options have names: layer::lstm_unit(x, before, {.size = 16})");
-    return Step<T, Device>{before, before};
-}
-
-}  // namespace rowan::inline v0::layer
-
-// rowan/layer/stack_layers.hpp: layer::stack_layers, recurrent layers on top of each other, in one or both directions.
-
-namespace rowan::inline v0::detail {
-
-inline void check_layers(std::int64_t layers) {
-    if (layers < 1) throw ValueError("layer::stack_layers: layers", layers, "1 or more");
-}
-
-}  // namespace rowan::inline v0::detail
-
-namespace rowan::inline v0::layer {
-
-/// How recurrent layers are stacked.
-struct StackLayersOptions {
-    std::int64_t layers = 1;     ///< number of layers; each reads the output of the one before it
-    bool bidirectional = false;  ///< whether a layer also runs in reverse: its output is both, side by side
-    double dropout = 0;          ///< probability of layer::dropout between the layers
-};
-
-/// Calls `direction(x, RnnOptions)` for each layer, and again with `.reverse = true` if options.bidirectional, and
-/// returns the output of the last layer.
-///     auto h = layer::stack_layers(x, {.layers = 2, .bidirectional = true}, [](auto y, auto options) {
-///         auto step = [](auto x_t, auto before) { return layer::lstm_unit(x_t, before, {.size = 64}); };
-///         return layer::rnn(y, 2 * 64, step, options);
-///     });
-/// shapes   x [n, ...] with levels -> [n, directions · size], with the levels of x
-/// errors   ValueError if options.layers is less than 1, or options.dropout is not in [0, 1]; those of `direction`
-/// cost     those of the layers and of layer::dropout; outputs of two directions are copied once
-template <class T, class Device, class F>
-auto stack_layers(Var<T, Device> const& x, StackLayersOptions const& options, F const& direction) {
-    rowan::detail::check_layers(options.layers);
-    rowan::detail::check_dropout(options.dropout);
-    auto const layer = [&](auto const& y) {
-        auto const forward = direction(y, RnnOptions{});
-        return options.bidirectional ? concat({forward, direction(y, RnnOptions{.reverse = true})}, 1) : forward;
-    };
-    auto y = layer(x);
-    for (std::int64_t k = 1; k < options.layers; ++k) y = layer(options.dropout > 0 ? dropout(y, options.dropout) : y);
-    return y;
-}
-
-}  // namespace rowan::inline v0::layer
-
-// rowan/layer/lstm.hpp: layer::lstm, stacked and bidirectional LSTM layers.
-
-namespace rowan::inline v0::layer {
-
-/// The settings of layer::lstm and layer::gru.
-struct RecurrentOptions {
-    std::int64_t size = 0;                   ///< width of the output of each direction
-    std::int64_t layers = 1;                 ///< number of layers; each reads the output of the one before it
-    bool bidirectional = false;              ///< whether a layer also runs in reverse: its output is both, side by side
-    double dropout = 0;                      ///< probability of layer::dropout between the layers
-    std::optional<Initializer> weight = {};  ///< initial weights and biases; default ±1/√size
-
-    /// The settings of one cell.
-    /// errors   none
-    /// cost     O(1)
-    CellOptions cell() const { return {.size = size, .weight = weight}; }
-    /// The settings of layer::stack_layers.
-    /// errors   none
-    /// cost     O(1)
-    StackLayersOptions stack() const { return {.layers = layers, .bidirectional = bidirectional, .dropout = dropout}; }
-};
-
-}  // namespace rowan::inline v0::layer
-
-namespace rowan::inline v0::detail {
-
-/// Checks that there is an initial state for each layer and direction, or none.
-template <class T, class Device>
-void check_initial(char const* field, std::vector<layer::Var<T, Device>> const& states,
-                   layer::RecurrentOptions const& options) {
-    if (states.empty()) return;
-    std::size_t const directions = options.bidirectional ? 2 : 1;
-    check_layers(options.layers);
-    if (states.size() % directions != 0 || !std::cmp_equal(states.size() / directions, options.layers))
-        throw ShapeError(std::string(field).append(".size()"), std::to_string(states.size()),
-                         "one for each layer and direction");
-    for (auto const& state : states) {
-        spec::matrix(field, state->spec());
-        if (std::int64_t const width = state->spec().dims[1]; width != UNK && width != options.size)
-            throw ShapeError(std::string(field).append(" width"), std::to_string(width),
-                             std::to_string(options.size).append(", the size"));
-    }
-}
-
-template <class T, class Device>
-layer::Memory initial_memory(std::vector<layer::Var<T, Device>> const& states, std::size_t i, std::int64_t size) {
-    return states.empty() ? layer::Memory{.size = size} : layer::Memory{.like = states[i]};
-}
-
-}  // namespace rowan::inline v0::detail
-
-namespace rowan::inline v0::layer {
-
-/// The output of LSTM layers, and the last states of each sequence in PyTorch's order: for each layer, that of the
-/// forward direction and then that of the reverse one.
-template <class T, class Device>
-struct LstmResult {
-    Var<T, Device> output;          ///< one row for each row of the input
-    std::vector<Var<T, Device>> h;  ///< outputs after the last step of each direction, [sequences, size]
-    std::vector<Var<T, Device>> c;  ///< cells after it, [sequences, size]
-};
-
-/// LSTM layers as torch.nn.LSTM, with sequences of any lengths instead of padding. The parameters of each layer and
-/// direction are those of layer::lstm_unit. The states begin with `h` and `c`, PyTorch's h_0 and c_0, in the order of
-/// the last states and with gradients; a list that is empty stands for zeros. For other cells, see layer::stack_layers.
-///     auto read = layer::lstm_with_last(words, {.size = 64, .layers = 2});
-///     auto told = layer::lstm(answer, {.size = 64, .layers = 2}, read.h, read.c);
-/// shapes   x [n, width] with levels, h and c each [sequences, size] for each layer and direction -> output
-///          [n, directions · size] with the levels of x, states [sequences, size]
-/// errors   ShapeError if there are initial states, but not one for each layer and direction, or one has another width;
-///          those of layer::stack_layers, layer::rnn and layer::lstm_unit
-/// cost     those of layer::stack_layers, layer::rnn and layer::lstm_unit
-template <class T, class Device>
-LstmResult<T, Device> lstm_with_last(Var<T, Device> const& x, RecurrentOptions const& options,
-                                     std::vector<Var<T, Device>> const& h = {},
-                                     std::vector<Var<T, Device>> const& c = {}) {
-    rowan::detail::check_initial("layer::lstm: h", h, options);
-    rowan::detail::check_initial("layer::lstm: c", c, options);
-    LstmResult<T, Device> last{x, {}, {}};
-    auto const direction = [&](Var<T, Device> const& y, RnnOptions const& way) {
-        auto const step = [&](auto const& x_t, auto const& before) {
-            rowan::detail::Gates<T, Device> const gates(4, x_t, options.cell());
-            auto const [out, cell] = rowan::detail::lstm_step(gates, before[0], before[1]);
-            return Step<T, Device>{out, {out, cell}};
-        };
-        auto const first = [&](auto const& states) {
-            return rowan::detail::initial_memory(states, last.h.size(), options.size);
-        };
-        auto const made = rnn_with_last(y, {first(h), first(c)}, step, way);
-        last.h.push_back(made.last[0]);
-        last.c.push_back(made.last[1]);
-        return made.output;
-    };
-    last.output = stack_layers(x, options.stack(), direction);
-    return last;
-}
-/// Returns the output alone, as lstm_with_last.
-template <class T, class Device>
-Var<T, Device> lstm(Var<T, Device> const& x, RecurrentOptions const& options, std::vector<Var<T, Device>> const& h = {},
-                    std::vector<Var<T, Device>> const& c = {}) {
-    return lstm_with_last(x, options, h, c).output;
-}
-
-}  // namespace rowan::inline v0::layer
-
-// rowan/layer/gru.hpp: layer::gru, stacked and bidirectional GRU layers.
-
-namespace rowan::inline v0::layer {
-
-/// GRU layers as torch.nn.GRU, with sequences of any lengths instead of padding. The parameters of each layer and
-/// direction are those of layer::gru_unit. The last states are in PyTorch's order: for each layer, that of the forward
-/// direction and then that of the reverse one. The states begin with `h`, PyTorch's h_0, in the same order and with
-/// gradients; an empty list stands for zeros.
-///     auto h = layer::gru(words, {.size = 64, .layers = 2, .bidirectional = true, .dropout = 0.2});
-/// shapes   x [n, width] with levels, h [sequences, size] for each layer and direction -> output [n, directions · size]
-///          with the levels of x, states [sequences, size]
-/// errors   ShapeError if there are initial states, but not one for each layer and direction, or one has another width;
-///          those of layer::stack_layers, layer::rnn and layer::gru_unit
-/// cost     those of layer::stack_layers, layer::rnn and layer::gru_unit
-template <class T, class Device>
-Recurrences<T, Device> gru_with_last(Var<T, Device> const& x, RecurrentOptions const& options,
-                                     std::vector<Var<T, Device>> const& h = {}) {
-    rowan::detail::check_initial("layer::gru: h", h, options);
-    std::vector<Var<T, Device>> last;
-    auto const direction = [&](Var<T, Device> const& y, RnnOptions const& way) {
-        auto const step = [&](auto const& x_t, auto const& before) {
-            auto const now = gru_unit(x_t, before, options.cell());
-            return Step<T, Device>{now, now};
-        };
-        auto const first = rowan::detail::initial_memory(h, last.size(), options.size);
-        auto const made = rnn_with_last(y, first, step, way);
-        last.push_back(made.last);
-        return made.output;
-    };
-    auto const output = stack_layers(x, options.stack(), direction);
-    return {output, last};
-}
-/// Returns the output alone, as gru_with_last.
-template <class T, class Device>
-Var<T, Device> gru(Var<T, Device> const& x, RecurrentOptions const& options,
-                   std::vector<Var<T, Device>> const& h = {}) {
-    return gru_with_last(x, options, h).output;
-}
-
-}  // namespace rowan::inline v0::layer
-
-// rowan/layer/operator_layer.hpp: operator_layer, the layer that adds one operator.
-
-namespace rowan::inline v0::layer {
-
-/// A layer that adds the operator Op to the net, with the options that Op takes: a function object, one for each of
-/// rowan's operators in operators.hpp.
-///     inline constexpr operator_layer<my_op> mine{};      // one of your own:
-///     auto y = mine(x, {.slope = 0.1});
-/// shapes   as the operator
-/// errors   what the operator's `infer` throws for inputs and options that do not fit
-/// cost     one operator in the net; when the net runs, that of the operator's `run`
-template <class Op>
-struct operator_layer {
-    using Options = attributes_of<Op>;                       ///< the operator's attributes
-    static constexpr std::size_t inputs = Op::inputs::size;  ///< the number of Vars that it takes
-
-    template <class T, class Device>
-    requires(inputs == 1) auto operator()(Var<T, Device> const& x, Options const& options = {}) const {
-        return apply<Op>(options, x);
-    }
-    template <class T, class U, class Device>
-    requires(inputs == 2) auto operator()(Var<T, Device> const& x, Var<U, Device> const& y,
-                                          Options const& options = {}) const {
-        return apply<Op>(options, x, y);
-    }
-    template <class T, class U, class V, class Device>
-    requires(inputs == 3) auto operator()(Var<T, Device> const& x, Var<U, Device> const& y, Var<V, Device> const& z,
-                                          Options const& options = {}) const {
-        return apply<Op>(options, x, y, z);
-    }
-
-    // Mistakes, which do not compile.
-    template <rowan::detail::no_var X, class... More>
-    void operator()(X const&, More const&...) const {
-        rowan::detail::check_vars<X>();
-    }
-    template <class T, class Device, rowan::detail::no_var Y>
-    requires(!std::same_as<Y, Options>) void operator()(Var<T, Device> const&, Y const&) const {
-        static_assert(inputs == 1, "rowan::layer: this layer takes several Vars");
-        static_assert(inputs != 1,
-                      "rowan::layer: options have names, as in layer::sequence_pool(x, {.pool = Pooling::mean})");
-    }
-};
-
-}  // namespace rowan::inline v0::layer
-
-// rowan/op/detail/gradients_of.hpp: lists of operators made from a list: with their gradients, without those of training.
-
-namespace rowan::inline v0::detail {
-
-template <class... Op>
-struct OpList {};
-
-template <class... List>
-struct joined;
-template <class... Op>
-struct joined<OpList<Op...>> {
-    using type = OpList<Op...>;
-};
-template <class... A, class... B, class... Rest>
-struct joined<OpList<A...>, OpList<B...>, Rest...> : joined<OpList<A..., B...>, Rest...> {};
-template <class... A, class... B, class... C, class... E, class... Rest>
-struct joined<OpList<A...>, OpList<B...>, OpList<C...>, OpList<E...>, Rest...>
-    : joined<OpList<A..., B..., C..., E...>, Rest...> {};
-
-/// The operators at some positions of a list.
-template <std::size_t i, class Op>
-struct OpAt {};
-template <std::size_t i, class Op>
-std::type_identity<Op> op_at(OpAt<i, Op> const&);
-template <class Positions, class... Op>
-struct IndexedOps;
-template <std::size_t... i, class... Op>
-struct IndexedOps<std::index_sequence<i...>, Op...> : OpAt<i, Op>... {
-    template <auto positions>
-    static auto pick() {
-        return []<std::size_t... k>(std::index_sequence<k...>) {
-            return registry<typename decltype(op_at<positions.at[k]>(std::declval<IndexedOps const&>()))::type...>{};
-        }
-        (std::make_index_sequence<positions.size>{});
-    }
-};
-template <std::size_t n>
-struct Positions {
-    std::array<std::size_t, n> at{};
-    std::size_t size = 0;
-};
-
-/// The position of each name where it is first.
-template <std::size_t n>
-constexpr Positions<n> first_of_each(std::array<std::string_view, n> const& names) {
-    std::array<std::size_t, n> order{};
-    for (std::size_t i = 0; i < n; ++i) order[i] = i;
-    std::sort(order.begin(), order.end(),
-              [&](std::size_t a, std::size_t b) { return names[a] != names[b] ? names[a] < names[b] : a < b; });
-    Positions<n> first;
-    for (std::size_t k = 0; k < n; ++k) {
-        if (k == 0 || names[order[k]] != names[order[k - 1]]) first.at[first.size++] = order[k];
-    }
-    std::sort(first.at.begin(), first.at.begin() + static_cast<std::ptrdiff_t>(first.size));
-    return first;
-}
-
-template <class... Op>
-auto unique(OpList<Op...>) {
-    constexpr auto first = first_of_each(std::array<std::string_view, sizeof...(Op)>{Op::name...});
-    return IndexedOps<std::index_sequence_for<Op...>, Op...>::template pick<first>();
-}
-
-template <class... Rule>
-OpList<typename Rule::op...> ops_of(grad_rules<Rule...>);
-
-/// The operators of a list and those of their gradients' rules, each once.
-template <class... Op>
-auto with_gradients(registry<Op...>) {
-    return unique(typename joined<OpList<Op...>, decltype(ops_of(grad_rules_of<Op>{}))...,
-                                  decltype(ops_of(row_rules_of<Op>{}))...>::type{});
-}
-
-/// The operators of a list that not training alone needs.
-template <class... Op>
-auto without_training(registry<Op...>) {
-    constexpr auto kept = [] {
-        constexpr std::array<bool, sizeof...(Op)> training{is_for_training<Op>...};
-        Positions<sizeof...(Op)> found;
-        for (std::size_t i = 0; i < training.size(); ++i) {
-            if (!training[i]) found.at[found.size++] = i;
-        }
-        return found;
-    }();
-    return IndexedOps<std::index_sequence_for<Op...>, Op...>::template pick<kept>();
-}
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/op/elementwise/exp.hpp: exp and log, element-wise.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-/// exp(x)
-struct exp_formula {
-    static constexpr std::string_view name = "exp";
-    static constexpr std::string_view brief = "exp(x).";
-
-    ROWAN_FORMULA static V value(V const& x) { return exponential_of_any(x); }
-    ROWAN_FORMULA static V gradient_of_out(V const& y, V const& g) { return product(g, y); }
-};
-
-}  // namespace detail
-
-/// exp(x) element-wise, computed in dtype<T>::sum, within 1.5 units in the last place for float and double.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE_OF_XTENSOR(exp)
-
-namespace detail {
-
-/// log(x)
-struct log_formula {
-    static constexpr std::string_view name = "log";
-    static constexpr std::string_view brief = "The natural logarithm.";
-
-    ROWAN_FORMULA static V value(V const& x) { return logarithm(x); }
-    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g) { return quotient(g, x); }
-};
-
-}  // namespace detail
-
-/// The natural logarithm element-wise, within 1 unit in the last place for float and double; -infinity for 0, NaN for
-/// negative numbers.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE_OF_XTENSOR(log)
-
-}  // namespace rowan::inline v0
-
-// rowan/op/detail/normal_cdf.hpp: the standard normal distribution, with the same bits for SIMD registers and scalars.
-
-namespace rowan::inline v0::detail {
-
-/// c[0] uⁿ + c[1] uⁿ⁻¹ + … + c[n]
-ROWAN_NO_EXEC_CHECK
-template <class V, std::size_t n>
-ROWAN_HD_INLINE V polynomial(V const& u, double const (&c)[n]) {
-    V y = constant<V>(c[0]);
-    for (std::size_t i = 1; i < n; ++i) y = product(y, u) + constant<V>(c[i]);
-    return y;
-}
-
-/// Q in erfc(z) = exp(-z²) · t · Q(2 t - 1), t = 3 / (3 + z): Chebyshev's interpolation on [-1, 1], with an error of
-/// 9e-9 for float and 8e-17 for double.
-ROWAN_FORMULA V erfc_factor(V const& u) {
-    if constexpr (std::is_same_v<typename lane_of<V>::type, float>) {
-        constexpr double c[] = {2.346841841330497e-05,  7.026003744000487e-05,   -0.00017143787261865554,
-                                -0.0009910108810197737, -0.00040889622317374387, 0.008933822156863641,
-                                0.039843419387507226,   0.1034905945849929,      0.1967427444182752,
-                                0.2944646428681603,     0.3580023023627799};
-        return polynomial(u, c);
-    } else {
-        constexpr double c[] = {
-            -1.1365971769947809e-11, 1.3405666455077527e-09, -1.1137746412760201e-09, -1.3159668631609655e-08,
-            1.647213179132514e-08,   7.23798791311114e-08,   -1.3698477467135753e-07, -3.2794192935327655e-07,
-            9.223786145720273e-07,   1.5800864969572258e-06, -5.82374722681329e-06,   -1.013156283309012e-05,
-            3.5853885449595844e-05,  9.225899512771738e-05,  -0.00018276990598902794, -0.0010113539570887728,
-            -0.0004041388749870603,  0.00894241153786806,    0.03984258709573409,     0.10348908730032906,
-            0.1967427857013676,      0.29446481772329297,    0.3580023023627799};
-        return polynomial(u, c);
-    }
-}
-
-/// exp(-x²/2), with the rounding error of x² taken into account.
-ROWAN_FORMULA V bell(V const& x) {
-    V const y = limited(x, -64.0, 64.0), high = upper_half(y);
-    V const rest = product(V(y - high), product(V(y + high), constant<V>(-0.5)));
-    V const one = constant<V>(1.0);
-    V const correction =
-        one + product(rest, V(one + product(rest, V(constant<V>(0.5) + product(rest, constant<V>(1.0 / 6))))));
-    return product(exponential_of_any(product(product(high, high), constant<V>(-0.5))), correction);
-}
-
-/// The density exp(-x²/2) / sqrt(2 π) and the distribution Φ(x) = erfc(-x / sqrt(2)) / 2, which is accurate for
-/// negative x, too.
-template <class V>
-struct Normal {
-    V density, distribution;
-};
-ROWAN_FORMULA Normal<V> standard_normal(V const& x) {
-    V const zero = constant<V>(0.0), one = constant<V>(1.0), three = constant<V>(3.0), e = bell(x);
-    V const z = product(choose(x < zero, V(zero - x), x), constant<V>(0.70710678118654752440));
-    V const t = quotient(three, V(three + z)), q = erfc_factor(V(product(t, constant<V>(2.0)) - one));
-    V const tail = product(product(e, constant<V>(0.5)), product(t, q));
-    return {product(e, constant<V>(0.39894228040143267794)), choose(x < zero, tail, V(one - tail))};
-}
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/op/elementwise/gelu.hpp: gelu, element-wise.
-
-namespace rowan::inline v0 {
-
-/// The settings of gelu.
-struct GeluOptions {
-    bool approximate = false;  ///< the formula with tanh instead of the normal distribution
-    ROWAN_OPTIONS(GeluOptions, approximate)
-};
-
-namespace detail {
-
-/// 2 sqrt(2 / π) · (x + 0.044715 x³); the logistic function of it is (1 + tanh(half of it)) / 2.
-ROWAN_FORMULA V gelu_argument(V const& x) {
-    return product(
-        x, V(constant<V>(1.5957691216057308) + product(product(x, x), constant<V>(1.5957691216057308 * 0.044715))));
-}
-
-/// x · Φ(x), or its approximation
-struct gelu_formula {
-    static constexpr std::string_view name = "gelu";
-    static constexpr std::string_view brief = "x · Φ(x), or its approximation by tanh.";
-    using options = GeluOptions;
-
-    ROWAN_FORMULA static V value(V const& x, GeluOptions const& o) {
-        if (o.approximate) return over_one_plus_exponential(x, V(constant<V>(0.0) - gelu_argument(x)));
-        V const low = constant<V>(-64.0);  // Φ(x) is 0 below
-        return product(V(choose(x < low, low, x)), standard_normal(x).distribution);
-    }
-    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g, GeluOptions const& o) {
-        if (o.approximate) {
-            // y = x · s(u), u = a x + b x³, y' = s + x · s · (1 - s) · (a + 3 b x²); s is 0 or 1 beyond ±22
-            V const z = limited(x, -22.0, 22.0);
-            auto const gate = logistic_and_slope(gelu_argument(z));
-            V const slope = constant<V>(1.5957691216057308) +
-                            product(product(z, z), constant<V>(3 * 1.5957691216057308 * 0.044715));
-            return product(g, V(gate.value + product(product(z, slope), gate.slope)));
-        }
-        auto const normal = standard_normal(x);
-        return product(g, V(normal.distribution + product(limited(x, -64.0, 64.0), normal.density)));
-    }
-};
-
-}  // namespace detail
-
-/// x · Φ(x) element-wise, where Φ is the distribution function of the standard normal distribution (Hendrycks and Gimpel
-/// 2016), within 12 units in the last place, or 24 where the result is subnormal; with `approximate`,
-/// x / 2 · (1 + tanh(u)), u = sqrt(2 / π) · (x + 0.044715 x³), within 4 + 6 |u| units. 0 for -infinity.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE(gelu, GeluOptions)
-
-}  // namespace rowan::inline v0
-
-// rowan/op/elementwise/pow.hpp: pow, sqrt, rsqrt and square, element-wise.
-
-namespace rowan::inline v0 {
-
-/// The settings of pow.
-struct PowOptions {
-    double exponent = 1;  ///< any finite number
-    ROWAN_OPTIONS(PowOptions, exponent)
-};
-
-namespace detail {
-
-/// x to the power of an exponent
-struct pow_formula {
-    static constexpr std::string_view name = "pow";
-    static constexpr std::string_view brief = "x to the power of an exponent.";
-    using options = PowOptions;
-
-    ROWAN_FORMULA static V value(V const& x, PowOptions const& o) {
-        if (is_product<V>(o.exponent, -2, 4)) return power_by_products(x, static_cast<int>(o.exponent));
-        return power(x, exact_exponent(o.exponent), 1.0);
-    }
-    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g, PowOptions const& o) {
-        if (o.exponent == 0) return constant<V>(0.0);
-        if (is_product<V>(o.exponent, -2, 5))
-            return product(g, product(constant<V>(o.exponent), power_by_products(x, static_cast<int>(o.exponent) - 1)));
-        return product(g, power(x, one_less(exact_exponent(o.exponent)), o.exponent));
-    }
-};
-
-}  // namespace detail
-
-/// x to the power of the exponent, element-wise, within 2 units in the last place for float and double, with the zeros,
-/// infinities and NaN of C's pow; the same bits on all machines. The exponent is not rounded to the type of x. The
-/// gradient is out_grad · exponent · x^(exponent - 1), within 4 units.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if the exponent is not finite
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> pow(D exec, Tensor<T, D> const& x, PowOptions options = {}) {
-    return detail::unary<detail::pow_formula>(exec, x, options);
-}
-template <class X>
-requires detail::changeable_tensor<X>
-auto pow(Cpu exec, X&& x, PowOptions options = {}) { return detail::unary<detail::pow_formula>(exec, x, options); }
-template <class X>
-requires detail::tensor_argument<X>
-auto pow(X&& x, PowOptions options = {}) { return detail::unary<detail::pow_formula>(x.device(), x, options); }
-
-using pow_op = unary_op<detail::pow_formula>;            ///< See pow.
-using pow_grad_op = unary_grad_op<detail::pow_formula>;  ///< The gradient of pow.
-
-namespace detail {
-
-/// sqrt(x)
-struct sqrt_formula {
-    static constexpr std::string_view name = "sqrt";
-    static constexpr std::string_view brief = "The square root.";
-
-    ROWAN_FORMULA static V value(V const& x) { return square_root(x); }
-    ROWAN_FORMULA static V gradient_of_out(V const& y, V const& g) { return quotient(g, V(y + y)); }
-};
-
-}  // namespace detail
-
-/// The square root element-wise, correctly rounded; NaN for negative numbers.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE_OF_XTENSOR(sqrt)
-
-namespace detail {
-
-/// 1 / sqrt(x)
-struct rsqrt_formula {
-    static constexpr std::string_view name = "rsqrt";
-    static constexpr std::string_view brief = "1 / √x.";
-
-    ROWAN_FORMULA static V value(V const& x) { return quotient(constant<V>(1.0), square_root(x)); }
-    ROWAN_FORMULA static V gradient_of_out(V const& y, V const& g) {
-        return product(product(g, constant<V>(-0.5)), product(y, product(y, y)));
-    }
-};
-
-}  // namespace detail
-
-/// 1 / sqrt(x) element-wise; infinity for 0, NaN for negative numbers.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE(rsqrt)
-
-namespace detail {
-
-/// x²
-struct square_formula {
-    static constexpr std::string_view name = "square";
-    static constexpr std::string_view brief = "x · x.";
-    static constexpr bool integers = true;
-
-    ROWAN_FORMULA static V value(V const& x) { return product(x, x); }
-    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g) { return product(g, plus(x, x)); }
-};
-
-}  // namespace detail
-
-/// x² element-wise; integers wrap around.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE_OF_XTENSOR(square)
-
-}  // namespace rowan::inline v0
-
-// rowan/op/elementwise/rounding.hpp: floor, ceil, round, sign and abs, element-wise.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-/// The integer nearest to x, of two the even one, for float and double. A zero has the sign of x.
-ROWAN_FORMULA V rounded_to_even(V const& x) {
-    // Adding and subtracting a number rounds, as it has no bits for fractions. Numbers beyond it have none.
-    using S = typename lane_of<V>::type;
-    constexpr double no_fractions = std::is_same_v<S, float> ? 0x1p23 : 0x1p52;
-    V const round = constant<V>(no_fractions), zero = constant<V>(0.0);
-    V const size = choose(x < zero, V(zero - x), x), whole = rounded(size + round) - round;
-    V const y = choose(x < zero, V(zero - whole), whole);
-    return choose(size < round, choose(whole == zero, product(x, zero), y), x);
-}
-
-/// Base of the functions of integer values, whose gradient is 0.
-struct step_formula {
-    static constexpr bool integers = true;
-
-    ROWAN_FORMULA static V gradient_of_out(V const&, V const&) { return constant<V>(0.0); }
-};
-
-/// |x|
-struct abs_formula {
-    static constexpr std::string_view name = "abs";
-    static constexpr std::string_view brief = "|x|.";
-    static constexpr bool integers = true;
-
-    ROWAN_FORMULA static V value(V const& x) {
-        V const zero = constant<V>(0.0);
-        return choose(x > zero, x, plus(zero, product(x, constant<V>(-1.0))));
-    }
-    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g) {
-        V const zero = constant<V>(0.0);
-        return choose(x > zero, g, choose(x < zero, product(g, constant<V>(-1.0)), zero));
-    }
-};
-
-}  // namespace detail
-
-/// |x| element-wise; the gradient at 0 is 0. The smallest integer of a type is its own result.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE_OF_XTENSOR(abs)
-
-namespace detail {
-
-/// The sign of x
-struct sign_formula : step_formula {
-    static constexpr std::string_view name = "sign";
-    static constexpr std::string_view brief = "-1, 0 or 1, the sign of x.";
-
-    ROWAN_FORMULA static V value(V const& x) {
-        V const zero = constant<V>(0.0);
-        return choose(x > zero, constant<V>(1.0), choose(x < zero, constant<V>(-1.0), plus(x, zero)));
-    }
-};
-
-}  // namespace detail
-
-/// 1 for x > 0, -1 for x < 0, 0 for both zeros, NaN for NaN, element-wise, as NumPy; the gradient is 0.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE_OF_XTENSOR(sign)
-
-namespace detail {
-
-/// The greatest integer not above x
-struct floor_formula : step_formula {
-    static constexpr std::string_view name = "floor";
-    static constexpr std::string_view brief = "The greatest integer not above x.";
-
-    ROWAN_FORMULA static V value(V const& x) {
-        if constexpr (std::integral<V>) {
-            return x;
-        } else if constexpr (is_machine_float<typename lane_of<V>::type>) {
-            V const nearest = rounded_to_even(x);
-            V const below = choose(nearest > x, V(nearest - constant<V>(1.0)), nearest);
-            return choose(below == constant<V>(0.0), product(x, constant<V>(0.0)), below);
-        } else {
-            return floor_of(x);
-        }
-    }
-};
-
-}  // namespace detail
-
-/// The greatest integer not above x, element-wise; -0, infinities and NaN remain; the gradient is 0.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE_OF_XTENSOR(floor)
-
-namespace detail {
-
-/// The smallest integer not below x
-struct ceil_formula : step_formula {
-    static constexpr std::string_view name = "ceil";
-    static constexpr std::string_view brief = "The smallest integer not below x.";
-
-    ROWAN_FORMULA static V value(V const& x) {
-        V const minus_one = constant<V>(-1.0);
-        return product(floor_formula::value(product(x, minus_one)), minus_one);
-    }
-};
-
-}  // namespace detail
-
-/// The smallest integer not below x, element-wise; -0, infinities and NaN remain, and numbers between -1 and 0 become
-/// -0; the gradient is 0.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE_OF_XTENSOR(ceil)
-
-namespace detail {
-
-/// The integer nearest to x, of two the even one
-struct round_formula : step_formula {
-    static constexpr std::string_view name = "round";
-    static constexpr std::string_view brief = "The nearest integer, of two the even one.";
-
-    ROWAN_FORMULA static V value(V const& x) {
-        if constexpr (std::integral<V>) {
-            return x;
-        } else if constexpr (is_machine_float<typename lane_of<V>::type>) {
-            return rounded_to_even(x);
-        } else {
-            V const half = constant<V>(0.5), below = floor_of(x), rest = x - below, of_half = product(below, half);
-            bool const up = rest > half || (!(rest < half) && floor_of(of_half) < of_half);
-            return up ? below + constant<V>(1.0) : below;
-        }
-    }
-};
-
-}  // namespace detail
-
-/// The nearest integer element-wise, of two the even one, as NumPy; the sign of x remains, also where the result is 0,
-/// except for elements of user-defined types; infinities and NaN remain; the gradient is 0.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE_OF_XTENSOR(round)
-
-}  // namespace rowan::inline v0
-
-// rowan/op/elementwise/sin.hpp: sin and cos, element-wise.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-/// sin(x)
-struct sin_formula {
-    static constexpr std::string_view name = "sin";
-    static constexpr std::string_view brief = "The sine.";
-
-    ROWAN_FORMULA static V value(V const& x) { return sine<false>(x); }
-    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g) { return product(g, sine<true>(x)); }
-};
-
-}  // namespace detail
-
-/// The sine element-wise, within 1 unit in the last place for all floats and doubles, also huge ones, with the same
-/// bits on all machines; NaN for infinities. Those of floats are computed in double.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE_OF_XTENSOR(sin)
-
-namespace detail {
-
-/// cos(x)
-struct cos_formula {
-    static constexpr std::string_view name = "cos";
-    static constexpr std::string_view brief = "The cosine.";
-
-    ROWAN_FORMULA static V value(V const& x) { return sine<true>(x); }
-    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g) {
-        return product(product(g, constant<V>(-1.0)), sine<false>(x));
-    }
-};
-
-}  // namespace detail
-
-/// The cosine element-wise, as sin.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE_OF_XTENSOR(cos)
-
-}  // namespace rowan::inline v0
-
-// rowan/op/elementwise/softplus.hpp: softplus, element-wise.
-
-namespace rowan::inline v0 {
-
-/// The settings of softplus.
-struct SoftplusOptions {
-    double beta = 1;  ///< sharpness of the bend, above 0
-    ROWAN_OPTIONS(SoftplusOptions, beta)
-};
-
-namespace detail {
-
-/// log(1 + exp(beta · x)) / beta
-struct softplus_formula {
-    static constexpr std::string_view name = "softplus";
-    static constexpr std::string_view brief = "log(1 + exp(beta · x)) / beta.";
-    using options = SoftplusOptions;
-
-    static constexpr void check(SoftplusOptions const& options) {
-        if (!(options.beta > 0)) throw ValueError("beta", options.beta, "a positive number");
-    }
-
-    ROWAN_FORMULA static V value(V const& x, SoftplusOptions const& o) {
-        V const zero = constant<V>(0.0), scaled = product(x, constant<V>(o.beta));
-        V const size = choose(scaled < zero, scaled, V(zero - scaled));
-        return choose(x > zero, x, choose(x < zero, zero, x)) +
-               product(logarithm_of_one_plus(exponential_of_any(size)), constant<V>(1 / o.beta));
-    }
-    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g, SoftplusOptions const& o) {
-        return product(g, over_one_plus_exponential(constant<V>(1.0), product(x, constant<V>(-o.beta))));
-    }
-};
-
-}  // namespace detail
-
-/// log(1 + exp(beta · x)) / beta element-wise, within 5 units in the last place; nothing overflows.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if beta is not finite or not above 0
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE(softplus, SoftplusOptions)
 
 }  // namespace rowan::inline v0
 
@@ -40001,6 +37369,722 @@ struct cosine_similarity_grad_op : operator_of<slots<slot::x, slot::y, grad_of<s
 
 }  // namespace rowan::inline v0
 
+// rowan/op/detail/factor.hpp: Factor, an operand of a matrix product.
+
+namespace rowan::inline v0::detail {
+
+/// A matrix in row-major memory, or its transpose.
+template <class T>
+struct Factor {
+    T const* data;
+    std::size_t columns;  // of the matrix in memory
+    bool transposed = false;
+
+    T const* at(std::size_t i, std::size_t j) const {
+        return transposed ? data + j * columns + i : data + i * columns + j;
+    }
+    std::size_t next_row() const { return transposed ? 1 : columns; }
+    std::size_t next_column() const { return transposed ? columns : 1; }
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/detail/gemm.hpp: matrix products of float or double with the widest instructions of the processor.
+
+namespace rowan::inline v0::detail {
+
+/// out [m, n] = a [m, k] · b [k, n], or += if `add`, on one thread. Rows of out are next_out elements apart.
+template <class S>
+void multiply_serial(std::size_t m, std::size_t n, std::size_t k, Factor<S> a, Factor<S> b, S* out,
+                     std::size_t next_out, bool add);
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/detail/product_tiles.hpp: tiled matrix products for each instruction set.
+
+#if defined(__x86_64__) && !defined(__CUDA_ARCH__)
+#define ROWAN_X86_TILES
+#include <immintrin.h>
+#endif
+
+namespace rowan::inline v0::detail {
+
+/// The operands of a tile: rows of a, and a panel of b with `width` contiguous elements of each of its k rows.
+template <class S>
+struct TileFactors {
+    std::size_t k;
+    S const* a;
+    std::size_t next_row, next_column;  // strides of a
+    S const* panel;
+    std::size_t next_panel_row;  // stride of the panel
+    bool add;                    // accumulate into out
+};
+
+// Each element of the product is ((c + a0·b0) + a1·b1) + …, where each step is a fused multiply-add and rounds once.
+// The bits are the same for any instruction set with fused multiply-add, any block size and any number of threads.
+// `out` has rows of two vectors, `next_out` elements apart.
+#ifdef __clang__
+#define ROWAN_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define ROWAN_UNROLL _Pragma("GCC unroll 12")
+#endif
+#define ROWAN_TILE(NAME, TARGET, S, LANES, VECTOR, LOAD, STORE, BROADCAST, FMA)                          \
+    struct NAME {                                                                                        \
+        static constexpr std::size_t width = 2 * LANES;                                                  \
+        template <std::size_t rows>                                                                      \
+        [[gnu::target(TARGET)]] static void run(TileFactors<S> const& f, S* out, std::size_t next_out) { \
+            VECTOR sum[rows][2];                                                                         \
+            ROWAN_UNROLL                                                                                 \
+            for (std::size_t i = 0; i < rows; ++i) {                                                     \
+                sum[i][0] = f.add ? LOAD(out + i * next_out) : BROADCAST(S{0});                          \
+                sum[i][1] = f.add ? LOAD(out + i * next_out + LANES) : BROADCAST(S{0});                  \
+            }                                                                                            \
+            S const* b = f.panel;                                                                        \
+            for (std::size_t l = 0; l < f.k; ++l, b += f.next_panel_row) {                               \
+                VECTOR const b0 = LOAD(b), b1 = LOAD(b + LANES);                                         \
+                ROWAN_UNROLL                                                                             \
+                for (std::size_t i = 0; i < rows; ++i) {                                                 \
+                    VECTOR const x = BROADCAST(f.a[i * f.next_row + l * f.next_column]);                 \
+                    sum[i][0] = FMA(x, b0, sum[i][0]);                                                   \
+                    sum[i][1] = FMA(x, b1, sum[i][1]);                                                   \
+                }                                                                                        \
+            }                                                                                            \
+            ROWAN_UNROLL                                                                                 \
+            for (std::size_t i = 0; i < rows; ++i) {                                                     \
+                STORE(out + i * next_out, sum[i][0]);                                                    \
+                STORE(out + i * next_out + LANES, sum[i][1]);                                            \
+            }                                                                                            \
+        }                                                                                                \
+    }
+
+#ifdef ROWAN_X86_TILES
+#ifdef __NVCC__  // nvcc passes GCC's pragma on and warns about it
+#pragma nv_diagnostic push
+#pragma nv_diag_suppress 1675
+#endif
+ROWAN_TILE(Avx512Float, "avx512f", float, 16, __m512, _mm512_loadu_ps, _mm512_storeu_ps, _mm512_set1_ps,
+           _mm512_fmadd_ps);
+ROWAN_TILE(Avx512Double, "avx512f", double, 8, __m512d, _mm512_loadu_pd, _mm512_storeu_pd, _mm512_set1_pd,
+           _mm512_fmadd_pd);
+ROWAN_TILE(Avx2Float, "avx2,fma", float, 8, __m256, _mm256_loadu_ps, _mm256_storeu_ps, _mm256_set1_ps, _mm256_fmadd_ps);
+ROWAN_TILE(Avx2Double, "avx2,fma", double, 4, __m256d, _mm256_loadu_pd, _mm256_storeu_pd, _mm256_set1_pd,
+           _mm256_fmadd_pd);
+#ifdef __NVCC__
+#pragma nv_diagnostic pop
+#endif
+#endif
+#undef ROWAN_TILE
+#undef ROWAN_UNROLL
+
+/// For other instruction sets; uses fused multiply-add if the compiler has a fast one.
+template <class S>
+struct PlainTile {
+    static constexpr std::size_t width = 16;
+
+    template <std::size_t rows>
+    static void run(TileFactors<S> const& f, S* out, std::size_t next_out) {
+        S sum[rows][width];
+        for (std::size_t i = 0; i < rows; ++i) {
+            f.add ? std::copy_n(out + i * next_out, width, sum[i]) : std::fill_n(sum[i], width, S{0});
+        }
+        for (std::size_t l = 0; l < f.k; ++l) {
+            for (std::size_t i = 0; i < rows; ++i) {
+                S const x = f.a[i * f.next_row + l * f.next_column];
+                for (std::size_t j = 0; j < width; ++j)
+                    sum[i][j] = fused(x, f.panel[l * f.next_panel_row + j], sum[i][j]);
+            }
+        }
+        for (std::size_t i = 0; i < rows; ++i) std::copy_n(sum[i], width, out + i * next_out);
+    }
+
+    static S fused(S a, S b, S c) {
+#if defined(FP_FAST_FMA) && defined(FP_FAST_FMAF)
+        return std::fma(a, b, c);
+#else
+        return a * b + c;
+#endif
+    }
+};
+
+/// Copies `columns` elements of each of `steps` rows of b contiguously, padded with zeros to `width`.
+template <std::size_t width, class S>
+void fill_panel(S const* b, std::size_t next_row, std::size_t next_column, std::size_t steps, std::size_t columns,
+                S* panel) {
+    if (next_column == 1 && columns == width) {
+        for (std::size_t l = 0; l < steps; ++l) std::memcpy(panel + l * width, b + l * next_row, width * sizeof(S));
+        return;
+    }
+    if (columns < width) std::fill_n(panel, steps * width, S{0});
+    if (next_column == 1) {
+        for (std::size_t l = 0; l < steps; ++l) std::copy_n(b + l * next_row, columns, panel + l * width);
+        return;
+    }
+    std::size_t l = 0;
+#ifdef ROWAN_X86_TILES
+    if constexpr (sizeof(S) == sizeof(float)) {
+        for (; l + 4 <= steps; l += 4) {
+            for (std::size_t j = 0; j + 4 <= columns; j += 4) {
+                S const* const from = b + l * next_row + j * next_column;
+                __m128 r0 = _mm_loadu_ps(from), r1 = _mm_loadu_ps(from + next_column),
+                       r2 = _mm_loadu_ps(from + 2 * next_column), r3 = _mm_loadu_ps(from + 3 * next_column);
+                _MM_TRANSPOSE4_PS(r0, r1, r2, r3);
+                S* const to = panel + l * width + j;
+                _mm_storeu_ps(to, r0);
+                _mm_storeu_ps(to + width, r1);
+                _mm_storeu_ps(to + 2 * width, r2);
+                _mm_storeu_ps(to + 3 * width, r3);
+            }
+            for (std::size_t j = columns / 4 * 4; j < columns; ++j) {
+                for (std::size_t s = l; s < l + 4; ++s) panel[s * width + j] = b[s * next_row + j * next_column];
+            }
+        }
+    }
+#endif
+    for (; l < steps; ++l) {
+        for (std::size_t j = 0; j < columns; ++j) panel[l * width + j] = b[l * next_row + j * next_column];
+    }
+}
+
+/// out [m, n] = a [m, k] · b [k, n], or += if `add`, on one thread. `most` is the number of rows of the largest tile.
+template <class Tile, std::size_t most, class S>
+void multiply_tiles(std::size_t m, std::size_t n, std::size_t k, Factor<S> a, Factor<S> b, S* out, std::size_t next_out,
+                    bool add) {
+    constexpr std::size_t width = Tile::width, depth = 256, block = 512;
+    alignas(64) S panel[depth * width];
+    alignas(64) S partial[most * width];
+    if (k == 0 && !add) {
+        for (std::size_t i = 0; i < m; ++i) std::fill_n(out + i * next_out, n, S{0});
+    }
+    for (std::size_t top = 0; top < m; top += block) {
+        std::size_t const bottom = std::min(m, top + block);
+        for (std::size_t j = 0; j < n; j += width) {
+            std::size_t const columns = std::min(width, n - j);
+            for (std::size_t l = 0; l < k; l += depth) {
+                std::size_t const steps = std::min(depth, k - l);
+                // A copy of b in cache order pays off only if several tiles read it.
+                bool const in_place = bottom - top <= most && columns == width && b.next_column() == 1;
+                if (!in_place) fill_panel<width>(b.at(l, j), b.next_row(), b.next_column(), steps, columns, panel);
+                auto const tile = [&]<std::size_t rows>(std::size_t i) {
+                    TileFactors<S> const factors{.k = steps,
+                                                 .a = a.at(i, l),
+                                                 .next_row = a.next_row(),
+                                                 .next_column = a.next_column(),
+                                                 .panel = in_place ? b.at(l, j) : panel,
+                                                 .next_panel_row = in_place ? b.next_row() : width,
+                                                 .add = add || l > 0};
+                    S* const to = out + i * next_out + j;
+                    if (columns == width) return Tile::template run<rows>(factors, to, next_out);
+                    for (std::size_t r = 0; r < rows && factors.add; ++r) {
+                        std::copy_n(to + r * next_out, columns, partial + r * width);
+                        std::fill_n(partial + r * width + columns, width - columns, S{0});
+                    }
+                    Tile::template run<rows>(factors, partial, width);
+                    for (std::size_t r = 0; r < rows; ++r) std::copy_n(partial + r * width, columns, to + r * next_out);
+                };
+                std::size_t i = top;
+                for (; i + most <= bottom; i += most) tile.template operator()<most>(i);
+                if constexpr (most > 8)
+                    for (; i + 8 <= bottom; i += 8) tile.template operator()<8>(i);
+                for (; i + 4 <= bottom; i += 4) tile.template operator()<4>(i);
+                for (; i + 2 <= bottom; i += 2) tile.template operator()<2>(i);
+                for (; i < bottom; ++i) tile.template operator()<1>(i);
+            }
+        }
+    }
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/detail/gemm_inl.hpp: definitions of rowan/op/detail/gemm.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <type_traits>
+
+namespace rowan::inline v0::detail {
+
+template <class S>
+void multiply_serial(std::size_t m, std::size_t n, std::size_t k, Factor<S> a, Factor<S> b, S* out,
+                     std::size_t next_out, bool add) {
+#ifdef ROWAN_X86_TILES
+    constexpr bool single = sizeof(S) == sizeof(float);
+    if (__builtin_cpu_supports("avx512f"))
+        return multiply_tiles<std::conditional_t<single, Avx512Float, Avx512Double>, 12>(m, n, k, a, b, out, next_out,
+                                                                                         add);
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+        return multiply_tiles<std::conditional_t<single, Avx2Float, Avx2Double>, 6>(m, n, k, a, b, out, next_out, add);
+#endif
+    multiply_tiles<PlainTile<S>, 4>(m, n, k, a, b, out, next_out, add);
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+namespace rowan::inline v0::detail {
+
+ROWAN_TEMPLATE(void multiply_serial(std::size_t, std::size_t, std::size_t, Factor<float>, Factor<float>, float*,
+                                    std::size_t, bool))
+ROWAN_TEMPLATE(void multiply_serial(std::size_t, std::size_t, std::size_t, Factor<double>, Factor<double>, double*,
+                                    std::size_t, bool))
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/detail/matmul.hpp: multithreaded matrix products of any element type.
+
+#ifdef ROWAN_BLAS
+#if !__has_include(<xtensor-blas/xblas_config.hpp>)
+#error "rowan: ROWAN_BLAS needs xtensor-blas (Debian: libxtensor-blas-dev)"
+#endif
+#include <xtensor-blas/xblas_config.hpp>
+
+#include <xflens/cxxblas/cxxblas.cxx>
+
+#include <limits>
+#include <mutex>
+#endif
+
+namespace rowan::inline v0::detail {
+
+#ifdef ROWAN_BLAS
+/// out [m, n] = a [m, k] · b [k, n], or += if `add`, by the program's BLAS. Calls are serialized, because not every
+/// BLAS is thread-safe.
+template <class S>
+void multiply_by_blas(std::size_t m, std::size_t n, std::size_t k, Factor<S> a, Factor<S> b, S* out, bool add) {
+    constexpr std::size_t most = std::numeric_limits<xt::blas_index_t>::max();
+    for (std::size_t const dim : {m, n, k, a.columns, b.columns}) {
+        if (dim > most)
+            throw ShapeError("matrix dim", std::to_string(dim), "at most " + std::to_string(most) + " for this BLAS");
+    }
+    if (m == 0 || n == 0) return;
+    auto const index = [](std::size_t x) { return static_cast<xt::blas_index_t>(std::max<std::size_t>(x, 1)); };
+    auto const meant = [](Factor<S> const& f) { return f.transposed ? cxxblas::Trans : cxxblas::NoTrans; };
+    std::scoped_lock const lock(process_mutex<Factor<S>>());
+    cxxblas::gemm(cxxblas::RowMajor, meant(a), meant(b), index(m), index(n), static_cast<xt::blas_index_t>(k), S{1},
+                  a.data, index(a.columns), b.data, index(b.columns), add ? S{1} : S{0}, out, index(n));
+}
+#endif
+
+/// out [m, n] = a [m, k] · b [k, n], or += if `add`. Threads divide the rows or columns of out, whichever are more.
+template <class S>
+requires is_machine_float<S>
+void multiply(Cpu exec, std::size_t m, std::size_t n, std::size_t k, Factor<S> a, Factor<S> b, S* out, bool add) {
+#ifdef ROWAN_BLAS
+    check_exec(exec);
+    multiply_by_blas(m, n, k, a, b, out, add);
+#else
+    // step: a multiple of all tile sizes; serial: the number of multiplications below which one thread runs; as in
+    // threads_for, twice that unless the caller asks for a number of threads
+    constexpr std::size_t step = 96, serial = std::size_t{1} << 21;
+    bool const rows = m >= n;
+    std::size_t const many = rows ? m : n, threads = static_cast<std::size_t>(thread_count(exec));
+    bool const one = k == 0 || m * n < (exec.threads == 0 ? 2 : 1) * serial / std::max<std::size_t>(k, 1);
+    std::size_t const grain = one ? many : (many / (2 * threads * step) + 1) * step;
+    parallel_for(exec, many, grain, [&](std::size_t begin, std::size_t end) {
+        if (rows) {
+            Factor<S> const part{a.at(begin, 0), a.columns, a.transposed};
+            multiply_serial(end - begin, n, k, part, b, out + begin * n, n, add);
+        } else {
+            Factor<S> const part{b.at(0, begin), b.columns, b.transposed};
+            multiply_serial(m, end - begin, k, a, part, out + begin, n, add);
+        }
+    });
+#endif
+}
+
+/// The same for other types, computed in S = dtype<T>::sum: by the function above if S is float or double, else by
+/// three nested loops.
+template <class T>
+void multiply(Cpu exec, std::size_t m, std::size_t n, std::size_t k, Factor<T> a, Factor<T> b, T* out, bool add) {
+    using S = sum_t<T>;
+    Buffer<S> wide_a(m * k), wide_b(k * n), wide_out(m * n);
+    copy_lanes<S>(m * k, a.data, wide_a.data());
+    copy_lanes<S>(k * n, b.data, wide_b.data());
+    if (add) copy_lanes<S>(m * n, static_cast<T const*>(out), wide_out.data());
+    if constexpr (is_machine_float<S>) {
+        multiply(exec, m, n, k, Factor<S>{wide_a.data(), a.columns, a.transposed},
+                 Factor<S>{wide_b.data(), b.columns, b.transposed}, wide_out.data(), add);
+    } else {
+        auto const element = [](Factor<T> const& f, Buffer<S> const& wide, std::size_t i, std::size_t j) {
+            return f.transposed ? wide[j * f.columns + i] : wide[i * f.columns + j];
+        };
+        std::size_t const grain = std::max<std::size_t>((std::size_t{1} << 16) / std::max<std::size_t>(n * k, 1), 1);
+        parallel_for(exec, m, grain, [&](std::size_t first, std::size_t last) {
+            for (std::size_t i = first; i < last; ++i) {
+                for (std::size_t j = 0; j < n; ++j) {
+                    S sum = add ? wide_out[i * n + j] : constant<S>(0.0);
+                    for (std::size_t l = 0; l < k; ++l)
+                        sum = plus(sum, product(element(a, wide_a, i, l), element(b, wide_b, l, j)));
+                    wide_out[i * n + j] = sum;
+                }
+            }
+        });
+    }
+    copy_lanes<S>(m * n, static_cast<S const*>(wide_out.data()), out);
+}
+
+/// Multiplies matrices on a device. The Thrust specialization is in rowan/thrust/op/matmul.hpp.
+template <class D>
+struct Products {
+    static_assert(has_backend<D>, "rowan: products of matrices on a Thrust device need #include <rowan/thrust/op.hpp>");
+};
+
+template <>
+struct Products<Cpu> {
+    template <class T>
+    static void multiply(Cpu exec, std::size_t m, std::size_t n, std::size_t k, Factor<T> a, Factor<T> b, T* out,
+                         bool add) {
+        detail::multiply<T>(exec, m, n, k, a, b, out, add);
+    }
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/detail/batched_products.hpp: products of batches of matrices whose leading dims are broadcast.
+
+namespace rowan::inline v0::detail {
+
+/// The dims before those of the matrices.
+template <class Shape>
+constexpr Shape batch_of(Shape const& shape) {
+    Shape batch;
+    for (std::size_t i = 0; i + 2 < shape.size(); ++i) batch.push_back(shape[i]);
+    return batch;
+}
+
+/// The dims of a matrix, or of its transpose.
+template <class Shape>
+constexpr auto matrix_dim(Shape const& shape, bool transposed, std::size_t i) {
+    return shape[shape.size() - (transposed == (i == 0) ? 1 : 2)];
+}
+
+constexpr char const* batch_field = "batch of y";
+
+/// The shape of the product of x and y.
+/// errors   ShapeError if an operand is no batch of matrices, inner dims differ or batches do not broadcast
+template <class Shape>
+Shape product_shape(Shape const& x, bool transpose_x, Shape const& y, bool transpose_y) {
+    if (x.size() < 2) spec::the_rank_does_not_fit("x", x.size(), "at least 2");
+    if (y.size() < 2) spec::the_rank_does_not_fit("y", y.size(), "at least 2");
+    std::size_t const k = matrix_dim(x, transpose_x, 1);
+    if (std::size_t const inner = matrix_dim(y, transpose_y, 0); inner != k) {
+        std::size_t const at = y.size() - (transpose_y ? 1 : 2);
+        throw ShapeError(std::string("y.shape(").append(std::to_string(at)).append(")"), std::to_string(inner),
+                         std::to_string(k) + ", the inner dim of x");
+    }
+    Shape shape = broadcast_shape(batch_field, batch_of(x), batch_of(y), -1);
+    shape.push_back(matrix_dim(x, transpose_x, 0));
+    shape.push_back(matrix_dim(y, transpose_y, 1));
+    return shape;
+}
+
+/// The offsets of the matrices of an operand for the matrices of the result.
+template <class Shape>
+AxisOffsets matrix_offsets(Shape const& operand, Shape const& result) {
+    AxisOffsets offsets;
+    Shape const batch = batch_of(operand);
+    std::size_t const rank = result.size() - 2;
+    std::size_t step = product_from(operand, 0);
+    for (std::size_t i = 0; i < rank; ++i) {
+        std::size_t const dim = aligned_dim(batch, i, rank, -1);
+        step /= dim;
+        offsets.push(result[i], dim != result[i] ? 0 : step);
+    }
+    return offsets;
+}
+
+/// The products of the matrices of x and y, each after its transposition. On Cpu, threads divide each product, or the
+/// products if they are many.
+template <class T, class D>
+Tensor<T, D> batched_product(D const& exec, Tensor<T, D> const& x, bool transpose_x, Tensor<T, D> const& y,
+                             bool transpose_y) {
+    auto const shape = product_shape(x.shape(), transpose_x, y.shape(), transpose_y);
+    ElementLoops<D>::check(exec, x, y);
+    std::size_t const n = shape[shape.size() - 2], m = shape.back(), k = matrix_dim(x.shape(), transpose_x, 1);
+    auto out = new_tensor<T>(exec, shape);
+    Factor<T> const a{x.data(), x.shape().back(), transpose_x}, b{y.data(), y.shape().back(), transpose_y};
+    if (shape.size() == 2 || (y.dimension() == 2 && !transpose_x)) {  // the rows of all matrices of x are one matrix
+        Products<D>::template multiply<T>(exec, product_from(shape, 0) / std::max<std::size_t>(m, 1), m, k, a, b,
+                                          out.data(), false);
+        return out;
+    }
+    if (out.size() == 0) return out;
+    AxisOffsets const x_at = k == 0 ? AxisOffsets{} : matrix_offsets(x.shape(), shape);
+    AxisOffsets const y_at = k == 0 ? AxisOffsets{} : matrix_offsets(y.shape(), shape);
+    auto const multiply = [&](D const& device, std::size_t begin, std::size_t end) {
+        for (; begin < end; ++begin)
+            Products<D>::template multiply<T>(device, n, m, k, {a.data + x_at(begin), a.columns, a.transposed},
+                                              {b.data + y_at(begin), b.columns, b.transposed},
+                                              out.data() + begin * n * m, false);
+    };
+    std::size_t const count = out.size() / (n * m);
+    if constexpr (std::same_as<D, Cpu>) {
+        if (count >= static_cast<std::size_t>(thread_count(exec))) {
+            for_ranges(exec, count, n * m * (k / 4 + 1),
+                       [&](std::size_t begin, std::size_t end) { multiply(Cpu{1}, begin, end); });
+            return out;
+        }
+    }
+    multiply(exec, 0, count);
+    return out;
+}
+
+/// The gradient of x, or of y, in a batched_product: the sum over the products that a matrix is part of.
+template <bool of_y, class T, class D>
+Tensor<T, D> batched_product_grad(D const& exec, Tensor<T, D> const& x, bool transpose_x, Tensor<T, D> const& y,
+                                  bool transpose_y, Tensor<T, D> const& g) {
+    auto const shape = product_shape(x.shape(), transpose_x, y.shape(), transpose_y);
+    if (g.shape() != shape) throw ShapeError("out_grad.shape()", shape_text(g.shape()), shape_text(shape));
+    ElementLoops<D>::check(exec, x, y, g);
+    if constexpr (of_y) {
+        if (y.dimension() == 2 && x.dimension() > 2 && !transpose_x) {  // as one product of matrices
+            std::size_t const rows = product_from(batch_of(shape), 0) * shape[shape.size() - 2];
+            auto const flat_x = x.reshaped({rows, x.shape().back()}), flat_g = g.reshaped({rows, shape.back()});
+            return transpose_y ? batched_product(exec, flat_g, true, flat_x, false)
+                               : batched_product(exec, flat_x, true, flat_g, false);
+        }
+    }
+    auto const& to = of_y ? y : x;
+    auto const batch = batch_of(to.shape());
+    using S = sum_t<T>;
+    if constexpr (!std::is_same_v<T, S> && element<S>) {  // products are summed before they are narrowed
+        if (batch != batch_of(shape)) {
+            auto const copy = [&]<class To, class From>(std::type_identity<To>, Tensor<From, D> const& a) {
+                auto b = new_tensor<To>(exec, a.shape());
+                ElementLoops<D>::template zip<S>(exec, a.size(), same_number{}, b.data(), a.data());
+                return b;
+            };
+            std::type_identity<S> const wide;
+            return copy(std::type_identity<T>(), batched_product_grad<of_y>(exec, copy(wide, x), transpose_x,
+                                                                            copy(wide, y), transpose_y, copy(wide, g)));
+        }
+    }
+    auto full = of_y ? (transpose_y ? batched_product(exec, g, true, x, transpose_x)
+                                    : batched_product(exec, x, !transpose_x, g, false))
+                     : (transpose_x ? batched_product(exec, y, transpose_y, g, true)
+                                    : batched_product(exec, g, false, y, !transpose_y));
+    if (full.shape() == to.shape()) return full;
+    if (full.size() == 0) return Tensor<T, D>::zeros(exec, to.shape());
+    std::array<bool, 8> reduced{};
+    for (std::size_t i = 0; i + 2 < shape.size(); ++i)
+        reduced[i] = aligned_dim(batch, i, shape.size() - 2, -1) != shape[i];
+    auto sums = new_tensor<T>(exec, to.shape());
+    fold_axes<sum_t<T>, add_lanes>(exec, reduction_of(full.shape(), reduced), full.data(), sums.data());
+    return sums;
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/matrix/matmul.hpp: matmul, the product of two matrices or of batches of them.
+
+namespace rowan::inline v0 {
+
+/// Which operands are transposed.
+struct MatmulOptions {
+    bool transpose_x = false;  ///< whether the matrices of x are transposed
+    bool transpose_y = false;  ///< whether those of y are
+    ROWAN_OPTIONS(MatmulOptions, transpose_x, transpose_y)
+};
+
+/// The matrix product x · y, after transposing the operands whose flags are set, as in matmul(x, y, {.transpose_y = true}); of batches of matrices, the products of
+/// their matrices. The dims before the matrices are broadcast by NumPy's rules.
+/// shapes   x [..., n, k], y [..., k, m], each after its transposition -> [..., n, m]
+/// errors   ShapeError if an operand has a rank below 2, the inner dims differ, or the dims before do not broadcast
+/// cost     2 · n · k · m operations for each product; the same bits for any number of threads, on Cuda the bits of
+///          cuBLAS
+template <class T, device D>
+Tensor<T, D> matmul(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y, bool transpose_x = false,
+                    bool transpose_y = false) {
+    return detail::batched_product(exec, x, transpose_x, y, transpose_y);
+}
+
+template <class T, class Device>
+Tensor<T, Device> matmul(Tensor<T, Device> const& x, Tensor<T, Device> const& y, bool transpose_x = false,
+                         bool transpose_y = false) {
+    return matmul(x.device(), x, y, transpose_x, transpose_y);
+}
+template <class T, device D>
+Tensor<T, D> matmul(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y, MatmulOptions const& options) {
+    return matmul(exec, x, y, options.transpose_x, options.transpose_y);
+}
+template <class T, class Device>
+Tensor<T, Device> matmul(Tensor<T, Device> const& x, Tensor<T, Device> const& y, MatmulOptions const& options) {
+    return matmul(x.device(), x, y, options);
+}
+
+/// The gradient of x or y, summed over the matrices for which that operand was repeated.
+template <bool of_y>
+struct matmul_grad_op : operator_of<slots<slot::x, slot::y, grad_of<slot::out>>,
+                                    slots<grad_of<std::conditional_t<of_y, slot::y, slot::x>>>, MatmulOptions> {
+    static constexpr std::string_view name = of_y ? "matmul_grad_y" : "matmul_grad_x";
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, VarSpec const&, MatmulOptions const& = {}) {
+        return of_y ? y : x;
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y, Tensor<T, D> const& out_grad,
+                            MatmulOptions const& options = {}) {
+        return detail::batched_product_grad<of_y>(exec, x, options.transpose_x, y, options.transpose_y, out_grad);
+    }
+};
+
+/// The products of batches of matrices, see matmul. For two matrices, those below do the same.
+struct matmul_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>, MatmulOptions> {
+    static constexpr std::string_view name = "matmul";
+    static constexpr std::string_view brief = "Products of matrices, or of batches of them.";
+    using grad = grad_rules<grad_rule<matmul_grad_op<false>>, grad_rule<matmul_grad_op<true>>>;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, MatmulOptions const& options = {}) {
+        spec::dense("matmul: x", x);
+        spec::dense("matmul: y", y);
+        spec::same_dtype("matmul: y", y, x);
+        if (x.dims.size() < 2) spec::the_rank_does_not_fit("matmul: x", x.dims.size(), "at least 2");
+        if (y.dims.size() < 2) spec::the_rank_does_not_fit("matmul: y", y.dims.size(), "at least 2");
+        spec::same_dim("matmul: the inner dim of y", detail::matrix_dim(y.dims, options.transpose_y, 0),
+                       detail::matrix_dim(x.dims, options.transpose_x, 1));
+        Dims dims = detail::broadcast_dims("matmul: y", detail::batch_of(x.dims), detail::batch_of(y.dims), -1);
+        dims.push_back(detail::matrix_dim(x.dims, options.transpose_x, 0));
+        dims.push_back(detail::matrix_dim(y.dims, options.transpose_y, 1));
+        bool const matrices = dims.size() == 2;
+        bool const rows_of_x = matrices || (x.dims.size() == dims.size() && x.dims[0] != 1);
+        bool const none = matrices && options.transpose_x;
+        return {.type = VarType::LOD_TENSOR,
+                .dtype = x.dtype,
+                .dims = dims,
+                .lod_level = none                           ? 0
+                             : rows_of_x                    ? x.lod_level
+                             : y.dims.size() == dims.size() ? y.lod_level
+                                                            : 0};
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y, MatmulOptions const& options = {}) {
+        return detail::batched_product(exec, x, options.transpose_x, y, options.transpose_y);
+    }
+};
+
+template <bool transpose_x, bool transpose_y>
+struct matrix_product_op;
+
+/// x · y. The other two are its gradients.
+using matmul_nn_op = matrix_product_op<false, false>;
+using matmul_nt_op = matrix_product_op<false, true>;  ///< x · yᵀ, the gradient of x in x · y
+using matmul_tn_op = matrix_product_op<true, false>;  ///< xᵀ · y, the gradient of y in x · y
+
+namespace detail {
+
+template <bool transpose_x, bool transpose_y>
+struct matrix_product_grad;
+template <>
+struct matrix_product_grad<false, false> {  // x · y
+    using type = grad_rules<grad_rule<matmul_nt_op, uses<grad_of<slot::out>, slot::y>, makes<grad_of<slot::x>>>,
+                            grad_rule<matmul_tn_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::y>>>>;
+};
+template <>
+struct matrix_product_grad<false, true> {  // x · yᵀ
+    using type = grad_rules<grad_rule<matmul_nn_op, uses<grad_of<slot::out>, slot::y>, makes<grad_of<slot::x>>>,
+                            grad_rule<matmul_tn_op, uses<grad_of<slot::out>, slot::x>, makes<grad_of<slot::y>>>>;
+};
+template <>
+struct matrix_product_grad<true, false> {  // xᵀ · y
+    using type = grad_rules<grad_rule<matmul_nt_op, uses<slot::y, grad_of<slot::out>>, makes<grad_of<slot::x>>>,
+                            grad_rule<matmul_nn_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::y>>>>;
+};
+
+}  // namespace detail
+
+template <bool transpose_x, bool transpose_y>
+struct matrix_product_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>> {
+    static_assert(!(transpose_x && transpose_y),
+                  "rowan::matrix_product_op: transpose the product instead of both factors");
+    static constexpr std::string_view name = transpose_x ? "matmul_tn" : transpose_y ? "matmul_nt" : "matmul_nn";
+    static constexpr std::string_view brief =
+        "The product of two matrices: tn and nt transpose the first or the second.";
+    static constexpr unsigned row_inputs = transpose_x ? 0b11 : 0b01;
+    static constexpr bool sums_rows = transpose_x;
+    using grad = typename detail::matrix_product_grad<transpose_x, transpose_y>::type;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) {
+        spec::matrix("matmul: x", x);
+        spec::matrix("matmul: y", y);
+        spec::same_dtype("matmul: y", y, x);
+        spec::same_dim("matmul: the inner dim of y", y.dims[transpose_y ? 1 : 0], x.dims[transpose_x ? 0 : 1]);
+        return {.type = VarType::LOD_TENSOR,
+                .dtype = x.dtype,
+                .dims = {x.dims[transpose_x ? 1 : 0], y.dims[transpose_y ? 0 : 1]},
+                .lod_level = transpose_x ? 0 : x.lod_level};
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+        return matmul(exec, x, y, transpose_x, transpose_y);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/matrix/fc.hpp: fc, a fully connected layer.
+
+namespace rowan::inline v0 {
+
+/// The affine map x · w + b.
+/// shapes   x [n, inputs], w [inputs, outputs], b [outputs] -> [n, outputs]
+/// errors   ShapeError if ranks or dims do not match
+/// cost     2 · n · inputs · outputs operations; the same bits for any number of threads
+template <class T, device D>
+Tensor<T, D> fc(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& w, Tensor<T, D> const& b) {
+    detail::check_rank("x", x, 2);
+    detail::check_rank("w", w, 2);
+    std::size_t const n = x.shape(0), inputs = x.shape(1), outputs = w.shape(1);
+    if (w.shape(0) != inputs)
+        throw ShapeError("w.shape(0)", std::to_string(w.shape(0)), std::to_string(inputs) + ", the width of x");
+    if (b.dimension() != 1 || b.shape(0) != outputs)
+        throw ShapeError("b.shape()", detail::shape_text(b.shape()), "[" + std::to_string(outputs) + "]");
+    detail::ElementLoops<D>::check(exec, x, w, b);
+    auto out = detail::new_tensor<T>(exec, {n, outputs});
+    detail::ElementLoops<D>::repeat_row(exec, n, outputs, b.data(), out.data());
+    detail::Products<D>::template multiply<T>(exec, n, outputs, inputs, {x.data(), inputs}, {w.data(), outputs},
+                                              out.data(), true);
+    return out;
+}
+
+template <class T, class Device>
+Tensor<T, Device> fc(Tensor<T, Device> const& x, Tensor<T, Device> const& w, Tensor<T, Device> const& b) {
+    return fc(x.device(), x, w, b);
+}
+
+struct fc_op : detail::builtin_op<slots<slot::x, slot::w, slot::b>, slots<slot::out>> {
+    static constexpr std::string_view name = "fc";
+    static constexpr std::string_view brief =
+        "input · W + b; output_size is by default the width of the input. bias may be its first values, or False.";
+    static constexpr unsigned row_inputs = 0b001;
+    using grad = grad_rules<grad_rule<matmul_nt_op, uses<grad_of<slot::out>, slot::w>, makes<grad_of<slot::x>>>,
+                            grad_rule<matmul_tn_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::w>>>,
+                            grad_rule<bias_grad_op, uses<grad_of<slot::out>>, makes<grad_of<slot::b>>>>;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& w, VarSpec const& b) {
+        spec::matrix("fc: x", x);
+        spec::matrix("fc: w", w);
+        spec::dense("fc: b", b);
+        spec::rank("fc: b", b, 1, "1");
+        spec::same_dtype("fc: w", w, x);
+        spec::same_dtype("fc: b", b, x);
+        spec::same_dim("fc: w.shape(0)", w.dims[0], x.dims[1]);
+        return {.type = VarType::LOD_TENSOR,
+                .dtype = x.dtype,
+                .dims = {x.dims[0], spec::same_dim("fc: b.shape(0)", b.dims[0], w.dims[1])},
+                .lod_level = x.lod_level};
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& w, Tensor<T, D> const& b) {
+        return fc(exec, x, w, b);
+    }
+};
+
+}  // namespace rowan::inline v0
+
 // rowan/op/matrix/row_dot.hpp: row_dot, the dot product of each row of two matrices.
 
 namespace rowan::inline v0 {
@@ -40484,6 +38568,397 @@ struct softmax_grad_op : detail::softmax_rows_grad_op<detail::softmax_rule> {};
 
 /// See softmax. A tensor of rank 1 needs an axis.
 struct softmax_op : detail::softmax_rows_op<detail::softmax_rule, softmax_grad_op> {};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/detail/recurrent_cell.hpp: checks shared by the recurrent cells.
+
+namespace rowan::inline v0::detail {
+
+/// Checks the shapes of a step of n sequences; `gates` is the number of gates. b is left to fc.
+/// shapes   x [n, gates · size], h_prev [n, size], w [size, gates · size], b [gates · size]
+template <class T, class D>
+void check_recurrent_cell(std::size_t gates, Tensor<T, D> const& x, Tensor<T, D> const& h_prev, Tensor<T, D> const& w) {
+    check_rank("x", x, 2);
+    check_rank("h_prev", h_prev, 2);
+    check_rank("w", w, 2);
+    std::size_t const n = h_prev.shape(0), size = h_prev.shape(1);
+    auto const expect = [](char const* field, std::size_t actual, std::size_t expected, char const* why) {
+        if (actual != expected) throw ShapeError(field, std::to_string(actual), std::to_string(expected) + why);
+    };
+    expect("x.shape(0)", x.shape(0), n, ", the rows of h_prev");
+    expect("x.shape(1)", x.shape(1), gates * size, ", the gates times the width of h_prev");
+    expect("w.shape(0)", w.shape(0), size, ", the width of h_prev");
+    expect("w.shape(1)", w.shape(1), gates * size, ", the gates times the width of h_prev");
+}
+
+template <class T, class D>
+void check_rows_like(char const* field, Tensor<T, D> const& x, std::size_t rows, std::size_t width) {
+    typename Tensor<T, D>::shape_type like;
+    like.push_back(rows);
+    like.push_back(width);
+    if (x.shape() != like) throw ShapeError(std::string(field) + ".shape()", shape_text(x.shape()), shape_text(like));
+}
+
+/// The same for specs, including b, at compile time or when a net is built.
+constexpr void infer_recurrent_cell(std::int64_t gates, VarSpec const& x, VarSpec const& h_prev, VarSpec const& w,
+                                    VarSpec const& b) {
+    spec::matrix("cell: x", x);
+    spec::matrix("cell: h_prev", h_prev);
+    spec::matrix("cell: w", w);
+    spec::dense("cell: b", b);
+    spec::rank("cell: b", b, 1, "1");
+    for (VarSpec const& spec : {h_prev, w, b}) spec::same_dtype("cell: h_prev, w or b", spec, x);
+    spec::same_dim("cell: h_prev.shape(0)", h_prev.dims[0], x.dims[0]);
+    std::int64_t const width = spec::times("cell: h_prev.shape(1)", h_prev.dims[1], gates);
+    spec::same_dim("cell: x.shape(1)", x.dims[1], width);
+    spec::same_dim("cell: w.shape(0)", w.dims[0], h_prev.dims[1]);
+    spec::same_dim("cell: w.shape(1)", w.dims[1], width);
+    spec::same_dim("cell: b.shape(0)", b.dims[0], width);
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/recurrent/gru_unit.hpp: gru_unit, one step of a gated recurrent unit.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// Computes the gates of one step and the next state.
+template <class T>
+struct GruStep {
+    T const *x, *hidden, *h_prev;
+    T *saved, *h;
+    std::size_t size;
+
+    ROWAN_FORMULA void at(std::size_t row, std::size_t k) const {
+        T const *const xs = x + row * 3 * size + k, *const gs = hidden + row * 3 * size + k;
+        T* const keep = saved + row * 4 * size + k;
+        V const one = constant<V>(1.0);
+        V const r = logistic(V(load<V>(xs) + load<V>(gs)));
+        V const z = logistic(V(load<V>(xs + size) + load<V>(gs + size)));
+        V const g = load<V>(gs + 2 * size);
+        V const c = hyperbolic_tangent(V(load<V>(xs + 2 * size) + product(r, g)));
+        V const next = product(V(one - z), c) + product(z, load<V>(h_prev + row * size + k));
+        store(r, keep);
+        store(z, keep + size);
+        store(c, keep + 2 * size);
+        store(g, keep + 3 * size);
+        store(next, h + row * size + k);
+    }
+};
+
+/// Computes the gradients of the gates, and that of h_prev without the part that comes through h_prev · w.
+template <class T>
+struct GruGradStep {
+    T const *saved, *h_prev, *h_grad;
+    T *x_grad, *hidden_grad, *h_prev_grad;
+    std::size_t size;
+
+    ROWAN_FORMULA void at(std::size_t row, std::size_t k) const {
+        T const* const keep = saved + row * 4 * size + k;
+        T *const xs = x_grad + row * 3 * size + k, *const gs = hidden_grad + row * 3 * size + k;
+        V const one = constant<V>(1.0);
+        V const r = load<V>(keep), z = load<V>(keep + size);
+        V const c = load<V>(keep + 2 * size), g = load<V>(keep + 3 * size);
+        V const d = load<V>(h_grad + row * size + k);
+        V const dc = product(product(d, V(one - z)), V(one - product(c, c)));
+        V const dz = product(product(d, V(load<V>(h_prev + row * size + k) - c)), product(z, V(one - z)));
+        V const dr = product(product(dc, g), product(r, V(one - r)));
+        store(dr, xs);
+        store(dr, gs);
+        store(dz, xs + size);
+        store(dz, gs + size);
+        store(dc, xs + 2 * size);
+        store(product(dc, r), gs + 2 * size);
+        store(product(d, z), h_prev_grad + row * size + k);
+    }
+};
+
+}  // namespace detail
+
+/// One step of a GRU (Cho et al. 2014) in PyTorch's and cuDNN's form, which applies the reset gate after the matrix
+/// product. With g = h_prev · w + b:
+///     r = sigmoid(x_r + g_r);  z = sigmoid(x_z + g_z);  c = tanh(x_c + r · g_c);  h = (1 - z) · c + z · h_prev
+/// `x` is the contribution of the input to the gates, which one matrix product can compute for all steps.
+/// shapes   x [n, 3 · size] in the order r, z, c; h_prev [n, size], w [size, 3 · size], b [3 · size] -> h [n, size],
+///          and r, z, c, g_c [n, 4 · size] for the gradient
+/// errors   ShapeError if shapes do not match
+/// cost     6 · n · size² operations, one pass over the gates
+template <class T, device D>
+std::tuple<Tensor<T, D>, Tensor<T, D>> gru_unit(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& h_prev,
+                                                Tensor<T, D> const& w, Tensor<T, D> const& b) {
+    detail::check_recurrent_cell(3, x, h_prev, w);
+    std::size_t const n = h_prev.shape(0), size = h_prev.shape(1);
+    detail::ElementLoops<D>::check(exec, x);
+    auto const hidden = fc(exec, h_prev, w, b);
+    auto h = detail::new_tensor<T>(exec, {n, size});
+    auto saved = detail::new_tensor<T>(exec, {n, 4 * size});
+    detail::GruStep<T> const step{.x = x.data(),
+                                  .hidden = hidden.data(),
+                                  .h_prev = h_prev.data(),
+                                  .saved = saved.data(),
+                                  .h = h.data(),
+                                  .size = size};
+    detail::ElementLoops<D>::template each_of_rows<detail::sum_t<T>>(exec, n, size, 3 * size, step);
+    return {std::move(h), std::move(saved)};
+}
+
+/// The gradients of x, of g = h_prev · w + b, and of h_prev, from the values that gru_unit saved and the gradient of h.
+/// shapes   saved [n, 4 · size], h_prev and h_grad [n, size], w [size, 3 · size] -> [n, 3 · size], [n, 3 · size],
+///          [n, size]
+/// errors   ShapeError if shapes do not match
+/// cost     6 · n · size² operations, one pass over the gates
+template <class T, device D>
+std::tuple<Tensor<T, D>, Tensor<T, D>, Tensor<T, D>> gru_unit_grad(D const& exec, Tensor<T, D> const& saved,
+                                                                   Tensor<T, D> const& h_prev, Tensor<T, D> const& w,
+                                                                   Tensor<T, D> const& h_grad) {
+    detail::check_rank("h_prev", h_prev, 2);
+    std::size_t const n = h_prev.shape(0), size = h_prev.shape(1);
+    detail::check_rows_like("saved", saved, n, 4 * size);
+    detail::check_rows_like("h_grad", h_grad, n, size);
+    detail::check_rows_like("w", w, size, 3 * size);
+    detail::ElementLoops<D>::check(exec, saved, h_prev, w, h_grad);
+    auto x_grad = detail::new_tensor<T>(exec, {n, 3 * size});
+    auto hidden_grad = detail::new_tensor<T>(exec, {n, 3 * size});
+    auto h_prev_grad = detail::new_tensor<T>(exec, {n, size});
+    detail::GruGradStep<T> const step{.saved = saved.data(),
+                                      .h_prev = h_prev.data(),
+                                      .h_grad = h_grad.data(),
+                                      .x_grad = x_grad.data(),
+                                      .hidden_grad = hidden_grad.data(),
+                                      .h_prev_grad = h_prev_grad.data(),
+                                      .size = size};
+    detail::ElementLoops<D>::template each_of_rows<detail::sum_t<T>>(exec, n, size, 3 * size, step);
+    if (size != 0)
+        detail::Products<D>::template multiply<T>(exec, n, size, 3 * size, {hidden_grad.data(), 3 * size},
+                                                  {w.data(), 3 * size, true}, h_prev_grad.data(), true);
+    return {std::move(x_grad), std::move(hidden_grad), std::move(h_prev_grad)};
+}
+
+namespace slot {
+
+/// The gradient of h_prev · w + b.
+struct hidden_grad {
+    static constexpr std::string_view name = "hidden@GRAD";  ///< the name of the slot
+};
+
+}  // namespace slot
+
+struct gru_unit_grad_op : operator_of<slots<slot::saved, slot::h_prev, slot::w, grad_of<slot::h>>,
+                                      slots<grad_of<slot::x>, slot::hidden_grad, grad_of<slot::h_prev>>> {
+    static constexpr std::string_view name = "gru_unit_grad";
+    static constexpr unsigned row_inputs = 0b1011;
+
+    static constexpr std::array<VarSpec, 3> infer(VarSpec const&, VarSpec const& h_prev, VarSpec const& w,
+                                                  VarSpec const&) {
+        VarSpec gates = h_prev;
+        gates.dims[1] = w.dims[1];
+        return {gates, gates, h_prev};
+    }
+
+    template <class T, class D>
+    static auto run(D exec, Tensor<T, D> const& saved, Tensor<T, D> const& h_prev, Tensor<T, D> const& w,
+                    Tensor<T, D> const& h_grad) {
+        return gru_unit_grad(exec, saved, h_prev, w, h_grad);
+    }
+};
+
+/// See gru_unit. The gradients of w and b are sums over rows, so one product computes them for all steps.
+struct gru_unit_op : detail::builtin_op<slots<slot::x, slot::h_prev, slot::w, slot::b>, slots<slot::h, slot::saved>> {
+    static constexpr std::string_view name = "gru_unit";
+    static constexpr std::string_view brief = "The state of a GRU after one step.";
+    static constexpr unsigned row_inputs = 0b0011;
+    using grad = grad_rules<grad_rule<gru_unit_grad_op>,
+                            grad_rule<matmul_tn_op, uses<slot::h_prev, slot::hidden_grad>, makes<grad_of<slot::w>>>,
+                            grad_rule<bias_grad_op, uses<slot::hidden_grad>, makes<grad_of<slot::b>>>>;
+
+    static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& h_prev, VarSpec const& w,
+                                                  VarSpec const& b) {
+        detail::infer_recurrent_cell(3, x, h_prev, w, b);
+        VarSpec h = x, saved = x;
+        h.dims[1] = h_prev.dims[1];
+        saved.dims[1] = spec::times("gru_unit: h_prev.shape(1)", h_prev.dims[1], 4);
+        return {h, saved};
+    }
+
+    template <class T, class D>
+    static auto run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& h_prev, Tensor<T, D> const& w,
+                    Tensor<T, D> const& b) {
+        return gru_unit(exec, x, h_prev, w, b);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/recurrent/lstm_unit.hpp: lstm_unit, one step of a long short-term memory cell.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// Computes the gates of one step, the next cell and the next state.
+template <class T>
+struct LstmStep {
+    T const *x, *hidden, *c_prev;
+    T *saved, *h, *c;
+    std::size_t size;
+
+    ROWAN_FORMULA void at(std::size_t row, std::size_t k) const {
+        T* const keep = saved + row * 5 * size + k;
+        V const i = logistic(gate<V>(row, 0, k)), f = logistic(gate<V>(row, 1, k));
+        V const u = hyperbolic_tangent(gate<V>(row, 2, k)), o = logistic(gate<V>(row, 3, k));
+        V const now = product(f, load<V>(c_prev + row * size + k)) + product(i, u);
+        V const t = hyperbolic_tangent(now);
+        store(i, keep);
+        store(f, keep + size);
+        store(u, keep + 2 * size);
+        store(o, keep + 3 * size);
+        store(t, keep + 4 * size);
+        store(now, c + row * size + k);
+        store(product(o, t), h + row * size + k);
+    }
+
+    ROWAN_FORMULA V gate(std::size_t row, std::size_t j, std::size_t k) const {
+        std::size_t const at = (row * 4 + j) * size + k;
+        return V(load<V>(x + at) + load<V>(hidden + at));
+    }
+};
+
+/// Computes the gradients of the gates and of c_prev.
+template <class T>
+struct LstmGradStep {
+    T const *saved, *c_prev, *h_grad, *c_grad;
+    T *x_grad, *c_prev_grad;
+    std::size_t size;
+
+    ROWAN_FORMULA void at(std::size_t row, std::size_t k) const {
+        T const* const keep = saved + row * 5 * size + k;
+        T* const xs = x_grad + row * 4 * size + k;
+        std::size_t const here = row * size + k;
+        V const one = constant<V>(1.0);
+        V const i = load<V>(keep), f = load<V>(keep + size);
+        V const u = load<V>(keep + 2 * size), o = load<V>(keep + 3 * size);
+        V const t = load<V>(keep + 4 * size), dh = load<V>(h_grad + here);
+        V const dc = load<V>(c_grad + here) + product(product(dh, o), V(one - product(t, t)));
+        store(product(product(dc, u), slope(i)), xs);
+        store(product(product(dc, load<V>(c_prev + here)), slope(f)), xs + size);
+        store(product(product(dc, i), V(one - product(u, u))), xs + 2 * size);
+        store(product(product(dh, t), slope(o)), xs + 3 * size);
+        store(product(dc, f), c_prev_grad + here);
+    }
+
+    /// The derivative of a sigmoid whose value is y.
+    ROWAN_FORMULA static V slope(V const& y) { return product(y, V(constant<V>(1.0) - y)); }
+};
+
+}  // namespace detail
+
+/// One step of an LSTM (Hochreiter and Schmidhuber 1997, with a forget gate). With g = x + h_prev · w + b:
+///     i = sigmoid(g_i); f = sigmoid(g_f); u = tanh(g_u); o = sigmoid(g_o); c = f · c_prev + i · u; h = o · tanh(c)
+/// `x` is the contribution of the input to the gates, which one matrix product can compute for all steps.
+/// shapes   x [n, 4 · size] in PyTorch's order i, f, u, o; h_prev and c_prev [n, size], w [size, 4 · size],
+///          b [4 · size] -> h and c [n, size], and i, f, u, o, tanh(c) [n, 5 · size] for the gradient
+/// errors   ShapeError if shapes do not match
+/// cost     8 · n · size² operations, one pass over the gates
+template <class T, device D>
+std::tuple<Tensor<T, D>, Tensor<T, D>, Tensor<T, D>> lstm_unit(D const& exec, Tensor<T, D> const& x,
+                                                               Tensor<T, D> const& h_prev, Tensor<T, D> const& c_prev,
+                                                               Tensor<T, D> const& w, Tensor<T, D> const& b) {
+    detail::check_recurrent_cell(4, x, h_prev, w);
+    std::size_t const n = h_prev.shape(0), size = h_prev.shape(1);
+    detail::check_rows_like("c_prev", c_prev, n, size);
+    detail::ElementLoops<D>::check(exec, x, c_prev);
+    auto const hidden = fc(exec, h_prev, w, b);
+    auto h = detail::new_tensor<T>(exec, {n, size});
+    auto c = detail::new_tensor<T>(exec, {n, size});
+    auto saved = detail::new_tensor<T>(exec, {n, 5 * size});
+    detail::LstmStep<T> const step{.x = x.data(),
+                                   .hidden = hidden.data(),
+                                   .c_prev = c_prev.data(),
+                                   .saved = saved.data(),
+                                   .h = h.data(),
+                                   .c = c.data(),
+                                   .size = size};
+    detail::ElementLoops<D>::template each_of_rows<detail::sum_t<T>>(exec, n, size, 4 * size, step);
+    return {std::move(h), std::move(c), std::move(saved)};
+}
+
+/// The gradients of the gates and of c_prev, from the values that lstm_unit saved and the gradients of h and c.
+/// shapes   saved [n, 5 · size], c_prev, h_grad and c_grad [n, size] -> [n, 4 · size], [n, size]
+/// errors   ShapeError if shapes do not match
+/// cost     one pass over the gates
+template <class T, device D>
+std::tuple<Tensor<T, D>, Tensor<T, D>> lstm_unit_grad(D const& exec, Tensor<T, D> const& saved,
+                                                      Tensor<T, D> const& c_prev, Tensor<T, D> const& h_grad,
+                                                      Tensor<T, D> const& c_grad) {
+    detail::check_rank("c_prev", c_prev, 2);
+    std::size_t const n = c_prev.shape(0), size = c_prev.shape(1);
+    detail::check_rows_like("saved", saved, n, 5 * size);
+    detail::check_rows_like("h_grad", h_grad, n, size);
+    detail::check_rows_like("c_grad", c_grad, n, size);
+    detail::ElementLoops<D>::check(exec, saved, c_prev, h_grad, c_grad);
+    auto x_grad = detail::new_tensor<T>(exec, {n, 4 * size});
+    auto c_prev_grad = detail::new_tensor<T>(exec, {n, size});
+    detail::LstmGradStep<T> const step{.saved = saved.data(),
+                                       .c_prev = c_prev.data(),
+                                       .h_grad = h_grad.data(),
+                                       .c_grad = c_grad.data(),
+                                       .x_grad = x_grad.data(),
+                                       .c_prev_grad = c_prev_grad.data(),
+                                       .size = size};
+    detail::ElementLoops<D>::template each_of_rows<detail::sum_t<T>>(exec, n, size, 4 * size, step);
+    return {std::move(x_grad), std::move(c_prev_grad)};
+}
+
+struct lstm_unit_grad_op : operator_of<slots<slot::saved, slot::c_prev, grad_of<slot::h>, grad_of<slot::c>>,
+                                       slots<grad_of<slot::x>, grad_of<slot::c_prev>>> {
+    static constexpr std::string_view name = "lstm_unit_grad";
+    static constexpr unsigned row_inputs = 0b1111;
+
+    static constexpr std::array<VarSpec, 2> infer(VarSpec const&, VarSpec const& c_prev, VarSpec const&,
+                                                  VarSpec const&) {
+        VarSpec gates = c_prev;
+        gates.dims[1] = spec::times("lstm_unit: c_prev.shape(1)", c_prev.dims[1], 4);
+        return {gates, c_prev};
+    }
+
+    template <class T, class D>
+    static auto run(D exec, Tensor<T, D> const& saved, Tensor<T, D> const& c_prev, Tensor<T, D> const& h_grad,
+                    Tensor<T, D> const& c_grad) {
+        return lstm_unit_grad(exec, saved, c_prev, h_grad, c_grad);
+    }
+};
+
+/// See lstm_unit. The gradients of w and b are sums over rows, so one product computes them for all steps.
+struct lstm_unit_op : detail::builtin_op<slots<slot::x, slot::h_prev, slot::c_prev, slot::w, slot::b>,
+                                         slots<slot::h, slot::c, slot::saved>> {
+    static constexpr std::string_view name = "lstm_unit";
+    static constexpr std::string_view brief =
+        "The output of an LSTM after one step, and its state, which is output and cell side by side.";
+    static constexpr unsigned row_inputs = 0b00111;
+    using grad = grad_rules<grad_rule<lstm_unit_grad_op>,
+                            grad_rule<matmul_nt_op, uses<grad_of<slot::x>, slot::w>, makes<grad_of<slot::h_prev>>>,
+                            grad_rule<matmul_tn_op, uses<slot::h_prev, grad_of<slot::x>>, makes<grad_of<slot::w>>>,
+                            grad_rule<bias_grad_op, uses<grad_of<slot::x>>, makes<grad_of<slot::b>>>>;
+
+    static constexpr std::array<VarSpec, 3> infer(VarSpec const& x, VarSpec const& h_prev, VarSpec const& c_prev,
+                                                  VarSpec const& w, VarSpec const& b) {
+        detail::infer_recurrent_cell(4, x, h_prev, w, b);
+        static_cast<void>(spec::same_dims("lstm_unit: c_prev", c_prev, h_prev));
+        VarSpec h = x, saved = x;
+        h.dims[1] = h_prev.dims[1];
+        saved.dims[1] = spec::times("lstm_unit: h_prev.shape(1)", h_prev.dims[1], 5);
+        return {h, h, saved};
+    }
+
+    template <class T, class D>
+    static auto run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& h_prev, Tensor<T, D> const& c_prev,
+                    Tensor<T, D> const& w, Tensor<T, D> const& b) {
+        return lstm_unit(exec, x, h_prev, c_prev, w, b);
+    }
+};
 
 }  // namespace rowan::inline v0
 
@@ -45042,6 +43517,210 @@ struct shape_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
 
 }  // namespace rowan::inline v0
 
+// rowan/sparse/split.hpp: split, divides a gradient by sections of the height, for partitioned tables.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// The inclusive prefix sum of the heights: the ends of the sections.
+/// errors   ShapeError as split
+inline std::vector<std::int64_t> section_ends(Ids<> const& heights, std::int64_t height) {
+    if (heights.shape().size() != 1) throw ShapeError("heights rank", std::to_string(heights.shape().size()), "1");
+    std::vector<std::int64_t> ends;
+    std::int64_t end = 0;
+    for (std::size_t k = 0; k < heights.size(); ++k) {
+        if (heights[k] < 0 || heights[k] > height - end) {
+            throw ShapeError("heights[" + std::to_string(k) + "]", std::to_string(heights[k]),
+                             heights[k] < 0
+                                 ? "0 or more"
+                                 : "at most " + std::to_string(height - end) + ", what is left of the height");
+        }
+        ends.push_back(end += heights[k]);
+    }
+    if (end != height) throw ShapeError("sum of heights", std::to_string(end), std::to_string(height));
+    return ends;
+}
+
+/// Finds the rows of a gradient in each section of the height.
+template <class D>
+struct RowSections {
+    static_assert(has_backend<D>, "rowan: split on a Thrust device needs #include <rowan/thrust/sparse/split.hpp>");
+};
+
+template <>
+struct RowSections<Cpu> {
+    /// The positions of the rows before ends[0], then of those before ends[1], and so on, in input order.
+    template <class T>
+    static std::vector<Tensor<std::int64_t>> positions(Cpu, SelectedRows<T> const& g,
+                                                       std::vector<std::int64_t> const& ends) {
+        std::vector<std::vector<std::int64_t>> lists(ends.size());
+        for (std::size_t i = 0; i < g.rows().size(); ++i) {
+            auto const k = static_cast<std::size_t>(std::ranges::upper_bound(ends, g.rows()[i]) - ends.begin());
+            lists[k].push_back(static_cast<std::int64_t>(i));
+        }
+        std::vector<Tensor<std::int64_t>> result;
+        for (auto const& list : lists) result.push_back(RowNumbers<Cpu>::copy(list));
+        return result;
+    }
+
+    /// Makes rows relative to the beginning of their section.
+    static void rebase(Cpu, Tensor<std::int64_t>& rows, std::int64_t begin) {
+        for (std::size_t i = 0; i < rows.size(); ++i) rows.data()[i] -= begin;
+    }
+};
+
+}  // namespace detail
+
+/// One gradient per section. Part k has the rows in [s, s + heights[k]), where s = heights[0] + … + heights[k - 1], as
+/// row - s, in input order. A Thrust device synchronizes once to get the number of rows of each part; there the parts
+/// are merged() if `g` is.
+///
+///     split(g, {4, 6})      rows [8 0 4]  ->  height 4, rows [0]   and   height 6, rows [4 0]
+///
+/// shapes   heights [parts], with sum g.height()
+/// errors   ShapeError if heights are not a flat list, a height is negative or their sum is not g.height()
+/// cost     O(n * (width + log parts)); on a Thrust device a sort of n pairs on the bits that the number of parts
+///          needs, and three kernels per part
+template <class T, device D>
+std::vector<SelectedRows<T, D>> split(D const& exec, SelectedRows<T, D> const& g, Ids<> heights) {
+    using Access = detail::SelectedRowsAccess;
+    SelectedRows<T, D>::check_value(g.value(), g.rows().size());
+    std::vector<std::int64_t> const ends = detail::section_ends(heights, g.height());
+    detail::check_exec(exec);
+    std::vector<SelectedRows<T, D>> parts;
+    std::int64_t begin = 0;
+    for (auto const& positions : detail::RowSections<D>::positions(exec, g, ends)) {
+        std::int64_t const end = ends[parts.size()];
+        auto rows = detail::rows_at(exec, Access::rows(g), positions);
+        detail::RowSections<D>::rebase(exec, rows, begin);
+        auto value = detail::rows_at(exec, g.value(), positions);
+        parts.push_back(Access::adopt(end - begin, std::move(rows), std::move(value), g.merged()));
+        begin = end;
+    }
+    return parts;
+}
+
+template <class T, class Device>
+std::vector<SelectedRows<T, Device>> split(SelectedRows<T, Device> const& g, Ids<> heights) {
+    return split(g.device(), g, heights);
+}
+
+ROWAN_TEMPLATE(std::vector<SelectedRows<float>> split(Cpu const&, SelectedRows<float> const&, Ids<>))
+ROWAN_TEMPLATE(std::vector<SelectedRows<double>> split(Cpu const&, SelectedRows<double> const&, Ids<>))
+
+}  // namespace rowan::inline v0
+
+// rowan/op/shape/split.hpp: split, a tensor split along one axis.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+[[noreturn]] inline void bad_section(std::size_t k, std::int64_t section, std::int64_t left) {
+    std::string const bound = std::string("at most ").append(std::to_string(left)).append(", what is left of the axis");
+    throw ShapeError(part_name("sections", k), std::to_string(section), section < 0 ? "0 or more" : bound);
+}
+
+[[noreturn]] inline void bad_sum_of_sections(std::int64_t sum, std::int64_t dim) {
+    throw ShapeError("sum of sections", std::to_string(sum), std::to_string(dim));
+}
+
+/// Checks that no section is negative and, if the dim is known, that the sections add up to it.
+template <class Sections>
+constexpr void check_sections(Sections const& sections, std::int64_t dim) {
+    std::int64_t const most = dim == UNK ? std::numeric_limits<std::int64_t>::max() : dim;
+    std::int64_t sum = 0;
+    for (std::size_t k = 0; k < sections.size(); ++k) {
+        if (sections[k] < 0 || sections[k] > most - sum) bad_section(k, sections[k], most - sum);
+        sum += sections[k];
+    }
+    if (dim != UNK && sum != dim) bad_sum_of_sections(sum, dim);
+}
+
+}  // namespace detail
+
+/// Splits x along an axis: part k has size sections[k] and begins at sections[0] + … + sections[k - 1]. Axis -1 is the
+/// last one.
+///
+///     split([[1 2 3] [4 5 6]], {1, 2}, 1)   ->   [[1] [4]]   and   [[2 3] [5 6]]
+///
+/// shapes   x [..., Σ sections, ...] -> [..., sections[k], ...] for each k
+/// errors   IndexError if the axis is out of range; ShapeError if sections is not of rank 1, a section is negative, or
+///          they do not add up to the dim
+/// cost     one read and one write of every element
+template <class T, device D>
+std::vector<Tensor<T, D>> split(D const& exec, Tensor<T, D> const& x, std::type_identity_t<Ids<>> sections,
+                                std::int64_t axis = 0) {
+    detail::ElementLoops<D>::check(exec, x);
+    std::size_t const at = detail::checked_axis(axis, x.dimension());
+    if (sections.shape().size() != 1) throw ShapeError("sections rank", std::to_string(sections.shape().size()), "1");
+    detail::check_sections(sections, static_cast<std::int64_t>(x.shape(at)));
+    return detail::cut_along(exec, x, at, sections);
+}
+
+template <class T, class Device>
+std::vector<Tensor<T, Device>> split(Tensor<T, Device> const& x, std::type_identity_t<Ids<>> sections,
+                                     std::int64_t axis = 0) {
+    return split(x.device(), x, sections, axis);
+}
+
+struct split_grad_op;
+
+/// See split. The slot `out` holds all parts as a std::vector.
+struct split_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
+    static constexpr std::string_view name = "split";
+    static constexpr std::string_view brief = "Parts of these sizes along an axis.";
+    static constexpr Elements elements = Elements::numbers;
+    using grad = grad_rule<split_grad_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+
+    struct attributes {
+        std::vector<std::int64_t> sections;  ///< the size of each part along the axis
+        std::int64_t axis = 0;               ///< negative values count from the end
+
+        template <class Visit>
+        static constexpr auto fields(Visit const& visit) {
+            return visit(field{"sections", &attributes::sections}, field{"axis", &attributes::axis});
+        }
+    };
+
+    static constexpr bool row_wise(attributes const& a) { return a.axis > 0; }
+
+    static constexpr std::vector<VarSpec> infer(VarSpec const& x, attributes const& a) {
+        spec::dense("split: x", x);
+        std::size_t const at = detail::checked_axis(a.axis, x.dims.size());
+        detail::check_sections(a.sections, x.dims[at]);
+        std::vector<VarSpec> parts;
+        for (std::int64_t const section : a.sections) {
+            parts.push_back(x);
+            parts.back().dims[at] = section;
+            if (at == 0) parts.back().lod_level = 0;
+        }
+        return parts;
+    }
+
+    template <class T, class D>
+    static std::vector<Tensor<T, D>> run(D exec, Tensor<T, D> const& x, attributes const& a) {
+        return split(exec, x, a.sections, a.axis);
+    }
+};
+
+/// Concatenates the gradients of the parts.
+struct split_grad_op : operator_of<slots<grad_of<slot::out>>, slots<grad_of<slot::x>>, split_op::attributes> {
+    static constexpr std::string_view name = "split_grad";
+
+    static constexpr VarSpec infer(std::span<VarSpec const> out_grad, attributes const& a) {
+        return concat_op::infer(out_grad, {a.axis});
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, std::vector<Tensor<T, D>> const& out_grad, attributes const& a) {
+        return concat(exec, out_grad, a.axis);
+    }
+};
+
+}  // namespace rowan::inline v0
+
 // rowan/op/shape/stack.hpp: stack, tensors of one shape joined along a new axis.
 
 namespace rowan::inline v0 {
@@ -45169,6 +43848,117 @@ struct stack_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slots<gra
 
 }  // namespace rowan::inline v0
 
+// rowan/op/table/weighted_embedding_bag.hpp: embedding_bag with a weight for each id.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// Whether ids[k] is not the padding.
+template <class I>
+struct IsNotPaddingId {
+    I const* ids;
+    std::int64_t padding;
+    ROWAN_HD bool operator()(std::size_t k) const { return std::int64_t{ids[k]} != padding; }
+};
+
+/// The positions of the ids that are not padding.
+template <class I, class D>
+Tensor<std::int64_t, D> kept_ids(D const& exec, Tensor<I, D> const& ids, std::int64_t padding) {
+    return RowGather<D>::where(exec, ids.size(), IsNotPaddingId<I>{ids.data(), padding});
+}
+
+}  // namespace detail
+
+/// embedding_bag with a weight for each id: mean divides by the sum of the weights and sqrt by the square root of the
+/// sum of their squares, as TensorFlow's embedding_lookup_sparse does; max compares weighted rows element-wise. The row
+/// of a bag with divisor 0 is 0.
+/// shapes   table [h, ...], ids [n] with levels, weight [n] -> [bags, ...]
+/// errors   as embedding_bag; ShapeError if weight does not have the shape of ids
+/// cost     as embedding_bag, and on the host temporary memory for the weighted rows of a bag
+template <class T, id_type I, device D>
+LoDTensor<T, D> embedding_bag(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
+                              std::type_identity_t<Tensor<T, D>> const& weight, BagOptions const& options = {}) {
+    detail::check_bags(exec, table, ids, &weight, options.pool);
+    if (options.unknown)
+        return embedding_bag(exec, table, detail::known_bags(exec, table, ids, options), weight,
+                             detail::all_known(options));
+    if (options.padding_id) {
+        auto const kept = detail::without_padding(exec, ids, *options.padding_id, detail::height_of(table));
+        detail::ElementLoops<D>::check(exec, weight);
+        auto const positions = detail::kept_ids(exec, ids.value(), *options.padding_id);
+        return embedding_bag(exec, table, kept, detail::rows_at(exec, weight, positions), {.pool = options.pool});
+    }
+    return detail::BagLookups<D>::lookup(exec, table, ids, &weight, options.pool);
+}
+
+/// The gradients of the table, one row for each id that is not padding, and of the weights, 0 for padding.
+/// shapes   out_grad [bags, ...] -> a SelectedRows of the table's shape with n rows, less those of padding; [n]
+/// errors   as embedding_bag; ShapeError if out_grad does not have the shape of its result
+/// cost     as embedding_bag, and two reads of a table row for each id
+template <class T, id_type I, device D>
+std::tuple<SelectedRows<T, D>, Tensor<T, D>> embedding_bag_grad(D const& exec, Tensor<T, D> const& table,
+                                                                LoDTensor<I, D> const& ids,
+                                                                std::type_identity_t<Tensor<T, D>> const& weight,
+                                                                std::type_identity_t<Tensor<T, D>> const& out_grad,
+                                                                BagOptions const& options = {}) {
+    detail::check_bags(exec, table, ids, &weight, options.pool);
+    if (options.unknown)
+        return embedding_bag_grad(exec, table, detail::known_bags(exec, table, ids, options), weight, out_grad,
+                                  detail::all_known(options));
+    auto weight_grad = Tensor<T, D>::zeros(exec, weight.shape());
+    if (options.padding_id) {
+        auto const kept = detail::without_padding(exec, ids, *options.padding_id, detail::height_of(table));
+        detail::ElementLoops<D>::check(exec, weight);
+        auto const positions = detail::kept_ids(exec, ids.value(), *options.padding_id);
+        auto grads = embedding_bag_grad(exec, table, kept, detail::rows_at(exec, weight, positions), out_grad,
+                                        {.pool = options.pool});
+        detail::put_rows(exec, positions.size(), 1, std::get<1>(grads).data(), positions.data(), weight_grad.data());
+        return {std::move(std::get<0>(grads)), std::move(weight_grad)};
+    }
+    auto rows = detail::BagLookups<D>::grad(exec, table, ids, &weight, out_grad, options.pool, &weight_grad);
+    return {std::move(rows), std::move(weight_grad)};
+}
+
+struct weighted_embedding_bag_grad_op : operator_of<slots<slot::w, slot::ids, slot::weight, grad_of<slot::out>>,
+                                                    slots<grad_of<slot::w>, grad_of<slot::weight>>, BagOptions> {
+    static constexpr std::string_view name = "weighted_embedding_bag_grad";
+
+    static constexpr std::array<VarSpec, 2> infer(VarSpec const& w, VarSpec const&, VarSpec const& weight,
+                                                  VarSpec const&, BagOptions const& = {}) {
+        return {VarSpec{.type = VarType::SELECTED_ROWS, .dtype = w.dtype, .dims = w.dims, .lod_level = 0}, weight};
+    }
+
+    template <class T, class I, class D>
+    static auto run(D exec, Tensor<T, D> const& w, LoDTensor<I, D> const& ids, Tensor<T, D> const& weight,
+                    LoDTensor<T, D> const& out_grad, BagOptions const& options = {}) {
+        return embedding_bag_grad(exec, w, ids, weight, out_grad.value(), options);
+    }
+};
+
+struct weighted_embedding_bag_op
+    : detail::builtin_op<slots<slot::w, slot::ids, slot::weight>, slots<slot::out>, BagOptions> {
+    static constexpr std::string_view name = "weighted_embedding_bag";
+    static constexpr std::string_view brief = "embedding_bag with a weight for each id.";
+    using grad = grad_rule<weighted_embedding_bag_grad_op>;
+
+    static constexpr VarSpec infer(VarSpec const& w, VarSpec const& ids, VarSpec const& weight,
+                                   BagOptions const& options = {}) {
+        spec::dense("weighted_embedding_bag: weight", weight);
+        spec::same_dtype("weighted_embedding_bag: weight", weight, w);
+        static_cast<void>(spec::same_dims("weighted_embedding_bag: weight", weight, ids));
+        return embedding_bag_op::infer(w, ids, options);
+    }
+
+    template <class T, id_type I, class D>
+    static LoDTensor<T, D> run(D exec, Tensor<T, D> const& w, LoDTensor<I, D> const& ids, Tensor<T, D> const& weight,
+                               BagOptions const& options = {}) {
+        return embedding_bag(exec, w, ids, weight, options);
+    }
+};
+
+}  // namespace rowan::inline v0
+
 // rowan/op/builtin_ops.hpp: builtin_ops and forward_ops, the registries of rowan's operators.
 
 namespace rowan::inline v0 {
@@ -45216,8 +44006,18 @@ namespace rowan::inline v0::layer {
 // What a layer computes, its options, shapes and errors are those of the function of its name in rowan, see there. The
 // result has the levels of the first input whose rows it has.
 
-// ---- Functions of single elements
+// ---- Arithmetic and functions of single elements: two Vars are broadcast
 
+inline constexpr operator_layer<add_op> add{};                            ///< As rowan::add.
+inline constexpr operator_layer<sub_op> sub{};                            ///< As rowan::sub.
+inline constexpr operator_layer<mul_op> mul{};                            ///< As rowan::mul.
+inline constexpr operator_layer<div_op> div{};                            ///< As rowan::div.
+inline constexpr operator_layer<maximum_op> maximum{};                    ///< As rowan::maximum.
+inline constexpr operator_layer<minimum_op> minimum{};                    ///< As rowan::minimum.
+inline constexpr operator_layer<negate_op> negate{};                      ///< As rowan::negate.
+inline constexpr operator_layer<sigmoid_op> sigmoid{};                    ///< As rowan::sigmoid.
+inline constexpr operator_layer<tanh_op> tanh{};                          ///< As rowan::tanh.
+inline constexpr operator_layer<relu_op> relu{};                          ///< As rowan::relu.
 inline constexpr operator_layer<relu6_op> relu6{};                        ///< As rowan::relu6.
 inline constexpr operator_layer<hardtanh_op> hardtanh{};                  ///< As rowan::hardtanh.
 inline constexpr operator_layer<leaky_relu_op> leaky_relu{};              ///< As rowan::leaky_relu.
@@ -45248,8 +44048,11 @@ inline constexpr operator_layer<isfinite_op> isfinite{};                  ///< A
 inline constexpr operator_layer<isnan_op> isnan{};                        ///< As rowan::isnan.
 inline constexpr operator_layer<isinf_op> isinf{};                        ///< As rowan::isinf.
 
-// ---- Along axes
+// ---- Along axes, and other shapes
 
+inline constexpr operator_layer<softmax_op> softmax{};          ///< As rowan::softmax.
+inline constexpr operator_layer<log_softmax_op> log_softmax{};  ///< As rowan::log_softmax.
+inline constexpr operator_layer<reduce_mean_op> mean{};         ///< The mean of all elements, as rowan::reduce_mean.
 inline constexpr operator_layer<reduce_sum_op> reduce_sum{};    ///< As rowan::reduce_sum.
 inline constexpr operator_layer<reduce_mean_op> reduce_mean{};  ///< As rowan::reduce_mean.
 inline constexpr operator_layer<reduce_max_op> reduce_max{};    ///< As rowan::reduce_max.
@@ -45299,6 +44102,1156 @@ inline constexpr operator_layer<sequence_slice_op> sequence_slice{};            
 inline constexpr operator_layer<sequence_softmax_op> sequence_softmax{};        ///< As rowan::sequence_softmax.
 inline constexpr operator_layer<sequence_top_k_mean_op> sequence_top_k_mean{};  ///< As rowan::sequence_top_k_mean.
 inline constexpr operator_layer<sequence_unpad_op> sequence_unpad{};            ///< As rowan::sequence_unpad.
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/layer/elementwise.hpp: element-wise layers.
+
+namespace rowan::inline v0::detail {
+
+template <class V>
+inline constexpr bool divides = true;
+template <class T, class Device>
+inline constexpr bool divides<layer::Var<T, Device>> = floating_element<T>;
+
+/// Whether x or y of an operator is a Var, and the other one is a Var, a number or a tensor, which is an error.
+template <class X>
+concept operand = is_var<X> || std::is_arithmetic_v<X> || xt::is_xexpression<X>::value;
+template <class A, class B>
+concept has_var = (is_var<std::remove_cvref_t<A>> ||
+                   is_var<std::remove_cvref_t<B>>)&&operand<std::remove_cvref_t<A>>&& operand<std::remove_cvref_t<B>>;
+
+/// Calls the function for two Vars, for a Var and a number, or for a number and a Var.
+template <class A, class B, class Both, class Right, class Left>
+auto combine(A const& x, B const& y, Both const& both, Right const& right, Left const& left) {
+    constexpr bool first = is_var<A> && std::is_arithmetic_v<B>, second = is_var<B> && std::is_arithmetic_v<A>;
+    static_assert(std::same_as<A, B> || first || second,
+                  "rowan::layer: + - * / take two Vars of one element type and device, or a Var and a number: convert "
+                  "with layer::cast, or feed a tensor as layer::data");
+    if constexpr (std::same_as<A, B>) {
+        return both(x, y);
+    } else if constexpr (first) {
+        return right(x, static_cast<double>(y));
+    } else if constexpr (second) {
+        return left(static_cast<double>(x), y);
+    } else if constexpr (is_var<A>) {
+        return x;  // after the static_assert
+    } else {
+        return y;
+    }
+}
+
+}  // namespace rowan::inline v0::detail
+
+namespace rowan::inline v0::layer {
+
+/// The element-wise sum of one or more values of the same shape.
+/// shapes   one or more x, each [...] -> [...]
+/// errors   ShapeError if x is empty or shapes differ
+/// cost     as rowan::sum, when the net runs
+template <class T, class Device>
+Var<T, Device> sum(std::vector<Var<T, Device>> const& x) {
+    std::vector<Variable*> inputs;
+    for (auto const& summand : x) inputs.push_back(&*summand);
+    return Var<T, Device>(*default_scope().new_op<sum_op, Device, T>(std::move(inputs)).outputs[0]);
+}
+template <class T, class Device>
+Var<T, Device> sum(std::initializer_list<Var<T, Device>> x) {
+    return sum(std::vector<Var<T, Device>>(x));
+}
+
+/// factor · x + bias, element-wise.
+///     auto next = layer::scale(x, {.factor = 2, .bias = 1});       // or layer::scale(x, 2, 1)
+/// shapes   x [...] -> [...], with the levels of x
+/// errors   when the net runs, as rowan::scale
+/// cost     as rowan::scale, when the net runs
+template <class T, class Device>
+Var<T, Device> scale(Var<T, Device> const& x, ScaleOptions const& options) {
+    return apply<scale_op>(options, x);
+}
+template <class T, class Device>
+Var<T, Device> scale(Var<T, Device> const& x, double factor, double bias = 0) {
+    return scale(x, {.factor = factor, .bias = bias});
+}
+
+/// Clips every element to [min, max]; the gradient of a clipped element is 0. NaN is preserved.
+///     auto between = layer::clip(x, {.min = 0, .max = 6});         // or layer::clip(x, 0, 6)
+/// shapes   x [...] -> [...], with the levels of x
+/// errors   ValueError if a bound is not finite or max < min
+/// cost     as rowan::clip, when the net runs
+template <class T, class Device>
+Var<T, Device> clip(Var<T, Device> const& x, ClipOptions const& options) {
+    rowan::detail::check_clip(options);
+    return apply<clip_op>(options, x);
+}
+template <class T, class Device>
+Var<T, Device> clip(Var<T, Device> const& x, double min, double max) {
+    return clip(x, {.min = min, .max = max});
+}
+
+/// -x, element-wise.
+/// shapes   x [...] -> [...], with the levels of x
+/// errors   none
+/// cost     as rowan::negate, when the net runs
+template <class T, class Device>
+Var<T, Device> operator-(Var<T, Device> const& x) {
+    return negate(x);
+}
+
+/// Two Vars of one element type and device, or a Var and a number, which stands for a tensor of the Var's shape.
+///     auto mean = (x + y) / 2, gate = 1 - layer::sigmoid(z);
+/// A number is multiplied or added as by layer::scale; x / s is x · (1 / s).
+/// shapes   two Vars as layer::add; x [...] and a number -> [...], with the levels of x
+/// errors   as layer::add; when the net runs, as rowan::scale
+/// cost     as rowan::add, sub, mul, div or scale, when the net runs; a number divided by x is stored once
+///          for each element
+template <class A, class B>
+requires rowan::detail::has_var<A, B>
+auto operator+(A&& x, B&& y) {
+    return rowan::detail::combine(
+        x, y, [](auto const& a, auto const& b) { return add(a, b); },
+        [](auto const& a, double s) { return scale(a, 1, s); }, [](double s, auto const& b) { return scale(b, 1, s); });
+}
+template <class A, class B>
+requires rowan::detail::has_var<A, B>
+auto operator-(A&& x, B&& y) {
+    return rowan::detail::combine(
+        x, y, [](auto const& a, auto const& b) { return sub(a, b); },
+        [](auto const& a, double s) { return scale(a, 1, -s); },
+        [](double s, auto const& b) { return scale(b, -1, s); });
+}
+template <class A, class B>
+requires rowan::detail::has_var<A, B>
+auto operator*(A&& x, B&& y) {
+    return rowan::detail::combine(
+        x, y, [](auto const& a, auto const& b) { return mul(a, b); },
+        [](auto const& a, double s) { return scale(a, s); }, [](double s, auto const& b) { return scale(b, s); });
+}
+template <class A, class B>
+requires rowan::detail::has_var<A, B>
+auto operator/(A&& x, B&& y) {
+    static_assert(rowan::detail::divides<std::remove_cvref_t<A>> && rowan::detail::divides<std::remove_cvref_t<B>>,
+                  "rowan::layer: / needs Vars of a floating-point type: convert with layer::cast");
+    return rowan::detail::combine(
+        x, y, [](auto const& a, auto const& b) { return div(a, b); },
+        [](auto const& a, double s) { return scale(a, 1 / s); },
+        [](double s, auto const& b) { return div(apply<full_like_op>({s}, b), b); });
+}
+
+ROWAN_TEMPLATE(Var<float> sum(std::vector<Var<float>> const&))
+ROWAN_TEMPLATE(Var<float> scale(Var<float> const&, double, double))
+ROWAN_TEMPLATE(Var<float> clip(Var<float> const&, double, double))
+ROWAN_TEMPLATE(Var<double> sum(std::vector<Var<double>> const&))
+ROWAN_TEMPLATE(Var<double> scale(Var<double> const&, double, double))
+ROWAN_TEMPLATE(Var<double> clip(Var<double> const&, double, double))
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/layer/selected_rows.hpp: layer::selected_rows, tables of which only some rows exist, as data or as parameters.
+
+namespace rowan::inline v0::detail {
+
+/// errors   ShapeError if there are no dims; IndexError if a row is not in [0, height), or is repeated
+void check_parameter_rows(Dims const& dims, std::vector<std::int64_t> const& rows);
+
+/// Some rows of a table, with those first values that they have in a whole one; without a seed, with any.
+template <class T, class Device>
+void first_rows(Value& value, Dims const& dims, layer::Initializer const& first, std::span<std::int64_t const> rows,
+                std::optional<std::uint64_t> seed, AnyExec any) {
+    typename Tensor<T>::shape_type shape{rows.size()};
+    for (std::size_t i = 1; i < dims.size(); ++i) shape.push_back(static_cast<std::size_t>(dims[i]));
+    auto t = Tensor<T>::from_shape(shape);
+    std::size_t const width = t.row_size();
+    using S = typename dtype<T>::sum;
+    Cpu host{};
+    if constexpr (std::is_same_v<Device, Cpu>) host = any.or_default<Device>();
+    for_ranges(host, seed ? t.size() : 0, 1, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) {
+            auto const row = static_cast<std::size_t>(rows[i / width]);
+            t.data()[i] = dtype<T>::narrow(static_cast<S>(first.at(*seed, row * width + i % width)));
+        }
+    });
+    value.set(to_device(any.or_default<Device>(), SelectedRows<T>(dims[0], rows, std::move(t))));
+}
+
+}  // namespace rowan::inline v0::detail
+
+namespace rowan::inline v0::layer {
+
+/// Declares an input that is a SelectedRows, such as the rows of a huge table that a batch uses. A lookup in it finds
+/// rows by their numbers.
+///     auto table = layer::selected_rows<float>("table", {1'000'000'000, 64});
+///     auto x = layer::embedding(ids, table);
+/// shapes   the represented tensor is [dims...]; UNK for dims that vary from batch to batch
+/// errors   ShapeError if there are no dims; GraphError if the scope already has that name
+/// cost     O(1); a batch's value is aliased, a host value for a device is copied
+template <class T = float, class Device = Cpu>
+Var<T, Device> selected_rows(std::string const& name, Dims const& dims) {
+    rowan::detail::check_parameter_rows(dims, {});
+    Variable& v = default_scope().new_var(name, selected_rows_spec<T>(dims), Role::data);
+    v.bring = &rowan::detail::bring_rows<T, Device>;
+    return Var<T, Device>(v);
+}
+
+/// Creates a parameter that is a SelectedRows, in the outermost scope. It begins with the rows `rows` and those first
+/// values that they have in a whole table. With options.initial or options.resume of train, it begins with other rows,
+/// such as those that were added since. Only rows that exist can be looked up, and are trained; optimizers have a state
+/// for each.
+/// shapes   the represented tensor is [dims...]
+/// errors   as layer::parameter; ShapeError if there are no dims; IndexError if a row is not in [0, dims[0]) or is
+///          repeated
+/// cost     as layer::parameter, for the rows that exist
+template <class T = float, class Device = Cpu>
+Var<T, Device> selected_rows(std::vector<std::int64_t> rows, Dims const& dims, Initializer const& first,
+                             std::string const& name = "") {
+    rowan::detail::check_known(dims);
+    rowan::detail::check_parameter_name(name);
+    rowan::detail::check_parameter_rows(dims, rows);
+    Initializer const values = first.of(dims);
+    Variable& v = rowan::detail::outermost_scope().new_var(name, selected_rows_spec<T>(dims), Role::parameter);
+    v.bring = &rowan::detail::bring_rows<T, Device>;
+    v.initialize = [rows = std::move(rows), dims, values](Value& value, std::optional<std::uint64_t> seed,
+                                                          AnyExec any) {
+        rowan::detail::first_rows<T, Device>(value, dims, values, rows, seed, any);
+    };
+    return Var<T, Device>(v);
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/layer/selected_rows_inl.hpp: definitions of rowan/layer/selected_rows.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <unordered_set>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION void check_parameter_rows(Dims const& dims, std::vector<std::int64_t> const& rows) {
+    if (dims.empty()) throw ShapeError("the rank of a SelectedRows", "0", "at least 1");
+    check_ids(Cpu{}, "rows", rows, dims[0]);
+    std::unordered_set<std::int64_t> seen;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        if (!seen.insert(rows[i]).second) throw IndexError("rows", i, rows[i], "is a repeated row");
+    }
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/layer/embedding.hpp: layer::embedding, lookups of ids or bags of ids in a trainable table.
+
+namespace rowan::inline v0::layer {
+
+/// The settings of an embedding and its table.
+struct EmbeddingOptions {
+    std::int64_t height = 0;  ///< number of rows of the table
+    std::int64_t width = 0;   ///< number of elements per row
+    std::optional<std::int64_t> padding_id =
+        {};  ///< id whose row reads as zeros, or is left out of bags, and is not trained
+    /// row that ids read which the table does not have, in training and in serving; without it they are errors
+    std::optional<std::int64_t> unknown = {};
+    Initializer table = {-0.1, 0.1};  ///< initial values of the table, e.g. layer::Normal{.stddev = 0.02}
+    std::string name = {};            ///< name of the table
+    /// the rows that exist at first, e.g. {{10, 20, 30}}: the table is a SelectedRows, see layer::selected_rows;
+    /// without it all rows exist
+    std::optional<std::vector<std::int64_t>> rows = {};
+    /// whether the ranks that train together share out the rows: see layer::sharded_table
+    bool sharded = false;
+};
+
+/// Creates a table that is a SelectedRows, of which each of the ranks that train together has some rows: see
+/// layer::Comm. Blocks of 64 rows are dealt to ranks in turn, and no rank ever holds the table. A process that trains
+/// alone has all rows. What is trained has the bits of a whole table, for any number of ranks.
+///
+///     on 3 ranks      row 0 … 63    64 … 127    128 … 191    192 … 255   …
+///     of rank                  0           1            2            0   …
+///
+/// Nets read it by embedding, and by embedding_bag without weights, whose ids are layer::data. A step begins with the
+/// exchange of the rows that its ids name: rows fetched earlier would lack what the step before has changed.
+/// shapes   [options.height, options.width]
+/// errors   as layer::parameter; GraphError if the net is for a device, or options.rows is given
+/// cost     one parameter in the net; in training, 8 bytes for each row besides its elements and states
+template <class T = float, class Device = Cpu>
+Var<T, Device> sharded_table(EmbeddingOptions const& options) {
+    if (!std::is_same_v<Device, Cpu>)
+        throw GraphError("layer::embedding: rows of a sharded table lie in the memory of the CPU");
+    if (options.rows) throw GraphError("layer::embedding: a sharded table has all rows: give either .sharded or .rows");
+    Dims const dims{options.height, options.width};
+    auto const table = selected_rows<T, Device>({}, dims, options.table, options.name);
+    auto const make = [dims, first = options.table.of(dims)](Value& value, std::span<std::int64_t const> rows,
+                                                             std::optional<std::uint64_t> seed, AnyExec exec) {
+        rowan::detail::first_rows<T, Device>(value, dims, first, rows, seed, exec);
+    };
+    table->initialize_rows = make;
+    table->initialize = [=](Value& value, std::optional<std::uint64_t> seed, AnyExec exec) {
+        std::vector<std::int64_t> all(static_cast<std::size_t>(dims[0]));
+        std::iota(all.begin(), all.end(), 0);
+        make(value, all, seed, exec);
+    };
+    return table;
+}
+
+/// Creates a table, which several embeddings may share.
+/// shapes   [options.height, options.width]
+/// errors   as layer::parameter; with options.rows as layer::selected_rows, with options.sharded as sharded_table
+/// cost     one parameter in the net
+template <class T = float, class Device = Cpu>
+Var<T, Device> embedding_table(EmbeddingOptions const& options) {
+    if (options.sharded) return sharded_table<T, Device>(options);
+    Dims const dims{options.height, options.width};
+    if (options.rows) return selected_rows<T, Device>(*options.rows, dims, options.table, options.name);
+    return parameter<T, Device>(dims, options.table, options.name);
+}
+
+/// Returns one row of the table for each id. The table's gradient is row-sparse; what computes a table, such as
+/// layer::transpose, gets it as a dense tensor.
+///     layer::embedding(words, {.height = 10'000, .width = 64, .unknown = 0})    // words of no row read row 0
+/// shapes   ids [...] -> ids.shape + [width], with the levels of ids
+/// errors   as embedding_table, if it creates the table; when the net runs, as rowan::lookup_table
+/// cost     as rowan::lookup_table, when the net runs; for the gradient as rowan::lookup_table_grad
+template <class I, class T, class Device>
+Var<T, Device> embedding(Var<I, Device> const& ids, Var<T, Device> const& table, LookupOptions const& options = {}) {
+    static_assert(id_type<I>,
+                  "rowan::layer::embedding: ids are integers: declare them with layer::data<std::int64_t>(name, dims)");
+    return apply<lookup_table_op>(options, table, ids);
+}
+template <class T = float, class I, class Device>
+Var<T, Device> embedding(Var<I, Device> const& ids, EmbeddingOptions const& options) {
+    return embedding(ids, embedding_table<T, Device>(options),
+                     {.padding_id = options.padding_id, .unknown = options.unknown});
+}
+
+// Mistakes, which do not compile.
+template <class T = float, class I, class Device, std::integral... Sizes>
+requires(sizeof...(Sizes) != 0) auto embedding(Var<I, Device> const& ids, Sizes...) {
+    static_assert(sizeof...(Sizes) == 0,
+                  "rowan::layer::embedding: options have names: layer::embedding(ids, {.height = 100, .width = 8})");
+    return ids;
+}
+template <class T = float, rowan::detail::no_var X>
+auto embedding(X const& ids, EmbeddingOptions const&) {
+    rowan::detail::check_vars<X>();
+    return ids;
+}
+
+/// PyTorch's EmbeddingBag: one row for each sequence of ids, the sum, mean, … of their rows, without those of
+/// padding_id. Either options may give padding_id and unknown.
+/// shapes   ids [n] with levels -> [sequences, width]
+/// errors   ShapeError if ids have no levels or their rank is not 1; as embedding_table, if it creates the table; when
+///          the net runs, as rowan::embedding_bag
+/// cost     as rowan::embedding_bag, when the net runs
+template <class I, class T, class Device>
+Var<T, Device> embedding_bag(Var<I, Device> const& ids, Var<T, Device> const& table, BagOptions const& options) {
+    return apply<embedding_bag_op>(options, table, ids);
+}
+template <class T = float, class I, class Device>
+Var<T, Device> embedding_bag(Var<I, Device> const& ids, EmbeddingOptions const& options, BagOptions bag) {
+    if (!bag.padding_id) bag.padding_id = options.padding_id;
+    if (!bag.unknown) bag.unknown = options.unknown;
+    return embedding_bag(ids, embedding_table<T, Device>(options), bag);
+}
+
+/// One row for each sequence of ids: the sum, mean, … of their rows, each multiplied by the weight of its id, as
+/// TensorFlow's embedding_lookup_sparse. The weights have a gradient, too.
+/// shapes   ids [n] with levels, weight [n], table [h, width] -> [sequences, width]
+/// errors   ShapeError if ids have no levels or their rank is not 1; when the net runs, as rowan::embedding_bag
+/// cost     as rowan::embedding_bag with weights, when the net runs
+template <class I, class T, class Device>
+Var<T, Device> embedding_bag(Var<I, Device> const& ids, Var<T, Device> const& weight, Var<T, Device> const& table,
+                             BagOptions const& options) {
+    return apply<weighted_embedding_bag_op>(options, table, ids, weight);
+}
+
+ROWAN_TEMPLATE(Var<float> embedding(Var<std::int64_t> const&, Var<float> const&, LookupOptions const&))
+ROWAN_TEMPLATE(Var<float> embedding_bag(Var<std::int64_t> const&, Var<float> const&, BagOptions const&))
+ROWAN_TEMPLATE(Var<float> embedding(Var<std::int32_t> const&, Var<float> const&, LookupOptions const&))
+ROWAN_TEMPLATE(Var<float> embedding_bag(Var<std::int32_t> const&, Var<float> const&, BagOptions const&))
+ROWAN_TEMPLATE(Var<double> embedding(Var<std::int64_t> const&, Var<double> const&, LookupOptions const&))
+ROWAN_TEMPLATE(Var<double> embedding_bag(Var<std::int64_t> const&, Var<double> const&, BagOptions const&))
+ROWAN_TEMPLATE(Var<double> embedding(Var<std::int32_t> const&, Var<double> const&, LookupOptions const&))
+ROWAN_TEMPLATE(Var<double> embedding_bag(Var<std::int32_t> const&, Var<double> const&, BagOptions const&))
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/layer/fc.hpp: layer::fc, a fully connected layer with its own parameters.
+
+namespace rowan::inline v0::layer {
+
+/// The first values of a bias, or false for none.
+class Bias {
+public:
+    Bias() = default;  ///< zeros
+    /// Uniform in [low, high).
+    Bias(double low, double high) : first_(low, high) {}
+    /// The first values.
+    template <std::convertible_to<Initializer> F>
+    Bias(F const& first) : first_(first) {}
+    /// false for no bias, true for zeros.
+    template <std::same_as<bool> B>
+    Bias(B exists) : exists_(exists) {}
+
+    bool exists() const noexcept { return exists_; }                     ///< whether there is a bias
+    Initializer const& initializer() const& noexcept { return first_; }  ///< its first values
+    Initializer initializer() && { return std::move(first_); }
+
+private:
+    Initializer first_ = {};
+    bool exists_ = true;
+};
+
+/// The settings of layer::fc.
+struct FcOptions {
+    std::int64_t output_size = 0;            ///< 0: the width of the input
+    std::optional<Initializer> weight = {};  ///< initial weights, e.g. layer::KaimingNormal{}; default XavierUniform{}
+    Bias bias = {};                          ///< initial bias, or false for none; default zeros
+    std::string name = {};                   ///< if not empty, the parameters are name.w_0 and name.b_0
+};
+
+/// x · w + b
+/// shapes   x [n, width] -> [n, output_size], with the levels of x
+/// errors   ShapeError if x is not a matrix, or its width is unknown, except in the step of an RnnProgram, where the
+///          width is inferred later if output_size is given; ValueError if output_size is negative or the first values
+///          have a number that is not finite; GraphError if the outermost scope already has these names
+/// cost     as rowan::fc, or without a bias as rowan::matmul, when the net runs; two parameters in the net, or one
+template <class T, class Device>
+Var<T, Device> fc(Var<T, Device> const& x, FcOptions const& options = {}) {
+    spec::matrix("layer::fc: x", x->spec());
+    std::int64_t const width = x->spec().dims[1];
+    std::int64_t const size = options.output_size == 0 ? width : options.output_size;
+    if (options.output_size < 0) throw ValueError("output_size", size, "0 or more");
+    if (size == UNK) throw ShapeError("layer::fc: output_size", "0", "a size, as the width of x is unknown");
+    Scope& scope = rowan::detail::outermost_scope();
+    rowan::detail::ScopeRollback added(scope);
+    auto const name = [&](char const* slot) { return options.name.empty() ? std::string() : options.name + slot; };
+    Initializer const first = options.weight.value_or(XavierUniform{});
+    auto const w = [&] {
+        if (width != UNK || !rowan::detail::depends_on_placeholder(*x))
+            return parameter<T, Device>({width, size}, first, name(".w_0"));
+        Variable& v = scope.new_var(name(".w_0"), tensor_spec<T>({UNK, size}), Role::parameter);
+        v.set_width = [size, first](Variable& self, std::int64_t known) {
+            begin_with<T, Device>(self, {known, size}, first);
+        };
+        return Var<T, Device>(v);
+    }();
+    auto const y = options.bias.exists()
+                       ? apply<fc_op>({}, x, w, parameter<T, Device>({size}, options.bias.initializer(), name(".b_0")))
+                       : apply<matmul_nn_op>({}, x, w);
+    added.keep();
+    return y;
+}
+
+// Mistakes, which do not compile.
+template <class T, class Device, class... O>
+requires(sizeof...(O) != 0 && !(std::convertible_to<O, FcOptions> && ...)) auto fc(Var<T, Device> const& x,
+                                                                                   O const&...) {
+    static_assert(sizeof...(O) == 0, "rowan::layer::fc: options have names: layer::fc(x, {.output_size = 10})");
+    return x;
+}
+template <rowan::detail::no_var X>
+auto fc(X const& x, FcOptions const& = {}) {
+    rowan::detail::check_vars<X>();
+    return x;
+}
+
+ROWAN_TEMPLATE(Var<float> fc(Var<float> const&, FcOptions const&))
+ROWAN_TEMPLATE(Var<double> fc(Var<double> const&, FcOptions const&))
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/layer/detail/recurrent_cell.hpp: CellOptions, Gates and CellRollback, settings and parameters common to recurrent cells.
+
+namespace rowan::inline v0::layer {
+
+/// The settings of a recurrent cell.
+struct CellOptions {
+    std::int64_t size = 0;                   ///< width of the state; for an LSTM, of output and cell each
+    std::optional<Initializer> weight = {};  ///< initial weights and biases; default ±1/√size
+};
+
+}  // namespace rowan::inline v0::layer
+
+namespace rowan::inline v0::detail {
+
+/// Removes what a cell has added if it throws: parameters from the outermost scope, operators from that of the step.
+class CellRollback {
+public:
+    void keep() noexcept {
+        parameters_.keep();
+        operators_.keep();
+    }
+
+private:
+    ScopeRollback parameters_{outermost_scope()}, operators_{default_scope()};
+};
+
+/// The contribution of the input to the gates of a cell, and weight and bias for the contribution of the state.
+template <class T, class Device>
+struct Gates {
+    /// `state`: the width of the state that the gates read, if it is not options.size.
+    Gates(std::int64_t gates, layer::Var<T, Device> const& input, layer::CellOptions const& options,
+          std::int64_t state = 0)
+        : first(initializer(options)), width(spec::times("the size of a cell", options.size, gates)),
+          x(layer::fc(input, {.output_size = width, .weight = first, .bias = first})),
+          w(layer::parameter<T, Device>({state == 0 ? options.size : state, width}, first)),
+          b(layer::parameter<T, Device>({width}, first)) {}
+
+    static layer::Initializer initializer(layer::CellOptions const& options) {
+        auto const size = static_cast<double>(options.size);
+        if (options.size < 1) throw ValueError("the size of a cell", size, "1 or more");
+        return options.weight.value_or(layer::Uniform{-1 / std::sqrt(size), 1 / std::sqrt(size)});
+    }
+
+    layer::Initializer first;
+    std::int64_t width;
+    layer::Var<T, Device> x, w, b;
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/layer/gru_unit.hpp: layer::gru_unit, one step of a gated recurrent unit with its own parameters.
+
+namespace rowan::inline v0::layer {
+
+/// The settings of layer::gru_unit.
+using GruOptions = CellOptions;
+
+/// Returns the state after one step, see rowan::gru_unit. Parameters: w_x [width of x, 3 · size] and b_x,
+/// w_h [size, 3 · size] and b_h, with the gates in the order reset, update, candidate; w_x and w_h are PyTorch's,
+/// transposed.
+/// shapes   x [n, width], before [n, size] -> [n, size]
+/// errors   ValueError if options.size is less than 1; ShapeError as layer::fc, or if the width of `before` is not size
+/// cost     as rowan::gru_unit, when the net runs, plus the product of x and w_x, which a recurrent layer computes once
+///          for all steps
+template <class T, class Device>
+Var<T, Device> gru_unit(Var<T, Device> const& x, Var<T, Device> const& before, GruOptions const& options) {
+    rowan::detail::CellRollback added;
+    detail::Gates<T, Device> const gates(3, x, options);
+    auto const now = apply<gru_unit_op>({}, gates.x, before, gates.w, gates.b);
+    added.keep();
+    return now;
+}
+
+// A mistake, which does not compile.
+template <class T, class Device, std::integral Size>
+auto gru_unit(Var<T, Device> const&, Var<T, Device> const& before, Size) {
+    static_assert(!std::integral<Size>,
+                  "rowan::layer::gru_unit: options have names: layer::gru_unit(x, before, {.size = 16})");
+    return before;
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/layer/detail/run_parts.hpp: run_parts, runs the parts of a task in parallel, each on one thread.
+
+namespace rowan::inline v0::detail {
+
+/// Calls f(k, exec) for k in [0, parts), on the threads of `exec` if there are enough multiplications (`work`) for two.
+/// If there are several parts, the exec passed to f has one thread. Rethrows the exception of the lowest k that threw,
+/// after all parts have run.
+inline void run_parts(Cpu exec, std::size_t parts, std::size_t work,
+                      std::function<void(std::size_t, AnyExec)> const& f) {
+    if (parts == 1) return f(0, exec);
+    Cpu const serial{.threads = 1};
+    Buffer<std::exception_ptr> errors(parts);
+    FreeBlocks* const pool = current_pool();
+    RunMeter* const meter = current_meter();
+    parallel_work(exec, work / 8, parts, 1, [&](std::size_t begin, std::size_t end) {
+        FreeBlocks* const before = std::exchange(current_pool(), pool);
+        RunMeter* const meter_before = std::exchange(current_meter(), meter);
+        for (std::size_t k = begin; k < end; ++k) {
+            try {
+                f(k, serial);
+            } catch (...) {
+                errors[k] = std::current_exception();
+            }
+        }
+        current_pool() = before;
+        current_meter() = meter_before;
+    });
+    for (auto const& error : errors) {
+        if (error) std::rethrow_exception(error);
+    }
+}
+
+/// The same on a device, where calls are enqueued in order.
+template <class D>
+void run_parts(D const& exec, std::size_t parts, std::size_t, std::function<void(std::size_t, AnyExec)> const& f) {
+    for (std::size_t k = 0; k < parts; ++k) f(k, exec);
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/layer/memory.hpp: Memory, States and Step, the arguments and results of a recurrent layer.
+
+namespace rowan::inline v0::layer {
+
+/// A reference to a variable of any element type, or to none.
+class AnyVar {
+public:
+    AnyVar() = default;  ///< no variable
+    /// Refers to `v`.
+    explicit AnyVar(Variable& v) : variable_(&v) {}
+    /// Refers to the variable of `v`.
+    template <class T, class Device>
+    AnyVar(Var<T, Device> const& v) : variable_(&*v) {}
+    Variable* get() const noexcept { return variable_; }  ///< nullptr if there is none
+
+private:
+    Variable* variable_ = nullptr;
+};
+
+/// A state of a recurrent layer. It is initialized with zeros of a given width, `Memory{.size = 64}`, or with one row
+/// for each sequence, such as the last state of another layer, `Memory{.like = last}`.
+struct Memory {
+    std::int64_t size = 0;  ///< width of a state that is initialized with zeros
+    AnyVar like = {};       ///< initial state, if given
+};
+
+/// One state, or a list of states.
+template <class T, class Device>
+class States {
+public:
+    /// One state.
+    States(Var<T, Device> state) : all_{state} {}
+    /// Several states.
+    States(std::vector<Var<T, Device>> states) : all_(std::move(states)) {}
+    /// Several states, in braces.
+    States(std::initializer_list<Var<T, Device>> states) : all_(states) {}
+    std::vector<Var<T, Device>> const& all() const& noexcept { return all_; }  ///< in the order of the memories
+    std::vector<Var<T, Device>> all() && noexcept { return std::move(all_); }
+
+private:
+    std::vector<Var<T, Device>> all_;
+};
+
+/// The result of a step: its output, and the state for the next step or a list of states, one for each memory.
+template <class T, class Device>
+struct Step {
+    Var<T, Device> output;                           ///< output of this step, one row for each sequence
+    std::type_identity_t<States<T, Device>> memory;  ///< state for the next step
+};
+template <class T, class Device>
+Step(Var<T, Device>, std::type_identity_t<States<T, Device>>) -> Step<T, Device>;
+
+/// The result of a recurrent layer: one row for each row of the input, with the input's levels, and the last state of
+/// each sequence.
+template <class T, class Device>
+struct Recurrence {
+    Var<T, Device> output;  ///< one row for each row of the input
+    Var<T, Device> last;    ///< state of each sequence after its last step
+};
+
+/// The result of a recurrent layer with several memories: one row for each row of the input, with the input's levels,
+/// and for each memory the last state of each sequence.
+template <class T, class Device>
+struct Recurrences {
+    Var<T, Device> output;             ///< one row for each row of the input
+    std::vector<Var<T, Device>> last;  ///< for each memory, the state of each sequence after its last step
+};
+
+/// How a recurrent layer iterates over sequences.
+struct RnnOptions {
+    bool reverse = false;       ///< iterate from the ends of the sequences to their beginnings
+    std::ptrdiff_t level = -1;  ///< level whose sequences are iterated over; negative values count from the last
+};
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/layer/detail/recurrence.hpp: recurrence, which builds the net of a step and adds its operator.
+
+namespace rowan::inline v0::detail {
+
+/// The element type of states and results: State unless it is void, else T, or float if T is an integer type.
+template <class State, class T>
+using state_t = std::conditional_t<!std::is_void_v<State>, State, std::conditional_t<std::is_integral_v<T>, float, T>>;
+
+/// A block with an empty scope within `outside`, for the steps of the sequences of x.
+/// errors   ShapeError if x has no levels; ValueError if it does not have that level
+std::shared_ptr<RnnBlock> new_rnn_block(Scope& outside, VarSpec const& x, layer::RnnOptions const& options);
+
+/// Adds the states before a step to the scope of the block, and the initial states to `inputs`.
+/// errors   ShapeError if an initial state is not a matrix; TypeError if its element type is not that of `state`;
+///          ValueError if a memory has no size, or both a size and an initial state
+std::vector<Variable*> add_memories(RnnBlock& block, std::span<layer::Memory const> memories, VarSpec const& state,
+                                    std::vector<Variable*>& inputs);
+
+/// Completes the net of a step with its output and the states after it.
+/// errors   ShapeError if the states differ from those before the step in number or width, or do not have one row for
+///          each sequence
+void end_step(RnnBlock& block, Variable& output, std::span<Variable* const> before, std::span<Variable* const> after);
+
+/// Checks the type of a step of a recurrent layer: of its arguments and of its result.
+template <class F, class X, class States, class Step>
+constexpr void check_step() {
+    constexpr bool takes = std::invocable<F, X, States>;
+    static_assert(
+        takes, "rowan::layer::rnn: the step takes its input and the state before it: [](auto x_t, auto state) { … }");
+    if constexpr (takes) {
+        static_assert(std::convertible_to<std::invoke_result_t<F, X, States>, Step>,
+                      "rowan::layer::rnn: the step returns layer::Step{output, state}");
+    }
+}
+
+/// Calls `step(x_t, states)` once, to build the net of a step.
+template <class R, class T, class Device, class F>
+layer::Recurrences<R, Device> recurrence(layer::Var<T, Device> const& x, std::span<layer::Memory const> memories,
+                                         layer::RnnOptions const& options, F const& step) {
+    using layer::Var;
+    check_step<F const&, Var<T, Device>, std::vector<Var<R, Device>>&, layer::Step<R, Device>>();
+    Scope& outside = default_scope();
+    auto const block = new_rnn_block(outside, x->spec(), options);
+    WithdrawnScope refused{block->scope.get()};
+    std::vector<Variable*> inputs{&*x};
+    auto const before = add_memories(*block, memories, tensor_spec<R>({}), inputs);
+    layer::Step<R, Device> const made = [&] {
+        ScopeGuard const guard(*block->scope);
+        std::vector<Var<R, Device>> states;
+        for (Variable* const v : before) states.emplace_back(*v);
+        return step(Var<T, Device>(*block->net.x), states);
+    }();
+    std::vector<Variable*> after;
+    for (auto const& state : made.memory.all()) after.push_back(&*state);
+    end_step(*block, *made.output, before, after);
+    block->runs_whole = runs_whole<Device>;
+    block->kernels = LoopKernels::of<R, Device>();
+    block->for_parts = [](AnyExec exec, std::size_t parts, std::size_t work,
+                          std::function<void(std::size_t, AnyExec)> const& f) {
+        run_parts(exec.get<Device>(), parts, work, f);
+    };
+    inputs.insert(inputs.end(), block->net.outer.begin(), block->net.outer.end());
+    Operator& op = outside.new_op(rnn_kernel, std::move(inputs), block);
+    op.inner_names = block->net.outer_names;
+    op.build_backward = [&net = block->net] { net.template build_backward<R, Device>(); };
+    refused.scope = nullptr;
+    layer::Recurrences<R, Device> result{Var<R, Device>(*op.outputs[before.size()]), {}};
+    for (std::size_t m = 0; m < before.size(); ++m) result.last.emplace_back(*op.outputs[m]);
+    return result;
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/layer/detail/recurrence_inl.hpp: definitions of rowan/layer/detail/recurrence.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <string>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION std::shared_ptr<RnnBlock> new_rnn_block(Scope& outside, VarSpec const& x,
+                                                       layer::RnnOptions const& options) {
+    spec::has_levels("layer::rnn: x", x);
+    auto const levels = static_cast<std::ptrdiff_t>(x.lod_level);
+    if (options.level < -levels || options.level >= levels)
+        throw ValueError("layer::rnn: level", options.level,
+                         "a level of x, whose number of levels is " + std::to_string(levels));
+    auto block = std::make_shared<RnnBlock>();
+    block->scope = std::make_unique<Scope>(outside);
+    block->level = static_cast<std::size_t>(options.level < 0 ? options.level + levels : options.level);
+    block->reverse = options.reverse;
+    block->net.scope = block->scope.get();
+    VarSpec x_t = x;
+    x_t.lod_level -= block->level + 1;
+    x_t.dims[0] = UNK;
+    block->net.x = &block->scope->new_var("x", x_t);
+    return block;
+}
+
+ROWAN_FUNCTION std::vector<Variable*> add_memories(RnnBlock& block, std::span<layer::Memory const> memories,
+                                                   VarSpec const& state, std::vector<Variable*>& inputs) {
+    std::vector<Variable*> before;
+    for (layer::Memory const& memory : memories) {
+        Variable* const boot = memory.like.get();
+        if (boot != nullptr) {
+            spec::matrix("layer::rnn: memory", boot->spec());
+            if (boot->spec().dtype != state.dtype)
+                throw TypeError("layer::rnn: memory.like", kind_text(boot->spec()), kind_text(state));
+        }
+        if (boot == nullptr ? memory.size < 1 : memory.size != 0)
+            throw ValueError("layer::rnn: memory.size", memory.size,
+                             boot == nullptr ? "1 or more" : "0 together with memory.like");
+        VarSpec spec = state;
+        spec.dims = {UNK, boot == nullptr ? memory.size : boot->spec().dims[1]};
+        std::string const name = before.empty() ? "before" : "before_" + std::to_string(before.size());
+        before.push_back(&block.scope->new_var(name, spec));
+        block.has_boot.push_back(boot != nullptr);
+        if (boot != nullptr) inputs.push_back(boot);
+    }
+    return before;
+}
+
+ROWAN_FUNCTION void end_step(RnnBlock& block, Variable& output, std::span<Variable* const> before,
+                             std::span<Variable* const> after) {
+    auto& net = block.net;
+    if (after.size() != before.size())
+        throw ShapeError("layer::rnn: the number of states after a step", std::to_string(after.size()),
+                         std::to_string(before.size()));
+    net.out = &output;
+    for (std::size_t m = 0; m < before.size(); ++m) {
+        Dims const &first = before[m]->spec().dims, &next = after[m]->spec().dims;
+        if (next.size() != 2 || (next[1] != first[1] && next[1] != UNK && first[1] != UNK))
+            throw ShapeError("layer::rnn: the width of the state " + before[m]->name() + " after a step",
+                             next.size() == 2 ? std::to_string(next[1]) : "unknown",
+                             first[1] == UNK ? "that of a matrix" : std::to_string(first[1]));
+        net.memories.push_back({before[m], after[m]});
+    }
+    net.build();
+    auto const check_rows = [&](Variable const& v) {
+        Dims const& dims = v.spec().dims;
+        if (net.has_rows(v) && !dims.empty() && dims[0] == UNK) return;
+        if (dims.size() > 1 && dims[0] != UNK)
+            throw ShapeError("layer::rnn: the number of rows of the output or the state of a step",
+                             std::to_string(dims[0]),
+                             "one for each sequence: a value in the step has a fixed number of rows");
+        throw ShapeError("layer::rnn: the output or the state of a step", "the same for all sequences",
+                         "a row for each");
+    };
+    check_rows(output);
+    for (Variable const* const v : after) check_rows(*v);
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/layer/rnn.hpp: layer::rnn, a recurrent layer whose step is a function of layers.
+
+namespace rowan::inline v0::layer {
+
+/// Runs `step(x_t, before)` for every step of the sequences of x and returns the outputs in the order of the input.
+/// `step` is called once, to build the net of a step. Sequences are processed without padding, sorted by decreasing
+/// length. Row-wise operators that depend only on x, or that the next step does not depend on, run once for all steps,
+/// and so do the gradients of their weights; the gradient of a table that is looked up in the step stays row-sparse.
+///
+///     auto [h, last] = layer::rnn_with_last(x, layer::Memory{.size = 64}, [&](auto x_t, auto before) {
+///         auto now = layer::gru_unit(x_t, before, {.size = 64});
+///         return layer::Step{now, now};
+///     });
+///
+/// If options.level is not the last level, x_t holds sequences of the levels below, which the step may pool or process
+/// with a recurrent layer of its own. Except on Cuda, batches of 64 or more sequences are split into parts of at least
+/// 32, which run in parallel on the host if they are enough work; the parts, and so the bits of the result, do not
+/// depend on the number of threads. A step with an operator that needs all sequences at once, such as dropout, runs as
+/// one part.
+/// shapes   x [n, ...] with levels -> output [n, ...] with the same levels, last [sequences, size]
+/// errors   ShapeError if x has no levels, an initial state is not a matrix, the states after a step differ in number
+///          or shape from those before it, or the output or a state of a step does not have one row for each sequence;
+///          ValueError if there is no such level, or a memory has no size or both a size and an initial state;
+///          TypeError if the element type of an initial state differs from that of the states; when the net runs,
+///          ShapeError if an initial state does not have one row for each sequence, or a step changes the width of a
+///          state; errors of a step's operators name the step, counted from the end if options.reverse, and, for ids,
+///          the sequence
+/// cost     that of the step's operators, some of which run once for all steps; no allocation while the shapes do not
+///          change; the states of all steps are kept for the gradient
+template <class State = void, class T, class Device, class F>
+auto rnn_with_last(Var<T, Device> const& x, Memory const& memory, F const& step, RnnOptions const& options = {}) {
+    using R = rowan::detail::state_t<State, T>;
+    rowan::detail::check_step<F const&, Var<T, Device> const&, Var<R, Device> const&, Step<R, Device>>();
+    auto const made = rowan::detail::recurrence<R>(
+        x, std::span(&memory, 1), options, [&](auto const& x_t, auto const& before) { return step(x_t, before[0]); });
+    return Recurrence<R, Device>{made.output, made.last[0]};
+}
+template <class State = void, class T, class Device, class F>
+auto rnn_with_last(Var<T, Device> const& x, std::int64_t size, F const& step, RnnOptions const& options = {}) {
+    return rnn_with_last<State>(x, Memory{.size = size}, step, options);
+}
+
+/// A recurrent layer with several memories, as rnn_with_last with one: `step(x_t, states)` takes a list of states and
+/// returns `layer::Step{output, {state, ...}}`.
+/// shapes   x [n, ...] with levels -> output [n, ...] with the same levels, and for each memory last [sequences, size]
+/// errors   those of rnn_with_last with one memory
+/// cost     that of rnn_with_last with one memory
+template <class State = void, class T, class Device, class F>
+auto rnn_with_last(Var<T, Device> const& x, std::vector<Memory> const& memories, F const& step,
+                   RnnOptions const& options = {}) {
+    return rowan::detail::recurrence<rowan::detail::state_t<State, T>>(x, memories, options, step);
+}
+
+/// Returns the outputs alone, as rnn_with_last.
+template <class State = void, class T, class Device, class M, class F>
+requires std::constructible_from<std::vector<Memory>, M> || std::convertible_to<M, Memory> || std::integral<M>
+auto rnn(Var<T, Device> const& x, M const& memory, F const& step, RnnOptions const& options = {}) {
+    return rnn_with_last<State>(x, memory, step, options).output;
+}
+template <class State = void, class T, class Device, class F>
+auto rnn(Var<T, Device> const& x, std::vector<Memory> const& memories, F const& step, RnnOptions const& options = {}) {
+    return rnn_with_last<State>(x, memories, step, options).output;
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/layer/split.hpp: layer::split, the parts of a value along an axis.
+
+namespace rowan::inline v0::layer {
+
+/// The settings of split.
+struct SplitOptions {
+    std::int64_t axis = 0;  ///< negative values count from the end
+};
+
+/// Splits x along an axis; the dim of part k along it is sections[k]. A negative axis counts from the end.
+///     auto const parts = layer::split(x, {2, 3}, {.axis = 1});      // for x [n, 5]: parts[0] is [n, 2], parts[1] is [n, 3]
+/// shapes   x [..., Σ sections, ...] -> [..., sections[k], ...] for each k; with the levels of x, or without levels
+///          along axis 0
+/// errors   IndexError if there is no such axis; ShapeError if a section is negative or the sections do not add up to
+///          the dim (when the net runs, if the dim is unknown before)
+/// cost     as rowan::split, when the net runs
+template <class T, class Device>
+std::vector<Var<T, Device>> split(Var<T, Device> const& x, std::vector<std::int64_t> sections,
+                                  SplitOptions const& options = {}) {
+    split_op::attributes attributes{.sections = std::move(sections), .axis = options.axis};
+    std::vector<Var<T, Device>> parts;
+    for (Variable* const part : default_scope().new_op<split_op, Device, T>({&*x}, std::move(attributes)).outputs)
+        parts.push_back(Var<T, Device>(*part));
+    return parts;
+}
+template <class T, class Device>
+std::vector<Var<T, Device>> split(Var<T, Device> const& x, std::vector<std::int64_t> sections, std::int64_t axis) {
+    return split(x, std::move(sections), {.axis = axis});
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/layer/lstm_unit.hpp: layer::lstm_unit, one step of a long short-term memory with its own parameters.
+
+namespace rowan::inline v0::detail {
+
+/// The output and the cell after one step.
+template <class T, class Device>
+std::array<layer::Var<T, Device>, 2> lstm_step(Gates<T, Device> const& gates, layer::Var<T, Device> const& h,
+                                               layer::Var<T, Device> const& c) {
+    auto const& made = default_scope()
+                           .new_op<lstm_unit_op, Device, T, T, T, T, T>({&*gates.x, &*h, &*c, &*gates.w, &*gates.b})
+                           .outputs;
+    return {layer::Var<T, Device>(*made[0]), layer::Var<T, Device>(*made[1])};
+}
+
+}  // namespace rowan::inline v0::detail
+
+namespace rowan::inline v0::layer {
+
+/// The settings of layer::lstm_unit.
+using LstmOptions = CellOptions;
+
+/// Computes one step, see rowan::lstm_unit. The state is the output concatenated with the cell, so a layer of `size`
+/// has a memory of width 2 · size:
+///     auto h = layer::rnn(x, 2 * 64,
+///                         [](auto x_t, auto before) { return layer::lstm_unit(x_t, before, {.size = 64}); });
+/// Parameters: w_x [width of x, 4 · size] and b_x, w_h [size, 4 · size] and b_h, with the gates in the order input,
+/// forget, cell, output; w_x and w_h are PyTorch's, transposed.
+/// shapes   x [n, width], before [n, 2 · size] -> output [n, size], memory [n, 2 · size]
+/// errors   ValueError if options.size is less than 1; ShapeError as layer::fc, or if the width of `before` is not
+///          2 · size
+/// cost     as rowan::lstm_unit, when the net runs, plus the product of x and w_x, which a recurrent layer computes
+///          once for all steps; the state is copied when it is split and when output and cell are concatenated
+template <class T, class Device>
+Step<T, Device> lstm_unit(Var<T, Device> const& x, Var<T, Device> const& before, LstmOptions const& options) {
+    rowan::detail::CellRollback added;
+    detail::Gates<T, Device> const gates(4, x, options);
+    auto const parts = split(before, {options.size, options.size}, 1);
+    auto const [h, c] = rowan::detail::lstm_step(gates, parts[0], parts[1]);
+    auto const memory = concat({h, c}, 1);
+    added.keep();
+    return {h, memory};
+}
+
+// A mistake, which does not compile.
+template <class T, class Device, std::integral Size>
+auto lstm_unit(Var<T, Device> const&, Var<T, Device> const& before, Size) {
+    static_assert(!std::integral<Size>,
+                  "rowan::layer::lstm_unit: options have names: layer::lstm_unit(x, before, {.size = 16})");
+    return Step<T, Device>{before, before};
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/layer/stack_layers.hpp: layer::stack_layers, recurrent layers on top of each other, in one or both directions.
+
+namespace rowan::inline v0::detail {
+
+inline void check_layers(std::int64_t layers) {
+    if (layers < 1) throw ValueError("layer::stack_layers: layers", layers, "1 or more");
+}
+
+}  // namespace rowan::inline v0::detail
+
+namespace rowan::inline v0::layer {
+
+/// How recurrent layers are stacked.
+struct StackLayersOptions {
+    std::int64_t layers = 1;     ///< number of layers; each reads the output of the one before it
+    bool bidirectional = false;  ///< whether a layer also runs in reverse: its output is both, side by side
+    double dropout = 0;          ///< probability of layer::dropout between the layers
+};
+
+/// Calls `direction(x, RnnOptions)` for each layer, and again with `.reverse = true` if options.bidirectional, and
+/// returns the output of the last layer.
+///     auto h = layer::stack_layers(x, {.layers = 2, .bidirectional = true}, [](auto y, auto options) {
+///         auto step = [](auto x_t, auto before) { return layer::lstm_unit(x_t, before, {.size = 64}); };
+///         return layer::rnn(y, 2 * 64, step, options);
+///     });
+/// shapes   x [n, ...] with levels -> [n, directions · size], with the levels of x
+/// errors   ValueError if options.layers is less than 1, or options.dropout is not in [0, 1]; those of `direction`
+/// cost     those of the layers and of layer::dropout; outputs of two directions are copied once
+template <class T, class Device, class F>
+auto stack_layers(Var<T, Device> const& x, StackLayersOptions const& options, F const& direction) {
+    rowan::detail::check_layers(options.layers);
+    rowan::detail::check_dropout(options.dropout);
+    auto const layer = [&](auto const& y) {
+        auto const forward = direction(y, RnnOptions{});
+        return options.bidirectional ? concat({forward, direction(y, RnnOptions{.reverse = true})}, 1) : forward;
+    };
+    auto y = layer(x);
+    for (std::int64_t k = 1; k < options.layers; ++k) y = layer(options.dropout > 0 ? dropout(y, options.dropout) : y);
+    return y;
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/layer/lstm.hpp: layer::lstm, stacked and bidirectional LSTM layers.
+
+namespace rowan::inline v0::layer {
+
+/// The settings of layer::lstm and layer::gru.
+struct RecurrentOptions {
+    std::int64_t size = 0;                   ///< width of the output of each direction
+    std::int64_t layers = 1;                 ///< number of layers; each reads the output of the one before it
+    bool bidirectional = false;              ///< whether a layer also runs in reverse: its output is both, side by side
+    double dropout = 0;                      ///< probability of layer::dropout between the layers
+    std::optional<Initializer> weight = {};  ///< initial weights and biases; default ±1/√size
+
+    /// The settings of one cell.
+    /// errors   none
+    /// cost     O(1)
+    CellOptions cell() const { return {.size = size, .weight = weight}; }
+    /// The settings of layer::stack_layers.
+    /// errors   none
+    /// cost     O(1)
+    StackLayersOptions stack() const { return {.layers = layers, .bidirectional = bidirectional, .dropout = dropout}; }
+};
+
+}  // namespace rowan::inline v0::layer
+
+namespace rowan::inline v0::detail {
+
+/// Checks that there is an initial state for each layer and direction, or none.
+template <class T, class Device>
+void check_initial(char const* field, std::vector<layer::Var<T, Device>> const& states,
+                   layer::RecurrentOptions const& options) {
+    if (states.empty()) return;
+    std::size_t const directions = options.bidirectional ? 2 : 1;
+    check_layers(options.layers);
+    if (states.size() % directions != 0 || !std::cmp_equal(states.size() / directions, options.layers))
+        throw ShapeError(std::string(field).append(".size()"), std::to_string(states.size()),
+                         "one for each layer and direction");
+    for (auto const& state : states) {
+        spec::matrix(field, state->spec());
+        if (std::int64_t const width = state->spec().dims[1]; width != UNK && width != options.size)
+            throw ShapeError(std::string(field).append(" width"), std::to_string(width),
+                             std::to_string(options.size).append(", the size"));
+    }
+}
+
+template <class T, class Device>
+layer::Memory initial_memory(std::vector<layer::Var<T, Device>> const& states, std::size_t i, std::int64_t size) {
+    return states.empty() ? layer::Memory{.size = size} : layer::Memory{.like = states[i]};
+}
+
+}  // namespace rowan::inline v0::detail
+
+namespace rowan::inline v0::layer {
+
+/// The output of LSTM layers, and the last states of each sequence in PyTorch's order: for each layer, that of the
+/// forward direction and then that of the reverse one.
+template <class T, class Device>
+struct LstmResult {
+    Var<T, Device> output;          ///< one row for each row of the input
+    std::vector<Var<T, Device>> h;  ///< outputs after the last step of each direction, [sequences, size]
+    std::vector<Var<T, Device>> c;  ///< cells after it, [sequences, size]
+};
+
+/// LSTM layers as torch.nn.LSTM, with sequences of any lengths instead of padding. The parameters of each layer and
+/// direction are those of layer::lstm_unit. The states begin with `h` and `c`, PyTorch's h_0 and c_0, in the order of
+/// the last states and with gradients; a list that is empty stands for zeros. For other cells, see layer::stack_layers.
+///     auto read = layer::lstm_with_last(words, {.size = 64, .layers = 2});
+///     auto told = layer::lstm(answer, {.size = 64, .layers = 2}, read.h, read.c);
+/// shapes   x [n, width] with levels, h and c each [sequences, size] for each layer and direction -> output
+///          [n, directions · size] with the levels of x, states [sequences, size]
+/// errors   ShapeError if there are initial states, but not one for each layer and direction, or one has another width;
+///          those of layer::stack_layers, layer::rnn and layer::lstm_unit
+/// cost     those of layer::stack_layers, layer::rnn and layer::lstm_unit
+template <class T, class Device>
+LstmResult<T, Device> lstm_with_last(Var<T, Device> const& x, RecurrentOptions const& options,
+                                     std::vector<Var<T, Device>> const& h = {},
+                                     std::vector<Var<T, Device>> const& c = {}) {
+    rowan::detail::check_initial("layer::lstm: h", h, options);
+    rowan::detail::check_initial("layer::lstm: c", c, options);
+    LstmResult<T, Device> last{x, {}, {}};
+    auto const direction = [&](Var<T, Device> const& y, RnnOptions const& way) {
+        auto const step = [&](auto const& x_t, auto const& before) {
+            rowan::detail::Gates<T, Device> const gates(4, x_t, options.cell());
+            auto const [out, cell] = rowan::detail::lstm_step(gates, before[0], before[1]);
+            return Step<T, Device>{out, {out, cell}};
+        };
+        auto const first = [&](auto const& states) {
+            return rowan::detail::initial_memory(states, last.h.size(), options.size);
+        };
+        auto const made = rnn_with_last(y, {first(h), first(c)}, step, way);
+        last.h.push_back(made.last[0]);
+        last.c.push_back(made.last[1]);
+        return made.output;
+    };
+    last.output = stack_layers(x, options.stack(), direction);
+    return last;
+}
+/// Returns the output alone, as lstm_with_last.
+template <class T, class Device>
+Var<T, Device> lstm(Var<T, Device> const& x, RecurrentOptions const& options, std::vector<Var<T, Device>> const& h = {},
+                    std::vector<Var<T, Device>> const& c = {}) {
+    return lstm_with_last(x, options, h, c).output;
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/layer/gru.hpp: layer::gru, stacked and bidirectional GRU layers.
+
+namespace rowan::inline v0::layer {
+
+/// GRU layers as torch.nn.GRU, with sequences of any lengths instead of padding. The parameters of each layer and
+/// direction are those of layer::gru_unit. The last states are in PyTorch's order: for each layer, that of the forward
+/// direction and then that of the reverse one. The states begin with `h`, PyTorch's h_0, in the same order and with
+/// gradients; an empty list stands for zeros.
+///     auto h = layer::gru(words, {.size = 64, .layers = 2, .bidirectional = true, .dropout = 0.2});
+/// shapes   x [n, width] with levels, h [sequences, size] for each layer and direction -> output [n, directions · size]
+///          with the levels of x, states [sequences, size]
+/// errors   ShapeError if there are initial states, but not one for each layer and direction, or one has another width;
+///          those of layer::stack_layers, layer::rnn and layer::gru_unit
+/// cost     those of layer::stack_layers, layer::rnn and layer::gru_unit
+template <class T, class Device>
+Recurrences<T, Device> gru_with_last(Var<T, Device> const& x, RecurrentOptions const& options,
+                                     std::vector<Var<T, Device>> const& h = {}) {
+    rowan::detail::check_initial("layer::gru: h", h, options);
+    std::vector<Var<T, Device>> last;
+    auto const direction = [&](Var<T, Device> const& y, RnnOptions const& way) {
+        auto const step = [&](auto const& x_t, auto const& before) {
+            auto const now = gru_unit(x_t, before, options.cell());
+            return Step<T, Device>{now, now};
+        };
+        auto const first = rowan::detail::initial_memory(h, last.size(), options.size);
+        auto const made = rnn_with_last(y, first, step, way);
+        last.push_back(made.last);
+        return made.output;
+    };
+    auto const output = stack_layers(x, options.stack(), direction);
+    return {output, last};
+}
+/// Returns the output alone, as gru_with_last.
+template <class T, class Device>
+Var<T, Device> gru(Var<T, Device> const& x, RecurrentOptions const& options,
+                   std::vector<Var<T, Device>> const& h = {}) {
+    return gru_with_last(x, options, h).output;
+}
 
 }  // namespace rowan::inline v0::layer
 
@@ -45388,7 +45341,7 @@ Var<T, Device> layer_norm(Var<T, Device> const& x, LayerNormOptions const& optio
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/layer/loss.hpp: losses and softmax.
+// rowan/layer/loss.hpp: losses.
 
 namespace rowan::inline v0::detail {
 
@@ -45431,26 +45384,6 @@ requires(!std::same_as<X, Y> || rowan::detail::no_var<X>) auto mse(X const& x, Y
     return x;
 }
 
-/// The probabilities of the classes, along the last axis or the one given, as rowan::softmax and PyTorch's.
-///     auto shares = layer::softmax(scores, {.axis = 1});    // [n, classes, m], whose sums along axis 1 are 1
-/// shapes   [n, ..., classes] -> the same; with an axis, [...] -> [...]; with the levels of x
-/// errors   ShapeError if x has a rank below 2, or with an axis below 1; IndexError if the axis is not in [-rank, rank)
-/// cost     as rowan::softmax, when the net runs
-template <class T, class Device>
-Var<T, Device> softmax(Var<T, Device> const& x, SoftmaxOptions const& options = {}) {
-    return apply<softmax_op>(options, x);
-}
-
-/// The logarithms of softmax, also where its elements underflow, along the last axis or the one given, as
-/// rowan::log_softmax.
-/// shapes   as layer::softmax
-/// errors   as layer::softmax
-/// cost     as rowan::log_softmax, when the net runs
-template <class T, class Device>
-Var<T, Device> log_softmax(Var<T, Device> const& x, SoftmaxOptions const& options = {}) {
-    return apply<log_softmax_op>(options, x);
-}
-
 /// The mean over the rows of -log(probability of the label), or with `.reduction` their sum or all of them, as
 /// rowan::cross_entropy_of_probabilities. Rows whose label is `.ignore_index` do not count; `.weights` has a factor for each class, and
 /// `.axis` is the axis of the classes.
@@ -45467,7 +45400,7 @@ Var<T, Device> cross_entropy_of_probabilities(Var<T, Device> const& x, Var<I, De
 }
 
 /// cross_entropy_of_probabilities(softmax(x), label) in a numerically stable form, as rowan::cross_entropy and PyTorch's
-/// cross_entropy_of_probabilities.
+/// cross_entropy.
 ///     auto cost = layer::cross_entropy(scores, label, {.ignore_index = -100, .weights = {1, 1, 4}});
 /// shapes   as layer::cross_entropy_of_probabilities, of scores
 /// errors   as layer::cross_entropy_of_probabilities
@@ -45524,7 +45457,6 @@ requires(!rowan::detail::is_label<Label>) auto cross_entropy(X const& x, Label c
 }
 
 ROWAN_TEMPLATE(Var<float> mse(Var<float> const&, Var<float> const&, LossOptions const&))
-ROWAN_TEMPLATE(Var<float> softmax(Var<float> const&, SoftmaxOptions const&))
 ROWAN_TEMPLATE(Var<float> cross_entropy_of_probabilities(Var<float> const&, Var<std::int64_t> const&,
                                                          CrossEntropyOptions const&))
 ROWAN_TEMPLATE(Var<float> cross_entropy_of_probabilities(Var<float> const&, Var<std::int32_t> const&,
@@ -45532,7 +45464,6 @@ ROWAN_TEMPLATE(Var<float> cross_entropy_of_probabilities(Var<float> const&, Var<
 ROWAN_TEMPLATE(Var<float> cross_entropy(Var<float> const&, Var<std::int64_t> const&, CrossEntropyOptions const&))
 ROWAN_TEMPLATE(Var<float> cross_entropy(Var<float> const&, Var<std::int32_t> const&, CrossEntropyOptions const&))
 ROWAN_TEMPLATE(Var<double> mse(Var<double> const&, Var<double> const&, LossOptions const&))
-ROWAN_TEMPLATE(Var<double> softmax(Var<double> const&, SoftmaxOptions const&))
 ROWAN_TEMPLATE(Var<double> cross_entropy_of_probabilities(Var<double> const&, Var<std::int64_t> const&,
                                                           CrossEntropyOptions const&))
 ROWAN_TEMPLATE(Var<double> cross_entropy_of_probabilities(Var<double> const&, Var<std::int32_t> const&,
@@ -45723,22 +45654,6 @@ auto map_fn(Array<T, Device> const& array, F const& f) {
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/layer/mean.hpp: layer::mean, the mean of all elements.
-
-namespace rowan::inline v0::layer {
-
-/// The mean of all elements: the cost of a net that computes a loss for each row.
-///     train(layer::mean(layer::square(layer::sub(prediction, target))), reader, options);
-/// shapes   x [...] -> []
-/// errors   none
-/// cost     as rowan::reduce_mean, when the net runs
-template <class T, class Device>
-Var<T, Device> mean(Var<T, Device> const& x) {
-    return apply<reduce_mean_op>({}, x);
-}
-
-}  // namespace rowan::inline v0::layer
-
 // rowan/layer/one_hot.hpp: layer::one_hot, a row of zeros and a one for each id.
 
 namespace rowan::inline v0::layer {
@@ -45793,77 +45708,6 @@ Var<T, Device> reset_first_gru_unit(Var<T, Device> const& x, Var<T, Device> cons
     auto const now = add(candidate, mul(gates[1], sub(before, candidate)));
     added.keep();
     return now;
-}
-
-}  // namespace rowan::inline v0::layer
-
-// rowan/layer/reshape.hpp: shape, and layers that change it: reshape, squeeze, unsqueeze, transpose, stack; row_dot.
-
-namespace rowan::inline v0::layer {
-
-/// x with another shape. A dim of 0 stands for that dim of x, and one dim of -1 for what remains.
-///     auto flat = layer::reshape(x, {0, -1});     // [n, 3, 4] -> [n, 12], with the levels of x
-/// shapes   x [...] -> shape; with the levels of x if the first dim is that of x: it is 0, or the other dims have as
-///          many elements as the rows of x
-/// errors   ShapeError if the shape does not fit the elements of x, has several -1, or a 0 where x has no dim
-/// cost     O(1), when the net runs
-template <class T, class Device>
-Var<T, Device> reshape(Var<T, Device> const& x, std::vector<std::int64_t> shape) {
-    return apply<reshape_op>({.shape = std::move(shape)}, x);
-}
-
-/// x without some dims of 1; by default, without all dims that are known to be 1.
-/// shapes   x [...] -> the dims of x without those of the axes; with the levels of x unless axis 0 is among them
-/// errors   IndexError if an axis is not in [-rank, rank) or occurs twice; ShapeError if its dim is not 1
-/// cost     O(1), when the net runs
-template <class T, class Device>
-Var<T, Device> squeeze(Var<T, Device> const& x, std::vector<std::int64_t> axes = {}) {
-    return apply<squeeze_op>({.axes = std::move(axes)}, x);
-}
-
-/// x with additional dims of 1: the axes are positions in the result.
-///     auto column = layer::unsqueeze(x, {-1});    // [n, m] -> [n, m, 1]
-/// shapes   x [...] -> the dims of x, with dims of 1 at the axes; with the levels of x unless axis 0 is among them
-/// errors   IndexError if an axis is not in [-rank, rank) of the result or occurs twice; ShapeError if the result's
-///          rank exceeds 8
-/// cost     O(1), when the net runs
-template <class T, class Device>
-Var<T, Device> unsqueeze(Var<T, Device> const& x, std::vector<std::int64_t> axes) {
-    return apply<unsqueeze_op>({.axes = std::move(axes)}, x);
-}
-
-/// x with its dims in another order: dim i of the result is dim perm[i] of x. By default, all dims are reversed.
-///     auto columns = layer::transpose(x, {0, 2, 1});
-/// shapes   x [...] -> the dims of x in the order of perm; with the levels of x if perm[0] is 0
-/// errors   ShapeError if perm does not name each axis of x once
-/// cost     as rowan::transpose, when the net runs
-template <class T, class Device>
-Var<T, Device> transpose(Var<T, Device> const& x, std::vector<std::int64_t> perm = {}) {
-    return apply<transpose_op>({.perm = std::move(perm)}, x);
-}
-
-/// Joins values of one shape along a new axis; a negative axis counts from the end of the result.
-///     auto pairs = layer::stack({a, b}, {.axis = 1});       // [n, 3] and [n, 3] -> [n, 2, 3]
-/// shapes   n values x[k] [...] -> [...] with a dim of n at the axis; with the levels of the first unless it is axis 0
-/// errors   ShapeError if x is empty, shapes differ, or the rank is 8; IndexError if there is no such axis
-/// cost     as rowan::stack, when the net runs
-template <class T, class Device>
-Var<T, Device> stack(std::vector<Var<T, Device>> const& x, StackOptions const& options = {}) {
-    std::vector<Variable*> inputs;
-    for (auto const& part : x) inputs.push_back(&*part);
-    return Var<T, Device>(*default_scope().new_op<stack_op, Device, T>(std::move(inputs), options).outputs[0]);
-}
-template <class T, class Device>
-Var<T, Device> stack(std::initializer_list<Var<T, Device>> x, StackOptions const& options = {}) {
-    return stack(std::vector<Var<T, Device>>(x), options);
-}
-template <class T, class Device>
-Var<T, Device> stack(std::vector<Var<T, Device>> const& x, std::int64_t axis) {
-    return stack(x, StackOptions{.axis = axis});
-}
-template <class T, class Device>
-Var<T, Device> stack(std::initializer_list<Var<T, Device>> x, std::int64_t axis) {
-    return stack(x, StackOptions{.axis = axis});
 }
 
 }  // namespace rowan::inline v0::layer
@@ -46239,6 +46083,36 @@ template <class T, class Device>
 Padded<T, Device> sequence_pad(Var<T, Device> const& x, SequencePadOptions const& options = {}) {
     auto const& made = default_scope().new_op<sequence_pad_op, Device, T>({&*x}, options).outputs;
     return {Var<T, Device>(*made[0]), Var<std::int64_t, Device>(*made[1])};
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/layer/stack.hpp: layer::stack, values of one shape joined along a new axis.
+
+namespace rowan::inline v0::layer {
+
+/// Joins values of one shape along a new axis; a negative axis counts from the end of the result.
+///     auto pairs = layer::stack({a, b}, {.axis = 1});       // [n, 3] and [n, 3] -> [n, 2, 3]
+/// shapes   n values x[k] [...] -> [...] with a dim of n at the axis; with the levels of the first unless it is axis 0
+/// errors   ShapeError if x is empty, shapes differ, or the rank is 8; IndexError if there is no such axis
+/// cost     as rowan::stack, when the net runs
+template <class T, class Device>
+Var<T, Device> stack(std::vector<Var<T, Device>> const& x, StackOptions const& options = {}) {
+    std::vector<Variable*> inputs;
+    for (auto const& part : x) inputs.push_back(&*part);
+    return Var<T, Device>(*default_scope().new_op<stack_op, Device, T>(std::move(inputs), options).outputs[0]);
+}
+template <class T, class Device>
+Var<T, Device> stack(std::initializer_list<Var<T, Device>> x, StackOptions const& options = {}) {
+    return stack(std::vector<Var<T, Device>>(x), options);
+}
+template <class T, class Device>
+Var<T, Device> stack(std::vector<Var<T, Device>> const& x, std::int64_t axis) {
+    return stack(x, StackOptions{.axis = axis});
+}
+template <class T, class Device>
+Var<T, Device> stack(std::initializer_list<Var<T, Device>> x, std::int64_t axis) {
+    return stack(x, StackOptions{.axis = axis});
 }
 
 }  // namespace rowan::inline v0::layer

@@ -9,7 +9,6 @@
 #include <rowan/layer/embedding.hpp>
 #include <rowan/layer/fc.hpp>
 #include <rowan/train/parameters.hpp>
-#include <rowan/layer/mean.hpp>
 #include <rowan/layer/operators.hpp>
 
 #include "inputs.hpp"

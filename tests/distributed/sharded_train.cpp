@@ -8,7 +8,8 @@
 #include <rowan/layer/cast.hpp>
 #include <rowan/layer/cond.hpp>
 #include <rowan/layer/elementwise.hpp>
-#include <rowan/layer/reshape.hpp>
+#include <rowan/layer/operators.hpp>
+#include <rowan/layer/stack.hpp>
 #include <rowan/layer/rnn.hpp>
 
 #include <string>

@@ -14,7 +14,6 @@
 #include <rowan/layer/fc.hpp>
 #include <rowan/layer/loss.hpp>
 #include <rowan/layer/parameter.hpp>
-#include <rowan/layer/mean.hpp>
 #include <rowan/layer/operators.hpp>
 #include <rowan/sparse/scale.hpp>
 #include <rowan/sparse/sum_of_parts.hpp>

@@ -14,7 +14,6 @@
 #include <rowan/layer/data.hpp>
 #include <rowan/layer/embedding.hpp>
 #include <rowan/layer/fc.hpp>
-#include <rowan/layer/mean.hpp>
 #include <rowan/layer/operators.hpp>
 
 #include <algorithm>

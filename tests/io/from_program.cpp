@@ -37,9 +37,8 @@
 #include <rowan/layer/sequence_pad.hpp>
 #include <rowan/layer/sequence_pool.hpp>
 #include <rowan/layer/split.hpp>
-#include <rowan/layer/mean.hpp>
 #include <rowan/layer/static_input.hpp>
-#include <rowan/layer/reshape.hpp>
+#include <rowan/layer/stack.hpp>
 #include <rowan/layer/while_loop.hpp>
 
 #include <unistd.h>

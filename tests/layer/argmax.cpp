@@ -8,7 +8,6 @@
 #include <rowan/layer/data.hpp>
 #include <rowan/layer/elementwise.hpp>
 #include <rowan/layer/fc.hpp>
-#include <rowan/layer/mean.hpp>
 #include <rowan/layer/rnn.hpp>
 
 namespace test_argmax_layer {

@@ -12,7 +12,6 @@
 #include <rowan/layer/data.hpp>
 #include <rowan/layer/elementwise.hpp>
 #include <rowan/layer/loss.hpp>
-#include <rowan/layer/mean.hpp>
 #include <rowan/layer/operators.hpp>
 #include <rowan/train/train.hpp>
 

@@ -1,5 +1,4 @@
 // tests/layer/reduce_sum.cpp
-#include <rowan/layer/mean.hpp>
 #include <rowan/layer/operators.hpp>
 
 #include "layer/check_net.hpp"

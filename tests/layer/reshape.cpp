@@ -1,5 +1,6 @@
 // tests/layer/reshape.cpp
-#include <rowan/layer/reshape.hpp>
+#include <rowan/layer/operators.hpp>
+#include <rowan/layer/stack.hpp>
 
 #include "layer/check_net.hpp"
 
@@ -7,8 +8,6 @@
 #include <rowan/layer/data.hpp>
 #include <rowan/layer/elementwise.hpp>
 #include <rowan/layer/fc.hpp>
-#include <rowan/layer/mean.hpp>
-#include <rowan/layer/operators.hpp>
 #include <rowan/layer/rnn.hpp>
 
 namespace test_reshape_layer {

@@ -10,7 +10,6 @@
 #include <rowan/layer/elementwise.hpp>
 #include <rowan/layer/embedding.hpp>
 #include <rowan/layer/loss.hpp>
-#include <rowan/layer/mean.hpp>
 #include <rowan/layer/rnn.hpp>
 #include <rowan/train/train.hpp>
 #include <rowan/layer/while_loop.hpp>

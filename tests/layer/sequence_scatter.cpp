@@ -6,7 +6,7 @@
 #include <rowan/layer/data.hpp>
 #include <rowan/layer/fc.hpp>
 #include <rowan/layer/loss.hpp>
-#include <rowan/layer/reshape.hpp>
+#include <rowan/layer/stack.hpp>
 
 #include <cstdint>
 

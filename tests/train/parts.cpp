@@ -16,8 +16,7 @@
 #include <rowan/layer/loss.hpp>
 #include <rowan/layer/losses.hpp>
 #include <rowan/layer/matmul.hpp>
-#include <rowan/layer/mean.hpp>
-#include <rowan/layer/reshape.hpp>
+#include <rowan/layer/stack.hpp>
 #include <rowan/train/train.hpp>
 #include <rowan/op/sequence/expand_rows.hpp>
 #include <rowan/sparse/add.hpp>

@@ -1,20 +1,8 @@
 // rowan/layer/elementwise.hpp: element-wise layers.
 #pragma once
 
+#include <rowan/layer/operators.hpp>
 #include <rowan/layer/var.hpp>
-#include <rowan/op/elementwise/add.hpp>
-#include <rowan/op/elementwise/broadcast_options.hpp>
-#include <rowan/op/elementwise/clip.hpp>
-#include <rowan/op/elementwise/div.hpp>
-#include <rowan/op/elementwise/full_like.hpp>
-#include <rowan/op/elementwise/maximum.hpp>
-#include <rowan/op/elementwise/mul.hpp>
-#include <rowan/op/elementwise/relu.hpp>
-#include <rowan/op/elementwise/scale.hpp>
-#include <rowan/op/elementwise/sigmoid.hpp>
-#include <rowan/op/elementwise/sub.hpp>
-#include <rowan/op/elementwise/sum.hpp>
-#include <rowan/op/elementwise/tanh.hpp>
 
 #include <concepts>
 #include <initializer_list>
@@ -59,82 +47,6 @@ auto combine(A const& x, B const& y, Both const& both, Right const& right, Left 
 }  // namespace rowan::inline v0::detail
 
 namespace rowan::inline v0::layer {
-
-/// 1 / (1 + exp(-x)), element-wise, as rowan::sigmoid.
-/// shapes   x [...] -> [...], with the levels of x
-/// errors   none
-/// cost     as rowan::sigmoid, when the net runs
-template <class T, class Device>
-Var<T, Device> sigmoid(Var<T, Device> const& x) {
-    return apply<sigmoid_op>({}, x);
-}
-/// tanh(x), element-wise, as rowan::tanh.
-/// shapes   x [...] -> [...], with the levels of x
-/// errors   none
-/// cost     as rowan::tanh, when the net runs
-template <class T, class Device>
-Var<T, Device> tanh(Var<T, Device> const& x) {
-    return apply<tanh_op>({}, x);
-}
-/// x where x > 0, else 0, element-wise, as rowan::relu.
-/// shapes   x [...] -> [...], with the levels of x
-/// errors   none
-/// cost     as rowan::relu, when the net runs
-template <class T, class Device>
-Var<T, Device> relu(Var<T, Device> const& x) {
-    return apply<relu_op>({}, x);
-}
-/// x + y, element-wise, as rowan::add.
-///     auto shifted = layer::add(x, y, {.axis = 1});    // x [n, 3, 4], y [3]: with an axis, as in Paddle
-/// shapes   x [...], y [...] -> [...], broadcast by NumPy's rules, or with the first dim of y at an axis of x; with the
-///          levels of the one that has the rows: the one of higher rank, or of equal ranks the one whose first dim is
-///          not repeated, where x comes first
-/// errors   ShapeError if the shapes do not broadcast; ValueError if the axis is less than -1
-/// cost     as rowan::add, when the net runs
-template <class T, class Device>
-Var<T, Device> add(Var<T, Device> const& x, Var<T, Device> const& y, BroadcastOptions const& options = {}) {
-    return apply<rowan::add_op>(options, x, y);
-}
-/// x - y, element-wise, as rowan::sub.
-/// shapes   as layer::add
-/// errors   as layer::add
-/// cost     as rowan::sub, when the net runs
-template <class T, class Device>
-Var<T, Device> sub(Var<T, Device> const& x, Var<T, Device> const& y, BroadcastOptions const& options = {}) {
-    return apply<sub_op>(options, x, y);
-}
-/// x · y, element-wise, as rowan::mul.
-/// shapes   as layer::add
-/// errors   as layer::add
-/// cost     as rowan::mul, when the net runs
-template <class T, class Device>
-Var<T, Device> mul(Var<T, Device> const& x, Var<T, Device> const& y, BroadcastOptions const& options = {}) {
-    return apply<mul_op>(options, x, y);
-}
-/// x / y, element-wise, as rowan::div.
-/// shapes   as layer::add
-/// errors   as layer::add
-/// cost     as rowan::div, when the net runs
-template <class T, class Device>
-Var<T, Device> div(Var<T, Device> const& x, Var<T, Device> const& y, BroadcastOptions const& options = {}) {
-    return apply<div_op>(options, x, y);
-}
-/// The greater one of x and y, element-wise, as rowan::maximum.
-/// shapes   as layer::add
-/// errors   as layer::add
-/// cost     as rowan::maximum, when the net runs
-template <class T, class Device>
-Var<T, Device> maximum(Var<T, Device> const& x, Var<T, Device> const& y, BroadcastOptions const& options = {}) {
-    return apply<maximum_op>(options, x, y);
-}
-/// The smaller one of x and y, element-wise, as rowan::minimum.
-/// shapes   as layer::add
-/// errors   as layer::add
-/// cost     as rowan::minimum, when the net runs
-template <class T, class Device>
-Var<T, Device> minimum(Var<T, Device> const& x, Var<T, Device> const& y, BroadcastOptions const& options = {}) {
-    return apply<minimum_op>(options, x, y);
-}
 
 /// The element-wise sum of one or more values of the same shape.
 /// shapes   one or more x, each [...] -> [...]
@@ -186,7 +98,7 @@ Var<T, Device> clip(Var<T, Device> const& x, double min, double max) {
 /// cost     as rowan::negate, when the net runs
 template <class T, class Device>
 Var<T, Device> operator-(Var<T, Device> const& x) {
-    return apply<negate_op>({}, x);
+    return negate(x);
 }
 
 /// Two Vars of one element type and device, or a Var and a number, which stands for a tensor of the Var's shape.
@@ -229,23 +141,9 @@ auto operator/(A&& x, B&& y) {
         [](double s, auto const& b) { return div(apply<full_like_op>({s}, b), b); });
 }
 
-ROWAN_TEMPLATE(Var<float> sigmoid(Var<float> const&))
-ROWAN_TEMPLATE(Var<float> tanh(Var<float> const&))
-ROWAN_TEMPLATE(Var<float> relu(Var<float> const&))
-ROWAN_TEMPLATE(Var<float> add(Var<float> const&, Var<float> const&, BroadcastOptions const&))
-ROWAN_TEMPLATE(Var<float> sub(Var<float> const&, Var<float> const&, BroadcastOptions const&))
-ROWAN_TEMPLATE(Var<float> mul(Var<float> const&, Var<float> const&, BroadcastOptions const&))
-ROWAN_TEMPLATE(Var<float> div(Var<float> const&, Var<float> const&, BroadcastOptions const&))
 ROWAN_TEMPLATE(Var<float> sum(std::vector<Var<float>> const&))
 ROWAN_TEMPLATE(Var<float> scale(Var<float> const&, double, double))
 ROWAN_TEMPLATE(Var<float> clip(Var<float> const&, double, double))
-ROWAN_TEMPLATE(Var<double> sigmoid(Var<double> const&))
-ROWAN_TEMPLATE(Var<double> tanh(Var<double> const&))
-ROWAN_TEMPLATE(Var<double> relu(Var<double> const&))
-ROWAN_TEMPLATE(Var<double> add(Var<double> const&, Var<double> const&, BroadcastOptions const&))
-ROWAN_TEMPLATE(Var<double> sub(Var<double> const&, Var<double> const&, BroadcastOptions const&))
-ROWAN_TEMPLATE(Var<double> mul(Var<double> const&, Var<double> const&, BroadcastOptions const&))
-ROWAN_TEMPLATE(Var<double> div(Var<double> const&, Var<double> const&, BroadcastOptions const&))
 ROWAN_TEMPLATE(Var<double> sum(std::vector<Var<double>> const&))
 ROWAN_TEMPLATE(Var<double> scale(Var<double> const&, double, double))
 ROWAN_TEMPLATE(Var<double> clip(Var<double> const&, double, double))

@@ -1,15 +1,14 @@
-// rowan/layer/loss.hpp: losses and softmax.
+// rowan/layer/loss.hpp: losses.
 #pragma once
 
 #include <rowan/core/error.hpp>
 #include <rowan/core/ids.hpp>
+#include <rowan/layer/operators.hpp>
 #include <rowan/layer/var.hpp>
 #include <rowan/op/loss/cross_entropy.hpp>
 #include <rowan/op/loss/cross_entropy_of_probabilities.hpp>
 #include <rowan/op/loss/loss_options.hpp>
 #include <rowan/op/loss/mse.hpp>
-#include <rowan/op/norm/log_softmax.hpp>
-#include <rowan/op/norm/softmax.hpp>
 
 #include <concepts>
 #include <cstdint>
@@ -57,26 +56,6 @@ requires(!std::same_as<X, Y> || rowan::detail::no_var<X>) auto mse(X const& x, Y
     return x;
 }
 
-/// The probabilities of the classes, along the last axis or the one given, as rowan::softmax and PyTorch's.
-///     auto shares = layer::softmax(scores, {.axis = 1});    // [n, classes, m], whose sums along axis 1 are 1
-/// shapes   [n, ..., classes] -> the same; with an axis, [...] -> [...]; with the levels of x
-/// errors   ShapeError if x has a rank below 2, or with an axis below 1; IndexError if the axis is not in [-rank, rank)
-/// cost     as rowan::softmax, when the net runs
-template <class T, class Device>
-Var<T, Device> softmax(Var<T, Device> const& x, SoftmaxOptions const& options = {}) {
-    return apply<softmax_op>(options, x);
-}
-
-/// The logarithms of softmax, also where its elements underflow, along the last axis or the one given, as
-/// rowan::log_softmax.
-/// shapes   as layer::softmax
-/// errors   as layer::softmax
-/// cost     as rowan::log_softmax, when the net runs
-template <class T, class Device>
-Var<T, Device> log_softmax(Var<T, Device> const& x, SoftmaxOptions const& options = {}) {
-    return apply<log_softmax_op>(options, x);
-}
-
 /// The mean over the rows of -log(probability of the label), or with `.reduction` their sum or all of them, as
 /// rowan::cross_entropy_of_probabilities. Rows whose label is `.ignore_index` do not count; `.weights` has a factor for each class, and
 /// `.axis` is the axis of the classes.
@@ -93,7 +72,7 @@ Var<T, Device> cross_entropy_of_probabilities(Var<T, Device> const& x, Var<I, De
 }
 
 /// cross_entropy_of_probabilities(softmax(x), label) in a numerically stable form, as rowan::cross_entropy and PyTorch's
-/// cross_entropy_of_probabilities.
+/// cross_entropy.
 ///     auto cost = layer::cross_entropy(scores, label, {.ignore_index = -100, .weights = {1, 1, 4}});
 /// shapes   as layer::cross_entropy_of_probabilities, of scores
 /// errors   as layer::cross_entropy_of_probabilities
@@ -150,7 +129,6 @@ requires(!rowan::detail::is_label<Label>) auto cross_entropy(X const& x, Label c
 }
 
 ROWAN_TEMPLATE(Var<float> mse(Var<float> const&, Var<float> const&, LossOptions const&))
-ROWAN_TEMPLATE(Var<float> softmax(Var<float> const&, SoftmaxOptions const&))
 ROWAN_TEMPLATE(Var<float> cross_entropy_of_probabilities(Var<float> const&, Var<std::int64_t> const&,
                                                          CrossEntropyOptions const&))
 ROWAN_TEMPLATE(Var<float> cross_entropy_of_probabilities(Var<float> const&, Var<std::int32_t> const&,
@@ -158,7 +136,6 @@ ROWAN_TEMPLATE(Var<float> cross_entropy_of_probabilities(Var<float> const&, Var<
 ROWAN_TEMPLATE(Var<float> cross_entropy(Var<float> const&, Var<std::int64_t> const&, CrossEntropyOptions const&))
 ROWAN_TEMPLATE(Var<float> cross_entropy(Var<float> const&, Var<std::int32_t> const&, CrossEntropyOptions const&))
 ROWAN_TEMPLATE(Var<double> mse(Var<double> const&, Var<double> const&, LossOptions const&))
-ROWAN_TEMPLATE(Var<double> softmax(Var<double> const&, SoftmaxOptions const&))
 ROWAN_TEMPLATE(Var<double> cross_entropy_of_probabilities(Var<double> const&, Var<std::int64_t> const&,
                                                           CrossEntropyOptions const&))
 ROWAN_TEMPLATE(Var<double> cross_entropy_of_probabilities(Var<double> const&, Var<std::int32_t> const&,

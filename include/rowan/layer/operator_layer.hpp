@@ -1,9 +1,36 @@
 // rowan/layer/operator_layer.hpp: operator_layer, the layer that adds one operator.
 #pragma once
 
+#include <rowan/core/fields.hpp>
 #include <rowan/layer/var.hpp>
 
 #include <concepts>
+#include <cstddef>
+#include <type_traits>
+
+namespace rowan::inline v0::detail {
+
+struct first_of_fields {
+    template <class Struct, class Member, class... More>
+    constexpr std::type_identity<Member> operator()(field<Struct, Member> const&, More const&...) const {
+        return {};
+    }
+};
+
+/// The type of the first option if it is a vector, else one that no argument has.
+template <class Options>
+struct first_option {
+    struct type {};
+};
+template <class Options>
+requires requires { typename decltype(Options::fields(first_of_fields{}))::type::value_type; }
+struct first_option<Options> {
+    using type = typename decltype(Options::fields(first_of_fields{}))::type;
+};
+template <class Options>
+using first_list = typename first_option<Options>::type;
+
+}  // namespace rowan::inline v0::detail
 
 namespace rowan::inline v0::layer {
 
@@ -22,6 +49,12 @@ struct operator_layer {
     template <class T, class Device>
     requires(inputs == 1) auto operator()(Var<T, Device> const& x, Options const& options = {}) const {
         return apply<Op>(options, x);
+    }
+    /// The first option alone, where it is a list: layer::reshape(x, {0, -1}).
+    template <class T, class Device>
+    requires(inputs == 1) auto operator()(Var<T, Device> const& x,
+                                          rowan::detail::first_list<Options> const& list) const {
+        return apply<Op>(Options{list}, x);
     }
     template <class T, class U, class Device>
     requires(inputs == 2) auto operator()(Var<T, Device> const& x, Var<U, Device> const& y,

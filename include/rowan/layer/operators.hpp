@@ -9,8 +9,18 @@ namespace rowan::inline v0::layer {
 // What a layer computes, its options, shapes and errors are those of the function of its name in rowan, see there. The
 // result has the levels of the first input whose rows it has.
 
-// ---- Functions of single elements
+// ---- Arithmetic and functions of single elements: two Vars are broadcast
 
+inline constexpr operator_layer<add_op> add{};                            ///< As rowan::add.
+inline constexpr operator_layer<sub_op> sub{};                            ///< As rowan::sub.
+inline constexpr operator_layer<mul_op> mul{};                            ///< As rowan::mul.
+inline constexpr operator_layer<div_op> div{};                            ///< As rowan::div.
+inline constexpr operator_layer<maximum_op> maximum{};                    ///< As rowan::maximum.
+inline constexpr operator_layer<minimum_op> minimum{};                    ///< As rowan::minimum.
+inline constexpr operator_layer<negate_op> negate{};                      ///< As rowan::negate.
+inline constexpr operator_layer<sigmoid_op> sigmoid{};                    ///< As rowan::sigmoid.
+inline constexpr operator_layer<tanh_op> tanh{};                          ///< As rowan::tanh.
+inline constexpr operator_layer<relu_op> relu{};                          ///< As rowan::relu.
 inline constexpr operator_layer<relu6_op> relu6{};                        ///< As rowan::relu6.
 inline constexpr operator_layer<hardtanh_op> hardtanh{};                  ///< As rowan::hardtanh.
 inline constexpr operator_layer<leaky_relu_op> leaky_relu{};              ///< As rowan::leaky_relu.
@@ -41,8 +51,11 @@ inline constexpr operator_layer<isfinite_op> isfinite{};                  ///< A
 inline constexpr operator_layer<isnan_op> isnan{};                        ///< As rowan::isnan.
 inline constexpr operator_layer<isinf_op> isinf{};                        ///< As rowan::isinf.
 
-// ---- Along axes
+// ---- Along axes, and other shapes
 
+inline constexpr operator_layer<softmax_op> softmax{};          ///< As rowan::softmax.
+inline constexpr operator_layer<log_softmax_op> log_softmax{};  ///< As rowan::log_softmax.
+inline constexpr operator_layer<reduce_mean_op> mean{};         ///< The mean of all elements, as rowan::reduce_mean.
 inline constexpr operator_layer<reduce_sum_op> reduce_sum{};    ///< As rowan::reduce_sum.
 inline constexpr operator_layer<reduce_mean_op> reduce_mean{};  ///< As rowan::reduce_mean.
 inline constexpr operator_layer<reduce_max_op> reduce_max{};    ///< As rowan::reduce_max.
