@@ -33634,25 +33634,21 @@ ROWAN_TEMPLATE(Var<bool> data<bool, Cpu>(std::string const&, Dims const&, std::s
 
 namespace rowan::inline v0::detail {
 
-struct first_of_fields {
+struct type_of_field {
     template <class Struct, class Member, class... More>
-    constexpr std::type_identity<Member> operator()(field<Struct, Member> const&, More const&...) const {
-        return {};
+    constexpr auto operator()(field<Struct, Member> const&, More const&...) const {
+        return std::type_identity<std::conditional_t<sizeof...(More) == 0, Member, void>>{};
     }
 };
 
-/// The type of the first option if it is a vector, else one that no argument has.
+/// The type of the only option if it is a vector, else one that no argument has.
 template <class Options>
-struct first_option {
+struct only_list {
     struct type {};
 };
 template <class Options>
-requires requires { typename decltype(Options::fields(first_of_fields{}))::type::value_type; }
-struct first_option<Options> {
-    using type = typename decltype(Options::fields(first_of_fields{}))::type;
-};
-template <class Options>
-using first_list = typename first_option<Options>::type;
+requires requires { typename decltype(Options::fields(type_of_field{}))::type::value_type; }
+struct only_list<Options> : decltype(Options::fields(type_of_field{})) {};
 
 }  // namespace rowan::inline v0::detail
 
@@ -33674,10 +33670,10 @@ struct operator_layer {
     requires(inputs == 1) auto operator()(Var<T, Device> const& x, Options const& options = {}) const {
         return apply<Op>(options, x);
     }
-    /// The first option alone, where it is a list: layer::reshape(x, {0, -1}).
+    /// The option where there is only one, a list: layer::reshape(x, {0, -1}).
     template <class T, class Device>
     requires(inputs == 1) auto operator()(Var<T, Device> const& x,
-                                          rowan::detail::first_list<Options> const& list) const {
+                                          typename rowan::detail::only_list<Options>::type const& list) const {
         return apply<Op>(Options{list}, x);
     }
     template <class T, class U, class Device>
@@ -44064,6 +44060,10 @@ inline constexpr operator_layer<argmin_op> argmin{};            ///< As rowan::a
 inline constexpr operator_layer<argsort_op> argsort{};          ///< As rowan::argsort.
 inline constexpr operator_layer<cumsum_op> cumsum{};            ///< As rowan::cumsum.
 inline constexpr operator_layer<shape_op> shape{};              ///< As rowan::shape.
+inline constexpr operator_layer<reshape_op> reshape{};          ///< As rowan::reshape.
+inline constexpr operator_layer<squeeze_op> squeeze{};          ///< As rowan::squeeze.
+inline constexpr operator_layer<unsqueeze_op> unsqueeze{};      ///< As rowan::unsqueeze.
+inline constexpr operator_layer<transpose_op> transpose{};      ///< As rowan::transpose.
 
 // ---- Rows and losses
 

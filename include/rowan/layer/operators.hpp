@@ -67,6 +67,10 @@ inline constexpr operator_layer<argmin_op> argmin{};            ///< As rowan::a
 inline constexpr operator_layer<argsort_op> argsort{};          ///< As rowan::argsort.
 inline constexpr operator_layer<cumsum_op> cumsum{};            ///< As rowan::cumsum.
 inline constexpr operator_layer<shape_op> shape{};              ///< As rowan::shape.
+inline constexpr operator_layer<reshape_op> reshape{};          ///< As rowan::reshape.
+inline constexpr operator_layer<squeeze_op> squeeze{};          ///< As rowan::squeeze.
+inline constexpr operator_layer<unsqueeze_op> unsqueeze{};      ///< As rowan::unsqueeze.
+inline constexpr operator_layer<transpose_op> transpose{};      ///< As rowan::transpose.
 
 // ---- Rows and losses
 
