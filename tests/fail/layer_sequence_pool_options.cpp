@@ -1,4 +1,4 @@
-// expect: rowan::layer::sequence_pool: options have names: layer::sequence_pool.x, ..pool = Pooling::mean..
+// expect: rowan::layer: options have names, as in layer::sequence_pool.x, ..pool = Pooling::mean..
 #include <rowan/layer/sequence_pool.hpp>
 #include <rowan/layer/operators.hpp>
 
