@@ -22,7 +22,7 @@ for name, function in made.layers.items():
     assert (arguments[next(iter(arguments))].annotation == typing.Sequence[cpp.Variable]) == op.variadic, name
     assert getattr(layer, name) is function or getattr(layer, name).__module__.startswith("rowan.layer."), name
 assert set(sparse.__dict__) >= {name for name, op in operators.items() if not op.outputs} - {"moving_average"}
-assert str(inspect.signature(layer.cumsum)) == "(x: rowan_cpp.Variable, axis: int = -1, exclusive: bool = False, reverse: bool = False) -> rowan_cpp.Variable"
+assert str(inspect.signature(layer.argsort)) == "(x: rowan_cpp.Variable, axis: int = -1, descending: bool = False) -> rowan_cpp.Variable"
 assert list(inspect.signature(layer.huber).parameters) == ["x", "y", "reduction", "delta"]
 assert list(inspect.signature(sparse.adagrad).parameters) == ["param", "moment", "grad", "learning_rate", "epsilon"]
 assert all(op.doc for op in operators.values())
@@ -30,20 +30,20 @@ assert all(op.doc for op in operators.values())
 with Fresh():
     x = layer.data("x", [2, 3, 4])
     Z = x.value = floats(2, 3, 4)
-    for got, want in [(layer.cumsum(axis=-2, x=x), Z.cumsum(1)), (layer.cumsum(x, 2, reverse=True), Z[..., ::-1].cumsum(2)[..., ::-1]),
+    for got, want in [(layer.argsort(axis=-2, x=x), Z.argsort(1, kind="stable")), (layer.argmax(x, 2, keep_dims=True), Z.argmax(2)[..., None]),
                       (layer.stack([x, x], axis=-1), np.stack([Z, Z], -1)), (layer.squeeze(layer.unsqueeze(x, [-1, 0])), Z), (layer.silu(x), Z / (1 + np.exp(-Z))),
                       (layer.transpose(x, (-1, 0, 1)), Z.transpose(2, 0, 1)), (layer.reduce_max(x, [-1, 0], keep_dims=True), Z.max((0, 2), keepdims=True)),
                       (layer.concat((x, x), -1), np.concatenate([Z, Z], -1)), (layer.scale(x, 2, bias=None), 2 * Z)]:
         near(value_of(got), want)
     kept = layer.reshape(layer.data("rows", [UNK, 4]), [-1, 4])  # the same rows
     assert kept.shape == (UNK, 4)
-    refused(TypeError, "cumsum: missing a required argument: 'x'", layer.cumsum)
-    refused(TypeError, "cumsum: got an unexpected keyword argument 'axes'", layer.cumsum, x, axes=1)
+    refused(TypeError, "argmax: missing a required argument: 'x'", layer.argmax)
+    refused(TypeError, "argmax: got an unexpected keyword argument 'axes'", layer.argmax, x, axes=1)
     refused(TypeError, "sgd: too many positional arguments", sparse.sgd, 1, 2, 3, 4)
-    for function in layer.cumsum, layer.argmax, layer.argsort, layer.softmax:
+    for function in layer.argmax, layer.argsort, layer.softmax:
         refused(IndexError, "axis = 3 is not in [-3, 3)", function, x, axis=3)
     refused(IndexError, "is not in [-4, 4)", layer.stack, [x, x], axis=4)
-    refused(TypeError, "is given None, expected a variable", layer.row_dot, x, None)
+    refused(TypeError, "is given None, expected a variable", layer.add, x, None)
 
 # ---- former names
 
@@ -66,6 +66,7 @@ with Fresh(), warnings.catch_warnings(record=True) as seen:
     refused(AttributeError, "module 'rowan.layer' has no attribute 'no_such_layer'", getattr, layer, "no_such_layer")
     refused(AttributeError, "module 'rowan.layer' has no attribute 'fill_f32'", getattr, layer, "fill_f32")
     assert len(seen) == 13
+    assert (layer.squared_error, layer.broadcast_mul, layer.broadcast_min) == (layer.mse, layer.mul, layer.minimum) and len(seen) == 16
 assert [cpp.current_name(name) for name in ("rows_where", "mul", "cross_entropy", "nothing")] == ["nonzero_rows", None, None, None]
 with warnings.catch_warnings():
     warnings.simplefilter("error")
