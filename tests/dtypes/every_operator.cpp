@@ -1,0 +1,146 @@
+// tests/dtypes/every_operator.cpp: every operator on floating-point numbers takes elements of 16 bits and of a type of your own.
+#include "op/samples.hpp"
+#include "own_types.hpp"
+
+#include <rowan/io/operator_maker.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+
+namespace test_dtypes_every_operator {
+
+namespace {
+
+using namespace rowan;
+using test::Sample, test::Samples;
+
+using Run = void (*)(KernelCall const&);
+
+template <class Op, class T, class... In>
+Run run_with(detail::type_list<In...>) {
+    if constexpr (!detail::has_kernel<Op, Cpu, In...>) return nullptr;
+    else if constexpr (std::is_same_v<T, double>) return kernel_of<Op, Cpu, In...>::value.run;  // is compiled
+    else return &detail::run_fixed<Op, Cpu, In...>;
+}
+
+/// The operator's function for elements of T, where labels may be numbers or `ids`: those with int64; nullptr if it has none.
+template <class Op, class T>
+Run run_of(bool ids) {
+    if constexpr (!takes_elements<Op, T>) {
+        return nullptr;
+    } else if constexpr (detail::is_variadic<Op, Cpu, T>) {
+        if constexpr (std::is_same_v<T, double>) return kernel_of<Op, Cpu, T>::value.run;
+        else if constexpr (detail::takes_batches<Op, Cpu, T>) return &detail::run_batches<Op, Cpu, T>;
+        else return &detail::run_variadic<Op, Cpu, T>;
+    } else {
+        if constexpr (!detail::needs_integers<Op>) {
+            if (!ids || level_inputs_of<Op> != 0) return run_with<Op, T>(detail::input_types<Op, T, T>{});
+        }
+        return run_with<Op, T>(detail::input_types<Op, T, std::int64_t>{});
+    }
+}
+
+struct Entry {
+    std::string_view name;
+    Samples (*samples)(std::size_t n);
+    Run (*run)(bool ids);
+    Run (*in_double)(bool ids);
+    Attributes defaults;
+    std::size_t outputs;
+};
+template <class T, class... Op>
+std::vector<Entry> entries(registry<Op...>) {
+    return {{Op::name, &test::samples<Op>, &run_of<Op, T>, &run_of<Op, double>, std::make_shared<attributes_of<Op> const>(), Op::outputs::size}...};
+}
+
+/// A value with elements of To in place of From.
+template <class To, class From>
+Value converted(Value const& v) {
+    auto const convert = [](Tensor<From> const& x) {
+        auto made = Tensor<To>::from_shape(x.shape());
+        for (std::size_t i = 0; i < x.size(); ++i)
+            made.data()[i] = inputs::narrow<To>(static_cast<double>(dtype<From>::widen(x.data()[i])));
+        return made;
+    };
+    Value made;
+    if (v.is<LoDTensor<From>>()) {
+        auto const& x = v.get<LoDTensor<From>>();
+        made.set(LoDTensor<To>(convert(x.value()), x.lod()));
+    } else if (v.is<SelectedRows<From>>()) {
+        auto const& x = v.get<SelectedRows<From>>();
+        made.set(SelectedRows<To>(x.height(), x.rows(), convert(x.value())));
+    } else {
+        made = v.copy();
+    }
+    return made;
+}
+
+/// The results, and the inputs after the call.
+std::vector<Value> call(Run run, std::vector<Value>& in, std::size_t outputs, Attributes const& options) {
+    std::vector<Value> out(outputs);
+    std::vector<Value*> from, to;
+    for (Value& v : in) from.push_back(&v);
+    for (Value& v : out) to.push_back(&v);
+    Cpu const exec{1};
+    run({.exec = AnyExec(exec), .in = from, .out = to, .attributes = options});
+    for (Value& v : in) out.push_back(std::move(v));
+    return out;
+}
+
+double error(double got, double want) {
+    return got == want || (std::isnan(got) && std::isnan(want)) ? 0 : std::abs(got - want) / (1 + std::abs(want));
+}
+
+/// The largest error of elements; infinity if the kind, the shape or the levels differ.
+double error(Value const& got, Value const& want) {
+    if (got.is<SelectedRows<double>>() && want.is<SelectedRows<double>>()) {
+        return got.row_numbers() == want.row_numbers() ? error(got.row_values(), want.row_values()) : INFINITY;
+    }
+    if (got.kind() != want.kind() || !(got.spec() == want.spec()) || !(got.lod() == want.lod())) return INFINITY;
+    double worst = 0;
+    if (!got.is<LoDTensor<double>>()) {
+        Value a = got.share(), b = want.share();
+        return std::ranges::equal(a.elements().bytes, b.elements().bytes) ? 0 : INFINITY;
+    }
+    auto const &a = got.get<LoDTensor<double>>().value(), &b = want.get<LoDTensor<double>>().value();
+    for (std::size_t i = 0; i < a.size(); ++i) worst = std::max(worst, error(a.data()[i], b.data()[i]));
+    return worst;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("every operator computes elements of any type as doubles, and rounds them", "[dtypes]", test::fixed, bfloat16) {
+    using T = TestType;
+    double const most = std::is_same_v<T, bfloat16> ? 0x1p-6 : 0x1p-12;
+    std::size_t called = 0;
+    for (Entry const& e : entries<T>(detail::listed_ops{})) {
+        auto const all = e.samples(6);
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            Value const& last = *all[i].in.back().value;
+            bool const ids = last.is<LoDTensor<std::int64_t>>();
+            Run const run = e.run(ids), in_double = e.in_double(ids);
+            if (!all[i].error.empty() || run == nullptr || in_double == nullptr) continue;
+            INFO(e.name << ", sample " << i);
+            try {
+                std::vector<Value> in, same;
+                for (auto const& v : all[i].in) {
+                    in.push_back(converted<T, double>(*v.value));
+                    same.push_back(converted<double, T>(in.back()));  // the same numbers
+                }
+                auto const& options = all[i].options ? all[i].options : e.defaults;
+                auto const got = call(run, in, e.outputs, options), want = call(in_double, same, e.outputs, options);
+                for (std::size_t k = 0; k < want.size(); ++k) {
+                    CAPTURE(k, got[k].kind(), want[k].kind());
+                    CHECK(error(converted<double, T>(got[k]), want[k]) <= most);
+                }
+                ++called;
+            } catch (Error const& error) {
+                FAIL_CHECK(error.what());
+            }
+        }
+    }
+    CHECK(called > 200);
+}
+
+}  // namespace test_dtypes_every_operator
