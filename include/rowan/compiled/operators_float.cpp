@@ -10,6 +10,15 @@
 
 namespace rowan::inline v0::detail {
 
+template <class... Op>
+constexpr bool all_are_builtin(registry<Op...>) {
+    for (bool const builtin : {is_builtin<Op>...}) {
+        if (!builtin) return false;
+    }
+    return true;
+}
+static_assert(all_are_builtin(listed_ops{}), "rowan: an operator of listed_ops is not the Self of its builtin_op");
+
 [[gnu::used]] static Kernels operators_of_float() { return compile_operators<float>(compiled_ops{}); }
 
 using Infer = decltype(op_kernel::infer);

@@ -11,20 +11,20 @@
 namespace rowan::inline v0::detail {
 
 struct type_of_field {
-    template <class Struct, class Member, class... More>
-    constexpr auto operator()(field<Struct, Member> const&, More const&...) const {
-        return std::type_identity<std::conditional_t<sizeof...(More) == 0, Member, void>>{};
+    template <class Struct, class Member>
+    constexpr std::type_identity<Member> operator()(field<Struct, Member> const&) const {
+        return {};
     }
 };
 
-/// The type of the only option if it is a vector, else one that no argument has.
-template <class Options>
-struct only_list {
+/// The type of the option of an operator with `list_option`, which has no other; else one that no argument has.
+template <class Op>
+struct list_of {
     struct type {};
 };
-template <class Options>
-requires requires { typename decltype(Options::fields(type_of_field{}))::type::value_type; }
-struct only_list<Options> : decltype(Options::fields(type_of_field{})) {};
+template <class Op>
+requires(Op::list_option) struct list_of<Op> : decltype(attributes_of<Op>::fields(type_of_field{})) {
+};
 
 }  // namespace rowan::inline v0::detail
 
@@ -46,10 +46,10 @@ struct operator_layer {
     requires(inputs == 1) auto operator()(Var<T, Device> const& x, Options const& options = {}) const {
         return apply<Op>(options, x);
     }
-    /// The option where there is only one, a list: layer::reshape(x, {0, -1}).
+    /// The option of an operator with `list_option`: layer::reshape(x, {0, -1}).
     template <class T, class Device>
     requires(inputs == 1) auto operator()(Var<T, Device> const& x,
-                                          typename rowan::detail::only_list<Options>::type const& list) const {
+                                          typename rowan::detail::list_of<Op>::type const& list) const {
         return apply<Op>(Options{list}, x);
     }
     template <class T, class U, class Device>

@@ -127,16 +127,18 @@ inline constexpr bool takes_elements = (static_cast<unsigned>(elements_of<Op>) &
 
 namespace detail {
 
-/// Marks the operators of rowan. The compiled library has their kernels.
-struct builtin {};
-
-/// The base of rowan's operators but gradients.
-template <class Inputs, class Outputs, class Attributes = no_attributes>
-struct builtin_op : operator_of<Inputs, Outputs, Attributes>, builtin {};
+/// The base of rowan's operators but gradients. The compiled library has the kernels of Self, and not of an operator of
+/// the user's that derives from it.
+template <class Self, class Inputs, class Outputs, class Attributes = no_attributes>
+struct builtin_op : operator_of<Inputs, Outputs, Attributes> {
+    using itself = Self;
+};
 
 /// Whether the operator is one of rowan's but no gradient.
 template <class Op>
-inline constexpr bool is_builtin = std::is_base_of_v<builtin, Op>;
+inline constexpr bool is_builtin = requires {
+    requires std::same_as<typename Op::itself, Op>;
+};
 
 /// Whether the compiled library has the operators of the families cast and full that make elements of T.
 template <class T>

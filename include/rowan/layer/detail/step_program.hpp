@@ -18,8 +18,7 @@ namespace rowan::inline v0::detail {
 /// Adds to a memory; the sum is the memory's value in the next step. The first input is the memory.
 struct add_to_op : add_op {
     static constexpr std::string_view name = "add_to";
-    static constexpr bool compiled = false;  // the compiled library lacks its kernels
-    using in_step = add_op;                  ///< the operator in the built step, and so in files
+    using in_step = add_op;  ///< the operator in the built step, and so in files
 
     /// Both have the same shape, so the memory's width follows from that of y.
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, BroadcastOptions const& = {}) {

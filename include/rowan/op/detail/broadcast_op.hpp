@@ -60,7 +60,8 @@ struct broadcast_grad_op : operator_of<slots<slot::x, slot::y, grad_of<slot::out
 /// An operator on the elements of two tensors whose shapes are broadcast by NumPy's rules: the last dims are aligned, a
 /// dim of 1 is repeated, and so are the dims that one of them lacks.
 template <class Formula>
-struct broadcast_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>, BroadcastOptions> {
+struct broadcast_op
+    : detail::builtin_op<broadcast_op<Formula>, slots<slot::x, slot::y>, slots<slot::out>, BroadcastOptions> {
     static constexpr std::string_view name = Formula::name, brief = Formula::brief;
     using grad = grad_rules<grad_rule<broadcast_grad_op<Formula, false>>, grad_rule<broadcast_grad_op<Formula, true>>>;
 

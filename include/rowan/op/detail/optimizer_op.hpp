@@ -16,7 +16,8 @@ namespace rowan::inline v0::detail {
 /// in place. The gradient may be dense or row-sparse; overload resolution selects the algorithm. The parameter may be a
 /// SelectedRows, too: nets then call the algorithm for its value, and for the gradient's positions in it (find_rows).
 template <class Attributes, class... State>
-struct optimizer_op : detail::builtin_op<slots<slot::param, State..., slot::grad>, slots<>, Attributes> {
+struct optimizer_op : detail::builtin_op<optimizer_op<Attributes, State...>, slots<slot::param, State..., slot::grad>,
+                                         slots<>, Attributes> {
     using updates = slots<slot::param, State...>;
     static constexpr bool training = true;
     static constexpr bool checks_first = true;  // under OnlyChecking, `run` changes nothing

@@ -196,7 +196,8 @@ struct pointwise_loss_grad_op;
 
 /// An operator that applies a loss to the elements of x and y and reduces the results.
 template <class Formula>
-struct pointwise_loss_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>, typename Formula::options> {
+struct pointwise_loss_op : detail::builtin_op<pointwise_loss_op<Formula>, slots<slot::x, slot::y>, slots<slot::out>,
+                                              typename Formula::options> {
     static constexpr std::string_view name = Formula::name, brief = Formula::brief;
     using attributes = typename Formula::options;
     using grad = std::conditional_t<

@@ -106,7 +106,7 @@ struct reduce_grad_op : operator_of<std::conditional_t<Rule::reads_out, slots<sl
 
 /// A reduction along axes.
 template <class Rule>
-struct reduce_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ReduceOptions> {
+struct reduce_op : detail::builtin_op<reduce_op<Rule>, slots<slot::x>, slots<slot::out>, ReduceOptions> {
     static constexpr std::string_view name = Rule::name, brief = Rule::brief;
     static constexpr Elements elements = Rule::elements;
     static constexpr ReduceOptions normal(VarSpec const& x, ReduceOptions const& options) {

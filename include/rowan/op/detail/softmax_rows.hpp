@@ -86,7 +86,7 @@ struct softmax_rows_grad_op
 
 /// The operator of a rule of rows along an axis.
 template <class Rule, class Gradient>
-struct softmax_rows_op : builtin_op<slots<slot::x>, slots<slot::out>, SoftmaxOptions> {
+struct softmax_rows_op : builtin_op<softmax_rows_op<Rule, Gradient>, slots<slot::x>, slots<slot::out>, SoftmaxOptions> {
     static constexpr std::string_view name = Rule::name, brief = Rule::brief;
     using grad = grad_rule<Gradient>;
 

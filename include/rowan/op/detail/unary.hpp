@@ -127,7 +127,7 @@ struct unary_grad_op
 
 /// An operator that applies a formula to every element.
 template <class Formula>
-struct unary_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, detail::options_of<Formula>> {
+struct unary_op : detail::builtin_op<unary_op<Formula>, slots<slot::x>, slots<slot::out>, detail::options_of<Formula>> {
     static constexpr std::string_view name = Formula::name, brief = Formula::brief;
     static constexpr Elements elements = detail::for_integers<Formula> ? Elements::numbers : Elements::floats;
     static constexpr unsigned row_inputs = 0b1;

@@ -48,6 +48,7 @@ Tensor<T, Device> add(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
 /// Adds two tensors, two SelectedRows, or one of each; the result is dense if either input is dense. Where the shapes
 /// are the same, the gradient of both inputs is an alias of the gradient of the result.
 struct add_op : broadcast_op<detail::add_formula> {
+    using itself = add_op;
     static constexpr Elements elements = Elements::numbers;
     using row_grad = grad_rules<grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>,
                                 grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::y>>>>;

@@ -149,7 +149,7 @@ struct cast_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad
 
 /// See cast. The element type of the result is part of the operator: the names are cast_f32 and so on.
 template <class To>
-struct cast_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
+struct cast_op : detail::builtin_op<cast_op<To>, slots<slot::x>, slots<slot::out>> {
     static constexpr std::string_view name = detail::joined_name<detail::cast_family, dtype<To>>::value;
     static constexpr std::string_view brief = "The elements converted to another type.";
     static constexpr OpFamily family = OpFamily::cast;

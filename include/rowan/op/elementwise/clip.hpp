@@ -104,7 +104,7 @@ Tensor<T, D> clip_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const&
 }
 
 /// See clip; x may be dense or row-sparse.
-struct clip_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ClipOptions> {
+struct clip_op : detail::builtin_op<clip_op, slots<slot::x>, slots<slot::out>, ClipOptions> {
     static constexpr std::string_view name = "clip";
     static constexpr std::string_view brief = "x limited to [min, max].";
     static constexpr unsigned row_inputs = 0b1;

@@ -47,7 +47,7 @@ struct AnyElement<Cpu> {
 
 /// Base of the binary operators that return a bool tensor.
 template <class Op>
-struct compare_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>> {
+struct compare_op : detail::builtin_op<Op, slots<slot::x, slot::y>, slots<slot::out>> {
     static constexpr unsigned row_inputs = 0b11;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) {
@@ -64,7 +64,7 @@ struct compare_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>
 
 /// Base of the operators of one tensor that return a bool tensor.
 template <class Op>
-struct test_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
+struct test_op : detail::builtin_op<Op, slots<slot::x>, slots<slot::out>> {
     static constexpr unsigned row_inputs = 0b1;
 
     static constexpr VarSpec infer(VarSpec const& x) {
@@ -267,7 +267,7 @@ auto isinf(X&& x) { return isinf_op::run(x.device(), x); }
 
 /// Whether any element is true; false if there are none.
 /// shapes   x [...] -> [1]
-struct any_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
+struct any_op : detail::builtin_op<any_op, slots<slot::x>, slots<slot::out>> {
     static constexpr std::string_view name = "any";
     static constexpr std::string_view brief = "Whether any element is true.";
     static constexpr Elements elements = Elements::bools;

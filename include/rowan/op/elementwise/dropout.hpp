@@ -174,7 +174,8 @@ struct dropout_grad_op;
 
 /// See dropout. The slot `seed` holds the seed in training and is empty otherwise; `saved` holds the mask.
 /// shapes   x [...], seed [1] or [0] of int64 -> [...] and the mask [...]
-struct dropout_op : detail::builtin_op<slots<slot::x, slot::seed>, slots<slot::out, slot::saved>, DropoutOptions> {
+struct dropout_op
+    : detail::builtin_op<dropout_op, slots<slot::x, slot::seed>, slots<slot::out, slot::saved>, DropoutOptions> {
     static constexpr std::string_view name = "dropout";
     static constexpr std::string_view brief =
         "In train, every element is 0 with this probability, else x / (1 - probability); elsewhere x.";

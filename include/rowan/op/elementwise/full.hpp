@@ -75,13 +75,13 @@ Tensor<T, Device> full(Dims const& dims, double value) {
 /// See full. Without an input to deduce it from, the element type is part of the operator; in files the names are
 /// fill_f32 and so on.
 template <class T>
-struct full_op : detail::builtin_op<slots<>, slots<slot::out>, ConstantOptions> {
+struct full_op : detail::builtin_op<full_op<T>, slots<>, slots<slot::out>, ConstantOptions> {
     static constexpr std::string_view name = detail::joined_name<detail::full_family, dtype<T>>::value;
     static constexpr std::string_view brief = "An array of these dims, filled with the value.";
     static constexpr OpFamily family = OpFamily::full;
     static constexpr bool compiled = detail::is_compiled_element<T>;
 
-    static constexpr VarSpec infer(attributes const& a) {
+    static constexpr VarSpec infer(ConstantOptions const& a) {
         for (std::size_t i = 0; i < a.dims.size(); ++i) {
             if (a.dims[i] == UNK) detail::unknown_dim(i);
         }
@@ -89,7 +89,7 @@ struct full_op : detail::builtin_op<slots<>, slots<slot::out>, ConstantOptions> 
     }
 
     template <class D>
-    static Tensor<T, D> run(D exec, attributes const& a) {
+    static Tensor<T, D> run(D exec, ConstantOptions const& a) {
         return full<T>(exec, a.dims, a.value);
     }
 };

@@ -20,7 +20,7 @@ struct FullLikeOptions {
 };
 
 /// See full; the shape and the element type are those of x.
-struct full_like_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, FullLikeOptions> {
+struct full_like_op : detail::builtin_op<full_like_op, slots<slot::x>, slots<slot::out>, FullLikeOptions> {
     static constexpr std::string_view name = "full_like";
     static constexpr std::string_view brief = "An array of the shape of x, filled with the value.";
     static constexpr Elements elements = Elements::numbers;

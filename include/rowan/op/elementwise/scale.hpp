@@ -78,7 +78,7 @@ Tensor<T, Device> scale(Tensor<T, Device> const& x, double factor, double bias =
 struct scale_grad_op;
 
 /// See scale. The result for a SelectedRows is a SelectedRows, and its bias must be 0.
-struct scale_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ScaleOptions> {
+struct scale_op : detail::builtin_op<scale_op, slots<slot::x>, slots<slot::out>, ScaleOptions> {
     static constexpr std::string_view name = "scale";
     static constexpr std::string_view brief = "factor · x + bias.";
     static constexpr Elements elements = Elements::numbers;

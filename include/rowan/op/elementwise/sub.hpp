@@ -76,7 +76,7 @@ Tensor<T, Device> negate(Tensor<T, Device> const& x) {
     return negate(x.device(), x);
 }
 
-struct negate_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
+struct negate_op : detail::builtin_op<negate_op, slots<slot::x>, slots<slot::out>> {
     static constexpr std::string_view name = "negate";
     static constexpr std::string_view brief = "-x.";
     static constexpr Elements elements = Elements::numbers;
@@ -93,6 +93,7 @@ struct negate_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
 
 /// See sub.
 struct sub_op : broadcast_op<detail::sub_formula> {
+    using itself = sub_op;
     static constexpr Elements elements = Elements::numbers;
     using row_grad = grad_rules<grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>,
                                 grad_rule<negate_op, uses<grad_of<slot::out>>, makes<grad_of<slot::y>>>>;

@@ -168,7 +168,7 @@ auto sum(Cpu exec, X&& dense, std::vector<SelectedRows<T>> sparse) { return sum(
 struct sum_grad_op;
 
 /// See sum. The result is dense if any input is dense.
-struct sum_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
+struct sum_op : detail::builtin_op<sum_op, slots<slot::x>, slots<slot::out>> {
     static constexpr std::string_view name = "sum";
     static constexpr std::string_view brief = "The sum of tensors of one shape.";
     static constexpr Elements elements = Elements::numbers;

@@ -112,7 +112,7 @@ struct where_grad_op
 };
 
 /// See where.
-struct where_op : detail::builtin_op<slots<slot::condition, slot::x, slot::y>, slots<slot::out>> {
+struct where_op : detail::builtin_op<where_op, slots<slot::condition, slot::x, slot::y>, slots<slot::out>> {
     static constexpr std::string_view name = "where";
     static constexpr std::string_view brief =
         "The elements of x where the condition is true, else those of y; shapes are broadcast by NumPy's rules. One of "

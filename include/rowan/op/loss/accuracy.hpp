@@ -121,7 +121,7 @@ struct AccuracyOptions {
 };
 
 /// See accuracy.
-struct accuracy_op : detail::builtin_op<slots<slot::x, slot::label>, slots<slot::out>, AccuracyOptions> {
+struct accuracy_op : detail::builtin_op<accuracy_op, slots<slot::x, slot::label>, slots<slot::out>, AccuracyOptions> {
     static constexpr std::string_view name = "accuracy";
     static constexpr std::string_view brief = "The fraction of rows whose label is among the k greatest elements.";
 

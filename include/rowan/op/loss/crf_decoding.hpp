@@ -121,7 +121,7 @@ LoDTensor<std::int64_t, Device> crf_decoding(LoDTensor<T, Device> const& emissio
 }
 
 /// See crf_decoding. The slots are the emissions x and the transitions w.
-struct crf_decoding_op : detail::builtin_op<slots<slot::x, slot::w>, slots<slot::out>> {
+struct crf_decoding_op : detail::builtin_op<crf_decoding_op, slots<slot::x, slot::w>, slots<slot::out>> {
     static constexpr std::string_view name = "crf_decoding";
     static constexpr std::string_view brief = "The best tags of each sequence, or with labels 1 where it has them.";
 
@@ -138,7 +138,7 @@ struct crf_decoding_op : detail::builtin_op<slots<slot::x, slot::w>, slots<slot:
 };
 
 /// See crf_decoding with labels.
-struct crf_matches_op : detail::builtin_op<slots<slot::x, slot::w, slot::label>, slots<slot::out>> {
+struct crf_matches_op : detail::builtin_op<crf_matches_op, slots<slot::x, slot::w, slot::label>, slots<slot::out>> {
     static constexpr std::string_view name = "crf_matches";
     static constexpr std::string_view brief = "1 where the best tags of a sequence have the label, else 0.";
 

@@ -149,8 +149,8 @@ struct cross_entropy_grad_op;
 
 /// See cross_entropy. Labels are class indices without the axis of the classes, or probabilities of the
 /// shape of x. The slot `saved` holds the softmax.
-struct cross_entropy_op
-    : detail::builtin_op<slots<slot::x, slot::target>, slots<slot::out, slot::saved>, CrossEntropyOptions> {
+struct cross_entropy_op : detail::builtin_op<cross_entropy_op, slots<slot::x, slot::target>,
+                                             slots<slot::out, slot::saved>, CrossEntropyOptions> {
     static constexpr std::string_view name = "cross_entropy";
     static constexpr std::string_view brief =
         "-log(probability of the label), from scores; labels may be probabilities.";

@@ -186,7 +186,8 @@ struct cross_entropy_of_probabilities_grad_op;
 
 /// See cross_entropy_of_probabilities. Labels are class indices without the axis of the classes, or probabilities of the shape of x.
 struct cross_entropy_of_probabilities_op
-    : detail::builtin_op<slots<slot::x, slot::target>, slots<slot::out>, CrossEntropyOptions> {
+    : detail::builtin_op<cross_entropy_of_probabilities_op, slots<slot::x, slot::target>, slots<slot::out>,
+                         CrossEntropyOptions> {
     static constexpr std::string_view name = "cross_entropy_of_probabilities";
     static constexpr std::string_view brief =
         "-log(probability of the label), from probabilities; classes are along an axis, and may have weights.";

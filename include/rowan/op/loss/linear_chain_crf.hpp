@@ -123,7 +123,8 @@ std::tuple<LoDTensor<T, Device>, Tensor<T, Device>> linear_chain_crf_grad(LoDTen
 }
 
 /// See linear_chain_crf. The slots are the emissions x, the transitions w, and the labels.
-struct linear_chain_crf_op : detail::builtin_op<slots<slot::x, slot::w, slot::label>, slots<slot::out>> {
+struct linear_chain_crf_op
+    : detail::builtin_op<linear_chain_crf_op, slots<slot::x, slot::w, slot::label>, slots<slot::out>> {
     static constexpr std::string_view name = "linear_chain_crf";
     static constexpr std::string_view brief =
         "The negative log-likelihood of the labels of each sequence; transition is [tags + 2, tags].";

@@ -102,7 +102,7 @@ std::tuple<Tensor<T, Device>, Tensor<T, Device>> mse_grad(Tensor<T, Device> cons
 struct mse_grad_op;
 
 /// See mse.
-struct mse_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>, LossOptions> {
+struct mse_op : detail::builtin_op<mse_op, slots<slot::x, slot::y>, slots<slot::out>, LossOptions> {
     static constexpr std::string_view name = "mse";
     static constexpr std::string_view brief = "(x - y)².";
     using grad =

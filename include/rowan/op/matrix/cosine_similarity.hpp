@@ -108,7 +108,8 @@ std::tuple<Tensor<T, Device>, Tensor<T, Device>> cosine_similarity_grad(Tensor<T
 struct cosine_similarity_grad_op;
 
 /// See cosine_similarity.
-struct cosine_similarity_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>, CosineOptions> {
+struct cosine_similarity_op
+    : detail::builtin_op<cosine_similarity_op, slots<slot::x, slot::y>, slots<slot::out>, CosineOptions> {
     static constexpr std::string_view name = "cosine_similarity";
     static constexpr std::string_view brief = "The cosines of rows.";
     using grad = grad_rule<cosine_similarity_grad_op, uses<slot::x, slot::y, grad_of<slot::out>>,

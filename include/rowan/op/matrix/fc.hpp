@@ -40,7 +40,7 @@ Tensor<T, Device> fc(Tensor<T, Device> const& x, Tensor<T, Device> const& w, Ten
     return fc(x.device(), x, w, b);
 }
 
-struct fc_op : detail::builtin_op<slots<slot::x, slot::w, slot::b>, slots<slot::out>> {
+struct fc_op : detail::builtin_op<fc_op, slots<slot::x, slot::w, slot::b>, slots<slot::out>> {
     static constexpr std::string_view name = "fc";
     static constexpr std::string_view brief =
         "input · W + b; output_size is by default the width of the input. bias may be its first values, or False.";

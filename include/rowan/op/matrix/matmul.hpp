@@ -68,7 +68,7 @@ struct matmul_grad_op : operator_of<slots<slot::x, slot::y, grad_of<slot::out>>,
 };
 
 /// The products of batches of matrices, see matmul. For two matrices, those below do the same.
-struct matmul_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>, MatmulOptions> {
+struct matmul_op : detail::builtin_op<matmul_op, slots<slot::x, slot::y>, slots<slot::out>, MatmulOptions> {
     static constexpr std::string_view name = "matmul";
     static constexpr std::string_view brief = "Products of matrices, or of batches of them.";
     using grad = grad_rules<grad_rule<matmul_grad_op<false>>, grad_rule<matmul_grad_op<true>>>;
@@ -133,7 +133,8 @@ struct matrix_product_grad<true, false> {  // xᵀ · y
 }  // namespace detail
 
 template <bool transpose_x, bool transpose_y>
-struct matrix_product_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>> {
+struct matrix_product_op
+    : detail::builtin_op<matrix_product_op<transpose_x, transpose_y>, slots<slot::x, slot::y>, slots<slot::out>> {
     static_assert(!(transpose_x && transpose_y),
                   "rowan::matrix_product_op: transpose the product instead of both factors");
     static constexpr std::string_view name = transpose_x ? "matmul_tn" : transpose_y ? "matmul_nt" : "matmul_nn";

@@ -231,8 +231,9 @@ struct batch_norm_grad_op
 /// otherwise, as in dropout.
 /// shapes   x [n, width]; w, b, mean and variance [width]; seed [1] or [0] of int64 -> [n, width], [width], [width];
 ///          mean and variance may have elements of dtype<T>::sum, then also their results
-struct batch_norm_op : detail::builtin_op<slots<slot::x, slot::w, slot::b, slot::mean, slot::variance, slot::seed>,
-                                          slots<slot::out, slot::next_mean, slot::next_variance>, BatchNormAttributes> {
+struct batch_norm_op
+    : detail::builtin_op<batch_norm_op, slots<slot::x, slot::w, slot::b, slot::mean, slot::variance, slot::seed>,
+                         slots<slot::out, slot::next_mean, slot::next_variance>, BatchNormAttributes> {
     static constexpr std::string_view name = "batch_norm";
     static constexpr std::string_view brief =
         "Columns with mean 0 and variance 1, by the batch in train and by moving statistics elsewhere.";

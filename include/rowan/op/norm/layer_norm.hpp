@@ -221,7 +221,8 @@ struct layer_norm_param_grad_op
 };
 
 /// See layer_norm. The slots w and b hold scale and shift.
-struct layer_norm_op : detail::builtin_op<slots<slot::x, slot::w, slot::b>, slots<slot::out>, LayerNormOptions> {
+struct layer_norm_op
+    : detail::builtin_op<layer_norm_op, slots<slot::x, slot::w, slot::b>, slots<slot::out>, LayerNormOptions> {
     static constexpr std::string_view name = "layer_norm";
     static constexpr std::string_view brief = "Rows with mean 0 and variance 1, with trained scale and shift.";
     static constexpr unsigned row_inputs = 0b001;

@@ -41,6 +41,8 @@ Tensor<T, Device> log_softmax_grad(Tensor<T, Device> const& out, Tensor<T, Devic
 struct log_softmax_grad_op : detail::softmax_rows_grad_op<detail::log_softmax_rule> {};
 
 /// See log_softmax. A tensor of rank 1 needs an axis.
-struct log_softmax_op : detail::softmax_rows_op<detail::log_softmax_rule, log_softmax_grad_op> {};
+struct log_softmax_op : detail::softmax_rows_op<detail::log_softmax_rule, log_softmax_grad_op> {
+    using itself = log_softmax_op;
+};
 
 }  // namespace rowan::inline v0

@@ -43,6 +43,8 @@ Tensor<T, Device> softmax_grad(Tensor<T, Device> const& out, Tensor<T, Device> c
 struct softmax_grad_op : detail::softmax_rows_grad_op<detail::softmax_rule> {};
 
 /// See softmax. A tensor of rank 1 needs an axis.
-struct softmax_op : detail::softmax_rows_op<detail::softmax_rule, softmax_grad_op> {};
+struct softmax_op : detail::softmax_rows_op<detail::softmax_rule, softmax_grad_op> {
+    using itself = softmax_op;
+};
 
 }  // namespace rowan::inline v0

@@ -10,6 +10,7 @@ namespace rowan::inline v0 {
 
 /// See adadelta; the gradient may be dense or row-sparse.
 struct adadelta_op : detail::optimizer_op<AdadeltaOptions, slot::mean_square, slot::mean_step> {
+    using itself = adadelta_op;
     static constexpr std::string_view name = "adadelta";
     static constexpr std::string_view brief = "Adadelta: changes param and its states in place.";
 

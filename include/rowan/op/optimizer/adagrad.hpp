@@ -10,6 +10,7 @@ namespace rowan::inline v0 {
 
 /// See adagrad; the gradient may be dense or row-sparse.
 struct adagrad_op : detail::optimizer_op<AdaGradOptions, slot::moment> {
+    using itself = adagrad_op;
     static constexpr std::string_view name = "adagrad";
     static constexpr std::string_view brief =
         "AdaGrad: changes param and moment in place, by a dense or row-sparse gradient.";

@@ -10,6 +10,7 @@ namespace rowan::inline v0 {
 
 /// See adam; the gradient may be dense or row-sparse.
 struct adam_op : detail::optimizer_op<AdamOptions, slot::moment, slot::moment2> {
+    using itself = adam_op;
     static constexpr std::string_view name = "adam";
     static constexpr std::string_view brief = "Adam, or AdamW if decoupled: changes param and both moments in place.";
 

@@ -10,6 +10,7 @@ namespace rowan::inline v0 {
 
 /// See adamax; the gradient may be dense or row-sparse.
 struct adamax_op : detail::optimizer_op<AdamaxOptions, slot::moment, slot::norm> {
+    using itself = adamax_op;
     static constexpr std::string_view name = "adamax";
     static constexpr std::string_view brief = "AdaMax: changes param and its states in place.";
 

@@ -164,7 +164,7 @@ std::tuple<std::vector<Tensor<T, D>>, std::vector<SelectedRows<T, D>>> clip_by_g
 }
 
 /// See clip_by_norm.
-struct clip_by_norm_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ClipByNormOptions> {
+struct clip_by_norm_op : detail::builtin_op<clip_by_norm_op, slots<slot::x>, slots<slot::out>, ClipByNormOptions> {
     static constexpr std::string_view name = "clip_by_norm";
     static constexpr std::string_view brief = "x, scaled so that its norm is at most max_norm.";
     using grad = no_grad;  // clip_by_norm is applied to gradients
@@ -185,7 +185,8 @@ struct clip_by_norm_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, Cl
 };
 
 /// See clip_by_global_norm. The slots `x` and `out` hold any number of gradients.
-struct clip_by_global_norm_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ClipByNormOptions> {
+struct clip_by_global_norm_op
+    : detail::builtin_op<clip_by_global_norm_op, slots<slot::x>, slots<slot::out>, ClipByNormOptions> {
     static constexpr std::string_view name = "clip_by_global_norm";
     static constexpr std::string_view brief = "All gradients, scaled so that their common norm is at most max_norm.";
     static constexpr bool training = true;

@@ -10,6 +10,7 @@ namespace rowan::inline v0 {
 
 /// See ftrl; the gradient may be dense or row-sparse.
 struct ftrl_op : detail::optimizer_op<FtrlOptions, slot::moment, slot::linear> {
+    using itself = ftrl_op;
     static constexpr std::string_view name = "ftrl";
     static constexpr std::string_view brief = "FTRL: changes param and its states in place.";
 

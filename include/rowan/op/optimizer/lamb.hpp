@@ -10,6 +10,7 @@ namespace rowan::inline v0 {
 
 /// See lamb; the gradient may be dense or row-sparse, and the update is dense.
 struct lamb_op : detail::optimizer_op<LambOptions, slot::moment, slot::moment2> {
+    using itself = lamb_op;
     static constexpr std::string_view name = "lamb";
     static constexpr std::string_view brief =
         "LAMB: changes param and both moments in place, all rows by a row-sparse gradient too.";

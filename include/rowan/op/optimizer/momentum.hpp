@@ -10,6 +10,7 @@ namespace rowan::inline v0 {
 
 /// See momentum; the gradient may be dense or row-sparse.
 struct momentum_op : detail::optimizer_op<MomentumOptions, slot::velocity> {
+    using itself = momentum_op;
     static constexpr std::string_view name = "momentum";
     static constexpr std::string_view brief = "Momentum: changes param and velocity in place.";
 

@@ -55,6 +55,7 @@ void moving_average(Tensor<A, Device>& average, Tensor<T, Device> const& x, Movi
 
 /// See moving_average. The slot `param` holds the average and `grad` holds x.
 struct moving_average_op : detail::optimizer_op<MovingAverageOptions> {
+    using itself = moving_average_op;
     static constexpr std::string_view name = "moving_average";
     static constexpr std::string_view brief = "decay · param + (1 - decay) · grad: changes param in place.";
 

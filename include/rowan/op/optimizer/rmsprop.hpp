@@ -10,6 +10,7 @@ namespace rowan::inline v0 {
 
 /// See rmsprop; the gradient may be dense or row-sparse.
 struct rmsprop_op : detail::optimizer_op<RmsPropOptions, slot::moment, slot::velocity> {
+    using itself = rmsprop_op;
     static constexpr std::string_view name = "rmsprop";
     static constexpr std::string_view brief = "RMSProp: changes param and its states in place.";
 

@@ -10,6 +10,7 @@ namespace rowan::inline v0 {
 
 /// See rowwise_adagrad; the gradient may be dense or row-sparse.
 struct rowwise_adagrad_op : detail::optimizer_op<AdaGradOptions, slot::moment> {
+    using itself = rowwise_adagrad_op;
     static constexpr std::string_view name = "rowwise_adagrad";
     static constexpr std::string_view brief = "AdaGrad with one state for each row: changes param and moment in place.";
 

@@ -25,6 +25,7 @@ struct SgdOptions {
 /// See sgd; the gradient may be dense or row-sparse. Of parameters of bfloat16 and float16, duplicates are summed first,
 /// as on a Thrust device and as other optimizers do: each by itself may be too small to change the parameter.
 struct sgd_op : detail::optimizer_op<SgdOptions> {
+    using itself = sgd_op;
     static constexpr std::string_view name = "sgd";
     static constexpr std::string_view brief =
         "param -= learning_rate · grad, in place, by a dense or row-sparse gradient.";

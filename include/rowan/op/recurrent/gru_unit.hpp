@@ -156,7 +156,8 @@ struct gru_unit_grad_op : operator_of<slots<slot::saved, slot::h_prev, slot::w, 
 };
 
 /// See gru_unit. The gradients of w and b are sums over rows, so one product computes them for all steps.
-struct gru_unit_op : detail::builtin_op<slots<slot::x, slot::h_prev, slot::w, slot::b>, slots<slot::h, slot::saved>> {
+struct gru_unit_op
+    : detail::builtin_op<gru_unit_op, slots<slot::x, slot::h_prev, slot::w, slot::b>, slots<slot::h, slot::saved>> {
     static constexpr std::string_view name = "gru_unit";
     static constexpr std::string_view brief = "The state of a GRU after one step.";
     static constexpr unsigned row_inputs = 0b0011;

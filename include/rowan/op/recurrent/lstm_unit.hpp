@@ -149,7 +149,7 @@ struct lstm_unit_grad_op : operator_of<slots<slot::saved, slot::c_prev, grad_of<
 };
 
 /// See lstm_unit. The gradients of w and b are sums over rows, so one product computes them for all steps.
-struct lstm_unit_op : detail::builtin_op<slots<slot::x, slot::h_prev, slot::c_prev, slot::w, slot::b>,
+struct lstm_unit_op : detail::builtin_op<lstm_unit_op, slots<slot::x, slot::h_prev, slot::c_prev, slot::w, slot::b>,
                                          slots<slot::h, slot::c, slot::saved>> {
     static constexpr std::string_view name = "lstm_unit";
     static constexpr std::string_view brief =

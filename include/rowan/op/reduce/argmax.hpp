@@ -108,7 +108,7 @@ Tensor<std::int64_t, Device> argmin(Tensor<T, Device> const& x, ArgmaxOptions co
 
 /// See argmax and argmin.
 template <bool greatest>
-struct arg_extreme_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ArgmaxOptions> {
+struct arg_extreme_op : detail::builtin_op<arg_extreme_op<greatest>, slots<slot::x>, slots<slot::out>, ArgmaxOptions> {
     static constexpr std::string_view name = detail::argmax_name<greatest>::name;
     static constexpr std::string_view brief = greatest ? "The positions of the greatest elements along an axis."
                                                        : "The positions of the smallest elements along an axis.";

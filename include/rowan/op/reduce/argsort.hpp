@@ -138,7 +138,7 @@ Tensor<std::int64_t, Device> argsort(Tensor<T, Device> const& x, ArgsortOptions 
 }
 
 /// See argsort.
-struct argsort_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ArgsortOptions> {
+struct argsort_op : detail::builtin_op<argsort_op, slots<slot::x>, slots<slot::out>, ArgsortOptions> {
     static constexpr std::string_view name = "argsort";
     static constexpr std::string_view brief =
         "The positions along an axis in the order of their elements; equal ones keep their order, NaN is the greatest.";

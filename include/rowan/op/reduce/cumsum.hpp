@@ -88,7 +88,7 @@ requires detail::tensor_argument<X>
 auto cumsum(X&& x, CumsumOptions options) { return cumsum(x.device(), x, options); }
 
 /// See cumsum.
-struct cumsum_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, CumsumOptions> {
+struct cumsum_op : detail::builtin_op<cumsum_op, slots<slot::x>, slots<slot::out>, CumsumOptions> {
     static constexpr std::string_view name = "cumsum";
     static constexpr std::string_view brief = "Running sums along an axis.";
     static constexpr Elements elements = Elements::numbers;

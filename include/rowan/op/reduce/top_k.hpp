@@ -103,7 +103,7 @@ std::tuple<Tensor<T, Device>, Tensor<std::int64_t, Device>> top_k(Tensor<T, Devi
 }
 
 /// See top_k; x has a rank of 2 or more.
-struct top_k_op : detail::builtin_op<slots<slot::x>, slots<slot::out, slot::ids>, TopKOptions> {
+struct top_k_op : detail::builtin_op<top_k_op, slots<slot::x>, slots<slot::out, slot::ids>, TopKOptions> {
     static constexpr std::string_view name = "top_k";
     static constexpr std::string_view brief =
         "The k greatest elements of rows, in descending order, and their positions.";

@@ -215,8 +215,8 @@ struct parents {
 /// See beam_search. The slot `ids` holds the prefixes, x the scores of tokens, and y those of hypotheses; `last` holds
 /// the last tokens.
 struct beam_search_op
-    : detail::builtin_op<slots<slot::ids, slot::x, slot::y>, slots<slot::out, slot::last, slot::scores, slot::parents>,
-                         BeamSearchOptions> {
+    : detail::builtin_op<beam_search_op, slots<slot::ids, slot::x, slot::y>,
+                         slots<slot::out, slot::last, slot::scores, slot::parents>, BeamSearchOptions> {
     static constexpr std::string_view name = "beam_search";
     static constexpr std::string_view brief = "One step of a beam search.";
     static constexpr bool row_output = false;
@@ -248,7 +248,8 @@ struct beam_search_op
 };
 
 /// See beam_search_decode. The slot `ids` holds the prefixes, x the scores.
-struct beam_search_decode_op : detail::builtin_op<slots<slot::ids, slot::x>, slots<slot::out, slot::scores>> {
+struct beam_search_decode_op
+    : detail::builtin_op<beam_search_decode_op, slots<slot::ids, slot::x>, slots<slot::out, slot::scores>> {
     static constexpr std::string_view name = "beam_search_decode";
     static constexpr std::string_view brief = "The sentences that a beam search found, best first, and their scores.";
     static constexpr bool row_output = false;

@@ -32,7 +32,7 @@ struct drop_levels_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slo
 };
 
 /// See drop_levels.
-struct drop_levels_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, DropLevelsOptions> {
+struct drop_levels_op : detail::builtin_op<drop_levels_op, slots<slot::x>, slots<slot::out>, DropLevelsOptions> {
     static constexpr std::string_view name = "drop_levels";
     static constexpr std::string_view brief = "x without its outermost levels, by default without any.";
     static constexpr Elements elements = Elements::numbers;

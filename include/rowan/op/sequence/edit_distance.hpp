@@ -137,7 +137,8 @@ LoDTensor<double, Device> edit_distance(LoDTensor<I, Device> const& x, LoDTensor
 }
 
 /// See edit_distance.
-struct edit_distance_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>, EditDistanceOptions> {
+struct edit_distance_op
+    : detail::builtin_op<edit_distance_op, slots<slot::x, slot::y>, slots<slot::out>, EditDistanceOptions> {
     static constexpr std::string_view name = "edit_distance";
     static constexpr std::string_view brief =
         "The least number of insertions, deletions and substitutions of tokens between two sequences; `normalized` by "

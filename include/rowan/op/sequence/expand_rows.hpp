@@ -32,7 +32,7 @@ Tensor<T, D> expand_rows(D const& exec, Tensor<T, D> const& row, Tensor<T, D> co
     return out;
 }
 
-struct expand_rows_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>> {
+struct expand_rows_op : detail::builtin_op<expand_rows_op, slots<slot::x, slot::y>, slots<slot::out>> {
     static constexpr std::string_view name = "expand_rows";
     static constexpr std::string_view brief = "The row x, once for each row of y.";
     static constexpr bool training = true;

@@ -142,7 +142,8 @@ struct RowsWhereOptions {
 
 /// See nonzero_rows. There is an id for each first-level sequence of x, or for each row if it has no levels.
 /// errors   ShapeError if x has another number of sequences or rows
-struct nonzero_rows_op : detail::builtin_op<slots<slot::ids, slot::x>, slots<slot::out>, RowsWhereOptions> {
+struct nonzero_rows_op
+    : detail::builtin_op<nonzero_rows_op, slots<slot::ids, slot::x>, slots<slot::out>, RowsWhereOptions> {
     static constexpr std::string_view name = "nonzero_rows";
     static constexpr std::string_view brief = "The numbers of the rows of x where ids are the value.";
     static constexpr Elements elements = Elements::numbers;
@@ -188,7 +189,8 @@ struct interleave_rows_grad_op
 };
 
 /// See interleave_rows. In the step of a recurrent layer, the result has a row for each sequence.
-struct interleave_rows_op : detail::builtin_op<slots<slot::ids, slot::x, slot::y>, slots<slot::out>> {
+struct interleave_rows_op
+    : detail::builtin_op<interleave_rows_op, slots<slot::ids, slot::x, slot::y>, slots<slot::out>> {
     static constexpr std::string_view name = "interleave_rows";
     static constexpr std::string_view brief =
         "Rows of x where ids are 1 and of y where they are 0, each in their order.";

@@ -15,7 +15,7 @@ namespace rowan::inline v0 {
 
 /// The rows of x with the levels of y, an alias. Paddle's lod_reset.
 /// errors   ShapeError if y has no levels; LodError if they do not cover the rows of x
-struct lod_reset_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>> {
+struct lod_reset_op : detail::builtin_op<lod_reset_op, slots<slot::x, slot::y>, slots<slot::out>> {
     static constexpr std::string_view name = "lod_reset";
     static constexpr std::string_view brief = "x with the levels of y.";
     static constexpr Elements elements = Elements::numbers;
@@ -41,7 +41,7 @@ struct lod_reset_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::ou
 
 /// The rows of x as sequences of one level: sequence s is rows [offset[s], offset[s + 1]); an alias.
 /// errors   LodError if the offsets do not begin with 0, decrease, or do not end with the number of rows
-struct lod_from_offsets_op : detail::builtin_op<slots<slot::x, slot::offset>, slots<slot::out>> {
+struct lod_from_offsets_op : detail::builtin_op<lod_from_offsets_op, slots<slot::x, slot::offset>, slots<slot::out>> {
     static constexpr std::string_view name = "lod_from_offsets";
     static constexpr std::string_view brief = "x with one level of these offsets.";
     static constexpr Elements elements = Elements::numbers;

@@ -89,7 +89,7 @@ struct reorder_grad_op
 /// shapes   x of m sequences or rows, y with m sequences in a level -> the shape of x
 /// errors   ShapeError if x has another number of sequences or rows, or y no levels; IndexError if y has no such level
 /// cost     one read and one write of every row, a sort of m lengths, and 16 bytes per sequence
-struct reorder_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>, ReorderOptions> {
+struct reorder_op : detail::builtin_op<reorder_op, slots<slot::x, slot::y>, slots<slot::out>, ReorderOptions> {
     static constexpr std::string_view name = "reorder";
     static constexpr std::string_view brief =
         "The sequences of x in the order of the lengths of those of y, longest first, or back.";

@@ -156,8 +156,8 @@ struct sequence_attention_grad_op
 };
 
 /// See sequence_attention.
-struct sequence_attention_op
-    : detail::builtin_op<slots<slot::query, slot::key, slot::value>, slots<slot::out>, SequenceAttentionOptions> {
+struct sequence_attention_op : detail::builtin_op<sequence_attention_op, slots<slot::query, slot::key, slot::value>,
+                                                  slots<slot::out>, SequenceAttentionOptions> {
     static constexpr std::string_view name = "sequence_attention";
     static constexpr std::string_view brief =
         "Attention of the rows of each sequence to those of the same sequence of key and value, without padding.";

@@ -43,7 +43,8 @@ struct sequence_concat_grad_op
 };
 
 /// See sequence_concat. The slot `x` holds all batches as a std::vector.
-struct sequence_concat_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, SequenceConcatOptions> {
+struct sequence_concat_op
+    : detail::builtin_op<sequence_concat_op, slots<slot::x>, slots<slot::out>, SequenceConcatOptions> {
     static constexpr std::string_view name = "sequence_concat";
     static constexpr std::string_view brief =
         "Sequence i of all tensors, one after the other; of the last level, or of another one.";

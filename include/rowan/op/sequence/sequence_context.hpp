@@ -202,7 +202,8 @@ struct sequence_padding_grad_op
 };
 
 /// See sequence_context.
-struct sequence_context_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, SequenceContextOptions> {
+struct sequence_context_op
+    : detail::builtin_op<sequence_context_op, slots<slot::x>, slots<slot::out>, SequenceContextOptions> {
     static constexpr std::string_view name = "sequence_context";
     static constexpr std::string_view brief =
         "For each row the rows around it, side by side; `padding` has the rows outside of sequences.";
@@ -228,8 +229,8 @@ struct sequence_context_op : detail::builtin_op<slots<slot::x>, slots<slot::out>
 };
 
 /// See sequence_context; the slot `w` holds the rows of the padding.
-struct padded_sequence_context_op
-    : detail::builtin_op<slots<slot::x, slot::w>, slots<slot::out>, SequenceContextOptions> {
+struct padded_sequence_context_op : detail::builtin_op<padded_sequence_context_op, slots<slot::x, slot::w>,
+                                                       slots<slot::out>, SequenceContextOptions> {
     static constexpr std::string_view name = "padded_sequence_context";
     static constexpr std::string_view brief = "sequence_context with trained rows outside of sequences.";
     static constexpr Elements elements = Elements::numbers;

@@ -20,7 +20,8 @@ struct SequenceExpandOptions {
 };
 
 /// See sequence_expand; the levels are those of y.
-struct sequence_expand_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>, SequenceExpandOptions> {
+struct sequence_expand_op
+    : detail::builtin_op<sequence_expand_op, slots<slot::x, slot::y>, slots<slot::out>, SequenceExpandOptions> {
     static constexpr std::string_view name = "sequence_expand";
     static constexpr std::string_view brief = "Row or sequence i of x for each element of sequence i of y.";
     static constexpr unsigned level_inputs = 0b10;

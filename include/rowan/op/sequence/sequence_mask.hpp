@@ -23,7 +23,7 @@ struct SequenceMaskOptions {
 };
 
 /// See sequence_mask. The slot `x` holds the lengths.
-struct sequence_mask_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, SequenceMaskOptions> {
+struct sequence_mask_op : detail::builtin_op<sequence_mask_op, slots<slot::x>, slots<slot::out>, SequenceMaskOptions> {
     static constexpr std::string_view name = "sequence_mask";
     static constexpr std::string_view brief = "Whether a position of a padded array is in its sequence.";
     static constexpr Elements elements = Elements::integers;

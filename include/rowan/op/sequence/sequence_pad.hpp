@@ -88,7 +88,8 @@ struct sequence_pad_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, sl
 /// lengths of the sequences. Both have the upper levels of x. Paddle's sequence_pad.
 /// shapes   x [n, ...] of s sequences -> [s, m, ...] and [s] of int64, where m is options.length or the greatest length
 /// errors   ShapeError if pad_values is neither empty nor has a value for each column; as to_padded
-struct sequence_pad_op : detail::builtin_op<slots<slot::x>, slots<slot::out, slot::length>, SequencePadOptions> {
+struct sequence_pad_op
+    : detail::builtin_op<sequence_pad_op, slots<slot::x>, slots<slot::out, slot::length>, SequencePadOptions> {
     static constexpr std::string_view name = "sequence_pad";
     static constexpr std::string_view brief =
         "The sequences in one array [sequences, length, ...], and their lengths. pad_values has one for each column.";

@@ -32,7 +32,7 @@ struct sequence_pool_grad_op
 };
 
 /// See sequence_pool.
-struct sequence_pool_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, SequencePoolOptions> {
+struct sequence_pool_op : detail::builtin_op<sequence_pool_op, slots<slot::x>, slots<slot::out>, SequencePoolOptions> {
     static constexpr std::string_view name = "sequence_pool";
     static constexpr std::string_view brief = "A row for each sequence.";
     using grad = grad_rule<sequence_pool_grad_op>;

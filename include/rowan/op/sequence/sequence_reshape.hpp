@@ -19,7 +19,8 @@ struct SequenceReshapeOptions {
 };
 
 /// See sequence_reshape.
-struct sequence_reshape_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, SequenceReshapeOptions> {
+struct sequence_reshape_op
+    : detail::builtin_op<sequence_reshape_op, slots<slot::x>, slots<slot::out>, SequenceReshapeOptions> {
     static constexpr std::string_view name = "sequence_reshape";
     static constexpr std::string_view brief = "The elements of each sequence as rows of another width.";
     static constexpr Elements elements = Elements::numbers;

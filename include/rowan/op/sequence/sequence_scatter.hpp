@@ -132,7 +132,8 @@ struct sequence_scatter_grad_op
 };
 
 /// See sequence_scatter.
-struct sequence_scatter_op : detail::builtin_op<slots<slot::x, slot::ids, slot::updates>, slots<slot::out>> {
+struct sequence_scatter_op
+    : detail::builtin_op<sequence_scatter_op, slots<slot::x, slot::ids, slot::updates>, slots<slot::out>> {
     static constexpr std::string_view name = "sequence_scatter";
     static constexpr std::string_view brief = "x with updates added in row s at the ids of sequence s.";
     using grad = grad_rules<grad_rule<drop_levels_grad_op>, grad_rule<sequence_scatter_grad_op>>;

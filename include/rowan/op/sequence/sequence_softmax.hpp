@@ -22,7 +22,7 @@ struct sequence_softmax_grad_op : operator_of<slots<slot::out, grad_of<slot::out
 };
 
 /// See sequence_softmax.
-struct sequence_softmax_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
+struct sequence_softmax_op : detail::builtin_op<sequence_softmax_op, slots<slot::x>, slots<slot::out>> {
     static constexpr std::string_view name = "sequence_softmax";
     static constexpr std::string_view brief = "The softmax of each sequence.";
     using grad = grad_rule<sequence_softmax_grad_op>;

@@ -224,7 +224,8 @@ LoDTensor<T, Device> sequence_top_k_mean_grad(LoDTensor<T, Device> const& x,
 }
 
 /// See sequence_top_k_mean.
-struct sequence_top_k_mean_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, SequenceTopKMeanOptions> {
+struct sequence_top_k_mean_op
+    : detail::builtin_op<sequence_top_k_mean_op, slots<slot::x>, slots<slot::out>, SequenceTopKMeanOptions> {
     static constexpr std::string_view name = "sequence_top_k_mean";
     static constexpr std::string_view brief =
         "For each sequence, column and k, the sum of the k greatest elements divided by k.";

@@ -20,7 +20,7 @@ namespace rowan::inline v0 {
 /// from_padded: sequence s of the result is the first length[s] elements of row s. If x has levels, they are above that
 /// of the sequences. The inverse of sequence_pad_op, Paddle's sequence_unpad.
 /// shapes   x [s, m, ...], length [s] -> [Σ length, ...]
-struct sequence_unpad_op : detail::builtin_op<slots<slot::x, slot::length>, slots<slot::out>> {
+struct sequence_unpad_op : detail::builtin_op<sequence_unpad_op, slots<slot::x, slot::length>, slots<slot::out>> {
     static constexpr std::string_view name = "sequence_unpad";
     static constexpr std::string_view brief = "The sequences of a padded array.";
     static constexpr Elements elements = Elements::numbers;

@@ -81,7 +81,8 @@ struct shrink_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slots<gr
 /// errors   ShapeError if n is outside of that range, y has no levels or index does not have one element; IndexError if
 ///          y has no such level or the index is negative
 /// cost     O(sequences): an alias; an index in device memory is copied to the host, which synchronizes
-struct shrink_op : detail::builtin_op<slots<slot::x, slot::y, slot::index>, slots<slot::out>, ShrinkOptions> {
+struct shrink_op
+    : detail::builtin_op<shrink_op, slots<slot::x, slot::y, slot::index>, slots<slot::out>, ShrinkOptions> {
     static constexpr std::string_view name = "shrink";
     static constexpr std::string_view brief =
         "The first sequences of x, as many as y has that are longer than index; in the order of reorder.";

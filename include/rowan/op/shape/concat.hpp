@@ -121,7 +121,7 @@ struct concat_grad_op;
 /// See concat. The slot `x` holds all tensors as a std::vector. Along the first axis, batches with as many levels are
 /// joined as merge_batches does; if their numbers of levels differ, the result has none. Along other axes, the result
 /// has the levels of the first.
-struct concat_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ConcatOptions> {
+struct concat_op : detail::builtin_op<concat_op, slots<slot::x>, slots<slot::out>, ConcatOptions> {
     static constexpr std::string_view name = "concat";
     static constexpr std::string_view brief =
         "Tensors joined along an axis; along the first one, batches with as many levels are joined.";

@@ -72,7 +72,7 @@ Tensor<T, Device> one_hot(Tensor<I, Device> const& ids, OneHotOptions const& opt
 }
 
 /// See one_hot; the elements are float.
-struct one_hot_op : detail::builtin_op<slots<slot::ids>, slots<slot::out>, OneHotOptions> {
+struct one_hot_op : detail::builtin_op<one_hot_op, slots<slot::ids>, slots<slot::out>, OneHotOptions> {
     static constexpr std::string_view name = "one_hot";
     static constexpr std::string_view brief = "Rows of zeros with a 1 at the id.";
     static constexpr Elements elements = Elements::integers;

@@ -179,10 +179,11 @@ struct reshape_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slots<g
 };
 
 /// See reshape.
-struct reshape_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ReshapeOptions> {
+struct reshape_op : detail::builtin_op<reshape_op, slots<slot::x>, slots<slot::out>, ReshapeOptions> {
     static constexpr std::string_view name = "reshape";
     static constexpr std::string_view brief = "The elements in another shape: -1 is what is left, 0 the dim of x.";
     static constexpr Elements elements = Elements::numbers;
+    static constexpr bool list_option = true;  // layers take it by position
     /// A first dim of -1 is 0 where it is that of x, which a recurrent net can tell from another one.
     static constexpr ReshapeOptions normal(VarSpec const& x, ReshapeOptions options) {
         auto& shape = options.shape;
@@ -210,10 +211,11 @@ struct reshape_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, Reshape
 };
 
 /// See squeeze; without axes, the shape remains.
-struct squeeze_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, SqueezeOptions> {
+struct squeeze_op : detail::builtin_op<squeeze_op, slots<slot::x>, slots<slot::out>, SqueezeOptions> {
     static constexpr std::string_view name = "squeeze";
     static constexpr std::string_view brief = "x without these dims of 1, or without all dims of 1.";
     static constexpr Elements elements = Elements::numbers;
+    static constexpr bool list_option = true;  // layers take it by position
     /// Without axes, those of the dims that are known to be 1.
     static constexpr SqueezeOptions normal(VarSpec const& x, SqueezeOptions options) {
         bool const all = options.axes.empty();
@@ -246,10 +248,11 @@ private:
 };
 
 /// See unsqueeze.
-struct unsqueeze_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, SqueezeOptions> {
+struct unsqueeze_op : detail::builtin_op<unsqueeze_op, slots<slot::x>, slots<slot::out>, SqueezeOptions> {
     static constexpr std::string_view name = "unsqueeze";
     static constexpr std::string_view brief = "x with dims of 1 at these axes.";
     static constexpr Elements elements = Elements::all;
+    static constexpr bool list_option = true;  // layers take it by position
     static constexpr SqueezeOptions normal(VarSpec const& x, SqueezeOptions const& options) {
         return detail::axes_from_first(x.dims.size() + options.axes.size(), options);
     }

@@ -77,7 +77,7 @@ std::vector<Tensor<T, Device>> split(Tensor<T, Device> const& x, std::type_ident
 struct split_grad_op;
 
 /// See split. The slot `out` holds all parts as a std::vector.
-struct split_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
+struct split_op : detail::builtin_op<split_op, slots<slot::x>, slots<slot::out>> {
     static constexpr std::string_view name = "split";
     static constexpr std::string_view brief = "Parts of these sizes along an axis.";
     static constexpr Elements elements = Elements::numbers;

@@ -136,10 +136,11 @@ private:
 };
 
 /// See transpose.
-struct transpose_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, TransposeOptions> {
+struct transpose_op : detail::builtin_op<transpose_op, slots<slot::x>, slots<slot::out>, TransposeOptions> {
     static constexpr std::string_view name = "transpose";
     static constexpr std::string_view brief = "The dims in another order, by default reversed.";
     static constexpr Elements elements = Elements::numbers;
+    static constexpr bool list_option = true;  // layers take it by position
     static constexpr TransposeOptions normal(VarSpec const& x, TransposeOptions options) {
         for (std::int64_t& axis : options.perm) axis = detail::from_first(axis, x.dims.size());
         return options;

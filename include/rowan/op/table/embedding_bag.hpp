@@ -162,7 +162,8 @@ struct embedding_bag_grad_op
     }
 };
 
-struct embedding_bag_op : detail::builtin_op<slots<slot::w, slot::ids>, slots<slot::out>, BagOptions> {
+struct embedding_bag_op
+    : detail::builtin_op<embedding_bag_op, slots<slot::w, slot::ids>, slots<slot::out>, BagOptions> {
     static constexpr std::string_view name = "embedding_bag";
     static constexpr std::string_view brief =
         "A row for each sequence of ids: the sum, mean, … of their rows of the table.";

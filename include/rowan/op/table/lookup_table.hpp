@@ -136,7 +136,8 @@ private:
     }
 };
 
-struct lookup_table_op : detail::builtin_op<slots<slot::w, slot::ids>, slots<slot::out>, LookupOptions> {
+struct lookup_table_op
+    : detail::builtin_op<lookup_table_op, slots<slot::w, slot::ids>, slots<slot::out>, LookupOptions> {
     static constexpr std::string_view name = "lookup_table";
     static constexpr std::string_view brief = "A row of the table for each id; its gradient is row-sparse.";
     static constexpr unsigned row_inputs = 0b10;

@@ -11,7 +11,7 @@
 namespace rowan::inline v0 {
 
 /// See to_dense; in a net, of a gradient.
-struct to_dense_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
+struct to_dense_op : detail::builtin_op<to_dense_op, slots<slot::x>, slots<slot::out>> {
     static constexpr std::string_view name = "to_dense";
     static constexpr std::string_view brief = "The dense tensor of a SelectedRows.";
     static constexpr bool training = true;

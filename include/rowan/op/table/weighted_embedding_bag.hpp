@@ -100,7 +100,8 @@ struct weighted_embedding_bag_grad_op : operator_of<slots<slot::w, slot::ids, sl
 };
 
 struct weighted_embedding_bag_op
-    : detail::builtin_op<slots<slot::w, slot::ids, slot::weight>, slots<slot::out>, BagOptions> {
+    : detail::builtin_op<weighted_embedding_bag_op, slots<slot::w, slot::ids, slot::weight>, slots<slot::out>,
+                         BagOptions> {
     static constexpr std::string_view name = "weighted_embedding_bag";
     static constexpr std::string_view brief = "embedding_bag with a weight for each id.";
     using grad = grad_rule<weighted_embedding_bag_grad_op>;
