@@ -10663,16 +10663,18 @@ inline constexpr bool takes_elements = (static_cast<unsigned>(elements_of<Op>) &
 
 namespace detail {
 
-/// Marks the operators of rowan. The compiled library has their kernels.
-struct builtin {};
-
-/// The base of rowan's operators but gradients.
-template <class Inputs, class Outputs, class Attributes = no_attributes>
-struct builtin_op : operator_of<Inputs, Outputs, Attributes>, builtin {};
+/// The base of rowan's operators but gradients. The compiled library has the kernels of Self, and not of an operator of
+/// the user's that derives from it.
+template <class Self, class Inputs, class Outputs, class Attributes = no_attributes>
+struct builtin_op : operator_of<Inputs, Outputs, Attributes> {
+    using itself = Self;
+};
 
 /// Whether the operator is one of rowan's but no gradient.
 template <class Op>
-inline constexpr bool is_builtin = std::is_base_of_v<builtin, Op>;
+inline constexpr bool is_builtin = requires {
+    requires std::same_as<typename Op::itself, Op>;
+};
 
 /// Whether the compiled library has the operators of the families cast and full that make elements of T.
 template <class T>
@@ -11881,6 +11883,7 @@ struct Operator {
     /// Variables in the order of the slots.
     std::vector<Variable*> inputs = {}, outputs = {};
     std::ptrdiff_t levels_from = -1;  ///< the input whose levels the results get, or -1
+    bool same_rows = false;           ///< whether its two inputs must have as many rows: it would broadcast others
     /// Of an operator with a net of its own: adds the operators of the gradient to that net, unless they are there.
     std::function<void()> build_backward = nullptr;
     /// Of an operator with a net of its own: the names of its last inputs in that net, such as "fc_0.w_0".
@@ -12208,6 +12211,9 @@ ROWAN_FUNCTION Operator& Scope::new_op(op_kernel const& kernel, std::vector<Vari
     auto const made = kernel.infer(specs, attributes);
     auto op = std::make_unique<Operator>(
         Operator{.kernel = &kernel, .attributes = std::move(attributes), .inputs = std::move(inputs)});
+    op->same_rows = !kernel.row_rules.empty() &&
+                    std::ranges::all_of(specs, [](VarSpec const& s) { return s.type == VarType::LOD_TENSOR; }) &&
+                    kernel.row_inputs(specs, op->attributes) != 0;
     for (VarSpec const& spec : made) op->outputs.push_back(&new_var("", spec));
     if (!made.empty() && made[0].lod_level > 0) {
         // The first input with these levels; rather one that is not repeated, as the other one is broadcast.
@@ -13777,7 +13783,8 @@ struct embedding_bag_grad_op
     }
 };
 
-struct embedding_bag_op : detail::builtin_op<slots<slot::w, slot::ids>, slots<slot::out>, BagOptions> {
+struct embedding_bag_op
+    : detail::builtin_op<embedding_bag_op, slots<slot::w, slot::ids>, slots<slot::out>, BagOptions> {
     static constexpr std::string_view name = "embedding_bag";
     static constexpr std::string_view brief =
         "A row for each sequence of ids: the sum, mean, … of their rows of the table.";
@@ -14004,7 +14011,8 @@ private:
     }
 };
 
-struct lookup_table_op : detail::builtin_op<slots<slot::w, slot::ids>, slots<slot::out>, LookupOptions> {
+struct lookup_table_op
+    : detail::builtin_op<lookup_table_op, slots<slot::w, slot::ids>, slots<slot::out>, LookupOptions> {
     static constexpr std::string_view name = "lookup_table";
     static constexpr std::string_view brief = "A row of the table for each id; its gradient is row-sparse.";
     static constexpr unsigned row_inputs = 0b10;
@@ -14525,8 +14533,12 @@ void run_named(Operator const& op, F const& f) {
     }
 }
 
+/// Throws unless both inputs of an operator with same_rows have as many rows.
+void check_same_rows(Operator const& op, std::span<Value* const> in);
+
 /// Runs the operator on values.
 inline void run_on(AnyExec exec, Operator const& op, std::span<Value* const> in, std::span<Value* const> out) {
+    if (op.same_rows) check_same_rows(op, in);
     op.kernel->run({.exec = exec, .in = in, .out = out, .attributes = op.attributes, .levels_from = op.levels_from});
 }
 
@@ -14802,6 +14814,12 @@ ROWAN_FUNCTION std::string NetOrder::dot() const {
     }
     text << "}\n";
     return text.str();
+}
+
+ROWAN_FUNCTION void check_same_rows(Operator const& op, std::span<Value* const> in) {
+    if (in[0]->rows() != in[1]->rows())
+        throw ShapeError(std::string(op.kernel->inputs[1]) + ".shape(0)", std::to_string(in[1]->rows()),
+                         std::to_string(in[0]->rows()));
 }
 
 ROWAN_FUNCTION Variable& NetOrder::variable(Scope& scope, Variable& v) {
@@ -17907,13 +17925,13 @@ Tensor<T, Device> full(Dims const& dims, double value) {
 /// See full. Without an input to deduce it from, the element type is part of the operator; in files the names are
 /// fill_f32 and so on.
 template <class T>
-struct full_op : detail::builtin_op<slots<>, slots<slot::out>, ConstantOptions> {
+struct full_op : detail::builtin_op<full_op<T>, slots<>, slots<slot::out>, ConstantOptions> {
     static constexpr std::string_view name = detail::joined_name<detail::full_family, dtype<T>>::value;
     static constexpr std::string_view brief = "An array of these dims, filled with the value.";
     static constexpr OpFamily family = OpFamily::full;
     static constexpr bool compiled = detail::is_compiled_element<T>;
 
-    static constexpr VarSpec infer(attributes const& a) {
+    static constexpr VarSpec infer(ConstantOptions const& a) {
         for (std::size_t i = 0; i < a.dims.size(); ++i) {
             if (a.dims[i] == UNK) detail::unknown_dim(i);
         }
@@ -17921,7 +17939,7 @@ struct full_op : detail::builtin_op<slots<>, slots<slot::out>, ConstantOptions> 
     }
 
     template <class D>
-    static Tensor<T, D> run(D exec, attributes const& a) {
+    static Tensor<T, D> run(D exec, ConstantOptions const& a) {
         return full<T>(exec, a.dims, a.value);
     }
 };
@@ -17939,7 +17957,7 @@ struct FullLikeOptions {
 };
 
 /// See full; the shape and the element type are those of x.
-struct full_like_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, FullLikeOptions> {
+struct full_like_op : detail::builtin_op<full_like_op, slots<slot::x>, slots<slot::out>, FullLikeOptions> {
     static constexpr std::string_view name = "full_like";
     static constexpr std::string_view brief = "An array of the shape of x, filled with the value.";
     static constexpr Elements elements = Elements::numbers;
@@ -18337,7 +18355,7 @@ auto sum(Cpu exec, X&& dense, std::vector<SelectedRows<T>> sparse) { return sum(
 struct sum_grad_op;
 
 /// See sum. The result is dense if any input is dense.
-struct sum_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
+struct sum_op : detail::builtin_op<sum_op, slots<slot::x>, slots<slot::out>> {
     static constexpr std::string_view name = "sum";
     static constexpr std::string_view brief = "The sum of tensors of one shape.";
     static constexpr Elements elements = Elements::numbers;
@@ -18445,7 +18463,7 @@ ROWAN_TEMPLATE(Tensor<double> to_dense(Cpu const&, SelectedRows<double> const&))
 namespace rowan::inline v0 {
 
 /// See to_dense; in a net, of a gradient.
-struct to_dense_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
+struct to_dense_op : detail::builtin_op<to_dense_op, slots<slot::x>, slots<slot::out>> {
     static constexpr std::string_view name = "to_dense";
     static constexpr std::string_view brief = "The dense tensor of a SelectedRows.";
     static constexpr bool training = true;
@@ -18819,7 +18837,7 @@ Tensor<T, D> clip_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const&
 }
 
 /// See clip; x may be dense or row-sparse.
-struct clip_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ClipOptions> {
+struct clip_op : detail::builtin_op<clip_op, slots<slot::x>, slots<slot::out>, ClipOptions> {
     static constexpr std::string_view name = "clip";
     static constexpr std::string_view brief = "x limited to [min, max].";
     static constexpr unsigned row_inputs = 0b1;
@@ -18967,7 +18985,7 @@ Tensor<T, Device> scale(Tensor<T, Device> const& x, double factor, double bias =
 struct scale_grad_op;
 
 /// See scale. The result for a SelectedRows is a SelectedRows, and its bias must be 0.
-struct scale_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ScaleOptions> {
+struct scale_op : detail::builtin_op<scale_op, slots<slot::x>, slots<slot::out>, ScaleOptions> {
     static constexpr std::string_view name = "scale";
     static constexpr std::string_view brief = "factor · x + bias.";
     static constexpr Elements elements = Elements::numbers;
@@ -19336,7 +19354,7 @@ std::tuple<std::vector<Tensor<T, D>>, std::vector<SelectedRows<T, D>>> clip_by_g
 }
 
 /// See clip_by_norm.
-struct clip_by_norm_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ClipByNormOptions> {
+struct clip_by_norm_op : detail::builtin_op<clip_by_norm_op, slots<slot::x>, slots<slot::out>, ClipByNormOptions> {
     static constexpr std::string_view name = "clip_by_norm";
     static constexpr std::string_view brief = "x, scaled so that its norm is at most max_norm.";
     using grad = no_grad;  // clip_by_norm is applied to gradients
@@ -19357,7 +19375,8 @@ struct clip_by_norm_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, Cl
 };
 
 /// See clip_by_global_norm. The slots `x` and `out` hold any number of gradients.
-struct clip_by_global_norm_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ClipByNormOptions> {
+struct clip_by_global_norm_op
+    : detail::builtin_op<clip_by_global_norm_op, slots<slot::x>, slots<slot::out>, ClipByNormOptions> {
     static constexpr std::string_view name = "clip_by_global_norm";
     static constexpr std::string_view brief = "All gradients, scaled so that their common norm is at most max_norm.";
     static constexpr bool training = true;
@@ -19601,7 +19620,7 @@ struct cast_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad
 
 /// See cast. The element type of the result is part of the operator: the names are cast_f32 and so on.
 template <class To>
-struct cast_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
+struct cast_op : detail::builtin_op<cast_op<To>, slots<slot::x>, slots<slot::out>> {
     static constexpr std::string_view name = detail::joined_name<detail::cast_family, dtype<To>>::value;
     static constexpr std::string_view brief = "The elements converted to another type.";
     static constexpr OpFamily family = OpFamily::cast;
@@ -20061,7 +20080,8 @@ namespace rowan::inline v0::detail {
 /// in place. The gradient may be dense or row-sparse; overload resolution selects the algorithm. The parameter may be a
 /// SelectedRows, too: nets then call the algorithm for its value, and for the gradient's positions in it (find_rows).
 template <class Attributes, class... State>
-struct optimizer_op : detail::builtin_op<slots<slot::param, State..., slot::grad>, slots<>, Attributes> {
+struct optimizer_op : detail::builtin_op<optimizer_op<Attributes, State...>, slots<slot::param, State..., slot::grad>,
+                                         slots<>, Attributes> {
     using updates = slots<slot::param, State...>;
     static constexpr bool training = true;
     static constexpr bool checks_first = true;  // under OnlyChecking, `run` changes nothing
@@ -20213,6 +20233,7 @@ namespace rowan::inline v0 {
 
 /// See adadelta; the gradient may be dense or row-sparse.
 struct adadelta_op : detail::optimizer_op<AdadeltaOptions, slot::mean_square, slot::mean_step> {
+    using itself = adadelta_op;
     static constexpr std::string_view name = "adadelta";
     static constexpr std::string_view brief = "Adadelta: changes param and its states in place.";
 
@@ -20338,6 +20359,7 @@ namespace rowan::inline v0 {
 
 /// See adagrad; the gradient may be dense or row-sparse.
 struct adagrad_op : detail::optimizer_op<AdaGradOptions, slot::moment> {
+    using itself = adagrad_op;
     static constexpr std::string_view name = "adagrad";
     static constexpr std::string_view brief =
         "AdaGrad: changes param and moment in place, by a dense or row-sparse gradient.";
@@ -20486,6 +20508,7 @@ namespace rowan::inline v0 {
 
 /// See adam; the gradient may be dense or row-sparse.
 struct adam_op : detail::optimizer_op<AdamOptions, slot::moment, slot::moment2> {
+    using itself = adam_op;
     static constexpr std::string_view name = "adam";
     static constexpr std::string_view brief = "Adam, or AdamW if decoupled: changes param and both moments in place.";
 
@@ -20625,6 +20648,7 @@ namespace rowan::inline v0 {
 
 /// See adamax; the gradient may be dense or row-sparse.
 struct adamax_op : detail::optimizer_op<AdamaxOptions, slot::moment, slot::norm> {
+    using itself = adamax_op;
     static constexpr std::string_view name = "adamax";
     static constexpr std::string_view brief = "AdaMax: changes param and its states in place.";
 
@@ -20830,6 +20854,7 @@ namespace rowan::inline v0 {
 
 /// See ftrl; the gradient may be dense or row-sparse.
 struct ftrl_op : detail::optimizer_op<FtrlOptions, slot::moment, slot::linear> {
+    using itself = ftrl_op;
     static constexpr std::string_view name = "ftrl";
     static constexpr std::string_view brief = "FTRL: changes param and its states in place.";
 
@@ -21083,6 +21108,7 @@ namespace rowan::inline v0 {
 
 /// See lamb; the gradient may be dense or row-sparse, and the update is dense.
 struct lamb_op : detail::optimizer_op<LambOptions, slot::moment, slot::moment2> {
+    using itself = lamb_op;
     static constexpr std::string_view name = "lamb";
     static constexpr std::string_view brief =
         "LAMB: changes param and both moments in place, all rows by a row-sparse gradient too.";
@@ -21218,6 +21244,7 @@ namespace rowan::inline v0 {
 
 /// See momentum; the gradient may be dense or row-sparse.
 struct momentum_op : detail::optimizer_op<MomentumOptions, slot::velocity> {
+    using itself = momentum_op;
     static constexpr std::string_view name = "momentum";
     static constexpr std::string_view brief = "Momentum: changes param and velocity in place.";
 
@@ -21402,6 +21429,7 @@ namespace rowan::inline v0 {
 
 /// See rmsprop; the gradient may be dense or row-sparse.
 struct rmsprop_op : detail::optimizer_op<RmsPropOptions, slot::moment, slot::velocity> {
+    using itself = rmsprop_op;
     static constexpr std::string_view name = "rmsprop";
     static constexpr std::string_view brief = "RMSProp: changes param and its states in place.";
 
@@ -21530,6 +21558,7 @@ namespace rowan::inline v0 {
 
 /// See rowwise_adagrad; the gradient may be dense or row-sparse.
 struct rowwise_adagrad_op : detail::optimizer_op<AdaGradOptions, slot::moment> {
+    using itself = rowwise_adagrad_op;
     static constexpr std::string_view name = "rowwise_adagrad";
     static constexpr std::string_view brief = "AdaGrad with one state for each row: changes param and moment in place.";
 
@@ -21648,6 +21677,7 @@ struct SgdOptions {
 /// See sgd; the gradient may be dense or row-sparse. Of parameters of bfloat16 and float16, duplicates are summed first,
 /// as on a Thrust device and as other optimizers do: each by itself may be too small to change the parameter.
 struct sgd_op : detail::optimizer_op<SgdOptions> {
+    using itself = sgd_op;
     static constexpr std::string_view name = "sgd";
     static constexpr std::string_view brief =
         "param -= learning_rate · grad, in place, by a dense or row-sparse gradient.";
@@ -22265,6 +22295,7 @@ void moving_average(Tensor<A, Device>& average, Tensor<T, Device> const& x, Movi
 
 /// See moving_average. The slot `param` holds the average and `grad` holds x.
 struct moving_average_op : detail::optimizer_op<MovingAverageOptions> {
+    using itself = moving_average_op;
     static constexpr std::string_view name = "moving_average";
     static constexpr std::string_view brief = "decay · param + (1 - decay) · grad: changes param in place.";
 
@@ -23811,7 +23842,7 @@ struct unary_grad_op
 
 /// An operator that applies a formula to every element.
 template <class Formula>
-struct unary_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, detail::options_of<Formula>> {
+struct unary_op : detail::builtin_op<unary_op<Formula>, slots<slot::x>, slots<slot::out>, detail::options_of<Formula>> {
     static constexpr std::string_view name = Formula::name, brief = Formula::brief;
     static constexpr Elements elements = detail::for_integers<Formula> ? Elements::numbers : Elements::floats;
     static constexpr unsigned row_inputs = 0b1;
@@ -23960,7 +23991,7 @@ struct reduce_grad_op : operator_of<std::conditional_t<Rule::reads_out, slots<sl
 
 /// A reduction along axes.
 template <class Rule>
-struct reduce_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ReduceOptions> {
+struct reduce_op : detail::builtin_op<reduce_op<Rule>, slots<slot::x>, slots<slot::out>, ReduceOptions> {
     static constexpr std::string_view name = Rule::name, brief = Rule::brief;
     static constexpr Elements elements = Rule::elements;
     static constexpr ReduceOptions normal(VarSpec const& x, ReduceOptions const& options) {
@@ -29728,7 +29759,8 @@ struct dropout_grad_op;
 
 /// See dropout. The slot `seed` holds the seed in training and is empty otherwise; `saved` holds the mask.
 /// shapes   x [...], seed [1] or [0] of int64 -> [...] and the mask [...]
-struct dropout_op : detail::builtin_op<slots<slot::x, slot::seed>, slots<slot::out, slot::saved>, DropoutOptions> {
+struct dropout_op
+    : detail::builtin_op<dropout_op, slots<slot::x, slot::seed>, slots<slot::out, slot::saved>, DropoutOptions> {
     static constexpr std::string_view name = "dropout";
     static constexpr std::string_view brief =
         "In train, every element is 0 with this probability, else x / (1 - probability); elsewhere x.";
@@ -30385,8 +30417,9 @@ struct batch_norm_grad_op
 /// otherwise, as in dropout.
 /// shapes   x [n, width]; w, b, mean and variance [width]; seed [1] or [0] of int64 -> [n, width], [width], [width];
 ///          mean and variance may have elements of dtype<T>::sum, then also their results
-struct batch_norm_op : detail::builtin_op<slots<slot::x, slot::w, slot::b, slot::mean, slot::variance, slot::seed>,
-                                          slots<slot::out, slot::next_mean, slot::next_variance>, BatchNormAttributes> {
+struct batch_norm_op
+    : detail::builtin_op<batch_norm_op, slots<slot::x, slot::w, slot::b, slot::mean, slot::variance, slot::seed>,
+                         slots<slot::out, slot::next_mean, slot::next_variance>, BatchNormAttributes> {
     static constexpr std::string_view name = "batch_norm";
     static constexpr std::string_view brief =
         "Columns with mean 0 and variance 1, by the batch in train and by moving statistics elsewhere.";
@@ -31006,8 +31039,8 @@ struct parents {
 /// See beam_search. The slot `ids` holds the prefixes, x the scores of tokens, and y those of hypotheses; `last` holds
 /// the last tokens.
 struct beam_search_op
-    : detail::builtin_op<slots<slot::ids, slot::x, slot::y>, slots<slot::out, slot::last, slot::scores, slot::parents>,
-                         BeamSearchOptions> {
+    : detail::builtin_op<beam_search_op, slots<slot::ids, slot::x, slot::y>,
+                         slots<slot::out, slot::last, slot::scores, slot::parents>, BeamSearchOptions> {
     static constexpr std::string_view name = "beam_search";
     static constexpr std::string_view brief = "One step of a beam search.";
     static constexpr bool row_output = false;
@@ -31039,7 +31072,8 @@ struct beam_search_op
 };
 
 /// See beam_search_decode. The slot `ids` holds the prefixes, x the scores.
-struct beam_search_decode_op : detail::builtin_op<slots<slot::ids, slot::x>, slots<slot::out, slot::scores>> {
+struct beam_search_decode_op
+    : detail::builtin_op<beam_search_decode_op, slots<slot::ids, slot::x>, slots<slot::out, slot::scores>> {
     static constexpr std::string_view name = "beam_search_decode";
     static constexpr std::string_view brief = "The sentences that a beam search found, best first, and their scores.";
     static constexpr bool row_output = false;
@@ -31405,7 +31439,7 @@ struct AnyElement<Cpu> {
 
 /// Base of the binary operators that return a bool tensor.
 template <class Op>
-struct compare_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>> {
+struct compare_op : detail::builtin_op<Op, slots<slot::x, slot::y>, slots<slot::out>> {
     static constexpr unsigned row_inputs = 0b11;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) {
@@ -31422,7 +31456,7 @@ struct compare_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>
 
 /// Base of the operators of one tensor that return a bool tensor.
 template <class Op>
-struct test_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
+struct test_op : detail::builtin_op<Op, slots<slot::x>, slots<slot::out>> {
     static constexpr unsigned row_inputs = 0b1;
 
     static constexpr VarSpec infer(VarSpec const& x) {
@@ -31625,7 +31659,7 @@ auto isinf(X&& x) { return isinf_op::run(x.device(), x); }
 
 /// Whether any element is true; false if there are none.
 /// shapes   x [...] -> [1]
-struct any_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
+struct any_op : detail::builtin_op<any_op, slots<slot::x>, slots<slot::out>> {
     static constexpr std::string_view name = "any";
     static constexpr std::string_view brief = "Whether any element is true.";
     static constexpr Elements elements = Elements::bools;
@@ -31747,7 +31781,7 @@ struct where_grad_op
 };
 
 /// See where.
-struct where_op : detail::builtin_op<slots<slot::condition, slot::x, slot::y>, slots<slot::out>> {
+struct where_op : detail::builtin_op<where_op, slots<slot::condition, slot::x, slot::y>, slots<slot::out>> {
     static constexpr std::string_view name = "where";
     static constexpr std::string_view brief =
         "The elements of x where the condition is true, else those of y; shapes are broadcast by NumPy's rules. One of "
@@ -31929,10 +31963,11 @@ struct reshape_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slots<g
 };
 
 /// See reshape.
-struct reshape_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ReshapeOptions> {
+struct reshape_op : detail::builtin_op<reshape_op, slots<slot::x>, slots<slot::out>, ReshapeOptions> {
     static constexpr std::string_view name = "reshape";
     static constexpr std::string_view brief = "The elements in another shape: -1 is what is left, 0 the dim of x.";
     static constexpr Elements elements = Elements::numbers;
+    static constexpr bool list_option = true;  // layers take it by position
     /// A first dim of -1 is 0 where it is that of x, which a recurrent net can tell from another one.
     static constexpr ReshapeOptions normal(VarSpec const& x, ReshapeOptions options) {
         auto& shape = options.shape;
@@ -31960,10 +31995,11 @@ struct reshape_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, Reshape
 };
 
 /// See squeeze; without axes, the shape remains.
-struct squeeze_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, SqueezeOptions> {
+struct squeeze_op : detail::builtin_op<squeeze_op, slots<slot::x>, slots<slot::out>, SqueezeOptions> {
     static constexpr std::string_view name = "squeeze";
     static constexpr std::string_view brief = "x without these dims of 1, or without all dims of 1.";
     static constexpr Elements elements = Elements::numbers;
+    static constexpr bool list_option = true;  // layers take it by position
     /// Without axes, those of the dims that are known to be 1.
     static constexpr SqueezeOptions normal(VarSpec const& x, SqueezeOptions options) {
         bool const all = options.axes.empty();
@@ -31996,10 +32032,11 @@ private:
 };
 
 /// See unsqueeze.
-struct unsqueeze_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, SqueezeOptions> {
+struct unsqueeze_op : detail::builtin_op<unsqueeze_op, slots<slot::x>, slots<slot::out>, SqueezeOptions> {
     static constexpr std::string_view name = "unsqueeze";
     static constexpr std::string_view brief = "x with dims of 1 at these axes.";
     static constexpr Elements elements = Elements::all;
+    static constexpr bool list_option = true;  // layers take it by position
     static constexpr SqueezeOptions normal(VarSpec const& x, SqueezeOptions const& options) {
         return detail::axes_from_first(x.dims.size() + options.axes.size(), options);
     }
@@ -32253,7 +32290,7 @@ struct concat_grad_op;
 /// See concat. The slot `x` holds all tensors as a std::vector. Along the first axis, batches with as many levels are
 /// joined as merge_batches does; if their numbers of levels differ, the result has none. Along other axes, the result
 /// has the levels of the first.
-struct concat_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ConcatOptions> {
+struct concat_op : detail::builtin_op<concat_op, slots<slot::x>, slots<slot::out>, ConcatOptions> {
     static constexpr std::string_view name = "concat";
     static constexpr std::string_view brief =
         "Tensors joined along an axis; along the first one, batches with as many levels are joined.";
@@ -33241,7 +33278,7 @@ LoDTensor<std::int64_t, Device> crf_decoding(LoDTensor<T, Device> const& emissio
 }
 
 /// See crf_decoding. The slots are the emissions x and the transitions w.
-struct crf_decoding_op : detail::builtin_op<slots<slot::x, slot::w>, slots<slot::out>> {
+struct crf_decoding_op : detail::builtin_op<crf_decoding_op, slots<slot::x, slot::w>, slots<slot::out>> {
     static constexpr std::string_view name = "crf_decoding";
     static constexpr std::string_view brief = "The best tags of each sequence, or with labels 1 where it has them.";
 
@@ -33258,7 +33295,7 @@ struct crf_decoding_op : detail::builtin_op<slots<slot::x, slot::w>, slots<slot:
 };
 
 /// See crf_decoding with labels.
-struct crf_matches_op : detail::builtin_op<slots<slot::x, slot::w, slot::label>, slots<slot::out>> {
+struct crf_matches_op : detail::builtin_op<crf_matches_op, slots<slot::x, slot::w, slot::label>, slots<slot::out>> {
     static constexpr std::string_view name = "crf_matches";
     static constexpr std::string_view brief = "1 where the best tags of a sequence have the label, else 0.";
 
@@ -33541,7 +33578,8 @@ std::tuple<LoDTensor<T, Device>, Tensor<T, Device>> linear_chain_crf_grad(LoDTen
 }
 
 /// See linear_chain_crf. The slots are the emissions x, the transitions w, and the labels.
-struct linear_chain_crf_op : detail::builtin_op<slots<slot::x, slot::w, slot::label>, slots<slot::out>> {
+struct linear_chain_crf_op
+    : detail::builtin_op<linear_chain_crf_op, slots<slot::x, slot::w, slot::label>, slots<slot::out>> {
     static constexpr std::string_view name = "linear_chain_crf";
     static constexpr std::string_view brief =
         "The negative log-likelihood of the labels of each sequence; transition is [tags + 2, tags].";
@@ -33635,20 +33673,20 @@ ROWAN_TEMPLATE(Var<bool> data<bool, Cpu>(std::string const&, Dims const&, std::s
 namespace rowan::inline v0::detail {
 
 struct type_of_field {
-    template <class Struct, class Member, class... More>
-    constexpr auto operator()(field<Struct, Member> const&, More const&...) const {
-        return std::type_identity<std::conditional_t<sizeof...(More) == 0, Member, void>>{};
+    template <class Struct, class Member>
+    constexpr std::type_identity<Member> operator()(field<Struct, Member> const&) const {
+        return {};
     }
 };
 
-/// The type of the only option if it is a vector, else one that no argument has.
-template <class Options>
-struct only_list {
+/// The type of the option of an operator with `list_option`, which has no other; else one that no argument has.
+template <class Op>
+struct list_of {
     struct type {};
 };
-template <class Options>
-requires requires { typename decltype(Options::fields(type_of_field{}))::type::value_type; }
-struct only_list<Options> : decltype(Options::fields(type_of_field{})) {};
+template <class Op>
+requires(Op::list_option) struct list_of<Op> : decltype(attributes_of<Op>::fields(type_of_field{})) {
+};
 
 }  // namespace rowan::inline v0::detail
 
@@ -33670,10 +33708,10 @@ struct operator_layer {
     requires(inputs == 1) auto operator()(Var<T, Device> const& x, Options const& options = {}) const {
         return apply<Op>(options, x);
     }
-    /// The option where there is only one, a list: layer::reshape(x, {0, -1}).
+    /// The option of an operator with `list_option`: layer::reshape(x, {0, -1}).
     template <class T, class Device>
     requires(inputs == 1) auto operator()(Var<T, Device> const& x,
-                                          typename rowan::detail::only_list<Options>::type const& list) const {
+                                          typename rowan::detail::list_of<Op>::type const& list) const {
         return apply<Op>(Options{list}, x);
     }
     template <class T, class U, class Device>
@@ -33841,7 +33879,8 @@ struct broadcast_grad_op : operator_of<slots<slot::x, slot::y, grad_of<slot::out
 /// An operator on the elements of two tensors whose shapes are broadcast by NumPy's rules: the last dims are aligned, a
 /// dim of 1 is repeated, and so are the dims that one of them lacks.
 template <class Formula>
-struct broadcast_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>, BroadcastOptions> {
+struct broadcast_op
+    : detail::builtin_op<broadcast_op<Formula>, slots<slot::x, slot::y>, slots<slot::out>, BroadcastOptions> {
     static constexpr std::string_view name = Formula::name, brief = Formula::brief;
     using grad = grad_rules<grad_rule<broadcast_grad_op<Formula, false>>, grad_rule<broadcast_grad_op<Formula, true>>>;
 
@@ -33864,7 +33903,7 @@ struct broadcast_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::ou
 namespace rowan::inline v0 {
 
 /// Returns an alias of x: it shares the elements and keeps them alive.
-struct identity_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
+struct identity_op : detail::builtin_op<identity_op, slots<slot::x>, slots<slot::out>> {
     static constexpr std::string_view name = "identity";
     static constexpr std::string_view brief = "x itself.";
     static constexpr Elements elements = Elements::numbers;
@@ -33921,6 +33960,7 @@ Tensor<T, Device> add(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
 /// Adds two tensors, two SelectedRows, or one of each; the result is dense if either input is dense. Where the shapes
 /// are the same, the gradient of both inputs is an alias of the gradient of the result.
 struct add_op : broadcast_op<detail::add_formula> {
+    using itself = add_op;
     static constexpr Elements elements = Elements::numbers;
     using row_grad = grad_rules<grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>,
                                 grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::y>>>>;
@@ -34018,7 +34058,7 @@ Tensor<T, Device> negate(Tensor<T, Device> const& x) {
     return negate(x.device(), x);
 }
 
-struct negate_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
+struct negate_op : detail::builtin_op<negate_op, slots<slot::x>, slots<slot::out>> {
     static constexpr std::string_view name = "negate";
     static constexpr std::string_view brief = "-x.";
     static constexpr Elements elements = Elements::numbers;
@@ -34035,6 +34075,7 @@ struct negate_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
 
 /// See sub.
 struct sub_op : broadcast_op<detail::sub_formula> {
+    using itself = sub_op;
     static constexpr Elements elements = Elements::numbers;
     using row_grad = grad_rules<grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>,
                                 grad_rule<negate_op, uses<grad_of<slot::out>>, makes<grad_of<slot::y>>>>;
@@ -34123,6 +34164,7 @@ struct div_grad_y_op : operator_of<slots<grad_of<slot::out>, slot::out, slot::y>
 
 /// See div. Where the shapes are the same, the gradient of x is a quotient, too: out_grad / y.
 struct div_op : broadcast_op<detail::div_formula> {
+    using itself = div_op;
     using row_grad =
         grad_rules<grad_rule<div_op, uses<grad_of<slot::out>, slot::y>, makes<grad_of<slot::x>>>,
                    grad_rule<div_grad_y_op, uses<grad_of<slot::out>, slot::out, slot::y>, makes<grad_of<slot::y>>>>;
@@ -34423,6 +34465,7 @@ Tensor<T, Device> mul(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
 
 /// See mul. Where the shapes are the same, the gradients are element-wise products, too: out_grad · y and out_grad · x.
 struct mul_op : broadcast_op<detail::mul_formula> {
+    using itself = mul_op;
     static constexpr Elements elements = Elements::numbers;
     using row_grad = grad_rules<grad_rule<mul_op, uses<grad_of<slot::out>, slot::y>, makes<grad_of<slot::x>>>,
                                 grad_rule<mul_op, uses<grad_of<slot::out>, slot::x>, makes<grad_of<slot::y>>>>;
@@ -35436,10 +35479,11 @@ private:
 };
 
 /// See transpose.
-struct transpose_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, TransposeOptions> {
+struct transpose_op : detail::builtin_op<transpose_op, slots<slot::x>, slots<slot::out>, TransposeOptions> {
     static constexpr std::string_view name = "transpose";
     static constexpr std::string_view brief = "The dims in another order, by default reversed.";
     static constexpr Elements elements = Elements::numbers;
+    static constexpr bool list_option = true;  // layers take it by position
     static constexpr TransposeOptions normal(VarSpec const& x, TransposeOptions options) {
         for (std::int64_t& axis : options.perm) axis = detail::from_first(axis, x.dims.size());
         return options;
@@ -35657,7 +35701,7 @@ struct AccuracyOptions {
 };
 
 /// See accuracy.
-struct accuracy_op : detail::builtin_op<slots<slot::x, slot::label>, slots<slot::out>, AccuracyOptions> {
+struct accuracy_op : detail::builtin_op<accuracy_op, slots<slot::x, slot::label>, slots<slot::out>, AccuracyOptions> {
     static constexpr std::string_view name = "accuracy";
     static constexpr std::string_view brief = "The fraction of rows whose label is among the k greatest elements.";
 
@@ -36081,7 +36125,8 @@ struct cross_entropy_of_probabilities_grad_op;
 
 /// See cross_entropy_of_probabilities. Labels are class indices without the axis of the classes, or probabilities of the shape of x.
 struct cross_entropy_of_probabilities_op
-    : detail::builtin_op<slots<slot::x, slot::target>, slots<slot::out>, CrossEntropyOptions> {
+    : detail::builtin_op<cross_entropy_of_probabilities_op, slots<slot::x, slot::target>, slots<slot::out>,
+                         CrossEntropyOptions> {
     static constexpr std::string_view name = "cross_entropy_of_probabilities";
     static constexpr std::string_view brief =
         "-log(probability of the label), from probabilities; classes are along an axis, and may have weights.";
@@ -36255,8 +36300,8 @@ struct cross_entropy_grad_op;
 
 /// See cross_entropy. Labels are class indices without the axis of the classes, or probabilities of the
 /// shape of x. The slot `saved` holds the softmax.
-struct cross_entropy_op
-    : detail::builtin_op<slots<slot::x, slot::target>, slots<slot::out, slot::saved>, CrossEntropyOptions> {
+struct cross_entropy_op : detail::builtin_op<cross_entropy_op, slots<slot::x, slot::target>,
+                                             slots<slot::out, slot::saved>, CrossEntropyOptions> {
     static constexpr std::string_view name = "cross_entropy";
     static constexpr std::string_view brief =
         "-log(probability of the label), from scores; labels may be probabilities.";
@@ -36671,7 +36716,8 @@ struct pointwise_loss_grad_op;
 
 /// An operator that applies a loss to the elements of x and y and reduces the results.
 template <class Formula>
-struct pointwise_loss_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>, typename Formula::options> {
+struct pointwise_loss_op : detail::builtin_op<pointwise_loss_op<Formula>, slots<slot::x, slot::y>, slots<slot::out>,
+                                              typename Formula::options> {
     static constexpr std::string_view name = Formula::name, brief = Formula::brief;
     using attributes = typename Formula::options;
     using grad = std::conditional_t<
@@ -36977,7 +37023,7 @@ std::tuple<Tensor<T, Device>, Tensor<T, Device>> mse_grad(Tensor<T, Device> cons
 struct mse_grad_op;
 
 /// See mse.
-struct mse_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>, LossOptions> {
+struct mse_op : detail::builtin_op<mse_op, slots<slot::x, slot::y>, slots<slot::out>, LossOptions> {
     static constexpr std::string_view name = "mse";
     static constexpr std::string_view brief = "(x - y)².";
     using grad =
@@ -37326,7 +37372,8 @@ std::tuple<Tensor<T, Device>, Tensor<T, Device>> cosine_similarity_grad(Tensor<T
 struct cosine_similarity_grad_op;
 
 /// See cosine_similarity.
-struct cosine_similarity_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>, CosineOptions> {
+struct cosine_similarity_op
+    : detail::builtin_op<cosine_similarity_op, slots<slot::x, slot::y>, slots<slot::out>, CosineOptions> {
     static constexpr std::string_view name = "cosine_similarity";
     static constexpr std::string_view brief = "The cosines of rows.";
     using grad = grad_rule<cosine_similarity_grad_op, uses<slot::x, slot::y, grad_of<slot::out>>,
@@ -37926,7 +37973,7 @@ struct matmul_grad_op : operator_of<slots<slot::x, slot::y, grad_of<slot::out>>,
 };
 
 /// The products of batches of matrices, see matmul. For two matrices, those below do the same.
-struct matmul_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>, MatmulOptions> {
+struct matmul_op : detail::builtin_op<matmul_op, slots<slot::x, slot::y>, slots<slot::out>, MatmulOptions> {
     static constexpr std::string_view name = "matmul";
     static constexpr std::string_view brief = "Products of matrices, or of batches of them.";
     using grad = grad_rules<grad_rule<matmul_grad_op<false>>, grad_rule<matmul_grad_op<true>>>;
@@ -37991,7 +38038,8 @@ struct matrix_product_grad<true, false> {  // xᵀ · y
 }  // namespace detail
 
 template <bool transpose_x, bool transpose_y>
-struct matrix_product_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>> {
+struct matrix_product_op
+    : detail::builtin_op<matrix_product_op<transpose_x, transpose_y>, slots<slot::x, slot::y>, slots<slot::out>> {
     static_assert(!(transpose_x && transpose_y),
                   "rowan::matrix_product_op: transpose the product instead of both factors");
     static constexpr std::string_view name = transpose_x ? "matmul_tn" : transpose_y ? "matmul_nt" : "matmul_nn";
@@ -38050,7 +38098,7 @@ Tensor<T, Device> fc(Tensor<T, Device> const& x, Tensor<T, Device> const& w, Ten
     return fc(x.device(), x, w, b);
 }
 
-struct fc_op : detail::builtin_op<slots<slot::x, slot::w, slot::b>, slots<slot::out>> {
+struct fc_op : detail::builtin_op<fc_op, slots<slot::x, slot::w, slot::b>, slots<slot::out>> {
     static constexpr std::string_view name = "fc";
     static constexpr std::string_view brief =
         "input · W + b; output_size is by default the width of the input. bias may be its first values, or False.";
@@ -38129,7 +38177,7 @@ struct row_dot_grad_op : operator_of<slots<slot::y, grad_of<slot::out>>, slots<g
 };
 
 /// See row_dot.
-struct row_dot_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>> {
+struct row_dot_op : detail::builtin_op<row_dot_op, slots<slot::x, slot::y>, slots<slot::out>> {
     static constexpr std::string_view name = "row_dot";
     static constexpr std::string_view brief = "The dot products of rows.";
     static constexpr unsigned row_inputs = 0b11;
@@ -38355,7 +38403,8 @@ struct layer_norm_param_grad_op
 };
 
 /// See layer_norm. The slots w and b hold scale and shift.
-struct layer_norm_op : detail::builtin_op<slots<slot::x, slot::w, slot::b>, slots<slot::out>, LayerNormOptions> {
+struct layer_norm_op
+    : detail::builtin_op<layer_norm_op, slots<slot::x, slot::w, slot::b>, slots<slot::out>, LayerNormOptions> {
     static constexpr std::string_view name = "layer_norm";
     static constexpr std::string_view brief = "Rows with mean 0 and variance 1, with trained scale and shift.";
     static constexpr unsigned row_inputs = 0b001;
@@ -38458,7 +38507,7 @@ struct softmax_rows_grad_op
 
 /// The operator of a rule of rows along an axis.
 template <class Rule, class Gradient>
-struct softmax_rows_op : builtin_op<slots<slot::x>, slots<slot::out>, SoftmaxOptions> {
+struct softmax_rows_op : builtin_op<softmax_rows_op<Rule, Gradient>, slots<slot::x>, slots<slot::out>, SoftmaxOptions> {
     static constexpr std::string_view name = Rule::name, brief = Rule::brief;
     using grad = grad_rule<Gradient>;
 
@@ -38519,7 +38568,9 @@ Tensor<T, Device> log_softmax_grad(Tensor<T, Device> const& out, Tensor<T, Devic
 struct log_softmax_grad_op : detail::softmax_rows_grad_op<detail::log_softmax_rule> {};
 
 /// See log_softmax. A tensor of rank 1 needs an axis.
-struct log_softmax_op : detail::softmax_rows_op<detail::log_softmax_rule, log_softmax_grad_op> {};
+struct log_softmax_op : detail::softmax_rows_op<detail::log_softmax_rule, log_softmax_grad_op> {
+    using itself = log_softmax_op;
+};
 
 }  // namespace rowan::inline v0
 
@@ -38563,7 +38614,9 @@ Tensor<T, Device> softmax_grad(Tensor<T, Device> const& out, Tensor<T, Device> c
 struct softmax_grad_op : detail::softmax_rows_grad_op<detail::softmax_rule> {};
 
 /// See softmax. A tensor of rank 1 needs an axis.
-struct softmax_op : detail::softmax_rows_op<detail::softmax_rule, softmax_grad_op> {};
+struct softmax_op : detail::softmax_rows_op<detail::softmax_rule, softmax_grad_op> {
+    using itself = softmax_op;
+};
 
 }  // namespace rowan::inline v0
 
@@ -38762,7 +38815,8 @@ struct gru_unit_grad_op : operator_of<slots<slot::saved, slot::h_prev, slot::w, 
 };
 
 /// See gru_unit. The gradients of w and b are sums over rows, so one product computes them for all steps.
-struct gru_unit_op : detail::builtin_op<slots<slot::x, slot::h_prev, slot::w, slot::b>, slots<slot::h, slot::saved>> {
+struct gru_unit_op
+    : detail::builtin_op<gru_unit_op, slots<slot::x, slot::h_prev, slot::w, slot::b>, slots<slot::h, slot::saved>> {
     static constexpr std::string_view name = "gru_unit";
     static constexpr std::string_view brief = "The state of a GRU after one step.";
     static constexpr unsigned row_inputs = 0b0011;
@@ -38928,7 +38982,7 @@ struct lstm_unit_grad_op : operator_of<slots<slot::saved, slot::c_prev, grad_of<
 };
 
 /// See lstm_unit. The gradients of w and b are sums over rows, so one product computes them for all steps.
-struct lstm_unit_op : detail::builtin_op<slots<slot::x, slot::h_prev, slot::c_prev, slot::w, slot::b>,
+struct lstm_unit_op : detail::builtin_op<lstm_unit_op, slots<slot::x, slot::h_prev, slot::c_prev, slot::w, slot::b>,
                                          slots<slot::h, slot::c, slot::saved>> {
     static constexpr std::string_view name = "lstm_unit";
     static constexpr std::string_view brief =
@@ -39460,7 +39514,7 @@ Tensor<std::int64_t, Device> argmin(Tensor<T, Device> const& x, ArgmaxOptions co
 
 /// See argmax and argmin.
 template <bool greatest>
-struct arg_extreme_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ArgmaxOptions> {
+struct arg_extreme_op : detail::builtin_op<arg_extreme_op<greatest>, slots<slot::x>, slots<slot::out>, ArgmaxOptions> {
     static constexpr std::string_view name = detail::argmax_name<greatest>::name;
     static constexpr std::string_view brief = greatest ? "The positions of the greatest elements along an axis."
                                                        : "The positions of the smallest elements along an axis.";
@@ -39616,7 +39670,7 @@ Tensor<std::int64_t, Device> argsort(Tensor<T, Device> const& x, ArgsortOptions 
 }
 
 /// See argsort.
-struct argsort_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, ArgsortOptions> {
+struct argsort_op : detail::builtin_op<argsort_op, slots<slot::x>, slots<slot::out>, ArgsortOptions> {
     static constexpr std::string_view name = "argsort";
     static constexpr std::string_view brief =
         "The positions along an axis in the order of their elements; equal ones keep their order, NaN is the greatest.";
@@ -39714,7 +39768,7 @@ requires detail::tensor_argument<X>
 auto cumsum(X&& x, CumsumOptions options) { return cumsum(x.device(), x, options); }
 
 /// See cumsum.
-struct cumsum_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, CumsumOptions> {
+struct cumsum_op : detail::builtin_op<cumsum_op, slots<slot::x>, slots<slot::out>, CumsumOptions> {
     static constexpr std::string_view name = "cumsum";
     static constexpr std::string_view brief = "Running sums along an axis.";
     static constexpr Elements elements = Elements::numbers;
@@ -39987,7 +40041,7 @@ std::tuple<Tensor<T, Device>, Tensor<std::int64_t, Device>> top_k(Tensor<T, Devi
 }
 
 /// See top_k; x has a rank of 2 or more.
-struct top_k_op : detail::builtin_op<slots<slot::x>, slots<slot::out, slot::ids>, TopKOptions> {
+struct top_k_op : detail::builtin_op<top_k_op, slots<slot::x>, slots<slot::out, slot::ids>, TopKOptions> {
     static constexpr std::string_view name = "top_k";
     static constexpr std::string_view brief =
         "The k greatest elements of rows, in descending order, and their positions.";
@@ -40097,7 +40151,7 @@ struct drop_levels_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slo
 };
 
 /// See drop_levels.
-struct drop_levels_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, DropLevelsOptions> {
+struct drop_levels_op : detail::builtin_op<drop_levels_op, slots<slot::x>, slots<slot::out>, DropLevelsOptions> {
     static constexpr std::string_view name = "drop_levels";
     static constexpr std::string_view brief = "x without its outermost levels, by default without any.";
     static constexpr Elements elements = Elements::numbers;
@@ -40238,7 +40292,8 @@ LoDTensor<double, Device> edit_distance(LoDTensor<I, Device> const& x, LoDTensor
 }
 
 /// See edit_distance.
-struct edit_distance_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>, EditDistanceOptions> {
+struct edit_distance_op
+    : detail::builtin_op<edit_distance_op, slots<slot::x, slot::y>, slots<slot::out>, EditDistanceOptions> {
     static constexpr std::string_view name = "edit_distance";
     static constexpr std::string_view brief =
         "The least number of insertions, deletions and substitutions of tokens between two sequences; `normalized` by "
@@ -40285,7 +40340,7 @@ Tensor<T, D> expand_rows(D const& exec, Tensor<T, D> const& row, Tensor<T, D> co
     return out;
 }
 
-struct expand_rows_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>> {
+struct expand_rows_op : detail::builtin_op<expand_rows_op, slots<slot::x, slot::y>, slots<slot::out>> {
     static constexpr std::string_view name = "expand_rows";
     static constexpr std::string_view brief = "The row x, once for each row of y.";
     static constexpr bool training = true;
@@ -40431,7 +40486,8 @@ struct RowsWhereOptions {
 
 /// See nonzero_rows. There is an id for each first-level sequence of x, or for each row if it has no levels.
 /// errors   ShapeError if x has another number of sequences or rows
-struct nonzero_rows_op : detail::builtin_op<slots<slot::ids, slot::x>, slots<slot::out>, RowsWhereOptions> {
+struct nonzero_rows_op
+    : detail::builtin_op<nonzero_rows_op, slots<slot::ids, slot::x>, slots<slot::out>, RowsWhereOptions> {
     static constexpr std::string_view name = "nonzero_rows";
     static constexpr std::string_view brief = "The numbers of the rows of x where ids are the value.";
     static constexpr Elements elements = Elements::numbers;
@@ -40477,7 +40533,8 @@ struct interleave_rows_grad_op
 };
 
 /// See interleave_rows. In the step of a recurrent layer, the result has a row for each sequence.
-struct interleave_rows_op : detail::builtin_op<slots<slot::ids, slot::x, slot::y>, slots<slot::out>> {
+struct interleave_rows_op
+    : detail::builtin_op<interleave_rows_op, slots<slot::ids, slot::x, slot::y>, slots<slot::out>> {
     static constexpr std::string_view name = "interleave_rows";
     static constexpr std::string_view brief =
         "Rows of x where ids are 1 and of y where they are 0, each in their order.";
@@ -40514,7 +40571,7 @@ namespace rowan::inline v0 {
 
 /// The rows of x with the levels of y, an alias. Paddle's lod_reset.
 /// errors   ShapeError if y has no levels; LodError if they do not cover the rows of x
-struct lod_reset_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>> {
+struct lod_reset_op : detail::builtin_op<lod_reset_op, slots<slot::x, slot::y>, slots<slot::out>> {
     static constexpr std::string_view name = "lod_reset";
     static constexpr std::string_view brief = "x with the levels of y.";
     static constexpr Elements elements = Elements::numbers;
@@ -40540,7 +40597,7 @@ struct lod_reset_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::ou
 
 /// The rows of x as sequences of one level: sequence s is rows [offset[s], offset[s + 1]); an alias.
 /// errors   LodError if the offsets do not begin with 0, decrease, or do not end with the number of rows
-struct lod_from_offsets_op : detail::builtin_op<slots<slot::x, slot::offset>, slots<slot::out>> {
+struct lod_from_offsets_op : detail::builtin_op<lod_from_offsets_op, slots<slot::x, slot::offset>, slots<slot::out>> {
     static constexpr std::string_view name = "lod_from_offsets";
     static constexpr std::string_view brief = "x with one level of these offsets.";
     static constexpr Elements elements = Elements::numbers;
@@ -40572,7 +40629,7 @@ struct lod_from_offsets_op : detail::builtin_op<slots<slot::x, slot::offset>, sl
 namespace rowan::inline v0 {
 
 /// See pick_sequences.
-struct pick_sequences_op : detail::builtin_op<slots<slot::x, slot::ids>, slots<slot::out>> {
+struct pick_sequences_op : detail::builtin_op<pick_sequences_op, slots<slot::x, slot::ids>, slots<slot::out>> {
     static constexpr std::string_view name = "pick_sequences";
     static constexpr std::string_view brief = "The sequences, or rows, of these numbers.";
     static constexpr Elements elements = Elements::numbers;
@@ -40673,7 +40730,7 @@ struct reorder_grad_op
 /// shapes   x of m sequences or rows, y with m sequences in a level -> the shape of x
 /// errors   ShapeError if x has another number of sequences or rows, or y no levels; IndexError if y has no such level
 /// cost     one read and one write of every row, a sort of m lengths, and 16 bytes per sequence
-struct reorder_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>, ReorderOptions> {
+struct reorder_op : detail::builtin_op<reorder_op, slots<slot::x, slot::y>, slots<slot::out>, ReorderOptions> {
     static constexpr std::string_view name = "reorder";
     static constexpr std::string_view brief =
         "The sequences of x in the order of the lengths of those of y, longest first, or back.";
@@ -41155,8 +41212,8 @@ struct sequence_attention_grad_op
 };
 
 /// See sequence_attention.
-struct sequence_attention_op
-    : detail::builtin_op<slots<slot::query, slot::key, slot::value>, slots<slot::out>, SequenceAttentionOptions> {
+struct sequence_attention_op : detail::builtin_op<sequence_attention_op, slots<slot::query, slot::key, slot::value>,
+                                                  slots<slot::out>, SequenceAttentionOptions> {
     static constexpr std::string_view name = "sequence_attention";
     static constexpr std::string_view brief =
         "Attention of the rows of each sequence to those of the same sequence of key and value, without padding.";
@@ -41445,7 +41502,8 @@ struct sequence_concat_grad_op
 };
 
 /// See sequence_concat. The slot `x` holds all batches as a std::vector.
-struct sequence_concat_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, SequenceConcatOptions> {
+struct sequence_concat_op
+    : detail::builtin_op<sequence_concat_op, slots<slot::x>, slots<slot::out>, SequenceConcatOptions> {
     static constexpr std::string_view name = "sequence_concat";
     static constexpr std::string_view brief =
         "Sequence i of all tensors, one after the other; of the last level, or of another one.";
@@ -41766,7 +41824,8 @@ struct sequence_padding_grad_op
 };
 
 /// See sequence_context.
-struct sequence_context_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, SequenceContextOptions> {
+struct sequence_context_op
+    : detail::builtin_op<sequence_context_op, slots<slot::x>, slots<slot::out>, SequenceContextOptions> {
     static constexpr std::string_view name = "sequence_context";
     static constexpr std::string_view brief =
         "For each row the rows around it, side by side; `padding` has the rows outside of sequences.";
@@ -41792,8 +41851,8 @@ struct sequence_context_op : detail::builtin_op<slots<slot::x>, slots<slot::out>
 };
 
 /// See sequence_context; the slot `w` holds the rows of the padding.
-struct padded_sequence_context_op
-    : detail::builtin_op<slots<slot::x, slot::w>, slots<slot::out>, SequenceContextOptions> {
+struct padded_sequence_context_op : detail::builtin_op<padded_sequence_context_op, slots<slot::x, slot::w>,
+                                                       slots<slot::out>, SequenceContextOptions> {
     static constexpr std::string_view name = "padded_sequence_context";
     static constexpr std::string_view brief = "sequence_context with trained rows outside of sequences.";
     static constexpr Elements elements = Elements::numbers;
@@ -41829,7 +41888,8 @@ struct SequenceEraseOptions {
 };
 
 /// See sequence_erase.
-struct sequence_erase_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, SequenceEraseOptions> {
+struct sequence_erase_op
+    : detail::builtin_op<sequence_erase_op, slots<slot::x>, slots<slot::out>, SequenceEraseOptions> {
     static constexpr std::string_view name = "sequence_erase";
     static constexpr std::string_view brief = "The sequences without these tokens.";
     static constexpr Elements elements = Elements::integers;
@@ -41861,7 +41921,8 @@ struct SequenceExpandOptions {
 };
 
 /// See sequence_expand; the levels are those of y.
-struct sequence_expand_op : detail::builtin_op<slots<slot::x, slot::y>, slots<slot::out>, SequenceExpandOptions> {
+struct sequence_expand_op
+    : detail::builtin_op<sequence_expand_op, slots<slot::x, slot::y>, slots<slot::out>, SequenceExpandOptions> {
     static constexpr std::string_view name = "sequence_expand";
     static constexpr std::string_view brief = "Row or sequence i of x for each element of sequence i of y.";
     static constexpr unsigned level_inputs = 0b10;
@@ -41979,7 +42040,7 @@ struct SequenceMaskOptions {
 };
 
 /// See sequence_mask. The slot `x` holds the lengths.
-struct sequence_mask_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, SequenceMaskOptions> {
+struct sequence_mask_op : detail::builtin_op<sequence_mask_op, slots<slot::x>, slots<slot::out>, SequenceMaskOptions> {
     static constexpr std::string_view name = "sequence_mask";
     static constexpr std::string_view brief = "Whether a position of a padded array is in its sequence.";
     static constexpr Elements elements = Elements::integers;
@@ -42266,7 +42327,8 @@ struct sequence_pad_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, sl
 /// lengths of the sequences. Both have the upper levels of x. Paddle's sequence_pad.
 /// shapes   x [n, ...] of s sequences -> [s, m, ...] and [s] of int64, where m is options.length or the greatest length
 /// errors   ShapeError if pad_values is neither empty nor has a value for each column; as to_padded
-struct sequence_pad_op : detail::builtin_op<slots<slot::x>, slots<slot::out, slot::length>, SequencePadOptions> {
+struct sequence_pad_op
+    : detail::builtin_op<sequence_pad_op, slots<slot::x>, slots<slot::out, slot::length>, SequencePadOptions> {
     static constexpr std::string_view name = "sequence_pad";
     static constexpr std::string_view brief =
         "The sequences in one array [sequences, length, ...], and their lengths. pad_values has one for each column.";
@@ -42345,7 +42407,7 @@ struct sequence_pool_grad_op
 };
 
 /// See sequence_pool.
-struct sequence_pool_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, SequencePoolOptions> {
+struct sequence_pool_op : detail::builtin_op<sequence_pool_op, slots<slot::x>, slots<slot::out>, SequencePoolOptions> {
     static constexpr std::string_view name = "sequence_pool";
     static constexpr std::string_view brief = "A row for each sequence.";
     using grad = grad_rule<sequence_pool_grad_op>;
@@ -42443,7 +42505,8 @@ struct SequenceReshapeOptions {
 };
 
 /// See sequence_reshape.
-struct sequence_reshape_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, SequenceReshapeOptions> {
+struct sequence_reshape_op
+    : detail::builtin_op<sequence_reshape_op, slots<slot::x>, slots<slot::out>, SequenceReshapeOptions> {
     static constexpr std::string_view name = "sequence_reshape";
     static constexpr std::string_view brief = "The elements of each sequence as rows of another width.";
     static constexpr Elements elements = Elements::numbers;
@@ -42538,7 +42601,7 @@ LoDTensor<T, Device> sequence_reverse(LoDTensor<T, Device> const& x) {
 namespace rowan::inline v0 {
 
 /// See sequence_reverse.
-struct sequence_reverse_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
+struct sequence_reverse_op : detail::builtin_op<sequence_reverse_op, slots<slot::x>, slots<slot::out>> {
     static constexpr std::string_view name = "sequence_reverse";
     static constexpr std::string_view brief = "Each sequence from its end to its beginning.";
     static constexpr Elements elements = Elements::numbers;
@@ -42676,7 +42739,8 @@ struct sequence_scatter_grad_op
 };
 
 /// See sequence_scatter.
-struct sequence_scatter_op : detail::builtin_op<slots<slot::x, slot::ids, slot::updates>, slots<slot::out>> {
+struct sequence_scatter_op
+    : detail::builtin_op<sequence_scatter_op, slots<slot::x, slot::ids, slot::updates>, slots<slot::out>> {
     static constexpr std::string_view name = "sequence_scatter";
     static constexpr std::string_view brief = "x with updates added in row s at the ids of sequence s.";
     using grad = grad_rules<grad_rule<drop_levels_grad_op>, grad_rule<sequence_scatter_grad_op>>;
@@ -42823,7 +42887,8 @@ ROWAN_FUNCTION std::vector<std::int64_t> slice_offsets(Lod const& lod, Ids<> con
 namespace rowan::inline v0 {
 
 /// See sequence_slice. Offsets and lengths have the same element type.
-struct sequence_slice_op : detail::builtin_op<slots<slot::x, slot::offset, slot::length>, slots<slot::out>> {
+struct sequence_slice_op
+    : detail::builtin_op<sequence_slice_op, slots<slot::x, slot::offset, slot::length>, slots<slot::out>> {
     static constexpr std::string_view name = "sequence_slice";
     static constexpr std::string_view brief = "A part of each sequence.";
     static constexpr Elements elements = Elements::numbers;
@@ -42988,7 +43053,7 @@ struct sequence_softmax_grad_op : operator_of<slots<slot::out, grad_of<slot::out
 };
 
 /// See sequence_softmax.
-struct sequence_softmax_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
+struct sequence_softmax_op : detail::builtin_op<sequence_softmax_op, slots<slot::x>, slots<slot::out>> {
     static constexpr std::string_view name = "sequence_softmax";
     static constexpr std::string_view brief = "The softmax of each sequence.";
     using grad = grad_rule<sequence_softmax_grad_op>;
@@ -43211,7 +43276,8 @@ LoDTensor<T, Device> sequence_top_k_mean_grad(LoDTensor<T, Device> const& x,
 }
 
 /// See sequence_top_k_mean.
-struct sequence_top_k_mean_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, SequenceTopKMeanOptions> {
+struct sequence_top_k_mean_op
+    : detail::builtin_op<sequence_top_k_mean_op, slots<slot::x>, slots<slot::out>, SequenceTopKMeanOptions> {
     static constexpr std::string_view name = "sequence_top_k_mean";
     static constexpr std::string_view brief =
         "For each sequence, column and k, the sum of the k greatest elements divided by k.";
@@ -43249,7 +43315,7 @@ namespace rowan::inline v0 {
 /// from_padded: sequence s of the result is the first length[s] elements of row s. If x has levels, they are above that
 /// of the sequences. The inverse of sequence_pad_op, Paddle's sequence_unpad.
 /// shapes   x [s, m, ...], length [s] -> [Σ length, ...]
-struct sequence_unpad_op : detail::builtin_op<slots<slot::x, slot::length>, slots<slot::out>> {
+struct sequence_unpad_op : detail::builtin_op<sequence_unpad_op, slots<slot::x, slot::length>, slots<slot::out>> {
     static constexpr std::string_view name = "sequence_unpad";
     static constexpr std::string_view brief = "The sequences of a padded array.";
     static constexpr Elements elements = Elements::numbers;
@@ -43354,7 +43420,8 @@ struct shrink_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slots<gr
 /// errors   ShapeError if n is outside of that range, y has no levels or index does not have one element; IndexError if
 ///          y has no such level or the index is negative
 /// cost     O(sequences): an alias; an index in device memory is copied to the host, which synchronizes
-struct shrink_op : detail::builtin_op<slots<slot::x, slot::y, slot::index>, slots<slot::out>, ShrinkOptions> {
+struct shrink_op
+    : detail::builtin_op<shrink_op, slots<slot::x, slot::y, slot::index>, slots<slot::out>, ShrinkOptions> {
     static constexpr std::string_view name = "shrink";
     static constexpr std::string_view brief =
         "The first sequences of x, as many as y has that are longer than index; in the order of reorder.";
@@ -43452,7 +43519,7 @@ Tensor<T, Device> one_hot(Tensor<I, Device> const& ids, OneHotOptions const& opt
 }
 
 /// See one_hot; the elements are float.
-struct one_hot_op : detail::builtin_op<slots<slot::ids>, slots<slot::out>, OneHotOptions> {
+struct one_hot_op : detail::builtin_op<one_hot_op, slots<slot::ids>, slots<slot::out>, OneHotOptions> {
     static constexpr std::string_view name = "one_hot";
     static constexpr std::string_view brief = "Rows of zeros with a 1 at the id.";
     static constexpr Elements elements = Elements::integers;
@@ -43494,7 +43561,7 @@ requires detail::tensor_argument<X>
 auto shape(X&& x) { return shape(x.device(), x); }
 
 /// See shape.
-struct shape_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
+struct shape_op : detail::builtin_op<shape_op, slots<slot::x>, slots<slot::out>> {
     static constexpr std::string_view name = "shape";
     static constexpr std::string_view brief = "The dims of x when the net runs.";
     static constexpr Elements elements = Elements::all;
@@ -43664,7 +43731,7 @@ std::vector<Tensor<T, Device>> split(Tensor<T, Device> const& x, std::type_ident
 struct split_grad_op;
 
 /// See split. The slot `out` holds all parts as a std::vector.
-struct split_op : detail::builtin_op<slots<slot::x>, slots<slot::out>> {
+struct split_op : detail::builtin_op<split_op, slots<slot::x>, slots<slot::out>> {
     static constexpr std::string_view name = "split";
     static constexpr std::string_view brief = "Parts of these sizes along an axis.";
     static constexpr Elements elements = Elements::numbers;
@@ -43780,7 +43847,7 @@ Tensor<T, Device> stack(std::vector<Tensor<T, Device>> const& x, StackOptions co
 struct stack_grad_op;
 
 /// See stack. The slot `x` holds all tensors as a std::vector.
-struct stack_op : detail::builtin_op<slots<slot::x>, slots<slot::out>, StackOptions> {
+struct stack_op : detail::builtin_op<stack_op, slots<slot::x>, slots<slot::out>, StackOptions> {
     static constexpr std::string_view name = "stack";
     static constexpr std::string_view brief = "Tensors joined along a new axis.";
     static constexpr Elements elements = Elements::numbers;
@@ -43933,7 +44000,8 @@ struct weighted_embedding_bag_grad_op : operator_of<slots<slot::w, slot::ids, sl
 };
 
 struct weighted_embedding_bag_op
-    : detail::builtin_op<slots<slot::w, slot::ids, slot::weight>, slots<slot::out>, BagOptions> {
+    : detail::builtin_op<weighted_embedding_bag_op, slots<slot::w, slot::ids, slot::weight>, slots<slot::out>,
+                         BagOptions> {
     static constexpr std::string_view name = "weighted_embedding_bag";
     static constexpr std::string_view brief = "embedding_bag with a weight for each id.";
     using grad = grad_rule<weighted_embedding_bag_grad_op>;
@@ -45719,8 +45787,7 @@ namespace rowan::inline v0::detail {
 /// Adds to a memory; the sum is the memory's value in the next step. The first input is the memory.
 struct add_to_op : add_op {
     static constexpr std::string_view name = "add_to";
-    static constexpr bool compiled = false;  // the compiled library lacks its kernels
-    using in_step = add_op;                  ///< the operator in the built step, and so in files
+    using in_step = add_op;  ///< the operator in the built step, and so in files
 
     /// Both have the same shape, so the memory's width follows from that of y.
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, BroadcastOptions const& = {}) {

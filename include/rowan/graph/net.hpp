@@ -41,8 +41,12 @@ void run_named(Operator const& op, F const& f) {
     }
 }
 
+/// Throws unless both inputs of an operator with same_rows have as many rows.
+void check_same_rows(Operator const& op, std::span<Value* const> in);
+
 /// Runs the operator on values.
 inline void run_on(AnyExec exec, Operator const& op, std::span<Value* const> in, std::span<Value* const> out) {
+    if (op.same_rows) check_same_rows(op, in);
     op.kernel->run({.exec = exec, .in = in, .out = out, .attributes = op.attributes, .levels_from = op.levels_from});
 }
 

@@ -145,6 +145,12 @@ ROWAN_FUNCTION std::string NetOrder::dot() const {
     return text.str();
 }
 
+ROWAN_FUNCTION void check_same_rows(Operator const& op, std::span<Value* const> in) {
+    if (in[0]->rows() != in[1]->rows())
+        throw ShapeError(std::string(op.kernel->inputs[1]) + ".shape(0)", std::to_string(in[1]->rows()),
+                         std::to_string(in[0]->rows()));
+}
+
 ROWAN_FUNCTION Variable& NetOrder::variable(Scope& scope, Variable& v) {
     if (&v.scope() == &scope || v.name().empty()) return v;
     Variable* const there = scope.find(v.name());

@@ -48,6 +48,7 @@ struct Operator {
     /// Variables in the order of the slots.
     std::vector<Variable*> inputs = {}, outputs = {};
     std::ptrdiff_t levels_from = -1;  ///< the input whose levels the results get, or -1
+    bool same_rows = false;           ///< whether its two inputs must have as many rows: it would broadcast others
     /// Of an operator with a net of its own: adds the operators of the gradient to that net, unless they are there.
     std::function<void()> build_backward = nullptr;
     /// Of an operator with a net of its own: the names of its last inputs in that net, such as "fc_0.w_0".

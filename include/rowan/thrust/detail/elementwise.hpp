@@ -45,7 +45,24 @@ struct ZipChunk {
     }
 };
 
-/// Selects MapChunk or ZipChunk by the number of input arrays.
+template <class S, int N, class Map, class To, class A, class B, class C>
+struct ZipThreeChunk {
+    Map map;
+    To* to;
+    A const* a;
+    B const* b;
+    C const* c;
+
+    ROWAN_HD void operator()(std::size_t k) const {
+        auto x = load_chunk<S, N>(a + k * N);
+        auto const y = load_chunk<S, N>(b + k * N);
+        auto const z = load_chunk<S, N>(c + k * N);
+        for (int e = 0; e < N; ++e) x.x[e] = map(x.x[e], y.x[e], z.x[e]);
+        store_chunk(x, to + k * N);
+    }
+};
+
+/// Selects the chunk by the number of input arrays.
 template <class S, int N, class Map, class To, class... From>
 struct zip_chunk;
 template <class S, int N, class Map, class To, class A>
@@ -55,6 +72,10 @@ struct zip_chunk<S, N, Map, To, A> {
 template <class S, int N, class Map, class To, class A, class B>
 struct zip_chunk<S, N, Map, To, A, B> {
     using type = ZipChunk<S, N, Map, To, A, B>;
+};
+template <class S, int N, class Map, class To, class A, class B, class C>
+struct zip_chunk<S, N, Map, To, A, B, C> {
+    using type = ZipThreeChunk<S, N, Map, To, A, B, C>;
 };
 
 /// Calls step.at<S>(row, column) for one element.
