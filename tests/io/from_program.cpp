@@ -7,15 +7,12 @@
 #include "finite_differences.hpp"
 
 #include <rowan/layer/operators.hpp>
-#include <rowan/layer/one_hot.hpp>
-#include <rowan/layer/top_k.hpp>
 #include <rowan/layer/batch_norm.hpp>
 #include <rowan/layer/beam_search.hpp>
 #include <rowan/layer/cast.hpp>
 #include <rowan/layer/compare.hpp>
 #include <rowan/layer/concat.hpp>
 #include <rowan/layer/cond.hpp>
-#include <rowan/layer/crf.hpp>
 #include <rowan/layer/data.hpp>
 #include <rowan/layer/dropout.hpp>
 #include <rowan/layer/elementwise.hpp>
@@ -25,16 +22,10 @@
 #include <rowan/layer/gru_unit.hpp>
 #include <rowan/layer/if_else.hpp>
 #include <rowan/train/infer.hpp>
-#include <rowan/layer/layer_norm.hpp>
 #include <rowan/layer/loss.hpp>
-#include <rowan/layer/losses.hpp>
 #include <rowan/layer/lstm_unit.hpp>
 #include <rowan/layer/map_fn.hpp>
-#include <rowan/layer/matmul.hpp>
 #include <rowan/layer/rnn_program.hpp>
-#include <rowan/layer/sequence_concat.hpp>
-#include <rowan/layer/sequence_conv.hpp>
-#include <rowan/layer/sequence_pad.hpp>
 #include <rowan/layer/sequence_pool.hpp>
 #include <rowan/layer/split.hpp>
 #include <rowan/layer/static_input.hpp>

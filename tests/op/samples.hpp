@@ -75,6 +75,8 @@ inline std::vector<std::int64_t> offsets(std::size_t n) {
         cuts.push_back(std::min(static_cast<std::int64_t>(n), cuts.back() + std::array{2, 0, 3, 1, 1}[i % 5]));
     return cuts;
 }
+/// At most this many, where rows are wide.
+inline std::size_t up_to(std::size_t most, std::size_t n) { return std::min(n, most); }
 /// At least 1, where there must be elements.
 inline std::size_t some(std::size_t n) { return std::max<std::size_t>(n, 1); }
 inline std::size_t sequences(std::size_t n) { return offsets(n).size() - 1; }
@@ -290,8 +292,8 @@ ROWAN_SAMPLES(beam_search_op, {{{ids(9, n, one_level(n)), x({sequences(n), 4}, o
 ROWAN_SAMPLES(beam_search_decode_op, {{{ids(9, n, one_level(n)), x({sequences(n)}, one_level(sequences(n)))}}})
 
 // ---- steps of recurrent nets
-ROWAN_SAMPLES(gru_unit_op, {{{x({n, 6}), x({n, 2}, 2), x({2, 6}, 3), x({6}, 4)}}, {{x({n, 12}), x({n, 4}, 2), x({4, 12}, 3), x({12}, 4)}}})
-ROWAN_SAMPLES(lstm_unit_op, {{{x({n, 8}), x({n, 2}, 2), x({n, 2}, 3), x({2, 8}, 4), x({8}, 5)}}, {{x({n, 16}), x({n, 4}, 2), x({n, 4}, 3), x({4, 16}, 4), x({16}, 5)}}})
+ROWAN_SAMPLES(gru_unit_op, {{{x({up_to(45'000, n), 6}), x({up_to(45'000, n), 2}, 2), x({2, 6}, 3), x({6}, 4)}}, {{x({n, 12}), x({n, 4}, 2), x({4, 12}, 3), x({12}, 4)}}})
+ROWAN_SAMPLES(lstm_unit_op, {{{x({up_to(34'000, n), 8}), x({up_to(34'000, n), 2}, 2), x({up_to(34'000, n), 2}, 3), x({2, 8}, 4), x({8}, 5)}}, {{x({n, 16}), x({n, 4}, 2), x({n, 4}, 3), x({4, 16}, 4), x({16}, 5)}}})
 
 // ---- optimizers
 ROWAN_SAMPLES(sgd_op, {{{x({n, 3}), x({n, 3}, 2)}}, {{x({n, 3}), sparse(n)}}})
