@@ -12211,9 +12211,9 @@ ROWAN_FUNCTION Operator& Scope::new_op(op_kernel const& kernel, std::vector<Vari
     auto const made = kernel.infer(specs, attributes);
     auto op = std::make_unique<Operator>(
         Operator{.kernel = &kernel, .attributes = std::move(attributes), .inputs = std::move(inputs)});
-    op->same_rows = !kernel.row_rules.empty() &&
-                    std::ranges::all_of(specs, [](VarSpec const& s) { return s.type == VarType::LOD_TENSOR; }) &&
-                    kernel.row_inputs(specs, op->attributes) != 0;
+    op->same_rows = !kernel.row_rules.empty() && std::ranges::all_of(specs, [](VarSpec const& s) {
+        return s.type == VarType::LOD_TENSOR && !s.dims.empty();
+    }) && kernel.row_inputs(specs, op->attributes) != 0;
     for (VarSpec const& spec : made) op->outputs.push_back(&new_var("", spec));
     if (!made.empty() && made[0].lod_level > 0) {
         // The first input with these levels; rather one that is not repeated, as the other one is broadcast.
@@ -25053,8 +25053,9 @@ double Trainer<T, Device>::run(Feeds const& feeds, std::int64_t part) {
         inputs[i]->value() = std::move(fed[i]);
     }
     {
-        detail::Emptied const after(seeds_);
-        for (std::size_t k = 0; k < seeds_.size(); ++k) seeds_[k]->value().set(seed_of(k, part));
+        std::vector<Value> seeds(seeds_.size());
+        for (std::size_t k = 0; k < seeds_.size(); ++k) seeds[k].set(seed_of(k, part));
+        detail::Swapped const now(seeds_, seeds);  // outside of this run, they are empty tensors
         detail::in_order(exec_, [&] { net_->run(*own_, exec_); });
     }
     auto const& value = cost_.value().template get<LoDTensor<T, Device>>().value();

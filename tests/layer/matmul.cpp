@@ -59,7 +59,7 @@ TEST_CASE("gradients of batches flow through layer::matmul, also in the steps of
 TEST_CASE("layer::matmul throws for shapes that do not match", "[layer]") {
     test::DefaultScope scope;
     auto const x = layer::data("x", {UNK, 2}), y = layer::data("y", {3, 4}), z = layer::data("z", {UNK});
-    CHECK_THROWS_WITH(layer::matmul(x, y), "mul: the inner dim of y is 3, expected 2");
+    CHECK_THROWS_WITH(layer::matmul(x, y), "matmul: the inner dim of y is 3, expected 2");
     CHECK_THROWS_WITH(layer::matmul(x, z), "matmul: y rank is 1, expected at least 2");
     CHECK_THROWS_WITH(layer::matmul(x, layer::data("many", {UNK, 3, 4})), "matmul: the inner dim of y is 3, expected 2");
 }

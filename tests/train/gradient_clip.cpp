@@ -167,12 +167,9 @@ TEST_CASE("clipping refuses options and element types, and then no parameter cha
         auto const& b = scope.get("b").value().get<LoDTensor<float>>().value();
         return b == Tensor<float>{{0, 0}};
     };
-    CHECK_THROWS_WITH(with(layer::ClipByNorm{.max_norm = std::nan("")}),
-                      "clip_by_norm(x = lookup_table_grad_0.w@GRAD_0): max_norm is nan, expected a finite number");
-    CHECK(unchanged());
-    CHECK_THROWS_WITH(with(layer::ClipByGlobalNorm{.max_norm = -1}),
-                      "clip_by_global_norm(x = [lookup_table_grad_0.w@GRAD_0, scale_grad_0.x@GRAD_0]): max_norm is -1, expected 0 or more");
-    CHECK(unchanged());
+    CHECK_THROWS_WITH(with(layer::ClipByNorm{.max_norm = std::nan("")}), "max_norm is nan, expected a finite number");
+    CHECK_THROWS_WITH(with(layer::ClipByGlobalNorm{.max_norm = -1}), "max_norm is -1, expected 0 or more");
+    CHECK(scope.get("b").value().empty());  // the options are refused before the first value
     CHECK_THROWS_WITH(with(layer::ClipByValue{.min = 1, .max = 2}),
                       "clip(x = lookup_table_grad_0.w@GRAD_0): min is 1, expected 0 to be in [min, max], as absent rows stay 0");
     CHECK(unchanged());

@@ -167,8 +167,9 @@ double Trainer<T, Device>::run(Feeds const& feeds, std::int64_t part) {
         inputs[i]->value() = std::move(fed[i]);
     }
     {
-        detail::Emptied const after(seeds_);
-        for (std::size_t k = 0; k < seeds_.size(); ++k) seeds_[k]->value().set(seed_of(k, part));
+        std::vector<Value> seeds(seeds_.size());
+        for (std::size_t k = 0; k < seeds_.size(); ++k) seeds[k].set(seed_of(k, part));
+        detail::Swapped const now(seeds_, seeds);  // outside of this run, they are empty tensors
         detail::in_order(exec_, [&] { net_->run(*own_, exec_); });
     }
     auto const& value = cost_.value().template get<LoDTensor<T, Device>>().value();
