@@ -64,7 +64,7 @@ void bind_operators(pybind11::module_& m);      // operators.cpp
 void bind_steps(pybind11::module_& m);          // steps.cpp
 void bind_selected_rows(pybind11::module_& m);  // selected_rows.cpp
 void bind_tensor_arrays(pybind11::module_& m);  // tensor_arrays.cpp
-void bind_first_values(pybind11::module_& m);   // initializer.cpp
+void bind_initializer(pybind11::module_& m);   // initializer.cpp
 void bind_optimizers(pybind11::module_& m);     // optimizers.cpp
 void bind_training(pybind11::module_& m);       // training.cpp
 void bind_models(pybind11::module_& m);         // models.cpp

@@ -8,7 +8,7 @@ namespace py = pybind11;
 
 namespace python {
 
-void bind_first_values(py::module_& m) {
+void bind_initializer(py::module_& m) {
     using namespace rowan::layer;
     using rowan::field;
     py::class_<Initializer>(m, "Initializer", "The first values of a parameter; a pair of bounds is one, too.")

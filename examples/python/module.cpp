@@ -60,7 +60,7 @@ PYBIND11_MODULE(rowan_cpp, m) {
     m.attr("__version__") = std::to_string(ROWAN_VERSION_MAJOR) + "." + std::to_string(ROWAN_VERSION_MINOR) + "." +
                             std::to_string(ROWAN_VERSION_PATCH);
     py::register_exception_translator(&python::translate);
-    python::bind_first_values(m);
+    python::bind_initializer(m);
     python::bind_variables(m);
     python::bind_selected_rows(m);
     python::bind_tensor_arrays(m);
