@@ -3,6 +3,7 @@
 
 #include <rowan/core/tensor.hpp>
 #include <rowan/graph/value.hpp>
+#include <rowan/op/detail/input_types.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 #include <rowan/sparse/selected_rows.hpp>
 

@@ -1,7 +1,7 @@
 // rowan/op/elementwise/rounding.hpp: floor, ceil, round, sign and abs, element-wise.
 #pragma once
 
-#include <rowan/core/error.hpp>
+#include <rowan/detail/exponential.hpp>
 #include <rowan/op/detail/tensor_argument.hpp>
 #include <rowan/op/detail/unary.hpp>
 
