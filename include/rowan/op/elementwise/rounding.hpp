@@ -5,7 +5,9 @@
 #include <rowan/op/detail/tensor_argument.hpp>
 #include <rowan/op/detail/unary.hpp>
 
+#include <concepts>
 #include <string_view>
+#include <type_traits>
 
 namespace rowan::inline v0 {
 
