@@ -10681,12 +10681,6 @@ template <class T>
 inline constexpr bool is_compiled_element =
     std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, std::int64_t>;
 
-/// Whether only training needs the operator, which programs in files then lack: its `training`, or false.
-template <class Op>
-inline constexpr bool is_for_training = requires {
-    requires Op::training;
-};
-
 }  // namespace detail
 
 }  // namespace rowan::inline v0
@@ -11876,6 +11870,17 @@ std::unique_lock<std::mutex> lock_names(Scope const& scope);
 /// step whose recurrent layer is created later.
 enum class Role : std::uint8_t { temporary, data, parameter, state, seed, step_input };
 
+namespace detail {
+
+/// Attributes as operators own them.
+template <class A>
+Attributes owned(A attributes) {
+    return std::make_shared<A const>(std::move(attributes));
+}
+Attributes owned(no_attributes none);
+
+}  // namespace detail
+
 /// An operator with its input and output variables. It belongs to a scope.
 struct Operator {
     op_kernel const* kernel = nullptr;  ///< the kernel to run
@@ -12020,8 +12025,7 @@ public:
     /// cost     O(inputs and results), that of infer, and some allocations
     template <class Op, class Device, class... T>
     Operator& new_op(std::vector<Variable*> inputs, attributes_of<Op> attributes = {}) {
-        return new_op(kernel_of<Op, Device, T...>::value, std::move(inputs),
-                      std::make_shared<attributes_of<Op> const>(std::move(attributes)));
+        return new_op(kernel_of<Op, Device, T...>::value, std::move(inputs), detail::owned(std::move(attributes)));
     }
     Operator& new_op(op_kernel const& kernel, std::vector<Variable*> inputs, Attributes attributes = {});
 
@@ -12102,6 +12106,9 @@ private:
     Scope* scope_;
     std::size_t variables_, operators_;
 };
+
+/// The first result of an operator that is added to the default scope.
+Variable& first_result(op_kernel const& kernel, std::initializer_list<Variable*> inputs, Attributes attributes);
 
 ROWAN_SHARED inline Scope*& current_scope() {
     thread_local Scope* scope = nullptr;
@@ -12203,6 +12210,17 @@ ROWAN_FUNCTION void Scope::truncate(std::size_t variables, std::size_t operators
 
 ROWAN_FUNCTION std::span<std::unique_ptr<Variable> const> Scope::variables() const noexcept { return variables_; }
 ROWAN_FUNCTION std::span<std::unique_ptr<Operator> const> Scope::operators() const noexcept { return operators_; }
+
+namespace detail {
+
+ROWAN_FUNCTION Attributes owned(no_attributes none) { return std::make_shared<no_attributes const>(none); }
+
+ROWAN_FUNCTION Variable& first_result(op_kernel const& kernel, std::initializer_list<Variable*> inputs,
+                                      Attributes attributes) {
+    return *default_scope().new_op(kernel, inputs, std::move(attributes)).outputs[0];
+}
+
+}  // namespace detail
 
 ROWAN_FUNCTION Operator& Scope::new_op(op_kernel const& kernel, std::vector<Variable*> inputs, Attributes attributes) {
     std::vector<VarSpec> specs;
@@ -12362,7 +12380,8 @@ auto apply(attributes_of<Op> attributes, Var<T, Device> const&... in) {
     using First = std::tuple_element_t<0, std::tuple<T...>>;
     auto const add = [&]<class... In>(d::type_list<In...>) {
         using R = typename d::element_of<decltype(d::nth<0>(typename d::results_of<Op, Device, In...>::type{}))>::type;
-        return Var<R, Device>(*default_scope().new_op<Op, Device, In...>({&*in...}, std::move(attributes)).outputs[0]);
+        return Var<R, Device>(
+            d::first_result(kernel_of<Op, Device, In...>::value, {&*in...}, d::owned(std::move(attributes))));
     };
     if constexpr (Op::inputs::size == 1 && d::is_variadic<Op, Device, First>) {
         return add(d::type_list<First>{});  // variadic
@@ -18466,7 +18485,6 @@ namespace rowan::inline v0 {
 struct to_dense_op : detail::builtin_op<to_dense_op, slots<slot::x>, slots<slot::out>> {
     static constexpr std::string_view name = "to_dense";
     static constexpr std::string_view brief = "The dense tensor of a SelectedRows.";
-    static constexpr bool training = true;
 
     static constexpr VarSpec infer(VarSpec const& x) {
         if (x.type != VarType::SELECTED_ROWS) spec::the_kinds_do_not_match("to_dense: x", x.type, "SelectedRows");
@@ -19379,7 +19397,6 @@ struct clip_by_global_norm_op
     : detail::builtin_op<clip_by_global_norm_op, slots<slot::x>, slots<slot::out>, ClipByNormOptions> {
     static constexpr std::string_view name = "clip_by_global_norm";
     static constexpr std::string_view brief = "All gradients, scaled so that their common norm is at most max_norm.";
-    static constexpr bool training = true;
 
     static std::vector<VarSpec> infer(std::span<VarSpec const> x, ClipByNormOptions const& options = {}) {
         detail::check_max_norm(options.max_norm);
@@ -20083,7 +20100,6 @@ template <class Attributes, class... State>
 struct optimizer_op : detail::builtin_op<optimizer_op<Attributes, State...>, slots<slot::param, State..., slot::grad>,
                                          slots<>, Attributes> {
     using updates = slots<slot::param, State...>;
-    static constexpr bool training = true;
     static constexpr bool checks_first = true;  // under OnlyChecking, `run` changes nothing
 
     template <std::same_as<VarSpec>... Spec>
@@ -33741,92 +33757,74 @@ struct operator_layer {
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/op/detail/gradients_of.hpp: lists of operators made from a list: with their gradients, without those of training.
+// rowan/op/detail/gradients_of.hpp: ListWithGradients, a list of operators with those of their gradients.
 
 namespace rowan::inline v0::detail {
 
 template <class... Op>
 struct OpList {};
 
+/// All operators of several lists: the first eight become the last, so that each is copied few times.
 template <class... List>
 struct joined;
-template <class... Op>
-struct joined<OpList<Op...>> {
-    using type = OpList<Op...>;
+template <class... A>
+struct joined<OpList<A...>> {
+    using type = OpList<A...>;
 };
 template <class... A, class... B, class... Rest>
-struct joined<OpList<A...>, OpList<B...>, Rest...> : joined<OpList<A..., B...>, Rest...> {};
-template <class... A, class... B, class... C, class... E, class... Rest>
-struct joined<OpList<A...>, OpList<B...>, OpList<C...>, OpList<E...>, Rest...>
-    : joined<OpList<A..., B..., C..., E...>, Rest...> {};
+struct joined<OpList<A...>, OpList<B...>, Rest...> : joined<Rest..., OpList<A..., B...>> {};
+template <class... A, class... B, class... C, class... E, class... F, class... G, class... H, class... I, class... Rest>
+struct joined<OpList<A...>, OpList<B...>, OpList<C...>, OpList<E...>, OpList<F...>, OpList<G...>, OpList<H...>,
+              OpList<I...>, Rest...> : joined<Rest..., OpList<A..., B..., C..., E..., F..., G..., H..., I...>> {};
 
-/// The operators at some positions of a list.
-template <std::size_t i, class Op>
-struct OpAt {};
-template <std::size_t i, class Op>
-std::type_identity<Op> op_at(OpAt<i, Op> const&);
-template <class Positions, class... Op>
-struct IndexedOps;
-template <std::size_t... i, class... Op>
-struct IndexedOps<std::index_sequence<i...>, Op...> : OpAt<i, Op>... {
-    template <auto positions>
-    static auto pick() {
-        return []<std::size_t... k>(std::index_sequence<k...>) {
-            return registry<typename decltype(op_at<positions.at[k]>(std::declval<IndexedOps const&>()))::type...>{};
-        }
-        (std::make_index_sequence<positions.size>{});
-    }
-};
-template <std::size_t n>
-struct Positions {
-    std::array<std::size_t, n> at{};
-    std::size_t size = 0;
-};
+/// A number for a name, FNV-1a.
+constexpr std::uint64_t hash_of_name(std::string_view name) {
+    std::uint64_t hash = 14695981039346656037U;
+    for (char const c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
+    return hash;
+}
 
-/// The position of each name where it is first.
+/// Whether each number is the first one of its value.
 template <std::size_t n>
-constexpr Positions<n> first_of_each(std::array<std::string_view, n> const& names) {
+constexpr std::array<bool, n> first_of_each(std::array<std::uint64_t, n> const& numbers) {
     std::array<std::size_t, n> order{};
     for (std::size_t i = 0; i < n; ++i) order[i] = i;
     std::sort(order.begin(), order.end(),
-              [&](std::size_t a, std::size_t b) { return names[a] != names[b] ? names[a] < names[b] : a < b; });
-    Positions<n> first;
-    for (std::size_t k = 0; k < n; ++k) {
-        if (k == 0 || names[order[k]] != names[order[k - 1]]) first.at[first.size++] = order[k];
-    }
-    std::sort(first.at.begin(), first.at.begin() + static_cast<std::ptrdiff_t>(first.size));
+              [&](std::size_t a, std::size_t b) { return numbers[a] != numbers[b] ? numbers[a] < numbers[b] : a < b; });
+    std::array<bool, n> first{};
+    for (std::size_t k = 0; k < n; ++k) first[order[k]] = k == 0 || numbers[order[k]] != numbers[order[k - 1]];
     return first;
 }
 
+template <class List>
+struct unique_ops;
 template <class... Op>
-auto unique(OpList<Op...>) {
-    constexpr auto first = first_of_each(std::array<std::string_view, sizeof...(Op)>{Op::name...});
-    return IndexedOps<std::index_sequence_for<Op...>, Op...>::template pick<first>();
-}
+struct unique_ops<OpList<Op...>> {
+    static constexpr auto first = first_of_each(std::array<std::uint64_t, sizeof...(Op)>{hash_of_name(Op::name)...});
+    template <std::size_t... i>
+    static typename joined<std::conditional_t<first[i], OpList<Op>, OpList<>>...>::type pick(std::index_sequence<i...>);
+    using type = decltype(pick(std::index_sequence_for<Op...>{}));
+};
 
 template <class... Rule>
 OpList<typename Rule::op...> ops_of(grad_rules<Rule...>);
 
-/// The operators of a list and those of their gradients' rules, each once.
 template <class... Op>
-auto with_gradients(registry<Op...>) {
-    return unique(typename joined<OpList<Op...>, decltype(ops_of(grad_rules_of<Op>{}))...,
-                                  decltype(ops_of(row_rules_of<Op>{}))...>::type{});
-}
+registry<Op...> registry_of(OpList<Op...>);
 
-/// The operators of a list that not training alone needs.
+/// The operators of a list and those of their gradients' rules, each once.
+template <class List>
+struct with_gradients;
 template <class... Op>
-auto without_training(registry<Op...>) {
-    constexpr auto kept = [] {
-        constexpr std::array<bool, sizeof...(Op)> training{is_for_training<Op>...};
-        Positions<sizeof...(Op)> found;
-        for (std::size_t i = 0; i < training.size(); ++i) {
-            if (!training[i]) found.at[found.size++] = i;
-        }
-        return found;
-    }();
-    return IndexedOps<std::index_sequence_for<Op...>, Op...>::template pick<kept>();
-}
+struct with_gradients<OpList<Op...>> {
+    using all = typename joined<OpList<Op...>, decltype(ops_of(grad_rules_of<Op>{}))...,
+                                decltype(ops_of(row_rules_of<Op>{}))...>::type;
+    using type = decltype(registry_of(typename unique_ops<all>::type{}));
+};
+
+/// That registry, which is made when it is used and not when it is named.
+template <class List>
+struct ListWithGradients : with_gradients<List>::type {};
 
 }  // namespace rowan::inline v0::detail
 
@@ -40344,7 +40342,6 @@ Tensor<T, D> expand_rows(D const& exec, Tensor<T, D> const& row, Tensor<T, D> co
 struct expand_rows_op : detail::builtin_op<expand_rows_op, slots<slot::x, slot::y>, slots<slot::out>> {
     static constexpr std::string_view name = "expand_rows";
     static constexpr std::string_view brief = "The row x, once for each row of y.";
-    static constexpr bool training = true;
     using grad = grad_rule<bias_grad_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& row, VarSpec const& like) {
@@ -44030,37 +44027,44 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// The operators of rowan but their gradients.
-using listed_ops = registry<
-    abs_op, accuracy_op, adadelta_op, adagrad_op, adam_op, adamax_op, add_op, any_op, argmax_op, argmin_op, argsort_op,
-    batch_norm_op, beam_search_decode_op, beam_search_op, binary_cross_entropy_op, binary_cross_entropy_with_epsilon_op,
-    binary_cross_entropy_with_logits_op, ceil_op, clip_by_global_norm_op, clip_by_norm_op, clip_op, concat_op, cos_op,
-    cosine_embedding_op, cosine_similarity_op, crf_decoding_op, crf_matches_op, cross_entropy_of_probabilities_op,
-    cross_entropy_op, cumsum_op, div_op, drop_levels_op, dropout_op, edit_distance_op, elu_op, embedding_bag_op,
-    equal_op, exp_op, expand_rows_op, fc_op, floor_op, ftrl_op, full_like_op, gelu_op, greater_equal_op, greater_op,
-    gru_unit_op, hard_sigmoid_op, hard_swish_op, hardtanh_op, hinge_op, huber_op, identity_op, interleave_rows_op,
-    isfinite_op, isinf_op, isnan_op, kl_div_op, lamb_op, layer_norm_op, leaky_relu_op, less_equal_op, less_op,
-    linear_chain_crf_op, lod_from_offsets_op, lod_reset_op, log_op, log_softmax_op, logical_and_op, logical_not_op,
-    logical_or_op, lookup_table_op, lstm_unit_op, margin_ranking_op, matmul_nn_op, matmul_nt_op, matmul_op,
-    matmul_tn_op, maximum_op, minimum_op, momentum_op, moving_average_op, mse_op, mul_op, negate_op, nonzero_rows_op,
+/// The operators of rowan that programs in files may contain.
+using program_ops = OpList<
+    abs_op, accuracy_op, add_op, any_op, argmax_op, argmin_op, argsort_op, batch_norm_op, beam_search_decode_op,
+    beam_search_op, binary_cross_entropy_op, binary_cross_entropy_with_epsilon_op, binary_cross_entropy_with_logits_op,
+    ceil_op, clip_by_norm_op, clip_op, concat_op, cos_op, cosine_embedding_op, cosine_similarity_op, crf_decoding_op,
+    crf_matches_op, cross_entropy_of_probabilities_op, cross_entropy_op, cumsum_op, div_op, drop_levels_op, dropout_op,
+    edit_distance_op, elu_op, embedding_bag_op, equal_op, exp_op, fc_op, floor_op, full_like_op, gelu_op,
+    greater_equal_op, greater_op, gru_unit_op, hard_sigmoid_op, hard_swish_op, hardtanh_op, hinge_op, huber_op,
+    identity_op, interleave_rows_op, isfinite_op, isinf_op, isnan_op, kl_div_op, layer_norm_op, leaky_relu_op,
+    less_equal_op, less_op, linear_chain_crf_op, lod_from_offsets_op, lod_reset_op, log_op, log_softmax_op,
+    logical_and_op, logical_not_op, logical_or_op, lookup_table_op, lstm_unit_op, margin_ranking_op, matmul_nn_op,
+    matmul_nt_op, matmul_op, matmul_tn_op, maximum_op, minimum_op, mse_op, mul_op, negate_op, nonzero_rows_op,
     one_hot_op, padded_sequence_context_op, pick_sequences_op, pow_op, reduce_max_op, reduce_mean_op, reduce_min_op,
-    reduce_prod_op, reduce_sum_op, relu6_op, relu_op, reorder_op, reshape_op, rmsprop_op, round_op, row_dot_op,
-    rowwise_adagrad_op, rsqrt_op, scale_op, sequence_attention_op, sequence_concat_op, sequence_context_op,
-    sequence_erase_op, sequence_expand_op, sequence_mask_op, sequence_pad_op, sequence_pool_op, sequence_reshape_op,
-    sequence_reverse_op, sequence_scatter_op, sequence_slice_op, sequence_softmax_op, sequence_top_k_mean_op,
-    sequence_unpad_op, sgd_op, shape_op, shrink_op, sigmoid_op, sign_op, sin_op, smooth_l1_op, softmax_op, softplus_op,
-    softsign_op, split_op, sqrt_op, square_op, squeeze_op, stack_op, stanh_op, sub_op, sum_op, swish_op, tanh_op,
-    thresholded_relu_op, to_dense_op, top_k_op, transpose_op, unsqueeze_op, weighted_embedding_bag_op, where_op>;
+    reduce_prod_op, reduce_sum_op, relu6_op, relu_op, reorder_op, reshape_op, round_op, row_dot_op, rsqrt_op, scale_op,
+    sequence_attention_op, sequence_concat_op, sequence_context_op, sequence_erase_op, sequence_expand_op,
+    sequence_mask_op, sequence_pad_op, sequence_pool_op, sequence_reshape_op, sequence_reverse_op, sequence_scatter_op,
+    sequence_slice_op, sequence_softmax_op, sequence_top_k_mean_op, sequence_unpad_op, shape_op, shrink_op, sigmoid_op,
+    sign_op, sin_op, smooth_l1_op, softmax_op, softplus_op, softsign_op, split_op, sqrt_op, square_op, squeeze_op,
+    stack_op, stanh_op, sub_op, sum_op, swish_op, tanh_op, thresholded_relu_op, top_k_op, transpose_op, unsqueeze_op,
+    weighted_embedding_bag_op, where_op>;
+
+/// Those that only training needs.
+using training_ops =
+    OpList<adadelta_op, adagrad_op, adam_op, adamax_op, clip_by_global_norm_op, expand_rows_op, ftrl_op, lamb_op,
+           momentum_op, moving_average_op, rmsprop_op, rowwise_adagrad_op, sgd_op, to_dense_op>;
+
+/// All operators of rowan but their gradients.
+using listed_ops = typename joined<program_ops, training_ops>::type;
 
 }  // namespace detail
 
 /// All operators of rowan, with those of their gradients, except the templates on an element type (cast_op<To>,
 /// full_op<T>); `builtin_ops::with<...>` adds them.
-using builtin_ops = decltype(detail::with_gradients(detail::listed_ops{}));
+using builtin_ops = detail::ListWithGradients<detail::listed_ops>;
 
 /// The operators that programs in files may contain: not those that only training needs, and not the templates on an
 /// element type, which programs provide for each of their element types. `forward_ops::with<my_op>` adds an operator.
-using forward_ops = decltype(detail::without_training(detail::listed_ops{}));
+using forward_ops = decltype(detail::registry_of(detail::program_ops{}));
 
 }  // namespace rowan::inline v0
 

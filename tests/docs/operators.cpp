@@ -88,8 +88,8 @@ void print() {
 }
 
 template <class... Op>
-void print_all(registry<Op...>, bool training) {
-    (..., (detail::is_for_training<Op> == training ? print<Op>() : void()));
+void print_all(detail::OpList<Op...>) {
+    (..., print<Op>());
 }
 
 void heading(char const* title) {
@@ -106,9 +106,9 @@ int main() {
         "bfloat16, float16 and types of your own; integers are int64 and int32; numbers are both. Inputs named ids, label, offset and length\n"
         "hold integers. This table is printed by `tests/docs/operators.cpp`.");
     heading("In programs");
-    print_all(detail::listed_ops{}, false);
+    print_all(detail::program_ops{});
     print<cast_op<float>>();
     print<full_op<float>>();
     heading("For training alone");
-    print_all(detail::listed_ops{}, true);
+    print_all(detail::training_ops{});
 }

@@ -41,7 +41,7 @@ Entry entry() {
 }
 
 template <class... Op>
-std::vector<Entry> entries(registry<Op...>) {
+std::vector<Entry> entries(detail::OpList<Op...>) {
     return {entry<Op>()...};
 }
 

@@ -125,7 +125,7 @@ TEMPLATE_TEST_CASE("operators on sequences on a device have the bits of Cpu", "[
     LoDTensor<float> const rows(filled<float>({3, 4}, 2));
     auto const want = rowan::sequence_expand_op::run(Cpu{}, rows, x, {});
     CHECK(same_batch(rowan::sequence_expand_op::run(D{}, to_device<D>(rows), x_on, {}), want));
-    CHECK(same_batch(rowan::gradient_operator<rowan::sequence_expand_op>::run(D{}, to_device<D>(rows), x_on, to_device<D>(want), {}), rowan::gradient_operator<rowan::sequence_expand_op>::run(Cpu{}, rows, x, want, {})));
+    CHECK(same_batch(rowan::gradient_operator<rowan::sequence_expand_op>::run(D{}, to_device<D>(rows), x_on, to_device<D>(want), rowan::SequenceExpandOptions{}), rowan::gradient_operator<rowan::sequence_expand_op>::run(Cpu{}, rows, x, want, rowan::SequenceExpandOptions{})));
     LoDTensor<std::int64_t> const ids({2, 1, 0, 2});
     auto const picked = rowan::pick_sequences_op::run(Cpu{}, x, ids);
     CHECK(same_batch(rowan::pick_sequences_op::run(D{}, x_on, to_device<D>(ids)), picked));

@@ -296,7 +296,7 @@ TEMPLATE_TEST_CASE("positions of extrema, top_k, one_hot and running sums on a d
             }
             CHECK(same_bits(rowan::argsort(on, {.axis = axis, .descending = axis == 1}), rowan::argsort(x, {.axis = axis, .descending = axis == 1})));
             CHECK(same_bits(rowan::cumsum(on, {.axis = axis, .reverse = axis == 1}), rowan::cumsum(x, {.axis = axis, .reverse = axis == 1})));
-            CHECK(same_bits(rowan::gradient_operator<rowan::cumsum_op>::run(D{}, g_on, {.axis = axis}), rowan::gradient_operator<rowan::cumsum_op>::run(Cpu{}, g, {.axis = axis})));
+            CHECK(same_bits(rowan::gradient_operator<rowan::cumsum_op>::run(D{}, g_on, rowan::CumsumOptions{.axis = axis}), rowan::gradient_operator<rowan::cumsum_op>::run(Cpu{}, g, rowan::CumsumOptions{.axis = axis})));
         }
         CHECK(same_bits(rowan::shape(on), rowan::shape(x)));
         auto const most = std::min<std::int64_t>(3, static_cast<std::int64_t>(shape.back()));

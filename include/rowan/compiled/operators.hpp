@@ -6,6 +6,7 @@
 #include <rowan/op/elementwise/full.hpp>
 
 #include <cstdint>
+#include <initializer_list>
 #include <vector>
 
 namespace rowan::inline v0::detail {
@@ -36,7 +37,8 @@ void compile_operator(Kernels& kernels) {
 template <class E, class... Op>
 Kernels compile_operators(registry<Op...>) {
     Kernels kernels;
-    (compile_operator<E, Op>(kernels), ...);
+    // no fold: clang has a limit of 256
+    static_cast<void>(std::initializer_list<int>{(compile_operator<E, Op>(kernels), 0)...});
     return kernels;
 }
 

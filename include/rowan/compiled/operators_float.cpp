@@ -5,13 +5,14 @@
 #include <rowan/compiled/operators.hpp>
 
 #include <cstdint>
+#include <initializer_list>
 #include <tuple>
 #include <vector>
 
 namespace rowan::inline v0::detail {
 
 template <class... Op>
-constexpr bool all_are_builtin(registry<Op...>) {
+constexpr bool all_are_builtin(OpList<Op...>) {
     for (bool const builtin : {is_builtin<Op>...}) {
         if (!builtin) return false;
     }
@@ -47,7 +48,7 @@ auto compile_untyped_functions(registry<Op...>) {
             }
         }
     };
-    (one(std::type_identity<Op>{}), ...);
+    static_cast<void>(std::initializer_list<int>{(one(std::type_identity<Op>{}), 0)...});  // clang limits folds
     return made;
 }
 template <class... Op>

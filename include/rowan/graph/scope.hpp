@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -40,6 +41,17 @@ std::unique_lock<std::mutex> lock_names(Scope const& scope);
 /// and the states of optimizers, and sets the seeds of random operators for every batch. A step_input is the input of a
 /// step whose recurrent layer is created later.
 enum class Role : std::uint8_t { temporary, data, parameter, state, seed, step_input };
+
+namespace detail {
+
+/// Attributes as operators own them.
+template <class A>
+Attributes owned(A attributes) {
+    return std::make_shared<A const>(std::move(attributes));
+}
+Attributes owned(no_attributes none);
+
+}  // namespace detail
 
 /// An operator with its input and output variables. It belongs to a scope.
 struct Operator {
@@ -185,8 +197,7 @@ public:
     /// cost     O(inputs and results), that of infer, and some allocations
     template <class Op, class Device, class... T>
     Operator& new_op(std::vector<Variable*> inputs, attributes_of<Op> attributes = {}) {
-        return new_op(kernel_of<Op, Device, T...>::value, std::move(inputs),
-                      std::make_shared<attributes_of<Op> const>(std::move(attributes)));
+        return new_op(kernel_of<Op, Device, T...>::value, std::move(inputs), detail::owned(std::move(attributes)));
     }
     Operator& new_op(op_kernel const& kernel, std::vector<Variable*> inputs, Attributes attributes = {});
 
@@ -267,6 +278,9 @@ private:
     Scope* scope_;
     std::size_t variables_, operators_;
 };
+
+/// The first result of an operator that is added to the default scope.
+Variable& first_result(op_kernel const& kernel, std::initializer_list<Variable*> inputs, Attributes attributes);
 
 ROWAN_SHARED inline Scope*& current_scope() {
     thread_local Scope* scope = nullptr;

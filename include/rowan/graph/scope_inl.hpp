@@ -75,6 +75,17 @@ ROWAN_FUNCTION void Scope::truncate(std::size_t variables, std::size_t operators
 ROWAN_FUNCTION std::span<std::unique_ptr<Variable> const> Scope::variables() const noexcept { return variables_; }
 ROWAN_FUNCTION std::span<std::unique_ptr<Operator> const> Scope::operators() const noexcept { return operators_; }
 
+namespace detail {
+
+ROWAN_FUNCTION Attributes owned(no_attributes none) { return std::make_shared<no_attributes const>(none); }
+
+ROWAN_FUNCTION Variable& first_result(op_kernel const& kernel, std::initializer_list<Variable*> inputs,
+                                      Attributes attributes) {
+    return *default_scope().new_op(kernel, inputs, std::move(attributes)).outputs[0];
+}
+
+}  // namespace detail
+
 ROWAN_FUNCTION Operator& Scope::new_op(op_kernel const& kernel, std::vector<Variable*> inputs, Attributes attributes) {
     std::vector<VarSpec> specs;
     for (Variable const* v : inputs) specs.push_back(v->spec());

@@ -81,7 +81,8 @@ auto apply(attributes_of<Op> attributes, Var<T, Device> const&... in) {
     using First = std::tuple_element_t<0, std::tuple<T...>>;
     auto const add = [&]<class... In>(d::type_list<In...>) {
         using R = typename d::element_of<decltype(d::nth<0>(typename d::results_of<Op, Device, In...>::type{}))>::type;
-        return Var<R, Device>(*default_scope().new_op<Op, Device, In...>({&*in...}, std::move(attributes)).outputs[0]);
+        return Var<R, Device>(
+            d::first_result(kernel_of<Op, Device, In...>::value, {&*in...}, d::owned(std::move(attributes))));
     };
     if constexpr (Op::inputs::size == 1 && d::is_variadic<Op, Device, First>) {
         return add(d::type_list<First>{});  // variadic

@@ -145,12 +145,6 @@ template <class T>
 inline constexpr bool is_compiled_element =
     std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, std::int64_t>;
 
-/// Whether only training needs the operator, which programs in files then lack: its `training`, or false.
-template <class Op>
-inline constexpr bool is_for_training = requires {
-    requires Op::training;
-};
-
 }  // namespace detail
 
 }  // namespace rowan::inline v0

@@ -19,7 +19,6 @@ template <class Attributes, class... State>
 struct optimizer_op : detail::builtin_op<optimizer_op<Attributes, State...>, slots<slot::param, State..., slot::grad>,
                                          slots<>, Attributes> {
     using updates = slots<slot::param, State...>;
-    static constexpr bool training = true;
     static constexpr bool checks_first = true;  // under OnlyChecking, `run` changes nothing
 
     template <std::same_as<VarSpec>... Spec>

@@ -189,7 +189,6 @@ struct clip_by_global_norm_op
     : detail::builtin_op<clip_by_global_norm_op, slots<slot::x>, slots<slot::out>, ClipByNormOptions> {
     static constexpr std::string_view name = "clip_by_global_norm";
     static constexpr std::string_view brief = "All gradients, scaled so that their common norm is at most max_norm.";
-    static constexpr bool training = true;
 
     static std::vector<VarSpec> infer(std::span<VarSpec const> x, ClipByNormOptions const& options = {}) {
         detail::check_max_norm(options.max_norm);

@@ -14,7 +14,6 @@ namespace rowan::inline v0 {
 struct to_dense_op : detail::builtin_op<to_dense_op, slots<slot::x>, slots<slot::out>> {
     static constexpr std::string_view name = "to_dense";
     static constexpr std::string_view brief = "The dense tensor of a SelectedRows.";
-    static constexpr bool training = true;
 
     static constexpr VarSpec infer(VarSpec const& x) {
         if (x.type != VarType::SELECTED_ROWS) spec::the_kinds_do_not_match("to_dense: x", x.type, "SelectedRows");
