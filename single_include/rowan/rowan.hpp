@@ -17528,10 +17528,6 @@ Tensor<T, Device> TensorArray<T, Device>::stack_slots(Device const& exec, Ids<> 
     return detail::stack_parts<T>(exec, data, shape, axis);
 }
 
-ROWAN_TEMPLATE(class TensorArray<float>)
-ROWAN_TEMPLATE(class TensorArray<double>)
-ROWAN_TEMPLATE(class TensorArray<std::int64_t>)
-
 }  // namespace rowan::inline v0
 
 // rowan/sequence/detail/tensor_array_slots.hpp: the members of TensorArray that read and write slots.
@@ -17657,6 +17653,11 @@ void TensorArray<T, Device>::make_slots() {
     unstacked_ = false;
     packed_ = Tensor<T, Device>();
 }
+
+// After all definitions, which clang needs.
+ROWAN_TEMPLATE(class TensorArray<float>)
+ROWAN_TEMPLATE(class TensorArray<double>)
+ROWAN_TEMPLATE(class TensorArray<std::int64_t>)
 
 }  // namespace rowan::inline v0
 
@@ -25140,9 +25141,6 @@ LoDTensor<std::int64_t, Device> Trainer<T, Device>::seed_of(std::size_t k, std::
     return to_device(exec_, Tensor<std::int64_t>{static_cast<std::int64_t>(now)});
 }
 
-ROWAN_TEMPLATE(class Trainer<float, Cpu>)
-ROWAN_TEMPLATE(class Trainer<double, Cpu>)
-
 }  // namespace rowan::inline v0
 
 // rowan/train/detail/trainer_parts.hpp: the members of Trainer that run the parts of a step.
@@ -25256,6 +25254,10 @@ double Trainer<T, Device>::add_up(std::span<double const> own, detail::PartRange
     for (std::size_t i = 0; i < means.size(); ++i) totals_[i]->value() = std::move(means[i]);
     return cost;
 }
+
+// After all definitions, which clang needs.
+ROWAN_TEMPLATE(class Trainer<float, Cpu>)
+ROWAN_TEMPLATE(class Trainer<double, Cpu>)
 
 }  // namespace rowan::inline v0
 

@@ -228,8 +228,4 @@ Tensor<T, Device> TensorArray<T, Device>::stack_slots(Device const& exec, Ids<> 
     return detail::stack_parts<T>(exec, data, shape, axis);
 }
 
-ROWAN_TEMPLATE(class TensorArray<float>)
-ROWAN_TEMPLATE(class TensorArray<double>)
-ROWAN_TEMPLATE(class TensorArray<std::int64_t>)
-
 }  // namespace rowan::inline v0

@@ -131,4 +131,9 @@ void TensorArray<T, Device>::make_slots() {
     packed_ = Tensor<T, Device>();
 }
 
+// After all definitions, which clang needs.
+ROWAN_TEMPLATE(class TensorArray<float>)
+ROWAN_TEMPLATE(class TensorArray<double>)
+ROWAN_TEMPLATE(class TensorArray<std::int64_t>)
+
 }  // namespace rowan::inline v0

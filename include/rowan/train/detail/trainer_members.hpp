@@ -238,7 +238,4 @@ LoDTensor<std::int64_t, Device> Trainer<T, Device>::seed_of(std::size_t k, std::
     return to_device(exec_, Tensor<std::int64_t>{static_cast<std::int64_t>(now)});
 }
 
-ROWAN_TEMPLATE(class Trainer<float, Cpu>)
-ROWAN_TEMPLATE(class Trainer<double, Cpu>)
-
 }  // namespace rowan::inline v0

@@ -127,4 +127,8 @@ double Trainer<T, Device>::add_up(std::span<double const> own, detail::PartRange
     return cost;
 }
 
+// After all definitions, which clang needs.
+ROWAN_TEMPLATE(class Trainer<float, Cpu>)
+ROWAN_TEMPLATE(class Trainer<double, Cpu>)
+
 }  // namespace rowan::inline v0
