@@ -6859,6 +6859,8 @@ Tensor<T> dense_allreduce(Cpu exec, C const& comm, std::vector<Tensor<T>> const&
 
 namespace rowan::inline v0 {
 
+struct no_attributes;
+
 namespace detail {
 
 /// Identifies a type. A library of the process that hides its symbols has tags of its own for the same types, so that
@@ -6959,6 +6961,18 @@ public:
 private:
     std::shared_ptr<void const> owner_;
 };
+
+namespace detail {
+
+/// Attributes as operators own them. Those of operators that have none are made by a function of their own, which
+/// every layer calls.
+template <class A>
+Attributes owned(A attributes) {
+    return std::make_shared<A const>(std::move(attributes));
+}
+Attributes owned(no_attributes none);
+
+}  // namespace detail
 
 class Value;
 
@@ -11543,7 +11557,7 @@ struct untyped_functions {
         if constexpr (has_normal<Op>) {
             if (!in.empty()) given = Op::normal(in[0], std::move(given));
         }
-        return std::make_shared<attributes_of<Op> const>(std::move(given));
+        return owned(std::move(given));
     }
 #endif
 };
@@ -11869,17 +11883,6 @@ std::unique_lock<std::mutex> lock_names(Scope const& scope);
 /// and the states of optimizers, and sets the seeds of random operators for every batch. A step_input is the input of a
 /// step whose recurrent layer is created later.
 enum class Role : std::uint8_t { temporary, data, parameter, state, seed, step_input };
-
-namespace detail {
-
-/// Attributes as operators own them.
-template <class A>
-Attributes owned(A attributes) {
-    return std::make_shared<A const>(std::move(attributes));
-}
-Attributes owned(no_attributes none);
-
-}  // namespace detail
 
 /// An operator with its input and output variables. It belongs to a scope.
 struct Operator {
@@ -22220,8 +22223,7 @@ GradientClipOn<Device>::GradientClipOn(C const& c, dtypes<T...>)
         make_mixed_ = [c](Scope& scope, std::vector<Variable*> g) {
             return scope
                 .new_op(rowan::detail::whole_kernel<rowan::detail::clip_mixed_types<Op, Device, T...>>::value,
-                        std::move(g),
-                        std::make_shared<typename Op::attributes const>(rowan::detail::operator_options(c)))
+                        std::move(g), rowan::detail::owned(rowan::detail::operator_options(c)))
                 .outputs;
         };
     }
@@ -31459,6 +31461,7 @@ struct AnyElement<Cpu> {
 /// Base of the binary operators that return a bool tensor.
 template <class Op>
 struct compare_op : detail::builtin_op<Op, slots<slot::x, slot::y>, slots<slot::out>> {
+    static constexpr Elements elements = Elements::numbers;
     static constexpr unsigned row_inputs = 0b11;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) {
@@ -31476,6 +31479,7 @@ struct compare_op : detail::builtin_op<Op, slots<slot::x, slot::y>, slots<slot::
 /// Base of the operators of one tensor that return a bool tensor.
 template <class Op>
 struct test_op : detail::builtin_op<Op, slots<slot::x>, slots<slot::out>> {
+    static constexpr Elements elements = Elements::numbers;
     static constexpr unsigned row_inputs = 0b1;
 
     static constexpr VarSpec infer(VarSpec const& x) {
@@ -31498,52 +31502,32 @@ struct test_op : detail::builtin_op<Op, slots<slot::x>, slots<slot::out>> {
 struct less_op : detail::compare_op<less_op> {
     static constexpr std::string_view name = "less";
     static constexpr std::string_view brief = "Whether x < y; shapes are broadcast as by add.";
-    static constexpr Elements elements = Elements::numbers;
     /// Whether a < b.
-    ROWAN_NO_EXEC_CHECK
-    template <class S>
-    ROWAN_HD_INLINE static auto holds(S const& a, S const& b) {
-        return a < b;
-    }
+    ROWAN_FORMULA static auto holds(V const& a, V const& b) { return a < b; }
 };
 
 /// x <= y element-wise; false where either is NaN. Shapes and errors as less_op.
 struct less_equal_op : detail::compare_op<less_equal_op> {
     static constexpr std::string_view name = "less_equal";
     static constexpr std::string_view brief = "Whether x <= y.";
-    static constexpr Elements elements = Elements::numbers;
     /// Whether a <= b.
-    ROWAN_NO_EXEC_CHECK
-    template <class S>
-    ROWAN_HD_INLINE static auto holds(S const& a, S const& b) {
-        return a < b || a == b;
-    }
+    ROWAN_FORMULA static auto holds(V const& a, V const& b) { return a < b || a == b; }
 };
 
 /// x > y element-wise; false where either is NaN. Shapes and errors as less_op.
 struct greater_op : detail::compare_op<greater_op> {
     static constexpr std::string_view name = "greater";
     static constexpr std::string_view brief = "Whether x > y.";
-    static constexpr Elements elements = Elements::numbers;
     /// Whether a > b.
-    ROWAN_NO_EXEC_CHECK
-    template <class S>
-    ROWAN_HD_INLINE static auto holds(S const& a, S const& b) {
-        return less_op::holds(b, a);
-    }
+    ROWAN_FORMULA static auto holds(V const& a, V const& b) { return less_op::holds(b, a); }
 };
 
 /// x >= y element-wise; false where either is NaN. Shapes and errors as less_op.
 struct greater_equal_op : detail::compare_op<greater_equal_op> {
     static constexpr std::string_view name = "greater_equal";
     static constexpr std::string_view brief = "Whether x >= y.";
-    static constexpr Elements elements = Elements::numbers;
     /// Whether a >= b.
-    ROWAN_NO_EXEC_CHECK
-    template <class S>
-    ROWAN_HD_INLINE static auto holds(S const& a, S const& b) {
-        return less_equal_op::holds(b, a);
-    }
+    ROWAN_FORMULA static auto holds(V const& a, V const& b) { return less_equal_op::holds(b, a); }
 };
 
 /// x == y element-wise; false where either is NaN. Shapes and errors as less_op.
@@ -31552,11 +31536,7 @@ struct equal_op : detail::compare_op<equal_op> {
     static constexpr std::string_view brief = "Whether x == y.";
     static constexpr Elements elements = Elements::all;
     /// Whether a == b.
-    ROWAN_NO_EXEC_CHECK
-    template <class S>
-    ROWAN_HD_INLINE static auto holds(S const& a, S const& b) {
-        return a == b;
-    }
+    ROWAN_FORMULA static auto holds(V const& a, V const& b) { return a == b; }
 };
 
 /// x && y element-wise; a nonzero number is true.
@@ -31565,10 +31545,8 @@ struct logical_and_op : detail::compare_op<logical_and_op> {
     static constexpr std::string_view brief = "Whether x and y.";
     static constexpr Elements elements = Elements::bools;
     /// Whether both are nonzero.
-    ROWAN_NO_EXEC_CHECK
-    template <class S>
-    ROWAN_HD_INLINE static auto holds(S const& a, S const& b) {
-        return a != detail::constant<S>(0.0) && b != detail::constant<S>(0.0);
+    ROWAN_FORMULA static auto holds(V const& a, V const& b) {
+        return a != detail::constant<V>(0.0) && b != detail::constant<V>(0.0);
     }
 };
 
@@ -31578,10 +31556,8 @@ struct logical_or_op : detail::compare_op<logical_or_op> {
     static constexpr std::string_view brief = "Whether x or y.";
     static constexpr Elements elements = Elements::bools;
     /// Whether at least one is nonzero.
-    ROWAN_NO_EXEC_CHECK
-    template <class S>
-    ROWAN_HD_INLINE static auto holds(S const& a, S const& b) {
-        return a != detail::constant<S>(0.0) || b != detail::constant<S>(0.0);
+    ROWAN_FORMULA static auto holds(V const& a, V const& b) {
+        return a != detail::constant<V>(0.0) || b != detail::constant<V>(0.0);
     }
 };
 
@@ -31591,11 +31567,7 @@ struct logical_not_op : detail::test_op<logical_not_op> {
     static constexpr std::string_view brief = "Whether not x.";
     static constexpr Elements elements = Elements::bools;
     /// Whether it is zero.
-    ROWAN_NO_EXEC_CHECK
-    template <class S>
-    ROWAN_HD_INLINE static auto holds(S const& a) {
-        return a == detail::constant<S>(0.0);
-    }
+    ROWAN_FORMULA static auto holds(V const& a) { return a == detail::constant<V>(0.0); }
 };
 
 /// Whether elements are neither infinite nor NaN.
@@ -31603,12 +31575,9 @@ struct logical_not_op : detail::test_op<logical_not_op> {
 struct isfinite_op : detail::test_op<isfinite_op> {
     static constexpr std::string_view name = "isfinite";
     static constexpr std::string_view brief = "Whether elements are neither infinite nor NaN.";
-    static constexpr Elements elements = Elements::numbers;
     /// Whether a is finite: a - a is NaN if not.
-    ROWAN_NO_EXEC_CHECK
-    template <class S>
-    ROWAN_HD_INLINE static auto holds(S const& a) {
-        S const zero = a - a;
+    ROWAN_FORMULA static auto holds(V const& a) {
+        V const zero = a - a;
         return zero == a - a;
     }
 };
@@ -31617,12 +31586,9 @@ struct isfinite_op : detail::test_op<isfinite_op> {
 struct isnan_op : detail::test_op<isnan_op> {
     static constexpr std::string_view name = "isnan";
     static constexpr std::string_view brief = "Whether elements are NaN.";
-    static constexpr Elements elements = Elements::numbers;
     /// Whether a is NaN.
-    ROWAN_NO_EXEC_CHECK
-    template <class S>
-    ROWAN_HD_INLINE static auto holds(S const& a) {
-        S const same = a;
+    ROWAN_FORMULA static auto holds(V const& a) {
+        V const same = a;
         return !(a == same);
     }
 };
@@ -31631,13 +31597,8 @@ struct isnan_op : detail::test_op<isnan_op> {
 struct isinf_op : detail::test_op<isinf_op> {
     static constexpr std::string_view name = "isinf";
     static constexpr std::string_view brief = "Whether elements are infinity or -infinity.";
-    static constexpr Elements elements = Elements::numbers;
     /// Whether a is infinite.
-    ROWAN_NO_EXEC_CHECK
-    template <class S>
-    ROWAN_HD_INLINE static auto holds(S const& a) {
-        return !isfinite_op::holds(a) && !isnan_op::holds(a);
-    }
+    ROWAN_FORMULA static auto holds(V const& a) { return !isfinite_op::holds(a) && !isnan_op::holds(a); }
 };
 
 /// Whether elements are neither infinite nor NaN; true for all integers.
@@ -33763,21 +33724,19 @@ struct operator_layer {
 
 namespace rowan::inline v0::detail {
 
-template <class... Op>
-struct OpList {};
-
 /// All operators of several lists: the first eight become the last, so that each is copied few times.
 template <class... List>
 struct joined;
 template <class... A>
-struct joined<OpList<A...>> {
-    using type = OpList<A...>;
+struct joined<type_list<A...>> {
+    using type = type_list<A...>;
 };
 template <class... A, class... B, class... Rest>
-struct joined<OpList<A...>, OpList<B...>, Rest...> : joined<Rest..., OpList<A..., B...>> {};
+struct joined<type_list<A...>, type_list<B...>, Rest...> : joined<Rest..., type_list<A..., B...>> {};
 template <class... A, class... B, class... C, class... E, class... F, class... G, class... H, class... I, class... Rest>
-struct joined<OpList<A...>, OpList<B...>, OpList<C...>, OpList<E...>, OpList<F...>, OpList<G...>, OpList<H...>,
-              OpList<I...>, Rest...> : joined<Rest..., OpList<A..., B..., C..., E..., F..., G..., H..., I...>> {};
+struct joined<type_list<A...>, type_list<B...>, type_list<C...>, type_list<E...>, type_list<F...>, type_list<G...>,
+              type_list<H...>, type_list<I...>, Rest...>
+    : joined<Rest..., type_list<A..., B..., C..., E..., F..., G..., H..., I...>> {};
 
 /// A number for a name, FNV-1a.
 constexpr std::uint64_t hash_of_name(std::string_view name) {
@@ -33786,40 +33745,47 @@ constexpr std::uint64_t hash_of_name(std::string_view name) {
     return hash;
 }
 
-/// Whether each number is the first one of its value.
+/// An operator's address in the compiler, by which two of one name are told apart.
+template <class Op>
+inline constexpr char address_of_op = 0;
+
+/// Whether each operator is the first one of its type. Different ones of one name stay, which registry refuses.
 template <std::size_t n>
-constexpr std::array<bool, n> first_of_each(std::array<std::uint64_t, n> const& numbers) {
+constexpr std::array<bool, n> first_of_each(std::array<std::uint64_t, n> const& numbers,
+                                            std::array<char const*, n> const& ops) {
     std::array<std::size_t, n> order{};
     for (std::size_t i = 0; i < n; ++i) order[i] = i;
     std::sort(order.begin(), order.end(),
               [&](std::size_t a, std::size_t b) { return numbers[a] != numbers[b] ? numbers[a] < numbers[b] : a < b; });
     std::array<bool, n> first{};
-    for (std::size_t k = 0; k < n; ++k) first[order[k]] = k == 0 || numbers[order[k]] != numbers[order[k - 1]];
+    for (std::size_t k = 0; k < n; ++k) first[order[k]] = k == 0 || ops[order[k]] != ops[order[k - 1]];
     return first;
 }
 
 template <class List>
 struct unique_ops;
 template <class... Op>
-struct unique_ops<OpList<Op...>> {
-    static constexpr auto first = first_of_each(std::array<std::uint64_t, sizeof...(Op)>{hash_of_name(Op::name)...});
+struct unique_ops<type_list<Op...>> {
+    static constexpr auto first = first_of_each(std::array<std::uint64_t, sizeof...(Op)>{hash_of_name(Op::name)...},
+                                                std::array<char const*, sizeof...(Op)>{&address_of_op<Op>...});
     template <std::size_t... i>
-    static typename joined<std::conditional_t<first[i], OpList<Op>, OpList<>>...>::type pick(std::index_sequence<i...>);
+    static typename joined<std::conditional_t<first[i], type_list<Op>, type_list<>>...>::type pick(
+        std::index_sequence<i...>);
     using type = decltype(pick(std::index_sequence_for<Op...>{}));
 };
 
 template <class... Rule>
-OpList<typename Rule::op...> ops_of(grad_rules<Rule...>);
+type_list<typename Rule::op...> ops_of(grad_rules<Rule...>);
 
 template <class... Op>
-registry<Op...> registry_of(OpList<Op...>);
+registry<Op...> registry_of(type_list<Op...>);
 
 /// The operators of a list and those of their gradients' rules, each once.
 template <class List>
 struct with_gradients;
 template <class... Op>
-struct with_gradients<OpList<Op...>> {
-    using all = typename joined<OpList<Op...>, decltype(ops_of(grad_rules_of<Op>{}))...,
+struct with_gradients<type_list<Op...>> {
+    using all = typename joined<type_list<Op...>, decltype(ops_of(grad_rules_of<Op>{}))...,
                                 decltype(ops_of(row_rules_of<Op>{}))...>::type;
     using type = decltype(registry_of(typename unique_ops<all>::type{}));
 };
@@ -44030,7 +43996,7 @@ namespace rowan::inline v0 {
 namespace detail {
 
 /// The operators of rowan that programs in files may contain.
-using program_ops = OpList<
+using program_ops = type_list<
     abs_op, accuracy_op, add_op, any_op, argmax_op, argmin_op, argsort_op, batch_norm_op, beam_search_decode_op,
     beam_search_op, binary_cross_entropy_op, binary_cross_entropy_with_epsilon_op, binary_cross_entropy_with_logits_op,
     ceil_op, clip_by_norm_op, clip_op, concat_op, cos_op, cosine_embedding_op, cosine_similarity_op, crf_decoding_op,
@@ -44052,8 +44018,8 @@ using program_ops = OpList<
 
 /// Those that only training needs.
 using training_ops =
-    OpList<adadelta_op, adagrad_op, adam_op, adamax_op, clip_by_global_norm_op, expand_rows_op, ftrl_op, lamb_op,
-           momentum_op, moving_average_op, rmsprop_op, rowwise_adagrad_op, sgd_op, to_dense_op>;
+    type_list<adadelta_op, adagrad_op, adam_op, adamax_op, clip_by_global_norm_op, expand_rows_op, ftrl_op, lamb_op,
+              momentum_op, moving_average_op, rmsprop_op, rowwise_adagrad_op, sgd_op, to_dense_op>;
 
 /// All operators of rowan but their gradients.
 using listed_ops = typename joined<program_ops, training_ops>::type;
@@ -44256,7 +44222,6 @@ Var<T, Device> scale(Var<T, Device> const& x, double factor, double bias = 0) {
 /// cost     as rowan::clip, when the net runs
 template <class T, class Device>
 Var<T, Device> clip(Var<T, Device> const& x, ClipOptions const& options) {
-    rowan::detail::check_clip(options);
     return apply<clip_op>(options, x);
 }
 template <class T, class Device>

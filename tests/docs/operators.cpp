@@ -88,7 +88,7 @@ void print() {
 }
 
 template <class... Op>
-void print_all(detail::OpList<Op...>) {
+void print_all(detail::type_list<Op...>) {
     (..., print<Op>());
 }
 

@@ -50,7 +50,7 @@ struct Entry {
     std::size_t outputs;
 };
 template <class T, class... Op>
-std::vector<Entry> entries(detail::OpList<Op...>) {
+std::vector<Entry> entries(detail::type_list<Op...>) {
     return {{Op::name, &test::samples<Op>, &run_of<Op, T>, &run_of<Op, double>, std::make_shared<attributes_of<Op> const>(), Op::outputs::size}...};
 }
 

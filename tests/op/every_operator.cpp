@@ -41,7 +41,7 @@ Entry entry() {
 }
 
 template <class... Op>
-std::vector<Entry> entries(detail::OpList<Op...>) {
+std::vector<Entry> entries(detail::type_list<Op...>) {
     return {entry<Op>()...};
 }
 

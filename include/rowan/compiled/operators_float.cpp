@@ -12,7 +12,7 @@
 namespace rowan::inline v0::detail {
 
 template <class... Op>
-constexpr bool all_are_builtin(OpList<Op...>) {
+constexpr bool all_are_builtin(type_list<Op...>) {
     for (bool const builtin : {is_builtin<Op>...}) {
         if (!builtin) return false;
     }

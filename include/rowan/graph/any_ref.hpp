@@ -14,6 +14,8 @@
 
 namespace rowan::inline v0 {
 
+struct no_attributes;
+
 namespace detail {
 
 /// Identifies a type. A library of the process that hides its symbols has tags of its own for the same types, so that
@@ -114,6 +116,18 @@ public:
 private:
     std::shared_ptr<void const> owner_;
 };
+
+namespace detail {
+
+/// Attributes as operators own them. Those of operators that have none are made by a function of their own, which
+/// every layer calls.
+template <class A>
+Attributes owned(A attributes) {
+    return std::make_shared<A const>(std::move(attributes));
+}
+Attributes owned(no_attributes none);
+
+}  // namespace detail
 
 class Value;
 

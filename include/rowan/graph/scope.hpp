@@ -42,17 +42,6 @@ std::unique_lock<std::mutex> lock_names(Scope const& scope);
 /// step whose recurrent layer is created later.
 enum class Role : std::uint8_t { temporary, data, parameter, state, seed, step_input };
 
-namespace detail {
-
-/// Attributes as operators own them.
-template <class A>
-Attributes owned(A attributes) {
-    return std::make_shared<A const>(std::move(attributes));
-}
-Attributes owned(no_attributes none);
-
-}  // namespace detail
-
 /// An operator with its input and output variables. It belongs to a scope.
 struct Operator {
     op_kernel const* kernel = nullptr;  ///< the kernel to run

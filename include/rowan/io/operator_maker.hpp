@@ -3,10 +3,10 @@
 
 #include <rowan/graph/scope.hpp>
 #include <rowan/io/op_attributes.hpp>
+#include <rowan/op/builtin_ops.hpp>
 #include <rowan/op/detail/input_types.hpp>
 #include <rowan/op/elementwise/cast.hpp>
 #include <rowan/op/elementwise/full.hpp>
-#include <rowan/op/builtin_ops.hpp>
 
 #include <algorithm>
 #include <array>
@@ -38,7 +38,7 @@ struct OperatorChoices {
 
 template <class A>
 Attributes owned_attributes(OpDesc const& op) {
-    return std::make_shared<A const>(read_attributes<A>(op));
+    return owned(read_attributes<A>(op));
 }
 
 template <class... E>

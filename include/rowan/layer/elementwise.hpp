@@ -84,7 +84,6 @@ Var<T, Device> scale(Var<T, Device> const& x, double factor, double bias = 0) {
 /// cost     as rowan::clip, when the net runs
 template <class T, class Device>
 Var<T, Device> clip(Var<T, Device> const& x, ClipOptions const& options) {
-    rowan::detail::check_clip(options);
     return apply<clip_op>(options, x);
 }
 template <class T, class Device>

@@ -101,7 +101,7 @@ namespace rowan::inline v0 {
 namespace detail {
 
 /// The operators of rowan that programs in files may contain.
-using program_ops = OpList<
+using program_ops = type_list<
     abs_op, accuracy_op, add_op, any_op, argmax_op, argmin_op, argsort_op, batch_norm_op, beam_search_decode_op,
     beam_search_op, binary_cross_entropy_op, binary_cross_entropy_with_epsilon_op, binary_cross_entropy_with_logits_op,
     ceil_op, clip_by_norm_op, clip_op, concat_op, cos_op, cosine_embedding_op, cosine_similarity_op, crf_decoding_op,
@@ -123,8 +123,8 @@ using program_ops = OpList<
 
 /// Those that only training needs.
 using training_ops =
-    OpList<adadelta_op, adagrad_op, adam_op, adamax_op, clip_by_global_norm_op, expand_rows_op, ftrl_op, lamb_op,
-           momentum_op, moving_average_op, rmsprop_op, rowwise_adagrad_op, sgd_op, to_dense_op>;
+    type_list<adadelta_op, adagrad_op, adam_op, adamax_op, clip_by_global_norm_op, expand_rows_op, ftrl_op, lamb_op,
+              momentum_op, moving_average_op, rmsprop_op, rowwise_adagrad_op, sgd_op, to_dense_op>;
 
 /// All operators of rowan but their gradients.
 using listed_ops = typename joined<program_ops, training_ops>::type;

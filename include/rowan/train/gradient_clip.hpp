@@ -114,8 +114,7 @@ GradientClipOn<Device>::GradientClipOn(C const& c, dtypes<T...>)
         make_mixed_ = [c](Scope& scope, std::vector<Variable*> g) {
             return scope
                 .new_op(rowan::detail::whole_kernel<rowan::detail::clip_mixed_types<Op, Device, T...>>::value,
-                        std::move(g),
-                        std::make_shared<typename Op::attributes const>(rowan::detail::operator_options(c)))
+                        std::move(g), rowan::detail::owned(rowan::detail::operator_options(c)))
                 .outputs;
         };
     }

@@ -95,7 +95,7 @@ struct untyped_functions {
         if constexpr (has_normal<Op>) {
             if (!in.empty()) given = Op::normal(in[0], std::move(given));
         }
-        return std::make_shared<attributes_of<Op> const>(std::move(given));
+        return owned(std::move(given));
     }
 #endif
 };

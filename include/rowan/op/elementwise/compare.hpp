@@ -48,6 +48,7 @@ struct AnyElement<Cpu> {
 /// Base of the binary operators that return a bool tensor.
 template <class Op>
 struct compare_op : detail::builtin_op<Op, slots<slot::x, slot::y>, slots<slot::out>> {
+    static constexpr Elements elements = Elements::numbers;
     static constexpr unsigned row_inputs = 0b11;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) {
@@ -65,6 +66,7 @@ struct compare_op : detail::builtin_op<Op, slots<slot::x, slot::y>, slots<slot::
 /// Base of the operators of one tensor that return a bool tensor.
 template <class Op>
 struct test_op : detail::builtin_op<Op, slots<slot::x>, slots<slot::out>> {
+    static constexpr Elements elements = Elements::numbers;
     static constexpr unsigned row_inputs = 0b1;
 
     static constexpr VarSpec infer(VarSpec const& x) {
@@ -87,52 +89,32 @@ struct test_op : detail::builtin_op<Op, slots<slot::x>, slots<slot::out>> {
 struct less_op : detail::compare_op<less_op> {
     static constexpr std::string_view name = "less";
     static constexpr std::string_view brief = "Whether x < y; shapes are broadcast as by add.";
-    static constexpr Elements elements = Elements::numbers;
     /// Whether a < b.
-    ROWAN_NO_EXEC_CHECK
-    template <class S>
-    ROWAN_HD_INLINE static auto holds(S const& a, S const& b) {
-        return a < b;
-    }
+    ROWAN_FORMULA static auto holds(V const& a, V const& b) { return a < b; }
 };
 
 /// x <= y element-wise; false where either is NaN. Shapes and errors as less_op.
 struct less_equal_op : detail::compare_op<less_equal_op> {
     static constexpr std::string_view name = "less_equal";
     static constexpr std::string_view brief = "Whether x <= y.";
-    static constexpr Elements elements = Elements::numbers;
     /// Whether a <= b.
-    ROWAN_NO_EXEC_CHECK
-    template <class S>
-    ROWAN_HD_INLINE static auto holds(S const& a, S const& b) {
-        return a < b || a == b;
-    }
+    ROWAN_FORMULA static auto holds(V const& a, V const& b) { return a < b || a == b; }
 };
 
 /// x > y element-wise; false where either is NaN. Shapes and errors as less_op.
 struct greater_op : detail::compare_op<greater_op> {
     static constexpr std::string_view name = "greater";
     static constexpr std::string_view brief = "Whether x > y.";
-    static constexpr Elements elements = Elements::numbers;
     /// Whether a > b.
-    ROWAN_NO_EXEC_CHECK
-    template <class S>
-    ROWAN_HD_INLINE static auto holds(S const& a, S const& b) {
-        return less_op::holds(b, a);
-    }
+    ROWAN_FORMULA static auto holds(V const& a, V const& b) { return less_op::holds(b, a); }
 };
 
 /// x >= y element-wise; false where either is NaN. Shapes and errors as less_op.
 struct greater_equal_op : detail::compare_op<greater_equal_op> {
     static constexpr std::string_view name = "greater_equal";
     static constexpr std::string_view brief = "Whether x >= y.";
-    static constexpr Elements elements = Elements::numbers;
     /// Whether a >= b.
-    ROWAN_NO_EXEC_CHECK
-    template <class S>
-    ROWAN_HD_INLINE static auto holds(S const& a, S const& b) {
-        return less_equal_op::holds(b, a);
-    }
+    ROWAN_FORMULA static auto holds(V const& a, V const& b) { return less_equal_op::holds(b, a); }
 };
 
 /// x == y element-wise; false where either is NaN. Shapes and errors as less_op.
@@ -141,11 +123,7 @@ struct equal_op : detail::compare_op<equal_op> {
     static constexpr std::string_view brief = "Whether x == y.";
     static constexpr Elements elements = Elements::all;
     /// Whether a == b.
-    ROWAN_NO_EXEC_CHECK
-    template <class S>
-    ROWAN_HD_INLINE static auto holds(S const& a, S const& b) {
-        return a == b;
-    }
+    ROWAN_FORMULA static auto holds(V const& a, V const& b) { return a == b; }
 };
 
 /// x && y element-wise; a nonzero number is true.
@@ -154,10 +132,8 @@ struct logical_and_op : detail::compare_op<logical_and_op> {
     static constexpr std::string_view brief = "Whether x and y.";
     static constexpr Elements elements = Elements::bools;
     /// Whether both are nonzero.
-    ROWAN_NO_EXEC_CHECK
-    template <class S>
-    ROWAN_HD_INLINE static auto holds(S const& a, S const& b) {
-        return a != detail::constant<S>(0.0) && b != detail::constant<S>(0.0);
+    ROWAN_FORMULA static auto holds(V const& a, V const& b) {
+        return a != detail::constant<V>(0.0) && b != detail::constant<V>(0.0);
     }
 };
 
@@ -167,10 +143,8 @@ struct logical_or_op : detail::compare_op<logical_or_op> {
     static constexpr std::string_view brief = "Whether x or y.";
     static constexpr Elements elements = Elements::bools;
     /// Whether at least one is nonzero.
-    ROWAN_NO_EXEC_CHECK
-    template <class S>
-    ROWAN_HD_INLINE static auto holds(S const& a, S const& b) {
-        return a != detail::constant<S>(0.0) || b != detail::constant<S>(0.0);
+    ROWAN_FORMULA static auto holds(V const& a, V const& b) {
+        return a != detail::constant<V>(0.0) || b != detail::constant<V>(0.0);
     }
 };
 
@@ -180,11 +154,7 @@ struct logical_not_op : detail::test_op<logical_not_op> {
     static constexpr std::string_view brief = "Whether not x.";
     static constexpr Elements elements = Elements::bools;
     /// Whether it is zero.
-    ROWAN_NO_EXEC_CHECK
-    template <class S>
-    ROWAN_HD_INLINE static auto holds(S const& a) {
-        return a == detail::constant<S>(0.0);
-    }
+    ROWAN_FORMULA static auto holds(V const& a) { return a == detail::constant<V>(0.0); }
 };
 
 /// Whether elements are neither infinite nor NaN.
@@ -192,12 +162,9 @@ struct logical_not_op : detail::test_op<logical_not_op> {
 struct isfinite_op : detail::test_op<isfinite_op> {
     static constexpr std::string_view name = "isfinite";
     static constexpr std::string_view brief = "Whether elements are neither infinite nor NaN.";
-    static constexpr Elements elements = Elements::numbers;
     /// Whether a is finite: a - a is NaN if not.
-    ROWAN_NO_EXEC_CHECK
-    template <class S>
-    ROWAN_HD_INLINE static auto holds(S const& a) {
-        S const zero = a - a;
+    ROWAN_FORMULA static auto holds(V const& a) {
+        V const zero = a - a;
         return zero == a - a;
     }
 };
@@ -206,12 +173,9 @@ struct isfinite_op : detail::test_op<isfinite_op> {
 struct isnan_op : detail::test_op<isnan_op> {
     static constexpr std::string_view name = "isnan";
     static constexpr std::string_view brief = "Whether elements are NaN.";
-    static constexpr Elements elements = Elements::numbers;
     /// Whether a is NaN.
-    ROWAN_NO_EXEC_CHECK
-    template <class S>
-    ROWAN_HD_INLINE static auto holds(S const& a) {
-        S const same = a;
+    ROWAN_FORMULA static auto holds(V const& a) {
+        V const same = a;
         return !(a == same);
     }
 };
@@ -220,13 +184,8 @@ struct isnan_op : detail::test_op<isnan_op> {
 struct isinf_op : detail::test_op<isinf_op> {
     static constexpr std::string_view name = "isinf";
     static constexpr std::string_view brief = "Whether elements are infinity or -infinity.";
-    static constexpr Elements elements = Elements::numbers;
     /// Whether a is infinite.
-    ROWAN_NO_EXEC_CHECK
-    template <class S>
-    ROWAN_HD_INLINE static auto holds(S const& a) {
-        return !isfinite_op::holds(a) && !isnan_op::holds(a);
-    }
+    ROWAN_FORMULA static auto holds(V const& a) { return !isfinite_op::holds(a) && !isnan_op::holds(a); }
 };
 
 /// Whether elements are neither infinite nor NaN; true for all integers.
