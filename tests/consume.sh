@@ -145,7 +145,7 @@ refuses() {
 old_standard() { # COMPILER
     needs "$1"
     local header
-    for header in rowan.hpp core/error.hpp sparse.hpp sequence/lod.hpp op/fields.hpp layer/fc.hpp io.hpp; do
+    for header in rowan.hpp core/error.hpp sparse.hpp sequence/lod.hpp core/fields.hpp layer/fc.hpp io.hpp; do
         refuses "$1" "rowan needs C++20: compile with -std=c++20 or newer" "$header" -std=c++17
     done
 }
