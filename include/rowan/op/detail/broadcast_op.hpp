@@ -1,16 +1,10 @@
 // rowan/op/detail/broadcast_op.hpp: operators on the elements of two tensors, made from their formulas.
 #pragma once
 
-#include <rowan/core/tensor.hpp>
 #include <rowan/op/detail/broadcast.hpp>
 #include <rowan/op/detail/joined_name.hpp>
 #include <rowan/op/elementwise/broadcast_options.hpp>
-#include <rowan/op/infer.hpp>
-#include <rowan/op/operator_of.hpp>
-#include <rowan/op/registry.hpp>
-
-#include <string_view>
-#include <type_traits>
+#include <rowan/op/operator.hpp>
 
 namespace rowan::inline v0 {
 

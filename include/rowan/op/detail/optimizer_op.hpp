@@ -1,14 +1,10 @@
 // rowan/op/detail/optimizer_op.hpp: optimizer_op, the base of the optimizers' operators.
 #pragma once
 
-#include <rowan/op/infer.hpp>
-#include <rowan/op/operator_of.hpp>
-#include <rowan/op/registry.hpp>
+#include <rowan/op/operator.hpp>
 #include <rowan/sparse/detail/optimizer.hpp>
 
-#include <array>
 #include <concepts>
-#include <cstddef>
 
 namespace rowan::inline v0::detail {
 

@@ -1,23 +1,12 @@
 // rowan/op/detail/pointwise_loss.hpp: operators that apply a loss to the elements of x and y, made from its formula.
 #pragma once
 
-#include <rowan/core/device.hpp>
-#include <rowan/core/error.hpp>
-#include <rowan/core/tensor.hpp>
-#include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/extremes.hpp>
 #include <rowan/op/detail/joined_name.hpp>
 #include <rowan/op/detail/reduction.hpp>
-#include <rowan/op/infer.hpp>
-#include <rowan/op/operator_of.hpp>
-#include <rowan/op/registry.hpp>
+#include <rowan/op/operator.hpp>
 
-#include <cstddef>
-#include <cstdint>
 #include <optional>
-#include <string_view>
-#include <type_traits>
-#include <utility>
 
 namespace rowan::inline v0 {
 

@@ -1,23 +1,15 @@
 // rowan/op/detail/reduce_op.hpp: operators that reduce a tensor along some axes, made from their rules.
 #pragma once
 
-#include <rowan/core/error.hpp>
-#include <rowan/core/tensor.hpp>
-#include <rowan/detail/elementwise.hpp>
 #include <rowan/op/detail/axis.hpp>
 #include <rowan/op/detail/axis_sums.hpp>
 #include <rowan/op/detail/joined_name.hpp>
 #include <rowan/op/detail/unary.hpp>
-#include <rowan/op/infer.hpp>
-#include <rowan/op/operator_of.hpp>
+#include <rowan/op/operator.hpp>
 #include <rowan/op/reduce/reduce_options.hpp>
-#include <rowan/op/registry.hpp>
 
 #include <algorithm>
-#include <cstdint>
 #include <span>
-#include <string_view>
-#include <type_traits>
 
 namespace rowan::inline v0 {
 

@@ -1,21 +1,13 @@
 // rowan/op/detail/softmax_rows.hpp: softmax and log_softmax along an axis, from their rules of rows, and their operators.
 #pragma once
 
-#include <rowan/core/fields.hpp>
-#include <rowan/core/tensor.hpp>
-#include <rowan/detail/elementwise.hpp>
 #include <rowan/op/detail/class_rows.hpp>
 #include <rowan/op/detail/joined_name.hpp>
 #include <rowan/op/detail/matrix_rows.hpp>
 #include <rowan/op/detail/softmax_formulas.hpp>
-#include <rowan/op/infer.hpp>
-#include <rowan/op/operator_of.hpp>
-#include <rowan/op/registry.hpp>
+#include <rowan/op/operator.hpp>
 
-#include <cstddef>
-#include <cstdint>
 #include <optional>
-#include <string_view>
 
 namespace rowan::inline v0 {
 

@@ -1,19 +1,10 @@
 // rowan/op/detail/unary.hpp: operators that apply a formula to every element, made from the formula and its gradient.
 #pragma once
 
-#include <rowan/core/device.hpp>
-#include <rowan/core/fields.hpp>
-#include <rowan/core/tensor.hpp>
 #include <rowan/detail/arguments.hpp>
-#include <rowan/detail/elementwise.hpp>
 #include <rowan/op/detail/joined_name.hpp>
 #include <rowan/op/gradients.hpp>
-#include <rowan/op/infer.hpp>
-#include <rowan/op/operator_of.hpp>
-#include <rowan/op/registry.hpp>
-
-#include <string_view>
-#include <type_traits>
+#include <rowan/op/operator.hpp>
 
 namespace rowan::inline v0 {
 

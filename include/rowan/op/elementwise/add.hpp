@@ -1,18 +1,13 @@
 // rowan/op/elementwise/add.hpp: add, the sum of two tensors, dense or row-sparse.
 #pragma once
 
-#include <rowan/core/device.hpp>
-#include <rowan/core/tensor.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/op/detail/broadcast.hpp>
 #include <rowan/op/detail/broadcast_op.hpp>
 #include <rowan/op/elementwise/identity.hpp>
-#include <rowan/op/infer.hpp>
-#include <rowan/op/registry.hpp>
+#include <rowan/op/operator.hpp>
 #include <rowan/sparse/add.hpp>
 #include <rowan/sparse/selected_rows.hpp>
-
-#include <string_view>
 
 namespace rowan::inline v0 {
 

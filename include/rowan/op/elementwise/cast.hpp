@@ -1,25 +1,16 @@
 // rowan/op/elementwise/cast.hpp: cast, a tensor converted to another element type.
 #pragma once
 
-#include <rowan/core/device.hpp>
 #include <rowan/core/parallel.hpp>
-#include <rowan/core/tensor.hpp>
-#include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/op/detail/joined_name.hpp>
 #include <rowan/op/detail/tensor_argument.hpp>
-#include <rowan/op/infer.hpp>
-#include <rowan/op/operator_of.hpp>
-#include <rowan/op/registry.hpp>
+#include <rowan/op/operator.hpp>
 
 #include <atomic>
 #include <cmath>
 #include <concepts>
-#include <cstddef>
 #include <limits>
-#include <string>
-#include <string_view>
-#include <type_traits>
 
 namespace rowan::inline v0 {
 

@@ -1,17 +1,10 @@
 // rowan/op/elementwise/clip.hpp: clip, elements clamped to an interval.
 #pragma once
 
-#include <rowan/core/device.hpp>
-#include <rowan/core/fields.hpp>
 #include <rowan/detail/arguments.hpp>
-#include <rowan/detail/elementwise.hpp>
 #include <rowan/op/detail/tensor_argument.hpp>
-#include <rowan/op/infer.hpp>
-#include <rowan/op/operator_of.hpp>
-#include <rowan/op/registry.hpp>
+#include <rowan/op/operator.hpp>
 #include <rowan/sparse/merge.hpp>
-
-#include <string_view>
 
 namespace rowan::inline v0 {
 

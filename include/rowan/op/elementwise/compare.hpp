@@ -1,20 +1,14 @@
 // rowan/op/elementwise/compare.hpp: element-wise comparisons and tests, and logical operators on bool tensors.
 #pragma once
 
-#include <rowan/core/tensor.hpp>
-#include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/op/detail/broadcast.hpp>
 #include <rowan/op/detail/joined_name.hpp>
 #include <rowan/op/detail/tensor_argument.hpp>
 #include <rowan/op/detail/unary.hpp>
-#include <rowan/op/infer.hpp>
-#include <rowan/op/operator_of.hpp>
-#include <rowan/op/registry.hpp>
+#include <rowan/op/operator.hpp>
 
 #include <algorithm>
-#include <cstddef>
-#include <string_view>
 
 namespace rowan::inline v0 {
 

@@ -1,18 +1,11 @@
 // rowan/op/elementwise/div.hpp: div, the element-wise quotient of two tensors.
 #pragma once
 
-#include <rowan/core/device.hpp>
-#include <rowan/core/tensor.hpp>
 #include <rowan/detail/arithmetic.hpp>
-#include <rowan/detail/elementwise.hpp>
 #include <rowan/op/detail/broadcast.hpp>
 #include <rowan/op/detail/broadcast_op.hpp>
 #include <rowan/op/elementwise/sub.hpp>
-#include <rowan/op/infer.hpp>
-#include <rowan/op/operator_of.hpp>
-#include <rowan/op/registry.hpp>
-
-#include <string_view>
+#include <rowan/op/operator.hpp>
 
 namespace rowan::inline v0 {
 

@@ -2,21 +2,12 @@
 #pragma once
 
 #include <rowan/core/detail/checked.hpp>
-#include <rowan/core/device.hpp>
-#include <rowan/core/fields.hpp>
-#include <rowan/core/tensor.hpp>
-#include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/op/detail/joined_name.hpp>
-#include <rowan/op/operator_of.hpp>
-#include <rowan/op/registry.hpp>
+#include <rowan/op/operator.hpp>
 #include <rowan/op/var_spec.hpp>
 
 #include <concepts>
-#include <cstddef>
-#include <string>
-#include <string_view>
-#include <type_traits>
 
 namespace rowan::inline v0 {
 

@@ -1,15 +1,8 @@
 // rowan/op/elementwise/full_like.hpp: full_like_op, a tensor of the shape of another, filled with one value.
 #pragma once
 
-#include <rowan/core/fields.hpp>
-#include <rowan/core/tensor.hpp>
-#include <rowan/detail/elementwise.hpp>
 #include <rowan/op/elementwise/full.hpp>
-#include <rowan/op/infer.hpp>
-#include <rowan/op/operator_of.hpp>
-#include <rowan/op/registry.hpp>
-
-#include <string_view>
+#include <rowan/op/operator.hpp>
 
 namespace rowan::inline v0 {
 

@@ -1,13 +1,9 @@
 // rowan/op/elementwise/identity.hpp: identity_op, which returns an alias of its input; the gradient of add.
 #pragma once
 
-#include <rowan/core/tensor.hpp>
-#include <rowan/op/operator_of.hpp>
-#include <rowan/op/registry.hpp>
+#include <rowan/op/operator.hpp>
 #include <rowan/op/var_spec.hpp>
 #include <rowan/sparse/selected_rows.hpp>
-
-#include <string_view>
 
 namespace rowan::inline v0 {
 

@@ -1,14 +1,10 @@
 // rowan/op/elementwise/mul.hpp: mul, the element-wise product of two tensors.
 #pragma once
 
-#include <rowan/core/device.hpp>
-#include <rowan/core/tensor.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/op/detail/broadcast.hpp>
 #include <rowan/op/detail/broadcast_op.hpp>
-#include <rowan/op/registry.hpp>
-
-#include <string_view>
+#include <rowan/op/operator.hpp>
 
 namespace rowan::inline v0 {
 

@@ -2,20 +2,12 @@
 #pragma once
 
 #include <rowan/core/detail/checked.hpp>
-#include <rowan/core/device.hpp>
-#include <rowan/core/fields.hpp>
-#include <rowan/core/tensor.hpp>
-#include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/lanes.hpp>
-#include <rowan/op/infer.hpp>
-#include <rowan/op/operator_of.hpp>
-#include <rowan/op/registry.hpp>
+#include <rowan/op/operator.hpp>
 #include <rowan/sparse/scale.hpp>
 #include <rowan/sparse/selected_rows.hpp>
 
 #include <concepts>
-#include <cstdint>
-#include <string_view>
 
 namespace rowan::inline v0 {
 

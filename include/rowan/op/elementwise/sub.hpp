@@ -1,20 +1,13 @@
 // rowan/op/elementwise/sub.hpp: sub, the difference of two tensors, and negate.
 #pragma once
 
-#include <rowan/core/device.hpp>
-#include <rowan/core/tensor.hpp>
-#include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/op/detail/broadcast.hpp>
 #include <rowan/op/detail/broadcast_op.hpp>
 #include <rowan/op/elementwise/identity.hpp>
-#include <rowan/op/infer.hpp>
-#include <rowan/op/operator_of.hpp>
-#include <rowan/op/registry.hpp>
+#include <rowan/op/operator.hpp>
 
 #include <concepts>
-#include <string_view>
-#include <type_traits>
 
 namespace rowan::inline v0 {
 

@@ -1,26 +1,16 @@
 // rowan/op/elementwise/sum.hpp: sum, the sum of any number of tensors and row-sparse gradients.
 #pragma once
 
-#include <rowan/detail/elementwise.hpp>
 #include <rowan/op/detail/concat_split.hpp>
 #include <rowan/op/detail/lists.hpp>
 #include <rowan/op/detail/tensor_argument.hpp>
-#include <rowan/op/infer.hpp>
-#include <rowan/op/operator_of.hpp>
-#include <rowan/op/registry.hpp>
+#include <rowan/op/operator.hpp>
 #include <rowan/sparse/detail/summed_rows.hpp>
 #include <rowan/sparse/gather.hpp>
 #include <rowan/sparse/selected_rows.hpp>
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <span>
-#include <string>
-#include <string_view>
-#include <tuple>
-#include <utility>
-#include <vector>
 
 namespace rowan::inline v0 {
 

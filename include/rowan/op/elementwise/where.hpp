@@ -1,18 +1,10 @@
 // rowan/op/elementwise/where.hpp: where, elements of one tensor or another by a condition.
 #pragma once
 
-#include <rowan/core/device.hpp>
-#include <rowan/core/tensor.hpp>
 #include <rowan/op/detail/broadcast.hpp>
 #include <rowan/op/detail/joined_name.hpp>
 #include <rowan/op/detail/tensor_argument.hpp>
-#include <rowan/op/infer.hpp>
-#include <rowan/op/operator_of.hpp>
-#include <rowan/op/registry.hpp>
-
-#include <cstddef>
-#include <string_view>
-#include <type_traits>
+#include <rowan/op/operator.hpp>
 
 namespace rowan::inline v0 {
 

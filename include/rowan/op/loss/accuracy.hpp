@@ -1,23 +1,14 @@
 // rowan/op/loss/accuracy.hpp: accuracy, the fraction of rows whose largest element, or one of the k largest, is at the label.
 #pragma once
 
-#include <rowan/core/device.hpp>
-#include <rowan/core/error.hpp>
-#include <rowan/core/fields.hpp>
 #include <rowan/core/ids.hpp>
-#include <rowan/core/tensor.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/op/detail/class_rows.hpp>
-#include <rowan/op/infer.hpp>
-#include <rowan/op/operator_of.hpp>
-#include <rowan/op/registry.hpp>
+#include <rowan/op/operator.hpp>
 
 #include <algorithm>
 #include <atomic>
-#include <cstddef>
-#include <cstdint>
 #include <optional>
-#include <string_view>
 
 namespace rowan::inline v0 {
 

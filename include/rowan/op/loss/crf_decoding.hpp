@@ -1,19 +1,11 @@
 // rowan/op/loss/crf_decoding.hpp: crf_decoding, the best tags of sequences in a conditional random field.
 #pragma once
 
-#include <rowan/core/device.hpp>
 #include <rowan/core/ids.hpp>
-#include <rowan/core/tensor.hpp>
 #include <rowan/detail/extremes.hpp>
 #include <rowan/op/detail/crf.hpp>
-#include <rowan/op/operator_of.hpp>
-#include <rowan/op/registry.hpp>
+#include <rowan/op/operator.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
-
-#include <cstddef>
-#include <cstdint>
-#include <string_view>
-#include <utility>
 
 namespace rowan::inline v0 {
 

@@ -1,26 +1,17 @@
 // rowan/op/loss/cross_entropy.hpp: cross_entropy, the cross entropy of logits.
 #pragma once
 
-#include <rowan/core/device.hpp>
 #include <rowan/core/ids.hpp>
-#include <rowan/core/tensor.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/detail/logarithm.hpp>
 #include <rowan/op/detail/class_labels.hpp>
 #include <rowan/op/detail/matrix_rows.hpp>
 #include <rowan/op/detail/reduction.hpp>
-#include <rowan/op/infer.hpp>
 #include <rowan/op/loss/cross_entropy_of_probabilities.hpp>
 #include <rowan/op/loss/loss_options.hpp>
-#include <rowan/op/operator_of.hpp>
-#include <rowan/op/registry.hpp>
+#include <rowan/op/operator.hpp>
 
-#include <array>
 #include <concepts>
-#include <cstddef>
-#include <string_view>
-#include <tuple>
-#include <utility>
 
 namespace rowan::inline v0 {
 

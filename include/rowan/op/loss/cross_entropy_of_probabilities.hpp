@@ -1,24 +1,16 @@
 // rowan/op/loss/cross_entropy_of_probabilities.hpp: cross_entropy_of_probabilities, the loss of probabilities against labels.
 #pragma once
 
-#include <rowan/core/device.hpp>
 #include <rowan/core/ids.hpp>
-#include <rowan/core/tensor.hpp>
-#include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/detail/logarithm.hpp>
 #include <rowan/op/detail/class_labels.hpp>
 #include <rowan/op/detail/matrix_rows.hpp>
 #include <rowan/op/detail/reduction.hpp>
-#include <rowan/op/infer.hpp>
 #include <rowan/op/loss/loss_options.hpp>
-#include <rowan/op/operator_of.hpp>
-#include <rowan/op/registry.hpp>
+#include <rowan/op/operator.hpp>
 
 #include <concepts>
-#include <cstddef>
-#include <string_view>
-#include <utility>
 
 namespace rowan::inline v0 {
 

@@ -1,23 +1,13 @@
 // rowan/op/loss/linear_chain_crf.hpp: linear_chain_crf, the loss of a tagger whose tags depend on their neighbours.
 #pragma once
 
-#include <rowan/core/device.hpp>
 #include <rowan/core/ids.hpp>
-#include <rowan/core/tensor.hpp>
 #include <rowan/op/detail/crf.hpp>
 #include <rowan/op/detail/crf_marginals.hpp>
-#include <rowan/op/operator_of.hpp>
-#include <rowan/op/registry.hpp>
+#include <rowan/op/operator.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 
 #include <algorithm>
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <string_view>
-#include <tuple>
-#include <utility>
-#include <vector>
 
 namespace rowan::inline v0 {
 

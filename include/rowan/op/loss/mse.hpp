@@ -1,20 +1,10 @@
 // rowan/op/loss/mse.hpp: mse, the squared error and its mean.
 #pragma once
 
-#include <rowan/core/device.hpp>
-#include <rowan/core/tensor.hpp>
-#include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/op/detail/reduction.hpp>
-#include <rowan/op/infer.hpp>
 #include <rowan/op/loss/loss_options.hpp>
-#include <rowan/op/operator_of.hpp>
-#include <rowan/op/registry.hpp>
-
-#include <array>
-#include <string_view>
-#include <tuple>
-#include <type_traits>
+#include <rowan/op/operator.hpp>
 
 namespace rowan::inline v0 {
 

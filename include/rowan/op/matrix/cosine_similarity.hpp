@@ -1,22 +1,9 @@
 // rowan/op/matrix/cosine_similarity.hpp: cosine_similarity, the cosine of the angle between rows.
 #pragma once
 
-#include <rowan/core/device.hpp>
-#include <rowan/core/error.hpp>
-#include <rowan/core/fields.hpp>
-#include <rowan/core/tensor.hpp>
 #include <rowan/detail/arguments.hpp>
-#include <rowan/detail/elementwise.hpp>
 #include <rowan/op/detail/cosine_rows.hpp>
-#include <rowan/op/infer.hpp>
-#include <rowan/op/operator_of.hpp>
-#include <rowan/op/registry.hpp>
-
-#include <array>
-#include <cstddef>
-#include <string_view>
-#include <tuple>
-#include <utility>
+#include <rowan/op/operator.hpp>
 
 namespace rowan::inline v0 {
 

@@ -1,16 +1,9 @@
 // rowan/op/matrix/fc.hpp: fc, a fully connected layer.
 #pragma once
 
-#include <rowan/core/device.hpp>
-#include <rowan/core/tensor.hpp>
-#include <rowan/detail/elementwise.hpp>
 #include <rowan/op/matrix/matmul.hpp>
-#include <rowan/op/operator_of.hpp>
+#include <rowan/op/operator.hpp>
 #include <rowan/op/reduce/reduce_sum.hpp>
-
-#include <cstddef>
-#include <string>
-#include <string_view>
 
 namespace rowan::inline v0 {
 

@@ -1,19 +1,10 @@
 // rowan/op/matrix/matmul.hpp: matmul, the product of two matrices or of batches of them.
 #pragma once
 
-#include <rowan/core/device.hpp>
-#include <rowan/core/fields.hpp>
-#include <rowan/core/tensor.hpp>
 #include <rowan/op/detail/batched_products.hpp>
 #include <rowan/op/detail/broadcast.hpp>
 #include <rowan/op/detail/matmul.hpp>
-#include <rowan/op/infer.hpp>
-#include <rowan/op/operator_of.hpp>
-#include <rowan/op/registry.hpp>
-
-#include <cstddef>
-#include <string_view>
-#include <type_traits>
+#include <rowan/op/operator.hpp>
 
 namespace rowan::inline v0 {
 

@@ -1,19 +1,10 @@
 // rowan/op/matrix/row_dot.hpp: row_dot, the dot product of each row of two matrices.
 #pragma once
 
-#include <rowan/core/device.hpp>
-#include <rowan/core/tensor.hpp>
-#include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/op/detail/axis_sums.hpp>
 #include <rowan/op/detail/broadcast.hpp>
-#include <rowan/op/infer.hpp>
-#include <rowan/op/operator_of.hpp>
-#include <rowan/op/registry.hpp>
-
-#include <array>
-#include <cstddef>
-#include <string_view>
+#include <rowan/op/operator.hpp>
 
 namespace rowan::inline v0 {
 

@@ -1,27 +1,12 @@
 // rowan/op/norm/batch_norm.hpp: batch_norm, each column of a batch with mean 0 and variance 1, scaled and shifted.
 #pragma once
 
-#include <rowan/core/device.hpp>
-#include <rowan/core/fields.hpp>
-#include <rowan/core/tensor.hpp>
-#include <rowan/detail/elementwise.hpp>
 #include <rowan/op/detail/matrix_sums.hpp>
 #include <rowan/op/detail/norm_formulas.hpp>
 #include <rowan/op/detail/reduction.hpp>
 #include <rowan/op/elementwise/dropout.hpp>
-#include <rowan/op/infer.hpp>
-#include <rowan/op/operator_of.hpp>
-#include <rowan/op/registry.hpp>
+#include <rowan/op/operator.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
-
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <tuple>
-#include <type_traits>
-#include <utility>
 
 namespace rowan::inline v0 {
 

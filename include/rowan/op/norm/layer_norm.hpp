@@ -1,23 +1,9 @@
 // rowan/op/norm/layer_norm.hpp: layer_norm, each row with mean 0 and variance 1, scaled and shifted.
 #pragma once
 
-#include <rowan/core/device.hpp>
-#include <rowan/core/fields.hpp>
-#include <rowan/core/tensor.hpp>
-#include <rowan/detail/elementwise.hpp>
 #include <rowan/op/detail/matrix_sums.hpp>
 #include <rowan/op/detail/norm_formulas.hpp>
-#include <rowan/op/infer.hpp>
-#include <rowan/op/operator_of.hpp>
-#include <rowan/op/registry.hpp>
-
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <tuple>
-#include <utility>
+#include <rowan/op/operator.hpp>
 
 namespace rowan::inline v0 {
 

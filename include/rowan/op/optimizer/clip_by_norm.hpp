@@ -1,16 +1,11 @@
 // rowan/op/optimizer/clip_by_norm.hpp: clip_by_norm and clip_by_global_norm, gradients scaled down to a maximum norm.
 #pragma once
 
-#include <rowan/core/device.hpp>
-#include <rowan/core/fields.hpp>
 #include <rowan/detail/arguments.hpp>
-#include <rowan/detail/elementwise.hpp>
 #include <rowan/op/detail/concat_split.hpp>
 #include <rowan/op/detail/lists.hpp>
 #include <rowan/op/elementwise/scale.hpp>
-#include <rowan/op/infer.hpp>
-#include <rowan/op/operator_of.hpp>
-#include <rowan/op/registry.hpp>
+#include <rowan/op/operator.hpp>
 #include <rowan/sparse/detail/scaled_norm.hpp>
 #include <rowan/sparse/merge.hpp>
 #include <rowan/sparse/selected_rows.hpp>
@@ -18,14 +13,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <limits>
 #include <span>
-#include <string_view>
-#include <tuple>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
 namespace rowan::inline v0 {
 

@@ -3,13 +3,7 @@
 
 #include <rowan/op/detail/recurrent_cell.hpp>
 #include <rowan/op/matrix/fc.hpp>
-#include <rowan/op/operator_of.hpp>
-
-#include <array>
-#include <cstddef>
-#include <string_view>
-#include <tuple>
-#include <utility>
+#include <rowan/op/operator.hpp>
 
 namespace rowan::inline v0 {
 

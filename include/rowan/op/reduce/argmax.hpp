@@ -1,10 +1,6 @@
 // rowan/op/reduce/argmax.hpp: argmax and argmin, the position of the greatest or smallest element along an axis.
 #pragma once
 
-#include <rowan/core/device.hpp>
-#include <rowan/core/fields.hpp>
-#include <rowan/core/tensor.hpp>
-#include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/extremes.hpp>
 #include <rowan/op/detail/axis.hpp>
 #include <rowan/op/detail/axis_folds.hpp>
@@ -12,14 +8,7 @@
 #include <rowan/op/detail/concat_split.hpp>
 #include <rowan/op/detail/joined_name.hpp>
 #include <rowan/op/detail/unary.hpp>
-#include <rowan/op/infer.hpp>
-#include <rowan/op/operator_of.hpp>
-#include <rowan/op/registry.hpp>
-
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <string_view>
+#include <rowan/op/operator.hpp>
 
 namespace rowan::inline v0 {
 

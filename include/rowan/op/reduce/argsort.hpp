@@ -1,22 +1,11 @@
 // rowan/op/reduce/argsort.hpp: argsort, the positions along an axis in the order of their elements.
 #pragma once
 
-#include <rowan/core/device.hpp>
-#include <rowan/core/fields.hpp>
-#include <rowan/core/tensor.hpp>
-#include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/extremes.hpp>
 #include <rowan/op/detail/axis.hpp>
 #include <rowan/op/detail/concat_split.hpp>
 #include <rowan/op/detail/tensor_argument.hpp>
-#include <rowan/op/infer.hpp>
-#include <rowan/op/operator_of.hpp>
-#include <rowan/op/registry.hpp>
-
-#include <cstddef>
-#include <cstdint>
-#include <string_view>
-#include <utility>
+#include <rowan/op/operator.hpp>
 
 namespace rowan::inline v0 {
 

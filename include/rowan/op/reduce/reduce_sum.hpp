@@ -1,18 +1,10 @@
 // rowan/op/reduce/reduce_sum.hpp: reduce_sum, the sums of a tensor's elements along some axes.
 #pragma once
 
-#include <rowan/core/device.hpp>
-#include <rowan/core/tensor.hpp>
 #include <rowan/op/detail/axis_sums.hpp>
 #include <rowan/op/detail/reduce_op.hpp>
-#include <rowan/op/infer.hpp>
-#include <rowan/op/operator_of.hpp>
+#include <rowan/op/operator.hpp>
 #include <rowan/op/reduce/reduce_options.hpp>
-#include <rowan/op/registry.hpp>
-
-#include <array>
-#include <cstdint>
-#include <string_view>
 
 namespace rowan::inline v0 {
 

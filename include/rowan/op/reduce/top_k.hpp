@@ -1,22 +1,8 @@
 // rowan/op/reduce/top_k.hpp: top_k, the k greatest elements of each row and their positions.
 #pragma once
 
-#include <rowan/core/device.hpp>
-#include <rowan/core/fields.hpp>
-#include <rowan/core/tensor.hpp>
-#include <rowan/detail/elementwise.hpp>
 #include <rowan/op/detail/greatest.hpp>
-#include <rowan/op/infer.hpp>
-#include <rowan/op/operator_of.hpp>
-#include <rowan/op/registry.hpp>
-
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <tuple>
-#include <utility>
+#include <rowan/op/operator.hpp>
 
 namespace rowan::inline v0 {
 

@@ -3,29 +3,16 @@
 
 #include <rowan/core/copy.hpp>
 #include <rowan/core/detail/checked.hpp>
-#include <rowan/core/fields.hpp>
 #include <rowan/core/ids.hpp>
 #include <rowan/detail/arguments.hpp>
-#include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/on_device.hpp>
-#include <rowan/op/infer.hpp>
-#include <rowan/op/operator_of.hpp>
-#include <rowan/op/registry.hpp>
+#include <rowan/op/operator.hpp>
 #include <rowan/sequence/pick_sequences.hpp>
 
 #include <algorithm>
-#include <array>
-#include <cstddef>
-#include <cstdint>
 #include <limits>
 #include <numeric>
 #include <span>
-#include <string>
-#include <string_view>
-#include <tuple>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
 namespace rowan::inline v0 {
 

@@ -1,15 +1,10 @@
 // rowan/op/sequence/drop_levels.hpp: drop_levels_op, a batch without its outermost levels.
 #pragma once
 
-#include <rowan/core/fields.hpp>
-#include <rowan/op/infer.hpp>
-#include <rowan/op/operator_of.hpp>
-#include <rowan/op/registry.hpp>
+#include <rowan/op/operator.hpp>
 #include <rowan/sequence/drop_levels.hpp>
 
-#include <cstddef>
 #include <optional>
-#include <string_view>
 
 namespace rowan::inline v0 {
 

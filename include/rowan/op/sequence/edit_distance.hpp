@@ -1,24 +1,13 @@
 // rowan/op/sequence/edit_distance.hpp: edit_distance, how many tokens one sequence differs from another by.
 #pragma once
 
-#include <rowan/core/device.hpp>
-#include <rowan/core/fields.hpp>
 #include <rowan/core/ids.hpp>
-#include <rowan/core/tensor.hpp>
-#include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/on_device.hpp>
-#include <rowan/op/infer.hpp>
-#include <rowan/op/operator_of.hpp>
-#include <rowan/op/registry.hpp>
+#include <rowan/op/operator.hpp>
 #include <rowan/sequence/detail/sequences.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 
-#include <cstddef>
-#include <cstdint>
 #include <limits>
-#include <string>
-#include <string_view>
-#include <utility>
 
 namespace rowan::inline v0 {
 

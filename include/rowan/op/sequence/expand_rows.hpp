@@ -1,18 +1,11 @@
 // rowan/op/sequence/expand_rows.hpp: expand_rows, a row repeated for each row of a tensor.
 #pragma once
 
-#include <rowan/core/device.hpp>
-#include <rowan/core/tensor.hpp>
 #include <rowan/detail/arguments.hpp>
-#include <rowan/detail/elementwise.hpp>
-#include <rowan/op/infer.hpp>
-#include <rowan/op/operator_of.hpp>
+#include <rowan/op/operator.hpp>
 #include <rowan/op/reduce/reduce_sum.hpp>
-#include <rowan/op/registry.hpp>
 
 #include <algorithm>
-#include <cstddef>
-#include <string_view>
 
 namespace rowan::inline v0 {
 

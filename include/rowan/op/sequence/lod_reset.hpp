@@ -3,13 +3,9 @@
 
 #include <rowan/core/ids.hpp>
 #include <rowan/detail/on_device.hpp>
-#include <rowan/op/infer.hpp>
-#include <rowan/op/operator_of.hpp>
-#include <rowan/op/registry.hpp>
+#include <rowan/op/operator.hpp>
 #include <rowan/op/sequence/drop_levels.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
-
-#include <string_view>
 
 namespace rowan::inline v0 {
 

@@ -2,12 +2,8 @@
 #pragma once
 
 #include <rowan/core/ids.hpp>
-#include <rowan/op/infer.hpp>
-#include <rowan/op/operator_of.hpp>
-#include <rowan/op/registry.hpp>
+#include <rowan/op/operator.hpp>
 #include <rowan/sequence/pick_sequences.hpp>
-
-#include <string_view>
 
 namespace rowan::inline v0 {
 

@@ -1,26 +1,16 @@
 // rowan/op/sequence/reorder.hpp: reorder_op, sequences in the order of the lengths of others, and back.
 #pragma once
 
-#include <rowan/core/fields.hpp>
 #include <rowan/detail/arguments.hpp>
 #include <rowan/detail/copy_rows.hpp>
-#include <rowan/detail/elementwise.hpp>
-#include <rowan/op/infer.hpp>
-#include <rowan/op/operator_of.hpp>
-#include <rowan/op/registry.hpp>
+#include <rowan/op/operator.hpp>
 #include <rowan/sequence/detail/sequences.hpp>
 #include <rowan/sequence/detail/take_sequences.hpp>
 #include <rowan/sequence/pick_sequences.hpp>
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <numeric>
 #include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 namespace rowan::inline v0 {
 

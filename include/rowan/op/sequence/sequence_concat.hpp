@@ -1,18 +1,12 @@
 // rowan/op/sequence/sequence_concat.hpp: sequence_concat_op, the i-th sequences of several batches joined.
 #pragma once
 
-#include <rowan/core/fields.hpp>
 #include <rowan/op/detail/concat_split.hpp>
-#include <rowan/op/infer.hpp>
-#include <rowan/op/operator_of.hpp>
-#include <rowan/op/registry.hpp>
+#include <rowan/op/operator.hpp>
 #include <rowan/sequence/sequence_concat.hpp>
 
-#include <cstddef>
 #include <optional>
 #include <span>
-#include <string_view>
-#include <vector>
 
 namespace rowan::inline v0 {
 

@@ -1,27 +1,15 @@
 // rowan/op/sequence/sequence_context.hpp: sequence_context, the windows of rows around each row of a sequence.
 #pragma once
 
-#include <rowan/core/error.hpp>
-#include <rowan/core/fields.hpp>
-#include <rowan/core/tensor.hpp>
 #include <rowan/detail/arguments.hpp>
-#include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/on_device.hpp>
 #include <rowan/op/detail/sequence_windows.hpp>
-#include <rowan/op/infer.hpp>
-#include <rowan/op/operator_of.hpp>
-#include <rowan/op/registry.hpp>
+#include <rowan/op/operator.hpp>
 #include <rowan/sequence/detail/sequences.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <limits>
-#include <string>
-#include <string_view>
-#include <type_traits>
-#include <utility>
 
 namespace rowan::inline v0 {
 

@@ -1,16 +1,9 @@
 // rowan/op/sequence/sequence_erase.hpp: sequence_erase_op, sequences without given tokens.
 #pragma once
 
-#include <rowan/core/fields.hpp>
 #include <rowan/core/ids.hpp>
-#include <rowan/op/infer.hpp>
-#include <rowan/op/operator_of.hpp>
-#include <rowan/op/registry.hpp>
+#include <rowan/op/operator.hpp>
 #include <rowan/sequence/sequence_erase.hpp>
-
-#include <cstdint>
-#include <string_view>
-#include <vector>
 
 namespace rowan::inline v0 {
 

@@ -1,15 +1,10 @@
 // rowan/op/sequence/sequence_expand.hpp: sequence_expand_op, rows or sequences repeated by another input's lengths.
 #pragma once
 
-#include <rowan/core/fields.hpp>
-#include <rowan/op/infer.hpp>
-#include <rowan/op/operator_of.hpp>
-#include <rowan/op/registry.hpp>
+#include <rowan/op/operator.hpp>
 #include <rowan/sequence/sequence_expand.hpp>
 
-#include <cstddef>
 #include <optional>
-#include <string_view>
 
 namespace rowan::inline v0 {
 

@@ -1,18 +1,11 @@
 // rowan/op/sequence/sequence_mask.hpp: sequence_mask_op, a mask of the valid entries of padded sequences.
 #pragma once
 
-#include <rowan/core/fields.hpp>
 #include <rowan/core/ids.hpp>
-#include <rowan/core/tensor.hpp>
-#include <rowan/op/infer.hpp>
-#include <rowan/op/operator_of.hpp>
-#include <rowan/op/registry.hpp>
+#include <rowan/op/operator.hpp>
 #include <rowan/sequence/sequence_mask.hpp>
 
-#include <cstddef>
-#include <cstdint>
 #include <optional>
-#include <string_view>
 
 namespace rowan::inline v0 {
 

@@ -2,23 +2,10 @@
 #pragma once
 
 #include <rowan/core/copy.hpp>
-#include <rowan/core/error.hpp>
-#include <rowan/core/fields.hpp>
-#include <rowan/detail/elementwise.hpp>
-#include <rowan/op/infer.hpp>
-#include <rowan/op/operator_of.hpp>
-#include <rowan/op/registry.hpp>
+#include <rowan/op/operator.hpp>
 #include <rowan/sequence/padded.hpp>
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
 #include <optional>
-#include <string>
-#include <string_view>
-#include <tuple>
-#include <utility>
-#include <vector>
 
 namespace rowan::inline v0 {
 

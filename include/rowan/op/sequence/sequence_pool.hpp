@@ -1,13 +1,8 @@
 // rowan/op/sequence/sequence_pool.hpp: sequence_pool_op, one pooled row for each sequence.
 #pragma once
 
-#include <rowan/core/fields.hpp>
-#include <rowan/op/infer.hpp>
-#include <rowan/op/operator_of.hpp>
-#include <rowan/op/registry.hpp>
+#include <rowan/op/operator.hpp>
 #include <rowan/sequence/sequence_pool.hpp>
-
-#include <string_view>
 
 namespace rowan::inline v0 {
 

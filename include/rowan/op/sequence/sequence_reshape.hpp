@@ -1,14 +1,8 @@
 // rowan/op/sequence/sequence_reshape.hpp: sequence_reshape_op, sequences with rows of another width.
 #pragma once
 
-#include <rowan/core/fields.hpp>
-#include <rowan/op/infer.hpp>
-#include <rowan/op/operator_of.hpp>
-#include <rowan/op/registry.hpp>
+#include <rowan/op/operator.hpp>
 #include <rowan/sequence/sequence_reshape.hpp>
-
-#include <cstdint>
-#include <string_view>
 
 namespace rowan::inline v0 {
 

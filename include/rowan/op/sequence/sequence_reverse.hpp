@@ -1,12 +1,8 @@
 // rowan/op/sequence/sequence_reverse.hpp: sequence_reverse_op, the rows of each sequence in reverse order.
 #pragma once
 
-#include <rowan/op/infer.hpp>
-#include <rowan/op/operator_of.hpp>
-#include <rowan/op/registry.hpp>
+#include <rowan/op/operator.hpp>
 #include <rowan/sequence/sequence_reverse.hpp>
-
-#include <string_view>
 
 namespace rowan::inline v0 {
 

@@ -1,27 +1,15 @@
 // rowan/op/sequence/sequence_scatter.hpp: sequence_scatter, updates added to places of each row that a sequence of ids names.
 #pragma once
 
-#include <rowan/core/error.hpp>
 #include <rowan/core/ids.hpp>
-#include <rowan/core/tensor.hpp>
 #include <rowan/detail/arguments.hpp>
-#include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/on_device.hpp>
-#include <rowan/op/infer.hpp>
-#include <rowan/op/operator_of.hpp>
-#include <rowan/op/registry.hpp>
+#include <rowan/op/operator.hpp>
 #include <rowan/op/sequence/drop_levels.hpp>
 #include <rowan/sequence/detail/sequences.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 #include <rowan/sparse/detail/summed_rows.hpp>
 #include <rowan/sparse/gather.hpp>
-
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 namespace rowan::inline v0 {
 

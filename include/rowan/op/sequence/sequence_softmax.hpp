@@ -1,12 +1,8 @@
 // rowan/op/sequence/sequence_softmax.hpp: sequence_softmax_op, the softmax over the rows of each sequence.
 #pragma once
 
-#include <rowan/op/infer.hpp>
-#include <rowan/op/operator_of.hpp>
-#include <rowan/op/registry.hpp>
+#include <rowan/op/operator.hpp>
 #include <rowan/sequence/sequence_softmax.hpp>
-
-#include <string_view>
 
 namespace rowan::inline v0 {
 

@@ -2,28 +2,15 @@
 // sequences.
 #pragma once
 
-#include <rowan/core/error.hpp>
-#include <rowan/core/fields.hpp>
-#include <rowan/core/tensor.hpp>
 #include <rowan/detail/arguments.hpp>
-#include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/on_device.hpp>
 #include <rowan/op/detail/greatest.hpp>
-#include <rowan/op/infer.hpp>
-#include <rowan/op/operator_of.hpp>
-#include <rowan/op/registry.hpp>
+#include <rowan/op/operator.hpp>
 #include <rowan/sequence/detail/sequences.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <span>
-#include <string>
-#include <string_view>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
 namespace rowan::inline v0 {
 

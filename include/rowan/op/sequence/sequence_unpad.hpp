@@ -2,18 +2,10 @@
 #pragma once
 
 #include <rowan/core/ids.hpp>
-#include <rowan/op/infer.hpp>
-#include <rowan/op/operator_of.hpp>
-#include <rowan/op/registry.hpp>
+#include <rowan/op/operator.hpp>
 #include <rowan/sequence/padded.hpp>
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
 #include <span>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 namespace rowan::inline v0 {
 

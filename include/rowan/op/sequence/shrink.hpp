@@ -2,24 +2,15 @@
 #pragma once
 
 #include <rowan/core/copy.hpp>
-#include <rowan/core/fields.hpp>
 #include <rowan/detail/arguments.hpp>
 #include <rowan/detail/copy_rows.hpp>
 #include <rowan/detail/on_device.hpp>
-#include <rowan/op/infer.hpp>
-#include <rowan/op/operator_of.hpp>
-#include <rowan/op/registry.hpp>
+#include <rowan/op/operator.hpp>
 #include <rowan/sequence/detail/sequences.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
 #include <limits>
 #include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
 
 namespace rowan::inline v0 {
 

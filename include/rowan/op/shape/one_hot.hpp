@@ -1,18 +1,8 @@
 // rowan/op/shape/one_hot.hpp: one_hot, a row of zeros with a 1 at each id.
 #pragma once
 
-#include <rowan/core/device.hpp>
-#include <rowan/core/fields.hpp>
 #include <rowan/core/ids.hpp>
-#include <rowan/core/tensor.hpp>
-#include <rowan/detail/elementwise.hpp>
-#include <rowan/op/infer.hpp>
-#include <rowan/op/operator_of.hpp>
-#include <rowan/op/registry.hpp>
-
-#include <cstddef>
-#include <cstdint>
-#include <string_view>
+#include <rowan/op/operator.hpp>
 
 namespace rowan::inline v0 {
 

@@ -2,26 +2,14 @@
 #pragma once
 
 #include <rowan/core/detail/checked.hpp>
-#include <rowan/core/error.hpp>
-#include <rowan/core/fields.hpp>
-#include <rowan/core/tensor.hpp>
-#include <rowan/detail/elementwise.hpp>
 #include <rowan/op/detail/axis.hpp>
 #include <rowan/op/detail/axis_sums.hpp>
 #include <rowan/op/detail/tensor_argument.hpp>
-#include <rowan/op/infer.hpp>
-#include <rowan/op/operator_of.hpp>
-#include <rowan/op/registry.hpp>
+#include <rowan/op/operator.hpp>
 
 #include <algorithm>
-#include <array>
-#include <cstddef>
-#include <cstdint>
 #include <initializer_list>
 #include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace rowan::inline v0 {
 

@@ -2,18 +2,8 @@
 #pragma once
 
 #include <rowan/core/copy.hpp>
-#include <rowan/core/device.hpp>
-#include <rowan/core/tensor.hpp>
-#include <rowan/detail/elementwise.hpp>
 #include <rowan/op/detail/tensor_argument.hpp>
-#include <rowan/op/infer.hpp>
-#include <rowan/op/operator_of.hpp>
-#include <rowan/op/registry.hpp>
-
-#include <cstddef>
-#include <cstdint>
-#include <string_view>
-#include <utility>
+#include <rowan/op/operator.hpp>
 
 namespace rowan::inline v0 {
 

@@ -2,25 +2,14 @@
 #pragma once
 
 #include <rowan/core/detail/checked.hpp>
-#include <rowan/core/device.hpp>
-#include <rowan/core/fields.hpp>
 #include <rowan/core/ids.hpp>
-#include <rowan/core/tensor.hpp>
 #include <rowan/op/detail/concat_split.hpp>
-#include <rowan/op/infer.hpp>
-#include <rowan/op/operator_of.hpp>
-#include <rowan/op/registry.hpp>
+#include <rowan/op/operator.hpp>
 #include <rowan/op/shape/concat.hpp>
 #include <rowan/sparse/split.hpp>
 
-#include <cstddef>
-#include <cstdint>
 #include <limits>
 #include <span>
-#include <string>
-#include <string_view>
-#include <type_traits>
-#include <vector>
 
 namespace rowan::inline v0 {
 

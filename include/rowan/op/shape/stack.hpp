@@ -2,21 +2,11 @@
 #pragma once
 
 #include <rowan/core/detail/checked.hpp>
-#include <rowan/core/device.hpp>
-#include <rowan/core/fields.hpp>
-#include <rowan/core/tensor.hpp>
 #include <rowan/op/detail/axis.hpp>
 #include <rowan/op/detail/concat_split.hpp>
-#include <rowan/op/infer.hpp>
-#include <rowan/op/operator_of.hpp>
-#include <rowan/op/registry.hpp>
+#include <rowan/op/operator.hpp>
 
-#include <cstddef>
-#include <cstdint>
 #include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace rowan::inline v0 {
 

@@ -2,25 +2,13 @@
 #pragma once
 
 #include <rowan/core/detail/checked.hpp>
-#include <rowan/core/device.hpp>
-#include <rowan/core/fields.hpp>
-#include <rowan/core/tensor.hpp>
-#include <rowan/detail/elementwise.hpp>
 #include <rowan/op/detail/axis.hpp>
 #include <rowan/op/detail/axis_sums.hpp>
 #include <rowan/op/detail/permute.hpp>
 #include <rowan/op/detail/tensor_argument.hpp>
-#include <rowan/op/infer.hpp>
-#include <rowan/op/operator_of.hpp>
-#include <rowan/op/registry.hpp>
+#include <rowan/op/operator.hpp>
 
-#include <array>
 #include <concepts>
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace rowan::inline v0 {
 

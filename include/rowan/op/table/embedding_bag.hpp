@@ -1,23 +1,15 @@
 // rowan/op/table/embedding_bag.hpp: embedding_bag, one pooled row for each bag of ids, with a row-sparse gradient.
 #pragma once
 
-#include <rowan/core/device.hpp>
-#include <rowan/core/fields.hpp>
-#include <rowan/detail/elementwise.hpp>
 #include <rowan/op/detail/bags.hpp>
-#include <rowan/op/infer.hpp>
-#include <rowan/op/operator_of.hpp>
-#include <rowan/op/registry.hpp>
+#include <rowan/op/operator.hpp>
 #include <rowan/sequence/sequence_erase.hpp>
 #include <rowan/sparse/detail/known_ids.hpp>
 #include <rowan/sparse/find_rows.hpp>
 #include <rowan/sparse/gather.hpp>
 #include <rowan/sparse/selected_rows.hpp>
 
-#include <cstdint>
 #include <optional>
-#include <string_view>
-#include <type_traits>
 
 namespace rowan::inline v0 {
 

@@ -1,22 +1,14 @@
 // rowan/op/table/lookup_table.hpp: lookup_table, the rows of a table selected by ids, with a row-sparse gradient.
 #pragma once
 
-#include <rowan/core/device.hpp>
-#include <rowan/core/fields.hpp>
-#include <rowan/detail/elementwise.hpp>
-#include <rowan/op/infer.hpp>
-#include <rowan/op/operator_of.hpp>
-#include <rowan/op/registry.hpp>
+#include <rowan/op/operator.hpp>
 #include <rowan/sparse/detail/known_ids.hpp>
 #include <rowan/sparse/find_rows.hpp>
 #include <rowan/sparse/gather.hpp>
 #include <rowan/sparse/lookup_table_grad.hpp>
 #include <rowan/sparse/selected_rows.hpp>
 
-#include <cstddef>
-#include <cstdint>
 #include <optional>
-#include <string_view>
 
 namespace rowan::inline v0 {
 

@@ -1,12 +1,8 @@
 // rowan/op/table/to_dense.hpp: to_dense_op, the dense tensor that a SelectedRows represents, as an operator.
 #pragma once
 
-#include <rowan/op/infer.hpp>
-#include <rowan/op/operator_of.hpp>
-#include <rowan/op/registry.hpp>
+#include <rowan/op/operator.hpp>
 #include <rowan/sparse/to_dense.hpp>
-
-#include <string_view>
 
 namespace rowan::inline v0 {
 

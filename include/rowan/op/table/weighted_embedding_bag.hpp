@@ -1,17 +1,9 @@
 // rowan/op/table/weighted_embedding_bag.hpp: embedding_bag with a weight for each id.
 #pragma once
 
-#include <rowan/op/operator_of.hpp>
+#include <rowan/op/operator.hpp>
 #include <rowan/op/table/embedding_bag.hpp>
 #include <rowan/sparse/gather.hpp>
-
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <string_view>
-#include <tuple>
-#include <type_traits>
-#include <utility>
 
 namespace rowan::inline v0 {
 
