@@ -53,13 +53,6 @@ struct as_rules<gradient<Op, Uses, Makes>> {
 template <class Op, class... Rule>
 typename std::tuple_element_t<0, std::tuple<Rule...>>::op first_rule(grad_rules<Rule...>);
 
-/// Whether the operator has row_inputs for all specs.
-template <class Op>
-inline constexpr bool has_row_inputs = [] {
-    if constexpr (requires { static_cast<unsigned>(Op::row_inputs); }) return Op::row_inputs != 0;
-    return false;
-}();
-
 /// Whether a slot is a gradient.
 template <class Slot>
 inline constexpr bool is_grad = false;
@@ -77,24 +70,46 @@ inline constexpr std::size_t spec_from<grad_of<Slot>, slots<Used...>> = [] {
     return static_cast<std::size_t>(std::find(grads.begin(), grads.end(), true) - grads.begin());
 }();
 
+/// The row_inputs of a gradient: all that it uses but inputs of Op that are no rows there, such as weights. None if Op
+/// has no row_inputs that are the same for all specs.
+template <class Op, class... Used>
+inline constexpr unsigned gradient_rows = [] {
+    unsigned rows = 0;
+    if constexpr (requires { static_cast<unsigned>(Op::row_inputs); }) {
+        using in = typename Op::inputs;
+        std::array<bool, sizeof...(Used)> const is_row{
+            (!in::template has<Used> || (Op::row_inputs >> in::template index<Used> & 1) != 0)...};
+        for (std::size_t i = 0; i < is_row.size() && Op::row_inputs != 0; ++i) rows |= unsigned{is_row[i]} << i;
+    }
+    return rows;
+}();
+
 }  // namespace detail
 
-/// The operator of a gradient<Op, Uses, Makes>: it has the name of Op and "_grad", and the attributes of Op. If Op has
-/// row_inputs, all its inputs have.
+/// The operator of a gradient<Op, Uses, Makes>: it has the name of Op and "_grad", the attributes of Op, and its
+/// `row_wise` and `row_output`. Each gradient has the VarSpec of its slot if that is used, or else of the first used
+/// gradient, unless Op has a function `infer_backward`.
 template <class Op, class... Used, class... Made>
 struct gradient_op<Op, slots<Used...>, slots<Made...>>
     : operator_of<slots<Used...>, slots<Made...>, typename Op::attributes> {
     static constexpr std::string_view name = detail::joined_name<Op, detail::grad_op_suffix>::value;
-    static constexpr unsigned row_inputs = detail::has_row_inputs<Op> ? (1U << sizeof...(Used)) - 1 : 0;
+    static constexpr unsigned row_inputs = detail::gradient_rows<Op, Used...>;
 
     static constexpr bool row_wise(typename Op::attributes const& attributes) { return row_wise_of<Op>(attributes); }
+    static constexpr bool row_output(typename Op::attributes const& attributes) {
+        return row_output_of<Op>(attributes);
+    }
 
     template <std::same_as<VarSpec>... Spec>
-    requires(sizeof...(Spec) ==
-             sizeof...(Used)) static constexpr std::array<VarSpec, sizeof...(Made)> infer(Spec const&... in) {
+    requires(sizeof...(Spec) == sizeof...(Used) && !requires {
+        &Op::infer_backward;
+    }) static constexpr std::array<VarSpec, sizeof...(Made)> infer(Spec const&... in) {
         std::array<VarSpec, sizeof...(Used)> const all{in...};
         return {all[detail::spec_from<Made, slots<Used...>>]...};
     }
+    template <class... In>
+    requires requires(In const&... in) { Op::infer_backward(in...); }
+    static constexpr auto infer(In const&... in) { return Op::infer_backward(in...); }
 
     template <class D, class... In>
     requires requires(D const& exec, In const&... in) { Op::backward(exec, in...); }
