@@ -37,12 +37,15 @@ void check_height(char const* field, Tensor<T, D> const& tensor, std::int64_t he
     }
 }
 
-/// Checks that all dims except the first are those of `like`.
-template <class T, class D, class Shape>
-void check_trailing(char const* field, Tensor<T, D> const& tensor, Shape like) {
-    auto const& shape = tensor.shape();
+template <class Shape>
+void check_trailing_dims(char const* field, Shape const& shape, Shape like) {
     like[0] = shape[0];
     if (shape != like) throw ShapeError(std::string(field) + ".shape()", shape_text(shape), shape_text(like));
+}
+/// Checks that all dims except the first are those of `like`.
+template <class T, class D, class Shape>
+void check_trailing(char const* field, Tensor<T, D> const& tensor, Shape const& like) {
+    check_trailing_dims(field, tensor.shape(), like);
 }
 
 inline bool overlap(std::span<std::byte const> a, std::span<std::byte const> b) {

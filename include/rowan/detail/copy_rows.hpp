@@ -13,6 +13,7 @@
 #include <ranges>
 #include <span>
 #include <string>
+#include <type_traits>
 
 namespace rowan::inline v0::detail {
 
@@ -22,6 +23,33 @@ inline std::int64_t checked_add(char const* field, std::int64_t rows, std::int64
     if (more <= std::numeric_limits<std::int64_t>::max() - rows) return rows + more;
     throw ShapeError(field, std::to_string(rows) + " + " + std::to_string(more), "at most 2^63 - 1");
 }
+
+/// The address of row i of consecutive rows of `bytes` bytes.
+template <class Byte>
+struct ConsecutiveRows {
+    Byte* data;
+    std::size_t bytes;
+
+    Byte* operator()(std::size_t i) const { return data + i * bytes; }
+};
+
+/// The address of row places[i] of consecutive rows of `bytes` bytes. One type for all elements: functions are
+/// instantiated once.
+template <class Byte>
+struct PlacesOfRows {
+    Byte* data;
+    std::int64_t const* places;
+    std::size_t bytes;
+
+    Byte* operator()(std::size_t i) const { return data + static_cast<std::size_t>(places[i]) * bytes; }
+};
+
+/// The address of block i, from a list.
+struct BlocksAt {
+    void const* const* data;
+
+    std::byte const* operator()(std::size_t i) const { return static_cast<std::byte const*>(data[i]); }
+};
 
 /// The implementation of row copies on a device.
 template <class D>
@@ -85,19 +113,15 @@ struct RowCopies<Cpu> {
         });
     }
 
-    template <class T>
-    static void take(Cpu exec, std::size_t n, std::size_t width, T const* from, std::int64_t const* index, T* to) {
-        rows(
-            exec, n, width * sizeof(T),
-            [=](std::size_t i) { return from + static_cast<std::size_t>(index[i]) * width; },
-            [=](std::size_t i) { return to + i * width; });
+    static void take(Cpu exec, std::size_t n, std::size_t bytes, void const* from, std::int64_t const* index,
+                     void* to) {
+        rows(exec, n, bytes, PlacesOfRows{static_cast<std::byte const*>(from), index, bytes},
+             ConsecutiveRows{static_cast<std::byte*>(to), bytes});
     }
 
-    template <class T>
-    static void put(Cpu exec, std::size_t n, std::size_t width, T const* from, std::int64_t const* index, T* to) {
-        rows(
-            exec, n, width * sizeof(T), [=](std::size_t i) { return from + i * width; },
-            [=](std::size_t i) { return to + static_cast<std::size_t>(index[i]) * width; });
+    static void put(Cpu exec, std::size_t n, std::size_t bytes, void const* from, std::int64_t const* index, void* to) {
+        rows(exec, n, bytes, ConsecutiveRows{static_cast<std::byte const*>(from), bytes},
+             PlacesOfRows{static_cast<std::byte*>(to), index, bytes});
     }
 
     template <class T, class From>
@@ -162,7 +186,8 @@ void copy_rows(D const& exec, std::size_t n, std::size_t bytes, From const& from
 /// The function i -> row starts[i] of a matrix: where block i begins. `starts` is not copied.
 template <class T>
 auto blocks_at(T* data, std::span<std::int64_t const> starts, std::size_t width) {
-    return [=](std::size_t i) { return data + static_cast<std::size_t>(starts[i]) * width; };
+    using Byte = std::conditional_t<std::is_const_v<T>, std::byte const, std::byte>;
+    return PlacesOfRows<Byte>{reinterpret_cast<Byte*>(data), starts.data(), width * sizeof(T)};
 }
 
 /// Copies blocks of rows of `bytes` bytes: block i, of starts[i + 1] - starts[i] rows, from from(i) to to(i). Work is
@@ -176,13 +201,13 @@ void copy_blocks(D const& exec, std::span<std::int64_t const> starts, std::size_
 /// Copies n rows of `width` elements: to[i] = from[index[i]]. All three are in the device's memory.
 template <class D, class T>
 void take_rows(D const& exec, std::size_t n, std::size_t width, T const* from, std::int64_t const* index, T* to) {
-    RowCopies<D>::take(exec, n, width, from, index, to);
+    RowCopies<D>::take(exec, n, width * sizeof(T), from, index, to);
 }
 
 /// The inverse: to[index[i]] = from[i].
 template <class D, class T>
 void put_rows(D const& exec, std::size_t n, std::size_t width, T const* from, std::int64_t const* index, T* to) {
-    RowCopies<D>::put(exec, n, width, from, index, to);
+    RowCopies<D>::put(exec, n, width * sizeof(T), from, index, to);
 }
 
 /// The same for rows in blocks: block b, of starts[b + 1] - starts[b] rows, is at from(b). `starts` is in host memory.

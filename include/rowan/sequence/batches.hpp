@@ -2,8 +2,8 @@
 #pragma once
 
 #include <rowan/detail/arguments.hpp>
-#include <rowan/detail/copy_rows.hpp>
 #include <rowan/detail/on_device.hpp>
+#include <rowan/detail/row_blocks.hpp>
 #include <rowan/sequence/detail/sequences.hpp>
 #include <rowan/sequence/lod.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
@@ -104,7 +104,7 @@ LoDTensor<T, D> merge_batches(D const& exec, std::span<LoDTensor<T, D> const> ba
     if (batches.empty()) throw ShapeError("batches.size()", "0", "at least 1");
     std::size_t const levels = batches[0].lod().levels();
     std::vector<Lod> lods;
-    std::vector<std::int64_t> rows{0};
+    detail::RowBlocks rows("rows of the batches");
     for (std::size_t k = 0; k < batches.size(); ++k) {
         std::string const name = "batches[" + std::to_string(k) + "]";
         batches[k].check();
@@ -112,20 +112,10 @@ LoDTensor<T, D> merge_batches(D const& exec, std::span<LoDTensor<T, D> const> ba
             throw ShapeError(name + ".lod().levels()", std::to_string(batches[k].lod().levels()),
                              std::to_string(levels));
         }
-        detail::check_rows(name.c_str(), batches[k].value());
-        detail::check_trailing(name.c_str(), batches[k].value(), batches[0].shape());
+        rows.add(name.c_str(), batches[k].shape(), batches[k].value().data());
         lods.push_back(batches[k].lod());
-        rows.push_back(
-            detail::checked_add("rows of the batches", rows.back(), static_cast<std::int64_t>(batches[k].shape()[0])));
     }
-    auto shape = batches[0].shape();
-    shape[0] = static_cast<std::size_t>(rows.back());
-    auto value = detail::new_tensor<T>(exec, shape);
-    std::size_t const width = value.row_size();
-    detail::copy_blocks(
-        exec, rows, width * sizeof(T), [&](std::size_t k) { return batches[k].value().data(); },
-        detail::blocks_at(value.data(), rows, width));
-    return {std::move(value), detail::join_lods(lods)};
+    return {rows.joined<T>(exec), detail::join_lods(lods)};
 }
 
 template <class T, class Device>

@@ -73,8 +73,7 @@ Value Value::Holder<LoDTensor<T, D>>::slice(std::size_t begin, std::size_t end) 
 
 template <class T, class D>
 Value Value::Holder<LoDTensor<T, D>>::gather(AnyExec exec, std::span<std::int64_t const> from) const {
-    if (!value.lod().empty())
-        return of(detail::take_sequences(exec.get<D>(), value, from.size(), [&](std::size_t i) { return from[i]; }));
+    if (!value.lod().empty()) return of(detail::take_sequences(exec.get<D>(), value, {from.begin(), from.end()}));
     return of(V(detail::picked_rows(exec.get<D>(), value.value(), from)));
 }
 
@@ -93,16 +92,7 @@ Value Value::Holder<LoDTensor<T, D>>::scatter(AnyExec exec, std::span<Value* con
                                               std::span<std::span<std::int64_t const> const> to) const {
     if (!value.lod().empty()) {
         Value const all = concat(exec, values);
-        std::vector<std::int64_t> from(all.count());
-        std::size_t targets_in_all = 0;
-        for (auto const& targets : to) targets_in_all += targets.size();
-        if (targets_in_all != from.size())
-            throw ShapeError("values", std::to_string(from.size()) + " sequences", std::to_string(targets_in_all));
-        std::int64_t i = 0;
-        for (auto const& targets : to) {
-            for (std::int64_t const target : targets) from[static_cast<std::size_t>(target)] = i++;
-        }
-        return all.gather(exec, from);
+        return all.gather(exec, detail::sources_of(to, all.count()));
     }
     return of(V(detail::scattered_rows<T>(exec.get<D>(), values.size(), tensors(values), to)));
 }

@@ -1,16 +1,21 @@
 // rowan/graph/detail/joined_rows.hpp: gathering, concatenating and scattering rows of tensors, on any device.
 #pragma once
 
-#include <rowan/core/allocator.hpp>
 #include <rowan/detail/arguments.hpp>
 #include <rowan/detail/copy_rows.hpp>
 #include <rowan/detail/on_device.hpp>
+#include <rowan/detail/row_blocks.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace rowan::inline v0::detail {
+
+/// For each of n parts the one that becomes it, where part i of all, counted over the lists, becomes part to[k][i].
+/// errors   ShapeError if the lists do not have n parts in all
+std::vector<std::int64_t> sources_of(std::span<std::span<std::int64_t const> const> to, std::size_t n);
 
 /// Row i of the result is row from[i] of x.
 template <class T, class D>
@@ -23,34 +28,19 @@ Tensor<T, D> picked_rows(D const& exec, Tensor<T, D> const& x, std::span<std::in
     return out;
 }
 
-/// An uninitialized tensor for the rows of the n >= 1 tensors at(k), k in [0, n).
+/// The rows of the n tensors at(k), k in [0, n).
 /// errors   ShapeError if a tensor has rank 0, or trailing dims differ
-template <class T, class D, class At>
-Tensor<T, D> room_for_rows(D const& exec, std::size_t n, At const& at) {
-    auto shape = at(0).shape();
-    shape[0] = 0;
-    for (std::size_t k = 0; k < n; ++k) {
-        Tensor<T, D> const& x = at(k);
-        check_rows("value", x);
-        check_trailing("value", x, at(0).shape());
-        shape[0] += x.shape()[0];
-    }
-    return new_tensor<T>(exec, shape);
+template <class At>
+RowBlocks blocks_of(std::size_t n, At const& at) {
+    RowBlocks rows("rows of the values");
+    for (std::size_t k = 0; k < n; ++k) rows.add("value", at(k).shape(), at(k).data());
+    return rows;
 }
 
 /// The rows of the n tensors at(k), concatenated.
 template <class T, class D, class At>
 Tensor<T, D> joined_rows(D const& exec, std::size_t n, At const& at) {
-    auto all = room_for_rows<T>(exec, n, at);
-    Buffer<std::int64_t> starts(n + 1);
-    starts[0] = 0;
-    for (std::size_t k = 0; k < n; ++k) starts[k + 1] = starts[k] + height_of(at(k));
-    std::span<std::int64_t const> const places(starts.data(), starts.size());
-    std::size_t const width = all.row_size();
-    copy_blocks(
-        exec, places, width * sizeof(T), [&](std::size_t k) { return at(k).data(); },
-        blocks_at(all.data(), places, width));
-    return all;
+    return blocks_of(n, at).template joined<T>(exec);
 }
 
 /// Row i of at(k) becomes row to[k][i] of the result; `to` must contain every row of the result.
@@ -58,7 +48,7 @@ Tensor<T, D> joined_rows(D const& exec, std::size_t n, At const& at) {
 template <class T, class D, class At>
 Tensor<T, D> scattered_rows(D const& exec, std::size_t n, At const& at,
                             std::span<std::span<std::int64_t const> const> to) {
-    auto all = room_for_rows<T>(exec, n, at);
+    auto all = new_tensor<T>(exec, blocks_of(n, at).shape());
     for (std::size_t k = 0; k < n; ++k) {
         check_height("value", at(k), static_cast<std::int64_t>(to[k].size()));
         OnDevice<std::int64_t, D> const index(exec, to[k]);
@@ -68,3 +58,5 @@ Tensor<T, D> scattered_rows(D const& exec, std::size_t n, At const& at,
 }
 
 }  // namespace rowan::inline v0::detail
+
+#include <rowan/graph/detail/joined_rows_inl.hpp>

@@ -96,18 +96,14 @@ template <class T, class Device>
 Tensor<T, Device> TensorArray<T, Device>::concat(Device const& exec) const {
     check_all_written();
     if (kind_.known && kind_.shape.empty()) throw ShapeError("slot rank", "0", "at least 1");
-    std::vector<std::int64_t> starts{0};
-    for (std::size_t i = 0; i < size(); ++i)
-        starts.push_back(
-            detail::checked_add("rows of the slots", starts.back(), static_cast<std::int64_t>(read(i).shape()[0])));
-    shape_type shape = kind_.known ? kind_.shape : shape_type{0};
-    shape[0] = static_cast<std::size_t>(starts.back());
-    auto all = detail::new_tensor<T>(exec, shape);
-    std::size_t const width = all.row_size();
-    detail::copy_blocks(
-        exec, starts, width * sizeof(T), [&](std::size_t i) { return read(i).value().data(); },
-        detail::blocks_at(all.data(), starts, width));
-    return all;
+    detail::RowBlocks rows("rows of the slots");
+    for (std::size_t i = 0; i < size(); ++i) rows.add("slot", read(i).shape(), read(i).value().data());
+    if (size() == 0) {
+        shape_type shape = kind_.known ? kind_.shape : shape_type{0};
+        shape[0] = 0;
+        return detail::new_tensor<T>(exec, shape);
+    }
+    return rows.joined<T>(exec);
 }
 
 template <class T, class Device>

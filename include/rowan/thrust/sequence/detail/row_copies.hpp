@@ -138,16 +138,14 @@ struct RowCopies<ThrustDevice<System>> {
         });
     }
 
-    template <class T>
-    static void take(Exec const& exec, std::size_t n, std::size_t width, T const* from, std::int64_t const* index,
-                     T* to) {
-        copy_device_rows(exec, n, width * sizeof(T), from, to, RowAt<std::int64_t>{index}, SameRow{});
+    static void take(Exec const& exec, std::size_t n, std::size_t bytes, void const* from, std::int64_t const* index,
+                     void* to) {
+        copy_device_rows(exec, n, bytes, from, to, RowAt<std::int64_t>{index}, SameRow{});
     }
 
-    template <class T>
-    static void put(Exec const& exec, std::size_t n, std::size_t width, T const* from, std::int64_t const* index,
-                    T* to) {
-        copy_device_rows(exec, n, width * sizeof(T), from, to, SameRow{}, RowAt<std::int64_t>{index});
+    static void put(Exec const& exec, std::size_t n, std::size_t bytes, void const* from, std::int64_t const* index,
+                    void* to) {
+        copy_device_rows(exec, n, bytes, from, to, SameRow{}, RowAt<std::int64_t>{index});
     }
 
     template <class T, class From>
