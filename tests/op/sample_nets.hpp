@@ -70,6 +70,32 @@ inline op_kernel const& kernel_for(Entry const& e, Sample const& s) {
     return *kernel;
 }
 
+/// A value with elements of To in place of From.
+template <class To, class From>
+Value converted(Value const& v) {
+    auto const convert = [](Tensor<From> const& x) {
+        auto made = Tensor<To>::from_shape(x.shape());
+        for (std::size_t i = 0; i < x.size(); ++i) made.data()[i] = inputs::narrow<To>(static_cast<double>(dtype<From>::widen(x.data()[i])));
+        return made;
+    };
+    Value made;
+    if (v.is<LoDTensor<From>>()) {
+        auto const& x = v.get<LoDTensor<From>>();
+        made.set(LoDTensor<To>(convert(x.value()), x.lod()));
+    } else if (v.is<SelectedRows<From>>()) {
+        auto const& x = v.get<SelectedRows<From>>();
+        made.set(SelectedRows<To>(x.height(), x.rows(), convert(x.value())));
+    } else {
+        made = v.copy();
+    }
+    return made;
+}
+template <class To, class From>
+Sample converted(Sample s) {
+    for (test::Input& in : s.in) in.value = std::make_shared<Value>(converted<To, From>(*in.value));
+    return s;
+}
+
 /// The sample with int64 in place of double.
 inline Sample with_integers(Sample s) {
     for (test::Input& in : s.in) {
@@ -152,6 +178,7 @@ Value copy_on(Value const& v) {
         copy(std::type_identity<SelectedRows<T>>{});
         copy(std::type_identity<LoDTensor<T>>{});
         copy(std::type_identity<LoDTensor<std::int64_t>>{});
+        copy(std::type_identity<LoDTensor<std::int32_t>>{});
         copy(std::type_identity<LoDTensor<bool>>{});
     }
     return made;
@@ -209,13 +236,13 @@ struct Built {
 /// Which samples: those without an error, these also with integers, the first of each operator, or those with an error.
 enum class Which { good, integers_too, first, refused };
 
-/// Calls f for samples of the operators.
-template <class F>
-void each_sample(std::vector<Entry> const& operators, std::size_t n, F const& f, Which which = Which::good) {
+/// Calls f for samples of the operators. `samples` returns those of an operator.
+template <class G, class F>
+void each_sample_of(std::vector<Entry> const& operators, G const& samples, F const& f, Which which = Which::good) {
     for (Entry const& e : operators) {
-        auto const all = e.samples(n);
+        auto const all = samples(e);
         for (std::size_t i = 0; i < (which == Which::first ? 1 : all.size()); ++i) {
-            INFO(e.name << ", sample " << i << ", n = " << n);
+            INFO(e.name << ", sample " << i);
             if (all[i].error.empty() == (which == Which::refused)) continue;
             try {
                 f(e, all[i]);
@@ -227,6 +254,11 @@ void each_sample(std::vector<Entry> const& operators, std::size_t n, F const& f,
             }
         }
     }
+}
+template <class F>
+void each_sample(std::vector<Entry> const& operators, std::size_t n, F const& f, Which which = Which::good) {
+    INFO("n = " << n);
+    each_sample_of(operators, [n](Entry const& e) { return e.samples(n); }, f, which);
 }
 
 }  // namespace sample_nets
