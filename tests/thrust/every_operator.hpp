@@ -212,7 +212,9 @@ void ask() {
         auto const refused = [&](Entry const& e, Sample const& s) { CHECK(refusal<Device, T>(e, s) == refusal<Cpu, T>(on_host(e), s)); };
         for (Which const which : {Which::good, Which::refused}) {
             each_sample(devices, 6, [&](Entry const& e, Sample const& s) {
-                for (std::int64_t const id : {-1, 1 << 20}) refused(e, with_bad_id(converted<T, double>(s), id));
+                // a list alone may say how much memory is needed
+                for (std::int64_t const id : {std::int64_t{-1}, std::int64_t{1} << (s.in.size() == 1 ? 20 : 40)})
+                    refused(e, with_bad_id(converted<T, double>(s), id));
             }, which);
         }
     }

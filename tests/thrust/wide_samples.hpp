@@ -54,6 +54,7 @@ inline NamedSamples wide_samples(std::size_t n, std::size_t width) {
     all["argmax"].push_back({{table}});
     all["reduce_max"].push_back({{table}, ReduceOptions{.axes = {1}}});
     all["top_k"].push_back({{table}, TopKOptions{.k = std::min<std::int64_t>(classes, 3)}});
+    all["top_k"].push_back({{x({n, 15 * width})}, TopKOptions{.k = 13 * classes}});
     all["one_hot"].push_back({{label}, OneHotOptions{.depth = classes}});
     return all;
 }
@@ -95,6 +96,7 @@ inline NamedSamples sequence_samples(rowan::Lod const& lod, std::size_t width) {
     }
     if (width != 0) all["sequence_reshape"].push_back({{x({rows, 2 * width}, lod)}, SequenceReshapeOptions{.width = static_cast<std::int64_t>(width)}});
     if (rows < 1000) {
+        all["sequence_expand"].push_back({{batch, other}, SequenceExpandOptions{.level = 0}});
         all["sequence_attention"] = {{{batch, other, x({rows, 2}, lod, 3)}, SequenceAttentionOptions{.scale = 2, .causal = true}}, {{batch, other, batch}}};
         all["edit_distance"] = {{{ids(3, rows, lod), ids(2, rows, lod)}, EditDistanceOptions{.normalized = true}}};
         all["sequence_unpad"] = {{{x({last, longest, width}), list(lengths)}}};
