@@ -149,8 +149,8 @@ struct weighed_op {
         static LoDTensor<T, D> run(D const& exec, LoDTensor<T, D> const& x, Tensor<T, D> const& out_grad) {
             auto grad = Tensor<T>::from_shape(x.value().shape());
             T* const to = grad.data();
-            T const g = to_host(exec, out_grad)(0);
-            for (std::size_t i = 0; i < grad.size(); ++i) to[i] = static_cast<T>(weight(i) * g);
+            double const g = dtype<T>::widen(to_host(exec, out_grad)(0));
+            for (std::size_t i = 0; i < grad.size(); ++i) to[i] = ::inputs::narrow<T>(weight(i) * g);
             return {to_device(exec, std::move(grad)), x.lod()};
         }
     };
@@ -160,8 +160,8 @@ struct weighed_op {
     static Tensor<T, D> run(D const& exec, Tensor<T, D> const& x) {
         double sum = 0;
         auto const host = to_host(exec, x);
-        for (std::size_t i = 0; i < host.size(); ++i) sum += weight(i) * host.data()[i];
-        return to_device(exec, Tensor<T>{static_cast<T>(sum)});
+        for (std::size_t i = 0; i < host.size(); ++i) sum += weight(i) * dtype<T>::widen(host.data()[i]);
+        return to_device(exec, Tensor<T>{::inputs::narrow<T>(sum)});
     }
 };
 

@@ -159,9 +159,10 @@ constexpr std::size_t count(detail::type_list<Op...>) {
 template <std::size_t k, std::size_t all = count(detail::listed_ops{}), std::size_t middle = all / 2>
 using Part = decltype(slice<k == 0 ? 0 : middle>(detail::listed_ops{}, std::make_index_sequence<k == 0 ? middle : all - middle>{}));
 
-template <class T, std::size_t part>
-void ask() {
-    auto const hosts = entries<Cpu, T>(Part<part>{}), devices = entries<Device, T>(Part<part>{});
+/// Asks all questions of the operators Op... on elements of T.
+template <class T, class... Op>
+void ask(detail::type_list<Op...> operators) {
+    auto const hosts = entries<Cpu, T>(operators), devices = entries<Device, T>(operators);
     auto const on_host = [&](Entry const& e) -> Entry const& { return hosts[static_cast<std::size_t>(&e - devices.data())]; };
     auto const ask_one = [&](Entry const& e, Sample const& s) {
         auto const want = run<Cpu, T>(on_host(e), s), got = run<Device, T>(e, s);
@@ -208,15 +209,17 @@ void ask() {
     SECTION("so have those of special numbers") {
         each_sample(devices, 40, [&](Entry const& e, Sample const& s) { ask_one(e, with_special_numbers<T>(converted<T, double>(s))); });
     }
-    SECTION("bad options and ids are refused with the same text") {
-        auto const refused = [&](Entry const& e, Sample const& s) { CHECK(refusal<Device, T>(e, s) == refusal<Cpu, T>(on_host(e), s)); };
-        for (Which const which : {Which::good, Which::refused}) {
-            each_sample(devices, 6, [&](Entry const& e, Sample const& s) {
-                // a list alone may say how much memory is needed
-                for (std::int64_t const id : {std::int64_t{-1}, std::int64_t{1} << (s.in.size() == 1 ? 20 : 40)})
-                    refused(e, with_bad_id(converted<T, double>(s), id));
-            }, which);
-        }
+    SECTION("bad options are refused") {
+        each_sample(devices, 6, [](Entry const& e, Sample const& s) { CHECK(refusal<Device, T>(e, converted<T, double>(s)) == s.error); }, Which::refused);
+    }
+    SECTION("bad ids are refused with the text of Cpu") {
+        each_sample(devices, 6, [&](Entry const& e, Sample const& s) {
+            // a list alone may say how much memory is needed
+            for (std::int64_t const id : {std::int64_t{-1}, std::int64_t{1} << (s.in.size() == 1 ? 20 : 40)}) {
+                Sample const bad = with_bad_id(converted<T, double>(s), id);
+                CHECK(refusal<Device, T>(e, bad) == refusal<Cpu, T>(on_host(e), bad));
+            }
+        });
     }
 }
 
