@@ -1,5 +1,5 @@
 // tests/dtypes/every_operator.cpp: every operator on floating-point numbers takes elements of 16 bits and of a type of your own.
-#include "op/samples.hpp"
+#include "op/sample_nets.hpp"
 #include "own_types.hpp"
 
 #include <rowan/io/operator_maker.hpp>
@@ -13,6 +13,7 @@ namespace test_dtypes_every_operator {
 namespace {
 
 using namespace rowan;
+using sample_nets::converted;
 using test::Sample, test::Samples;
 
 using Run = void (*)(KernelCall const&);
@@ -52,28 +53,6 @@ struct Entry {
 template <class T, class... Op>
 std::vector<Entry> entries(detail::type_list<Op...>) {
     return {{Op::name, &test::samples<Op>, &run_of<Op, T>, &run_of<Op, double>, std::make_shared<attributes_of<Op> const>(), Op::outputs::size}...};
-}
-
-/// A value with elements of To in place of From.
-template <class To, class From>
-Value converted(Value const& v) {
-    auto const convert = [](Tensor<From> const& x) {
-        auto made = Tensor<To>::from_shape(x.shape());
-        for (std::size_t i = 0; i < x.size(); ++i)
-            made.data()[i] = inputs::narrow<To>(static_cast<double>(dtype<From>::widen(x.data()[i])));
-        return made;
-    };
-    Value made;
-    if (v.is<LoDTensor<From>>()) {
-        auto const& x = v.get<LoDTensor<From>>();
-        made.set(LoDTensor<To>(convert(x.value()), x.lod()));
-    } else if (v.is<SelectedRows<From>>()) {
-        auto const& x = v.get<SelectedRows<From>>();
-        made.set(SelectedRows<To>(x.height(), x.rows(), convert(x.value())));
-    } else {
-        made = v.copy();
-    }
-    return made;
 }
 
 /// The results, and the inputs after the call.

@@ -1,5 +1,5 @@
 // tests/op/every_operator.cpp: what holds for every operator of rowan, shown on its samples.
-#include "op/samples.hpp"
+#include "op/sample_nets.hpp"
 
 #include <rowan/graph/backward.hpp>
 #include <rowan/graph/net.hpp>
@@ -17,197 +17,19 @@ namespace test_every_operator {
 namespace {
 
 using namespace rowan;
-using test::Sample, test::Samples;
-using Values = std::vector<Value>;
-
-/// An operator of the registry: all that the checks know of it.
-struct Entry {
-    std::string_view name;
-    Samples (*samples)(std::size_t n);
-    std::span<detail::KernelChoice const> kernels;  ///< for inputs of double, integers and bool
-    Attributes defaults;
-    bool stored;  ///< whether programs in files may contain it
-};
-
-template <class Op>
-Entry entry() {
-    static constexpr auto& known = detail::OperatorKernels<Cpu, double>::of<Op>;
-    std::span<detail::KernelChoice const> kernels = known.kernels;
-    if constexpr (std::is_same_v<Op, to_dense_op>) {  // its input is never dense
-        static constexpr detail::KernelChoice only{detail::wires_of<double>, false, &kernel_of<Op, Cpu, double>::value};
-        kernels = std::span(&only, 1);
-    }
-    return {Op::name, &test::samples<Op>, kernels, std::make_shared<attributes_of<Op> const>(), forward_ops::has<Op>};
-}
-
-template <class... Op>
-std::vector<Entry> entries(detail::type_list<Op...>) {
-    return {entry<Op>()...};
-}
-
-/// The kernel for inputs of these element types, or nullptr.
-op_kernel const* find_kernel(Entry const& e, Sample const& s) {
-    auto const takes = [&](detail::KernelChoice const& choice) {
-        if (!choice.variadic && choice.wires.size() != s.in.size()) return false;
-        for (std::size_t i = 0; i < s.in.size(); ++i) {
-            if (s.in[i].value->spec().dtype != choice.wires[choice.variadic ? 0 : i]) return false;
-        }
-        return true;
-    };
-    auto const found = std::ranges::find_if(e.kernels, takes);
-    return found == e.kernels.end() ? nullptr : found->kernel;
-}
-op_kernel const& kernel_for(Entry const& e, Sample const& s) {
-    op_kernel const* const kernel = find_kernel(e, s);
-    if (kernel == nullptr) FAIL("no kernel takes the sample");
-    return *kernel;
-}
-
-/// The sample with int64 in place of double.
-Sample with_integers(Sample s) {
-    for (test::Input& in : s.in) {
-        if (!in.value->is<LoDTensor<double>>()) continue;
-        auto const& x = in.value->get<LoDTensor<double>>();
-        auto whole = Tensor<std::int64_t>::from_shape(x.value().shape());
-        for (std::size_t i = 0; i < whole.size(); ++i) whole.data()[i] = std::lround(10 * x.value().data()[i]);
-        in = test::sample::holder(LoDTensor<std::int64_t>(std::move(whole), x.lod()));
-    }
-    return s;
-}
-
-/// Everything that a value holds, as text: kind, dims, levels and the bytes of its elements.
-std::string bits(Value const& v) {
-    Value dense;
-    std::ostringstream text;
-    text << v.kind() << v.spec().dims;
-    if (v.spec().type == VarType::SELECTED_ROWS) {
-        for (std::int64_t const row : v.row_numbers()) text << ' ' << row;
-        dense = v.row_values();
-    } else {
-        dense = v.share();
-        for (std::size_t l = 0; l < v.lod().levels(); ++l) {
-            text << '|';
-            for (std::int64_t const offset : v.lod()[l]) text << ' ' << offset;
-        }
-    }
-    auto const bytes = dense.elements().bytes;
-    return text.str().append(":").append(reinterpret_cast<char const*>(bytes.data()), bytes.size());
-}
-template <class... V>
-std::vector<std::string> bits_of(V const&... lists) {
-    std::vector<std::string> all;
-    (std::ranges::transform(lists, std::back_inserter(all), bits), ...);
-    return all;
-}
-
-/// The sum of the elements with weights between -1 and 1: the loss of an output.
-struct weighed_op {
-    static constexpr std::string_view name = "weighed";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    static double weight(std::size_t i) { return static_cast<double>(i * 7919 % 2003) / 1001 - 1; }
-    struct grad_op {
-        static constexpr std::string_view name = "weighed_grad";
-        using inputs = slots<slot::x, grad_of<slot::out>>;
-        using outputs = slots<grad_of<slot::x>>;
-        using grad = no_grad;
-        static VarSpec infer(VarSpec const& x, VarSpec const&) { return x; }
-        template <class T>
-        static LoDTensor<T> run(Cpu, LoDTensor<T> const& x, Tensor<T> const& out_grad) {
-            auto grad = Tensor<T>::from_shape(x.value().shape());
-            T* const to = grad.data();
-            T const g = out_grad(0);
-            for (std::size_t i = 0; i < grad.size(); ++i) to[i] = weight(i) * g;
-            return {std::move(grad), x.lod()};
-        }
-    };
-    using grad = grad_rule<grad_op>;
-    static VarSpec infer(VarSpec const&) { return tensor_spec<double>({1}); }
-    template <class T>
-    static Tensor<T> run(Cpu, Tensor<T> const& x) {
-        T sum = 0;
-        T const* const from = x.data();
-        for (std::size_t i = 0; i < x.size(); ++i) sum += weight(i) * from[i];
-        return {sum};
-    }
-};
+using namespace sample_nets;
+using test::Sample;
 
 bool is_number(Value const& v) { return v.is<LoDTensor<double>>(); }
-
-/// A sample in a net: floating-point inputs are parameters.
-struct Built {
-    Scope scope;
-    op_kernel const& kernel;
-    std::vector<Variable*> in;
-    Operator* op;
-
-    Built(Entry const& e, Sample const& s) : kernel(kernel_for(e, s)) {
-        ScopeGuard const guard(scope);
-        for (auto const& v : s.in) {
-            bool const levels = (kernel.level_inputs >> in.size() & 1) != 0;
-            bool const trained = is_number(*v.value) && !v.fixed && !levels && !kernel.rules.empty();
-            Variable& made = scope.new_var("in" + std::to_string(in.size()), v.value->spec(), trained ? Role::parameter : Role::data);
-            made.value() = v.value->copy();
-            in.push_back(&made);
-        }
-        op = &scope.new_op(kernel, in, s.options ? s.options : e.defaults);
-    }
-
-    /// The kernel's results, and the inputs after it.
-    Values call(Sample const& s, Cpu exec) const {
-        Values given, out(op->outputs.size());
-        for (auto const& v : s.in) given.push_back(v.value->copy());
-        std::vector<Value*> inputs, outputs;
-        for (Value& v : given) inputs.push_back(&v);
-        for (Value& v : out) outputs.push_back(&v);
-        AnyExec const any(exec);
-        kernel.run({.exec = any, .in = inputs, .out = outputs, .attributes = op->attributes, .levels_from = op->levels_from});
-        for (Value& v : given) out.push_back(std::move(v));
-        return out;
-    }
-
-    /// The sum of the outputs whose gradients are read, with weights, or nullptr.
-    Variable* cost() {
-        std::vector<Variable*> terms;
-        for (std::size_t i = 0; i < op->outputs.size(); ++i) {
-            auto const reads = [&](grad_kernel const& rule) {
-                return std::ranges::any_of(rule.reads, [&](grad_slot const& r) { return r.kind == grad_slot::grad_of_output && (r.index == i || op->outputs.size() != kernel.outputs.size()); });
-            };
-            VarSpec const& spec = op->outputs[i]->spec();
-            if (spec.type != VarType::LOD_TENSOR || spec.dtype != dtype<double>::wire || std::ranges::none_of(kernel.rules, reads)) continue;
-            terms.push_back(scope.new_op<weighed_op, Cpu, double>({op->outputs[i]}).outputs[0]);
-        }
-        if (terms.empty()) return nullptr;
-        return terms.size() == 1 ? terms[0] : scope.new_op<sum_op, Cpu, double>(terms).outputs[0];
-    }
-};
-
 Tensor<double> dense(Value const& v) {
     if (v.is<SelectedRows<double>>()) return to_dense(v.get<SelectedRows<double>>());
     return v.get<LoDTensor<double>>().value();
 }
 
-/// Which samples: those without an error, these also with integers, the first of each operator, or those with an error.
-enum class Which { good, integers_too, first, refused };
-
 /// Calls f for samples of every operator.
 template <class F>
 void each_sample(std::size_t n, F const& f, Which which = Which::good) {
-    for (Entry const& e : entries(detail::listed_ops{})) {
-        auto const all = e.samples(n);
-        for (std::size_t i = 0; i < (which == Which::first ? 1 : all.size()); ++i) {
-            INFO(e.name << ", sample " << i << ", n = " << n);
-            if (all[i].error.empty() == (which == Which::refused)) continue;
-            try {
-                f(e, all[i]);
-                if (which != Which::integers_too) continue;
-                Sample const integers = with_integers(all[i]);
-                if (find_kernel(e, integers) != nullptr) f(e, integers);
-            } catch (Error const& error) {
-                FAIL_CHECK(error.what());
-            }
-        }
-    }
+    sample_nets::each_sample(entries(detail::listed_ops{}), n, f, which);
 }
 
 bool agrees(std::int64_t dim, std::int64_t with) { return dim == UNK || dim == with; }
@@ -220,7 +42,7 @@ bool agree(VarSpec const& inferred, VarSpec const& found) {
 
 TEST_CASE("every operator: results have the inferred specs, and inputs do not change", "[op]") {
     auto const check = [](Entry const& e, Sample const& s) {
-        Built const net(e, s);
+        Built<> const net(e, s);
         auto const found = net.call(s, Cpu{1});
         std::vector<VarSpec> in, open;
         for (auto const& v : s.in) {
@@ -244,7 +66,7 @@ TEST_CASE("every operator: results have the inferred specs, and inputs do not ch
 
 TEST_CASE("every operator: gradients equal differences", "[op]") {
     auto const check = [](Entry const& e, Sample const& s) {
-        Built net(e, s);
+        Built<> net(e, s);
         Variable* const cost = net.cost();
         if (cost == nullptr) return;
         auto const forward = Net<>::trace_and_build(*cost);
@@ -280,7 +102,7 @@ TEST_CASE("every operator: gradients equal differences", "[op]") {
 TEST_CASE("every operator: a net computes what the operator does, with the same bits on 1, 2 and 8 threads", "[op]") {
     bool small = true;
     auto const check = [&small](Entry const& e, Sample const& s) {
-        Built net(e, s);
+        Built<> net(e, s);
         if (net.kernel.checks_first) {
             auto const want = bits_of(net.call(s, Cpu{1}));
             for (int const threads : {2, 8}) CHECK((bits_of(net.call(s, Cpu{threads})) == want));
@@ -312,7 +134,7 @@ TEST_CASE("every operator: a net computes what the operator does, with the same 
 TEST_CASE("every operator: a program contains it with its options", "[op]") {
     each_sample(6, [](Entry const& e, Sample const& s) {
         if (!e.stored) return;
-        Built net(e, s);
+        Built<> net(e, s);
         auto const program = decode<ProgramDesc>(encode(to_program(net.op->outputs)));
         Scope scope;
         auto const outputs = from_program<forward_ops, dtypes<double>>(program, scope);
@@ -328,7 +150,7 @@ TEST_CASE("every operator: infer refuses bad options", "[op]") {
     each_sample(6, [](Entry const& e, Sample const& s) {
         std::string text = "nothing was thrown";
         try {
-            Built const net(e, s);
+            Built<> const net(e, s);
         } catch (Error const& error) {
             text = error.what();
         }

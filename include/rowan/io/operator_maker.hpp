@@ -105,7 +105,7 @@ class OperatorKernels {
     static constexpr auto kernels = [] {
         constexpr List made = list<Op>();
         std::array<KernelChoice, made.size> all{};
-        std::copy_n(made.choices.begin(), made.size, all.begin());
+        if constexpr (made.size != 0) std::copy_n(made.choices.begin(), made.size, all.begin());
         return all;
     }();
 

@@ -45,7 +45,8 @@ concept operation = requires {
 template <class Op, class Attributes, class... Spec>
 constexpr unsigned row_inputs_of(Attributes const& attributes, Spec const&... in) {
     static_cast<void>(attributes);
-    if constexpr (requires { Op::row_inputs(in..., attributes); }) {
+    // with parameters of its own: for nvcc, `in` is no constant where this is evaluated at compile time
+    if constexpr (requires(Attributes const& a, Spec const&... spec) { Op::row_inputs(spec..., a); }) {
         return Op::row_inputs(in..., attributes);
     } else if constexpr (requires { Op::row_inputs; }) {
         return Op::row_inputs;

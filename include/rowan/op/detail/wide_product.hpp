@@ -55,10 +55,17 @@ ROWAN_HD_INLINE bool is_finite(S const& x) {
     return x - x == 0;
 }
 
+template <class S>
+inline constexpr S least_normal = std::numeric_limits<S>::min();
+template <class S>
+inline constexpr S next_to_one = std::numeric_limits<S>::epsilon();
+template <class S>
+inline constexpr S infinity_of = std::numeric_limits<S>::infinity();
+
 /// Whether x is finite, and not less than the smallest normal number.
 template <class S>
 ROWAN_HD_INLINE bool is_normal(S const& x) {
-    constexpr S least = std::numeric_limits<S>::min();
+    constexpr S least = least_normal<S>;
     return is_finite(x) && (x >= least || x <= -least);
 }
 
@@ -89,7 +96,7 @@ private:
         using limits = std::numeric_limits<S>;
         if (x == 0 || !is_finite(x)) return x;
         S const size = x < 0 ? -x : x;
-        constexpr S least = limits::min(), up = 1 / limits::epsilon();
+        constexpr S least = least_normal<S>, up = 1 / next_to_one<S>;
         bool const small = size < least;
         S k, rest;
         split_power(small ? product(size, up) : size, k, rest);
@@ -142,7 +149,7 @@ private:
     ROWAN_HD void write(std::size_t k, S const& g) const {
         std::size_t const first = r.first_of(k);
         WideProduct<S> all;
-        constexpr S infinity = std::numeric_limits<S>::infinity();
+        constexpr S infinity = infinity_of<S>;
         std::size_t zeros = 0, infinite = 0;
         all.multiply(g);
         for (std::size_t i = 0; i < r.n; ++i) {

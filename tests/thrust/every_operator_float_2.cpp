@@ -1,0 +1,6 @@
+// tests/thrust/every_operator_float_2.cpp: the second half of the operators on elements of float, on a device.
+#include "every_operator.hpp"
+
+TEST_CASE("the second half of the operators on float does on a device what it does on Cpu", "[thrust][op]") {
+    every_operator_on_device::ask<float>(every_operator_on_device::Part<1>{});
+}
