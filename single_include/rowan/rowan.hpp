@@ -10603,13 +10603,6 @@ struct as_rules<gradient<Op, Uses, Makes>> {
 template <class Op, class... Rule>
 typename std::tuple_element_t<0, std::tuple<Rule...>>::op first_rule(grad_rules<Rule...>);
 
-/// Whether the operator has row_inputs for all specs.
-template <class Op>
-inline constexpr bool has_row_inputs = [] {
-    if constexpr (requires { static_cast<unsigned>(Op::row_inputs); }) return Op::row_inputs != 0;
-    return false;
-}();
-
 /// Whether a slot is a gradient.
 template <class Slot>
 inline constexpr bool is_grad = false;
@@ -10627,24 +10620,46 @@ inline constexpr std::size_t spec_from<grad_of<Slot>, slots<Used...>> = [] {
     return static_cast<std::size_t>(std::find(grads.begin(), grads.end(), true) - grads.begin());
 }();
 
+/// The row_inputs of a gradient: all that it uses but inputs of Op that are no rows there, such as weights. None if Op
+/// has no row_inputs that are the same for all specs.
+template <class Op, class... Used>
+inline constexpr unsigned gradient_rows = [] {
+    unsigned rows = 0;
+    if constexpr (requires { static_cast<unsigned>(Op::row_inputs); }) {
+        using in = typename Op::inputs;
+        std::array<bool, sizeof...(Used)> const is_row{
+            (!in::template has<Used> || (Op::row_inputs >> in::template index<Used> & 1) != 0)...};
+        for (std::size_t i = 0; i < is_row.size() && Op::row_inputs != 0; ++i) rows |= unsigned{is_row[i]} << i;
+    }
+    return rows;
+}();
+
 }  // namespace detail
 
-/// The operator of a gradient<Op, Uses, Makes>: it has the name of Op and "_grad", and the attributes of Op. If Op has
-/// row_inputs, all its inputs have.
+/// The operator of a gradient<Op, Uses, Makes>: it has the name of Op and "_grad", the attributes of Op, and its
+/// `row_wise` and `row_output`. Each gradient has the VarSpec of its slot if that is used, or else of the first used
+/// gradient, unless Op has a function `infer_backward`.
 template <class Op, class... Used, class... Made>
 struct gradient_op<Op, slots<Used...>, slots<Made...>>
     : operator_of<slots<Used...>, slots<Made...>, typename Op::attributes> {
     static constexpr std::string_view name = detail::joined_name<Op, detail::grad_op_suffix>::value;
-    static constexpr unsigned row_inputs = detail::has_row_inputs<Op> ? (1U << sizeof...(Used)) - 1 : 0;
+    static constexpr unsigned row_inputs = detail::gradient_rows<Op, Used...>;
 
     static constexpr bool row_wise(typename Op::attributes const& attributes) { return row_wise_of<Op>(attributes); }
+    static constexpr bool row_output(typename Op::attributes const& attributes) {
+        return row_output_of<Op>(attributes);
+    }
 
     template <std::same_as<VarSpec>... Spec>
-    requires(sizeof...(Spec) ==
-             sizeof...(Used)) static constexpr std::array<VarSpec, sizeof...(Made)> infer(Spec const&... in) {
+    requires(sizeof...(Spec) == sizeof...(Used) && !requires {
+        &Op::infer_backward;
+    }) static constexpr std::array<VarSpec, sizeof...(Made)> infer(Spec const&... in) {
         std::array<VarSpec, sizeof...(Used)> const all{in...};
         return {all[detail::spec_from<Made, slots<Used...>>]...};
     }
+    template <class... In>
+    requires requires(In const&... in) { Op::infer_backward(in...); }
+    static constexpr auto infer(In const&... in) { return Op::infer_backward(in...); }
 
     template <class D, class... In>
     requires requires(D const& exec, In const&... in) { Op::backward(exec, in...); }
@@ -35087,7 +35102,7 @@ ROWAN_ELEMENTWISE_OF_XTENSOR(cos)
 
 }  // namespace rowan::inline v0
 
-// rowan/op/elementwise/softplus.hpp: softplus, element-wise.
+// rowan/op/elementwise/softplus.hpp: softplus and mish, element-wise.
 
 namespace rowan::inline v0 {
 
@@ -35127,6 +35142,36 @@ struct softplus_formula {
 /// errors   ValueError if beta is not finite or not above 0
 /// cost     one read of x and one write of the result
 ROWAN_ELEMENTWISE(softplus, SoftplusOptions)
+
+namespace detail {
+
+/// x · tanh(log(1 + exp(x))): with h = 1 / (1 + exp(x)), the hyperbolic tangent is (1 - h) · (1 + h) / (1 + h²)
+struct mish_formula {
+    static constexpr std::string_view name = "mish";
+    static constexpr std::string_view brief = "x · tanh(log(1 + exp(x))).";
+
+    ROWAN_FORMULA static V value(V const& x) {
+        V const one = constant<V>(1.0), h = over_one_plus_exponential(one, x);
+        V const gated = over_one_plus_exponential(x, V(constant<V>(0.0) - x));  // x · (1 - h)
+        return product(gated, quotient(V(one + h), V(one + product(h, h))));
+    }
+    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g) {
+        // tanh + 4 · x · s · (1 - s) · h / (1 + h²)², where s = 1 - h is 0 or 1 beyond ±800
+        V const one = constant<V>(1.0), z = limited(x, -800.0, 800.0);
+        auto const gate = logistic_and_slope(z);
+        V const h = one - gate.value, share = quotient(one, V(one + product(h, h)));
+        V const bend = product(product(product(z, gate.slope), constant<V>(4.0)), product(h, share));
+        return product(g, product(V(product(gate.value, V(one + h)) + bend), share));
+    }
+};
+
+}  // namespace detail
+
+/// x · tanh(log(1 + exp(x))) element-wise (Misra 2019), within 5 units in the last place; nothing overflows.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(mish)
 
 }  // namespace rowan::inline v0
 
@@ -44006,7 +44051,7 @@ using program_ops = type_list<
     identity_op, interleave_rows_op, isfinite_op, isinf_op, isnan_op, kl_div_op, layer_norm_op, leaky_relu_op,
     less_equal_op, less_op, linear_chain_crf_op, lod_from_offsets_op, lod_reset_op, log_op, log_softmax_op,
     logical_and_op, logical_not_op, logical_or_op, lookup_table_op, lstm_unit_op, margin_ranking_op, matmul_nn_op,
-    matmul_nt_op, matmul_op, matmul_tn_op, maximum_op, minimum_op, mse_op, mul_op, negate_op, nonzero_rows_op,
+    matmul_nt_op, matmul_op, matmul_tn_op, maximum_op, minimum_op, mish_op, mse_op, mul_op, negate_op, nonzero_rows_op,
     one_hot_op, padded_sequence_context_op, pick_sequences_op, pow_op, reduce_max_op, reduce_mean_op, reduce_min_op,
     reduce_prod_op, reduce_sum_op, relu6_op, relu_op, reorder_op, reshape_op, round_op, row_dot_op, rsqrt_op, scale_op,
     sequence_attention_op, sequence_concat_op, sequence_context_op, sequence_erase_op, sequence_expand_op,
@@ -44062,6 +44107,7 @@ inline constexpr operator_layer<elu_op> elu{};                            ///< A
 inline constexpr operator_layer<gelu_op> gelu{};                          ///< As rowan::gelu.
 inline constexpr operator_layer<swish_op> swish{};                        ///< As rowan::swish.
 inline constexpr operator_layer<softplus_op> softplus{};                  ///< As rowan::softplus.
+inline constexpr operator_layer<mish_op> mish{};                          ///< As rowan::mish.
 inline constexpr operator_layer<softsign_op> softsign{};                  ///< As rowan::softsign.
 inline constexpr operator_layer<hard_sigmoid_op> hard_sigmoid{};          ///< As rowan::hard_sigmoid.
 inline constexpr operator_layer<hard_swish_op> hard_swish{};              ///< As rowan::hard_swish.

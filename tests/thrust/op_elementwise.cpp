@@ -118,7 +118,7 @@ void functions(rowan::registry<Op...>) {
 TEMPLATE_TEST_CASE("functions and activations on a device have the bits of Cpu", "[thrust][op]", ROWAN_TEST_DEVICES) {
     using namespace rowan;
     functions<TestType>(registry<exp_op, log_op, sqrt_op, rsqrt_op, square_op, abs_op, pow_op, sin_op, cos_op, sign_op, floor_op, ceil_op, round_op, relu6_op, hardtanh_op, leaky_relu_op, elu_op, gelu_op,
-                                 swish_op, softplus_op, softsign_op, hard_sigmoid_op, hard_swish_op, stanh_op, thresholded_relu_op>{});
+                                 swish_op, softplus_op, mish_op, softsign_op, hard_sigmoid_op, hard_swish_op, stanh_op, thresholded_relu_op>{});
 }
 
 TEMPLATE_TEST_CASE("broadcasting on a device has the bits of Cpu, forward and backward", "[thrust][op]", ROWAN_TEST_DEVICES) {

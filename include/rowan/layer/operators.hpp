@@ -28,6 +28,7 @@ inline constexpr operator_layer<elu_op> elu{};                            ///< A
 inline constexpr operator_layer<gelu_op> gelu{};                          ///< As rowan::gelu.
 inline constexpr operator_layer<swish_op> swish{};                        ///< As rowan::swish.
 inline constexpr operator_layer<softplus_op> softplus{};                  ///< As rowan::softplus.
+inline constexpr operator_layer<mish_op> mish{};                          ///< As rowan::mish.
 inline constexpr operator_layer<softsign_op> softsign{};                  ///< As rowan::softsign.
 inline constexpr operator_layer<hard_sigmoid_op> hard_sigmoid{};          ///< As rowan::hard_sigmoid.
 inline constexpr operator_layer<hard_swish_op> hard_swish{};              ///< As rowan::hard_swish.

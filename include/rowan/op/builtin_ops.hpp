@@ -111,7 +111,7 @@ using program_ops = type_list<
     identity_op, interleave_rows_op, isfinite_op, isinf_op, isnan_op, kl_div_op, layer_norm_op, leaky_relu_op,
     less_equal_op, less_op, linear_chain_crf_op, lod_from_offsets_op, lod_reset_op, log_op, log_softmax_op,
     logical_and_op, logical_not_op, logical_or_op, lookup_table_op, lstm_unit_op, margin_ranking_op, matmul_nn_op,
-    matmul_nt_op, matmul_op, matmul_tn_op, maximum_op, minimum_op, mse_op, mul_op, negate_op, nonzero_rows_op,
+    matmul_nt_op, matmul_op, matmul_tn_op, maximum_op, minimum_op, mish_op, mse_op, mul_op, negate_op, nonzero_rows_op,
     one_hot_op, padded_sequence_context_op, pick_sequences_op, pow_op, reduce_max_op, reduce_mean_op, reduce_min_op,
     reduce_prod_op, reduce_sum_op, relu6_op, relu_op, reorder_op, reshape_op, round_op, row_dot_op, rsqrt_op, scale_op,
     sequence_attention_op, sequence_concat_op, sequence_context_op, sequence_erase_op, sequence_expand_op,
