@@ -296,6 +296,8 @@ TEMPLATE_TEST_CASE("positions of extrema, top_k, one_hot and running sums on a d
             }
             CHECK(same_bits(rowan::argsort(on, {.axis = axis, .descending = axis == 1}), rowan::argsort(x, {.axis = axis, .descending = axis == 1})));
             CHECK(same_bits(rowan::cumsum(on, {.axis = axis, .reverse = axis == 1}), rowan::cumsum(x, {.axis = axis, .reverse = axis == 1})));
+            CHECK(same_bits(rowan::cumprod(on, {.axis = axis, .reverse = axis == 1}), rowan::cumprod(x, {.axis = axis, .reverse = axis == 1})));
+            CHECK(same_bits(rowan::cumprod_op::backward(D{}, on, g_on, {.axis = axis}), rowan::cumprod_op::backward(Cpu{}, x, g, {.axis = axis})));
             CHECK(same_bits(rowan::gradient_operator<rowan::cumsum_op>::run(D{}, g_on, rowan::CumsumOptions{.axis = axis}), rowan::gradient_operator<rowan::cumsum_op>::run(Cpu{}, g, rowan::CumsumOptions{.axis = axis})));
         }
         CHECK(same_bits(rowan::shape(on), rowan::shape(x)));

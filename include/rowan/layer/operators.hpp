@@ -67,6 +67,7 @@ inline constexpr operator_layer<argmax_op> argmax{};            ///< As rowan::a
 inline constexpr operator_layer<argmin_op> argmin{};            ///< As rowan::argmin.
 inline constexpr operator_layer<argsort_op> argsort{};          ///< As rowan::argsort.
 inline constexpr operator_layer<cumsum_op> cumsum{};            ///< As rowan::cumsum.
+inline constexpr operator_layer<cumprod_op> cumprod{};          ///< As rowan::cumprod.
 inline constexpr operator_layer<shape_op> shape{};              ///< As rowan::shape.
 inline constexpr operator_layer<reshape_op> reshape{};          ///< As rowan::reshape.
 inline constexpr operator_layer<squeeze_op> squeeze{};          ///< As rowan::squeeze.
