@@ -10604,13 +10604,6 @@ struct as_rules<gradient<Op, Uses, Makes>> {
 template <class Op, class... Rule>
 typename std::tuple_element_t<0, std::tuple<Rule...>>::op first_rule(grad_rules<Rule...>);
 
-/// Whether the operator has row_inputs for all specs.
-template <class Op>
-inline constexpr bool has_row_inputs = [] {
-    if constexpr (requires { static_cast<unsigned>(Op::row_inputs); }) return Op::row_inputs != 0;
-    return false;
-}();
-
 /// Whether a slot is a gradient.
 template <class Slot>
 inline constexpr bool is_grad = false;
@@ -10628,24 +10621,46 @@ inline constexpr std::size_t spec_from<grad_of<Slot>, slots<Used...>> = [] {
     return static_cast<std::size_t>(std::find(grads.begin(), grads.end(), true) - grads.begin());
 }();
 
+/// The row_inputs of a gradient: all that it uses but inputs of Op that are no rows there, such as weights. None if Op
+/// has no row_inputs that are the same for all specs.
+template <class Op, class... Used>
+inline constexpr unsigned gradient_rows = [] {
+    unsigned rows = 0;
+    if constexpr (requires { static_cast<unsigned>(Op::row_inputs); }) {
+        using in = typename Op::inputs;
+        std::array<bool, sizeof...(Used)> const is_row{
+            (!in::template has<Used> || (Op::row_inputs >> in::template index<Used> & 1) != 0)...};
+        for (std::size_t i = 0; i < is_row.size() && Op::row_inputs != 0; ++i) rows |= unsigned{is_row[i]} << i;
+    }
+    return rows;
+}();
+
 }  // namespace detail
 
-/// The operator of a gradient<Op, Uses, Makes>: it has the name of Op and "_grad", and the attributes of Op. If Op has
-/// row_inputs, all its inputs have.
+/// The operator of a gradient<Op, Uses, Makes>: it has the name of Op and "_grad", the attributes of Op, and its
+/// `row_wise` and `row_output`. Each gradient has the VarSpec of its slot if that is used, or else of the first used
+/// gradient, unless Op has a function `infer_backward`.
 template <class Op, class... Used, class... Made>
 struct gradient_op<Op, slots<Used...>, slots<Made...>>
     : operator_of<slots<Used...>, slots<Made...>, typename Op::attributes> {
     static constexpr std::string_view name = detail::joined_name<Op, detail::grad_op_suffix>::value;
-    static constexpr unsigned row_inputs = detail::has_row_inputs<Op> ? (1U << sizeof...(Used)) - 1 : 0;
+    static constexpr unsigned row_inputs = detail::gradient_rows<Op, Used...>;
 
     static constexpr bool row_wise(typename Op::attributes const& attributes) { return row_wise_of<Op>(attributes); }
+    static constexpr bool row_output(typename Op::attributes const& attributes) {
+        return row_output_of<Op>(attributes);
+    }
 
     template <std::same_as<VarSpec>... Spec>
-    requires(sizeof...(Spec) ==
-             sizeof...(Used)) static constexpr std::array<VarSpec, sizeof...(Made)> infer(Spec const&... in) {
+    requires(sizeof...(Spec) == sizeof...(Used) && !requires {
+        &Op::infer_backward;
+    }) static constexpr std::array<VarSpec, sizeof...(Made)> infer(Spec const&... in) {
         std::array<VarSpec, sizeof...(Used)> const all{in...};
         return {all[detail::spec_from<Made, slots<Used...>>]...};
     }
+    template <class... In>
+    requires requires(In const&... in) { Op::infer_backward(in...); }
+    static constexpr auto infer(In const&... in) { return Op::infer_backward(in...); }
 
     template <class D, class... In>
     requires requires(D const& exec, In const&... in) { Op::backward(exec, in...); }
@@ -35088,7 +35103,7 @@ ROWAN_ELEMENTWISE_OF_XTENSOR(cos)
 
 }  // namespace rowan::inline v0
 
-// rowan/op/elementwise/softplus.hpp: softplus, element-wise.
+// rowan/op/elementwise/softplus.hpp: softplus and mish, element-wise.
 
 namespace rowan::inline v0 {
 
@@ -35128,6 +35143,36 @@ struct softplus_formula {
 /// errors   ValueError if beta is not finite or not above 0
 /// cost     one read of x and one write of the result
 ROWAN_ELEMENTWISE(softplus, SoftplusOptions)
+
+namespace detail {
+
+/// x · tanh(log(1 + exp(x))): with h = 1 / (1 + exp(x)), the hyperbolic tangent is (1 - h) · (1 + h) / (1 + h²)
+struct mish_formula {
+    static constexpr std::string_view name = "mish";
+    static constexpr std::string_view brief = "x · tanh(log(1 + exp(x))).";
+
+    ROWAN_FORMULA static V value(V const& x) {
+        V const one = constant<V>(1.0), h = over_one_plus_exponential(one, x);
+        V const gated = over_one_plus_exponential(x, V(constant<V>(0.0) - x));  // x · (1 - h)
+        return product(gated, quotient(V(one + h), V(one + product(h, h))));
+    }
+    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g) {
+        // tanh + 4 · x · s · (1 - s) · h / (1 + h²)², where s = 1 - h is 0 or 1 beyond ±800
+        V const one = constant<V>(1.0), z = limited(x, -800.0, 800.0);
+        auto const gate = logistic_and_slope(z);
+        V const h = one - gate.value, share = quotient(one, V(one + product(h, h)));
+        V const bend = product(product(product(z, gate.slope), constant<V>(4.0)), product(h, share));
+        return product(g, product(V(product(gate.value, V(one + h)) + bend), share));
+    }
+};
+
+}  // namespace detail
+
+/// x · tanh(log(1 + exp(x))) element-wise (Misra 2019), within 5 units in the last place; nothing overflows.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(mish)
 
 }  // namespace rowan::inline v0
 
@@ -39671,6 +39716,161 @@ struct argsort_op : detail::builtin_op<argsort_op, slots<slot::x>, slots<slot::o
 
 }  // namespace rowan::inline v0
 
+// rowan/op/reduce/cumprod.hpp: cumprod, the running products along an axis.
+
+namespace rowan::inline v0 {
+
+/// The settings of cumprod.
+struct CumprodOptions {
+    std::int64_t axis = -1;  ///< negative values count from the end
+    bool exclusive = false;  ///< whether the element itself is left out of its product
+    bool reverse = false;    ///< whether to multiply from the end
+    ROWAN_OPTIONS(CumprodOptions, axis, exclusive, reverse)
+};
+
+namespace detail {
+
+/// What running products of elements of T are kept in: double for floats and 16-bit elements.
+template <class T>
+using running_product_t = std::conditional_t<std::is_same_v<sum_t<T>, float>, double, sum_t<T>>;
+
+/// The running products of lanes.
+template <class T>
+struct ProductLanes {
+    T const* x;
+    T* out;
+    std::size_t n, inner;
+    bool exclusive, reverse;
+
+    ROWAN_NO_EXEC_CHECK
+    template <std::size_t N>
+    ROWAN_HD void lanes(std::size_t first, std::size_t) const {
+        using Wide = running_product_t<T>;
+        Wide products[N];
+        for (std::size_t e = 0; e < N; ++e) products[e] = constant<Wide>(1.0);
+        for (std::size_t i = 0; i < n; ++i) {
+            std::size_t const at = first + (reverse ? n - 1 - i : i) * inner;
+            for (std::size_t e = 0; e < N; ++e) {
+                Wide const more(load<sum_t<T>>(x + (at + e))), all = product(products[e], more);
+                store(static_cast<sum_t<T>>(exclusive ? products[e] : all), out + (at + e));
+                products[e] = all;
+            }
+        }
+    }
+};
+
+/// The gradients of lanes. An element gets the product of those before it, times the sum, over the results that it is
+/// in, of their gradients and the elements between: sum = g + x' · sum', where x' and sum' are those after it.
+template <class T>
+struct ProductGradLanes {
+    T const *x, *out_grad;
+    running_product_t<T>* sums;
+    T* out;
+    std::size_t n, inner;
+    bool exclusive, reverse;
+
+    ROWAN_NO_EXEC_CHECK
+    template <std::size_t N>
+    ROWAN_HD void lanes(std::size_t first, std::size_t) const {
+        using Wide = running_product_t<T>;
+        Wide kept[N];  // the sum, then the product
+        for (std::size_t e = 0; e < N; ++e) kept[e] = constant<Wide>(0.0);
+        for (std::size_t i = n; i-- > 0;) {
+            std::size_t const at = first + (reverse ? n - 1 - i : i) * inner;
+            for (std::size_t e = 0; e < N; ++e) {
+                Wide const a(load<sum_t<T>>(x + (at + e))), g(load<sum_t<T>>(out_grad + (at + e)));
+                Wide const own = exclusive ? kept[e] : plus(kept[e], g), after = product(a, own);
+                sums[at + e] = own;
+                kept[e] = exclusive ? plus(after, g) : after;
+            }
+        }
+        for (std::size_t e = 0; e < N; ++e) kept[e] = constant<Wide>(1.0);
+        for (std::size_t i = 0; i < n; ++i) {
+            std::size_t const at = first + (reverse ? n - 1 - i : i) * inner;
+            for (std::size_t e = 0; e < N; ++e) {
+                Wide const a(load<sum_t<T>>(x + (at + e)));
+                store(static_cast<sum_t<T>>(product(kept[e], sums[at + e])), out + (at + e));
+                kept[e] = product(kept[e], a);
+            }
+        }
+    }
+};
+
+}  // namespace detail
+
+/// The running products along an axis: each element becomes the product of all elements up to it.
+///     cumprod([2 3 4])                                           ->   [2 6 24]
+///     cumprod([2 3 4], {.exclusive = true})                      ->   [1 2 6]
+///     cumprod([2 3 4], {.exclusive = true, .reverse = true})     ->   [12 4 1]
+/// Products are formed in order: of floats and 16-bit elements in double, of other types in dtype<T>::sum. Each is
+/// rounded to T once. The gradient does not divide: it is right also where elements are 0.
+/// shapes   x [...] -> [...]
+/// errors   IndexError if the axis is not in [-rank, rank)
+/// cost     one read of x and one write of the result; a thread multiplies whole lanes
+template <class T, device D>
+Tensor<T, D> cumprod(D const& exec, Tensor<T, D> const& x, CumprodOptions const& options = {}) {
+    detail::ElementLoops<D>::check(exec, x);
+    std::size_t const axis = detail::checked_axis(options.axis, x.dimension());
+    auto out = detail::new_tensor<T>(exec, x.shape());
+    if (x.size() == 0) return out;
+    detail::each_lane_along(
+        exec, x.shape(), axis,
+        detail::ProductLanes<T>{x.data(), out.data(), x.shape(axis), detail::product_from(x.shape(), axis + 1),
+                                options.exclusive, options.reverse});
+    return out;
+}
+
+template <class T = void, class X>  // as many parameters as xtensor's
+requires detail::tensor_argument<X>
+auto cumprod(X&& x) { return cumprod(x.device(), x, CumprodOptions()); }
+template <class X>
+requires detail::tensor_argument<X>
+auto cumprod(X&& x, CumprodOptions options) { return cumprod(x.device(), x, options); }
+
+/// See cumprod.
+struct cumprod_op : detail::builtin_op<cumprod_op, slots<slot::x>, slots<slot::out>, CumprodOptions> {
+    static constexpr std::string_view name = "cumprod";
+    static constexpr std::string_view brief = "Running products along an axis.";
+    static constexpr Elements elements = Elements::numbers;
+    static constexpr CumprodOptions normal(VarSpec const& x, CumprodOptions const& options) {
+        return detail::axes_from_first(x.dims.size(), options);
+    }
+    using grad = gradient<cumprod_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+
+    static constexpr bool row_wise(CumprodOptions const& options) { return options.axis > 0; }
+
+    static constexpr VarSpec infer(VarSpec const& x, CumprodOptions const& options = {}) {
+        spec::dense("cumprod: x", x);
+        detail::checked_axis(options.axis, x.dims.size());
+        return x;
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, CumprodOptions const& options = {}) {
+        return cumprod(exec, x, options);
+    }
+
+    /// The gradient of x; it needs memory for a running_product_t of each element.
+    template <class T, class D>
+    static Tensor<T, D> backward(D exec, Tensor<T, D> const& x, Tensor<T, D> const& out_grad,
+                                 CumprodOptions const& options = {}) {
+        using Loops = detail::ElementLoops<D>;
+        Loops::check(exec, x, out_grad);
+        detail::check_same_shape("out_grad", out_grad, x);
+        std::size_t const axis = detail::checked_axis(options.axis, x.dimension());
+        auto out = detail::new_tensor<T>(exec, x.shape());
+        if (x.size() == 0) return out;
+        auto sums = Loops::template scratch<detail::running_product_t<T>>(exec, x.size());
+        detail::each_lane_along(
+            exec, x.shape(), axis,
+            detail::ProductGradLanes<T>{x.data(), out_grad.data(), sums.data(), out.data(), x.shape(axis),
+                                        detail::product_from(x.shape(), axis + 1), options.exclusive, options.reverse});
+        return out;
+    }
+};
+
+}  // namespace rowan::inline v0
+
 // rowan/op/reduce/cumsum.hpp: cumsum, the running sums along an axis.
 
 namespace rowan::inline v0 {
@@ -44008,13 +44208,13 @@ using program_ops = type_list<
     abs_op, accuracy_op, add_op, any_op, argmax_op, argmin_op, argsort_op, batch_norm_op, beam_search_decode_op,
     beam_search_op, binary_cross_entropy_op, binary_cross_entropy_with_epsilon_op, binary_cross_entropy_with_logits_op,
     ceil_op, clip_by_norm_op, clip_op, concat_op, cos_op, cosine_embedding_op, cosine_similarity_op, crf_decoding_op,
-    crf_matches_op, cross_entropy_of_probabilities_op, cross_entropy_op, cumsum_op, div_op, drop_levels_op, dropout_op,
-    edit_distance_op, elu_op, embedding_bag_op, equal_op, exp_op, fc_op, floor_op, full_like_op, gelu_op,
+    crf_matches_op, cross_entropy_of_probabilities_op, cross_entropy_op, cumprod_op, cumsum_op, div_op, drop_levels_op,
+    dropout_op, edit_distance_op, elu_op, embedding_bag_op, equal_op, exp_op, fc_op, floor_op, full_like_op, gelu_op,
     greater_equal_op, greater_op, gru_unit_op, hard_sigmoid_op, hard_swish_op, hardtanh_op, hinge_op, huber_op,
     identity_op, interleave_rows_op, isfinite_op, isinf_op, isnan_op, kl_div_op, layer_norm_op, leaky_relu_op,
     less_equal_op, less_op, linear_chain_crf_op, lod_from_offsets_op, lod_reset_op, log_op, log_softmax_op,
     logical_and_op, logical_not_op, logical_or_op, lookup_table_op, lstm_unit_op, margin_ranking_op, matmul_nn_op,
-    matmul_nt_op, matmul_op, matmul_tn_op, maximum_op, minimum_op, mse_op, mul_op, negate_op, nonzero_rows_op,
+    matmul_nt_op, matmul_op, matmul_tn_op, maximum_op, minimum_op, mish_op, mse_op, mul_op, negate_op, nonzero_rows_op,
     one_hot_op, padded_sequence_context_op, pick_sequences_op, pow_op, reduce_max_op, reduce_mean_op, reduce_min_op,
     reduce_prod_op, reduce_sum_op, relu6_op, relu_op, reorder_op, reshape_op, round_op, row_dot_op, rsqrt_op, scale_op,
     sequence_attention_op, sequence_concat_op, sequence_context_op, sequence_erase_op, sequence_expand_op,
@@ -44070,6 +44270,7 @@ inline constexpr operator_layer<elu_op> elu{};                            ///< A
 inline constexpr operator_layer<gelu_op> gelu{};                          ///< As rowan::gelu.
 inline constexpr operator_layer<swish_op> swish{};                        ///< As rowan::swish.
 inline constexpr operator_layer<softplus_op> softplus{};                  ///< As rowan::softplus.
+inline constexpr operator_layer<mish_op> mish{};                          ///< As rowan::mish.
 inline constexpr operator_layer<softsign_op> softsign{};                  ///< As rowan::softsign.
 inline constexpr operator_layer<hard_sigmoid_op> hard_sigmoid{};          ///< As rowan::hard_sigmoid.
 inline constexpr operator_layer<hard_swish_op> hard_swish{};              ///< As rowan::hard_swish.
@@ -44108,6 +44309,7 @@ inline constexpr operator_layer<argmax_op> argmax{};            ///< As rowan::a
 inline constexpr operator_layer<argmin_op> argmin{};            ///< As rowan::argmin.
 inline constexpr operator_layer<argsort_op> argsort{};          ///< As rowan::argsort.
 inline constexpr operator_layer<cumsum_op> cumsum{};            ///< As rowan::cumsum.
+inline constexpr operator_layer<cumprod_op> cumprod{};          ///< As rowan::cumprod.
 inline constexpr operator_layer<shape_op> shape{};              ///< As rowan::shape.
 inline constexpr operator_layer<reshape_op> reshape{};          ///< As rowan::reshape.
 inline constexpr operator_layer<squeeze_op> squeeze{};          ///< As rowan::squeeze.

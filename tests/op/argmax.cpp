@@ -1,5 +1,6 @@
-// tests/op/argmax.cpp: argmax, argmin, top_k, one_hot and cumsum.
+// tests/op/argmax.cpp: argmax, argmin, top_k, one_hot, cumprod and cumsum.
 #include <rowan/op/reduce/argmax.hpp>
+#include <rowan/op/reduce/cumprod.hpp>
 #include <rowan/op/reduce/cumsum.hpp>
 #include <rowan/op/shape/one_hot.hpp>
 #include <rowan/op/reduce/top_k.hpp>
@@ -115,6 +116,22 @@ TEST_CASE("cumsum sums up to each element, in both directions", "[op][golden]") 
     CHECK((rowan::cumsum(Tensor<float>{3e38F, 3e38F, -3e38F}, {.reverse = true}) == Tensor<float>{3e38F, 0, -3e38F}));
     CHECK(rowan::cumsum(Tensor<float>::from_shape({3, 0})).shape() == Tensor<float>::shape_type{3, 0});
     CHECK(test::refusal<rowan::IndexError>([&](Cpu e) { rowan::cumsum(e, x, {.axis = -3}); }, x) == "axis = -3 is not in [-2, 2)");
+}
+
+TEST_CASE("cumprod multiplies up to each element, and its gradient is right where elements are 0", "[op][golden]") {
+    Tensor<float> const x{{2, 3, 4}, {0, 5, 0}};
+    CHECK((rowan::cumprod(x) == Tensor<float>{{2, 6, 24}, {0, 0, 0}}));  // NumPy: x.cumprod(1)
+    CHECK((rowan::cumprod(x, {.axis = 0}) == Tensor<float>{{2, 3, 4}, {0, 15, 0}}));
+    CHECK((rowan::cumprod(x, {.exclusive = true}) == Tensor<float>{{1, 2, 6}, {1, 0, 0}}));
+    CHECK((rowan::cumprod(x, {.axis = -1, .exclusive = true, .reverse = true}) == Tensor<float>{{12, 4, 1}, {0, 0, 1}}));
+    CHECK((rowan::cumprod(Tensor<std::int64_t>{4, -1, 5}) == Ids{4, -4, -20}));
+    CHECK((rowan::cumprod(Tensor<float>{1e30F, 1e30F, 1e-30F}) == Tensor<float>{1e30F, INFINITY, 1e30F}));
+    CHECK(rowan::cumprod(Tensor<float>::from_shape({3, 0})).shape() == Tensor<float>::shape_type{3, 0});
+    Tensor<float> const g{{1, 10, 100}, {1, 10, 100}};
+    auto const grad = [&](CumprodOptions const& o) { return cumprod_op::backward(Cpu{}, x, g, o); };
+    CHECK((grad({}) == Tensor<float>{{1231, 820, 600}, {51, 0, 0}}));  // 1 + 10 · 3 + 100 · 12; 1 + 10 · 5 + 100 · 0
+    CHECK((grad({.exclusive = true}) == Tensor<float>{{310, 200, 0}, {510, 0, 0}}));
+    CHECK((grad({.reverse = true}) == Tensor<float>{{12, 48, 136}, {0, 0, 150}}));
 }
 
 TEST_CASE("argmax, top_k and cumsum have the same bits for any number of threads", "[op]") {

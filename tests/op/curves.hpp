@@ -76,6 +76,11 @@ void each_curve(Visit const& visit) {
               [=](Real x) { return std::max(x, none) + std::log1p(std::exp(-real(beta) * std::abs(x))) / real(beta) + (std::isnan(x) ? x : none); },
               [=](Real x) { return logistic(real(beta) * x); }, 5, 2);
     }
+    visit(rowan::mish_op{}, rowan::no_attributes{}, [=](Real x) { return x < -huge ? none : x * std::tanh(std::log1p(std::exp(x))); },
+          [=](Real full) {
+              Real const x = between(full, -1e4, 1e4), e = std::log1p(std::exp(x)), c = std::cosh(e);
+              return std::tanh(e) + x * logistic(x) / c / c;
+          }, 5, 3);
     visit(rowan::softsign_op{}, rowan::no_attributes{},
           [=](Real x) { return std::isinf(x) ? std::copysign(one, x) : x / (1 + std::abs(x)); },
           [=](Real x) { return 1 / ((1 + std::abs(x)) * (1 + std::abs(x))); }, 2, 2);

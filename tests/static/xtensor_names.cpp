@@ -31,7 +31,7 @@ using Plan = rowan::RowPlan<>;
 using Ts = std::vector<T>;
 using Gs = std::vector<G>;
 using Axes = std::vector<std::int64_t>;
-using rowan::ClipOptions, rowan::CumsumOptions, rowan::PowOptions, rowan::StackOptions, rowan::TransposeOptions;
+using rowan::ClipOptions, rowan::CumprodOptions, rowan::CumsumOptions, rowan::PowOptions, rowan::StackOptions, rowan::TransposeOptions;
 
 template <class X>
 X&& a();
@@ -56,7 +56,7 @@ X&& a();
     UNARY(sin, C) UNARY(cos, C) UNARY(sign, C) UNARY(floor, C) UNARY(ceil, C) UNARY(round, C)                          \
     UNARY(exp, C)                                                                                                      \
     UNARY(log, C) UNARY(sqrt, C) UNARY(square, C) UNARY(tanh, C) UNARY(sigmoid, C) UNARY(relu, C) BINARY(maximum, C)   \
-        BINARY(minimum, C) WITH_OPTIONS(cumsum, T, CumsumOptions, C) WITH_OPTIONS(pow, T, PowOptions, C) WITH_OPTIONS( \
+        BINARY(minimum, C) WITH_OPTIONS(cumsum, T, CumsumOptions, C) WITH_OPTIONS(cumprod, T, CumprodOptions, C) WITH_OPTIONS(pow, T, PowOptions, C) WITH_OPTIONS( \
             stack, Ts, StackOptions, C) WITH_OPTIONS(transpose, T, TransposeOptions, C)                                \
             RETURNS(T, transpose(a<T C>(), {.perm = {1, 0}})) RETURNS(Ints, argmax(a<Cpu&>(), a<T C>()))                       \
             RETURNS(T, where(a<Bools C>(), a<T C>(), a<T C>())) RETURNS(T, where(a<Cpu&>(), a<Bools C>(), a<T C>(), a<T C>()))            \

@@ -28,6 +28,7 @@ inline constexpr operator_layer<elu_op> elu{};                            ///< A
 inline constexpr operator_layer<gelu_op> gelu{};                          ///< As rowan::gelu.
 inline constexpr operator_layer<swish_op> swish{};                        ///< As rowan::swish.
 inline constexpr operator_layer<softplus_op> softplus{};                  ///< As rowan::softplus.
+inline constexpr operator_layer<mish_op> mish{};                          ///< As rowan::mish.
 inline constexpr operator_layer<softsign_op> softsign{};                  ///< As rowan::softsign.
 inline constexpr operator_layer<hard_sigmoid_op> hard_sigmoid{};          ///< As rowan::hard_sigmoid.
 inline constexpr operator_layer<hard_swish_op> hard_swish{};              ///< As rowan::hard_swish.
@@ -66,6 +67,7 @@ inline constexpr operator_layer<argmax_op> argmax{};            ///< As rowan::a
 inline constexpr operator_layer<argmin_op> argmin{};            ///< As rowan::argmin.
 inline constexpr operator_layer<argsort_op> argsort{};          ///< As rowan::argsort.
 inline constexpr operator_layer<cumsum_op> cumsum{};            ///< As rowan::cumsum.
+inline constexpr operator_layer<cumprod_op> cumprod{};          ///< As rowan::cumprod.
 inline constexpr operator_layer<shape_op> shape{};              ///< As rowan::shape.
 inline constexpr operator_layer<reshape_op> reshape{};          ///< As rowan::reshape.
 inline constexpr operator_layer<squeeze_op> squeeze{};          ///< As rowan::squeeze.

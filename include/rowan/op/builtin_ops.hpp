@@ -56,6 +56,7 @@
 #include <rowan/op/recurrent/lstm_unit.hpp>
 #include <rowan/op/reduce/argmax.hpp>
 #include <rowan/op/reduce/argsort.hpp>
+#include <rowan/op/reduce/cumprod.hpp>
 #include <rowan/op/reduce/cumsum.hpp>
 #include <rowan/op/reduce/reduce.hpp>
 #include <rowan/op/reduce/reduce_sum.hpp>
@@ -105,13 +106,13 @@ using program_ops = type_list<
     abs_op, accuracy_op, add_op, any_op, argmax_op, argmin_op, argsort_op, batch_norm_op, beam_search_decode_op,
     beam_search_op, binary_cross_entropy_op, binary_cross_entropy_with_epsilon_op, binary_cross_entropy_with_logits_op,
     ceil_op, clip_by_norm_op, clip_op, concat_op, cos_op, cosine_embedding_op, cosine_similarity_op, crf_decoding_op,
-    crf_matches_op, cross_entropy_of_probabilities_op, cross_entropy_op, cumsum_op, div_op, drop_levels_op, dropout_op,
-    edit_distance_op, elu_op, embedding_bag_op, equal_op, exp_op, fc_op, floor_op, full_like_op, gelu_op,
+    crf_matches_op, cross_entropy_of_probabilities_op, cross_entropy_op, cumprod_op, cumsum_op, div_op, drop_levels_op,
+    dropout_op, edit_distance_op, elu_op, embedding_bag_op, equal_op, exp_op, fc_op, floor_op, full_like_op, gelu_op,
     greater_equal_op, greater_op, gru_unit_op, hard_sigmoid_op, hard_swish_op, hardtanh_op, hinge_op, huber_op,
     identity_op, interleave_rows_op, isfinite_op, isinf_op, isnan_op, kl_div_op, layer_norm_op, leaky_relu_op,
     less_equal_op, less_op, linear_chain_crf_op, lod_from_offsets_op, lod_reset_op, log_op, log_softmax_op,
     logical_and_op, logical_not_op, logical_or_op, lookup_table_op, lstm_unit_op, margin_ranking_op, matmul_nn_op,
-    matmul_nt_op, matmul_op, matmul_tn_op, maximum_op, minimum_op, mse_op, mul_op, negate_op, nonzero_rows_op,
+    matmul_nt_op, matmul_op, matmul_tn_op, maximum_op, minimum_op, mish_op, mse_op, mul_op, negate_op, nonzero_rows_op,
     one_hot_op, padded_sequence_context_op, pick_sequences_op, pow_op, reduce_max_op, reduce_mean_op, reduce_min_op,
     reduce_prod_op, reduce_sum_op, relu6_op, relu_op, reorder_op, reshape_op, round_op, row_dot_op, rsqrt_op, scale_op,
     sequence_attention_op, sequence_concat_op, sequence_context_op, sequence_erase_op, sequence_expand_op,

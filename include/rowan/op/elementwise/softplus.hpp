@@ -1,4 +1,4 @@
-// rowan/op/elementwise/softplus.hpp: softplus, element-wise.
+// rowan/op/elementwise/softplus.hpp: softplus and mish, element-wise.
 #pragma once
 
 #include <rowan/core/error.hpp>
@@ -47,5 +47,35 @@ struct softplus_formula {
 /// errors   ValueError if beta is not finite or not above 0
 /// cost     one read of x and one write of the result
 ROWAN_ELEMENTWISE(softplus, SoftplusOptions)
+
+namespace detail {
+
+/// x · tanh(log(1 + exp(x))): with h = 1 / (1 + exp(x)), the hyperbolic tangent is (1 - h) · (1 + h) / (1 + h²)
+struct mish_formula {
+    static constexpr std::string_view name = "mish";
+    static constexpr std::string_view brief = "x · tanh(log(1 + exp(x))).";
+
+    ROWAN_FORMULA static V value(V const& x) {
+        V const one = constant<V>(1.0), h = over_one_plus_exponential(one, x);
+        V const gated = over_one_plus_exponential(x, V(constant<V>(0.0) - x));  // x · (1 - h)
+        return product(gated, quotient(V(one + h), V(one + product(h, h))));
+    }
+    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g) {
+        // tanh + 4 · x · s · (1 - s) · h / (1 + h²)², where s = 1 - h is 0 or 1 beyond ±800
+        V const one = constant<V>(1.0), z = limited(x, -800.0, 800.0);
+        auto const gate = logistic_and_slope(z);
+        V const h = one - gate.value, share = quotient(one, V(one + product(h, h)));
+        V const bend = product(product(product(z, gate.slope), constant<V>(4.0)), product(h, share));
+        return product(g, product(V(product(gate.value, V(one + h)) + bend), share));
+    }
+};
+
+}  // namespace detail
+
+/// x · tanh(log(1 + exp(x))) element-wise (Misra 2019), within 5 units in the last place; nothing overflows.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(mish)
 
 }  // namespace rowan::inline v0
