@@ -197,7 +197,7 @@ void each_sample(std::size_t n, F const& f, Which which = Which::good) {
         auto const all = e.samples(n);
         for (std::size_t i = 0; i < (which == Which::first ? 1 : all.size()); ++i) {
             INFO(e.name << ", sample " << i << ", n = " << n);
-            if (all[i].error.empty() == (which == Which::refused)) continue;
+            if (all[i].refused() != (which == Which::refused)) continue;
             try {
                 f(e, all[i]);
                 if (which != Which::integers_too) continue;
@@ -208,6 +208,17 @@ void each_sample(std::size_t n, F const& f, Which which = Which::good) {
             }
         }
     }
+}
+
+/// The text of what the call throws, or "".
+template <class Call>
+std::string error_of(Call const& call) {
+    try {
+        call();
+    } catch (Error const& error) {
+        return error.what();
+    }
+    return "";
 }
 
 bool agrees(std::int64_t dim, std::int64_t with) { return dim == UNK || dim == with; }
@@ -324,15 +335,24 @@ TEST_CASE("every operator: a program contains it with its options", "[op]") {
     }, Which::integers_too);
 }
 
-TEST_CASE("every operator: infer refuses bad options", "[op]") {
+TEST_CASE("every operator refuses bad inputs and options, and changes nothing", "[op]") {
     each_sample(6, [](Entry const& e, Sample const& s) {
-        std::string text = "nothing was thrown";
-        try {
-            Built const net(e, s);
-        } catch (Error const& error) {
-            text = error.what();
+        op_kernel const& kernel = kernel_for(e, s);
+        Attributes const options = s.options ? s.options : e.defaults;
+        auto const own_name = std::string(e.name) + ": ";
+        auto const unnamed = [&](std::string const& text) { return text.substr(text.starts_with(own_name) ? own_name.size() : 0); };
+        CHECK(error_of([&] { Built const net(e, s); }) == s.error);
+        for (int const threads : {1, 2, 8}) {
+            Cpu const exec{threads};
+            Values in, out(8);
+            for (auto const& v : s.in) in.push_back(v.value->copy());
+            auto const before = bits_of(in);
+            std::vector<Value*> from, to;
+            for (Value& v : in) from.push_back(&v);
+            for (Value& v : out) to.push_back(&v);
+            CHECK(unnamed(error_of([&] { kernel.run({.exec = AnyExec(exec), .in = from, .out = to, .attributes = options}); })) == unnamed(s.when_run));
+            CHECK((bits_of(in) == before));
         }
-        CHECK(text == s.error);
     }, Which::refused);
 }
 
