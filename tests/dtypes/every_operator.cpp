@@ -120,7 +120,7 @@ TEMPLATE_TEST_CASE("every operator computes elements of any type as doubles, and
             Value const& last = *all[i].in.back().value;
             bool const ids = last.is<LoDTensor<std::int64_t>>();
             Run const run = e.run(ids), in_double = e.in_double(ids);
-            if (all[i].refused() || run == nullptr || in_double == nullptr) continue;
+            if (!all[i].error.empty() || run == nullptr || in_double == nullptr) continue;
             INFO(e.name << ", sample " << i);
             try {
                 std::vector<Value> in, same;
