@@ -1,4 +1,4 @@
-// tests/dtypes/sequences.cpp: custom element types in batches, arrays and all algorithms on sequences, compared with
+// tests/dtypes/sequences.cpp: custom element types in batches and arrays, compared with
 // the results of their type of sums.
 #include "catch.hpp"
 #include "own_types.hpp"
