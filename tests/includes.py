@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""tests/includes.py: rooms of include/rowan include only lower rooms, umbrella headers include all their headers, and README.md names all headers.
+"""tests/includes.py: rooms of include/rowan include only lower rooms, umbrella headers include all their headers, and README.md names all headers;
+a layer that is an operator has its name.
 
 core <- detail <- sparse, sequence <- op <- graph <- layer <- train <- io <- distributed, where x/detail/ is part of room x. A room of thrust/ knows the room of
 that name, what is below, and their rooms of thrust/. No other room knows thrust/."""
@@ -83,6 +84,10 @@ for name in [*public, *(name for name in cuda if "/detail/" not in name)]:
     folder, header = name.rsplit("/", 1)
     if not {name, f"{folder}/"} & named and not (folder == "rowan/layer" and header in operators):
         wrong.append(f"include/rowan/README.md does not name {name.removeprefix('rowan/')}")
+
+for operator, layer in re.findall(r"operator_layer<(\w+)_op>\s+(\w+)\{\}", headers["rowan/layer/operators.hpp"]):
+    if layer != operator and layer != "mean":
+        wrong.append(f"rowan/layer/operators.hpp gives layer::{layer} the operator {operator}")
 
 print("\n".join(sorted(wrong)), end="\n" if wrong else "")
 sys.exit(bool(wrong))

@@ -40321,6 +40321,7 @@ struct drop_levels_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slo
 
     template <class T, class D>
     static LoDTensor<T, D> run(D, LoDTensor<T, D> const& x, LoDTensor<T, D> const& out_grad) {
+        detail::check_same_shape("out_grad", out_grad.value(), x.value());
         return {out_grad.value().share(), x.lod()};
     }
 };

@@ -136,32 +136,6 @@ Parameters trained(Number const& number) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("operators on custom types equal plain loops in the type of sums", "[dtypes]", fixed, dual) {
-    using T = TestType;
-    using D = dtype<T>;
-    using S = sum_of<T>;
-    auto const x = eighths<T>({5, 4}, 1), w = eighths<T>({4, 3}, 2), b = eighths<T>({3}, 3);
-    auto const y = fc_op::run(Cpu{2}, x, w, b);
-    auto const gates = tanh_op::run(Cpu{2}, y);
-    auto const cost = mse_op::run(Cpu{2}, gates, eighths<T>({5, 3}, 4));
-    S total(0.0);
-    for (std::size_t i = 0; i < 5; ++i) {
-        for (std::size_t j = 0; j < 3; ++j) {
-            S sum = D::widen(b(j));
-            for (std::size_t k = 0; k < 4; ++k) sum = sum + D::widen(x(i, k)) * D::widen(w(k, j));
-            CHECK((y(i, j) == D::narrow(sum)));
-            auto const want = std::tanh(static_cast<double>(D::widen(y(i, j))));
-            CHECK(std::abs(static_cast<double>(D::widen(gates(i, j))) - want) <= 0x1p-17);  // half of a unit of fixed
-            S const off = D::widen(gates(i, j)) - D::widen(eighths<T>({5, 3}, 4)(i, j));
-            total = total + off * off;
-        }
-    }
-    CHECK(std::abs(static_cast<double>(D::widen(cost(0)) - total / S(15.0))) <= 0x1p-17 * 1.0001);
-
-    auto const rows = lookup_table_op::run(Cpu{2}, w, Tensor<std::int32_t>{3, 0, 3}, {.padding_id = 0});
-    for (std::size_t j = 0; j < 3; ++j) CHECK((rows(0, j) == w(3, j) && rows(1, j) == D::narrow(S(0.0)) && rows(2, j) == w(3, j)));
-}
-
 TEST_CASE("a net of fixed point trains as the plain loop does, bit for bit", "[dtypes]") {
     using D = dtype<fixed>;
     constexpr std::size_t steps = 5, n = 8, width = 4, height = 6;  // a mean over 8 is exact

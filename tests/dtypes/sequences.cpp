@@ -1,4 +1,4 @@
-// tests/dtypes/sequences.cpp: custom element types in batches, arrays and all algorithms on sequences, compared with
+// tests/dtypes/sequences.cpp: custom element types in batches and arrays, compared with
 // the results of their type of sums.
 #include "catch.hpp"
 #include "own_types.hpp"
@@ -145,36 +145,6 @@ TEMPLATE_TEST_CASE("batches of a custom element type are created, split and merg
     check<T>([](auto const& x) { return to_padded(x, -2).value; });
     check<T>([](auto const& x) { return to_padded(x, 0, {4, 71}).value; });
     check<T>([](auto const& x) { return from_padded(to_padded(x).value, x.lod()); });
-}
-
-TEMPLATE_TEST_CASE("every sequence algorithm works on a custom element type", "[dtypes][sequence]", fixed, dual, counting) {
-    using T = TestType;
-    for (int const threads : {1, 2}) {
-        Cpu const exec{threads};
-        for (Pooling const pool : {Pooling::sum, Pooling::mean, Pooling::sqrt, Pooling::max, Pooling::min, Pooling::first, Pooling::last}) {
-            CAPTURE(threads, static_cast<int>(pool));
-            check<T>([&](auto const& x) { return sequence_pool(exec, x, pool, -1); });
-            check<T>([&](auto const& x) { return sequence_pool_grad(exec, x, x.value().slice(7, 13), pool); });
-        }
-        check<T>([&](auto const& x) { return sequence_softmax(exec, x); }, std::is_same_v<T, dual> ? 1e-15 : 0);
-        check<T>([&](auto const& x) { return sequence_softmax_grad(exec, x, sequence_reverse(x)); });
-        check<T>([&](auto const& x) { return sequence_reverse(exec, x); });
-        check<T>([&](auto const& x) { return sequence_concat(exec, x, x, sequence_reverse(x)); });
-        check<T>([&](auto const& x) { return sequence_concat_grad(exec, sequence_concat(x, x), {lod, lod})[1]; });
-        check<T>([&](auto const& x) { return sequence_concat(exec, std::vector{x, sequence_reverse(x)}, 0); });
-        std::vector<std::int64_t> const offset{1, 0, 3, 0, 2, 1}, length{2, 0, 60, 1, 0, 2};
-        check<T>([&](auto const& x) { return sequence_slice(exec, x, offset, length); });
-        check<T>([&](auto const& x) {
-            return sequence_slice_grad(exec, sequence_slice(x, offset, length), x.lod(), offset, length);
-        });
-        check<T>([&](auto const& x) { return sequence_reshape(x, 1); });
-        auto const six = [](auto const& x) { return LoDTensor<element_of<decltype(x)>>(x.value().slice(2, 8)); };
-        check<T>([&](auto const& x) { return sequence_expand(exec, six(x), lod); });
-        check<T>([&](auto const& x) { return sequence_expand_grad(exec, x, six(x), lod); });
-        check<T>([&](auto const& x) { return sequence_expand(exec, x, Lod{{0, 2, 2, 3, 4}}); });
-        check<T>([&](auto const& x) { return pick_sequences(exec, x, {2, 0, 2}); });
-        check<T>([&](auto const& x) { return pick_sequences_grad(exec, pick_sequences(x, {2, 0, 2}), x, {2, 0, 2}); });
-    }
 }
 
 }  // namespace test_sequences

@@ -4,24 +4,12 @@
 #include "layer/check_net.hpp"
 
 #include <rowan/layer/data.hpp>
-#include <rowan/layer/operators.hpp>
 
 #include <cstdint>
 
 namespace test_crf {
 
 using namespace rowan;
-
-TEST_CASE("the gradients of a conditional random field in a net equal central differences", "[layer]") {
-    test::DefaultScope scope;
-    Lod const lod{{0, 3, 3, 5}};
-    auto const x = test::fed("x", LoDTensor<double>(test::values({5, 3}, 1), lod));
-    auto const label = test::fed("label", LoDTensor<std::int64_t>({2, 0, 1, 1, 2}, lod));
-    auto const w = test::parameter({5, 3}, 2);
-    auto const cost = layer::linear_chain_crf(x, w, label);
-    CHECK(cost->spec() == tensor_spec<double>({UNK, 1}));
-    CHECK(test::check_net(layer::reduce_sum(cost, {.axes = {0}})).size() == 1);
-}
 
 TEST_CASE("layer::crf_decoding has the best tags, and whether they are the labels", "[layer]") {
     test::DefaultScope scope;

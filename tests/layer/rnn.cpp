@@ -10,6 +10,7 @@
 #include <rowan/layer/gru_unit.hpp>
 #include <rowan/train/infer.hpp>
 #include <rowan/layer/loss.hpp>
+#include <rowan/layer/operators.hpp>
 #include <rowan/train/train.hpp>
 #include <rowan/op/recurrent/lstm_unit.hpp>
 
@@ -137,6 +138,19 @@ TEST_CASE("memories are checked when the layer is created, and an invalid layer 
     CHECK_THROWS_WITH(layer::gru_unit(boot, boot, {}), "the size of a cell is 0, expected 1 or more");
     CHECK_THROWS_AS(layer::parameter<double>({UNK, 3}, {-1, 1}, "v"), ShapeError);
     CHECK_NOTHROW(layer::parameter<double>({2, 3}, {-1, 1}, "v"));
+}
+
+TEST_CASE("a step whose result is not one for each sequence is refused", "[rnn]") {
+    test::DefaultScope scope;
+    auto const x = layer::data<float>("x", {UNK, 1}, 2);
+    auto const chosen = layer::data<std::int64_t>("chosen", {UNK});
+    auto const step = [&](auto const& f) {
+        return layer::rnn(x, 1, [&](auto x_t, auto s) { return layer::Step{f(x_t), s}; }, {.level = 0});
+    };
+    CHECK_THROWS_WITH(step([&](auto x_t) { return layer::pick_sequences(x_t, chosen); }), "layer::rnn: the output or the state of a step is the same for all sequences, expected a row for each");
+    Feeds const feeds{{"x", LoDTensor<float>(Tensor<float>{{1}, {2}, {3}, {4}}, Lod{{0, 2, 3}, {0, 2, 3, 4}})}};
+    auto const expanded = step([&](auto x_t) { return layer::sequence_expand(x_t, x_t); });
+    CHECK_THROWS_WITH(infer(expanded, feeds, {}), "rnn(x): step 0: the number of rows or sequences of a result is 3, expected 2, one for each sequence");
 }
 
 }  // namespace test_rnn

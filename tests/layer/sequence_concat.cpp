@@ -30,17 +30,6 @@ TEST_CASE("layer::sequence_concat joins sequences of several values, and its gra
                       "sequence_concat(x = [y, none]): x[1].lod().sequences(0) is 1, expected 3, as in x[0]");
 }
 
-TEST_CASE("layer::sequence_concat joins paragraphs, and its gradient equals central differences", "[layer]") {
-    test::DefaultScope scope;
-    auto const x = test::fed("x", LoDTensor<double>(test::values({3, 2}, 1), Lod{{0, 2, 2}, {0, 1, 3}}));
-    auto const y = test::fed("y", LoDTensor<double>(test::values({4, 2}, 2), Lod{{0, 1, 3}, {0, 0, 3, 4}}));
-    auto const both = layer::sequence_concat({layer::fc(x, {.output_size = 2}), y}, {.level = 0});
-    CHECK(both->spec() == tensor_spec<double>({UNK, 2}, 2));
-    auto const pages = layer::sequence_pool(layer::sequence_pool(both, {Pooling::max}), {Pooling::sqrt});
-    test::check_net(layer::mse(pages, test::fed("target", LoDTensor<double>(test::values({2, 2}, 3)))));
-    CHECK_THROWS_WITH(layer::sequence_concat({x, y}, {.level = 2}), "sequence_concat: level = 2 is not in [0, 2)");
-}
-
 TEST_CASE("the gradient of layer::sequence_concat passes through a concatenation that drops levels", "[layer]") {
     test::DefaultScope scope;
     auto const x = test::fed("x", LoDTensor<double>(test::values({3, 2}, 1), Lod{{0, 2, 2, 3}}));

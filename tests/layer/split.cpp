@@ -34,14 +34,4 @@ TEST_CASE("the gradient of layer::split equals central differences, also with an
     test::check_net(layer::mse(layer::mul(parts[0], parts[2]), target));
 }
 
-TEST_CASE("layer::split refuses sections that are not the axis", "[layer]") {
-    test::DefaultScope scope;
-    auto const x = layer::data("x", {UNK, 3});
-    CHECK_THROWS_WITH(layer::split(x, {1, 1}, {.axis = 1}), "sum of sections is 2, expected 3");
-    CHECK_THROWS_WITH(layer::split(x, {1, -1, 3}, {.axis = 1}), "sections[1] is -1, expected 0 or more");
-    CHECK_THROWS_WITH(layer::split(x, {3}, {.axis = -3}), "axis = -3 is not in [-2, 2)");
-    CHECK_THROWS_WITH(test::run(layer::split(x, {1, 2})[0], {{"x", Tensor<float>{{1, 2, 3}}}}),
-                      "split(x): sections[1] is 2, expected at most 0, what is left of the axis");
-}
-
 }  // namespace test_split

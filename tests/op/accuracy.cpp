@@ -1,8 +1,7 @@
 // tests/op/accuracy.cpp: the share of rows whose largest number is the label's.
 #include <rowan/op/loss/accuracy.hpp>
 
-#include "any_threads.hpp"
-#include "refused.hpp"
+#include "catch.hpp"
 
 #include <cstdint>
 #include <limits>
@@ -43,28 +42,6 @@ TEST_CASE("of equal numbers the first counts, and a row with a NaN is wrong", "[
     float const nan = std::numeric_limits<float>::quiet_NaN();
     CHECK((accuracy(Tensor<float>{{7, 7, 1}, {7, 7, 1}}, Labels{0, 1}) == Tensor<double>{0.5}));
     CHECK((accuracy(Tensor<float>{{nan, 7}, {7, nan}, {nan, 1}, {1, nan}}, Labels{1, 0, 0, 1}) == Tensor<double>{0}));
-}
-
-TEST_CASE("accuracy is the same on any number of threads", "[op]") {
-    std::size_t const n = rowan::detail::serial_below;
-    auto const x = inputs::wild<float>({n, 3}, 1);
-    auto label = Labels::zeros({n});
-    std::size_t right = 0;
-    for (std::size_t i = 0; i < n; ++i) right += x(i, 0) > x(i, 1) && x(i, 0) > x(i, 2);
-    test::check_any_threads([&](Cpu exec) { return accuracy(exec, x, label); });
-    test::check_any_threads([&](Cpu exec) { return accuracy(exec, x, label, 2); });
-    CHECK((accuracy(Cpu{8}, x, label) == Tensor<double>{static_cast<double>(right) / static_cast<double>(n)}));
-}
-
-TEST_CASE("accuracy throws for invalid labels and shapes that do not match", "[op][bad]") {
-    Tensor<float> const x{{1, 2, 3}, {4, 5, 6}}, flat{1, 2};
-    Labels const high{0, 3}, few{1}, good{0, 1};
-    CHECK(test::refusal<IndexError>([&](Cpu e) { accuracy(e, x, high); }, x, high) == "label[1] = 3 is not in [0, 3)");
-    CHECK(test::refusal<ShapeError>([&](Cpu e) { accuracy(e, x, few); }, x, few) == "label.shape(0) is 1, expected 2, the number of rows");
-    CHECK(test::refusal<ShapeError>([&](Cpu e) { accuracy(e, flat, good); }, flat, good) == "x rank is 1, expected 2");
-    CHECK(test::refusal<IndexError>([&](Cpu e) { accuracy(e, Tensor<float>::zeros({2, 0}), good); }, good) == "label[0] = 0 is not in [0, 0)");
-    CHECK(test::refusal<ShapeError>([] { accuracy_op::infer(tensor_spec<float>({2, 3}), tensor_spec<std::int64_t>({3})); }) ==
-          "accuracy: label.shape(0) is 3, expected 2");
 }
 
 }  // namespace test_accuracy

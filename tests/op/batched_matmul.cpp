@@ -2,14 +2,11 @@
 #include <rowan/op/matrix/matmul.hpp>
 
 #include "any_threads.hpp"
-#include "refused.hpp"
+#include "inputs.hpp"
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
-#include <tuple>
 #include <utility>
-#include <vector>
 
 namespace test_batched_matmul {
 
@@ -111,19 +108,6 @@ TEST_CASE("gradients of 16-bit matrices are narrowed after the sum over the batc
     auto const want = matmul_grad_op<true>::run(Cpu{}, wide(x), wide(y), wide(g));
     REQUIRE(sum.shape() == y.shape());
     for (std::size_t i = 0; i < sum.size(); ++i) CHECK(sum.data()[i] == bfloat16(want.data()[i]));
-}
-
-TEST_CASE("batches of matrices that do not fit are refused", "[op][bad]") {
-    auto const x = Tensor<float>::zeros({2, 3, 4}), y = Tensor<float>::zeros({3, 4, 5}), flat = Tensor<float>::zeros({4});
-    auto const text = [&](auto const& f) { return test::refusal<ShapeError>([&](Cpu e) { f(e); }, x, y); };
-    CHECK(text([&](Cpu e) { matmul(e, x, y); }) == "batch of y.shape() is [3], expected [2] or one that broadcasts with it");
-    CHECK(text([&](Cpu e) { matmul(e, x, x); }) == "y.shape(1) is 3, expected 4, the inner dim of x");
-    CHECK(text([&](Cpu e) { matmul(e, x, y, true, true); }) == "y.shape(2) is 5, expected 3, the inner dim of x");
-    CHECK(text([&](Cpu e) { matmul(e, flat, y); }) == "x rank is 1, expected at least 2");
-    CHECK(text([&](Cpu e) { matmul(e, x, flat); }) == "y rank is 1, expected at least 2");
-    CHECK(text([&](Cpu e) { matmul_grad_op<true>::run(e, x, x, x, {.transpose_y = true}); }) == "out_grad.shape() is [2, 3, 4], expected [2, 3, 3]");
-    CHECK(test::refusal<ShapeError>([] { static_cast<void>(matmul_op::infer(ragged, ragged)); }) == "matmul: the inner dim of y is 3, expected 4");
-    CHECK(test::refusal<ShapeError>([] { static_cast<void>(matmul_op::infer(tensor_spec<float>({2, 3, 4}), tensor_spec<float>({3, 4, 4}))); }) == "matmul: y.shape(0) is 3, expected 2");
 }
 
 }  // namespace test_batched_matmul

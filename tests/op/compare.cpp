@@ -3,7 +3,6 @@
 
 #include "catch.hpp"
 #include "inputs.hpp"
-#include "refused.hpp"
 
 #include <cmath>
 #include <cstdint>
@@ -70,7 +69,6 @@ TEST_CASE("comparisons broadcast", "[op]") {
 
 TEST_CASE("comparisons refuse shapes and element types that differ", "[op][bad]") {
     Tensor<float> const x{1, 2}, y{{1, 2, 3}};
-    CHECK(test::refusal<ShapeError>([&](Cpu e) { rowan::less_op::run(e, x, y); }, x, y) == "y.shape() is [1, 3], expected [2] or one that broadcasts with it");
     CHECK_THROWS_AS(rowan::equal_op::infer(tensor_spec<float>({2}), tensor_spec<double>({2})), TypeError);
     CHECK_THROWS_AS(rowan::any_op::infer(tensor_spec<float>({2})), TypeError);
 }

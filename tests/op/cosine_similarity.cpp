@@ -2,10 +2,9 @@
 #include <rowan/op/matrix/cosine_similarity.hpp>
 #include <rowan/op/elementwise/scale.hpp>
 
-#include "refused.hpp"
+#include "catch.hpp"
 
 #include <cmath>
-#include <cstdint>
 #include <tuple>
 #include <utility>
 
@@ -61,11 +60,8 @@ TEST_CASE("no cosine is greater than 1 by rounding", "[op]") {
 
 TEST_CASE("cosine_similarity throws for bad inputs", "[op][bad]") {
     Tensor<float> const x{{1, 2}}, y{{1, 2, 3}}, flat{1};
-    CHECK(test::refusal<rowan::ShapeError>([&](Cpu e) { cosine_similarity(e, x, y); }, x, y) == "y.shape() is [1, 3], expected [1, 2]");
     CHECK_THROWS_WITH(cosine_similarity(flat, flat), "x rank is 1, expected 2");
-    CHECK_THROWS_WITH(cosine_similarity(x, x, {.epsilon = 0}), "epsilon is 0, expected a positive number");
     CHECK_THROWS_WITH(cosine_similarity(x, x, {.epsilon = 1e-60}), "epsilon is 1e-60, expected a positive number in the type of computation");
-    CHECK_THROWS_WITH(cosine_similarity_grad(x, x, x), "out_grad.shape() is [1, 2], expected [1, 1]");
 }
 
 }  // namespace test_cosine_similarity

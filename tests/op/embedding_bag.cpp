@@ -2,8 +2,8 @@
 #include <rowan/op/table/embedding_bag.hpp>
 #include <rowan/op/table/weighted_embedding_bag.hpp>
 
+#include "catch.hpp"
 #include "reference.hpp"
-#include "refused.hpp"
 
 #include <rowan/sparse/merge.hpp>
 
@@ -19,19 +19,6 @@ namespace {
 
 LoDTensor<std::int64_t> const bags({3, 1, 3, 0, 2, 2}, Lod{{0, 3, 3, 4, 6}});  // [3 1 3] [] [0] [2 2]
 Tensor<float> const table{{1, 10}, {2, 20}, {3, 30}, {4, 40}};
-
-LoDTensor<std::int64_t> many(std::size_t n, std::int64_t height) {
-    inputs::Random random(7);
-    auto ids = Tensor<std::int64_t>::from_shape({n});
-    for (auto& id : ids) id = random.below(height);
-    std::vector<std::int64_t> lengths;
-    for (std::size_t left = n; left > 0;) {
-        std::size_t const length = std::min<std::size_t>(left, static_cast<std::size_t>(random.below(200)));
-        lengths.push_back(static_cast<std::int64_t>(length));
-        left -= length;
-    }
-    return {ids, Lod::from_lengths({lengths})};
-}
 
 }  // namespace
 
@@ -97,38 +84,6 @@ TEST_CASE("the gradient of a bag has a row for each id", "[op]") {
     auto const g = rowan::embedding_bag_grad(Cpu{}, table, bags, {{1, 2}, {3, 4}, {5, 6}, {7, 8}}, {Pooling::sum});
     CHECK((std::vector(g.rows().begin(), g.rows().end()) == std::vector<std::int64_t>{3, 1, 3, 0, 2, 2}));
     CHECK((g.value() == Tensor<float>{{1, 2}, {1, 2}, {1, 2}, {5, 6}, {7, 8}, {7, 8}}));
-}
-
-TEST_CASE("bags have the same bits for any number of threads", "[op]") {
-    auto const ids = many(20'000, 1'000);
-    auto const big = inputs::wild<float>({1'000, 24}, 3);
-    auto const weight = inputs::wild<float>({20'000}, 4);
-    for (Pooling const pool : {Pooling::sum, Pooling::mean, Pooling::sqrt, Pooling::max}) {
-        auto const one = rowan::embedding_bag(Cpu{1}, big, ids, {pool});
-        auto const out = one.value();
-        auto const grads = rowan::embedding_bag_grad(Cpu{1}, big, ids, weight, out, {pool});
-        for (int const threads : {2, 8}) {
-            CHECK(reference::same(rowan::embedding_bag(Cpu{threads}, big, ids, {pool}).value(), out));
-            auto const again = rowan::embedding_bag_grad(Cpu{threads}, big, ids, weight, out, {pool});
-            CHECK(reference::same(std::get<0>(again).value(), std::get<0>(grads).value()));
-            CHECK(reference::same(std::get<1>(again), std::get<1>(grads)));
-        }
-    }
-}
-
-TEST_CASE("embedding_bag throws for invalid bags", "[op]") {
-    auto const text = [&]<class E>(E*, Tensor<std::int64_t> const& ids, Lod const& lod, Pooling pool) {
-        LoDTensor<std::int64_t> const x(ids, lod);
-        return test::refusal<E>([&](Cpu exec) { rowan::embedding_bag(exec, table, x, {pool}); }, table, x);
-    };
-    rowan::IndexError* const index = nullptr;
-    rowan::ShapeError* const shape = nullptr;
-    rowan::ValueError* const value = nullptr;
-    CHECK(text(index, {0, 4}, Lod{{0, 2}}, Pooling::sum) == "ids[1] = 4 is not in [0, 4)");
-    CHECK(text(index, {-1}, Lod{{0, 1}}, Pooling::sum) == "ids[0] = -1 is not in [0, 4)");
-    CHECK(text(shape, {0, 3}, Lod{}, Pooling::sum) == "ids.lod().levels() is 0, expected at least 1");
-    CHECK(text(shape, {{0}, {3}}, Lod{{0, 2}}, Pooling::sum) == "ids rank is 2, expected 1");
-    CHECK(text(value, {0}, Lod{{0, 1}}, Pooling::first) == "pool is 5, expected one of sum, mean, sqrt, max");
 }
 
 static_assert(embedding_bag_op::infer(tensor_spec<float>({9, 4, 2}), tensor_spec<std::int64_t>({UNK}, 2)) ==

@@ -32,6 +32,35 @@ void each_sample(std::size_t n, F const& f, Which which = Which::good) {
     sample_nets::each_sample(entries(detail::listed_ops{}), n, f, which);
 }
 
+/// Runs the operator's kernel.
+void run(Operator const& op, Values& in, Values& out, Cpu exec) {
+    std::vector<Value*> from, to;
+    for (Value& v : in) from.push_back(&v);
+    for (Value& v : out) to.push_back(&v);
+    AnyExec const any(exec);
+    op.kernel->run({.exec = any, .in = from, .out = to, .attributes = op.attributes, .levels_from = op.levels_from});
+}
+
+/// Whether tensors of these dims can be broadcast.
+bool fit(Dims const& a, Tensor<double>::shape_type const& b) {
+    for (std::size_t i = 1; i <= std::min(a.size(), b.size()); ++i) {
+        auto const x = a[a.size() - i], y = static_cast<std::int64_t>(b[b.size() - i]);
+        if (x != y && x != 1 && y != 1) return false;
+    }
+    return true;
+}
+
+/// The text of what the call throws, or "".
+template <class Call>
+std::string error_of(Call const& call) {
+    try {
+        call();
+    } catch (Error const& error) {
+        return error.what();
+    }
+    return "";
+}
+
 bool agrees(std::int64_t dim, std::int64_t with) { return dim == UNK || dim == with; }
 bool agree(VarSpec const& inferred, VarSpec const& found) {
     return inferred.type == found.type && inferred.dtype == found.dtype && inferred.lod_level == found.lod_level &&
@@ -99,6 +128,40 @@ TEST_CASE("every operator: gradients equal differences", "[op]") {
     for (std::size_t const n : {0u, 1u, 6u}) each_sample(n, check);
 }
 
+TEST_CASE("every gradient refuses a gradient of a result that has other rows, and changes nothing", "[op]") {
+    auto const check = [](Operator const& op, std::size_t of_result) {
+        Values in, out(op.outputs.size());
+        for (Variable const* v : op.inputs) in.push_back(v->value().copy());
+        if (!is_number(in[of_result])) return;
+        auto shape = in[of_result].get<LoDTensor<double>>().value().shape();
+        if (shape.empty()) shape.push_back(0);
+        shape[0] += 99;
+        bool broadcasts = true;  // such a gradient may be that of a result
+        for (std::size_t i = 0; i < in.size(); ++i) broadcasts = broadcasts && (i == of_result || fit(in[i].spec().dims, shape));
+        if (broadcasts) return;
+        in[of_result].set(LoDTensor<double>(test::values(shape, 1)));
+        auto const before = bits_of(in);
+        INFO(op.kernel->name << ", input " << of_result);
+        CHECK(!error_of([&] { run(op, in, out, Cpu{1}); }).empty());
+        CHECK((bits_of(in) == before));
+    };
+    each_sample(6, [&](Entry const& e, Sample const& s) {
+        Built net(e, s);
+        Variable* const cost = net.cost();
+        if (cost == nullptr) return;
+        append_backward<double>(*cost);
+        std::vector<Variable*> all;
+        for (auto const& op : net.scope.operators()) all.insert(all.end(), op->outputs.begin(), op->outputs.end());
+        Net<>::trace_and_build(all).run(net.scope);
+        for (auto const& op : net.scope.operators()) {
+            auto const names = op->kernel->inputs;
+            if (op->kernel->name == "weighed_grad" || op->kernel->name == "sum_grad") continue;  // sum_grad hands on what it gets
+            for (std::size_t slot = 0; slot < names.size(); ++slot)
+                if (names[slot].ends_with("@GRAD")) check(*op, op->inputs.size() - names.size() + slot);
+        }
+    });
+}
+
 TEST_CASE("every operator: a net computes what the operator does, with the same bits on 1, 2 and 8 threads", "[op]") {
     bool small = true;
     auto const check = [&small](Entry const& e, Sample const& s) {
@@ -146,15 +209,21 @@ TEST_CASE("every operator: a program contains it with its options", "[op]") {
     }, Which::integers_too);
 }
 
-TEST_CASE("every operator: infer refuses bad options", "[op]") {
+TEST_CASE("every operator refuses bad inputs and options, and changes nothing", "[op]") {
     each_sample(6, [](Entry const& e, Sample const& s) {
-        std::string text = "nothing was thrown";
-        try {
-            Built<> const net(e, s);
-        } catch (Error const& error) {
-            text = error.what();
+        op_kernel const& kernel = kernel_for(e, s);
+        Attributes const options = s.options ? s.options : e.defaults;
+        auto const own_name = std::string(e.name) + ": ";
+        auto const unnamed = [&](std::string const& text) { return text.substr(text.starts_with(own_name) ? own_name.size() : 0); };
+        CHECK(error_of([&] { Built<> const net(e, s); }) == (s.late ? "" : s.error));
+        for (int const threads : {1, 2, 8}) {
+            Cpu const exec{threads};
+            Values in, out(8);
+            for (auto const& v : s.in) in.push_back(v.value->copy());
+            auto const before = bits_of(in);
+            CHECK(unnamed(error_of([&] { run({.kernel = &kernel, .attributes = options}, in, out, exec); })) == unnamed(s.when_run));
+            CHECK((bits_of(in) == before));
         }
-        CHECK(text == s.error);
     }, Which::refused);
 }
 

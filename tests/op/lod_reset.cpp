@@ -1,7 +1,10 @@
 // tests/op/lod_reset.cpp
 #include <rowan/op/sequence/lod_reset.hpp>
 
-#include "check_gradients.hpp"
+#include "catch.hpp"
+#include "inputs.hpp"
+
+#include <rowan/op/gradients.hpp>
 
 #include <cstdint>
 

@@ -2,8 +2,7 @@
 #include <rowan/op/norm/log_softmax.hpp>
 
 #include "any_threads.hpp"
-#include "check_gradients.hpp"
-#include "refused.hpp"
+#include "inputs.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -40,11 +39,7 @@ TEST_CASE("log_softmax is the logarithm of softmax, also where softmax underflow
     CHECK(log_softmax(Tensor<double>::zeros({3, 0})).shape() == Tensor<double>::shape_type{3, 0});
 }
 
-TEST_CASE("the gradient of log_softmax equals central differences, along any axis", "[op]") {
-    for (std::size_t const n : std::vector<std::size_t>{0, 1, 3}) {
-        for (std::size_t const classes : std::vector<std::size_t>{0, 1, 5, 18}) test::check_gradients<log_softmax_op>(std::tuple(test::values({n, classes}, n)));
-    }
-    for (std::int64_t axis = -3; axis < 3; ++axis) test::check_gradients<log_softmax_op>(std::tuple(test::values({2, 3, 4}, 3)), {.axis = axis});
+TEST_CASE("the gradient of log_softmax along axis 0 is that of rows", "[op]") {
     auto const y = log_softmax(test::values({3, 2}, 1)), g = test::values({3, 2}, 2);
     auto const turned = [](Tensor<double> const& t) { return rowan::transpose(t); };
     CHECK(log_softmax_grad(turned(y), turned(g), {.axis = 0}) == turned(log_softmax_grad(y, g)));
@@ -62,13 +57,6 @@ TEST_CASE("log_softmax of bfloat16 is computed in float, and has the same bits o
     test::check_any_threads([&](Cpu exec) { return log_softmax_grad(exec, out, rows); });
     auto const apart = inputs::wild<float>({3, 7, 67}, 5), turned = rowan::transpose(log_softmax(rowan::transpose(apart, {{0, 2, 1}})), {{0, 2, 1}});
     CHECK(log_softmax(apart, {.axis = 1}) == turned);
-}
-
-TEST_CASE("log_softmax throws if there is no such axis", "[op][bad]") {
-    Tensor<float> const x{1, 2}, out{{1, 2}}, g{{1}, {2}};
-    CHECK(test::refusal<rowan::IndexError>([&](Cpu e) { log_softmax(e, x, {.axis = -2}); }, x) == "axis = -2 is not in [-1, 1)");
-    CHECK(test::refusal<ShapeError>([&](Cpu e) { log_softmax_grad(e, out, g); }, out, g) == "out_grad.shape() is [2, 1], expected [1, 2]");
-    CHECK(test::refusal<ShapeError>([] { log_softmax_op::infer(tensor_spec<float>({2})); }) == "log_softmax: x rank is 1, expected at least 2");
 }
 
 }  // namespace test_log_softmax

@@ -1,7 +1,7 @@
 // tests/op/lstm_unit.cpp
 #include <rowan/op/recurrent/lstm_unit.hpp>
 
-#include "check_gradients.hpp"
+#include "inputs.hpp"
 #include "reference.hpp"
 #include "refused.hpp"
 
@@ -38,7 +38,6 @@ TEST_CASE("an LSTM step throws for shapes that do not match", "[op]") {
             [&](Cpu exec) { rowan::lstm_unit(exec, Tensor<float>::zeros(x), h, Tensor<float>::zeros(c), w, b); });
     };
     CHECK(text({2, 16}, {2, 3}) == "c_prev.shape() is [2, 3], expected [2, 4]");
-    CHECK(text({2, 12}, {2, 4}) == "x.shape(1) is 12, expected 16, the gates times the width of h_prev");
     auto const wide = tensor_spec<float>({UNK, (std::int64_t{1} << 61) - 1}), open = tensor_spec<float>({UNK, UNK});
     CHECK_THROWS_WITH(lstm_unit_op::infer(open, wide, open, open, tensor_spec<float>({UNK})), "lstm_unit: h_prev.shape(1) is 2305843009213693951, expected at most 1844674407370955161");
     CHECK_THROWS_WITH(rowan::lstm_unit_grad_op::infer(open, tensor_spec<float>({UNK, std::int64_t{1} << 61}), open, open),

@@ -10,7 +10,6 @@
 #include <rowan/op/elementwise/tanh.hpp>
 
 #include "check_unary.hpp"
-#include "refused.hpp"
 
 #include <bit>
 #include <cstdint>
@@ -193,20 +192,6 @@ TEST_CASE("powers and their gradients are right to the last places, also where t
     CHECK((rowan::pow_grad_op::run(Cpu{}, Tensor<float>{-1, 0.5F, 2}, Tensor<float>{1, 1, 1}, {.exponent = 1e300}) ==
            Tensor<float>{-INFINITY, 0, INFINITY}));
     CHECK(ulps(rowan::pow_grad_op::run(Cpu{}, Tensor<float>{1e-30F}, Tensor<float>{1}, {.exponent = 0x1p-140})(0), 0x1p-140L / 1e-30F) <= 4);
-}
-
-TEST_CASE("a function of many elements has the same bits on any number of threads", "[op]") {
-    auto const x = inputs::wild<float>({rowan::detail::serial_below + 77}, 3);
-    test::check_any_threads([&](Cpu exec) { return rowan::log(exec, rowan::exp(exec, x)); });
-    test::check_any_threads([&](Cpu exec) { return rowan::sin(exec, x); });
-}
-
-TEST_CASE("an exponent must be finite, and gradients have the shape", "[op][bad]") {
-    Tensor<double> const x{1, 2}, g{{1, 2}};
-    CHECK(test::refusal<rowan::ValueError>([&](Cpu e) { rowan::pow(e, x, {.exponent = NAN}); }, x) ==
-          "exponent is nan, expected a finite number");
-    CHECK(test::refusal<rowan::ShapeError>([&](Cpu e) { rowan::log_grad_op::run(e, x, g); }, x, g) ==
-          "out_grad.shape() is [1, 2], expected [2]");
 }
 
 }  // namespace test_math

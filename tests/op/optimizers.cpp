@@ -75,14 +75,4 @@ TEST_CASE("to_dense_op is to_dense, of SelectedRows alone", "[op]") {
     CHECK_THROWS_AS(rowan::to_dense_op::infer(tensor_spec<float>({6, 5})), rowan::TypeError);
 }
 
-TEST_CASE("an optimizer has no result to infer, and throws for specs that do not match", "[op]") {
-    auto const w = tensor_spec<float>({6, 5});
-    CHECK(rowan::sgd_op::infer(w, selected_rows_spec<float>({6, 5})).empty());
-    CHECK(rowan::adagrad_op::infer(w, w, tensor_spec<float>({UNK, 5})).empty());
-    CHECK(rowan::rowwise_adagrad_op::infer(w, tensor_spec<float>({6}), w).empty());
-    CHECK_THROWS_AS(rowan::sgd_op::infer(w, selected_rows_spec<float>({7, 5})), rowan::ShapeError);
-    CHECK_THROWS_AS(rowan::sgd_op::infer(w, tensor_spec<float>({6, 4})), rowan::ShapeError);
-    CHECK_THROWS_AS(rowan::sgd_op::infer(selected_rows_spec<float>({6, 5}), w), rowan::TypeError);
-}
-
 }  // namespace test_optimizers

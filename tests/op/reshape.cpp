@@ -6,12 +6,11 @@
 #include <rowan/op/shape/transpose.hpp>
 
 #include "any_threads.hpp"
-#include "check_gradients.hpp"
+#include "inputs.hpp"
 #include "refused.hpp"
 
 #include <cstddef>
 #include <cstdint>
-#include <tuple>
 #include <vector>
 
 namespace test_reshape {
@@ -164,28 +163,19 @@ TEST_CASE("transpose, stack and row_dot have the same bits for any number of thr
 TEST_CASE("shapes, axes and orders that do not fit are refused", "[op][bad]") {
     Tensor<float> const x{{1, 2, 3}, {4, 5, 6}}, y{{1, 2}, {3, 4}}, deep = Tensor<float>::zeros({1, 1, 1, 1, 1, 1, 1, 1});
     auto const text = [&](auto const& f) { return test::refusal<ShapeError>([&](Cpu) { f(); }, x, y); };
-    CHECK(text([&] { rowan::reshape(x, {4, -1}); }) == "shape is [4, -1], expected a shape for the elements of [2, 3]");
     CHECK(text([&] { rowan::reshape(x, {5}); }) == "shape is [5], expected a shape for the elements of [2, 3]");
     constexpr std::int64_t much = std::int64_t{1} << 32;
     CHECK(text([&] { rowan::reshape(x, {-1, much, much}); }) == "shape is [-1, 4294967296, 4294967296], expected fewer than 2^63 elements");
     CHECK_THROWS_WITH(rowan::reshape_op::infer(rowan::tensor_spec<float>({rowan::UNK, much, much}), {{0, -1}}), "shape is [0, -1], expected fewer than 2^63 elements");
-    CHECK(text([&] { rowan::reshape(x, {-1, -1}); }) == "shape is [-1, -1], expected dims of 0 or more, and at most one -1");
     CHECK(text([&] { rowan::reshape(x, {-2, 3}); }) == "shape is [-2, 3], expected dims of 0 or more, and at most one -1");
     CHECK(text([&] { rowan::reshape(x, {2, 3, 0}); }) == "shape is [2, 3, 0], expected a 0 only where x has a dim");
-    CHECK(text([&] { rowan::squeeze(x, {0}); }) == "squeeze: x.shape(0) is 2, expected 1");
     CHECK(text([&] { rowan::unsqueeze(deep, {0}); }) == "the result's rank is 9, expected at most 8");
     CHECK(test::refusal<IndexError>([&](Cpu) { rowan::unsqueeze(x, {3}); }, x) == "axes[0] = 3 is not in [-3, 3)");
-    CHECK(text([&] { rowan::transpose(x, {{0, 0}}); }) == "perm is [0, 0], expected each of the 2 axes of x once");
     CHECK(text([&] { rowan::transpose(x, {{0}}); }) == "perm is [0], expected each of the 2 axes of x once");
     CHECK(text([&] { rowan::transpose(x, {{0, 2}}); }) == "perm is [0, 2], expected each of the 2 axes of x once");
-    CHECK(text([&] { rowan::stack(std::vector{x, y}); }) == "x[1].shape() is [2, 2], expected [2, 3], that of x[0]");
     CHECK(text([&] { rowan::stack(std::vector<Tensor<float>>{}); }) == "x.size() is 0, expected at least 1");
     CHECK(text([&] { rowan::stack(std::vector{deep}); }) == "x[0] rank is 8, expected at most 7");
     CHECK(test::refusal<rowan::IndexError>([&](Cpu) { rowan::stack(std::vector{x}, {3}); }, x) == "axis = 3 is not in [-3, 3)");
-    CHECK(text([&] { rowan::row_dot(x, y); }) == "y.shape() is [2, 2], expected [2, 3]");
-    CHECK(text([&] { row_dot_grad_op::run(Cpu{}, x, y); }) == "out_grad.shape() is [2, 2], expected [2, 1]");
-    CHECK(text([&] { reshape_grad_op::run(Cpu{}, x, y); }) == "reshaped shape is [2, 3], expected 4 elements");
-    CHECK(text([&] { stack_grad_op::run(Cpu{}, std::vector{x}, y, {}); }) == "out_grad.shape() is [2, 2], expected [1, 2, 3]");
 }
 
 }  // namespace test_reshape

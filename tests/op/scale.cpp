@@ -2,12 +2,11 @@
 #include <rowan/op/elementwise/scale.hpp>
 
 #include "inputs.hpp"
+#include "reference.hpp"
 #include "refused.hpp"
 
 #include <cstdint>
-#include <limits>
 #include <type_traits>
-#include <vector>
 
 namespace test_scale {
 

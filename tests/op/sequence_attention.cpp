@@ -1,7 +1,6 @@
 // tests/op/sequence_attention.cpp: the attention of ragged sequences against PyTorch, and its gradients.
 #include <rowan/op/sequence/sequence_attention.hpp>
 
-#include "any_threads.hpp"
 #include "check_gradients.hpp"
 
 #include <rowan/core/bfloat16.hpp>
@@ -81,11 +80,8 @@ TEST_CASE("sequence_attention equals its formula for sequences of all lengths", 
     CHECK(sequence_attention(batch(2, Lod{{0, 0}}, 1), batch(2, Lod{{0, 2}}, 1), Tensor<double>{{1}, {2}}).shape() == Tensor<double>::shape_type{0, 1});
 }
 
-TEST_CASE("the gradients of sequence_attention equal central differences", "[op]") {
-    Lod const queries{{0, 1, 3}, {0, 2, 2, 5}}, keys{{0, 3, 4, 6}};
-    for (auto const& options : {SequenceAttentionOptions{}, {.heads = 2, .scale = 0.3}, {.heads = 2, .causal = true}})
-        test::check_gradients<sequence_attention_op>(std::tuple(batch(4, queries, 1), batch(4, keys, 2), batch(2, keys, 3)), options);
-    LoDTensor<double> const x = batch(2, Lod::from_lengths({{70, 3}}), 1);  // more than one block of queries
+TEST_CASE("the gradients of more than one block of queries equal central differences", "[op]") {
+    LoDTensor<double> const x = batch(2, Lod::from_lengths({{70, 3}}), 1);
     test::check_gradients<sequence_attention_op>(std::tuple(x, batch(2, x.lod(), 2), batch(1, x.lod(), 3)), SequenceAttentionOptions{.causal = true});
 }
 
@@ -117,28 +113,12 @@ TEST_CASE("keys that a causal query does not see, and queries that do not see a 
 
 TEST_CASE("sequence_attention throws for bad inputs", "[op][bad]") {
     LoDTensor<float> const x({{1, 2}, {3, 4}}, Lod{{0, 1, 2}});
-    CHECK_THROWS_WITH(sequence_attention(LoDTensor<float>(Tensor<float>{{1, 2}}), x, x.value()), "query.lod().levels() is 0, expected at least 1");
-    CHECK_THROWS_WITH(sequence_attention(x, LoDTensor<float>({{1}, {2}}, x.lod()), x.value()), "key.shape() is [2, 1], expected [2, 2]");
     CHECK_THROWS_WITH(sequence_attention(x, LoDTensor<float>({{1, 2}}, Lod{{0, 1}}), Tensor<float>{{1}}), "key sequences is 1, expected 2, the number of sequences of query");
     CHECK_THROWS_WITH(sequence_attention(x, x, Tensor<float>{{1}}), "value.shape(0) is 1, expected 2");
     CHECK_THROWS_WITH(sequence_attention(x, x, x.value(), {.heads = 0}), "sequence_attention: heads is 0, expected at least 1");
     CHECK_THROWS_WITH(sequence_attention(x, x, Tensor<float>{{1}, {1}}, {.heads = 2}), "sequence_attention: value.shape(1) is 1, expected a multiple of heads, 2");
     CHECK_THROWS_WITH(sequence_attention(x, x, x.value(), {.scale = std::numeric_limits<double>::infinity()}), "sequence_attention: scale is inf, expected a finite number");
     CHECK_THROWS_WITH(sequence_attention_op::run(Cpu{}, x, x, LoDTensor<float>(x.value(), Lod{{0, 0, 2}})), "value sequences is others, expected those of key, or none");
-    CHECK_THROWS_WITH(sequence_attention_op::infer(tensor_spec<float>({UNK, 3}, 1), tensor_spec<float>({UNK, 3}, 1), tensor_spec<float>({UNK, 4}), {2}), "sequence_attention: query.shape(1) is 3, expected a multiple of heads, 2");
-    CHECK_THROWS_WITH(sequence_attention_grad(x, x, x.value(), Tensor<float>{{1, 2}}), "out_grad.shape(0) is 1, expected 2");
-}
-
-TEST_CASE("sequence_attention and its gradients have the same bits on any number of threads", "[op]") {
-    std::vector<std::int64_t> lengths;
-    for (std::int64_t i = 0; i < 200; ++i) lengths.push_back(i * 7 % 61);
-    auto const lod = Lod::from_lengths({lengths});
-    auto const query = batch(16, lod, 1), key = batch(16, lod, 2), value = batch(16, lod, 3);
-    SequenceAttentionOptions const heads{.heads = 2};
-    test::check_any_threads([&](Cpu exec) { return sequence_attention(exec, query, key, value.value(), heads).value(); });
-    test::check_any_threads([&](Cpu exec) { return std::get<0>(sequence_attention_grad(exec, query, key, value.value(), value.value(), heads)); });
-    test::check_any_threads([&](Cpu exec) { return std::get<1>(sequence_attention_grad(exec, query, key, value.value(), value.value(), heads)); });
-    test::check_any_threads([&](Cpu exec) { return std::get<2>(sequence_attention_grad(exec, query, key, value.value(), value.value(), heads)); });
 }
 
 }  // namespace test_sequence_attention

@@ -1,7 +1,10 @@
 // tests/op/sequence_reverse.cpp
 #include <rowan/op/sequence/sequence_reverse.hpp>
 
-#include "check_gradients.hpp"
+#include "catch.hpp"
+#include "inputs.hpp"
+
+#include <rowan/op/gradients.hpp>
 
 #include <cstdint>
 
@@ -17,7 +20,6 @@ TEST_CASE("the gradient of sequence_reverse has the levels of x", "[op]") {
     CHECK(rowan::gradient_operator<rowan::sequence_reverse_op>::run(Cpu{}, x, LoDTensor<double>(out.value().share())) == x);
     LoDTensor<std::int64_t> const ids({1, 2, 3, 4}, Lod{{0, 1, 1, 4}});
     CHECK((sequence_reverse_op::run(Cpu{}, ids).value() == Tensor<std::int64_t>{1, 4, 3, 2}));
-    CHECK_THROWS_WITH(sequence_reverse_op::infer(tensor_spec<float>({UNK, 1})), "sequence_reverse: x.lod().levels() is 0, expected at least 1");
 }
 
 }  // namespace test_sequence_reverse

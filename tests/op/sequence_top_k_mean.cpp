@@ -1,7 +1,7 @@
 // tests/op/sequence_top_k_mean.cpp
 #include <rowan/op/sequence/sequence_top_k_mean.hpp>
 
-#include "check_gradients.hpp"
+#include "inputs.hpp"
 #include "refused.hpp"
 
 #include <algorithm>
@@ -95,16 +95,11 @@ TEST_CASE("sequence_top_k_mean of a long sequence and many empty ones takes memo
 }
 
 TEST_CASE("sequence_top_k_mean throws for inputs that do not match", "[op][bad]") {
-    auto const x = tensor_spec<float>({UNK, 2}, 1);
-    CHECK_THROWS_WITH(sequence_top_k_mean_op::infer(tensor_spec<float>({UNK, 2}), {.ks = {1}}), "sequence_top_k_mean: x.lod().levels() is 0, expected at least 1");
-    CHECK_THROWS_WITH(sequence_top_k_mean_op::infer(x, {}), "sequence_top_k_mean: ks.size() is 0, expected at least 1");
-    CHECK_THROWS_WITH(sequence_top_k_mean_op::infer(x, {.ks = {1, 0}}), "sequence_top_k_mean: ks[1] is 0, expected 1 or more");
     CHECK_THROWS_WITH(sequence_top_k_mean_op::infer(tensor_spec<float>({UNK, std::int64_t{1} << 62}, 1), {.ks = {1, 2}}),
                       "sequence_top_k_mean: x.row_size() is 4611686018427387904, expected at most 4611686018427387903");
     LoDTensor<float> const rows({{1, 2}, {3, 4}}, Lod{{0, 1, 2}});
     CHECK(test::refusal<rowan::ShapeError>([&](Cpu e) { sequence_top_k_mean_grad(e, rows, Tensor<float>{{1, 2}, {3, 4}}, {.ks = {1, 2}}); }, rows) ==
           "out_grad.shape() is [2, 2], expected [2, 4]");
-    CHECK(test::refusal<rowan::ShapeError>([&](Cpu e) { sequence_top_k_mean_grad(e, rows, Tensor<float>{{1, 2}}, {.ks = {1}}); }, rows) == "out_grad.shape(0) is 1, expected 2");
 }
 
 }  // namespace test_op_sequence_top_k_mean

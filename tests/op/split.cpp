@@ -70,9 +70,7 @@ TEST_CASE("split of a Tensor has the same bits on any number of threads", "[op]"
 TEST_CASE("split of a Tensor throws for sections that do not match", "[op][bad]") {
     Tensor<float> const x{{1, 2, 3}};
     CHECK(test::refusal<ShapeError>([&](Cpu e) { split(e, x, {1, 3}, 1); }, x) == "sections[1] is 3, expected at most 2, what is left of the axis");
-    CHECK(test::refusal<ShapeError>([&](Cpu e) { split(e, x, {4, -1}, 1); }, x) == "sections[0] is 4, expected at most 3, what is left of the axis");
     CHECK(test::refusal<ShapeError>([&](Cpu e) { split(e, x, {2, -1}, 1); }, x) == "sections[1] is -1, expected 0 or more");
-    CHECK(test::refusal<ShapeError>([&](Cpu e) { split(e, x, {1, 1}, 1); }, x) == "sum of sections is 2, expected 3");
     CHECK(test::refusal<ShapeError>([&](Cpu e) { split(e, x, Tensor<std::int64_t>{{1, 2}}, 1); }, x) == "sections rank is 2, expected 1");
     CHECK(test::refusal<rowan::IndexError>([&](Cpu e) { split(e, x, {1}, 2); }, x) == "axis = 2 is not in [-2, 2)");
     CHECK(test::refusal<ShapeError>([] { split_op::infer(tensor_spec<float>({UNK, 5}), {{2, 4}, 1}); }) ==

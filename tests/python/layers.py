@@ -1,4 +1,4 @@
-# tests/python/layers.py: every layer, against formulas of NumPy, in float32 and float64.
+# tests/python/layers.py: every layer that is written by hand, against formulas of NumPy, in float32 and float64. Those that are made: made.py.
 import inspect
 import math
 
@@ -21,7 +21,6 @@ class Layers:
 L = Layers()
 sigmoid = lambda x: 1 / (1 + np.exp(-x))
 softmax = lambda x: np.exp(x) / np.exp(x).sum(-1, keepdims=True)
-erf = np.vectorize(math.erf)
 
 
 def given(**arrays):
@@ -53,93 +52,41 @@ for dtype in "f4", "f8":
     with Fresh():
         x, y, p = given(x=X, y=Y, p=P)
         for got, want in [
-                (L.tanh(x), np.tanh(X)), (L.sigmoid(x), sigmoid(X)), (L.relu(x), np.maximum(X, 0)), (L.softmax(x), softmax(X)),
-                (L.exp(x), np.exp(X)), (L.log(p), np.log(P)), (L.sqrt(p), np.sqrt(P)), (L.rsqrt(p), P ** -0.5), (L.square(x), X * X),
-                (L.abs(x), np.abs(X)), (L.sin(4 * x), np.sin(4 * X)), (L.cos(4 * x), np.cos(4 * X)), (L.sign(x), np.sign(X)), (L.floor(4 * x), np.floor(4 * X)),
-                (L.ceil(4 * x), np.ceil(4 * X)), (L.round(4 * x), np.round(4 * X)), (L.pow(p, 1.5), P ** 1.5), (L.relu6(4 * x), np.clip(4 * X, 0, 6)), (L.hardtanh(x, -1, 1), np.clip(X, -1, 1)),
-                (L.leaky_relu(x), np.where(X > 0, X, 0.01 * X)), (L.elu(x, 2), np.where(X > 0, X, 2 * (np.exp(X) - 1))),
-                (L.gelu(x), X * (1 + erf(X / 2 ** 0.5)) / 2), (L.silu(x), X * sigmoid(X)), (L.swish(x, 2), X * sigmoid(2 * X)), (L.softplus(x, 2), np.log1p(np.exp(2 * X)) / 2),
-                (L.softsign(x), X / (1 + np.abs(X))), (L.hard_sigmoid(x), np.clip(0.2 * X + 0.5, 0, 1)),
-                (L.hard_swish(x), X * np.clip(X + 3, 0, 6) / 6), (L.stanh(x), 1.7159 * np.tanh(0.67 * X)),
-                (L.thresholded_relu(x, 0.5), np.where(X > 0.5, X, 0)), (L.add(x, y), X + Y), (L.sub(x, y), X - Y), (L.mul(x, y), X * Y),
-                (L.div(x, p), X / P), (L.maximum(x, y), np.maximum(X, Y)), (L.minimum(x, y), np.minimum(X, Y)),
-                (L.add(x, L.reduce_sum(y, [0])), X + Y.sum(0)), (L.sub(x, L.reduce_sum(y, [0])), X - Y.sum(0)),
-                (L.mul(x, L.reduce_sum(y, [0])), X * Y.sum(0)), (L.div(x, L.reduce_sum(p, [0])), X / P.sum(0)),
-                (L.sum([x, y, x]), X + Y + X), (L.scale(x, 2, 1), 2 * X + 1), (L.clip(x, -0.5, 0.5), np.clip(X, -0.5, 0.5)),
-                (L.clip_by_norm(x, 1), X / np.linalg.norm(X)), (L.negate(x), -X), (-x + y * 2 - 3, -X + 2 * Y - 3), (1 / p + 2 - x, 1 / P + 2 - X),
-                (x / 2 * y, X / 2 * Y), (3 - x, 3 - X), (x + L.reduce_mean(y, [1], keep_dims=True), X + Y.mean(1, keepdims=True)),
+                (L.tanh(x), np.tanh(X)), (L.pow(p, 1.5), P ** 1.5), (L.silu(x), X * sigmoid(X)),  # two that are made, see made.py
+                (-x + y * 2 - 3, -X + 2 * Y - 3), (1 / p + 2 - x, 1 / P + 2 - X), (x / 2 * y, X / 2 * Y), (3 - x, 3 - X),
+                (x + L.reduce_mean(y, [1], keep_dims=True), X + Y.mean(1, keepdims=True)),
                 (L.less(x, y), X < Y), (L.less_equal(x, 0.5), X <= 0.5), (L.greater(x, y), X > Y), (L.greater_equal(x, y), X >= Y), (L.equal(x, 0.5), X == 0.5),
-                (L.logical_and(L.greater(x, 0), L.less(y, 0)), (X > 0) & (Y < 0)),
-                (L.logical_or(L.greater(x, 0), L.less(y, 0)), (X > 0) | (Y < 0)), (L.logical_not(L.greater(x, 0)), X <= 0), (L.isfinite(1 / (x - x)), np.zeros((3, 4), bool)), (L.isnan(x), np.isnan(X)), (L.where(L.less(x, y), x, L.reduce_sum(y, [0])), np.where(X < Y, X, Y.sum(0))), (L.where(L.less(x, y), x, 7), np.where(X < Y, X, 7)), (L.where(L.less(x, y), 7, y), np.where(X < Y, 7, Y)),
-                 (L.isinf(L.log(x - x)), np.ones((3, 4), bool)), (L.any(L.greater(x, 1)), [(X > 1).any()]),
-                (L.full([2, 3], 7, x.dtype), np.full((2, 3), 7)), (L.full_like(x, 7), np.full_like(X, 7)), (L.cast(x, "int64"), X.astype("i8")), (L.dropout(x, 0.3), X),
-                (L.apply("identity", x), X)]:
+                (L.logical_and(L.greater(x, 0), L.less(y, 0)), (X > 0) & (Y < 0)), (L.logical_or(L.greater(x, 0), L.less(y, 0)), (X > 0) | (Y < 0)),
+                (L.where(L.less(x, y), x, L.reduce_sum(y, [0])), np.where(X < Y, X, Y.sum(0))), (L.where(L.less(x, y), x, 7), np.where(X < Y, X, 7)), (L.where(L.less(x, y), 7, y), np.where(X < Y, 7, Y)),
+                (L.full([2, 3], 7, x.dtype), np.full((2, 3), 7)), (L.cast(x, "int64"), X.astype("i8")), (L.dropout(x, 0.3), X), (L.apply("identity", x), X)]:
             near(value_of(got), want)
         refused(ValueError, "dropout: probability is 2", L.dropout, x, 2)
 
         # ---- losses
-        for got, want in [
-                (L.mse(x, y), [((X - Y) ** 2).mean()]), (L.mse(x, y, layer.Reduction.none), (X - Y) ** 2),
-                (L.huber(x, y), [np.where(np.abs(X - Y) <= 1, (X - Y) ** 2 / 2, np.abs(X - Y) - 0.5).mean()]),
-                (L.smooth_l1(x, y), [np.where(np.abs(X - Y) < 1, (X - Y) ** 2 / 2, np.abs(X - Y) - 0.5).mean()]),
-                (L.binary_cross_entropy_with_logits(x, p), [(np.log1p(np.exp(X)) - X * P).mean()]),
-                (L.binary_cross_entropy(L.sigmoid(x), p), [(np.log1p(np.exp(X)) - X * P).mean()]),
-                (L.binary_cross_entropy_with_epsilon(L.sigmoid(x), p, epsilon=0), [(np.log1p(np.exp(X)) - X * P).mean()]), (L.hinge(x, L.cast(L.greater(y, 0), "float32" if dtype == "f4" else "float64")), [np.maximum(0, 1 - X * (2 * (Y > 0) - 1)).mean()]),
-                (L.kl_div(x, p), [(P * (np.log(P) - X)).mean()]), (L.ranknet(p, x, y), [(np.log1p(np.exp(X - Y)) - (X - Y) * P).mean()]),
-                (L.margin_ranking(L.full_like(x, 1), x, y, 0.5), [np.maximum(0, 0.5 - (X - Y)).mean()])]:
-            near(value_of(got), want, 1e-4)
+        near(value_of(L.ranknet(p, x, y)), [(np.log1p(np.exp(X - Y)) - (X - Y) * P).mean()], 1e-4)
+        near(value_of(L.margin_ranking(L.full_like(x, 1), x, y, 0.5)), [np.maximum(0, 0.5 - (X - Y)).mean()], 1e-4)
         cosines = (X * Y).sum(1) / np.linalg.norm(X, axis=1) / np.linalg.norm(Y, axis=1)
-        near(value_of(L.reshape(L.cosine_similarity(x, y), [3])), cosines)
         near(value_of(L.cosine_embedding(x, y, L.full_like(L.cosine_similarity(x, y), 1))), [(1 - cosines).mean()])
         label = given(label=np.array([2, 0, 3]))
         picked = np.log(softmax(X)[[0, 1, 2], [2, 0, 3]])
-        near(value_of(L.cross_entropy(x, label)), [-picked.mean()])
-        near(value_of(L.cross_entropy(x, label, layer.Reduction.none, ignore_index=0)).ravel(), -picked * [1, 0, 1])
-        near(value_of(L.cross_entropy_of_probabilities(L.softmax(x), label, layer.Reduction.sum)), [-picked.sum()])
-        near(value_of(L.accuracy(x, label)), [(X.argmax(1) == [2, 0, 3]).mean()])
-        near(value_of(L.accuracy(x, label, k=4)), [1])
-
-        near(value_of(L.cross_entropy_of_probabilities(L.softmax(x), label, ignore_index=3)), [-picked[:2].mean()])
-        near(value_of(L.cross_entropy(L.transpose(x), label, axis=0)), [-picked.mean()])
-        near(value_of(L.cross_entropy(x, label, weights=[2, 1, 4, 0.5])), [-(picked * [4, 2, 0.5]).sum() / 6.5])
-        near(value_of(L.cross_entropy_of_probabilities(L.softmax(x), label, layer.Reduction.sum, weights=np.array([2, 1, 4, 0.5]))), [-(picked * [4, 2, 0.5]).sum()])
-        near(value_of(L.cross_entropy(x, L.softmax(y))), [-(softmax(Y) * np.log(softmax(X))).sum(1).mean()])
-        refused(TypeError, "weights[1] is <class 'str'>, expected a number", layer.cross_entropy_of_probabilities, x, label, weights=[1, "2", 3, 4])
-        refused(ValueError, "weights", layer.cross_entropy_of_probabilities, x, label, weights=[1])
-        refused(IndexError, "axis = 2 is not in [-2, 2)", layer.cross_entropy_of_probabilities, x, label, axis=2)
+        near(value_of(L.cross_entropy(x, label, layer.Reduction.sum, weights=np.array([2, 1, 4, 0.5]))), [-(picked * [4, 2, 0.5]).sum()])
+        refused(TypeError, "weights[1] is <class 'str'>, expected a number", layer.cross_entropy, x, label, weights=[1, "2", 3, 4])
 
         # ---- shapes
         Z = floats(2, 3, 4, dtype=dtype)
         z = given(z=Z)
         for got, want in [
-                (L.concat([x, y], 1), np.hstack([X, Y])), (L.split(x, [1, 3], 1)[1], X[:, 1:]), (L.stack([x, y], -1), np.stack([X, Y], -1)), (L.shape(z), Z.shape), (L.shape(L.less(x, y)), X.shape),
-                (L.reshape(z, [-1, 4]), Z.reshape(-1, 4)), (L.reshape(z, [0, -1]), Z.reshape(2, 12)), (L.squeeze(L.unsqueeze(x, [1]), [1]), X),
-                (L.unsqueeze(x, [-1]), X[..., None]), (L.transpose(z), Z.T), (L.transpose(z, [1, 0, -1]), Z.transpose(1, 0, 2)),
-                (L.matmul(x, y, transpose_y=True), X @ Y.T), (L.matmul(x, y, transpose_x=True), X.T @ Y), (L.matmul(x, L.transpose(y)), X @ Y.T),
-                (L.matmul(z, z, transpose_y=True), Z @ Z.transpose(0, 2, 1)), (L.reshape(L.row_dot(x, y), [3]), (X * Y).sum(1)),
-                (L.reduce_sum(z, [-1]), Z.sum(-1)), (L.reduce_mean(z, [0, 2]), Z.mean((0, 2))), (L.reduce_max(z, [1], True), Z.max(1, keepdims=True)),
-                (L.reduce_min(z, [2]), Z.min(2)), (L.reduce_prod(x, [1]), X.prod(1)), (L.reshape(L.mean(x), [1]), [X.mean()]),
-                (L.cumsum(x, 0), X.cumsum(0)), (L.cumsum(x, reverse=True), X[:, ::-1].cumsum(1)[:, ::-1]), (L.argmax(x), X.argmax(1)), (L.argmin(x, 0), X.argmin(0)),
-                (L.argsort(x), X.argsort(1, kind="stable")), (L.argsort(x, 0, True), (-X).argsort(0, kind="stable")),
-                (L.one_hot(label, 4, x.dtype), np.eye(4)[[2, 0, 3]])]:
+                (L.split(x, [1, 3], 1)[1], X[:, 1:]), (L.matmul(x, y, transpose_y=True), X @ Y.T), (L.matmul(x, y, transpose_x=True), X.T @ Y), (L.matmul(x, L.transpose(y)), X @ Y.T),
+                (L.matmul(z, z, transpose_y=True), Z @ Z.transpose(0, 2, 1)), (L.reshape(L.mean(x), [1]), [X.mean()]), (L.one_hot(label, 4, x.dtype), np.eye(4)[[2, 0, 3]])]:
             near(value_of(got), want)
         row = given(row=floats(3, dtype=dtype) + 0.25)  # at axis 1 of z
         R = row.value[None, :, None]
-        exps = np.exp(Z) / np.exp(Z).sum(1, keepdims=True)
         for got, want in [
-                (L.add(z, row, axis=1), Z + R), (L.sub(z, row, 1), Z - R), (L.mul(z, row, 1), Z * R), (L.div(z, row, 1), Z / R),
-                (L.maximum(z, row, 1), np.maximum(Z, R)), (L.minimum(z, row, 1), np.minimum(Z, R)), (L.less(z, row, 1), Z < R),
-                (L.less_equal(z, row, 1), Z <= R), (L.greater(z, row, 1), Z > R), (L.greater_equal(z, row, 1), Z >= R), (L.equal(z, row, 1), Z == R),
-                (L.equal(x, row, 0), X == R[0]), (L.logical_and(L.less(z, 0), L.less(row, 0), 1), (Z < 0) & (R < 0)),
-                (L.logical_or(L.less(z, 0), L.less(row, 0), 1), (Z < 0) | (R < 0)), (L.softmax(z, 1), exps), (L.softmax(z, -1), softmax(Z)),
-                (L.softmax(x, 0), softmax(X.T).T), (L.softmax(row, 0), softmax(R[0, :, 0])), (L.log_softmax(z, -2), np.log(exps)), (L.log_softmax(x), np.log(softmax(X)))]:
+                (L.less(z, row, 1), Z < R), (L.less_equal(z, row, 1), Z <= R), (L.greater(z, row, 1), Z > R), (L.greater_equal(z, row, 1), Z >= R), (L.equal(z, row, 1), Z == R),
+                (L.equal(x, row, 0), X == R[0]), (L.logical_and(L.less(z, 0), L.less(row, 0), 1), (Z < 0) & (R < 0)), (L.logical_or(L.less(z, 0), L.less(row, 0), 1), (Z < 0) | (R < 0))]:
             near(value_of(got), want)
-        assert value_of(L.log_softmax(L.scale(x, 1000))).min() < -1000
         refused(ValueError, "axis is -2", layer.less, z, row, axis=-2)
         refused(ValueError, "y rank is 1, expected at most 0, the dims of x from 3 on", layer.less, z, row, axis=3)
-        refused(ValueError, "y rank is 1, expected at most 0, the dims of x from 3 on", layer.add, z, row, axis=3)
-        refused(IndexError, "axis = 3 is not in [-3, 3)", layer.softmax, z, axis=3)
-        refused(IndexError, "axis = -4 is not in [-3, 3)", layer.softmax, z, axis=-4)
         refused(TypeError, "axis is <class 'float'>, expected a whole number", layer.softmax, z, axis=1.0)
         refused(TypeError, "axis is <class 'str'>, expected a whole number", layer.less, z, row, axis="1")
         refused(ValueError, "axis is 1, expected none for a number", layer.less, z, 2.0, axis=1)
@@ -178,46 +125,12 @@ for dtype in "f4", "f8":
     with Fresh():
         S, lod = floats(6, 2, dtype=dtype), [[0, 3, 3, 6]]
         parts = [S[0:3], S[3:3], S[3:6]]
-        s, t, one = given(s=(S, lod), t=(floats(3, 2, dtype=dtype), [[0, 1, 2, 3]]), one=(S[:, :1].copy(), lod))
+        s, t = given(s=(S, lod), t=(floats(3, 2, dtype=dtype), [[0, 1, 2, 3]]))
         V = floats(3, 2, dtype=dtype)
-        length, first = given(length=np.array([2, 0, 1]), first=np.array([1, 0, 2]))
-        for got, want in [
-                (L.sequence_pool(s), [p.sum(0) for p in parts]), (L.sequence_first(t), V), (L.sequence_last(t), V), (L.drop_levels(s), S),
-                (L.sequence_pool(s, layer.Pooling.max, pad_value=9), [S[:3].max(0), [9, 9], S[3:].max(0)]),
-                (L.drop_levels(L.sequence_unpad(*L.sequence_pad(s))), S),
-                (L.sequence_mask(length, 3), [[1, 1, 0], [0, 0, 0], [1, 0, 0]]), (L.pick_sequences(L.drop_levels(s), first), S[[1, 0, 2]])]:
+        for got, want in [(L.sequence_first(t), V), (L.sequence_last(t), V), (L.drop_levels(L.sequence_unpad(*L.sequence_pad(s))), S)]:
             near(value_of(got), want)
-        for got, want in [
-                (L.sequence_softmax(one), np.vstack([softmax(S[:3, :1].T).T, softmax(S[3:, :1].T).T])),
-                (L.sequence_reverse(s), np.vstack([S[:3][::-1], S[3:][::-1]])), (L.sequence_expand(t, s), V[[0, 0, 0, 2, 2, 2]]),
-                (L.sequence_concat([s, t]), np.vstack([S[:3], V[:1], V[1:2], S[3:], V[2:]])),
-                (L.sequence_slice(s, first, length), np.vstack([S[1:3], S[5:6]])),
-                (L.sequence_context(s, 0, 2, pad_value=5), np.hstack([S, np.vstack([S[1:3], [[5, 5]], S[4:6], [[5, 5]]])])),
-                (L.lod_reset(L.drop_levels(s), s), S), (L.lod_from_offsets(s, given(offset=np.array([0, 2, 6]))), S)]:
-            near(value_of(got)[0], want)
-        assert value_of(L.softmax(s, 0))[1] == lod and value_of(L.concat([s, t]))[1] == [[0, 3, 3, 6, 7, 8, 9]]
-        near(value_of(L.softmax(s, 0))[0], softmax(S.T).T)
-        assert value_of(L.sequence_concat([s, t], level=0))[1] == value_of(L.sequence_concat([s, t]))[1] == [[0, 4, 5, 9]]
-        refused(IndexError, "level = 1 is not in [0, 1)", layer.sequence_concat, [s, t], level=1)
-        refused(ValueError, "level is -1, expected 0 or more", layer.sequence_concat, [s, t], level=-1)
-        wide, cut = value_of(L.sequence_reshape(s, 6))
-        assert cut == [[0, 1, 1, 2]] and (wide == S.reshape(2, 6)).all()
-        counts, places = given(counts=np.ones((3, 4), dtype), places=(np.array([3, 0, 3, 1, 1, 2]), lod))
-        want = np.ones((3, 4))
-        np.add.at(want, ([0, 0, 0, 2, 2, 2], [3, 0, 3, 1, 1, 2]), S[:, 0])
-        near(value_of(L.sequence_scatter(counts, places, L.reshape(L.drop_levels(one), [6]))), want)
-        means = lambda p: [sum(sorted(p[:, j])[-k:]) / k for j in (0, 1) for k in (1, 2)] if len(p) else [0] * 4
-        near(value_of(L.sequence_top_k_mean(s, [1, 2])), [means(p) for p in parts])
-        mixed = given(mixed=(np.zeros(6, "i8"), [[0, 1, 4, 6]]))
-        rows = L.drop_levels(t)
-        assert (value_of(L.reorder(rows, mixed)) == V[[1, 2, 0]]).all() and (value_of(L.reorder(L.reorder(rows, mixed), mixed, restore=True)) == V).all()
-        assert (value_of(L.shrink(rows, mixed, L.full([1], 1, "int64"))) == V[:2]).all() and (value_of(L.shrink(rows, s, L.full([1], 0, "int64"), level=0)) == V[:2]).all()
-        weights = [softmax(p @ p.T / 2 ** 0.5) @ p for p in (S[:3], S[3:])]
-        near(value_of(L.sequence_attention(s, s, s))[0], np.vstack(weights))
+        near(value_of(L.sequence_context(s, 0, 2, pad_value=5))[0], np.hstack([S, np.vstack([S[1:3], [[5, 5]], S[4:6], [[5, 5]]])]))
         tokens = given(tokens=(np.array([4, 1, 4, 2]), [[0, 3, 4]]))
-        assert value_of(L.sequence_erase(tokens, [4]))[0].tolist() == [1, 2]
-        assert value_of(L.edit_distance(tokens, L.sequence_erase(tokens, [4])))[:, 0].tolist() == [2, 0]
-        assert value_of(L.edit_distance(tokens, L.sequence_erase(tokens, [2]), normalized=True))[:, 0].tolist() == [0, np.inf]
         assert value_of(L.sequence_enumerate(tokens, 2, 9))[0].reshape(-1, 2).tolist() == [[4, 1], [1, 4], [4, 9], [2, 9]]
         conv = L.sequence_conv(s, 3, train_padding=True, name="conv")
         w = parameters_of(conv)
@@ -227,15 +140,13 @@ for dtype in "f4", "f8":
 
         # two tags, by all paths
         transition = L.parameter([4, 2], name="transition", dtype=s.dtype)
-        crf, path = L.linear_chain_crf(s, transition, given(tags=(np.array([0, 1, 0, 1, 1, 0]), lod))), L.crf_decoding(s, transition)
-        A = parameters_of(crf)["transition"]
+        path = L.crf_decoding(s, transition)
+        A = parameters_of(path)["transition"]
         score = lambda p, tags: A[0, tags[0]] + A[1, tags[-1]] + sum(p[i, k] for i, k in enumerate(tags)) + sum(A[2 + a, b] for a, b in zip(tags, tags[1:]))
         every = [(a, b, c) for a in (0, 1) for b in (0, 1) for c in (0, 1)]
-        cost = [np.log(sum(np.exp(score(p, k)) for k in every)) - score(p, tags) for p, tags in ((S[:3], (0, 1, 0)), (S[3:], (1, 1, 0)))]
-        near(value_of(crf)[[0, 2], 0], cost, 1e-4)
         best = [max(every, key=lambda k: score(p, k)) for p in (S[:3], S[3:])]
         assert value_of(path)[0].ravel().tolist() == [*best[0], *best[1]]
-        assert value_of(L.crf_decoding(s, transition, cpp.default_scope().find("tags")))[0].shape == (6, 1)
+        assert value_of(L.crf_decoding(s, transition, given(tags=(np.array([0, 1, 0, 1, 1, 0]), lod))))[0].shape == (6, 1)
 
         # one step of a beam search from a beginning, of the four tokens
         scores = np.log(softmax(np.array([[1, 3, 2, 0]], dtype)))
@@ -358,7 +269,6 @@ for dtype in "f4", "f8":
         refused(ValueError, "number of states after an iteration is 0, expected 1", layer.while_loop, x, lambda y: flag, lambda y: [])
         refused(TypeError, "the condition is another result", layer.while_loop, x, lambda y: y, lambda y: y)
 
-# Those that are made are also in made.py.
 functions = {name for name, value in vars(layer).items() if inspect.isfunction(value) and value.__module__.startswith("rowan.layer.")}
 functions |= {"array_read", "array_size", "array_stack", "array_unstack", "array_write", "create_array", "static_input"}
 assert not functions - called, functions - called

@@ -62,22 +62,4 @@ TEMPLATE_TEST_CASE("every integer type is erased as by the plain loops", "[seque
     }
 }
 
-TEST_CASE("sequence_erase: any number of threads has the same bits", "[sequence_erase]") {
-    for (Lod const& lod : {random_lod(1, 90'000, 9, 3), random_lod(2, 13'000, 12, 4), Lod{{0, 300'000}}}) {
-        auto const x = tokens_of<std::int64_t>(lod, {});
-        REQUIRE(x.value().size() + lod.sequences(lod.levels() - 1) >= rowan::detail::serial_below);
-        check_threads(plain_erase(x, {2, 0}), [&](Cpu exec) { return sequence_erase(exec, x, {2, 0}); });
-    }
-}
-
-TEST_CASE("rows with more or less than one element throw", "[sequence_erase][bad]") {
-    using batches::refusal;
-    LoDTensor<std::int32_t> const wide({{1, 2}}, Lod{{0, 1}});
-    LoDTensor<std::int32_t> const none(Tensor<std::int32_t>::from_shape({1, 0}), Lod{{0, 1}});
-    LoDTensor<std::int32_t> const rows{Tensor<std::int32_t>{1, 2}};
-    CHECK(refusal<ShapeError>([&](Cpu e) { sequence_erase(e, wide, {1}); }, wide) == "x.row_size() is 2, expected 1");
-    CHECK(refusal<ShapeError>([&](Cpu e) { sequence_erase(e, none, {1}); }, none) == "x.row_size() is 0, expected 1");
-    CHECK(refusal<ShapeError>([&](Cpu e) { sequence_erase(e, rows, {1}); }, rows) == "x.lod().levels() is 0, expected at least 1");
-}
-
 }  // namespace test_sequence_erase

@@ -92,45 +92,13 @@ TEMPLATE_TEST_CASE("sequence_expand: every element type has the bits of the plai
     });
 }
 
-TEST_CASE("sequence_expand: any number of threads has the same bits", "[sequence_expand]") {
-    for (int const threads : {1, 2, 3, 8}) {
-        CAPTURE(threads);
-        LoDTensor<float> const rows{inputs::wild<float>({20'000, 4}, 1)};
-        check_expand(Cpu{threads}, rows, random_lod(1, 20'000, 10, 2), 0);
-        check_expand(Cpu{threads}, wild_batch<float>(random_lod(2, 3'000, 5, 3), {4}, 4), random_lod(1, 3'000, 7, 5), 0);
-        LoDTensor<float> const one{inputs::wild<float>({2, 2}, 6)};
-        check_expand(Cpu{threads}, one, Lod{{0, 150'000, 150'001}}, 0);
-    }
-}
-
-TEST_CASE("sequence_expand: the gradient is the adjoint", "[sequence_expand]") {
-    Lod const lod{{0, 3, 3, 5, 6}};
-    auto const check = [&](LoDTensor<double> const& x) {
-        auto const y = sequence_expand(x, lod);
-        auto const g = batches::eighths(y.shape(), 2);
-        CHECK(batches::dot(g, y.value()) == batches::dot(sequence_expand_grad(g, x, lod).value(), x.value()));
-    };
-    check(batches::eighths({4, 3}, 1));
-    check({batches::eighths({5, 3}, 1), Lod{{0, 1, 3, 3, 4}, {0, 2, 4, 4, 5}}});
-}
-
 TEST_CASE("arguments that do not match throw", "[sequence_expand][bad]") {
     using batches::refusal;
     LoDTensor<float> const x({1, 2, 3}, Lod{{0, 2, 3}});
     LoDTensor<float> const rows{Tensor<float>{1, 2, 3}};
     Lod const lod{{0, 1, 3}, {0, 1, 1, 2}};
-    CHECK(refusal<ShapeError>([&](Cpu e) { sequence_expand(e, x, lod); }, x) ==
-          "x.size() is 2, expected 3, the number of sequences of level 1: x has 1 level, so its 2 sequences count, not its 3 rows: use drop_levels");
-    CHECK(refusal<ShapeError>([&](Cpu e) { sequence_expand(e, rows, lod, 0); }, rows) ==
-          "x.size() is 3, expected 2, the number of sequences of level 0");
-    CHECK(refusal<IndexError>([&](Cpu e) { sequence_expand(e, x, lod, 2); }, x) == "level = 2 is not in [0, 2)");
-    CHECK(refusal<ShapeError>([&](Cpu e) { sequence_expand(e, x, Lod()); }, x) == "lod.levels() is 0, expected at least 1");
     CHECK(refusal<ShapeError>([&](Cpu e) { sequence_expand(e, LoDTensor<float>(Tensor<float>::from_shape({})), lod); }) ==
           "value rank is 0, expected at least 1");
-    CHECK(refusal<ShapeError>([&](Cpu e) { sequence_expand_grad(e, Tensor<float>{1, 2}, x, lod, 0); }, x) ==
-          "out_grad.shape(0) is 2, expected 4");
-    CHECK(refusal<ShapeError>([&](Cpu e) { sequence_expand_grad(e, Tensor<float>{{1}, {2}}, rows, lod); }, x) ==
-          "out_grad.shape() is [2, 1], expected [2]");
     std::int64_t const many = std::int64_t{1} << 60;
     CHECK(refusal<ShapeError>([&](Cpu e) { sequence_expand(e, x, Lod::from_lengths({{1, many}})); }, x) ==
           "x[1] expanded is 1 rows or sequences 1152921504606846976 times, expected at most 2^60 in all");

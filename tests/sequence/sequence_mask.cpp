@@ -50,18 +50,4 @@ TEST_CASE("small masks are as the plain loops make them", "[sequence_mask][prope
     }));
 }
 
-TEST_CASE("any number of threads writes the same", "[sequence_mask]") {
-    List const many = random_lod(1, 100'000, 9, 1).lengths(0);
-    List const wide{5, 300'000, 0, 299'999, 150'000};
-    check_threads(plain_mask(many, 9), [&](Cpu exec) { return sequence_mask(exec, many); });
-    check_threads(plain_mask(wide, 300'000), [&](Cpu exec) { return sequence_mask(exec, wide); });
-}
-
-TEST_CASE("invalid lengths throw", "[sequence_mask][bad]") {
-    using batches::refusal;
-    CHECK(refusal<IndexError>([](Cpu e) { sequence_mask(e, {3, -1, -2}); }) == "lengths[1] = -1 is not in [0, 9223372036854775807)");
-    CHECK_THROWS_AS(sequence_mask({1}, std::numeric_limits<std::size_t>::max()), ShapeError);
-    CHECK_THROWS_AS(sequence_mask(Cpu{-1}, {1}), rowan::ValueError);
-}
-
 }  // namespace test_sequence_mask

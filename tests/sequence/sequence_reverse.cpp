@@ -39,23 +39,4 @@ TEMPLATE_TEST_CASE("sequence_reverse: every element type is moved as it is", "[s
     });
 }
 
-TEST_CASE("sequence_reverse: any number of threads has the same bits", "[sequence_reverse]") {
-    for (auto const& x : large_batches()) check_threads(plain_reverse(x), [&](Cpu exec) { return sequence_reverse(exec, x); });
-}
-
-TEST_CASE("sequence_reverse is its own adjoint", "[sequence_reverse]") {
-    LoDTensor<double> const x(batches::eighths({9, 2}, 1), Lod{{0, 4, 4, 9}});
-    LoDTensor<double> const y(batches::eighths({9, 2}, 2), x.lod());
-    CHECK(batches::dot(y.value(), sequence_reverse(x).value()) == batches::dot(sequence_reverse(y).value(), x.value()));
-}
-
-TEST_CASE("rows without sequences throw", "[sequence_reverse][bad]") {
-    LoDTensor<float> const rows{Tensor<float>{1, 2}};
-    CHECK(batches::refusal<ShapeError>([&](Cpu e) { sequence_reverse(e, rows); }, rows) == "x.lod().levels() is 0, expected at least 1");
-    LoDTensor<float> changed({1, 2}, Lod{{0, 2}});
-    changed.value() = Tensor<float>{1};
-    CHECK(batches::refusal<rowan::LodError>([&](Cpu e) { sequence_reverse(e, changed); }, changed) ==
-          "lod[0][1] = 2 is not 1, the number of rows");
-}
-
 }  // namespace test_sequence_reverse

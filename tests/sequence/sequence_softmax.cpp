@@ -120,44 +120,4 @@ TEMPLATE_TEST_CASE("sequence_softmax: every element type has the bits of the pla
     });
 }
 
-TEST_CASE("sequence_softmax: any number of threads has the same bits", "[sequence_softmax]") {
-    for (auto const& x : large_batches()) {
-        auto const y = plain_softmax(x);
-        check_threads(y, [&](Cpu exec) { return sequence_softmax(exec, x); });
-        check_threads(plain_grad(y, x.value()), [&](Cpu exec) { return sequence_softmax_grad(exec, y, x); });
-    }
-}
-
-TEST_CASE("the gradient is the slope", "[sequence_softmax]") {
-    Lod const lod{{0, 3, 3, 4, 9}};
-    LoDTensor<double> const x(batches::eighths({9, 2}, 1), lod);
-    auto const g = batches::eighths({9, 2}, 2);
-    auto const grad = sequence_softmax_grad(sequence_softmax(x), g).value();
-    for (std::size_t i = 0; i < 18; ++i) {
-        auto const value = [&](double step) {
-            LoDTensor<double> moved = x;
-            moved.value().data()[i] += step;
-            return batches::dot(g, sequence_softmax(moved).value());
-        };
-        CHECK(std::abs((value(1e-5) - value(-1e-5)) / 2e-5 - grad.data()[i]) < 1e-8);
-    }
-}
-
-TEST_CASE("the linear map of the gradient is its own adjoint", "[sequence_softmax]") {
-    LoDTensor<double> const y({0.5, 0.25, 0.25, 1, 0.5, 0.5}, Lod{{0, 3, 4, 4, 6}});
-    auto const a = batches::eighths({6}, 3);
-    auto const b = batches::eighths({6}, 4);
-    CHECK(batches::dot(a, sequence_softmax_grad(y, b).value()) == batches::dot(sequence_softmax_grad(y, a).value(), b));
-}
-
-TEST_CASE("sequence_softmax throws for invalid arguments", "[sequence_softmax][bad]") {
-    using batches::refusal;
-    LoDTensor<float> const rows{Tensor<float>{1, 2}};
-    LoDTensor<float> const y({1, 1}, Lod{{0, 1, 2}});
-    Tensor<float> const g{{1}, {1}};
-    CHECK(refusal<ShapeError>([&](Cpu e) { sequence_softmax(e, rows); }, rows) == "x.lod().levels() is 0, expected at least 1");
-    CHECK(refusal<ShapeError>([&](Cpu e) { sequence_softmax_grad(e, rows, rows); }, rows) == "out.lod().levels() is 0, expected at least 1");
-    CHECK(refusal<ShapeError>([&](Cpu e) { sequence_softmax_grad(e, y, g); }, y, g) == "out_grad.shape() is [2, 1], expected [2]");
-}
-
 }  // namespace test_sequence_softmax

@@ -209,8 +209,11 @@ void ask(detail::type_list<Op...> operators) {
     SECTION("so have those of special numbers") {
         each_sample(devices, 40, [&](Entry const& e, Sample const& s) { ask_one(e, with_special_numbers<T>(converted<T, double>(s))); });
     }
-    SECTION("bad options are refused") {
-        each_sample(devices, 6, [](Entry const& e, Sample const& s) { CHECK(refusal<Device, T>(e, converted<T, double>(s)) == s.error); }, Which::refused);
+    SECTION("bad inputs and options are refused with the text of Cpu") {
+        each_sample(devices, 6, [&](Entry const& e, Sample const& s) {
+            Sample const bad = converted<T, double>(s);
+            CHECK(refusal<Device, T>(e, bad) == refusal<Cpu, T>(on_host(e), bad));
+        }, Which::refused);
     }
     SECTION("bad ids are refused with the text of Cpu") {
         each_sample(devices, 6, [&](Entry const& e, Sample const& s) {
