@@ -3,10 +3,10 @@
 
 #include "layer/check_net.hpp"
 
-#include <rowan/layer/cast.hpp>
 #include <rowan/layer/data.hpp>
 #include <rowan/layer/fc.hpp>
 #include <rowan/layer/loss.hpp>
+#include <rowan/layer/operators.hpp>
 #include <rowan/layer/sequence_pad.hpp>
 #include <rowan/layer/sequence_pool.hpp>
 

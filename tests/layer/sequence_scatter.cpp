@@ -3,10 +3,10 @@
 
 #include "layer/check_net.hpp"
 
+#include <rowan/layer/array.hpp>
 #include <rowan/layer/data.hpp>
 #include <rowan/layer/fc.hpp>
 #include <rowan/layer/loss.hpp>
-#include <rowan/layer/stack.hpp>
 
 #include <cstdint>
 

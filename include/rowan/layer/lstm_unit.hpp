@@ -1,8 +1,8 @@
 // rowan/layer/lstm_unit.hpp: layer::lstm_unit, one step of a long short-term memory with its own parameters.
 #pragma once
 
-#include <rowan/layer/concat.hpp>
 #include <rowan/layer/detail/recurrent_cell.hpp>
+#include <rowan/layer/operators.hpp>
 #include <rowan/layer/rnn.hpp>
 #include <rowan/layer/split.hpp>
 #include <rowan/op/recurrent/lstm_unit.hpp>

@@ -1,11 +1,11 @@
 // rowan/layer/lstmp_unit.hpp: layer::lstmp_unit, an LSTM step with peepholes, a projection and clipped cells.
 #pragma once
 
-#include <rowan/layer/concat.hpp>
 #include <rowan/layer/detail/recurrent_cell.hpp>
 #include <rowan/layer/elementwise.hpp>
 #include <rowan/layer/matmul.hpp>
 #include <rowan/layer/memory.hpp>
+#include <rowan/layer/operators.hpp>
 #include <rowan/layer/split.hpp>
 
 #include <cstdint>

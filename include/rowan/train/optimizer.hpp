@@ -10,7 +10,6 @@
 #include <rowan/train/detail/option_values.hpp>
 #include <rowan/train/optimizers.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>

@@ -7,9 +7,7 @@
 #include <rowan/core/error.hpp>
 #include <rowan/graph/detail/kind_text.hpp>
 
-#include <cstddef>
 #include <sstream>
-#include <string>
 
 namespace rowan::inline v0::detail {
 
