@@ -42,7 +42,7 @@ using LstmOptions = CellOptions;
 ///          once for all steps; the state is copied when it is split and when output and cell are concatenated
 template <class T, class Device>
 Step<T, Device> lstm_unit(Var<T, Device> const& x, Var<T, Device> const& before, LstmOptions const& options) {
-    rowan::detail::CellRollback added;
+    rowan::detail::LayerRollback added;
     detail::Gates<T, Device> const gates(4, x, options);
     auto const parts = split(before, {options.size, options.size}, 1);
     auto const [h, c] = rowan::detail::lstm_step(gates, parts[0], parts[1]);

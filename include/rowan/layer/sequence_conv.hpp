@@ -53,20 +53,19 @@ Var<T, Device> sequence_conv(Var<T, Device> const& x, SequenceConvOptions const&
     std::int64_t const width = x->spec().dims[1];
     SequenceContextOptions const window{options.start.value_or(-(options.length / 2)), options.length, 0};
     auto const around = rowan::detail::rows_of_context(window);
-    rowan::detail::ScopeRollback parameters(rowan::detail::outermost_scope()), operators(default_scope());
+    rowan::detail::LayerRollback added;
     auto const context = [&] {
         if (!options.train_padding || around.both() == 0) return sequence_context(x, window);
         if (width == UNK) throw ShapeError("layer::sequence_conv: x width", "unknown", "a number, for its padding");
         auto const padding = parameter<T, Device>({around.both(), width}, Initializer(),
-                                                  options.name.empty() ? std::string() : options.name + ".w_1");
+                                                  rowan::detail::parameter_name(options.name, "w_1"));
         return sequence_context(x, padding, window);
     }();
     auto const y = fc(context, {.output_size = options.output_size == 0 && width != UNK ? width : options.output_size,
                                 .weight = options.weight,
                                 .bias = options.bias,
                                 .name = options.name});
-    parameters.keep();
-    operators.keep();
+    added.keep();
     return y;
 }
 
