@@ -12,7 +12,6 @@
 #include <rowan/sequence/lod_tensor.hpp>
 #include <rowan/train/comm.hpp>
 #include <rowan/train/detail/cost_weight.hpp>
-#include <rowan/train/detail/counted.hpp>
 #include <rowan/train/detail/entered.hpp>
 #include <rowan/train/detail/parameter_updates.hpp>
 #include <rowan/train/detail/part_sums.hpp>
