@@ -33,11 +33,8 @@
 #include <rowan/layer/rnn_program.hpp>
 #include <rowan/layer/selected_rows.hpp>
 #include <rowan/layer/sequence_conv.hpp>
-#include <rowan/layer/sequence_pad.hpp>
-#include <rowan/layer/sequence_pool.hpp>
 #include <rowan/layer/split.hpp>
 #include <rowan/layer/stack_layers.hpp>
 #include <rowan/layer/static_input.hpp>
-#include <rowan/layer/top_k.hpp>
 #include <rowan/layer/var.hpp>
 #include <rowan/layer/while_loop.hpp>

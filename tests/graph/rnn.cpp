@@ -11,7 +11,6 @@
 #include <rowan/layer/loss.hpp>
 #include <rowan/layer/operators.hpp>
 #include <rowan/layer/rnn.hpp>
-#include <rowan/layer/sequence_pool.hpp>
 #include <rowan/op/sequence/expand_rows.hpp>
 #include <rowan/sequence/sequence_reverse.hpp>
 

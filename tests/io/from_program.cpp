@@ -24,7 +24,6 @@
 #include <rowan/layer/map_fn.hpp>
 #include <rowan/layer/operators.hpp>
 #include <rowan/layer/rnn_program.hpp>
-#include <rowan/layer/sequence_pool.hpp>
 #include <rowan/layer/split.hpp>
 #include <rowan/layer/static_input.hpp>
 #include <rowan/layer/while_loop.hpp>

@@ -1,7 +1,6 @@
 // tests/layer/argmax.cpp
 #include <rowan/layer/one_hot.hpp>
 #include <rowan/layer/operators.hpp>
-#include <rowan/layer/top_k.hpp>
 
 #include "layer/check_net.hpp"
 

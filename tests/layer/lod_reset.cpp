@@ -7,8 +7,6 @@
 #include <rowan/layer/fc.hpp>
 #include <rowan/layer/loss.hpp>
 #include <rowan/layer/operators.hpp>
-#include <rowan/layer/sequence_pad.hpp>
-#include <rowan/layer/sequence_pool.hpp>
 
 #include <cstdint>
 

@@ -7,8 +7,8 @@
 #include <rowan/layer/elementwise.hpp>
 #include <rowan/layer/embedding.hpp>
 #include <rowan/layer/loss.hpp>
+#include <rowan/layer/operators.hpp>
 #include <rowan/layer/rnn.hpp>
-#include <rowan/layer/sequence_pool.hpp>
 
 #include <cstdint>
 

@@ -8,7 +8,7 @@
 #include <rowan/layer/fc.hpp>
 #include <rowan/layer/loss.hpp>
 #include <rowan/layer/matmul.hpp>
-#include <rowan/layer/sequence_pool.hpp>
+#include <rowan/layer/operators.hpp>
 
 #include <cstdint>
 

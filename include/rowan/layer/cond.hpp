@@ -26,8 +26,24 @@ std::vector<Variable*> finish_branches(CondBlock& block, Variable& condition);
 /// The names that the outer variables have in the branches: "then.fc_0.w_0".
 std::vector<std::string> names_in(CondBlock const& block);
 
-template <>
-inline constexpr char const* condition_size<CondBlock> = "cond: the condition's size";
+/// Adds the operator once the results of both branches are set. Gradients have elements of R.
+template <class R, class Device>
+Operator& finish_cond(Scope& outside, std::shared_ptr<CondBlock> const& block, Variable& condition) {
+    auto inputs = finish_branches(*block, condition);
+    block->gradient_dtype = dtype<R>::wire;
+    block->kernels = LoopKernels::of<R, Device>();
+    block->holds = [](AnyExec exec, Value const& v) {
+        auto const& flag = v.get<LoDTensor<bool, Device>>().value();
+        if (flag.size() != 1) throw ShapeError("cond: the condition's size", std::to_string(flag.size()), "1");
+        return first_element(exec.get<Device>(), flag);
+    };
+    Operator& op = outside.new_op(cond_kernel, std::move(inputs), block);
+    op.inner_names = names_in(*block);
+    op.build_backward = [block = block.get()] {
+        for (auto& branch : block->branches) branch.net.template build_backward<R, Device>();
+    };
+    return op;
+}
 
 }  // namespace rowan::inline v0::detail
 
@@ -68,14 +84,11 @@ auto cond(Var<bool, Device> const& condition, Then const& then, Otherwise const&
         static_assert(sizeof...(V) > 0 && (d::loop_state<V>::value && ...),
                       "rowan::layer::cond: a branch returns a layer::Var, a layer::Array or a std::tuple of these");
         using R = typename d::gradient_element<typename d::loop_state<V>::element...>::type;
-        Operator& op = d::new_block_op<R, Device>(outside, cond_kernel, d::finish_branches(*block, *condition), block);
-        op.inner_names = d::names_in(*block);
-        op.build_backward = [block = block.get()] {
-            for (auto& branch : block->branches) branch.net.template build_backward<R, Device>();
-        };
+        Operator& op = d::finish_cond<R, Device>(outside, block, *condition);
         for (auto& scope : refused) scope.scope = nullptr;
         if constexpr (std::is_same_v<std::remove_cvref_t<decltype(then())>, std::tuple<V...>>) {
-            return d::vars_of<V...>([&](std::size_t k) { return op.outputs[k]; });
+            return [&]<std::size_t... k>(std::index_sequence<k...>) { return std::tuple<V...>{V(*op.outputs[k])...}; }
+            (std::index_sequence_for<V...>{});
         } else {
             return (V(*op.outputs[0]), ...);
         }

@@ -1,4 +1,4 @@
-// rowan/layer/operator_layer.hpp: operator_layer and list_layer, the layers that add one operator.
+// rowan/layer/operator_layer.hpp: operator_layer, list_layer and pair_layer, the layers that add one operator.
 #pragma once
 
 #include <rowan/core/fields.hpp>
@@ -84,9 +84,8 @@ namespace rowan::inline v0::layer {
 /// cost     one operator in the net; when the net runs, that of the operator's `run`
 template <class Op, class... Other>
 struct operator_layer : rowan::detail::layer_calls<Op>, rowan::detail::layer_calls<Other>... {
-    using Options = attributes_of<Op>;                       ///< the operator's attributes
-    static constexpr std::size_t inputs = Op::inputs::size;  ///< the number of Vars that it takes
-
+    using typename rowan::detail::layer_calls<Op>::Options;
+    using rowan::detail::layer_calls<Op>::inputs;
     using rowan::detail::layer_calls<Op>::operator();
     using rowan::detail::layer_calls<Other>::operator()...;
 
@@ -130,6 +129,26 @@ struct list_layer {
     template <class T, class Device>
     Var<T, Device> operator()(std::initializer_list<Var<T, Device>> x, std::int64_t axis) const {
         return (*this)(std::vector(x), Options{.axis = axis});
+    }
+};
+
+/// A layer that adds the operator Op, which makes a value and numbers: Result<T, Device>{value, numbers}. A number that
+/// is the only option needs no name.
+/// shapes   as the operator
+/// errors   what the operator's `infer` throws for inputs and options that do not fit
+/// cost     one operator in the net; when the net runs, that of the operator's `run`
+template <class Op, template <class, class> class Result>
+struct pair_layer {
+    using Options = attributes_of<Op>;  ///< the operator's attributes
+
+    template <class T, class Device>
+    Result<T, Device> operator()(Var<T, Device> const& x, Options const& options = {}) const {
+        auto const& made = default_scope().new_op<Op, Device, T>({&*x}, options).outputs;
+        return {Var<T, Device>(*made[0]), Var<std::int64_t, Device>(*made[1])};
+    }
+    template <class T, class Device>
+    Result<T, Device> operator()(Var<T, Device> const& x, std::int64_t number) const {
+        return (*this)(x, Options{number});
     }
 };
 

@@ -5,6 +5,8 @@
 #include <rowan/op/builtin_ops.hpp>
 #include <rowan/op/elementwise/cast.hpp>
 
+#include <cstdint>
+
 namespace rowan::inline v0::detail {
 
 template <>
@@ -81,13 +83,20 @@ inline constexpr operator_layer<any_op> any{};                  ///< As rowan::a
 inline constexpr operator_layer<argmax_op> argmax{};            ///< As rowan::argmax.
 inline constexpr operator_layer<argmin_op> argmin{};            ///< As rowan::argmin.
 inline constexpr operator_layer<argsort_op> argsort{};          ///< As rowan::argsort.
-inline constexpr operator_layer<cumsum_op> cumsum{};            ///< As rowan::cumsum.
-inline constexpr operator_layer<shape_op> shape{};              ///< As rowan::shape.
-inline constexpr operator_layer<reshape_op> reshape{};          ///< As rowan::reshape.
-inline constexpr operator_layer<squeeze_op> squeeze{};          ///< As rowan::squeeze.
-inline constexpr operator_layer<unsqueeze_op> unsqueeze{};      ///< As rowan::unsqueeze.
-inline constexpr list_layer<concat_op> concat{};                ///< As rowan::concat, along axis 0 also of batches.
-inline constexpr operator_layer<transpose_op> transpose{};      ///< As rowan::transpose.
+/// The greatest elements of rows and their positions.
+template <class T, class Device = Cpu>
+struct TopK {
+    Var<T, Device> value;               ///< [..., k], in descending order
+    Var<std::int64_t, Device> indices;  ///< [..., k]
+};
+inline constexpr pair_layer<top_k_op, TopK> top_k{};        ///< As rowan::top_k: layer::top_k(x, {.k = 5}).
+inline constexpr operator_layer<cumsum_op> cumsum{};        ///< As rowan::cumsum.
+inline constexpr operator_layer<shape_op> shape{};          ///< As rowan::shape.
+inline constexpr operator_layer<reshape_op> reshape{};      ///< As rowan::reshape.
+inline constexpr operator_layer<squeeze_op> squeeze{};      ///< As rowan::squeeze.
+inline constexpr operator_layer<unsqueeze_op> unsqueeze{};  ///< As rowan::unsqueeze.
+inline constexpr list_layer<concat_op> concat{};            ///< As rowan::concat, along axis 0 also of batches.
+inline constexpr operator_layer<transpose_op> transpose{};  ///< As rowan::transpose.
 
 // ---- Rows and losses
 
@@ -121,9 +130,17 @@ inline constexpr operator_layer<sequence_attention_op> sequence_attention{};  //
 inline constexpr list_layer<sequence_concat_op> sequence_concat{};            ///< As rowan::sequence_concat.
 /// As rowan::sequence_context, with rows of padding as the second Var, or without.
 inline constexpr operator_layer<sequence_context_op, padded_sequence_context_op> sequence_context{};
-inline constexpr operator_layer<sequence_erase_op> sequence_erase{};            ///< As rowan::sequence_erase.
-inline constexpr operator_layer<sequence_expand_op> sequence_expand{};          ///< As rowan::sequence_expand.
-inline constexpr operator_layer<sequence_mask_op> sequence_mask{};              ///< As rowan::sequence_mask.
+inline constexpr operator_layer<sequence_erase_op> sequence_erase{};    ///< As rowan::sequence_erase.
+inline constexpr operator_layer<sequence_expand_op> sequence_expand{};  ///< As rowan::sequence_expand.
+inline constexpr operator_layer<sequence_mask_op> sequence_mask{};      ///< As rowan::sequence_mask.
+/// Padded sequences and their lengths.
+template <class T, class Device = Cpu>
+struct Padded {
+    Var<T, Device> value;              ///< [sequences, padded length, ...]
+    Var<std::int64_t, Device> length;  ///< [sequences]
+};
+/// As sequence_pad_op: layer::sequence_pad(x, {.length = 20}) is undone by layer::sequence_unpad(value, length).
+inline constexpr pair_layer<sequence_pad_op, Padded> sequence_pad{};
 inline constexpr operator_layer<sequence_pool_op> sequence_pool{};              ///< As rowan::sequence_pool.
 inline constexpr operator_layer<sequence_reshape_op> sequence_reshape{};        ///< As rowan::sequence_reshape.
 inline constexpr operator_layer<sequence_reverse_op> sequence_reverse{};        ///< As rowan::sequence_reverse.
@@ -132,5 +149,16 @@ inline constexpr operator_layer<sequence_slice_op> sequence_slice{};            
 inline constexpr operator_layer<sequence_softmax_op> sequence_softmax{};        ///< As rowan::sequence_softmax.
 inline constexpr operator_layer<sequence_top_k_mean_op> sequence_top_k_mean{};  ///< As rowan::sequence_top_k_mean.
 inline constexpr operator_layer<sequence_unpad_op> sequence_unpad{};            ///< As rowan::sequence_unpad.
+
+/// sequence_pool with one kind of pooling.
+template <Pooling pool>
+struct pooling_layer {
+    template <class T, class Device>
+    Var<T, Device> operator()(Var<T, Device> const& x) const {
+        return sequence_pool(x, {pool});
+    }
+};
+inline constexpr pooling_layer<Pooling::first> sequence_first{};  ///< First rows of sequences; zeros for empty ones.
+inline constexpr pooling_layer<Pooling::last> sequence_last{};    ///< Last rows of sequences; zeros for empty ones.
 
 }  // namespace rowan::inline v0::layer

@@ -53,36 +53,32 @@ struct gradient_element<T, More...> {
         typename std::conditional_t<std::is_integral_v<T>, gradient_element<More...>, std::type_identity<T>>::type;
 };
 
-/// The field in errors for the size of the condition.
-template <class Block>
-inline constexpr char const* condition_size = "the condition's size";
-
-/// Checks the states after an iteration and builds the net. Returns the inputs of the operator.
-std::vector<Variable*> finish_loop(WhileBlock& block, std::span<Variable* const> first);
+void check_state(std::size_t k, VarSpec const& after, VarSpec const& before);
 
 /// Creates a loop with these initial states. The states of an iteration are variables of the loop's own scope.
 std::shared_ptr<WhileBlock> begin_loop(Scope& outside, std::span<Variable* const> first,
                                        layer::WhileOptions const& options);
 
-/// Adds the operator of a loop or a condition, once its net is built. Gradients have elements of R.
-template <class R, class Device, class Block>
-Operator& new_block_op(Scope& outside, op_kernel const& kernel, std::vector<Variable*> inputs,
-                       std::shared_ptr<Block> const& block) {
+/// Adds the loop, once its condition and the states after an iteration are set. Gradients have elements of R.
+template <class R, class Device>
+Operator& finish_loop(Scope& outside, std::shared_ptr<WhileBlock> const& block, std::span<Variable* const> first) {
+    auto& net = block->net;
+    for (std::size_t k = 0; k < net.states.size(); ++k)
+        check_state(k, net.states[k].after->spec(), net.states[k].before->spec());
+    net.build();
     block->gradient_dtype = dtype<R>::wire;
     block->kernels = LoopKernels::of<R, Device>();
     block->holds = [](AnyExec exec, Value const& v) {
         auto const& flag = v.get<LoDTensor<bool, Device>>().value();
-        if (flag.size() != 1) throw ShapeError(condition_size<Block>, std::to_string(flag.size()), "1");
+        if (flag.size() != 1) throw ShapeError("the condition's size", std::to_string(flag.size()), "1");
         return first_element(exec.get<Device>(), flag);
     };
-    return outside.new_op(kernel, std::move(inputs), block);
-}
-
-/// Variables as the states of a loop or the results of a branch: the k-th is of(k).
-template <class... V, class Of>
-std::tuple<V...> vars_of(Of const& of) {
-    return [&]<std::size_t... k>(std::index_sequence<k...>) { return std::tuple<V...>{V(*of(k))...}; }
-    (std::index_sequence_for<V...>{});
+    std::vector<Variable*> inputs(first.begin(), first.end());
+    inputs.insert(inputs.end(), net.outer.begin(), net.outer.end());
+    Operator& op = outside.new_op(while_kernel, std::move(inputs), block);
+    op.inner_names = net.outer_names;
+    op.build_backward = [&net] { net.template build_backward<R, Device>(); };
+    return op;
 }
 
 }  // namespace rowan::inline v0::detail
@@ -126,7 +122,10 @@ std::tuple<State...> while_loop(std::tuple<State...> const& first, Condition con
     d::WithdrawnScope refused{net.scope};
     {
         ScopeGuard const guard(*net.scope);
-        auto const before = d::vars_of<State...>([&](std::size_t k) { return net.states[k].before; });
+        auto const before = [&]<std::size_t... k>(std::index_sequence<k...>) {
+            return std::tuple<State...>{State(*net.states[k].before)...};
+        }
+        (std::index_sequence_for<State...>{});
         Var<bool, Device> const holds = std::apply(condition, before);
         auto const after = d::as_tuple(std::apply(body, before));
         static_assert(std::is_same_v<std::remove_const_t<decltype(after)>, std::tuple<State...>>,
@@ -135,11 +134,10 @@ std::tuple<State...> while_loop(std::tuple<State...> const& first, Condition con
         std::size_t k = 0;
         std::apply([&](State const&... s) { ((net.states[k++].after = &*s), ...); }, after);
     }
-    Operator& op = d::new_block_op<R, Device>(outside, while_kernel, d::finish_loop(*block, inputs), block);
-    op.inner_names = net.outer_names;
-    op.build_backward = [&net] { net.template build_backward<R, Device>(); };
+    Operator& op = d::finish_loop<R, Device>(outside, block, inputs);
     refused.scope = nullptr;
-    return d::vars_of<State...>([&](std::size_t k) { return op.outputs[k]; });
+    return [&]<std::size_t... k>(std::index_sequence<k...>) { return std::tuple<State...>{State(*op.outputs[k])...}; }
+    (std::index_sequence_for<State...>{});
 }
 
 /// Runs `body` while `condition` is true, with one state, which body takes and returns without a tuple.

@@ -7,23 +7,13 @@
 
 namespace rowan::inline v0::detail {
 
-inline void check_state(std::size_t k, VarSpec const& after, VarSpec const& before) {
+ROWAN_FUNCTION void check_state(std::size_t k, VarSpec const& after, VarSpec const& before) {
     std::string const field = std::string("layer::while_loop: after an iteration, state ").append(std::to_string(k));
     if (after.type != before.type) throw TypeError(field, kind_text(after), kind_text(before));
     spec::same_dtype(field.c_str(), after, before);
     static_cast<void>(spec::same_dims(field.c_str(), after, before));
     if (after.lod_level != before.lod_level)
         throw ShapeError(field + ".lod().levels()", std::to_string(after.lod_level), std::to_string(before.lod_level));
-}
-
-ROWAN_FUNCTION std::vector<Variable*> finish_loop(WhileBlock& block, std::span<Variable* const> first) {
-    auto& net = block.net;
-    for (std::size_t k = 0; k < net.states.size(); ++k)
-        check_state(k, net.states[k].after->spec(), net.states[k].before->spec());
-    net.build();
-    std::vector<Variable*> inputs(first.begin(), first.end());
-    inputs.insert(inputs.end(), net.outer.begin(), net.outer.end());
-    return inputs;
 }
 
 ROWAN_FUNCTION std::shared_ptr<WhileBlock> begin_loop(Scope& outside, std::span<Variable* const> first,
