@@ -69,25 +69,7 @@ public:
     /// errors   std::bad_alloc
     /// cost     O(number of types)
     template <gradient_clip_options C, class... T>
-    GradientClipOn(C const& c, dtypes<T...>)
-        : name_(C::op::name), types_(rowan::detail::dtype_list<T...>()), values_(rowan::detail::option_values(c)) {
-        using Op = typename C::op;
-        if constexpr (requires { C::together; }) together_ = C::together;
-        (kinds_.push_back(
-             {dtype<T>::wire,
-              [c](Scope& scope, std::vector<Variable*> g) {
-                  return scope.new_op<Op, Device, T>(std::move(g), rowan::detail::operator_options(c)).outputs;
-              }}),
-         ...);
-        if constexpr (rowan::detail::clips_mixed_types<Op>) {
-            make_mixed_ = [c](Scope& scope, std::vector<Variable*> g) {
-                return scope
-                    .new_op(rowan::detail::whole_kernel<rowan::detail::clip_mixed_types<Op, Device, T...>>::value,
-                            std::move(g), rowan::detail::owned(rowan::detail::operator_options(c)))
-                    .outputs;
-            };
-        }
-    }
+    GradientClipOn(C const& c, dtypes<T...>);
 
     bool given() const noexcept { return !kinds_.empty(); }  ///< whether there is clipping
     /// The name and the options, which ranks that train together compare.
@@ -97,26 +79,7 @@ public:
     /// errors   TypeError if the element type of a gradient is not supported, or gradients differ in element type and
     ///          the operator that clips them jointly, such as a user-defined one, takes one type only
     /// cost     one operator for each gradient, or one for all jointly
-    void add(Scope& scope, std::vector<ParameterGradient>& gradients) const {
-        if (!given()) return;
-        std::size_t const size = together_ ? gradients.size() : 1;
-        for (std::size_t begin = 0; begin < gradients.size(); begin += size) {
-            std::int32_t const wire = gradients[begin].gradient->spec().dtype;
-            std::vector<Variable*> some;
-            Make const* make = nullptr;
-            for (std::size_t i = begin; i < begin + size; ++i) {
-                std::int32_t const own = gradients[i].gradient->spec().dtype;
-                auto const kind = std::ranges::find(kinds_, own, &Kind::wire);
-                if (kind == kinds_.end()) refuse(gradients[i], types_);
-                if (own != wire && !make_mixed_)
-                    refuse(gradients[i], rowan::detail::dtype_text(wire).append(", that of the other gradients"));
-                make = own != wire || make == &make_mixed_ ? &make_mixed_ : &kind->make;
-                some.push_back(gradients[i].gradient);
-            }
-            auto const clipped = (*make)(scope, std::move(some));
-            for (std::size_t i = 0; i < size; ++i) gradients[begin + i].gradient = clipped[i];
-        }
-    }
+    void add(Scope& scope, std::vector<ParameterGradient>& gradients) const;
 
 private:
     using Make = std::function<std::vector<Variable*>(Scope&, std::vector<Variable*>)>;
@@ -125,10 +88,7 @@ private:
         Make make;
     };
 
-    [[noreturn]] void refuse(ParameterGradient const& g, std::string const& expected) const {
-        throw TypeError(std::string(name_).append(": the element type of the gradient of ").append(g.parameter->name()),
-                        rowan::detail::dtype_text(g.gradient->spec().dtype), expected);
-    }
+    [[noreturn]] void refuse(ParameterGradient const& g, std::string const& expected) const;
 
     std::vector<Kind> kinds_;
     std::string name_, types_;  // of the operator and of the element types
@@ -136,6 +96,55 @@ private:
     bool together_ = false;
     Make make_mixed_;  // clips gradients of several element types together
 };
+
+template <class Device>
+template <gradient_clip_options C, class... T>
+GradientClipOn<Device>::GradientClipOn(C const& c, dtypes<T...>)
+    : name_(C::op::name), types_(rowan::detail::dtype_list<T...>()), values_(rowan::detail::option_values(c)) {
+    using Op = typename C::op;
+    if constexpr (requires { C::together; }) together_ = C::together;
+    (kinds_.push_back({dtype<T>::wire,
+                       [c](Scope& scope, std::vector<Variable*> g) {
+                           return scope.new_op<Op, Device, T>(std::move(g), rowan::detail::operator_options(c)).outputs;
+                       }}),
+     ...);
+    if constexpr (rowan::detail::clips_mixed_types<Op>) {
+        make_mixed_ = [c](Scope& scope, std::vector<Variable*> g) {
+            return scope
+                .new_op(rowan::detail::whole_kernel<rowan::detail::clip_mixed_types<Op, Device, T...>>::value,
+                        std::move(g), rowan::detail::owned(rowan::detail::operator_options(c)))
+                .outputs;
+        };
+    }
+}
+
+template <class Device>
+void GradientClipOn<Device>::add(Scope& scope, std::vector<ParameterGradient>& gradients) const {
+    if (!given()) return;
+    std::size_t const size = together_ ? gradients.size() : 1;
+    for (std::size_t begin = 0; begin < gradients.size(); begin += size) {
+        std::int32_t const wire = gradients[begin].gradient->spec().dtype;
+        std::vector<Variable*> some;
+        Make const* make = nullptr;
+        for (std::size_t i = begin; i < begin + size; ++i) {
+            std::int32_t const own = gradients[i].gradient->spec().dtype;
+            auto const kind = std::ranges::find(kinds_, own, &Kind::wire);
+            if (kind == kinds_.end()) refuse(gradients[i], types_);
+            if (own != wire && !make_mixed_)
+                refuse(gradients[i], rowan::detail::dtype_text(wire).append(", that of the other gradients"));
+            make = own != wire || make == &make_mixed_ ? &make_mixed_ : &kind->make;
+            some.push_back(gradients[i].gradient);
+        }
+        auto const clipped = (*make)(scope, std::move(some));
+        for (std::size_t i = 0; i < size; ++i) gradients[begin + i].gradient = clipped[i];
+    }
+}
+
+template <class Device>
+void GradientClipOn<Device>::refuse(ParameterGradient const& g, std::string const& expected) const {
+    throw TypeError(std::string(name_).append(": the element type of the gradient of ").append(g.parameter->name()),
+                    rowan::detail::dtype_text(g.gradient->spec().dtype), expected);
+}
 
 /// Gradient clipping for nets on the host.
 using GradientClip = GradientClipOn<Cpu>;

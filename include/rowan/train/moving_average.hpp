@@ -43,24 +43,27 @@ public:
     /// narrow element types also its state.
     /// errors   TypeError if the element type is not supported, or the parameter is a SelectedRows; ValueError if decay is not in [0, 1)
     /// cost     one operator and its variable
-    rowan::detail::ParameterUpdate add(Scope& scope, Variable& parameter) const {
-        if (parameter.spec().type != VarType::LOD_TENSOR)
-            throw TypeError(std::string("the moving average of ").append(parameter.name()),
-                            rowan::detail::kind_text(parameter.spec()), "a LoDTensor");
-        Variable& average = scope.new_var(parameter.name() + "@average", parameter.spec(), Role::state);
-        average.bring = parameter.bring;
-        average.initialize = [&parameter](Value& value, std::optional<std::uint64_t>, AnyExec) {
-            value = parameter.value().copy();
-        };
-        auto update = update_->add(scope, {&average, &parameter});
-        update.states.insert(update.states.begin(), &average);
-        update.check();
-        return update;
-    }
+    rowan::detail::ParameterUpdate add(Scope& scope, Variable& parameter) const;
 
 private:
     std::optional<OptimizerOn<Device>> update_;
 };
+
+template <class Device>
+rowan::detail::ParameterUpdate AverageOn<Device>::add(Scope& scope, Variable& parameter) const {
+    if (parameter.spec().type != VarType::LOD_TENSOR)
+        throw TypeError(std::string("the moving average of ").append(parameter.name()),
+                        rowan::detail::kind_text(parameter.spec()), "a LoDTensor");
+    Variable& average = scope.new_var(parameter.name() + "@average", parameter.spec(), Role::state);
+    average.bring = parameter.bring;
+    average.initialize = [&parameter](Value& value, std::optional<std::uint64_t>, AnyExec) {
+        value = parameter.value().copy();
+    };
+    auto update = update_->add(scope, {&average, &parameter});
+    update.states.insert(update.states.begin(), &average);
+    update.check();
+    return update;
+}
 
 ROWAN_TEMPLATE(class AverageOn<Cpu>)
 ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(MovingAverage const&, trained_dtypes<MovingAverage>))

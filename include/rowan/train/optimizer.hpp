@@ -154,43 +154,20 @@ public:
     /// errors   std::bad_alloc
     /// cost     O(number of types)
     template <optimizer_options O, class... T>
-    OptimizerOn(O const& o, dtypes<T...>)
-        : types_(rowan::detail::dtype_list<T...>()), values_(rowan::detail::option_values(o)) {
-        static_assert((detail::is_element<T>() && ...),
-                      "rowan::layer::Optimizer: specialize rowan::dtype<T> for each of these element types");
-        (kinds_.push_back({dtype<T>::wire,
-                           [o](Scope& scope, ParameterGradient const& g) {
-                               return rowan::detail::make_update<T, Device>(o, scope, g);
-                           },
-                           to_dense_unless_lazy<T>(o)}),
-         ...);
-    }
+    OptimizerOn(O const& o, dtypes<T...>);
 
     /// Of an optimizer that updates all rows, by `.lazy = false` or as Lamb: replaces a row-sparse gradient by a dense
     /// one, which it adds to the scope.
     /// errors   TypeError if this optimizer does not support the parameter's element type, or the parameter is a
     ///          SelectedRows, whose rows are updated only where they have a gradient
     /// cost     O(number of types), plus one operator
-    void densify(Scope& scope, ParameterGradient& g) const {
-        if (g.gradient->spec().type != VarType::SELECTED_ROWS) return;
-        auto const dense = kind_for(g).dense;
-        if (dense == nullptr) return;
-        if (g.parameter->spec().type == VarType::SELECTED_ROWS)
-            throw TypeError(std::string("an optimizer that updates all rows: ").append(g.parameter->name()),
-                            rowan::detail::kind_text(g.parameter->spec()), "a LoDTensor");
-        g.gradient = dense(scope, *g.gradient);
-    }
+    void densify(Scope& scope, ParameterGradient& g) const;
 
     /// Adds the operator that updates a parameter, and its states, to a scope.
     /// errors   TypeError if this optimizer does not support the parameter's element type; GraphError if the scope
     ///          already has states of these names; the scope then is as before
     /// cost     O(number of types), plus one operator and its states
-    rowan::detail::ParameterUpdate add(Scope& scope, ParameterGradient const& g) const {
-        rowan::detail::ScopeRollback added(scope);
-        auto update = kind_for(g).make(scope, g);
-        added.keep();
-        return update;
-    }
+    rowan::detail::ParameterUpdate add(Scope& scope, ParameterGradient const& g) const;
 
     /// The name and the options, which ranks that train together compare.
     rowan::detail::NamedValues const& values() const noexcept { return values_; }
@@ -202,13 +179,7 @@ private:
         Variable* (*dense)(Scope&, Variable&);  // makes a gradient dense; nullptr if the optimizer is lazy
     };
 
-    Kind const& kind_for(ParameterGradient const& g) const {
-        for (Kind const& kind : kinds_) {
-            if (kind.wire == g.parameter->spec().dtype) return kind;
-        }
-        throw TypeError(std::string("the optimizer: the element type of ").append(g.parameter->name()),
-                        rowan::detail::dtype_text(g.parameter->spec().dtype), types_);
-    }
+    Kind const& kind_for(ParameterGradient const& g) const;
 
     // The operator is instantiated only for optimizers that may need it.
     template <class T, class O>
@@ -225,6 +196,47 @@ private:
     std::string types_;  // their names
     rowan::detail::NamedValues values_;
 };
+
+template <class Device>
+template <optimizer_options O, class... T>
+OptimizerOn<Device>::OptimizerOn(O const& o, dtypes<T...>)
+    : types_(rowan::detail::dtype_list<T...>()), values_(rowan::detail::option_values(o)) {
+    static_assert((detail::is_element<T>() && ...),
+                  "rowan::layer::Optimizer: specialize rowan::dtype<T> for each of these element types");
+    (kinds_.push_back(
+         {dtype<T>::wire,
+          [o](Scope& scope, ParameterGradient const& g) { return rowan::detail::make_update<T, Device>(o, scope, g); },
+          to_dense_unless_lazy<T>(o)}),
+     ...);
+}
+
+template <class Device>
+void OptimizerOn<Device>::densify(Scope& scope, ParameterGradient& g) const {
+    if (g.gradient->spec().type != VarType::SELECTED_ROWS) return;
+    auto const dense = kind_for(g).dense;
+    if (dense == nullptr) return;
+    if (g.parameter->spec().type == VarType::SELECTED_ROWS)
+        throw TypeError(std::string("an optimizer that updates all rows: ").append(g.parameter->name()),
+                        rowan::detail::kind_text(g.parameter->spec()), "a LoDTensor");
+    g.gradient = dense(scope, *g.gradient);
+}
+
+template <class Device>
+rowan::detail::ParameterUpdate OptimizerOn<Device>::add(Scope& scope, ParameterGradient const& g) const {
+    rowan::detail::ScopeRollback added(scope);
+    auto update = kind_for(g).make(scope, g);
+    added.keep();
+    return update;
+}
+
+template <class Device>
+auto OptimizerOn<Device>::kind_for(ParameterGradient const& g) const -> Kind const& {
+    for (Kind const& kind : kinds_) {
+        if (kind.wire == g.parameter->spec().dtype) return kind;
+    }
+    throw TypeError(std::string("the optimizer: the element type of ").append(g.parameter->name()),
+                    rowan::detail::dtype_text(g.parameter->spec().dtype), types_);
+}
 
 /// The optimizer for nets on the host.
 using Optimizer = OptimizerOn<Cpu>;

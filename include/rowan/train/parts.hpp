@@ -54,16 +54,7 @@ public:
     /// errors   ValueError if count is not positive
     /// cost     O(number of types)
     template <class... T>
-    PartsOn(std::int64_t count, dtypes<T...>)
-        : count_(count), kinds_{{dtype<T>::wire, rowan::detail::gradient_sums<T, Device>()}...},
-          types_(rowan::detail::dtype_list<T...>()) {
-        static_assert((detail::is_element<T>() && ...),
-                      "rowan::layer::Parts: specialize rowan::dtype<T> for each of these element types");
-        if (count < 1) throw ValueError("parts", count, "1 or more");
-        (kinds_.push_back({dtype<rowan::detail::kept_t<T>>::wire,  // of moving statistics
-                           rowan::detail::gradient_sums<rowan::detail::kept_t<T>, Device>()}),
-         ...);
-    }
+    PartsOn(std::int64_t count, dtypes<T...>);
 
     std::int64_t count() const noexcept { return count_; }   ///< the number of batches that make a step
     bool given() const noexcept { return !kinds_.empty(); }  ///< whether a number was given
@@ -71,13 +62,7 @@ public:
     /// How to sum gradients, or moving statistics, of the element type of a variable; `what` is for the error.
     /// errors   TypeError if the element type is not supported
     /// cost     O(number of types)
-    rowan::detail::GradientSums const& sums_of(Variable const& v, std::string const& what) const {
-        for (Kind const& kind : kinds_) {
-            if (kind.wire == v.spec().dtype) return kind.sums;
-        }
-        throw TypeError(std::string("parts: the element type of ").append(what),
-                        rowan::detail::dtype_text(v.spec().dtype), types_);
-    }
+    rowan::detail::GradientSums const& sums_of(Variable const& v, std::string const& what) const;
 
 private:
     struct Kind {
@@ -88,6 +73,28 @@ private:
     std::vector<Kind> kinds_;
     std::string types_;  // their names
 };
+
+template <class Device>
+template <class... T>
+PartsOn<Device>::PartsOn(std::int64_t count, dtypes<T...>)
+    : count_(count), kinds_{{dtype<T>::wire, rowan::detail::gradient_sums<T, Device>()}...},
+      types_(rowan::detail::dtype_list<T...>()) {
+    static_assert((detail::is_element<T>() && ...),
+                  "rowan::layer::Parts: specialize rowan::dtype<T> for each of these element types");
+    if (count < 1) throw ValueError("parts", count, "1 or more");
+    (kinds_.push_back({dtype<rowan::detail::kept_t<T>>::wire,  // of moving statistics
+                       rowan::detail::gradient_sums<rowan::detail::kept_t<T>, Device>()}),
+     ...);
+}
+
+template <class Device>
+rowan::detail::GradientSums const& PartsOn<Device>::sums_of(Variable const& v, std::string const& what) const {
+    for (Kind const& kind : kinds_) {
+        if (kind.wire == v.spec().dtype) return kind.sums;
+    }
+    throw TypeError(std::string("parts: the element type of ").append(what), rowan::detail::dtype_text(v.spec().dtype),
+                    types_);
+}
 
 /// The number of batches that make a step, for nets on the host.
 using Parts = PartsOn<Cpu>;

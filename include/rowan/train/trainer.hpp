@@ -2,9 +2,7 @@
 #pragma once
 
 #include <rowan/core/device.hpp>
-#include <rowan/core/error.hpp>
 #include <rowan/core/memory_pool.hpp>
-#include <rowan/detail/random.hpp>
 #include <rowan/graph/net.hpp>
 #include <rowan/graph/scope.hpp>
 #include <rowan/graph/value.hpp>
@@ -23,7 +21,6 @@
 #include <rowan/train/schedule.hpp>
 #include <rowan/train/train_options.hpp>
 
-#include <algorithm>
 #include <atomic>
 #include <concepts>
 #include <cstddef>
@@ -33,7 +30,6 @@
 #include <span>
 #include <string>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 namespace rowan::inline v0 {
@@ -107,38 +103,18 @@ public:
     std::int64_t steps() const noexcept { return steps_; }  ///< number of steps, resumed ones included
 
 private:
-    std::vector<Variable*> variables() const {
-        std::vector<Variable*> all = parameters_;
-        updates_->append_states(all);
-        for (Moving const& m : moving_) all.push_back(m.now);
-        updates_->append_averages(all);
-        return all;
-    }
+    std::vector<Variable*> variables() const;
 
     /// Returns a copy, on the net's device, of a value on any device.
-    Value own_copy(Variable const& v, Value const& value) const {
-        if (v.bring == nullptr) return value.copy();
-        Value mine = value.share();
-        v.bring(mine, exec_, true);
-        return mine;
-    }
+    Value own_copy(Variable const& v, Value const& value) const;
 
     double factor() const { return schedule_ ? schedule_(steps_) : 1.0; }
 
     /// Sets the optimizers' step number and learning rates for the next step. Returns the schedule's factor.
-    double prepare() {
-        auto const first = std::exchange(first_factor_, std::nullopt);
-        double const now = first ? *first : factor();
-        updates_->prepare(steps_, now, false);
-        return now;
-    }
+    double prepare();
 
     /// The seed of the k-th random operator for a part of this step; it differs from the seeds for initialization.
-    LoDTensor<std::int64_t, Device> seed_of(std::size_t k, std::int64_t part) const {
-        std::uint64_t now = detail::bits_at(detail::bits_at(~seed_, k + 1), static_cast<std::uint64_t>(steps_ + 1));
-        if (part != 0) now = detail::bits_at(now, static_cast<std::uint64_t>(part));
-        return to_device(exec_, Tensor<std::int64_t>{static_cast<std::int64_t>(now)});
-    }
+    LoDTensor<std::int64_t, Device> seed_of(std::size_t k, std::int64_t part) const;
 
     /// Runs the net on a part, which sets results_, and returns the cost.
     double run(Feeds const& feeds, std::int64_t part);
@@ -154,20 +130,11 @@ private:
     /// The rows of sharded tables that this rank's parts name.
     std::vector<Value> fetch(std::span<Feeds const> batches, std::function<void()> const& begin) const;
     /// The weights of results_, or their divisors, from those of the cost and of moving_.
-    std::vector<double> of_results(double of_cost, std::span<double const> of_moving) const {
-        std::vector<double> all(results_.size() - moving_.size(), of_cost);
-        all.insert(all.end(), of_moving.begin(), of_moving.end());
-        return all;
-    }
+    std::vector<double> of_results(double of_cost, std::span<double const> of_moving) const;
     double add_up(std::span<double const> own, detail::PartRange const& parts);
 
     /// errors   GraphError if there is no parameter of this name
-    void check_parameter(std::string const& name, char const* what, bool may_move = false) const {
-        auto const has_name = [&](Variable const* v) { return v->name() == name; };
-        if (std::ranges::any_of(parameters_, has_name)) return;
-        if (may_move && std::ranges::any_of(moving_, has_name, &Moving::now)) return;
-        throw GraphError(std::string("there is no parameter \"").append(name).append("\" ").append(what));
-    }
+    void check_parameter(std::string const& name, char const* what, bool may_move = false) const;
     void build(TrainOptionsOn<Device> const& options);
     void begin(Parameters const* resume, Feeds const& initial);
 

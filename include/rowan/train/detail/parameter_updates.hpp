@@ -48,26 +48,7 @@ public:
     /// a net of their own, so that gradients of several batches can be summed.
     /// errors   TypeError as the constructor of Trainer
     void add_gradients(Scope& scope, std::vector<ParameterGradient> gradients, TrainOptionsOn<Device> const& options,
-                       bool apart) {
-        gradients_ = std::move(gradients);
-        if (apart) {
-            for (auto& g : gradients_) {
-                computed_.push_back(g.gradient);
-                g.gradient = &scope.new_var(g.parameter->name() + "@GRAD_SUM", g.gradient->spec());
-                summed_.push_back(g.gradient);
-            }
-        }
-        options.clip.add(scope, gradients_);
-        for (auto& g : gradients_) {
-            optimizer_of(g, options).densify(scope, g);
-            read_.push_back(g.gradient);
-        }
-        if (apart) {
-            clips_ = Net<Device>::trace_and_build(read_);
-        } else {
-            computed_ = summed_ = read_;
-        }
-    }
+                       bool apart);
 
     /// The gradients that each batch computes, in the order of the parameters.
     std::span<Variable* const> computed() const noexcept { return computed_; }
@@ -79,75 +60,18 @@ public:
     /// Adds the optimizers and averages to a scope, after a net of the variables above has been made. The names in
     /// options.rates are those of parameters.
     /// errors   as the constructor of Trainer
-    void add_updates(Scope& scope, TrainOptionsOn<Device> const& options) {
-        for (auto const& [name, rate] : options.rates)
-            check_finite(std::string("the rate of ").append(name).c_str(), rate);
-        for (auto const& g : gradients_) {
-            updates_.push_back(optimizer_of(g, options).add(scope, g));
-            changes_.append(*updates_.back().op);
-            auto const rate = options.rates.find(g.parameter->name());
-            bool const rated = rate != options.rates.end();
-            rates_.push_back(rated ? rate->second : 1);
-            if ((options.schedule || rated) && !updates_.back().has_rate)
-                throw GraphError(std::string("the optimizer of ")
-                                     .append(g.parameter->name())
-                                     .append(" has no learning_rate for the ")
-                                     .append(rated ? "factor in options.rates" : "schedule"));
-        }
-        if (!options.average) return;
-        for (auto const& g : gradients_) {
-            averages_.push_back(options.average.add(scope, *g.parameter));
-            changes_.append(*averages_.back().op);
-        }
-    }
+    void add_updates(Scope& scope, TrainOptionsOn<Device> const& options);
 
     /// Checks that the states to resume have a row for each row of a parameter that is a SelectedRows.
     /// errors   ShapeError if not
-    void check_states(Parameters const& resume) const {
-        for (std::size_t i = 0; i < updates_.size(); ++i) {
-            Variable const& parameter = *gradients_[i].parameter;
-            if (parameter.spec().type != VarType::SELECTED_ROWS) continue;
-            std::size_t const rows = resume.find(parameter.name()).row_values().rows();
-            for (Variable const* const state : updates_[i].states) {
-                if (!resume.contains(state->name())) continue;
-                std::size_t const there = resume.find(state->name()).rows();
-                if (there != rows)
-                    throw ShapeError(std::string(state->name()).append(".shape(0)"), std::to_string(there),
-                                     std::to_string(rows).append(", the number of rows of ").append(parameter.name()));
-            }
-        }
-    }
+    void check_states(Parameters const& resume) const;
 
     /// Sets the step number, counted from 0, and the learning rates. Checks the options of all optimizers, or only of
     /// those without checks_first: `change` checks the others before any parameter changes.
-    void prepare(std::int64_t step, double factor, bool all) {
-        if (!std::isfinite(factor))
-            throw ValueError(std::string("the schedule's factor for step ").append(std::to_string(step)), factor,
-                             "a finite number");
-        for (std::size_t i = 0; i < updates_.size(); ++i) {
-            auto const& update = updates_[i];
-            update.set(step + 1, factor * rates_[i]);
-            if (all || !update.op->kernel->checks_first) run_named(*update.op, update.check);
-        }
-    }
+    void prepare(std::int64_t step, double factor, bool all);
 
     /// Changes the parameters by the gradients in summed(). On error, nothing has changed, on any rank.
-    void change(Scope& scope, Device const& exec, Ranks const* ranks) {
-        agree(ranks, TrainCall::change, [&](auto&) {
-            if (!clips_.operators().empty()) in_order(exec, [&] { clips_.run(scope, exec); });
-            for (auto const& g : gradients_) {
-                if (ranks != nullptr && g.parameter->sharded())
-                    g.gradient->value() = own_rows(g.gradient->value(), ranks->rank(), ranks->size());
-                check_shape(*g.parameter, *g.gradient);
-            }
-        });
-        try {
-            changes_.run(scope, exec);  // what it rejects, it rejects on all ranks: options and shapes
-        } catch (std::bad_alloc const&) {
-            if (ranks != nullptr) ranks->must([] { throw; });
-            throw;
-        }
-    }
+    void change(Scope& scope, Device const& exec, Ranks const* ranks);
 
     /// Whether a variable is a state that begins with an average, so that a resumed training may lack it.
     bool begins_with_average(Variable const& v) const {
@@ -175,6 +99,97 @@ private:
     Updates updates_, averages_;
     std::vector<double> rates_;  // of the updates
 };
+
+template <class Device>
+void ParameterUpdates<Device>::add_gradients(Scope& scope, std::vector<ParameterGradient> gradients,
+                                             TrainOptionsOn<Device> const& options, bool apart) {
+    gradients_ = std::move(gradients);
+    if (apart) {
+        for (auto& g : gradients_) {
+            computed_.push_back(g.gradient);
+            g.gradient = &scope.new_var(g.parameter->name() + "@GRAD_SUM", g.gradient->spec());
+            summed_.push_back(g.gradient);
+        }
+    }
+    options.clip.add(scope, gradients_);
+    for (auto& g : gradients_) {
+        optimizer_of(g, options).densify(scope, g);
+        read_.push_back(g.gradient);
+    }
+    if (apart) {
+        clips_ = Net<Device>::trace_and_build(read_);
+    } else {
+        computed_ = summed_ = read_;
+    }
+}
+
+template <class Device>
+void ParameterUpdates<Device>::add_updates(Scope& scope, TrainOptionsOn<Device> const& options) {
+    for (auto const& [name, rate] : options.rates) check_finite(std::string("the rate of ").append(name).c_str(), rate);
+    for (auto const& g : gradients_) {
+        updates_.push_back(optimizer_of(g, options).add(scope, g));
+        changes_.append(*updates_.back().op);
+        auto const rate = options.rates.find(g.parameter->name());
+        bool const rated = rate != options.rates.end();
+        rates_.push_back(rated ? rate->second : 1);
+        if ((options.schedule || rated) && !updates_.back().has_rate)
+            throw GraphError(std::string("the optimizer of ")
+                                 .append(g.parameter->name())
+                                 .append(" has no learning_rate for the ")
+                                 .append(rated ? "factor in options.rates" : "schedule"));
+    }
+    if (!options.average) return;
+    for (auto const& g : gradients_) {
+        averages_.push_back(options.average.add(scope, *g.parameter));
+        changes_.append(*averages_.back().op);
+    }
+}
+
+template <class Device>
+void ParameterUpdates<Device>::check_states(Parameters const& resume) const {
+    for (std::size_t i = 0; i < updates_.size(); ++i) {
+        Variable const& parameter = *gradients_[i].parameter;
+        if (parameter.spec().type != VarType::SELECTED_ROWS) continue;
+        std::size_t const rows = resume.find(parameter.name()).row_values().rows();
+        for (Variable const* const state : updates_[i].states) {
+            if (!resume.contains(state->name())) continue;
+            std::size_t const there = resume.find(state->name()).rows();
+            if (there != rows)
+                throw ShapeError(std::string(state->name()).append(".shape(0)"), std::to_string(there),
+                                 std::to_string(rows).append(", the number of rows of ").append(parameter.name()));
+        }
+    }
+}
+
+template <class Device>
+void ParameterUpdates<Device>::prepare(std::int64_t step, double factor, bool all) {
+    if (!std::isfinite(factor))
+        throw ValueError(std::string("the schedule's factor for step ").append(std::to_string(step)), factor,
+                         "a finite number");
+    for (std::size_t i = 0; i < updates_.size(); ++i) {
+        auto const& update = updates_[i];
+        update.set(step + 1, factor * rates_[i]);
+        if (all || !update.op->kernel->checks_first) run_named(*update.op, update.check);
+    }
+}
+
+template <class Device>
+void ParameterUpdates<Device>::change(Scope& scope, Device const& exec, Ranks const* ranks) {
+    agree(ranks, TrainCall::change, [&](auto&) {
+        if (!clips_.operators().empty()) in_order(exec, [&] { clips_.run(scope, exec); });
+        for (auto const& g : gradients_) {
+            if (ranks != nullptr && g.parameter->sharded())
+                g.gradient->value() = own_rows(g.gradient->value(), ranks->rank(), ranks->size());
+            check_shape(*g.parameter, *g.gradient);
+        }
+    });
+    try {
+        changes_.run(scope, exec);  // what it rejects, it rejects on all ranks: options and shapes
+    } catch (std::bad_alloc const&) {
+        if (ranks != nullptr) ranks->must([] { throw; });
+        throw;
+    }
+}
 
 ROWAN_TEMPLATE(class ParameterUpdates<Cpu>)
 

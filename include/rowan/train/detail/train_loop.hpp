@@ -30,82 +30,17 @@ public:
     /// Calls take(feeds) for the batches of an epoch until it returns false.
     using Read = std::function<void(std::int64_t& epoch, std::function<bool(Feeds const&)> const& take)>;
 
-    TrainLoop(layer::Var<T, Device> const& cost, TrainOptionsOn<Device> const& options)
-        : options_(options), ranks_(options.comm.ranks()) {
-        agree_on(ranks_, TrainCall::train, [&](NamedValues& same) {
-            if (options.epochs < 0) throw ValueError("epochs", options.epochs, "0 or more");
-            use_.emplace(cost->scope());
-            epochs_.emplace(options.metrics, options.stop);
-            same.add("options.epochs", options.epochs);
-            if (options.stop) add_fields(same, "options.stop.", *options.stop);
-        });
-        trainer_.emplace(cost, options);
-    }
-
-    Parameters run(Read const& read) {
-        for (; more_ && epoch_ < options_.epochs; ++epoch_) {
-            epochs_->begin();
-            read_epoch(read, epoch_);
-            if (!more_) break;
-            agree(ranks_, TrainCall::epoch_end, [](Words&) {});  // fails if a rank has more batches
-            if (epochs_->steps() == 0)
-                throw ShapeError(std::string("the number of batches of epoch ").append(std::to_string(epoch_)), "0",
-                                 "at least 1");
-            more_ = all_go_on([&] {
-                bool const ends = options_.on_epoch || !options_.metrics.empty();  // on this rank
-                return !ends || epochs_->end(epoch_, trainer_->parameters(), options_.on_epoch);
-            });
-            if (options_.progress && (ranks_ == nullptr || ranks_->rank() == 0)) epochs_->print(epoch_);
-        }
-        Parameters learned;
-        agree(ranks_, TrainCall::end,
-              [&](Words&) { learned = epochs_->best() ? std::move(*epochs_->best()) : trainer_->parameters(); });
-        return learned;
-    }
+    TrainLoop(layer::Var<T, Device> const& cost, TrainOptionsOn<Device> const& options);
+    Parameters run(Read const& read);
 
 private:
     using Words = Ranks::Words;
 
-    void read_epoch(Read const& read, std::int64_t epoch) {
-        reads_ = true;
-        try {
-            read(epoch, [this](Feeds const& feeds) { return take(feeds); });
-            if (!parts_.empty() && more_) step(parts_);
-        } catch (...) {
-            if (reads_ && ranks_ != nullptr) ranks_->agree(TrainCall::step, 0, [](Words&) { throw; });
-            throw;
-        }
-        parts_.clear();
-    }
-
-    bool take(Feeds const& feeds) {
-        if (options_.parts.count() == 1) {
-            step(std::span(&feeds, 1));
-        } else {
-            parts_.push_back(feeds);
-            if (static_cast<std::int64_t>(parts_.size()) < options_.parts.count()) return true;
-            step(parts_);
-            parts_.clear();
-        }
-        return more_;
-    }
-
-    void step(std::span<Feeds const> parts) {
-        reads_ = false;
-        double const value = trainer_->step(parts);
-        more_ = all_go_on([&] { return options_.on_batch({epoch_, epochs_->steps(), value}); });
-        epochs_->count(value);
-        reads_ = more_;
-    }
+    void read_epoch(Read const& read, std::int64_t epoch);
+    bool take(Feeds const& feeds);
+    void step(std::span<Feeds const> parts);
     /// Whether all ranks go on, where each calls f, which returns whether it does.
-    bool all_go_on(std::function<bool()> const& f) const {
-        auto const all = agree(ranks_, TrainCall::calls, [&](Words& words) {
-            words[0] = f() ? 1 : 0;
-            words[1] = std::bit_cast<std::int64_t>(epochs_->value());
-        });
-        check_same_word(all, 1, " has another value of the metric of options.stop than ");
-        return std::ranges::all_of(all, [](Words const& words) { return words[0] == 1; });
-    }
+    bool all_go_on(std::function<bool()> const& f) const;
 
     TrainOptionsOn<Device> const& options_;
     Ranks const* ranks_;
@@ -117,6 +52,86 @@ private:
     bool more_ = true;
     bool reads_ = false;  // whether an error is one of the reader, of which other ranks do not know
 };
+
+template <class T, class Device>
+TrainLoop<T, Device>::TrainLoop(layer::Var<T, Device> const& cost, TrainOptionsOn<Device> const& options)
+    : options_(options), ranks_(options.comm.ranks()) {
+    agree_on(ranks_, TrainCall::train, [&](NamedValues& same) {
+        if (options.epochs < 0) throw ValueError("epochs", options.epochs, "0 or more");
+        use_.emplace(cost->scope());
+        epochs_.emplace(options.metrics, options.stop);
+        same.add("options.epochs", options.epochs);
+        if (options.stop) add_fields(same, "options.stop.", *options.stop);
+    });
+    trainer_.emplace(cost, options);
+}
+
+template <class T, class Device>
+bool TrainLoop<T, Device>::all_go_on(std::function<bool()> const& f) const {
+    auto const all = agree(ranks_, TrainCall::calls, [&](Words& words) {
+        words[0] = f() ? 1 : 0;
+        words[1] = std::bit_cast<std::int64_t>(epochs_->value());
+    });
+    check_same_word(all, 1, " has another value of the metric of options.stop than ");
+    return std::ranges::all_of(all, [](Words const& words) { return words[0] == 1; });
+}
+
+template <class T, class Device>
+void TrainLoop<T, Device>::step(std::span<Feeds const> parts) {
+    reads_ = false;
+    double const value = trainer_->step(parts);
+    more_ = all_go_on([&] { return options_.on_batch({epoch_, epochs_->steps(), value}); });
+    epochs_->count(value);
+    reads_ = more_;
+}
+
+template <class T, class Device>
+bool TrainLoop<T, Device>::take(Feeds const& feeds) {
+    if (options_.parts.count() == 1) {
+        step(std::span(&feeds, 1));
+    } else {
+        parts_.push_back(feeds);
+        if (static_cast<std::int64_t>(parts_.size()) < options_.parts.count()) return true;
+        step(parts_);
+        parts_.clear();
+    }
+    return more_;
+}
+
+template <class T, class Device>
+void TrainLoop<T, Device>::read_epoch(Read const& read, std::int64_t epoch) {
+    reads_ = true;
+    try {
+        read(epoch, [this](Feeds const& feeds) { return take(feeds); });
+        if (!parts_.empty() && more_) step(parts_);
+    } catch (...) {
+        if (reads_ && ranks_ != nullptr) ranks_->agree(TrainCall::step, 0, [](Words&) { throw; });
+        throw;
+    }
+    parts_.clear();
+}
+
+template <class T, class Device>
+Parameters TrainLoop<T, Device>::run(Read const& read) {
+    for (; more_ && epoch_ < options_.epochs; ++epoch_) {
+        epochs_->begin();
+        read_epoch(read, epoch_);
+        if (!more_) break;
+        agree(ranks_, TrainCall::epoch_end, [](Words&) {});  // fails if a rank has more batches
+        if (epochs_->steps() == 0)
+            throw ShapeError(std::string("the number of batches of epoch ").append(std::to_string(epoch_)), "0",
+                             "at least 1");
+        more_ = all_go_on([&] {
+            bool const ends = options_.on_epoch || !options_.metrics.empty();  // on this rank
+            return !ends || epochs_->end(epoch_, trainer_->parameters(), options_.on_epoch);
+        });
+        if (options_.progress && (ranks_ == nullptr || ranks_->rank() == 0)) epochs_->print(epoch_);
+    }
+    Parameters learned;
+    agree(ranks_, TrainCall::end,
+          [&](Words&) { learned = epochs_->best() ? std::move(*epochs_->best()) : trainer_->parameters(); });
+    return learned;
+}
 
 ROWAN_TEMPLATE(class TrainLoop<float, Cpu>)
 ROWAN_TEMPLATE(class TrainLoop<double, Cpu>)

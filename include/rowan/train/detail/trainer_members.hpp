@@ -1,8 +1,10 @@
 // rowan/train/detail/trainer_members.hpp: the members of Trainer: what it builds, a step and its parts.
 #pragma once
 
+#include <rowan/core/error.hpp>
 #include <rowan/detail/arguments.hpp>
 #include <rowan/detail/on_device.hpp>
+#include <rowan/detail/random.hpp>
 #include <rowan/graph/backward.hpp>
 #include <rowan/graph/detail/device_values.hpp>
 #include <rowan/graph/detail/trace.hpp>
@@ -10,10 +12,12 @@
 #include <rowan/train/detail/feed.hpp>
 #include <rowan/train/trainer.hpp>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
 #include <new>
+#include <utility>
 
 namespace rowan::inline v0 {
 
@@ -279,6 +283,53 @@ double Trainer<T, Device>::add_up(std::span<double const> own, detail::PartRange
     auto means = sums_.means(detail::host_exec(exec_), exec_, divisors, comm_.ranks());
     for (std::size_t i = 0; i < means.size(); ++i) totals_[i]->value() = std::move(means[i]);
     return cost;
+}
+
+template <class T, class Device>
+std::vector<Variable*> Trainer<T, Device>::variables() const {
+    std::vector<Variable*> all = parameters_;
+    updates_->append_states(all);
+    for (Moving const& m : moving_) all.push_back(m.now);
+    updates_->append_averages(all);
+    return all;
+}
+
+template <class T, class Device>
+Value Trainer<T, Device>::own_copy(Variable const& v, Value const& value) const {
+    if (v.bring == nullptr) return value.copy();
+    Value mine = value.share();
+    v.bring(mine, exec_, true);
+    return mine;
+}
+
+template <class T, class Device>
+double Trainer<T, Device>::prepare() {
+    auto const first = std::exchange(first_factor_, std::nullopt);
+    double const now = first ? *first : factor();
+    updates_->prepare(steps_, now, false);
+    return now;
+}
+
+template <class T, class Device>
+LoDTensor<std::int64_t, Device> Trainer<T, Device>::seed_of(std::size_t k, std::int64_t part) const {
+    std::uint64_t now = detail::bits_at(detail::bits_at(~seed_, k + 1), static_cast<std::uint64_t>(steps_ + 1));
+    if (part != 0) now = detail::bits_at(now, static_cast<std::uint64_t>(part));
+    return to_device(exec_, Tensor<std::int64_t>{static_cast<std::int64_t>(now)});
+}
+
+template <class T, class Device>
+std::vector<double> Trainer<T, Device>::of_results(double of_cost, std::span<double const> of_moving) const {
+    std::vector<double> all(results_.size() - moving_.size(), of_cost);
+    all.insert(all.end(), of_moving.begin(), of_moving.end());
+    return all;
+}
+
+template <class T, class Device>
+void Trainer<T, Device>::check_parameter(std::string const& name, char const* what, bool may_move) const {
+    auto const has_name = [&](Variable const* v) { return v->name() == name; };
+    if (std::ranges::any_of(parameters_, has_name)) return;
+    if (may_move && std::ranges::any_of(moving_, has_name, &Moving::now)) return;
+    throw GraphError(std::string("there is no parameter \"").append(name).append("\" ").append(what));
 }
 
 // After all definitions, which clang needs.
