@@ -11,32 +11,10 @@
 #include <rowan/train/detail/ranks.hpp>
 
 #include <cstdint>
-#include <functional>
 #include <span>
-#include <utility>
 #include <vector>
 
 namespace rowan::inline v0::detail {
-
-/// Appends the sum of a part, and adds up pairs of nodes of which there are all parts since `first`.
-template <class Pieces>
-void append_part(Cpu exec, ElementSums const& type, std::vector<Pieces>& nodes, Pieces&& part, std::int64_t number,
-                 std::int64_t first) {
-    nodes.push_back(std::move(part));
-    std::int64_t const end = number + 1;
-    for (std::int64_t size = 2; end % size == 0 && end - size >= first; size *= 2) {
-        auto sum = sum_pieces(exec, type, std::span(nodes).last(2));
-        nodes.pop_back();
-        nodes.back() = std::move(sum);
-    }
-}
-
-/// The sums of the nodes of which `parts` are all the leaves.
-template <class Pieces>
-Pieces sums_of_nodes(Cpu exec, ElementSums const& type, std::vector<Pieces>&& nodes, PartRange const& parts) {
-    if (nodes.size() == 1) return std::move(nodes[0]);
-    return sum_pieces(exec, type, nodes, whole_nodes(parts.begin, parts.end, parts.total));
-}
 
 /// The sums of one gradient over the parts that a rank has, one for each node of the tree that it has all parts of.
 struct GradientNodes {
@@ -48,115 +26,35 @@ struct GradientNodes {
     std::vector<DensePieces> dense_nodes = {};
     std::vector<RowPieces> sparse_nodes = {};
 
-    Tensor<std::int64_t>::shape_type shape() const {
-        Tensor<std::int64_t>::shape_type shape;
-        for (std::int64_t const dim : like->value().spec().dims) shape.push_back(static_cast<std::size_t>(dim));
-        return shape;
-    }
+    Tensor<std::int64_t>::shape_type shape() const;
     /// Adds the gradient of a part, times its weight.
-    void add(Cpu exec, double weight, std::int64_t part, std::int64_t first) {
-        Value const& value = gradient->value();
-        if (sparse) {
-            append_part(exec, sums.type, sparse_nodes, sums.sparse(exec, value, weight, part), part, first);
-        } else {
-            append_part(exec, sums.type, dense_nodes, sums.dense(exec, value, weight, part), part, first);
-        }
-    }
+    void add(Cpu exec, double weight, std::int64_t part, std::int64_t first);
     /// The sums of the nodes of which these parts are all the leaves.
-    DensePieces dense_of(Cpu exec, PartRange const& parts) {
-        if (!dense_nodes.empty()) return sums_of_nodes(exec, sums.type, std::move(dense_nodes), parts);
-        DensePieces none;
-        none.elements = 1;
-        for (auto const dim : shape()) none.elements *= dim;
-        none.element_bytes = sums.type.sum_bytes;
-        return none;
-    }
-    RowPieces sparse_of(Cpu exec, PartRange const& parts) {
-        if (!sparse_nodes.empty()) return sums_of_nodes(exec, sums.type, std::move(sparse_nodes), parts);
-        RowPieces none;
-        none.shape = shape();
-        none.height = static_cast<std::int64_t>(none.shape[0]);
-        none.row_bytes = sums.type.sum_bytes;
-        for (std::size_t i = 1; i < none.shape.size(); ++i) none.row_bytes *= none.shape[i];
-        return none;
-    }
+    DensePieces dense_of(Cpu exec, PartRange const& parts);
+    RowPieces sparse_of(Cpu exec, PartRange const& parts);
     /// The sum of all parts, of elements dtype<T>::sum, divided.
-    Value value_of(Cpu exec, AnyExec device, DensePieces&& sum, double divisor) const {
-        sums.divide(exec, sum.elements, divisor, sum.bytes.data());
-        return sums.dense_value(device, narrow_pieces(exec, sums.type, std::move(sum)), shape());
-    }
-    Value value_of(Cpu exec, AnyExec device, RowPieces&& sum, double divisor) const {
-        sums.divide(exec, sum.rows.size() * (sum.row_bytes / sums.type.sum_bytes), divisor, sum.bytes.data());
-        return sums.sparse_value(device, narrow_pieces(exec, sums.type, std::move(sum)));
-    }
+    Value value_of(Cpu exec, AnyExec device, DensePieces&& sum, double divisor) const;
+    Value value_of(Cpu exec, AnyExec device, RowPieces&& sum, double divisor) const;
 };
 
 /// The gradients of the parts of a step, weighed and summed as a binary tree over the numbers of the parts. After
 /// n parts, at most log2 n sums and one are in memory.
 class PartSums {
 public:
-    void sum(GradientSums const& sums, Variable& gradient, Variable const& like, bool own_rows) {
-        nodes_.push_back({sums, &gradient, &like, gradient.spec().type == VarType::SELECTED_ROWS, own_rows});
-    }
+    void sum(GradientSums const& sums, Variable& gradient, Variable const& like, bool own_rows);
 
     /// Begins a step of which these parts are added.
-    void begin(PartRange const& parts) {
-        for (auto& n : nodes_) {
-            n.dense_nodes.clear();
-            n.sparse_nodes.clear();
-        }
-        parts_ = parts;
-        next_ = parts.begin;
-    }
+    void begin(PartRange const& parts);
 
     /// Adds the gradients of the next part, each times its weight.
-    void add(Cpu exec, std::span<double const> weights) {
-        for (std::size_t i = 0; i < nodes_.size(); ++i) nodes_[i].add(exec, weights[i], next_, parts_.begin);
-        ++next_;
-    }
+    void add(Cpu exec, std::span<double const> weights);
 
     /// The sums of all parts, each divided by its divisor, on the device of the net. With ranks, these have agreed that
     /// all have added theirs.
-    std::vector<Value> means(Cpu exec, AnyExec device, std::span<double const> divisors, Ranks const* ranks) {
-        std::vector<Value> all;
-        if (ranks != nullptr) {
-            ranks->must([&] { all = sum_of_ranks(exec, device, divisors, *ranks); });
-        } else {
-            for (std::size_t i = 0; i < nodes_.size(); ++i) {
-                auto& n = nodes_[i];
-                all.push_back(n.sparse ? n.value_of(exec, device, n.sparse_of(exec, parts_), divisors[i])
-                                       : n.value_of(exec, device, n.dense_of(exec, parts_), divisors[i]));
-            }
-        }
-        begin({});
-        return all;
-    }
+    std::vector<Value> means(Cpu exec, AnyExec device, std::span<double const> divisors, Ranks const* ranks);
 
 private:
-    std::vector<Value> sum_of_ranks(Cpu exec, AnyExec device, std::span<double const> divisors, Ranks const& ranks) {
-        // What travels is not narrowed before it is divided.
-        auto const as_sums = [](ElementSums const& type) {
-            return ElementSums{type.sum_bytes, type.sum_bytes, type.add, nullptr};
-        };
-        std::vector<Value> all(nodes_.size());
-        std::vector<std::function<DensePieces()>> dense(nodes_.size());
-        for (std::size_t i = 0; i < nodes_.size(); ++i) {
-            auto& n = nodes_[i];
-            if (!n.sparse)
-                dense[i] = ranks.begin_sum(exec, as_sums(n.sums.type), n.dense_of(exec, parts_), parts_.total);
-        }
-        for (std::size_t i = 0; i < nodes_.size(); ++i) {
-            auto& n = nodes_[i];
-            if (!n.sparse) continue;
-            auto nodes = n.sparse_of(exec, parts_);
-            auto sum = ranks.sum(exec, as_sums(n.sums.type), std::move(nodes), parts_.total, n.own);
-            all[i] = n.value_of(exec, device, std::move(sum), divisors[i]);
-        }
-        for (std::size_t i = 0; i < nodes_.size(); ++i) {
-            if (dense[i] != nullptr) all[i] = nodes_[i].value_of(exec, device, dense[i](), divisors[i]);
-        }
-        return all;
-    }
+    std::vector<Value> sum_of_ranks(Cpu exec, AnyExec device, std::span<double const> divisors, Ranks const& ranks);
 
     std::vector<GradientNodes> nodes_;
     PartRange parts_{};
@@ -164,3 +62,5 @@ private:
 };
 
 }  // namespace rowan::inline v0::detail
+
+#include <rowan/train/detail/part_sums_inl.hpp>
