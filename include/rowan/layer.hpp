@@ -4,11 +4,8 @@
 #include <rowan/layer/array.hpp>
 #include <rowan/layer/batch_norm.hpp>
 #include <rowan/layer/beam_search.hpp>
-#include <rowan/layer/cast.hpp>
 #include <rowan/layer/compare.hpp>
-#include <rowan/layer/concat.hpp>
 #include <rowan/layer/cond.hpp>
-#include <rowan/layer/crf.hpp>
 #include <rowan/layer/data.hpp>
 #include <rowan/layer/dropout.hpp>
 #include <rowan/layer/elementwise.hpp>
@@ -21,7 +18,6 @@
 #include <rowan/layer/initializer.hpp>
 #include <rowan/layer/layer_norm.hpp>
 #include <rowan/layer/loss.hpp>
-#include <rowan/layer/losses.hpp>
 #include <rowan/layer/lstm.hpp>
 #include <rowan/layer/lstm_unit.hpp>
 #include <rowan/layer/lstmp_unit.hpp>
@@ -36,14 +32,9 @@
 #include <rowan/layer/rnn.hpp>
 #include <rowan/layer/rnn_program.hpp>
 #include <rowan/layer/selected_rows.hpp>
-#include <rowan/layer/sequence_concat.hpp>
 #include <rowan/layer/sequence_conv.hpp>
-#include <rowan/layer/sequence_pad.hpp>
-#include <rowan/layer/sequence_pool.hpp>
 #include <rowan/layer/split.hpp>
-#include <rowan/layer/stack.hpp>
 #include <rowan/layer/stack_layers.hpp>
 #include <rowan/layer/static_input.hpp>
-#include <rowan/layer/top_k.hpp>
 #include <rowan/layer/var.hpp>
 #include <rowan/layer/while_loop.hpp>

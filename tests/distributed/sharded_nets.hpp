@@ -2,14 +2,13 @@
 #pragma once
 
 #include <rowan/layer/batch_norm.hpp>
-#include <rowan/layer/concat.hpp>
 #include <rowan/layer/data.hpp>
 #include <rowan/layer/dropout.hpp>
 #include <rowan/layer/elementwise.hpp>
 #include <rowan/layer/embedding.hpp>
 #include <rowan/layer/fc.hpp>
-#include <rowan/train/parameters.hpp>
 #include <rowan/layer/operators.hpp>
+#include <rowan/train/parameters.hpp>
 
 #include "inputs.hpp"
 #include "parts.hpp"

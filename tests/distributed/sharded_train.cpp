@@ -5,11 +5,10 @@
 #include "on_ranks.hpp"
 #include "sharded_nets.hpp"
 
-#include <rowan/layer/cast.hpp>
+#include <rowan/layer/array.hpp>
 #include <rowan/layer/cond.hpp>
 #include <rowan/layer/elementwise.hpp>
 #include <rowan/layer/operators.hpp>
-#include <rowan/layer/stack.hpp>
 #include <rowan/layer/rnn.hpp>
 
 #include <string>

@@ -6,15 +6,14 @@
 
 #include <rowan/graph/backward.hpp>
 #include <rowan/layer/batch_norm.hpp>
-#include <rowan/layer/cast.hpp>
 #include <rowan/layer/data.hpp>
 #include <rowan/layer/dropout.hpp>
 #include <rowan/layer/elementwise.hpp>
 #include <rowan/layer/embedding.hpp>
 #include <rowan/layer/fc.hpp>
 #include <rowan/layer/loss.hpp>
-#include <rowan/layer/parameter.hpp>
 #include <rowan/layer/operators.hpp>
+#include <rowan/layer/parameter.hpp>
 #include <rowan/sparse/scale.hpp>
 #include <rowan/sparse/sum_of_parts.hpp>
 

@@ -4,15 +4,13 @@
 #include "catch.hpp"
 #include "finite_differences.hpp"
 
-#include <rowan/layer/concat.hpp>
 #include <rowan/layer/elementwise.hpp>
 #include <rowan/layer/embedding.hpp>
 #include <rowan/layer/fc.hpp>
 #include <rowan/layer/gru_unit.hpp>
 #include <rowan/layer/loss.hpp>
-#include <rowan/layer/rnn.hpp>
-#include <rowan/layer/sequence_pool.hpp>
 #include <rowan/layer/operators.hpp>
+#include <rowan/layer/rnn.hpp>
 #include <rowan/op/sequence/expand_rows.hpp>
 #include <rowan/sequence/sequence_reverse.hpp>
 

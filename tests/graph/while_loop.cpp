@@ -10,9 +10,8 @@
 #include <rowan/layer/embedding.hpp>
 #include <rowan/layer/full.hpp>
 #include <rowan/layer/loss.hpp>
-#include <rowan/layer/rnn.hpp>
 #include <rowan/layer/operators.hpp>
-#include <rowan/layer/sequence_pool.hpp>
+#include <rowan/layer/rnn.hpp>
 #include <rowan/layer/while_loop.hpp>
 
 #include <cstdint>

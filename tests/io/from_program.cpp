@@ -6,12 +6,10 @@
 
 #include "finite_differences.hpp"
 
-#include <rowan/layer/operators.hpp>
+#include <rowan/layer/array.hpp>
 #include <rowan/layer/batch_norm.hpp>
 #include <rowan/layer/beam_search.hpp>
-#include <rowan/layer/cast.hpp>
 #include <rowan/layer/compare.hpp>
-#include <rowan/layer/concat.hpp>
 #include <rowan/layer/cond.hpp>
 #include <rowan/layer/data.hpp>
 #include <rowan/layer/dropout.hpp>
@@ -21,16 +19,15 @@
 #include <rowan/layer/full.hpp>
 #include <rowan/layer/gru_unit.hpp>
 #include <rowan/layer/if_else.hpp>
-#include <rowan/train/infer.hpp>
 #include <rowan/layer/loss.hpp>
 #include <rowan/layer/lstm_unit.hpp>
 #include <rowan/layer/map_fn.hpp>
+#include <rowan/layer/operators.hpp>
 #include <rowan/layer/rnn_program.hpp>
-#include <rowan/layer/sequence_pool.hpp>
 #include <rowan/layer/split.hpp>
 #include <rowan/layer/static_input.hpp>
-#include <rowan/layer/stack.hpp>
 #include <rowan/layer/while_loop.hpp>
+#include <rowan/train/infer.hpp>
 
 #include <unistd.h>
 

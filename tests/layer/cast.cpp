@@ -1,5 +1,5 @@
 // tests/layer/cast.cpp
-#include <rowan/layer/cast.hpp>
+#include <rowan/layer/operators.hpp>
 
 #include "layer/check_net.hpp"
 

@@ -1,9 +1,11 @@
 // tests/layer/concat.cpp
-#include <rowan/layer/concat.hpp>
+#include <rowan/layer/operators.hpp>
 
 #include "layer/check_net.hpp"
 
 #include <rowan/layer/data.hpp>
+#include <rowan/layer/fc.hpp>
+#include <rowan/layer/loss.hpp>
 
 namespace test_concat {
 

@@ -1,5 +1,5 @@
 // tests/layer/crf.cpp: a conditional random field in a net.
-#include <rowan/layer/crf.hpp>
+#include <rowan/layer/operators.hpp>
 
 #include "layer/check_net.hpp"
 

@@ -10,7 +10,6 @@
 #include <rowan/layer/loss.hpp>
 #include <rowan/layer/operators.hpp>
 #include <rowan/layer/rnn.hpp>
-#include <rowan/layer/sequence_pool.hpp>
 
 #include <cstdint>
 

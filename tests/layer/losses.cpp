@@ -1,12 +1,12 @@
 // tests/layer/losses.cpp: losses as layers, their reductions, and their gradients in a net.
-#include <rowan/layer/losses.hpp>
+#include <rowan/layer/loss.hpp>
 
 #include "layer/check_net.hpp"
 
-#include <rowan/layer/operators.hpp>
 #include <rowan/layer/data.hpp>
 #include <rowan/layer/elementwise.hpp>
 #include <rowan/layer/loss.hpp>
+#include <rowan/layer/operators.hpp>
 #include <rowan/layer/rnn.hpp>
 
 namespace test_losses_layers {

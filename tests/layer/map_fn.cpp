@@ -8,7 +8,6 @@
 #include <rowan/layer/embedding.hpp>
 #include <rowan/layer/fc.hpp>
 #include <rowan/layer/loss.hpp>
-#include <rowan/layer/sequence_pool.hpp>
 #include <rowan/layer/operators.hpp>
 
 #include <array>

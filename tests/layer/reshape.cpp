@@ -1,6 +1,6 @@
 // tests/layer/reshape.cpp
+#include <rowan/layer/array.hpp>
 #include <rowan/layer/operators.hpp>
-#include <rowan/layer/stack.hpp>
 
 #include "layer/check_net.hpp"
 

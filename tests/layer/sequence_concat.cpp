@@ -1,13 +1,11 @@
 // tests/layer/sequence_concat.cpp
-#include <rowan/layer/sequence_concat.hpp>
+#include <rowan/layer/operators.hpp>
 
 #include "layer/check_net.hpp"
 
-#include <rowan/layer/concat.hpp>
 #include <rowan/layer/data.hpp>
 #include <rowan/layer/fc.hpp>
 #include <rowan/layer/loss.hpp>
-#include <rowan/layer/sequence_pool.hpp>
 #include <rowan/layer/operators.hpp>
 
 #include <cstdint>

@@ -5,7 +5,7 @@
 
 #include <rowan/layer/data.hpp>
 #include <rowan/layer/loss.hpp>
-#include <rowan/layer/sequence_pool.hpp>
+#include <rowan/layer/operators.hpp>
 
 #include <cstdint>
 

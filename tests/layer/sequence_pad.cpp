@@ -1,5 +1,5 @@
 // tests/layer/sequence_pad.cpp: sequences padded in a net, and back.
-#include <rowan/layer/sequence_pad.hpp>
+#include <rowan/layer/operators.hpp>
 
 #include "layer/check_net.hpp"
 

@@ -10,9 +10,8 @@
 #include <rowan/layer/gru_unit.hpp>
 #include <rowan/layer/loss.hpp>
 #include <rowan/layer/matmul.hpp>
-#include <rowan/layer/rnn.hpp>
 #include <rowan/layer/operators.hpp>
-#include <rowan/layer/sequence_pool.hpp>
+#include <rowan/layer/rnn.hpp>
 #include <rowan/train/train.hpp>
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // tests/layer/top_k.cpp: also one_hot.
-#include <rowan/layer/top_k.hpp>
+#include <rowan/layer/operators.hpp>
 
 #include "layer/check_net.hpp"
 
@@ -7,7 +7,6 @@
 #include <rowan/layer/elementwise.hpp>
 #include <rowan/layer/fc.hpp>
 #include <rowan/layer/one_hot.hpp>
-#include <rowan/layer/operators.hpp>
 #include <rowan/layer/rnn.hpp>
 
 namespace test_top_k_layer {

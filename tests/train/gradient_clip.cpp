@@ -3,7 +3,6 @@
 
 #include "layer/check_net.hpp"
 
-#include <rowan/layer/cast.hpp>
 #include <rowan/layer/data.hpp>
 #include <rowan/layer/elementwise.hpp>
 #include <rowan/layer/embedding.hpp>

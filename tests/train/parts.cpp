@@ -4,9 +4,8 @@
 #include "layer/check_net.hpp"
 
 #include <rowan/graph/backward.hpp>
-#include <rowan/layer/operators.hpp>
+#include <rowan/layer/array.hpp>
 #include <rowan/layer/batch_norm.hpp>
-#include <rowan/layer/concat.hpp>
 #include <rowan/layer/data.hpp>
 #include <rowan/layer/dropout.hpp>
 #include <rowan/layer/elementwise.hpp>
@@ -14,13 +13,12 @@
 #include <rowan/layer/fc.hpp>
 #include <rowan/layer/full.hpp>
 #include <rowan/layer/loss.hpp>
-#include <rowan/layer/losses.hpp>
 #include <rowan/layer/matmul.hpp>
-#include <rowan/layer/stack.hpp>
-#include <rowan/train/train.hpp>
+#include <rowan/layer/operators.hpp>
 #include <rowan/op/sequence/expand_rows.hpp>
 #include <rowan/sparse/add.hpp>
 #include <rowan/sparse/scale.hpp>
+#include <rowan/train/train.hpp>
 
 #include <algorithm>
 #include <cmath>

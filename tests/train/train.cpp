@@ -7,10 +7,9 @@
 #include <rowan/layer/elementwise.hpp>
 #include <rowan/layer/embedding.hpp>
 #include <rowan/layer/fc.hpp>
-#include <rowan/train/infer.hpp>
 #include <rowan/layer/loss.hpp>
-#include <rowan/layer/sequence_pool.hpp>
 #include <rowan/layer/operators.hpp>
+#include <rowan/train/infer.hpp>
 
 #include <array>
 #include <cmath>

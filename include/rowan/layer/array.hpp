@@ -2,7 +2,9 @@
 #pragma once
 
 #include <rowan/graph/detail/array_kernels.hpp>
+#include <rowan/layer/operator_layer.hpp>
 #include <rowan/layer/var.hpp>
+#include <rowan/op/shape/stack.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -86,16 +88,25 @@ Var<std::int64_t, Device> array_size(Array<T, Device> const& array) {
     return Var<std::int64_t, Device>(rowan::detail::result_of<typename kernels::size>({&*array}));
 }
 
-/// Stacks all slots into one tensor along a new first dim, see TensorArray::stack.
-/// shapes   n slots [...] -> [n, ...]
-/// errors   when the net runs, IndexError if a slot was never written, ShapeError if the shapes of the slots differ
+/// Joins values of one shape along a new axis, as rowan::stack, or all slots of an array along a new first axis, as
+/// TensorArray::stack.
+///     auto pairs = layer::stack({a, b}, {.axis = 1});       // [n, 3] and [n, 3] -> [n, 2, 3]
+/// shapes   n values or slots [...] -> [...] with a dim of n at the axis; with the levels of the first value unless it is
+///          axis 0
+/// errors   those of rowan::stack; for an array when the net runs, IndexError if a slot was never written, ShapeError if
+///          the shapes of the slots differ
 /// cost     one read and one write of every element
-template <class T, class Device>
-Var<T, Device> stack(Array<T, Device> const& array) {
-    using kernels = rowan::detail::array_kernels<T, Device>;
-    auto const spec = std::make_shared<VarSpec const>(array->spec());
-    return Var<T, Device>(rowan::detail::result_of<typename kernels::stack>({&*array}, spec));
-}
+struct stack_layer : list_layer<stack_op> {
+    using list_layer<stack_op>::operator();
+    template <class T, class Device>
+    Var<T, Device> operator()(Array<T, Device> const& array) const {
+        using kernels = rowan::detail::array_kernels<T, Device>;
+        auto const spec = std::make_shared<VarSpec const>(array->spec());
+        return Var<T, Device>(rowan::detail::result_of<typename kernels::stack>({&*array}, spec));
+    }
+};
+
+inline constexpr stack_layer stack{};  ///< Stacks values, or the slots of an array.
 
 /// Splits a tensor along its first dim into slots, see TensorArray::unstack.
 /// shapes   x [n, ...] -> n slots [...]

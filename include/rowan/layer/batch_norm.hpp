@@ -41,18 +41,17 @@ Var<T, Device> batch_norm(Var<T, Device> const& x, BatchNormOptions const& optio
     spec::matrix("layer::batch_norm: x", x->spec());
     Dims const row{x->spec().dims[1]};
     rowan::detail::check_known(row);
-    Scope& scope = rowan::detail::outermost_scope();
-    if (&default_scope() != &scope)
+    if (&default_scope() != &rowan::detail::outermost_scope())
         throw GraphError("layer::batch_norm is not for steps, loops and branches: use layer::layer_norm");
-    rowan::detail::ScopeRollback added(scope);
+    rowan::detail::LayerRollback added;
     auto const named = [&]<class E>(std::type_identity<E>, double first, char const* slot) {
-        return parameter<E, Device>(row, Constant{first}, options.name.empty() ? std::string() : options.name + slot);
+        return parameter<E, Device>(row, Constant{first}, rowan::detail::parameter_name(options.name, slot));
     };
     std::type_identity<T> const same;
     std::type_identity<rowan::detail::kept_t<T>> const wide;
-    auto const w = options.scale ? named(same, 1, ".w_0") : layer::full<T, Device>(row, 1);
-    auto const b = options.shift ? named(same, 0, ".b_0") : layer::full<T, Device>(row, 0);
-    auto const mean = named(wide, 0, ".mean_0"), variance = named(wide, 1, ".variance_0");
+    auto const w = options.scale ? named(same, 1, "w_0") : layer::full<T, Device>(row, 1);
+    auto const b = options.shift ? named(same, 0, "b_0") : layer::full<T, Device>(row, 0);
+    auto const mean = named(wide, 0, "mean_0"), variance = named(wide, 1, "variance_0");
     Var<std::int64_t, Device> const seed(new_seed<Device>());
     auto const y = apply<batch_norm_op>(attributes, x, w, b, mean, variance, seed);
     added.keep();

@@ -4,7 +4,6 @@
 #include <rowan/graph/cond.hpp>
 #include <rowan/layer/while_loop.hpp>
 
-#include <array>
 #include <cstddef>
 #include <memory>
 #include <string>

@@ -1,14 +1,10 @@
-// rowan/layer/elementwise.hpp: element-wise layers.
+// rowan/layer/elementwise.hpp: + - * / of Vars and numbers.
 #pragma once
 
 #include <rowan/layer/operators.hpp>
-#include <rowan/layer/var.hpp>
 
 #include <concepts>
-#include <initializer_list>
 #include <type_traits>
-#include <utility>
-#include <vector>
 
 namespace rowan::inline v0::detail {
 
@@ -48,49 +44,6 @@ auto combine(A const& x, B const& y, Both const& both, Right const& right, Left 
 
 namespace rowan::inline v0::layer {
 
-/// The element-wise sum of one or more values of the same shape.
-/// shapes   one or more x, each [...] -> [...]
-/// errors   ShapeError if x is empty or shapes differ
-/// cost     as rowan::sum, when the net runs
-template <class T, class Device>
-Var<T, Device> sum(std::vector<Var<T, Device>> const& x) {
-    std::vector<Variable*> inputs;
-    for (auto const& summand : x) inputs.push_back(&*summand);
-    return Var<T, Device>(*default_scope().new_op<sum_op, Device, T>(std::move(inputs)).outputs[0]);
-}
-template <class T, class Device>
-Var<T, Device> sum(std::initializer_list<Var<T, Device>> x) {
-    return sum(std::vector<Var<T, Device>>(x));
-}
-
-/// factor · x + bias, element-wise.
-///     auto next = layer::scale(x, {.factor = 2, .bias = 1});       // or layer::scale(x, 2, 1)
-/// shapes   x [...] -> [...], with the levels of x
-/// errors   when the net runs, as rowan::scale
-/// cost     as rowan::scale, when the net runs
-template <class T, class Device>
-Var<T, Device> scale(Var<T, Device> const& x, ScaleOptions const& options) {
-    return apply<scale_op>(options, x);
-}
-template <class T, class Device>
-Var<T, Device> scale(Var<T, Device> const& x, double factor, double bias = 0) {
-    return scale(x, {.factor = factor, .bias = bias});
-}
-
-/// Clips every element to [min, max]; the gradient of a clipped element is 0. NaN is preserved.
-///     auto between = layer::clip(x, {.min = 0, .max = 6});         // or layer::clip(x, 0, 6)
-/// shapes   x [...] -> [...], with the levels of x
-/// errors   ValueError if a bound is not finite or max < min
-/// cost     as rowan::clip, when the net runs
-template <class T, class Device>
-Var<T, Device> clip(Var<T, Device> const& x, ClipOptions const& options) {
-    return apply<clip_op>(options, x);
-}
-template <class T, class Device>
-Var<T, Device> clip(Var<T, Device> const& x, double min, double max) {
-    return clip(x, {.min = min, .max = max});
-}
-
 /// -x, element-wise.
 /// shapes   x [...] -> [...], with the levels of x
 /// errors   none
@@ -110,24 +63,20 @@ Var<T, Device> operator-(Var<T, Device> const& x) {
 template <class A, class B>
 requires rowan::detail::has_var<A, B>
 auto operator+(A&& x, B&& y) {
-    return rowan::detail::combine(
-        x, y, [](auto const& a, auto const& b) { return add(a, b); },
-        [](auto const& a, double s) { return scale(a, 1, s); }, [](double s, auto const& b) { return scale(b, 1, s); });
+    auto const shifted = [](auto const& a, double s) { return scale(a, 1, s); };
+    return rowan::detail::combine(x, y, add, shifted, [&](double s, auto const& b) { return shifted(b, s); });
 }
 template <class A, class B>
 requires rowan::detail::has_var<A, B>
 auto operator-(A&& x, B&& y) {
     return rowan::detail::combine(
-        x, y, [](auto const& a, auto const& b) { return sub(a, b); },
-        [](auto const& a, double s) { return scale(a, 1, -s); },
+        x, y, sub, [](auto const& a, double s) { return scale(a, 1, -s); },
         [](double s, auto const& b) { return scale(b, -1, s); });
 }
 template <class A, class B>
 requires rowan::detail::has_var<A, B>
 auto operator*(A&& x, B&& y) {
-    return rowan::detail::combine(
-        x, y, [](auto const& a, auto const& b) { return mul(a, b); },
-        [](auto const& a, double s) { return scale(a, s); }, [](double s, auto const& b) { return scale(b, s); });
+    return rowan::detail::combine(x, y, mul, scale, [](double s, auto const& b) { return scale(b, s); });
 }
 template <class A, class B>
 requires rowan::detail::has_var<A, B>
@@ -135,16 +84,8 @@ auto operator/(A&& x, B&& y) {
     static_assert(rowan::detail::divides<std::remove_cvref_t<A>> && rowan::detail::divides<std::remove_cvref_t<B>>,
                   "rowan::layer: / needs Vars of a floating-point type: convert with layer::cast");
     return rowan::detail::combine(
-        x, y, [](auto const& a, auto const& b) { return div(a, b); },
-        [](auto const& a, double s) { return scale(a, 1 / s); },
+        x, y, div, [](auto const& a, double s) { return scale(a, 1 / s); },
         [](double s, auto const& b) { return div(apply<full_like_op>({s}, b), b); });
 }
-
-ROWAN_TEMPLATE(Var<float> sum(std::vector<Var<float>> const&))
-ROWAN_TEMPLATE(Var<float> scale(Var<float> const&, double, double))
-ROWAN_TEMPLATE(Var<float> clip(Var<float> const&, double, double))
-ROWAN_TEMPLATE(Var<double> sum(std::vector<Var<double>> const&))
-ROWAN_TEMPLATE(Var<double> scale(Var<double> const&, double, double))
-ROWAN_TEMPLATE(Var<double> clip(Var<double> const&, double, double))
 
 }  // namespace rowan::inline v0::layer

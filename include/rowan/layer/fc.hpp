@@ -57,21 +57,21 @@ Var<T, Device> fc(Var<T, Device> const& x, FcOptions const& options = {}) {
     std::int64_t const size = options.output_size == 0 ? width : options.output_size;
     if (options.output_size < 0) throw ValueError("output_size", size, "0 or more");
     if (size == UNK) throw ShapeError("layer::fc: output_size", "0", "a size, as the width of x is unknown");
-    Scope& scope = rowan::detail::outermost_scope();
-    rowan::detail::ScopeRollback added(scope);
-    auto const name = [&](char const* slot) { return options.name.empty() ? std::string() : options.name + slot; };
+    rowan::detail::LayerRollback added;
+    auto const name = [&](char const* slot) { return rowan::detail::parameter_name(options.name, slot); };
     Initializer const first = options.weight.value_or(XavierUniform{});
     auto const w = [&] {
         if (width != UNK || !rowan::detail::depends_on_placeholder(*x))
-            return parameter<T, Device>({width, size}, first, name(".w_0"));
-        Variable& v = scope.new_var(name(".w_0"), tensor_spec<T>({UNK, size}), Role::parameter);
+            return parameter<T, Device>({width, size}, first, name("w_0"));
+        Variable& v =
+            rowan::detail::outermost_scope().new_var(name("w_0"), tensor_spec<T>({UNK, size}), Role::parameter);
         v.set_width = [size, first](Variable& self, std::int64_t known) {
             begin_with<T, Device>(self, {known, size}, first);
         };
         return Var<T, Device>(v);
     }();
     auto const y = options.bias.exists()
-                       ? apply<fc_op>({}, x, w, parameter<T, Device>({size}, options.bias.initializer(), name(".b_0")))
+                       ? apply<fc_op>({}, x, w, parameter<T, Device>({size}, options.bias.initializer(), name("b_0")))
                        : apply<matmul_nn_op>({}, x, w);
     added.keep();
     return y;

@@ -21,20 +21,12 @@ namespace rowan::inline v0::layer {
 template <class T, class Device>
 Recurrences<T, Device> gru_with_last(Var<T, Device> const& x, RecurrentOptions const& options,
                                      std::vector<Var<T, Device>> const& h = {}) {
-    rowan::detail::check_initial("layer::gru: h", h, options);
-    std::vector<Var<T, Device>> last;
-    auto const direction = [&](Var<T, Device> const& y, RnnOptions const& way) {
-        auto const step = [&](auto const& x_t, auto const& before) {
-            auto const now = gru_unit(x_t, before, options.cell());
-            return Step<T, Device>{now, now};
-        };
-        auto const first = rowan::detail::initial_memory(h, last.size(), options.size);
-        auto const made = rnn_with_last(y, first, step, way);
-        last.push_back(made.last);
-        return made.output;
+    auto const step = [&](auto const& x_t, auto const& before) {
+        auto const now = gru_unit(x_t, before[0], options.cell());
+        return Step<T, Device>{now, now};
     };
-    auto const output = stack_layers(x, options.stack(), direction);
-    return {output, last};
+    auto const made = rowan::detail::stack_cells<T, Device>(x, options, {{"layer::gru: h", h}}, step);
+    return {made.output, made.last[0]};
 }
 /// Returns the output alone, as gru_with_last.
 template <class T, class Device>

@@ -20,7 +20,7 @@ using GruOptions = CellOptions;
 ///          for all steps
 template <class T, class Device>
 Var<T, Device> gru_unit(Var<T, Device> const& x, Var<T, Device> const& before, GruOptions const& options) {
-    rowan::detail::CellRollback added;
+    rowan::detail::LayerRollback added;
     detail::Gates<T, Device> const gates(3, x, options);
     auto const now = apply<gru_unit_op>({}, gates.x, before, gates.w, gates.b);
     added.keep();

@@ -1,7 +1,6 @@
 // rowan/layer/if_else.hpp: layer::if_else, layers for some rows of a batch and other layers for the rest.
 #pragma once
 
-#include <rowan/layer/cast.hpp>
 #include <rowan/layer/operators.hpp>
 #include <rowan/op/sequence/interleave_rows.hpp>
 

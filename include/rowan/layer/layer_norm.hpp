@@ -36,16 +36,14 @@ Var<T, Device> layer_norm(Var<T, Device> const& x, LayerNormOptions const& optio
     Dims const tail = rowan::detail::shape_from(dims, axis);
     rowan::detail::check_known(tail);
     attributes.begin_axis = static_cast<std::int64_t>(axis);
-    rowan::detail::ScopeRollback parameters(rowan::detail::outermost_scope()), operators(default_scope());
+    rowan::detail::LayerRollback added;
     auto const row = [&](bool trained, double first, char const* slot) {
         if (!trained) return layer::full<T, Device>(tail, first);
-        std::string const name = options.name.empty() ? std::string() : options.name + slot;
-        return parameter<T, Device>(tail, Constant{first}, name);
+        return parameter<T, Device>(tail, Constant{first}, rowan::detail::parameter_name(options.name, slot));
     };
-    auto const w = row(options.scale, 1, ".w_0"), b = row(options.shift, 0, ".b_0");
+    auto const w = row(options.scale, 1, "w_0"), b = row(options.shift, 0, "b_0");
     auto const y = apply<layer_norm_op>(attributes, x, w, b);
-    parameters.keep();
-    operators.keep();
+    added.keep();
     return y;
 }
 

@@ -1,16 +1,11 @@
-// rowan/layer/loss.hpp: losses.
+// rowan/layer/loss.hpp: losses that are more than their operator; the others are in operators.hpp.
 #pragma once
 
 #include <rowan/core/error.hpp>
 #include <rowan/core/ids.hpp>
 #include <rowan/layer/operators.hpp>
-#include <rowan/layer/var.hpp>
-#include <rowan/op/loss/cross_entropy.hpp>
-#include <rowan/op/loss/cross_entropy_of_probabilities.hpp>
 #include <rowan/op/loss/loss_options.hpp>
-#include <rowan/op/loss/mse.hpp>
 
-#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -19,69 +14,10 @@ namespace rowan::inline v0::detail {
 
 template <id_type I, class Device>
 void takes_label(layer::Var<I, Device> const&);
-template <class V>
-concept is_label = requires(V const& v) {
-    takes_label(v);
-};
-
-/// For calls of a loss with labels that are none, which do not compile.
-template <class X, class Label>
-requires(!is_label<Label>) auto no_label(X const& x, Label const&) {
-    check_vars<X, Label>();
-    static_assert(
-        no_var<Label>,
-        "rowan::layer: labels are numbers of classes: declare them with layer::data<std::int64_t>(name, dims)");
-    return x;
-}
 
 }  // namespace rowan::inline v0::detail
 
 namespace rowan::inline v0::layer {
-
-/// (x - y)²: the mean over all elements, or by options.reduction their sum or all of them, as rowan::mse.
-/// shapes   x and y [...] -> [1], or [...] without reduction, with the levels of x
-/// errors   ShapeError if the shapes differ
-/// cost     as rowan::mse, when the net runs
-template <class T, class Device>
-Var<T, Device> mse(Var<T, Device> const& x, Var<T, Device> const& y, LossOptions const& options = {}) {
-    return apply<mse_op>(options, x, y);
-}
-
-// A mistake, which does not compile.
-template <class X, class Y>
-requires(!std::same_as<X, Y> || rowan::detail::no_var<X>) auto mse(X const& x, Y const&) {
-    rowan::detail::check_vars<X, Y>();
-    static_assert(rowan::detail::no_var<X> || rowan::detail::no_var<Y>,
-                  "rowan::layer::mse: x and y have one element type and device: convert with layer::cast");
-    return x;
-}
-
-/// The mean over the rows of -log(probability of the label), or with `.reduction` their sum or all of them, as
-/// rowan::cross_entropy_of_probabilities. Rows whose label is `.ignore_index` do not count; `.weights` has a factor for each class, and
-/// `.axis` is the axis of the classes.
-/// shapes   x [n, classes] of probabilities, label [n] -> [1], or [n] without reduction; or x [...] with classes along
-///          the axis, label [...] without that axis -> [1], or that of label without reduction
-/// errors   ShapeError if x has a rank below 2, label has another shape or there is not one weight for each class;
-///          IndexError if the axis is not in [-rank, rank), and when the net runs, if a label is not in [0, classes)
-///          and not ignore_index
-/// cost     as rowan::cross_entropy_of_probabilities, when the net runs
-template <class T, id_type I, class Device>
-Var<T, Device> cross_entropy_of_probabilities(Var<T, Device> const& x, Var<I, Device> const& label,
-                                              CrossEntropyOptions const& options = {}) {
-    return apply<cross_entropy_of_probabilities_op>(options, x, label);
-}
-
-/// cross_entropy_of_probabilities(softmax(x), label) in a numerically stable form, as rowan::cross_entropy and PyTorch's
-/// cross_entropy.
-///     auto cost = layer::cross_entropy(scores, label, {.ignore_index = -100, .weights = {1, 1, 4}});
-/// shapes   as layer::cross_entropy_of_probabilities, of scores
-/// errors   as layer::cross_entropy_of_probabilities
-/// cost     as rowan::cross_entropy, when the net runs
-template <class T, id_type I, class Device>
-Var<T, Device> cross_entropy(Var<T, Device> const& x, Var<I, Device> const& label,
-                             CrossEntropyOptions const& options = {}) {
-    return apply<cross_entropy_op>(options, x, label);
-}
 
 /// Options of losses whose labels may be probabilities.
 struct SoftLabelOptions {
@@ -99,48 +35,74 @@ struct SoftLabelOptions {
     }
 };
 
-/// The losses with `.soft_label = true` for labels that are the probabilities of the classes, which get no gradient, as
-/// rowan::cross_entropy_of_probabilities and rowan::cross_entropy.
-/// shapes   x [...] with classes along the axis, label the same -> [1], or [...] without the axis without reduction
-/// errors   ValueError if soft_label is false; IndexError if the axis is not in [-rank, rank); ShapeError if x has a rank
-///          below 2, label has another shape or there is not one weight for each class
-/// cost     as rowan::cross_entropy_of_probabilities or rowan::cross_entropy, when the net runs
+/// A loss of scores or probabilities x of classes, and of labels: numbers of classes, or with `.soft_label = true`
+/// probabilities, which get no gradient.
+///     auto cost = layer::cross_entropy(scores, label, {.ignore_index = -100, .weights = {1, 1, 4}});
+/// shapes   x [...] with classes along the axis, label [...] without that axis, or of probabilities the same as x -> [1],
+///          or [...] without the axis without reduction
+/// errors   ShapeError if x has a rank below 2, label has another shape or there is not one weight for each class;
+///          IndexError if the axis is not in [-rank, rank), and when the net runs, if a label is not in [0, classes)
+///          and not ignore_index; ValueError if labels are probabilities and soft_label is false
+/// cost     one operator in the net; when the net runs, that of the operator's `run`
+template <class Op>
+struct label_loss {
+    template <class T, id_type I, class Device>
+    Var<T, Device> operator()(Var<T, Device> const& x, Var<I, Device> const& label,
+                              CrossEntropyOptions const& options = {}) const {
+        return apply<Op>(options, x, label);
+    }
+    template <class T, class Device>
+    requires(!id_type<T>) Var<T, Device>
+    operator()(Var<T, Device> const& x, Var<T, Device> const& label, SoftLabelOptions const& options) const {
+        return apply<Op>(options.attributes(), x, label);
+    }
+    // A mistake, which does not compile.
+    template <class X, class Label>
+    void operator()(X const&, Label const&) const {
+        rowan::detail::check_vars<X, Label>();
+        static_assert(
+            rowan::detail::no_var<Label> || requires(Label const& v) { rowan::detail::takes_label(v); },
+            "rowan::layer: labels are numbers of classes: declare them with layer::data<std::int64_t>(name, dims)");
+    }
+};
+
+/// As rowan::cross_entropy_of_probabilities.
+inline constexpr label_loss<cross_entropy_of_probabilities_op> cross_entropy_of_probabilities{};
+inline constexpr label_loss<cross_entropy_op> cross_entropy{};  ///< As rowan::cross_entropy, of scores.
+
+/// log(1 + exp(left - right)) - label · (left - right), RankNet's loss of pairs (Burges et al. 2005), as Paddle's
+/// ranknet. The label is 1 if left is better, 0 if right is, or in between.
+/// shapes   all [...] -> [1], or [...] without reduction
+/// errors   ShapeError if the shapes differ
+/// cost     of sub and binary_cross_entropy_with_logits, when the net runs
 template <class T, class Device>
-requires(!id_type<T>) Var<T, Device> cross_entropy_of_probabilities(Var<T, Device> const& x,
-                                                                    Var<T, Device> const& label,
-                                                                    SoftLabelOptions const& options) {
-    return apply<cross_entropy_of_probabilities_op>(options.attributes(), x, label);
-}
-template <class T, class Device>
-requires(!id_type<T>) Var<T, Device> cross_entropy(Var<T, Device> const& x, Var<T, Device> const& label,
-                                                   SoftLabelOptions const& options) {
-    return apply<cross_entropy_op>(options.attributes(), x, label);
+Var<T, Device> ranknet(Var<T, Device> const& label, Var<T, Device> const& left, Var<T, Device> const& right,
+                       LossOptions const& options = {}) {
+    return layer::binary_cross_entropy_with_logits(layer::sub(left, right), label, options);
 }
 
-/// Does not compile: labels are integers, as rowan::cross_entropy_of_probabilities needs them.
-template <class X, class Label>
-requires(!rowan::detail::is_label<Label>) auto cross_entropy_of_probabilities(X const& x, Label const& label) {
-    return rowan::detail::no_label(x, label);
-}
-/// Does not compile: labels are integers, as rowan::cross_entropy needs them.
-template <class X, class Label>
-requires(!rowan::detail::is_label<Label>) auto cross_entropy(X const& x, Label const& label) {
-    return rowan::detail::no_label(x, label);
+/// max(margin - label · (left - right), 0), as Paddle's margin_rank_loss and PyTorch's margin_ranking_loss. The label is
+/// 1 if left is to be the greater one, else -1.
+/// shapes   all [...] -> [1], or [...] without reduction
+/// errors   ValueError if margin is not finite; ShapeError if the shapes differ
+/// cost     of sub and rowan::margin_ranking, when the net runs
+template <class T, class Device>
+Var<T, Device> margin_ranking(Var<T, Device> const& label, Var<T, Device> const& left, Var<T, Device> const& right,
+                              MarginOptions const& options = {}) {
+    rowan::detail::margin_ranking_formula::check(options);
+    return apply<margin_ranking_op>(options, layer::sub(left, right), label);
 }
 
-ROWAN_TEMPLATE(Var<float> mse(Var<float> const&, Var<float> const&, LossOptions const&))
-ROWAN_TEMPLATE(Var<float> cross_entropy_of_probabilities(Var<float> const&, Var<std::int64_t> const&,
-                                                         CrossEntropyOptions const&))
-ROWAN_TEMPLATE(Var<float> cross_entropy_of_probabilities(Var<float> const&, Var<std::int32_t> const&,
-                                                         CrossEntropyOptions const&))
-ROWAN_TEMPLATE(Var<float> cross_entropy(Var<float> const&, Var<std::int64_t> const&, CrossEntropyOptions const&))
-ROWAN_TEMPLATE(Var<float> cross_entropy(Var<float> const&, Var<std::int32_t> const&, CrossEntropyOptions const&))
-ROWAN_TEMPLATE(Var<double> mse(Var<double> const&, Var<double> const&, LossOptions const&))
-ROWAN_TEMPLATE(Var<double> cross_entropy_of_probabilities(Var<double> const&, Var<std::int64_t> const&,
-                                                          CrossEntropyOptions const&))
-ROWAN_TEMPLATE(Var<double> cross_entropy_of_probabilities(Var<double> const&, Var<std::int32_t> const&,
-                                                          CrossEntropyOptions const&))
-ROWAN_TEMPLATE(Var<double> cross_entropy(Var<double> const&, Var<std::int64_t> const&, CrossEntropyOptions const&))
-ROWAN_TEMPLATE(Var<double> cross_entropy(Var<double> const&, Var<std::int32_t> const&, CrossEntropyOptions const&))
+/// 1 - cos where the label is 1, and max(cos - margin, 0) where it is -1, for the cosines of the angles between the rows
+/// of x and y, as PyTorch's cosine_embedding_loss.
+/// shapes   x and y [n, width], label [n, 1] -> [1], or [n, 1] without reduction
+/// errors   ValueError if margin is not finite; ShapeError if the shapes do not fit
+/// cost     of cosine_similarity and rowan::cosine_embedding, when the net runs
+template <class T, class Device>
+Var<T, Device> cosine_embedding(Var<T, Device> const& x, Var<T, Device> const& y, Var<T, Device> const& label,
+                                MarginOptions const& options = {}) {
+    rowan::detail::cosine_embedding_formula::check(options);
+    return apply<cosine_embedding_op>(options, layer::cosine_similarity(x, y), label);
+}
 
 }  // namespace rowan::inline v0::layer

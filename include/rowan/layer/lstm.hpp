@@ -56,9 +56,37 @@ void check_initial(char const* field, std::vector<layer::Var<T, Device>> const& 
     }
 }
 
+/// One of the states of a cell, as errors call it, and its first values for each layer and direction, or none.
 template <class T, class Device>
-layer::Memory initial_memory(std::vector<layer::Var<T, Device>> const& states, std::size_t i, std::int64_t size) {
-    return states.empty() ? layer::Memory{.size = size} : layer::Memory{.like = states[i]};
+struct CellState {
+    char const* field;
+    std::vector<layer::Var<T, Device>> const& first;
+};
+
+/// Layers of a cell: the output, and for each of its states the last values in the order of the first ones.
+template <class T, class Device>
+struct CellLayers {
+    layer::Var<T, Device> output;
+    std::vector<std::vector<layer::Var<T, Device>>> last;
+};
+
+/// Stacks layers of a cell, of which `step` is one step.
+template <class T, class Device, class Step>
+CellLayers<T, Device> stack_cells(layer::Var<T, Device> const& x, layer::RecurrentOptions const& options,
+                                  std::initializer_list<CellState<T, Device>> states, Step const& step) {
+    for (auto const& state : states) check_initial(state.field, state.first, options);
+    CellLayers<T, Device> made{x, std::vector<std::vector<layer::Var<T, Device>>>(states.size())};
+    auto const direction = [&](layer::Var<T, Device> const& y, layer::RnnOptions const& way) {
+        std::vector<layer::Memory> memories;
+        for (auto const& [field, first] : states)
+            memories.push_back(first.empty() ? layer::Memory{.size = options.size}
+                                             : layer::Memory{.like = first[made.last[0].size()]});
+        auto const run = rnn_with_last(y, memories, step, way);
+        for (std::size_t k = 0; k < states.size(); ++k) made.last[k].push_back(run.last[k]);
+        return run.output;
+    };
+    made.output = stack_layers(x, options.stack(), direction);
+    return made;
 }
 
 }  // namespace rowan::inline v0::detail
@@ -88,25 +116,14 @@ template <class T, class Device>
 LstmResult<T, Device> lstm_with_last(Var<T, Device> const& x, RecurrentOptions const& options,
                                      std::vector<Var<T, Device>> const& h = {},
                                      std::vector<Var<T, Device>> const& c = {}) {
-    rowan::detail::check_initial("layer::lstm: h", h, options);
-    rowan::detail::check_initial("layer::lstm: c", c, options);
-    LstmResult<T, Device> last{x, {}, {}};
-    auto const direction = [&](Var<T, Device> const& y, RnnOptions const& way) {
-        auto const step = [&](auto const& x_t, auto const& before) {
-            rowan::detail::Gates<T, Device> const gates(4, x_t, options.cell());
-            auto const [out, cell] = rowan::detail::lstm_step(gates, before[0], before[1]);
-            return Step<T, Device>{out, {out, cell}};
-        };
-        auto const first = [&](auto const& states) {
-            return rowan::detail::initial_memory(states, last.h.size(), options.size);
-        };
-        auto const made = rnn_with_last(y, {first(h), first(c)}, step, way);
-        last.h.push_back(made.last[0]);
-        last.c.push_back(made.last[1]);
-        return made.output;
+    auto const step = [&](auto const& x_t, auto const& before) {
+        rowan::detail::Gates<T, Device> const gates(4, x_t, options.cell());
+        auto const [out, cell] = rowan::detail::lstm_step(gates, before[0], before[1]);
+        return Step<T, Device>{out, {out, cell}};
     };
-    last.output = stack_layers(x, options.stack(), direction);
-    return last;
+    auto const made =
+        rowan::detail::stack_cells<T, Device>(x, options, {{"layer::lstm: h", h}, {"layer::lstm: c", c}}, step);
+    return {made.output, made.last[0], made.last[1]};
 }
 /// Returns the output alone, as lstm_with_last.
 template <class T, class Device>

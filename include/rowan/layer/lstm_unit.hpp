@@ -1,8 +1,8 @@
 // rowan/layer/lstm_unit.hpp: layer::lstm_unit, one step of a long short-term memory with its own parameters.
 #pragma once
 
-#include <rowan/layer/concat.hpp>
 #include <rowan/layer/detail/recurrent_cell.hpp>
+#include <rowan/layer/operators.hpp>
 #include <rowan/layer/rnn.hpp>
 #include <rowan/layer/split.hpp>
 #include <rowan/op/recurrent/lstm_unit.hpp>
@@ -42,7 +42,7 @@ using LstmOptions = CellOptions;
 ///          once for all steps; the state is copied when it is split and when output and cell are concatenated
 template <class T, class Device>
 Step<T, Device> lstm_unit(Var<T, Device> const& x, Var<T, Device> const& before, LstmOptions const& options) {
-    rowan::detail::CellRollback added;
+    rowan::detail::LayerRollback added;
     detail::Gates<T, Device> const gates(4, x, options);
     auto const parts = split(before, {options.size, options.size}, 1);
     auto const [h, c] = rowan::detail::lstm_step(gates, parts[0], parts[1]);

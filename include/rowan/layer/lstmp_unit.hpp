@@ -1,11 +1,11 @@
 // rowan/layer/lstmp_unit.hpp: layer::lstmp_unit, an LSTM step with peepholes, a projection and clipped cells.
 #pragma once
 
-#include <rowan/layer/concat.hpp>
 #include <rowan/layer/detail/recurrent_cell.hpp>
 #include <rowan/layer/elementwise.hpp>
 #include <rowan/layer/matmul.hpp>
 #include <rowan/layer/memory.hpp>
+#include <rowan/layer/operators.hpp>
 #include <rowan/layer/split.hpp>
 
 #include <cstdint>
@@ -45,7 +45,7 @@ Step<T, Device> lstmp_unit(Var<T, Device> const& x, Var<T, Device> const& before
     std::int64_t const size = options.size, width = options.output_size();
     if (options.projection < 0) throw ValueError("layer::lstmp_unit: projection", width, "0 or more");
     if (!(options.cell_clip >= 0)) throw ValueError("layer::lstmp_unit: cell_clip", options.cell_clip, "0 or more");
-    rowan::detail::CellRollback added;
+    rowan::detail::LayerRollback added;
     rowan::detail::Gates<T, Device> const gates(4, x, {.size = size, .weight = options.weight}, width);
     auto const state = split(before, {width, size}, 1);
     auto const g = split(add(gates.x, apply<fc_op>({}, state[0], gates.w, gates.b)), {size, size, size, size}, 1);

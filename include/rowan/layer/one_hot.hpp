@@ -1,7 +1,7 @@
 // rowan/layer/one_hot.hpp: layer::one_hot, a row of zeros and a one for each id.
 #pragma once
 
-#include <rowan/layer/cast.hpp>
+#include <rowan/layer/operators.hpp>
 #include <rowan/layer/var.hpp>
 #include <rowan/op/shape/one_hot.hpp>
 

@@ -1,6 +1,7 @@
 // rowan/layer/parameter.hpp: layer::parameter, a trainable variable, and its initialization.
 #pragma once
 
+#include <rowan/core/error.hpp>
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/graph/detail/device_values.hpp>
 #include <rowan/layer/initializer.hpp>
@@ -16,12 +17,55 @@
 namespace rowan::inline v0::detail {
 
 /// The outermost scope that encloses the default scope: all steps of a recurrent layer share its variables.
-Scope& outermost_scope();
+inline Scope& outermost_scope() {
+    Scope* scope = &default_scope();
+    while (scope->parent() != nullptr) scope = scope->parent();
+    return *scope;
+}
 
-void check_known(Dims const& dims);
+inline void check_known(Dims const& dims) {
+    for (std::int64_t const dim : dims) {
+        if (dim == UNK) throw ShapeError("a dim of a parameter", "UNK", "known: give the data its width");
+    }
+}
 
 /// errors   GraphError if the name has an @, as those of optimizer states
-void check_parameter_name(std::string const& name);
+inline void check_parameter_name(std::string const& name) {
+    if (name.find('@') != std::string::npos)
+        throw GraphError(std::string("the parameter \"").append(name).append("\": names with @ are those of states"));
+}
+
+/// The name of a parameter of a layer, such as fc_1.w_0; of a layer without a name none.
+inline std::string parameter_name(std::string const& layer, char const* slot) {
+    return layer.empty() ? layer : layer + "." + slot;
+}
+
+/// Removes what a layer has added if it throws: parameters from the outermost scope, operators from that of the step.
+class LayerRollback {
+public:
+    void keep() noexcept {
+        parameters_.keep();
+        operators_.keep();
+    }
+
+private:
+    ScopeRollback parameters_{outermost_scope()}, operators_{default_scope()};
+};
+
+/// On the host, the first values of a parameter, of which element i is that at position at(i) of a whole one; without a
+/// seed, any.
+template <class T, class Device, class At>
+Tensor<T> first_values(AnyExec exec, typename Tensor<T>::shape_type const& shape, layer::Initializer const& first,
+                       std::optional<std::uint64_t> seed, At const& at) {
+    auto t = Tensor<T>::from_shape(shape);
+    Cpu host{};
+    if constexpr (std::is_same_v<Device, Cpu>) host = exec.or_default<Device>();
+    for_ranges(host, seed ? t.size() : 0, 1, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i)
+            t.data()[i] = dtype<T>::narrow(static_cast<typename dtype<T>::sum>(first.at(*seed, at(i))));
+    });
+    return t;
+}
 
 }  // namespace rowan::inline v0::detail
 
@@ -42,14 +86,7 @@ void begin_with(Variable& v, Dims const& dims, Initializer const& first) {
     v.initialize = [shape, values](Value& value, std::optional<std::uint64_t> seed, AnyExec any) {
         Device const exec = any.or_default<Device>();
         if (!seed) return value.set(LoDTensor<T, Device>(rowan::detail::new_tensor<T>(exec, shape)));
-        auto t = Tensor<T>::from_shape(shape);
-        using S = typename dtype<T>::sum;
-        Cpu host{};
-        if constexpr (std::is_same_v<Device, Cpu>) host = exec;
-        rowan::detail::for_ranges(host, t.size(), 1, [&](std::size_t begin, std::size_t end) {
-            for (std::size_t i = begin; i < end; ++i)
-                t.data()[i] = dtype<T>::narrow(static_cast<S>(values.at(*seed, i)));
-        });
+        auto t = rowan::detail::first_values<T, Device>(any, shape, values, seed, [](std::size_t i) { return i; });
         value.set(LoDTensor<T, Device>(to_device(exec, std::move(t))));
     };
 }
@@ -75,5 +112,3 @@ ROWAN_TEMPLATE(void begin_with<double, Cpu>(Variable&, Dims const&, Initializer 
 ROWAN_TEMPLATE(Var<double> parameter<double, Cpu>(Dims const&, Initializer const&, std::string const&))
 
 }  // namespace rowan::inline v0::layer
-
-#include <rowan/layer/parameter_inl.hpp>

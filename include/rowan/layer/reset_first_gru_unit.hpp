@@ -23,7 +23,7 @@ namespace rowan::inline v0::layer {
 template <class T, class Device>
 Var<T, Device> reset_first_gru_unit(Var<T, Device> const& x, Var<T, Device> const& before, GruOptions const& options) {
     std::int64_t const size = options.size;
-    rowan::detail::CellRollback added;
+    rowan::detail::LayerRollback added;
     Initializer const first = rowan::detail::Gates<T, Device>::initializer(options);
     auto const linear = [&](auto const& y, std::int64_t width) {
         return fc(y, {.output_size = width, .weight = first, .bias = first});

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <rowan/layer/detail/step_program.hpp>
+#include <rowan/layer/operators.hpp>
 #include <rowan/layer/rnn.hpp>
-#include <rowan/layer/sequence_pool.hpp>
 
 #include <cstddef>
 #include <span>

@@ -3,7 +3,6 @@
 
 #include <rowan/core/error.hpp>
 #include <rowan/core/tensor.hpp>
-#include <rowan/detail/elementwise.hpp>
 #include <rowan/graph/detail/device_values.hpp>
 #include <rowan/layer/initializer.hpp>
 #include <rowan/layer/parameter.hpp>
@@ -15,14 +14,21 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <type_traits>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
 namespace rowan::inline v0::detail {
 
 /// errors   ShapeError if there are no dims; IndexError if a row is not in [0, height), or is repeated
-void check_parameter_rows(Dims const& dims, std::vector<std::int64_t> const& rows);
+inline void check_parameter_rows(Dims const& dims, std::vector<std::int64_t> const& rows) {
+    if (dims.empty()) throw ShapeError("the rank of a SelectedRows", "0", "at least 1");
+    check_ids(Cpu{}, "rows", rows, dims[0]);
+    std::unordered_set<std::int64_t> seen;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        if (!seen.insert(rows[i]).second) throw IndexError("rows", i, rows[i], "is a repeated row");
+    }
+}
 
 /// Some rows of a table, with those first values that they have in a whole one; without a seed, with any.
 template <class T, class Device>
@@ -30,16 +36,10 @@ void first_rows(Value& value, Dims const& dims, layer::Initializer const& first,
                 std::optional<std::uint64_t> seed, AnyExec any) {
     typename Tensor<T>::shape_type shape{rows.size()};
     for (std::size_t i = 1; i < dims.size(); ++i) shape.push_back(static_cast<std::size_t>(dims[i]));
-    auto t = Tensor<T>::from_shape(shape);
-    std::size_t const width = t.row_size();
-    using S = typename dtype<T>::sum;
-    Cpu host{};
-    if constexpr (std::is_same_v<Device, Cpu>) host = any.or_default<Device>();
-    for_ranges(host, seed ? t.size() : 0, 1, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i) {
-            auto const row = static_cast<std::size_t>(rows[i / width]);
-            t.data()[i] = dtype<T>::narrow(static_cast<S>(first.at(*seed, row * width + i % width)));
-        }
+    std::size_t width = 1;
+    for (std::size_t i = 1; i < shape.size(); ++i) width *= shape[i];
+    auto t = first_values<T, Device>(any, shape, first, seed, [&](std::size_t i) {
+        return static_cast<std::size_t>(rows[i / width]) * width + i % width;
     });
     value.set(to_device(any.or_default<Device>(), SelectedRows<T>(dims[0], rows, std::move(t))));
 }
@@ -88,5 +88,3 @@ Var<T, Device> selected_rows(std::vector<std::int64_t> rows, Dims const& dims, I
 }
 
 }  // namespace rowan::inline v0::layer
-
-#include <rowan/layer/selected_rows_inl.hpp>

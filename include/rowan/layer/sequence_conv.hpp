@@ -1,10 +1,10 @@
-// rowan/layer/sequence_conv.hpp: layer::sequence_conv, sequence_context, sequence_enumerate: windows of sequences.
+// rowan/layer/sequence_conv.hpp: layer::sequence_conv and sequence_enumerate: windows of sequences.
 #pragma once
 
 #include <rowan/core/ids.hpp>
 #include <rowan/layer/fc.hpp>
+#include <rowan/layer/operators.hpp>
 #include <rowan/layer/parameter.hpp>
-#include <rowan/layer/var.hpp>
 #include <rowan/op/sequence/sequence_context.hpp>
 
 #include <cstdint>
@@ -12,29 +12,6 @@
 #include <string>
 
 namespace rowan::inline v0::layer {
-
-/// The windows of rows around each row of a sequence, side by side.
-///     auto pairs = layer::sequence_context(words, {.start = 0, .length = 2});      // each word and the next
-/// shapes   x [n] or [n, width] with levels -> [n, length] or [n, length * width], with the levels of x
-/// errors   ShapeError if x has no levels or a rank above 2, or start or length is out of range
-/// cost     as rowan::sequence_context, when the net runs
-template <class T, class Device>
-Var<T, Device> sequence_context(Var<T, Device> const& x, SequenceContextOptions const& window) {
-    return apply<sequence_context_op>(window, x);
-}
-
-/// The windows of rows around each row of a sequence, side by side. Outside of a sequence are the rows of `padding`:
-/// first those before it, then those after it.
-/// shapes   x [n, width] with levels, padding [rows before + rows after, width] -> [n, length * width], with the levels
-///          of x
-/// errors   ShapeError if x has no levels or a rank above 2, start or length is out of range, or padding has another
-///          shape
-/// cost     as rowan::sequence_context, when the net runs
-template <class T, class Device>
-Var<T, Device> sequence_context(Var<T, Device> const& x, Var<T, Device> const& padding,
-                                SequenceContextOptions const& window) {
-    return apply<padded_sequence_context_op>(window, x, padding);
-}
 
 /// The settings of layer::sequence_enumerate.
 struct SequenceEnumerateOptions {
@@ -76,20 +53,19 @@ Var<T, Device> sequence_conv(Var<T, Device> const& x, SequenceConvOptions const&
     std::int64_t const width = x->spec().dims[1];
     SequenceContextOptions const window{options.start.value_or(-(options.length / 2)), options.length, 0};
     auto const around = rowan::detail::rows_of_context(window);
-    rowan::detail::ScopeRollback parameters(rowan::detail::outermost_scope()), operators(default_scope());
+    rowan::detail::LayerRollback added;
     auto const context = [&] {
         if (!options.train_padding || around.both() == 0) return sequence_context(x, window);
         if (width == UNK) throw ShapeError("layer::sequence_conv: x width", "unknown", "a number, for its padding");
         auto const padding = parameter<T, Device>({around.both(), width}, Initializer(),
-                                                  options.name.empty() ? std::string() : options.name + ".w_1");
+                                                  rowan::detail::parameter_name(options.name, "w_1"));
         return sequence_context(x, padding, window);
     }();
     auto const y = fc(context, {.output_size = options.output_size == 0 && width != UNK ? width : options.output_size,
                                 .weight = options.weight,
                                 .bias = options.bias,
                                 .name = options.name});
-    parameters.keep();
-    operators.keep();
+    added.keep();
     return y;
 }
 

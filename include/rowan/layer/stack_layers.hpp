@@ -2,9 +2,9 @@
 #pragma once
 
 #include <rowan/core/error.hpp>
-#include <rowan/layer/concat.hpp>
 #include <rowan/layer/dropout.hpp>
 #include <rowan/layer/memory.hpp>
+#include <rowan/layer/operators.hpp>
 
 #include <cstdint>
 

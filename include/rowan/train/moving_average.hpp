@@ -43,14 +43,14 @@ public:
     /// narrow element types also its state.
     /// errors   TypeError if the element type is not supported, or the parameter is a SelectedRows; ValueError if decay is not in [0, 1)
     /// cost     one operator and its variable
-    typename OptimizerOn<Device>::Update add(Scope& scope, Variable& parameter) const;
+    rowan::detail::ParameterUpdate add(Scope& scope, Variable& parameter) const;
 
 private:
     std::optional<OptimizerOn<Device>> update_;
 };
 
 template <class Device>
-auto AverageOn<Device>::add(Scope& scope, Variable& parameter) const -> typename OptimizerOn<Device>::Update {
+rowan::detail::ParameterUpdate AverageOn<Device>::add(Scope& scope, Variable& parameter) const {
     if (parameter.spec().type != VarType::LOD_TENSOR)
         throw TypeError(std::string("the moving average of ").append(parameter.name()),
                         rowan::detail::kind_text(parameter.spec()), "a LoDTensor");

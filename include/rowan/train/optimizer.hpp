@@ -10,7 +10,6 @@
 #include <rowan/train/detail/option_values.hpp>
 #include <rowan/train/optimizers.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -26,6 +25,112 @@ namespace rowan::inline v0 {
 /// A list of element types.
 template <class... T>
 struct dtypes {};
+
+namespace detail {
+
+/// The update of one parameter: its operator and its states.
+struct ParameterUpdate {
+    Operator* op;                   ///< updates the parameter
+    std::vector<Variable*> states;  ///< optimizer states, kept between steps
+    bool has_rate;                  ///< whether it has a learning rate, which a schedule can scale
+    /// Sets the step number, counted from 1, and multiplies the initial learning rate by `factor`.
+    std::function<void(std::int64_t step, double factor)> set;
+    /// Runs the operator on no rows, which checks its options. An operator with checks_first does so itself, as it runs.
+    /// errors   ValueError if the optimizer rejects an option
+    std::function<void()> check;
+};
+
+template <class T, class Device>
+LoDTensor<T, Device> zeros_of(Dims const& dims, AnyExec exec = {}) {
+    typename Tensor<T>::shape_type shape;
+    for (std::int64_t const dim : dims) shape.push_back(static_cast<std::size_t>(dim));
+    return Tensor<T, Device>::zeros(exec.or_default<Device>(), shape);
+}
+
+/// Adds the states of an operator and the operator, for all optimizers of one element type; with `row_states`, a state
+/// has one element for each row.
+template <class T, class Device>
+ParameterUpdate add_states(Scope& scope, ParameterGradient const& g, op_kernel const& kernel, bool row_states,
+                           Attributes attributes) {
+    using S = kept_t<T>;
+    ParameterUpdate update{};
+    Dims dims = g.parameter->spec().dims;
+    if (row_states) dims = {dims[0]};
+    bool const some_rows = g.parameter->spec().type == VarType::SELECTED_ROWS;
+    if (some_rows) dims[0] = UNK;
+    auto const empty = std::make_shared<std::vector<Value>>(kernel.inputs.size());  // on no rows
+    auto const add_empty = [&]<class E>(std::type_identity<E>, std::size_t i, Dims none) {
+        none[0] = 0;
+        (*empty)[i].set(zeros_of<E, Device>(none));
+    };
+    std::vector<Variable*> inputs{g.parameter};
+    for (std::size_t i = 1; i + 1 < kernel.inputs.size(); ++i) {
+        std::string name(g.parameter->name());
+        name.append("@").append(kernel.name).append(".").append(kernel.inputs[i]);
+        Variable& state = scope.new_var(name, tensor_spec<S>(dims), Role::state);
+        state.bring = &bring<S, Device>;
+        state.initialize = [dims, some_rows, param = g.parameter](Value& value, std::optional<std::uint64_t>,
+                                                                  AnyExec exec) {
+            Dims all = dims;  // a row for each of the parameter's
+            if (some_rows) all[0] = static_cast<std::int64_t>(param->value().row_values().rows());
+            value.set(zeros_of<S, Device>(all, exec));
+        };
+        update.states.push_back(&state);
+        inputs.push_back(&state);
+        add_empty(std::type_identity<S>{}, i, dims);
+    }
+    inputs.push_back(g.gradient);
+    for (std::size_t const i : {std::size_t{0}, inputs.size() - 1})
+        add_empty(std::type_identity<T>{}, i, g.parameter->spec().dims);
+    update.op = &scope.new_op(kernel, std::move(inputs), std::move(attributes));
+    update.check = [op = update.op, empty] {
+        Device exec{};
+        std::vector<Value*> in;
+        for (Value& value : *empty) in.push_back(&value);
+        op->kernel->run({.exec = exec, .in = in, .out = {}, .attributes = op->attributes});
+    };
+    return update;
+}
+
+/// The operator of an optimizer for elements of T: another one for those that are narrower than their states, if the
+/// optimizer has it.
+template <class O, class T>
+struct optimizer_op_for {
+    using type = typename O::op;
+};
+template <class O, class T>
+requires(!std::is_same_v<T, kept_t<T>> && requires { typename O::narrowed_op; }) struct optimizer_op_for<O, T> {
+    using type = typename O::narrowed_op;
+};
+
+/// Adds the operator of an optimizer and its states.
+template <class T, class Device, class O>
+ParameterUpdate make_update(O const& o, Scope& scope, ParameterGradient const& g) {
+    using S = kept_t<T>;
+    using Op = typename optimizer_op_for<O, T>::type;
+    auto const attributes = std::make_shared<typename Op::attributes>(operator_options(o));
+    op_kernel const& kernel = []<std::size_t... state>(std::index_sequence<state...>)->op_kernel const& {
+        return kernel_of<Op, Device, T, std::enable_if_t<(state >= 0), S>..., T>::value;
+    }
+    (std::make_index_sequence<Op::updates::size - 1>{});
+    auto update = add_states<T, Device>(
+        scope, g, kernel, requires { O::one_state_per_row; }, attributes);
+    if constexpr (requires { requires Op::begins_with_param; }) {
+        update.states[0]->initialize = [param = g.parameter](Value& value, std::optional<std::uint64_t>, AnyExec exec) {
+            auto const& first = param->value().template get<LoDTensor<T, Device>>().value();
+            value.set(LoDTensor<S, Device>(cast<S>(exec.or_default<Device>(), first)));
+        };
+    }
+    update.has_rate = requires { attributes->learning_rate = 1.0; };
+    update.set = [=](std::int64_t step, double factor) {
+        if constexpr (requires { attributes->step = step; }) attributes->step = step;
+        if constexpr (requires { attributes->learning_rate = factor; })
+            attributes->learning_rate = operator_options(o).learning_rate * factor;
+    };
+    return update;
+}
+
+}  // namespace detail
 
 namespace layer {
 
@@ -51,18 +156,6 @@ public:
     template <optimizer_options O, class... T>
     OptimizerOn(O const& o, dtypes<T...>);
 
-    /// The update of one parameter: its operator and its states.
-    struct Update {
-        Operator* op;                   ///< updates the parameter
-        std::vector<Variable*> states;  ///< optimizer states, kept between steps
-        bool has_rate;                  ///< whether it has a learning rate, which a schedule can scale
-        /// Sets the step number, counted from 1, and multiplies the initial learning rate by `factor`.
-        std::function<void(std::int64_t step, double factor)> set;
-        /// Runs the operator on no rows, which checks its options. An operator with checks_first does so itself, as it runs.
-        /// errors   ValueError if the optimizer rejects an option
-        std::function<void()> check;
-    };
-
     /// Of an optimizer that updates all rows, by `.lazy = false` or as Lamb: replaces a row-sparse gradient by a dense
     /// one, which it adds to the scope.
     /// errors   TypeError if this optimizer does not support the parameter's element type, or the parameter is a
@@ -74,7 +167,7 @@ public:
     /// errors   TypeError if this optimizer does not support the parameter's element type; GraphError if the scope
     ///          already has states of these names; the scope then is as before
     /// cost     O(number of types), plus one operator and its states
-    Update add(Scope& scope, ParameterGradient const& g) const;
+    rowan::detail::ParameterUpdate add(Scope& scope, ParameterGradient const& g) const;
 
     /// The name and the options, which ranks that train together compare.
     rowan::detail::NamedValues const& values() const noexcept { return values_; }
@@ -82,7 +175,7 @@ public:
 private:
     struct Kind {
         std::int32_t wire;
-        std::function<Update(Scope&, ParameterGradient const&)> make;
+        std::function<rowan::detail::ParameterUpdate(Scope&, ParameterGradient const&)> make;
         Variable* (*dense)(Scope&, Variable&);  // makes a gradient dense; nullptr if the optimizer is lazy
     };
 
@@ -99,31 +192,6 @@ private:
         return nullptr;
     }
 
-    // Another operator for element types that are narrower than their states, if the optimizer has one.
-    template <class T, class O>
-    static auto op_for() {
-        if constexpr (requires { typename O::narrowed_op; } && !std::is_same_v<T, rowan::detail::kept_t<T>>) {
-            return std::type_identity<typename O::narrowed_op>{};
-        } else {
-            return std::type_identity<typename O::op>{};
-        }
-    }
-
-    template <class T>
-    static LoDTensor<T, Device> zeros(Dims const& dims, AnyExec exec = {});
-
-    // Adds the states of an operator and the operator, for all optimizers of one element type; with `row_states`, a state
-    // has one element for each row.
-    template <class T>
-    static Update add_states(Scope& scope, ParameterGradient const& g, op_kernel const& kernel, bool row_states,
-                             Attributes attributes);
-
-    template <class T, class O>
-    static Update make(O const& o, Scope& scope, ParameterGradient const& g);
-
-    template <class T, class S, class Op, std::size_t... state>
-    static op_kernel const& kernel_for(std::index_sequence<state...>);
-
     std::vector<Kind> kinds_;
     std::string types_;  // their names
     rowan::detail::NamedValues values_;
@@ -135,19 +203,11 @@ OptimizerOn<Device>::OptimizerOn(O const& o, dtypes<T...>)
     : types_(rowan::detail::dtype_list<T...>()), values_(rowan::detail::option_values(o)) {
     static_assert((detail::is_element<T>() && ...),
                   "rowan::layer::Optimizer: specialize rowan::dtype<T> for each of these element types");
-    (kinds_.push_back({dtype<T>::wire,
-                       [o](Scope& scope, ParameterGradient const& g) -> Update { return make<T>(o, scope, g); },
-                       to_dense_unless_lazy<T>(o)}),
+    (kinds_.push_back(
+         {dtype<T>::wire,
+          [o](Scope& scope, ParameterGradient const& g) { return rowan::detail::make_update<T, Device>(o, scope, g); },
+          to_dense_unless_lazy<T>(o)}),
      ...);
-}
-
-template <class Device>
-auto OptimizerOn<Device>::add(Scope& scope, ParameterGradient const& g) const -> Update {
-    Kind const& kind = kind_for(g);
-    rowan::detail::ScopeRollback added(scope);
-    Update update = kind.make(scope, g);
-    added.keep();
-    return update;
 }
 
 template <class Device>
@@ -162,95 +222,20 @@ void OptimizerOn<Device>::densify(Scope& scope, ParameterGradient& g) const {
 }
 
 template <class Device>
+rowan::detail::ParameterUpdate OptimizerOn<Device>::add(Scope& scope, ParameterGradient const& g) const {
+    rowan::detail::ScopeRollback added(scope);
+    auto update = kind_for(g).make(scope, g);
+    added.keep();
+    return update;
+}
+
+template <class Device>
 auto OptimizerOn<Device>::kind_for(ParameterGradient const& g) const -> Kind const& {
     for (Kind const& kind : kinds_) {
         if (kind.wire == g.parameter->spec().dtype) return kind;
     }
     throw TypeError(std::string("the optimizer: the element type of ").append(g.parameter->name()),
                     rowan::detail::dtype_text(g.parameter->spec().dtype), types_);
-}
-
-template <class Device>
-template <class T>
-auto OptimizerOn<Device>::zeros(Dims const& dims, AnyExec exec) -> LoDTensor<T, Device> {
-    typename Tensor<T>::shape_type shape;
-    for (std::int64_t const dim : dims) shape.push_back(static_cast<std::size_t>(dim));
-    return Tensor<T, Device>::zeros(exec.or_default<Device>(), shape);
-}
-
-template <class Device>
-template <class T>
-auto OptimizerOn<Device>::add_states(Scope& scope, ParameterGradient const& g, op_kernel const& kernel, bool row_states,
-                                     Attributes attributes) -> Update {
-    using S = rowan::detail::kept_t<T>;
-    Update update{};
-    Dims none = g.parameter->spec().dims;  // running the operator on no rows only checks its options
-    none[0] = 0;
-    Dims dims = g.parameter->spec().dims, no_states = none;
-    if (row_states) {
-        dims = {dims[0]};
-        no_states = {0};
-    }
-    bool const some_rows = g.parameter->spec().type == VarType::SELECTED_ROWS;
-    if (some_rows) dims[0] = UNK;
-    std::vector<Variable*> inputs{g.parameter};
-    std::vector<Value> empty(kernel.inputs.size());
-    empty.front().set(zeros<T>(none));
-    empty.back().set(zeros<T>(none));
-    for (std::size_t i = 1; i + 1 < kernel.inputs.size(); ++i) {
-        std::string name(g.parameter->name());
-        name.append("@").append(kernel.name).append(".").append(kernel.inputs[i]);
-        Variable& state = scope.new_var(name, tensor_spec<S>(dims), Role::state);
-        state.bring = &rowan::detail::bring<S, Device>;
-        state.initialize = [dims, some_rows, param = g.parameter](Value& value, std::optional<std::uint64_t>,
-                                                                  AnyExec exec) {
-            Dims all = dims;  // a row for each of the parameter's
-            if (some_rows) all[0] = static_cast<std::int64_t>(param->value().row_values().rows());
-            value.set(zeros<S>(all, exec));
-        };
-        update.states.push_back(&state);
-        inputs.push_back(&state);
-        empty[i].set(zeros<S>(no_states));
-    }
-    inputs.push_back(g.gradient);
-    update.op = &scope.new_op(kernel, std::move(inputs), std::move(attributes));
-    update.check = [op = update.op, empty = std::make_shared<std::vector<Value>>(std::move(empty))] {
-        Device exec{};
-        std::vector<Value*> in;
-        for (Value& value : *empty) in.push_back(&value);
-        op->kernel->run({.exec = exec, .in = in, .out = {}, .attributes = op->attributes});
-    };
-    return update;
-}
-
-template <class Device>
-template <class T, class O>
-auto OptimizerOn<Device>::make(O const& o, Scope& scope, ParameterGradient const& g) -> Update {
-    using S = rowan::detail::kept_t<T>;
-    using Op = typename decltype(op_for<T, O>())::type;
-    auto const attributes = std::make_shared<typename Op::attributes>(rowan::detail::operator_options(o));
-    op_kernel const& kernel = kernel_for<T, S, Op>(std::make_index_sequence<Op::updates::size - 1>{});
-    auto update = add_states<T>(
-        scope, g, kernel, requires { O::one_state_per_row; }, attributes);
-    if constexpr (requires { requires Op::begins_with_param; }) {
-        update.states[0]->initialize = [param = g.parameter](Value& value, std::optional<std::uint64_t>, AnyExec exec) {
-            auto const& first = param->value().template get<LoDTensor<T, Device>>().value();
-            value.set(LoDTensor<S, Device>(cast<S>(exec.or_default<Device>(), first)));
-        };
-    }
-    update.has_rate = requires { attributes->learning_rate = 1.0; };
-    update.set = [=](std::int64_t step, double factor) {
-        if constexpr (requires { attributes->step = step; }) attributes->step = step;
-        if constexpr (requires { attributes->learning_rate = factor; })
-            attributes->learning_rate = rowan::detail::operator_options(o).learning_rate * factor;
-    };
-    return update;
-}
-
-template <class Device>
-template <class T, class S, class Op, std::size_t... state>
-op_kernel const& OptimizerOn<Device>::kernel_for(std::index_sequence<state...>) {
-    return kernel_of<Op, Device, T, std::enable_if_t<(state >= 0), S>..., T>::value;
 }
 
 /// The optimizer for nets on the host.

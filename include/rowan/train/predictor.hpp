@@ -35,44 +35,33 @@ namespace detail {
 /// Memory pools, each for one call at a time.
 class IdlePools {
 public:
-    std::unique_ptr<MemoryPool> take() {
+    struct Return {
+        IdlePools* to;
+        void operator()(MemoryPool* pool) const noexcept {
+            std::unique_ptr<MemoryPool> idle(pool);
+            std::lock_guard const lock(process_mutex<IdlePools>());
+            to->idle_.push_back(std::move(idle));
+        }
+    };
+    using Lent = std::unique_ptr<MemoryPool, Return>;
+
+    Lent lend() {
         {
             std::lock_guard const lock(process_mutex<IdlePools>());
             if (!idle_.empty()) {
-                auto pool = std::move(idle_.back());
+                Lent pool(idle_.back().release(), Return{this});
                 idle_.pop_back();
                 return pool;
             }
-            idle_.reserve(made_ + 1);  // so that put does not allocate
+            idle_.reserve(made_ + 1);  // so that Return does not allocate
             ++made_;
         }
-        return std::make_unique<MemoryPool>();
-    }
-    void put(std::unique_ptr<MemoryPool> pool) noexcept {
-        std::lock_guard const lock(process_mutex<IdlePools>());
-        idle_.push_back(std::move(pool));
+        return Lent(new MemoryPool, Return{this});
     }
 
 private:
     std::vector<std::unique_ptr<MemoryPool>> idle_;
     std::size_t made_ = 0;
-};
-
-/// The pool of a call, which the thread uses until destruction.
-class LentPool {
-public:
-    explicit LentPool(IdlePools& from) : from_(from), pool_(from.take()), guard_(std::in_place, *pool_) {}
-    LentPool(LentPool const&) = delete;
-    LentPool& operator=(LentPool const&) = delete;
-    ~LentPool() {
-        guard_.reset();
-        from_.put(std::move(pool_));
-    }
-
-private:
-    IdlePools& from_;
-    std::unique_ptr<MemoryPool> pool_;
-    std::optional<MemoryPool::Guard> guard_;
 };
 
 /// A net with given parameters, made ready once: a Predictor of any number of outputs of any types.
@@ -109,8 +98,9 @@ public:
 
     /// Sets one result for each output.
     void run(Feeds const& feeds, std::span<Value> results, Device const& exec) const {
-        std::optional<LentPool> pool;
-        if (current_pool() == nullptr) pool.emplace(*pools_);
+        IdlePools::Lent pool;
+        std::optional<MemoryPool::Guard> guard;  // ends before the pool is returned
+        if (current_pool() == nullptr) guard.emplace(*(pool = pools_->lend()));
         Buffer<Value> values(places_.size());
         Buffer<Value*> places(places_);
         for (std::size_t i = 0; i < places.size(); ++i) {

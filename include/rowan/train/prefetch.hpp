@@ -8,7 +8,6 @@
 #include <concepts>
 #include <cstdint>
 #include <memory>
-#include <ranges>
 #include <type_traits>
 #include <utility>
 

@@ -4,8 +4,21 @@
 #include <rowan/core/error.hpp>
 #include <rowan/sparse/adam.hpp>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <functional>
+#include <numbers>
+
+namespace rowan::inline v0::detail {
+
+/// step / steps
+inline double part_of_steps(std::int64_t step, std::int64_t steps) {
+    if (steps < 1) throw ValueError("steps", steps, "1 or more");
+    return static_cast<double>(step) / static_cast<double>(steps);
+}
+
+}  // namespace rowan::inline v0::detail
 
 namespace rowan::inline v0::layer {
 
@@ -31,7 +44,7 @@ struct ExponentialDecay {
     /// Returns the factor of a step, counted from 0.
     /// errors   ValueError if steps is less than 1
     /// cost     O(1)
-    double operator()(std::int64_t step) const;
+    double operator()(std::int64_t step) const { return std::pow(rate, rowan::detail::part_of_steps(step, steps)); }
 };
 
 /// rate^⌊step / steps⌋: multiplied by `rate` after every `steps` steps.
@@ -42,7 +55,10 @@ struct StepDecay {
     /// Returns the factor of a step, counted from 0.
     /// errors   ValueError if steps is less than 1
     /// cost     O(log(step / steps))
-    double operator()(std::int64_t step) const;
+    double operator()(std::int64_t step) const {
+        static_cast<void>(rowan::detail::part_of_steps(step, steps));
+        return rowan::detail::power(rate, step / steps);
+    }
 };
 
 /// Decays from 1 to `least` along half a cosine wave over `steps` steps, then stays at `least` (Loshchilov and Hutter
@@ -54,7 +70,10 @@ struct CosineDecay {
     /// Returns the factor of a step, counted from 0.
     /// errors   ValueError if steps is less than 1
     /// cost     O(1)
-    double operator()(std::int64_t step) const;
+    double operator()(std::int64_t step) const {
+        double const part = std::min(rowan::detail::part_of_steps(step, steps), 1.0);
+        return least + (1 - least) * 0.5 * (1 + std::cos(std::numbers::pi * part));
+    }
 };
 
 /// Linear warm-up: step k < steps has the factor (k + 1) / steps · then(0); later steps have then(k - steps).
@@ -66,9 +85,10 @@ struct Warmup {
     /// Returns the factor of a step, counted from 0.
     /// errors   ValueError if steps is less than 1; what `then` throws
     /// cost     O(1), plus that of `then`
-    double operator()(std::int64_t step) const;
+    double operator()(std::int64_t step) const {
+        double const part = rowan::detail::part_of_steps(step + 1, steps);
+        return step < steps ? part * then(0) : then(step - steps);
+    }
 };
 
 }  // namespace rowan::inline v0::layer
-
-#include <rowan/train/schedule_inl.hpp>

@@ -10,7 +10,6 @@
 #include <rowan/sequence/lod_tensor.hpp>
 #include <rowan/train/comm.hpp>
 #include <rowan/train/detail/cost_weight.hpp>
-#include <rowan/train/detail/counted.hpp>
 #include <rowan/train/detail/entered.hpp>
 #include <rowan/train/detail/parameter_updates.hpp>
 #include <rowan/train/detail/part_sums.hpp>
@@ -31,7 +30,6 @@
 #include <span>
 #include <string>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 namespace rowan::inline v0 {
@@ -120,8 +118,6 @@ private:
 
     /// Runs the net on a part, which sets results_, and returns the cost.
     double run(Feeds const& feeds, std::int64_t part);
-    /// The weights of the part that has been run: of the cost, see CostWeight, and of each of moving_.
-    std::vector<double> weights() const;
     /// Runs this rank's parts, agrees with the others, sets totals_ and returns the cost of all as one batch.
     double run_parts(std::span<Feeds const> batches, std::function<void()> const& enter);
     /// The parts of a step that this rank runs.
@@ -140,7 +136,6 @@ private:
     /// errors   GraphError if there is no parameter of this name
     void check_parameter(std::string const& name, char const* what, bool may_move = false) const;
     void build(TrainOptionsOn<Device> const& options);
-    void sum_results(TrainOptionsOn<Device> const& options);
     void begin(Parameters const* resume, Feeds const& initial);
 
     /// A variable that takes the value of another one after each step, such as a moving mean.
@@ -179,4 +174,3 @@ private:
 }  // namespace rowan::inline v0
 
 #include <rowan/train/detail/trainer_members.hpp>
-#include <rowan/train/detail/trainer_parts.hpp>

@@ -1,4 +1,4 @@
-// rowan/layer/detail/recurrent_cell.hpp: CellOptions, Gates and CellRollback, settings and parameters common to recurrent cells.
+// rowan/layer/detail/recurrent_cell.hpp: CellOptions and Gates, settings and parameters common to recurrent cells.
 #pragma once
 
 #include <rowan/layer/fc.hpp>
@@ -18,18 +18,6 @@ struct CellOptions {
 }  // namespace rowan::inline v0::layer
 
 namespace rowan::inline v0::detail {
-
-/// Removes what a cell has added if it throws: parameters from the outermost scope, operators from that of the step.
-class CellRollback {
-public:
-    void keep() noexcept {
-        parameters_.keep();
-        operators_.keep();
-    }
-
-private:
-    ScopeRollback parameters_{outermost_scope()}, operators_{default_scope()};
-};
 
 /// The contribution of the input to the gates of a cell, and weight and bias for the contribution of the state.
 template <class T, class Device>

@@ -10,6 +10,7 @@
 #include <deque>
 #include <exception>
 #include <mutex>
+#include <stop_token>
 #include <thread>
 #include <utility>
 
@@ -21,34 +22,25 @@ struct BatchesAhead::Queue {
     std::size_t most;
     std::function<void(Put const&)> read;
     std::mutex mutex = {};
-    std::condition_variable changed = {};
+    std::condition_variable_any changed = {};
     std::deque<Feeds> waiting = {};
     std::exception_ptr error = {};
-    bool ended = false, stopped = false;
+    bool ended = false;
     ::pid_t process = ::getpid();
-    std::thread thread = {};  // last, so that it starts and ends within the life of the others
+    std::jthread thread = {};  // last, so that it starts and ends within the life of the others
 
-    ~Queue() {
-        {
-            std::lock_guard const lock(mutex);
-            stopped = true;
-        }
-        changed.notify_all();
-        if (thread.joinable()) thread.join();
-    }
-
-    bool put(Feeds&& feeds) {
+    bool put(std::stop_token const& stop, Feeds&& feeds) {
         std::unique_lock lock(mutex);
-        if (!stopped) waiting.push_back(std::move(feeds));
+        if (!stop.stop_requested()) waiting.push_back(std::move(feeds));
         changed.notify_all();
-        changed.wait(lock, [this] { return stopped || waiting.size() < most; });
-        return !stopped;
+        changed.wait(lock, stop, [this] { return waiting.size() < most; });
+        return !stop.stop_requested();
     }
 
-    void run() noexcept {
+    void run(std::stop_token const& stop) noexcept {
         std::exception_ptr thrown;
         try {
-            read([this](Feeds&& feeds) { return put(std::move(feeds)); });
+            read([&](Feeds&& feeds) { return put(stop, std::move(feeds)); });
         } catch (...) {
             thrown = std::current_exception();
         }
@@ -66,7 +58,7 @@ ROWAN_FUNCTION void BatchesAhead::End::operator()(Queue* queue) const noexcept {
 
 ROWAN_FUNCTION BatchesAhead::BatchesAhead(std::int64_t most, std::function<void(Put const&)> read)
     : queue_(new Queue{.most = static_cast<std::size_t>(most), .read = std::move(read)}) {
-    queue_->thread = std::thread(&Queue::run, queue_.get());
+    queue_->thread = std::jthread([q = queue_.get()](std::stop_token const& stop) { q->run(stop); });
 }
 
 ROWAN_FUNCTION bool BatchesAhead::next() {

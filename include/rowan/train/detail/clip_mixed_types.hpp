@@ -6,9 +6,7 @@
 #include <rowan/sparse/merge.hpp>
 
 #include <cstddef>
-#include <span>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 #include <vector>
 

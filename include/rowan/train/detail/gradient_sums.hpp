@@ -16,8 +16,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <type_traits>
 #include <utility>
 
 namespace rowan::inline v0::detail {

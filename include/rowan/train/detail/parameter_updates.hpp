@@ -18,7 +18,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <new>
-#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -88,7 +87,7 @@ public:
     void append_averages(std::vector<Variable*>& all) const { append(averages_, all); }
 
 private:
-    using Updates = std::vector<typename layer::OptimizerOn<Device>::Update>;
+    using Updates = std::vector<ParameterUpdate>;
 
     static void append(Updates const& updates, std::vector<Variable*>& all) {
         for (auto const& update : updates) all.insert(all.end(), update.states.begin(), update.states.end());

@@ -10,10 +10,8 @@
 #include <rowan/train/detail/gradient_sums.hpp>
 #include <rowan/train/detail/ranks.hpp>
 
-#include <cstddef>
 #include <cstdint>
 #include <span>
-#include <utility>
 #include <vector>
 
 namespace rowan::inline v0::detail {

@@ -4,6 +4,7 @@
 #include <rowan/core/device.hpp>
 #include <rowan/graph/scope.hpp>
 #include <rowan/graph/value.hpp>
+#include <rowan/sequence/lod_tensor.hpp>
 #include <rowan/train/feeds.hpp>
 
 #include <cstdint>
@@ -42,6 +43,16 @@ std::vector<TableLookups> table_lookups(Variable& target);
 /// errors   ShapeError if not
 /// cost     one read of the row numbers
 void check_shard(Variable const& table, Value const& value, std::vector<std::int64_t> const& own);
+
+/// Calls f(the tensor of ids) of a value on the host.
+template <class F>
+void visit_ids(Value const& v, F const& f) {
+    if (v.is<LoDTensor<std::int32_t>>()) {
+        f(v.get<LoDTensor<std::int32_t>>().value());
+    } else {
+        f(v.get<LoDTensor<std::int64_t>>().value());
+    }
+}
 
 /// Whether it is the name of the table or of one of its states.
 inline bool belongs_to(std::string_view name, Variable const& table) {

@@ -10,7 +10,6 @@
 #include <rowan/graph/detail/trace.hpp>
 #include <rowan/op/table/embedding_bag.hpp>
 #include <rowan/op/table/lookup_table.hpp>
-#include <rowan/sequence/lod_tensor.hpp>
 #include <rowan/sparse/row_plan.hpp>
 #include <rowan/train/detail/feed.hpp>
 
@@ -41,12 +40,7 @@ ROWAN_FUNCTION std::vector<std::int64_t> TableLookups::rows(Cpu exec, std::span<
     }
     for (Feeds const& feeds : batches) {
         for (Lookup const& lookup : lookups) {
-            Value const value = fed_value(*lookup.ids, feeds);
-            if (value.is<LoDTensor<std::int32_t>>()) {
-                add(lookup, value.get<LoDTensor<std::int32_t>>().value());
-            } else {
-                add(lookup, value.get<LoDTensor<std::int64_t>>().value());
-            }
+            visit_ids(fed_value(*lookup.ids, feeds), [&](auto const& ids) { add(lookup, ids); });
         }
     }
     RowPlan<> const plan(exec, all, height());
