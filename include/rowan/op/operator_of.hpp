@@ -38,7 +38,7 @@ struct gradient_op;
 
 /// The `grad` of an operator whose gradient is its function `backward`, which takes the device, the values in Uses and
 /// the attributes, and returns those in Makes.
-///     using grad = gradient<cumsum_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+///     using grad = gradient<my_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 ///     template <class T, class D> static Tensor<T, D> backward(D exec, Tensor<T, D> const& out_grad, attributes const&);
 template <class Op, class Uses, class Makes>
 struct gradient {};
