@@ -14,7 +14,7 @@
 
 namespace test_concat {
 
-using rowan::bfloat16, rowan::concat, rowan::concat_grad_op, rowan::concat_op, rowan::Cpu, rowan::Lod, rowan::LoDTensor, rowan::ShapeError, rowan::Tensor,
+using rowan::bfloat16, rowan::concat, rowan::concat_op, rowan::Cpu, rowan::Lod, rowan::LoDTensor, rowan::ShapeError, rowan::Tensor,
     rowan::tensor_spec, rowan::UNK, rowan::ValueError, rowan::VarSpec;
 
 namespace {
@@ -26,7 +26,7 @@ static_assert(concat_op::infer(two, {1}) == tensor_spec<float>({4, 5, 7}, 1));
 static_assert(concat_op::infer(two, {-2}) == tensor_spec<float>({4, 5, 7}, 1));
 static_assert(concat_op::infer(open, {0}) == tensor_spec<float>({UNK, 2}));
 static_assert(concat_op::infer(nested, {0}) == tensor_spec<float>({9, 3}, 2));
-static_assert(concat_grad_op::infer(two, tensor_spec<float>({4, 5, 7}), {1})[1] == two[1]);
+static_assert(rowan::gradient_operator<concat_op>::infer(two, tensor_spec<float>({4, 5, 7}))[1] == two[1]);
 
 using Shape = Tensor<float>::shape_type;
 
@@ -133,7 +133,7 @@ TEST_CASE("concat throws for shapes that do not match", "[op][bad]") {
     CHECK(test::refusal<ShapeError>([&](Cpu e) { concat(e, List{a, c}, 0); }, a, c) == "x[1] rank is 1, expected 2, that of x[0]");
     CHECK(test::refusal<rowan::IndexError>([&](Cpu e) { concat(e, List{a}, 2); }, a) == "axis = 2 is not in [-2, 2)");
     CHECK(test::refusal<rowan::IndexError>([&](Cpu e) { concat(e, List{a}, -3); }, a) == "axis = -3 is not in [-2, 2)");
-    CHECK(test::refusal<ShapeError>([&](Cpu e) { concat_grad_op::run(e, as_batches(List{a, b}), LoDTensor<float>(a), {1}); }, a, b) == "out_grad.shape() is [1, 2], expected [1, 5]");
+    CHECK(test::refusal<ShapeError>([&](Cpu e) { concat_op::backward(e, as_batches(List{a, b}), LoDTensor<float>(a), {1}); }, a, b) == "out_grad.shape() is [1, 2], expected [1, 5]");
     CHECK(test::refusal<ShapeError>([] { concat_op::infer(two, {0}); }) == "concat: x[1].shape(1) is 3, expected 2");
     std::vector<rowan::VarSpec> const wide(2, tensor_spec<float>({2, std::int64_t{1} << 62}));
     CHECK(test::refusal<ShapeError>([&] { concat_op::infer(wide, {1}); }) == "concat: x[1].shape(1) is 4611686018427387904, expected at most 4611686018427387903");

@@ -9,11 +9,11 @@
 
 namespace test_mse {
 
-using rowan::bfloat16, rowan::Cpu, rowan::mse, rowan::mse_grad, rowan::mse_grad_op, rowan::mse_op, rowan::ShapeError, rowan::Tensor,
+using rowan::bfloat16, rowan::Cpu, rowan::mse, rowan::mse_grad, rowan::mse_op, rowan::ShapeError, rowan::Tensor,
     rowan::tensor_spec, rowan::UNK;
 
 static_assert(mse_op::infer(tensor_spec<float>({UNK, 3}, 1), tensor_spec<float>({4, UNK})) == tensor_spec<float>({1}));
-static_assert(mse_grad_op::infer(tensor_spec<float>({UNK, 3}), tensor_spec<float>({4, UNK}), tensor_spec<float>({UNK}))[1] == tensor_spec<float>({4, 3}));
+static_assert(rowan::gradient_operator<mse_op>::infer(tensor_spec<float>({UNK, 3}), tensor_spec<float>({4, UNK}), tensor_spec<float>({UNK}))[1] == tensor_spec<float>({4, UNK}));
 
 namespace {
 

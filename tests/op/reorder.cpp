@@ -62,7 +62,7 @@ TEST_CASE("reorder_op throws for inputs that do not match", "[op][bad]") {
     CHECK(test::refusal<rowan::ShapeError>([&](Cpu e) { reorder_op::run(e, longer, y); }, longer) == "x.size() is 4, expected 3, the number of sequences of y");
     CHECK(test::refusal<rowan::ShapeError>([&](Cpu e) { reorder_op::run(e, rows, rows); }, rows) == "y.lod().levels() is 0, expected at least 1");
     CHECK(test::refusal<rowan::IndexError>([&](Cpu e) { reorder_op::run(e, rows, y, {.level = 1}); }, rows) == "level = 1 is not in [0, 1)");
-    CHECK(test::refusal<rowan::ShapeError>([&](Cpu e) { rowan::reorder_grad_op::run(e, rows, y, longer); }, rows) == "out_grad.shape() is [4], expected [3]");
+    CHECK(test::refusal<rowan::ShapeError>([&](Cpu e) { rowan::reorder_op::backward(e, rows, y, longer); }, rows) == "out_grad.shape() is [4], expected [3]");
 }
 
 }  // namespace test_op_reorder

@@ -131,7 +131,7 @@ TEST_CASE("random orders of dims move every element to its place", "[op]") {
             for (std::size_t i = 0; i < shape.size(); ++i) from = from * shape[i] + at[i];
             REQUIRE(got.data()[e] == x.data()[from]);
         }
-        REQUIRE(transpose_grad_op::run(Cpu{}, got, {perm}) == x);
+        REQUIRE(transpose_op::backward(Cpu{}, got, {perm}) == x);
     }
 }
 
@@ -185,7 +185,7 @@ TEST_CASE("shapes, axes and orders that do not fit are refused", "[op][bad]") {
     CHECK(text([&] { rowan::row_dot(x, y); }) == "y.shape() is [2, 2], expected [2, 3]");
     CHECK(text([&] { row_dot_grad_op::run(Cpu{}, x, y); }) == "out_grad.shape() is [2, 2], expected [2, 1]");
     CHECK(text([&] { reshape_grad_op::run(Cpu{}, x, y); }) == "reshaped shape is [2, 3], expected 4 elements");
-    CHECK(text([&] { stack_grad_op::run(Cpu{}, std::vector{x}, y, {}); }) == "out_grad.shape() is [2, 2], expected [1, 2, 3]");
+    CHECK(text([&] { stack_op::backward(Cpu{}, std::vector{x}, y, {}); }) == "out_grad.shape() is [2, 2], expected [1, 2, 3]");
 }
 
 }  // namespace test_reshape

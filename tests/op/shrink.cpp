@@ -54,7 +54,7 @@ TEST_CASE("shrink_op throws for inputs that do not match", "[op][bad]") {
     CHECK(text(one, y, LoDTensor<std::int64_t>({0, 1})) == "index.size() is 2, expected 1");
     CHECK(text(one, one, at(0)) == "y.lod().levels() is 0, expected at least 1");
     CHECK(text(one, y, at(0), {.level = 1}) == "level = 1 is not in [0, 1)");
-    CHECK(test::refusal<rowan::ShapeError>([&](Cpu e) { rowan::shrink_grad_op::run(e, one, three); }, one) == "out_grad.shape(0) is 3, expected at most 1");
+    CHECK(test::refusal<rowan::ShapeError>([&](Cpu e) { rowan::shrink_op::backward(e, one, three); }, one) == "out_grad.shape(0) is 3, expected at most 1");
 }
 
 }  // namespace test_op_shrink

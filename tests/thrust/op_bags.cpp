@@ -42,9 +42,9 @@ void lookups() {
             LoDTensor<T, D> const grads_on(grad_on);
             for (Pooling const pool : {Pooling::sum, Pooling::mean, Pooling::sqrt, Pooling::max}) {
                 CHECK(same_batch(rowan::embedding_bag_op::run(D{}, table_on, ids_on, {pool}), rowan::embedding_bag(Cpu{}, table, ids, {pool})));
-                CHECK(same_bits(rowan::embedding_bag_grad_op::run(D{}, table_on, ids_on, grads_on, {pool}), rowan::embedding_bag_grad(Cpu{}, table, ids, out_grad, {pool})));
+                CHECK(same_bits(rowan::embedding_bag_op::backward(D{}, table_on, ids_on, grads_on, {pool}), rowan::embedding_bag_grad(Cpu{}, table, ids, out_grad, {pool})));
                 CHECK(same_batch(rowan::weighted_embedding_bag_op::run(D{}, table_on, ids_on, weight_on, {pool}), rowan::embedding_bag(Cpu{}, table, ids, weight, {pool})));
-                auto const [rows, weights] = rowan::weighted_embedding_bag_grad_op::run(D{}, table_on, ids_on, weight_on, grads_on, {pool});
+                auto const [rows, weights] = rowan::weighted_embedding_bag_op::backward(D{}, table_on, ids_on, weight_on, grads_on, {pool});
                 auto const [rows_want, weights_want] = rowan::embedding_bag_grad(Cpu{}, table, ids, weight, out_grad, {pool});
                 CHECK(same_bits(rows, rows_want));
                 CHECK(same_bits(weights, weights_want));
@@ -120,7 +120,7 @@ TEMPLATE_TEST_CASE("operators on sequences on a device have the bits of Cpu", "[
     for (Pooling const pool : {Pooling::sum, Pooling::mean, Pooling::sqrt, Pooling::max, Pooling::min, Pooling::first, Pooling::last}) {
         auto const want = rowan::sequence_pool_op::run(Cpu{}, x, {pool, -1});
         CHECK(same_batch(rowan::sequence_pool_op::run(D{}, x_on, {pool, -1}), want));
-        CHECK(same_batch(rowan::sequence_pool_grad_op::run(D{}, x_on, to_device<D>(want), {pool, -1}), rowan::sequence_pool_grad_op::run(Cpu{}, x, want, {pool, -1})));
+        CHECK(same_batch(rowan::sequence_pool_op::backward(D{}, x_on, to_device<D>(want), {pool, -1}), rowan::sequence_pool_op::backward(Cpu{}, x, want, {pool, -1})));
     }
     LoDTensor<float> const rows(filled<float>({3, 4}, 2));
     auto const want = rowan::sequence_expand_op::run(Cpu{}, rows, x, {});
@@ -159,21 +159,21 @@ TEMPLATE_TEST_CASE("operators on sequences on a device have the bits of Cpu", "[
     CHECK((same_batch(std::get<0>(found_on), std::get<0>(found)) && same_batch(std::get<1>(found_on), std::get<1>(found))));
     auto const soft = rowan::sequence_softmax_op::run(Cpu{}, x);
     CHECK(same_batch(rowan::sequence_softmax_op::run(D{}, x_on), soft));
-    CHECK(same_batch(rowan::sequence_softmax_grad_op::run(D{}, to_device<D>(soft), x_on), rowan::sequence_softmax_grad_op::run(Cpu{}, soft, x)));
+    CHECK(same_batch(rowan::sequence_softmax_op::backward(D{}, to_device<D>(soft), x_on), rowan::sequence_softmax_op::backward(Cpu{}, soft, x)));
     CHECK(same_batch(rowan::sequence_reverse_op::run(D{}, x_on), rowan::sequence_reverse_op::run(Cpu{}, x)));
     CHECK(same_batch(rowan::gradient_operator<rowan::sequence_reverse_op>::run(D{}, x_on, x_on), rowan::sequence_reverse_op::run(Cpu{}, x)));
     auto const joined = rowan::sequence_concat_op::run(Cpu{}, std::vector{x.share(), soft.share()});
     auto const joined_on = rowan::sequence_concat_op::run(D{}, std::vector{x_on.share(), to_device<D>(soft)});
     CHECK(same_batch(joined_on, joined));
-    CHECK(same_batch(rowan::sequence_concat_grad_op::run(D{}, std::vector{x_on.share(), x_on.share()}, joined_on)[1], soft));
+    CHECK(same_batch(rowan::sequence_concat_op::backward(D{}, std::vector{x_on.share(), x_on.share()}, joined_on)[1], soft));
     LoDTensor<float> const nested(x.value(), Lod{{0, 2, 3}, {0, 2, 2, 9}});
     auto const nested_on = to_device<D>(nested);
     auto const paragraphs = rowan::sequence_concat_op::run(Cpu{}, std::vector{nested.share(), nested.share()}, {0});
     CHECK(same_batch(rowan::sequence_concat_op::run(D{}, std::vector{nested_on.share(), nested_on.share()}, {0}), paragraphs));
-    CHECK(same_batch(rowan::sequence_concat_grad_op::run(D{}, std::vector{nested_on.share(), nested_on.share()}, to_device<D>(paragraphs), {0})[1], nested));
+    CHECK(same_batch(rowan::sequence_concat_op::backward(D{}, std::vector{nested_on.share(), nested_on.share()}, to_device<D>(paragraphs), {0})[1], nested));
     auto const longer = rowan::concat_op::run(D{}, std::vector{nested_on.share(), nested_on.share()}, {0});
     CHECK(same_batch(longer, rowan::concat_op::run(Cpu{}, std::vector{nested.share(), nested.share()}, {0})));
-    CHECK(same_batch(rowan::concat_grad_op::run(D{}, std::vector{nested_on.share(), nested_on.share()}, longer, {0})[0], nested));
+    CHECK(same_batch(rowan::concat_op::backward(D{}, std::vector{nested_on.share(), nested_on.share()}, longer, {0})[0], nested));
     LoDTensor<std::int64_t> const first({1, 0, 3}), count({1, 0, 2});
     auto const first_on = to_device<D>(first), count_on = to_device<D>(count);
     auto const kept = rowan::sequence_slice_op::run(Cpu{}, x, first, count);
@@ -185,17 +185,17 @@ TEMPLATE_TEST_CASE("operators on sequences on a device have the bits of Cpu", "[
     for (bool const restore : {false, true}) {
         auto const sorted = rowan::reorder_op::run(Cpu{}, x, x, {.restore = restore});
         CHECK(same_batch(rowan::reorder_op::run(D{}, x_on, x_on, {.restore = restore}), sorted));
-        CHECK(same_batch(rowan::reorder_grad_op::run(D{}, x_on, x_on, to_device<D>(sorted), {.restore = restore}), x));
+        CHECK(same_batch(rowan::reorder_op::backward(D{}, x_on, x_on, to_device<D>(sorted), {.restore = restore}), x));
     }
     auto const step = to_device<D>(LoDTensor<std::int64_t>(Tensor<std::int64_t>{1}));
     auto const alive = rowan::shrink_op::run(D{}, x_on, x_on, step);
     CHECK(same_batch(alive, x.slice(0, 2)));
-    CHECK(same_batch(rowan::shrink_grad_op::run(D{}, x_on, alive), rowan::shrink_grad_op::run(Cpu{}, x, x.slice(0, 2))));
+    CHECK(same_batch(rowan::shrink_op::backward(D{}, x_on, alive), rowan::shrink_op::backward(Cpu{}, x, x.slice(0, 2))));
     LoDTensor<std::int32_t> const places({2, 0, 1, 3, 3}, Lod{{0, 3, 3, 4, 5}});  // scatter_add of duplicates has other bits on a device
     LoDTensor<float> const base(filled<float>({4, 4, 2}, 6)), updates(filled<float>({5, 2}, 7));
     auto const scattered = rowan::sequence_scatter_op::run(Cpu{}, base, places, updates);
     CHECK(same_batch(rowan::sequence_scatter_op::run(D{}, to_device<D>(base), to_device<D>(places), to_device<D>(updates)), scattered));
-    CHECK(same_batch(rowan::sequence_scatter_grad_op::run(D{}, to_device<D>(places), to_device<D>(updates), to_device<D>(scattered)), rowan::sequence_scatter_grad_op::run(Cpu{}, places, updates, scattered)));
+    CHECK(same_batch(rowan::sequence_scatter_op::backward(D{}, to_device<D>(places), to_device<D>(updates), to_device<D>(scattered)), rowan::sequence_scatter_op::backward(Cpu{}, places, updates, scattered)));
     rowan::SequenceTopKMeanOptions const tops{{2, 5, 1}};
     auto const means = rowan::sequence_top_k_mean_op::run(Cpu{}, x, tops);
     CHECK(same_batch(rowan::sequence_top_k_mean_op::run(D{}, x_on, tops), means));
@@ -204,7 +204,7 @@ TEMPLATE_TEST_CASE("operators on sequences on a device have the bits of Cpu", "[
     auto const [padded_on, length_on] = rowan::sequence_pad_op::run(D{}, x_on, {.pad_value = 2, .length = 8});
     CHECK(same_batch(padded_on, padded));
     CHECK(same_batch(length_on, length));
-    CHECK(same_batch(rowan::sequence_pad_grad_op::run(D{}, x_on, padded_on), x));
+    CHECK(same_batch(rowan::sequence_pad_op::backward(D{}, x_on, padded_on), x));
     rowan::SequencePadOptions columns{.length = 8, .pad_values = {}};
     for (std::size_t k = 0; k < x.value().row_size(); ++k) columns.pad_values.push_back(static_cast<double>(k));
     CHECK(same_batch(std::get<0>(rowan::sequence_pad_op::run(D{}, x_on, columns)), std::get<0>(rowan::sequence_pad_op::run(Cpu{}, x, columns))));
@@ -216,7 +216,7 @@ TEMPLATE_TEST_CASE("operators on sequences on a device have the bits of Cpu", "[
     auto const windows_on = rowan::sequence_context_op::run(D{}, x_on, window);
     CHECK(same_batch(windows_on, windows));
     CHECK(same_batch(rowan::padded_sequence_context_op::run(D{}, x_on, to_device<D>(w), window), rowan::padded_sequence_context_op::run(Cpu{}, x, w, window)));
-    CHECK(same_batch(rowan::sequence_context_grad_op::run(D{}, x_on, windows_on, window), rowan::sequence_context_grad_op::run(Cpu{}, x, windows, window)));
+    CHECK(same_batch(rowan::sequence_context_op::backward(D{}, x_on, windows_on, window), rowan::sequence_context_op::backward(Cpu{}, x, windows, window)));
     CHECK(same_batch(rowan::sequence_padding_grad_op::run(D{}, x_on, to_device<D>(w), windows_on, window), rowan::sequence_padding_grad_op::run(Cpu{}, x, w, windows, window)));
     CHECK(same_bits(rowan::sequence_mask_op::run(D{}, length_on.value(), {.max_length = 4}), rowan::sequence_mask_op::run(Cpu{}, length.value(), {.max_length = 4})));
     LoDTensor<std::int32_t> const tokens({3, 1, 4, 1, 5}, Lod{{0, 3, 3, 5}}), offset({0, 3, 9});
@@ -233,8 +233,8 @@ void attend(Lod const& queries, Lod const& keys, rowan::SequenceAttentionOptions
     auto const query = batch(4, queries, 1), key = batch(4, keys, 2), value = batch(6, keys, 3), grad = batch(6, queries, 4);
     auto const query_on = to_device<D>(query), key_on = to_device<D>(key), value_on = to_device<D>(value), grad_on = to_device<D>(grad);
     CHECK(same_batch(rowan::sequence_attention_op::run(D{}, query_on, key_on, value_on, options), rowan::sequence_attention_op::run(Cpu{}, query, key, value, options)));
-    auto const grads_on = rowan::sequence_attention_grad_op::run(D{}, query_on, key_on, value_on, grad_on, options);
-    auto const grads = rowan::sequence_attention_grad_op::run(Cpu{}, query, key, value, grad, options);
+    auto const grads_on = rowan::sequence_attention_op::backward(D{}, query_on, key_on, value_on, grad_on, options);
+    auto const grads = rowan::sequence_attention_op::backward(Cpu{}, query, key, value, grad, options);
     CHECK(same_batch(std::get<0>(grads_on), std::get<0>(grads)));
     CHECK(same_batch(std::get<1>(grads_on), std::get<1>(grads)));
     CHECK(same_batch(std::get<2>(grads_on), std::get<2>(grads)));

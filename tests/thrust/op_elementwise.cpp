@@ -50,7 +50,7 @@ struct Scale {
 struct ScaleGrad {
     template <class D, class T>
     auto operator()(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const&) const {
-        return rowan::scale_grad_op::run(exec, x, {3, 4});
+        return rowan::scale_op::backward(exec, x, {3, 4});
     }
 };
 struct FillLike {

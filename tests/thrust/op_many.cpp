@@ -67,13 +67,13 @@ void pieces() {
         auto const joined = rowan::concat_op::run(D{}, batches, {axis});
         auto const& got = joined.value();
         CHECK(same_bits(got, want));
-        auto const grads = rowan::concat_grad_op::run(D{}, batches, joined, {axis});
+        auto const grads = rowan::concat_op::backward(D{}, batches, joined, {axis});
         for (std::size_t k = 0; k < x.size(); ++k) CHECK(same_bits(grads[k].value(), x[k]));
         std::vector<std::int64_t> sections;
         for (Shape const& shape : shapes) sections.push_back(static_cast<std::int64_t>(shape[axis < 0 ? shape.size() - 1 : static_cast<std::size_t>(axis)]));
         auto const parts = rowan::split_op::run(D{}, got, {sections, axis});
         CHECK(all_same(parts, x));
-        CHECK(same_bits(rowan::split_grad_op::run(D{}, parts, {sections, axis}), want));
+        CHECK(same_bits(rowan::split_op::backward(D{}, parts, {sections, axis}), want));
     }
 }
 
@@ -93,13 +93,13 @@ void drops() {
         for (auto const& [out, mask] : {rowan::dropout(to_device<D>(x), 0.3, 77), rowan::dropout_op::run(D{}, to_device<D>(x), Tensor<std::int64_t, D>{77}, {0.3})}) {
             CHECK(same_bits(out, want));
             CHECK(same_bits(mask, mask_want));
-            CHECK(same_bits(rowan::dropout_grad_op::run(D{}, mask, Tensor<std::int64_t, D>{77}, to_device<D>(g), {0.3}), rowan::dropout_grad(mask_want, g, 0.3)));
+            CHECK(same_bits(rowan::dropout_op::backward(D{}, mask, Tensor<std::int64_t, D>{77}, to_device<D>(g), {0.3}), rowan::dropout_grad(mask_want, g, 0.3)));
         }
         auto const none = Tensor<std::int64_t, D>::from_shape({0});
         auto const [same, ones] = rowan::dropout_op::run(D{}, to_device<D>(x), none, {0.3});
         CHECK(same_bits(same, x));
         CHECK(same_bits(ones, Tensor<std::uint8_t>::full(shape, 1)));
-        CHECK(same_bits(rowan::dropout_grad_op::run(D{}, ones, none, to_device<D>(g), {0.3}), g));
+        CHECK(same_bits(rowan::dropout_op::backward(D{}, ones, none, to_device<D>(g), {0.3}), g));
     }
 }
 

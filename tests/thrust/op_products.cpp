@@ -69,13 +69,13 @@ void cells() {
                 auto const want = rowan::gru_unit_op::run(Cpu{}, x, h, w, b);
                 CHECK(same_products(rowan::gru_unit_op::run(D{}, on(x), on(h), on(w), on(b)), want));
                 auto const saved = std::get<1>(want);
-                CHECK(same_products(rowan::gru_unit_grad_op::run(D{}, on(saved), on(h), on(w), on(h_grad)), rowan::gru_unit_grad_op::run(Cpu{}, saved, h, w, h_grad)));
+                CHECK(same_products(rowan::gru_unit_op::backward(D{}, on(saved), on(h), on(w), on(h_grad)), rowan::gru_unit_op::backward(Cpu{}, saved, h, w, h_grad)));
             }
             auto const x = positive<T>({n, 4 * size}, 5), w = positive<T>({size, 4 * size}, 6), b = positive<T>({4 * size}, 7);
             auto const want = rowan::lstm_unit_op::run(Cpu{}, x, h, c, w, b);
             CHECK(same_products(rowan::lstm_unit_op::run(D{}, on(x), on(h), on(c), on(w), on(b)), want));
             auto const saved = std::get<2>(want);
-            CHECK(same_products(rowan::lstm_unit_grad_op::run(D{}, on(saved), on(c), on(h_grad), on(c_grad)), rowan::lstm_unit_grad_op::run(Cpu{}, saved, c, h_grad, c_grad)));
+            CHECK(same_products(rowan::lstm_unit_op::backward(D{}, on(saved), on(c), on(h_grad), on(c_grad)), rowan::lstm_unit_op::backward(Cpu{}, saved, c, h_grad, c_grad)));
         }
     }
 }

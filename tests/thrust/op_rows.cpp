@@ -53,7 +53,7 @@ void norms() {
             auto const x = filled<T>({n, width}, 1), w = filled<T>({width}, 2), b = filled<T>({width}, 3), g = filled<T>({n, width}, 4);
             auto const x_on = to_device<D>(x), w_on = to_device<D>(w), b_on = to_device<D>(b), g_on = to_device<D>(g);
             CHECK(same_bits(rowan::layer_norm_op::run(D{}, x_on, w_on, b_on, {}), rowan::layer_norm(x, w, b)));
-            CHECK(same_bits(rowan::layer_norm_grad_op::run(D{}, x_on, w_on, g_on, {}), rowan::layer_norm_grad(Cpu{}, x, w, g)));
+            CHECK(same_bits(rowan::layer_norm_op::backward(D{}, x_on, w_on, g_on, {}), rowan::layer_norm_grad(Cpu{}, x, w, g)));
             auto const [scale, shift] = rowan::layer_norm_param_grad_op::run(D{}, x_on, g_on, {});
             auto const [scale_want, shift_want] = rowan::layer_norm_param_grad(Cpu{}, x, g);
             CHECK(same_bits(scale, scale_want));
@@ -68,7 +68,7 @@ void norms() {
                 CHECK(same_bits(out.value(), out_want));
                 CHECK(same_bits(next_mean.value(), mean_want));
                 CHECK(same_bits(next_variance.value(), variance_want));
-                auto const [x_grad, w_grad, b_grad] = rowan::batch_norm_grad_op::run(D{}, rows, w_on, mean_on, variance_on, seed, g_on, {});
+                auto const [x_grad, w_grad, b_grad] = rowan::batch_norm_op::backward(D{}, rows, w_on, mean_on, variance_on, seed, g_on, {});
                 auto const [x_want, w_want, b_want] = rowan::batch_norm_grad(Cpu{}, x, w, mean, variance, g, {}, training);
                 CHECK(same_bits(x_grad.value(), x_want));
                 CHECK(same_bits(w_grad.value(), w_want));
@@ -104,13 +104,13 @@ void label_losses() {
                 auto const [loss_on, saved_on] = rowan::cross_entropy_op::run(D{}, x_on, label_on, {reduction});
                 CHECK(same_bits(loss_on, loss));
                 CHECK(same_bits(saved_on, saved));
-                CHECK(same_bits(rowan::cross_entropy_grad_op::run(D{}, saved_on, label_on, grad_on, {reduction}), rowan::cross_entropy_grad(Cpu{}, saved, label, grad, {reduction})));
+                CHECK(same_bits(rowan::cross_entropy_op::backward(D{}, saved_on, label_on, grad_on, {reduction}), rowan::cross_entropy_grad(Cpu{}, saved, label, grad, {reduction})));
                 std::int64_t const ignored = n == 0 ? 0 : label(0);
                 auto const kept = rowan::cross_entropy(Cpu{}, x, label, {reduction, ignored});
                 CHECK(same_bits(std::get<0>(rowan::cross_entropy_op::run(D{}, x_on, label_on, {reduction, ignored})), std::get<0>(kept)));
-                CHECK(same_bits(rowan::cross_entropy_grad_op::run(D{}, saved_on, label_on, grad_on, {reduction, ignored}), rowan::cross_entropy_grad(Cpu{}, saved, label, grad, {reduction, ignored})));
+                CHECK(same_bits(rowan::cross_entropy_op::backward(D{}, saved_on, label_on, grad_on, {reduction, ignored}), rowan::cross_entropy_grad(Cpu{}, saved, label, grad, {reduction, ignored})));
                 CHECK(same_bits(rowan::cross_entropy_of_probabilities_op::run(D{}, p_on, label_on, {reduction}), rowan::cross_entropy_of_probabilities(Cpu{}, p, label, {reduction})));
-                CHECK(same_bits(rowan::cross_entropy_of_probabilities_grad_op::run(D{}, p_on, label_on, grad_on, {reduction}), rowan::cross_entropy_of_probabilities_grad(Cpu{}, p, label, grad, {reduction})));
+                CHECK(same_bits(rowan::cross_entropy_of_probabilities_op::backward(D{}, p_on, label_on, grad_on, {reduction}), rowan::cross_entropy_of_probabilities_grad(Cpu{}, p, label, grad, {reduction})));
             }
             CHECK(same_bits(rowan::accuracy_op::run(D{}, x_on, label_on), rowan::accuracy(Cpu{}, x, label)));
             CHECK(same_bits(rowan::accuracy_op::run(D{}, x_on, label_on, {.k = 3}), rowan::accuracy(Cpu{}, x, label, 3)));
@@ -133,11 +133,11 @@ void weighed_losses() {
         auto const [loss_on, saved_on] = rowan::cross_entropy_op::run(D{}, x_on, label_on, options);
         CHECK(same_bits(loss_on, loss));
         CHECK(same_bits(saved_on, saved));
-        CHECK(same_bits(rowan::cross_entropy_grad_op::run(D{}, saved_on, label_on, g_on, options), rowan::cross_entropy_grad(saved, label, g, options)));
+        CHECK(same_bits(rowan::cross_entropy_op::backward(D{}, saved_on, label_on, g_on, options), rowan::cross_entropy_grad(saved, label, g, options)));
         CHECK(same_bits(rowan::cross_entropy_of_probabilities_op::run(D{}, x_on, label_on, options), rowan::cross_entropy_of_probabilities(x, label, options)));
-        CHECK(same_bits(rowan::cross_entropy_of_probabilities_grad_op::run(D{}, x_on, label_on, g_on, options), rowan::cross_entropy_of_probabilities_grad(x, label, g, options)));
+        CHECK(same_bits(rowan::cross_entropy_of_probabilities_op::backward(D{}, x_on, label_on, g_on, options), rowan::cross_entropy_of_probabilities_grad(x, label, g, options)));
         CHECK(same_bits(std::get<0>(rowan::cross_entropy_op::run(D{}, x_on, soft_on, shares)), std::get<0>(rowan::cross_entropy(x, soft, shares))));
-        CHECK(same_bits(rowan::cross_entropy_grad_op::run(D{}, saved_on, soft_on, g_on, shares), rowan::cross_entropy_grad(saved, soft, g, shares)));
+        CHECK(same_bits(rowan::cross_entropy_op::backward(D{}, saved_on, soft_on, g_on, shares), rowan::cross_entropy_grad(saved, soft, g, shares)));
     }
 }
 
@@ -154,9 +154,9 @@ void soft_label_losses() {
                 auto const [loss_on, saved_on] = rowan::cross_entropy_op::run(D{}, to_device<D>(x), to_device<D>(label), {reduction});
                 CHECK(same_bits(loss_on, loss));
                 CHECK(same_bits(saved_on, saved));
-                CHECK(same_bits(rowan::cross_entropy_grad_op::run(D{}, saved_on, to_device<D>(label), to_device<D>(grad), {reduction}), rowan::cross_entropy_grad(Cpu{}, saved, label, grad, {reduction})));
+                CHECK(same_bits(rowan::cross_entropy_op::backward(D{}, saved_on, to_device<D>(label), to_device<D>(grad), {reduction}), rowan::cross_entropy_grad(Cpu{}, saved, label, grad, {reduction})));
                 CHECK(same_bits(rowan::cross_entropy_of_probabilities_op::run(D{}, to_device<D>(x), to_device<D>(label), {reduction}), rowan::cross_entropy_of_probabilities(Cpu{}, x, label, {reduction})));
-                CHECK(same_bits(rowan::cross_entropy_of_probabilities_grad_op::run(D{}, to_device<D>(x), to_device<D>(label), to_device<D>(grad), {reduction}), rowan::cross_entropy_of_probabilities_grad(Cpu{}, x, label, grad, {reduction})));
+                CHECK(same_bits(rowan::cross_entropy_of_probabilities_op::backward(D{}, to_device<D>(x), to_device<D>(label), to_device<D>(grad), {reduction}), rowan::cross_entropy_of_probabilities_grad(Cpu{}, x, label, grad, {reduction})));
             }
         }
     }
@@ -171,7 +171,7 @@ void squares() {
     for (Shape const& shape : {Shape{0}, Shape{1}, Shape{15}, Shape{16}, Shape{17}, Shape{4095}, Shape{4096}, Shape{4097}, Shape{70, 1000}, Shape{300000}}) {
         auto const x = filled<T>(shape, 1), y = filled<T>(shape, 2), g = positive<T>({1}, 3);
         CHECK(same_bits(rowan::mse_op::run(D{}, to_device<D>(x), to_device<D>(y)), rowan::mse(x, y)));
-        auto const [x_grad, y_grad] = rowan::mse_grad_op::run(D{}, to_device<D>(x), to_device<D>(y), to_device<D>(g));
+        auto const [x_grad, y_grad] = rowan::mse_op::backward(D{}, to_device<D>(x), to_device<D>(y), to_device<D>(g));
         auto const [x_want, y_want] = rowan::mse_grad(x, y, g);
         CHECK(same_bits(x_grad, x_want));
         CHECK(same_bits(y_grad, y_want));
@@ -187,7 +187,7 @@ TEMPLATE_TEST_CASE("cosine_similarity on a device has the bits of Cpu", "[thrust
             if (x.size() != 0) x.data()[0] = 1e30F, y.data()[x.size() - 1] = 1e30F;  // the squares overflow
             auto const x_on = to_device<D>(x), y_on = to_device<D>(y);
             CHECK(same_bits(rowan::cosine_similarity_op::run(D{}, x_on, y_on, {}), rowan::cosine_similarity(x, y)));
-            auto const [x_grad, y_grad] = rowan::cosine_similarity_grad_op::run(D{}, x_on, y_on, to_device<D>(g), {});
+            auto const [x_grad, y_grad] = rowan::cosine_similarity_op::backward(D{}, x_on, y_on, to_device<D>(g), {});
             auto const [x_want, y_want] = rowan::cosine_similarity_grad(x, y, g);
             CHECK(same_bits(x_grad, x_want));
             CHECK(same_bits(y_grad, y_want));
@@ -324,12 +324,12 @@ TEMPLATE_TEST_CASE("changes of shape and dot products of rows on a device are th
     CHECK(same_bits(rowan::reshape_grad_op::run(D{}, on, rowan::reshape(y_on, {-1})), y));
     for (std::vector<std::int64_t> const& perm : std::vector<std::vector<std::int64_t>>{{}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}}) {
         CHECK(same_bits(rowan::transpose(on, {perm}), rowan::transpose(x, {perm})));
-        CHECK(same_bits(rowan::transpose_grad_op::run(D{}, rowan::transpose(on, {perm}), {perm}), x));
+        CHECK(same_bits(rowan::transpose_op::backward(D{}, rowan::transpose(on, {perm}), {perm}), x));
     }
     for (std::int64_t const axis : {0, 1, -1}) {
         auto const joined = rowan::stack(std::vector{on.share(), y_on.share()}, {axis});
         CHECK(same_bits(joined, rowan::stack(std::vector{x, y}, {axis})));
-        auto const parts = rowan::stack_grad_op::run(D{}, std::vector{on.share(), y_on.share()}, joined, {axis});
+        auto const parts = rowan::stack_op::backward(D{}, std::vector{on.share(), y_on.share()}, joined, {axis});
         CHECK((same_bits(parts[0], x) && same_bits(parts[1], y)));
     }
     auto const a = filled<rowan::bfloat16>({300, 70}, 1), b = filled<rowan::bfloat16>({300, 70}, 2), dots = rowan::row_dot(a, b);

@@ -156,8 +156,6 @@ struct DropoutOptions {
     ROWAN_OPTIONS(DropoutOptions, probability)
 };
 
-struct dropout_grad_op;
-
 /// See dropout. The slot `seed` holds the seed in training and is empty otherwise; `saved` holds the mask.
 /// shapes   x [...], seed [1] or [0] of int64 -> [...] and the mask [...]
 struct dropout_op
@@ -165,7 +163,7 @@ struct dropout_op
     static constexpr std::string_view name = "dropout";
     static constexpr std::string_view brief =
         "In train, every element is 0 with this probability, else x / (1 - probability); elsewhere x.";
-    using grad = grad_rule<dropout_grad_op, uses<slot::saved, slot::seed, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+    using grad = gradient<dropout_op, uses<slot::saved, slot::seed, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& seed, attributes const& a) {
         VarSpec mask = spec::elementwise("dropout: x", x);
@@ -184,24 +182,10 @@ struct dropout_op
         auto const value = detail::ElementLoops<D>::value_of(detail::SeedAt{seed.data()});
         return detail::drop_elements(exec, x, a.probability, value);
     }
-};
-
-struct dropout_grad_op
-    : operator_of<slots<slot::saved, slot::seed, grad_of<slot::out>>, slots<grad_of<slot::x>>, dropout_op::attributes> {
-    static constexpr std::string_view name = "dropout_grad";
-
-    static constexpr VarSpec infer(VarSpec const& mask, VarSpec const& seed, VarSpec const& out_grad,
-                                   attributes const&) {
-        spec::dense("dropout_grad: saved", mask);
-        detail::check_seed("dropout_grad: seed", seed);
-        VarSpec x = spec::elementwise("dropout_grad: out@GRAD", out_grad);
-        x.dims = spec::same_dims("dropout_grad: out@GRAD", out_grad, mask);
-        return x;
-    }
 
     template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<std::uint8_t, D> const& mask, Tensor<std::int64_t, D> const& seed,
-                            Tensor<T, D> const& out_grad, attributes const& a) {
+    static Tensor<T, D> backward(D exec, Tensor<std::uint8_t, D> const& mask, Tensor<std::int64_t, D> const& seed,
+                                 Tensor<T, D> const& out_grad, attributes const& a) {
         return dropout_grad(exec, mask, out_grad, a.probability, detail::has_seed(seed));
     }
 };

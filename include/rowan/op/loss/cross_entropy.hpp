@@ -136,8 +136,6 @@ Tensor<T, Device> cross_entropy_grad(Tensor<T, Device> const& softmax, Tensor<L,
     return cross_entropy_grad(softmax.device(), softmax, label, out_grad, options);
 }
 
-struct cross_entropy_grad_op;
-
 /// See cross_entropy. Labels are class indices without the axis of the classes, or probabilities of the
 /// shape of x. The slot `saved` holds the softmax.
 struct cross_entropy_op : detail::builtin_op<cross_entropy_op, slots<slot::x, slot::target>,
@@ -146,7 +144,7 @@ struct cross_entropy_op : detail::builtin_op<cross_entropy_op, slots<slot::x, sl
     static constexpr std::string_view brief =
         "-log(probability of the label), from scores; labels may be probabilities.";
     using grad =
-        grad_rule<cross_entropy_grad_op, uses<slot::saved, slot::target, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+        gradient<cross_entropy_op, uses<slot::saved, slot::target, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& label, attributes const& a) {
         constexpr detail::LabelFields names{"cross_entropy: x", "cross_entropy: label", "cross_entropy: ignore_index"};
@@ -161,23 +159,16 @@ struct cross_entropy_op : detail::builtin_op<cross_entropy_op, slots<slot::x, sl
         D exec, Tensor<T, D> const& x, Tensor<L, D> const& label, attributes const& a) {
         return cross_entropy(exec, x, label, a);
     }
-};
 
-struct cross_entropy_grad_op
-    : operator_of<slots<slot::saved, slot::target, grad_of<slot::out>>, slots<grad_of<slot::x>>, CrossEntropyOptions> {
-    static constexpr std::string_view name = "cross_entropy_grad";
-
-    static constexpr VarSpec infer(VarSpec const& softmax, VarSpec const& label, VarSpec const& out_grad,
-                                   attributes const& a) {
-        auto const forward = cross_entropy_op::infer(softmax, label, a);
-        spec::elementwise("cross_entropy_grad: out@GRAD", out_grad, forward[0]);
-        return forward[1];
+    static constexpr VarSpec infer_backward(VarSpec const& softmax, VarSpec const&, VarSpec const&, attributes const&) {
+        return softmax;
     }
 
     template <class T, class L, class D>
-    requires(id_type<L> ||
-             std::same_as<L, T>) static Tensor<T, D> run(D exec, Tensor<T, D> const& softmax, Tensor<L, D> const& label,
-                                                         Tensor<T, D> const& out_grad, attributes const& a) {
+    requires(id_type<L> || std::same_as<L, T>) static Tensor<T, D> backward(D exec, Tensor<T, D> const& softmax,
+                                                                            Tensor<L, D> const& label,
+                                                                            Tensor<T, D> const& out_grad,
+                                                                            attributes const& a) {
         return cross_entropy_grad(exec, softmax, label, out_grad, a);
     }
 };

@@ -174,8 +174,6 @@ Tensor<T, Device> cross_entropy_of_probabilities_grad(Tensor<T, Device> const& x
     return cross_entropy_of_probabilities_grad(x.device(), x, label, out_grad, options);
 }
 
-struct cross_entropy_of_probabilities_grad_op;
-
 /// See cross_entropy_of_probabilities. Labels are class indices without the axis of the classes, or probabilities of the shape of x.
 struct cross_entropy_of_probabilities_op
     : detail::builtin_op<cross_entropy_of_probabilities_op, slots<slot::x, slot::target>, slots<slot::out>,
@@ -183,8 +181,8 @@ struct cross_entropy_of_probabilities_op
     static constexpr std::string_view name = "cross_entropy_of_probabilities";
     static constexpr std::string_view brief =
         "-log(probability of the label), from probabilities; classes are along an axis, and may have weights.";
-    using grad = grad_rule<cross_entropy_of_probabilities_grad_op, uses<slot::x, slot::target, grad_of<slot::out>>,
-                           makes<grad_of<slot::x>>>;
+    using grad = gradient<cross_entropy_of_probabilities_op, uses<slot::x, slot::target, grad_of<slot::out>>,
+                          makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& label, attributes const& a) {
         constexpr detail::LabelFields names{"cross_entropy_of_probabilities: x",
@@ -201,23 +199,11 @@ struct cross_entropy_of_probabilities_op
                                                                        Tensor<L, D> const& label, attributes const& a) {
         return cross_entropy_of_probabilities(exec, x, label, a);
     }
-};
-
-struct cross_entropy_of_probabilities_grad_op
-    : operator_of<slots<slot::x, slot::target, grad_of<slot::out>>, slots<grad_of<slot::x>>, CrossEntropyOptions> {
-    static constexpr std::string_view name = "cross_entropy_of_probabilities_grad";
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& label, VarSpec const& out_grad,
-                                   attributes const& a) {
-        spec::elementwise("cross_entropy_of_probabilities_grad: out@GRAD", out_grad,
-                          cross_entropy_of_probabilities_op::infer(x, label, a));
-        return x;
-    }
 
     template <class T, class L, class D>
     requires(id_type<L> ||
-             std::same_as<L, T>) static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<L, D> const& label,
-                                                         Tensor<T, D> const& out_grad, attributes const& a) {
+             std::same_as<L, T>) static Tensor<T, D> backward(D exec, Tensor<T, D> const& x, Tensor<L, D> const& label,
+                                                              Tensor<T, D> const& out_grad, attributes const& a) {
         return cross_entropy_of_probabilities_grad(exec, x, label, out_grad, a);
     }
 };

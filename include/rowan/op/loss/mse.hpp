@@ -89,14 +89,12 @@ std::tuple<Tensor<T, Device>, Tensor<T, Device>> mse_grad(Tensor<T, Device> cons
     return mse_grad(x.device(), x, y, out_grad, options);
 }
 
-struct mse_grad_op;
-
 /// See mse.
 struct mse_op : detail::builtin_op<mse_op, slots<slot::x, slot::y>, slots<slot::out>, LossOptions> {
     static constexpr std::string_view name = "mse";
     static constexpr std::string_view brief = "(x - y)².";
     using grad =
-        grad_rule<mse_grad_op, slots<slot::x, slot::y, grad_of<slot::out>>, slots<grad_of<slot::x>, grad_of<slot::y>>>;
+        gradient<mse_op, uses<slot::x, slot::y, grad_of<slot::out>>, makes<grad_of<slot::x>, grad_of<slot::y>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, LossOptions const& options = {}) {
         VarSpec const all = spec::elementwise("mse: y", y, x);
@@ -108,23 +106,12 @@ struct mse_op : detail::builtin_op<mse_op, slots<slot::x, slot::y>, slots<slot::
     static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y, LossOptions const& options = {}) {
         return mse(exec, x, y, options);
     }
-};
 
-/// See mse_grad.
-struct mse_grad_op
-    : operator_of<slots<slot::x, slot::y, grad_of<slot::out>>, slots<grad_of<slot::x>, grad_of<slot::y>>, LossOptions> {
-    static constexpr std::string_view name = "mse_grad";
-
-    static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& y, VarSpec const& out_grad,
-                                                  LossOptions const& options = {}) {
-        VarSpec const both = spec::elementwise("mse_grad: y", y, x);
-        spec::elementwise("mse_grad: out@GRAD", out_grad, mse_op::infer(x, y, options));
-        return {both, both};
-    }
-
+    /// See mse_grad.
     template <class T, class D>
-    static std::tuple<Tensor<T, D>, Tensor<T, D>> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
-                                                      Tensor<T, D> const& out_grad, LossOptions const& options = {}) {
+    static std::tuple<Tensor<T, D>, Tensor<T, D>> backward(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
+                                                           Tensor<T, D> const& out_grad,
+                                                           LossOptions const& options = {}) {
         return mse_grad(exec, x, y, out_grad, options);
     }
 };

@@ -92,15 +92,13 @@ std::tuple<Tensor<T, Device>, Tensor<T, Device>> cosine_similarity_grad(Tensor<T
     return cosine_similarity_grad(x.device(), x, y, out_grad, options);
 }
 
-struct cosine_similarity_grad_op;
-
 /// See cosine_similarity.
 struct cosine_similarity_op
     : detail::builtin_op<cosine_similarity_op, slots<slot::x, slot::y>, slots<slot::out>, CosineOptions> {
     static constexpr std::string_view name = "cosine_similarity";
     static constexpr std::string_view brief = "The cosines of rows.";
-    using grad = grad_rule<cosine_similarity_grad_op, uses<slot::x, slot::y, grad_of<slot::out>>,
-                           makes<grad_of<slot::x>, grad_of<slot::y>>>;
+    using grad = gradient<cosine_similarity_op, uses<slot::x, slot::y, grad_of<slot::out>>,
+                          makes<grad_of<slot::x>, grad_of<slot::y>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, attributes const& a) {
         detail::check_cosine(a);
@@ -114,21 +112,10 @@ struct cosine_similarity_op
     static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y, attributes const& a) {
         return cosine_similarity(exec, x, y, a);
     }
-};
-
-struct cosine_similarity_grad_op : operator_of<slots<slot::x, slot::y, grad_of<slot::out>>,
-                                               slots<grad_of<slot::x>, grad_of<slot::y>>, CosineOptions> {
-    static constexpr std::string_view name = "cosine_similarity_grad";
-
-    static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& y, VarSpec const& out_grad,
-                                                  attributes const& a) {
-        spec::elementwise("cosine_similarity_grad: out@GRAD", out_grad, cosine_similarity_op::infer(x, y, a));
-        return {x, y};
-    }
 
     template <class T, class D>
-    static std::tuple<Tensor<T, D>, Tensor<T, D>> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
-                                                      Tensor<T, D> const& out_grad, attributes const& a) {
+    static std::tuple<Tensor<T, D>, Tensor<T, D>> backward(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
+                                                           Tensor<T, D> const& out_grad, attributes const& a) {
         return cosine_similarity_grad(exec, x, y, out_grad, a);
     }
 };

@@ -192,26 +192,6 @@ BatchNormResults<T, M, D> with_lod_of(LoDTensor<T, D> const& x,
 
 }  // namespace detail
 
-struct batch_norm_grad_op
-    : operator_of<slots<slot::x, slot::w, slot::mean, slot::variance, slot::seed, grad_of<slot::out>>,
-                  slots<grad_of<slot::x>, grad_of<slot::w>, grad_of<slot::b>>, BatchNormAttributes> {
-    static constexpr std::string_view name = "batch_norm_grad";
-
-    static constexpr std::array<VarSpec, 3> infer(VarSpec const& x, VarSpec const& w, VarSpec const&, VarSpec const&,
-                                                  VarSpec const&, VarSpec const& out_grad, BatchNormAttributes const&) {
-        return {spec::elementwise("batch_norm_grad: out@GRAD", out_grad, x), w, w};
-    }
-
-    template <class T, class M, class D>
-    static detail::BatchNormResults<T, T, D> run(D exec, LoDTensor<T, D> const& x, Tensor<T, D> const& w,
-                                                 Tensor<M, D> const& mean, Tensor<M, D> const& variance,
-                                                 Tensor<std::int64_t, D> const& seed, Tensor<T, D> const& out_grad,
-                                                 BatchNormAttributes const& options) {
-        return detail::with_lod_of(
-            x, batch_norm_grad(exec, x.value(), w, mean, variance, out_grad, options, detail::has_seed(seed)));
-    }
-};
-
 /// See batch_norm. The slots w and b hold scale and shift; the slot `seed` has an element in training and none
 /// otherwise, as in dropout.
 /// shapes   x [n, width]; w, b, mean and variance [width]; seed [1] or [0] of int64 -> [n, width], [width], [width];
@@ -222,7 +202,9 @@ struct batch_norm_op
     static constexpr std::string_view name = "batch_norm";
     static constexpr std::string_view brief =
         "Columns with mean 0 and variance 1, by the batch in train and by moving statistics elsewhere.";
-    using grad = grad_rule<batch_norm_grad_op>;
+    using grad =
+        gradient<batch_norm_op, uses<slot::x, slot::w, slot::mean, slot::variance, slot::seed, grad_of<slot::out>>,
+                 makes<grad_of<slot::x>, grad_of<slot::w>, grad_of<slot::b>>>;
     static constexpr std::array<std::int8_t, 6> next{-1, -1, -1, 1, 2, -1};
 
     static constexpr std::array<VarSpec, 3> infer(VarSpec const& x, VarSpec const& w, VarSpec const& b,
@@ -253,6 +235,21 @@ struct batch_norm_op
                                                  BatchNormAttributes const& options) {
         return detail::with_lod_of(x,
                                    batch_norm(exec, x.value(), w, b, mean, variance, options, detail::has_seed(seed)));
+    }
+
+    static constexpr std::array<VarSpec, 3> infer_backward(VarSpec const& x, VarSpec const& w, VarSpec const&,
+                                                           VarSpec const&, VarSpec const&, VarSpec const&,
+                                                           BatchNormAttributes const&) {
+        return {x, w, w};
+    }
+
+    template <class T, class M, class D>
+    static detail::BatchNormResults<T, T, D> backward(D exec, LoDTensor<T, D> const& x, Tensor<T, D> const& w,
+                                                      Tensor<M, D> const& mean, Tensor<M, D> const& variance,
+                                                      Tensor<std::int64_t, D> const& seed, Tensor<T, D> const& out_grad,
+                                                      BatchNormAttributes const& options) {
+        return detail::with_lod_of(
+            x, batch_norm_grad(exec, x.value(), w, mean, variance, out_grad, options, detail::has_seed(seed)));
     }
 };
 

@@ -167,23 +167,6 @@ std::tuple<Tensor<T, D>, Tensor<T, D>> layer_norm_param_grad(D const& exec, Tens
     return {std::move(scale_grad), std::move(shift_grad)};
 }
 
-/// The gradient of x; see layer_norm_grad.
-struct layer_norm_grad_op
-    : operator_of<slots<slot::x, slot::w, grad_of<slot::out>>, slots<grad_of<slot::x>>, LayerNormOptions> {
-    static constexpr std::string_view name = "layer_norm_grad";
-    static constexpr unsigned row_inputs = 0b101;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, VarSpec const& out_grad, LayerNormOptions const&) {
-        return spec::elementwise("layer_norm_grad: out@GRAD", out_grad, x);
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& w, Tensor<T, D> const& out_grad,
-                            LayerNormOptions const& options) {
-        return layer_norm_grad(exec, x, w, out_grad, options);
-    }
-};
-
 /// The gradients of scale and shift; see layer_norm_param_grad.
 struct layer_norm_param_grad_op
     : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::w>, grad_of<slot::b>>, LayerNormOptions> {
@@ -212,7 +195,9 @@ struct layer_norm_op
     static constexpr std::string_view name = "layer_norm";
     static constexpr std::string_view brief = "Rows with mean 0 and variance 1, with trained scale and shift.";
     static constexpr unsigned row_inputs = 0b001;
-    using grad = grad_rules<grad_rule<layer_norm_grad_op>, grad_rule<layer_norm_param_grad_op>>;
+    using grad =
+        grad_rules<gradient<layer_norm_op, uses<slot::x, slot::w, grad_of<slot::out>>, makes<grad_of<slot::x>>>,
+                   grad_rule<layer_norm_param_grad_op>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& w, VarSpec const& b,
                                    LayerNormOptions const& options) {
@@ -235,6 +220,13 @@ struct layer_norm_op
     static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& w, Tensor<T, D> const& b,
                             LayerNormOptions const& options) {
         return layer_norm(exec, x, w, b, options);
+    }
+
+    /// The gradient of x; see layer_norm_grad.
+    template <class T, class D>
+    static Tensor<T, D> backward(D exec, Tensor<T, D> const& x, Tensor<T, D> const& w, Tensor<T, D> const& out_grad,
+                                 LayerNormOptions const& options) {
+        return layer_norm_grad(exec, x, w, out_grad, options);
     }
 };
 

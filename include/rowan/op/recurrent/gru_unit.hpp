@@ -130,32 +130,14 @@ struct hidden_grad {
 
 }  // namespace slot
 
-struct gru_unit_grad_op : operator_of<slots<slot::saved, slot::h_prev, slot::w, grad_of<slot::h>>,
-                                      slots<grad_of<slot::x>, slot::hidden_grad, grad_of<slot::h_prev>>> {
-    static constexpr std::string_view name = "gru_unit_grad";
-    static constexpr unsigned row_inputs = 0b1011;
-
-    static constexpr std::array<VarSpec, 3> infer(VarSpec const&, VarSpec const& h_prev, VarSpec const& w,
-                                                  VarSpec const&) {
-        VarSpec gates = h_prev;
-        gates.dims[1] = w.dims[1];
-        return {gates, gates, h_prev};
-    }
-
-    template <class T, class D>
-    static auto run(D exec, Tensor<T, D> const& saved, Tensor<T, D> const& h_prev, Tensor<T, D> const& w,
-                    Tensor<T, D> const& h_grad) {
-        return gru_unit_grad(exec, saved, h_prev, w, h_grad);
-    }
-};
-
 /// See gru_unit. The gradients of w and b are sums over rows, so one product computes them for all steps.
 struct gru_unit_op
     : detail::builtin_op<gru_unit_op, slots<slot::x, slot::h_prev, slot::w, slot::b>, slots<slot::h, slot::saved>> {
     static constexpr std::string_view name = "gru_unit";
     static constexpr std::string_view brief = "The state of a GRU after one step.";
     static constexpr unsigned row_inputs = 0b0011;
-    using grad = grad_rules<grad_rule<gru_unit_grad_op>,
+    using grad = grad_rules<gradient<gru_unit_op, uses<slot::saved, slot::h_prev, slot::w, grad_of<slot::h>>,
+                                     makes<grad_of<slot::x>, slot::hidden_grad, grad_of<slot::h_prev>>>,
                             grad_rule<matmul_tn_op, uses<slot::h_prev, slot::hidden_grad>, makes<grad_of<slot::w>>>,
                             grad_rule<bias_grad_op, uses<slot::hidden_grad>, makes<grad_of<slot::b>>>>;
 
@@ -172,6 +154,19 @@ struct gru_unit_op
     static auto run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& h_prev, Tensor<T, D> const& w,
                     Tensor<T, D> const& b) {
         return gru_unit(exec, x, h_prev, w, b);
+    }
+
+    static constexpr std::array<VarSpec, 3> infer_backward(VarSpec const&, VarSpec const& h_prev, VarSpec const& w,
+                                                           VarSpec const&) {
+        VarSpec gates = h_prev;
+        gates.dims[1] = w.dims[1];
+        return {gates, gates, h_prev};
+    }
+
+    template <class T, class D>
+    static auto backward(D exec, Tensor<T, D> const& saved, Tensor<T, D> const& h_prev, Tensor<T, D> const& w,
+                         Tensor<T, D> const& h_grad) {
+        return gru_unit_grad(exec, saved, h_prev, w, h_grad);
     }
 };
 

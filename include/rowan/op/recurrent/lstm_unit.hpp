@@ -123,25 +123,6 @@ std::tuple<Tensor<T, D>, Tensor<T, D>> lstm_unit_grad(D const& exec, Tensor<T, D
     return {std::move(x_grad), std::move(c_prev_grad)};
 }
 
-struct lstm_unit_grad_op : operator_of<slots<slot::saved, slot::c_prev, grad_of<slot::h>, grad_of<slot::c>>,
-                                       slots<grad_of<slot::x>, grad_of<slot::c_prev>>> {
-    static constexpr std::string_view name = "lstm_unit_grad";
-    static constexpr unsigned row_inputs = 0b1111;
-
-    static constexpr std::array<VarSpec, 2> infer(VarSpec const&, VarSpec const& c_prev, VarSpec const&,
-                                                  VarSpec const&) {
-        VarSpec gates = c_prev;
-        gates.dims[1] = spec::times("lstm_unit: c_prev.shape(1)", c_prev.dims[1], 4);
-        return {gates, c_prev};
-    }
-
-    template <class T, class D>
-    static auto run(D exec, Tensor<T, D> const& saved, Tensor<T, D> const& c_prev, Tensor<T, D> const& h_grad,
-                    Tensor<T, D> const& c_grad) {
-        return lstm_unit_grad(exec, saved, c_prev, h_grad, c_grad);
-    }
-};
-
 /// See lstm_unit. The gradients of w and b are sums over rows, so one product computes them for all steps.
 struct lstm_unit_op : detail::builtin_op<lstm_unit_op, slots<slot::x, slot::h_prev, slot::c_prev, slot::w, slot::b>,
                                          slots<slot::h, slot::c, slot::saved>> {
@@ -149,7 +130,8 @@ struct lstm_unit_op : detail::builtin_op<lstm_unit_op, slots<slot::x, slot::h_pr
     static constexpr std::string_view brief =
         "The output of an LSTM after one step, and its state, which is output and cell side by side.";
     static constexpr unsigned row_inputs = 0b00111;
-    using grad = grad_rules<grad_rule<lstm_unit_grad_op>,
+    using grad = grad_rules<gradient<lstm_unit_op, uses<slot::saved, slot::c_prev, grad_of<slot::h>, grad_of<slot::c>>,
+                                     makes<grad_of<slot::x>, grad_of<slot::c_prev>>>,
                             grad_rule<matmul_nt_op, uses<grad_of<slot::x>, slot::w>, makes<grad_of<slot::h_prev>>>,
                             grad_rule<matmul_tn_op, uses<slot::h_prev, grad_of<slot::x>>, makes<grad_of<slot::w>>>,
                             grad_rule<bias_grad_op, uses<grad_of<slot::x>>, makes<grad_of<slot::b>>>>;
@@ -168,6 +150,19 @@ struct lstm_unit_op : detail::builtin_op<lstm_unit_op, slots<slot::x, slot::h_pr
     static auto run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& h_prev, Tensor<T, D> const& c_prev,
                     Tensor<T, D> const& w, Tensor<T, D> const& b) {
         return lstm_unit(exec, x, h_prev, c_prev, w, b);
+    }
+
+    static constexpr std::array<VarSpec, 2> infer_backward(VarSpec const&, VarSpec const& c_prev, VarSpec const&,
+                                                           VarSpec const&) {
+        VarSpec gates = c_prev;
+        gates.dims[1] = spec::times("lstm_unit: c_prev.shape(1)", c_prev.dims[1], 4);
+        return {gates, c_prev};
+    }
+
+    template <class T, class D>
+    static auto backward(D exec, Tensor<T, D> const& saved, Tensor<T, D> const& c_prev, Tensor<T, D> const& h_grad,
+                         Tensor<T, D> const& c_grad) {
+        return lstm_unit_grad(exec, saved, c_prev, h_grad, c_grad);
     }
 };
 

@@ -6,22 +6,11 @@
 
 namespace rowan::inline v0 {
 
-struct sequence_softmax_grad_op : operator_of<slots<slot::out, grad_of<slot::out>>, slots<grad_of<slot::x>>> {
-    static constexpr std::string_view name = "sequence_softmax_grad";
-
-    static constexpr VarSpec infer(VarSpec const& out, VarSpec const&) { return out; }
-
-    template <class T, class D>
-    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& out, LoDTensor<T, D> const& out_grad) {
-        return sequence_softmax_grad(exec, out, out_grad.value());
-    }
-};
-
 /// See sequence_softmax.
 struct sequence_softmax_op : detail::builtin_op<sequence_softmax_op, slots<slot::x>, slots<slot::out>> {
     static constexpr std::string_view name = "sequence_softmax";
     static constexpr std::string_view brief = "The softmax of each sequence.";
-    using grad = grad_rule<sequence_softmax_grad_op>;
+    using grad = gradient<sequence_softmax_op, uses<slot::out, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
     static constexpr bool row_wise = true;
 
     static constexpr VarSpec infer(VarSpec const& x) {
@@ -34,6 +23,11 @@ struct sequence_softmax_op : detail::builtin_op<sequence_softmax_op, slots<slot:
     template <class T, class D>
     static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x) {
         return sequence_softmax(exec, x);
+    }
+
+    template <class T, class D>
+    static LoDTensor<T, D> backward(D exec, LoDTensor<T, D> const& out, LoDTensor<T, D> const& out_grad) {
+        return sequence_softmax_grad(exec, out, out_grad.value());
     }
 };
 

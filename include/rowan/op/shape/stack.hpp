@@ -66,8 +66,6 @@ Tensor<T, Device> stack(std::vector<Tensor<T, Device>> const& x, StackOptions co
     return stack(x.empty() ? Device{} : x[0].device(), x, options);
 }
 
-struct stack_grad_op;
-
 /// See stack. The slot `x` holds all tensors as a std::vector.
 struct stack_op : detail::builtin_op<stack_op, slots<slot::x>, slots<slot::out>, StackOptions> {
     static constexpr std::string_view name = "stack";
@@ -76,10 +74,11 @@ struct stack_op : detail::builtin_op<stack_op, slots<slot::x>, slots<slot::out>,
     static constexpr StackOptions normal(VarSpec const& x, StackOptions const& options) {
         return detail::axes_from_first(x.dims.size() + 1, options);
     }
-    using grad = grad_rule<stack_grad_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+    using grad = gradient<stack_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr bool row_wise(StackOptions const& options) { return options.axis > 0; }
     static constexpr bool row_output(StackOptions const& options) { return options.axis > 0; }
+    static constexpr bool row_output_backward = true;
 
     static constexpr VarSpec infer(std::span<VarSpec const> x, StackOptions const& options) {
         detail::check_some(x.size());
@@ -102,23 +101,13 @@ struct stack_op : detail::builtin_op<stack_op, slots<slot::x>, slots<slot::out>,
     static Tensor<T, D> run(D exec, std::vector<Tensor<T, D>> const& x, StackOptions const& options) {
         return stack(exec, x, options);
     }
-};
 
-/// Cuts the gradient of the result into the gradients of the inputs.
-struct stack_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::x>>, StackOptions> {
-    static constexpr std::string_view name = "stack_grad";
-
-    static constexpr bool row_wise(StackOptions const& options) { return options.axis > 0; }
-
-    static constexpr std::vector<VarSpec> infer(std::span<VarSpec const> x, VarSpec const&, StackOptions const&) {
-        return {x.begin(), x.end()};
-    }
-
+    /// Cuts the gradient of the result into the gradients of the inputs.
     /// errors   ShapeError if x is empty or out_grad does not have the shape of the result; IndexError if the axis is
     ///          out of range
     template <class T, class D>
-    static std::vector<Tensor<T, D>> run(D exec, std::vector<Tensor<T, D>> const& x, Tensor<T, D> const& out_grad,
-                                         StackOptions const& options) {
+    static std::vector<Tensor<T, D>> backward(D exec, std::vector<Tensor<T, D>> const& x, Tensor<T, D> const& out_grad,
+                                              StackOptions const& options) {
         detail::ElementLoops<D>::check(exec, out_grad);
         detail::check_some(x.size());
         std::size_t const axis = detail::checked_axis(options.axis, x[0].dimension() + 1);

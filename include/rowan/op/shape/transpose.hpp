@@ -94,35 +94,6 @@ auto transpose(X&& x, TransposeOptions options) {
     return detail::permuted(x.device(), x, detail::checked_perm(options.perm, x.dimension()));
 }
 
-/// The gradient of x: that of the result in the order of x.
-struct transpose_grad_op : operator_of<slots<grad_of<slot::out>>, slots<grad_of<slot::x>>, TransposeOptions> {
-    static constexpr std::string_view name = "transpose_grad";
-
-    static constexpr bool row_wise(TransposeOptions const& options) {
-        return !options.perm.empty() && options.perm[0] == 0;
-    }
-    static constexpr bool row_output(TransposeOptions const& options) { return row_wise(options); }
-
-    static constexpr VarSpec infer(VarSpec const& out_grad, TransposeOptions const& options = {}) {
-        VarSpec x = out_grad;
-        x.dims = detail::permuted_shape(out_grad.dims, order_of_x(options, x.dims.size()));
-        return x;
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& out_grad, TransposeOptions const& options = {}) {
-        return detail::permuted(exec, out_grad, order_of_x(options, out_grad.dimension()));
-    }
-
-private:
-    static constexpr std::array<std::size_t, 8> order_of_x(TransposeOptions const& options, std::size_t rank) {
-        auto const order = detail::checked_perm(options.perm, rank);
-        std::array<std::size_t, 8> back{};
-        for (std::size_t i = 0; i < rank; ++i) back[order[i]] = i;
-        return back;
-    }
-};
-
 /// See transpose.
 struct transpose_op : detail::builtin_op<transpose_op, slots<slot::x>, slots<slot::out>, TransposeOptions> {
     static constexpr std::string_view name = "transpose";
@@ -133,9 +104,11 @@ struct transpose_op : detail::builtin_op<transpose_op, slots<slot::x>, slots<slo
         for (std::int64_t& axis : options.perm) axis = detail::from_first(axis, x.dims.size());
         return options;
     }
-    using grad = grad_rule<transpose_grad_op>;
+    using grad = gradient<transpose_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
-    static constexpr bool row_wise(TransposeOptions const& options) { return transpose_grad_op::row_wise(options); }
+    static constexpr bool row_wise(TransposeOptions const& options) {
+        return !options.perm.empty() && options.perm[0] == 0;
+    }
     static constexpr bool row_output(TransposeOptions const& options) { return row_wise(options); }
 
     static constexpr VarSpec infer(VarSpec const& x, TransposeOptions const& options = {}) {
@@ -150,6 +123,26 @@ struct transpose_op : detail::builtin_op<transpose_op, slots<slot::x>, slots<slo
     template <class T, class D>
     static Tensor<T, D> run(D exec, Tensor<T, D> const& x, TransposeOptions const& options = {}) {
         return detail::permuted(exec, x, detail::checked_perm(options.perm, x.dimension()));
+    }
+
+    static constexpr VarSpec infer_backward(VarSpec const& out_grad, TransposeOptions const& options = {}) {
+        VarSpec x = out_grad;
+        x.dims = detail::permuted_shape(out_grad.dims, order_of_x(options, x.dims.size()));
+        return x;
+    }
+
+    /// The gradient of x: that of the result in the order of x.
+    template <class T, class D>
+    static Tensor<T, D> backward(D exec, Tensor<T, D> const& out_grad, TransposeOptions const& options = {}) {
+        return detail::permuted(exec, out_grad, order_of_x(options, out_grad.dimension()));
+    }
+
+private:
+    static constexpr std::array<std::size_t, 8> order_of_x(TransposeOptions const& options, std::size_t rank) {
+        auto const order = detail::checked_perm(options.perm, rank);
+        std::array<std::size_t, 8> back{};
+        for (std::size_t i = 0; i < rank; ++i) back[order[i]] = i;
+        return back;
     }
 };
 

@@ -134,32 +134,12 @@ SelectedRows<T, D> embedding_bag_grad(D const& exec, SelectedRows<T, D> const& t
                          g.value().share());
 }
 
-struct embedding_bag_grad_op
-    : operator_of<slots<slot::w, slot::ids, grad_of<slot::out>>, slots<grad_of<slot::w>>, BagOptions> {
-    static constexpr std::string_view name = "embedding_bag_grad";
-
-    static constexpr VarSpec infer(VarSpec const& w, VarSpec const&, VarSpec const&, BagOptions const& = {}) {
-        return {.type = VarType::SELECTED_ROWS, .dtype = w.dtype, .dims = w.dims, .lod_level = 0};
-    }
-
-    template <class T, class I, class D>
-    static SelectedRows<T, D> run(D exec, Tensor<T, D> const& w, LoDTensor<I, D> const& ids,
-                                  LoDTensor<T, D> const& out_grad, BagOptions const& options = {}) {
-        return embedding_bag_grad(exec, w, ids, out_grad.value(), options);
-    }
-    template <class T, class I, class D>
-    static SelectedRows<T, D> run(D exec, SelectedRows<T, D> const& w, LoDTensor<I, D> const& ids,
-                                  LoDTensor<T, D> const& out_grad, BagOptions const& options = {}) {
-        return embedding_bag_grad(exec, w, ids, out_grad.value(), options);
-    }
-};
-
 struct embedding_bag_op
     : detail::builtin_op<embedding_bag_op, slots<slot::w, slot::ids>, slots<slot::out>, BagOptions> {
     static constexpr std::string_view name = "embedding_bag";
     static constexpr std::string_view brief =
         "A row for each sequence of ids: the sum, mean, … of their rows of the table.";
-    using grad = grad_rule<embedding_bag_grad_op>;
+    using grad = gradient<embedding_bag_op, uses<slot::w, slot::ids, grad_of<slot::out>>, makes<grad_of<slot::w>>>;
 
     static constexpr VarSpec infer(VarSpec const& w, VarSpec const& ids, BagOptions const& options = {}) {
         detail::check_bag_pool(options.pool);
@@ -184,6 +164,21 @@ struct embedding_bag_op
     static LoDTensor<T, D> run(D exec, SelectedRows<T, D> const& w, LoDTensor<I, D> const& ids,
                                BagOptions const& options = {}) {
         return embedding_bag(exec, w, ids, options);
+    }
+
+    static constexpr VarSpec infer_backward(VarSpec const& w, VarSpec const&, VarSpec const&, BagOptions const& = {}) {
+        return {.type = VarType::SELECTED_ROWS, .dtype = w.dtype, .dims = w.dims, .lod_level = 0};
+    }
+
+    template <class T, class I, class D>
+    static SelectedRows<T, D> backward(D exec, Tensor<T, D> const& w, LoDTensor<I, D> const& ids,
+                                       LoDTensor<T, D> const& out_grad, BagOptions const& options = {}) {
+        return embedding_bag_grad(exec, w, ids, out_grad.value(), options);
+    }
+    template <class T, class I, class D>
+    static SelectedRows<T, D> backward(D exec, SelectedRows<T, D> const& w, LoDTensor<I, D> const& ids,
+                                       LoDTensor<T, D> const& out_grad, BagOptions const& options = {}) {
+        return embedding_bag_grad(exec, w, ids, out_grad.value(), options);
     }
 };
 
