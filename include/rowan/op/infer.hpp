@@ -113,6 +113,18 @@ constexpr void has_level(char const* field, VarSpec const& x, std::size_t level)
     if (level >= x.lod_level) there_is_no_such_level(field, level, x.lod_level);
 }
 
+/// Checks that x is a Tensor or LoDTensor of rank 1 or more.
+constexpr void rows(char const* field, VarSpec const& x) {
+    dense(field, x);
+    has_rows(field, x);
+}
+
+/// The same, with levels.
+constexpr void sequences(char const* field, VarSpec const& x) {
+    rows(field, x);
+    has_levels(field, x);
+}
+
 /// Checks that both have the same number of levels.
 constexpr void same_levels(char const* field, VarSpec const& x, VarSpec const& like) {
     if (x.lod_level != like.lod_level) the_levels_do_not_match(field, x.lod_level, like.lod_level);
@@ -129,6 +141,13 @@ constexpr void ids(char const* field, VarSpec const& x) {
         if (x.dtype != rowan::dtype<std::int64_t>::wire)
             the_element_types_do_not_match(field, x.dtype, rowan::dtype<std::int64_t>::wire);
     }
+}
+
+/// Checks that x is a list of ids.
+constexpr void id_list(char const* field, VarSpec const& x) {
+    dense(field, x);
+    ids(field, x);
+    rank(field, x, 1, "1");
 }
 
 /// Checks that two dims agree; UNK agrees with any dim. Returns the known one.

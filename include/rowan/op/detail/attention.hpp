@@ -2,19 +2,16 @@
 #pragma once
 
 #include <rowan/core/allocator.hpp>
-#include <rowan/core/device.hpp>
 #include <rowan/core/parallel.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/op/detail/gemm.hpp>
 #include <rowan/op/detail/matrix_rows.hpp>
 #include <rowan/op/detail/widened.hpp>
+#include <rowan/op/operator.hpp>
 #include <rowan/sequence/detail/sequences.hpp>
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <span>
-#include <type_traits>
 
 namespace rowan::inline v0::detail {
 

@@ -1,11 +1,7 @@
 // rowan/op/detail/axis.hpp: axes of tensors as options give them.
 #pragma once
 
-#include <rowan/core/error.hpp>
-
-#include <cstddef>
-#include <cstdint>
-#include <string>
+#include <rowan/op/operator.hpp>
 
 namespace rowan::inline v0::detail {
 

@@ -1,21 +1,13 @@
 // rowan/op/detail/axis_folds.hpp: means, products, maxima and minima along axes, and their gradients.
 #pragma once
 
-#include <rowan/core/tensor.hpp>
-#include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/extremes.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/op/detail/axis_sums.hpp>
 #include <rowan/op/detail/broadcast.hpp>
 #include <rowan/op/detail/reduction.hpp>
 #include <rowan/op/detail/wide_product.hpp>
-#include <rowan/op/operator_of.hpp>
-
-#include <array>
-#include <cstddef>
-#include <string>
-#include <type_traits>
-#include <utility>
+#include <rowan/op/operator.hpp>
 
 namespace rowan::inline v0::detail {
 

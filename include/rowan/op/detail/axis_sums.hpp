@@ -1,23 +1,14 @@
 // rowan/op/detail/axis_sums.hpp: sums and other folds along any axes of a tensor, in blocks of 64 contributions.
 #pragma once
 
-#include <rowan/core/device.hpp>
-#include <rowan/core/error.hpp>
-#include <rowan/core/tensor.hpp>
 #include <rowan/detail/block_sum.hpp>
-#include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/detail/rows.hpp>
 #include <rowan/op/detail/lane_tile.hpp>
+#include <rowan/op/operator.hpp>
 
 #include <algorithm>
-#include <array>
-#include <cstddef>
-#include <cstdint>
 #include <span>
-#include <string>
-#include <type_traits>
-#include <utility>
 
 namespace rowan::inline v0::detail {
 

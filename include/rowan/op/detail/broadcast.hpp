@@ -2,21 +2,11 @@
 #pragma once
 
 #include <rowan/core/detail/checked.hpp>
-#include <rowan/core/error.hpp>
-#include <rowan/core/tensor.hpp>
-#include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/op/detail/axis_sums.hpp>
-#include <rowan/op/infer.hpp>
-#include <rowan/op/var_spec.hpp>
+#include <rowan/op/operator.hpp>
 
 #include <algorithm>
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <type_traits>
 
 namespace rowan::inline v0::detail {
 

@@ -2,23 +2,15 @@
 // with weights of classes.
 #pragma once
 
-#include <rowan/core/error.hpp>
 #include <rowan/core/ids.hpp>
-#include <rowan/core/tensor.hpp>
-#include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/on_device.hpp>
 #include <rowan/op/detail/class_rows.hpp>
 #include <rowan/op/detail/reduction.hpp>
 #include <rowan/op/loss/loss_options.hpp>
+#include <rowan/op/operator.hpp>
 
-#include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <span>
-#include <string>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
 namespace rowan::inline v0::detail {
 
@@ -118,8 +110,7 @@ struct WeighShare {
     sum_t<T>* to;
     std::size_t classes;
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t i) const {
+    ROWAN_KERNEL void operator()(std::size_t i) const {
         using S = sum_t<T>;
         to[i] = product(load<S>(label + i), constant<S>(weights[i % classes]));
     }

@@ -1,23 +1,16 @@
 // rowan/op/detail/crf.hpp: scores of the paths of linear-chain conditional random fields.
 #pragma once
 
-#include <rowan/core/error.hpp>
-#include <rowan/core/tensor.hpp>
-#include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/extremes.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/detail/logarithm.hpp>
 #include <rowan/detail/on_device.hpp>
 #include <rowan/op/detail/matrix_rows.hpp>
-#include <rowan/op/infer.hpp>
-#include <rowan/op/var_spec.hpp>
+#include <rowan/op/operator.hpp>
 #include <rowan/sequence/detail/sequences.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 
-#include <cstddef>
-#include <cstdint>
 #include <span>
-#include <string>
 
 namespace rowan::inline v0::detail {
 

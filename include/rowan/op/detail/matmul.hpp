@@ -3,15 +3,13 @@
 
 #include <rowan/core/allocator.hpp>
 #include <rowan/core/detail/process_mutex.hpp>
-#include <rowan/core/error.hpp>
 #include <rowan/core/parallel.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/detail/on_device.hpp>
 #include <rowan/op/detail/gemm.hpp>
+#include <rowan/op/operator.hpp>
 
 #include <algorithm>
-#include <cstddef>
-#include <string>
 
 #ifdef ROWAN_BLAS
 #if !__has_include(<xtensor-blas/xblas_config.hpp>)

@@ -3,15 +3,11 @@
 
 #include <rowan/core/allocator.hpp>
 #include <rowan/core/parallel.hpp>
-#include <rowan/core/tensor.hpp>
-#include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/op/detail/softmax_formulas.hpp>
+#include <rowan/op/operator.hpp>
 
 #include <algorithm>
-#include <array>
-#include <cstddef>
-#include <utility>
 
 namespace rowan::inline v0::detail {
 

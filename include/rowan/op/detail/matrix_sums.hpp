@@ -3,14 +3,11 @@
 #pragma once
 
 #include <rowan/core/allocator.hpp>
-#include <rowan/core/device.hpp>
 #include <rowan/detail/block_sum.hpp>
-#include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/lanes.hpp>
+#include <rowan/op/operator.hpp>
 
 #include <algorithm>
-#include <cstddef>
-#include <utility>
 
 namespace rowan::inline v0::detail {
 

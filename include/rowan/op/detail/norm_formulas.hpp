@@ -194,8 +194,9 @@ struct MeansFromFirstRow {
     T const* x;
     sum_t<T>* sums;
     std::size_t n;
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t k) const { sums[k] = plus(load<sum_t<T>>(x + k), mean_of_sum(sums[k], n)); }
+    ROWAN_KERNEL void operator()(std::size_t k) const {
+        sums[k] = plus(load<sum_t<T>>(x + k), mean_of_sum(sums[k], n));
+    }
 };
 
 /// Divides sums in place by n.

@@ -31,8 +31,9 @@ struct KeepElement {
     sum_t<T> ignored;
     double* kept;
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t i) const { kept[i] = same_or_nan(load<sum_t<T>>(label + i), ignored) ? 0 : 1; }
+    ROWAN_KERNEL void operator()(std::size_t i) const {
+        kept[i] = same_or_nan(load<sum_t<T>>(label + i), ignored) ? 0 : 1;
+    }
 };
 
 /// Writes `zero` for elements that do not count.
@@ -42,8 +43,7 @@ struct ZeroIgnored {
     To zero;
     To* to;
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t i) const {
+    ROWAN_KERNEL void operator()(std::size_t i) const {
         if (kept[i] == 0) to[i] = zero;
     }
 };
@@ -100,8 +100,7 @@ struct LossGradStep {
     T* to;
     double const* total = nullptr;
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD S of_row(std::size_t) const {
+    ROWAN_KERNEL S of_row(std::size_t) const {
         if (total == nullptr || options.reduction != Reduction::mean) return reduced(0);
         return mean_of(load<S>(out_grad), *total);
     }
@@ -231,3 +230,15 @@ struct pointwise_loss_grad_op
 };
 
 }  // namespace rowan::inline v0
+
+/// Defines the loss f, with and without an execution, and its operator f_op, from detail::f_formula and its options.
+#define ROWAN_LOSS(f, Options)                                                                                 \
+    template <class T, device D>                                                                               \
+    Tensor<T, D> f(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y, Options const& options = {}) { \
+        return detail::pointwise_loss<detail::f##_formula>(exec, x, y, options);                               \
+    }                                                                                                          \
+    template <class T, class Device>                                                                           \
+    Tensor<T, Device> f(Tensor<T, Device> const& x, Tensor<T, Device> const& y, Options const& options = {}) { \
+        return f(x.device(), x, y, options);                                                                   \
+    }                                                                                                          \
+    using f##_op = pointwise_loss_op<detail::f##_formula>; /**< See f. */

@@ -124,3 +124,15 @@ struct reduce_op : detail::builtin_op<reduce_op<Rule>, slots<slot::x>, slots<slo
 };
 
 }  // namespace rowan::inline v0
+
+/// Defines the reduction f along axes, with and without an execution, and its operator f_op, from a rule in detail.
+#define ROWAN_REDUCTION(f, rule)                                                              \
+    template <class T, device D>                                                              \
+    Tensor<T, D> f(D const& exec, Tensor<T, D> const& x, ReduceOptions const& options = {}) { \
+        return detail::fold_along<detail::rule>(exec, x, options);                            \
+    }                                                                                         \
+    template <class T, class Device>                                                          \
+    Tensor<T, Device> f(Tensor<T, Device> const& x, ReduceOptions const& options = {}) {      \
+        return f(x.device(), x, options);                                                     \
+    }                                                                                         \
+    using f##_op = reduce_op<detail::rule>; /**< See f. */

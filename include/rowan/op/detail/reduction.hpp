@@ -4,16 +4,10 @@
 #include <rowan/core/allocator.hpp>
 #include <rowan/core/detail/checked.hpp>
 #include <rowan/core/parallel.hpp>
-#include <rowan/core/tensor.hpp>
-#include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/lanes.hpp>
-#include <rowan/op/infer.hpp>
+#include <rowan/op/operator.hpp>
 
 #include <algorithm>
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <string>
 
 namespace rowan::inline v0 {
 
@@ -127,8 +121,7 @@ struct LossGrads {
 
     ROWAN_HD bool ignores(std::size_t row) const { return kept != nullptr && kept[row] == 0; }
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD sum_t<T> operator()(std::size_t row) const {
+    ROWAN_KERNEL sum_t<T> operator()(std::size_t row) const {
         using S = sum_t<T>;
         S g = load<S>(out_grad + (reduction == Reduction::none ? row : 0));
         if (kept != nullptr) {

@@ -39,8 +39,7 @@ struct DropElement {
     double probability;
     sum_t<T> factor;
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t i) const {
+    ROWAN_KERNEL void operator()(std::size_t i) const {
         bool const kept = uniform_at(seed(), i) >= probability;
         mask[i] = kept ? 1 : 0;
         store_kept(kept, x + i, factor, to + i);
@@ -54,8 +53,7 @@ struct DropGradient {
     T* to;
     sum_t<T> factor;
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t i) const { store_kept(mask[i] != 0, out_grad + i, factor, to + i); }
+    ROWAN_KERNEL void operator()(std::size_t i) const { store_kept(mask[i] != 0, out_grad + i, factor, to + i); }
 };
 
 template <class T, class D, class Seed>

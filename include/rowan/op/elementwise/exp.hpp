@@ -22,16 +22,6 @@ struct exp_formula {
     ROWAN_FORMULA static V gradient_of_out(V const& y, V const& g) { return product(g, y); }
 };
 
-}  // namespace detail
-
-/// exp(x) element-wise, computed in dtype<T>::sum, within 1.5 units in the last place for float and double.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE_OF_XTENSOR(exp)
-
-namespace detail {
-
 /// log(x)
 struct log_formula {
     static constexpr std::string_view name = "log";
@@ -42,6 +32,12 @@ struct log_formula {
 };
 
 }  // namespace detail
+
+/// exp(x) element-wise, computed in dtype<T>::sum, within 1.5 units in the last place for float and double.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE_OF_XTENSOR(exp)
 
 /// The natural logarithm element-wise, within 1 unit in the last place for float and double; -infinity for 0, NaN for
 /// negative numbers.

@@ -1,14 +1,11 @@
 // rowan/op/elementwise/gelu.hpp: gelu, element-wise.
 #pragma once
 
-#include <rowan/core/error.hpp>
-#include <rowan/core/fields.hpp>
 #include <rowan/detail/exponential.hpp>
 #include <rowan/op/detail/limits.hpp>
 #include <rowan/op/detail/normal_cdf.hpp>
 #include <rowan/op/detail/unary.hpp>
-
-#include <string_view>
+#include <rowan/op/operator.hpp>
 
 namespace rowan::inline v0 {
 

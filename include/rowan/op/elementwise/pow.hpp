@@ -1,13 +1,10 @@
 // rowan/op/elementwise/pow.hpp: pow, sqrt, rsqrt and square, element-wise.
 #pragma once
 
-#include <rowan/core/error.hpp>
-#include <rowan/core/fields.hpp>
 #include <rowan/op/detail/power.hpp>
 #include <rowan/op/detail/tensor_argument.hpp>
 #include <rowan/op/detail/unary.hpp>
-
-#include <string_view>
+#include <rowan/op/operator.hpp>
 
 namespace rowan::inline v0 {
 
@@ -37,6 +34,36 @@ struct pow_formula {
     }
 };
 
+/// sqrt(x)
+struct sqrt_formula {
+    static constexpr std::string_view name = "sqrt";
+    static constexpr std::string_view brief = "The square root.";
+
+    ROWAN_FORMULA static V value(V const& x) { return square_root(x); }
+    ROWAN_FORMULA static V gradient_of_out(V const& y, V const& g) { return quotient(g, V(y + y)); }
+};
+
+/// 1 / sqrt(x)
+struct rsqrt_formula {
+    static constexpr std::string_view name = "rsqrt";
+    static constexpr std::string_view brief = "1 / √x.";
+
+    ROWAN_FORMULA static V value(V const& x) { return quotient(constant<V>(1.0), square_root(x)); }
+    ROWAN_FORMULA static V gradient_of_out(V const& y, V const& g) {
+        return product(product(g, constant<V>(-0.5)), product(y, product(y, y)));
+    }
+};
+
+/// x²
+struct square_formula {
+    static constexpr std::string_view name = "square";
+    static constexpr std::string_view brief = "x · x.";
+    static constexpr bool integers = true;
+
+    ROWAN_FORMULA static V value(V const& x) { return product(x, x); }
+    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g) { return product(g, plus(x, x)); }
+};
+
 }  // namespace detail
 
 /// x to the power of the exponent, element-wise, within 2 units in the last place for float and double, with the zeros,
@@ -59,59 +86,17 @@ auto pow(X&& x, PowOptions options = {}) { return detail::unary<detail::pow_form
 using pow_op = unary_op<detail::pow_formula>;            ///< See pow.
 using pow_grad_op = unary_grad_op<detail::pow_formula>;  ///< The gradient of pow.
 
-namespace detail {
-
-/// sqrt(x)
-struct sqrt_formula {
-    static constexpr std::string_view name = "sqrt";
-    static constexpr std::string_view brief = "The square root.";
-
-    ROWAN_FORMULA static V value(V const& x) { return square_root(x); }
-    ROWAN_FORMULA static V gradient_of_out(V const& y, V const& g) { return quotient(g, V(y + y)); }
-};
-
-}  // namespace detail
-
 /// The square root element-wise, correctly rounded; NaN for negative numbers.
 /// shapes   x [...] -> [...]
 /// errors   ValueError if exec.threads is negative
 /// cost     one read of x and one write of the result
 ROWAN_ELEMENTWISE_OF_XTENSOR(sqrt)
 
-namespace detail {
-
-/// 1 / sqrt(x)
-struct rsqrt_formula {
-    static constexpr std::string_view name = "rsqrt";
-    static constexpr std::string_view brief = "1 / √x.";
-
-    ROWAN_FORMULA static V value(V const& x) { return quotient(constant<V>(1.0), square_root(x)); }
-    ROWAN_FORMULA static V gradient_of_out(V const& y, V const& g) {
-        return product(product(g, constant<V>(-0.5)), product(y, product(y, y)));
-    }
-};
-
-}  // namespace detail
-
 /// 1 / sqrt(x) element-wise; infinity for 0, NaN for negative numbers.
 /// shapes   x [...] -> [...]
 /// errors   ValueError if exec.threads is negative
 /// cost     one read of x and one write of the result
 ROWAN_ELEMENTWISE(rsqrt)
-
-namespace detail {
-
-/// x²
-struct square_formula {
-    static constexpr std::string_view name = "square";
-    static constexpr std::string_view brief = "x · x.";
-    static constexpr bool integers = true;
-
-    ROWAN_FORMULA static V value(V const& x) { return product(x, x); }
-    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g) { return product(g, plus(x, x)); }
-};
-
-}  // namespace detail
 
 /// x² element-wise; integers wrap around.
 /// shapes   x [...] -> [...]

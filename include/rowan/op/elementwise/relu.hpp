@@ -1,15 +1,36 @@
 // rowan/op/elementwise/relu.hpp: relu, relu6, leaky_relu, thresholded_relu and elu, element-wise.
 #pragma once
 
-#include <rowan/core/error.hpp>
-#include <rowan/core/fields.hpp>
 #include <rowan/detail/exponential.hpp>
 #include <rowan/op/detail/limits.hpp>
 #include <rowan/op/detail/unary.hpp>
-
-#include <string_view>
+#include <rowan/op/operator.hpp>
 
 namespace rowan::inline v0 {
+
+/// The settings of relu6.
+struct Relu6Options {
+    double threshold = 6;  ///< the largest result
+    ROWAN_OPTIONS(Relu6Options, threshold)
+};
+
+/// The settings of leaky_relu.
+struct LeakyReluOptions {
+    double alpha = 0.01;  ///< slope where x < 0
+    ROWAN_OPTIONS(LeakyReluOptions, alpha)
+};
+
+/// The settings of thresholded_relu.
+struct ThresholdedReluOptions {
+    double threshold = 1;  ///< smaller or equal elements become 0
+    ROWAN_OPTIONS(ThresholdedReluOptions, threshold)
+};
+
+/// The settings of elu.
+struct EluOptions {
+    double alpha = 1;  ///< minus the limit for x to -infinity
+    ROWAN_OPTIONS(EluOptions, alpha)
+};
 
 namespace detail {
 
@@ -26,6 +47,70 @@ struct relu_formula {
     ROWAN_FORMULA static V gradient_of_out(V const& y, V const& g) {
         V const zero = constant<V>(0.0);
         return choose(y > zero, g, choose(y < zero, zero, plus(y, zero)));  // NaN where y is
+    }
+};
+
+/// min(max(x, 0), threshold)
+struct relu6_formula {
+    static constexpr std::string_view name = "relu6";
+    static constexpr std::string_view brief = "x limited to [0, threshold].";
+    using options = Relu6Options;
+
+    static constexpr void check(Relu6Options const& options) {
+        if (options.threshold < 0) throw ValueError("threshold", options.threshold, "at least 0");
+    }
+
+    ROWAN_FORMULA static V value(V const& x, Relu6Options const& o) { return limited(x, 0.0, o.threshold); }
+    ROWAN_FORMULA static V gradient_of_out(V const& y, V const& g, Relu6Options const& o) {
+        return where_between(y, 0.0, o.threshold, g);
+    }
+};
+
+/// x where x > 0, else alpha · x
+struct leaky_relu_formula {
+    static constexpr std::string_view name = "leaky_relu";
+    static constexpr std::string_view brief = "x where x > 0, else alpha · x.";
+    using options = LeakyReluOptions;
+
+    ROWAN_FORMULA static V value(V const& x, LeakyReluOptions const& o) {
+        return choose(x > constant<V>(0.0), x, times(x, o.alpha));
+    }
+    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g, LeakyReluOptions const& o) {
+        V const zero = constant<V>(0.0);
+        return choose(x > zero, g, choose(not_above(x, zero), product(g, constant<V>(o.alpha)), x));
+    }
+};
+
+/// x where x > threshold, else 0
+struct thresholded_relu_formula {
+    static constexpr std::string_view name = "thresholded_relu";
+    static constexpr std::string_view brief = "x where x > threshold, else 0.";
+    using options = ThresholdedReluOptions;
+
+    ROWAN_FORMULA static V value(V const& x, ThresholdedReluOptions const& o) {
+        return choose(x > constant<V>(o.threshold), x,
+                      choose(not_above(x, constant<V>(o.threshold)), constant<V>(0.0), x));
+    }
+    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g, ThresholdedReluOptions const& o) {
+        V const threshold = constant<V>(o.threshold);
+        return choose(x > threshold, g, choose(not_above(x, threshold), constant<V>(0.0), x));
+    }
+};
+
+/// x where x > 0, else alpha · (exp(x) - 1)
+struct elu_formula {
+    static constexpr std::string_view name = "elu";
+    static constexpr std::string_view brief = "x where x > 0, else alpha · (exp(x) - 1).";
+    using options = EluOptions;
+
+    ROWAN_FORMULA static V value(V const& x, EluOptions const& o) {
+        V const zero = constant<V>(0.0);
+        return choose(x > zero, x, product(constant<V>(o.alpha), exponential_minus_one(V(choose(x > zero, zero, x)))));
+    }
+    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g, EluOptions const& o) {
+        V const zero = constant<V>(0.0);
+        V const slope = product(constant<V>(o.alpha), exponential_of_any(V(choose(x > zero, zero, x))));
+        return choose(x > zero, g, product(g, slope));
     }
 };
 
@@ -50,62 +135,11 @@ Tensor<T, Device> relu_grad(Tensor<T, Device> const& out, Tensor<T, Device> cons
     return relu_grad(out.device(), out, out_grad);
 }
 
-/// The settings of relu6.
-struct Relu6Options {
-    double threshold = 6;  ///< the largest result
-    ROWAN_OPTIONS(Relu6Options, threshold)
-};
-
-namespace detail {
-
-/// min(max(x, 0), threshold)
-struct relu6_formula {
-    static constexpr std::string_view name = "relu6";
-    static constexpr std::string_view brief = "x limited to [0, threshold].";
-    using options = Relu6Options;
-
-    static constexpr void check(Relu6Options const& options) {
-        if (options.threshold < 0) throw ValueError("threshold", options.threshold, "at least 0");
-    }
-
-    ROWAN_FORMULA static V value(V const& x, Relu6Options const& o) { return limited(x, 0.0, o.threshold); }
-    ROWAN_FORMULA static V gradient_of_out(V const& y, V const& g, Relu6Options const& o) {
-        return where_between(y, 0.0, o.threshold, g);
-    }
-};
-
-}  // namespace detail
-
 /// min(max(x, 0), threshold) element-wise; NaN propagates. The gradient at the two bends is 0.
 /// shapes   x [...] -> [...]
 /// errors   ValueError if threshold is not finite or negative
 /// cost     one read of x and one write of the result
 ROWAN_ELEMENTWISE(relu6, Relu6Options)
-
-/// The settings of leaky_relu.
-struct LeakyReluOptions {
-    double alpha = 0.01;  ///< slope where x < 0
-    ROWAN_OPTIONS(LeakyReluOptions, alpha)
-};
-
-namespace detail {
-
-/// x where x > 0, else alpha · x
-struct leaky_relu_formula {
-    static constexpr std::string_view name = "leaky_relu";
-    static constexpr std::string_view brief = "x where x > 0, else alpha · x.";
-    using options = LeakyReluOptions;
-
-    ROWAN_FORMULA static V value(V const& x, LeakyReluOptions const& o) {
-        return choose(x > constant<V>(0.0), x, times(x, o.alpha));
-    }
-    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g, LeakyReluOptions const& o) {
-        V const zero = constant<V>(0.0);
-        return choose(x > zero, g, choose(not_above(x, zero), product(g, constant<V>(o.alpha)), x));
-    }
-};
-
-}  // namespace detail
 
 /// x where x > 0, else alpha · x, element-wise.
 /// shapes   x [...] -> [...]
@@ -113,64 +147,11 @@ struct leaky_relu_formula {
 /// cost     one read of x and one write of the result
 ROWAN_ELEMENTWISE(leaky_relu, LeakyReluOptions)
 
-/// The settings of thresholded_relu.
-struct ThresholdedReluOptions {
-    double threshold = 1;  ///< smaller or equal elements become 0
-    ROWAN_OPTIONS(ThresholdedReluOptions, threshold)
-};
-
-namespace detail {
-
-/// x where x > threshold, else 0
-struct thresholded_relu_formula {
-    static constexpr std::string_view name = "thresholded_relu";
-    static constexpr std::string_view brief = "x where x > threshold, else 0.";
-    using options = ThresholdedReluOptions;
-
-    ROWAN_FORMULA static V value(V const& x, ThresholdedReluOptions const& o) {
-        return choose(x > constant<V>(o.threshold), x,
-                      choose(not_above(x, constant<V>(o.threshold)), constant<V>(0.0), x));
-    }
-    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g, ThresholdedReluOptions const& o) {
-        V const threshold = constant<V>(o.threshold);
-        return choose(x > threshold, g, choose(not_above(x, threshold), constant<V>(0.0), x));
-    }
-};
-
-}  // namespace detail
-
 /// x where x > threshold, else 0, element-wise; NaN propagates.
 /// shapes   x [...] -> [...]
 /// errors   ValueError if an option is not finite
 /// cost     one read of x and one write of the result
 ROWAN_ELEMENTWISE(thresholded_relu, ThresholdedReluOptions)
-
-/// The settings of elu.
-struct EluOptions {
-    double alpha = 1;  ///< minus the limit for x to -infinity
-    ROWAN_OPTIONS(EluOptions, alpha)
-};
-
-namespace detail {
-
-/// x where x > 0, else alpha · (exp(x) - 1)
-struct elu_formula {
-    static constexpr std::string_view name = "elu";
-    static constexpr std::string_view brief = "x where x > 0, else alpha · (exp(x) - 1).";
-    using options = EluOptions;
-
-    ROWAN_FORMULA static V value(V const& x, EluOptions const& o) {
-        V const zero = constant<V>(0.0);
-        return choose(x > zero, x, product(constant<V>(o.alpha), exponential_minus_one(V(choose(x > zero, zero, x)))));
-    }
-    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g, EluOptions const& o) {
-        V const zero = constant<V>(0.0);
-        V const slope = product(constant<V>(o.alpha), exponential_of_any(V(choose(x > zero, zero, x))));
-        return choose(x > zero, g, product(g, slope));
-    }
-};
-
-}  // namespace detail
 
 /// x where x > 0, else alpha · (exp(x) - 1), element-wise (Clevert et al. 2015).
 /// shapes   x [...] -> [...]

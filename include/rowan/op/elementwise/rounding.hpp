@@ -47,16 +47,6 @@ struct abs_formula {
     }
 };
 
-}  // namespace detail
-
-/// |x| element-wise; the gradient at 0 is 0. The smallest integer of a type is its own result.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE_OF_XTENSOR(abs)
-
-namespace detail {
-
 /// The sign of x
 struct sign_formula : step_formula {
     static constexpr std::string_view name = "sign";
@@ -67,16 +57,6 @@ struct sign_formula : step_formula {
         return choose(x > zero, constant<V>(1.0), choose(x < zero, constant<V>(-1.0), plus(x, zero)));
     }
 };
-
-}  // namespace detail
-
-/// 1 for x > 0, -1 for x < 0, 0 for both zeros, NaN for NaN, element-wise, as NumPy; the gradient is 0.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE_OF_XTENSOR(sign)
-
-namespace detail {
 
 /// The greatest integer not above x
 struct floor_formula : step_formula {
@@ -96,16 +76,6 @@ struct floor_formula : step_formula {
     }
 };
 
-}  // namespace detail
-
-/// The greatest integer not above x, element-wise; -0, infinities and NaN remain; the gradient is 0.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE_OF_XTENSOR(floor)
-
-namespace detail {
-
 /// The smallest integer not below x
 struct ceil_formula : step_formula {
     static constexpr std::string_view name = "ceil";
@@ -116,17 +86,6 @@ struct ceil_formula : step_formula {
         return product(floor_formula::value(product(x, minus_one)), minus_one);
     }
 };
-
-}  // namespace detail
-
-/// The smallest integer not below x, element-wise; -0, infinities and NaN remain, and numbers between -1 and 0 become
-/// -0; the gradient is 0.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE_OF_XTENSOR(ceil)
-
-namespace detail {
 
 /// The integer nearest to x, of two the even one
 struct round_formula : step_formula {
@@ -147,6 +106,31 @@ struct round_formula : step_formula {
 };
 
 }  // namespace detail
+
+/// |x| element-wise; the gradient at 0 is 0. The smallest integer of a type is its own result.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE_OF_XTENSOR(abs)
+
+/// 1 for x > 0, -1 for x < 0, 0 for both zeros, NaN for NaN, element-wise, as NumPy; the gradient is 0.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE_OF_XTENSOR(sign)
+
+/// The greatest integer not above x, element-wise; -0, infinities and NaN remain; the gradient is 0.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE_OF_XTENSOR(floor)
+
+/// The smallest integer not below x, element-wise; -0, infinities and NaN remain, and numbers between -1 and 0 become
+/// -0; the gradient is 0.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE_OF_XTENSOR(ceil)
 
 /// The nearest integer element-wise, of two the even one, as NumPy; the sign of x remains, also where the result is 0,
 /// except for elements of user-defined types; infinities and NaN remain; the gradient is 0.

@@ -21,17 +21,6 @@ struct sin_formula {
     ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g) { return product(g, sine<true>(x)); }
 };
 
-}  // namespace detail
-
-/// The sine element-wise, within 1 unit in the last place for all floats and doubles, also huge ones, with the same
-/// bits on all machines; NaN for infinities. Those of floats are computed in double.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE_OF_XTENSOR(sin)
-
-namespace detail {
-
 /// cos(x)
 struct cos_formula {
     static constexpr std::string_view name = "cos";
@@ -44,6 +33,13 @@ struct cos_formula {
 };
 
 }  // namespace detail
+
+/// The sine element-wise, within 1 unit in the last place for all floats and doubles, also huge ones, with the same
+/// bits on all machines; NaN for infinities. Those of floats are computed in double.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE_OF_XTENSOR(sin)
 
 /// The cosine element-wise, as sin.
 /// shapes   x [...] -> [...]

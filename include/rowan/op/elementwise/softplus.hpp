@@ -1,13 +1,10 @@
 // rowan/op/elementwise/softplus.hpp: softplus, element-wise.
 #pragma once
 
-#include <rowan/core/error.hpp>
-#include <rowan/core/fields.hpp>
 #include <rowan/detail/exponential.hpp>
 #include <rowan/detail/logarithm.hpp>
 #include <rowan/op/detail/unary.hpp>
-
-#include <string_view>
+#include <rowan/op/operator.hpp>
 
 namespace rowan::inline v0 {
 

@@ -1,16 +1,27 @@
 // rowan/op/elementwise/tanh.hpp: tanh, stanh, hardtanh and softsign, element-wise.
 #pragma once
 
-#include <rowan/core/error.hpp>
-#include <rowan/core/fields.hpp>
 #include <rowan/detail/exponential.hpp>
 #include <rowan/op/detail/limits.hpp>
 #include <rowan/op/detail/tensor_argument.hpp>
 #include <rowan/op/detail/unary.hpp>
-
-#include <string_view>
+#include <rowan/op/operator.hpp>
 
 namespace rowan::inline v0 {
+
+/// The settings of stanh.
+struct StanhOptions {
+    double scale_a = 0.67;    ///< factor of x
+    double scale_b = 1.7159;  ///< factor of the result, not 0
+    ROWAN_OPTIONS(StanhOptions, scale_a, scale_b)
+};
+
+/// The settings of hardtanh.
+struct HardtanhOptions {
+    double min = 0;   ///< the smallest result
+    double max = 24;  ///< the largest result
+    ROWAN_OPTIONS(HardtanhOptions, min, max)
+};
 
 namespace detail {
 
@@ -22,6 +33,56 @@ struct tanh_formula {
     ROWAN_FORMULA static V value(V const& x) { return hyperbolic_tangent(x); }
     ROWAN_FORMULA static V gradient_of_out(V const& y, V const& g) {
         return product(g, V(constant<V>(1.0) - product(y, y)));
+    }
+};
+
+/// b · tanh(a · x)
+struct stanh_formula {
+    static constexpr std::string_view name = "stanh";
+    static constexpr std::string_view brief = "scale_b · tanh(scale_a · x).";
+    using options = StanhOptions;
+
+    static constexpr void check(StanhOptions const& options) {
+        if (options.scale_b == 0) throw ValueError("scale_b", options.scale_b, "another number than 0");
+    }
+
+    ROWAN_FORMULA static V value(V const& x, StanhOptions const& o) {
+        return product(constant<V>(o.scale_b), hyperbolic_tangent(times(x, o.scale_a)));
+    }
+    ROWAN_FORMULA static V gradient_of_out(V const& y, V const& g, StanhOptions const& o) {
+        V const t = quotient(y, constant<V>(o.scale_b));  // exactly 1 at the limit
+        return product(g, product(constant<V>(o.scale_a * o.scale_b), V(constant<V>(1.0) - product(t, t))));
+    }
+};
+
+/// min(max(x, min), max)
+struct hardtanh_formula {
+    static constexpr std::string_view name = "hardtanh";
+    static constexpr std::string_view brief = "x limited to [min, max].";
+    using options = HardtanhOptions;
+
+    static constexpr void check(HardtanhOptions const& options) {
+        if (!(options.max >= options.min)) throw ValueError("max", options.max, "a number not less than min");
+    }
+
+    ROWAN_FORMULA static V value(V const& x, HardtanhOptions const& o) { return limited(x, o.min, o.max); }
+    ROWAN_FORMULA static V gradient_of_out(V const& y, V const& g, HardtanhOptions const& o) {
+        return where_between(y, o.min, o.max, g);
+    }
+};
+
+/// x / (1 + |x|)
+struct softsign_formula {
+    static constexpr std::string_view name = "softsign";
+    static constexpr std::string_view brief = "x / (1 + |x|).";
+
+    ROWAN_FORMULA static V value(V const& x) {
+        V const zero = constant<V>(0.0), z = limited(x, -1e30, 1e30);  // the result is -1 or 1 beyond
+        return quotient(z, V(constant<V>(1.0) + choose(z < zero, V(zero - z), z)));
+    }
+    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g) {
+        V const zero = constant<V>(0.0), below = constant<V>(1.0) + choose(x < zero, V(zero - x), x);
+        return quotient(g, product(below, below));
     }
 };
 
@@ -47,93 +108,17 @@ Tensor<T, Device> tanh_grad(Tensor<T, Device> const& out, Tensor<T, Device> cons
     return tanh_grad(out.device(), out, out_grad);
 }
 
-/// The settings of stanh.
-struct StanhOptions {
-    double scale_a = 0.67;    ///< factor of x
-    double scale_b = 1.7159;  ///< factor of the result, not 0
-    ROWAN_OPTIONS(StanhOptions, scale_a, scale_b)
-};
-
-namespace detail {
-
-/// b · tanh(a · x)
-struct stanh_formula {
-    static constexpr std::string_view name = "stanh";
-    static constexpr std::string_view brief = "scale_b · tanh(scale_a · x).";
-    using options = StanhOptions;
-
-    static constexpr void check(StanhOptions const& options) {
-        if (options.scale_b == 0) throw ValueError("scale_b", options.scale_b, "another number than 0");
-    }
-
-    ROWAN_FORMULA static V value(V const& x, StanhOptions const& o) {
-        return product(constant<V>(o.scale_b), hyperbolic_tangent(times(x, o.scale_a)));
-    }
-    ROWAN_FORMULA static V gradient_of_out(V const& y, V const& g, StanhOptions const& o) {
-        V const t = quotient(y, constant<V>(o.scale_b));  // exactly 1 at the limit
-        return product(g, product(constant<V>(o.scale_a * o.scale_b), V(constant<V>(1.0) - product(t, t))));
-    }
-};
-
-}  // namespace detail
-
 /// scale_b · tanh(scale_a · x) element-wise.
 /// shapes   x [...] -> [...]
 /// errors   ValueError if an option is not finite or scale_b is 0
 /// cost     one read of x and one write of the result
 ROWAN_ELEMENTWISE(stanh, StanhOptions)
 
-/// The settings of hardtanh.
-struct HardtanhOptions {
-    double min = 0;   ///< the smallest result
-    double max = 24;  ///< the largest result
-    ROWAN_OPTIONS(HardtanhOptions, min, max)
-};
-
-namespace detail {
-
-/// min(max(x, min), max)
-struct hardtanh_formula {
-    static constexpr std::string_view name = "hardtanh";
-    static constexpr std::string_view brief = "x limited to [min, max].";
-    using options = HardtanhOptions;
-
-    static constexpr void check(HardtanhOptions const& options) {
-        if (!(options.max >= options.min)) throw ValueError("max", options.max, "a number not less than min");
-    }
-
-    ROWAN_FORMULA static V value(V const& x, HardtanhOptions const& o) { return limited(x, o.min, o.max); }
-    ROWAN_FORMULA static V gradient_of_out(V const& y, V const& g, HardtanhOptions const& o) {
-        return where_between(y, o.min, o.max, g);
-    }
-};
-
-}  // namespace detail
-
 /// min(max(x, min), max) element-wise; NaN propagates. The gradient at the two bends is 0; that of clip is out_grad.
 /// shapes   x [...] -> [...]
 /// errors   ValueError if an option is not finite or max < min
 /// cost     one read of x and one write of the result
 ROWAN_ELEMENTWISE(hardtanh, HardtanhOptions)
-
-namespace detail {
-
-/// x / (1 + |x|)
-struct softsign_formula {
-    static constexpr std::string_view name = "softsign";
-    static constexpr std::string_view brief = "x / (1 + |x|).";
-
-    ROWAN_FORMULA static V value(V const& x) {
-        V const zero = constant<V>(0.0), z = limited(x, -1e30, 1e30);  // the result is -1 or 1 beyond
-        return quotient(z, V(constant<V>(1.0) + choose(z < zero, V(zero - z), z)));
-    }
-    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g) {
-        V const zero = constant<V>(0.0), below = constant<V>(1.0) + choose(x < zero, V(zero - x), x);
-        return quotient(g, product(below, below));
-    }
-};
-
-}  // namespace detail
 
 /// x / (1 + |x|) element-wise.
 /// shapes   x [...] -> [...]

@@ -27,8 +27,7 @@ struct SoftmaxLoss {
     std::size_t classes;
     double const* kept;
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t row, sum_t<T> const& greatest, sum_t<T> const& total) const {
+    ROWAN_KERNEL void operator()(std::size_t row, sum_t<T> const& greatest, sum_t<T> const& total) const {
         using S = sum_t<T>;
         if (kept != nullptr && kept[row] == 0) {
             losses[row] = constant<S>(0.0);
@@ -45,8 +44,7 @@ template <class S>
 struct KeepLogTotal {
     S *greatest, *logs;
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t row, S const& most, S const& total) const {
+    ROWAN_KERNEL void operator()(std::size_t row, S const& most, S const& total) const {
         greatest[row] = most;
         logs[row] = logarithm(total);
     }

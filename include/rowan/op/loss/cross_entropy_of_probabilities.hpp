@@ -25,8 +25,7 @@ struct ProbabilityOfLabel {
     sum_t<T>* losses;
     std::size_t classes;
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t row) const {
+    ROWAN_KERNEL void operator()(std::size_t row) const {
         using S = sum_t<T>;
         bool const counts = kept == nullptr || kept[row] != 0;
         losses[row] = counts ? load<S>(x + row * classes + static_cast<std::size_t>(label[row])) : constant<S>(1.0);
@@ -50,8 +49,7 @@ struct LabelLossGrad {
     T* to;
     std::size_t classes;
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t row) const {
+    ROWAN_KERNEL void operator()(std::size_t row) const {
         using S = sum_t<T>;
         if (grads.ignores(row)) return;
         std::size_t const at = row * classes + static_cast<std::size_t>(label[row]);
@@ -76,11 +74,9 @@ struct SoftLabelGrad {
     T* to;
     std::size_t classes;
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD sum_t<T> of_row(std::size_t row) const { return constant<sum_t<T>>(0.0) - grads(row); }
+    ROWAN_KERNEL sum_t<T> of_row(std::size_t row) const { return constant<sum_t<T>>(0.0) - grads(row); }
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(sum_t<T> const& g, std::size_t row, std::size_t column) const {
+    ROWAN_KERNEL void operator()(sum_t<T> const& g, std::size_t row, std::size_t column) const {
         using S = sum_t<T>;
         std::size_t const at = row * classes + column;
         S const share = label[at];

@@ -15,8 +15,7 @@ template <class T>
 struct MseFactor {
     LossGrads<T> grads;
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD sum_t<T> operator()() const { return product(constant<sum_t<T>>(2.0), grads(0)); }
+    ROWAN_KERNEL sum_t<T> operator()() const { return product(constant<sum_t<T>>(2.0), grads(0)); }
 };
 
 /// (a - b) · factor()

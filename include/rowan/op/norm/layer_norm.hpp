@@ -201,8 +201,7 @@ struct layer_norm_op
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& w, VarSpec const& b,
                                    LayerNormOptions const& options) {
-        spec::dense("layer_norm: x", x);
-        if (x.dims.size() < 2) spec::the_rank_does_not_fit("layer_norm: x", x.dims.size(), "at least 2");
+        spec::rows_of_elements("layer_norm: x", x);
         std::size_t const axis = detail::first_normalised(options, x.dims.size());
         VarSpec out = x, like = x;
         like.dims = detail::shape_from(x.dims, axis);

@@ -211,9 +211,7 @@ struct beam_search_op
     static constexpr std::array<VarSpec, 4> infer(VarSpec const& ids, VarSpec const& x, VarSpec const& y,
                                                   BeamSearchOptions const& options = {}) {
         detail::check_beam(options);
-        spec::dense("beam_search: prefixes", ids);
-        spec::ids("beam_search: prefixes", ids);
-        spec::rank("beam_search: prefixes", ids, 1, "1");
+        spec::id_list("beam_search: prefixes", ids);
         spec::has_levels("beam_search: prefixes", ids);
         spec::matrix("beam_search: log_probability", x);
         spec::has_levels("beam_search: log_probability", x);
@@ -242,9 +240,7 @@ struct beam_search_decode_op
     static constexpr bool row_output = false;
 
     static constexpr std::array<VarSpec, 2> infer(VarSpec const& ids, VarSpec const& x) {
-        spec::dense("beam_search_decode: prefixes", ids);
-        spec::ids("beam_search_decode: prefixes", ids);
-        spec::rank("beam_search_decode: prefixes", ids, 1, "1");
+        spec::id_list("beam_search_decode: prefixes", ids);
         spec::has_levels("beam_search_decode: prefixes", ids);
         spec::dense("beam_search_decode: scores", x);
         spec::rank("beam_search_decode: scores", x, 1, "1");

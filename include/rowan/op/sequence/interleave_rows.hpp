@@ -141,11 +141,8 @@ struct nonzero_rows_op
 
     static constexpr VarSpec infer(VarSpec const& ids, VarSpec const& x, RowsWhereOptions const& options = {}) {
         detail::check_branch(options.value);
-        spec::dense("nonzero_rows: ids", ids);
-        spec::ids("nonzero_rows: ids", ids);
-        spec::rank("nonzero_rows: ids", ids, 1, "1");
-        spec::dense("nonzero_rows: x", x);
-        spec::has_rows("nonzero_rows: x", x);
+        spec::id_list("nonzero_rows: ids", ids);
+        spec::rows("nonzero_rows: x", x);
         if (x.lod_level == 0) spec::same_dim("nonzero_rows: ids.shape(0)", ids.dims[0], x.dims[0]);
         return tensor_spec<std::int64_t>({UNK});
     }
@@ -172,13 +169,9 @@ struct interleave_rows_op
                           makes<grad_of<slot::x>, grad_of<slot::y>>>;
 
     static constexpr VarSpec infer(VarSpec const& ids, VarSpec const& x, VarSpec const& y) {
-        spec::dense("interleave_rows: ids", ids);
-        spec::ids("interleave_rows: ids", ids);
-        spec::rank("interleave_rows: ids", ids, 1, "1");
-        spec::dense("interleave_rows: x", x);
-        spec::has_rows("interleave_rows: x", x);
-        spec::dense("interleave_rows: y", y);
-        spec::has_rows("interleave_rows: y", y);
+        spec::id_list("interleave_rows: ids", ids);
+        spec::rows("interleave_rows: x", x);
+        spec::rows("interleave_rows: y", y);
         spec::same_dtype("interleave_rows: y", y, x);
         VarSpec out = x, other = y;
         out.dims[0] = other.dims[0] = UNK;

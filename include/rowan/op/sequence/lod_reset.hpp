@@ -20,8 +20,7 @@ struct lod_reset_op : detail::builtin_op<lod_reset_op, slots<slot::x, slot::y>, 
     using grad = grad_rule<drop_levels_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) {
-        spec::dense("lod_reset: x", x);
-        spec::has_rows("lod_reset: x", x);
+        spec::rows("lod_reset: x", x);
         spec::dense("lod_reset: y", y);
         spec::has_levels("lod_reset: y", y);
         VarSpec out = x;
@@ -45,11 +44,8 @@ struct lod_from_offsets_op : detail::builtin_op<lod_from_offsets_op, slots<slot:
     using grad = grad_rule<drop_levels_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& offset) {
-        spec::dense("lod_from_offsets: x", x);
-        spec::has_rows("lod_from_offsets: x", x);
-        spec::dense("lod_from_offsets: offset", offset);
-        spec::ids("lod_from_offsets: offset", offset);
-        spec::rank("lod_from_offsets: offset", offset, 1, "1");
+        spec::rows("lod_from_offsets: x", x);
+        spec::id_list("lod_from_offsets: offset", offset);
         VarSpec out = x;
         out.lod_level = 1;
         return out;

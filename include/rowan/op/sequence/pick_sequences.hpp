@@ -16,11 +16,8 @@ struct pick_sequences_op : detail::builtin_op<pick_sequences_op, slots<slot::x, 
     using grad = gradient<pick_sequences_op, uses<slot::x, slot::ids, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& ids) {
-        spec::dense("pick_sequences: x", x);
-        spec::has_rows("pick_sequences: x", x);
-        spec::dense("pick_sequences: ids", ids);
-        spec::ids("pick_sequences: ids", ids);
-        spec::rank("pick_sequences: ids", ids, 1, "1");
+        spec::rows("pick_sequences: x", x);
+        spec::id_list("pick_sequences: ids", ids);
         VarSpec out = x;
         out.dims[0] = x.lod_level == 0 ? ids.dims[0] : UNK;
         return out;

@@ -59,8 +59,7 @@ struct reorder_op : detail::builtin_op<reorder_op, slots<slot::x, slot::y>, slot
     using grad = gradient<reorder_op, uses<slot::x, slot::y, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, ReorderOptions const& options = {}) {
-        spec::dense("reorder: x", x);
-        spec::has_rows("reorder: x", x);
+        spec::rows("reorder: x", x);
         spec::dense("reorder: y", y);
         spec::has_levels("reorder: y", y);
         spec::has_level("reorder: level", y, options.level.value_or(0));

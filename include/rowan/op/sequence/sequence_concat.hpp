@@ -27,8 +27,7 @@ struct sequence_concat_op
 
     static constexpr VarSpec infer(std::span<VarSpec const> x, SequenceConcatOptions const& options = {}) {
         detail::check_some(x.size());
-        spec::dense("sequence_concat: x", x[0]);
-        spec::has_rows("sequence_concat: x", x[0]);
+        spec::rows("sequence_concat: x", x[0]);
         spec::has_levels("sequence_concat: x", x[0]);
         spec::has_level("sequence_concat: level", x[0], options.level.value_or(0));
         VarSpec out = x[0];

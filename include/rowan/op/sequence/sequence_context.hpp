@@ -187,9 +187,7 @@ struct sequence_context_op
     static constexpr bool row_wise = true;
 
     static constexpr VarSpec infer(VarSpec const& x, SequenceContextOptions const& window) {
-        spec::dense("sequence_context: x", x);
-        spec::has_rows("sequence_context: x", x);
-        spec::has_levels("sequence_context: x", x);
+        spec::sequences("sequence_context: x", x);
         if (x.dims.size() > 2) spec::the_rank_does_not_fit("sequence_context: x", x.dims.size(), "1 or 2");
         detail::rows_of_context(window);
         VarSpec out = x;

@@ -75,9 +75,7 @@ struct sequence_pad_op
     static constexpr bool row_wise(SequencePadOptions const& options) { return options.length.has_value(); }
 
     static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, SequencePadOptions const& options = {}) {
-        spec::dense("sequence_pad: x", x);
-        spec::has_rows("sequence_pad: x", x);
-        spec::has_levels("sequence_pad: x", x);
+        spec::sequences("sequence_pad: x", x);
         if (!options.pad_values.empty()) {
             std::size_t width = 1;
             bool known = true;

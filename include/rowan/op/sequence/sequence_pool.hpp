@@ -21,9 +21,7 @@ struct sequence_pool_op : detail::builtin_op<sequence_pool_op, slots<slot::x>, s
     static constexpr bool row_wise = true;
 
     static constexpr VarSpec infer(VarSpec const& x, SequencePoolOptions const& = {}) {
-        spec::dense("sequence_pool: x", x);
-        spec::has_rows("sequence_pool: x", x);
-        spec::has_levels("sequence_pool: x", x);
+        spec::sequences("sequence_pool: x", x);
         VarSpec out = x;
         out.dims[0] = UNK;
         --out.lod_level;

@@ -15,9 +15,7 @@ struct sequence_reverse_op : detail::builtin_op<sequence_reverse_op, slots<slot:
     static constexpr bool row_wise = true;
 
     static constexpr VarSpec infer(VarSpec const& x) {
-        spec::dense("sequence_reverse: x", x);
-        spec::has_rows("sequence_reverse: x", x);
-        spec::has_levels("sequence_reverse: x", x);
+        spec::sequences("sequence_reverse: x", x);
         return x;
     }
 

@@ -103,11 +103,8 @@ struct sequence_scatter_op
                                      makes<grad_of<slot::updates>>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& ids, VarSpec const& updates) {
-        spec::dense("sequence_scatter: x", x);
-        if (x.dims.size() < 2) spec::the_rank_does_not_fit("sequence_scatter: x", x.dims.size(), "at least 2");
-        spec::dense("sequence_scatter: ids", ids);
-        spec::ids("sequence_scatter: ids", ids);
-        spec::rank("sequence_scatter: ids", ids, 1, "1");
+        spec::rows_of_elements("sequence_scatter: x", x);
+        spec::id_list("sequence_scatter: ids", ids);
         spec::has_levels("sequence_scatter: ids", ids);
         spec::dense("sequence_scatter: updates", updates);
         spec::same_dtype("sequence_scatter: updates", updates, x);

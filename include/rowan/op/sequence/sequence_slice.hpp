@@ -17,12 +17,8 @@ struct sequence_slice_op
                           makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& offset, VarSpec const& length) {
-        spec::dense("sequence_slice: x", x);
-        spec::has_rows("sequence_slice: x", x);
-        spec::has_levels("sequence_slice: x", x);
-        spec::dense("sequence_slice: offset", offset);
-        spec::ids("sequence_slice: offset", offset);
-        spec::rank("sequence_slice: offset", offset, 1, "1");
+        spec::sequences("sequence_slice: x", x);
+        spec::id_list("sequence_slice: offset", offset);
         spec::dense("sequence_slice: length", length);
         spec::same_dtype("sequence_slice: length", length, offset);
         spec::same_dims("sequence_slice: length", length, offset);

@@ -14,9 +14,7 @@ struct sequence_softmax_op : detail::builtin_op<sequence_softmax_op, slots<slot:
     static constexpr bool row_wise = true;
 
     static constexpr VarSpec infer(VarSpec const& x) {
-        spec::dense("sequence_softmax: x", x);
-        spec::has_rows("sequence_softmax: x", x);
-        spec::has_levels("sequence_softmax: x", x);
+        spec::sequences("sequence_softmax: x", x);
         return x;
     }
 

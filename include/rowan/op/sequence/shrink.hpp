@@ -59,8 +59,7 @@ struct shrink_op
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, VarSpec const& index,
                                    ShrinkOptions const& options = {}) {
-        spec::dense("shrink: x", x);
-        spec::has_rows("shrink: x", x);
+        spec::rows("shrink: x", x);
         spec::dense("shrink: y", y);
         spec::has_levels("shrink: y", y);
         spec::has_level("shrink: level", y, options.level.value_or(0));

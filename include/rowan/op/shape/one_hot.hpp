@@ -21,8 +21,7 @@ struct MarkId {
     T* to;
     std::size_t depth;
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t row) const {
+    ROWAN_KERNEL void operator()(std::size_t row) const {
         store(constant<sum_t<T>>(1.0), to + (row * depth + static_cast<std::size_t>(ids[row])));
     }
 };

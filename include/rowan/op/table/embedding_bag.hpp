@@ -146,9 +146,7 @@ struct embedding_bag_op
         spec::table("embedding_bag: w", w);
         spec::row_of("padding_id", options.padding_id, w);
         spec::row_of("unknown", options.unknown, w);
-        spec::dense("embedding_bag: ids", ids);
-        spec::ids("embedding_bag: ids", ids);
-        spec::rank("embedding_bag: ids", ids, 1, "1");
+        spec::id_list("embedding_bag: ids", ids);
         spec::has_levels("embedding_bag: ids", ids);
         Dims dims = w.dims;
         dims[0] = UNK;

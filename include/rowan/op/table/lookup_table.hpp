@@ -32,8 +32,7 @@ struct PadRow {
     T* to;
     std::size_t width;
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t row) const {
+    ROWAN_KERNEL void operator()(std::size_t row) const {
         if (ids[row] != padding) return;
         for (std::size_t k = 0; k < width; ++k) store(constant<sum_t<T>>(0.0), to + row * width + k);
     }
