@@ -239,8 +239,8 @@ TEMPLATE_TEST_CASE("reductions, extrema, running sums and products of batches wo
     CHECK(rowan::reduce_max(x, rows) == of(3.0, 3.0));
     CHECK(rowan::reduce_min(x, rows) == of(-2.0, 0.0));
     CHECK(rowan::reduce_prod(x, rows) == of(-9.0, 0.0));
-    CHECK(rowan::reduce_max_op::grad::op::run(Cpu{}, x, rowan::reduce_max(x), of(4.0).reshaped({}), {}) == of(0.0, 0.0, 2.0, 0.0, 2.0, 0.0).reshaped({2, 3}));
-    CHECK(rowan::reduce_prod_op::grad::op::run(Cpu{}, x, ones, rows) == of(-6.0, 4.5, -3.0, 6.0, 0.0, 0.0).reshaped({2, 3}));
+    CHECK(rowan::reduce_max_op::backward(Cpu{}, x, rowan::reduce_max(x), of(4.0).reshaped({}), {}) == of(0.0, 0.0, 2.0, 0.0, 2.0, 0.0).reshaped({2, 3}));
+    CHECK(rowan::reduce_prod_op::backward(Cpu{}, x, ones, rows) == of(-6.0, 4.5, -3.0, 6.0, 0.0, 0.0).reshaped({2, 3}));
     CHECK((rowan::argmax(x) == Tensor<std::int64_t>{2, 1}));
     CHECK((rowan::argsort(x) == Tensor<std::int64_t>{{1, 0, 2}, {0, 2, 1}}));
     CHECK(std::get<0>(rowan::top_k(x, {.k = 2})) == of(3.0, 1.5, 3.0, 2.0).reshaped({2, 2}));

@@ -35,11 +35,11 @@ TEST_CASE("a GRU's step has the same bits for any number of threads", "[op]") {
     auto const x = inputs::wild<float>({3'000, 96}, 1), h = inputs::wild<float>({3'000, 32}, 2), w = inputs::wild<float>({32, 96}, 3);
     auto const b = inputs::wild<float>({96}, 4);
     auto const [one, saved] = rowan::gru_unit(Cpu{1}, x, h, w, b);
-    auto const grads = rowan::gru_unit_grad(Cpu{1}, saved, h, w, one);
+    auto const grads = rowan::gru_unit_op::backward(Cpu{1}, saved, h, w, one);
     for (int const threads : {2, 8}) {
         auto const again = rowan::gru_unit(Cpu{threads}, x, h, w, b);
         CHECK((reference::same(std::get<0>(again), one) && reference::same(std::get<1>(again), saved)));
-        auto const back = rowan::gru_unit_grad(Cpu{threads}, saved, h, w, one);
+        auto const back = rowan::gru_unit_op::backward(Cpu{threads}, saved, h, w, one);
         CHECK((reference::same(std::get<0>(back), std::get<0>(grads)) && reference::same(std::get<2>(back), std::get<2>(grads))));
     }
 }

@@ -73,7 +73,7 @@ void exact_ones() {
     same_as_cpu<T, D>(Run2<rowan::mul_op>{});
     same_as_cpu<T, D>(Run1<rowan::negate_op>{});
     same_as_cpu<T, D>(Run1<rowan::relu_op>{});
-    same_as_cpu<T, D>(Run2<rowan::relu_grad_op>{});
+    same_as_cpu<T, D>(Run2<rowan::gradient_operator<rowan::relu_op>>{});
     same_as_cpu<T, D>(Scale{3, 0});
     same_as_cpu<T, D>(Scale{-2, 5});
     same_as_cpu<T, D>(ScaleGrad{});
@@ -84,9 +84,9 @@ void exact_ones() {
 template <class T, class D>
 void curves() {
     same_as_cpu<T, D>(Run1<rowan::tanh_op>{});
-    same_as_cpu<T, D>(Run2<rowan::tanh_grad_op>{});
+    same_as_cpu<T, D>(Run2<rowan::gradient_operator<rowan::tanh_op>>{});
     same_as_cpu<T, D>(Run1<rowan::sigmoid_op>{});
-    same_as_cpu<T, D>(Run2<rowan::sigmoid_grad_op>{});
+    same_as_cpu<T, D>(Run2<rowan::gradient_operator<rowan::sigmoid_op>>{});
     same_as_cpu<T, D>(Run2<rowan::div_op>{});
 }
 
@@ -110,7 +110,7 @@ void functions(rowan::registry<Op...>) {
     auto const check = [&]<class One>(One) {
         INFO(One::name);
         CHECK(same_bits(One::run(D{}, on), One::run(Cpu{}, x)));
-        CHECK(same_bits(One::grad::op::run(D{}, on, g_on), One::grad::op::run(Cpu{}, x, g)));
+        CHECK(same_bits(One::backward(D{}, on, g_on), One::backward(Cpu{}, x, g)));
     };
     (check(Op{}), ...);
 }
@@ -242,9 +242,9 @@ TEMPLATE_TEST_CASE("element-wise operators on a device throw like Cpu's", "[thru
     CHECK_THROWS_AS(rowan::add(x, y), ShapeError);
     CHECK_THROWS_AS(rowan::sub(x, y), ShapeError);
     CHECK_THROWS_AS(rowan::mul(x, y), ShapeError);
-    CHECK_THROWS_AS(rowan::tanh_grad(x, y), ShapeError);
-    CHECK_THROWS_AS(rowan::sigmoid_grad(x, y), ShapeError);
-    CHECK_THROWS_AS(rowan::relu_grad(x, y), ShapeError);
+    CHECK_THROWS_AS(rowan::tanh_op::backward(D{}, x, y), ShapeError);
+    CHECK_THROWS_AS(rowan::sigmoid_op::backward(D{}, x, y), ShapeError);
+    CHECK_THROWS_AS(rowan::relu_op::backward(D{}, x, y), ShapeError);
     CHECK_THROWS_AS(rowan::scale(Tensor<std::int32_t, D>{1}, 0.5), ValueError);
     CHECK_THROWS_AS(rowan::full<float>(D{}, {rowan::UNK}, 1.0), ShapeError);
     CHECK_THROWS_AS(rowan::full<std::uint8_t>(D{}, {1}, 256.0), ValueError);

@@ -118,9 +118,9 @@ TEMPLATE_TEST_CASE("products and cells on a device throw like Cpu's", "[thrust][
     CHECK_THROWS_AS(rowan::fc(w, w, flat), ShapeError);
     CHECK_THROWS_AS(rowan::expand_rows(D{}, flat, w), ShapeError);
     CHECK_THROWS_AS(rowan::gru_unit(D{}, x, w, w, b), ShapeError);
-    CHECK_THROWS_AS(rowan::gru_unit_grad(D{}, x, w, w, w), ShapeError);
+    CHECK_THROWS_AS(rowan::gru_unit_op::backward(D{}, x, w, w, w), ShapeError);
     CHECK_THROWS_AS(rowan::lstm_unit(D{}, x, w, w, w, b), ShapeError);
-    CHECK_THROWS_AS(rowan::lstm_unit_grad(D{}, x, w, w, w), ShapeError);
+    CHECK_THROWS_AS(rowan::lstm_unit_op::backward(D{}, x, w, w, w), ShapeError);
 }
 
 TEMPLATE_TEST_CASE("products of batches of matrices on a device, and their gradients", "[thrust][op]", ROWAN_TEST_DEVICES) {

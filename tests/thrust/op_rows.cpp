@@ -53,9 +53,9 @@ void norms() {
             auto const x = filled<T>({n, width}, 1), w = filled<T>({width}, 2), b = filled<T>({width}, 3), g = filled<T>({n, width}, 4);
             auto const x_on = to_device<D>(x), w_on = to_device<D>(w), b_on = to_device<D>(b), g_on = to_device<D>(g);
             CHECK(same_bits(rowan::layer_norm_op::run(D{}, x_on, w_on, b_on, {}), rowan::layer_norm(x, w, b)));
-            CHECK(same_bits(rowan::layer_norm_op::backward(D{}, x_on, w_on, g_on, {}), rowan::layer_norm_grad(Cpu{}, x, w, g)));
+            CHECK(same_bits(rowan::layer_norm_op::backward(D{}, x_on, w_on, g_on, {}), rowan::layer_norm_op::backward(Cpu{}, x, w, g)));
             auto const [scale, shift] = rowan::layer_norm_param_grad_op::run(D{}, x_on, g_on, {});
-            auto const [scale_want, shift_want] = rowan::layer_norm_param_grad(Cpu{}, x, g);
+            auto const [scale_want, shift_want] = rowan::layer_norm_param_grad_op::run(Cpu{}, x, g);
             CHECK(same_bits(scale, scale_want));
             CHECK(same_bits(shift, shift_want));
             for (bool const training : {false, true}) {
@@ -172,7 +172,7 @@ void squares() {
         auto const x = filled<T>(shape, 1), y = filled<T>(shape, 2), g = positive<T>({1}, 3);
         CHECK(same_bits(rowan::mse_op::run(D{}, to_device<D>(x), to_device<D>(y)), rowan::mse(x, y)));
         auto const [x_grad, y_grad] = rowan::mse_op::backward(D{}, to_device<D>(x), to_device<D>(y), to_device<D>(g));
-        auto const [x_want, y_want] = rowan::mse_grad(x, y, g);
+        auto const [x_want, y_want] = rowan::mse_op::backward(rowan::Cpu{}, x, y, g);
         CHECK(same_bits(x_grad, x_want));
         CHECK(same_bits(y_grad, y_want));
     }
@@ -188,7 +188,7 @@ TEMPLATE_TEST_CASE("cosine_similarity on a device has the bits of Cpu", "[thrust
             auto const x_on = to_device<D>(x), y_on = to_device<D>(y);
             CHECK(same_bits(rowan::cosine_similarity_op::run(D{}, x_on, y_on, {}), rowan::cosine_similarity(x, y)));
             auto const [x_grad, y_grad] = rowan::cosine_similarity_op::backward(D{}, x_on, y_on, to_device<D>(g), {});
-            auto const [x_want, y_want] = rowan::cosine_similarity_grad(x, y, g);
+            auto const [x_want, y_want] = rowan::cosine_similarity_op::backward(rowan::Cpu{}, x, y, g);
             CHECK(same_bits(x_grad, x_want));
             CHECK(same_bits(y_grad, y_want));
         }
@@ -265,7 +265,7 @@ TEMPLATE_TEST_CASE("losses on a device refuse shapes at once and labels at the n
     CHECK_THROWS_AS(rowan::cross_entropy_grad(x, label, one, {Reduction::none}), ShapeError);
     CHECK_THROWS_AS(rowan::accuracy(x, few), ShapeError);
     CHECK_THROWS_AS(rowan::mse(x, flat), ShapeError);
-    CHECK_THROWS_AS(rowan::mse_grad(x, x, flat), ShapeError);
+    CHECK_THROWS_AS(rowan::mse_op::backward(D{}, x, x, flat), ShapeError);
 
     std::string const text = "label[1] = 2 is not in [0, 2)";
     static_cast<void>(rowan::cross_entropy(x, bad));

@@ -21,7 +21,7 @@ void check(Shape const& shape, std::vector<std::int64_t> const& axes) {
         rowan::ReduceOptions const options{axes, keep_dims};
         auto const sum = rowan::reduce_sum(x, options);
         CHECK(same_bits(rowan::reduce_sum(on_device, options), sum));
-        CHECK(same_bits(rowan::reduce_sum_op::grad::op::run(D{}, on_device, to_device<D>(sum), options), rowan::reduce_sum_op::grad::op::run(Cpu{}, x, sum, options)));
+        CHECK(same_bits(rowan::reduce_sum_op::backward(D{}, on_device, to_device<D>(sum), options), rowan::reduce_sum_op::backward(Cpu{}, x, sum, options)));
     }
 }
 
@@ -59,7 +59,7 @@ void check_reduction(Op, Shape const& shape, std::vector<std::int64_t> const& ax
     auto const out = Op::run(Cpu{}, x, options);
     auto const out_on = to_device<D>(out);
     CHECK(same_bits(Op::run(D{}, on_device, options), out));
-    using Grad = typename Op::grad::op;
+    using Grad = rowan::gradient_operator<Op>;
     if constexpr (Grad::inputs::size == 3) {
         CHECK(same_bits(Grad::run(D{}, on_device, out_on, out_on, options), Grad::run(Cpu{}, x, out, out, options)));
     } else {
@@ -85,7 +85,7 @@ TEMPLATE_TEST_CASE("sums on a device refuse the axes that Cpu refuses", "[thrust
     Tensor<float, TestType> const x{{1, 2, 3}}, flat{1, 2};
     CHECK_THROWS_AS(rowan::reduce_sum(x, {.axes = {2}}), rowan::IndexError);
     CHECK_THROWS_AS(rowan::reduce_sum(x, {.axes = {0, -2}}), rowan::IndexError);
-    CHECK_THROWS_AS(rowan::reduce_sum_op::grad::op::run(TestType{}, x, flat, {.axes = {0}}), rowan::ShapeError);
+    CHECK_THROWS_AS(rowan::reduce_sum_op::backward(TestType{}, x, flat, {.axes = {0}}), rowan::ShapeError);
 }
 
 }  // namespace device_reduce_sum

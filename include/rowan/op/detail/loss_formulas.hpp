@@ -131,7 +131,6 @@ struct binary_cross_entropy_with_epsilon_formula {
     }
 };
 
-/// max(1 - x · (2 y - 1), 0) for labels y of 0 and 1
 struct hinge_formula {
     static constexpr std::string_view name = "hinge";
     static constexpr std::string_view brief = "max(0, 1 - x · (2 y - 1)) for labels y of 0 and 1.";
@@ -180,7 +179,6 @@ struct margin_ranking_formula {
     }
 };
 
-/// 1 - x where y > 0, else max(x - margin, 0), for cosines x and labels y of 1 and -1
 struct cosine_embedding_formula {
     static constexpr std::string_view name = "cosine_embedding";
     static constexpr std::string_view brief = "1 - cos for label 1, max(0, cos - margin) for label -1.";

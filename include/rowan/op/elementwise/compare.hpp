@@ -83,7 +83,6 @@ struct test_op : detail::builtin_op<Op, slots<slot::x>, slots<slot::out>> {
 struct less_op : detail::compare_op<less_op> {
     static constexpr std::string_view name = "less";
     static constexpr std::string_view brief = "Whether x < y; shapes are broadcast as by add.";
-    /// Whether a < b.
     ROWAN_FORMULA static auto holds(V const& a, V const& b) { return a < b; }
 };
 
@@ -91,7 +90,6 @@ struct less_op : detail::compare_op<less_op> {
 struct less_equal_op : detail::compare_op<less_equal_op> {
     static constexpr std::string_view name = "less_equal";
     static constexpr std::string_view brief = "Whether x <= y.";
-    /// Whether a <= b.
     ROWAN_FORMULA static auto holds(V const& a, V const& b) { return a < b || a == b; }
 };
 
@@ -99,7 +97,6 @@ struct less_equal_op : detail::compare_op<less_equal_op> {
 struct greater_op : detail::compare_op<greater_op> {
     static constexpr std::string_view name = "greater";
     static constexpr std::string_view brief = "Whether x > y.";
-    /// Whether a > b.
     ROWAN_FORMULA static auto holds(V const& a, V const& b) { return less_op::holds(b, a); }
 };
 
@@ -107,7 +104,6 @@ struct greater_op : detail::compare_op<greater_op> {
 struct greater_equal_op : detail::compare_op<greater_equal_op> {
     static constexpr std::string_view name = "greater_equal";
     static constexpr std::string_view brief = "Whether x >= y.";
-    /// Whether a >= b.
     ROWAN_FORMULA static auto holds(V const& a, V const& b) { return less_equal_op::holds(b, a); }
 };
 
@@ -116,7 +112,6 @@ struct equal_op : detail::compare_op<equal_op> {
     static constexpr std::string_view name = "equal";
     static constexpr std::string_view brief = "Whether x == y.";
     static constexpr Elements elements = Elements::all;
-    /// Whether a == b.
     ROWAN_FORMULA static auto holds(V const& a, V const& b) { return a == b; }
 };
 
@@ -125,7 +120,6 @@ struct logical_and_op : detail::compare_op<logical_and_op> {
     static constexpr std::string_view name = "logical_and";
     static constexpr std::string_view brief = "Whether x and y.";
     static constexpr Elements elements = Elements::bools;
-    /// Whether both are nonzero.
     ROWAN_FORMULA static auto holds(V const& a, V const& b) {
         return a != detail::constant<V>(0.0) && b != detail::constant<V>(0.0);
     }
@@ -136,7 +130,6 @@ struct logical_or_op : detail::compare_op<logical_or_op> {
     static constexpr std::string_view name = "logical_or";
     static constexpr std::string_view brief = "Whether x or y.";
     static constexpr Elements elements = Elements::bools;
-    /// Whether at least one is nonzero.
     ROWAN_FORMULA static auto holds(V const& a, V const& b) {
         return a != detail::constant<V>(0.0) || b != detail::constant<V>(0.0);
     }
@@ -147,7 +140,6 @@ struct logical_not_op : detail::test_op<logical_not_op> {
     static constexpr std::string_view name = "logical_not";
     static constexpr std::string_view brief = "Whether not x.";
     static constexpr Elements elements = Elements::bools;
-    /// Whether it is zero.
     ROWAN_FORMULA static auto holds(V const& a) { return a == detail::constant<V>(0.0); }
 };
 
@@ -167,7 +159,6 @@ struct isfinite_op : detail::test_op<isfinite_op> {
 struct isnan_op : detail::test_op<isnan_op> {
     static constexpr std::string_view name = "isnan";
     static constexpr std::string_view brief = "Whether elements are NaN.";
-    /// Whether a is NaN.
     ROWAN_FORMULA static auto holds(V const& a) {
         V const same = a;
         return !(a == same);
@@ -178,7 +169,6 @@ struct isnan_op : detail::test_op<isnan_op> {
 struct isinf_op : detail::test_op<isinf_op> {
     static constexpr std::string_view name = "isinf";
     static constexpr std::string_view brief = "Whether elements are infinity or -infinity.";
-    /// Whether a is infinite.
     ROWAN_FORMULA static auto holds(V const& a) { return !isfinite_op::holds(a) && !isnan_op::holds(a); }
 };
 

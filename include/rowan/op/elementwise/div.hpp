@@ -11,7 +11,6 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// x / y
 struct div_formula : divided {
     static constexpr std::string_view name = "div";
     static constexpr std::string_view brief =

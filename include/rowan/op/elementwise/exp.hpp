@@ -13,7 +13,6 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// exp(x)
 struct exp_formula {
     static constexpr std::string_view name = "exp";
     static constexpr std::string_view brief = "exp(x).";
@@ -22,7 +21,6 @@ struct exp_formula {
     ROWAN_FORMULA static V gradient_of_out(V const& y, V const& g) { return product(g, y); }
 };
 
-/// log(x)
 struct log_formula {
     static constexpr std::string_view name = "log";
     static constexpr std::string_view brief = "The natural logarithm.";

@@ -23,7 +23,6 @@ ROWAN_FORMULA V gelu_argument(V const& x) {
         x, V(constant<V>(1.5957691216057308) + product(product(x, x), constant<V>(1.5957691216057308 * 0.044715))));
 }
 
-/// x · Φ(x), or its approximation
 struct gelu_formula {
     static constexpr std::string_view name = "gelu";
     static constexpr std::string_view brief = "x · Φ(x), or its approximation by tanh.";

@@ -16,7 +16,6 @@ struct PowOptions {
 
 namespace detail {
 
-/// x to the power of an exponent
 struct pow_formula {
     static constexpr std::string_view name = "pow";
     static constexpr std::string_view brief = "x to the power of an exponent.";
@@ -34,7 +33,6 @@ struct pow_formula {
     }
 };
 
-/// sqrt(x)
 struct sqrt_formula {
     static constexpr std::string_view name = "sqrt";
     static constexpr std::string_view brief = "The square root.";
@@ -43,7 +41,6 @@ struct sqrt_formula {
     ROWAN_FORMULA static V gradient_of_out(V const& y, V const& g) { return quotient(g, V(y + y)); }
 };
 
-/// 1 / sqrt(x)
 struct rsqrt_formula {
     static constexpr std::string_view name = "rsqrt";
     static constexpr std::string_view brief = "1 / √x.";
@@ -54,7 +51,6 @@ struct rsqrt_formula {
     }
 };
 
-/// x²
 struct square_formula {
     static constexpr std::string_view name = "square";
     static constexpr std::string_view brief = "x · x.";
@@ -83,8 +79,7 @@ template <class X>
 requires detail::tensor_argument<X>
 auto pow(X&& x, PowOptions options = {}) { return detail::unary<detail::pow_formula>(x.device(), x, options); }
 
-using pow_op = unary_op<detail::pow_formula>;            ///< See pow.
-using pow_grad_op = unary_grad_op<detail::pow_formula>;  ///< The gradient of pow.
+using pow_op = unary_op<detail::pow_formula>;  ///< See pow.
 
 /// The square root element-wise, correctly rounded; NaN for negative numbers.
 /// shapes   x [...] -> [...]

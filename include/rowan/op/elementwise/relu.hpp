@@ -34,7 +34,6 @@ struct EluOptions {
 
 namespace detail {
 
-/// max(x, 0)
 struct relu_formula {
     static constexpr std::string_view name = "relu";
     static constexpr std::string_view brief = "x where x > 0, else 0.";
@@ -50,7 +49,6 @@ struct relu_formula {
     }
 };
 
-/// min(max(x, 0), threshold)
 struct relu6_formula {
     static constexpr std::string_view name = "relu6";
     static constexpr std::string_view brief = "x limited to [0, threshold].";
@@ -66,7 +64,6 @@ struct relu6_formula {
     }
 };
 
-/// x where x > 0, else alpha · x
 struct leaky_relu_formula {
     static constexpr std::string_view name = "leaky_relu";
     static constexpr std::string_view brief = "x where x > 0, else alpha · x.";
@@ -81,7 +78,6 @@ struct leaky_relu_formula {
     }
 };
 
-/// x where x > threshold, else 0
 struct thresholded_relu_formula {
     static constexpr std::string_view name = "thresholded_relu";
     static constexpr std::string_view brief = "x where x > threshold, else 0.";
@@ -97,7 +93,6 @@ struct thresholded_relu_formula {
     }
 };
 
-/// x where x > 0, else alpha · (exp(x) - 1)
 struct elu_formula {
     static constexpr std::string_view name = "elu";
     static constexpr std::string_view brief = "x where x > 0, else alpha · (exp(x) - 1).";
@@ -121,19 +116,6 @@ struct elu_formula {
 /// errors   ValueError if exec.threads is negative
 /// cost     one read of x and one write of the result; the same bits with any instruction set
 ROWAN_ELEMENTWISE(relu)
-
-/// The gradient of x from the result and its gradient: out_grad where out > 0, else 0; NaN where out is NaN.
-/// shapes   both [...] -> [...]
-/// errors   ShapeError if the shapes differ
-/// cost     one read of both and one write of the result
-template <class T, device D>
-Tensor<T, D> relu_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad) {
-    return detail::unary_grad<detail::relu_formula>(exec, out, out_grad);
-}
-template <class T, class Device>
-Tensor<T, Device> relu_grad(Tensor<T, Device> const& out, Tensor<T, Device> const& out_grad) {
-    return relu_grad(out.device(), out, out_grad);
-}
 
 /// min(max(x, 0), threshold) element-wise; NaN propagates. The gradient at the two bends is 0.
 /// shapes   x [...] -> [...]

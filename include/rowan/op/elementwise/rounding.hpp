@@ -31,7 +31,6 @@ struct step_formula {
     ROWAN_FORMULA static V gradient_of_out(V const&, V const&) { return constant<V>(0.0); }
 };
 
-/// |x|
 struct abs_formula {
     static constexpr std::string_view name = "abs";
     static constexpr std::string_view brief = "|x|.";
@@ -47,7 +46,6 @@ struct abs_formula {
     }
 };
 
-/// The sign of x
 struct sign_formula : step_formula {
     static constexpr std::string_view name = "sign";
     static constexpr std::string_view brief = "-1, 0 or 1, the sign of x.";
@@ -58,7 +56,6 @@ struct sign_formula : step_formula {
     }
 };
 
-/// The greatest integer not above x
 struct floor_formula : step_formula {
     static constexpr std::string_view name = "floor";
     static constexpr std::string_view brief = "The greatest integer not above x.";
@@ -76,7 +73,6 @@ struct floor_formula : step_formula {
     }
 };
 
-/// The smallest integer not below x
 struct ceil_formula : step_formula {
     static constexpr std::string_view name = "ceil";
     static constexpr std::string_view brief = "The smallest integer not below x.";
@@ -87,7 +83,6 @@ struct ceil_formula : step_formula {
     }
 };
 
-/// The integer nearest to x, of two the even one
 struct round_formula : step_formula {
     static constexpr std::string_view name = "round";
     static constexpr std::string_view brief = "The nearest integer, of two the even one.";

@@ -31,7 +31,6 @@ struct HardSwishOptions {
 
 namespace detail {
 
-/// 1 / (1 + exp(-x))
 struct sigmoid_formula {
     static constexpr std::string_view name = "sigmoid";
     static constexpr std::string_view brief = "1 / (1 + exp(-x)).";
@@ -44,7 +43,6 @@ struct sigmoid_formula {
     }
 };
 
-/// slope · x + offset, limited to [0, 1]
 struct hard_sigmoid_formula {
     static constexpr std::string_view name = "hard_sigmoid";
     static constexpr std::string_view brief = "slope · x + offset, limited to [0, 1].";
@@ -58,7 +56,6 @@ struct hard_sigmoid_formula {
     }
 };
 
-/// x / (1 + exp(-beta · x))
 struct swish_formula {
     static constexpr std::string_view name = "swish";
     static constexpr std::string_view brief = "x / (1 + exp(-beta · x)).";
@@ -75,7 +72,6 @@ struct swish_formula {
     }
 };
 
-/// x · min(max(x + offset, 0), threshold) / scale
 struct hard_swish_formula {
     static constexpr std::string_view name = "hard_swish";
     static constexpr std::string_view brief = "x · min(max(x + offset, 0), threshold) / scale.";
@@ -104,19 +100,6 @@ struct hard_swish_formula {
 /// errors   ValueError if exec.threads is negative
 /// cost     one read of x and one write of the result; the same bits with any instruction set
 ROWAN_ELEMENTWISE(sigmoid)
-
-/// The gradient of x from the result and its gradient: out_grad · out · (1 - out).
-/// shapes   both [...] -> [...]
-/// errors   ShapeError if the shapes differ
-/// cost     one read of both and one write of the result
-template <class T, device D>
-Tensor<T, D> sigmoid_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad) {
-    return detail::unary_grad<detail::sigmoid_formula>(exec, out, out_grad);
-}
-template <class T, class Device>
-Tensor<T, Device> sigmoid_grad(Tensor<T, Device> const& out, Tensor<T, Device> const& out_grad) {
-    return sigmoid_grad(out.device(), out, out_grad);
-}
 
 /// slope · x + offset, limited to [0, 1], element-wise. The gradient at the two bends is 0.
 /// shapes   x [...] -> [...]

@@ -12,7 +12,6 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// sin(x)
 struct sin_formula {
     static constexpr std::string_view name = "sin";
     static constexpr std::string_view brief = "The sine.";
@@ -21,7 +20,6 @@ struct sin_formula {
     ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g) { return product(g, sine<true>(x)); }
 };
 
-/// cos(x)
 struct cos_formula {
     static constexpr std::string_view name = "cos";
     static constexpr std::string_view brief = "The cosine.";

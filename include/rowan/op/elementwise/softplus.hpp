@@ -16,7 +16,6 @@ struct SoftplusOptions {
 
 namespace detail {
 
-/// log(1 + exp(beta · x)) / beta
 struct softplus_formula {
     static constexpr std::string_view name = "softplus";
     static constexpr std::string_view brief = "log(1 + exp(beta · x)) / beta.";

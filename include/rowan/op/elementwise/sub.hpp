@@ -22,7 +22,6 @@ ROWAN_FORMULA V minus(V const& a, V const& b) {
     }
 }
 
-/// x - y
 struct sub_formula {
     static constexpr std::string_view name = "sub";
     static constexpr std::string_view brief =

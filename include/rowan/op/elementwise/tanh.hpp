@@ -25,7 +25,6 @@ struct HardtanhOptions {
 
 namespace detail {
 
-/// tanh(x)
 struct tanh_formula {
     static constexpr std::string_view name = "tanh";
     static constexpr std::string_view brief = "The hyperbolic tangent.";
@@ -36,7 +35,6 @@ struct tanh_formula {
     }
 };
 
-/// b · tanh(a · x)
 struct stanh_formula {
     static constexpr std::string_view name = "stanh";
     static constexpr std::string_view brief = "scale_b · tanh(scale_a · x).";
@@ -55,7 +53,6 @@ struct stanh_formula {
     }
 };
 
-/// min(max(x, min), max)
 struct hardtanh_formula {
     static constexpr std::string_view name = "hardtanh";
     static constexpr std::string_view brief = "x limited to [min, max].";
@@ -71,7 +68,6 @@ struct hardtanh_formula {
     }
 };
 
-/// x / (1 + |x|)
 struct softsign_formula {
     static constexpr std::string_view name = "softsign";
     static constexpr std::string_view brief = "x / (1 + |x|).";
@@ -94,19 +90,6 @@ struct softsign_formula {
 /// errors   ValueError if exec.threads is negative
 /// cost     one read of x and one write of the result; the same bits with any instruction set
 ROWAN_ELEMENTWISE_OF_XTENSOR(tanh)
-
-/// The gradient of x from the result and its gradient: out_grad · (1 - out²).
-/// shapes   both [...] -> [...]
-/// errors   ShapeError if the shapes differ
-/// cost     one read of both and one write of the result
-template <class T, device D>
-Tensor<T, D> tanh_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad) {
-    return detail::unary_grad<detail::tanh_formula>(exec, out, out_grad);
-}
-template <class T, class Device>
-Tensor<T, Device> tanh_grad(Tensor<T, Device> const& out, Tensor<T, Device> const& out_grad) {
-    return tanh_grad(out.device(), out, out_grad);
-}
 
 /// scale_b · tanh(scale_a · x) element-wise.
 /// shapes   x [...] -> [...]

@@ -53,41 +53,10 @@ Tensor<T, D> mse(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y, Lo
     return out;
 }
 
-/// The gradients of x and of y: 2 · (x - y) · out_grad, divided by the size if the result is a mean, and its negative.
-/// shapes   x [...], y [...], out_grad [1], or [...] without reduction -> both [...]
-/// errors   ShapeError if the shapes do not match
-/// cost     two reads of both and two writes
-template <class T, device D>
-std::tuple<Tensor<T, D>, Tensor<T, D>> mse_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
-                                                Tensor<T, D> const& out_grad, LossOptions const& options = {}) {
-    using S = detail::sum_t<T>;
-    static_assert(floating_element<T>, "rowan::mse_grad: x and y must have a floating-point type");
-    detail::check_same_shape("y", y, x);
-    if (options.reduction == Reduction::none) {
-        detail::check_same_shape("out_grad", out_grad, x);
-        detail::difference_times const formula{};
-        return {detail::zip_elements<S>(exec, formula, x, y, out_grad),
-                detail::zip_elements<S>(exec, formula, y, x, out_grad)};
-    }
-    detail::check_reduced("out_grad", out_grad, options.reduction, 1);
-    detail::ElementLoops<D>::check(exec, out_grad);
-    auto const factor =
-        detail::ElementLoops<D>::value_of(detail::MseFactor<T>{{out_grad.data(), options.reduction, x.size()}});
-    detail::times_difference<std::remove_const_t<decltype(factor)>> const formula{factor};
-    return {detail::zip_elements<S>(exec, formula, x, y), detail::zip_elements<S>(exec, formula, y, x)};
-}
-
 template <class T, class Device>
 Tensor<T, Device> mse(Tensor<T, Device> const& x, Tensor<T, Device> const& y, LossOptions const& options = {}) {
     return mse(x.device(), x, y, options);
 }
-template <class T, class Device>
-std::tuple<Tensor<T, Device>, Tensor<T, Device>> mse_grad(Tensor<T, Device> const& x, Tensor<T, Device> const& y,
-                                                          Tensor<T, Device> const& out_grad,
-                                                          LossOptions const& options = {}) {
-    return mse_grad(x.device(), x, y, out_grad, options);
-}
-
 /// See mse.
 struct mse_op : detail::builtin_op<mse_op, slots<slot::x, slot::y>, slots<slot::out>, LossOptions> {
     static constexpr std::string_view name = "mse";
@@ -106,12 +75,29 @@ struct mse_op : detail::builtin_op<mse_op, slots<slot::x, slot::y>, slots<slot::
         return mse(exec, x, y, options);
     }
 
-    /// See mse_grad.
+    /// The gradients of x and of y: 2 · (x - y) · out_grad, divided by the size if the result is a mean, and its negative.
+    /// shapes   x [...], y [...], out_grad [1], or [...] without reduction -> both [...]
+    /// errors   ShapeError if the shapes do not match
+    /// cost     two reads of both and two writes
     template <class T, class D>
     static std::tuple<Tensor<T, D>, Tensor<T, D>> backward(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
                                                            Tensor<T, D> const& out_grad,
                                                            LossOptions const& options = {}) {
-        return mse_grad(exec, x, y, out_grad, options);
+        using S = detail::sum_t<T>;
+        static_assert(floating_element<T>, "rowan::mse: x and y must have a floating-point type");
+        detail::check_same_shape("y", y, x);
+        if (options.reduction == Reduction::none) {
+            detail::check_same_shape("out_grad", out_grad, x);
+            detail::difference_times const formula{};
+            return {detail::zip_elements<S>(exec, formula, x, y, out_grad),
+                    detail::zip_elements<S>(exec, formula, y, x, out_grad)};
+        }
+        detail::check_reduced("out_grad", out_grad, options.reduction, 1);
+        detail::ElementLoops<D>::check(exec, out_grad);
+        auto const factor =
+            detail::ElementLoops<D>::value_of(detail::MseFactor<T>{{out_grad.data(), options.reduction, x.size()}});
+        detail::times_difference<std::remove_const_t<decltype(factor)>> const formula{factor};
+        return {detail::zip_elements<S>(exec, formula, x, y), detail::zip_elements<S>(exec, formula, y, x)};
     }
 };
 

@@ -52,46 +52,11 @@ Tensor<T, D> cosine_similarity(D const& exec, Tensor<T, D> const& x, Tensor<T, D
     return out;
 }
 
-/// The gradients of x and y: out_grad · (y / (|x| |y|) - cos · x / |x|²), and the same with x and y exchanged; a norm
-/// that counts as epsilon is a constant.
-/// shapes   x [n, width], y [n, width], out_grad [n, 1] -> both [n, width]
-/// errors   as cosine_similarity; ShapeError if out_grad has another shape
-/// cost     three reads of both and two writes; the same bits for any number of threads
-template <class T, device D>
-std::tuple<Tensor<T, D>, Tensor<T, D>> cosine_similarity_grad(D const& exec, Tensor<T, D> const& x,
-                                                              Tensor<T, D> const& y, Tensor<T, D> const& out_grad,
-                                                              CosineOptions const& options = {}) {
-    static_assert(floating_element<T>, "rowan::cosine_similarity_grad: x and y must have a floating-point type");
-    detail::check_cosine<T>(options);
-    detail::check_rank("x", x, 2);
-    detail::check_same_shape("y", y, x);
-    std::size_t const n = x.shape(0), width = x.shape(1);
-    if (out_grad.dimension() != 2 || out_grad.shape(0) != n || out_grad.shape(1) != 1)
-        throw ShapeError("out_grad.shape()", detail::shape_text(out_grad.shape()),
-                         detail::shape_text(typename Tensor<T, D>::shape_type{n, 1}));
-    detail::ElementLoops<D>::check(exec, x, y, out_grad);
-    detail::RowProducts<T, D> products(exec, x, y, options.epsilon);
-    auto x_grad = detail::new_tensor<T>(exec, x.shape()), y_grad = detail::new_tensor<T>(exec, x.shape());
-    detail::ElementLoops<D>::each(exec, n, 1, detail::CosineSlopes<T>{products.of, options.epsilon, out_grad.data()});
-    detail::ElementLoops<D>::template each_in_rows<detail::sum_t<T>>(
-        exec, n, width,
-        detail::CosineGradStep<T>{products.of, width, x.data(), y.data(), x_grad.data(), y_grad.data()});
-    return {std::move(x_grad), std::move(y_grad)};
-}
-
 template <class T, class Device>
 Tensor<T, Device> cosine_similarity(Tensor<T, Device> const& x, Tensor<T, Device> const& y,
                                     CosineOptions const& options = {}) {
     return cosine_similarity(x.device(), x, y, options);
 }
-template <class T, class Device>
-std::tuple<Tensor<T, Device>, Tensor<T, Device>> cosine_similarity_grad(Tensor<T, Device> const& x,
-                                                                        Tensor<T, Device> const& y,
-                                                                        Tensor<T, Device> const& out_grad,
-                                                                        CosineOptions const& options = {}) {
-    return cosine_similarity_grad(x.device(), x, y, out_grad, options);
-}
-
 /// See cosine_similarity.
 struct cosine_similarity_op
     : detail::builtin_op<cosine_similarity_op, slots<slot::x, slot::y>, slots<slot::out>, CosineOptions> {
@@ -113,10 +78,32 @@ struct cosine_similarity_op
         return cosine_similarity(exec, x, y, a);
     }
 
+    /// The gradients of x and y: out_grad · (y / (|x| |y|) - cos · x / |x|²), and the same with x and y exchanged; a norm
+    /// that counts as epsilon is a constant.
+    /// shapes   x [n, width], y [n, width], out_grad [n, 1] -> both [n, width]
+    /// errors   as cosine_similarity; ShapeError if out_grad has another shape
+    /// cost     three reads of both and two writes; the same bits for any number of threads
     template <class T, class D>
     static std::tuple<Tensor<T, D>, Tensor<T, D>> backward(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
-                                                           Tensor<T, D> const& out_grad, attributes const& a) {
-        return cosine_similarity_grad(exec, x, y, out_grad, a);
+                                                           Tensor<T, D> const& out_grad,
+                                                           CosineOptions const& options = {}) {
+        static_assert(floating_element<T>, "rowan::cosine_similarity: x and y must have a floating-point type");
+        detail::check_cosine<T>(options);
+        detail::check_rank("x", x, 2);
+        detail::check_same_shape("y", y, x);
+        std::size_t const n = x.shape(0), width = x.shape(1);
+        if (out_grad.dimension() != 2 || out_grad.shape(0) != n || out_grad.shape(1) != 1)
+            throw ShapeError("out_grad.shape()", detail::shape_text(out_grad.shape()),
+                             detail::shape_text(typename Tensor<T, D>::shape_type{n, 1}));
+        detail::ElementLoops<D>::check(exec, x, y, out_grad);
+        detail::RowProducts<T, D> products(exec, x, y, options.epsilon);
+        auto x_grad = detail::new_tensor<T>(exec, x.shape()), y_grad = detail::new_tensor<T>(exec, x.shape());
+        detail::ElementLoops<D>::each(exec, n, 1,
+                                      detail::CosineSlopes<T>{products.of, options.epsilon, out_grad.data()});
+        detail::ElementLoops<D>::template each_in_rows<detail::sum_t<T>>(
+            exec, n, width,
+            detail::CosineGradStep<T>{products.of, width, x.data(), y.data(), x_grad.data(), y_grad.data()});
+        return {std::move(x_grad), std::move(y_grad)};
     }
 };
 

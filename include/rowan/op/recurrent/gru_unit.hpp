@@ -89,38 +89,6 @@ std::tuple<Tensor<T, D>, Tensor<T, D>> gru_unit(D const& exec, Tensor<T, D> cons
     return {std::move(h), std::move(saved)};
 }
 
-/// The gradients of x, of g = h_prev · w + b, and of h_prev, from the values that gru_unit saved and the gradient of h.
-/// shapes   saved [n, 4 · size], h_prev and h_grad [n, size], w [size, 3 · size] -> [n, 3 · size], [n, 3 · size],
-///          [n, size]
-/// errors   ShapeError if shapes do not match
-/// cost     6 · n · size² operations, one pass over the gates
-template <class T, device D>
-std::tuple<Tensor<T, D>, Tensor<T, D>, Tensor<T, D>> gru_unit_grad(D const& exec, Tensor<T, D> const& saved,
-                                                                   Tensor<T, D> const& h_prev, Tensor<T, D> const& w,
-                                                                   Tensor<T, D> const& h_grad) {
-    detail::check_rank("h_prev", h_prev, 2);
-    std::size_t const n = h_prev.shape(0), size = h_prev.shape(1);
-    detail::check_rows_like("saved", saved, n, 4 * size);
-    detail::check_rows_like("h_grad", h_grad, n, size);
-    detail::check_rows_like("w", w, size, 3 * size);
-    detail::ElementLoops<D>::check(exec, saved, h_prev, w, h_grad);
-    auto x_grad = detail::new_tensor<T>(exec, {n, 3 * size});
-    auto hidden_grad = detail::new_tensor<T>(exec, {n, 3 * size});
-    auto h_prev_grad = detail::new_tensor<T>(exec, {n, size});
-    detail::GruGradStep<T> const step{.saved = saved.data(),
-                                      .h_prev = h_prev.data(),
-                                      .h_grad = h_grad.data(),
-                                      .x_grad = x_grad.data(),
-                                      .hidden_grad = hidden_grad.data(),
-                                      .h_prev_grad = h_prev_grad.data(),
-                                      .size = size};
-    detail::ElementLoops<D>::template each_of_rows<detail::sum_t<T>>(exec, n, size, 3 * size, step);
-    if (size != 0)
-        detail::Products<D>::template multiply<T>(exec, n, size, 3 * size, {hidden_grad.data(), 3 * size},
-                                                  {w.data(), 3 * size, true}, h_prev_grad.data(), true);
-    return {std::move(x_grad), std::move(hidden_grad), std::move(h_prev_grad)};
-}
-
 namespace slot {
 
 /// The gradient of h_prev · w + b.
@@ -163,10 +131,37 @@ struct gru_unit_op
         return {gates, gates, h_prev};
     }
 
+    /// The gradients of x, of g = h_prev · w + b, and of h_prev, from the values that gru_unit saved and the gradient of h.
+    /// shapes   saved [n, 4 · size], h_prev and h_grad [n, size], w [size, 3 · size] -> [n, 3 · size], [n, 3 · size],
+    ///          [n, size]
+    /// errors   ShapeError if shapes do not match
+    /// cost     6 · n · size² operations, one pass over the gates
     template <class T, class D>
-    static auto backward(D exec, Tensor<T, D> const& saved, Tensor<T, D> const& h_prev, Tensor<T, D> const& w,
-                         Tensor<T, D> const& h_grad) {
-        return gru_unit_grad(exec, saved, h_prev, w, h_grad);
+    static std::tuple<Tensor<T, D>, Tensor<T, D>, Tensor<T, D>> backward(D exec, Tensor<T, D> const& saved,
+                                                                         Tensor<T, D> const& h_prev,
+                                                                         Tensor<T, D> const& w,
+                                                                         Tensor<T, D> const& h_grad) {
+        detail::check_rank("h_prev", h_prev, 2);
+        std::size_t const n = h_prev.shape(0), size = h_prev.shape(1);
+        detail::check_rows_like("saved", saved, n, 4 * size);
+        detail::check_rows_like("h_grad", h_grad, n, size);
+        detail::check_rows_like("w", w, size, 3 * size);
+        detail::ElementLoops<D>::check(exec, saved, h_prev, w, h_grad);
+        auto x_grad = detail::new_tensor<T>(exec, {n, 3 * size});
+        auto hidden_grad = detail::new_tensor<T>(exec, {n, 3 * size});
+        auto h_prev_grad = detail::new_tensor<T>(exec, {n, size});
+        detail::GruGradStep<T> const step{.saved = saved.data(),
+                                          .h_prev = h_prev.data(),
+                                          .h_grad = h_grad.data(),
+                                          .x_grad = x_grad.data(),
+                                          .hidden_grad = hidden_grad.data(),
+                                          .h_prev_grad = h_prev_grad.data(),
+                                          .size = size};
+        detail::ElementLoops<D>::template each_of_rows<detail::sum_t<T>>(exec, n, size, 3 * size, step);
+        if (size != 0)
+            detail::Products<D>::template multiply<T>(exec, n, size, 3 * size, {hidden_grad.data(), 3 * size},
+                                                      {w.data(), 3 * size, true}, h_prev_grad.data(), true);
+        return {std::move(x_grad), std::move(hidden_grad), std::move(h_prev_grad)};
     }
 };
 
