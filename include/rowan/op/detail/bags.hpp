@@ -144,7 +144,7 @@ struct BagLookups<Cpu> {
                 if (n == 0 || divisor == constant<S>(0.0)) continue;
                 if (pool == Pooling::max) {
                     largest(bags, bag, best, position);
-                    copy_lanes<S>(width, static_cast<S const*>(best.data()), to);
+                    copy_lanes<S>(width, best.data(), to);
                     continue;
                 }
                 S const* total = nullptr;
@@ -199,8 +199,7 @@ struct BagLookups<Cpu> {
                         S& w = of_weights[position[k]];
                         w = plus(w, product(S(dtype<T>::widen(bags.row(i)[k])), grad));
                     }
-                    if (weight_grad != nullptr)
-                        copy_lanes<S>(n, static_cast<S const*>(of_weights.data()), weight_grad->data() + first);
+                    if (weight_grad != nullptr) copy_lanes<S>(n, of_weights.data(), weight_grad->data() + first);
                     continue;
                 }
                 for (std::size_t i = first; i < first + n; ++i) {

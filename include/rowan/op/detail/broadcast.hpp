@@ -10,8 +10,9 @@
 
 namespace rowan::inline v0::detail {
 
-[[noreturn]] inline void do_not_broadcast(char const* field, std::string const& y, std::string const& x) {
-    throw ShapeError(std::string(field) + ".shape()", y, x + " or one that broadcasts with it");
+template <class Shape>
+[[noreturn]] void do_not_broadcast(char const* field, Shape const& y, Shape const& x) {
+    throw ShapeError(std::string(field) + ".shape()", shape_text(y), shape_text(x) + " or one that broadcasts with it");
 }
 
 [[noreturn]] inline void too_many_dims(char const* field, std::size_t rank, std::size_t of_x, std::int64_t axis) {
@@ -46,13 +47,12 @@ constexpr void check_axis(char const* field, std::size_t of_x, std::size_t of_y,
 /// dims that one of them lacks. With an axis of 0 or more, y's first dim is that dim of x, as in Paddle.
 template <class Shape>
 Shape broadcast_shape(char const* field, Shape const& x, Shape const& y, std::int64_t axis) {
-    auto const refuse = [&] { do_not_broadcast(field, shape_text(y), shape_text(x)); };
     check_axis(field, x.size(), y.size(), axis);
     std::size_t const rank = std::max(x.size(), y.size());
     Shape shape;
     for (std::size_t i = 0; i < rank; ++i) {
         auto const a = aligned_dim(x, i, rank, -1), b = aligned_dim(y, i, rank, axis);
-        if (a != b && a != 1 && b != 1) refuse();
+        if (a != b && a != 1 && b != 1) do_not_broadcast(field, y, x);
         shape.push_back(a == 1 ? b : a);
     }
     return shape;
@@ -228,7 +228,7 @@ Tensor<T, D> zip_broadcast_grad(D const& exec, Map const& map, Tensor<T, D> cons
     }
     auto full = ElementLoops<D>::template scratch<S>(exec, g.size());
     terms(full.data());
-    sum_repeated(exec, like.shape(), shape, of_y ? axis : -1, static_cast<S const*>(full.data()), out.data());
+    sum_repeated(exec, like.shape(), shape, of_y ? axis : -1, full.data(), out.data());
     return out;
 }
 

@@ -14,13 +14,11 @@
 
 namespace rowan::inline v0::detail {
 
-[[noreturn]] inline void bad_weights(std::size_t size, std::size_t classes) {
-    throw ShapeError("weights.size()", std::to_string(size), std::to_string(classes) + ", one for each class");
-}
-
 /// errors   ShapeError if there are weights, but not one for each class
 constexpr void check_weights(CrossEntropyOptions const& options, std::size_t classes) {
-    if (!options.weights.empty() && options.weights.size() != classes) bad_weights(options.weights.size(), classes);
+    std::size_t const size = options.weights.size();
+    if (size != 0 && size != classes)
+        throw ShapeError("weights.size()", std::to_string(size), std::to_string(classes) + ", one for each class");
 }
 
 /// errors   ShapeError if label has another shape than x, or there is not one weight for each class; ValueError if there
@@ -127,7 +125,7 @@ public:
             OnDevice<double, D> const weights(exec, std::span<double const>(options.weights));
             Loops::each(exec, label.size(), 1, WeighShare<T>{rows_.data(), weights.data(), numbers_.data(), c.classes});
         } else if (!same) {
-            Loops::template zip<S>(exec, label.size(), same_number{}, numbers_.data(), std::as_const(rows_).data());
+            Loops::template zip<S>(exec, label.size(), same_number{}, numbers_.data(), rows_.data());
         }
     }
 

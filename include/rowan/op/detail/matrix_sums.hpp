@@ -56,7 +56,7 @@ struct MatrixSums<Cpu> {
                         store(plus(load<V>(sums.data() + k), term.template at<V>(row, first + k)), sums.data() + k);
                     });
                 }
-                copy_lanes<S>(lanes, static_cast<S const*>(sums.data()), to + block * width + first);
+                copy_lanes<S>(lanes, sums.data(), to + block * width + first);
             }
         });
     }

@@ -8,11 +8,9 @@
 
 namespace rowan::inline v0::detail {
 
-[[noreturn]] inline void bad_norm_epsilon(double epsilon) { throw ValueError("epsilon", epsilon, "0 or more"); }
-
 /// Throws ValueError if epsilon is negative or not finite.
 constexpr void check_norm_epsilon(double epsilon) {
-    if (!(epsilon >= 0 && epsilon - epsilon == 0)) bad_norm_epsilon(epsilon);
+    if (!(epsilon >= 0 && epsilon - epsilon == 0)) throw ValueError("epsilon", epsilon, "0 or more");
 }
 
 /// total / n

@@ -27,7 +27,7 @@ S blocked_sum(Cpu exec, std::size_t n, Block const& block) {
     parallel_work(exec, n, sums.size(), 4, [&](std::size_t begin, std::size_t end) {
         for (std::size_t k = begin; k < end; ++k) sums[k] = block(k * sum_block, std::min(n, (k + 1) * sum_block));
     });
-    return interleaved_sum<S>(sums.size(), static_cast<S const*>(sums.data()), [](auto const& a) { return a; });
+    return interleaved_sum<S>(sums.size(), sums.data());
 }
 
 /// total / n; 0 if n is 0
@@ -47,11 +47,6 @@ struct squared_difference {
     ROWAN_FORMULA V operator()(V const& p, V const& q) const { return product(V(p - q), V(p - q)); }
 };
 
-/// x, which the caller converts to another type
-struct same_number {
-    ROWAN_FORMULA V operator()(V const& x) const { return x; }
-};
-
 /// Reduces whole tensors on a device. The Thrust specialization is in rowan/thrust/op/detail/reduction.hpp.
 template <class D>
 struct Totals {
@@ -66,7 +61,7 @@ struct Totals<Cpu> {
                           double const* kept = nullptr) {
         using S = sum_t<T>;
         S const total = blocked_sum<S>(exec, n, [&](std::size_t begin, std::size_t end) {
-            return interleaved_sum<S>(end - begin, losses + begin, same_number{});
+            return interleaved_sum<S>(end - begin, losses + begin);
         });
         double const count = kept == nullptr ? static_cast<double>(n) : *kept;
         *out = dtype<T>::narrow(mean ? mean_of(total, count) : total);
@@ -79,7 +74,7 @@ struct Totals<Cpu> {
         S const total = blocked_sum<S>(exec, n, [&](std::size_t begin, std::size_t end) {
             std::array<S, sum_block> squares;
             zip_lanes<S>(squared_difference{}, end - begin, squares.data(), a + begin, b + begin);
-            return interleaved_sum<S>(end - begin, static_cast<S const*>(squares.data()), same_number{});
+            return interleaved_sum<S>(end - begin, squares.data());
         });
         *out = dtype<T>::narrow(mean ? mean_of(total, n) : total);
     }

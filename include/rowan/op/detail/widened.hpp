@@ -49,7 +49,7 @@ public:
         }
     }
     void write(std::size_t n) {
-        if constexpr (!std::is_same_v<S, T>) copy_lanes<S>(n, static_cast<S const*>(wide_.data()), to_);
+        if constexpr (!std::is_same_v<S, T>) copy_lanes<S>(n, wide_.data(), to_);
     }
 
 private:

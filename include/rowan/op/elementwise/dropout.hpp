@@ -9,12 +9,8 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-[[noreturn]] inline void bad_probability(double probability) {
-    throw ValueError("probability", probability, "in [0, 1]");
-}
-
 constexpr void check_dropout(double probability) {
-    if (!(probability >= 0 && probability <= 1)) bad_probability(probability);
+    if (!(probability >= 0 && probability <= 1)) throw ValueError("probability", probability, "in [0, 1]");
 }
 
 /// A seed in a tensor.

@@ -24,8 +24,8 @@ Tensor<T, D> row_dot(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y
     auto out = detail::new_tensor<T>(exec, {x.shape(0), 1});
     auto products = detail::ElementLoops<D>::template scratch<S>(exec, x.size());
     detail::ElementLoops<D>::template zip<S>(exec, x.size(), detail::multiplied{}, products.data(), x.data(), y.data());
-    detail::fold_axes<S, detail::add_lanes>(exec, detail::reduction_of(x.shape(), {false, true}),
-                                            static_cast<S const*>(products.data()), out.data());
+    detail::fold_axes<S, detail::add_lanes>(exec, detail::reduction_of(x.shape(), {false, true}), products.data(),
+                                            out.data());
     return out;
 }
 

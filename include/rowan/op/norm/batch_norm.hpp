@@ -19,11 +19,9 @@ struct BatchNormAttributes {
 
 namespace detail {
 
-[[noreturn]] inline void bad_norm_momentum(double momentum) { throw ValueError("momentum", momentum, "in [0, 1]"); }
-
 constexpr void check_batch_norm(BatchNormAttributes const& options) {
     check_norm_epsilon(options.epsilon);
-    if (!(options.momentum >= 0 && options.momentum <= 1)) bad_norm_momentum(options.momentum);
+    if (!(options.momentum >= 0 && options.momentum <= 1)) throw ValueError("momentum", options.momentum, "in [0, 1]");
 }
 
 /// Checks that a tensor has an element for each column of x.
@@ -65,9 +63,8 @@ public:
         }
         if (next_mean != nullptr) {
             MoveTowards const move{training ? options.momentum : 1};
-            Loops::template zip<S>(exec, width, move, next_mean, mean.data(), static_cast<S const*>(means));
-            Loops::template zip<S>(exec, width, move, next_variance, variance.data(),
-                                   static_cast<S const*>(deviations));
+            Loops::template zip<S>(exec, width, move, next_mean, mean.data(), means);
+            Loops::template zip<S>(exec, width, move, next_variance, variance.data(), deviations);
         }
         Loops::each(exec, width, 1, InvertDeviations<S>{deviations, options.epsilon});
     }
@@ -156,8 +153,8 @@ std::tuple<Tensor<T, D>, Tensor<T, D>, Tensor<T, D>> batch_norm_grad(
     detail::column_sums<S>(exec, n, width, detail::MatrixElement<T>{out_grad.data(), width}, grad);
     detail::column_sums<S>(exec, n, width,
                            detail::TimesNorm<detail::NormOfColumns<T>, T>{columns.norm, out_grad.data()}, along);
-    Loops::template zip<S>(exec, width, detail::same_number{}, shift_grad.data(), static_cast<S const*>(grad));
-    Loops::template zip<S>(exec, width, detail::same_number{}, scale_grad.data(), static_cast<S const*>(along));
+    Loops::template zip<S>(exec, width, detail::same_number{}, shift_grad.data(), grad);
+    Loops::template zip<S>(exec, width, detail::same_number{}, scale_grad.data(), along);
     if (n != 0) Loops::each(exec, 2 * width, 1, detail::MeansOfSums<S>{grad, n});
     Loops::template each_of_rows<S>(exec, n, width, width,
                                     detail::GradOfColumns<T>{.norm = columns.norm,

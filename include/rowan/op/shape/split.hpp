@@ -20,10 +20,6 @@ namespace detail {
     throw ShapeError(part_name("sections", k), std::to_string(section), section < 0 ? "0 or more" : bound);
 }
 
-[[noreturn]] inline void bad_sum_of_sections(std::int64_t sum, std::int64_t dim) {
-    throw ShapeError("sum of sections", std::to_string(sum), std::to_string(dim));
-}
-
 /// Checks that no section is negative and, if the dim is known, that the sections add up to it.
 template <class Sections>
 constexpr void check_sections(Sections const& sections, std::int64_t dim) {
@@ -33,7 +29,7 @@ constexpr void check_sections(Sections const& sections, std::int64_t dim) {
         if (sections[k] < 0 || sections[k] > most - sum) bad_section(k, sections[k], most - sum);
         sum += sections[k];
     }
-    if (dim != UNK && sum != dim) bad_sum_of_sections(sum, dim);
+    if (dim != UNK && sum != dim) throw ShapeError("sum of sections", std::to_string(sum), std::to_string(dim));
 }
 
 }  // namespace detail

@@ -5,6 +5,7 @@
 #include <rowan/op/detail/axis.hpp>
 #include <rowan/op/detail/concat_split.hpp>
 #include <rowan/op/operator.hpp>
+#include <rowan/op/shape/concat.hpp>
 
 #include <span>
 
@@ -45,20 +46,15 @@ Tensor<T, D> stack(D const& exec, std::vector<Tensor<T, D>> const& x, StackOptio
     detail::ElementLoops<D>::check(exec);
     detail::check_some(x.size());
     std::size_t const axis = detail::checked_axis(options.axis, x[0].dimension() + 1);
-    auto const shape = detail::stacked_shape(x[0].shape(), x.size(), axis);
-    std::size_t const inner = detail::product_from(shape, axis + 1);
-    std::vector<T const*> from;
+    auto const shape = detail::stacked_shape(x[0].shape(), 1, axis);
+    std::vector<Tensor<T, D>> parts;
     for (std::size_t k = 0; k < x.size(); ++k) {
-        detail::ElementLoops<D>::check(exec, x[k]);
         if (x[k].shape() != x[0].shape())
             throw ShapeError(detail::part_name("x", k).append(".shape()"), detail::shape_text(x[k].shape()),
                              detail::shape_text(x[0].shape()).append(", that of x[0]"));
-        from.push_back(x[k].data());
+        parts.push_back(x[k].reshaped(shape));
     }
-    auto out = detail::new_tensor<T>(exec, shape);
-    std::size_t const outer = out.size() == 0 ? 0 : out.size() / (inner * x.size());
-    detail::ConcatSplit<D>::join(exec, outer, std::vector<std::size_t>(x.size(), inner), from, out.data());
-    return out;
+    return concat(exec, parts, static_cast<std::int64_t>(axis));
 }
 
 template <class T, class Device>
