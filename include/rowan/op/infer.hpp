@@ -203,6 +203,11 @@ constexpr Dims same_dims(char const* field, VarSpec const& x, VarSpec const& lik
     return dims;
 }
 
+/// Returns the spec of a tensor of other dims with elements like those of x.
+constexpr VarSpec with_dims(VarSpec const& x, Dims const& dims, std::size_t lod_level = 0) {
+    return {.type = VarType::LOD_TENSOR, .dtype = x.dtype, .dims = dims, .lod_level = lod_level};
+}
+
 /// Returns the spec of an element-wise result: the inputs must be dense and have the same element type and shape.
 constexpr VarSpec elementwise(char const* field, VarSpec const& x) {
     dense(field, x);
@@ -212,10 +217,7 @@ constexpr VarSpec elementwise(char const* field, VarSpec const& x, VarSpec const
     dense(field, x);
     dense(field, like);
     same_dtype(field, x, like);
-    return {.type = VarType::LOD_TENSOR,
-            .dtype = like.dtype,
-            .dims = same_dims(field, x, like),
-            .lod_level = like.lod_level};
+    return with_dims(like, same_dims(field, x, like), like.lod_level);
 }
 
 }  // namespace rowan::inline v0::spec

@@ -22,11 +22,6 @@ template <class Shape>
                                 ("at most " + most + ", the dims of x from " + std::to_string(axis) + " on").c_str());
 }
 
-/// The end of the name of y in the errors of an operator.
-struct y_suffix {
-    static constexpr std::string_view name = ": y";
-};
-
 /// The dim of y at dim i of a result of `rank` dims: y's last dims are the result's, or its first dim is dim `axis`.
 template <class Shape>
 constexpr auto aligned_dim(Shape const& y, std::size_t i, std::size_t rank, std::int64_t axis) {
@@ -93,10 +88,7 @@ constexpr VarSpec broadcast_spec(char const* field, VarSpec const& x, VarSpec co
     bool const same_rank = x.dims.size() == y.dims.size();
     bool const repeats_x = same_rank && !x.dims.empty() && x.dims[0] == 1 && y.dims[0] != 1;
     bool const rows_of_x = same_rank ? !repeats_x : x.dims.size() > y.dims.size();
-    return {.type = VarType::LOD_TENSOR,
-            .dtype = x.dtype,
-            .dims = broadcast_dims(field, x.dims, y.dims, axis),
-            .lod_level = rows_of_x ? x.lod_level : y.lod_level};
+    return spec::with_dims(x, broadcast_dims(field, x.dims, y.dims, axis), rows_of_x ? x.lod_level : y.lod_level);
 }
 
 /// How the elements of n tensors meet: `rows` times `width` results. The rows of a tensor are at offsets[row]; within

@@ -55,10 +55,8 @@ constexpr VarSpec reduced_spec(char const* field, VarSpec const& x, std::span<st
                                bool keep_dims) {
     spec::dense(field, x);
     auto const reduced = checked_axes(axes, x.dims.size());
-    return {.type = VarType::LOD_TENSOR,
-            .dtype = x.dtype,
-            .dims = reduced_shape(x.dims, reduced, keep_dims),
-            .lod_level = reduced[0] || x.dims.empty() ? 0 : x.lod_level};
+    return spec::with_dims(x, reduced_shape(x.dims, reduced, keep_dims),
+                           reduced[0] || x.dims.empty() ? 0 : x.lod_level);
 }
 
 }  // namespace detail

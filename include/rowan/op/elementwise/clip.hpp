@@ -86,8 +86,7 @@ SelectedRows<T, D> clip(D exec, SelectedRows<T, D> const& g, ClipOptions const& 
 
 /// See clip; x may be dense or row-sparse.
 struct clip_op : detail::builtin_op<clip_op, slots<slot::x>, slots<slot::out>, ClipOptions> {
-    static constexpr std::string_view name = "clip";
-    static constexpr std::string_view brief = "x limited to [min, max].";
+    static constexpr std::string_view name = "clip", brief = "x limited to [min, max].";
     static constexpr unsigned row_inputs = 0b1;
     using grad = gradient<clip_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 

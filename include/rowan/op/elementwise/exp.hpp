@@ -14,16 +14,14 @@ namespace rowan::inline v0 {
 namespace detail {
 
 struct exp_formula {
-    static constexpr std::string_view name = "exp";
-    static constexpr std::string_view brief = "exp(x).";
+    static constexpr std::string_view name = "exp", brief = "exp(x).";
 
     ROWAN_FORMULA static V value(V const& x) { return exponential_of_any(x); }
     ROWAN_FORMULA static V gradient_of_out(V const& y, V const& g) { return product(g, y); }
 };
 
 struct log_formula {
-    static constexpr std::string_view name = "log";
-    static constexpr std::string_view brief = "The natural logarithm.";
+    static constexpr std::string_view name = "log", brief = "The natural logarithm.";
 
     ROWAN_FORMULA static V value(V const& x) { return logarithm(x); }
     ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g) { return quotient(g, x); }

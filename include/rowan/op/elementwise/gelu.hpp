@@ -24,8 +24,7 @@ ROWAN_FORMULA V gelu_argument(V const& x) {
 }
 
 struct gelu_formula {
-    static constexpr std::string_view name = "gelu";
-    static constexpr std::string_view brief = "x · Φ(x), or its approximation by tanh.";
+    static constexpr std::string_view name = "gelu", brief = "x · Φ(x), or its approximation by tanh.";
     using options = GeluOptions;
 
     ROWAN_FORMULA static V value(V const& x, GeluOptions const& o) {

@@ -13,8 +13,7 @@ namespace detail {
 
 /// The greater one of x and y, and its gradient: of x where both are the same. NaN propagates.
 struct maximum_formula {
-    static constexpr std::string_view name = "maximum";
-    static constexpr std::string_view brief = "The greater elements; shapes are broadcast as by add.";
+    static constexpr std::string_view name = "maximum", brief = "The greater elements; shapes are broadcast as by add.";
 
     ROWAN_FORMULA V operator()(V const& x, V const& y) const { return choose(x >= y, x, choose(x < y, y, plus(x, y))); }
     struct gradient_x {
@@ -31,8 +30,7 @@ struct maximum_formula {
 
 /// The smaller one of x and y, and its gradient: of x where both are the same. NaN propagates.
 struct minimum_formula {
-    static constexpr std::string_view name = "minimum";
-    static constexpr std::string_view brief = "The smaller elements; shapes are broadcast as by add.";
+    static constexpr std::string_view name = "minimum", brief = "The smaller elements; shapes are broadcast as by add.";
 
     ROWAN_FORMULA V operator()(V const& x, V const& y) const { return choose(x <= y, x, choose(x > y, y, plus(x, y))); }
     struct gradient_x {

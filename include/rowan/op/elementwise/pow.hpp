@@ -17,8 +17,7 @@ struct PowOptions {
 namespace detail {
 
 struct pow_formula {
-    static constexpr std::string_view name = "pow";
-    static constexpr std::string_view brief = "x to the power of an exponent.";
+    static constexpr std::string_view name = "pow", brief = "x to the power of an exponent.";
     using options = PowOptions;
 
     ROWAN_FORMULA static V value(V const& x, PowOptions const& o) {
@@ -34,16 +33,14 @@ struct pow_formula {
 };
 
 struct sqrt_formula {
-    static constexpr std::string_view name = "sqrt";
-    static constexpr std::string_view brief = "The square root.";
+    static constexpr std::string_view name = "sqrt", brief = "The square root.";
 
     ROWAN_FORMULA static V value(V const& x) { return square_root(x); }
     ROWAN_FORMULA static V gradient_of_out(V const& y, V const& g) { return quotient(g, V(y + y)); }
 };
 
 struct rsqrt_formula {
-    static constexpr std::string_view name = "rsqrt";
-    static constexpr std::string_view brief = "1 / √x.";
+    static constexpr std::string_view name = "rsqrt", brief = "1 / √x.";
 
     ROWAN_FORMULA static V value(V const& x) { return quotient(constant<V>(1.0), square_root(x)); }
     ROWAN_FORMULA static V gradient_of_out(V const& y, V const& g) {
@@ -52,8 +49,7 @@ struct rsqrt_formula {
 };
 
 struct square_formula {
-    static constexpr std::string_view name = "square";
-    static constexpr std::string_view brief = "x · x.";
+    static constexpr std::string_view name = "square", brief = "x · x.";
     static constexpr bool integers = true;
 
     ROWAN_FORMULA static V value(V const& x) { return product(x, x); }

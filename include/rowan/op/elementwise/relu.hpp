@@ -35,8 +35,7 @@ struct EluOptions {
 namespace detail {
 
 struct relu_formula {
-    static constexpr std::string_view name = "relu";
-    static constexpr std::string_view brief = "x where x > 0, else 0.";
+    static constexpr std::string_view name = "relu", brief = "x where x > 0, else 0.";
     static constexpr bool integers = true;
 
     ROWAN_FORMULA static V value(V const& x) {
@@ -50,8 +49,7 @@ struct relu_formula {
 };
 
 struct relu6_formula {
-    static constexpr std::string_view name = "relu6";
-    static constexpr std::string_view brief = "x limited to [0, threshold].";
+    static constexpr std::string_view name = "relu6", brief = "x limited to [0, threshold].";
     using options = Relu6Options;
 
     static constexpr void check(Relu6Options const& options) {
@@ -65,8 +63,7 @@ struct relu6_formula {
 };
 
 struct leaky_relu_formula {
-    static constexpr std::string_view name = "leaky_relu";
-    static constexpr std::string_view brief = "x where x > 0, else alpha · x.";
+    static constexpr std::string_view name = "leaky_relu", brief = "x where x > 0, else alpha · x.";
     using options = LeakyReluOptions;
 
     ROWAN_FORMULA static V value(V const& x, LeakyReluOptions const& o) {
@@ -79,8 +76,7 @@ struct leaky_relu_formula {
 };
 
 struct thresholded_relu_formula {
-    static constexpr std::string_view name = "thresholded_relu";
-    static constexpr std::string_view brief = "x where x > threshold, else 0.";
+    static constexpr std::string_view name = "thresholded_relu", brief = "x where x > threshold, else 0.";
     using options = ThresholdedReluOptions;
 
     ROWAN_FORMULA static V value(V const& x, ThresholdedReluOptions const& o) {
@@ -94,8 +90,7 @@ struct thresholded_relu_formula {
 };
 
 struct elu_formula {
-    static constexpr std::string_view name = "elu";
-    static constexpr std::string_view brief = "x where x > 0, else alpha · (exp(x) - 1).";
+    static constexpr std::string_view name = "elu", brief = "x where x > 0, else alpha · (exp(x) - 1).";
     using options = EluOptions;
 
     ROWAN_FORMULA static V value(V const& x, EluOptions const& o) {

@@ -32,8 +32,7 @@ struct step_formula {
 };
 
 struct abs_formula {
-    static constexpr std::string_view name = "abs";
-    static constexpr std::string_view brief = "|x|.";
+    static constexpr std::string_view name = "abs", brief = "|x|.";
     static constexpr bool integers = true;
 
     ROWAN_FORMULA static V value(V const& x) {
@@ -47,8 +46,7 @@ struct abs_formula {
 };
 
 struct sign_formula : step_formula {
-    static constexpr std::string_view name = "sign";
-    static constexpr std::string_view brief = "-1, 0 or 1, the sign of x.";
+    static constexpr std::string_view name = "sign", brief = "-1, 0 or 1, the sign of x.";
 
     ROWAN_FORMULA static V value(V const& x) {
         V const zero = constant<V>(0.0);
@@ -57,8 +55,7 @@ struct sign_formula : step_formula {
 };
 
 struct floor_formula : step_formula {
-    static constexpr std::string_view name = "floor";
-    static constexpr std::string_view brief = "The greatest integer not above x.";
+    static constexpr std::string_view name = "floor", brief = "The greatest integer not above x.";
 
     ROWAN_FORMULA static V value(V const& x) {
         if constexpr (std::integral<V>) {
@@ -74,8 +71,7 @@ struct floor_formula : step_formula {
 };
 
 struct ceil_formula : step_formula {
-    static constexpr std::string_view name = "ceil";
-    static constexpr std::string_view brief = "The smallest integer not below x.";
+    static constexpr std::string_view name = "ceil", brief = "The smallest integer not below x.";
 
     ROWAN_FORMULA static V value(V const& x) {
         V const minus_one = constant<V>(-1.0);
@@ -84,8 +80,7 @@ struct ceil_formula : step_formula {
 };
 
 struct round_formula : step_formula {
-    static constexpr std::string_view name = "round";
-    static constexpr std::string_view brief = "The nearest integer, of two the even one.";
+    static constexpr std::string_view name = "round", brief = "The nearest integer, of two the even one.";
 
     ROWAN_FORMULA static V value(V const& x) {
         if constexpr (std::integral<V>) {

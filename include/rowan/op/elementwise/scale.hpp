@@ -69,8 +69,7 @@ Tensor<T, Device> scale(Tensor<T, Device> const& x, double factor, double bias =
 
 /// See scale. The result for a SelectedRows is a SelectedRows, and its bias must be 0.
 struct scale_op : detail::builtin_op<scale_op, slots<slot::x>, slots<slot::out>, ScaleOptions> {
-    static constexpr std::string_view name = "scale";
-    static constexpr std::string_view brief = "factor · x + bias.";
+    static constexpr std::string_view name = "scale", brief = "factor · x + bias.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr unsigned row_inputs = 0b1;
     using grad = gradient<scale_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;

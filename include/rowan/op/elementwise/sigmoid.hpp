@@ -32,8 +32,7 @@ struct HardSwishOptions {
 namespace detail {
 
 struct sigmoid_formula {
-    static constexpr std::string_view name = "sigmoid";
-    static constexpr std::string_view brief = "1 / (1 + exp(-x)).";
+    static constexpr std::string_view name = "sigmoid", brief = "1 / (1 + exp(-x)).";
 
     ROWAN_FORMULA static V value(V const& x) {
         return over_one_plus_exponential(constant<V>(1.0), V(constant<V>(0.0) - x));
@@ -44,8 +43,7 @@ struct sigmoid_formula {
 };
 
 struct hard_sigmoid_formula {
-    static constexpr std::string_view name = "hard_sigmoid";
-    static constexpr std::string_view brief = "slope · x + offset, limited to [0, 1].";
+    static constexpr std::string_view name = "hard_sigmoid", brief = "slope · x + offset, limited to [0, 1].";
     using options = HardSigmoidOptions;
 
     ROWAN_FORMULA static V value(V const& x, HardSigmoidOptions const& o) {
@@ -57,8 +55,7 @@ struct hard_sigmoid_formula {
 };
 
 struct swish_formula {
-    static constexpr std::string_view name = "swish";
-    static constexpr std::string_view brief = "x / (1 + exp(-beta · x)).";
+    static constexpr std::string_view name = "swish", brief = "x / (1 + exp(-beta · x)).";
     using options = SwishOptions;
 
     ROWAN_FORMULA static V value(V const& x, SwishOptions const& o) {
@@ -73,8 +70,7 @@ struct swish_formula {
 };
 
 struct hard_swish_formula {
-    static constexpr std::string_view name = "hard_swish";
-    static constexpr std::string_view brief = "x · min(max(x + offset, 0), threshold) / scale.";
+    static constexpr std::string_view name = "hard_swish", brief = "x · min(max(x + offset, 0), threshold) / scale.";
     using options = HardSwishOptions;
 
     static constexpr void check(HardSwishOptions const& options) {

@@ -13,16 +13,14 @@ namespace rowan::inline v0 {
 namespace detail {
 
 struct sin_formula {
-    static constexpr std::string_view name = "sin";
-    static constexpr std::string_view brief = "The sine.";
+    static constexpr std::string_view name = "sin", brief = "The sine.";
 
     ROWAN_FORMULA static V value(V const& x) { return sine<false>(x); }
     ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g) { return product(g, sine<true>(x)); }
 };
 
 struct cos_formula {
-    static constexpr std::string_view name = "cos";
-    static constexpr std::string_view brief = "The cosine.";
+    static constexpr std::string_view name = "cos", brief = "The cosine.";
 
     ROWAN_FORMULA static V value(V const& x) { return sine<true>(x); }
     ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g) {

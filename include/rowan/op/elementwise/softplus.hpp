@@ -17,8 +17,7 @@ struct SoftplusOptions {
 namespace detail {
 
 struct softplus_formula {
-    static constexpr std::string_view name = "softplus";
-    static constexpr std::string_view brief = "log(1 + exp(beta · x)) / beta.";
+    static constexpr std::string_view name = "softplus", brief = "log(1 + exp(beta · x)) / beta.";
     using options = SoftplusOptions;
 
     static constexpr void check(SoftplusOptions const& options) {

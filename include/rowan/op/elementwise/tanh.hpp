@@ -26,8 +26,7 @@ struct HardtanhOptions {
 namespace detail {
 
 struct tanh_formula {
-    static constexpr std::string_view name = "tanh";
-    static constexpr std::string_view brief = "The hyperbolic tangent.";
+    static constexpr std::string_view name = "tanh", brief = "The hyperbolic tangent.";
 
     ROWAN_FORMULA static V value(V const& x) { return hyperbolic_tangent(x); }
     ROWAN_FORMULA static V gradient_of_out(V const& y, V const& g) {
@@ -36,8 +35,7 @@ struct tanh_formula {
 };
 
 struct stanh_formula {
-    static constexpr std::string_view name = "stanh";
-    static constexpr std::string_view brief = "scale_b · tanh(scale_a · x).";
+    static constexpr std::string_view name = "stanh", brief = "scale_b · tanh(scale_a · x).";
     using options = StanhOptions;
 
     static constexpr void check(StanhOptions const& options) {
@@ -54,8 +52,7 @@ struct stanh_formula {
 };
 
 struct hardtanh_formula {
-    static constexpr std::string_view name = "hardtanh";
-    static constexpr std::string_view brief = "x limited to [min, max].";
+    static constexpr std::string_view name = "hardtanh", brief = "x limited to [min, max].";
     using options = HardtanhOptions;
 
     static constexpr void check(HardtanhOptions const& options) {
@@ -69,8 +66,7 @@ struct hardtanh_formula {
 };
 
 struct softsign_formula {
-    static constexpr std::string_view name = "softsign";
-    static constexpr std::string_view brief = "x / (1 + |x|).";
+    static constexpr std::string_view name = "softsign", brief = "x / (1 + |x|).";
 
     ROWAN_FORMULA static V value(V const& x) {
         V const zero = constant<V>(0.0), z = limited(x, -1e30, 1e30);  // the result is -1 or 1 beyond

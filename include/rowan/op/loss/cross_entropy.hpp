@@ -149,7 +149,7 @@ struct cross_entropy_op : detail::builtin_op<cross_entropy_op, slots<slot::x, sl
         auto const made = detail::label_dims(names, x, label, a);
         VarSpec softmax = x;
         softmax.dims = made.x;
-        return {VarSpec{.type = VarType::LOD_TENSOR, .dtype = x.dtype, .dims = made.losses, .lod_level = 0}, softmax};
+        return {spec::with_dims(x, made.losses), softmax};
     }
 
     template <class T, class L, class D>

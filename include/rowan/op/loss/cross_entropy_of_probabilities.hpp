@@ -184,10 +184,7 @@ struct cross_entropy_of_probabilities_op
         constexpr detail::LabelFields names{"cross_entropy_of_probabilities: x",
                                             "cross_entropy_of_probabilities: label",
                                             "cross_entropy_of_probabilities: ignore_index"};
-        return {.type = VarType::LOD_TENSOR,
-                .dtype = x.dtype,
-                .dims = detail::label_dims(names, x, label, a).losses,
-                .lod_level = 0};
+        return spec::with_dims(x, detail::label_dims(names, x, label, a).losses);
     }
 
     template <class T, class L, class D>

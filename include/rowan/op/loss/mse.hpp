@@ -59,15 +59,14 @@ Tensor<T, Device> mse(Tensor<T, Device> const& x, Tensor<T, Device> const& y, Lo
 }
 /// See mse.
 struct mse_op : detail::builtin_op<mse_op, slots<slot::x, slot::y>, slots<slot::out>, LossOptions> {
-    static constexpr std::string_view name = "mse";
-    static constexpr std::string_view brief = "(x - y)².";
+    static constexpr std::string_view name = "mse", brief = "(x - y)².";
     using grad =
         gradient<mse_op, uses<slot::x, slot::y, grad_of<slot::out>>, makes<grad_of<slot::x>, grad_of<slot::y>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, LossOptions const& options = {}) {
         VarSpec const all = spec::elementwise("mse: y", y, x);
         if (options.reduction == Reduction::none) return all;
-        return {.type = VarType::LOD_TENSOR, .dtype = x.dtype, .dims = {1}, .lod_level = 0};
+        return spec::with_dims(x, {1});
     }
 
     template <class T, class D>

@@ -60,8 +60,7 @@ Tensor<T, Device> cosine_similarity(Tensor<T, Device> const& x, Tensor<T, Device
 /// See cosine_similarity.
 struct cosine_similarity_op
     : detail::builtin_op<cosine_similarity_op, slots<slot::x, slot::y>, slots<slot::out>, CosineOptions> {
-    static constexpr std::string_view name = "cosine_similarity";
-    static constexpr std::string_view brief = "The cosines of rows.";
+    static constexpr std::string_view name = "cosine_similarity", brief = "The cosines of rows.";
     using grad = gradient<cosine_similarity_op, uses<slot::x, slot::y, grad_of<slot::out>>,
                           makes<grad_of<slot::x>, grad_of<slot::y>>>;
 

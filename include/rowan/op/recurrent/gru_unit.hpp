@@ -101,8 +101,7 @@ struct hidden_grad {
 /// See gru_unit. The gradients of w and b are sums over rows, so one product computes them for all steps.
 struct gru_unit_op
     : detail::builtin_op<gru_unit_op, slots<slot::x, slot::h_prev, slot::w, slot::b>, slots<slot::h, slot::saved>> {
-    static constexpr std::string_view name = "gru_unit";
-    static constexpr std::string_view brief = "The state of a GRU after one step.";
+    static constexpr std::string_view name = "gru_unit", brief = "The state of a GRU after one step.";
     static constexpr unsigned row_inputs = 0b0011;
     using grad = grad_rules<gradient<gru_unit_op, uses<slot::saved, slot::h_prev, slot::w, grad_of<slot::h>>,
                                      makes<grad_of<slot::x>, slot::hidden_grad, grad_of<slot::h_prev>>>,

@@ -204,8 +204,7 @@ struct parents {
 struct beam_search_op
     : detail::builtin_op<beam_search_op, slots<slot::ids, slot::x, slot::y>,
                          slots<slot::out, slot::last, slot::scores, slot::parents>, BeamSearchOptions> {
-    static constexpr std::string_view name = "beam_search";
-    static constexpr std::string_view brief = "One step of a beam search.";
+    static constexpr std::string_view name = "beam_search", brief = "One step of a beam search.";
     static constexpr bool row_output = false;
 
     static constexpr std::array<VarSpec, 4> infer(VarSpec const& ids, VarSpec const& x, VarSpec const& y,

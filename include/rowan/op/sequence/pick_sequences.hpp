@@ -9,8 +9,7 @@ namespace rowan::inline v0 {
 
 /// See pick_sequences.
 struct pick_sequences_op : detail::builtin_op<pick_sequences_op, slots<slot::x, slot::ids>, slots<slot::out>> {
-    static constexpr std::string_view name = "pick_sequences";
-    static constexpr std::string_view brief = "The sequences, or rows, of these numbers.";
+    static constexpr std::string_view name = "pick_sequences", brief = "The sequences, or rows, of these numbers.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr bool row_output = false;
     using grad = gradient<pick_sequences_op, uses<slot::x, slot::ids, grad_of<slot::out>>, makes<grad_of<slot::x>>>;

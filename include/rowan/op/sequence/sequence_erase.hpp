@@ -16,8 +16,7 @@ struct SequenceEraseOptions {
 /// See sequence_erase.
 struct sequence_erase_op
     : detail::builtin_op<sequence_erase_op, slots<slot::x>, slots<slot::out>, SequenceEraseOptions> {
-    static constexpr std::string_view name = "sequence_erase";
-    static constexpr std::string_view brief = "The sequences without these tokens.";
+    static constexpr std::string_view name = "sequence_erase", brief = "The sequences without these tokens.";
     static constexpr Elements elements = Elements::integers;
     static constexpr bool row_wise = true;
 

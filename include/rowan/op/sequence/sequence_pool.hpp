@@ -15,8 +15,7 @@ struct SequencePoolOptions {
 
 /// See sequence_pool.
 struct sequence_pool_op : detail::builtin_op<sequence_pool_op, slots<slot::x>, slots<slot::out>, SequencePoolOptions> {
-    static constexpr std::string_view name = "sequence_pool";
-    static constexpr std::string_view brief = "A row for each sequence.";
+    static constexpr std::string_view name = "sequence_pool", brief = "A row for each sequence.";
     using grad = gradient<sequence_pool_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
     static constexpr bool row_wise = true;
 

@@ -10,8 +10,7 @@ namespace rowan::inline v0 {
 /// See sequence_slice. Offsets and lengths have the same element type.
 struct sequence_slice_op
     : detail::builtin_op<sequence_slice_op, slots<slot::x, slot::offset, slot::length>, slots<slot::out>> {
-    static constexpr std::string_view name = "sequence_slice";
-    static constexpr std::string_view brief = "A part of each sequence.";
+    static constexpr std::string_view name = "sequence_slice", brief = "A part of each sequence.";
     static constexpr Elements elements = Elements::numbers;
     using grad = gradient<sequence_slice_op, uses<slot::x, slot::offset, slot::length, grad_of<slot::out>>,
                           makes<grad_of<slot::x>>>;

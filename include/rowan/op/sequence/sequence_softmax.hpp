@@ -8,8 +8,7 @@ namespace rowan::inline v0 {
 
 /// See sequence_softmax.
 struct sequence_softmax_op : detail::builtin_op<sequence_softmax_op, slots<slot::x>, slots<slot::out>> {
-    static constexpr std::string_view name = "sequence_softmax";
-    static constexpr std::string_view brief = "The softmax of each sequence.";
+    static constexpr std::string_view name = "sequence_softmax", brief = "The softmax of each sequence.";
     using grad = gradient<sequence_softmax_op, uses<slot::out, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
     static constexpr bool row_wise = true;
 

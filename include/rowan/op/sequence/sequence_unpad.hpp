@@ -13,8 +13,7 @@ namespace rowan::inline v0 {
 /// of the sequences. The inverse of sequence_pad_op, Paddle's sequence_unpad.
 /// shapes   x [s, m, ...], length [s] -> [Σ length, ...]
 struct sequence_unpad_op : detail::builtin_op<sequence_unpad_op, slots<slot::x, slot::length>, slots<slot::out>> {
-    static constexpr std::string_view name = "sequence_unpad";
-    static constexpr std::string_view brief = "The sequences of a padded array.";
+    static constexpr std::string_view name = "sequence_unpad", brief = "The sequences of a padded array.";
     static constexpr Elements elements = Elements::numbers;
     using grad = gradient<sequence_unpad_op, uses<slot::x, slot::length, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 

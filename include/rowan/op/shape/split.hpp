@@ -61,8 +61,7 @@ std::vector<Tensor<T, Device>> split(Tensor<T, Device> const& x, std::type_ident
 
 /// See split. The slot `out` holds all parts as a std::vector.
 struct split_op : detail::builtin_op<split_op, slots<slot::x>, slots<slot::out>> {
-    static constexpr std::string_view name = "split";
-    static constexpr std::string_view brief = "Parts of these sizes along an axis.";
+    static constexpr std::string_view name = "split", brief = "Parts of these sizes along an axis.";
     static constexpr Elements elements = Elements::numbers;
     using grad = gradient<split_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 

@@ -64,8 +64,7 @@ Tensor<T, Device> stack(std::vector<Tensor<T, Device>> const& x, StackOptions co
 
 /// See stack. The slot `x` holds all tensors as a std::vector.
 struct stack_op : detail::builtin_op<stack_op, slots<slot::x>, slots<slot::out>, StackOptions> {
-    static constexpr std::string_view name = "stack";
-    static constexpr std::string_view brief = "Tensors joined along a new axis.";
+    static constexpr std::string_view name = "stack", brief = "Tensors joined along a new axis.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr StackOptions normal(VarSpec const& x, StackOptions const& options) {
         return detail::axes_from_first(x.dims.size() + 1, options);

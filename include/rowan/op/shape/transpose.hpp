@@ -96,8 +96,7 @@ auto transpose(X&& x, TransposeOptions options) {
 
 /// See transpose.
 struct transpose_op : detail::builtin_op<transpose_op, slots<slot::x>, slots<slot::out>, TransposeOptions> {
-    static constexpr std::string_view name = "transpose";
-    static constexpr std::string_view brief = "The dims in another order, by default reversed.";
+    static constexpr std::string_view name = "transpose", brief = "The dims in another order, by default reversed.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr bool list_option = true;  // layers take it by position
     static constexpr TransposeOptions normal(VarSpec const& x, TransposeOptions options) {

@@ -150,7 +150,7 @@ struct embedding_bag_op
         spec::has_levels("embedding_bag: ids", ids);
         Dims dims = w.dims;
         dims[0] = UNK;
-        return {.type = VarType::LOD_TENSOR, .dtype = w.dtype, .dims = dims, .lod_level = ids.lod_level - 1};
+        return spec::with_dims(w, dims, ids.lod_level - 1);
     }
 
     template <class T, id_type I, class D>

@@ -142,7 +142,7 @@ struct lookup_table_op
         spec::ids("lookup_table: ids", ids);
         Dims dims = ids.dims;
         for (std::size_t i = 1; i < w.dims.size(); ++i) dims.push_back(w.dims[i]);
-        return {.type = VarType::LOD_TENSOR, .dtype = w.dtype, .dims = dims, .lod_level = ids.lod_level};
+        return spec::with_dims(w, dims, ids.lod_level);
     }
 
     template <class T, id_type I, class D>
