@@ -9,10 +9,15 @@
 #include <rowan/op/loss/loss_options.hpp>
 #include <rowan/op/operator.hpp>
 
+#include <concepts>
 #include <optional>
 #include <span>
 
 namespace rowan::inline v0::detail {
+
+/// An element type of labels: that of class numbers, or that of probabilities, which is T.
+template <class L, class T>
+concept label_of = id_type<L> || std::same_as<L, T>;
 
 /// errors   ShapeError if there are weights, but not one for each class
 constexpr void check_weights(CrossEntropyOptions const& options, std::size_t classes) {

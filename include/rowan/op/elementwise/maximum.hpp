@@ -58,8 +58,8 @@ template <class T, device D>
 Tensor<T, D> maximum(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
     return detail::zip_broadcast(exec, detail::maximum_formula{}, x, y);
 }
-template <class X, class Y>
-requires(detail::tensor_argument<X>&& detail::tensor_argument<Y>) auto maximum(X&& x, Y&& y) {
+template <detail::tensor_argument X, detail::tensor_argument Y>
+auto maximum(X&& x, Y&& y) {
     return detail::zip_broadcast(x.device(), detail::maximum_formula{}, x, y);
 }
 
@@ -71,8 +71,8 @@ template <class T, device D>
 Tensor<T, D> minimum(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
     return detail::zip_broadcast(exec, detail::minimum_formula{}, x, y);
 }
-template <class X, class Y>
-requires(detail::tensor_argument<X>&& detail::tensor_argument<Y>) auto minimum(X&& x, Y&& y) {
+template <detail::tensor_argument X, detail::tensor_argument Y>
+auto minimum(X&& x, Y&& y) {
     return detail::zip_broadcast(x.device(), detail::minimum_formula{}, x, y);
 }
 

@@ -64,10 +64,8 @@ Tensor<T, D> where(D const& exec, Tensor<bool, D> const& condition, Tensor<T, D>
     return out;
 }
 
-template <class C, class X, class Y>
-requires(detail::tensor_argument<C>&& detail::tensor_argument<X>&& detail::tensor_argument<Y>) auto where(C&& condition,
-                                                                                                          X&& x,
-                                                                                                          Y&& y) {
+template <detail::tensor_argument C, detail::tensor_argument X, detail::tensor_argument Y>
+auto where(C&& condition, X&& x, Y&& y) {
     return where(x.device(), condition, x, y);
 }
 

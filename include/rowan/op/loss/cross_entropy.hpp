@@ -11,8 +11,6 @@
 #include <rowan/op/loss/loss_options.hpp>
 #include <rowan/op/operator.hpp>
 
-#include <concepts>
-
 namespace rowan::inline v0 {
 
 namespace detail {
@@ -95,9 +93,9 @@ struct of_logits {
 ///          or the same as x -> the loss [1], or [...] without the axis without reduction, and the softmax, like x
 /// errors   as cross_entropy_of_probabilities
 /// cost     as softmax along the axis; of probabilities one more read of x and of label
-template <class T, class L, device D>
-requires(id_type<L> || std::same_as<L, T>) std::tuple<Tensor<T, D>, Tensor<T, D>> cross_entropy(
-    D const& exec, Tensor<T, D> const& x, Tensor<L, D> const& label, CrossEntropyOptions const& options = {}) {
+template <class T, detail::label_of<T> L, device D>
+std::tuple<Tensor<T, D>, Tensor<T, D>> cross_entropy(D const& exec, Tensor<T, D> const& x, Tensor<L, D> const& label,
+                                                     CrossEntropyOptions const& options = {}) {
     static_assert(floating_element<T>, "rowan::cross_entropy: x must have a floating-point type: convert it");
     detail::LabelledRows<T, L, D> const r(exec, "x", x, label, options);
     auto softmax = r.c.template new_rows<T>(exec);
@@ -113,11 +111,9 @@ requires(id_type<L> || std::same_as<L, T>) std::tuple<Tensor<T, D>, Tensor<T, D>
 /// errors   as cross_entropy_of_probabilities; ShapeError if out_grad has another shape
 /// cost     one read of the softmax, two of labels that are probabilities, and one write of the result; transposes if the
 ///          axis is not the last one
-template <class T, class L, device D>
-requires(id_type<L> || std::same_as<L, T>) Tensor<T, D> cross_entropy_grad(D const& exec, Tensor<T, D> const& softmax,
-                                                                           Tensor<L, D> const& label,
-                                                                           Tensor<T, D> const& out_grad,
-                                                                           CrossEntropyOptions const& options = {}) {
+template <class T, detail::label_of<T> L, device D>
+Tensor<T, D> cross_entropy_grad(D const& exec, Tensor<T, D> const& softmax, Tensor<L, D> const& label,
+                                Tensor<T, D> const& out_grad, CrossEntropyOptions const& options = {}) {
     static_assert(floating_element<T>, "rowan::cross_entropy_grad: softmax must have a floating-point type");
     return detail::label_gradient<detail::of_logits>(exec, "softmax", softmax, label, out_grad, options);
 }
@@ -152,9 +148,9 @@ struct cross_entropy_op : detail::builtin_op<cross_entropy_op, slots<slot::x, sl
         return {spec::with_dims(x, made.losses), softmax};
     }
 
-    template <class T, class L, class D>
-    requires(id_type<L> || std::same_as<L, T>) static std::tuple<Tensor<T, D>, Tensor<T, D>> run(
-        D exec, Tensor<T, D> const& x, Tensor<L, D> const& label, attributes const& a) {
+    template <class T, detail::label_of<T> L, class D>
+    static std::tuple<Tensor<T, D>, Tensor<T, D>> run(D exec, Tensor<T, D> const& x, Tensor<L, D> const& label,
+                                                      attributes const& a) {
         return cross_entropy(exec, x, label, a);
     }
 
@@ -162,11 +158,9 @@ struct cross_entropy_op : detail::builtin_op<cross_entropy_op, slots<slot::x, sl
         return softmax;
     }
 
-    template <class T, class L, class D>
-    requires(id_type<L> || std::same_as<L, T>) static Tensor<T, D> backward(D exec, Tensor<T, D> const& softmax,
-                                                                            Tensor<L, D> const& label,
-                                                                            Tensor<T, D> const& out_grad,
-                                                                            attributes const& a) {
+    template <class T, detail::label_of<T> L, class D>
+    static Tensor<T, D> backward(D exec, Tensor<T, D> const& softmax, Tensor<L, D> const& label,
+                                 Tensor<T, D> const& out_grad, attributes const& a) {
         return cross_entropy_grad(exec, softmax, label, out_grad, a);
     }
 };

@@ -10,8 +10,6 @@
 #include <rowan/op/loss/loss_options.hpp>
 #include <rowan/op/operator.hpp>
 
-#include <concepts>
-
 namespace rowan::inline v0 {
 
 namespace detail {
@@ -132,9 +130,9 @@ struct of_probabilities {
 ///          are rows, but no classes; ValueError if there are probabilities and an ignore_index
 /// cost     O(n), or one read of both; x is transposed if the axis is not the last one; the same bits for any number of
 ///          threads
-template <class T, class L, device D>
-requires(id_type<L> || std::same_as<L, T>) Tensor<T, D> cross_entropy_of_probabilities(
-    D const& exec, Tensor<T, D> const& x, Tensor<L, D> const& label, CrossEntropyOptions const& options = {}) {
+template <class T, detail::label_of<T> L, device D>
+Tensor<T, D> cross_entropy_of_probabilities(D const& exec, Tensor<T, D> const& x, Tensor<L, D> const& label,
+                                            CrossEntropyOptions const& options = {}) {
     static_assert(floating_element<T>,
                   "rowan::cross_entropy_of_probabilities: x must have a floating-point type: convert it");
     detail::LabelledRows<T, L, D> const r(exec, "x", x, label, options);
@@ -148,12 +146,10 @@ requires(id_type<L> || std::same_as<L, T>) Tensor<T, D> cross_entropy_of_probabi
 /// shapes   x and label as in cross_entropy_of_probabilities, out_grad like its result -> that of x
 /// errors   as cross_entropy_of_probabilities; ShapeError if out_grad has another shape
 /// cost     one write of the result; transposes as in cross_entropy_of_probabilities
-template <class T, class L, device D>
-requires(id_type<L> ||
-         std::same_as<L, T>) Tensor<T, D> cross_entropy_of_probabilities_grad(D const& exec, Tensor<T, D> const& x,
-                                                                              Tensor<L, D> const& label,
-                                                                              Tensor<T, D> const& out_grad,
-                                                                              CrossEntropyOptions const& options = {}) {
+template <class T, detail::label_of<T> L, device D>
+Tensor<T, D> cross_entropy_of_probabilities_grad(D const& exec, Tensor<T, D> const& x, Tensor<L, D> const& label,
+                                                 Tensor<T, D> const& out_grad,
+                                                 CrossEntropyOptions const& options = {}) {
     static_assert(floating_element<T>, "rowan::cross_entropy_of_probabilities_grad: x must have a floating-point type");
     return detail::label_gradient<detail::of_probabilities>(exec, "x", x, label, out_grad, options);
 }
@@ -187,16 +183,14 @@ struct cross_entropy_of_probabilities_op
         return spec::with_dims(x, detail::label_dims(names, x, label, a).losses);
     }
 
-    template <class T, class L, class D>
-    requires(id_type<L> || std::same_as<L, T>) static Tensor<T, D> run(D exec, Tensor<T, D> const& x,
-                                                                       Tensor<L, D> const& label, attributes const& a) {
+    template <class T, detail::label_of<T> L, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<L, D> const& label, attributes const& a) {
         return cross_entropy_of_probabilities(exec, x, label, a);
     }
 
-    template <class T, class L, class D>
-    requires(id_type<L> ||
-             std::same_as<L, T>) static Tensor<T, D> backward(D exec, Tensor<T, D> const& x, Tensor<L, D> const& label,
-                                                              Tensor<T, D> const& out_grad, attributes const& a) {
+    template <class T, detail::label_of<T> L, class D>
+    static Tensor<T, D> backward(D exec, Tensor<T, D> const& x, Tensor<L, D> const& label, Tensor<T, D> const& out_grad,
+                                 attributes const& a) {
         return cross_entropy_of_probabilities_grad(exec, x, label, out_grad, a);
     }
 };
