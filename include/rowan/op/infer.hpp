@@ -208,6 +208,13 @@ constexpr VarSpec with_dims(VarSpec const& x, Dims const& dims, std::size_t lod_
     return {.type = VarType::LOD_TENSOR, .dtype = x.dtype, .dims = dims, .lod_level = lod_level};
 }
 
+/// Returns the spec of another number of rows like those of x.
+constexpr VarSpec with_rows(VarSpec const& x, std::int64_t n, std::size_t lod_level) {
+    Dims dims = x.dims;
+    dims[0] = n;
+    return with_dims(x, dims, lod_level);
+}
+
 /// Returns the spec of an element-wise result: the inputs must be dense and have the same element type and shape.
 constexpr VarSpec elementwise(char const* field, VarSpec const& x) {
     dense(field, x);

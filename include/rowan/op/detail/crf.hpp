@@ -140,9 +140,7 @@ constexpr VarSpec crf_spec(VarSpec const& x, VarSpec const& w) {
     spec::same_dtype("crf: w", w, x);
     std::int64_t const tags = spec::same_dim("crf: w.shape(1)", w.dims[1], x.dims[1]);
     spec::same_dim("crf: w.shape(0)", w.dims[0], spec::plus("crf: x", 1, tags, 2));
-    VarSpec out = x;
-    out.dims[1] = 1;
-    return out;
+    return spec::with_dims(x, {x.dims[0], 1}, x.lod_level);
 }
 
 /// Checks the spec of labels, one per row.

@@ -80,6 +80,20 @@ std::tuple<Tensor<T, D>, Tensor<std::uint8_t, D>> drop_nothing(D const& exec, Te
     return {ElementLoops<D>::copy(exec, x), Tensor<std::uint8_t, D>::full(exec, x.shape(), 1)};
 }
 
+/// Checks that the seed is an int64 tensor of rank 1. It has one element in training, else none.
+constexpr void check_seed(char const* field, VarSpec const& seed) {
+    spec::dense(field, seed);
+    spec::rank(field, seed, 1, "1");
+    if (seed.dtype != rowan::dtype<std::int64_t>::wire)
+        spec::the_element_types_do_not_match(field, seed.dtype, rowan::dtype<std::int64_t>::wire);
+}
+
+template <class D>
+bool has_seed(Tensor<std::int64_t, D> const& seed) {
+    if (seed.size() > 1) throw ShapeError("seed.size()", std::to_string(seed.size()), "0 or 1");
+    return seed.size() == 1;
+}
+
 }  // namespace detail
 
 /// In training, sets each element to 0 with the given probability and multiplies the others by 1 / (1 - probability);
@@ -125,24 +139,6 @@ Tensor<T, Device> dropout_grad(Tensor<std::uint8_t, Device> const& mask, Tensor<
                                double probability, bool training = true) {
     return dropout_grad(mask.device(), mask, out_grad, probability, training);
 }
-
-namespace detail {
-
-/// Checks that the seed is an int64 tensor of rank 1. It has one element in training, else none.
-constexpr void check_seed(char const* field, VarSpec const& seed) {
-    spec::dense(field, seed);
-    spec::rank(field, seed, 1, "1");
-    if (seed.dtype != rowan::dtype<std::int64_t>::wire)
-        spec::the_element_types_do_not_match(field, seed.dtype, rowan::dtype<std::int64_t>::wire);
-}
-
-template <class D>
-bool has_seed(Tensor<std::int64_t, D> const& seed) {
-    if (seed.size() > 1) throw ShapeError("seed.size()", std::to_string(seed.size()), "0 or 1");
-    return seed.size() == 1;
-}
-
-}  // namespace detail
 
 /// The settings of dropout in nets.
 struct DropoutOptions {

@@ -91,6 +91,17 @@ constexpr bool is_dtype_of_statistics(std::int32_t statistics, std::int32_t x) {
     return statistics == x || own || (narrow && statistics == dtype<float>::wire);
 }
 
+template <class T, class M, class D>
+using BatchNormResults = std::tuple<LoDTensor<T, D>, LoDTensor<M, D>, LoDTensor<M, D>>;
+
+/// The levels of x for the first result alone; the others have an element per column, which may be as many as rows.
+template <class T, class M, class D>
+BatchNormResults<T, M, D> with_lod_of(LoDTensor<T, D> const& x,
+                                      std::tuple<Tensor<T, D>, Tensor<M, D>, Tensor<M, D>> results) {
+    auto& [rows, first, second] = results;
+    return {LoDTensor<T, D>(std::move(rows), x.lod()), std::move(first), std::move(second)};
+}
+
 }  // namespace detail
 
 /// Normalises each column: (x - mean) / √(variance + epsilon) · scale + shift. In training, with the mean and the
@@ -173,21 +184,6 @@ std::tuple<Tensor<T, Device>, Tensor<M, Device>, Tensor<M, Device>> batch_norm(
     bool training) {
     return batch_norm(x.device(), x, scale, shift, mean, variance, options, training);
 }
-
-namespace detail {
-
-template <class T, class M, class D>
-using BatchNormResults = std::tuple<LoDTensor<T, D>, LoDTensor<M, D>, LoDTensor<M, D>>;
-
-/// The levels of x for the first result alone; the others have an element per column, which may be as many as rows.
-template <class T, class M, class D>
-BatchNormResults<T, M, D> with_lod_of(LoDTensor<T, D> const& x,
-                                      std::tuple<Tensor<T, D>, Tensor<M, D>, Tensor<M, D>> results) {
-    auto& [rows, first, second] = results;
-    return {LoDTensor<T, D>(std::move(rows), x.lod()), std::move(first), std::move(second)};
-}
-
-}  // namespace detail
 
 /// See batch_norm. The slots w and b hold scale and shift; the slot `seed` has an element in training and none
 /// otherwise, as in dropout.

@@ -22,9 +22,7 @@ struct lod_reset_op : detail::builtin_op<lod_reset_op, slots<slot::x, slot::y>, 
         spec::rows("lod_reset: x", x);
         spec::dense("lod_reset: y", y);
         spec::has_levels("lod_reset: y", y);
-        VarSpec out = x;
-        out.lod_level = y.lod_level;
-        return out;
+        return spec::with_dims(x, x.dims, y.lod_level);
     }
 
     template <class T, class U, class D>
@@ -44,9 +42,7 @@ struct lod_from_offsets_op : detail::builtin_op<lod_from_offsets_op, slots<slot:
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& offset) {
         spec::rows("lod_from_offsets: x", x);
         spec::id_list("lod_from_offsets: offset", offset);
-        VarSpec out = x;
-        out.lod_level = 1;
-        return out;
+        return spec::with_dims(x, x.dims, 1);
     }
 
     template <class T, id_type I, class D>

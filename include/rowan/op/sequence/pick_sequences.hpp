@@ -17,9 +17,7 @@ struct pick_sequences_op : detail::builtin_op<pick_sequences_op, slots<slot::x, 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& ids) {
         spec::rows("pick_sequences: x", x);
         spec::id_list("pick_sequences: ids", ids);
-        VarSpec out = x;
-        out.dims[0] = x.lod_level == 0 ? ids.dims[0] : UNK;
-        return out;
+        return spec::with_rows(x, x.lod_level == 0 ? ids.dims[0] : UNK, x.lod_level);
     }
 
     template <class T, id_type I, class D>

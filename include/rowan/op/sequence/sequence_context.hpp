@@ -190,9 +190,8 @@ struct sequence_context_op
         spec::sequences("sequence_context: x", x);
         if (x.dims.size() > 2) spec::the_rank_does_not_fit("sequence_context: x", x.dims.size(), "1 or 2");
         detail::rows_of_context(window);
-        VarSpec out = x;
-        out.dims = {x.dims[0], spec::times("sequence_context: x.row_size()", x.dims.product_from(1), window.length)};
-        return out;
+        auto const width = spec::times("sequence_context: x.row_size()", x.dims.product_from(1), window.length);
+        return spec::with_dims(x, {x.dims[0], width}, x.lod_level);
     }
 
     template <class T, class D>

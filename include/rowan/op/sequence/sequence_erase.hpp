@@ -22,9 +22,7 @@ struct sequence_erase_op
 
     static constexpr VarSpec infer(VarSpec const& x, SequenceEraseOptions const&) {
         spec::tokens("sequence_erase: x", "sequence_erase: x.row_size()", x);
-        VarSpec out = x;
-        out.dims[0] = UNK;
-        return out;
+        return spec::with_rows(x, UNK, x.lod_level);
     }
 
     template <id_type I, class D>

@@ -26,10 +26,7 @@ struct sequence_expand_op
         spec::rows("sequence_expand: x", x);
         spec::has_levels("sequence_expand: y", y);
         spec::has_level("sequence_expand: level", y, options.level.value_or(0));
-        VarSpec out = x;
-        out.dims[0] = UNK;
-        if (out.lod_level == 0) out.lod_level = 1;
-        return out;
+        return spec::with_rows(x, UNK, x.lod_level == 0 ? 1 : x.lod_level);
     }
 
     template <class T, class U, class D>

@@ -21,10 +21,7 @@ struct sequence_pool_op : detail::builtin_op<sequence_pool_op, slots<slot::x>, s
 
     static constexpr VarSpec infer(VarSpec const& x, SequencePoolOptions const& = {}) {
         spec::sequences("sequence_pool: x", x);
-        VarSpec out = x;
-        out.dims[0] = UNK;
-        --out.lod_level;
-        return out;
+        return spec::with_rows(x, UNK, x.lod_level - 1);
     }
 
     template <class T, class D>

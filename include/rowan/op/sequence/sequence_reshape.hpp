@@ -24,9 +24,7 @@ struct sequence_reshape_op
     static constexpr VarSpec infer(VarSpec const& x, SequenceReshapeOptions const& options = {}) {
         detail::check_new_width("sequence_reshape: width", options.width);
         spec::sequences("sequence_reshape: x", x);
-        VarSpec out = x;
-        out.dims = {UNK, options.width};
-        return out;
+        return spec::with_dims(x, {UNK, options.width}, x.lod_level);
     }
 
     template <class T, class D>

@@ -21,9 +21,7 @@ struct sequence_slice_op
         spec::dense("sequence_slice: length", length);
         spec::same_dtype("sequence_slice: length", length, offset);
         spec::same_dims("sequence_slice: length", length, offset);
-        VarSpec out = x;
-        out.dims[0] = UNK;
-        return out;
+        return spec::with_rows(x, UNK, x.lod_level);
     }
 
     template <class T, id_type I, class D>

@@ -218,10 +218,8 @@ struct sequence_top_k_mean_op
 
     static constexpr VarSpec infer(VarSpec const& x, SequenceTopKMeanOptions const& options) {
         spec::sequences("sequence_top_k_mean: x", x);
-        VarSpec out = x;
-        out.dims = {UNK, detail::width_of_means(x.dims.product_from(1), options.ks)};
-        --out.lod_level;
-        return out;
+        std::int64_t const width = detail::width_of_means(x.dims.product_from(1), options.ks);
+        return spec::with_dims(x, {UNK, width}, x.lod_level - 1);
     }
 
     template <class T, class D>

@@ -67,9 +67,7 @@ struct shrink_op
         spec::same_dtype("shrink: index", index, tensor_spec<std::int64_t>({}));
         spec::rank("shrink: index", index, 1, "1");
         spec::same_dim("shrink: index.shape(0)", index.dims[0], 1);
-        VarSpec out = x;
-        out.dims[0] = UNK;
-        return out;
+        return spec::with_rows(x, UNK, x.lod_level);
     }
 
     template <class T, class U, class D>

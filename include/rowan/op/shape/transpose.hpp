@@ -113,10 +113,8 @@ struct transpose_op : detail::builtin_op<transpose_op, slots<slot::x>, slots<slo
     static constexpr VarSpec infer(VarSpec const& x, TransposeOptions const& options = {}) {
         spec::dense("transpose: x", x);
         auto const order = detail::checked_perm(options.perm, x.dims.size());
-        VarSpec out = x;
-        out.dims = detail::permuted_shape(x.dims, order);
-        if (!x.dims.empty() && order[0] != 0) out.lod_level = 0;
-        return out;
+        bool const rows = x.dims.empty() || order[0] == 0;
+        return spec::with_dims(x, detail::permuted_shape(x.dims, order), rows ? x.lod_level : 0);
     }
 
     template <class T, class D>

@@ -48,6 +48,16 @@ constexpr BagOptions all_known(BagOptions options) {
     return options;
 }
 
+/// The ids of a table of which only some rows exist as positions in its value, without padding.
+template <class T, class I, class D>
+LoDTensor<std::int64_t, D> bag_positions(D const& exec, SelectedRows<T, D> const& table, LoDTensor<I, D> const& ids,
+                                         BagOptions const& options) {
+    if (options.unknown) return bag_positions(exec, table, known_bags(exec, table, ids, options), all_known(options));
+    if (!options.padding_id) return {positions(exec, "ids", table, ids.value()), ids.lod()};
+    auto const kept = without_padding(exec, ids, *options.padding_id, table.height());
+    return {positions(exec, "ids", table, kept.value()), kept.lod()};
+}
+
 }  // namespace detail
 
 /// Pools the table rows of each bag, which is a sequence of ids of the last level, into one row: their sum, their mean,
@@ -96,20 +106,6 @@ SelectedRows<T, D> embedding_bag_grad(D const& exec, Tensor<T, D> const& table, 
                                   out_grad, {.pool = options.pool});
     return detail::BagLookups<D>::template grad<T, I>(exec, table, ids, none, out_grad, options.pool, none);
 }
-
-namespace detail {
-
-/// The ids of a table of which only some rows exist as positions in its value, without padding.
-template <class T, class I, class D>
-LoDTensor<std::int64_t, D> bag_positions(D const& exec, SelectedRows<T, D> const& table, LoDTensor<I, D> const& ids,
-                                         BagOptions const& options) {
-    if (options.unknown) return bag_positions(exec, table, known_bags(exec, table, ids, options), all_known(options));
-    if (!options.padding_id) return {positions(exec, "ids", table, ids.value()), ids.lod()};
-    auto const kept = without_padding(exec, ids, *options.padding_id, table.height());
-    return {positions(exec, "ids", table, kept.value()), kept.lod()};
-}
-
-}  // namespace detail
 
 /// Pools the rows of each bag of a table of which only some rows exist, as embedding_bag for a Tensor.
 /// shapes   table of height h with rows [...], ids [n] with levels -> [bags, ...]
