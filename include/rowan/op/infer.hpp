@@ -119,7 +119,7 @@ constexpr void rows(char const* field, VarSpec const& x) {
     has_rows(field, x);
 }
 
-/// The same, with levels.
+/// Checks that x is a Tensor or LoDTensor with sequences: of rank 1 or more, and with levels.
 constexpr void sequences(char const* field, VarSpec const& x) {
     rows(field, x);
     has_levels(field, x);
