@@ -44,7 +44,7 @@ TEST_CASE("activations and their slopes are right at powers of ten, zeros, subno
 TEST_CASE("activations of all floats are those of doubles, up to rounding", "[.floats]") {
     constexpr std::size_t n = std::size_t{1} << 16;
     test::each_curve<double>([&]<class Op>(Op, auto const& given, auto const&, auto const&, double ulps, double off) {
-        using Grad = typename Op::grad::op;
+        using Grad = rowan::gradient_operator<Op>;
         rowan::attributes_of<Op> const options(given);
         std::atomic<std::uint64_t> bad_value{0}, bad_slope{0};
         rowan::parallel_for(Cpu{}, std::size_t{1} << 16, 1, [&](std::size_t begin, std::size_t end) {

@@ -38,10 +38,10 @@ void check_unary(double most_ulps, T least, T most, Formula const& formula, rowa
     for (std::size_t i = 0; i < n; ++i) worst = std::max(worst, ulps(y(i), formula(static_cast<long double>(x(i)))));
     CHECK(worst <= most_ulps);
 
-    using Rule = typename Op::grad;
+    using Grad = rowan::gradient_operator<Op>;
     auto out_grad = rowan::Tensor<T>::from_shape({n});
     for (std::size_t i = 0; i < n; ++i) out_grad(i) = static_cast<T>(i % 3) - T{1.5};
-    auto const g = Rule::op::run(rowan::Cpu{}, Rule::op::inputs::template has<rowan::slot::x> ? x : y,
+    auto const g = Grad::run(rowan::Cpu{}, Grad::inputs::template has<rowan::slot::x> ? x : y,
                                  out_grad, options);
     long double off = 0;
     for (std::size_t i = 0; i < n; ++i) {

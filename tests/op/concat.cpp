@@ -14,7 +14,7 @@
 
 namespace test_concat {
 
-using rowan::bfloat16, rowan::concat, rowan::concat_grad_op, rowan::concat_op, rowan::Cpu, rowan::Lod, rowan::LoDTensor, rowan::ShapeError, rowan::Tensor,
+using rowan::bfloat16, rowan::concat, rowan::concat_op, rowan::Cpu, rowan::Lod, rowan::LoDTensor, rowan::ShapeError, rowan::Tensor,
     rowan::tensor_spec, rowan::UNK, rowan::ValueError, rowan::VarSpec;
 
 namespace {
@@ -26,7 +26,7 @@ static_assert(concat_op::infer(two, {1}) == tensor_spec<float>({4, 5, 7}, 1));
 static_assert(concat_op::infer(two, {-2}) == tensor_spec<float>({4, 5, 7}, 1));
 static_assert(concat_op::infer(open, {0}) == tensor_spec<float>({UNK, 2}));
 static_assert(concat_op::infer(nested, {0}) == tensor_spec<float>({9, 3}, 2));
-static_assert(concat_grad_op::infer(two, tensor_spec<float>({4, 5, 7}), {1})[1] == two[1]);
+static_assert(rowan::gradient_operator<concat_op>::infer(two, tensor_spec<float>({4, 5, 7}))[1] == two[1]);
 
 using Shape = Tensor<float>::shape_type;
 

@@ -143,7 +143,7 @@ void check_curves(rowan::Tensor<T> const& x) {
                                    std::function<Real(Real)> const& slope, double ulps, double off) {
         INFO(Op::name);
         auto const y = Op::run(rowan::Cpu{1}, x, rowan::attributes_of<Op>(options));
-        using Grad = typename Op::grad::op;
+        using Grad = rowan::gradient_operator<Op>;
         auto const g = Grad::run(rowan::Cpu{1}, Grad::inputs::template has<rowan::slot::x> ? x : y, ones, rowan::attributes_of<Op>(options));
         Values const at = values(x);
         CHECK(too_far<Real>(n, at, values(y), Values([&](std::size_t i) { return value(at(i)); }), ulps, epsilon, least, most, true) == "");

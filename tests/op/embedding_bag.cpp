@@ -88,7 +88,7 @@ TEST_CASE("the gradient of a bag has a row for each id", "[op]") {
 
 static_assert(embedding_bag_op::infer(tensor_spec<float>({9, 4, 2}), tensor_spec<std::int64_t>({UNK}, 2)) ==
               tensor_spec<float>({UNK, 4, 2}, 1));
-static_assert(rowan::embedding_bag_grad_op::infer(tensor_spec<float>({9, 4}), tensor_spec<std::int64_t>({UNK}, 1),
+static_assert(rowan::embedding_bag_op::infer_backward(tensor_spec<float>({9, 4}), tensor_spec<std::int64_t>({UNK}, 1),
                                                tensor_spec<float>({UNK, 4})) == selected_rows_spec<float>({9, 4}));
 
 }  // namespace test_embedding_bag

@@ -28,8 +28,8 @@ TEST_CASE("layer_norm and its gradients have PyTorch's values", "[op][golden]") 
     // torch 2 in double: layer_norm(x, (3,), w, b), backward(g); layer_norm(y, (2, 2), eps=0.1), layer_norm(y, (2,), eps=0.1)
     Tensor<double> const x{{1, 2, 4}, {-3, 0.5, 8}}, w{0.5, -1, 2}, b{1, 0, -0.25}, g{{1, -2, 0.5}, {0.25, 3, -1}};
     CHECK(near(layer_norm(x, w, b), {{0.46547923427485116, 0.26726038286257453, 2.4226038286257436}, {0.47333640865341065, 0.29057301591535967, 2.4378003972170763}}));
-    CHECK(near(rowan::layer_norm_grad(Cpu{}, x, w, g), {{-0.4581611472191036, 0.6872408617829473, -0.22907971456384335}, {0.2323410851159754, -0.3407668014966275, 0.10842571638065196}}));
-    auto const [scale_grad, shift_grad] = rowan::layer_norm_param_grad(Cpu{}, x, g);
+    CHECK(near(rowan::layer_norm_op::backward(Cpu{}, x, w, g), {{-0.4581611472191036, 0.6872408617829473, -0.22907971456384335}, {0.2323410851159754, -0.3407668014966275, 0.10842571638065196}}));
+    auto const [scale_grad, shift_grad] = rowan::layer_norm_param_grad_op::run(Cpu{}, x, g);
     CHECK(near(scale_grad, {-1.3323733271235927, -0.33719828202092983, -0.6757492414521022}));
     CHECK(near(shift_grad, {1.25, 1, -0.5}));
     Tensor<double> const y{{{1, 2}, {4, -1}}, {{0, 3}, {3, 3.5}}};
@@ -47,9 +47,9 @@ TEST_CASE("layer_norm of a large mean keeps the variance, and equal elements bec
     for (auto const& shape : {Tensor<float>::shape_type{0, 3}, {2, 0}, {0, 0}}) {
         auto const none = Tensor<float>::zeros(shape), row = Tensor<float>::full({shape[1]}, 1);
         CHECK(layer_norm(none, row, row).shape() == shape);
-        CHECK(rowan::layer_norm_grad(Cpu{}, none, row, none).shape() == shape);
-        CHECK(std::get<0>(rowan::layer_norm_param_grad(Cpu{}, none, none)) == Tensor<float>::zeros({shape[1]}));
-        CHECK(std::get<1>(rowan::layer_norm_param_grad(Cpu{}, none, none)) == Tensor<float>::zeros({shape[1]}));
+        CHECK(rowan::layer_norm_op::backward(Cpu{}, none, row, none).shape() == shape);
+        CHECK(std::get<0>(rowan::layer_norm_param_grad_op::run(Cpu{}, none, none)) == Tensor<float>::zeros({shape[1]}));
+        CHECK(std::get<1>(rowan::layer_norm_param_grad_op::run(Cpu{}, none, none)) == Tensor<float>::zeros({shape[1]}));
     }
 }
 

@@ -87,8 +87,8 @@ TEST_CASE("sin and cos are right to a unit in the last place everywhere, of huge
         CHECK(ulps(z(i), cosines[i]) <= 0.8);
     }
     CHECK(std::signbit(y(4)));
-    CHECK(test::same_bits(rowan::sin_grad_op::run(Cpu{}, x, ones), z));
-    CHECK((rowan::cos_grad_op::run(Cpu{}, x, Tensor<double>::full({6}, -1.0)) == y));
+    CHECK(test::same_bits(rowan::sin_op::backward(Cpu{}, x, ones), z));
+    CHECK((rowan::cos_op::backward(Cpu{}, x, Tensor<double>::full({6}, -1.0)) == y));
 }
 
 TEST_CASE("signs and rounded numbers are NumPy's, and their gradients are 0", "[op][golden]") {
@@ -110,7 +110,7 @@ TEST_CASE("signs and rounded numbers are NumPy's, and their gradients are 0", "[
                 CHECK(((std::isnan(x(i)) && std::isnan(y(i))) || (y(i) == want(x(i)) && std::signbit(y(i)) == std::signbit(want(x(i))))));
                 CHECK(test::same_bits(Op::run(Cpu{}, Tensor<T>{x(i)}), Tensor<T>{y(i)}));
             }
-            CHECK((Op::grad::op::run(Cpu{}, y, ones) == Tensor<T>::full({x.size()}, T(0))));
+            CHECK((Op::backward(Cpu{}, y, ones) == Tensor<T>::full({x.size()}, T(0))));
         };
         check(rowan::sign_op{}, [](T v) { return v > 0 ? T(1) : v < 0 ? T(-1) : T(0); });
         check(rowan::floor_op{}, [](T v) { return std::floor(v); });
@@ -160,8 +160,8 @@ TEST_CASE("zeros, infinities and NaN are those of the C library", "[op]") {
     for (double const exponent : {0.0, 1.0, -1.0, 2.0, -3.0, 64.0, 65.0, 66.0, -65.0, 1e300})
         check(rowan::pow(x, {.exponent = exponent}), [&](double v) { return std::pow(v, exponent); });
     CHECK(!std::signbit(rowan::abs(x)(1)));
-    CHECK((rowan::pow_grad_op::run(Cpu{}, Tensor<double>{0, 2}, Tensor<double>{5, 5}, {.exponent = 0}) == Tensor<double>{0, 0}));
-    CHECK((rowan::abs_grad_op::run(Cpu{}, Tensor<double>{0, -2}, Tensor<double>{5, 5}) == Tensor<double>{0, -5}));
+    CHECK((rowan::pow_op::backward(Cpu{}, Tensor<double>{0, 2}, Tensor<double>{5, 5}, {.exponent = 0}) == Tensor<double>{0, 0}));
+    CHECK((rowan::abs_op::backward(Cpu{}, Tensor<double>{0, -2}, Tensor<double>{5, 5}) == Tensor<double>{0, -5}));
 }
 
 TEST_CASE("powers and their gradients are right to the last places, also where they are subnormal or overflow", "[op][golden]") {
@@ -174,7 +174,7 @@ TEST_CASE("powers and their gradients are right to the last places, also where t
             for (std::size_t i = 0, n = of.size(); i < n; ++i) of.push_back(-of[i]);
             auto x = Tensor<T>::from_shape({of.size()}), ones = Tensor<T>::full({of.size()}, T(1));
             std::copy(of.begin(), of.end(), x.data());
-            auto const y = rowan::pow(x, {.exponent = e}), slope = rowan::pow_grad_op::run(Cpu{}, x, ones, {.exponent = e});
+            auto const y = rowan::pow(x, {.exponent = e}), slope = rowan::pow_op::backward(Cpu{}, x, ones, {.exponent = e});
             double off = 0, slope_off = 0;
             for (std::size_t i = 0; i < x.size(); ++i) {
                 Real const at = x(i), want = std::pow(at, Real(e));
@@ -189,9 +189,9 @@ TEST_CASE("powers and their gradients are right to the last places, also where t
     check(float{}, 104);
     check(double{}, 746);
     // The gradients of even and odd numbers, those beyond 2^53 included, and of exponents that x cannot hold.
-    CHECK((rowan::pow_grad_op::run(Cpu{}, Tensor<float>{-1, 0.5F, 2}, Tensor<float>{1, 1, 1}, {.exponent = 1e300}) ==
+    CHECK((rowan::pow_op::backward(Cpu{}, Tensor<float>{-1, 0.5F, 2}, Tensor<float>{1, 1, 1}, {.exponent = 1e300}) ==
            Tensor<float>{-INFINITY, 0, INFINITY}));
-    CHECK(ulps(rowan::pow_grad_op::run(Cpu{}, Tensor<float>{1e-30F}, Tensor<float>{1}, {.exponent = 0x1p-140})(0), 0x1p-140L / 1e-30F) <= 4);
+    CHECK(ulps(rowan::pow_op::backward(Cpu{}, Tensor<float>{1e-30F}, Tensor<float>{1}, {.exponent = 0x1p-140})(0), 0x1p-140L / 1e-30F) <= 4);
 }
 
 }  // namespace test_math

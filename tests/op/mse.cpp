@@ -8,11 +8,11 @@
 
 namespace test_mse {
 
-using rowan::bfloat16, rowan::Cpu, rowan::mse, rowan::mse_grad, rowan::mse_grad_op, rowan::mse_op, rowan::ShapeError, rowan::Tensor,
+using rowan::bfloat16, rowan::Cpu, rowan::mse, rowan::mse_op, rowan::ShapeError, rowan::Tensor,
     rowan::tensor_spec, rowan::UNK;
 
 static_assert(mse_op::infer(tensor_spec<float>({UNK, 3}, 1), tensor_spec<float>({4, UNK})) == tensor_spec<float>({1}));
-static_assert(mse_grad_op::infer(tensor_spec<float>({UNK, 3}), tensor_spec<float>({4, UNK}), tensor_spec<float>({UNK}))[1] == tensor_spec<float>({4, 3}));
+static_assert(rowan::gradient_operator<mse_op>::infer(tensor_spec<float>({UNK, 3}), tensor_spec<float>({4, UNK}), tensor_spec<float>({UNK}))[1] == tensor_spec<float>({4, UNK}));
 
 namespace {
 
@@ -37,7 +37,7 @@ T plain_mse(Tensor<T> const& x, Tensor<T> const& y) {
 TEST_CASE("mse is the mean of the squares", "[op][golden]") {
     Tensor<double> const x{{1, 2}, {3, 4}}, y{{1, 4}, {0, 3}};  // 0 + 4 + 9 + 1
     CHECK((mse(x, y) == Tensor<double>{3.5}));
-    auto const [x_grad, y_grad] = mse_grad(x, y, Tensor<double>{2});
+    auto const [x_grad, y_grad] = rowan::mse_op::backward(rowan::Cpu{}, x, y, Tensor<double>{2});
     CHECK((x_grad == Tensor<double>{{0, -2}, {3, 1}}));
     CHECK((y_grad == Tensor<double>{{0, 2}, {-3, -1}}));
     CHECK((mse(Tensor<float>{}, Tensor<float>{}) == Tensor<float>{0}));
@@ -48,10 +48,10 @@ TEST_CASE("mse without reduction gives the squares, and their sum", "[op][golden
     Tensor<double> const x{{1, 2}, {3, 4}}, y{{1, 4}, {0, 3}}, g{{5, 1}, {2, -1}};
     CHECK((mse(x, y, {Reduction::none}) == Tensor<double>{{0, 4}, {9, 1}}));
     CHECK((mse(x, y, {Reduction::sum}) == Tensor<double>{14}));
-    auto const [x_each, y_each] = mse_grad(x, y, g, {Reduction::none});
+    auto const [x_each, y_each] = rowan::mse_op::backward(rowan::Cpu{}, x, y, g, {Reduction::none});
     CHECK((x_each == Tensor<double>{{0, -4}, {12, -2}}));
     CHECK((y_each == Tensor<double>{{0, 4}, {-12, 2}}));
-    auto const [x_sum, y_sum] = mse_grad(x, y, Tensor<double>{0.5}, {Reduction::sum});
+    auto const [x_sum, y_sum] = rowan::mse_op::backward(rowan::Cpu{}, x, y, Tensor<double>{0.5}, {Reduction::sum});
     CHECK((x_sum == Tensor<double>{{0, -2}, {3, 1}}));
     CHECK((y_sum == Tensor<double>{{0, 2}, {-3, -1}}));
     CHECK(mse_op::infer(tensor_spec<float>({UNK, 3}, 1), tensor_spec<float>({4, UNK}), {Reduction::none}) == tensor_spec<float>({4, 3}, 1));
@@ -66,7 +66,7 @@ TEMPLATE_TEST_CASE("mse has the bits of the plain loop, on any number of threads
         auto const x = inputs::wild<TestType>({n}, 1), y = inputs::wild<TestType>({n}, 2);
         CHECK(reference::same(mse(Cpu{8}, x, y), Tensor<TestType>{plain_mse(x, y)}));
         test::check_any_threads([&](Cpu exec) { return mse(exec, x, y); });
-        test::check_any_threads([&](Cpu exec) { return mse_grad(exec, x, y, mse(x, y)); });
+        test::check_any_threads([&](Cpu exec) { return rowan::mse_op::backward(exec, x, y, mse(x, y)); });
     }
 }
 

@@ -48,8 +48,8 @@ TEST_CASE("reductions of no elements: the mean is 0, the product 1, and extrema 
     CHECK(test::refusal<IndexError>([&](Cpu e) { reduce_mean(e, none, {.axes = {0, 2}}); }, none) == "axes[1] = 2 is not in [-2, 2)");
     CHECK(test::refusal<IndexError>([&](Cpu e) { reduce_prod(e, none, {.axes = {0, -2}}); }, none) == "axes[1] = -2 is the same axis as axes[0]");
     Tensor<float> const x{{1, 2}};
-    CHECK(test::refusal<ShapeError>([&](Cpu e) { reduce_max_op::grad::op::run(e, x, x, Tensor<float>{1, 2}, {.axes = {0}}); }, x) == "out.shape() is [1, 2], expected [2]");
-    CHECK(test::refusal<ShapeError>([&](Cpu e) { reduce_mean_op::grad::op::run(e, x, x, {.axes = {0}}); }, x) == "out_grad.shape() is [1, 2], expected [2]");
+    CHECK(test::refusal<ShapeError>([&](Cpu e) { reduce_max_op::backward(e, x, x, Tensor<float>{1, 2}, {.axes = {0}}); }, x) == "out.shape() is [1, 2], expected [2]");
+    CHECK(test::refusal<ShapeError>([&](Cpu e) { reduce_mean_op::backward(e, x, x, {.axes = {0}}); }, x) == "out_grad.shape() is [1, 2], expected [2]");
 }
 
 TEST_CASE("NaN propagates through maxima, minima, means and products", "[op][reduce]") {
@@ -113,8 +113,8 @@ TEST_CASE("reductions and their gradients have the same bits for any number of t
             test::check_any_threads([&](Cpu exec) { return Op::run(exec, t, options); });
             auto const out = Op::run(Cpu{}, t, options);
             test::check_any_threads([&](Cpu exec) {
-                if constexpr (Op::grad::op::inputs::size == 3) return Op::grad::op::run(exec, t, out, out, options);
-                else return Op::grad::op::run(exec, t, out, options);
+                if constexpr (rowan::gradient_operator<Op>::inputs::size == 3) return Op::backward(exec, t, out, out, options);
+                else return Op::backward(exec, t, out, options);
             });
         }
     };
@@ -135,7 +135,7 @@ TEST_CASE("products and their gradients are right where products of some element
             for (std::size_t i = 0; i < a.size(); ++i) CHECK(((std::isnan(a.data()[i]) && std::isnan(b.data()[i])) || a.data()[i] == b.data()[i]));
         };
         same(reduce_prod(x, {.axes = {0}}), product);
-        same(reduce_prod_op::grad::op::run(Cpu{}, x, Tensor<float>::full(product.shape(), g), {.axes = {0}}), grad);
+        same(reduce_prod_op::backward(Cpu{}, x, Tensor<float>::full(product.shape(), g), {.axes = {0}}), grad);
     };
     float const up = 0x1p100F, down = 0x1p-100F, least = 0x1p-149F;
     check({{3 * down, up}, {down, -3 * up}}, {0, -INFINITY}, {{down, -3 * up}, {3 * down, up}});
@@ -148,14 +148,14 @@ TEST_CASE("products and their gradients are right where products of some element
     for (std::size_t i = 15'000; i < 30'000; ++i) many.data()[i] = 0x1p1000;
     test::check_any_threads([&](Cpu exec) { return reduce_prod(exec, many, {.axes = {0}}); });
     CHECK((reduce_prod(many, {.axes = {0}}) == Tensor<double>{1, 1, 1}));
-    CHECK(reduce_prod_op::grad::op::run(Cpu{}, many, Tensor<double>{1, 1, 1}, {.axes = {0}})(9'999, 2) == 0x1p-1000);
+    CHECK(reduce_prod_op::backward(Cpu{}, many, Tensor<double>{1, 1, 1}, {.axes = {0}})(9'999, 2) == 0x1p-1000);
     bfloat16 const wide(0x1p100F), small(0x1p-100F);
     CHECK((reduce_prod(Tensor<bfloat16>{wide, wide, small}) == Tensor<bfloat16>::full({}, wide)));
 }
 
 TEST_CASE("equal extrema share the gradient, and a NaN takes it", "[op][reduce][golden]") {
     Tensor<float> const x{{3, 1, 3, 3}, {2, NAN, 5, NAN}, {-1, -1, -2, 0}}, g{6, 8, 10};
-    auto const grad = [&]<class Op>(Op) { return Op::grad::op::run(Cpu{}, x, Op::run(Cpu{}, x, {.axes = {1}}), g, {.axes = {1}}); };
+    auto const grad = [&]<class Op>(Op) { return Op::backward(Cpu{}, x, Op::run(Cpu{}, x, {.axes = {1}}), g, {.axes = {1}}); };
     // PyTorch 2: torch.amax(x, 1).backward(g), but for the row with NaN
     CHECK((grad(reduce_max_op{}) == Tensor<float>{{2, 0, 2, 2}, {0, 4, 0, 4}, {0, 0, 0, 10}}));
     CHECK((grad(reduce_min_op{}) == Tensor<float>{{0, 6, 0, 0}, {0, 4, 0, 4}, {0, 0, 10, 0}}));

@@ -130,7 +130,7 @@ TEST_CASE("random orders of dims move every element to its place", "[op]") {
             for (std::size_t i = 0; i < shape.size(); ++i) from = from * shape[i] + at[i];
             REQUIRE(got.data()[e] == x.data()[from]);
         }
-        REQUIRE(transpose_grad_op::run(Cpu{}, got, {perm}) == x);
+        REQUIRE(transpose_op::backward(Cpu{}, got, {perm}) == x);
     }
 }
 

@@ -10,12 +10,12 @@
 
 namespace test_scale {
 
-using rowan::bfloat16, rowan::Cpu, rowan::scale_grad_op, rowan::scale_op, rowan::SelectedRows, rowan::selected_rows_spec, rowan::Tensor,
+using rowan::bfloat16, rowan::Cpu, rowan::scale_op, rowan::SelectedRows, rowan::selected_rows_spec, rowan::Tensor,
     rowan::tensor_spec, rowan::UNK, rowan::ValueError;
 
 static_assert(scale_op::infer(tensor_spec<float>({UNK, 3}, 1), {2, 1}) == tensor_spec<float>({UNK, 3}, 1));
 static_assert(scale_op::infer(selected_rows_spec<float>({UNK, 3}), {2, 0}) == selected_rows_spec<float>({UNK, 3}));
-static_assert(scale_grad_op::infer(selected_rows_spec<float>({UNK, 3}), {2, 1}) == selected_rows_spec<float>({UNK, 3}));
+static_assert(rowan::gradient_operator<scale_op>::infer(selected_rows_spec<float>({UNK, 3}))[0] == selected_rows_spec<float>({UNK, 3}));
 
 TEST_CASE("scale is factor · x + bias", "[op][golden]") {
     Tensor<float> const x{{1, 2}, {-3, 0.5}};
@@ -37,7 +37,7 @@ TEST_CASE("scale keeps SelectedRows sparse", "[op]") {
     auto const twice = scale_op::run(Cpu{}, g, {2, 0});
     static_assert(std::is_same_v<decltype(twice), SelectedRows<float> const>);
     CHECK(twice == SelectedRows<float>(9, {4, 4}, {{2, 4}, {6, 8}}));
-    CHECK(scale_grad_op::run(Cpu{}, g, {2, 7}) == twice);
+    CHECK(scale_op::backward(Cpu{}, g, {2, 7}) == twice);
     SelectedRows<std::int64_t> const whole(9, {4}, Tensor<std::int64_t>{5});
     CHECK((scale_op::run(Cpu{}, whole, {-2, 0}).value() == Tensor<std::int64_t>{-10}));
 }

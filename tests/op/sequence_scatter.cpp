@@ -45,7 +45,7 @@ TEST_CASE("sequence_scatter without elements", "[op]") {
     CHECK(sequence_scatter(narrow, none, Tensor<float>::zeros({0})) == narrow);
     CHECK(sequence_scatter(empty, no_rows, Tensor<float>::zeros({0})) == empty);
     CHECK(sequence_scatter(flat, one, Tensor<float>::zeros({1, 0})) == flat);
-    CHECK(rowan::sequence_scatter_grad_op::run(Cpu{}, one, LoDTensor<float>(Tensor<float>::zeros({1, 0})), flat).shape() == Tensor<float>::shape_type{1, 0});
+    CHECK(rowan::sequence_scatter_op::backward(Cpu{}, one, LoDTensor<float>(Tensor<float>::zeros({1, 0})), flat).shape() == Tensor<float>::shape_type{1, 0});
 }
 
 TEST_CASE("sequence_scatter has the same bits on any number of threads", "[op]") {

@@ -12,7 +12,7 @@
 
 namespace test_split {
 
-using rowan::bfloat16, rowan::Cpu, rowan::SelectedRows, rowan::ShapeError, rowan::split, rowan::split_grad_op, rowan::split_op, rowan::Tensor,
+using rowan::bfloat16, rowan::Cpu, rowan::SelectedRows, rowan::ShapeError, rowan::split, rowan::split_op, rowan::Tensor,
     rowan::tensor_spec, rowan::UNK, rowan::ValueError, rowan::VarSpec;
 
 namespace {
@@ -21,7 +21,7 @@ static_assert(split_op::infer(tensor_spec<float>({UNK, 5}, 1), {{2, 3}, 1})[1] =
 static_assert(split_op::infer(tensor_spec<float>({UNK, 5}, 1), {{2, 3}, 0})[0] == tensor_spec<float>({2, 5}));
 static_assert(split_op::infer(tensor_spec<float>({UNK, 5}, 1), {{2, 3}, -1}).size() == 2);
 constexpr std::array<VarSpec, 2> two{tensor_spec<float>({UNK, 2}), tensor_spec<float>({4, 3})};
-static_assert(split_grad_op::infer(two, {{2, 3}, 1}) == tensor_spec<float>({4, 5}));
+static_assert(split_op::infer_backward(two, {{2, 3}, 1}) == tensor_spec<float>({4, 5}));
 
 using List = std::vector<Tensor<float>>;
 

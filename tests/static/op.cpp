@@ -24,10 +24,10 @@ static_assert(scores == tensor_spec<float>({UNK, 45}));
 constexpr auto loss = rowan::cross_entropy_op::infer(scores, label, {});
 static_assert(loss[0] == tensor_spec<float>({1}) && loss[1] == scores);
 
-constexpr VarSpec scores_grad = rowan::cross_entropy_grad_op::infer(loss[1], label, loss[0], {});
+constexpr VarSpec scores_grad = rowan::cross_entropy_op::infer_backward(loss[1], label, loss[0], {});
 static_assert(scores_grad == scores);
 static_assert(rowan::matmul_tn_op::infer(pooled, scores_grad) == w && rowan::bias_grad_op::infer(scores_grad) == b);
-constexpr VarSpec pooled_grad = rowan::tanh_grad_op::infer(pooled, rowan::matmul_nt_op::infer(scores_grad, w));
+constexpr VarSpec pooled_grad = rowan::gradient_operator<rowan::tanh_op>::infer(pooled, rowan::matmul_nt_op::infer(scores_grad, w))[0];
 static_assert(pooled_grad == pooled);
 constexpr VarSpec table_grad = rowan::lookup_table_grad_op::infer(table, words, rows);
 static_assert(table_grad == selected_rows_spec<float>({53'080, 64}));  // a table's gradient is always row-sparse
@@ -41,7 +41,7 @@ static_assert(rowan::adagrad_op::infer(table, table, table_grad).empty() && rowa
 static_assert(rowan::sum_op::infer(std::array{table_grad, table_grad}) == table_grad);
 static_assert(rowan::sum_op::infer(std::array{table_grad, table}) == table);  // dense if one of them is
 static_assert(rowan::scale_op::infer(table_grad, {.factor = 0.5}) == table_grad);
-static_assert(rowan::embedding_bag_op::infer(table, words) == pooled && rowan::embedding_bag_grad_op::infer(table, words, pooled) == table_grad);
+static_assert(rowan::embedding_bag_op::infer(table, words) == pooled && rowan::embedding_bag_op::infer_backward(table, words, pooled) == table_grad);
 
 // paragraphs of sentences of words: each pooling removes a level, repeating rows restores it
 constexpr VarSpec deep = rowan::lookup_table_op::infer(table, tensor_spec<std::int32_t>({UNK}, 2));

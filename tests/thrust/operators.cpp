@@ -70,7 +70,7 @@ void slices() {
     auto const part_on = to_device<D>(x).slice(1, 9), y_on = to_device<D>(y);
     CHECK(same_bits(rowan::add_op::run(D{}, part_on, y_on), rowan::add_op::run(Cpu{}, part, y)));
     CHECK(same_bits(rowan::relu_op::run(D{}, part_on), rowan::relu_op::run(Cpu{}, part)));
-    CHECK(same_bits(rowan::relu_grad_op::run(D{}, y_on, part_on), rowan::relu_grad_op::run(Cpu{}, y, part)));
+    CHECK(same_bits(rowan::relu_op::backward(D{}, y_on, part_on), rowan::relu_op::backward(Cpu{}, y, part)));
 }
 
 TEMPLATE_TEST_CASE("slices on a device may have any alignment", "[thrust][op]", ROWAN_TEST_DEVICES) {

@@ -40,10 +40,8 @@ namespace detail {
 template <class T, class Sum>
 struct cast_dtype {
     using sum = Sum;
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD static constexpr sum widen(T x) noexcept { return static_cast<sum>(x); }
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD static constexpr T narrow(sum x) noexcept { return static_cast<T>(x); }
+    ROWAN_KERNEL static constexpr sum widen(T x) noexcept { return static_cast<sum>(x); }
+    ROWAN_KERNEL static constexpr T narrow(sum x) noexcept { return static_cast<T>(x); }
 };
 
 /// Whether `T` is an element type. The first compiler error names what a specialisation lacks.

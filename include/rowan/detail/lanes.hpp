@@ -176,10 +176,15 @@ ROWAN_HD S tree_sum(S* part) {
     return part[0];
 }
 
+/// x, which the caller converts to another type
+struct same_number {
+    ROWAN_FORMULA V operator()(V const& x) const { return x; }
+};
+
 /// map(x[0]) + map(x[1]) + … as 16 interleaved partial sums, reduced by tree_sum.
 ROWAN_NO_EXEC_CHECK
-template <class S, class T, class Map>
-ROWAN_HD S interleaved_sum(std::size_t n, T const* x, Map const& map) {
+template <class S, class T, class Map = same_number>
+ROWAN_HD S interleaved_sum(std::size_t n, T const* x, Map const& map = {}) {
     S part[16];
     for (auto& p : part) p = constant<S>(0.0);
 #ifdef __CUDA_ARCH__

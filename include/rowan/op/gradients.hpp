@@ -1,16 +1,7 @@
 // rowan/op/gradients.hpp: gradients, the backward pass of one operator, with types known at compile time.
 #pragma once
 
-#include <rowan/core/tensor.hpp>
-#include <rowan/op/operator_of.hpp>
-#include <rowan/op/registry.hpp>
-#include <rowan/op/var_spec.hpp>
-
-#include <cstddef>
-#include <cstdint>
-#include <tuple>
-#include <type_traits>
-#include <utility>
+#include <rowan/op/operator.hpp>
 
 namespace rowan::inline v0 {
 

@@ -113,6 +113,18 @@ constexpr void has_level(char const* field, VarSpec const& x, std::size_t level)
     if (level >= x.lod_level) there_is_no_such_level(field, level, x.lod_level);
 }
 
+/// Checks that x is a Tensor or LoDTensor of rank 1 or more.
+constexpr void rows(char const* field, VarSpec const& x) {
+    dense(field, x);
+    has_rows(field, x);
+}
+
+/// Checks that x is a Tensor or LoDTensor with sequences: of rank 1 or more, and with levels.
+constexpr void sequences(char const* field, VarSpec const& x) {
+    rows(field, x);
+    has_levels(field, x);
+}
+
 /// Checks that both have the same number of levels.
 constexpr void same_levels(char const* field, VarSpec const& x, VarSpec const& like) {
     if (x.lod_level != like.lod_level) the_levels_do_not_match(field, x.lod_level, like.lod_level);
@@ -129,6 +141,13 @@ constexpr void ids(char const* field, VarSpec const& x) {
         if (x.dtype != rowan::dtype<std::int64_t>::wire)
             the_element_types_do_not_match(field, x.dtype, rowan::dtype<std::int64_t>::wire);
     }
+}
+
+/// Checks that x is a list of ids.
+constexpr void id_list(char const* field, VarSpec const& x) {
+    dense(field, x);
+    ids(field, x);
+    rank(field, x, 1, "1");
 }
 
 /// Checks that two dims agree; UNK agrees with any dim. Returns the known one.
@@ -184,6 +203,18 @@ constexpr Dims same_dims(char const* field, VarSpec const& x, VarSpec const& lik
     return dims;
 }
 
+/// Returns the spec of a tensor of other dims with elements like those of x.
+constexpr VarSpec with_dims(VarSpec const& x, Dims const& dims, std::size_t lod_level = 0) {
+    return {.type = VarType::LOD_TENSOR, .dtype = x.dtype, .dims = dims, .lod_level = lod_level};
+}
+
+/// Returns the spec of another number of rows like those of x.
+constexpr VarSpec with_rows(VarSpec const& x, std::int64_t n, std::size_t lod_level) {
+    Dims dims = x.dims;
+    dims[0] = n;
+    return with_dims(x, dims, lod_level);
+}
+
 /// Returns the spec of an element-wise result: the inputs must be dense and have the same element type and shape.
 constexpr VarSpec elementwise(char const* field, VarSpec const& x) {
     dense(field, x);
@@ -193,10 +224,7 @@ constexpr VarSpec elementwise(char const* field, VarSpec const& x, VarSpec const
     dense(field, x);
     dense(field, like);
     same_dtype(field, x, like);
-    return {.type = VarType::LOD_TENSOR,
-            .dtype = like.dtype,
-            .dims = same_dims(field, x, like),
-            .lod_level = like.lod_level};
+    return with_dims(like, same_dims(field, x, like), like.lod_level);
 }
 
 }  // namespace rowan::inline v0::spec

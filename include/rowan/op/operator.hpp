@@ -1,4 +1,4 @@
-// rowan/op/operator.hpp: all that a header includes to declare an operator and the function that it runs.
+// rowan/op/operator.hpp: all that a header includes to declare an operator, the function that it runs, and its kernels.
 #pragma once
 
 #include <rowan/core/device.hpp>

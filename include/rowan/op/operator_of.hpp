@@ -11,9 +11,11 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
+#include <vector>
 
 namespace rowan::inline v0 {
 
@@ -36,8 +38,8 @@ struct operator_of {
 template <class Op, class Uses, class Makes>
 struct gradient_op;
 
-/// The `grad` of an operator whose gradient is its function `backward`, which takes the device, the values in Uses and
-/// the attributes, and returns those in Makes.
+/// The `grad` of an operator, or one of its rules: its function `backward`, which takes the device, the values in Uses
+/// and the attributes, and returns those in Makes.
 ///     using grad = gradient<my_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 ///     template <class T, class D> static Tensor<T, D> backward(D exec, Tensor<T, D> const& out_grad, attributes const&);
 template <class Op, class Uses, class Makes>
@@ -46,8 +48,8 @@ struct gradient {};
 namespace detail {
 
 template <class Op, class Uses, class Makes>
-struct as_rules<gradient<Op, Uses, Makes>> {
-    using type = grad_rules<grad_rule<gradient_op<Op, Uses, Makes>>>;
+struct as_rule<gradient<Op, Uses, Makes>> {
+    using type = grad_rule<gradient_op<Op, Uses, Makes>>;
 };
 
 template <class Op, class... Rule>
@@ -87,8 +89,8 @@ inline constexpr unsigned gradient_rows = [] {
 }  // namespace detail
 
 /// The operator of a gradient<Op, Uses, Makes>: it has the name of Op and "_grad", the attributes of Op, and its
-/// `row_wise` and `row_output`. Each gradient has the VarSpec of its slot if that is used, or else of the first used
-/// gradient, unless Op has a function `infer_backward`.
+/// `row_wise` and `row_output`, or the `row_output_backward` of Op. Each gradient has the VarSpec of its slot if that is
+/// used, or else of the first used gradient; those of a list have the VarSpecs of the list; unless Op has a function `infer_backward`.
 template <class Op, class... Used, class... Made>
 struct gradient_op<Op, slots<Used...>, slots<Made...>>
     : operator_of<slots<Used...>, slots<Made...>, typename Op::attributes> {
@@ -97,6 +99,7 @@ struct gradient_op<Op, slots<Used...>, slots<Made...>>
 
     static constexpr bool row_wise(typename Op::attributes const& attributes) { return row_wise_of<Op>(attributes); }
     static constexpr bool row_output(typename Op::attributes const& attributes) {
+        if constexpr (requires { Op::row_output_backward; }) return Op::row_output_backward;
         return row_output_of<Op>(attributes);
     }
 
@@ -106,6 +109,12 @@ struct gradient_op<Op, slots<Used...>, slots<Made...>>
     }) static constexpr std::array<VarSpec, sizeof...(Made)> infer(Spec const&... in) {
         std::array<VarSpec, sizeof...(Used)> const all{in...};
         return {all[detail::spec_from<Made, slots<Used...>>]...};
+    }
+    template <std::same_as<VarSpec>... Spec>
+    requires(sizeof...(Spec) + 1 == sizeof...(Used) && !requires {
+        &Op::infer_backward;
+    }) static constexpr std::vector<VarSpec> infer(std::span<VarSpec const> list, Spec const&...) {
+        return {list.begin(), list.end()};
     }
     template <class... In>
     requires requires(In const&... in) { Op::infer_backward(in...); }

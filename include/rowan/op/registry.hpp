@@ -156,9 +156,13 @@ struct grad_rules {};
 
 namespace detail {
 
+template <class Rule>
+struct as_rule {
+    using type = Rule;
+};
 template <class Grad>
 struct as_rules {
-    using type = grad_rules<Grad>;
+    using type = grad_rules<typename as_rule<Grad>::type>;
 };
 template <>
 struct as_rules<no_grad> {
@@ -166,7 +170,7 @@ struct as_rules<no_grad> {
 };
 template <class... Rule>
 struct as_rules<grad_rules<Rule...>> {
-    using type = grad_rules<Rule...>;
+    using type = grad_rules<typename as_rule<Rule>::type...>;
 };
 
 template <std::size_t n>

@@ -36,8 +36,7 @@ public:
         low_ = constant<S>(-threshold);
     }
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD bool operator()(T const& x) const {
+    ROWAN_KERNEL bool operator()(T const& x) const {
         S const s = dtype<T>::widen(x);
         return !none_ && !(not_above(s, high_) && not_above(low_, s));
     }

@@ -34,6 +34,9 @@
 #define ROWAN_NO_EXEC_CHECK
 #endif
 
+/// Begins a function of elements for the host and for devices. For element types of the user it may be host-only.
+#define ROWAN_KERNEL ROWAN_NO_EXEC_CHECK ROWAN_HD
+
 /// Begins a formula on V, a register of lanes or a number, for the host and for devices:
 ///     ROWAN_FORMULA V twice(V const& x) { return x + x; }
 #define ROWAN_FORMULA                      \

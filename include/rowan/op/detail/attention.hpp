@@ -2,19 +2,16 @@
 #pragma once
 
 #include <rowan/core/allocator.hpp>
-#include <rowan/core/device.hpp>
 #include <rowan/core/parallel.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/op/detail/gemm.hpp>
 #include <rowan/op/detail/matrix_rows.hpp>
 #include <rowan/op/detail/widened.hpp>
+#include <rowan/op/operator.hpp>
 #include <rowan/sequence/detail/sequences.hpp>
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <span>
-#include <type_traits>
 
 namespace rowan::inline v0::detail {
 
@@ -189,7 +186,7 @@ private:
     void no_negative_zeros(std::size_t n, std::size_t width, HeadRows<S> rows) const {
         if (!sizes_.visible.causal) return;
         auto const add = []<class V>(V const& x) { return plus(x, constant<V>(0.0)); };
-        for (std::size_t r = 0; r < n; ++r) map_lanes<S>(add, width, static_cast<S const*>(rows.row(r)), rows.row(r));
+        for (std::size_t r = 0; r < n; ++r) map_lanes<S>(add, width, rows.row(r), rows.row(r));
     }
 
     /// Computes the weights of the keys that each of `rows` queries from i on sees.
@@ -210,13 +207,13 @@ private:
 
     /// Replaces the gradients of the weights of one query by those of the products of query and keys.
     void slope(std::size_t seen, std::size_t width, S const* weights, S* slopes) {
-        zip_lanes<S>(multiplied{}, seen, row_.data(), weights, static_cast<S const*>(slopes));
-        S const dot = interleaved_sum<S>(seen, static_cast<S const*>(row_.data()), [](auto const& x) { return x; });
+        zip_lanes<S>(multiplied{}, seen, row_.data(), weights, slopes);
+        S const dot = interleaved_sum<S>(seen, row_.data());
         S const scale = constant<S>(sizes_.scale);
         auto const formula = [&]<class V>(V const& w, V const& g) {
             return detail::product(softmax_slope{}(w, g, V(dot)), V(scale));
         };
-        zip_lanes<S>(formula, seen, slopes, weights, static_cast<S const*>(slopes));
+        zip_lanes<S>(formula, seen, slopes, weights, slopes);
         std::fill(slopes + seen, slopes + width, constant<S>(0.0));
     }
 

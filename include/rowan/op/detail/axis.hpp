@@ -1,19 +1,19 @@
 // rowan/op/detail/axis.hpp: axes of tensors as options give them.
 #pragma once
 
-#include <rowan/core/error.hpp>
-
-#include <cstddef>
-#include <cstdint>
-#include <string>
+#include <rowan/op/operator.hpp>
 
 namespace rowan::inline v0::detail {
 
+/// What is wrong with an axis that is not in [-rank, rank).
+inline std::string beyond_rank(std::size_t rank) {
+    std::string const dims = std::to_string(rank);
+    return "is not in [" + std::string(rank == 0 ? "" : "-") + dims + ", " + dims + ")";
+}
+
 // Not constexpr, so a compile error names it.
 [[noreturn]] inline void there_is_no_such_axis(std::int64_t axis, std::size_t rank) {
-    std::string const dims = std::to_string(rank);
-    throw IndexError("axis", IndexError::no_position, axis,
-                     "is not in [" + std::string(rank == 0 ? "" : "-") + dims + ", " + dims + ")");
+    throw IndexError("axis", IndexError::no_position, axis, beyond_rank(rank));
 }
 
 /// The axis counted from the first one; -1 is the last one.

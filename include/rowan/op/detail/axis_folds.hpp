@@ -1,21 +1,13 @@
 // rowan/op/detail/axis_folds.hpp: means, products, maxima and minima along axes, and their gradients.
 #pragma once
 
-#include <rowan/core/tensor.hpp>
-#include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/extremes.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/op/detail/axis_sums.hpp>
 #include <rowan/op/detail/broadcast.hpp>
 #include <rowan/op/detail/reduction.hpp>
 #include <rowan/op/detail/wide_product.hpp>
-#include <rowan/op/operator_of.hpp>
-
-#include <array>
-#include <cstddef>
-#include <string>
-#include <type_traits>
-#include <utility>
+#include <rowan/op/operator.hpp>
 
 namespace rowan::inline v0::detail {
 
@@ -107,8 +99,7 @@ struct axis_means {
         std::size_t const sums = r.outer * r.width;
         auto scratch = ElementLoops<D>::template scratch<S>(exec, sums);
         fold_axes<S, add_lanes>(exec, r, x, scratch.data());
-        ElementLoops<D>::template zip<S>(exec, sums, DividedBy{static_cast<double>(r.n)}, out,
-                                         static_cast<S const*>(scratch.data()));
+        ElementLoops<D>::template zip<S>(exec, sums, DividedBy{static_cast<double>(r.n)}, out, scratch.data());
     }
 
     template <class T, class D>
@@ -145,7 +136,7 @@ struct axis_products {
             std::size_t const n = r.outer * r.width;
             auto products = ElementLoops<D>::template scratch<S>(exec, n);
             multiply<S>(exec, r, x, products.data());
-            ElementLoops<D>::template zip<S>(exec, n, same_number{}, out, static_cast<S const*>(products.data()));
+            ElementLoops<D>::template zip<S>(exec, n, same_number{}, out, products.data());
         }
     }
 
@@ -177,8 +168,7 @@ struct axis_products {
         Loops::template zip<S>(exec, n, multiplied{}, product_grads.data(), out_grad.data(), products);
         Loops::template zip<S>(exec, n, WhereCount{0}, all.data(), scaled, count);
         Loops::template zip<S>(exec, n, WhereCount{1}, others.data(), scaled, count);
-        auto x_grad = spread(exec, ShareOfProduct{}, x, reduced, static_cast<S const*>(all.data()),
-                             static_cast<S const*>(others.data()));
+        auto x_grad = spread(exec, ShareOfProduct{}, x, reduced, all.data(), others.data());
         if constexpr (is_machine_float<S>)
             Loops::each(exec, n, 1,
                         ProductGradsAgain<S, T>{r, x.data(), out_grad.data(), products, scaled, x_grad.data()});
@@ -220,12 +210,11 @@ struct axis_extremes {
         std::size_t const n = out_grad.size();
         auto counts = Loops::template scratch<S>(exec, n), shares = Loops::template scratch<S>(exec, n);
         {
-            auto const marks = spread(exec, IsResult{}, x, reduced, out, static_cast<S const*>(counts.data()));
+            auto const marks = spread(exec, IsResult{}, x, reduced, out, counts.data());
             fold_axes<S, add_lanes>(exec, reduction_of(x.shape(), reduced), marks.data(), counts.data());
         }
-        Loops::template zip<S>(exec, n, divided{}, shares.data(), out_grad.data(),
-                               static_cast<S const*>(counts.data()));
-        return spread(exec, ShareOfResult{}, x, reduced, out, static_cast<S const*>(shares.data()));
+        Loops::template zip<S>(exec, n, divided{}, shares.data(), out_grad.data(), counts.data());
+        return spread(exec, ShareOfResult{}, x, reduced, out, shares.data());
     }
 };
 

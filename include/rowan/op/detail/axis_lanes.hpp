@@ -3,11 +3,9 @@
 
 #include <rowan/core/detail/checked.hpp>
 #include <rowan/core/detail/config.hpp>
-#include <rowan/core/device.hpp>
-#include <rowan/detail/elementwise.hpp>
+#include <rowan/op/operator.hpp>
 
 #include <concepts>
-#include <cstddef>
 
 namespace rowan::inline v0::detail {
 
@@ -18,8 +16,7 @@ struct LaneGroups {
     F f;
     std::size_t n, inner, groups;  // groups for each outer index
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t k) const {
+    ROWAN_KERNEL void operator()(std::size_t k) const {
         std::size_t const outer = k / groups, first = outer * n * inner, result = outer * inner;
         std::size_t lane = (k - outer * groups) * N;
         if (lane + N <= inner) return f.template lanes<N>(first + lane, result + lane);

@@ -1,35 +1,17 @@
 // rowan/op/detail/axis_sums.hpp: sums and other folds along any axes of a tensor, in blocks of 64 contributions.
 #pragma once
 
-#include <rowan/core/device.hpp>
-#include <rowan/core/error.hpp>
-#include <rowan/core/tensor.hpp>
 #include <rowan/detail/block_sum.hpp>
-#include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/detail/rows.hpp>
+#include <rowan/op/detail/axis.hpp>
 #include <rowan/op/detail/lane_tile.hpp>
+#include <rowan/op/operator.hpp>
 
 #include <algorithm>
-#include <array>
-#include <cstddef>
-#include <cstdint>
 #include <span>
-#include <string>
-#include <type_traits>
-#include <utility>
 
 namespace rowan::inline v0::detail {
-
-[[noreturn]] inline void axis_out_of_range(std::size_t i, std::int64_t axis, std::size_t rank) {
-    std::string const dims = std::to_string(rank);
-    throw IndexError("axes", i, axis,
-                     std::string("is not in [").append(rank == 0 ? "" : "-") + dims + ", " + dims + ")");
-}
-
-[[noreturn]] inline void axis_repeated(std::size_t i, std::int64_t axis, std::size_t before) {
-    throw IndexError("axes", i, axis, "is the same axis as axes[" + std::to_string(before) + "]");
-}
 
 /// For each axis of a tensor, whether it is in `axes`. Negative axes count from the end; no axes stand for all.
 constexpr std::array<bool, 8> checked_axes(std::span<std::int64_t const> axes, std::size_t rank) {
@@ -37,10 +19,10 @@ constexpr std::array<bool, 8> checked_axes(std::span<std::int64_t const> axes, s
     for (std::size_t i = 0; i < rank; ++i) in[i] = axes.empty();
     auto const dims = static_cast<std::int64_t>(rank);
     for (std::size_t i = 0; i < axes.size(); ++i) {
-        if (axes[i] < -dims || axes[i] >= dims) axis_out_of_range(i, axes[i], rank);
+        if (axes[i] < -dims || axes[i] >= dims) throw IndexError("axes", i, axes[i], beyond_rank(rank));
         for (std::size_t k = 0; k < i; ++k) {
             if (axes[k] == axes[i] || axes[k] == axes[i] + dims || axes[k] == axes[i] - dims)
-                axis_repeated(i, axes[i], k);
+                throw IndexError("axes", i, axes[i], "is the same axis as axes[" + std::to_string(k) + "]");
         }
         in[static_cast<std::size_t>(axes[i] < 0 ? axes[i] + dims : axes[i])] = true;
     }
@@ -184,7 +166,7 @@ private:
                     add_adjacent<S, Fold>(own, first, count, offsets.data(), lanes, x, out);
                 } else {
                     add_adjacent<S, Fold>(own, first, count, offsets.data(), lanes, x, sums.data());
-                    copy_lanes<S>(lanes, static_cast<S const*>(sums.data()), out);
+                    copy_lanes<S>(lanes, sums.data(), out);
                 }
             }
         });
@@ -244,10 +226,10 @@ void fold_axes(D const& exec, AxisReduction r, From const* x, To* out) {
     AxisSums<D>::template sum_blocks<S, Fold>(exec, r, x, first.data());
     S *from = first.data(), *to = second.data();
     for (r = r.of_blocks(); r.blocks() != 1; r = r.of_blocks()) {
-        AxisSums<D>::template sum_blocks<S, Fold>(exec, r, static_cast<S const*>(from), to);
+        AxisSums<D>::template sum_blocks<S, Fold>(exec, r, from, to);
         std::swap(from, to);
     }
-    AxisSums<D>::template sum_blocks<S, Fold>(exec, r, static_cast<S const*>(from), out);
+    AxisSums<D>::template sum_blocks<S, Fold>(exec, r, from, out);
 }
 
 /// Copies elements from offsets given by their axes, such as the gradient of sums along axes: every element gets that of the

@@ -3,17 +3,13 @@
 
 #include <rowan/core/allocator.hpp>
 #include <rowan/core/ids.hpp>
+#include <rowan/op/operator.hpp>
 #include <rowan/sequence/detail/sequences.hpp>
 #include <rowan/sequence/sequence_pool.hpp>
 #include <rowan/sparse/selected_rows.hpp>
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <span>
-#include <string>
-#include <type_traits>
-#include <utility>
 
 namespace rowan::inline v0::detail {
 
@@ -63,18 +59,15 @@ struct Bags {
     }
     ROWAN_HD std::size_t begin(std::size_t bag) const { return static_cast<std::size_t>(offsets[bag]); }
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD S weight(std::size_t i) const { return weights == nullptr ? constant<S>(1.0) : load<S>(weights + i); }
+    ROWAN_KERNEL S weight(std::size_t i) const { return weights == nullptr ? constant<S>(1.0) : load<S>(weights + i); }
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD S weighted(std::size_t i, std::size_t column) const {
+    ROWAN_KERNEL S weighted(std::size_t i, std::size_t column) const {
         S const x = load<S>(row(i) + column);
         return weights == nullptr ? x : product(x, weight(i));
     }
 
     /// The divisor of the weighted sum of a bag; 0 means that the result of the bag is 0.
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD S divisor(std::size_t bag) const {
+    ROWAN_KERNEL S divisor(std::size_t bag) const {
         std::size_t const first = begin(bag), end = begin(bag + 1);
         auto const n = static_cast<double>(end - first);
         bool const mean = pool == Pooling::mean;
@@ -89,8 +82,7 @@ struct Bags {
     }
 
     /// The weighted sum of a column of a bag, in the order of the ids.
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD S total(std::size_t bag, std::size_t column) const {
+    ROWAN_KERNEL S total(std::size_t bag, std::size_t column) const {
         S sum = constant<S>(0.0);
         for (std::size_t i = begin(bag); i < begin(bag + 1); ++i)
             sum = plus(sum, product(weight(i), load<S>(row(i) + column)));
@@ -99,8 +91,7 @@ struct Bags {
 
     /// The gradient of weight i: Σ (x - out · d') / d · out_grad over the columns of its bag, with d' = 1 for the mean,
     /// w / d for sqrt and 0 for the sum. `totals` are those of the columns.
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD S weight_grad(std::size_t i, S const& d, S const* totals, T const* out_grad) const {
+    ROWAN_KERNEL S weight_grad(std::size_t i, S const& d, S const* totals, T const* out_grad) const {
         S slope = constant<S>(pool == Pooling::mean ? 1.0 : 0.0);
         if (pool == Pooling::sqrt) slope = quotient(weight(i), d);
         S grad = constant<S>(0.0);
@@ -153,7 +144,7 @@ struct BagLookups<Cpu> {
                 if (n == 0 || divisor == constant<S>(0.0)) continue;
                 if (pool == Pooling::max) {
                     largest(bags, bag, best, position);
-                    copy_lanes<S>(width, static_cast<S const*>(best.data()), to);
+                    copy_lanes<S>(width, best.data(), to);
                     continue;
                 }
                 S const* total = nullptr;
@@ -208,8 +199,7 @@ struct BagLookups<Cpu> {
                         S& w = of_weights[position[k]];
                         w = plus(w, product(S(dtype<T>::widen(bags.row(i)[k])), grad));
                     }
-                    if (weight_grad != nullptr)
-                        copy_lanes<S>(n, static_cast<S const*>(of_weights.data()), weight_grad->data() + first);
+                    if (weight_grad != nullptr) copy_lanes<S>(n, of_weights.data(), weight_grad->data() + first);
                     continue;
                 }
                 for (std::size_t i = first; i < first + n; ++i) {

@@ -1,22 +1,14 @@
 // rowan/op/detail/batched_products.hpp: products of batches of matrices whose leading dims are broadcast.
 #pragma once
 
-#include <rowan/core/device.hpp>
-#include <rowan/core/error.hpp>
-#include <rowan/core/tensor.hpp>
-#include <rowan/detail/elementwise.hpp>
 #include <rowan/op/detail/axis_sums.hpp>
 #include <rowan/op/detail/broadcast.hpp>
 #include <rowan/op/detail/matmul.hpp>
 #include <rowan/op/detail/reduction.hpp>
-#include <rowan/op/infer.hpp>
+#include <rowan/op/operator.hpp>
 
 #include <algorithm>
-#include <array>
 #include <concepts>
-#include <cstddef>
-#include <string>
-#include <type_traits>
 
 namespace rowan::inline v0::detail {
 

@@ -2,26 +2,17 @@
 #pragma once
 
 #include <rowan/core/detail/checked.hpp>
-#include <rowan/core/error.hpp>
-#include <rowan/core/tensor.hpp>
-#include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/op/detail/axis_sums.hpp>
-#include <rowan/op/infer.hpp>
-#include <rowan/op/var_spec.hpp>
+#include <rowan/op/operator.hpp>
 
 #include <algorithm>
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <type_traits>
 
 namespace rowan::inline v0::detail {
 
-[[noreturn]] inline void do_not_broadcast(char const* field, std::string const& y, std::string const& x) {
-    throw ShapeError(std::string(field) + ".shape()", y, x + " or one that broadcasts with it");
+template <class Shape>
+[[noreturn]] void do_not_broadcast(char const* field, Shape const& y, Shape const& x) {
+    throw ShapeError(std::string(field) + ".shape()", shape_text(y), shape_text(x) + " or one that broadcasts with it");
 }
 
 [[noreturn]] inline void too_many_dims(char const* field, std::size_t rank, std::size_t of_x, std::int64_t axis) {
@@ -30,11 +21,6 @@ namespace rowan::inline v0::detail {
     spec::the_rank_does_not_fit(field, rank,
                                 ("at most " + most + ", the dims of x from " + std::to_string(axis) + " on").c_str());
 }
-
-/// The end of the name of y in the errors of an operator.
-struct y_suffix {
-    static constexpr std::string_view name = ": y";
-};
 
 /// The dim of y at dim i of a result of `rank` dims: y's last dims are the result's, or its first dim is dim `axis`.
 template <class Shape>
@@ -56,13 +42,12 @@ constexpr void check_axis(char const* field, std::size_t of_x, std::size_t of_y,
 /// dims that one of them lacks. With an axis of 0 or more, y's first dim is that dim of x, as in Paddle.
 template <class Shape>
 Shape broadcast_shape(char const* field, Shape const& x, Shape const& y, std::int64_t axis) {
-    auto const refuse = [&] { do_not_broadcast(field, shape_text(y), shape_text(x)); };
     check_axis(field, x.size(), y.size(), axis);
     std::size_t const rank = std::max(x.size(), y.size());
     Shape shape;
     for (std::size_t i = 0; i < rank; ++i) {
         auto const a = aligned_dim(x, i, rank, -1), b = aligned_dim(y, i, rank, axis);
-        if (a != b && a != 1 && b != 1) refuse();
+        if (a != b && a != 1 && b != 1) do_not_broadcast(field, y, x);
         shape.push_back(a == 1 ? b : a);
     }
     return shape;
@@ -103,10 +88,7 @@ constexpr VarSpec broadcast_spec(char const* field, VarSpec const& x, VarSpec co
     bool const same_rank = x.dims.size() == y.dims.size();
     bool const repeats_x = same_rank && !x.dims.empty() && x.dims[0] == 1 && y.dims[0] != 1;
     bool const rows_of_x = same_rank ? !repeats_x : x.dims.size() > y.dims.size();
-    return {.type = VarType::LOD_TENSOR,
-            .dtype = x.dtype,
-            .dims = broadcast_dims(field, x.dims, y.dims, axis),
-            .lod_level = rows_of_x ? x.lod_level : y.lod_level};
+    return spec::with_dims(x, broadcast_dims(field, x.dims, y.dims, axis), rows_of_x ? x.lod_level : y.lod_level);
 }
 
 /// How the elements of n tensors meet: `rows` times `width` results. The rows of a tensor are at offsets[row]; within
@@ -238,7 +220,7 @@ Tensor<T, D> zip_broadcast_grad(D const& exec, Map const& map, Tensor<T, D> cons
     }
     auto full = ElementLoops<D>::template scratch<S>(exec, g.size());
     terms(full.data());
-    sum_repeated(exec, like.shape(), shape, of_y ? axis : -1, static_cast<S const*>(full.data()), out.data());
+    sum_repeated(exec, like.shape(), shape, of_y ? axis : -1, full.data(), out.data());
     return out;
 }
 

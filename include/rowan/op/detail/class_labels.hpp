@@ -2,33 +2,28 @@
 // with weights of classes.
 #pragma once
 
-#include <rowan/core/error.hpp>
 #include <rowan/core/ids.hpp>
-#include <rowan/core/tensor.hpp>
-#include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/on_device.hpp>
 #include <rowan/op/detail/class_rows.hpp>
 #include <rowan/op/detail/reduction.hpp>
 #include <rowan/op/loss/loss_options.hpp>
+#include <rowan/op/operator.hpp>
 
-#include <cstddef>
-#include <cstdint>
+#include <concepts>
 #include <optional>
 #include <span>
-#include <string>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
 namespace rowan::inline v0::detail {
 
-[[noreturn]] inline void bad_weights(std::size_t size, std::size_t classes) {
-    throw ShapeError("weights.size()", std::to_string(size), std::to_string(classes) + ", one for each class");
-}
+/// An element type of labels: that of class numbers, or that of probabilities, which is T.
+template <class L, class T>
+concept label_of = id_type<L> || std::same_as<L, T>;
 
 /// errors   ShapeError if there are weights, but not one for each class
 constexpr void check_weights(CrossEntropyOptions const& options, std::size_t classes) {
-    if (!options.weights.empty() && options.weights.size() != classes) bad_weights(options.weights.size(), classes);
+    std::size_t const size = options.weights.size();
+    if (size != 0 && size != classes)
+        throw ShapeError("weights.size()", std::to_string(size), std::to_string(classes) + ", one for each class");
 }
 
 /// errors   ShapeError if label has another shape than x, or there is not one weight for each class; ValueError if there
@@ -118,8 +113,7 @@ struct WeighShare {
     sum_t<T>* to;
     std::size_t classes;
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t i) const {
+    ROWAN_KERNEL void operator()(std::size_t i) const {
         using S = sum_t<T>;
         to[i] = product(load<S>(label + i), constant<S>(weights[i % classes]));
     }
@@ -136,7 +130,7 @@ public:
             OnDevice<double, D> const weights(exec, std::span<double const>(options.weights));
             Loops::each(exec, label.size(), 1, WeighShare<T>{rows_.data(), weights.data(), numbers_.data(), c.classes});
         } else if (!same) {
-            Loops::template zip<S>(exec, label.size(), same_number{}, numbers_.data(), std::as_const(rows_).data());
+            Loops::template zip<S>(exec, label.size(), same_number{}, numbers_.data(), rows_.data());
         }
     }
 

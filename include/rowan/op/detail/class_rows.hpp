@@ -1,18 +1,9 @@
 // rowan/op/detail/class_rows.hpp: tensors whose classes lie along any axis, as matrices with a row for each label.
 #pragma once
 
-#include <rowan/core/error.hpp>
-#include <rowan/core/tensor.hpp>
-#include <rowan/detail/elementwise.hpp>
 #include <rowan/op/detail/concat_split.hpp>
-#include <rowan/op/infer.hpp>
+#include <rowan/op/operator.hpp>
 #include <rowan/op/shape/transpose.hpp>
-
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <utility>
 
 namespace rowan::inline v0::detail {
 

@@ -2,20 +2,12 @@
 #pragma once
 
 #include <rowan/core/detail/checked.hpp>
-#include <rowan/core/error.hpp>
 #include <rowan/core/parallel.hpp>
-#include <rowan/core/tensor.hpp>
-#include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/on_device.hpp>
 #include <rowan/op/detail/axis.hpp>
+#include <rowan/op/operator.hpp>
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
 namespace rowan::inline v0::detail {
 

@@ -1,14 +1,10 @@
 // rowan/op/detail/cosine_rows.hpp: the products of rows of which cosine_similarity and its gradient are made.
 #pragma once
 
-#include <rowan/core/tensor.hpp>
-#include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/op/detail/matrix_rows.hpp>
 #include <rowan/op/detail/rescaled.hpp>
-
-#include <cstddef>
-#include <utility>
+#include <rowan/op/operator.hpp>
 
 namespace rowan::inline v0::detail {
 
@@ -28,14 +24,11 @@ struct ProductsOfRows {
     ROWAN_HD S& y_factor(std::size_t row) const { return products[4 * n + row]; }
 
     /// The least norms of x and y, in the scale of the row.
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD S least_x(std::size_t row, double epsilon) const { return least(epsilon, 3 * n + row); }
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD S least_y(std::size_t row, double epsilon) const { return least(epsilon, 4 * n + row); }
+    ROWAN_KERNEL S least_x(std::size_t row, double epsilon) const { return least(epsilon, 3 * n + row); }
+    ROWAN_KERNEL S least_y(std::size_t row, double epsilon) const { return least(epsilon, 4 * n + row); }
 
 private:
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD S least(double epsilon, [[maybe_unused]] std::size_t factor) const {
+    ROWAN_KERNEL S least(double epsilon, [[maybe_unused]] std::size_t factor) const {
         S const e = constant<S>(epsilon);
         if constexpr (scales) return product(e, products[factor]);
         return e;
@@ -107,8 +100,7 @@ struct CosineOfRow {
     double epsilon;
     T* to;
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t row) const {
+    ROWAN_KERNEL void operator()(std::size_t row) const {
         S const x = norm_of(of.xx(row), of.least_x(row, epsilon)), y = norm_of(of.yy(row), of.least_y(row, epsilon));
         store(limited(S(quotient(quotient(of.xy(row), x), y)), -1.0, 1.0), to + row);  // by rounding beyond 1
     }
@@ -122,8 +114,7 @@ struct CosineSlopes {
     double epsilon;
     T const* out_grad;
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t row) const {
+    ROWAN_KERNEL void operator()(std::size_t row) const {
         S const least_x = of.least_x(row, epsilon), least_y = of.least_y(row, epsilon), zero = constant<S>(0.0);
         S const x = norm_of(of.xx(row), least_x), y = norm_of(of.yy(row), least_y);
         S const other = quotient(quotient(load<S>(out_grad + row), x), y), whole = product(other, of.xy(row));

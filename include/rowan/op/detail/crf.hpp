@@ -1,23 +1,16 @@
 // rowan/op/detail/crf.hpp: scores of the paths of linear-chain conditional random fields.
 #pragma once
 
-#include <rowan/core/error.hpp>
-#include <rowan/core/tensor.hpp>
-#include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/extremes.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/detail/logarithm.hpp>
 #include <rowan/detail/on_device.hpp>
 #include <rowan/op/detail/matrix_rows.hpp>
-#include <rowan/op/infer.hpp>
-#include <rowan/op/var_spec.hpp>
+#include <rowan/op/operator.hpp>
 #include <rowan/sequence/detail/sequences.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 
-#include <cstddef>
-#include <cstdint>
 #include <span>
-#include <string>
 
 namespace rowan::inline v0::detail {
 
@@ -147,9 +140,7 @@ constexpr VarSpec crf_spec(VarSpec const& x, VarSpec const& w) {
     spec::same_dtype("crf: w", w, x);
     std::int64_t const tags = spec::same_dim("crf: w.shape(1)", w.dims[1], x.dims[1]);
     spec::same_dim("crf: w.shape(0)", w.dims[0], spec::plus("crf: x", 1, tags, 2));
-    VarSpec out = x;
-    out.dims[1] = 1;
-    return out;
+    return spec::with_dims(x, {x.dims[0], 1}, x.lod_level);
 }
 
 /// Checks the spec of labels, one per row.

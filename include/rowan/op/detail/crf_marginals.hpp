@@ -21,8 +21,7 @@ struct CrfLoss {
     std::size_t tags;
     T* losses;
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t s) const {
+    ROWAN_KERNEL void operator()(std::size_t s) const {
         auto const begin = static_cast<std::size_t>(offsets[s]), end = static_cast<std::size_t>(offsets[s + 1]);
         S loss = constant<S>(0.0);
         for (std::size_t row = begin; row < end; ++row) {
@@ -68,8 +67,7 @@ struct CrfMarginals {
     }
 
     /// Computes the norm of a row.
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t row) const {
+    ROWAN_KERNEL void operator()(std::size_t row) const {
         highest[row] = largest_score<S>(tags, x + row * tags);
         norms[row] = log_sum_exp<S>(tags, [&](std::size_t tag) { return score<S>(row, tag); });
         greatest[row] = largest_score<S>(tags, alpha + row * tags);
@@ -146,8 +144,7 @@ struct CrfPartsSum {
     std::size_t size;
     T* to;
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t i) const {
+    ROWAN_KERNEL void operator()(std::size_t i) const {
         S part[16];
         for (std::size_t k = 0; k < 16; ++k) part[k] = parts[k * size + i];
         store(tree_sum(part), to + i);

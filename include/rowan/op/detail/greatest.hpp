@@ -2,11 +2,9 @@
 #pragma once
 
 #include <rowan/detail/extremes.hpp>
+#include <rowan/op/operator.hpp>
 
 #include <concepts>
-#include <cstddef>
-#include <cstdint>
-#include <type_traits>
 
 namespace rowan::inline v0::detail {
 
@@ -19,8 +17,7 @@ struct Greatest {
     std::int64_t* top;
     std::size_t k;
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::int64_t begin, std::int64_t end) const {
+    ROWAN_KERNEL void operator()(std::int64_t begin, std::int64_t end) const {
         more_extreme<true> const more;
         std::size_t moves = 4 * static_cast<std::size_t>(end - begin), kept = 0;
         for (std::size_t i = k; i != 0; i /= 2) moves += 4 * static_cast<std::size_t>(end - begin);
@@ -41,8 +38,7 @@ struct Greatest {
 
 private:
     /// Continues from position `at` on, of the positions before which `kept` are in `top`.
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void by_heap(std::int64_t at, std::int64_t end, std::size_t kept) const {
+    ROWAN_KERNEL void by_heap(std::int64_t at, std::int64_t end, std::size_t kept) const {
         for (; kept < k; ++at) top[kept++] = at;
         for (std::size_t i = k / 2; i-- != 0;) sift(i, k, top[i]);
         for (; (at = next(at, end, top[0])) < end; ++at) sift(0, k, at);
@@ -54,8 +50,7 @@ private:
     }
 
     /// The first position from `at` on whose number is greater than that of `least`, else end.
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD std::int64_t next(std::int64_t at, std::int64_t end, std::int64_t least) const {
+    ROWAN_KERNEL std::int64_t next(std::int64_t at, std::int64_t end, std::int64_t least) const {
         auto const than = number(least);
         if constexpr (std::floating_point<std::remove_const_t<decltype(than)>>) {
             if (than != than) return end;
@@ -68,8 +63,7 @@ private:
     }
 
     /// Writes a position to place i of a heap of n, which is free, or below. A parent comes after its children.
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void sift(std::size_t i, std::size_t n, std::int64_t at) const {
+    ROWAN_KERNEL void sift(std::size_t i, std::size_t n, std::int64_t at) const {
         for (std::size_t child = 2 * i + 1; child < n; child = 2 * i + 1) {
             if (child + 1 < n && before(top[child], top[child + 1])) ++child;
             if (!before(at, top[child])) break;
@@ -79,8 +73,7 @@ private:
         top[i] = at;
     }
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD bool before(std::int64_t a, std::int64_t b) const {
+    ROWAN_KERNEL bool before(std::int64_t a, std::int64_t b) const {
         more_extreme<true> const more;
         auto const x = number(a), y = number(b);
         return more(x, y) || (a < b && !more(y, x));

@@ -30,6 +30,9 @@ struct grad_op_suffix {
 struct x_suffix {
     static constexpr std::string_view name = ": x";
 };
+struct y_suffix {
+    static constexpr std::string_view name = ": y";
+};
 struct out_grad_suffix {
     static constexpr std::string_view name = ": out@GRAD";
 };

@@ -34,8 +34,7 @@ ROWAN_FORMULA V logarithm_of_one_minus(V const& x) {
 
 /// (x - y)² / 2 where |x - y| <= delta, else delta · (|x - y| - delta / 2)
 struct huber_formula {
-    static constexpr std::string_view name = "huber";
-    static constexpr std::string_view brief = "Huber's loss: quadratic up to delta, then linear.";
+    static constexpr std::string_view name = "huber", brief = "Huber's loss: quadratic up to delta, then linear.";
     using options = HuberOptions;
     static constexpr bool of_difference = true;
 
@@ -56,8 +55,7 @@ struct huber_formula {
 
 /// (x - y)² / (2 · beta) where |x - y| < beta, else |x - y| - beta / 2
 struct smooth_l1_formula {
-    static constexpr std::string_view name = "smooth_l1";
-    static constexpr std::string_view brief = "The smooth L1 loss.";
+    static constexpr std::string_view name = "smooth_l1", brief = "The smooth L1 loss.";
     using options = SmoothL1Options;
     static constexpr bool of_difference = true;
 
@@ -131,10 +129,8 @@ struct binary_cross_entropy_with_epsilon_formula {
     }
 };
 
-/// max(1 - x · (2 y - 1), 0) for labels y of 0 and 1
 struct hinge_formula {
-    static constexpr std::string_view name = "hinge";
-    static constexpr std::string_view brief = "max(0, 1 - x · (2 y - 1)) for labels y of 0 and 1.";
+    static constexpr std::string_view name = "hinge", brief = "max(0, 1 - x · (2 y - 1)) for labels y of 0 and 1.";
     using options = LossOptions;
 
     ROWAN_FORMULA static V value(V const& x, V const& y, LossOptions const&) {
@@ -149,8 +145,7 @@ struct hinge_formula {
 
 /// y · (log(y) - x) for log-probabilities x, or 0 where the probability y is 0
 struct kl_div_formula {
-    static constexpr std::string_view name = "kl_div";
-    static constexpr std::string_view brief = "y · (log(y) - x), for x of log probabilities.";
+    static constexpr std::string_view name = "kl_div", brief = "y · (log(y) - x), for x of log probabilities.";
     using options = LossOptions;
 
     ROWAN_FORMULA static V value(V const& x, V const& y, LossOptions const&) {
@@ -165,8 +160,7 @@ struct kl_div_formula {
 
 /// max(margin - x · y, 0) for labels y of 1 and -1
 struct margin_ranking_formula {
-    static constexpr std::string_view name = "margin_ranking";
-    static constexpr std::string_view brief = "max(0, margin - label · (left - right)).";
+    static constexpr std::string_view name = "margin_ranking", brief = "max(0, margin - label · (left - right)).";
     using options = MarginOptions;
 
     static constexpr void check(MarginOptions const& options) { check_finite("margin", options.margin); }
@@ -180,7 +174,6 @@ struct margin_ranking_formula {
     }
 };
 
-/// 1 - x where y > 0, else max(x - margin, 0), for cosines x and labels y of 1 and -1
 struct cosine_embedding_formula {
     static constexpr std::string_view name = "cosine_embedding";
     static constexpr std::string_view brief = "1 - cos for label 1, max(0, cos - margin) for label -1.";

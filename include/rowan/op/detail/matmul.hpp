@@ -3,15 +3,13 @@
 
 #include <rowan/core/allocator.hpp>
 #include <rowan/core/detail/process_mutex.hpp>
-#include <rowan/core/error.hpp>
 #include <rowan/core/parallel.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/detail/on_device.hpp>
 #include <rowan/op/detail/gemm.hpp>
+#include <rowan/op/operator.hpp>
 
 #include <algorithm>
-#include <cstddef>
-#include <string>
 
 #ifdef ROWAN_BLAS
 #if !__has_include(<xtensor-blas/xblas_config.hpp>)
@@ -81,7 +79,7 @@ void multiply(Cpu exec, std::size_t m, std::size_t n, std::size_t k, Factor<T> a
     Buffer<S> wide_a(m * k), wide_b(k * n), wide_out(m * n);
     copy_lanes<S>(m * k, a.data, wide_a.data());
     copy_lanes<S>(k * n, b.data, wide_b.data());
-    if (add) copy_lanes<S>(m * n, static_cast<T const*>(out), wide_out.data());
+    if (add) copy_lanes<S>(m * n, out, wide_out.data());
     if constexpr (is_machine_float<S>) {
         multiply(exec, m, n, k, Factor<S>{wide_a.data(), a.columns, a.transposed},
                  Factor<S>{wide_b.data(), b.columns, b.transposed}, wide_out.data(), add);
@@ -101,7 +99,7 @@ void multiply(Cpu exec, std::size_t m, std::size_t n, std::size_t k, Factor<T> a
             }
         });
     }
-    copy_lanes<S>(m * n, static_cast<S const*>(wide_out.data()), out);
+    copy_lanes<S>(m * n, wide_out.data(), out);
 }
 
 /// Multiplies matrices on a device. The Thrust specialization is in rowan/thrust/op/matmul.hpp.

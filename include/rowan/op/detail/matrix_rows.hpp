@@ -3,15 +3,11 @@
 
 #include <rowan/core/allocator.hpp>
 #include <rowan/core/parallel.hpp>
-#include <rowan/core/tensor.hpp>
-#include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/op/detail/softmax_formulas.hpp>
+#include <rowan/op/operator.hpp>
 
 #include <algorithm>
-#include <array>
-#include <cstddef>
-#include <utility>
 
 namespace rowan::inline v0::detail {
 
@@ -32,7 +28,7 @@ S largest(std::size_t n, T const* x) {
 template <class S, class T>
 S exponentials(std::size_t n, T const* x, S const& greatest, S* e) {
     map_lanes<S>([&]<class V>(V const& a) { return exponential_of_negative(V(a - V(greatest))); }, n, x, e);
-    return interleaved_sum<S>(n, static_cast<S const*>(e), [](auto const& a) { return a; });
+    return interleaved_sum<S>(n, e);
 }
 
 /// Passed as `done` of MatrixRows::results if only the results are needed.
@@ -73,7 +69,7 @@ struct MatrixRows<Cpu> {
                 auto const result = [&]<class V>(V const& a, V const& b) {
                     return Rule::result(a, b, V(greatest), V(norm));
                 };
-                zip_lanes<S>(result, classes, to + begin * classes, row, std::as_const(e).data());
+                zip_lanes<S>(result, classes, to + begin * classes, row, e.data());
                 done(begin, greatest, total);
             }
         });
@@ -89,8 +85,7 @@ struct MatrixRows<Cpu> {
             for (; begin < end; ++begin) {
                 std::size_t const at = begin * classes;
                 zip_lanes<S>(term, classes, terms.data(), y + at, g + at);
-                S const* const t = terms.data();
-                S const sum = interleaved_sum<S>(classes, t, [](auto const& a) { return a; });
+                S const sum = interleaved_sum<S>(classes, terms.data());
                 auto const slope = [&]<class V>(V const& a, V const& b) { return Rule::slope(a, b, V(sum)); };
                 zip_lanes<S>(slope, classes, to + at, y + at, g + at);
             }
@@ -100,15 +95,7 @@ struct MatrixRows<Cpu> {
     /// to[row] = Σ a · b
     template <class T>
     static void dots(Cpu exec, std::size_t n, std::size_t width, T const* a, T const* b, sum_t<T>* to) {
-        using S = sum_t<T>;
-        for_ranges(exec, n, width, [&](std::size_t begin, std::size_t end) {
-            Buffer<S> products(width);
-            for (; begin < end; ++begin) {
-                zip_lanes<S>(multiplied{}, width, products.data(), a + begin * width, b + begin * width);
-                S const* const p = products.data();
-                to[begin] = interleaved_sum<S>(width, p, [](auto const& x) { return x; });
-            }
-        });
+        sum_rows(exec, n, width, a, b, to, [](std::size_t) { return multiplied{}; });
     }
 
     /// to = p · grads(row), except (p - 1) · grads(row) at the label.
@@ -136,18 +123,10 @@ struct MatrixRows<Cpu> {
     template <class T>
     static void soft_losses(Cpu exec, std::size_t n, std::size_t classes, T const* x, sum_t<T> const* label,
                             sum_t<T> const* greatest, sum_t<T> const* logs, sum_t<T>* losses) {
-        using S = sum_t<T>;
-        for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
-            Buffer<S> terms(classes);
-            for (std::size_t i = begin; i < end; ++i) {
-                std::size_t const at = i * classes;
-                auto const term = [&]<class V>(V const& a, V const& share) {
-                    return soft_label_loss{}(a, share, V(greatest[i]), V(logs[i]));
-                };
-                zip_lanes<S>(term, classes, terms.data(), x + at, label + at);
-                S const* const t = terms.data();
-                losses[i] = interleaved_sum<S>(classes, t, [](auto const& a) { return a; });
-            }
+        sum_rows(exec, n, classes, x, label, losses, [=](std::size_t row) {
+            return [most = greatest[row], log = logs[row]]<class V>(V const& a, V const& share) {
+                return soft_label_loss{}(a, share, V(most), V(log));
+            };
         });
     }
 
@@ -159,7 +138,7 @@ struct MatrixRows<Cpu> {
         for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
             for (std::size_t i = begin; i < end; ++i) {
                 std::size_t const at = i * classes;
-                S const total = interleaved_sum<S>(classes, label + at, [](auto const& a) { return a; });
+                S const total = interleaved_sum<S>(classes, label + at);
                 S const g = grads(i);
                 auto const slope = [&]<class V>(V const& a, V const& share) {
                     return soft_label_slope{}(a, share, V(total), V(g));
@@ -174,17 +153,24 @@ struct MatrixRows<Cpu> {
     static void soft_probability_losses(Cpu exec, std::size_t n, std::size_t classes, T const* x, sum_t<T> const* label,
                                         sum_t<T>* losses) {
         using S = sum_t<T>;
-        for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
-            Buffer<S> terms(classes);
-            for (std::size_t i = begin; i < end; ++i) {
-                zip_lanes<S>(weighed_logarithm{}, classes, terms.data(), x + i * classes, label + i * classes);
-                S const* const t = terms.data();
-                losses[i] = constant<S>(0.0) - interleaved_sum<S>(classes, t, [](auto const& a) { return a; });
-            }
-        });
+        sum_rows(exec, n, classes, x, label, losses, [](std::size_t) { return weighed_logarithm{}; });
+        map_lanes<S>([]<class V>(V const& a) { return constant<V>(0.0) - a; }, n, losses, losses);
     }
 
 private:
+    /// to[row] = Σ term(row)(a, b)
+    template <class T, class B, class Term>
+    static void sum_rows(Cpu exec, std::size_t n, std::size_t width, T const* a, B const* b, sum_t<T>* to,
+                         Term const& term) {
+        using S = sum_t<T>;
+        for_ranges(exec, n, width, [&](std::size_t begin, std::size_t end) {
+            Buffer<S> terms(width);
+            for (; begin < end; ++begin) {
+                zip_lanes<S>(term(begin), width, terms.data(), a + begin * width, b + begin * width);
+                to[begin] = interleaved_sum<S>(width, terms.data());
+            }
+        });
+    }
     /// Writes the results along the middle axis of [outer, classes, inner], with the bits of `results`.
     template <class Rule, class T>
     static void results_apart(Cpu exec, std::size_t outer, std::size_t classes, std::size_t inner, T const* x, T* to) {

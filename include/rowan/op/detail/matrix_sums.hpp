@@ -3,14 +3,11 @@
 #pragma once
 
 #include <rowan/core/allocator.hpp>
-#include <rowan/core/device.hpp>
 #include <rowan/detail/block_sum.hpp>
-#include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/lanes.hpp>
+#include <rowan/op/operator.hpp>
 
 #include <algorithm>
-#include <cstddef>
-#include <utility>
 
 namespace rowan::inline v0::detail {
 
@@ -59,7 +56,7 @@ struct MatrixSums<Cpu> {
                         store(plus(load<V>(sums.data() + k), term.template at<V>(row, first + k)), sums.data() + k);
                     });
                 }
-                copy_lanes<S>(lanes, static_cast<S const*>(sums.data()), to + block * width + first);
+                copy_lanes<S>(lanes, sums.data(), to + block * width + first);
             }
         });
     }

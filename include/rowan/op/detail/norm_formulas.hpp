@@ -8,11 +8,9 @@
 
 namespace rowan::inline v0::detail {
 
-[[noreturn]] inline void bad_norm_epsilon(double epsilon) { throw ValueError("epsilon", epsilon, "0 or more"); }
-
 /// Throws ValueError if epsilon is negative or not finite.
 constexpr void check_norm_epsilon(double epsilon) {
-    if (!(epsilon >= 0 && epsilon - epsilon == 0)) bad_norm_epsilon(epsilon);
+    if (!(epsilon >= 0 && epsilon - epsilon == 0)) throw ValueError("epsilon", epsilon, "0 or more");
 }
 
 /// total / n
@@ -194,8 +192,9 @@ struct MeansFromFirstRow {
     T const* x;
     sum_t<T>* sums;
     std::size_t n;
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t k) const { sums[k] = plus(load<sum_t<T>>(x + k), mean_of_sum(sums[k], n)); }
+    ROWAN_KERNEL void operator()(std::size_t k) const {
+        sums[k] = plus(load<sum_t<T>>(x + k), mean_of_sum(sums[k], n));
+    }
 };
 
 /// Divides sums in place by n.

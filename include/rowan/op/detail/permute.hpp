@@ -1,12 +1,10 @@
 // rowan/op/detail/permute.hpp: permute, which copies a tensor in another order of its axes.
 #pragma once
 
-#include <rowan/core/device.hpp>
-#include <rowan/detail/elementwise.hpp>
 #include <rowan/op/detail/axis_sums.hpp>
+#include <rowan/op/operator.hpp>
 
 #include <algorithm>
-#include <cstddef>
 
 namespace rowan::inline v0::detail {
 

@@ -31,8 +31,9 @@ struct KeepElement {
     sum_t<T> ignored;
     double* kept;
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t i) const { kept[i] = same_or_nan(load<sum_t<T>>(label + i), ignored) ? 0 : 1; }
+    ROWAN_KERNEL void operator()(std::size_t i) const {
+        kept[i] = same_or_nan(load<sum_t<T>>(label + i), ignored) ? 0 : 1;
+    }
 };
 
 /// Writes `zero` for elements that do not count.
@@ -42,8 +43,7 @@ struct ZeroIgnored {
     To zero;
     To* to;
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t i) const {
+    ROWAN_KERNEL void operator()(std::size_t i) const {
         if (kept[i] == 0) to[i] = zero;
     }
 };
@@ -100,8 +100,7 @@ struct LossGradStep {
     T* to;
     double const* total = nullptr;
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD S of_row(std::size_t) const {
+    ROWAN_KERNEL S of_row(std::size_t) const {
         if (total == nullptr || options.reduction != Reduction::mean) return reduced(0);
         return mean_of(load<S>(out_grad), *total);
     }
@@ -165,17 +164,8 @@ Tensor<T, D> pointwise_loss_grad(D const& exec, Tensor<T, D> const& x, Tensor<T,
     return grad;
 }
 
-struct loss_grad_x_suffix {
-    static constexpr std::string_view name = "_grad";
-};
-struct loss_grad_y_suffix {
+struct grad_y_suffix {
     static constexpr std::string_view name = "_grad_y";
-};
-struct loss_y_suffix {
-    static constexpr std::string_view name = ": y";
-};
-struct loss_out_grad_suffix {
-    static constexpr std::string_view name = ": out@GRAD";
 };
 
 }  // namespace detail
@@ -196,9 +186,9 @@ struct pointwise_loss_op : detail::builtin_op<pointwise_loss_op<Formula>, slots<
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, attributes const& a) {
         detail::check_loss<Formula>(a);
-        VarSpec const all = spec::elementwise(detail::joined_name<Formula, detail::loss_y_suffix>::value.data(), y, x);
+        VarSpec const all = spec::elementwise(detail::joined_name<Formula, detail::y_suffix>::value.data(), y, x);
         if (a.reduction == Reduction::none) return all;
-        return {.type = VarType::LOD_TENSOR, .dtype = x.dtype, .dims = {1}, .lod_level = 0};
+        return spec::with_dims(x, {1});
     }
 
     template <class T, class D>
@@ -213,12 +203,11 @@ struct pointwise_loss_grad_op
     : operator_of<slots<slot::x, slot::y, grad_of<slot::out>>,
                   slots<grad_of<std::conditional_t<of_y, slot::y, slot::x>>>, typename Formula::options> {
     static constexpr std::string_view name =
-        detail::joined_name<Formula,
-                            std::conditional_t<of_y, detail::loss_grad_y_suffix, detail::loss_grad_x_suffix>>::value;
+        detail::joined_name<Formula, std::conditional_t<of_y, detail::grad_y_suffix, detail::grad_op_suffix>>::value;
     using attributes = typename Formula::options;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, VarSpec const& out_grad, attributes const& a) {
-        spec::elementwise(detail::joined_name<Formula, detail::loss_out_grad_suffix>::value.data(), out_grad,
+        spec::elementwise(detail::joined_name<Formula, detail::out_grad_suffix>::value.data(), out_grad,
                           pointwise_loss_op<Formula>::infer(x, y, a));
         return of_y ? y : x;
     }
@@ -231,3 +220,15 @@ struct pointwise_loss_grad_op
 };
 
 }  // namespace rowan::inline v0
+
+/// Defines the loss f, with and without an execution, and its operator f_op, from detail::f_formula and its options.
+#define ROWAN_LOSS(f, Options)                                                                                 \
+    template <class T, device D>                                                                               \
+    Tensor<T, D> f(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y, Options const& options = {}) { \
+        return detail::pointwise_loss<detail::f##_formula>(exec, x, y, options);                               \
+    }                                                                                                          \
+    template <class T, class Device>                                                                           \
+    Tensor<T, Device> f(Tensor<T, Device> const& x, Tensor<T, Device> const& y, Options const& options = {}) { \
+        return f(x.device(), x, y, options);                                                                   \
+    }                                                                                                          \
+    using f##_op = pointwise_loss_op<detail::f##_formula>; /**< See f. */

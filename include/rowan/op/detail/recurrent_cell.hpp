@@ -2,15 +2,9 @@
 #pragma once
 
 #include <rowan/core/detail/checked.hpp>
-#include <rowan/core/tensor.hpp>
-#include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/exponential.hpp>
-#include <rowan/op/infer.hpp>
 #include <rowan/op/matrix/matmul.hpp>
-
-#include <cstddef>
-#include <cstdint>
-#include <string>
+#include <rowan/op/operator.hpp>
 
 namespace rowan::inline v0::detail {
 

@@ -55,46 +55,11 @@ constexpr VarSpec reduced_spec(char const* field, VarSpec const& x, std::span<st
                                bool keep_dims) {
     spec::dense(field, x);
     auto const reduced = checked_axes(axes, x.dims.size());
-    return {.type = VarType::LOD_TENSOR,
-            .dtype = x.dtype,
-            .dims = reduced_shape(x.dims, reduced, keep_dims),
-            .lod_level = reduced[0] || x.dims.empty() ? 0 : x.lod_level};
+    return spec::with_dims(x, reduced_shape(x.dims, reduced, keep_dims),
+                           reduced[0] || x.dims.empty() ? 0 : x.lod_level);
 }
 
 }  // namespace detail
-
-/// The gradient of x in a reduce_op. Of a sum: each element gets the gradient of its sum; of a mean: its share. Of a
-/// maximum or minimum: the elements that equal the result get equal shares (those that are NaN if it is NaN), as in
-/// PyTorch's amax. Of a product: each element gets the product of the others, also if elements are zero or infinite: the
-/// product of all, divided by the element. It is right also where the product of all is not a number of T.
-template <class Rule>
-struct reduce_grad_op : operator_of<std::conditional_t<Rule::reads_out, slots<slot::x, slot::out, grad_of<slot::out>>,
-                                                       slots<slot::x, grad_of<slot::out>>>,
-                                    slots<grad_of<slot::x>>, ReduceOptions> {
-    static constexpr std::string_view name = detail::joined_name<Rule, detail::grad_op_suffix>::value;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& out_grad, ReduceOptions const& options = {}) {
-        constexpr char const* field = detail::joined_name<reduce_grad_op, detail::out_grad_suffix>::value.data();
-        auto const sums = detail::reduced_spec(field, x, options.axes, options.keep_dims);
-        spec::elementwise(field, out_grad, sums);
-        return x;
-    }
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, VarSpec const& out_grad,
-                                   ReduceOptions const& options = {}) {
-        return infer(x, out_grad, options);
-    }
-
-    template <class T, class D>
-    requires(Rule::reads_out) static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& out,
-                                                      Tensor<T, D> const& out_grad, ReduceOptions const& options = {}) {
-        return detail::fold_along_grad<Rule>(exec, x, out, out_grad, options);
-    }
-    template <class T, class D>
-    requires(!Rule::reads_out) static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& out_grad,
-                                                       ReduceOptions const& options = {}) {
-        return detail::fold_along_grad<Rule>(exec, x, out_grad, out_grad, options);
-    }
-};
 
 /// A reduction along axes.
 template <class Rule>
@@ -104,7 +69,11 @@ struct reduce_op : detail::builtin_op<reduce_op<Rule>, slots<slot::x>, slots<slo
     static constexpr ReduceOptions normal(VarSpec const& x, ReduceOptions const& options) {
         return detail::axes_from_first(x.dims.size(), options);
     }
-    using grad = grad_rule<reduce_grad_op<Rule>>;
+    static constexpr bool row_output_backward = true;
+    using grad = gradient<reduce_op,
+                          std::conditional_t<Rule::reads_out, uses<slot::x, slot::out, grad_of<slot::out>>,
+                                             uses<slot::x, grad_of<slot::out>>>,
+                          makes<grad_of<slot::x>>>;
 
     /// Negative axes may be the first one: their number depends on the rank.
     static constexpr bool row_wise(ReduceOptions const& options) {
@@ -121,6 +90,34 @@ struct reduce_op : detail::builtin_op<reduce_op<Rule>, slots<slot::x>, slots<slo
     static Tensor<T, D> run(D exec, Tensor<T, D> const& x, ReduceOptions const& options = {}) {
         return detail::fold_along<Rule>(exec, x, options);
     }
+
+    /// The gradient of x. Of a sum: each element gets the gradient of its sum; of a mean: its share. Of a
+    /// maximum or minimum: the elements that equal the result get equal shares (those that are NaN if it is NaN), as in
+    /// PyTorch's amax. Of a product: each element gets the product of the others, also if elements are zero or infinite: the
+    /// product of all, divided by the element. It is right also where the product of all is not a number of T.
+    template <class T, class D>
+    requires(Rule::reads_out) static Tensor<T, D> backward(D exec, Tensor<T, D> const& x, Tensor<T, D> const& out,
+                                                           Tensor<T, D> const& out_grad,
+                                                           ReduceOptions const& options = {}) {
+        return detail::fold_along_grad<Rule>(exec, x, out, out_grad, options);
+    }
+    template <class T, class D>
+    requires(!Rule::reads_out) static Tensor<T, D> backward(D exec, Tensor<T, D> const& x, Tensor<T, D> const& out_grad,
+                                                            ReduceOptions const& options = {}) {
+        return detail::fold_along_grad<Rule>(exec, x, out_grad, out_grad, options);
+    }
 };
 
 }  // namespace rowan::inline v0
+
+/// Defines the reduction f along axes, with and without an execution, and its operator f_op, from a rule in detail.
+#define ROWAN_REDUCTION(f, rule)                                                              \
+    template <class T, device D>                                                              \
+    Tensor<T, D> f(D const& exec, Tensor<T, D> const& x, ReduceOptions const& options = {}) { \
+        return detail::fold_along<detail::rule>(exec, x, options);                            \
+    }                                                                                         \
+    template <class T, class Device>                                                          \
+    Tensor<T, Device> f(Tensor<T, Device> const& x, ReduceOptions const& options = {}) {      \
+        return f(x.device(), x, options);                                                     \
+    }                                                                                         \
+    using f##_op = reduce_op<detail::rule>; /**< See f. */

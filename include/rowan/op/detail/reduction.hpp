@@ -4,16 +4,10 @@
 #include <rowan/core/allocator.hpp>
 #include <rowan/core/detail/checked.hpp>
 #include <rowan/core/parallel.hpp>
-#include <rowan/core/tensor.hpp>
-#include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/lanes.hpp>
-#include <rowan/op/infer.hpp>
+#include <rowan/op/operator.hpp>
 
 #include <algorithm>
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <string>
 
 namespace rowan::inline v0 {
 
@@ -33,7 +27,7 @@ S blocked_sum(Cpu exec, std::size_t n, Block const& block) {
     parallel_work(exec, n, sums.size(), 4, [&](std::size_t begin, std::size_t end) {
         for (std::size_t k = begin; k < end; ++k) sums[k] = block(k * sum_block, std::min(n, (k + 1) * sum_block));
     });
-    return interleaved_sum<S>(sums.size(), static_cast<S const*>(sums.data()), [](auto const& a) { return a; });
+    return interleaved_sum<S>(sums.size(), sums.data());
 }
 
 /// total / n; 0 if n is 0
@@ -53,11 +47,6 @@ struct squared_difference {
     ROWAN_FORMULA V operator()(V const& p, V const& q) const { return product(V(p - q), V(p - q)); }
 };
 
-/// x, which the caller converts to another type
-struct same_number {
-    ROWAN_FORMULA V operator()(V const& x) const { return x; }
-};
-
 /// Reduces whole tensors on a device. The Thrust specialization is in rowan/thrust/op/detail/reduction.hpp.
 template <class D>
 struct Totals {
@@ -72,7 +61,7 @@ struct Totals<Cpu> {
                           double const* kept = nullptr) {
         using S = sum_t<T>;
         S const total = blocked_sum<S>(exec, n, [&](std::size_t begin, std::size_t end) {
-            return interleaved_sum<S>(end - begin, losses + begin, same_number{});
+            return interleaved_sum<S>(end - begin, losses + begin);
         });
         double const count = kept == nullptr ? static_cast<double>(n) : *kept;
         *out = dtype<T>::narrow(mean ? mean_of(total, count) : total);
@@ -85,7 +74,7 @@ struct Totals<Cpu> {
         S const total = blocked_sum<S>(exec, n, [&](std::size_t begin, std::size_t end) {
             std::array<S, sum_block> squares;
             zip_lanes<S>(squared_difference{}, end - begin, squares.data(), a + begin, b + begin);
-            return interleaved_sum<S>(end - begin, static_cast<S const*>(squares.data()), same_number{});
+            return interleaved_sum<S>(end - begin, squares.data());
         });
         *out = dtype<T>::narrow(mean ? mean_of(total, n) : total);
     }
@@ -127,8 +116,7 @@ struct LossGrads {
 
     ROWAN_HD bool ignores(std::size_t row) const { return kept != nullptr && kept[row] == 0; }
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD sum_t<T> operator()(std::size_t row) const {
+    ROWAN_KERNEL sum_t<T> operator()(std::size_t row) const {
         using S = sum_t<T>;
         S g = load<S>(out_grad + (reduction == Reduction::none ? row : 0));
         if (kept != nullptr) {

@@ -3,11 +3,9 @@
 
 #include <rowan/core/dtype.hpp>
 #include <rowan/detail/lanes.hpp>
+#include <rowan/op/operator.hpp>
 
-#include <cstddef>
-#include <cstdint>
 #include <span>
-#include <vector>
 
 namespace rowan::inline v0::detail {
 
@@ -50,8 +48,7 @@ struct SumContext {
     T* x_grad;
 
     ROWAN_HD std::size_t of_row(std::size_t row) const { return row; }
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t, std::size_t row, std::size_t column) const {
+    ROWAN_KERNEL void operator()(std::size_t, std::size_t row, std::size_t column) const {
         using S = sum_t<T>;
         auto const r = static_cast<std::int64_t>(row);
         S sum = constant<S>(0.0);
@@ -74,8 +71,7 @@ struct SumPadding {
     T* w_grad;
 
     ROWAN_HD std::size_t of_row(std::size_t row) const { return row; }
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t, std::size_t row, std::size_t column) const {
+    ROWAN_KERNEL void operator()(std::size_t, std::size_t row, std::size_t column) const {
         using S = sum_t<T>;
         S sum = constant<S>(0.0), block = sum;
         std::size_t terms = 0;

@@ -17,8 +17,7 @@ struct take_larger {
 /// The rule of softmax: what a row's result is, from exp(x - greatest) and their sum, and the gradient of x, from the
 /// result y, that of the result, and the sum of `term`.
 struct softmax_rule {
-    static constexpr std::string_view name = "softmax";
-    static constexpr std::string_view brief = "exp(x) / the sum of exp of the row, or along an axis.";
+    static constexpr std::string_view name = "softmax", brief = "exp(x) / the sum of exp of the row, or along an axis.";
 
     template <class T>
     static constexpr void check_type() {

@@ -85,36 +85,7 @@ Tensor<T, D> unary(D const& exec, Tensor<T, D> const& x, options_of<Formula> con
     return zip_elements<sum_t<T>>(exec, UnaryValue<Formula>{options}, x);
 }
 
-/// The gradient of x from `saved`, which is the result or x, and the gradient of the result.
-template <class Formula, class D, class T>
-Tensor<T, D> unary_grad(D const& exec, Tensor<T, D> const& saved, Tensor<T, D> const& out_grad,
-                        options_of<Formula> const& options = {}) {
-    check_same_shape("out_grad", out_grad, saved);
-    return zip_elements<sum_t<T>>(exec, UnaryGradient<Formula>{options}, saved, out_grad);
-}
-
 }  // namespace detail
-
-/// The gradient operator of a unary_op.
-template <class Formula>
-struct unary_grad_op
-    : operator_of<slots<std::conditional_t<detail::reads_out<Formula>, slot::out, slot::x>, grad_of<slot::out>>,
-                  slots<grad_of<slot::x>>, detail::options_of<Formula>> {
-    static constexpr std::string_view name = detail::joined_name<Formula, detail::grad_op_suffix>::value;
-    static constexpr unsigned row_inputs = 0b11;
-
-    static constexpr VarSpec infer(VarSpec const& saved, VarSpec const& out_grad,
-                                   detail::options_of<Formula> const& = {}) {
-        return spec::elementwise(detail::joined_name<unary_grad_op, detail::out_grad_suffix>::value.data(), out_grad,
-                                 saved);
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& saved, Tensor<T, D> const& out_grad,
-                            detail::options_of<Formula> const& options = {}) {
-        return detail::unary_grad<Formula>(exec, saved, out_grad, options);
-    }
-};
 
 /// An operator that applies a formula to every element.
 template <class Formula>
@@ -122,7 +93,9 @@ struct unary_op : detail::builtin_op<unary_op<Formula>, slots<slot::x>, slots<sl
     static constexpr std::string_view name = Formula::name, brief = Formula::brief;
     static constexpr Elements elements = detail::for_integers<Formula> ? Elements::numbers : Elements::floats;
     static constexpr unsigned row_inputs = 0b1;
-    using grad = grad_rule<unary_grad_op<Formula>>;
+    using grad =
+        gradient<unary_op, uses<std::conditional_t<detail::reads_out<Formula>, slot::out, slot::x>, grad_of<slot::out>>,
+                 makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, detail::options_of<Formula> const& options = {}) {
         detail::check_options<Formula>(options);
@@ -133,11 +106,20 @@ struct unary_op : detail::builtin_op<unary_op<Formula>, slots<slot::x>, slots<sl
     static Tensor<T, D> run(D exec, Tensor<T, D> const& x, detail::options_of<Formula> const& options = {}) {
         return detail::unary<Formula>(exec, x, options);
     }
+
+    /// The gradient of x from `saved`, which is the result or x, and the gradient of the result.
+    /// errors   ShapeError if the shapes differ
+    template <class T, class D>
+    static Tensor<T, D> backward(D exec, Tensor<T, D> const& saved, Tensor<T, D> const& out_grad,
+                                 detail::options_of<Formula> const& options = {}) {
+        detail::check_same_shape("out_grad", out_grad, saved);
+        return detail::zip_elements<detail::sum_t<T>>(exec, detail::UnaryGradient<Formula>{options}, saved, out_grad);
+    }
 };
 
 }  // namespace rowan::inline v0
 
-/// Defines the function f of elements, with and without an execution, and its operators f_op and f_grad_op, from
+/// Defines the function f of elements, with and without an execution, and its operator f_op, from
 /// detail::f_formula; with the type of its options, if it has some.
 #define ROWAN_ELEMENTWISE(f, ...)                                                                        \
     template <class T, device D>                                                                         \
@@ -148,7 +130,7 @@ struct unary_op : detail::builtin_op<unary_op<Formula>, slots<slot::x>, slots<sl
     Tensor<T, Device> f(Tensor<T, Device> const& x __VA_OPT__(, __VA_ARGS__ const& options = {})) {      \
         return detail::unary<detail::f##_formula>(x.device(), x __VA_OPT__(, options));                  \
     }                                                                                                    \
-    ROWAN_ELEMENTWISE_OPERATORS(f)
+    using f##_op = unary_op<detail::f##_formula>; /**< See f. */
 
 /// The same where xtensor has a function of that name, which a tensor would fit as well.
 #define ROWAN_ELEMENTWISE_OF_XTENSOR(f)                                         \
@@ -159,8 +141,4 @@ struct unary_op : detail::builtin_op<unary_op<Formula>, slots<slot::x>, slots<sl
     template <class X>                                                          \
     requires detail::tensor_argument<X>                                         \
     auto f(X&& x) { return detail::unary<detail::f##_formula>(x.device(), x); } \
-    ROWAN_ELEMENTWISE_OPERATORS(f)
-
-#define ROWAN_ELEMENTWISE_OPERATORS(f)                                     \
-    using f##_op = unary_op<detail::f##_formula>;           /**< See f. */ \
-    using f##_grad_op = unary_grad_op<detail::f##_formula>; /**< The gradient of f. */
+    using f##_op = unary_op<detail::f##_formula>; /**< See f. */

@@ -2,14 +2,12 @@
 // of the numbers overflows or vanishes.
 #pragma once
 
-#include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/extremes.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/detail/logarithm.hpp>
 #include <rowan/op/detail/axis_sums.hpp>
+#include <rowan/op/operator.hpp>
 
-#include <cstddef>
-#include <cstdint>
 #include <limits>
 
 namespace rowan::inline v0::detail {

@@ -14,20 +14,20 @@ namespace rowan::inline v0::detail {
 template <class S, class T>
 class Widened {
 public:
-    Widened(T const* from, std::size_t n) : wide_(n) { copy_lanes<S>(n, from, wide_.data()); }
-    S const* data() const { return wide_.data(); }
+    Widened(T const* from, std::size_t n) : from_(from), wide_(std::is_same_v<S, T> ? 0 : n) {
+        if constexpr (!std::is_same_v<S, T>) copy_lanes<S>(n, from, wide_.data());
+    }
+    S const* data() const {
+        if constexpr (std::is_same_v<S, T>) {
+            return from_;
+        } else {
+            return wide_.data();
+        }
+    }
 
 private:
+    T const* from_;
     Buffer<S> wide_;
-};
-template <class S>
-class Widened<S, S> {
-public:
-    Widened(S const* from, std::size_t) : from_(from) {}
-    S const* data() const { return from_; }
-
-private:
-    S const* from_;
 };
 
 /// Results in the type of sums, which begin as zeros; `write` converts them unless they already are the results.
@@ -35,11 +35,7 @@ template <class S, class T>
 class WideResult {
 public:
     WideResult(T* to, std::size_t n) : to_(to), wide_(std::is_same_v<S, T> ? 0 : n) {
-        if constexpr (std::is_same_v<S, T>) {
-            std::fill_n(to, n, constant<S>(0.0));
-        } else {
-            std::fill_n(wide_.data(), n, constant<S>(0.0));
-        }
+        std::fill_n(data(), n, constant<S>(0.0));
     }
     S* data() {
         if constexpr (std::is_same_v<S, T>) {
@@ -49,7 +45,7 @@ public:
         }
     }
     void write(std::size_t n) {
-        if constexpr (!std::is_same_v<S, T>) copy_lanes<S>(n, static_cast<S const*>(wide_.data()), to_);
+        if constexpr (!std::is_same_v<S, T>) copy_lanes<S>(n, wide_.data(), to_);
     }
 
 private:

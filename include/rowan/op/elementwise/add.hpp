@@ -13,7 +13,6 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// x + y
 struct add_formula {
     static constexpr std::string_view name = "add";
     static constexpr std::string_view brief =

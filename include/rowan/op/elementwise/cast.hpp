@@ -49,8 +49,7 @@ struct CastElement {
     From const* from;
     To* to;
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t i) const {
+    ROWAN_KERNEL void operator()(std::size_t i) const {
         auto const wide = dtype<From>::widen(from[i]);
         if constexpr (std::same_as<To, bool>) {
             to[i] = wide != sum_t<From>{};

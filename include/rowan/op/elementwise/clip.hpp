@@ -84,22 +84,9 @@ SelectedRows<T, D> clip(D exec, SelectedRows<T, D> const& g, ClipOptions const& 
     return merged;
 }
 
-/// The gradient of x: 0 where x < min or x > max, else out_grad.
-/// shapes   x [...], out_grad the same -> the same
-/// errors   ShapeError if the shapes differ
-/// cost     one read of both and one write of the result
-template <class T, device D>
-Tensor<T, D> clip_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& out_grad,
-                       ClipOptions const& options = {}) {
-    detail::check_same_shape("out_grad", out_grad, x);
-    detail::clip_grad_formula const formula{options.min, options.max};
-    return detail::zip_elements<detail::sum_t<T>>(exec, formula, x, out_grad);
-}
-
 /// See clip; x may be dense or row-sparse.
 struct clip_op : detail::builtin_op<clip_op, slots<slot::x>, slots<slot::out>, ClipOptions> {
-    static constexpr std::string_view name = "clip";
-    static constexpr std::string_view brief = "x limited to [min, max].";
+    static constexpr std::string_view name = "clip", brief = "x limited to [min, max].";
     static constexpr unsigned row_inputs = 0b1;
     using grad = gradient<clip_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
@@ -117,10 +104,16 @@ struct clip_op : detail::builtin_op<clip_op, slots<slot::x>, slots<slot::out>, C
         return clip(exec, x, options);
     }
 
+    /// The gradient of x: 0 where x < min or x > max, else out_grad.
+    /// shapes   x [...], out_grad the same -> the same
+    /// errors   ShapeError if the shapes differ
+    /// cost     one read of both and one write of the result
     template <class T, class D>
     static Tensor<T, D> backward(D exec, Tensor<T, D> const& x, Tensor<T, D> const& out_grad,
                                  ClipOptions const& options = {}) {
-        return clip_grad(exec, x, out_grad, options);
+        detail::check_same_shape("out_grad", out_grad, x);
+        detail::clip_grad_formula const formula{options.min, options.max};
+        return detail::zip_elements<detail::sum_t<T>>(exec, formula, x, out_grad);
     }
 };
 

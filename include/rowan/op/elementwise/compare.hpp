@@ -81,51 +81,39 @@ struct test_op : detail::builtin_op<Op, slots<slot::x>, slots<slot::out>> {
 /// shapes   x [...], y [...] -> [...], broadcast by NumPy's rules
 /// errors   ShapeError if the shapes do not broadcast
 struct less_op : detail::compare_op<less_op> {
-    static constexpr std::string_view name = "less";
-    static constexpr std::string_view brief = "Whether x < y; shapes are broadcast as by add.";
-    /// Whether a < b.
+    static constexpr std::string_view name = "less", brief = "Whether x < y; shapes are broadcast as by add.";
     ROWAN_FORMULA static auto holds(V const& a, V const& b) { return a < b; }
 };
 
 /// x <= y element-wise; false where either is NaN. Shapes and errors as less_op.
 struct less_equal_op : detail::compare_op<less_equal_op> {
-    static constexpr std::string_view name = "less_equal";
-    static constexpr std::string_view brief = "Whether x <= y.";
-    /// Whether a <= b.
+    static constexpr std::string_view name = "less_equal", brief = "Whether x <= y.";
     ROWAN_FORMULA static auto holds(V const& a, V const& b) { return a < b || a == b; }
 };
 
 /// x > y element-wise; false where either is NaN. Shapes and errors as less_op.
 struct greater_op : detail::compare_op<greater_op> {
-    static constexpr std::string_view name = "greater";
-    static constexpr std::string_view brief = "Whether x > y.";
-    /// Whether a > b.
+    static constexpr std::string_view name = "greater", brief = "Whether x > y.";
     ROWAN_FORMULA static auto holds(V const& a, V const& b) { return less_op::holds(b, a); }
 };
 
 /// x >= y element-wise; false where either is NaN. Shapes and errors as less_op.
 struct greater_equal_op : detail::compare_op<greater_equal_op> {
-    static constexpr std::string_view name = "greater_equal";
-    static constexpr std::string_view brief = "Whether x >= y.";
-    /// Whether a >= b.
+    static constexpr std::string_view name = "greater_equal", brief = "Whether x >= y.";
     ROWAN_FORMULA static auto holds(V const& a, V const& b) { return less_equal_op::holds(b, a); }
 };
 
 /// x == y element-wise; false where either is NaN. Shapes and errors as less_op.
 struct equal_op : detail::compare_op<equal_op> {
-    static constexpr std::string_view name = "equal";
-    static constexpr std::string_view brief = "Whether x == y.";
+    static constexpr std::string_view name = "equal", brief = "Whether x == y.";
     static constexpr Elements elements = Elements::all;
-    /// Whether a == b.
     ROWAN_FORMULA static auto holds(V const& a, V const& b) { return a == b; }
 };
 
 /// x && y element-wise; a nonzero number is true.
 struct logical_and_op : detail::compare_op<logical_and_op> {
-    static constexpr std::string_view name = "logical_and";
-    static constexpr std::string_view brief = "Whether x and y.";
+    static constexpr std::string_view name = "logical_and", brief = "Whether x and y.";
     static constexpr Elements elements = Elements::bools;
-    /// Whether both are nonzero.
     ROWAN_FORMULA static auto holds(V const& a, V const& b) {
         return a != detail::constant<V>(0.0) && b != detail::constant<V>(0.0);
     }
@@ -133,10 +121,8 @@ struct logical_and_op : detail::compare_op<logical_and_op> {
 
 /// x || y element-wise; a nonzero number is true.
 struct logical_or_op : detail::compare_op<logical_or_op> {
-    static constexpr std::string_view name = "logical_or";
-    static constexpr std::string_view brief = "Whether x or y.";
+    static constexpr std::string_view name = "logical_or", brief = "Whether x or y.";
     static constexpr Elements elements = Elements::bools;
-    /// Whether at least one is nonzero.
     ROWAN_FORMULA static auto holds(V const& a, V const& b) {
         return a != detail::constant<V>(0.0) || b != detail::constant<V>(0.0);
     }
@@ -144,18 +130,15 @@ struct logical_or_op : detail::compare_op<logical_or_op> {
 
 /// !x element-wise; a nonzero number is true.
 struct logical_not_op : detail::test_op<logical_not_op> {
-    static constexpr std::string_view name = "logical_not";
-    static constexpr std::string_view brief = "Whether not x.";
+    static constexpr std::string_view name = "logical_not", brief = "Whether not x.";
     static constexpr Elements elements = Elements::bools;
-    /// Whether it is zero.
     ROWAN_FORMULA static auto holds(V const& a) { return a == detail::constant<V>(0.0); }
 };
 
 /// Whether elements are neither infinite nor NaN.
 /// shapes   x [...] -> [...]
 struct isfinite_op : detail::test_op<isfinite_op> {
-    static constexpr std::string_view name = "isfinite";
-    static constexpr std::string_view brief = "Whether elements are neither infinite nor NaN.";
+    static constexpr std::string_view name = "isfinite", brief = "Whether elements are neither infinite nor NaN.";
     /// Whether a is finite: a - a is NaN if not.
     ROWAN_FORMULA static auto holds(V const& a) {
         V const zero = a - a;
@@ -165,9 +148,7 @@ struct isfinite_op : detail::test_op<isfinite_op> {
 
 /// Whether elements are NaN. Shapes as isfinite_op.
 struct isnan_op : detail::test_op<isnan_op> {
-    static constexpr std::string_view name = "isnan";
-    static constexpr std::string_view brief = "Whether elements are NaN.";
-    /// Whether a is NaN.
+    static constexpr std::string_view name = "isnan", brief = "Whether elements are NaN.";
     ROWAN_FORMULA static auto holds(V const& a) {
         V const same = a;
         return !(a == same);
@@ -176,9 +157,7 @@ struct isnan_op : detail::test_op<isnan_op> {
 
 /// Whether elements are infinity or -infinity. Shapes as isfinite_op.
 struct isinf_op : detail::test_op<isinf_op> {
-    static constexpr std::string_view name = "isinf";
-    static constexpr std::string_view brief = "Whether elements are infinity or -infinity.";
-    /// Whether a is infinite.
+    static constexpr std::string_view name = "isinf", brief = "Whether elements are infinity or -infinity.";
     ROWAN_FORMULA static auto holds(V const& a) { return !isfinite_op::holds(a) && !isnan_op::holds(a); }
 };
 
@@ -221,8 +200,7 @@ auto isinf(X&& x) { return isinf_op::run(x.device(), x); }
 /// Whether any element is true; false if there are none.
 /// shapes   x [...] -> [1]
 struct any_op : detail::builtin_op<any_op, slots<slot::x>, slots<slot::out>> {
-    static constexpr std::string_view name = "any";
-    static constexpr std::string_view brief = "Whether any element is true.";
+    static constexpr std::string_view name = "any", brief = "Whether any element is true.";
     static constexpr Elements elements = Elements::bools;
 
     static constexpr VarSpec infer(VarSpec const& x) {

@@ -11,7 +11,6 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// x / y
 struct div_formula : divided {
     static constexpr std::string_view name = "div";
     static constexpr std::string_view brief =
@@ -45,27 +44,15 @@ Tensor<T, D> div(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
     return detail::zip_broadcast(exec, detail::div_formula{}, x, y);
 }
 
-/// The gradient of y from the result and its gradient: -(out_grad · out / y). That of x is div(out_grad, y).
-/// shapes   out_grad [...], out and y the same -> the same
-/// errors   ShapeError if the shapes differ
-/// cost     one read of each and one write of the result
-template <class T, device D>
-Tensor<T, D> div_grad_y(D const& exec, Tensor<T, D> const& out_grad, Tensor<T, D> const& out, Tensor<T, D> const& y) {
-    detail::check_same_shape("out", out, out_grad);
-    detail::check_same_shape("y", y, out_grad);
-    return detail::zip_elements<detail::sum_t<T>>(exec, detail::div_grad_y_formula{}, out_grad, out, y);
-}
-
 template <class T, class Device>
 Tensor<T, Device> div(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
     return div(x.device(), x, y);
 }
-template <class T, class Device>
-Tensor<T, Device> div_grad_y(Tensor<T, Device> const& out_grad, Tensor<T, Device> const& out,
-                             Tensor<T, Device> const& y) {
-    return div_grad_y(out_grad.device(), out_grad, out, y);
-}
 
+/// The gradient of y from the result and its gradient: -(out_grad · out / y). That of x is div(out_grad, y).
+/// shapes   out_grad [...], out and y the same -> the same
+/// errors   ShapeError if the shapes differ
+/// cost     one read of each and one write of the result
 struct div_grad_y_op : operator_of<slots<grad_of<slot::out>, slot::out, slot::y>, slots<grad_of<slot::y>>> {
     static constexpr std::string_view name = "div_grad_y";
     static constexpr unsigned row_inputs = 0b111;
@@ -76,7 +63,9 @@ struct div_grad_y_op : operator_of<slots<grad_of<slot::out>, slot::out, slot::y>
 
     template <class T, class D>
     static Tensor<T, D> run(D exec, Tensor<T, D> const& out_grad, Tensor<T, D> const& out, Tensor<T, D> const& y) {
-        return div_grad_y(exec, out_grad, out, y);
+        detail::check_same_shape("out", out, out_grad);
+        detail::check_same_shape("y", y, out_grad);
+        return detail::zip_elements<detail::sum_t<T>>(exec, detail::div_grad_y_formula{}, out_grad, out, y);
     }
 };
 

@@ -9,12 +9,8 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-[[noreturn]] inline void bad_probability(double probability) {
-    throw ValueError("probability", probability, "in [0, 1]");
-}
-
 constexpr void check_dropout(double probability) {
-    if (!(probability >= 0 && probability <= 1)) bad_probability(probability);
+    if (!(probability >= 0 && probability <= 1)) throw ValueError("probability", probability, "in [0, 1]");
 }
 
 /// A seed in a tensor.
@@ -39,8 +35,7 @@ struct DropElement {
     double probability;
     sum_t<T> factor;
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t i) const {
+    ROWAN_KERNEL void operator()(std::size_t i) const {
         bool const kept = uniform_at(seed(), i) >= probability;
         mask[i] = kept ? 1 : 0;
         store_kept(kept, x + i, factor, to + i);
@@ -54,8 +49,7 @@ struct DropGradient {
     T* to;
     sum_t<T> factor;
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t i) const { store_kept(mask[i] != 0, out_grad + i, factor, to + i); }
+    ROWAN_KERNEL void operator()(std::size_t i) const { store_kept(mask[i] != 0, out_grad + i, factor, to + i); }
 };
 
 template <class T, class D, class Seed>
@@ -84,6 +78,20 @@ std::tuple<Tensor<T, D>, Tensor<std::uint8_t, D>> drop_nothing(D const& exec, Te
     check_dropout(probability);
     ElementLoops<D>::check(exec, x);
     return {ElementLoops<D>::copy(exec, x), Tensor<std::uint8_t, D>::full(exec, x.shape(), 1)};
+}
+
+/// Checks that the seed is an int64 tensor of rank 1. It has one element in training, else none.
+constexpr void check_seed(char const* field, VarSpec const& seed) {
+    spec::dense(field, seed);
+    spec::rank(field, seed, 1, "1");
+    if (seed.dtype != rowan::dtype<std::int64_t>::wire)
+        spec::the_element_types_do_not_match(field, seed.dtype, rowan::dtype<std::int64_t>::wire);
+}
+
+template <class D>
+bool has_seed(Tensor<std::int64_t, D> const& seed) {
+    if (seed.size() > 1) throw ShapeError("seed.size()", std::to_string(seed.size()), "0 or 1");
+    return seed.size() == 1;
 }
 
 }  // namespace detail
@@ -132,31 +140,11 @@ Tensor<T, Device> dropout_grad(Tensor<std::uint8_t, Device> const& mask, Tensor<
     return dropout_grad(mask.device(), mask, out_grad, probability, training);
 }
 
-namespace detail {
-
-/// Checks that the seed is an int64 tensor of rank 1. It has one element in training, else none.
-constexpr void check_seed(char const* field, VarSpec const& seed) {
-    spec::dense(field, seed);
-    spec::rank(field, seed, 1, "1");
-    if (seed.dtype != rowan::dtype<std::int64_t>::wire)
-        spec::the_element_types_do_not_match(field, seed.dtype, rowan::dtype<std::int64_t>::wire);
-}
-
-template <class D>
-bool has_seed(Tensor<std::int64_t, D> const& seed) {
-    if (seed.size() > 1) throw ShapeError("seed.size()", std::to_string(seed.size()), "0 or 1");
-    return seed.size() == 1;
-}
-
-}  // namespace detail
-
 /// The settings of dropout in nets.
 struct DropoutOptions {
     double probability = 0.5;  ///< of setting an element to 0
     ROWAN_OPTIONS(DropoutOptions, probability)
 };
-
-struct dropout_grad_op;
 
 /// See dropout. The slot `seed` holds the seed in training and is empty otherwise; `saved` holds the mask.
 /// shapes   x [...], seed [1] or [0] of int64 -> [...] and the mask [...]
@@ -165,7 +153,7 @@ struct dropout_op
     static constexpr std::string_view name = "dropout";
     static constexpr std::string_view brief =
         "In train, every element is 0 with this probability, else x / (1 - probability); elsewhere x.";
-    using grad = grad_rule<dropout_grad_op, uses<slot::saved, slot::seed, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+    using grad = gradient<dropout_op, uses<slot::saved, slot::seed, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& seed, attributes const& a) {
         VarSpec mask = spec::elementwise("dropout: x", x);
@@ -184,24 +172,10 @@ struct dropout_op
         auto const value = detail::ElementLoops<D>::value_of(detail::SeedAt{seed.data()});
         return detail::drop_elements(exec, x, a.probability, value);
     }
-};
-
-struct dropout_grad_op
-    : operator_of<slots<slot::saved, slot::seed, grad_of<slot::out>>, slots<grad_of<slot::x>>, dropout_op::attributes> {
-    static constexpr std::string_view name = "dropout_grad";
-
-    static constexpr VarSpec infer(VarSpec const& mask, VarSpec const& seed, VarSpec const& out_grad,
-                                   attributes const&) {
-        spec::dense("dropout_grad: saved", mask);
-        detail::check_seed("dropout_grad: seed", seed);
-        VarSpec x = spec::elementwise("dropout_grad: out@GRAD", out_grad);
-        x.dims = spec::same_dims("dropout_grad: out@GRAD", out_grad, mask);
-        return x;
-    }
 
     template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<std::uint8_t, D> const& mask, Tensor<std::int64_t, D> const& seed,
-                            Tensor<T, D> const& out_grad, attributes const& a) {
+    static Tensor<T, D> backward(D exec, Tensor<std::uint8_t, D> const& mask, Tensor<std::int64_t, D> const& seed,
+                                 Tensor<T, D> const& out_grad, attributes const& a) {
         return dropout_grad(exec, mask, out_grad, a.probability, detail::has_seed(seed));
     }
 };

@@ -13,13 +13,18 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// exp(x)
 struct exp_formula {
-    static constexpr std::string_view name = "exp";
-    static constexpr std::string_view brief = "exp(x).";
+    static constexpr std::string_view name = "exp", brief = "exp(x).";
 
     ROWAN_FORMULA static V value(V const& x) { return exponential_of_any(x); }
     ROWAN_FORMULA static V gradient_of_out(V const& y, V const& g) { return product(g, y); }
+};
+
+struct log_formula {
+    static constexpr std::string_view name = "log", brief = "The natural logarithm.";
+
+    ROWAN_FORMULA static V value(V const& x) { return logarithm(x); }
+    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g) { return quotient(g, x); }
 };
 
 }  // namespace detail
@@ -29,19 +34,6 @@ struct exp_formula {
 /// errors   ValueError if exec.threads is negative
 /// cost     one read of x and one write of the result
 ROWAN_ELEMENTWISE_OF_XTENSOR(exp)
-
-namespace detail {
-
-/// log(x)
-struct log_formula {
-    static constexpr std::string_view name = "log";
-    static constexpr std::string_view brief = "The natural logarithm.";
-
-    ROWAN_FORMULA static V value(V const& x) { return logarithm(x); }
-    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g) { return quotient(g, x); }
-};
-
-}  // namespace detail
 
 /// The natural logarithm element-wise, within 1 unit in the last place for float and double; -infinity for 0, NaN for
 /// negative numbers.

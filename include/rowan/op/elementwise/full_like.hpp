@@ -14,8 +14,7 @@ struct FullLikeOptions {
 
 /// See full; the shape and the element type are those of x.
 struct full_like_op : detail::builtin_op<full_like_op, slots<slot::x>, slots<slot::out>, FullLikeOptions> {
-    static constexpr std::string_view name = "full_like";
-    static constexpr std::string_view brief = "An array of the shape of x, filled with the value.";
+    static constexpr std::string_view name = "full_like", brief = "An array of the shape of x, filled with the value.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr unsigned row_inputs = 0b1;
     using grad = gradient<full_like_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;

@@ -1,14 +1,11 @@
 // rowan/op/elementwise/gelu.hpp: gelu, element-wise.
 #pragma once
 
-#include <rowan/core/error.hpp>
-#include <rowan/core/fields.hpp>
 #include <rowan/detail/exponential.hpp>
 #include <rowan/op/detail/limits.hpp>
 #include <rowan/op/detail/normal_cdf.hpp>
 #include <rowan/op/detail/unary.hpp>
-
-#include <string_view>
+#include <rowan/op/operator.hpp>
 
 namespace rowan::inline v0 {
 
@@ -26,10 +23,8 @@ ROWAN_FORMULA V gelu_argument(V const& x) {
         x, V(constant<V>(1.5957691216057308) + product(product(x, x), constant<V>(1.5957691216057308 * 0.044715))));
 }
 
-/// x · Φ(x), or its approximation
 struct gelu_formula {
-    static constexpr std::string_view name = "gelu";
-    static constexpr std::string_view brief = "x · Φ(x), or its approximation by tanh.";
+    static constexpr std::string_view name = "gelu", brief = "x · Φ(x), or its approximation by tanh.";
     using options = GeluOptions;
 
     ROWAN_FORMULA static V value(V const& x, GeluOptions const& o) {

@@ -9,8 +9,7 @@ namespace rowan::inline v0 {
 
 /// Returns an alias of x: it shares the elements and keeps them alive.
 struct identity_op : detail::builtin_op<identity_op, slots<slot::x>, slots<slot::out>> {
-    static constexpr std::string_view name = "identity";
-    static constexpr std::string_view brief = "x itself.";
+    static constexpr std::string_view name = "identity", brief = "x itself.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr unsigned row_inputs = 0b1;
     using grad = grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;

@@ -1,14 +1,11 @@
 // rowan/op/elementwise/maximum.hpp: maximum and minimum, the greater and the smaller elements of two tensors.
 #pragma once
 
-#include <rowan/core/device.hpp>
-#include <rowan/core/tensor.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/op/detail/broadcast.hpp>
 #include <rowan/op/detail/broadcast_op.hpp>
 #include <rowan/op/detail/tensor_argument.hpp>
-
-#include <string_view>
+#include <rowan/op/operator.hpp>
 
 namespace rowan::inline v0 {
 
@@ -16,8 +13,7 @@ namespace detail {
 
 /// The greater one of x and y, and its gradient: of x where both are the same. NaN propagates.
 struct maximum_formula {
-    static constexpr std::string_view name = "maximum";
-    static constexpr std::string_view brief = "The greater elements; shapes are broadcast as by add.";
+    static constexpr std::string_view name = "maximum", brief = "The greater elements; shapes are broadcast as by add.";
 
     ROWAN_FORMULA V operator()(V const& x, V const& y) const { return choose(x >= y, x, choose(x < y, y, plus(x, y))); }
     struct gradient_x {
@@ -34,8 +30,7 @@ struct maximum_formula {
 
 /// The smaller one of x and y, and its gradient: of x where both are the same. NaN propagates.
 struct minimum_formula {
-    static constexpr std::string_view name = "minimum";
-    static constexpr std::string_view brief = "The smaller elements; shapes are broadcast as by add.";
+    static constexpr std::string_view name = "minimum", brief = "The smaller elements; shapes are broadcast as by add.";
 
     ROWAN_FORMULA V operator()(V const& x, V const& y) const { return choose(x <= y, x, choose(x > y, y, plus(x, y))); }
     struct gradient_x {
@@ -63,8 +58,8 @@ template <class T, device D>
 Tensor<T, D> maximum(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
     return detail::zip_broadcast(exec, detail::maximum_formula{}, x, y);
 }
-template <class X, class Y>
-requires(detail::tensor_argument<X>&& detail::tensor_argument<Y>) auto maximum(X&& x, Y&& y) {
+template <detail::tensor_argument X, detail::tensor_argument Y>
+auto maximum(X&& x, Y&& y) {
     return detail::zip_broadcast(x.device(), detail::maximum_formula{}, x, y);
 }
 
@@ -76,8 +71,8 @@ template <class T, device D>
 Tensor<T, D> minimum(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
     return detail::zip_broadcast(exec, detail::minimum_formula{}, x, y);
 }
-template <class X, class Y>
-requires(detail::tensor_argument<X>&& detail::tensor_argument<Y>) auto minimum(X&& x, Y&& y) {
+template <detail::tensor_argument X, detail::tensor_argument Y>
+auto minimum(X&& x, Y&& y) {
     return detail::zip_broadcast(x.device(), detail::minimum_formula{}, x, y);
 }
 

@@ -10,7 +10,6 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// x · y
 struct mul_formula : multiplied {
     static constexpr std::string_view name = "mul";
     static constexpr std::string_view brief =

@@ -1,13 +1,10 @@
 // rowan/op/elementwise/pow.hpp: pow, sqrt, rsqrt and square, element-wise.
 #pragma once
 
-#include <rowan/core/error.hpp>
-#include <rowan/core/fields.hpp>
 #include <rowan/op/detail/power.hpp>
 #include <rowan/op/detail/tensor_argument.hpp>
 #include <rowan/op/detail/unary.hpp>
-
-#include <string_view>
+#include <rowan/op/operator.hpp>
 
 namespace rowan::inline v0 {
 
@@ -19,10 +16,8 @@ struct PowOptions {
 
 namespace detail {
 
-/// x to the power of an exponent
 struct pow_formula {
-    static constexpr std::string_view name = "pow";
-    static constexpr std::string_view brief = "x to the power of an exponent.";
+    static constexpr std::string_view name = "pow", brief = "x to the power of an exponent.";
     using options = PowOptions;
 
     ROWAN_FORMULA static V value(V const& x, PowOptions const& o) {
@@ -35,6 +30,30 @@ struct pow_formula {
             return product(g, product(constant<V>(o.exponent), power_by_products(x, static_cast<int>(o.exponent) - 1)));
         return product(g, power(x, one_less(exact_exponent(o.exponent)), o.exponent));
     }
+};
+
+struct sqrt_formula {
+    static constexpr std::string_view name = "sqrt", brief = "The square root.";
+
+    ROWAN_FORMULA static V value(V const& x) { return square_root(x); }
+    ROWAN_FORMULA static V gradient_of_out(V const& y, V const& g) { return quotient(g, V(y + y)); }
+};
+
+struct rsqrt_formula {
+    static constexpr std::string_view name = "rsqrt", brief = "1 / √x.";
+
+    ROWAN_FORMULA static V value(V const& x) { return quotient(constant<V>(1.0), square_root(x)); }
+    ROWAN_FORMULA static V gradient_of_out(V const& y, V const& g) {
+        return product(product(g, constant<V>(-0.5)), product(y, product(y, y)));
+    }
+};
+
+struct square_formula {
+    static constexpr std::string_view name = "square", brief = "x · x.";
+    static constexpr bool integers = true;
+
+    ROWAN_FORMULA static V value(V const& x) { return product(x, x); }
+    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g) { return product(g, plus(x, x)); }
 };
 
 }  // namespace detail
@@ -56,21 +75,7 @@ template <class X>
 requires detail::tensor_argument<X>
 auto pow(X&& x, PowOptions options = {}) { return detail::unary<detail::pow_formula>(x.device(), x, options); }
 
-using pow_op = unary_op<detail::pow_formula>;            ///< See pow.
-using pow_grad_op = unary_grad_op<detail::pow_formula>;  ///< The gradient of pow.
-
-namespace detail {
-
-/// sqrt(x)
-struct sqrt_formula {
-    static constexpr std::string_view name = "sqrt";
-    static constexpr std::string_view brief = "The square root.";
-
-    ROWAN_FORMULA static V value(V const& x) { return square_root(x); }
-    ROWAN_FORMULA static V gradient_of_out(V const& y, V const& g) { return quotient(g, V(y + y)); }
-};
-
-}  // namespace detail
+using pow_op = unary_op<detail::pow_formula>;  ///< See pow.
 
 /// The square root element-wise, correctly rounded; NaN for negative numbers.
 /// shapes   x [...] -> [...]
@@ -78,40 +83,11 @@ struct sqrt_formula {
 /// cost     one read of x and one write of the result
 ROWAN_ELEMENTWISE_OF_XTENSOR(sqrt)
 
-namespace detail {
-
-/// 1 / sqrt(x)
-struct rsqrt_formula {
-    static constexpr std::string_view name = "rsqrt";
-    static constexpr std::string_view brief = "1 / √x.";
-
-    ROWAN_FORMULA static V value(V const& x) { return quotient(constant<V>(1.0), square_root(x)); }
-    ROWAN_FORMULA static V gradient_of_out(V const& y, V const& g) {
-        return product(product(g, constant<V>(-0.5)), product(y, product(y, y)));
-    }
-};
-
-}  // namespace detail
-
 /// 1 / sqrt(x) element-wise; infinity for 0, NaN for negative numbers.
 /// shapes   x [...] -> [...]
 /// errors   ValueError if exec.threads is negative
 /// cost     one read of x and one write of the result
 ROWAN_ELEMENTWISE(rsqrt)
-
-namespace detail {
-
-/// x²
-struct square_formula {
-    static constexpr std::string_view name = "square";
-    static constexpr std::string_view brief = "x · x.";
-    static constexpr bool integers = true;
-
-    ROWAN_FORMULA static V value(V const& x) { return product(x, x); }
-    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g) { return product(g, plus(x, x)); }
-};
-
-}  // namespace detail
 
 /// x² element-wise; integers wrap around.
 /// shapes   x [...] -> [...]

@@ -1,22 +1,41 @@
 // rowan/op/elementwise/relu.hpp: relu, relu6, leaky_relu, thresholded_relu and elu, element-wise.
 #pragma once
 
-#include <rowan/core/error.hpp>
-#include <rowan/core/fields.hpp>
 #include <rowan/detail/exponential.hpp>
 #include <rowan/op/detail/limits.hpp>
 #include <rowan/op/detail/unary.hpp>
-
-#include <string_view>
+#include <rowan/op/operator.hpp>
 
 namespace rowan::inline v0 {
 
+/// The settings of relu6.
+struct Relu6Options {
+    double threshold = 6;  ///< the largest result
+    ROWAN_OPTIONS(Relu6Options, threshold)
+};
+
+/// The settings of leaky_relu.
+struct LeakyReluOptions {
+    double alpha = 0.01;  ///< slope where x < 0
+    ROWAN_OPTIONS(LeakyReluOptions, alpha)
+};
+
+/// The settings of thresholded_relu.
+struct ThresholdedReluOptions {
+    double threshold = 1;  ///< smaller or equal elements become 0
+    ROWAN_OPTIONS(ThresholdedReluOptions, threshold)
+};
+
+/// The settings of elu.
+struct EluOptions {
+    double alpha = 1;  ///< minus the limit for x to -infinity
+    ROWAN_OPTIONS(EluOptions, alpha)
+};
+
 namespace detail {
 
-/// max(x, 0)
 struct relu_formula {
-    static constexpr std::string_view name = "relu";
-    static constexpr std::string_view brief = "x where x > 0, else 0.";
+    static constexpr std::string_view name = "relu", brief = "x where x > 0, else 0.";
     static constexpr bool integers = true;
 
     ROWAN_FORMULA static V value(V const& x) {
@@ -29,39 +48,8 @@ struct relu_formula {
     }
 };
 
-}  // namespace detail
-
-/// max(x, 0) element-wise; NaN propagates.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result; the same bits with any instruction set
-ROWAN_ELEMENTWISE(relu)
-
-/// The gradient of x from the result and its gradient: out_grad where out > 0, else 0; NaN where out is NaN.
-/// shapes   both [...] -> [...]
-/// errors   ShapeError if the shapes differ
-/// cost     one read of both and one write of the result
-template <class T, device D>
-Tensor<T, D> relu_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad) {
-    return detail::unary_grad<detail::relu_formula>(exec, out, out_grad);
-}
-template <class T, class Device>
-Tensor<T, Device> relu_grad(Tensor<T, Device> const& out, Tensor<T, Device> const& out_grad) {
-    return relu_grad(out.device(), out, out_grad);
-}
-
-/// The settings of relu6.
-struct Relu6Options {
-    double threshold = 6;  ///< the largest result
-    ROWAN_OPTIONS(Relu6Options, threshold)
-};
-
-namespace detail {
-
-/// min(max(x, 0), threshold)
 struct relu6_formula {
-    static constexpr std::string_view name = "relu6";
-    static constexpr std::string_view brief = "x limited to [0, threshold].";
+    static constexpr std::string_view name = "relu6", brief = "x limited to [0, threshold].";
     using options = Relu6Options;
 
     static constexpr void check(Relu6Options const& options) {
@@ -74,26 +62,8 @@ struct relu6_formula {
     }
 };
 
-}  // namespace detail
-
-/// min(max(x, 0), threshold) element-wise; NaN propagates. The gradient at the two bends is 0.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if threshold is not finite or negative
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE(relu6, Relu6Options)
-
-/// The settings of leaky_relu.
-struct LeakyReluOptions {
-    double alpha = 0.01;  ///< slope where x < 0
-    ROWAN_OPTIONS(LeakyReluOptions, alpha)
-};
-
-namespace detail {
-
-/// x where x > 0, else alpha · x
 struct leaky_relu_formula {
-    static constexpr std::string_view name = "leaky_relu";
-    static constexpr std::string_view brief = "x where x > 0, else alpha · x.";
+    static constexpr std::string_view name = "leaky_relu", brief = "x where x > 0, else alpha · x.";
     using options = LeakyReluOptions;
 
     ROWAN_FORMULA static V value(V const& x, LeakyReluOptions const& o) {
@@ -105,26 +75,8 @@ struct leaky_relu_formula {
     }
 };
 
-}  // namespace detail
-
-/// x where x > 0, else alpha · x, element-wise.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if an option is not finite
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE(leaky_relu, LeakyReluOptions)
-
-/// The settings of thresholded_relu.
-struct ThresholdedReluOptions {
-    double threshold = 1;  ///< smaller or equal elements become 0
-    ROWAN_OPTIONS(ThresholdedReluOptions, threshold)
-};
-
-namespace detail {
-
-/// x where x > threshold, else 0
 struct thresholded_relu_formula {
-    static constexpr std::string_view name = "thresholded_relu";
-    static constexpr std::string_view brief = "x where x > threshold, else 0.";
+    static constexpr std::string_view name = "thresholded_relu", brief = "x where x > threshold, else 0.";
     using options = ThresholdedReluOptions;
 
     ROWAN_FORMULA static V value(V const& x, ThresholdedReluOptions const& o) {
@@ -137,26 +89,8 @@ struct thresholded_relu_formula {
     }
 };
 
-}  // namespace detail
-
-/// x where x > threshold, else 0, element-wise; NaN propagates.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if an option is not finite
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE(thresholded_relu, ThresholdedReluOptions)
-
-/// The settings of elu.
-struct EluOptions {
-    double alpha = 1;  ///< minus the limit for x to -infinity
-    ROWAN_OPTIONS(EluOptions, alpha)
-};
-
-namespace detail {
-
-/// x where x > 0, else alpha · (exp(x) - 1)
 struct elu_formula {
-    static constexpr std::string_view name = "elu";
-    static constexpr std::string_view brief = "x where x > 0, else alpha · (exp(x) - 1).";
+    static constexpr std::string_view name = "elu", brief = "x where x > 0, else alpha · (exp(x) - 1).";
     using options = EluOptions;
 
     ROWAN_FORMULA static V value(V const& x, EluOptions const& o) {
@@ -171,6 +105,30 @@ struct elu_formula {
 };
 
 }  // namespace detail
+
+/// max(x, 0) element-wise; NaN propagates.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result; the same bits with any instruction set
+ROWAN_ELEMENTWISE(relu)
+
+/// min(max(x, 0), threshold) element-wise; NaN propagates. The gradient at the two bends is 0.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if threshold is not finite or negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(relu6, Relu6Options)
+
+/// x where x > 0, else alpha · x, element-wise.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if an option is not finite
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(leaky_relu, LeakyReluOptions)
+
+/// x where x > threshold, else 0, element-wise; NaN propagates.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if an option is not finite
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(thresholded_relu, ThresholdedReluOptions)
 
 /// x where x > 0, else alpha · (exp(x) - 1), element-wise (Clevert et al. 2015).
 /// shapes   x [...] -> [...]

@@ -31,10 +31,8 @@ struct step_formula {
     ROWAN_FORMULA static V gradient_of_out(V const&, V const&) { return constant<V>(0.0); }
 };
 
-/// |x|
 struct abs_formula {
-    static constexpr std::string_view name = "abs";
-    static constexpr std::string_view brief = "|x|.";
+    static constexpr std::string_view name = "abs", brief = "|x|.";
     static constexpr bool integers = true;
 
     ROWAN_FORMULA static V value(V const& x) {
@@ -47,20 +45,8 @@ struct abs_formula {
     }
 };
 
-}  // namespace detail
-
-/// |x| element-wise; the gradient at 0 is 0. The smallest integer of a type is its own result.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE_OF_XTENSOR(abs)
-
-namespace detail {
-
-/// The sign of x
 struct sign_formula : step_formula {
-    static constexpr std::string_view name = "sign";
-    static constexpr std::string_view brief = "-1, 0 or 1, the sign of x.";
+    static constexpr std::string_view name = "sign", brief = "-1, 0 or 1, the sign of x.";
 
     ROWAN_FORMULA static V value(V const& x) {
         V const zero = constant<V>(0.0);
@@ -68,20 +54,8 @@ struct sign_formula : step_formula {
     }
 };
 
-}  // namespace detail
-
-/// 1 for x > 0, -1 for x < 0, 0 for both zeros, NaN for NaN, element-wise, as NumPy; the gradient is 0.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE_OF_XTENSOR(sign)
-
-namespace detail {
-
-/// The greatest integer not above x
 struct floor_formula : step_formula {
-    static constexpr std::string_view name = "floor";
-    static constexpr std::string_view brief = "The greatest integer not above x.";
+    static constexpr std::string_view name = "floor", brief = "The greatest integer not above x.";
 
     ROWAN_FORMULA static V value(V const& x) {
         if constexpr (std::integral<V>) {
@@ -96,20 +70,8 @@ struct floor_formula : step_formula {
     }
 };
 
-}  // namespace detail
-
-/// The greatest integer not above x, element-wise; -0, infinities and NaN remain; the gradient is 0.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE_OF_XTENSOR(floor)
-
-namespace detail {
-
-/// The smallest integer not below x
 struct ceil_formula : step_formula {
-    static constexpr std::string_view name = "ceil";
-    static constexpr std::string_view brief = "The smallest integer not below x.";
+    static constexpr std::string_view name = "ceil", brief = "The smallest integer not below x.";
 
     ROWAN_FORMULA static V value(V const& x) {
         V const minus_one = constant<V>(-1.0);
@@ -117,21 +79,8 @@ struct ceil_formula : step_formula {
     }
 };
 
-}  // namespace detail
-
-/// The smallest integer not below x, element-wise; -0, infinities and NaN remain, and numbers between -1 and 0 become
-/// -0; the gradient is 0.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE_OF_XTENSOR(ceil)
-
-namespace detail {
-
-/// The integer nearest to x, of two the even one
 struct round_formula : step_formula {
-    static constexpr std::string_view name = "round";
-    static constexpr std::string_view brief = "The nearest integer, of two the even one.";
+    static constexpr std::string_view name = "round", brief = "The nearest integer, of two the even one.";
 
     ROWAN_FORMULA static V value(V const& x) {
         if constexpr (std::integral<V>) {
@@ -147,6 +96,31 @@ struct round_formula : step_formula {
 };
 
 }  // namespace detail
+
+/// |x| element-wise; the gradient at 0 is 0. The smallest integer of a type is its own result.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE_OF_XTENSOR(abs)
+
+/// 1 for x > 0, -1 for x < 0, 0 for both zeros, NaN for NaN, element-wise, as NumPy; the gradient is 0.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE_OF_XTENSOR(sign)
+
+/// The greatest integer not above x, element-wise; -0, infinities and NaN remain; the gradient is 0.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE_OF_XTENSOR(floor)
+
+/// The smallest integer not below x, element-wise; -0, infinities and NaN remain, and numbers between -1 and 0 become
+/// -0; the gradient is 0.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE_OF_XTENSOR(ceil)
 
 /// The nearest integer element-wise, of two the even one, as NumPy; the sign of x remains, also where the result is 0,
 /// except for elements of user-defined types; infinities and NaN remain; the gradient is 0.

@@ -67,15 +67,12 @@ Tensor<T, Device> scale(Tensor<T, Device> const& x, double factor, double bias =
     return scale(x.device(), x, factor, bias);
 }
 
-struct scale_grad_op;
-
 /// See scale. The result for a SelectedRows is a SelectedRows, and its bias must be 0.
 struct scale_op : detail::builtin_op<scale_op, slots<slot::x>, slots<slot::out>, ScaleOptions> {
-    static constexpr std::string_view name = "scale";
-    static constexpr std::string_view brief = "factor · x + bias.";
+    static constexpr std::string_view name = "scale", brief = "factor · x + bias.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr unsigned row_inputs = 0b1;
-    using grad = grad_rule<scale_grad_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+    using grad = gradient<scale_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, attributes const& a) {
         if (x.type != VarType::SELECTED_ROWS) return spec::elementwise("scale: x", x);
@@ -97,23 +94,14 @@ struct scale_op : detail::builtin_op<scale_op, slots<slot::x>, slots<slot::out>,
             return scale(exec, x, a.factor);
         }
     }
-};
 
-/// factor · out_grad
-struct scale_grad_op : operator_of<slots<grad_of<slot::out>>, slots<grad_of<slot::x>>, scale_op::attributes> {
-    static constexpr std::string_view name = "scale_grad";
-    static constexpr unsigned row_inputs = 0b1;
-
-    static constexpr VarSpec infer(VarSpec const& out_grad, attributes const& a) {
-        return scale_op::infer(out_grad, {a.factor, 0});
-    }
-
+    /// factor · out_grad
     template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& out_grad, attributes const& a) {
+    static Tensor<T, D> backward(D exec, Tensor<T, D> const& out_grad, attributes const& a) {
         return scale_op::run(exec, out_grad, {a.factor, 0});
     }
     template <class T, class D>
-    static SelectedRows<T, D> run(D exec, SelectedRows<T, D> const& out_grad, attributes const& a) {
+    static SelectedRows<T, D> backward(D exec, SelectedRows<T, D> const& out_grad, attributes const& a) {
         return scale_op::run(exec, out_grad, {a.factor, 0});
     }
 };

@@ -1,22 +1,38 @@
 // rowan/op/elementwise/sigmoid.hpp: sigmoid, hard_sigmoid, swish, silu and hard_swish, element-wise.
 #pragma once
 
-#include <rowan/core/error.hpp>
-#include <rowan/core/fields.hpp>
 #include <rowan/detail/exponential.hpp>
 #include <rowan/op/detail/limits.hpp>
 #include <rowan/op/detail/unary.hpp>
-
-#include <string_view>
+#include <rowan/op/operator.hpp>
 
 namespace rowan::inline v0 {
 
+/// The settings of hard_sigmoid.
+struct HardSigmoidOptions {
+    double slope = 0.2;   ///< slope between 0 and 1; PyTorch has 1/6
+    double offset = 0.5;  ///< result at 0
+    ROWAN_OPTIONS(HardSigmoidOptions, slope, offset)
+};
+
+/// The settings of swish.
+struct SwishOptions {
+    double beta = 1;  ///< factor of x in the logistic function
+    ROWAN_OPTIONS(SwishOptions, beta)
+};
+
+/// The settings of hard_swish.
+struct HardSwishOptions {
+    double threshold = 6;  ///< upper limit of x + offset
+    double scale = 6;      ///< divisor, not 0
+    double offset = 3;     ///< added to x
+    ROWAN_OPTIONS(HardSwishOptions, threshold, scale, offset)
+};
+
 namespace detail {
 
-/// 1 / (1 + exp(-x))
 struct sigmoid_formula {
-    static constexpr std::string_view name = "sigmoid";
-    static constexpr std::string_view brief = "1 / (1 + exp(-x)).";
+    static constexpr std::string_view name = "sigmoid", brief = "1 / (1 + exp(-x)).";
 
     ROWAN_FORMULA static V value(V const& x) {
         return over_one_plus_exponential(constant<V>(1.0), V(constant<V>(0.0) - x));
@@ -26,40 +42,8 @@ struct sigmoid_formula {
     }
 };
 
-}  // namespace detail
-
-/// 1 / (1 + exp(-x)) element-wise, computed in dtype<T>::sum, for float and double within 4 units in the last place.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result; the same bits with any instruction set
-ROWAN_ELEMENTWISE(sigmoid)
-
-/// The gradient of x from the result and its gradient: out_grad · out · (1 - out).
-/// shapes   both [...] -> [...]
-/// errors   ShapeError if the shapes differ
-/// cost     one read of both and one write of the result
-template <class T, device D>
-Tensor<T, D> sigmoid_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad) {
-    return detail::unary_grad<detail::sigmoid_formula>(exec, out, out_grad);
-}
-template <class T, class Device>
-Tensor<T, Device> sigmoid_grad(Tensor<T, Device> const& out, Tensor<T, Device> const& out_grad) {
-    return sigmoid_grad(out.device(), out, out_grad);
-}
-
-/// The settings of hard_sigmoid.
-struct HardSigmoidOptions {
-    double slope = 0.2;   ///< slope between 0 and 1; PyTorch has 1/6
-    double offset = 0.5;  ///< result at 0
-    ROWAN_OPTIONS(HardSigmoidOptions, slope, offset)
-};
-
-namespace detail {
-
-/// slope · x + offset, limited to [0, 1]
 struct hard_sigmoid_formula {
-    static constexpr std::string_view name = "hard_sigmoid";
-    static constexpr std::string_view brief = "slope · x + offset, limited to [0, 1].";
+    static constexpr std::string_view name = "hard_sigmoid", brief = "slope · x + offset, limited to [0, 1].";
     using options = HardSigmoidOptions;
 
     ROWAN_FORMULA static V value(V const& x, HardSigmoidOptions const& o) {
@@ -70,26 +54,8 @@ struct hard_sigmoid_formula {
     }
 };
 
-}  // namespace detail
-
-/// slope · x + offset, limited to [0, 1], element-wise. The gradient at the two bends is 0.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if an option is not finite
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE(hard_sigmoid, HardSigmoidOptions)
-
-/// The settings of swish.
-struct SwishOptions {
-    double beta = 1;  ///< factor of x in the logistic function
-    ROWAN_OPTIONS(SwishOptions, beta)
-};
-
-namespace detail {
-
-/// x / (1 + exp(-beta · x))
 struct swish_formula {
-    static constexpr std::string_view name = "swish";
-    static constexpr std::string_view brief = "x / (1 + exp(-beta · x)).";
+    static constexpr std::string_view name = "swish", brief = "x / (1 + exp(-beta · x)).";
     using options = SwishOptions;
 
     ROWAN_FORMULA static V value(V const& x, SwishOptions const& o) {
@@ -103,41 +69,8 @@ struct swish_formula {
     }
 };
 
-}  // namespace detail
-
-/// x / (1 + exp(-beta · x)) element-wise, within 4 + 2 |beta · x| units in the last place; with beta = 1, SiLU.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if an option is not finite
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE(swish, SwishOptions)
-
-/// x / (1 + exp(-x)) element-wise: swish with beta = 1.
-/// shapes   x [...] -> [...]
-/// errors   none
-/// cost     as swish
-template <class T, device D>
-Tensor<T, D> silu(D const& exec, Tensor<T, D> const& x) {
-    return swish(exec, x);
-}
-template <class T, class Device>
-Tensor<T, Device> silu(Tensor<T, Device> const& x) {
-    return swish(x);
-}
-
-/// The settings of hard_swish.
-struct HardSwishOptions {
-    double threshold = 6;  ///< upper limit of x + offset
-    double scale = 6;      ///< divisor, not 0
-    double offset = 3;     ///< added to x
-    ROWAN_OPTIONS(HardSwishOptions, threshold, scale, offset)
-};
-
-namespace detail {
-
-/// x · min(max(x + offset, 0), threshold) / scale
 struct hard_swish_formula {
-    static constexpr std::string_view name = "hard_swish";
-    static constexpr std::string_view brief = "x · min(max(x + offset, 0), threshold) / scale.";
+    static constexpr std::string_view name = "hard_swish", brief = "x · min(max(x + offset, 0), threshold) / scale.";
     using options = HardSwishOptions;
 
     static constexpr void check(HardSwishOptions const& options) {
@@ -157,6 +90,37 @@ struct hard_swish_formula {
 };
 
 }  // namespace detail
+
+/// 1 / (1 + exp(-x)) element-wise, computed in dtype<T>::sum, for float and double within 4 units in the last place.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result; the same bits with any instruction set
+ROWAN_ELEMENTWISE(sigmoid)
+
+/// slope · x + offset, limited to [0, 1], element-wise. The gradient at the two bends is 0.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if an option is not finite
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(hard_sigmoid, HardSigmoidOptions)
+
+/// x / (1 + exp(-beta · x)) element-wise, within 4 + 2 |beta · x| units in the last place; with beta = 1, SiLU.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if an option is not finite
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(swish, SwishOptions)
+
+/// x / (1 + exp(-x)) element-wise: swish with beta = 1.
+/// shapes   x [...] -> [...]
+/// errors   none
+/// cost     as swish
+template <class T, device D>
+Tensor<T, D> silu(D const& exec, Tensor<T, D> const& x) {
+    return swish(exec, x);
+}
+template <class T, class Device>
+Tensor<T, Device> silu(Tensor<T, Device> const& x) {
+    return swish(x);
+}
 
 /// x · min(max(x + offset, 0), threshold) / scale element-wise (Howard et al. 2019).
 /// shapes   x [...] -> [...]

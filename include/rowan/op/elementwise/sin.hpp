@@ -12,13 +12,20 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// sin(x)
 struct sin_formula {
-    static constexpr std::string_view name = "sin";
-    static constexpr std::string_view brief = "The sine.";
+    static constexpr std::string_view name = "sin", brief = "The sine.";
 
     ROWAN_FORMULA static V value(V const& x) { return sine<false>(x); }
     ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g) { return product(g, sine<true>(x)); }
+};
+
+struct cos_formula {
+    static constexpr std::string_view name = "cos", brief = "The cosine.";
+
+    ROWAN_FORMULA static V value(V const& x) { return sine<true>(x); }
+    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g) {
+        return product(product(g, constant<V>(-1.0)), sine<false>(x));
+    }
 };
 
 }  // namespace detail
@@ -29,21 +36,6 @@ struct sin_formula {
 /// errors   ValueError if exec.threads is negative
 /// cost     one read of x and one write of the result
 ROWAN_ELEMENTWISE_OF_XTENSOR(sin)
-
-namespace detail {
-
-/// cos(x)
-struct cos_formula {
-    static constexpr std::string_view name = "cos";
-    static constexpr std::string_view brief = "The cosine.";
-
-    ROWAN_FORMULA static V value(V const& x) { return sine<true>(x); }
-    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g) {
-        return product(product(g, constant<V>(-1.0)), sine<false>(x));
-    }
-};
-
-}  // namespace detail
 
 /// The cosine element-wise, as sin.
 /// shapes   x [...] -> [...]

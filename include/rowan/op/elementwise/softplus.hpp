@@ -1,13 +1,10 @@
 // rowan/op/elementwise/softplus.hpp: softplus and mish, element-wise.
 #pragma once
 
-#include <rowan/core/error.hpp>
-#include <rowan/core/fields.hpp>
 #include <rowan/detail/exponential.hpp>
 #include <rowan/detail/logarithm.hpp>
 #include <rowan/op/detail/unary.hpp>
-
-#include <string_view>
+#include <rowan/op/operator.hpp>
 
 namespace rowan::inline v0 {
 
@@ -19,10 +16,8 @@ struct SoftplusOptions {
 
 namespace detail {
 
-/// log(1 + exp(beta · x)) / beta
 struct softplus_formula {
-    static constexpr std::string_view name = "softplus";
-    static constexpr std::string_view brief = "log(1 + exp(beta · x)) / beta.";
+    static constexpr std::string_view name = "softplus", brief = "log(1 + exp(beta · x)) / beta.";
     using options = SoftplusOptions;
 
     static constexpr void check(SoftplusOptions const& options) {

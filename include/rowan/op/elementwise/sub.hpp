@@ -22,7 +22,6 @@ ROWAN_FORMULA V minus(V const& a, V const& b) {
     }
 }
 
-/// x - y
 struct sub_formula {
     static constexpr std::string_view name = "sub";
     static constexpr std::string_view brief =
@@ -70,8 +69,7 @@ Tensor<T, Device> negate(Tensor<T, Device> const& x) {
 }
 
 struct negate_op : detail::builtin_op<negate_op, slots<slot::x>, slots<slot::out>> {
-    static constexpr std::string_view name = "negate";
-    static constexpr std::string_view brief = "-x.";
+    static constexpr std::string_view name = "negate", brief = "-x.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr unsigned row_inputs = 0b1;
     using grad = grad_rule<negate_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;

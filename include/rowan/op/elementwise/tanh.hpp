@@ -1,51 +1,13 @@
 // rowan/op/elementwise/tanh.hpp: tanh, stanh, hardtanh and softsign, element-wise.
 #pragma once
 
-#include <rowan/core/error.hpp>
-#include <rowan/core/fields.hpp>
 #include <rowan/detail/exponential.hpp>
 #include <rowan/op/detail/limits.hpp>
 #include <rowan/op/detail/tensor_argument.hpp>
 #include <rowan/op/detail/unary.hpp>
-
-#include <string_view>
+#include <rowan/op/operator.hpp>
 
 namespace rowan::inline v0 {
-
-namespace detail {
-
-/// tanh(x)
-struct tanh_formula {
-    static constexpr std::string_view name = "tanh";
-    static constexpr std::string_view brief = "The hyperbolic tangent.";
-
-    ROWAN_FORMULA static V value(V const& x) { return hyperbolic_tangent(x); }
-    ROWAN_FORMULA static V gradient_of_out(V const& y, V const& g) {
-        return product(g, V(constant<V>(1.0) - product(y, y)));
-    }
-};
-
-}  // namespace detail
-
-/// tanh(x) element-wise, computed in dtype<T>::sum as -t / (t + 2) for t = exp(-2 |x|) - 1, with the sign of x.
-/// User-defined types need an `exp` that ADL finds. NaN propagates.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result; the same bits with any instruction set
-ROWAN_ELEMENTWISE_OF_XTENSOR(tanh)
-
-/// The gradient of x from the result and its gradient: out_grad · (1 - out²).
-/// shapes   both [...] -> [...]
-/// errors   ShapeError if the shapes differ
-/// cost     one read of both and one write of the result
-template <class T, device D>
-Tensor<T, D> tanh_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad) {
-    return detail::unary_grad<detail::tanh_formula>(exec, out, out_grad);
-}
-template <class T, class Device>
-Tensor<T, Device> tanh_grad(Tensor<T, Device> const& out, Tensor<T, Device> const& out_grad) {
-    return tanh_grad(out.device(), out, out_grad);
-}
 
 /// The settings of stanh.
 struct StanhOptions {
@@ -54,12 +16,26 @@ struct StanhOptions {
     ROWAN_OPTIONS(StanhOptions, scale_a, scale_b)
 };
 
+/// The settings of hardtanh.
+struct HardtanhOptions {
+    double min = 0;   ///< the smallest result
+    double max = 24;  ///< the largest result
+    ROWAN_OPTIONS(HardtanhOptions, min, max)
+};
+
 namespace detail {
 
-/// b · tanh(a · x)
+struct tanh_formula {
+    static constexpr std::string_view name = "tanh", brief = "The hyperbolic tangent.";
+
+    ROWAN_FORMULA static V value(V const& x) { return hyperbolic_tangent(x); }
+    ROWAN_FORMULA static V gradient_of_out(V const& y, V const& g) {
+        return product(g, V(constant<V>(1.0) - product(y, y)));
+    }
+};
+
 struct stanh_formula {
-    static constexpr std::string_view name = "stanh";
-    static constexpr std::string_view brief = "scale_b · tanh(scale_a · x).";
+    static constexpr std::string_view name = "stanh", brief = "scale_b · tanh(scale_a · x).";
     using options = StanhOptions;
 
     static constexpr void check(StanhOptions const& options) {
@@ -75,27 +51,8 @@ struct stanh_formula {
     }
 };
 
-}  // namespace detail
-
-/// scale_b · tanh(scale_a · x) element-wise.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if an option is not finite or scale_b is 0
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE(stanh, StanhOptions)
-
-/// The settings of hardtanh.
-struct HardtanhOptions {
-    double min = 0;   ///< the smallest result
-    double max = 24;  ///< the largest result
-    ROWAN_OPTIONS(HardtanhOptions, min, max)
-};
-
-namespace detail {
-
-/// min(max(x, min), max)
 struct hardtanh_formula {
-    static constexpr std::string_view name = "hardtanh";
-    static constexpr std::string_view brief = "x limited to [min, max].";
+    static constexpr std::string_view name = "hardtanh", brief = "x limited to [min, max].";
     using options = HardtanhOptions;
 
     static constexpr void check(HardtanhOptions const& options) {
@@ -108,20 +65,8 @@ struct hardtanh_formula {
     }
 };
 
-}  // namespace detail
-
-/// min(max(x, min), max) element-wise; NaN propagates. The gradient at the two bends is 0; that of clip is out_grad.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if an option is not finite or max < min
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE(hardtanh, HardtanhOptions)
-
-namespace detail {
-
-/// x / (1 + |x|)
 struct softsign_formula {
-    static constexpr std::string_view name = "softsign";
-    static constexpr std::string_view brief = "x / (1 + |x|).";
+    static constexpr std::string_view name = "softsign", brief = "x / (1 + |x|).";
 
     ROWAN_FORMULA static V value(V const& x) {
         V const zero = constant<V>(0.0), z = limited(x, -1e30, 1e30);  // the result is -1 or 1 beyond
@@ -134,6 +79,25 @@ struct softsign_formula {
 };
 
 }  // namespace detail
+
+/// tanh(x) element-wise, computed in dtype<T>::sum as -t / (t + 2) for t = exp(-2 |x|) - 1, with the sign of x.
+/// User-defined types need an `exp` that ADL finds. NaN propagates.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result; the same bits with any instruction set
+ROWAN_ELEMENTWISE_OF_XTENSOR(tanh)
+
+/// scale_b · tanh(scale_a · x) element-wise.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if an option is not finite or scale_b is 0
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(stanh, StanhOptions)
+
+/// min(max(x, min), max) element-wise; NaN propagates. The gradient at the two bends is 0; that of clip is out_grad.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if an option is not finite or max < min
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(hardtanh, HardtanhOptions)
 
 /// x / (1 + |x|) element-wise.
 /// shapes   x [...] -> [...]

@@ -64,10 +64,8 @@ Tensor<T, D> where(D const& exec, Tensor<bool, D> const& condition, Tensor<T, D>
     return out;
 }
 
-template <class C, class X, class Y>
-requires(detail::tensor_argument<C>&& detail::tensor_argument<X>&& detail::tensor_argument<Y>) auto where(C&& condition,
-                                                                                                          X&& x,
-                                                                                                          Y&& y) {
+template <detail::tensor_argument C, detail::tensor_argument X, detail::tensor_argument Y>
+auto where(C&& condition, X&& x, Y&& y) {
     return where(x.device(), condition, x, y);
 }
 
@@ -89,7 +87,7 @@ struct where_grad_op
         auto const& shape = out_grad.shape();
         auto const check = [&](char const* field, auto const& of) {
             if (detail::broadcast_shape(field, shape, of.shape(), -1) != shape)
-                detail::do_not_broadcast(field, detail::shape_text(of.shape()), detail::shape_text(shape));
+                detail::do_not_broadcast(field, of.shape(), shape);
         };
         check("condition", condition);
         check(of_y ? "y" : "x", x);
@@ -98,7 +96,7 @@ struct where_grad_op
         auto chosen = of_y ? where(exec, condition, zero, out_grad) : where(exec, condition, out_grad, zero);
         if (x.shape() == shape) return chosen;
         auto out = detail::new_tensor<T>(exec, x.shape());
-        detail::sum_repeated(exec, x.shape(), shape, -1, static_cast<T const*>(chosen.data()), out.data());
+        detail::sum_repeated(exec, x.shape(), shape, -1, chosen.data(), out.data());
         return out;
     }
 };

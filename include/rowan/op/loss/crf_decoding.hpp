@@ -24,8 +24,7 @@ struct CrfPath {
     std::int64_t* to;
 
     /// The first tag whose score plus its element of a column or row of transitions is the largest.
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD std::size_t best(S const* score, T const* transition, std::size_t stride) const {
+    ROWAN_KERNEL std::size_t best(S const* score, T const* transition, std::size_t stride) const {
         std::size_t found = 0;
         S most = score[0] + load<S>(transition);
         for (std::size_t i = 1; i < tags; ++i) {
@@ -37,8 +36,7 @@ struct CrfPath {
         return found;
     }
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t s) const {
+    ROWAN_KERNEL void operator()(std::size_t s) const {
         auto const begin = static_cast<std::size_t>(offsets[s]), end = static_cast<std::size_t>(offsets[s + 1]);
         for (std::size_t i = begin * tags; i < end * tags; ++i) {
             if (unordered(scores[i])) return no_path(begin, end);

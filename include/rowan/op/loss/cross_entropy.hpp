@@ -11,8 +11,6 @@
 #include <rowan/op/loss/loss_options.hpp>
 #include <rowan/op/operator.hpp>
 
-#include <concepts>
-
 namespace rowan::inline v0 {
 
 namespace detail {
@@ -27,8 +25,7 @@ struct SoftmaxLoss {
     std::size_t classes;
     double const* kept;
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t row, sum_t<T> const& greatest, sum_t<T> const& total) const {
+    ROWAN_KERNEL void operator()(std::size_t row, sum_t<T> const& greatest, sum_t<T> const& total) const {
         using S = sum_t<T>;
         if (kept != nullptr && kept[row] == 0) {
             losses[row] = constant<S>(0.0);
@@ -45,8 +42,7 @@ template <class S>
 struct KeepLogTotal {
     S *greatest, *logs;
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t row, S const& most, S const& total) const {
+    ROWAN_KERNEL void operator()(std::size_t row, S const& most, S const& total) const {
         greatest[row] = most;
         logs[row] = logarithm(total);
     }
@@ -97,9 +93,9 @@ struct of_logits {
 ///          or the same as x -> the loss [1], or [...] without the axis without reduction, and the softmax, like x
 /// errors   as cross_entropy_of_probabilities
 /// cost     as softmax along the axis; of probabilities one more read of x and of label
-template <class T, class L, device D>
-requires(id_type<L> || std::same_as<L, T>) std::tuple<Tensor<T, D>, Tensor<T, D>> cross_entropy(
-    D const& exec, Tensor<T, D> const& x, Tensor<L, D> const& label, CrossEntropyOptions const& options = {}) {
+template <class T, detail::label_of<T> L, device D>
+std::tuple<Tensor<T, D>, Tensor<T, D>> cross_entropy(D const& exec, Tensor<T, D> const& x, Tensor<L, D> const& label,
+                                                     CrossEntropyOptions const& options = {}) {
     static_assert(floating_element<T>, "rowan::cross_entropy: x must have a floating-point type: convert it");
     detail::LabelledRows<T, L, D> const r(exec, "x", x, label, options);
     auto softmax = r.c.template new_rows<T>(exec);
@@ -115,11 +111,9 @@ requires(id_type<L> || std::same_as<L, T>) std::tuple<Tensor<T, D>, Tensor<T, D>
 /// errors   as cross_entropy_of_probabilities; ShapeError if out_grad has another shape
 /// cost     one read of the softmax, two of labels that are probabilities, and one write of the result; transposes if the
 ///          axis is not the last one
-template <class T, class L, device D>
-requires(id_type<L> || std::same_as<L, T>) Tensor<T, D> cross_entropy_grad(D const& exec, Tensor<T, D> const& softmax,
-                                                                           Tensor<L, D> const& label,
-                                                                           Tensor<T, D> const& out_grad,
-                                                                           CrossEntropyOptions const& options = {}) {
+template <class T, detail::label_of<T> L, device D>
+Tensor<T, D> cross_entropy_grad(D const& exec, Tensor<T, D> const& softmax, Tensor<L, D> const& label,
+                                Tensor<T, D> const& out_grad, CrossEntropyOptions const& options = {}) {
     static_assert(floating_element<T>, "rowan::cross_entropy_grad: softmax must have a floating-point type");
     return detail::label_gradient<detail::of_logits>(exec, "softmax", softmax, label, out_grad, options);
 }
@@ -136,8 +130,6 @@ Tensor<T, Device> cross_entropy_grad(Tensor<T, Device> const& softmax, Tensor<L,
     return cross_entropy_grad(softmax.device(), softmax, label, out_grad, options);
 }
 
-struct cross_entropy_grad_op;
-
 /// See cross_entropy. Labels are class indices without the axis of the classes, or probabilities of the
 /// shape of x. The slot `saved` holds the softmax.
 struct cross_entropy_op : detail::builtin_op<cross_entropy_op, slots<slot::x, slot::target>,
@@ -146,38 +138,29 @@ struct cross_entropy_op : detail::builtin_op<cross_entropy_op, slots<slot::x, sl
     static constexpr std::string_view brief =
         "-log(probability of the label), from scores; labels may be probabilities.";
     using grad =
-        grad_rule<cross_entropy_grad_op, uses<slot::saved, slot::target, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+        gradient<cross_entropy_op, uses<slot::saved, slot::target, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& label, attributes const& a) {
         constexpr detail::LabelFields names{"cross_entropy: x", "cross_entropy: label", "cross_entropy: ignore_index"};
         auto const made = detail::label_dims(names, x, label, a);
         VarSpec softmax = x;
         softmax.dims = made.x;
-        return {VarSpec{.type = VarType::LOD_TENSOR, .dtype = x.dtype, .dims = made.losses, .lod_level = 0}, softmax};
+        return {spec::with_dims(x, made.losses), softmax};
     }
 
-    template <class T, class L, class D>
-    requires(id_type<L> || std::same_as<L, T>) static std::tuple<Tensor<T, D>, Tensor<T, D>> run(
-        D exec, Tensor<T, D> const& x, Tensor<L, D> const& label, attributes const& a) {
+    template <class T, detail::label_of<T> L, class D>
+    static std::tuple<Tensor<T, D>, Tensor<T, D>> run(D exec, Tensor<T, D> const& x, Tensor<L, D> const& label,
+                                                      attributes const& a) {
         return cross_entropy(exec, x, label, a);
     }
-};
 
-struct cross_entropy_grad_op
-    : operator_of<slots<slot::saved, slot::target, grad_of<slot::out>>, slots<grad_of<slot::x>>, CrossEntropyOptions> {
-    static constexpr std::string_view name = "cross_entropy_grad";
-
-    static constexpr VarSpec infer(VarSpec const& softmax, VarSpec const& label, VarSpec const& out_grad,
-                                   attributes const& a) {
-        auto const forward = cross_entropy_op::infer(softmax, label, a);
-        spec::elementwise("cross_entropy_grad: out@GRAD", out_grad, forward[0]);
-        return forward[1];
+    static constexpr VarSpec infer_backward(VarSpec const& softmax, VarSpec const&, VarSpec const&, attributes const&) {
+        return softmax;
     }
 
-    template <class T, class L, class D>
-    requires(id_type<L> ||
-             std::same_as<L, T>) static Tensor<T, D> run(D exec, Tensor<T, D> const& softmax, Tensor<L, D> const& label,
-                                                         Tensor<T, D> const& out_grad, attributes const& a) {
+    template <class T, detail::label_of<T> L, class D>
+    static Tensor<T, D> backward(D exec, Tensor<T, D> const& softmax, Tensor<L, D> const& label,
+                                 Tensor<T, D> const& out_grad, attributes const& a) {
         return cross_entropy_grad(exec, softmax, label, out_grad, a);
     }
 };

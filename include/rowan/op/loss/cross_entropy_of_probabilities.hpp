@@ -10,8 +10,6 @@
 #include <rowan/op/loss/loss_options.hpp>
 #include <rowan/op/operator.hpp>
 
-#include <concepts>
-
 namespace rowan::inline v0 {
 
 namespace detail {
@@ -25,8 +23,7 @@ struct ProbabilityOfLabel {
     sum_t<T>* losses;
     std::size_t classes;
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t row) const {
+    ROWAN_KERNEL void operator()(std::size_t row) const {
         using S = sum_t<T>;
         bool const counts = kept == nullptr || kept[row] != 0;
         losses[row] = counts ? load<S>(x + row * classes + static_cast<std::size_t>(label[row])) : constant<S>(1.0);
@@ -50,8 +47,7 @@ struct LabelLossGrad {
     T* to;
     std::size_t classes;
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t row) const {
+    ROWAN_KERNEL void operator()(std::size_t row) const {
         using S = sum_t<T>;
         if (grads.ignores(row)) return;
         std::size_t const at = row * classes + static_cast<std::size_t>(label[row]);
@@ -76,11 +72,9 @@ struct SoftLabelGrad {
     T* to;
     std::size_t classes;
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD sum_t<T> of_row(std::size_t row) const { return constant<sum_t<T>>(0.0) - grads(row); }
+    ROWAN_KERNEL sum_t<T> of_row(std::size_t row) const { return constant<sum_t<T>>(0.0) - grads(row); }
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(sum_t<T> const& g, std::size_t row, std::size_t column) const {
+    ROWAN_KERNEL void operator()(sum_t<T> const& g, std::size_t row, std::size_t column) const {
         using S = sum_t<T>;
         std::size_t const at = row * classes + column;
         S const share = label[at];
@@ -136,9 +130,9 @@ struct of_probabilities {
 ///          are rows, but no classes; ValueError if there are probabilities and an ignore_index
 /// cost     O(n), or one read of both; x is transposed if the axis is not the last one; the same bits for any number of
 ///          threads
-template <class T, class L, device D>
-requires(id_type<L> || std::same_as<L, T>) Tensor<T, D> cross_entropy_of_probabilities(
-    D const& exec, Tensor<T, D> const& x, Tensor<L, D> const& label, CrossEntropyOptions const& options = {}) {
+template <class T, detail::label_of<T> L, device D>
+Tensor<T, D> cross_entropy_of_probabilities(D const& exec, Tensor<T, D> const& x, Tensor<L, D> const& label,
+                                            CrossEntropyOptions const& options = {}) {
     static_assert(floating_element<T>,
                   "rowan::cross_entropy_of_probabilities: x must have a floating-point type: convert it");
     detail::LabelledRows<T, L, D> const r(exec, "x", x, label, options);
@@ -152,12 +146,10 @@ requires(id_type<L> || std::same_as<L, T>) Tensor<T, D> cross_entropy_of_probabi
 /// shapes   x and label as in cross_entropy_of_probabilities, out_grad like its result -> that of x
 /// errors   as cross_entropy_of_probabilities; ShapeError if out_grad has another shape
 /// cost     one write of the result; transposes as in cross_entropy_of_probabilities
-template <class T, class L, device D>
-requires(id_type<L> ||
-         std::same_as<L, T>) Tensor<T, D> cross_entropy_of_probabilities_grad(D const& exec, Tensor<T, D> const& x,
-                                                                              Tensor<L, D> const& label,
-                                                                              Tensor<T, D> const& out_grad,
-                                                                              CrossEntropyOptions const& options = {}) {
+template <class T, detail::label_of<T> L, device D>
+Tensor<T, D> cross_entropy_of_probabilities_grad(D const& exec, Tensor<T, D> const& x, Tensor<L, D> const& label,
+                                                 Tensor<T, D> const& out_grad,
+                                                 CrossEntropyOptions const& options = {}) {
     static_assert(floating_element<T>, "rowan::cross_entropy_of_probabilities_grad: x must have a floating-point type");
     return detail::label_gradient<detail::of_probabilities>(exec, "x", x, label, out_grad, options);
 }
@@ -174,8 +166,6 @@ Tensor<T, Device> cross_entropy_of_probabilities_grad(Tensor<T, Device> const& x
     return cross_entropy_of_probabilities_grad(x.device(), x, label, out_grad, options);
 }
 
-struct cross_entropy_of_probabilities_grad_op;
-
 /// See cross_entropy_of_probabilities. Labels are class indices without the axis of the classes, or probabilities of the shape of x.
 struct cross_entropy_of_probabilities_op
     : detail::builtin_op<cross_entropy_of_probabilities_op, slots<slot::x, slot::target>, slots<slot::out>,
@@ -183,41 +173,24 @@ struct cross_entropy_of_probabilities_op
     static constexpr std::string_view name = "cross_entropy_of_probabilities";
     static constexpr std::string_view brief =
         "-log(probability of the label), from probabilities; classes are along an axis, and may have weights.";
-    using grad = grad_rule<cross_entropy_of_probabilities_grad_op, uses<slot::x, slot::target, grad_of<slot::out>>,
-                           makes<grad_of<slot::x>>>;
+    using grad = gradient<cross_entropy_of_probabilities_op, uses<slot::x, slot::target, grad_of<slot::out>>,
+                          makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& label, attributes const& a) {
         constexpr detail::LabelFields names{"cross_entropy_of_probabilities: x",
                                             "cross_entropy_of_probabilities: label",
                                             "cross_entropy_of_probabilities: ignore_index"};
-        return {.type = VarType::LOD_TENSOR,
-                .dtype = x.dtype,
-                .dims = detail::label_dims(names, x, label, a).losses,
-                .lod_level = 0};
+        return spec::with_dims(x, detail::label_dims(names, x, label, a).losses);
     }
 
-    template <class T, class L, class D>
-    requires(id_type<L> || std::same_as<L, T>) static Tensor<T, D> run(D exec, Tensor<T, D> const& x,
-                                                                       Tensor<L, D> const& label, attributes const& a) {
+    template <class T, detail::label_of<T> L, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<L, D> const& label, attributes const& a) {
         return cross_entropy_of_probabilities(exec, x, label, a);
     }
-};
 
-struct cross_entropy_of_probabilities_grad_op
-    : operator_of<slots<slot::x, slot::target, grad_of<slot::out>>, slots<grad_of<slot::x>>, CrossEntropyOptions> {
-    static constexpr std::string_view name = "cross_entropy_of_probabilities_grad";
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& label, VarSpec const& out_grad,
-                                   attributes const& a) {
-        spec::elementwise("cross_entropy_of_probabilities_grad: out@GRAD", out_grad,
-                          cross_entropy_of_probabilities_op::infer(x, label, a));
-        return x;
-    }
-
-    template <class T, class L, class D>
-    requires(id_type<L> ||
-             std::same_as<L, T>) static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<L, D> const& label,
-                                                         Tensor<T, D> const& out_grad, attributes const& a) {
+    template <class T, detail::label_of<T> L, class D>
+    static Tensor<T, D> backward(D exec, Tensor<T, D> const& x, Tensor<L, D> const& label, Tensor<T, D> const& out_grad,
+                                 attributes const& a) {
         return cross_entropy_of_probabilities_grad(exec, x, label, out_grad, a);
     }
 };

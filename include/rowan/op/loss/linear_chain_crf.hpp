@@ -122,11 +122,9 @@ struct linear_chain_crf_op
                           makes<grad_of<slot::x>, grad_of<slot::w>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& w, VarSpec const& label) {
-        VarSpec out = detail::crf_spec(x, w);
+        VarSpec const of_rows = detail::crf_spec(x, w);
         detail::crf_label_spec(label, x);
-        out.dims[0] = UNK;
-        --out.lod_level;
-        return out;
+        return spec::with_rows(of_rows, UNK, x.lod_level - 1);
     }
 
     template <class T, id_type I, class D>

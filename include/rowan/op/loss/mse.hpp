@@ -15,8 +15,7 @@ template <class T>
 struct MseFactor {
     LossGrads<T> grads;
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD sum_t<T> operator()() const { return product(constant<sum_t<T>>(2.0), grads(0)); }
+    ROWAN_KERNEL sum_t<T> operator()() const { return product(constant<sum_t<T>>(2.0), grads(0)); }
 };
 
 /// (a - b) · factor()
@@ -54,78 +53,50 @@ Tensor<T, D> mse(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y, Lo
     return out;
 }
 
-/// The gradients of x and of y: 2 · (x - y) · out_grad, divided by the size if the result is a mean, and its negative.
-/// shapes   x [...], y [...], out_grad [1], or [...] without reduction -> both [...]
-/// errors   ShapeError if the shapes do not match
-/// cost     two reads of both and two writes
-template <class T, device D>
-std::tuple<Tensor<T, D>, Tensor<T, D>> mse_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
-                                                Tensor<T, D> const& out_grad, LossOptions const& options = {}) {
-    using S = detail::sum_t<T>;
-    static_assert(floating_element<T>, "rowan::mse_grad: x and y must have a floating-point type");
-    detail::check_same_shape("y", y, x);
-    if (options.reduction == Reduction::none) {
-        detail::check_same_shape("out_grad", out_grad, x);
-        detail::difference_times const formula{};
-        return {detail::zip_elements<S>(exec, formula, x, y, out_grad),
-                detail::zip_elements<S>(exec, formula, y, x, out_grad)};
-    }
-    detail::check_reduced("out_grad", out_grad, options.reduction, 1);
-    detail::ElementLoops<D>::check(exec, out_grad);
-    auto const factor =
-        detail::ElementLoops<D>::value_of(detail::MseFactor<T>{{out_grad.data(), options.reduction, x.size()}});
-    detail::times_difference<std::remove_const_t<decltype(factor)>> const formula{factor};
-    return {detail::zip_elements<S>(exec, formula, x, y), detail::zip_elements<S>(exec, formula, y, x)};
-}
-
 template <class T, class Device>
 Tensor<T, Device> mse(Tensor<T, Device> const& x, Tensor<T, Device> const& y, LossOptions const& options = {}) {
     return mse(x.device(), x, y, options);
 }
-template <class T, class Device>
-std::tuple<Tensor<T, Device>, Tensor<T, Device>> mse_grad(Tensor<T, Device> const& x, Tensor<T, Device> const& y,
-                                                          Tensor<T, Device> const& out_grad,
-                                                          LossOptions const& options = {}) {
-    return mse_grad(x.device(), x, y, out_grad, options);
-}
-
-struct mse_grad_op;
-
 /// See mse.
 struct mse_op : detail::builtin_op<mse_op, slots<slot::x, slot::y>, slots<slot::out>, LossOptions> {
-    static constexpr std::string_view name = "mse";
-    static constexpr std::string_view brief = "(x - y)².";
+    static constexpr std::string_view name = "mse", brief = "(x - y)².";
     using grad =
-        grad_rule<mse_grad_op, slots<slot::x, slot::y, grad_of<slot::out>>, slots<grad_of<slot::x>, grad_of<slot::y>>>;
+        gradient<mse_op, uses<slot::x, slot::y, grad_of<slot::out>>, makes<grad_of<slot::x>, grad_of<slot::y>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, LossOptions const& options = {}) {
         VarSpec const all = spec::elementwise("mse: y", y, x);
         if (options.reduction == Reduction::none) return all;
-        return {.type = VarType::LOD_TENSOR, .dtype = x.dtype, .dims = {1}, .lod_level = 0};
+        return spec::with_dims(x, {1});
     }
 
     template <class T, class D>
     static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y, LossOptions const& options = {}) {
         return mse(exec, x, y, options);
     }
-};
 
-/// See mse_grad.
-struct mse_grad_op
-    : operator_of<slots<slot::x, slot::y, grad_of<slot::out>>, slots<grad_of<slot::x>, grad_of<slot::y>>, LossOptions> {
-    static constexpr std::string_view name = "mse_grad";
-
-    static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& y, VarSpec const& out_grad,
-                                                  LossOptions const& options = {}) {
-        VarSpec const both = spec::elementwise("mse_grad: y", y, x);
-        spec::elementwise("mse_grad: out@GRAD", out_grad, mse_op::infer(x, y, options));
-        return {both, both};
-    }
-
+    /// The gradients of x and of y: 2 · (x - y) · out_grad, divided by the size if the result is a mean, and its negative.
+    /// shapes   x [...], y [...], out_grad [1], or [...] without reduction -> both [...]
+    /// errors   ShapeError if the shapes do not match
+    /// cost     two reads of both and two writes
     template <class T, class D>
-    static std::tuple<Tensor<T, D>, Tensor<T, D>> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
-                                                      Tensor<T, D> const& out_grad, LossOptions const& options = {}) {
-        return mse_grad(exec, x, y, out_grad, options);
+    static std::tuple<Tensor<T, D>, Tensor<T, D>> backward(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
+                                                           Tensor<T, D> const& out_grad,
+                                                           LossOptions const& options = {}) {
+        using S = detail::sum_t<T>;
+        static_assert(floating_element<T>, "rowan::mse: x and y must have a floating-point type");
+        detail::check_same_shape("y", y, x);
+        if (options.reduction == Reduction::none) {
+            detail::check_same_shape("out_grad", out_grad, x);
+            detail::difference_times const formula{};
+            return {detail::zip_elements<S>(exec, formula, x, y, out_grad),
+                    detail::zip_elements<S>(exec, formula, y, x, out_grad)};
+        }
+        detail::check_reduced("out_grad", out_grad, options.reduction, 1);
+        detail::ElementLoops<D>::check(exec, out_grad);
+        auto const factor =
+            detail::ElementLoops<D>::value_of(detail::MseFactor<T>{{out_grad.data(), options.reduction, x.size()}});
+        detail::times_difference<std::remove_const_t<decltype(factor)>> const formula{factor};
+        return {detail::zip_elements<S>(exec, formula, x, y), detail::zip_elements<S>(exec, formula, y, x)};
     }
 };
 

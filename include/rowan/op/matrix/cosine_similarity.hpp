@@ -52,55 +52,17 @@ Tensor<T, D> cosine_similarity(D const& exec, Tensor<T, D> const& x, Tensor<T, D
     return out;
 }
 
-/// The gradients of x and y: out_grad · (y / (|x| |y|) - cos · x / |x|²), and the same with x and y exchanged; a norm
-/// that counts as epsilon is a constant.
-/// shapes   x [n, width], y [n, width], out_grad [n, 1] -> both [n, width]
-/// errors   as cosine_similarity; ShapeError if out_grad has another shape
-/// cost     three reads of both and two writes; the same bits for any number of threads
-template <class T, device D>
-std::tuple<Tensor<T, D>, Tensor<T, D>> cosine_similarity_grad(D const& exec, Tensor<T, D> const& x,
-                                                              Tensor<T, D> const& y, Tensor<T, D> const& out_grad,
-                                                              CosineOptions const& options = {}) {
-    static_assert(floating_element<T>, "rowan::cosine_similarity_grad: x and y must have a floating-point type");
-    detail::check_cosine<T>(options);
-    detail::check_rank("x", x, 2);
-    detail::check_same_shape("y", y, x);
-    std::size_t const n = x.shape(0), width = x.shape(1);
-    if (out_grad.dimension() != 2 || out_grad.shape(0) != n || out_grad.shape(1) != 1)
-        throw ShapeError("out_grad.shape()", detail::shape_text(out_grad.shape()),
-                         detail::shape_text(typename Tensor<T, D>::shape_type{n, 1}));
-    detail::ElementLoops<D>::check(exec, x, y, out_grad);
-    detail::RowProducts<T, D> products(exec, x, y, options.epsilon);
-    auto x_grad = detail::new_tensor<T>(exec, x.shape()), y_grad = detail::new_tensor<T>(exec, x.shape());
-    detail::ElementLoops<D>::each(exec, n, 1, detail::CosineSlopes<T>{products.of, options.epsilon, out_grad.data()});
-    detail::ElementLoops<D>::template each_in_rows<detail::sum_t<T>>(
-        exec, n, width,
-        detail::CosineGradStep<T>{products.of, width, x.data(), y.data(), x_grad.data(), y_grad.data()});
-    return {std::move(x_grad), std::move(y_grad)};
-}
-
 template <class T, class Device>
 Tensor<T, Device> cosine_similarity(Tensor<T, Device> const& x, Tensor<T, Device> const& y,
                                     CosineOptions const& options = {}) {
     return cosine_similarity(x.device(), x, y, options);
 }
-template <class T, class Device>
-std::tuple<Tensor<T, Device>, Tensor<T, Device>> cosine_similarity_grad(Tensor<T, Device> const& x,
-                                                                        Tensor<T, Device> const& y,
-                                                                        Tensor<T, Device> const& out_grad,
-                                                                        CosineOptions const& options = {}) {
-    return cosine_similarity_grad(x.device(), x, y, out_grad, options);
-}
-
-struct cosine_similarity_grad_op;
-
 /// See cosine_similarity.
 struct cosine_similarity_op
     : detail::builtin_op<cosine_similarity_op, slots<slot::x, slot::y>, slots<slot::out>, CosineOptions> {
-    static constexpr std::string_view name = "cosine_similarity";
-    static constexpr std::string_view brief = "The cosines of rows.";
-    using grad = grad_rule<cosine_similarity_grad_op, uses<slot::x, slot::y, grad_of<slot::out>>,
-                           makes<grad_of<slot::x>, grad_of<slot::y>>>;
+    static constexpr std::string_view name = "cosine_similarity", brief = "The cosines of rows.";
+    using grad = gradient<cosine_similarity_op, uses<slot::x, slot::y, grad_of<slot::out>>,
+                          makes<grad_of<slot::x>, grad_of<slot::y>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, attributes const& a) {
         detail::check_cosine(a);
@@ -114,22 +76,33 @@ struct cosine_similarity_op
     static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y, attributes const& a) {
         return cosine_similarity(exec, x, y, a);
     }
-};
 
-struct cosine_similarity_grad_op : operator_of<slots<slot::x, slot::y, grad_of<slot::out>>,
-                                               slots<grad_of<slot::x>, grad_of<slot::y>>, CosineOptions> {
-    static constexpr std::string_view name = "cosine_similarity_grad";
-
-    static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& y, VarSpec const& out_grad,
-                                                  attributes const& a) {
-        spec::elementwise("cosine_similarity_grad: out@GRAD", out_grad, cosine_similarity_op::infer(x, y, a));
-        return {x, y};
-    }
-
+    /// The gradients of x and y: out_grad · (y / (|x| |y|) - cos · x / |x|²), and the same with x and y exchanged; a norm
+    /// that counts as epsilon is a constant.
+    /// shapes   x [n, width], y [n, width], out_grad [n, 1] -> both [n, width]
+    /// errors   as cosine_similarity; ShapeError if out_grad has another shape
+    /// cost     three reads of both and two writes; the same bits for any number of threads
     template <class T, class D>
-    static std::tuple<Tensor<T, D>, Tensor<T, D>> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
-                                                      Tensor<T, D> const& out_grad, attributes const& a) {
-        return cosine_similarity_grad(exec, x, y, out_grad, a);
+    static std::tuple<Tensor<T, D>, Tensor<T, D>> backward(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
+                                                           Tensor<T, D> const& out_grad,
+                                                           CosineOptions const& options = {}) {
+        static_assert(floating_element<T>, "rowan::cosine_similarity: x and y must have a floating-point type");
+        detail::check_cosine<T>(options);
+        detail::check_rank("x", x, 2);
+        detail::check_same_shape("y", y, x);
+        std::size_t const n = x.shape(0), width = x.shape(1);
+        if (out_grad.dimension() != 2 || out_grad.shape(0) != n || out_grad.shape(1) != 1)
+            throw ShapeError("out_grad.shape()", detail::shape_text(out_grad.shape()),
+                             detail::shape_text(typename Tensor<T, D>::shape_type{n, 1}));
+        detail::ElementLoops<D>::check(exec, x, y, out_grad);
+        detail::RowProducts<T, D> products(exec, x, y, options.epsilon);
+        auto x_grad = detail::new_tensor<T>(exec, x.shape()), y_grad = detail::new_tensor<T>(exec, x.shape());
+        detail::ElementLoops<D>::each(exec, n, 1,
+                                      detail::CosineSlopes<T>{products.of, options.epsilon, out_grad.data()});
+        detail::ElementLoops<D>::template each_in_rows<detail::sum_t<T>>(
+            exec, n, width,
+            detail::CosineGradStep<T>{products.of, width, x.data(), y.data(), x_grad.data(), y_grad.data()});
+        return {std::move(x_grad), std::move(y_grad)};
     }
 };
 

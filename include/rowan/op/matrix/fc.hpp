@@ -50,10 +50,7 @@ struct fc_op : detail::builtin_op<fc_op, slots<slot::x, slot::w, slot::b>, slots
         spec::same_dtype("fc: w", w, x);
         spec::same_dtype("fc: b", b, x);
         spec::same_dim("fc: w.shape(0)", w.dims[0], x.dims[1]);
-        return {.type = VarType::LOD_TENSOR,
-                .dtype = x.dtype,
-                .dims = {x.dims[0], spec::same_dim("fc: b.shape(0)", b.dims[0], w.dims[1])},
-                .lod_level = x.lod_level};
+        return spec::with_dims(x, {x.dims[0], spec::same_dim("fc: b.shape(0)", b.dims[0], w.dims[1])}, x.lod_level);
     }
 
     template <class T, class D>

@@ -60,8 +60,7 @@ struct matmul_grad_op : operator_of<slots<slot::x, slot::y, grad_of<slot::out>>,
 
 /// The products of batches of matrices, see matmul. For two matrices, those below do the same.
 struct matmul_op : detail::builtin_op<matmul_op, slots<slot::x, slot::y>, slots<slot::out>, MatmulOptions> {
-    static constexpr std::string_view name = "matmul";
-    static constexpr std::string_view brief = "Products of matrices, or of batches of them.";
+    static constexpr std::string_view name = "matmul", brief = "Products of matrices, or of batches of them.";
     using grad = grad_rules<grad_rule<matmul_grad_op<false>>, grad_rule<matmul_grad_op<true>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, MatmulOptions const& options = {}) {
@@ -78,13 +77,11 @@ struct matmul_op : detail::builtin_op<matmul_op, slots<slot::x, slot::y>, slots<
         bool const matrices = dims.size() == 2;
         bool const rows_of_x = matrices || (x.dims.size() == dims.size() && x.dims[0] != 1);
         bool const none = matrices && options.transpose_x;
-        return {.type = VarType::LOD_TENSOR,
-                .dtype = x.dtype,
-                .dims = dims,
-                .lod_level = none                           ? 0
-                             : rows_of_x                    ? x.lod_level
-                             : y.dims.size() == dims.size() ? y.lod_level
-                                                            : 0};
+        return spec::with_dims(x, dims,
+                               none                           ? 0
+                               : rows_of_x                    ? x.lod_level
+                               : y.dims.size() == dims.size() ? y.lod_level
+                                                              : 0);
     }
 
     template <class T, class D>
@@ -140,10 +137,8 @@ struct matrix_product_op
         spec::matrix("matmul: y", y);
         spec::same_dtype("matmul: y", y, x);
         spec::same_dim("matmul: the inner dim of y", y.dims[transpose_y ? 1 : 0], x.dims[transpose_x ? 0 : 1]);
-        return {.type = VarType::LOD_TENSOR,
-                .dtype = x.dtype,
-                .dims = {x.dims[transpose_x ? 1 : 0], y.dims[transpose_y ? 0 : 1]},
-                .lod_level = transpose_x ? 0 : x.lod_level};
+        return spec::with_dims(x, {x.dims[transpose_x ? 1 : 0], y.dims[transpose_y ? 0 : 1]},
+                               transpose_x ? 0 : x.lod_level);
     }
 
     template <class T, class D>

@@ -24,8 +24,8 @@ Tensor<T, D> row_dot(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y
     auto out = detail::new_tensor<T>(exec, {x.shape(0), 1});
     auto products = detail::ElementLoops<D>::template scratch<S>(exec, x.size());
     detail::ElementLoops<D>::template zip<S>(exec, x.size(), detail::multiplied{}, products.data(), x.data(), y.data());
-    detail::fold_axes<S, detail::add_lanes>(exec, detail::reduction_of(x.shape(), {false, true}),
-                                            static_cast<S const*>(products.data()), out.data());
+    detail::fold_axes<S, detail::add_lanes>(exec, detail::reduction_of(x.shape(), {false, true}), products.data(),
+                                            out.data());
     return out;
 }
 
@@ -53,8 +53,7 @@ struct row_dot_grad_op : operator_of<slots<slot::y, grad_of<slot::out>>, slots<g
 
 /// See row_dot.
 struct row_dot_op : detail::builtin_op<row_dot_op, slots<slot::x, slot::y>, slots<slot::out>> {
-    static constexpr std::string_view name = "row_dot";
-    static constexpr std::string_view brief = "The dot products of rows.";
+    static constexpr std::string_view name = "row_dot", brief = "The dot products of rows.";
     static constexpr unsigned row_inputs = 0b11;
     using grad = grad_rules<grad_rule<row_dot_grad_op, uses<slot::y, grad_of<slot::out>>, makes<grad_of<slot::x>>>,
                             grad_rule<row_dot_grad_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::y>>>>;

@@ -19,11 +19,9 @@ struct BatchNormAttributes {
 
 namespace detail {
 
-[[noreturn]] inline void bad_norm_momentum(double momentum) { throw ValueError("momentum", momentum, "in [0, 1]"); }
-
 constexpr void check_batch_norm(BatchNormAttributes const& options) {
     check_norm_epsilon(options.epsilon);
-    if (!(options.momentum >= 0 && options.momentum <= 1)) bad_norm_momentum(options.momentum);
+    if (!(options.momentum >= 0 && options.momentum <= 1)) throw ValueError("momentum", options.momentum, "in [0, 1]");
 }
 
 /// Checks that a tensor has an element for each column of x.
@@ -65,9 +63,8 @@ public:
         }
         if (next_mean != nullptr) {
             MoveTowards const move{training ? options.momentum : 1};
-            Loops::template zip<S>(exec, width, move, next_mean, mean.data(), static_cast<S const*>(means));
-            Loops::template zip<S>(exec, width, move, next_variance, variance.data(),
-                                   static_cast<S const*>(deviations));
+            Loops::template zip<S>(exec, width, move, next_mean, mean.data(), means);
+            Loops::template zip<S>(exec, width, move, next_variance, variance.data(), deviations);
         }
         Loops::each(exec, width, 1, InvertDeviations<S>{deviations, options.epsilon});
     }
@@ -92,6 +89,17 @@ void check_batch_norm(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& 
 constexpr bool is_dtype_of_statistics(std::int32_t statistics, std::int32_t x) {
     bool const narrow = x == dtype<bfloat16>::wire || x == dtype<float16>::wire, own = x >= 1000;
     return statistics == x || own || (narrow && statistics == dtype<float>::wire);
+}
+
+template <class T, class M, class D>
+using BatchNormResults = std::tuple<LoDTensor<T, D>, LoDTensor<M, D>, LoDTensor<M, D>>;
+
+/// The levels of x for the first result alone; the others have an element per column, which may be as many as rows.
+template <class T, class M, class D>
+BatchNormResults<T, M, D> with_lod_of(LoDTensor<T, D> const& x,
+                                      std::tuple<Tensor<T, D>, Tensor<M, D>, Tensor<M, D>> results) {
+    auto& [rows, first, second] = results;
+    return {LoDTensor<T, D>(std::move(rows), x.lod()), std::move(first), std::move(second)};
 }
 
 }  // namespace detail
@@ -156,8 +164,8 @@ std::tuple<Tensor<T, D>, Tensor<T, D>, Tensor<T, D>> batch_norm_grad(
     detail::column_sums<S>(exec, n, width, detail::MatrixElement<T>{out_grad.data(), width}, grad);
     detail::column_sums<S>(exec, n, width,
                            detail::TimesNorm<detail::NormOfColumns<T>, T>{columns.norm, out_grad.data()}, along);
-    Loops::template zip<S>(exec, width, detail::same_number{}, shift_grad.data(), static_cast<S const*>(grad));
-    Loops::template zip<S>(exec, width, detail::same_number{}, scale_grad.data(), static_cast<S const*>(along));
+    Loops::template zip<S>(exec, width, detail::same_number{}, shift_grad.data(), grad);
+    Loops::template zip<S>(exec, width, detail::same_number{}, scale_grad.data(), along);
     if (n != 0) Loops::each(exec, 2 * width, 1, detail::MeansOfSums<S>{grad, n});
     Loops::template each_of_rows<S>(exec, n, width, width,
                                     detail::GradOfColumns<T>{.norm = columns.norm,
@@ -177,41 +185,6 @@ std::tuple<Tensor<T, Device>, Tensor<M, Device>, Tensor<M, Device>> batch_norm(
     return batch_norm(x.device(), x, scale, shift, mean, variance, options, training);
 }
 
-namespace detail {
-
-template <class T, class M, class D>
-using BatchNormResults = std::tuple<LoDTensor<T, D>, LoDTensor<M, D>, LoDTensor<M, D>>;
-
-/// The levels of x for the first result alone; the others have an element per column, which may be as many as rows.
-template <class T, class M, class D>
-BatchNormResults<T, M, D> with_lod_of(LoDTensor<T, D> const& x,
-                                      std::tuple<Tensor<T, D>, Tensor<M, D>, Tensor<M, D>> results) {
-    auto& [rows, first, second] = results;
-    return {LoDTensor<T, D>(std::move(rows), x.lod()), std::move(first), std::move(second)};
-}
-
-}  // namespace detail
-
-struct batch_norm_grad_op
-    : operator_of<slots<slot::x, slot::w, slot::mean, slot::variance, slot::seed, grad_of<slot::out>>,
-                  slots<grad_of<slot::x>, grad_of<slot::w>, grad_of<slot::b>>, BatchNormAttributes> {
-    static constexpr std::string_view name = "batch_norm_grad";
-
-    static constexpr std::array<VarSpec, 3> infer(VarSpec const& x, VarSpec const& w, VarSpec const&, VarSpec const&,
-                                                  VarSpec const&, VarSpec const& out_grad, BatchNormAttributes const&) {
-        return {spec::elementwise("batch_norm_grad: out@GRAD", out_grad, x), w, w};
-    }
-
-    template <class T, class M, class D>
-    static detail::BatchNormResults<T, T, D> run(D exec, LoDTensor<T, D> const& x, Tensor<T, D> const& w,
-                                                 Tensor<M, D> const& mean, Tensor<M, D> const& variance,
-                                                 Tensor<std::int64_t, D> const& seed, Tensor<T, D> const& out_grad,
-                                                 BatchNormAttributes const& options) {
-        return detail::with_lod_of(
-            x, batch_norm_grad(exec, x.value(), w, mean, variance, out_grad, options, detail::has_seed(seed)));
-    }
-};
-
 /// See batch_norm. The slots w and b hold scale and shift; the slot `seed` has an element in training and none
 /// otherwise, as in dropout.
 /// shapes   x [n, width]; w, b, mean and variance [width]; seed [1] or [0] of int64 -> [n, width], [width], [width];
@@ -222,7 +195,9 @@ struct batch_norm_op
     static constexpr std::string_view name = "batch_norm";
     static constexpr std::string_view brief =
         "Columns with mean 0 and variance 1, by the batch in train and by moving statistics elsewhere.";
-    using grad = grad_rule<batch_norm_grad_op>;
+    using grad =
+        gradient<batch_norm_op, uses<slot::x, slot::w, slot::mean, slot::variance, slot::seed, grad_of<slot::out>>,
+                 makes<grad_of<slot::x>, grad_of<slot::w>, grad_of<slot::b>>>;
     static constexpr std::array<std::int8_t, 6> next{-1, -1, -1, 1, 2, -1};
 
     static constexpr std::array<VarSpec, 3> infer(VarSpec const& x, VarSpec const& w, VarSpec const& b,
@@ -253,6 +228,21 @@ struct batch_norm_op
                                                  BatchNormAttributes const& options) {
         return detail::with_lod_of(x,
                                    batch_norm(exec, x.value(), w, b, mean, variance, options, detail::has_seed(seed)));
+    }
+
+    static constexpr std::array<VarSpec, 3> infer_backward(VarSpec const& x, VarSpec const& w, VarSpec const&,
+                                                           VarSpec const&, VarSpec const&, VarSpec const&,
+                                                           BatchNormAttributes const&) {
+        return {x, w, w};
+    }
+
+    template <class T, class M, class D>
+    static detail::BatchNormResults<T, T, D> backward(D exec, LoDTensor<T, D> const& x, Tensor<T, D> const& w,
+                                                      Tensor<M, D> const& mean, Tensor<M, D> const& variance,
+                                                      Tensor<std::int64_t, D> const& seed, Tensor<T, D> const& out_grad,
+                                                      BatchNormAttributes const& options) {
+        return detail::with_lod_of(
+            x, batch_norm_grad(exec, x.value(), w, mean, variance, out_grad, options, detail::has_seed(seed)));
     }
 };
 

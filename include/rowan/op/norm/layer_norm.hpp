@@ -119,71 +119,6 @@ Tensor<T, Device> layer_norm(Tensor<T, Device> const& x, LayerNormOptions const&
     return layer_norm(x.device(), x, options);
 }
 
-/// The gradient of x. With h the normalised row and g = out_grad · scale:
-/// (g - mean of g - h · mean of g · h) / √(variance + epsilon)
-/// shapes   x and out_grad [n, ...], scale as in layer_norm -> [n, ...]
-/// errors   as layer_norm; ShapeError if out_grad does not have the shape of x
-/// cost     one read of both and one write; mean and variance are computed again
-template <class T, device D>
-Tensor<T, D> layer_norm_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& scale,
-                             Tensor<T, D> const& out_grad, LayerNormOptions const& options = {}) {
-    using S = detail::sum_t<T>;
-    detail::NormRows<T, D> const rows(x, options);
-    rows.check("scale", &scale);
-    detail::check_same_shape("out_grad", out_grad, x);
-    detail::ElementLoops<D>::check(exec, x, scale, out_grad);
-    auto x_grad = detail::new_tensor<T>(exec, x.shape());
-    auto numbers = detail::ElementLoops<D>::template scratch<S>(exec, rows.n * 4);
-    detail::NormOfRows<T> const norm{x.data(), numbers.data(), 4, rows.width, options.epsilon};
-    detail::GradOfRows<T> const grad{norm, scale.data(), out_grad.data(), x_grad.data()};
-    detail::MatrixSums<D>::template of_rows<S>(exec, rows.n, rows.width, grad, detail::MeanOfRow<T>{norm},
-                                               detail::VarianceOfRow<T>{norm}, detail::MeanOfGrad<T>{grad},
-                                               detail::MeanOfGradByNorm<T>{grad});
-    return x_grad;
-}
-
-/// The gradients of scale and shift: the sums of out_grad · h and of out_grad over the rows, in blocks of 64 rows as in
-/// reduce_sum; h is the normalised row.
-/// shapes   x and out_grad [n, ...] -> two tensors with the dims of x from begin_axis on
-/// errors   as layer_norm; ShapeError if out_grad does not have the shape of x
-/// cost     two reads of both; temporary memory for the sums of blocks: 1/64 of x
-template <class T, device D>
-std::tuple<Tensor<T, D>, Tensor<T, D>> layer_norm_param_grad(D const& exec, Tensor<T, D> const& x,
-                                                             Tensor<T, D> const& out_grad,
-                                                             LayerNormOptions const& options = {}) {
-    using S = detail::sum_t<T>;
-    detail::NormRows<T, D> const rows(x, options);
-    detail::check_same_shape("out_grad", out_grad, x);
-    detail::ElementLoops<D>::check(exec, x, out_grad);
-    auto scale_grad = detail::new_tensor<T>(exec, rows.tail), shift_grad = detail::new_tensor<T>(exec, rows.tail);
-    auto numbers = detail::ElementLoops<D>::template scratch<S>(exec, rows.n * 2);
-    detail::NormOfRows<T> const norm{x.data(), numbers.data(), 2, rows.width, options.epsilon};
-    detail::MatrixSums<D>::template of_rows<S>(exec, rows.n, rows.width, detail::NoStep{}, detail::MeanOfRow<T>{norm},
-                                               detail::VarianceOfRow<T>{norm});
-    detail::column_sums<S>(exec, rows.n, rows.width, detail::TimesNorm<detail::NormOfRows<T>, T>{norm, out_grad.data()},
-                           scale_grad.data());
-    detail::column_sums<S>(exec, rows.n, rows.width, detail::MatrixElement<T>{out_grad.data(), rows.width},
-                           shift_grad.data());
-    return {std::move(scale_grad), std::move(shift_grad)};
-}
-
-/// The gradient of x; see layer_norm_grad.
-struct layer_norm_grad_op
-    : operator_of<slots<slot::x, slot::w, grad_of<slot::out>>, slots<grad_of<slot::x>>, LayerNormOptions> {
-    static constexpr std::string_view name = "layer_norm_grad";
-    static constexpr unsigned row_inputs = 0b101;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, VarSpec const& out_grad, LayerNormOptions const&) {
-        return spec::elementwise("layer_norm_grad: out@GRAD", out_grad, x);
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& w, Tensor<T, D> const& out_grad,
-                            LayerNormOptions const& options) {
-        return layer_norm_grad(exec, x, w, out_grad, options);
-    }
-};
-
 /// The gradients of scale and shift; see layer_norm_param_grad.
 struct layer_norm_param_grad_op
     : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::w>, grad_of<slot::b>>, LayerNormOptions> {
@@ -199,10 +134,28 @@ struct layer_norm_param_grad_op
         return {w, w};
     }
 
+    /// The gradients of scale and shift: the sums of out_grad · h and of out_grad over the rows, in blocks of 64 rows as in
+    /// reduce_sum; h is the normalised row.
+    /// shapes   x and out_grad [n, ...] -> two tensors with the dims of x from begin_axis on
+    /// errors   as layer_norm; ShapeError if out_grad does not have the shape of x
+    /// cost     two reads of both; temporary memory for the sums of blocks: 1/64 of x
     template <class T, class D>
     static std::tuple<Tensor<T, D>, Tensor<T, D>> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& out_grad,
-                                                      LayerNormOptions const& options) {
-        return layer_norm_param_grad(exec, x, out_grad, options);
+                                                      LayerNormOptions const& options = {}) {
+        using S = detail::sum_t<T>;
+        detail::NormRows<T, D> const rows(x, options);
+        detail::check_same_shape("out_grad", out_grad, x);
+        detail::ElementLoops<D>::check(exec, x, out_grad);
+        auto scale_grad = detail::new_tensor<T>(exec, rows.tail), shift_grad = detail::new_tensor<T>(exec, rows.tail);
+        auto numbers = detail::ElementLoops<D>::template scratch<S>(exec, rows.n * 2);
+        detail::NormOfRows<T> const norm{x.data(), numbers.data(), 2, rows.width, options.epsilon};
+        detail::MatrixSums<D>::template of_rows<S>(exec, rows.n, rows.width, detail::NoStep{},
+                                                   detail::MeanOfRow<T>{norm}, detail::VarianceOfRow<T>{norm});
+        detail::column_sums<S>(exec, rows.n, rows.width,
+                               detail::TimesNorm<detail::NormOfRows<T>, T>{norm, out_grad.data()}, scale_grad.data());
+        detail::column_sums<S>(exec, rows.n, rows.width, detail::MatrixElement<T>{out_grad.data(), rows.width},
+                               shift_grad.data());
+        return {std::move(scale_grad), std::move(shift_grad)};
     }
 };
 
@@ -212,12 +165,13 @@ struct layer_norm_op
     static constexpr std::string_view name = "layer_norm";
     static constexpr std::string_view brief = "Rows with mean 0 and variance 1, with trained scale and shift.";
     static constexpr unsigned row_inputs = 0b001;
-    using grad = grad_rules<grad_rule<layer_norm_grad_op>, grad_rule<layer_norm_param_grad_op>>;
+    using grad =
+        grad_rules<gradient<layer_norm_op, uses<slot::x, slot::w, grad_of<slot::out>>, makes<grad_of<slot::x>>>,
+                   grad_rule<layer_norm_param_grad_op>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& w, VarSpec const& b,
                                    LayerNormOptions const& options) {
-        spec::dense("layer_norm: x", x);
-        if (x.dims.size() < 2) spec::the_rank_does_not_fit("layer_norm: x", x.dims.size(), "at least 2");
+        spec::rows_of_elements("layer_norm: x", x);
         std::size_t const axis = detail::first_normalised(options, x.dims.size());
         VarSpec out = x, like = x;
         like.dims = detail::shape_from(x.dims, axis);
@@ -235,6 +189,29 @@ struct layer_norm_op
     static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& w, Tensor<T, D> const& b,
                             LayerNormOptions const& options) {
         return layer_norm(exec, x, w, b, options);
+    }
+
+    /// The gradient of x. With h the normalised row and g = out_grad · scale:
+    /// (g - mean of g - h · mean of g · h) / √(variance + epsilon)
+    /// shapes   x and out_grad [n, ...], scale as in layer_norm -> [n, ...]
+    /// errors   as layer_norm; ShapeError if out_grad does not have the shape of x
+    /// cost     one read of both and one write; mean and variance are computed again
+    template <class T, class D>
+    static Tensor<T, D> backward(D exec, Tensor<T, D> const& x, Tensor<T, D> const& scale, Tensor<T, D> const& out_grad,
+                                 LayerNormOptions const& options = {}) {
+        using S = detail::sum_t<T>;
+        detail::NormRows<T, D> const rows(x, options);
+        rows.check("scale", &scale);
+        detail::check_same_shape("out_grad", out_grad, x);
+        detail::ElementLoops<D>::check(exec, x, scale, out_grad);
+        auto x_grad = detail::new_tensor<T>(exec, x.shape());
+        auto numbers = detail::ElementLoops<D>::template scratch<S>(exec, rows.n * 4);
+        detail::NormOfRows<T> const norm{x.data(), numbers.data(), 4, rows.width, options.epsilon};
+        detail::GradOfRows<T> const grad{norm, scale.data(), out_grad.data(), x_grad.data()};
+        detail::MatrixSums<D>::template of_rows<S>(exec, rows.n, rows.width, grad, detail::MeanOfRow<T>{norm},
+                                                   detail::VarianceOfRow<T>{norm}, detail::MeanOfGrad<T>{grad},
+                                                   detail::MeanOfGradByNorm<T>{grad});
+        return x_grad;
     }
 };
 

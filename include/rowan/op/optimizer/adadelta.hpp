@@ -11,8 +11,7 @@ namespace rowan::inline v0 {
 /// See adadelta; the gradient may be dense or row-sparse.
 struct adadelta_op : detail::optimizer_op<AdadeltaOptions, slot::mean_square, slot::mean_step> {
     using itself = adadelta_op;
-    static constexpr std::string_view name = "adadelta";
-    static constexpr std::string_view brief = "Adadelta: changes param and its states in place.";
+    static constexpr std::string_view name = "adadelta", brief = "Adadelta: changes param and its states in place.";
 
     template <class P, class S, class M, class D, detail::gradient_on<D> G>
     static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& mean_square, Tensor<M, D>& mean_step, G const& grad,

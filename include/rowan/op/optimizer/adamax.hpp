@@ -11,8 +11,7 @@ namespace rowan::inline v0 {
 /// See adamax; the gradient may be dense or row-sparse.
 struct adamax_op : detail::optimizer_op<AdamaxOptions, slot::moment, slot::norm> {
     using itself = adamax_op;
-    static constexpr std::string_view name = "adamax";
-    static constexpr std::string_view brief = "AdaMax: changes param and its states in place.";
+    static constexpr std::string_view name = "adamax", brief = "AdaMax: changes param and its states in place.";
 
     template <class P, class S, class M, class D, detail::gradient_on<D> G>
     static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& moment, Tensor<M, D>& norm, G const& grad,

@@ -154,8 +154,7 @@ std::tuple<std::vector<Tensor<T, D>>, std::vector<SelectedRows<T, D>>> clip_by_g
 
 /// See clip_by_norm.
 struct clip_by_norm_op : detail::builtin_op<clip_by_norm_op, slots<slot::x>, slots<slot::out>, ClipByNormOptions> {
-    static constexpr std::string_view name = "clip_by_norm";
-    static constexpr std::string_view brief = "x, scaled so that its norm is at most max_norm.";
+    static constexpr std::string_view name = "clip_by_norm", brief = "x, scaled so that its norm is at most max_norm.";
     using grad = no_grad;  // clip_by_norm is applied to gradients
 
     static constexpr VarSpec infer(VarSpec const& x, ClipByNormOptions const& options = {}) {

@@ -11,8 +11,7 @@ namespace rowan::inline v0 {
 /// See ftrl; the gradient may be dense or row-sparse.
 struct ftrl_op : detail::optimizer_op<FtrlOptions, slot::moment, slot::linear> {
     using itself = ftrl_op;
-    static constexpr std::string_view name = "ftrl";
-    static constexpr std::string_view brief = "FTRL: changes param and its states in place.";
+    static constexpr std::string_view name = "ftrl", brief = "FTRL: changes param and its states in place.";
 
     template <class P, class S, class M, class D, detail::gradient_on<D> G>
     static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& moment, Tensor<M, D>& linear, G const& grad,

@@ -11,8 +11,7 @@ namespace rowan::inline v0 {
 /// See momentum; the gradient may be dense or row-sparse.
 struct momentum_op : detail::optimizer_op<MomentumOptions, slot::velocity> {
     using itself = momentum_op;
-    static constexpr std::string_view name = "momentum";
-    static constexpr std::string_view brief = "Momentum: changes param and velocity in place.";
+    static constexpr std::string_view name = "momentum", brief = "Momentum: changes param and velocity in place.";
 
     template <class P, class S, class D, detail::gradient_on<D> G>
     static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& velocity, G const& grad,

@@ -1,14 +1,10 @@
 // rowan/op/optimizer/moving_average.hpp: moving_average, an average of a tensor over time.
 #pragma once
 
-#include <rowan/core/device.hpp>
-#include <rowan/core/fields.hpp>
-#include <rowan/core/tensor.hpp>
 #include <rowan/op/detail/optimizer_op.hpp>
+#include <rowan/op/operator.hpp>
 #include <rowan/sparse/detail/optimizer.hpp>
 #include <rowan/sparse/update_rows.hpp>
-
-#include <string_view>
 
 namespace rowan::inline v0 {
 

@@ -11,8 +11,7 @@ namespace rowan::inline v0 {
 /// See rmsprop; the gradient may be dense or row-sparse.
 struct rmsprop_op : detail::optimizer_op<RmsPropOptions, slot::moment, slot::velocity> {
     using itself = rmsprop_op;
-    static constexpr std::string_view name = "rmsprop";
-    static constexpr std::string_view brief = "RMSProp: changes param and its states in place.";
+    static constexpr std::string_view name = "rmsprop", brief = "RMSProp: changes param and its states in place.";
 
     template <class P, class S, class M, class D, detail::gradient_on<D> G>
     static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& moment, Tensor<M, D>& velocity, G const& grad,

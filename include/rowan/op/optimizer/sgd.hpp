@@ -2,16 +2,14 @@
 #pragma once
 
 #include <rowan/core/bfloat16.hpp>
-#include <rowan/core/device.hpp>
-#include <rowan/core/fields.hpp>
 #include <rowan/core/float16.hpp>
 #include <rowan/detail/only_checking.hpp>
 #include <rowan/op/detail/optimizer_op.hpp>
+#include <rowan/op/operator.hpp>
 #include <rowan/sparse/row_plan.hpp>
 #include <rowan/sparse/sgd.hpp>
 
 #include <concepts>
-#include <string_view>
 
 namespace rowan::inline v0 {
 

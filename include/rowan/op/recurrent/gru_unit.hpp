@@ -89,38 +89,6 @@ std::tuple<Tensor<T, D>, Tensor<T, D>> gru_unit(D const& exec, Tensor<T, D> cons
     return {std::move(h), std::move(saved)};
 }
 
-/// The gradients of x, of g = h_prev · w + b, and of h_prev, from the values that gru_unit saved and the gradient of h.
-/// shapes   saved [n, 4 · size], h_prev and h_grad [n, size], w [size, 3 · size] -> [n, 3 · size], [n, 3 · size],
-///          [n, size]
-/// errors   ShapeError if shapes do not match
-/// cost     6 · n · size² operations, one pass over the gates
-template <class T, device D>
-std::tuple<Tensor<T, D>, Tensor<T, D>, Tensor<T, D>> gru_unit_grad(D const& exec, Tensor<T, D> const& saved,
-                                                                   Tensor<T, D> const& h_prev, Tensor<T, D> const& w,
-                                                                   Tensor<T, D> const& h_grad) {
-    detail::check_rank("h_prev", h_prev, 2);
-    std::size_t const n = h_prev.shape(0), size = h_prev.shape(1);
-    detail::check_rows_like("saved", saved, n, 4 * size);
-    detail::check_rows_like("h_grad", h_grad, n, size);
-    detail::check_rows_like("w", w, size, 3 * size);
-    detail::ElementLoops<D>::check(exec, saved, h_prev, w, h_grad);
-    auto x_grad = detail::new_tensor<T>(exec, {n, 3 * size});
-    auto hidden_grad = detail::new_tensor<T>(exec, {n, 3 * size});
-    auto h_prev_grad = detail::new_tensor<T>(exec, {n, size});
-    detail::GruGradStep<T> const step{.saved = saved.data(),
-                                      .h_prev = h_prev.data(),
-                                      .h_grad = h_grad.data(),
-                                      .x_grad = x_grad.data(),
-                                      .hidden_grad = hidden_grad.data(),
-                                      .h_prev_grad = h_prev_grad.data(),
-                                      .size = size};
-    detail::ElementLoops<D>::template each_of_rows<detail::sum_t<T>>(exec, n, size, 3 * size, step);
-    if (size != 0)
-        detail::Products<D>::template multiply<T>(exec, n, size, 3 * size, {hidden_grad.data(), 3 * size},
-                                                  {w.data(), 3 * size, true}, h_prev_grad.data(), true);
-    return {std::move(x_grad), std::move(hidden_grad), std::move(h_prev_grad)};
-}
-
 namespace slot {
 
 /// The gradient of h_prev · w + b.
@@ -130,32 +98,13 @@ struct hidden_grad {
 
 }  // namespace slot
 
-struct gru_unit_grad_op : operator_of<slots<slot::saved, slot::h_prev, slot::w, grad_of<slot::h>>,
-                                      slots<grad_of<slot::x>, slot::hidden_grad, grad_of<slot::h_prev>>> {
-    static constexpr std::string_view name = "gru_unit_grad";
-    static constexpr unsigned row_inputs = 0b1011;
-
-    static constexpr std::array<VarSpec, 3> infer(VarSpec const&, VarSpec const& h_prev, VarSpec const& w,
-                                                  VarSpec const&) {
-        VarSpec gates = h_prev;
-        gates.dims[1] = w.dims[1];
-        return {gates, gates, h_prev};
-    }
-
-    template <class T, class D>
-    static auto run(D exec, Tensor<T, D> const& saved, Tensor<T, D> const& h_prev, Tensor<T, D> const& w,
-                    Tensor<T, D> const& h_grad) {
-        return gru_unit_grad(exec, saved, h_prev, w, h_grad);
-    }
-};
-
 /// See gru_unit. The gradients of w and b are sums over rows, so one product computes them for all steps.
 struct gru_unit_op
     : detail::builtin_op<gru_unit_op, slots<slot::x, slot::h_prev, slot::w, slot::b>, slots<slot::h, slot::saved>> {
-    static constexpr std::string_view name = "gru_unit";
-    static constexpr std::string_view brief = "The state of a GRU after one step.";
+    static constexpr std::string_view name = "gru_unit", brief = "The state of a GRU after one step.";
     static constexpr unsigned row_inputs = 0b0011;
-    using grad = grad_rules<grad_rule<gru_unit_grad_op>,
+    using grad = grad_rules<gradient<gru_unit_op, uses<slot::saved, slot::h_prev, slot::w, grad_of<slot::h>>,
+                                     makes<grad_of<slot::x>, slot::hidden_grad, grad_of<slot::h_prev>>>,
                             grad_rule<matmul_tn_op, uses<slot::h_prev, slot::hidden_grad>, makes<grad_of<slot::w>>>,
                             grad_rule<bias_grad_op, uses<slot::hidden_grad>, makes<grad_of<slot::b>>>>;
 
@@ -172,6 +121,46 @@ struct gru_unit_op
     static auto run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& h_prev, Tensor<T, D> const& w,
                     Tensor<T, D> const& b) {
         return gru_unit(exec, x, h_prev, w, b);
+    }
+
+    static constexpr std::array<VarSpec, 3> infer_backward(VarSpec const&, VarSpec const& h_prev, VarSpec const& w,
+                                                           VarSpec const&) {
+        VarSpec gates = h_prev;
+        gates.dims[1] = w.dims[1];
+        return {gates, gates, h_prev};
+    }
+
+    /// The gradients of x, of g = h_prev · w + b, and of h_prev, from the values that gru_unit saved and the gradient of h.
+    /// shapes   saved [n, 4 · size], h_prev and h_grad [n, size], w [size, 3 · size] -> [n, 3 · size], [n, 3 · size],
+    ///          [n, size]
+    /// errors   ShapeError if shapes do not match
+    /// cost     6 · n · size² operations, one pass over the gates
+    template <class T, class D>
+    static std::tuple<Tensor<T, D>, Tensor<T, D>, Tensor<T, D>> backward(D exec, Tensor<T, D> const& saved,
+                                                                         Tensor<T, D> const& h_prev,
+                                                                         Tensor<T, D> const& w,
+                                                                         Tensor<T, D> const& h_grad) {
+        detail::check_rank("h_prev", h_prev, 2);
+        std::size_t const n = h_prev.shape(0), size = h_prev.shape(1);
+        detail::check_rows_like("saved", saved, n, 4 * size);
+        detail::check_rows_like("h_grad", h_grad, n, size);
+        detail::check_rows_like("w", w, size, 3 * size);
+        detail::ElementLoops<D>::check(exec, saved, h_prev, w, h_grad);
+        auto x_grad = detail::new_tensor<T>(exec, {n, 3 * size});
+        auto hidden_grad = detail::new_tensor<T>(exec, {n, 3 * size});
+        auto h_prev_grad = detail::new_tensor<T>(exec, {n, size});
+        detail::GruGradStep<T> const step{.saved = saved.data(),
+                                          .h_prev = h_prev.data(),
+                                          .h_grad = h_grad.data(),
+                                          .x_grad = x_grad.data(),
+                                          .hidden_grad = hidden_grad.data(),
+                                          .h_prev_grad = h_prev_grad.data(),
+                                          .size = size};
+        detail::ElementLoops<D>::template each_of_rows<detail::sum_t<T>>(exec, n, size, 3 * size, step);
+        if (size != 0)
+            detail::Products<D>::template multiply<T>(exec, n, size, 3 * size, {hidden_grad.data(), 3 * size},
+                                                      {w.data(), 3 * size, true}, h_prev_grad.data(), true);
+        return {std::move(x_grad), std::move(hidden_grad), std::move(h_prev_grad)};
     }
 };
 

@@ -96,52 +96,6 @@ std::tuple<Tensor<T, D>, Tensor<T, D>, Tensor<T, D>> lstm_unit(D const& exec, Te
     return {std::move(h), std::move(c), std::move(saved)};
 }
 
-/// The gradients of the gates and of c_prev, from the values that lstm_unit saved and the gradients of h and c.
-/// shapes   saved [n, 5 · size], c_prev, h_grad and c_grad [n, size] -> [n, 4 · size], [n, size]
-/// errors   ShapeError if shapes do not match
-/// cost     one pass over the gates
-template <class T, device D>
-std::tuple<Tensor<T, D>, Tensor<T, D>> lstm_unit_grad(D const& exec, Tensor<T, D> const& saved,
-                                                      Tensor<T, D> const& c_prev, Tensor<T, D> const& h_grad,
-                                                      Tensor<T, D> const& c_grad) {
-    detail::check_rank("c_prev", c_prev, 2);
-    std::size_t const n = c_prev.shape(0), size = c_prev.shape(1);
-    detail::check_rows_like("saved", saved, n, 5 * size);
-    detail::check_rows_like("h_grad", h_grad, n, size);
-    detail::check_rows_like("c_grad", c_grad, n, size);
-    detail::ElementLoops<D>::check(exec, saved, c_prev, h_grad, c_grad);
-    auto x_grad = detail::new_tensor<T>(exec, {n, 4 * size});
-    auto c_prev_grad = detail::new_tensor<T>(exec, {n, size});
-    detail::LstmGradStep<T> const step{.saved = saved.data(),
-                                       .c_prev = c_prev.data(),
-                                       .h_grad = h_grad.data(),
-                                       .c_grad = c_grad.data(),
-                                       .x_grad = x_grad.data(),
-                                       .c_prev_grad = c_prev_grad.data(),
-                                       .size = size};
-    detail::ElementLoops<D>::template each_of_rows<detail::sum_t<T>>(exec, n, size, 4 * size, step);
-    return {std::move(x_grad), std::move(c_prev_grad)};
-}
-
-struct lstm_unit_grad_op : operator_of<slots<slot::saved, slot::c_prev, grad_of<slot::h>, grad_of<slot::c>>,
-                                       slots<grad_of<slot::x>, grad_of<slot::c_prev>>> {
-    static constexpr std::string_view name = "lstm_unit_grad";
-    static constexpr unsigned row_inputs = 0b1111;
-
-    static constexpr std::array<VarSpec, 2> infer(VarSpec const&, VarSpec const& c_prev, VarSpec const&,
-                                                  VarSpec const&) {
-        VarSpec gates = c_prev;
-        gates.dims[1] = spec::times("lstm_unit: c_prev.shape(1)", c_prev.dims[1], 4);
-        return {gates, c_prev};
-    }
-
-    template <class T, class D>
-    static auto run(D exec, Tensor<T, D> const& saved, Tensor<T, D> const& c_prev, Tensor<T, D> const& h_grad,
-                    Tensor<T, D> const& c_grad) {
-        return lstm_unit_grad(exec, saved, c_prev, h_grad, c_grad);
-    }
-};
-
 /// See lstm_unit. The gradients of w and b are sums over rows, so one product computes them for all steps.
 struct lstm_unit_op : detail::builtin_op<lstm_unit_op, slots<slot::x, slot::h_prev, slot::c_prev, slot::w, slot::b>,
                                          slots<slot::h, slot::c, slot::saved>> {
@@ -149,7 +103,8 @@ struct lstm_unit_op : detail::builtin_op<lstm_unit_op, slots<slot::x, slot::h_pr
     static constexpr std::string_view brief =
         "The output of an LSTM after one step, and its state, which is output and cell side by side.";
     static constexpr unsigned row_inputs = 0b00111;
-    using grad = grad_rules<grad_rule<lstm_unit_grad_op>,
+    using grad = grad_rules<gradient<lstm_unit_op, uses<slot::saved, slot::c_prev, grad_of<slot::h>, grad_of<slot::c>>,
+                                     makes<grad_of<slot::x>, grad_of<slot::c_prev>>>,
                             grad_rule<matmul_nt_op, uses<grad_of<slot::x>, slot::w>, makes<grad_of<slot::h_prev>>>,
                             grad_rule<matmul_tn_op, uses<slot::h_prev, grad_of<slot::x>>, makes<grad_of<slot::w>>>,
                             grad_rule<bias_grad_op, uses<grad_of<slot::x>>, makes<grad_of<slot::b>>>>;
@@ -168,6 +123,40 @@ struct lstm_unit_op : detail::builtin_op<lstm_unit_op, slots<slot::x, slot::h_pr
     static auto run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& h_prev, Tensor<T, D> const& c_prev,
                     Tensor<T, D> const& w, Tensor<T, D> const& b) {
         return lstm_unit(exec, x, h_prev, c_prev, w, b);
+    }
+
+    static constexpr std::array<VarSpec, 2> infer_backward(VarSpec const&, VarSpec const& c_prev, VarSpec const&,
+                                                           VarSpec const&) {
+        VarSpec gates = c_prev;
+        gates.dims[1] = spec::times("lstm_unit: c_prev.shape(1)", c_prev.dims[1], 4);
+        return {gates, c_prev};
+    }
+
+    /// The gradients of the gates and of c_prev, from the values that lstm_unit saved and the gradients of h and c.
+    /// shapes   saved [n, 5 · size], c_prev, h_grad and c_grad [n, size] -> [n, 4 · size], [n, size]
+    /// errors   ShapeError if shapes do not match
+    /// cost     one pass over the gates
+    template <class T, class D>
+    static std::tuple<Tensor<T, D>, Tensor<T, D>> backward(D exec, Tensor<T, D> const& saved,
+                                                           Tensor<T, D> const& c_prev, Tensor<T, D> const& h_grad,
+                                                           Tensor<T, D> const& c_grad) {
+        detail::check_rank("c_prev", c_prev, 2);
+        std::size_t const n = c_prev.shape(0), size = c_prev.shape(1);
+        detail::check_rows_like("saved", saved, n, 5 * size);
+        detail::check_rows_like("h_grad", h_grad, n, size);
+        detail::check_rows_like("c_grad", c_grad, n, size);
+        detail::ElementLoops<D>::check(exec, saved, c_prev, h_grad, c_grad);
+        auto x_grad = detail::new_tensor<T>(exec, {n, 4 * size});
+        auto c_prev_grad = detail::new_tensor<T>(exec, {n, size});
+        detail::LstmGradStep<T> const step{.saved = saved.data(),
+                                           .c_prev = c_prev.data(),
+                                           .h_grad = h_grad.data(),
+                                           .c_grad = c_grad.data(),
+                                           .x_grad = x_grad.data(),
+                                           .c_prev_grad = c_prev_grad.data(),
+                                           .size = size};
+        detail::ElementLoops<D>::template each_of_rows<detail::sum_t<T>>(exec, n, size, 4 * size, step);
+        return {std::move(x_grad), std::move(c_prev_grad)};
     }
 };
 

@@ -31,8 +31,7 @@ struct SortRuns {
     bool descending;
 
     /// Makes a run of two sorted ones, or of unsorted positions if it is a shortest one.
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t k) const {
+    ROWAN_KERNEL void operator()(std::size_t k) const {
         std::size_t const lane = k / runs, begin = (k - lane * runs) * run, end = n - begin < run ? n : begin + run;
         T const* const first = x + (lane / inner * n * inner + lane % inner);
         auto const key = [&](std::int64_t i) { return load<S>(first + static_cast<std::size_t>(i) * inner); };
@@ -68,8 +67,7 @@ struct SortRuns {
 
 private:
     /// NaN is the greatest.
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD bool precedes(S const& a, S const& b) const {
+    ROWAN_KERNEL bool precedes(S const& a, S const& b) const {
         more_extreme<true> const more;
         return descending ? more(a, b) : more(b, a);
     }

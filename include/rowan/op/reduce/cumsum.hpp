@@ -78,8 +78,7 @@ auto cumsum(X&& x, CumsumOptions options) { return cumsum(x.device(), x, options
 
 /// See cumsum.
 struct cumsum_op : detail::builtin_op<cumsum_op, slots<slot::x>, slots<slot::out>, CumsumOptions> {
-    static constexpr std::string_view name = "cumsum";
-    static constexpr std::string_view brief = "Running sums along an axis.";
+    static constexpr std::string_view name = "cumsum", brief = "Running sums along an axis.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr CumsumOptions normal(VarSpec const& x, CumsumOptions const& options) {
         return detail::axes_from_first(x.dims.size(), options);

@@ -51,17 +51,7 @@ struct axis_totals {
 /// shapes   x [...] -> the dims of x without those of the axes, or with dims of 1 for them
 /// errors   IndexError if an axis is not in [-rank, rank) or occurs twice
 /// cost     one read of x; temporary memory for the sums of blocks: at most 1/32 of the elements of x
-template <class T, device D>
-Tensor<T, D> reduce_sum(D const& exec, Tensor<T, D> const& x, ReduceOptions const& options = {}) {
-    return detail::fold_along<detail::axis_totals>(exec, x, options);
-}
-
-template <class T, class Device>
-Tensor<T, Device> reduce_sum(Tensor<T, Device> const& x, ReduceOptions const& options = {}) {
-    return reduce_sum(x.device(), x, options);
-}
-
-using reduce_sum_op = reduce_op<detail::axis_totals>;  ///< See reduce_sum.
+ROWAN_REDUCTION(reduce_sum, axis_totals)
 
 /// The gradient of a value that was added to every row, such as a bias: the sum of the rows of out_grad.
 struct bias_grad_op : operator_of<slots<grad_of<slot::out>>, slots<grad_of<slot::b>>> {

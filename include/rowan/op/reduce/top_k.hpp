@@ -35,8 +35,7 @@ struct TopOfRow {
     std::int64_t* ids;
     std::size_t n, k;
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t row) const {
+    ROWAN_KERNEL void operator()(std::size_t row) const {
         T const* const from = x + row * n;
         std::int64_t* const at = ids + row * k;
         Greatest<NumberOfRow<T>>{{from}, at, k}(0, static_cast<std::int64_t>(n));
@@ -97,8 +96,7 @@ struct top_k_op : detail::builtin_op<top_k_op, slots<slot::x>, slots<slot::out, 
     using grad = gradient<top_k_op, uses<slot::x, slot::ids, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, TopKOptions const& options = {}) {
-        spec::dense("top_k: x", x);
-        if (x.dims.size() < 2) spec::the_rank_does_not_fit("top_k: x", x.dims.size(), "at least 2");
+        spec::rows_of_elements("top_k: x", x);
         VarSpec values = x;
         std::int64_t& last = values.dims[x.dims.size() - 1];
         if (options.k < 1 || (last != UNK && options.k > last)) detail::bad_k(options.k, last);

@@ -204,16 +204,13 @@ struct parents {
 struct beam_search_op
     : detail::builtin_op<beam_search_op, slots<slot::ids, slot::x, slot::y>,
                          slots<slot::out, slot::last, slot::scores, slot::parents>, BeamSearchOptions> {
-    static constexpr std::string_view name = "beam_search";
-    static constexpr std::string_view brief = "One step of a beam search.";
+    static constexpr std::string_view name = "beam_search", brief = "One step of a beam search.";
     static constexpr bool row_output = false;
 
     static constexpr std::array<VarSpec, 4> infer(VarSpec const& ids, VarSpec const& x, VarSpec const& y,
                                                   BeamSearchOptions const& options = {}) {
         detail::check_beam(options);
-        spec::dense("beam_search: prefixes", ids);
-        spec::ids("beam_search: prefixes", ids);
-        spec::rank("beam_search: prefixes", ids, 1, "1");
+        spec::id_list("beam_search: prefixes", ids);
         spec::has_levels("beam_search: prefixes", ids);
         spec::matrix("beam_search: log_probability", x);
         spec::has_levels("beam_search: log_probability", x);
@@ -242,9 +239,7 @@ struct beam_search_decode_op
     static constexpr bool row_output = false;
 
     static constexpr std::array<VarSpec, 2> infer(VarSpec const& ids, VarSpec const& x) {
-        spec::dense("beam_search_decode: prefixes", ids);
-        spec::ids("beam_search_decode: prefixes", ids);
-        spec::rank("beam_search_decode: prefixes", ids, 1, "1");
+        spec::id_list("beam_search_decode: prefixes", ids);
         spec::has_levels("beam_search_decode: prefixes", ids);
         spec::dense("beam_search_decode: scores", x);
         spec::rank("beam_search_decode: scores", x, 1, "1");

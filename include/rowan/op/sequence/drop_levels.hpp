@@ -37,9 +37,8 @@ struct drop_levels_op : detail::builtin_op<drop_levels_op, slots<slot::x>, slots
 
     static constexpr VarSpec infer(VarSpec const& x, DropLevelsOptions const& options = {}) {
         spec::dense("drop_levels: x", x);
-        VarSpec out = x;
-        out.lod_level -= detail::levels_to_drop("drop_levels: levels", options.levels, x.lod_level);
-        return out;
+        auto const dropped = detail::levels_to_drop("drop_levels: levels", options.levels, x.lod_level);
+        return spec::with_dims(x, x.dims, x.lod_level - dropped);
     }
 
     template <class T, class D>

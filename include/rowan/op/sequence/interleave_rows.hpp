@@ -141,11 +141,8 @@ struct nonzero_rows_op
 
     static constexpr VarSpec infer(VarSpec const& ids, VarSpec const& x, RowsWhereOptions const& options = {}) {
         detail::check_branch(options.value);
-        spec::dense("nonzero_rows: ids", ids);
-        spec::ids("nonzero_rows: ids", ids);
-        spec::rank("nonzero_rows: ids", ids, 1, "1");
-        spec::dense("nonzero_rows: x", x);
-        spec::has_rows("nonzero_rows: x", x);
+        spec::id_list("nonzero_rows: ids", ids);
+        spec::rows("nonzero_rows: x", x);
         if (x.lod_level == 0) spec::same_dim("nonzero_rows: ids.shape(0)", ids.dims[0], x.dims[0]);
         return tensor_spec<std::int64_t>({UNK});
     }
@@ -161,38 +158,20 @@ struct nonzero_rows_op
     }
 };
 
-struct interleave_rows_grad_op
-    : operator_of<slots<slot::ids, slot::x, slot::y, grad_of<slot::out>>, slots<grad_of<slot::x>, grad_of<slot::y>>> {
-    static constexpr std::string_view name = "interleave_rows_grad";
-    static constexpr bool row_output = false;
-
-    static constexpr std::array<VarSpec, 2> infer(VarSpec const&, VarSpec const& x, VarSpec const& y, VarSpec const&) {
-        return {x, y};
-    }
-
-    template <class T, id_type I, class D>
-    static auto run(D exec, Tensor<I, D> const& ids, Tensor<T, D> const&, Tensor<T, D> const&,
-                    Tensor<T, D> const& out_grad) {
-        return interleave_rows_grad(exec, ids, out_grad);
-    }
-};
-
 /// See interleave_rows. In the step of a recurrent layer, the result has a row for each sequence.
 struct interleave_rows_op
     : detail::builtin_op<interleave_rows_op, slots<slot::ids, slot::x, slot::y>, slots<slot::out>> {
     static constexpr std::string_view name = "interleave_rows";
     static constexpr std::string_view brief =
         "Rows of x where ids are 1 and of y where they are 0, each in their order.";
-    using grad = grad_rule<interleave_rows_grad_op>;
+    static constexpr bool row_output_backward = false;
+    using grad = gradient<interleave_rows_op, uses<slot::ids, slot::x, slot::y, grad_of<slot::out>>,
+                          makes<grad_of<slot::x>, grad_of<slot::y>>>;
 
     static constexpr VarSpec infer(VarSpec const& ids, VarSpec const& x, VarSpec const& y) {
-        spec::dense("interleave_rows: ids", ids);
-        spec::ids("interleave_rows: ids", ids);
-        spec::rank("interleave_rows: ids", ids, 1, "1");
-        spec::dense("interleave_rows: x", x);
-        spec::has_rows("interleave_rows: x", x);
-        spec::dense("interleave_rows: y", y);
-        spec::has_rows("interleave_rows: y", y);
+        spec::id_list("interleave_rows: ids", ids);
+        spec::rows("interleave_rows: x", x);
+        spec::rows("interleave_rows: y", y);
         spec::same_dtype("interleave_rows: y", y, x);
         VarSpec out = x, other = y;
         out.dims[0] = other.dims[0] = UNK;
@@ -205,6 +184,12 @@ struct interleave_rows_op
     template <class T, id_type I, class D>
     static Tensor<T, D> run(D exec, Tensor<I, D> const& ids, Tensor<T, D> const& x, Tensor<T, D> const& y) {
         return interleave_rows(exec, ids, x, y);
+    }
+
+    template <class T, id_type I, class D>
+    static auto backward(D exec, Tensor<I, D> const& ids, Tensor<T, D> const&, Tensor<T, D> const&,
+                         Tensor<T, D> const& out_grad) {
+        return interleave_rows_grad(exec, ids, out_grad);
     }
 };
 

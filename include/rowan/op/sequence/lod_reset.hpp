@@ -12,21 +12,17 @@ namespace rowan::inline v0 {
 /// The rows of x with the levels of y, an alias. Paddle's lod_reset.
 /// errors   ShapeError if y has no levels; LodError if they do not cover the rows of x
 struct lod_reset_op : detail::builtin_op<lod_reset_op, slots<slot::x, slot::y>, slots<slot::out>> {
-    static constexpr std::string_view name = "lod_reset";
-    static constexpr std::string_view brief = "x with the levels of y.";
+    static constexpr std::string_view name = "lod_reset", brief = "x with the levels of y.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr bool row_output = false;
     static constexpr unsigned level_inputs = 0b10;
     using grad = grad_rule<drop_levels_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) {
-        spec::dense("lod_reset: x", x);
-        spec::has_rows("lod_reset: x", x);
+        spec::rows("lod_reset: x", x);
         spec::dense("lod_reset: y", y);
         spec::has_levels("lod_reset: y", y);
-        VarSpec out = x;
-        out.lod_level = y.lod_level;
-        return out;
+        return spec::with_dims(x, x.dims, y.lod_level);
     }
 
     template <class T, class U, class D>
@@ -38,21 +34,15 @@ struct lod_reset_op : detail::builtin_op<lod_reset_op, slots<slot::x, slot::y>, 
 /// The rows of x as sequences of one level: sequence s is rows [offset[s], offset[s + 1]); an alias.
 /// errors   LodError if the offsets do not begin with 0, decrease, or do not end with the number of rows
 struct lod_from_offsets_op : detail::builtin_op<lod_from_offsets_op, slots<slot::x, slot::offset>, slots<slot::out>> {
-    static constexpr std::string_view name = "lod_from_offsets";
-    static constexpr std::string_view brief = "x with one level of these offsets.";
+    static constexpr std::string_view name = "lod_from_offsets", brief = "x with one level of these offsets.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr bool row_output = false;
     using grad = grad_rule<drop_levels_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& offset) {
-        spec::dense("lod_from_offsets: x", x);
-        spec::has_rows("lod_from_offsets: x", x);
-        spec::dense("lod_from_offsets: offset", offset);
-        spec::ids("lod_from_offsets: offset", offset);
-        spec::rank("lod_from_offsets: offset", offset, 1, "1");
-        VarSpec out = x;
-        out.lod_level = 1;
-        return out;
+        spec::rows("lod_from_offsets: x", x);
+        spec::id_list("lod_from_offsets: offset", offset);
+        return spec::with_dims(x, x.dims, 1);
     }
 
     template <class T, id_type I, class D>

@@ -9,21 +9,15 @@ namespace rowan::inline v0 {
 
 /// See pick_sequences.
 struct pick_sequences_op : detail::builtin_op<pick_sequences_op, slots<slot::x, slot::ids>, slots<slot::out>> {
-    static constexpr std::string_view name = "pick_sequences";
-    static constexpr std::string_view brief = "The sequences, or rows, of these numbers.";
+    static constexpr std::string_view name = "pick_sequences", brief = "The sequences, or rows, of these numbers.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr bool row_output = false;
     using grad = gradient<pick_sequences_op, uses<slot::x, slot::ids, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& ids) {
-        spec::dense("pick_sequences: x", x);
-        spec::has_rows("pick_sequences: x", x);
-        spec::dense("pick_sequences: ids", ids);
-        spec::ids("pick_sequences: ids", ids);
-        spec::rank("pick_sequences: ids", ids, 1, "1");
-        VarSpec out = x;
-        out.dims[0] = x.lod_level == 0 ? ids.dims[0] : UNK;
-        return out;
+        spec::rows("pick_sequences: x", x);
+        spec::id_list("pick_sequences: ids", ids);
+        return spec::with_rows(x, x.lod_level == 0 ? ids.dims[0] : UNK, x.lod_level);
     }
 
     template <class T, id_type I, class D>

@@ -43,19 +43,41 @@ inline std::vector<std::int64_t> order_by_length(std::size_t size, Lod const& lo
 
 }  // namespace detail
 
-struct reorder_grad_op
-    : operator_of<slots<slot::x, slot::y, grad_of<slot::out>>, slots<grad_of<slot::x>>, ReorderOptions> {
-    static constexpr std::string_view name = "reorder_grad";
+/// The first-level sequences of x, or its rows if it has no levels, in the order of the lengths of the sequences of y:
+/// longest first, and equal lengths as they are. With options.restore, from that order back. Paddle's
+/// reorder_lod_tensor_by_rank; see reorder for any order.
+/// shapes   x of m sequences or rows, y with m sequences in a level -> the shape of x
+/// errors   ShapeError if x has another number of sequences or rows, or y no levels; IndexError if y has no such level
+/// cost     one read and one write of every row, a sort of m lengths, and 16 bytes per sequence
+struct reorder_op : detail::builtin_op<reorder_op, slots<slot::x, slot::y>, slots<slot::out>, ReorderOptions> {
+    static constexpr std::string_view name = "reorder";
+    static constexpr std::string_view brief =
+        "The sequences of x in the order of the lengths of those of y, longest first, or back.";
+    static constexpr Elements elements = Elements::numbers;
     static constexpr bool row_output = false;
+    static constexpr unsigned level_inputs = 0b10;
+    using grad = gradient<reorder_op, uses<slot::x, slot::y, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, VarSpec const&, ReorderOptions const& = {}) {
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, ReorderOptions const& options = {}) {
+        spec::rows("reorder: x", x);
+        spec::dense("reorder: y", y);
+        spec::has_levels("reorder: y", y);
+        spec::has_level("reorder: level", y, options.level.value_or(0));
         return x;
+    }
+
+    template <class T, class U, class D>
+    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<U, D> const& y,
+                               ReorderOptions const& options = {}) {
+        x.check();
+        auto const order = detail::order_by_length(x.size(), y.lod(), options);
+        return detail::take_sequences(exec, x, order.size(), [&](std::size_t j) { return order[j]; });
     }
 
     /// errors   as reorder_op, and ShapeError if out_grad has another shape than x
     template <class T, class U, class D>
-    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<U, D> const& y,
-                               LoDTensor<T, D> const& out_grad, ReorderOptions const& options = {}) {
+    static LoDTensor<T, D> backward(D exec, LoDTensor<T, D> const& x, LoDTensor<U, D> const& y,
+                                    LoDTensor<T, D> const& out_grad, ReorderOptions const& options = {}) {
         auto const order = detail::order_by_length(x.size(), y.lod(), options);
         auto const rows = detail::first_rows(x);
         std::vector<std::int64_t> starts{0}, places;
@@ -70,39 +92,6 @@ struct reorder_grad_op
         detail::copy_blocks(exec, starts, width * sizeof(T), detail::blocks_at(out_grad.value().data(), starts, width),
                             detail::blocks_at(x_grad.data(), places, width));
         return {std::move(x_grad), x.lod()};
-    }
-};
-
-/// The first-level sequences of x, or its rows if it has no levels, in the order of the lengths of the sequences of y:
-/// longest first, and equal lengths as they are. With options.restore, from that order back. Paddle's
-/// reorder_lod_tensor_by_rank; see reorder for any order.
-/// shapes   x of m sequences or rows, y with m sequences in a level -> the shape of x
-/// errors   ShapeError if x has another number of sequences or rows, or y no levels; IndexError if y has no such level
-/// cost     one read and one write of every row, a sort of m lengths, and 16 bytes per sequence
-struct reorder_op : detail::builtin_op<reorder_op, slots<slot::x, slot::y>, slots<slot::out>, ReorderOptions> {
-    static constexpr std::string_view name = "reorder";
-    static constexpr std::string_view brief =
-        "The sequences of x in the order of the lengths of those of y, longest first, or back.";
-    static constexpr Elements elements = Elements::numbers;
-    static constexpr bool row_output = false;
-    static constexpr unsigned level_inputs = 0b10;
-    using grad = grad_rule<reorder_grad_op>;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, ReorderOptions const& options = {}) {
-        spec::dense("reorder: x", x);
-        spec::has_rows("reorder: x", x);
-        spec::dense("reorder: y", y);
-        spec::has_levels("reorder: y", y);
-        spec::has_level("reorder: level", y, options.level.value_or(0));
-        return x;
-    }
-
-    template <class T, class U, class D>
-    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<U, D> const& y,
-                               ReorderOptions const& options = {}) {
-        x.check();
-        auto const order = detail::order_by_length(x.size(), y.lod(), options);
-        return detail::take_sequences(exec, x, order.size(), [&](std::size_t j) { return order[j]; });
     }
 };
 

@@ -121,33 +121,14 @@ auto sequence_attention_grad(LoDTensor<T, Device> const& query, LoDTensor<T, Dev
     return sequence_attention_grad(query.device(), query, key, value, out_grad, options);
 }
 
-struct sequence_attention_grad_op
-    : operator_of<slots<slot::query, slot::key, slot::value, grad_of<slot::out>>,
-                  slots<grad_of<slot::query>, grad_of<slot::key>, grad_of<slot::value>>, SequenceAttentionOptions> {
-    static constexpr std::string_view name = "sequence_attention_grad";
-
-    static constexpr std::array<VarSpec, 3> infer(VarSpec const& query, VarSpec const& key, VarSpec const& value,
-                                                  VarSpec const&, SequenceAttentionOptions const& = {}) {
-        return {query, key, value};
-    }
-
-    template <class T, class D>
-    static std::tuple<LoDTensor<T, D>, LoDTensor<T, D>, LoDTensor<T, D>> run(
-        D exec, LoDTensor<T, D> const& query, LoDTensor<T, D> const& key, LoDTensor<T, D> const& value,
-        LoDTensor<T, D> const& out_grad, SequenceAttentionOptions const& options = {}) {
-        auto [q, k, v] = sequence_attention_grad(exec, query, key, value.value(), out_grad.value(), options);
-        return {LoDTensor<T, D>(std::move(q), query.lod()), LoDTensor<T, D>(std::move(k), key.lod()),
-                LoDTensor<T, D>(std::move(v), value.lod())};
-    }
-};
-
 /// See sequence_attention.
 struct sequence_attention_op : detail::builtin_op<sequence_attention_op, slots<slot::query, slot::key, slot::value>,
                                                   slots<slot::out>, SequenceAttentionOptions> {
     static constexpr std::string_view name = "sequence_attention";
     static constexpr std::string_view brief =
         "Attention of the rows of each sequence to those of the same sequence of key and value, without padding.";
-    using grad = grad_rule<sequence_attention_grad_op>;
+    using grad = gradient<sequence_attention_op, uses<slot::query, slot::key, slot::value, grad_of<slot::out>>,
+                          makes<grad_of<slot::query>, grad_of<slot::key>, grad_of<slot::value>>>;
     static constexpr bool row_wise = true;
 
     static constexpr VarSpec infer(VarSpec const& query, VarSpec const& key, VarSpec const& value,
@@ -176,6 +157,15 @@ struct sequence_attention_op : detail::builtin_op<sequence_attention_op, slots<s
             !std::ranges::equal(detail::last_level(value.lod()), detail::last_level(key.lod())))
             throw ShapeError("value sequences", "others", "those of key, or none");
         return sequence_attention(exec, query, key, value.value(), options);
+    }
+
+    template <class T, class D>
+    static std::tuple<LoDTensor<T, D>, LoDTensor<T, D>, LoDTensor<T, D>> backward(
+        D exec, LoDTensor<T, D> const& query, LoDTensor<T, D> const& key, LoDTensor<T, D> const& value,
+        LoDTensor<T, D> const& out_grad, SequenceAttentionOptions const& options = {}) {
+        auto [q, k, v] = sequence_attention_grad(exec, query, key, value.value(), out_grad.value(), options);
+        return {LoDTensor<T, D>(std::move(q), query.lod()), LoDTensor<T, D>(std::move(k), key.lod()),
+                LoDTensor<T, D>(std::move(v), value.lod())};
     }
 };
 

@@ -16,26 +16,6 @@ struct SequenceConcatOptions {
     ROWAN_OPTIONS(SequenceConcatOptions, level)
 };
 
-/// Splits the gradient of the result into the gradients of the inputs.
-struct sequence_concat_grad_op
-    : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::x>>, SequenceConcatOptions> {
-    static constexpr std::string_view name = "sequence_concat_grad";
-
-    static constexpr std::vector<VarSpec> infer(std::span<VarSpec const> x, VarSpec const&,
-                                                SequenceConcatOptions const& = {}) {
-        return {x.begin(), x.end()};
-    }
-
-    template <class T, class D>
-    static std::vector<LoDTensor<T, D>> run(D exec, std::vector<LoDTensor<T, D>> const& x,
-                                            LoDTensor<T, D> const& out_grad,
-                                            SequenceConcatOptions const& options = {}) {
-        std::vector<Lod> lods;
-        for (auto const& part : x) lods.push_back(part.lod());
-        return sequence_concat_grad(exec, out_grad, lods, options.level);
-    }
-};
-
 /// See sequence_concat. The slot `x` holds all batches as a std::vector.
 struct sequence_concat_op
     : detail::builtin_op<sequence_concat_op, slots<slot::x>, slots<slot::out>, SequenceConcatOptions> {
@@ -43,12 +23,11 @@ struct sequence_concat_op
     static constexpr std::string_view brief =
         "Sequence i of all tensors, one after the other; of the last level, or of another one.";
     static constexpr Elements elements = Elements::numbers;
-    using grad = grad_rule<sequence_concat_grad_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+    using grad = gradient<sequence_concat_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(std::span<VarSpec const> x, SequenceConcatOptions const& options = {}) {
         detail::check_some(x.size());
-        spec::dense("sequence_concat: x", x[0]);
-        spec::has_rows("sequence_concat: x", x[0]);
+        spec::rows("sequence_concat: x", x[0]);
         spec::has_levels("sequence_concat: x", x[0]);
         spec::has_level("sequence_concat: level", x[0], options.level.value_or(0));
         VarSpec out = x[0];
@@ -71,6 +50,16 @@ struct sequence_concat_op
     static LoDTensor<T, D> run(D exec, std::vector<LoDTensor<T, D>> const& x,
                                SequenceConcatOptions const& options = {}) {
         return sequence_concat(exec, x, options.level);
+    }
+
+    /// Splits the gradient of the result into the gradients of the inputs.
+    template <class T, class D>
+    static std::vector<LoDTensor<T, D>> backward(D exec, std::vector<LoDTensor<T, D>> const& x,
+                                                 LoDTensor<T, D> const& out_grad,
+                                                 SequenceConcatOptions const& options = {}) {
+        std::vector<Lod> lods;
+        for (auto const& part : x) lods.push_back(part.lod());
+        return sequence_concat_grad(exec, out_grad, lods, options.level);
     }
 };
 

@@ -160,19 +160,6 @@ LoDTensor<T, Device> sequence_context(LoDTensor<T, Device> const& x, Tensor<T, D
     return sequence_context(x.device(), x, padding, window);
 }
 
-struct sequence_context_grad_op
-    : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::x>>, SequenceContextOptions> {
-    static constexpr std::string_view name = "sequence_context_grad";
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, SequenceContextOptions const&) { return x; }
-
-    template <class T, class D>
-    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<T, D> const& out_grad,
-                               SequenceContextOptions const& window) {
-        return sequence_context_grad(exec, out_grad.value(), x, window);
-    }
-};
-
 struct sequence_padding_grad_op
     : operator_of<slots<slot::x, slot::w, grad_of<slot::out>>, slots<grad_of<slot::w>>, SequenceContextOptions> {
     static constexpr std::string_view name = "sequence_padding_grad";
@@ -196,23 +183,26 @@ struct sequence_context_op
     static constexpr std::string_view brief =
         "For each row the rows around it, side by side; `padding` has the rows outside of sequences.";
     static constexpr Elements elements = Elements::numbers;
-    using grad = grad_rule<sequence_context_grad_op>;
+    using grad = gradient<sequence_context_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
     static constexpr bool row_wise = true;
 
     static constexpr VarSpec infer(VarSpec const& x, SequenceContextOptions const& window) {
-        spec::dense("sequence_context: x", x);
-        spec::has_rows("sequence_context: x", x);
-        spec::has_levels("sequence_context: x", x);
+        spec::sequences("sequence_context: x", x);
         if (x.dims.size() > 2) spec::the_rank_does_not_fit("sequence_context: x", x.dims.size(), "1 or 2");
         detail::rows_of_context(window);
-        VarSpec out = x;
-        out.dims = {x.dims[0], spec::times("sequence_context: x.row_size()", x.dims.product_from(1), window.length)};
-        return out;
+        auto const width = spec::times("sequence_context: x.row_size()", x.dims.product_from(1), window.length);
+        return spec::with_dims(x, {x.dims[0], width}, x.lod_level);
     }
 
     template <class T, class D>
     static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, SequenceContextOptions const& window) {
         return sequence_context(exec, x, window);
+    }
+
+    template <class T, class D>
+    static LoDTensor<T, D> backward(D exec, LoDTensor<T, D> const& x, LoDTensor<T, D> const& out_grad,
+                                    SequenceContextOptions const& window) {
+        return sequence_context_grad(exec, out_grad.value(), x, window);
     }
 };
 
@@ -222,7 +212,7 @@ struct padded_sequence_context_op : detail::builtin_op<padded_sequence_context_o
     static constexpr std::string_view name = "padded_sequence_context";
     static constexpr std::string_view brief = "sequence_context with trained rows outside of sequences.";
     static constexpr Elements elements = Elements::numbers;
-    using grad = grad_rules<grad_rule<sequence_context_grad_op>, grad_rule<sequence_padding_grad_op>>;
+    using grad = grad_rules<sequence_context_op::grad, grad_rule<sequence_padding_grad_op>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& w, SequenceContextOptions const& window) {
         VarSpec const out = sequence_context_op::infer(x, window);

@@ -16,16 +16,13 @@ struct SequenceEraseOptions {
 /// See sequence_erase.
 struct sequence_erase_op
     : detail::builtin_op<sequence_erase_op, slots<slot::x>, slots<slot::out>, SequenceEraseOptions> {
-    static constexpr std::string_view name = "sequence_erase";
-    static constexpr std::string_view brief = "The sequences without these tokens.";
+    static constexpr std::string_view name = "sequence_erase", brief = "The sequences without these tokens.";
     static constexpr Elements elements = Elements::integers;
     static constexpr bool row_wise = true;
 
     static constexpr VarSpec infer(VarSpec const& x, SequenceEraseOptions const&) {
         spec::tokens("sequence_erase: x", "sequence_erase: x.row_size()", x);
-        VarSpec out = x;
-        out.dims[0] = UNK;
-        return out;
+        return spec::with_rows(x, UNK, x.lod_level);
     }
 
     template <id_type I, class D>

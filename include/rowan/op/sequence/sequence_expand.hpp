@@ -23,14 +23,10 @@ struct sequence_expand_op
     using grad = gradient<sequence_expand_op, uses<slot::x, slot::y, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, SequenceExpandOptions const& options = {}) {
-        spec::dense("sequence_expand: x", x);
-        spec::has_rows("sequence_expand: x", x);
+        spec::rows("sequence_expand: x", x);
         spec::has_levels("sequence_expand: y", y);
         spec::has_level("sequence_expand: level", y, options.level.value_or(0));
-        VarSpec out = x;
-        out.dims[0] = UNK;
-        if (out.lod_level == 0) out.lod_level = 1;
-        return out;
+        return spec::with_rows(x, UNK, x.lod_level == 0 ? 1 : x.lod_level);
     }
 
     template <class T, class U, class D>

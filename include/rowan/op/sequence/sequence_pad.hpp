@@ -59,18 +59,6 @@ struct SequencePadOptions {
     ROWAN_OPTIONS(SequencePadOptions, pad_value, length, pad_values)
 };
 
-struct sequence_pad_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::x>>> {
-    static constexpr std::string_view name = "sequence_pad_grad";
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&) { return x; }
-
-    template <class T, class D>
-    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<T, D> const& out_grad) {
-        auto rows = from_padded(exec, out_grad.value(), detail::of_last_level(exec, x).lod());
-        return {std::move(rows.value()), x.lod()};
-    }
-};
-
 /// to_padded for the last level: row s of the result is sequence s, followed by padding. The slot `length` holds the
 /// lengths of the sequences. Both have the upper levels of x. Paddle's sequence_pad.
 /// shapes   x [n, ...] of s sequences -> [s, m, ...] and [s] of int64, where m is options.length or the greatest length
@@ -81,15 +69,13 @@ struct sequence_pad_op
     static constexpr std::string_view brief =
         "The sequences in one array [sequences, length, ...], and their lengths. pad_values has one for each column.";
     static constexpr Elements elements = Elements::numbers;
-    using grad = grad_rule<sequence_pad_grad_op>;
+    using grad = gradient<sequence_pad_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     // Without a length, the dims of a part of a batch depend on its longest sequence.
     static constexpr bool row_wise(SequencePadOptions const& options) { return options.length.has_value(); }
 
     static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, SequencePadOptions const& options = {}) {
-        spec::dense("sequence_pad: x", x);
-        spec::has_rows("sequence_pad: x", x);
-        spec::has_levels("sequence_pad: x", x);
+        spec::sequences("sequence_pad: x", x);
         if (!options.pad_values.empty()) {
             std::size_t width = 1;
             bool known = true;
@@ -125,6 +111,12 @@ struct sequence_pad_op
         auto lengths = to_device(exec, Tensor<std::int64_t>::from_values({last.size()}, last.lod().lengths(0)));
         Lod const upper = detail::upper_levels(x.lod());
         return {LoDTensor<T, D>(std::move(padded.value), upper), LoDTensor<std::int64_t, D>(std::move(lengths), upper)};
+    }
+
+    template <class T, class D>
+    static LoDTensor<T, D> backward(D exec, LoDTensor<T, D> const& x, LoDTensor<T, D> const& out_grad) {
+        auto rows = from_padded(exec, out_grad.value(), detail::of_last_level(exec, x).lod());
+        return {std::move(rows.value()), x.lod()};
     }
 };
 

@@ -13,39 +13,26 @@ struct SequencePoolOptions {
     ROWAN_OPTIONS(SequencePoolOptions, pool, pad_value)
 };
 
-struct sequence_pool_grad_op
-    : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::x>>, SequencePoolOptions> {
-    static constexpr std::string_view name = "sequence_pool_grad";
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, SequencePoolOptions const& = {}) { return x; }
-
-    template <class T, class D>
-    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<T, D> const& out_grad,
-                               SequencePoolOptions const& options) {
-        return sequence_pool_grad(exec, x, out_grad.value(), options.pool);
-    }
-};
-
 /// See sequence_pool.
 struct sequence_pool_op : detail::builtin_op<sequence_pool_op, slots<slot::x>, slots<slot::out>, SequencePoolOptions> {
-    static constexpr std::string_view name = "sequence_pool";
-    static constexpr std::string_view brief = "A row for each sequence.";
-    using grad = grad_rule<sequence_pool_grad_op>;
+    static constexpr std::string_view name = "sequence_pool", brief = "A row for each sequence.";
+    using grad = gradient<sequence_pool_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
     static constexpr bool row_wise = true;
 
     static constexpr VarSpec infer(VarSpec const& x, SequencePoolOptions const& = {}) {
-        spec::dense("sequence_pool: x", x);
-        spec::has_rows("sequence_pool: x", x);
-        spec::has_levels("sequence_pool: x", x);
-        VarSpec out = x;
-        out.dims[0] = UNK;
-        --out.lod_level;
-        return out;
+        spec::sequences("sequence_pool: x", x);
+        return spec::with_rows(x, UNK, x.lod_level - 1);
     }
 
     template <class T, class D>
     static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, SequencePoolOptions const& options = {}) {
         return sequence_pool(exec, x, options.pool, options.pad_value);
+    }
+
+    template <class T, class D>
+    static LoDTensor<T, D> backward(D exec, LoDTensor<T, D> const& x, LoDTensor<T, D> const& out_grad,
+                                    SequencePoolOptions const& options) {
+        return sequence_pool_grad(exec, x, out_grad.value(), options.pool);
     }
 };
 

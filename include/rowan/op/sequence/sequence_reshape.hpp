@@ -23,12 +23,8 @@ struct sequence_reshape_op
 
     static constexpr VarSpec infer(VarSpec const& x, SequenceReshapeOptions const& options = {}) {
         detail::check_new_width("sequence_reshape: width", options.width);
-        spec::dense("sequence_reshape: x", x);
-        spec::has_rows("sequence_reshape: x", x);
-        spec::has_levels("sequence_reshape: x", x);
-        VarSpec out = x;
-        out.dims = {UNK, options.width};
-        return out;
+        spec::sequences("sequence_reshape: x", x);
+        return spec::with_dims(x, {UNK, options.width}, x.lod_level);
     }
 
     template <class T, class D>

@@ -8,16 +8,13 @@ namespace rowan::inline v0 {
 
 /// See sequence_reverse.
 struct sequence_reverse_op : detail::builtin_op<sequence_reverse_op, slots<slot::x>, slots<slot::out>> {
-    static constexpr std::string_view name = "sequence_reverse";
-    static constexpr std::string_view brief = "Each sequence from its end to its beginning.";
+    static constexpr std::string_view name = "sequence_reverse", brief = "Each sequence from its end to its beginning.";
     static constexpr Elements elements = Elements::numbers;
     using grad = gradient<sequence_reverse_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
     static constexpr bool row_wise = true;
 
     static constexpr VarSpec infer(VarSpec const& x) {
-        spec::dense("sequence_reverse: x", x);
-        spec::has_rows("sequence_reverse: x", x);
-        spec::has_levels("sequence_reverse: x", x);
+        spec::sequences("sequence_reverse: x", x);
         return x;
     }
 

@@ -93,45 +93,18 @@ LoDTensor<T, Device> sequence_scatter(LoDTensor<T, Device> const& x, LoDTensor<I
     return sequence_scatter(x.device(), x, ids, updates);
 }
 
-/// The gradient of the updates.
-struct sequence_scatter_grad_op
-    : operator_of<slots<slot::ids, slot::updates, grad_of<slot::out>>, slots<grad_of<slot::updates>>> {
-    static constexpr std::string_view name = "sequence_scatter_grad";
-
-    static constexpr VarSpec infer(VarSpec const&, VarSpec const& updates, VarSpec const&) { return updates; }
-
-    /// errors   as sequence_scatter for an x with the shape of out_grad
-    template <class T, id_type I, class D>
-    static LoDTensor<T, D> run(D exec, LoDTensor<I, D> const& ids, LoDTensor<T, D> const& updates,
-                               LoDTensor<T, D> const& out_grad) {
-        auto const& g = out_grad.value();
-        ids.check();
-        detail::check_places("out_grad", g);
-        detail::HostIds<D> const on_host(exec, ids.value());
-        auto const places = detail::places_of_ids(on_host, ids.lod(), g.shape(0), g.shape(1));
-        auto shape = g.shape();
-        shape.erase(shape.begin());
-        shape[0] = places.size();
-        if (updates.shape() != shape)
-            throw ShapeError("updates.shape()", detail::shape_text(updates.shape()), detail::shape_text(shape));
-        if (updates.value().size() == 0) return {Tensor<T, D>::zeros(exec, shape), updates.lod()};
-        return {gather(exec, detail::with_rows_of_places(g), places), updates.lod()};
-    }
-};
-
 /// See sequence_scatter.
 struct sequence_scatter_op
     : detail::builtin_op<sequence_scatter_op, slots<slot::x, slot::ids, slot::updates>, slots<slot::out>> {
     static constexpr std::string_view name = "sequence_scatter";
     static constexpr std::string_view brief = "x with updates added in row s at the ids of sequence s.";
-    using grad = grad_rules<grad_rule<drop_levels_grad_op>, grad_rule<sequence_scatter_grad_op>>;
+    using grad = grad_rules<grad_rule<drop_levels_grad_op>,
+                            gradient<sequence_scatter_op, uses<slot::ids, slot::updates, grad_of<slot::out>>,
+                                     makes<grad_of<slot::updates>>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& ids, VarSpec const& updates) {
-        spec::dense("sequence_scatter: x", x);
-        if (x.dims.size() < 2) spec::the_rank_does_not_fit("sequence_scatter: x", x.dims.size(), "at least 2");
-        spec::dense("sequence_scatter: ids", ids);
-        spec::ids("sequence_scatter: ids", ids);
-        spec::rank("sequence_scatter: ids", ids, 1, "1");
+        spec::rows_of_elements("sequence_scatter: x", x);
+        spec::id_list("sequence_scatter: ids", ids);
         spec::has_levels("sequence_scatter: ids", ids);
         spec::dense("sequence_scatter: updates", updates);
         spec::same_dtype("sequence_scatter: updates", updates, x);
@@ -146,6 +119,25 @@ struct sequence_scatter_op
     static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<I, D> const& ids,
                                LoDTensor<T, D> const& updates) {
         return sequence_scatter(exec, x, ids, updates.value());
+    }
+
+    /// The gradient of the updates.
+    /// errors   as sequence_scatter for an x with the shape of out_grad
+    template <class T, id_type I, class D>
+    static LoDTensor<T, D> backward(D exec, LoDTensor<I, D> const& ids, LoDTensor<T, D> const& updates,
+                                    LoDTensor<T, D> const& out_grad) {
+        auto const& g = out_grad.value();
+        ids.check();
+        detail::check_places("out_grad", g);
+        detail::HostIds<D> const on_host(exec, ids.value());
+        auto const places = detail::places_of_ids(on_host, ids.lod(), g.shape(0), g.shape(1));
+        auto shape = g.shape();
+        shape.erase(shape.begin());
+        shape[0] = places.size();
+        if (updates.shape() != shape)
+            throw ShapeError("updates.shape()", detail::shape_text(updates.shape()), detail::shape_text(shape));
+        if (updates.value().size() == 0) return {Tensor<T, D>::zeros(exec, shape), updates.lod()};
+        return {gather(exec, detail::with_rows_of_places(g), places), updates.lod()};
     }
 };
 

@@ -10,25 +10,18 @@ namespace rowan::inline v0 {
 /// See sequence_slice. Offsets and lengths have the same element type.
 struct sequence_slice_op
     : detail::builtin_op<sequence_slice_op, slots<slot::x, slot::offset, slot::length>, slots<slot::out>> {
-    static constexpr std::string_view name = "sequence_slice";
-    static constexpr std::string_view brief = "A part of each sequence.";
+    static constexpr std::string_view name = "sequence_slice", brief = "A part of each sequence.";
     static constexpr Elements elements = Elements::numbers;
     using grad = gradient<sequence_slice_op, uses<slot::x, slot::offset, slot::length, grad_of<slot::out>>,
                           makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& offset, VarSpec const& length) {
-        spec::dense("sequence_slice: x", x);
-        spec::has_rows("sequence_slice: x", x);
-        spec::has_levels("sequence_slice: x", x);
-        spec::dense("sequence_slice: offset", offset);
-        spec::ids("sequence_slice: offset", offset);
-        spec::rank("sequence_slice: offset", offset, 1, "1");
+        spec::sequences("sequence_slice: x", x);
+        spec::id_list("sequence_slice: offset", offset);
         spec::dense("sequence_slice: length", length);
         spec::same_dtype("sequence_slice: length", length, offset);
         spec::same_dims("sequence_slice: length", length, offset);
-        VarSpec out = x;
-        out.dims[0] = UNK;
-        return out;
+        return spec::with_rows(x, UNK, x.lod_level);
     }
 
     template <class T, id_type I, class D>

@@ -6,34 +6,25 @@
 
 namespace rowan::inline v0 {
 
-struct sequence_softmax_grad_op : operator_of<slots<slot::out, grad_of<slot::out>>, slots<grad_of<slot::x>>> {
-    static constexpr std::string_view name = "sequence_softmax_grad";
-
-    static constexpr VarSpec infer(VarSpec const& out, VarSpec const&) { return out; }
-
-    template <class T, class D>
-    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& out, LoDTensor<T, D> const& out_grad) {
-        return sequence_softmax_grad(exec, out, out_grad.value());
-    }
-};
-
 /// See sequence_softmax.
 struct sequence_softmax_op : detail::builtin_op<sequence_softmax_op, slots<slot::x>, slots<slot::out>> {
-    static constexpr std::string_view name = "sequence_softmax";
-    static constexpr std::string_view brief = "The softmax of each sequence.";
-    using grad = grad_rule<sequence_softmax_grad_op>;
+    static constexpr std::string_view name = "sequence_softmax", brief = "The softmax of each sequence.";
+    using grad = gradient<sequence_softmax_op, uses<slot::out, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
     static constexpr bool row_wise = true;
 
     static constexpr VarSpec infer(VarSpec const& x) {
-        spec::dense("sequence_softmax: x", x);
-        spec::has_rows("sequence_softmax: x", x);
-        spec::has_levels("sequence_softmax: x", x);
+        spec::sequences("sequence_softmax: x", x);
         return x;
     }
 
     template <class T, class D>
     static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x) {
         return sequence_softmax(exec, x);
+    }
+
+    template <class T, class D>
+    static LoDTensor<T, D> backward(D exec, LoDTensor<T, D> const& out, LoDTensor<T, D> const& out_grad) {
+        return sequence_softmax_grad(exec, out, out_grad.value());
     }
 };
 

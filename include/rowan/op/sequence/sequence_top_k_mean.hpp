@@ -72,8 +72,7 @@ template <class T>
 struct FindTop {
     ColumnsOfSequences<T> at;
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t i) const {
+    ROWAN_KERNEL void operator()(std::size_t i) const {
         std::int64_t const* const ends = at.offsets + i / at.width;
         if (at.found(i) != 0)
             Greatest<NumberOfColumn<T>>{{at.x + i % at.width, at.width}, at.top(i), at.found(i)}(ends[0], ends[1]);
@@ -88,8 +87,7 @@ struct MeansOfTop {
     std::size_t count;
     T* out;
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t i) const {
+    ROWAN_KERNEL void operator()(std::size_t i) const {
         using S = sum_t<T>;
         std::int64_t const* const top = at.top(i);
         std::size_t const found = at.found(i);
@@ -113,8 +111,7 @@ struct SpreadMeans {
     T const* g;
     T* to;
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t i) const {
+    ROWAN_KERNEL void operator()(std::size_t i) const {
         using S = sum_t<T>;
         std::int64_t const* const top = at.top(i);
         std::size_t const begin = at.first(i), end = begin + at.length(i), found = at.found(i);
@@ -220,13 +217,9 @@ struct sequence_top_k_mean_op
     using grad = gradient<sequence_top_k_mean_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, SequenceTopKMeanOptions const& options) {
-        spec::dense("sequence_top_k_mean: x", x);
-        spec::has_rows("sequence_top_k_mean: x", x);
-        spec::has_levels("sequence_top_k_mean: x", x);
-        VarSpec out = x;
-        out.dims = {UNK, detail::width_of_means(x.dims.product_from(1), options.ks)};
-        --out.lod_level;
-        return out;
+        spec::sequences("sequence_top_k_mean: x", x);
+        std::int64_t const width = detail::width_of_means(x.dims.product_from(1), options.ks);
+        return spec::with_dims(x, {UNK, width}, x.lod_level - 1);
     }
 
     template <class T, class D>

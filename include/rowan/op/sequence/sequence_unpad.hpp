@@ -13,17 +13,13 @@ namespace rowan::inline v0 {
 /// of the sequences. The inverse of sequence_pad_op, Paddle's sequence_unpad.
 /// shapes   x [s, m, ...], length [s] -> [Σ length, ...]
 struct sequence_unpad_op : detail::builtin_op<sequence_unpad_op, slots<slot::x, slot::length>, slots<slot::out>> {
-    static constexpr std::string_view name = "sequence_unpad";
-    static constexpr std::string_view brief = "The sequences of a padded array.";
+    static constexpr std::string_view name = "sequence_unpad", brief = "The sequences of a padded array.";
     static constexpr Elements elements = Elements::numbers;
     using grad = gradient<sequence_unpad_op, uses<slot::x, slot::length, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& length) {
-        spec::dense("sequence_unpad: x", x);
-        if (x.dims.size() < 2) spec::the_rank_does_not_fit("sequence_unpad: x", x.dims.size(), "at least 2");
-        spec::dense("sequence_unpad: length", length);
-        spec::ids("sequence_unpad: length", length);
-        spec::rank("sequence_unpad: length", length, 1, "1");
+        spec::rows_of_elements("sequence_unpad: x", x);
+        spec::id_list("sequence_unpad: length", length);
         spec::same_dim("sequence_unpad: length.shape(0)", length.dims[0], x.dims[0]);
         VarSpec out = x;
         out.dims = {UNK};

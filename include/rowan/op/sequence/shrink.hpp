@@ -38,31 +38,6 @@ inline std::size_t count_longer(std::size_t size, Lod const& lod, std::optional<
 
 }  // namespace detail
 
-/// The gradient of the sequences that were kept, and zeros for the others.
-struct shrink_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::x>>, ShrinkOptions> {
-    static constexpr std::string_view name = "shrink_grad";
-    static constexpr bool row_output = false;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, ShrinkOptions const& = {}) { return x; }
-
-    /// errors   ShapeError if out_grad has more rows than x, or another trailing dim
-    template <class T, class D>
-    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<T, D> const& out_grad,
-                               ShrinkOptions const& = {}) {
-        auto const& kept = out_grad.value();
-        detail::check_trailing("out_grad", kept, x.shape());
-        std::size_t const rows = x.shape()[0];
-        if (kept.shape(0) > rows)
-            throw ShapeError("out_grad.shape(0)", std::to_string(kept.shape(0)), "at most " + std::to_string(rows));
-        auto x_grad = detail::new_tensor<T>(exec, x.shape());
-        std::array<std::int64_t, 2> const starts{0, static_cast<std::int64_t>(kept.shape(0))};
-        std::array<std::int64_t, 1> const places{0};
-        detail::spread_blocks(exec, starts, places, x_grad.row_size(), kept.data(), detail::zero<T>(), rows,
-                              x_grad.data());
-        return {std::move(x_grad), x.lod()};
-    }
-};
-
 /// The first first-level sequences of x, or rows if it has no levels: as many as y has sequences longer than `index`,
 /// which is the number of a step. The sequences of x are in the order of their lengths in y, longest first, as after
 /// reorder_op; those that have ended before the step are left out. Paddle's shrink_rnn_memory; see shrink for any
@@ -80,12 +55,11 @@ struct shrink_op
     static constexpr Elements elements = Elements::numbers;
     static constexpr bool row_output = false;
     static constexpr unsigned level_inputs = 0b10;
-    using grad = grad_rule<shrink_grad_op>;
+    using grad = gradient<shrink_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, VarSpec const& index,
                                    ShrinkOptions const& options = {}) {
-        spec::dense("shrink: x", x);
-        spec::has_rows("shrink: x", x);
+        spec::rows("shrink: x", x);
         spec::dense("shrink: y", y);
         spec::has_levels("shrink: y", y);
         spec::has_level("shrink: level", y, options.level.value_or(0));
@@ -93,9 +67,7 @@ struct shrink_op
         spec::same_dtype("shrink: index", index, tensor_spec<std::int64_t>({}));
         spec::rank("shrink: index", index, 1, "1");
         spec::same_dim("shrink: index.shape(0)", index.dims[0], 1);
-        VarSpec out = x;
-        out.dims[0] = UNK;
-        return out;
+        return spec::with_rows(x, UNK, x.lod_level);
     }
 
     template <class T, class U, class D>
@@ -106,6 +78,24 @@ struct shrink_op
         if (t < 0) throw IndexError("index", t, std::numeric_limits<std::int64_t>::max());
         x.check();
         return x.slice(0, detail::count_longer(x.size(), y.lod(), options.level, t));
+    }
+
+    /// The gradient of the sequences that were kept, and zeros for the others.
+    /// errors   ShapeError if out_grad has more rows than x, or another trailing dim
+    template <class T, class D>
+    static LoDTensor<T, D> backward(D exec, LoDTensor<T, D> const& x, LoDTensor<T, D> const& out_grad,
+                                    ShrinkOptions const& = {}) {
+        auto const& kept = out_grad.value();
+        detail::check_trailing("out_grad", kept, x.shape());
+        std::size_t const rows = x.shape()[0];
+        if (kept.shape(0) > rows)
+            throw ShapeError("out_grad.shape(0)", std::to_string(kept.shape(0)), "at most " + std::to_string(rows));
+        auto x_grad = detail::new_tensor<T>(exec, x.shape());
+        std::array<std::int64_t, 2> const starts{0, static_cast<std::int64_t>(kept.shape(0))};
+        std::array<std::int64_t, 1> const places{0};
+        detail::spread_blocks(exec, starts, places, x_grad.row_size(), kept.data(), detail::zero<T>(), rows,
+                              x_grad.data());
+        return {std::move(x_grad), x.lod()};
     }
 };
 

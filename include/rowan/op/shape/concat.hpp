@@ -105,8 +105,6 @@ Tensor<T, Device> concat(std::vector<Tensor<T, Device>> const& x, ConcatOptions 
     return concat(x, options.axis);
 }
 
-struct concat_grad_op;
-
 /// See concat. The slot `x` holds all tensors as a std::vector. Along the first axis, batches with as many levels are
 /// joined as merge_batches does; if their numbers of levels differ, the result has none. Along other axes, the result
 /// has the levels of the first.
@@ -115,7 +113,7 @@ struct concat_op : detail::builtin_op<concat_op, slots<slot::x>, slots<slot::out
     static constexpr std::string_view brief =
         "Tensors joined along an axis; along the first one, batches with as many levels are joined.";
     static constexpr Elements elements = Elements::numbers;
-    using grad = grad_rule<concat_grad_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+    using grad = gradient<concat_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr bool row_wise(attributes const& a) { return a.axis > 0; }
 
@@ -146,27 +144,13 @@ struct concat_op : detail::builtin_op<concat_op, slots<slot::x>, slots<slot::out
         auto out = concat(exec, rows, a.axis);
         return {std::move(out), detail::lod_of_joined(x, detail::checked_axis(a.axis, out.dimension()))};
     }
-};
 
-/// Splits the gradient of the result into the gradients of the inputs.
-struct concat_grad_op
-    : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::x>>, concat_op::attributes> {
-    static constexpr std::string_view name = "concat_grad";
-
-    static constexpr std::vector<VarSpec> infer(std::span<VarSpec const> x, VarSpec const& out_grad,
-                                                attributes const& a) {
-        VarSpec const out = concat_op::infer(x, a);
-        spec::dense("concat_grad: out@GRAD", out_grad);
-        spec::same_dtype("concat_grad: out@GRAD", out_grad, out);
-        spec::same_dims("concat_grad: out@GRAD", out_grad, out);
-        return {x.begin(), x.end()};
-    }
-
+    /// Splits the gradient of the result into the gradients of the inputs.
     /// errors   ShapeError if the tensors of x cannot be concatenated, or out_grad does not have the shape of the
     ///          result; IndexError if the axis is out of range
     template <class T, class D>
-    static std::vector<LoDTensor<T, D>> run(D exec, std::vector<LoDTensor<T, D>> const& x,
-                                            LoDTensor<T, D> const& out_grad, attributes const& a) {
+    static std::vector<LoDTensor<T, D>> backward(D exec, std::vector<LoDTensor<T, D>> const& x,
+                                                 LoDTensor<T, D> const& out_grad, attributes const& a) {
         auto const& whole = out_grad.value();
         detail::ElementLoops<D>::check(exec, whole);
         std::size_t const at = detail::check_joinable(detail::rows_of(x), a.axis);

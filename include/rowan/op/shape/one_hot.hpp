@@ -21,8 +21,7 @@ struct MarkId {
     T* to;
     std::size_t depth;
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t row) const {
+    ROWAN_KERNEL void operator()(std::size_t row) const {
         store(constant<sum_t<T>>(1.0), to + (row * depth + static_cast<std::size_t>(ids[row])));
     }
 };
@@ -63,8 +62,7 @@ Tensor<T, Device> one_hot(Tensor<I, Device> const& ids, OneHotOptions const& opt
 
 /// See one_hot; the elements are float.
 struct one_hot_op : detail::builtin_op<one_hot_op, slots<slot::ids>, slots<slot::out>, OneHotOptions> {
-    static constexpr std::string_view name = "one_hot";
-    static constexpr std::string_view brief = "Rows of zeros with a 1 at the id.";
+    static constexpr std::string_view name = "one_hot", brief = "Rows of zeros with a 1 at the id.";
     static constexpr Elements elements = Elements::integers;
     static constexpr unsigned row_inputs = 0b1;
 

@@ -98,11 +98,6 @@ constexpr Shape unsqueezed_shape(Shape const& shape, std::span<std::int64_t cons
     return result;
 }
 
-/// The spec of x with other dims; with the levels of x if `rows`.
-constexpr VarSpec with_dims(VarSpec const& x, Dims const& dims, bool rows) {
-    return {.type = VarType::LOD_TENSOR, .dtype = x.dtype, .dims = dims, .lod_level = rows ? x.lod_level : 0};
-}
-
 /// For operators whose axes are positions of dims, whether rows remain: no axis can be the first one.
 inline bool spares_rows(std::vector<std::int64_t> const& axes) {
     return std::ranges::all_of(axes, [](std::int64_t axis) { return axis > 0; });
@@ -189,7 +184,7 @@ struct reshape_op : detail::builtin_op<reshape_op, slots<slot::x>, slots<slot::o
     static constexpr VarSpec infer(VarSpec const& x, ReshapeOptions const& options = {}) {
         spec::dense("reshape: x", x);
         Dims const dims = detail::reshaped_dims(x.dims, options.shape);
-        return detail::with_dims(x, dims, detail::keeps_rows(x.dims, dims, options.shape));
+        return spec::with_dims(x, dims, detail::keeps_rows(x.dims, dims, options.shape) ? x.lod_level : 0);
     }
 
     template <class T, class D>
@@ -200,8 +195,7 @@ struct reshape_op : detail::builtin_op<reshape_op, slots<slot::x>, slots<slot::o
 
 /// See squeeze; without axes, the shape remains.
 struct squeeze_op : detail::builtin_op<squeeze_op, slots<slot::x>, slots<slot::out>, SqueezeOptions> {
-    static constexpr std::string_view name = "squeeze";
-    static constexpr std::string_view brief = "x without these dims of 1, or without all dims of 1.";
+    static constexpr std::string_view name = "squeeze", brief = "x without these dims of 1, or without all dims of 1.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr bool list_option = true;  // layers take it by position
     /// Without axes, those of the dims that are known to be 1.
@@ -220,7 +214,7 @@ struct squeeze_op : detail::builtin_op<squeeze_op, slots<slot::x>, slots<slot::o
     static constexpr VarSpec infer(VarSpec const& x, SqueezeOptions const& options = {}) {
         spec::dense("squeeze: x", x);
         auto const at = axes_of(options, x.dims.size());
-        return detail::with_dims(x, detail::squeezed_shape(x.dims, at), !at[0]);
+        return spec::with_dims(x, detail::squeezed_shape(x.dims, at), !at[0] ? x.lod_level : 0);
     }
 
     template <class T, class D>
@@ -237,8 +231,7 @@ private:
 
 /// See unsqueeze.
 struct unsqueeze_op : detail::builtin_op<unsqueeze_op, slots<slot::x>, slots<slot::out>, SqueezeOptions> {
-    static constexpr std::string_view name = "unsqueeze";
-    static constexpr std::string_view brief = "x with dims of 1 at these axes.";
+    static constexpr std::string_view name = "unsqueeze", brief = "x with dims of 1 at these axes.";
     static constexpr Elements elements = Elements::all;
     static constexpr bool list_option = true;  // layers take it by position
     static constexpr SqueezeOptions normal(VarSpec const& x, SqueezeOptions const& options) {
@@ -255,7 +248,7 @@ struct unsqueeze_op : detail::builtin_op<unsqueeze_op, slots<slot::x>, slots<slo
         auto const rank = static_cast<std::int64_t>(dims.size());
         bool const before_rows =
             std::ranges::any_of(options.axes, [&](std::int64_t axis) { return axis == 0 || axis == -rank; });
-        return detail::with_dims(x, dims, !before_rows);
+        return spec::with_dims(x, dims, !before_rows ? x.lod_level : 0);
     }
 
     template <class T, class D>

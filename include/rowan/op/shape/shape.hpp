@@ -25,8 +25,7 @@ auto shape(X&& x) { return shape(x.device(), x); }
 
 /// See shape.
 struct shape_op : detail::builtin_op<shape_op, slots<slot::x>, slots<slot::out>> {
-    static constexpr std::string_view name = "shape";
-    static constexpr std::string_view brief = "The dims of x when the net runs.";
+    static constexpr std::string_view name = "shape", brief = "The dims of x when the net runs.";
     static constexpr Elements elements = Elements::all;
     static constexpr bool row_output = false;
 

@@ -20,10 +20,6 @@ namespace detail {
     throw ShapeError(part_name("sections", k), std::to_string(section), section < 0 ? "0 or more" : bound);
 }
 
-[[noreturn]] inline void bad_sum_of_sections(std::int64_t sum, std::int64_t dim) {
-    throw ShapeError("sum of sections", std::to_string(sum), std::to_string(dim));
-}
-
 /// Checks that no section is negative and, if the dim is known, that the sections add up to it.
 template <class Sections>
 constexpr void check_sections(Sections const& sections, std::int64_t dim) {
@@ -33,7 +29,7 @@ constexpr void check_sections(Sections const& sections, std::int64_t dim) {
         if (sections[k] < 0 || sections[k] > most - sum) bad_section(k, sections[k], most - sum);
         sum += sections[k];
     }
-    if (dim != UNK && sum != dim) bad_sum_of_sections(sum, dim);
+    if (dim != UNK && sum != dim) throw ShapeError("sum of sections", std::to_string(sum), std::to_string(dim));
 }
 
 }  // namespace detail
@@ -63,14 +59,11 @@ std::vector<Tensor<T, Device>> split(Tensor<T, Device> const& x, std::type_ident
     return split(x.device(), x, sections, axis);
 }
 
-struct split_grad_op;
-
 /// See split. The slot `out` holds all parts as a std::vector.
 struct split_op : detail::builtin_op<split_op, slots<slot::x>, slots<slot::out>> {
-    static constexpr std::string_view name = "split";
-    static constexpr std::string_view brief = "Parts of these sizes along an axis.";
+    static constexpr std::string_view name = "split", brief = "Parts of these sizes along an axis.";
     static constexpr Elements elements = Elements::numbers;
-    using grad = grad_rule<split_grad_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+    using grad = gradient<split_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     struct attributes {
         std::vector<std::int64_t> sections;  ///< the size of each part along the axis
@@ -101,18 +94,14 @@ struct split_op : detail::builtin_op<split_op, slots<slot::x>, slots<slot::out>>
     static std::vector<Tensor<T, D>> run(D exec, Tensor<T, D> const& x, attributes const& a) {
         return split(exec, x, a.sections, a.axis);
     }
-};
 
-/// Concatenates the gradients of the parts.
-struct split_grad_op : operator_of<slots<grad_of<slot::out>>, slots<grad_of<slot::x>>, split_op::attributes> {
-    static constexpr std::string_view name = "split_grad";
-
-    static constexpr VarSpec infer(std::span<VarSpec const> out_grad, attributes const& a) {
+    static constexpr VarSpec infer_backward(std::span<VarSpec const> out_grad, attributes const& a) {
         return concat_op::infer(out_grad, {a.axis});
     }
 
+    /// Concatenates the gradients of the parts.
     template <class T, class D>
-    static Tensor<T, D> run(D exec, std::vector<Tensor<T, D>> const& out_grad, attributes const& a) {
+    static Tensor<T, D> backward(D exec, std::vector<Tensor<T, D>> const& out_grad, attributes const& a) {
         return concat(exec, out_grad, a.axis);
     }
 };

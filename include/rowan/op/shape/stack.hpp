@@ -5,6 +5,7 @@
 #include <rowan/op/detail/axis.hpp>
 #include <rowan/op/detail/concat_split.hpp>
 #include <rowan/op/operator.hpp>
+#include <rowan/op/shape/concat.hpp>
 
 #include <span>
 
@@ -45,20 +46,15 @@ Tensor<T, D> stack(D const& exec, std::vector<Tensor<T, D>> const& x, StackOptio
     detail::ElementLoops<D>::check(exec);
     detail::check_some(x.size());
     std::size_t const axis = detail::checked_axis(options.axis, x[0].dimension() + 1);
-    auto const shape = detail::stacked_shape(x[0].shape(), x.size(), axis);
-    std::size_t const inner = detail::product_from(shape, axis + 1);
-    std::vector<T const*> from;
+    auto const shape = detail::stacked_shape(x[0].shape(), 1, axis);
+    std::vector<Tensor<T, D>> parts;
     for (std::size_t k = 0; k < x.size(); ++k) {
-        detail::ElementLoops<D>::check(exec, x[k]);
         if (x[k].shape() != x[0].shape())
             throw ShapeError(detail::part_name("x", k).append(".shape()"), detail::shape_text(x[k].shape()),
                              detail::shape_text(x[0].shape()).append(", that of x[0]"));
-        from.push_back(x[k].data());
+        parts.push_back(x[k].reshaped(shape));
     }
-    auto out = detail::new_tensor<T>(exec, shape);
-    std::size_t const outer = out.size() == 0 ? 0 : out.size() / (inner * x.size());
-    detail::ConcatSplit<D>::join(exec, outer, std::vector<std::size_t>(x.size(), inner), from, out.data());
-    return out;
+    return concat(exec, parts, static_cast<std::int64_t>(axis));
 }
 
 template <class T, class Device>
@@ -66,20 +62,18 @@ Tensor<T, Device> stack(std::vector<Tensor<T, Device>> const& x, StackOptions co
     return stack(x.empty() ? Device{} : x[0].device(), x, options);
 }
 
-struct stack_grad_op;
-
 /// See stack. The slot `x` holds all tensors as a std::vector.
 struct stack_op : detail::builtin_op<stack_op, slots<slot::x>, slots<slot::out>, StackOptions> {
-    static constexpr std::string_view name = "stack";
-    static constexpr std::string_view brief = "Tensors joined along a new axis.";
+    static constexpr std::string_view name = "stack", brief = "Tensors joined along a new axis.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr StackOptions normal(VarSpec const& x, StackOptions const& options) {
         return detail::axes_from_first(x.dims.size() + 1, options);
     }
-    using grad = grad_rule<stack_grad_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+    using grad = gradient<stack_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr bool row_wise(StackOptions const& options) { return options.axis > 0; }
     static constexpr bool row_output(StackOptions const& options) { return options.axis > 0; }
+    static constexpr bool row_output_backward = true;
 
     static constexpr VarSpec infer(std::span<VarSpec const> x, StackOptions const& options) {
         detail::check_some(x.size());
@@ -102,23 +96,13 @@ struct stack_op : detail::builtin_op<stack_op, slots<slot::x>, slots<slot::out>,
     static Tensor<T, D> run(D exec, std::vector<Tensor<T, D>> const& x, StackOptions const& options) {
         return stack(exec, x, options);
     }
-};
 
-/// Cuts the gradient of the result into the gradients of the inputs.
-struct stack_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::x>>, StackOptions> {
-    static constexpr std::string_view name = "stack_grad";
-
-    static constexpr bool row_wise(StackOptions const& options) { return options.axis > 0; }
-
-    static constexpr std::vector<VarSpec> infer(std::span<VarSpec const> x, VarSpec const&, StackOptions const&) {
-        return {x.begin(), x.end()};
-    }
-
+    /// Cuts the gradient of the result into the gradients of the inputs.
     /// errors   ShapeError if x is empty or out_grad does not have the shape of the result; IndexError if the axis is
     ///          out of range
     template <class T, class D>
-    static std::vector<Tensor<T, D>> run(D exec, std::vector<Tensor<T, D>> const& x, Tensor<T, D> const& out_grad,
-                                         StackOptions const& options) {
+    static std::vector<Tensor<T, D>> backward(D exec, std::vector<Tensor<T, D>> const& x, Tensor<T, D> const& out_grad,
+                                              StackOptions const& options) {
         detail::ElementLoops<D>::check(exec, out_grad);
         detail::check_some(x.size());
         std::size_t const axis = detail::checked_axis(options.axis, x[0].dimension() + 1);

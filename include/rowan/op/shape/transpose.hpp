@@ -94,23 +94,43 @@ auto transpose(X&& x, TransposeOptions options) {
     return detail::permuted(x.device(), x, detail::checked_perm(options.perm, x.dimension()));
 }
 
-/// The gradient of x: that of the result in the order of x.
-struct transpose_grad_op : operator_of<slots<grad_of<slot::out>>, slots<grad_of<slot::x>>, TransposeOptions> {
-    static constexpr std::string_view name = "transpose_grad";
+/// See transpose.
+struct transpose_op : detail::builtin_op<transpose_op, slots<slot::x>, slots<slot::out>, TransposeOptions> {
+    static constexpr std::string_view name = "transpose", brief = "The dims in another order, by default reversed.";
+    static constexpr Elements elements = Elements::numbers;
+    static constexpr bool list_option = true;  // layers take it by position
+    static constexpr TransposeOptions normal(VarSpec const& x, TransposeOptions options) {
+        for (std::int64_t& axis : options.perm) axis = detail::from_first(axis, x.dims.size());
+        return options;
+    }
+    using grad = gradient<transpose_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr bool row_wise(TransposeOptions const& options) {
         return !options.perm.empty() && options.perm[0] == 0;
     }
     static constexpr bool row_output(TransposeOptions const& options) { return row_wise(options); }
 
-    static constexpr VarSpec infer(VarSpec const& out_grad, TransposeOptions const& options = {}) {
+    static constexpr VarSpec infer(VarSpec const& x, TransposeOptions const& options = {}) {
+        spec::dense("transpose: x", x);
+        auto const order = detail::checked_perm(options.perm, x.dims.size());
+        bool const rows = x.dims.empty() || order[0] == 0;
+        return spec::with_dims(x, detail::permuted_shape(x.dims, order), rows ? x.lod_level : 0);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, TransposeOptions const& options = {}) {
+        return detail::permuted(exec, x, detail::checked_perm(options.perm, x.dimension()));
+    }
+
+    static constexpr VarSpec infer_backward(VarSpec const& out_grad, TransposeOptions const& options = {}) {
         VarSpec x = out_grad;
         x.dims = detail::permuted_shape(out_grad.dims, order_of_x(options, x.dims.size()));
         return x;
     }
 
+    /// The gradient of x: that of the result in the order of x.
     template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& out_grad, TransposeOptions const& options = {}) {
+    static Tensor<T, D> backward(D exec, Tensor<T, D> const& out_grad, TransposeOptions const& options = {}) {
         return detail::permuted(exec, out_grad, order_of_x(options, out_grad.dimension()));
     }
 
@@ -120,36 +140,6 @@ private:
         std::array<std::size_t, 8> back{};
         for (std::size_t i = 0; i < rank; ++i) back[order[i]] = i;
         return back;
-    }
-};
-
-/// See transpose.
-struct transpose_op : detail::builtin_op<transpose_op, slots<slot::x>, slots<slot::out>, TransposeOptions> {
-    static constexpr std::string_view name = "transpose";
-    static constexpr std::string_view brief = "The dims in another order, by default reversed.";
-    static constexpr Elements elements = Elements::numbers;
-    static constexpr bool list_option = true;  // layers take it by position
-    static constexpr TransposeOptions normal(VarSpec const& x, TransposeOptions options) {
-        for (std::int64_t& axis : options.perm) axis = detail::from_first(axis, x.dims.size());
-        return options;
-    }
-    using grad = grad_rule<transpose_grad_op>;
-
-    static constexpr bool row_wise(TransposeOptions const& options) { return transpose_grad_op::row_wise(options); }
-    static constexpr bool row_output(TransposeOptions const& options) { return row_wise(options); }
-
-    static constexpr VarSpec infer(VarSpec const& x, TransposeOptions const& options = {}) {
-        spec::dense("transpose: x", x);
-        auto const order = detail::checked_perm(options.perm, x.dims.size());
-        VarSpec out = x;
-        out.dims = detail::permuted_shape(x.dims, order);
-        if (!x.dims.empty() && order[0] != 0) out.lod_level = 0;
-        return out;
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, TransposeOptions const& options = {}) {
-        return detail::permuted(exec, x, detail::checked_perm(options.perm, x.dimension()));
     }
 };
 

@@ -48,6 +48,16 @@ constexpr BagOptions all_known(BagOptions options) {
     return options;
 }
 
+/// The ids of a table of which only some rows exist as positions in its value, without padding.
+template <class T, class I, class D>
+LoDTensor<std::int64_t, D> bag_positions(D const& exec, SelectedRows<T, D> const& table, LoDTensor<I, D> const& ids,
+                                         BagOptions const& options) {
+    if (options.unknown) return bag_positions(exec, table, known_bags(exec, table, ids, options), all_known(options));
+    if (!options.padding_id) return {positions(exec, "ids", table, ids.value()), ids.lod()};
+    auto const kept = without_padding(exec, ids, *options.padding_id, table.height());
+    return {positions(exec, "ids", table, kept.value()), kept.lod()};
+}
+
 }  // namespace detail
 
 /// Pools the table rows of each bag, which is a sequence of ids of the last level, into one row: their sum, their mean,
@@ -97,20 +107,6 @@ SelectedRows<T, D> embedding_bag_grad(D const& exec, Tensor<T, D> const& table, 
     return detail::BagLookups<D>::template grad<T, I>(exec, table, ids, none, out_grad, options.pool, none);
 }
 
-namespace detail {
-
-/// The ids of a table of which only some rows exist as positions in its value, without padding.
-template <class T, class I, class D>
-LoDTensor<std::int64_t, D> bag_positions(D const& exec, SelectedRows<T, D> const& table, LoDTensor<I, D> const& ids,
-                                         BagOptions const& options) {
-    if (options.unknown) return bag_positions(exec, table, known_bags(exec, table, ids, options), all_known(options));
-    if (!options.padding_id) return {positions(exec, "ids", table, ids.value()), ids.lod()};
-    auto const kept = without_padding(exec, ids, *options.padding_id, table.height());
-    return {positions(exec, "ids", table, kept.value()), kept.lod()};
-}
-
-}  // namespace detail
-
 /// Pools the rows of each bag of a table of which only some rows exist, as embedding_bag for a Tensor.
 /// shapes   table of height h with rows [...], ids [n] with levels -> [bags, ...]
 /// errors   ShapeError if ids have no levels or a rank other than 1; ValueError if options.pool is not sum, mean, sqrt
@@ -134,45 +130,23 @@ SelectedRows<T, D> embedding_bag_grad(D const& exec, SelectedRows<T, D> const& t
                          g.value().share());
 }
 
-struct embedding_bag_grad_op
-    : operator_of<slots<slot::w, slot::ids, grad_of<slot::out>>, slots<grad_of<slot::w>>, BagOptions> {
-    static constexpr std::string_view name = "embedding_bag_grad";
-
-    static constexpr VarSpec infer(VarSpec const& w, VarSpec const&, VarSpec const&, BagOptions const& = {}) {
-        return {.type = VarType::SELECTED_ROWS, .dtype = w.dtype, .dims = w.dims, .lod_level = 0};
-    }
-
-    template <class T, class I, class D>
-    static SelectedRows<T, D> run(D exec, Tensor<T, D> const& w, LoDTensor<I, D> const& ids,
-                                  LoDTensor<T, D> const& out_grad, BagOptions const& options = {}) {
-        return embedding_bag_grad(exec, w, ids, out_grad.value(), options);
-    }
-    template <class T, class I, class D>
-    static SelectedRows<T, D> run(D exec, SelectedRows<T, D> const& w, LoDTensor<I, D> const& ids,
-                                  LoDTensor<T, D> const& out_grad, BagOptions const& options = {}) {
-        return embedding_bag_grad(exec, w, ids, out_grad.value(), options);
-    }
-};
-
 struct embedding_bag_op
     : detail::builtin_op<embedding_bag_op, slots<slot::w, slot::ids>, slots<slot::out>, BagOptions> {
     static constexpr std::string_view name = "embedding_bag";
     static constexpr std::string_view brief =
         "A row for each sequence of ids: the sum, mean, … of their rows of the table.";
-    using grad = grad_rule<embedding_bag_grad_op>;
+    using grad = gradient<embedding_bag_op, uses<slot::w, slot::ids, grad_of<slot::out>>, makes<grad_of<slot::w>>>;
 
     static constexpr VarSpec infer(VarSpec const& w, VarSpec const& ids, BagOptions const& options = {}) {
         detail::check_bag_pool(options.pool);
         spec::table("embedding_bag: w", w);
         spec::row_of("padding_id", options.padding_id, w);
         spec::row_of("unknown", options.unknown, w);
-        spec::dense("embedding_bag: ids", ids);
-        spec::ids("embedding_bag: ids", ids);
-        spec::rank("embedding_bag: ids", ids, 1, "1");
+        spec::id_list("embedding_bag: ids", ids);
         spec::has_levels("embedding_bag: ids", ids);
         Dims dims = w.dims;
         dims[0] = UNK;
-        return {.type = VarType::LOD_TENSOR, .dtype = w.dtype, .dims = dims, .lod_level = ids.lod_level - 1};
+        return spec::with_dims(w, dims, ids.lod_level - 1);
     }
 
     template <class T, id_type I, class D>
@@ -184,6 +158,21 @@ struct embedding_bag_op
     static LoDTensor<T, D> run(D exec, SelectedRows<T, D> const& w, LoDTensor<I, D> const& ids,
                                BagOptions const& options = {}) {
         return embedding_bag(exec, w, ids, options);
+    }
+
+    static constexpr VarSpec infer_backward(VarSpec const& w, VarSpec const&, VarSpec const&, BagOptions const& = {}) {
+        return {.type = VarType::SELECTED_ROWS, .dtype = w.dtype, .dims = w.dims, .lod_level = 0};
+    }
+
+    template <class T, class I, class D>
+    static SelectedRows<T, D> backward(D exec, Tensor<T, D> const& w, LoDTensor<I, D> const& ids,
+                                       LoDTensor<T, D> const& out_grad, BagOptions const& options = {}) {
+        return embedding_bag_grad(exec, w, ids, out_grad.value(), options);
+    }
+    template <class T, class I, class D>
+    static SelectedRows<T, D> backward(D exec, SelectedRows<T, D> const& w, LoDTensor<I, D> const& ids,
+                                       LoDTensor<T, D> const& out_grad, BagOptions const& options = {}) {
+        return embedding_bag_grad(exec, w, ids, out_grad.value(), options);
     }
 };
 

@@ -32,8 +32,7 @@ struct PadRow {
     T* to;
     std::size_t width;
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t row) const {
+    ROWAN_KERNEL void operator()(std::size_t row) const {
         if (ids[row] != padding) return;
         for (std::size_t k = 0; k < width; ++k) store(constant<sum_t<T>>(0.0), to + row * width + k);
     }
@@ -143,7 +142,7 @@ struct lookup_table_op
         spec::ids("lookup_table: ids", ids);
         Dims dims = ids.dims;
         for (std::size_t i = 1; i < w.dims.size(); ++i) dims.push_back(w.dims[i]);
-        return {.type = VarType::LOD_TENSOR, .dtype = w.dtype, .dims = dims, .lod_level = ids.lod_level};
+        return spec::with_dims(w, dims, ids.lod_level);
     }
 
     template <class T, id_type I, class D>

@@ -8,12 +8,11 @@ namespace rowan::inline v0 {
 
 /// See to_dense; in a net, of a gradient.
 struct to_dense_op : detail::builtin_op<to_dense_op, slots<slot::x>, slots<slot::out>> {
-    static constexpr std::string_view name = "to_dense";
-    static constexpr std::string_view brief = "The dense tensor of a SelectedRows.";
+    static constexpr std::string_view name = "to_dense", brief = "The dense tensor of a SelectedRows.";
 
     static constexpr VarSpec infer(VarSpec const& x) {
         if (x.type != VarType::SELECTED_ROWS) spec::the_kinds_do_not_match("to_dense: x", x.type, "SelectedRows");
-        return {.type = VarType::LOD_TENSOR, .dtype = x.dtype, .dims = x.dims, .lod_level = 0};
+        return spec::with_dims(x, x.dims);
     }
 
     template <class T, class D>

@@ -75,28 +75,13 @@ std::tuple<SelectedRows<T, D>, Tensor<T, D>> embedding_bag_grad(D const& exec, T
     return {std::move(rows), std::move(weight_grad)};
 }
 
-struct weighted_embedding_bag_grad_op : operator_of<slots<slot::w, slot::ids, slot::weight, grad_of<slot::out>>,
-                                                    slots<grad_of<slot::w>, grad_of<slot::weight>>, BagOptions> {
-    static constexpr std::string_view name = "weighted_embedding_bag_grad";
-
-    static constexpr std::array<VarSpec, 2> infer(VarSpec const& w, VarSpec const&, VarSpec const& weight,
-                                                  VarSpec const&, BagOptions const& = {}) {
-        return {VarSpec{.type = VarType::SELECTED_ROWS, .dtype = w.dtype, .dims = w.dims, .lod_level = 0}, weight};
-    }
-
-    template <class T, class I, class D>
-    static auto run(D exec, Tensor<T, D> const& w, LoDTensor<I, D> const& ids, Tensor<T, D> const& weight,
-                    LoDTensor<T, D> const& out_grad, BagOptions const& options = {}) {
-        return embedding_bag_grad(exec, w, ids, weight, out_grad.value(), options);
-    }
-};
-
 struct weighted_embedding_bag_op
     : detail::builtin_op<weighted_embedding_bag_op, slots<slot::w, slot::ids, slot::weight>, slots<slot::out>,
                          BagOptions> {
     static constexpr std::string_view name = "weighted_embedding_bag";
     static constexpr std::string_view brief = "embedding_bag with a weight for each id.";
-    using grad = grad_rule<weighted_embedding_bag_grad_op>;
+    using grad = gradient<weighted_embedding_bag_op, uses<slot::w, slot::ids, slot::weight, grad_of<slot::out>>,
+                          makes<grad_of<slot::w>, grad_of<slot::weight>>>;
 
     static constexpr VarSpec infer(VarSpec const& w, VarSpec const& ids, VarSpec const& weight,
                                    BagOptions const& options = {}) {
@@ -110,6 +95,17 @@ struct weighted_embedding_bag_op
     static LoDTensor<T, D> run(D exec, Tensor<T, D> const& w, LoDTensor<I, D> const& ids, Tensor<T, D> const& weight,
                                BagOptions const& options = {}) {
         return embedding_bag(exec, w, ids, weight, options);
+    }
+
+    static constexpr std::array<VarSpec, 2> infer_backward(VarSpec const& w, VarSpec const&, VarSpec const& weight,
+                                                           VarSpec const&, BagOptions const& = {}) {
+        return {VarSpec{.type = VarType::SELECTED_ROWS, .dtype = w.dtype, .dims = w.dims, .lod_level = 0}, weight};
+    }
+
+    template <class T, class I, class D>
+    static auto backward(D exec, Tensor<T, D> const& w, LoDTensor<I, D> const& ids, Tensor<T, D> const& weight,
+                         LoDTensor<T, D> const& out_grad, BagOptions const& options = {}) {
+        return embedding_bag_grad(exec, w, ids, weight, out_grad.value(), options);
     }
 };
 
