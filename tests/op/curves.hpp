@@ -71,6 +71,11 @@ void each_curve(Visit const& visit) {
                   return s + real(beta) * x * s * logistic(-real(beta) * x);
               }, wide ? 1200 : 120, 4);
     }
+    visit(rowan::silu_op{}, rowan::no_attributes{}, [=](Real x) { return x < -huge ? none : x * logistic(x); },
+          [=](Real full) {
+              Real const x = between(full, -1e5, 1e5), s = logistic(x);
+              return s + x * s * logistic(-x);
+          }, wide ? 1200 : 120, 4);
     for (double const beta : {2.0, 1.0, 0.25}) {
         visit(rowan::softplus_op{}, rowan::SoftplusOptions{.beta = beta},
               [=](Real x) { return std::max(x, none) + std::log1p(std::exp(-real(beta) * std::abs(x))) / real(beta) + (std::isnan(x) ? x : none); },

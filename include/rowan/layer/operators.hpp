@@ -45,6 +45,7 @@ inline constexpr operator_layer<leaky_relu_op> leaky_relu{};              ///< A
 inline constexpr operator_layer<elu_op> elu{};                            ///< As rowan::elu.
 inline constexpr operator_layer<gelu_op> gelu{};                          ///< As rowan::gelu.
 inline constexpr operator_layer<swish_op> swish{};                        ///< As rowan::swish.
+inline constexpr operator_layer<silu_op> silu{};                          ///< As rowan::silu.
 inline constexpr operator_layer<softplus_op> softplus{};                  ///< As rowan::softplus.
 inline constexpr operator_layer<mish_op> mish{};                          ///< As rowan::mish.
 inline constexpr operator_layer<softsign_op> softsign{};                  ///< As rowan::softsign.

@@ -118,9 +118,9 @@ using program_ops = type_list<
     sequence_attention_op, sequence_concat_op, sequence_context_op, sequence_erase_op, sequence_expand_op,
     sequence_mask_op, sequence_pad_op, sequence_pool_op, sequence_reshape_op, sequence_reverse_op, sequence_scatter_op,
     sequence_slice_op, sequence_softmax_op, sequence_top_k_mean_op, sequence_unpad_op, shape_op, shrink_op, sigmoid_op,
-    sign_op, sin_op, smooth_l1_op, softmax_op, softplus_op, softsign_op, split_op, sqrt_op, square_op, squeeze_op,
-    stack_op, stanh_op, sub_op, sum_op, swish_op, tanh_op, thresholded_relu_op, top_k_op, transpose_op, unsqueeze_op,
-    weighted_embedding_bag_op, where_op>;
+    sign_op, silu_op, sin_op, smooth_l1_op, softmax_op, softplus_op, softsign_op, split_op, sqrt_op, square_op,
+    squeeze_op, stack_op, stanh_op, sub_op, sum_op, swish_op, tanh_op, thresholded_relu_op, top_k_op, transpose_op,
+    unsqueeze_op, weighted_embedding_bag_op, where_op>;
 
 /// Those that only training needs.
 using training_ops =

@@ -10,7 +10,7 @@ from rowan_cpp import (AdaGrad, Adadelta, Adam, AdamW, Adamax, Ftrl, Lamb, Momen
 
 from ..made import *
 from .data import data, parameter, selected_rows, results, apply, full, cast, dropout
-from .elementwise import (less, less_equal, greater, greater_equal, equal, logical_and, logical_or, where, silu)
+from .elementwise import (less, less_equal, greater, greater_equal, equal, logical_and, logical_or, where)
 from .losses import ranknet, margin_ranking, cosine_embedding
 from .shapes import split, matmul, mean, TopK, top_k, one_hot
 from .parametric import fc, embedding, embedding_bag, layer_norm, batch_norm

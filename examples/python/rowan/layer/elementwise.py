@@ -5,7 +5,7 @@ from typing import Protocol, Union
 
 from rowan_cpp import Variable
 
-from ..made import add, div, full_like, layers, mul, negate, scale, sub, swish, unsqueeze
+from ..made import add, div, full_like, layers, mul, negate, scale, sub, unsqueeze
 from .data import apply, whole_number
 
 Operand = Union[Variable, float]
@@ -49,11 +49,6 @@ def where(condition: Variable, x: Operand, y: Operand) -> Variable:
     them may be a number."""
     return apply("where", condition, *(z if isinstance(z, Variable) else full_like(other, z)  # type: ignore[arg-type]
                                        for z, other in ((x, y), (y, x))))
-
-
-def silu(x: Variable) -> Variable:
-    """x / (1 + exp(-x)): swish with a beta of 1."""
-    return swish(x)
 
 
 def _arithmetic(both, right, left):

@@ -69,6 +69,13 @@ struct swish_formula {
     }
 };
 
+struct silu_formula {
+    static constexpr std::string_view name = "silu", brief = "x / (1 + exp(-x)).";
+
+    ROWAN_FORMULA static V value(V const& x) { return over_one_plus_exponential(x, V(constant<V>(0.0) - x)); }
+    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g) { return swish_formula::gradient_of_x(x, g, {}); }
+};
+
 struct hard_swish_formula {
     static constexpr std::string_view name = "hard_swish", brief = "x · min(max(x + offset, 0), threshold) / scale.";
     using options = HardSwishOptions;
@@ -111,16 +118,9 @@ ROWAN_ELEMENTWISE(swish, SwishOptions)
 
 /// x / (1 + exp(-x)) element-wise: swish with beta = 1.
 /// shapes   x [...] -> [...]
-/// errors   none
-/// cost     as swish
-template <class T, device D>
-Tensor<T, D> silu(D const& exec, Tensor<T, D> const& x) {
-    return swish(exec, x);
-}
-template <class T, class Device>
-Tensor<T, Device> silu(Tensor<T, Device> const& x) {
-    return swish(x);
-}
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(silu)
 
 /// x · min(max(x + offset, 0), threshold) / scale element-wise (Howard et al. 2019).
 /// shapes   x [...] -> [...]

@@ -1,11 +1,7 @@
 // rowan/op/reduce/cumprod.hpp: cumprod, the running products along an axis.
 #pragma once
 
-#include <rowan/op/detail/axis.hpp>
-#include <rowan/op/detail/axis_lanes.hpp>
-#include <rowan/op/detail/concat_split.hpp>
-#include <rowan/op/detail/tensor_argument.hpp>
-#include <rowan/op/operator.hpp>
+#include <rowan/op/detail/running.hpp>
 
 namespace rowan::inline v0 {
 
@@ -19,33 +15,9 @@ struct CumprodOptions {
 
 namespace detail {
 
-/// What running products of elements of T are kept in: double for floats and 16-bit elements.
-template <class T>
-using running_product_t = std::conditional_t<std::is_same_v<sum_t<T>, float>, double, sum_t<T>>;
-
-/// The running products of lanes.
-template <class T>
-struct ProductLanes {
-    T const* x;
-    T* out;
-    std::size_t n, inner;
-    bool exclusive, reverse;
-
-    ROWAN_NO_EXEC_CHECK
-    template <std::size_t N>
-    ROWAN_HD void lanes(std::size_t first, std::size_t) const {
-        using Wide = running_product_t<T>;
-        Wide products[N];
-        for (std::size_t e = 0; e < N; ++e) products[e] = constant<Wide>(1.0);
-        for (std::size_t i = 0; i < n; ++i) {
-            std::size_t const at = first + (reverse ? n - 1 - i : i) * inner;
-            for (std::size_t e = 0; e < N; ++e) {
-                Wide const more(load<sum_t<T>>(x + (at + e))), all = product(products[e], more);
-                store(static_cast<sum_t<T>>(exclusive ? products[e] : all), out + (at + e));
-                products[e] = all;
-            }
-        }
-    }
+struct running_product {
+    static constexpr double start = 1;
+    ROWAN_FORMULA static V fold(V const& all, V const& x) { return product(all, x); }
 };
 
 /// The gradients of lanes. An element gets the product of those before it, times the sum, over the results that it is
@@ -53,7 +25,7 @@ struct ProductLanes {
 template <class T>
 struct ProductGradLanes {
     T const *x, *out_grad;
-    running_product_t<T>* sums;
+    running_t<T>* sums;
     T* out;
     std::size_t n, inner;
     bool exclusive, reverse;
@@ -61,7 +33,7 @@ struct ProductGradLanes {
     ROWAN_NO_EXEC_CHECK
     template <std::size_t N>
     ROWAN_HD void lanes(std::size_t first, std::size_t) const {
-        using Wide = running_product_t<T>;
+        using Wide = running_t<T>;
         Wide kept[N];  // the sum, then the product
         for (std::size_t e = 0; e < N; ++e) kept[e] = constant<Wide>(0.0);
         for (std::size_t i = n; i-- > 0;) {
@@ -98,15 +70,7 @@ struct ProductGradLanes {
 /// cost     one read of x and one write of the result; a thread multiplies whole lanes
 template <class T, device D>
 Tensor<T, D> cumprod(D const& exec, Tensor<T, D> const& x, CumprodOptions const& options = {}) {
-    detail::ElementLoops<D>::check(exec, x);
-    std::size_t const axis = detail::checked_axis(options.axis, x.dimension());
-    auto out = detail::new_tensor<T>(exec, x.shape());
-    if (x.size() == 0) return out;
-    detail::each_lane_along(
-        exec, x.shape(), axis,
-        detail::ProductLanes<T>{x.data(), out.data(), x.shape(axis), detail::product_from(x.shape(), axis + 1),
-                                options.exclusive, options.reverse});
-    return out;
+    return detail::running<detail::running_product>(exec, x, options);
 }
 
 template <class T = void, class X>  // as many parameters as xtensor's
@@ -117,22 +81,9 @@ requires detail::tensor_argument<X>
 auto cumprod(X&& x, CumprodOptions options) { return cumprod(x.device(), x, options); }
 
 /// See cumprod.
-struct cumprod_op : detail::builtin_op<cumprod_op, slots<slot::x>, slots<slot::out>, CumprodOptions> {
-    static constexpr std::string_view name = "cumprod";
-    static constexpr std::string_view brief = "Running products along an axis.";
-    static constexpr Elements elements = Elements::numbers;
-    static constexpr CumprodOptions normal(VarSpec const& x, CumprodOptions const& options) {
-        return detail::axes_from_first(x.dims.size(), options);
-    }
+struct cumprod_op : detail::running_op<cumprod_op, CumprodOptions> {
+    static constexpr std::string_view name = "cumprod", brief = "Running products along an axis.";
     using grad = gradient<cumprod_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
-
-    static constexpr bool row_wise(CumprodOptions const& options) { return options.axis > 0; }
-
-    static constexpr VarSpec infer(VarSpec const& x, CumprodOptions const& options = {}) {
-        spec::dense("cumprod: x", x);
-        detail::checked_axis(options.axis, x.dims.size());
-        return x;
-    }
 
     template <class T, class D>
     static Tensor<T, D> run(D exec, Tensor<T, D> const& x, CumprodOptions const& options = {}) {
@@ -149,7 +100,7 @@ struct cumprod_op : detail::builtin_op<cumprod_op, slots<slot::x>, slots<slot::o
         std::size_t const axis = detail::checked_axis(options.axis, x.dimension());
         auto out = detail::new_tensor<T>(exec, x.shape());
         if (x.size() == 0) return out;
-        auto sums = Loops::template scratch<detail::running_product_t<T>>(exec, x.size());
+        auto sums = Loops::template scratch<detail::running_t<T>>(exec, x.size());
         detail::each_lane_along(
             exec, x.shape(), axis,
             detail::ProductGradLanes<T>{x.data(), out_grad.data(), sums.data(), out.data(), x.shape(axis),

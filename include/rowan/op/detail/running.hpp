@@ -1,0 +1,69 @@
+// rowan/op/detail/running.hpp: running sums and products along an axis.
+#pragma once
+
+#include <rowan/op/detail/axis.hpp>
+#include <rowan/op/detail/axis_lanes.hpp>
+#include <rowan/op/detail/concat_split.hpp>
+#include <rowan/op/detail/joined_name.hpp>
+#include <rowan/op/detail/tensor_argument.hpp>
+#include <rowan/op/operator.hpp>
+
+namespace rowan::inline v0::detail {
+
+/// What running sums and products of elements of T are kept in: double for floats and 16-bit elements.
+template <class T>
+using running_t = std::conditional_t<std::is_same_v<sum_t<T>, float>, double, sum_t<T>>;
+
+/// Folds the elements of lanes in order, and stores what they are folded to up to each.
+template <class Fold, class T>
+struct RunningLanes {
+    T const* x;
+    T* out;
+    std::size_t n, inner;
+    bool exclusive, reverse;
+
+    ROWAN_NO_EXEC_CHECK
+    template <std::size_t N>
+    ROWAN_HD void lanes(std::size_t first, std::size_t) const {
+        using Wide = running_t<T>;
+        Wide kept[N];
+        for (std::size_t e = 0; e < N; ++e) kept[e] = constant<Wide>(Fold::start);
+        for (std::size_t i = 0; i < n; ++i) {
+            std::size_t const at = first + (reverse ? n - 1 - i : i) * inner;
+            for (std::size_t e = 0; e < N; ++e) {
+                Wide const more(load<sum_t<T>>(x + (at + e))), all = i == 0 ? more : Fold::fold(kept[e], more);
+                store(static_cast<sum_t<T>>(exclusive ? kept[e] : all), out + (at + e));
+                kept[e] = all;
+            }
+        }
+    }
+};
+
+template <class Fold, class T, class D, class Options>
+Tensor<T, D> running(D const& exec, Tensor<T, D> const& x, Options const& options) {
+    ElementLoops<D>::check(exec, x);
+    std::size_t const axis = checked_axis(options.axis, x.dimension());
+    auto out = new_tensor<T>(exec, x.shape());
+    if (x.size() == 0) return out;
+    each_lane_along(exec, x.shape(), axis,
+                    RunningLanes<Fold, T>{x.data(), out.data(), x.shape(axis), product_from(x.shape(), axis + 1),
+                                          options.exclusive, options.reverse});
+    return out;
+}
+
+/// The base of the operators.
+template <class Op, class Options>
+struct running_op : builtin_op<Op, slots<slot::x>, slots<slot::out>, Options> {
+    static constexpr Elements elements = Elements::numbers;
+    static constexpr Options normal(VarSpec const& x, Options const& options) {
+        return axes_from_first(x.dims.size(), options);
+    }
+    static constexpr bool row_wise(Options const& options) { return options.axis > 0; }
+    static constexpr VarSpec infer(VarSpec const& x, Options const& options = {}) {
+        spec::dense(joined_name<Op, x_suffix>::value.data(), x);
+        checked_axis(options.axis, x.dims.size());
+        return x;
+    }
+};
+
+}  // namespace rowan::inline v0::detail
