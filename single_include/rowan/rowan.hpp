@@ -92,6 +92,9 @@
 #define ROWAN_NO_EXEC_CHECK
 #endif
 
+/// Begins a function of elements for the host and for devices. For element types of the user it may be host-only.
+#define ROWAN_KERNEL ROWAN_NO_EXEC_CHECK ROWAN_HD
+
 /// Begins a formula on V, a register of lanes or a number, for the host and for devices:
 ///     ROWAN_FORMULA V twice(V const& x) { return x + x; }
 #define ROWAN_FORMULA                      \
@@ -1249,10 +1252,8 @@ namespace detail {
 template <class T, class Sum>
 struct cast_dtype {
     using sum = Sum;
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD static constexpr sum widen(T x) noexcept { return static_cast<sum>(x); }
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD static constexpr T narrow(sum x) noexcept { return static_cast<T>(x); }
+    ROWAN_KERNEL static constexpr sum widen(T x) noexcept { return static_cast<sum>(x); }
+    ROWAN_KERNEL static constexpr T narrow(sum x) noexcept { return static_cast<T>(x); }
 };
 
 /// Whether `T` is an element type. The first compiler error names what a specialisation lacks.
@@ -3439,10 +3440,15 @@ ROWAN_HD S tree_sum(S* part) {
     return part[0];
 }
 
+/// x, which the caller converts to another type
+struct same_number {
+    ROWAN_FORMULA V operator()(V const& x) const { return x; }
+};
+
 /// map(x[0]) + map(x[1]) + … as 16 interleaved partial sums, reduced by tree_sum.
 ROWAN_NO_EXEC_CHECK
-template <class S, class T, class Map>
-ROWAN_HD S interleaved_sum(std::size_t n, T const* x, Map const& map) {
+template <class S, class T, class Map = same_number>
+ROWAN_HD S interleaved_sum(std::size_t n, T const* x, Map const& map = {}) {
     S part[16];
     for (auto& p : part) p = constant<S>(0.0);
 #ifdef __CUDA_ARCH__
@@ -4813,12 +4819,15 @@ void check_height(char const* field, Tensor<T, D> const& tensor, std::int64_t he
     }
 }
 
-/// Checks that all dims except the first are those of `like`.
-template <class T, class D, class Shape>
-void check_trailing(char const* field, Tensor<T, D> const& tensor, Shape like) {
-    auto const& shape = tensor.shape();
+template <class Shape>
+void check_trailing_dims(char const* field, Shape const& shape, Shape like) {
     like[0] = shape[0];
     if (shape != like) throw ShapeError(std::string(field) + ".shape()", shape_text(shape), shape_text(like));
+}
+/// Checks that all dims except the first are those of `like`.
+template <class T, class D, class Shape>
+void check_trailing(char const* field, Tensor<T, D> const& tensor, Shape const& like) {
+    check_trailing_dims(field, tensor.shape(), like);
 }
 
 inline bool overlap(std::span<std::byte const> a, std::span<std::byte const> b) {
@@ -7152,6 +7161,33 @@ inline std::int64_t checked_add(char const* field, std::int64_t rows, std::int64
     throw ShapeError(field, std::to_string(rows) + " + " + std::to_string(more), "at most 2^63 - 1");
 }
 
+/// The address of row i of consecutive rows of `bytes` bytes.
+template <class Byte>
+struct ConsecutiveRows {
+    Byte* data;
+    std::size_t bytes;
+
+    Byte* operator()(std::size_t i) const { return data + i * bytes; }
+};
+
+/// The address of row places[i] of consecutive rows of `bytes` bytes. One type for all elements: functions are
+/// instantiated once.
+template <class Byte>
+struct PlacesOfRows {
+    Byte* data;
+    std::int64_t const* places;
+    std::size_t bytes;
+
+    Byte* operator()(std::size_t i) const { return data + static_cast<std::size_t>(places[i]) * bytes; }
+};
+
+/// The address of block i, from a list.
+struct BlocksAt {
+    void const* const* data;
+
+    std::byte const* operator()(std::size_t i) const { return static_cast<std::byte const*>(data[i]); }
+};
+
 /// The implementation of row copies on a device.
 template <class D>
 struct RowCopies {
@@ -7214,19 +7250,15 @@ struct RowCopies<Cpu> {
         });
     }
 
-    template <class T>
-    static void take(Cpu exec, std::size_t n, std::size_t width, T const* from, std::int64_t const* index, T* to) {
-        rows(
-            exec, n, width * sizeof(T),
-            [=](std::size_t i) { return from + static_cast<std::size_t>(index[i]) * width; },
-            [=](std::size_t i) { return to + i * width; });
+    static void take(Cpu exec, std::size_t n, std::size_t bytes, void const* from, std::int64_t const* index,
+                     void* to) {
+        rows(exec, n, bytes, PlacesOfRows{static_cast<std::byte const*>(from), index, bytes},
+             ConsecutiveRows{static_cast<std::byte*>(to), bytes});
     }
 
-    template <class T>
-    static void put(Cpu exec, std::size_t n, std::size_t width, T const* from, std::int64_t const* index, T* to) {
-        rows(
-            exec, n, width * sizeof(T), [=](std::size_t i) { return from + i * width; },
-            [=](std::size_t i) { return to + static_cast<std::size_t>(index[i]) * width; });
+    static void put(Cpu exec, std::size_t n, std::size_t bytes, void const* from, std::int64_t const* index, void* to) {
+        rows(exec, n, bytes, ConsecutiveRows{static_cast<std::byte const*>(from), bytes},
+             PlacesOfRows{static_cast<std::byte*>(to), index, bytes});
     }
 
     template <class T, class From>
@@ -7291,7 +7323,8 @@ void copy_rows(D const& exec, std::size_t n, std::size_t bytes, From const& from
 /// The function i -> row starts[i] of a matrix: where block i begins. `starts` is not copied.
 template <class T>
 auto blocks_at(T* data, std::span<std::int64_t const> starts, std::size_t width) {
-    return [=](std::size_t i) { return data + static_cast<std::size_t>(starts[i]) * width; };
+    using Byte = std::conditional_t<std::is_const_v<T>, std::byte const, std::byte>;
+    return PlacesOfRows<Byte>{reinterpret_cast<Byte*>(data), starts.data(), width * sizeof(T)};
 }
 
 /// Copies blocks of rows of `bytes` bytes: block i, of starts[i + 1] - starts[i] rows, from from(i) to to(i). Work is
@@ -7305,13 +7338,13 @@ void copy_blocks(D const& exec, std::span<std::int64_t const> starts, std::size_
 /// Copies n rows of `width` elements: to[i] = from[index[i]]. All three are in the device's memory.
 template <class D, class T>
 void take_rows(D const& exec, std::size_t n, std::size_t width, T const* from, std::int64_t const* index, T* to) {
-    RowCopies<D>::take(exec, n, width, from, index, to);
+    RowCopies<D>::take(exec, n, width * sizeof(T), from, index, to);
 }
 
 /// The inverse: to[index[i]] = from[i].
 template <class D, class T>
 void put_rows(D const& exec, std::size_t n, std::size_t width, T const* from, std::int64_t const* index, T* to) {
-    RowCopies<D>::put(exec, n, width, from, index, to);
+    RowCopies<D>::put(exec, n, width * sizeof(T), from, index, to);
 }
 
 /// The same for rows in blocks: block b, of starts[b + 1] - starts[b] rows, is at from(b). `starts` is in host memory.
@@ -8245,9 +8278,74 @@ private:
 
 }  // namespace rowan::inline v0
 
+// rowan/detail/row_blocks.hpp: RowBlocks, the rows of several tensors, which are joined in one.
+
+namespace rowan::inline v0::detail {
+
+/// The rows of several tensors of any element type, in their order.
+class RowBlocks {
+public:
+    using Shape = Tensor<float>::shape_type;
+
+    /// `name` is what an error calls the number of rows.
+    explicit RowBlocks(char const* name) : name_(name) {}
+
+    /// Appends the rows of a tensor.
+    /// errors   ShapeError if it has rank 0, its trailing dims are not those of the first one, or there are more than
+    ///          2^63 - 1 rows
+    void add(char const* field, Shape const& shape, void const* data);
+
+    Shape const& shape() const noexcept { return shape_; }                     ///< of all rows; of rank 0 if none
+    std::span<std::int64_t const> starts() const noexcept { return starts_; }  ///< of the blocks, and the end
+
+    /// All rows as a tensor, whose element type is that of the blocks.
+    template <class T, class D>
+    Tensor<T, D> joined(D const& exec) const {
+        auto all = new_tensor<T>(exec, shape_);
+        std::size_t const width = all.row_size();
+        copy_blocks(exec, starts_, width * sizeof(T), BlocksAt{data_.data()}, blocks_at(all.data(), starts_, width));
+        return all;
+    }
+
+private:
+    char const* name_;
+    Shape shape_{};
+    Buffer<std::int64_t> starts_{0};
+    Buffer<void const*> data_;
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/detail/row_blocks_inl.hpp: definitions of rowan/detail/row_blocks.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <string>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION void RowBlocks::add(char const* field, Shape const& shape, void const* data) {
+    if (shape.empty()) throw ShapeError(std::string(field) + " rank", "0", "at least 1");
+    if (shape_.empty()) {
+        shape_ = shape;
+    } else {
+        check_trailing_dims(field, shape, shape_);
+    }
+    starts_.push_back(checked_add(name_, starts_.back(), static_cast<std::int64_t>(shape[0])));
+    shape_[0] = static_cast<std::size_t>(starts_.back());
+    data_.push_back(data);
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
 // rowan/graph/detail/joined_rows.hpp: gathering, concatenating and scattering rows of tensors, on any device.
 
 namespace rowan::inline v0::detail {
+
+/// For each of n parts the one that becomes it, where part i of all, counted over the lists, becomes part to[k][i].
+/// errors   ShapeError if the lists do not have n parts in all
+std::vector<std::int64_t> sources_of(std::span<std::span<std::int64_t const> const> to, std::size_t n);
 
 /// Row i of the result is row from[i] of x.
 template <class T, class D>
@@ -8260,34 +8358,19 @@ Tensor<T, D> picked_rows(D const& exec, Tensor<T, D> const& x, std::span<std::in
     return out;
 }
 
-/// An uninitialized tensor for the rows of the n >= 1 tensors at(k), k in [0, n).
+/// The rows of the n tensors at(k), k in [0, n).
 /// errors   ShapeError if a tensor has rank 0, or trailing dims differ
-template <class T, class D, class At>
-Tensor<T, D> room_for_rows(D const& exec, std::size_t n, At const& at) {
-    auto shape = at(0).shape();
-    shape[0] = 0;
-    for (std::size_t k = 0; k < n; ++k) {
-        Tensor<T, D> const& x = at(k);
-        check_rows("value", x);
-        check_trailing("value", x, at(0).shape());
-        shape[0] += x.shape()[0];
-    }
-    return new_tensor<T>(exec, shape);
+template <class At>
+RowBlocks blocks_of(std::size_t n, At const& at) {
+    RowBlocks rows("rows of the values");
+    for (std::size_t k = 0; k < n; ++k) rows.add("value", at(k).shape(), at(k).data());
+    return rows;
 }
 
 /// The rows of the n tensors at(k), concatenated.
 template <class T, class D, class At>
 Tensor<T, D> joined_rows(D const& exec, std::size_t n, At const& at) {
-    auto all = room_for_rows<T>(exec, n, at);
-    Buffer<std::int64_t> starts(n + 1);
-    starts[0] = 0;
-    for (std::size_t k = 0; k < n; ++k) starts[k + 1] = starts[k] + height_of(at(k));
-    std::span<std::int64_t const> const places(starts.data(), starts.size());
-    std::size_t const width = all.row_size();
-    copy_blocks(
-        exec, places, width * sizeof(T), [&](std::size_t k) { return at(k).data(); },
-        blocks_at(all.data(), places, width));
-    return all;
+    return blocks_of(n, at).template joined<T>(exec);
 }
 
 /// Row i of at(k) becomes row to[k][i] of the result; `to` must contain every row of the result.
@@ -8295,7 +8378,7 @@ Tensor<T, D> joined_rows(D const& exec, std::size_t n, At const& at) {
 template <class T, class D, class At>
 Tensor<T, D> scattered_rows(D const& exec, std::size_t n, At const& at,
                             std::span<std::span<std::int64_t const> const> to) {
-    auto all = room_for_rows<T>(exec, n, at);
+    auto all = new_tensor<T>(exec, blocks_of(n, at).shape());
     for (std::size_t k = 0; k < n; ++k) {
         check_height("value", at(k), static_cast<std::int64_t>(to[k].size()));
         OnDevice<std::int64_t, D> const index(exec, to[k]);
@@ -8305,6 +8388,29 @@ Tensor<T, D> scattered_rows(D const& exec, std::size_t n, At const& at,
 }
 
 }  // namespace rowan::inline v0::detail
+
+// rowan/graph/detail/joined_rows_inl.hpp: definitions of rowan/graph/detail/joined_rows.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <string>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION std::vector<std::int64_t> sources_of(std::span<std::span<std::int64_t const> const> to, std::size_t n) {
+    std::size_t targets = 0;
+    for (auto const& list : to) targets += list.size();
+    if (targets != n) throw ShapeError("values", std::to_string(n) + " sequences", std::to_string(targets));
+    std::vector<std::int64_t> from(n);
+    std::int64_t i = 0;
+    for (auto const& list : to) {
+        for (std::int64_t const target : list) from[static_cast<std::size_t>(target)] = i++;
+    }
+    return from;
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
 
 // rowan/detail/extremes.hpp: more_extreme, which finds maxima and minima: the first one, or the first NaN.
 
@@ -8614,7 +8720,7 @@ LoDTensor<T, D> merge_batches(D const& exec, std::span<LoDTensor<T, D> const> ba
     if (batches.empty()) throw ShapeError("batches.size()", "0", "at least 1");
     std::size_t const levels = batches[0].lod().levels();
     std::vector<Lod> lods;
-    std::vector<std::int64_t> rows{0};
+    detail::RowBlocks rows("rows of the batches");
     for (std::size_t k = 0; k < batches.size(); ++k) {
         std::string const name = "batches[" + std::to_string(k) + "]";
         batches[k].check();
@@ -8622,20 +8728,10 @@ LoDTensor<T, D> merge_batches(D const& exec, std::span<LoDTensor<T, D> const> ba
             throw ShapeError(name + ".lod().levels()", std::to_string(batches[k].lod().levels()),
                              std::to_string(levels));
         }
-        detail::check_rows(name.c_str(), batches[k].value());
-        detail::check_trailing(name.c_str(), batches[k].value(), batches[0].shape());
+        rows.add(name.c_str(), batches[k].shape(), batches[k].value().data());
         lods.push_back(batches[k].lod());
-        rows.push_back(
-            detail::checked_add("rows of the batches", rows.back(), static_cast<std::int64_t>(batches[k].shape()[0])));
     }
-    auto shape = batches[0].shape();
-    shape[0] = static_cast<std::size_t>(rows.back());
-    auto value = detail::new_tensor<T>(exec, shape);
-    std::size_t const width = value.row_size();
-    detail::copy_blocks(
-        exec, rows, width * sizeof(T), [&](std::size_t k) { return batches[k].value().data(); },
-        detail::blocks_at(value.data(), rows, width));
-    return {std::move(value), detail::join_lods(lods)};
+    return {rows.joined<T>(exec), detail::join_lods(lods)};
 }
 
 template <class T, class Device>
@@ -8657,44 +8753,73 @@ LoDTensor<T, D> merge_batches(D const& exec, std::vector<LoDTensor<T, D>> const&
 
 namespace rowan::inline v0::detail {
 
-/// Result j, for j in [0, count), is row pick(j) of x or, if x has levels, its first-level sequence pick(j) with all
-/// lower levels and rows.
-template <class T, class D, class Pick>
-LoDTensor<T, D> take_sequences(D const& exec, LoDTensor<T, D> const& x, std::size_t count, Pick const& pick) {
-    Lod const& lod = x.lod();
-    std::vector<Buffer<std::int64_t>> lengths(lod.levels());  // counted against the limits of a run
-    std::vector<std::int64_t> from(count);                    // the first row of result j in x
-    std::vector<std::int64_t> starts{0};                      // and in the result
-    starts.reserve(count + 1);
-    for (std::size_t j = 0; j < count; ++j) {
-        auto begin = static_cast<std::int64_t>(pick(j));
-        std::int64_t end = begin + 1;
-        for (std::size_t l = 0; l < lod.levels(); ++l) {
-            auto const offsets = lod[l];
-            for (auto q = static_cast<std::size_t>(begin); q < static_cast<std::size_t>(end); ++q) {
-                lengths[l].push_back(offsets[q + 1] - offsets[q]);
-            }
-            begin = offsets[static_cast<std::size_t>(begin)];
-            end = offsets[static_cast<std::size_t>(end)];
-        }
-        from[j] = begin;
-        starts.push_back(checked_add("rows of the result", starts.back(), end - begin));
-    }
-    auto shape = x.shape();
-    shape[0] = static_cast<std::size_t>(starts.back());
-    auto value = new_tensor<T>(exec, shape);
+/// The rows of picked sequences of the first level, and their levels.
+struct TakenSequences {
+    std::vector<std::int64_t> from;    // the first row of result j in the batch
+    std::vector<std::int64_t> starts;  // and in the result
+    Lod lod;
+
+    /// Picks `picks` of a batch with these levels.
+    TakenSequences(Lod const& of, std::vector<std::int64_t> picks);
+};
+
+/// Result j is row picks[j] of x or, if x has levels, its first-level sequence picks[j] with all lower levels and rows.
+template <class T, class D>
+LoDTensor<T, D> take_sequences(D const& exec, LoDTensor<T, D> const& x, std::vector<std::int64_t> picks) {
     std::size_t const width = x.value().row_size();
-    T const* const data = x.value().data();
-    T* const to = value.data();
-    if (lod.empty()) {
-        take_rows(exec, count, width, data, OnDevice<std::int64_t, D>(exec, from).data(), to);
+    auto shape = x.shape();
+    if (x.lod().empty()) {
+        shape[0] = picks.size();
+        auto value = new_tensor<T>(exec, shape);
+        take_rows(exec, picks.size(), width, x.value().data(), OnDevice<std::int64_t, D>(exec, picks).data(),
+                  value.data());
         return value;
     }
-    copy_blocks(exec, starts, width * sizeof(T), blocks_at(data, from, width), blocks_at(to, starts, width));
-    return {std::move(value), Lod::from_lengths(lengths)};
+    TakenSequences taken(x.lod(), std::move(picks));
+    shape[0] = static_cast<std::size_t>(taken.starts.back());
+    auto value = new_tensor<T>(exec, shape);
+    copy_blocks(exec, taken.starts, width * sizeof(T), blocks_at(x.value().data(), taken.from, width),
+                blocks_at(value.data(), taken.starts, width));
+    return {std::move(value), std::move(taken.lod)};
+}
+/// Result j, for j in [0, count), is row or sequence pick(j).
+template <class T, class D, class Pick>
+LoDTensor<T, D> take_sequences(D const& exec, LoDTensor<T, D> const& x, std::size_t count, Pick const& pick) {
+    std::vector<std::int64_t> picks(count);
+    for (std::size_t j = 0; j < count; ++j) picks[j] = static_cast<std::int64_t>(pick(j));
+    return take_sequences(exec, x, std::move(picks));
 }
 
 }  // namespace rowan::inline v0::detail
+
+// rowan/sequence/detail/take_sequences_inl.hpp: TakenSequences.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION TakenSequences::TakenSequences(Lod const& of, std::vector<std::int64_t> picks)
+    : from(std::move(picks)), starts{0} {
+    std::vector<Buffer<std::int64_t>> lengths(of.levels());  // counted against the limits of a run
+    starts.reserve(from.size() + 1);
+    for (std::int64_t& first : from) {
+        std::int64_t begin = first, end = begin + 1;
+        for (std::size_t l = 0; l < of.levels(); ++l) {
+            auto const offsets = of[l];
+            for (auto q = static_cast<std::size_t>(begin); q < static_cast<std::size_t>(end); ++q)
+                lengths[l].push_back(offsets[q + 1] - offsets[q]);
+            begin = offsets[static_cast<std::size_t>(begin)];
+            end = offsets[static_cast<std::size_t>(end)];
+        }
+        first = begin;
+        starts.push_back(checked_add("rows of the result", starts.back(), end - begin));
+    }
+    lod = Lod::from_lengths(lengths);
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
 
 // rowan/graph/detail/held_values.hpp: what Value does with the values that it holds.
 
@@ -8763,8 +8888,7 @@ Value Value::Holder<LoDTensor<T, D>>::slice(std::size_t begin, std::size_t end) 
 
 template <class T, class D>
 Value Value::Holder<LoDTensor<T, D>>::gather(AnyExec exec, std::span<std::int64_t const> from) const {
-    if (!value.lod().empty())
-        return of(detail::take_sequences(exec.get<D>(), value, from.size(), [&](std::size_t i) { return from[i]; }));
+    if (!value.lod().empty()) return of(detail::take_sequences(exec.get<D>(), value, {from.begin(), from.end()}));
     return of(V(detail::picked_rows(exec.get<D>(), value.value(), from)));
 }
 
@@ -8783,16 +8907,7 @@ Value Value::Holder<LoDTensor<T, D>>::scatter(AnyExec exec, std::span<Value* con
                                               std::span<std::span<std::int64_t const> const> to) const {
     if (!value.lod().empty()) {
         Value const all = concat(exec, values);
-        std::vector<std::int64_t> from(all.count());
-        std::size_t targets_in_all = 0;
-        for (auto const& targets : to) targets_in_all += targets.size();
-        if (targets_in_all != from.size())
-            throw ShapeError("values", std::to_string(from.size()) + " sequences", std::to_string(targets_in_all));
-        std::int64_t i = 0;
-        for (auto const& targets : to) {
-            for (std::int64_t const target : targets) from[static_cast<std::size_t>(target)] = i++;
-        }
-        return all.gather(exec, from);
+        return all.gather(exec, detail::sources_of(to, all.count()));
     }
     return of(V(detail::scattered_rows<T>(exec.get<D>(), values.size(), tensors(values), to)));
 }
@@ -10188,6 +10303,9 @@ struct grad_op_suffix {
 struct x_suffix {
     static constexpr std::string_view name = ": x";
 };
+struct y_suffix {
+    static constexpr std::string_view name = ": y";
+};
 struct out_grad_suffix {
     static constexpr std::string_view name = ": out@GRAD";
 };
@@ -10454,9 +10572,13 @@ struct grad_rules {};
 
 namespace detail {
 
+template <class Rule>
+struct as_rule {
+    using type = Rule;
+};
 template <class Grad>
 struct as_rules {
-    using type = grad_rules<Grad>;
+    using type = grad_rules<typename as_rule<Grad>::type>;
 };
 template <>
 struct as_rules<no_grad> {
@@ -10464,7 +10586,7 @@ struct as_rules<no_grad> {
 };
 template <class... Rule>
 struct as_rules<grad_rules<Rule...>> {
-    using type = grad_rules<Rule...>;
+    using type = grad_rules<typename as_rule<Rule>::type...>;
 };
 
 template <std::size_t n>
@@ -10587,9 +10709,9 @@ struct operator_of {
 template <class Op, class Uses, class Makes>
 struct gradient_op;
 
-/// The `grad` of an operator whose gradient is its function `backward`, which takes the device, the values in Uses and
-/// the attributes, and returns those in Makes.
-///     using grad = gradient<cumsum_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+/// The `grad` of an operator, or one of its rules: its function `backward`, which takes the device, the values in Uses
+/// and the attributes, and returns those in Makes.
+///     using grad = gradient<my_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 ///     template <class T, class D> static Tensor<T, D> backward(D exec, Tensor<T, D> const& out_grad, attributes const&);
 template <class Op, class Uses, class Makes>
 struct gradient {};
@@ -10597,8 +10719,8 @@ struct gradient {};
 namespace detail {
 
 template <class Op, class Uses, class Makes>
-struct as_rules<gradient<Op, Uses, Makes>> {
-    using type = grad_rules<grad_rule<gradient_op<Op, Uses, Makes>>>;
+struct as_rule<gradient<Op, Uses, Makes>> {
+    using type = grad_rule<gradient_op<Op, Uses, Makes>>;
 };
 
 template <class Op, class... Rule>
@@ -10638,8 +10760,8 @@ inline constexpr unsigned gradient_rows = [] {
 }  // namespace detail
 
 /// The operator of a gradient<Op, Uses, Makes>: it has the name of Op and "_grad", the attributes of Op, and its
-/// `row_wise` and `row_output`. Each gradient has the VarSpec of its slot if that is used, or else of the first used
-/// gradient, unless Op has a function `infer_backward`.
+/// `row_wise` and `row_output`, or the `row_output_backward` of Op. Each gradient has the VarSpec of its slot if that is
+/// used, or else of the first used gradient; those of a list have the VarSpecs of the list; unless Op has a function `infer_backward`.
 template <class Op, class... Used, class... Made>
 struct gradient_op<Op, slots<Used...>, slots<Made...>>
     : operator_of<slots<Used...>, slots<Made...>, typename Op::attributes> {
@@ -10648,6 +10770,7 @@ struct gradient_op<Op, slots<Used...>, slots<Made...>>
 
     static constexpr bool row_wise(typename Op::attributes const& attributes) { return row_wise_of<Op>(attributes); }
     static constexpr bool row_output(typename Op::attributes const& attributes) {
+        if constexpr (requires { Op::row_output_backward; }) return Op::row_output_backward;
         return row_output_of<Op>(attributes);
     }
 
@@ -10657,6 +10780,12 @@ struct gradient_op<Op, slots<Used...>, slots<Made...>>
     }) static constexpr std::array<VarSpec, sizeof...(Made)> infer(Spec const&... in) {
         std::array<VarSpec, sizeof...(Used)> const all{in...};
         return {all[detail::spec_from<Made, slots<Used...>>]...};
+    }
+    template <std::same_as<VarSpec>... Spec>
+    requires(sizeof...(Spec) + 1 == sizeof...(Used) && !requires {
+        &Op::infer_backward;
+    }) static constexpr std::vector<VarSpec> infer(std::span<VarSpec const> list, Spec const&...) {
+        return {list.begin(), list.end()};
     }
     template <class... In>
     requires requires(In const&... in) { Op::infer_backward(in...); }
@@ -10796,6 +10925,226 @@ inline constexpr bool has_compiled_kernel = [] {
 }();
 
 }  // namespace rowan::inline v0::detail
+
+// rowan/op/infer.hpp: checks of the inputs in an operator's infer, at compile time and at run time.
+
+/// Checks that an operator's `infer` makes on its inputs. A check that fails at compile time is an error that names one
+/// of the functions below that throw.
+namespace rowan::inline v0::spec {
+
+// The functions that throw are not constexpr, so the compile error names them.
+
+/// Throws a TypeError.
+[[noreturn]] inline void the_kinds_do_not_match(char const* field, VarType, char const* expected) {
+    throw TypeError(field, "another kind of variable", expected);
+}
+
+/// Throws a TypeError.
+[[noreturn]] inline void the_element_types_do_not_match(char const* field, std::int32_t actual, std::int32_t expected) {
+    throw TypeError(std::string(field) + " dtype", detail::dtype_text(actual), detail::dtype_text(expected));
+}
+
+/// Throws a ShapeError.
+[[noreturn]] inline void the_rank_does_not_fit(char const* field, std::size_t actual, char const* expected) {
+    throw ShapeError(std::string(field) + " rank", std::to_string(actual), expected);
+}
+
+/// Throws a ShapeError.
+[[noreturn]] inline void the_dims_do_not_match(char const* field, std::int64_t actual, std::int64_t expected) {
+    throw ShapeError(field, std::to_string(actual), std::to_string(expected));
+}
+/// Throws a ShapeError.
+[[noreturn]] inline void the_dims_do_not_match(char const* field, std::size_t i, std::int64_t actual,
+                                               std::int64_t expected) {
+    throw ShapeError(std::string(field) + ".shape(" + std::to_string(i) + ")", std::to_string(actual),
+                     std::to_string(expected));
+}
+
+/// Throws a ShapeError.
+[[noreturn]] inline void the_dim_is_too_great(char const* field, std::int64_t actual, std::int64_t most) {
+    throw ShapeError(field, std::to_string(actual), std::string("at most ").append(std::to_string(most)));
+}
+/// Throws a ShapeError.
+[[noreturn]] inline void the_dim_is_too_great(char const* field, std::size_t i, std::int64_t actual,
+                                              std::int64_t most) {
+    the_dim_is_too_great((std::string(field) + ".shape(" + std::to_string(i) + ")").c_str(), actual, most);
+}
+
+/// Throws a ShapeError.
+[[noreturn]] inline void there_are_too_few_levels(char const* field, std::size_t actual) {
+    throw ShapeError(std::string(field) + ".lod().levels()", std::to_string(actual), "at least 1");
+}
+
+/// Throws a ShapeError.
+[[noreturn]] inline void the_levels_do_not_match(char const* field, std::size_t actual, std::size_t expected) {
+    throw ShapeError(std::string(field) + ".lod().levels()", std::to_string(actual), std::to_string(expected));
+}
+
+/// Throws an IndexError.
+[[noreturn]] inline void there_is_no_such_level(char const* field, std::size_t level, std::size_t levels) {
+    throw IndexError(field, level, levels);
+}
+
+/// Checks that x is a Tensor or LoDTensor, of any element type.
+constexpr void dense(char const* field, VarSpec const& x) {
+    if (x.type != VarType::LOD_TENSOR) the_kinds_do_not_match(field, x.type, "a tensor");
+}
+
+/// Checks that x is a table: a Tensor, a LoDTensor or a SelectedRows.
+constexpr void table(char const* field, VarSpec const& x) {
+    if (x.type != VarType::SELECTED_ROWS) {
+        if (x.type != VarType::LOD_TENSOR) the_kinds_do_not_match(field, x.type, "a tensor or a SelectedRows");
+    }
+    if (x.dims.empty()) the_rank_does_not_fit(field, 0, "at least 1");
+}
+
+/// Checks the rank; `expected` is its text in the error message.
+constexpr void rank(char const* field, VarSpec const& x, std::size_t rank, char const* expected) {
+    if (x.dims.size() != rank) the_rank_does_not_fit(field, x.dims.size(), expected);
+}
+
+/// Checks that x is a Tensor or LoDTensor of rank 2.
+constexpr void matrix(char const* field, VarSpec const& x) {
+    dense(field, x);
+    rank(field, x, 2, "2");
+}
+
+/// Checks that x is a Tensor or LoDTensor of rank 2 or more.
+constexpr void rows_of_elements(char const* field, VarSpec const& x) {
+    dense(field, x);
+    if (x.dims.size() < 2) the_rank_does_not_fit(field, x.dims.size(), "at least 2");
+}
+
+/// Checks that the rank is at least 1.
+constexpr void has_rows(char const* field, VarSpec const& x) {
+    if (x.dims.empty()) the_rank_does_not_fit(field, 0, "at least 1");
+}
+
+/// Checks that there is at least one level.
+constexpr void has_levels(char const* field, VarSpec const& x) {
+    if (x.lod_level == 0) there_are_too_few_levels(field, x.lod_level);
+}
+
+/// Checks that x has the level; `field` is the name of its number.
+constexpr void has_level(char const* field, VarSpec const& x, std::size_t level) {
+    if (level >= x.lod_level) there_is_no_such_level(field, level, x.lod_level);
+}
+
+/// Checks that x is a Tensor or LoDTensor of rank 1 or more.
+constexpr void rows(char const* field, VarSpec const& x) {
+    dense(field, x);
+    has_rows(field, x);
+}
+
+/// Checks that x is a Tensor or LoDTensor with sequences: of rank 1 or more, and with levels.
+constexpr void sequences(char const* field, VarSpec const& x) {
+    rows(field, x);
+    has_levels(field, x);
+}
+
+/// Checks that both have the same number of levels.
+constexpr void same_levels(char const* field, VarSpec const& x, VarSpec const& like) {
+    if (x.lod_level != like.lod_level) the_levels_do_not_match(field, x.lod_level, like.lod_level);
+}
+
+/// Checks that both have the same element type.
+constexpr void same_dtype(char const* field, VarSpec const& x, VarSpec const& like) {
+    if (x.dtype != like.dtype) the_element_types_do_not_match(field, x.dtype, like.dtype);
+}
+
+/// Checks that the element type is that of ids: int32 or int64.
+constexpr void ids(char const* field, VarSpec const& x) {
+    if (x.dtype != rowan::dtype<std::int32_t>::wire) {
+        if (x.dtype != rowan::dtype<std::int64_t>::wire)
+            the_element_types_do_not_match(field, x.dtype, rowan::dtype<std::int64_t>::wire);
+    }
+}
+
+/// Checks that x is a list of ids.
+constexpr void id_list(char const* field, VarSpec const& x) {
+    dense(field, x);
+    ids(field, x);
+    rank(field, x, 1, "1");
+}
+
+/// Checks that two dims agree; UNK agrees with any dim. Returns the known one.
+constexpr std::int64_t same_dim(char const* field, std::int64_t actual, std::int64_t expected) {
+    if (actual == UNK) return expected;
+    if (expected != UNK && actual != expected) the_dims_do_not_match(field, actual, expected);
+    return actual;
+}
+
+/// Checks that dim i of the field agrees with another dim; UNK agrees with any dim. Returns the known one.
+constexpr std::int64_t same_dim(char const* field, std::size_t i, std::int64_t actual, std::int64_t expected) {
+    if (actual == UNK) return expected;
+    if (expected != UNK && actual != expected) the_dims_do_not_match(field, i, actual, expected);
+    return actual;
+}
+
+/// Checks that x holds sequences of tokens: ids, with levels and rows of one element. `row_size` is the name of the
+/// size of a row.
+constexpr void tokens(char const* field, char const* row_size, VarSpec const& x) {
+    dense(field, x);
+    has_rows(field, x);
+    has_levels(field, x);
+    ids(field, x);
+    same_dim(row_size, x.dims.product_from(1), 1);
+}
+
+/// Checks that an id is a row of a table, if both are known.
+constexpr void row_of(char const* field, std::optional<std::int64_t> id, VarSpec const& table) {
+    if (id && table.dims[0] != UNK && (*id < 0 || *id >= table.dims[0])) throw IndexError(field, *id, table.dims[0]);
+}
+
+/// Returns dim * factor, of a factor of 1 or more, which must be less than 2^63; UNK if the dim is UNK.
+constexpr std::int64_t times(char const* field, std::int64_t dim, std::int64_t factor) {
+    if (dim == UNK) return UNK;
+    if (dim > std::numeric_limits<std::int64_t>::max() / factor)
+        the_dim_is_too_great(field, dim, std::numeric_limits<std::int64_t>::max() / factor);
+    return dim * factor;
+}
+
+/// Returns dim i of the field + more, of 0 or more, which must be less than 2^63; UNK if one of them is UNK.
+constexpr std::int64_t plus(char const* field, std::size_t i, std::int64_t dim, std::int64_t more) {
+    if (dim == UNK || more == UNK) return UNK;
+    if (dim > std::numeric_limits<std::int64_t>::max() - more)
+        the_dim_is_too_great(field, i, dim, std::numeric_limits<std::int64_t>::max() - more);
+    return dim + more;
+}
+
+/// Checks that the dims agree, each as same_dim does, and returns the known ones.
+constexpr Dims same_dims(char const* field, VarSpec const& x, VarSpec const& like) {
+    if (x.dims.size() != like.dims.size()) the_rank_does_not_fit(field, x.dims.size(), "the rank of the other input");
+    Dims dims;
+    for (std::size_t i = 0; i < x.dims.size(); ++i) dims.push_back(same_dim(field, i, x.dims[i], like.dims[i]));
+    return dims;
+}
+
+/// Returns the spec of a tensor of other dims with elements like those of x.
+constexpr VarSpec with_dims(VarSpec const& x, Dims const& dims, std::size_t lod_level = 0) {
+    return {.type = VarType::LOD_TENSOR, .dtype = x.dtype, .dims = dims, .lod_level = lod_level};
+}
+
+/// Returns the spec of another number of rows like those of x.
+constexpr VarSpec with_rows(VarSpec const& x, std::int64_t n, std::size_t lod_level) {
+    Dims dims = x.dims;
+    dims[0] = n;
+    return with_dims(x, dims, lod_level);
+}
+
+/// Returns the spec of an element-wise result: the inputs must be dense and have the same element type and shape.
+constexpr VarSpec elementwise(char const* field, VarSpec const& x) {
+    dense(field, x);
+    return x;
+}
+constexpr VarSpec elementwise(char const* field, VarSpec const& x, VarSpec const& like) {
+    dense(field, x);
+    dense(field, like);
+    same_dtype(field, x, like);
+    return with_dims(like, same_dims(field, x, like), like.lod_level);
+}
+
+}  // namespace rowan::inline v0::spec
 
 // rowan/op/gradients.hpp: gradients, the backward pass of one operator, with types known at compile time.
 
@@ -12578,6 +12927,16 @@ std::vector<TableLookups> table_lookups(Variable& target);
 /// cost     one read of the row numbers
 void check_shard(Variable const& table, Value const& value, std::vector<std::int64_t> const& own);
 
+/// Calls f(the tensor of ids) of a value on the host.
+template <class F>
+void visit_ids(Value const& v, F const& f) {
+    if (v.is<LoDTensor<std::int32_t>>()) {
+        f(v.get<LoDTensor<std::int32_t>>().value());
+    } else {
+        f(v.get<LoDTensor<std::int64_t>>().value());
+    }
+}
+
 /// Whether it is the name of the table or of one of its states.
 inline bool belongs_to(std::string_view name, Variable const& table) {
     std::string_view const own = table.name();
@@ -13056,18 +13415,15 @@ struct Bags {
     }
     ROWAN_HD std::size_t begin(std::size_t bag) const { return static_cast<std::size_t>(offsets[bag]); }
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD S weight(std::size_t i) const { return weights == nullptr ? constant<S>(1.0) : load<S>(weights + i); }
+    ROWAN_KERNEL S weight(std::size_t i) const { return weights == nullptr ? constant<S>(1.0) : load<S>(weights + i); }
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD S weighted(std::size_t i, std::size_t column) const {
+    ROWAN_KERNEL S weighted(std::size_t i, std::size_t column) const {
         S const x = load<S>(row(i) + column);
         return weights == nullptr ? x : product(x, weight(i));
     }
 
     /// The divisor of the weighted sum of a bag; 0 means that the result of the bag is 0.
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD S divisor(std::size_t bag) const {
+    ROWAN_KERNEL S divisor(std::size_t bag) const {
         std::size_t const first = begin(bag), end = begin(bag + 1);
         auto const n = static_cast<double>(end - first);
         bool const mean = pool == Pooling::mean;
@@ -13082,8 +13438,7 @@ struct Bags {
     }
 
     /// The weighted sum of a column of a bag, in the order of the ids.
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD S total(std::size_t bag, std::size_t column) const {
+    ROWAN_KERNEL S total(std::size_t bag, std::size_t column) const {
         S sum = constant<S>(0.0);
         for (std::size_t i = begin(bag); i < begin(bag + 1); ++i)
             sum = plus(sum, product(weight(i), load<S>(row(i) + column)));
@@ -13092,8 +13447,7 @@ struct Bags {
 
     /// The gradient of weight i: Σ (x - out · d') / d · out_grad over the columns of its bag, with d' = 1 for the mean,
     /// w / d for sqrt and 0 for the sum. `totals` are those of the columns.
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD S weight_grad(std::size_t i, S const& d, S const* totals, T const* out_grad) const {
+    ROWAN_KERNEL S weight_grad(std::size_t i, S const& d, S const* totals, T const* out_grad) const {
         S slope = constant<S>(pool == Pooling::mean ? 1.0 : 0.0);
         if (pool == Pooling::sqrt) slope = quotient(weight(i), d);
         S grad = constant<S>(0.0);
@@ -13146,7 +13500,7 @@ struct BagLookups<Cpu> {
                 if (n == 0 || divisor == constant<S>(0.0)) continue;
                 if (pool == Pooling::max) {
                     largest(bags, bag, best, position);
-                    copy_lanes<S>(width, static_cast<S const*>(best.data()), to);
+                    copy_lanes<S>(width, best.data(), to);
                     continue;
                 }
                 S const* total = nullptr;
@@ -13201,8 +13555,7 @@ struct BagLookups<Cpu> {
                         S& w = of_weights[position[k]];
                         w = plus(w, product(S(dtype<T>::widen(bags.row(i)[k])), grad));
                     }
-                    if (weight_grad != nullptr)
-                        copy_lanes<S>(n, static_cast<S const*>(of_weights.data()), weight_grad->data() + first);
+                    if (weight_grad != nullptr) copy_lanes<S>(n, of_weights.data(), weight_grad->data() + first);
                     continue;
                 }
                 for (std::size_t i = first; i < first + n; ++i) {
@@ -13238,198 +13591,6 @@ private:
 };
 
 }  // namespace rowan::inline v0::detail
-
-// rowan/op/infer.hpp: checks of the inputs in an operator's infer, at compile time and at run time.
-
-/// Checks that an operator's `infer` makes on its inputs. A check that fails at compile time is an error that names one
-/// of the functions below that throw.
-namespace rowan::inline v0::spec {
-
-// The functions that throw are not constexpr, so the compile error names them.
-
-/// Throws a TypeError.
-[[noreturn]] inline void the_kinds_do_not_match(char const* field, VarType, char const* expected) {
-    throw TypeError(field, "another kind of variable", expected);
-}
-
-/// Throws a TypeError.
-[[noreturn]] inline void the_element_types_do_not_match(char const* field, std::int32_t actual, std::int32_t expected) {
-    throw TypeError(std::string(field) + " dtype", detail::dtype_text(actual), detail::dtype_text(expected));
-}
-
-/// Throws a ShapeError.
-[[noreturn]] inline void the_rank_does_not_fit(char const* field, std::size_t actual, char const* expected) {
-    throw ShapeError(std::string(field) + " rank", std::to_string(actual), expected);
-}
-
-/// Throws a ShapeError.
-[[noreturn]] inline void the_dims_do_not_match(char const* field, std::int64_t actual, std::int64_t expected) {
-    throw ShapeError(field, std::to_string(actual), std::to_string(expected));
-}
-/// Throws a ShapeError.
-[[noreturn]] inline void the_dims_do_not_match(char const* field, std::size_t i, std::int64_t actual,
-                                               std::int64_t expected) {
-    throw ShapeError(std::string(field) + ".shape(" + std::to_string(i) + ")", std::to_string(actual),
-                     std::to_string(expected));
-}
-
-/// Throws a ShapeError.
-[[noreturn]] inline void the_dim_is_too_great(char const* field, std::int64_t actual, std::int64_t most) {
-    throw ShapeError(field, std::to_string(actual), std::string("at most ").append(std::to_string(most)));
-}
-/// Throws a ShapeError.
-[[noreturn]] inline void the_dim_is_too_great(char const* field, std::size_t i, std::int64_t actual,
-                                              std::int64_t most) {
-    the_dim_is_too_great((std::string(field) + ".shape(" + std::to_string(i) + ")").c_str(), actual, most);
-}
-
-/// Throws a ShapeError.
-[[noreturn]] inline void there_are_too_few_levels(char const* field, std::size_t actual) {
-    throw ShapeError(std::string(field) + ".lod().levels()", std::to_string(actual), "at least 1");
-}
-
-/// Throws a ShapeError.
-[[noreturn]] inline void the_levels_do_not_match(char const* field, std::size_t actual, std::size_t expected) {
-    throw ShapeError(std::string(field) + ".lod().levels()", std::to_string(actual), std::to_string(expected));
-}
-
-/// Throws an IndexError.
-[[noreturn]] inline void there_is_no_such_level(char const* field, std::size_t level, std::size_t levels) {
-    throw IndexError(field, level, levels);
-}
-
-/// Checks that x is a Tensor or LoDTensor, of any element type.
-constexpr void dense(char const* field, VarSpec const& x) {
-    if (x.type != VarType::LOD_TENSOR) the_kinds_do_not_match(field, x.type, "a tensor");
-}
-
-/// Checks that x is a table: a Tensor, a LoDTensor or a SelectedRows.
-constexpr void table(char const* field, VarSpec const& x) {
-    if (x.type != VarType::SELECTED_ROWS) {
-        if (x.type != VarType::LOD_TENSOR) the_kinds_do_not_match(field, x.type, "a tensor or a SelectedRows");
-    }
-    if (x.dims.empty()) the_rank_does_not_fit(field, 0, "at least 1");
-}
-
-/// Checks the rank; `expected` is its text in the error message.
-constexpr void rank(char const* field, VarSpec const& x, std::size_t rank, char const* expected) {
-    if (x.dims.size() != rank) the_rank_does_not_fit(field, x.dims.size(), expected);
-}
-
-/// Checks that x is a Tensor or LoDTensor of rank 2.
-constexpr void matrix(char const* field, VarSpec const& x) {
-    dense(field, x);
-    rank(field, x, 2, "2");
-}
-
-/// Checks that x is a Tensor or LoDTensor of rank 2 or more.
-constexpr void rows_of_elements(char const* field, VarSpec const& x) {
-    dense(field, x);
-    if (x.dims.size() < 2) the_rank_does_not_fit(field, x.dims.size(), "at least 2");
-}
-
-/// Checks that the rank is at least 1.
-constexpr void has_rows(char const* field, VarSpec const& x) {
-    if (x.dims.empty()) the_rank_does_not_fit(field, 0, "at least 1");
-}
-
-/// Checks that there is at least one level.
-constexpr void has_levels(char const* field, VarSpec const& x) {
-    if (x.lod_level == 0) there_are_too_few_levels(field, x.lod_level);
-}
-
-/// Checks that x has the level; `field` is the name of its number.
-constexpr void has_level(char const* field, VarSpec const& x, std::size_t level) {
-    if (level >= x.lod_level) there_is_no_such_level(field, level, x.lod_level);
-}
-
-/// Checks that both have the same number of levels.
-constexpr void same_levels(char const* field, VarSpec const& x, VarSpec const& like) {
-    if (x.lod_level != like.lod_level) the_levels_do_not_match(field, x.lod_level, like.lod_level);
-}
-
-/// Checks that both have the same element type.
-constexpr void same_dtype(char const* field, VarSpec const& x, VarSpec const& like) {
-    if (x.dtype != like.dtype) the_element_types_do_not_match(field, x.dtype, like.dtype);
-}
-
-/// Checks that the element type is that of ids: int32 or int64.
-constexpr void ids(char const* field, VarSpec const& x) {
-    if (x.dtype != rowan::dtype<std::int32_t>::wire) {
-        if (x.dtype != rowan::dtype<std::int64_t>::wire)
-            the_element_types_do_not_match(field, x.dtype, rowan::dtype<std::int64_t>::wire);
-    }
-}
-
-/// Checks that two dims agree; UNK agrees with any dim. Returns the known one.
-constexpr std::int64_t same_dim(char const* field, std::int64_t actual, std::int64_t expected) {
-    if (actual == UNK) return expected;
-    if (expected != UNK && actual != expected) the_dims_do_not_match(field, actual, expected);
-    return actual;
-}
-
-/// Checks that dim i of the field agrees with another dim; UNK agrees with any dim. Returns the known one.
-constexpr std::int64_t same_dim(char const* field, std::size_t i, std::int64_t actual, std::int64_t expected) {
-    if (actual == UNK) return expected;
-    if (expected != UNK && actual != expected) the_dims_do_not_match(field, i, actual, expected);
-    return actual;
-}
-
-/// Checks that x holds sequences of tokens: ids, with levels and rows of one element. `row_size` is the name of the
-/// size of a row.
-constexpr void tokens(char const* field, char const* row_size, VarSpec const& x) {
-    dense(field, x);
-    has_rows(field, x);
-    has_levels(field, x);
-    ids(field, x);
-    same_dim(row_size, x.dims.product_from(1), 1);
-}
-
-/// Checks that an id is a row of a table, if both are known.
-constexpr void row_of(char const* field, std::optional<std::int64_t> id, VarSpec const& table) {
-    if (id && table.dims[0] != UNK && (*id < 0 || *id >= table.dims[0])) throw IndexError(field, *id, table.dims[0]);
-}
-
-/// Returns dim * factor, of a factor of 1 or more, which must be less than 2^63; UNK if the dim is UNK.
-constexpr std::int64_t times(char const* field, std::int64_t dim, std::int64_t factor) {
-    if (dim == UNK) return UNK;
-    if (dim > std::numeric_limits<std::int64_t>::max() / factor)
-        the_dim_is_too_great(field, dim, std::numeric_limits<std::int64_t>::max() / factor);
-    return dim * factor;
-}
-
-/// Returns dim i of the field + more, of 0 or more, which must be less than 2^63; UNK if one of them is UNK.
-constexpr std::int64_t plus(char const* field, std::size_t i, std::int64_t dim, std::int64_t more) {
-    if (dim == UNK || more == UNK) return UNK;
-    if (dim > std::numeric_limits<std::int64_t>::max() - more)
-        the_dim_is_too_great(field, i, dim, std::numeric_limits<std::int64_t>::max() - more);
-    return dim + more;
-}
-
-/// Checks that the dims agree, each as same_dim does, and returns the known ones.
-constexpr Dims same_dims(char const* field, VarSpec const& x, VarSpec const& like) {
-    if (x.dims.size() != like.dims.size()) the_rank_does_not_fit(field, x.dims.size(), "the rank of the other input");
-    Dims dims;
-    for (std::size_t i = 0; i < x.dims.size(); ++i) dims.push_back(same_dim(field, i, x.dims[i], like.dims[i]));
-    return dims;
-}
-
-/// Returns the spec of an element-wise result: the inputs must be dense and have the same element type and shape.
-constexpr VarSpec elementwise(char const* field, VarSpec const& x) {
-    dense(field, x);
-    return x;
-}
-constexpr VarSpec elementwise(char const* field, VarSpec const& x, VarSpec const& like) {
-    dense(field, x);
-    dense(field, like);
-    same_dtype(field, x, like);
-    return {.type = VarType::LOD_TENSOR,
-            .dtype = like.dtype,
-            .dims = same_dims(field, x, like),
-            .lod_level = like.lod_level};
-}
-
-}  // namespace rowan::inline v0::spec
 
 // rowan/sequence/sequence_erase.hpp: sequence_erase, which removes given tokens from sequences.
 
@@ -13715,6 +13876,16 @@ constexpr BagOptions all_known(BagOptions options) {
     return options;
 }
 
+/// The ids of a table of which only some rows exist as positions in its value, without padding.
+template <class T, class I, class D>
+LoDTensor<std::int64_t, D> bag_positions(D const& exec, SelectedRows<T, D> const& table, LoDTensor<I, D> const& ids,
+                                         BagOptions const& options) {
+    if (options.unknown) return bag_positions(exec, table, known_bags(exec, table, ids, options), all_known(options));
+    if (!options.padding_id) return {positions(exec, "ids", table, ids.value()), ids.lod()};
+    auto const kept = without_padding(exec, ids, *options.padding_id, table.height());
+    return {positions(exec, "ids", table, kept.value()), kept.lod()};
+}
+
 }  // namespace detail
 
 /// Pools the table rows of each bag, which is a sequence of ids of the last level, into one row: their sum, their mean,
@@ -13764,20 +13935,6 @@ SelectedRows<T, D> embedding_bag_grad(D const& exec, Tensor<T, D> const& table, 
     return detail::BagLookups<D>::template grad<T, I>(exec, table, ids, none, out_grad, options.pool, none);
 }
 
-namespace detail {
-
-/// The ids of a table of which only some rows exist as positions in its value, without padding.
-template <class T, class I, class D>
-LoDTensor<std::int64_t, D> bag_positions(D const& exec, SelectedRows<T, D> const& table, LoDTensor<I, D> const& ids,
-                                         BagOptions const& options) {
-    if (options.unknown) return bag_positions(exec, table, known_bags(exec, table, ids, options), all_known(options));
-    if (!options.padding_id) return {positions(exec, "ids", table, ids.value()), ids.lod()};
-    auto const kept = without_padding(exec, ids, *options.padding_id, table.height());
-    return {positions(exec, "ids", table, kept.value()), kept.lod()};
-}
-
-}  // namespace detail
-
 /// Pools the rows of each bag of a table of which only some rows exist, as embedding_bag for a Tensor.
 /// shapes   table of height h with rows [...], ids [n] with levels -> [bags, ...]
 /// errors   ShapeError if ids have no levels or a rank other than 1; ValueError if options.pool is not sum, mean, sqrt
@@ -13801,45 +13958,23 @@ SelectedRows<T, D> embedding_bag_grad(D const& exec, SelectedRows<T, D> const& t
                          g.value().share());
 }
 
-struct embedding_bag_grad_op
-    : operator_of<slots<slot::w, slot::ids, grad_of<slot::out>>, slots<grad_of<slot::w>>, BagOptions> {
-    static constexpr std::string_view name = "embedding_bag_grad";
-
-    static constexpr VarSpec infer(VarSpec const& w, VarSpec const&, VarSpec const&, BagOptions const& = {}) {
-        return {.type = VarType::SELECTED_ROWS, .dtype = w.dtype, .dims = w.dims, .lod_level = 0};
-    }
-
-    template <class T, class I, class D>
-    static SelectedRows<T, D> run(D exec, Tensor<T, D> const& w, LoDTensor<I, D> const& ids,
-                                  LoDTensor<T, D> const& out_grad, BagOptions const& options = {}) {
-        return embedding_bag_grad(exec, w, ids, out_grad.value(), options);
-    }
-    template <class T, class I, class D>
-    static SelectedRows<T, D> run(D exec, SelectedRows<T, D> const& w, LoDTensor<I, D> const& ids,
-                                  LoDTensor<T, D> const& out_grad, BagOptions const& options = {}) {
-        return embedding_bag_grad(exec, w, ids, out_grad.value(), options);
-    }
-};
-
 struct embedding_bag_op
     : detail::builtin_op<embedding_bag_op, slots<slot::w, slot::ids>, slots<slot::out>, BagOptions> {
     static constexpr std::string_view name = "embedding_bag";
     static constexpr std::string_view brief =
         "A row for each sequence of ids: the sum, mean, … of their rows of the table.";
-    using grad = grad_rule<embedding_bag_grad_op>;
+    using grad = gradient<embedding_bag_op, uses<slot::w, slot::ids, grad_of<slot::out>>, makes<grad_of<slot::w>>>;
 
     static constexpr VarSpec infer(VarSpec const& w, VarSpec const& ids, BagOptions const& options = {}) {
         detail::check_bag_pool(options.pool);
         spec::table("embedding_bag: w", w);
         spec::row_of("padding_id", options.padding_id, w);
         spec::row_of("unknown", options.unknown, w);
-        spec::dense("embedding_bag: ids", ids);
-        spec::ids("embedding_bag: ids", ids);
-        spec::rank("embedding_bag: ids", ids, 1, "1");
+        spec::id_list("embedding_bag: ids", ids);
         spec::has_levels("embedding_bag: ids", ids);
         Dims dims = w.dims;
         dims[0] = UNK;
-        return {.type = VarType::LOD_TENSOR, .dtype = w.dtype, .dims = dims, .lod_level = ids.lod_level - 1};
+        return spec::with_dims(w, dims, ids.lod_level - 1);
     }
 
     template <class T, id_type I, class D>
@@ -13851,6 +13986,21 @@ struct embedding_bag_op
     static LoDTensor<T, D> run(D exec, SelectedRows<T, D> const& w, LoDTensor<I, D> const& ids,
                                BagOptions const& options = {}) {
         return embedding_bag(exec, w, ids, options);
+    }
+
+    static constexpr VarSpec infer_backward(VarSpec const& w, VarSpec const&, VarSpec const&, BagOptions const& = {}) {
+        return {.type = VarType::SELECTED_ROWS, .dtype = w.dtype, .dims = w.dims, .lod_level = 0};
+    }
+
+    template <class T, class I, class D>
+    static SelectedRows<T, D> backward(D exec, Tensor<T, D> const& w, LoDTensor<I, D> const& ids,
+                                       LoDTensor<T, D> const& out_grad, BagOptions const& options = {}) {
+        return embedding_bag_grad(exec, w, ids, out_grad.value(), options);
+    }
+    template <class T, class I, class D>
+    static SelectedRows<T, D> backward(D exec, SelectedRows<T, D> const& w, LoDTensor<I, D> const& ids,
+                                       LoDTensor<T, D> const& out_grad, BagOptions const& options = {}) {
+        return embedding_bag_grad(exec, w, ids, out_grad.value(), options);
     }
 };
 
@@ -13953,8 +14103,7 @@ struct PadRow {
     T* to;
     std::size_t width;
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t row) const {
+    ROWAN_KERNEL void operator()(std::size_t row) const {
         if (ids[row] != padding) return;
         for (std::size_t k = 0; k < width; ++k) store(constant<sum_t<T>>(0.0), to + row * width + k);
     }
@@ -14064,7 +14213,7 @@ struct lookup_table_op
         spec::ids("lookup_table: ids", ids);
         Dims dims = ids.dims;
         for (std::size_t i = 1; i < w.dims.size(); ++i) dims.push_back(w.dims[i]);
-        return {.type = VarType::LOD_TENSOR, .dtype = w.dtype, .dims = dims, .lod_level = ids.lod_level};
+        return spec::with_dims(w, dims, ids.lod_level);
     }
 
     template <class T, id_type I, class D>
@@ -14082,22 +14231,68 @@ struct lookup_table_op
 
 // rowan/train/detail/feed.hpp: feed, the values of a batch as the inputs of a net.
 
+#include <sstream>
+
 namespace rowan::inline v0::detail {
 
 /// Checks that a value matches the declaration of its variable.
 /// errors   TypeError if kind or element type differ; ShapeError if the rank, a known dim or the number of levels
 ///          differ
-void check_fits(Variable const& v, Value const& value);
+inline void check_fits(Variable const& v, Value const& value) {
+    VarSpec const& spec = v.spec();
+    if (spec.type != VarType::LOD_TENSOR && spec.type != VarType::SELECTED_ROWS)
+        throw TypeError(v.name(), value.kind(), "a value that is no tensor");
+    auto const actual = [&] {
+        try {
+            return value.spec();
+        } catch (TypeError const& e) {
+            throw TypeError(v.name(), e.actual(), kind_text(spec));
+        }
+    }();
+    if (actual.type != spec.type || actual.dtype != spec.dtype)
+        throw TypeError(v.name(), value.kind(), kind_text(spec));
+    bool fits = actual.dims.size() == spec.dims.size();
+    for (std::size_t i = 0; fits && i < spec.dims.size(); ++i)
+        fits = spec.dims[i] == UNK || spec.dims[i] == actual.dims[i];
+    if (!fits) {
+        std::ostringstream expected;
+        expected << spec.dims;
+        throw ShapeError(v.name() + ".shape()", shape_text(actual.dims), expected.str());
+    }
+    if (actual.lod_level != spec.lod_level)
+        throw ShapeError(v.name() + ".lod().levels()", std::to_string(actual.lod_level),
+                         std::to_string(spec.lod_level));
+}
 
 /// Throws a GraphError: that the result of so many steps has no state of this name.
-[[noreturn]] void no_state(std::string const& name, std::int64_t steps);
+[[noreturn]] inline void no_state(std::string const& name, std::int64_t steps) {
+    throw GraphError(std::string("options.resume has ")
+                         .append(std::to_string(steps))
+                         .append(" steps, but not the state \"")
+                         .append(name)
+                         .append("\": to start anew from its parameters, give them as options.initial"));
+}
 
 /// An alias of the value that a batch has for a data variable.
 /// errors   GraphError if it has none; else as check_fits
-Value fed_value(Variable const& v, Feeds const& feeds);
+inline Value fed_value(Variable const& v, Feeds const& feeds) {
+    auto const found = feeds.find(v.name());
+    if (found == feeds.end())
+        throw GraphError(std::string("the batch has no value for the variable \"").append(v.name()).append("\""));
+    Value value = found->second.value();
+    check_fits(v, value);
+    return value;
+}
 
 /// Throws GraphError unless there is a data variable of this name.
-void check_declared(Scope const& scope, std::string const& name);
+inline void check_declared(Scope const& scope, std::string const& name) {
+    auto const lock = lock_names(scope);
+    Variable const* const declared = scope.find(name);
+    if (declared == nullptr || declared->role() != Role::data)
+        throw GraphError(std::string("the batch has a value for \"")
+                             .append(name)
+                             .append("\", but there is no data variable of that name"));
+}
 
 /// The values that a batch has for the data variables among `inputs`, on the net's device, in places of the same number.
 /// Returns how many there are.
@@ -14152,72 +14347,6 @@ private:
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/train/detail/feed_inl.hpp: definitions of rowan/train/detail/feed.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-
-#include <cstddef>
-#include <sstream>
-#include <string>
-
-namespace rowan::inline v0::detail {
-
-ROWAN_FUNCTION void check_fits(Variable const& v, Value const& value) {
-    VarSpec const& spec = v.spec();
-    if (spec.type != VarType::LOD_TENSOR && spec.type != VarType::SELECTED_ROWS)
-        throw TypeError(v.name(), value.kind(), "a value that is no tensor");
-    auto const actual = [&] {
-        try {
-            return value.spec();
-        } catch (TypeError const& e) {
-            throw TypeError(v.name(), e.actual(), kind_text(spec));
-        }
-    }();
-    if (actual.type != spec.type || actual.dtype != spec.dtype)
-        throw TypeError(v.name(), value.kind(), kind_text(spec));
-    bool fits = actual.dims.size() == spec.dims.size();
-    for (std::size_t i = 0; fits && i < spec.dims.size(); ++i)
-        fits = spec.dims[i] == UNK || spec.dims[i] == actual.dims[i];
-    if (!fits) {
-        std::ostringstream expected;
-        expected << spec.dims;
-        throw ShapeError(v.name() + ".shape()", shape_text(actual.dims), expected.str());
-    }
-    if (actual.lod_level != spec.lod_level)
-        throw ShapeError(v.name() + ".lod().levels()", std::to_string(actual.lod_level),
-                         std::to_string(spec.lod_level));
-}
-
-ROWAN_FUNCTION void no_state(std::string const& name, std::int64_t steps) {
-    throw GraphError(std::string("options.resume has ")
-                         .append(std::to_string(steps))
-                         .append(" steps, but not the state \"")
-                         .append(name)
-                         .append("\": to start anew from its parameters, give them as options.initial"));
-}
-
-ROWAN_FUNCTION Value fed_value(Variable const& v, Feeds const& feeds) {
-    auto const found = feeds.find(v.name());
-    if (found == feeds.end())
-        throw GraphError(std::string("the batch has no value for the variable \"").append(v.name()).append("\""));
-    Value value = found->second.value();
-    check_fits(v, value);
-    return value;
-}
-
-ROWAN_FUNCTION void check_declared(Scope const& scope, std::string const& name) {
-    auto const lock = lock_names(scope);
-    Variable const* const declared = scope.find(name);
-    if (declared == nullptr || declared->role() != Role::data)
-        throw GraphError(std::string("the batch has a value for \"")
-                             .append(name)
-                             .append("\", but there is no data variable of that name"));
-}
-
-}  // namespace rowan::inline v0::detail
-
-#endif
-
 // rowan/train/detail/table_lookups_inl.hpp: definitions of rowan/train/detail/table_lookups.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
@@ -14249,12 +14378,7 @@ ROWAN_FUNCTION std::vector<std::int64_t> TableLookups::rows(Cpu exec, std::span<
     }
     for (Feeds const& feeds : batches) {
         for (Lookup const& lookup : lookups) {
-            Value const value = fed_value(*lookup.ids, feeds);
-            if (value.is<LoDTensor<std::int32_t>>()) {
-                add(lookup, value.get<LoDTensor<std::int32_t>>().value());
-            } else {
-                add(lookup, value.get<LoDTensor<std::int64_t>>().value());
-            }
+            visit_ids(fed_value(*lookup.ids, feeds), [&](auto const& ids) { add(lookup, ids); });
         }
     }
     RowPlan<> const plan(exec, all, height());
@@ -14345,19 +14469,28 @@ public:
     /// Returns the value of that name, of any kind.
     /// errors   GraphError if there is no such name
     /// cost     O(log variables)
-    Value const& find(std::string_view name) const&;
+    Value const& find(std::string_view name) const& {
+        auto const found = values_.find(name);
+        if (found == values_.end()) throw GraphError(std::string("there is no parameter \"").append(name).append("\""));
+        return found->second;
+    }
     Value find(std::string_view name) && { return find(name).share(); }
     bool contains(std::string_view name) const { return values_.contains(name); }  ///< whether there is such a name
 
     /// Sets or replaces the value of that name.
     /// errors   std::bad_alloc
     /// cost     O(log variables)
-    void set(std::string name, Value value);
+    void set(std::string name, Value value) { values_.insert_or_assign(std::move(name), std::move(value)); }
 
     /// Returns aliases of all values: they share the elements, so further training changes them.
     /// errors   TypeError if a value cannot be shared
     /// cost     O(variables)
-    Parameters share() const;
+    Parameters share() const {
+        Parameters alias;
+        for (auto const& [name, value] : values_) alias.set(name, value.share());
+        alias.steps = steps;
+        return alias;
+    }
 
     /// Returns aliases of the parameters alone, or of the states alone: those of optimizers and averages.
     ///     for (auto const& [name, value] : learned.trained()) std::cout << name << '\n';
@@ -14369,13 +14502,28 @@ public:
     /// Returns aliases of the parameters, with their moving averages as values: see layer::MovingAverage.
     /// errors   GraphError if there are no averages; TypeError if a value cannot be shared
     /// cost     O(variables)
-    Parameters averaged() const;
+    Parameters averaged() const {
+        Parameters alias = trained();
+        bool any = false;
+        for (auto& [name, value] : alias.values_) {
+            auto const found = values_.find(name + "@average");
+            if (found == values_.end()) continue;
+            value = found->second.share();
+            any = true;
+        }
+        if (!any) throw GraphError("there are no averages: train with .average = layer::MovingAverage{}");
+        return alias;
+    }
 
     /// Returns aliases of the values of these names, to begin another training with them.
     ///     .initial = pretrained.only({"embedding_0.w_0"})
     /// errors   GraphError if there is no such name, or one is given twice; TypeError if a value cannot be shared
     /// cost     O(names · log variables)
-    Feeds only(std::initializer_list<std::string_view> names) const;
+    Feeds only(std::initializer_list<std::string_view> names) const {
+        Feeds some;
+        for (std::string_view const name : names) some.emplace(std::string(name), find(name));
+        return some;
+    }
 
     /// Iterates in the order of the names.
     auto begin() const { return values_.begin(); }
@@ -14385,7 +14533,14 @@ public:
     std::int64_t steps = 0;  ///< number of steps trained: batches, or groups of them, see layer::PartsOn
 
 private:
-    Parameters some(bool states) const;
+    Parameters some(bool states) const {
+        Parameters alias;
+        for (auto const& [name, value] : values_) {
+            if ((name.find('@') != std::string::npos) == states) alias.set(name, value.share());
+        }
+        alias.steps = steps;
+        return alias;
+    }
     template <class V>
     V const& held(std::string_view name) const {
         Value const& value = find(name);
@@ -14397,62 +14552,6 @@ private:
 };
 
 }  // namespace rowan::inline v0
-
-// rowan/train/parameters_inl.hpp: definitions of rowan/train/parameters.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-#include <utility>
-
-namespace rowan::inline v0 {
-
-ROWAN_FUNCTION Value const& Parameters::find(std::string_view name) const& {
-    auto const found = values_.find(name);
-    if (found == values_.end()) throw GraphError(std::string("there is no parameter \"").append(name).append("\""));
-    return found->second;
-}
-
-ROWAN_FUNCTION void Parameters::set(std::string name, Value value) {
-    values_.insert_or_assign(std::move(name), std::move(value));
-}
-
-ROWAN_FUNCTION Parameters Parameters::share() const {
-    Parameters alias;
-    for (auto const& [name, value] : values_) alias.set(name, value.share());
-    alias.steps = steps;
-    return alias;
-}
-
-ROWAN_FUNCTION Parameters Parameters::some(bool states) const {
-    Parameters alias;
-    for (auto const& [name, value] : values_) {
-        if ((name.find('@') != std::string::npos) == states) alias.set(name, value.share());
-    }
-    alias.steps = steps;
-    return alias;
-}
-
-ROWAN_FUNCTION Parameters Parameters::averaged() const {
-    Parameters alias = trained();
-    bool any = false;
-    for (auto& [name, value] : alias.values_) {
-        auto const found = values_.find(name + "@average");
-        if (found == values_.end()) continue;
-        value = found->second.share();
-        any = true;
-    }
-    if (!any) throw GraphError("there are no averages: train with .average = layer::MovingAverage{}");
-    return alias;
-}
-
-ROWAN_FUNCTION Feeds Parameters::only(std::initializer_list<std::string_view> names) const {
-    Feeds some;
-    for (std::string_view const name : names) some.emplace(std::string(name), find(name));
-    return some;
-}
-
-}  // namespace rowan::inline v0
-
-#endif
 
 // rowan/core/detail/process_mutex.hpp: process_mutex, a mutex that is free in a forked process.
 
@@ -14951,44 +15050,33 @@ namespace detail {
 /// Memory pools, each for one call at a time.
 class IdlePools {
 public:
-    std::unique_ptr<MemoryPool> take() {
+    struct Return {
+        IdlePools* to;
+        void operator()(MemoryPool* pool) const noexcept {
+            std::unique_ptr<MemoryPool> idle(pool);
+            std::lock_guard const lock(process_mutex<IdlePools>());
+            to->idle_.push_back(std::move(idle));
+        }
+    };
+    using Lent = std::unique_ptr<MemoryPool, Return>;
+
+    Lent lend() {
         {
             std::lock_guard const lock(process_mutex<IdlePools>());
             if (!idle_.empty()) {
-                auto pool = std::move(idle_.back());
+                Lent pool(idle_.back().release(), Return{this});
                 idle_.pop_back();
                 return pool;
             }
-            idle_.reserve(made_ + 1);  // so that put does not allocate
+            idle_.reserve(made_ + 1);  // so that Return does not allocate
             ++made_;
         }
-        return std::make_unique<MemoryPool>();
-    }
-    void put(std::unique_ptr<MemoryPool> pool) noexcept {
-        std::lock_guard const lock(process_mutex<IdlePools>());
-        idle_.push_back(std::move(pool));
+        return Lent(new MemoryPool, Return{this});
     }
 
 private:
     std::vector<std::unique_ptr<MemoryPool>> idle_;
     std::size_t made_ = 0;
-};
-
-/// The pool of a call, which the thread uses until destruction.
-class LentPool {
-public:
-    explicit LentPool(IdlePools& from) : from_(from), pool_(from.take()), guard_(std::in_place, *pool_) {}
-    LentPool(LentPool const&) = delete;
-    LentPool& operator=(LentPool const&) = delete;
-    ~LentPool() {
-        guard_.reset();
-        from_.put(std::move(pool_));
-    }
-
-private:
-    IdlePools& from_;
-    std::unique_ptr<MemoryPool> pool_;
-    std::optional<MemoryPool::Guard> guard_;
 };
 
 /// A net with given parameters, made ready once: a Predictor of any number of outputs of any types.
@@ -15025,8 +15113,9 @@ public:
 
     /// Sets one result for each output.
     void run(Feeds const& feeds, std::span<Value> results, Device const& exec) const {
-        std::optional<LentPool> pool;
-        if (current_pool() == nullptr) pool.emplace(*pools_);
+        IdlePools::Lent pool;
+        std::optional<MemoryPool::Guard> guard;  // ends before the pool is returned
+        if (current_pool() == nullptr) guard.emplace(*(pool = pools_->lend()));
         Buffer<Value> values(places_.size());
         Buffer<Value*> places(places_);
         for (std::size_t i = 0; i < places.size(); ++i) {
@@ -17415,18 +17504,14 @@ template <class T, class Device>
 Tensor<T, Device> TensorArray<T, Device>::concat(Device const& exec) const {
     check_all_written();
     if (kind_.known && kind_.shape.empty()) throw ShapeError("slot rank", "0", "at least 1");
-    std::vector<std::int64_t> starts{0};
-    for (std::size_t i = 0; i < size(); ++i)
-        starts.push_back(
-            detail::checked_add("rows of the slots", starts.back(), static_cast<std::int64_t>(read(i).shape()[0])));
-    shape_type shape = kind_.known ? kind_.shape : shape_type{0};
-    shape[0] = static_cast<std::size_t>(starts.back());
-    auto all = detail::new_tensor<T>(exec, shape);
-    std::size_t const width = all.row_size();
-    detail::copy_blocks(
-        exec, starts, width * sizeof(T), [&](std::size_t i) { return read(i).value().data(); },
-        detail::blocks_at(all.data(), starts, width));
-    return all;
+    detail::RowBlocks rows("rows of the slots");
+    for (std::size_t i = 0; i < size(); ++i) rows.add("slot", read(i).shape(), read(i).value().data());
+    if (size() == 0) {
+        shape_type shape = kind_.known ? kind_.shape : shape_type{0};
+        shape[0] = 0;
+        return detail::new_tensor<T>(exec, shape);
+    }
+    return rows.joined<T>(exec);
 }
 
 template <class T, class Device>
@@ -17997,8 +18082,7 @@ struct FullLikeOptions {
 
 /// See full; the shape and the element type are those of x.
 struct full_like_op : detail::builtin_op<full_like_op, slots<slot::x>, slots<slot::out>, FullLikeOptions> {
-    static constexpr std::string_view name = "full_like";
-    static constexpr std::string_view brief = "An array of the shape of x, filled with the value.";
+    static constexpr std::string_view name = "full_like", brief = "An array of the shape of x, filled with the value.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr unsigned row_inputs = 0b1;
     using grad = gradient<full_like_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
@@ -18025,11 +18109,15 @@ struct full_like_op : detail::builtin_op<full_like_op, slots<slot::x>, slots<slo
 
 namespace rowan::inline v0::detail {
 
+/// What is wrong with an axis that is not in [-rank, rank).
+inline std::string beyond_rank(std::size_t rank) {
+    std::string const dims = std::to_string(rank);
+    return "is not in [" + std::string(rank == 0 ? "" : "-") + dims + ", " + dims + ")";
+}
+
 // Not constexpr, so a compile error names it.
 [[noreturn]] inline void there_is_no_such_axis(std::int64_t axis, std::size_t rank) {
-    std::string const dims = std::to_string(rank);
-    throw IndexError("axis", IndexError::no_position, axis,
-                     "is not in [" + std::string(rank == 0 ? "" : "-") + dims + ", " + dims + ")");
+    throw IndexError("axis", IndexError::no_position, axis, beyond_rank(rank));
 }
 
 /// The axis counted from the first one; -1 is the last one.
@@ -18395,8 +18483,7 @@ struct sum_grad_op;
 
 /// See sum. The result is dense if any input is dense.
 struct sum_op : detail::builtin_op<sum_op, slots<slot::x>, slots<slot::out>> {
-    static constexpr std::string_view name = "sum";
-    static constexpr std::string_view brief = "The sum of tensors of one shape.";
+    static constexpr std::string_view name = "sum", brief = "The sum of tensors of one shape.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr unsigned row_inputs = ~0u;
     using grad = grad_rule<sum_grad_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
@@ -18503,12 +18590,11 @@ namespace rowan::inline v0 {
 
 /// See to_dense; in a net, of a gradient.
 struct to_dense_op : detail::builtin_op<to_dense_op, slots<slot::x>, slots<slot::out>> {
-    static constexpr std::string_view name = "to_dense";
-    static constexpr std::string_view brief = "The dense tensor of a SelectedRows.";
+    static constexpr std::string_view name = "to_dense", brief = "The dense tensor of a SelectedRows.";
 
     static constexpr VarSpec infer(VarSpec const& x) {
         if (x.type != VarType::SELECTED_ROWS) spec::the_kinds_do_not_match("to_dense: x", x.type, "SelectedRows");
-        return {.type = VarType::LOD_TENSOR, .dtype = x.dtype, .dims = x.dims, .lod_level = 0};
+        return spec::with_dims(x, x.dims);
     }
 
     template <class T, class D>
@@ -18862,22 +18948,9 @@ SelectedRows<T, D> clip(D exec, SelectedRows<T, D> const& g, ClipOptions const& 
     return merged;
 }
 
-/// The gradient of x: 0 where x < min or x > max, else out_grad.
-/// shapes   x [...], out_grad the same -> the same
-/// errors   ShapeError if the shapes differ
-/// cost     one read of both and one write of the result
-template <class T, device D>
-Tensor<T, D> clip_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& out_grad,
-                       ClipOptions const& options = {}) {
-    detail::check_same_shape("out_grad", out_grad, x);
-    detail::clip_grad_formula const formula{options.min, options.max};
-    return detail::zip_elements<detail::sum_t<T>>(exec, formula, x, out_grad);
-}
-
 /// See clip; x may be dense or row-sparse.
 struct clip_op : detail::builtin_op<clip_op, slots<slot::x>, slots<slot::out>, ClipOptions> {
-    static constexpr std::string_view name = "clip";
-    static constexpr std::string_view brief = "x limited to [min, max].";
+    static constexpr std::string_view name = "clip", brief = "x limited to [min, max].";
     static constexpr unsigned row_inputs = 0b1;
     using grad = gradient<clip_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
@@ -18895,10 +18968,16 @@ struct clip_op : detail::builtin_op<clip_op, slots<slot::x>, slots<slot::out>, C
         return clip(exec, x, options);
     }
 
+    /// The gradient of x: 0 where x < min or x > max, else out_grad.
+    /// shapes   x [...], out_grad the same -> the same
+    /// errors   ShapeError if the shapes differ
+    /// cost     one read of both and one write of the result
     template <class T, class D>
     static Tensor<T, D> backward(D exec, Tensor<T, D> const& x, Tensor<T, D> const& out_grad,
                                  ClipOptions const& options = {}) {
-        return clip_grad(exec, x, out_grad, options);
+        detail::check_same_shape("out_grad", out_grad, x);
+        detail::clip_grad_formula const formula{options.min, options.max};
+        return detail::zip_elements<detail::sum_t<T>>(exec, formula, x, out_grad);
     }
 };
 
@@ -19020,15 +19099,12 @@ Tensor<T, Device> scale(Tensor<T, Device> const& x, double factor, double bias =
     return scale(x.device(), x, factor, bias);
 }
 
-struct scale_grad_op;
-
 /// See scale. The result for a SelectedRows is a SelectedRows, and its bias must be 0.
 struct scale_op : detail::builtin_op<scale_op, slots<slot::x>, slots<slot::out>, ScaleOptions> {
-    static constexpr std::string_view name = "scale";
-    static constexpr std::string_view brief = "factor · x + bias.";
+    static constexpr std::string_view name = "scale", brief = "factor · x + bias.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr unsigned row_inputs = 0b1;
-    using grad = grad_rule<scale_grad_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+    using grad = gradient<scale_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, attributes const& a) {
         if (x.type != VarType::SELECTED_ROWS) return spec::elementwise("scale: x", x);
@@ -19050,23 +19126,14 @@ struct scale_op : detail::builtin_op<scale_op, slots<slot::x>, slots<slot::out>,
             return scale(exec, x, a.factor);
         }
     }
-};
 
-/// factor · out_grad
-struct scale_grad_op : operator_of<slots<grad_of<slot::out>>, slots<grad_of<slot::x>>, scale_op::attributes> {
-    static constexpr std::string_view name = "scale_grad";
-    static constexpr unsigned row_inputs = 0b1;
-
-    static constexpr VarSpec infer(VarSpec const& out_grad, attributes const& a) {
-        return scale_op::infer(out_grad, {a.factor, 0});
-    }
-
+    /// factor · out_grad
     template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& out_grad, attributes const& a) {
+    static Tensor<T, D> backward(D exec, Tensor<T, D> const& out_grad, attributes const& a) {
         return scale_op::run(exec, out_grad, {a.factor, 0});
     }
     template <class T, class D>
-    static SelectedRows<T, D> run(D exec, SelectedRows<T, D> const& out_grad, attributes const& a) {
+    static SelectedRows<T, D> backward(D exec, SelectedRows<T, D> const& out_grad, attributes const& a) {
         return scale_op::run(exec, out_grad, {a.factor, 0});
     }
 };
@@ -19393,8 +19460,7 @@ std::tuple<std::vector<Tensor<T, D>>, std::vector<SelectedRows<T, D>>> clip_by_g
 
 /// See clip_by_norm.
 struct clip_by_norm_op : detail::builtin_op<clip_by_norm_op, slots<slot::x>, slots<slot::out>, ClipByNormOptions> {
-    static constexpr std::string_view name = "clip_by_norm";
-    static constexpr std::string_view brief = "x, scaled so that its norm is at most max_norm.";
+    static constexpr std::string_view name = "clip_by_norm", brief = "x, scaled so that its norm is at most max_norm.";
     using grad = no_grad;  // clip_by_norm is applied to gradients
 
     static constexpr VarSpec infer(VarSpec const& x, ClipByNormOptions const& options = {}) {
@@ -19566,8 +19632,7 @@ struct CastElement {
     From const* from;
     To* to;
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t i) const {
+    ROWAN_KERNEL void operator()(std::size_t i) const {
         auto const wide = dtype<From>::widen(from[i]);
         if constexpr (std::same_as<To, bool>) {
             to[i] = wide != sum_t<From>{};
@@ -20270,8 +20335,7 @@ namespace rowan::inline v0 {
 /// See adadelta; the gradient may be dense or row-sparse.
 struct adadelta_op : detail::optimizer_op<AdadeltaOptions, slot::mean_square, slot::mean_step> {
     using itself = adadelta_op;
-    static constexpr std::string_view name = "adadelta";
-    static constexpr std::string_view brief = "Adadelta: changes param and its states in place.";
+    static constexpr std::string_view name = "adadelta", brief = "Adadelta: changes param and its states in place.";
 
     template <class P, class S, class M, class D, detail::gradient_on<D> G>
     static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& mean_square, Tensor<M, D>& mean_step, G const& grad,
@@ -20685,8 +20749,7 @@ namespace rowan::inline v0 {
 /// See adamax; the gradient may be dense or row-sparse.
 struct adamax_op : detail::optimizer_op<AdamaxOptions, slot::moment, slot::norm> {
     using itself = adamax_op;
-    static constexpr std::string_view name = "adamax";
-    static constexpr std::string_view brief = "AdaMax: changes param and its states in place.";
+    static constexpr std::string_view name = "adamax", brief = "AdaMax: changes param and its states in place.";
 
     template <class P, class S, class M, class D, detail::gradient_on<D> G>
     static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& moment, Tensor<M, D>& norm, G const& grad,
@@ -20891,8 +20954,7 @@ namespace rowan::inline v0 {
 /// See ftrl; the gradient may be dense or row-sparse.
 struct ftrl_op : detail::optimizer_op<FtrlOptions, slot::moment, slot::linear> {
     using itself = ftrl_op;
-    static constexpr std::string_view name = "ftrl";
-    static constexpr std::string_view brief = "FTRL: changes param and its states in place.";
+    static constexpr std::string_view name = "ftrl", brief = "FTRL: changes param and its states in place.";
 
     template <class P, class S, class M, class D, detail::gradient_on<D> G>
     static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& moment, Tensor<M, D>& linear, G const& grad,
@@ -21281,8 +21343,7 @@ namespace rowan::inline v0 {
 /// See momentum; the gradient may be dense or row-sparse.
 struct momentum_op : detail::optimizer_op<MomentumOptions, slot::velocity> {
     using itself = momentum_op;
-    static constexpr std::string_view name = "momentum";
-    static constexpr std::string_view brief = "Momentum: changes param and velocity in place.";
+    static constexpr std::string_view name = "momentum", brief = "Momentum: changes param and velocity in place.";
 
     template <class P, class S, class D, detail::gradient_on<D> G>
     static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& velocity, G const& grad,
@@ -21466,8 +21527,7 @@ namespace rowan::inline v0 {
 /// See rmsprop; the gradient may be dense or row-sparse.
 struct rmsprop_op : detail::optimizer_op<RmsPropOptions, slot::moment, slot::velocity> {
     using itself = rmsprop_op;
-    static constexpr std::string_view name = "rmsprop";
-    static constexpr std::string_view brief = "RMSProp: changes param and its states in place.";
+    static constexpr std::string_view name = "rmsprop", brief = "RMSProp: changes param and its states in place.";
 
     template <class P, class S, class M, class D, detail::gradient_on<D> G>
     static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& moment, Tensor<M, D>& velocity, G const& grad,
@@ -21897,6 +21957,112 @@ namespace rowan::inline v0 {
 template <class... T>
 struct dtypes {};
 
+namespace detail {
+
+/// The update of one parameter: its operator and its states.
+struct ParameterUpdate {
+    Operator* op;                   ///< updates the parameter
+    std::vector<Variable*> states;  ///< optimizer states, kept between steps
+    bool has_rate;                  ///< whether it has a learning rate, which a schedule can scale
+    /// Sets the step number, counted from 1, and multiplies the initial learning rate by `factor`.
+    std::function<void(std::int64_t step, double factor)> set;
+    /// Runs the operator on no rows, which checks its options. An operator with checks_first does so itself, as it runs.
+    /// errors   ValueError if the optimizer rejects an option
+    std::function<void()> check;
+};
+
+template <class T, class Device>
+LoDTensor<T, Device> zeros_of(Dims const& dims, AnyExec exec = {}) {
+    typename Tensor<T>::shape_type shape;
+    for (std::int64_t const dim : dims) shape.push_back(static_cast<std::size_t>(dim));
+    return Tensor<T, Device>::zeros(exec.or_default<Device>(), shape);
+}
+
+/// Adds the states of an operator and the operator, for all optimizers of one element type; with `row_states`, a state
+/// has one element for each row.
+template <class T, class Device>
+ParameterUpdate add_states(Scope& scope, ParameterGradient const& g, op_kernel const& kernel, bool row_states,
+                           Attributes attributes) {
+    using S = kept_t<T>;
+    ParameterUpdate update{};
+    Dims dims = g.parameter->spec().dims;
+    if (row_states) dims = {dims[0]};
+    bool const some_rows = g.parameter->spec().type == VarType::SELECTED_ROWS;
+    if (some_rows) dims[0] = UNK;
+    auto const empty = std::make_shared<std::vector<Value>>(kernel.inputs.size());  // on no rows
+    auto const add_empty = [&]<class E>(std::type_identity<E>, std::size_t i, Dims none) {
+        none[0] = 0;
+        (*empty)[i].set(zeros_of<E, Device>(none));
+    };
+    std::vector<Variable*> inputs{g.parameter};
+    for (std::size_t i = 1; i + 1 < kernel.inputs.size(); ++i) {
+        std::string name(g.parameter->name());
+        name.append("@").append(kernel.name).append(".").append(kernel.inputs[i]);
+        Variable& state = scope.new_var(name, tensor_spec<S>(dims), Role::state);
+        state.bring = &bring<S, Device>;
+        state.initialize = [dims, some_rows, param = g.parameter](Value& value, std::optional<std::uint64_t>,
+                                                                  AnyExec exec) {
+            Dims all = dims;  // a row for each of the parameter's
+            if (some_rows) all[0] = static_cast<std::int64_t>(param->value().row_values().rows());
+            value.set(zeros_of<S, Device>(all, exec));
+        };
+        update.states.push_back(&state);
+        inputs.push_back(&state);
+        add_empty(std::type_identity<S>{}, i, dims);
+    }
+    inputs.push_back(g.gradient);
+    for (std::size_t const i : {std::size_t{0}, inputs.size() - 1})
+        add_empty(std::type_identity<T>{}, i, g.parameter->spec().dims);
+    update.op = &scope.new_op(kernel, std::move(inputs), std::move(attributes));
+    update.check = [op = update.op, empty] {
+        Device exec{};
+        std::vector<Value*> in;
+        for (Value& value : *empty) in.push_back(&value);
+        op->kernel->run({.exec = exec, .in = in, .out = {}, .attributes = op->attributes});
+    };
+    return update;
+}
+
+/// The operator of an optimizer for elements of T: another one for those that are narrower than their states, if the
+/// optimizer has it.
+template <class O, class T>
+struct optimizer_op_for {
+    using type = typename O::op;
+};
+template <class O, class T>
+requires(!std::is_same_v<T, kept_t<T>> && requires { typename O::narrowed_op; }) struct optimizer_op_for<O, T> {
+    using type = typename O::narrowed_op;
+};
+
+/// Adds the operator of an optimizer and its states.
+template <class T, class Device, class O>
+ParameterUpdate make_update(O const& o, Scope& scope, ParameterGradient const& g) {
+    using S = kept_t<T>;
+    using Op = typename optimizer_op_for<O, T>::type;
+    auto const attributes = std::make_shared<typename Op::attributes>(operator_options(o));
+    op_kernel const& kernel = []<std::size_t... state>(std::index_sequence<state...>)->op_kernel const& {
+        return kernel_of<Op, Device, T, std::enable_if_t<(state >= 0), S>..., T>::value;
+    }
+    (std::make_index_sequence<Op::updates::size - 1>{});
+    auto update = add_states<T, Device>(
+        scope, g, kernel, requires { O::one_state_per_row; }, attributes);
+    if constexpr (requires { requires Op::begins_with_param; }) {
+        update.states[0]->initialize = [param = g.parameter](Value& value, std::optional<std::uint64_t>, AnyExec exec) {
+            auto const& first = param->value().template get<LoDTensor<T, Device>>().value();
+            value.set(LoDTensor<S, Device>(cast<S>(exec.or_default<Device>(), first)));
+        };
+    }
+    update.has_rate = requires { attributes->learning_rate = 1.0; };
+    update.set = [=](std::int64_t step, double factor) {
+        if constexpr (requires { attributes->step = step; }) attributes->step = step;
+        if constexpr (requires { attributes->learning_rate = factor; })
+            attributes->learning_rate = operator_options(o).learning_rate * factor;
+    };
+    return update;
+}
+
+}  // namespace detail
+
 namespace layer {
 
 /// The element types of an optimizer or a GradientClip that is given none: float and double, and bfloat16 if its
@@ -21921,18 +22087,6 @@ public:
     template <optimizer_options O, class... T>
     OptimizerOn(O const& o, dtypes<T...>);
 
-    /// The update of one parameter: its operator and its states.
-    struct Update {
-        Operator* op;                   ///< updates the parameter
-        std::vector<Variable*> states;  ///< optimizer states, kept between steps
-        bool has_rate;                  ///< whether it has a learning rate, which a schedule can scale
-        /// Sets the step number, counted from 1, and multiplies the initial learning rate by `factor`.
-        std::function<void(std::int64_t step, double factor)> set;
-        /// Runs the operator on no rows, which checks its options. An operator with checks_first does so itself, as it runs.
-        /// errors   ValueError if the optimizer rejects an option
-        std::function<void()> check;
-    };
-
     /// Of an optimizer that updates all rows, by `.lazy = false` or as Lamb: replaces a row-sparse gradient by a dense
     /// one, which it adds to the scope.
     /// errors   TypeError if this optimizer does not support the parameter's element type, or the parameter is a
@@ -21944,7 +22098,7 @@ public:
     /// errors   TypeError if this optimizer does not support the parameter's element type; GraphError if the scope
     ///          already has states of these names; the scope then is as before
     /// cost     O(number of types), plus one operator and its states
-    Update add(Scope& scope, ParameterGradient const& g) const;
+    rowan::detail::ParameterUpdate add(Scope& scope, ParameterGradient const& g) const;
 
     /// The name and the options, which ranks that train together compare.
     rowan::detail::NamedValues const& values() const noexcept { return values_; }
@@ -21952,7 +22106,7 @@ public:
 private:
     struct Kind {
         std::int32_t wire;
-        std::function<Update(Scope&, ParameterGradient const&)> make;
+        std::function<rowan::detail::ParameterUpdate(Scope&, ParameterGradient const&)> make;
         Variable* (*dense)(Scope&, Variable&);  // makes a gradient dense; nullptr if the optimizer is lazy
     };
 
@@ -21969,31 +22123,6 @@ private:
         return nullptr;
     }
 
-    // Another operator for element types that are narrower than their states, if the optimizer has one.
-    template <class T, class O>
-    static auto op_for() {
-        if constexpr (requires { typename O::narrowed_op; } && !std::is_same_v<T, rowan::detail::kept_t<T>>) {
-            return std::type_identity<typename O::narrowed_op>{};
-        } else {
-            return std::type_identity<typename O::op>{};
-        }
-    }
-
-    template <class T>
-    static LoDTensor<T, Device> zeros(Dims const& dims, AnyExec exec = {});
-
-    // Adds the states of an operator and the operator, for all optimizers of one element type; with `row_states`, a state
-    // has one element for each row.
-    template <class T>
-    static Update add_states(Scope& scope, ParameterGradient const& g, op_kernel const& kernel, bool row_states,
-                             Attributes attributes);
-
-    template <class T, class O>
-    static Update make(O const& o, Scope& scope, ParameterGradient const& g);
-
-    template <class T, class S, class Op, std::size_t... state>
-    static op_kernel const& kernel_for(std::index_sequence<state...>);
-
     std::vector<Kind> kinds_;
     std::string types_;  // their names
     rowan::detail::NamedValues values_;
@@ -22005,19 +22134,11 @@ OptimizerOn<Device>::OptimizerOn(O const& o, dtypes<T...>)
     : types_(rowan::detail::dtype_list<T...>()), values_(rowan::detail::option_values(o)) {
     static_assert((detail::is_element<T>() && ...),
                   "rowan::layer::Optimizer: specialize rowan::dtype<T> for each of these element types");
-    (kinds_.push_back({dtype<T>::wire,
-                       [o](Scope& scope, ParameterGradient const& g) -> Update { return make<T>(o, scope, g); },
-                       to_dense_unless_lazy<T>(o)}),
+    (kinds_.push_back(
+         {dtype<T>::wire,
+          [o](Scope& scope, ParameterGradient const& g) { return rowan::detail::make_update<T, Device>(o, scope, g); },
+          to_dense_unless_lazy<T>(o)}),
      ...);
-}
-
-template <class Device>
-auto OptimizerOn<Device>::add(Scope& scope, ParameterGradient const& g) const -> Update {
-    Kind const& kind = kind_for(g);
-    rowan::detail::ScopeRollback added(scope);
-    Update update = kind.make(scope, g);
-    added.keep();
-    return update;
 }
 
 template <class Device>
@@ -22032,95 +22153,20 @@ void OptimizerOn<Device>::densify(Scope& scope, ParameterGradient& g) const {
 }
 
 template <class Device>
+rowan::detail::ParameterUpdate OptimizerOn<Device>::add(Scope& scope, ParameterGradient const& g) const {
+    rowan::detail::ScopeRollback added(scope);
+    auto update = kind_for(g).make(scope, g);
+    added.keep();
+    return update;
+}
+
+template <class Device>
 auto OptimizerOn<Device>::kind_for(ParameterGradient const& g) const -> Kind const& {
     for (Kind const& kind : kinds_) {
         if (kind.wire == g.parameter->spec().dtype) return kind;
     }
     throw TypeError(std::string("the optimizer: the element type of ").append(g.parameter->name()),
                     rowan::detail::dtype_text(g.parameter->spec().dtype), types_);
-}
-
-template <class Device>
-template <class T>
-auto OptimizerOn<Device>::zeros(Dims const& dims, AnyExec exec) -> LoDTensor<T, Device> {
-    typename Tensor<T>::shape_type shape;
-    for (std::int64_t const dim : dims) shape.push_back(static_cast<std::size_t>(dim));
-    return Tensor<T, Device>::zeros(exec.or_default<Device>(), shape);
-}
-
-template <class Device>
-template <class T>
-auto OptimizerOn<Device>::add_states(Scope& scope, ParameterGradient const& g, op_kernel const& kernel, bool row_states,
-                                     Attributes attributes) -> Update {
-    using S = rowan::detail::kept_t<T>;
-    Update update{};
-    Dims none = g.parameter->spec().dims;  // running the operator on no rows only checks its options
-    none[0] = 0;
-    Dims dims = g.parameter->spec().dims, no_states = none;
-    if (row_states) {
-        dims = {dims[0]};
-        no_states = {0};
-    }
-    bool const some_rows = g.parameter->spec().type == VarType::SELECTED_ROWS;
-    if (some_rows) dims[0] = UNK;
-    std::vector<Variable*> inputs{g.parameter};
-    std::vector<Value> empty(kernel.inputs.size());
-    empty.front().set(zeros<T>(none));
-    empty.back().set(zeros<T>(none));
-    for (std::size_t i = 1; i + 1 < kernel.inputs.size(); ++i) {
-        std::string name(g.parameter->name());
-        name.append("@").append(kernel.name).append(".").append(kernel.inputs[i]);
-        Variable& state = scope.new_var(name, tensor_spec<S>(dims), Role::state);
-        state.bring = &rowan::detail::bring<S, Device>;
-        state.initialize = [dims, some_rows, param = g.parameter](Value& value, std::optional<std::uint64_t>,
-                                                                  AnyExec exec) {
-            Dims all = dims;  // a row for each of the parameter's
-            if (some_rows) all[0] = static_cast<std::int64_t>(param->value().row_values().rows());
-            value.set(zeros<S>(all, exec));
-        };
-        update.states.push_back(&state);
-        inputs.push_back(&state);
-        empty[i].set(zeros<S>(no_states));
-    }
-    inputs.push_back(g.gradient);
-    update.op = &scope.new_op(kernel, std::move(inputs), std::move(attributes));
-    update.check = [op = update.op, empty = std::make_shared<std::vector<Value>>(std::move(empty))] {
-        Device exec{};
-        std::vector<Value*> in;
-        for (Value& value : *empty) in.push_back(&value);
-        op->kernel->run({.exec = exec, .in = in, .out = {}, .attributes = op->attributes});
-    };
-    return update;
-}
-
-template <class Device>
-template <class T, class O>
-auto OptimizerOn<Device>::make(O const& o, Scope& scope, ParameterGradient const& g) -> Update {
-    using S = rowan::detail::kept_t<T>;
-    using Op = typename decltype(op_for<T, O>())::type;
-    auto const attributes = std::make_shared<typename Op::attributes>(rowan::detail::operator_options(o));
-    op_kernel const& kernel = kernel_for<T, S, Op>(std::make_index_sequence<Op::updates::size - 1>{});
-    auto update = add_states<T>(
-        scope, g, kernel, requires { O::one_state_per_row; }, attributes);
-    if constexpr (requires { requires Op::begins_with_param; }) {
-        update.states[0]->initialize = [param = g.parameter](Value& value, std::optional<std::uint64_t>, AnyExec exec) {
-            auto const& first = param->value().template get<LoDTensor<T, Device>>().value();
-            value.set(LoDTensor<S, Device>(cast<S>(exec.or_default<Device>(), first)));
-        };
-    }
-    update.has_rate = requires { attributes->learning_rate = 1.0; };
-    update.set = [=](std::int64_t step, double factor) {
-        if constexpr (requires { attributes->step = step; }) attributes->step = step;
-        if constexpr (requires { attributes->learning_rate = factor; })
-            attributes->learning_rate = rowan::detail::operator_options(o).learning_rate * factor;
-    };
-    return update;
-}
-
-template <class Device>
-template <class T, class S, class Op, std::size_t... state>
-op_kernel const& OptimizerOn<Device>::kernel_for(std::index_sequence<state...>) {
-    return kernel_of<Op, Device, T, std::enable_if_t<(state >= 0), S>..., T>::value;
 }
 
 /// The optimizer for nets on the host.
@@ -22394,14 +22440,14 @@ public:
     /// narrow element types also its state.
     /// errors   TypeError if the element type is not supported, or the parameter is a SelectedRows; ValueError if decay is not in [0, 1)
     /// cost     one operator and its variable
-    typename OptimizerOn<Device>::Update add(Scope& scope, Variable& parameter) const;
+    rowan::detail::ParameterUpdate add(Scope& scope, Variable& parameter) const;
 
 private:
     std::optional<OptimizerOn<Device>> update_;
 };
 
 template <class Device>
-auto AverageOn<Device>::add(Scope& scope, Variable& parameter) const -> typename OptimizerOn<Device>::Update {
+rowan::detail::ParameterUpdate AverageOn<Device>::add(Scope& scope, Variable& parameter) const {
     if (parameter.spec().type != VarType::LOD_TENSOR)
         throw TypeError(std::string("the moving average of ").append(parameter.name()),
                         rowan::detail::kind_text(parameter.spec()), "a LoDTensor");
@@ -22615,6 +22661,18 @@ ROWAN_TEMPLATE(PartsOn<Cpu>::PartsOn(std::int64_t, dtypes<float, double, bfloat1
 
 // rowan/train/schedule.hpp: layer::Schedule, the learning rate as a function of the step, and the built-in schedules.
 
+#include <numbers>
+
+namespace rowan::inline v0::detail {
+
+/// step / steps
+inline double part_of_steps(std::int64_t step, std::int64_t steps) {
+    if (steps < 1) throw ValueError("steps", steps, "1 or more");
+    return static_cast<double>(step) / static_cast<double>(steps);
+}
+
+}  // namespace rowan::inline v0::detail
+
 namespace rowan::inline v0::layer {
 
 /// Returns the factor that multiplies the learning rate of every optimizer in a step. Steps are counted from 0; a
@@ -22639,7 +22697,7 @@ struct ExponentialDecay {
     /// Returns the factor of a step, counted from 0.
     /// errors   ValueError if steps is less than 1
     /// cost     O(1)
-    double operator()(std::int64_t step) const;
+    double operator()(std::int64_t step) const { return std::pow(rate, rowan::detail::part_of_steps(step, steps)); }
 };
 
 /// rate^⌊step / steps⌋: multiplied by `rate` after every `steps` steps.
@@ -22650,7 +22708,10 @@ struct StepDecay {
     /// Returns the factor of a step, counted from 0.
     /// errors   ValueError if steps is less than 1
     /// cost     O(log(step / steps))
-    double operator()(std::int64_t step) const;
+    double operator()(std::int64_t step) const {
+        static_cast<void>(rowan::detail::part_of_steps(step, steps));
+        return rowan::detail::power(rate, step / steps);
+    }
 };
 
 /// Decays from 1 to `least` along half a cosine wave over `steps` steps, then stays at `least` (Loshchilov and Hutter
@@ -22662,7 +22723,10 @@ struct CosineDecay {
     /// Returns the factor of a step, counted from 0.
     /// errors   ValueError if steps is less than 1
     /// cost     O(1)
-    double operator()(std::int64_t step) const;
+    double operator()(std::int64_t step) const {
+        double const part = std::min(rowan::detail::part_of_steps(step, steps), 1.0);
+        return least + (1 - least) * 0.5 * (1 + std::cos(std::numbers::pi * part));
+    }
 };
 
 /// Linear warm-up: step k < steps has the factor (k + 1) / steps · then(0); later steps have then(k - steps).
@@ -22674,52 +22738,13 @@ struct Warmup {
     /// Returns the factor of a step, counted from 0.
     /// errors   ValueError if steps is less than 1; what `then` throws
     /// cost     O(1), plus that of `then`
-    double operator()(std::int64_t step) const;
+    double operator()(std::int64_t step) const {
+        double const part = rowan::detail::part_of_steps(step + 1, steps);
+        return step < steps ? part * then(0) : then(step - steps);
+    }
 };
 
 }  // namespace rowan::inline v0::layer
-
-// rowan/train/schedule_inl.hpp: definitions of rowan/train/schedule.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-#include <algorithm>
-#include <cmath>
-#include <numbers>
-
-namespace rowan::inline v0::detail {
-
-/// step / steps
-inline double part_of_steps(std::int64_t step, std::int64_t steps) {
-    if (steps < 1) throw ValueError("steps", steps, "1 or more");
-    return static_cast<double>(step) / static_cast<double>(steps);
-}
-
-}  // namespace rowan::inline v0::detail
-
-namespace rowan::inline v0::layer {
-
-ROWAN_FUNCTION double ExponentialDecay::operator()(std::int64_t step) const {
-    return std::pow(rate, rowan::detail::part_of_steps(step, steps));
-}
-
-ROWAN_FUNCTION double StepDecay::operator()(std::int64_t step) const {
-    static_cast<void>(rowan::detail::part_of_steps(step, steps));
-    return rowan::detail::power(rate, step / steps);
-}
-
-ROWAN_FUNCTION double CosineDecay::operator()(std::int64_t step) const {
-    double const part = std::min(rowan::detail::part_of_steps(step, steps), 1.0);
-    return least + (1 - least) * 0.5 * (1 + std::cos(std::numbers::pi * part));
-}
-
-ROWAN_FUNCTION double Warmup::operator()(std::int64_t step) const {
-    double const part = rowan::detail::part_of_steps(step + 1, steps);
-    return step < steps ? part * then(0) : then(step - steps);
-}
-
-}  // namespace rowan::inline v0::layer
-
-#endif
 
 // rowan/train/train_options.hpp: TrainOptions, the settings of train and Trainer.
 
@@ -22818,6 +22843,8 @@ using TrainOptions = TrainOptionsOn<Cpu>;
 
 // rowan/train/detail/epochs.hpp: Epochs, what train does after each epoch.
 
+#include <cstdio>
+
 namespace rowan::inline v0::detail {
 
 /// The ends of the epochs of a training: metrics, the line about an epoch, and the best epoch.
@@ -22825,9 +22852,24 @@ class Epochs {
 public:
     /// errors   GraphError if a metric holds no function, or stop names none of them; ValueError if patience or least is
     ///          negative
-    Epochs(Metrics const& metrics, std::optional<layer::EarlyStop> const& stop);
+    Epochs(Metrics const& metrics, std::optional<layer::EarlyStop> const& stop) : metrics_(metrics), stop_(stop) {
+        for (auto const& [name, metric] : metrics) {
+            if (!metric)
+                throw GraphError(std::string("options.metrics: \"").append(name).append("\" holds no function"));
+        }
+        if (!stop) return;
+        if (!metrics.contains(stop->metric))
+            throw GraphError(std::string("options.stop: there is no metric \"").append(stop->metric).append("\""));
+        if (stop->patience < 0) throw ValueError("options.stop: patience", stop->patience, "0 or more");
+        if (!(stop->least >= 0)) throw ValueError("options.stop: least", stop->least, "0 or more");
+    }
 
-    void begin();
+    void begin() {
+        start_ = std::chrono::steady_clock::now();
+        sum_ = 0;
+        steps_ = 0;
+        measured_.clear();
+    }
     void count(double cost) {
         sum_ += cost;
         ++steps_;
@@ -22837,15 +22879,41 @@ public:
     double value() const noexcept { return value_; }
 
     /// Computes the metrics, calls on_epoch and compares with the best epoch. Returns whether the training goes on.
-    bool end(std::int64_t epoch, Parameters now, Callback<std::int64_t, Parameters const&> const& on_epoch);
+    bool end(std::int64_t epoch, Parameters now, Callback<std::int64_t, Parameters const&> const& on_epoch) {
+        std::optional<double> compared;
+        for (auto const& [name, metric] : metrics_) {
+            double const value = metric(now);
+            char number[32];
+            std::snprintf(number, sizeof number, " %g", value);
+            measured_.append(", ").append(name).append(number);
+            if (stop_ && name == stop_->metric) compared = value;
+        }
+        bool const more = on_epoch(epoch, now);
+        return (!compared || goes_on(*compared, std::move(now))) && more;
+    }
 
     /// Prints the line about the epoch to standard error.
-    void print(std::int64_t epoch) const;
+    void print(std::int64_t epoch) const {
+        std::chrono::duration<double> const seconds = std::chrono::steady_clock::now() - start_;
+        std::fprintf(stderr, "epoch %lld: mean cost %g over %lld steps%s, %.3f s\n", static_cast<long long>(epoch + 1),
+                     sum_ / static_cast<double>(std::max<std::int64_t>(steps_, 1)), static_cast<long long>(steps_),
+                     measured_.c_str(), seconds.count());
+    }
 
     std::optional<Parameters>& best() noexcept { return best_; }  ///< those of the best epoch, or none
 
 private:
-    bool goes_on(double value, Parameters now);
+    bool goes_on(double value, Parameters now) {
+        double const gain = stop_->larger ? value - value_ : value_ - value;
+        if (!std::isnan(value) && (!best_ || (gain > 0 && gain >= stop_->least))) {
+            best_ = std::move(now);
+            value_ = value;
+            since_ = 0;
+            return true;
+        }
+        ++since_;
+        return stop_->patience == 0 || since_ < stop_->patience;
+    }
 
     Metrics const& metrics_;
     std::optional<layer::EarlyStop> const& stop_;
@@ -22859,73 +22927,6 @@ private:
 };
 
 }  // namespace rowan::inline v0::detail
-
-// rowan/train/detail/epochs_inl.hpp: definitions of rowan/train/detail/epochs.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-
-#include <algorithm>
-#include <cmath>
-#include <cstdio>
-#include <utility>
-
-namespace rowan::inline v0::detail {
-
-ROWAN_FUNCTION Epochs::Epochs(Metrics const& metrics, std::optional<layer::EarlyStop> const& stop)
-    : metrics_(metrics), stop_(stop) {
-    for (auto const& [name, metric] : metrics) {
-        if (!metric) throw GraphError(std::string("options.metrics: \"").append(name).append("\" holds no function"));
-    }
-    if (!stop) return;
-    if (!metrics.contains(stop->metric))
-        throw GraphError(std::string("options.stop: there is no metric \"").append(stop->metric).append("\""));
-    if (stop->patience < 0) throw ValueError("options.stop: patience", stop->patience, "0 or more");
-    if (!(stop->least >= 0)) throw ValueError("options.stop: least", stop->least, "0 or more");
-}
-
-ROWAN_FUNCTION void Epochs::begin() {
-    start_ = std::chrono::steady_clock::now();
-    sum_ = 0;
-    steps_ = 0;
-    measured_.clear();
-}
-
-ROWAN_FUNCTION bool Epochs::end(std::int64_t epoch, Parameters now,
-                                Callback<std::int64_t, Parameters const&> const& on_epoch) {
-    std::optional<double> compared;
-    for (auto const& [name, metric] : metrics_) {
-        double const value = metric(now);
-        char number[32];
-        std::snprintf(number, sizeof number, " %g", value);
-        measured_.append(", ").append(name).append(number);
-        if (stop_ && name == stop_->metric) compared = value;
-    }
-    bool const more = on_epoch(epoch, now);
-    return (!compared || goes_on(*compared, std::move(now))) && more;
-}
-
-ROWAN_FUNCTION bool Epochs::goes_on(double value, Parameters now) {
-    double const gain = stop_->larger ? value - value_ : value_ - value;
-    if (!std::isnan(value) && (!best_ || (gain > 0 && gain >= stop_->least))) {
-        best_ = std::move(now);
-        value_ = value;
-        since_ = 0;
-        return true;
-    }
-    ++since_;
-    return stop_->patience == 0 || since_ < stop_->patience;
-}
-
-ROWAN_FUNCTION void Epochs::print(std::int64_t epoch) const {
-    std::chrono::duration<double> const seconds = std::chrono::steady_clock::now() - start_;
-    std::fprintf(stderr, "epoch %lld: mean cost %g over %lld steps%s, %.3f s\n", static_cast<long long>(epoch + 1),
-                 sum_ / static_cast<double>(std::max<std::int64_t>(steps_, 1)), static_cast<long long>(steps_),
-                 measured_.c_str(), seconds.count());
-}
-
-}  // namespace rowan::inline v0::detail
-
-#endif
 
 // rowan/op/detail/reduction.hpp: Reduction of the losses of a batch, and sums independent of the thread count.
 
@@ -22947,7 +22948,7 @@ S blocked_sum(Cpu exec, std::size_t n, Block const& block) {
     parallel_work(exec, n, sums.size(), 4, [&](std::size_t begin, std::size_t end) {
         for (std::size_t k = begin; k < end; ++k) sums[k] = block(k * sum_block, std::min(n, (k + 1) * sum_block));
     });
-    return interleaved_sum<S>(sums.size(), static_cast<S const*>(sums.data()), [](auto const& a) { return a; });
+    return interleaved_sum<S>(sums.size(), sums.data());
 }
 
 /// total / n; 0 if n is 0
@@ -22967,11 +22968,6 @@ struct squared_difference {
     ROWAN_FORMULA V operator()(V const& p, V const& q) const { return product(V(p - q), V(p - q)); }
 };
 
-/// x, which the caller converts to another type
-struct same_number {
-    ROWAN_FORMULA V operator()(V const& x) const { return x; }
-};
-
 /// Reduces whole tensors on a device. The Thrust specialization is in rowan/thrust/op/detail/reduction.hpp.
 template <class D>
 struct Totals {
@@ -22986,7 +22982,7 @@ struct Totals<Cpu> {
                           double const* kept = nullptr) {
         using S = sum_t<T>;
         S const total = blocked_sum<S>(exec, n, [&](std::size_t begin, std::size_t end) {
-            return interleaved_sum<S>(end - begin, losses + begin, same_number{});
+            return interleaved_sum<S>(end - begin, losses + begin);
         });
         double const count = kept == nullptr ? static_cast<double>(n) : *kept;
         *out = dtype<T>::narrow(mean ? mean_of(total, count) : total);
@@ -22999,7 +22995,7 @@ struct Totals<Cpu> {
         S const total = blocked_sum<S>(exec, n, [&](std::size_t begin, std::size_t end) {
             std::array<S, sum_block> squares;
             zip_lanes<S>(squared_difference{}, end - begin, squares.data(), a + begin, b + begin);
-            return interleaved_sum<S>(end - begin, static_cast<S const*>(squares.data()), same_number{});
+            return interleaved_sum<S>(end - begin, squares.data());
         });
         *out = dtype<T>::narrow(mean ? mean_of(total, n) : total);
     }
@@ -23041,8 +23037,7 @@ struct LossGrads {
 
     ROWAN_HD bool ignores(std::size_t row) const { return kept != nullptr && kept[row] == 0; }
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD sum_t<T> operator()(std::size_t row) const {
+    ROWAN_KERNEL sum_t<T> operator()(std::size_t row) const {
         using S = sum_t<T>;
         S g = load<S>(out_grad + (reduction == Reduction::none ? row : 0));
         if (kept != nullptr) {
@@ -23123,7 +23118,7 @@ struct MarginOptions {
 
 }  // namespace rowan::inline v0
 
-// rowan/train/detail/counted.hpp: Counted and CostDivisor, what means over a batch divide by.
+// rowan/train/detail/cost_weight.hpp: CostWeight, Counted and CostDivisor: how the costs of the parts of a step make that of one batch.
 
 namespace rowan::inline v0::detail {
 
@@ -23157,156 +23152,6 @@ Variable* rows_variable(Variable& cost);
 Counted counted_rows(Variable& v);
 /// The rows of which an operator computes a mean, those of its first input, or none.
 std::optional<Counted> rows_of_input(Operator const& op);
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/train/detail/counted_inl.hpp: definitions of rowan/train/detail/counted.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <cstring>
-#include <unordered_set>
-
-namespace rowan::inline v0::detail {
-
-/// The label numbers of a value of int32 or int64.
-inline std::vector<std::int64_t> label_numbers(Value const& labels) {
-    Value host = labels.on_host();
-    auto const elements = host.elements();
-    std::vector<std::int64_t> all(elements.bytes.size() / elements.element_size);
-    for (std::size_t i = 0; i < all.size(); ++i) {
-        std::byte const* const at = elements.bytes.data() + i * elements.element_size;
-        if (elements.element_size == sizeof(std::int64_t)) {
-            std::memcpy(&all[i], at, sizeof(std::int64_t));
-        } else {
-            std::int32_t label;
-            std::memcpy(&label, at, sizeof label);
-            all[i] = label;
-        }
-    }
-    return all;
-}
-
-/// What a mean over these labels divides by, times a power of two that depends on the weights alone.
-inline double sum_of_weights(Value const& labels, CrossEntropyOptions const& o) {
-    auto const numbers = label_numbers(labels);
-    double greatest = 0;
-    for (double const w : o.weights) greatest = std::max(greatest, std::abs(w));
-    int const exponent = greatest > 0 && std::isfinite(greatest) ? std::ilogb(greatest) : 0;
-    std::vector<double> kept;
-    for (std::int64_t const label : numbers) {
-        if (o.ignore_index && label == *o.ignore_index) {
-            kept.push_back(0);
-        } else if (o.weights.empty()) {
-            kept.push_back(1);
-        } else {
-            if (label < 0 || label >= static_cast<std::int64_t>(o.weights.size()))
-                throw IndexError("label", label, o.weights.size());
-            kept.push_back(std::ldexp(o.weights[static_cast<std::size_t>(label)], -exponent));
-        }
-    }
-    double sum = 0;
-    Totals<Cpu>::of_losses<double>(Cpu{.threads = 1}, kept.size(), kept.data(), false, &sum);
-    return sum;
-}
-
-/// The number of elements that are not `ignored`, compared as losses compare labels.
-template <class T>
-double count_kept(Value const& host, std::int64_t ignored) {
-    using S = sum_t<T>;
-    S const other = constant<S>(static_cast<double>(ignored));
-    auto const& labels = host.get<LoDTensor<T>>().value();
-    auto const of_ignored = [&](T const& label) { return load<S>(&label) == other; };
-    return static_cast<double>(labels.size() -
-                               static_cast<std::size_t>(std::count_if(labels.begin(), labels.end(), of_ignored)));
-}
-
-ROWAN_FUNCTION double Counted::count() const {
-    Value const& now = variable->value();
-    if (of == rows) return static_cast<double>(now.rows());
-    if (of == labels) return sum_of_weights(now, *options);
-    if (of == kept) {
-        Value host = now.on_host();
-        auto const type = host.elements().dtype;
-        if (type == dtype<double>::wire) return count_kept<double>(host, ignored);
-        if (type == dtype<float>::wire) return count_kept<float>(host, ignored);
-        if (type == dtype<float16>::wire) return count_kept<float16>(host, ignored);
-        return count_kept<bfloat16>(host, ignored);
-    }
-    if (of == value) {
-        Value host = now.on_host();
-        auto const held = host.elements();
-        if (held.dtype == dtype<double>::wire) return host.get<LoDTensor<double>>().value().data()[0];
-        if (held.dtype == dtype<float>::wire)
-            return static_cast<double>(host.get<LoDTensor<float>>().value().data()[0]);
-        return static_cast<double>(dtype<bfloat16>::widen(host.get<LoDTensor<bfloat16>>().value().data()[0]));
-    }
-    double product = 1;
-    auto const spec = now.spec();
-    for (std::size_t i = 0; i < spec.dims.size(); ++i) {
-        if (static_cast<std::int64_t>(i) != axis) product *= static_cast<double>(spec.dims[i]);
-    }
-    return product;
-}
-
-ROWAN_FUNCTION double CostDivisor::count() const {
-    double all = 1;
-    for (Counted const& factor : factors) all *= factor.count();
-    return all;
-}
-
-ROWAN_FUNCTION double CostDivisor::rounding() const {
-    double all = 1e-12;
-    for (Counted const& factor : factors) {
-        if (factor.of != Counted::value) continue;
-        auto const type = factor.variable->spec().dtype;
-        if (type == dtype<float>::wire) all = std::max(all, 1e-5);
-        if (type == dtype<bfloat16>::wire) all = std::max(all, 2e-2);
-    }
-    return all;
-}
-
-ROWAN_FUNCTION Variable* rows_variable(Variable& cost) {
-    std::vector<Variable*> found{&cost};
-    std::unordered_set<Variable const*> seen{&cost};
-    for (std::size_t i = 0; i < found.size(); ++i) {
-        Variable& v = *found[i];
-        if (v.role() == Role::parameter || v.role() == Role::state) continue;
-        auto const& spec = v.spec();
-        if (spec.type == VarType::LOD_TENSOR && !spec.dims.empty() && spec.dims[0] == UNK) return &v;
-        for (Operator const* const op : v.writers()) {
-            for (Variable* const in : op->inputs) {
-                if (seen.insert(in).second) found.push_back(in);
-            }
-        }
-    }
-    return nullptr;
-}
-
-ROWAN_FUNCTION Counted counted_rows(Variable& v) {
-    auto const& dims = v.spec().dims;
-    bool const alone = !dims.empty() && dims[0] == UNK && std::ranges::count(dims, UNK) == 1;
-    return {&v, alone ? Counted::rows : Counted::elements};
-}
-
-ROWAN_FUNCTION std::optional<Counted> rows_of_input(Operator const& op) {
-    Variable& x = *op.inputs[0];
-    bool const known = std::ranges::count(x.spec().dims, UNK) == 0;
-    if (!known) return counted_rows(x);
-    Variable* const rows = rows_variable(x);
-    return rows == nullptr ? std::nullopt : std::optional(Counted{rows});
-}
-
-}  // namespace rowan::inline v0::detail
-
-#endif
-
-// rowan/train/detail/cost_weight.hpp: CostWeight, how the costs of the parts of a step make that of one batch.
-
-namespace rowan::inline v0::detail {
 
 /// How a cost depends on the number of batches that are joined: as a sum or a mean of those of its parts, or, without a
 /// batch, not at all. It is found by walking back from the cost through operators that are linear, to those that reduce
@@ -23365,8 +23210,117 @@ private:
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <unordered_set>
 
 namespace rowan::inline v0::detail {
+
+/// f(the tensor) of a value on the host whose elements are floating-point numbers.
+template <class F>
+double visit_floats(Value host, F const& f) {
+    auto const type = host.elements().dtype;
+    if (type == dtype<double>::wire) return f(host.get<LoDTensor<double>>().value());
+    if (type == dtype<float>::wire) return f(host.get<LoDTensor<float>>().value());
+    if (type == dtype<float16>::wire) return f(host.get<LoDTensor<float16>>().value());
+    return f(host.get<LoDTensor<bfloat16>>().value());
+}
+
+/// What a mean over these labels divides by, times a power of two that depends on the weights alone.
+inline double sum_of_weights(Value const& labels, CrossEntropyOptions const& o) {
+    std::vector<std::int64_t> numbers;
+    Value const host = labels.on_host();
+    visit_ids(host, [&](auto const& ids) { numbers.assign(ids.begin(), ids.end()); });
+    double greatest = 0;
+    for (double const w : o.weights) greatest = std::max(greatest, std::abs(w));
+    int const exponent = greatest > 0 && std::isfinite(greatest) ? std::ilogb(greatest) : 0;
+    std::vector<double> kept;
+    for (std::int64_t const label : numbers) {
+        if (o.ignore_index && label == *o.ignore_index) {
+            kept.push_back(0);
+        } else if (o.weights.empty()) {
+            kept.push_back(1);
+        } else {
+            if (label < 0 || label >= static_cast<std::int64_t>(o.weights.size()))
+                throw IndexError("label", label, o.weights.size());
+            kept.push_back(std::ldexp(o.weights[static_cast<std::size_t>(label)], -exponent));
+        }
+    }
+    double sum = 0;
+    Totals<Cpu>::of_losses<double>(Cpu{.threads = 1}, kept.size(), kept.data(), false, &sum);
+    return sum;
+}
+
+ROWAN_FUNCTION double Counted::count() const {
+    Value const& now = variable->value();
+    if (of == rows) return static_cast<double>(now.rows());
+    if (of == labels) return sum_of_weights(now, *options);
+    if (of == kept) {
+        return visit_floats(now.on_host(), [this]<class T>(Tensor<T> const& all) {
+            using S = sum_t<T>;
+            S const other = constant<S>(static_cast<double>(ignored));  // compared as losses compare labels
+            return static_cast<double>(
+                std::count_if(all.begin(), all.end(), [&](T const& label) { return load<S>(&label) != other; }));
+        });
+    }
+    if (of == value) {
+        return visit_floats(now.on_host(), []<class T>(Tensor<T> const& held) {
+            return static_cast<double>(dtype<T>::widen(held.data()[0]));
+        });
+    }
+    double product = 1;
+    auto const spec = now.spec();
+    for (std::size_t i = 0; i < spec.dims.size(); ++i) {
+        if (static_cast<std::int64_t>(i) != axis) product *= static_cast<double>(spec.dims[i]);
+    }
+    return product;
+}
+
+ROWAN_FUNCTION double CostDivisor::count() const {
+    double all = 1;
+    for (Counted const& factor : factors) all *= factor.count();
+    return all;
+}
+
+ROWAN_FUNCTION double CostDivisor::rounding() const {
+    double all = 1e-12;
+    for (Counted const& factor : factors) {
+        if (factor.of != Counted::value) continue;
+        auto const type = factor.variable->spec().dtype;
+        if (type == dtype<float>::wire) all = std::max(all, 1e-5);
+        if (type == dtype<bfloat16>::wire) all = std::max(all, 2e-2);
+    }
+    return all;
+}
+
+ROWAN_FUNCTION Variable* rows_variable(Variable& cost) {
+    std::vector<Variable*> found{&cost};
+    std::unordered_set<Variable const*> seen{&cost};
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        Variable& v = *found[i];
+        if (v.role() == Role::parameter || v.role() == Role::state) continue;
+        auto const& spec = v.spec();
+        if (spec.type == VarType::LOD_TENSOR && !spec.dims.empty() && spec.dims[0] == UNK) return &v;
+        for (Operator const* const op : v.writers()) {
+            for (Variable* const in : op->inputs) {
+                if (seen.insert(in).second) found.push_back(in);
+            }
+        }
+    }
+    return nullptr;
+}
+
+ROWAN_FUNCTION Counted counted_rows(Variable& v) {
+    auto const& dims = v.spec().dims;
+    bool const alone = !dims.empty() && dims[0] == UNK && std::ranges::count(dims, UNK) == 1;
+    return {&v, alone ? Counted::rows : Counted::elements};
+}
+
+ROWAN_FUNCTION std::optional<Counted> rows_of_input(Operator const& op) {
+    Variable& x = *op.inputs[0];
+    bool const known = std::ranges::count(x.spec().dims, UNK) == 0;
+    if (!known) return counted_rows(x);
+    Variable* const rows = rows_variable(x);
+    return rows == nullptr ? std::nullopt : std::optional(Counted{rows});
+}
 
 ROWAN_FUNCTION std::vector<Variable*> CostWeight::reads() const {
     std::vector<Variable*> all;
@@ -23497,26 +23451,16 @@ std::size_t fold_float_lanes([[maybe_unused]] std::size_t n, [[maybe_unused]] st
 
 namespace rowan::inline v0::detail {
 
-[[noreturn]] inline void axis_out_of_range(std::size_t i, std::int64_t axis, std::size_t rank) {
-    std::string const dims = std::to_string(rank);
-    throw IndexError("axes", i, axis,
-                     std::string("is not in [").append(rank == 0 ? "" : "-") + dims + ", " + dims + ")");
-}
-
-[[noreturn]] inline void axis_repeated(std::size_t i, std::int64_t axis, std::size_t before) {
-    throw IndexError("axes", i, axis, "is the same axis as axes[" + std::to_string(before) + "]");
-}
-
 /// For each axis of a tensor, whether it is in `axes`. Negative axes count from the end; no axes stand for all.
 constexpr std::array<bool, 8> checked_axes(std::span<std::int64_t const> axes, std::size_t rank) {
     std::array<bool, 8> in{};
     for (std::size_t i = 0; i < rank; ++i) in[i] = axes.empty();
     auto const dims = static_cast<std::int64_t>(rank);
     for (std::size_t i = 0; i < axes.size(); ++i) {
-        if (axes[i] < -dims || axes[i] >= dims) axis_out_of_range(i, axes[i], rank);
+        if (axes[i] < -dims || axes[i] >= dims) throw IndexError("axes", i, axes[i], beyond_rank(rank));
         for (std::size_t k = 0; k < i; ++k) {
             if (axes[k] == axes[i] || axes[k] == axes[i] + dims || axes[k] == axes[i] - dims)
-                axis_repeated(i, axes[i], k);
+                throw IndexError("axes", i, axes[i], "is the same axis as axes[" + std::to_string(k) + "]");
         }
         in[static_cast<std::size_t>(axes[i] < 0 ? axes[i] + dims : axes[i])] = true;
     }
@@ -23660,7 +23604,7 @@ private:
                     add_adjacent<S, Fold>(own, first, count, offsets.data(), lanes, x, out);
                 } else {
                     add_adjacent<S, Fold>(own, first, count, offsets.data(), lanes, x, sums.data());
-                    copy_lanes<S>(lanes, static_cast<S const*>(sums.data()), out);
+                    copy_lanes<S>(lanes, sums.data(), out);
                 }
             }
         });
@@ -23720,10 +23664,10 @@ void fold_axes(D const& exec, AxisReduction r, From const* x, To* out) {
     AxisSums<D>::template sum_blocks<S, Fold>(exec, r, x, first.data());
     S *from = first.data(), *to = second.data();
     for (r = r.of_blocks(); r.blocks() != 1; r = r.of_blocks()) {
-        AxisSums<D>::template sum_blocks<S, Fold>(exec, r, static_cast<S const*>(from), to);
+        AxisSums<D>::template sum_blocks<S, Fold>(exec, r, from, to);
         std::swap(from, to);
     }
-    AxisSums<D>::template sum_blocks<S, Fold>(exec, r, static_cast<S const*>(from), out);
+    AxisSums<D>::template sum_blocks<S, Fold>(exec, r, from, out);
 }
 
 /// Copies elements from offsets given by their axes, such as the gradient of sums along axes: every element gets that of the
@@ -23844,36 +23788,7 @@ Tensor<T, D> unary(D const& exec, Tensor<T, D> const& x, options_of<Formula> con
     return zip_elements<sum_t<T>>(exec, UnaryValue<Formula>{options}, x);
 }
 
-/// The gradient of x from `saved`, which is the result or x, and the gradient of the result.
-template <class Formula, class D, class T>
-Tensor<T, D> unary_grad(D const& exec, Tensor<T, D> const& saved, Tensor<T, D> const& out_grad,
-                        options_of<Formula> const& options = {}) {
-    check_same_shape("out_grad", out_grad, saved);
-    return zip_elements<sum_t<T>>(exec, UnaryGradient<Formula>{options}, saved, out_grad);
-}
-
 }  // namespace detail
-
-/// The gradient operator of a unary_op.
-template <class Formula>
-struct unary_grad_op
-    : operator_of<slots<std::conditional_t<detail::reads_out<Formula>, slot::out, slot::x>, grad_of<slot::out>>,
-                  slots<grad_of<slot::x>>, detail::options_of<Formula>> {
-    static constexpr std::string_view name = detail::joined_name<Formula, detail::grad_op_suffix>::value;
-    static constexpr unsigned row_inputs = 0b11;
-
-    static constexpr VarSpec infer(VarSpec const& saved, VarSpec const& out_grad,
-                                   detail::options_of<Formula> const& = {}) {
-        return spec::elementwise(detail::joined_name<unary_grad_op, detail::out_grad_suffix>::value.data(), out_grad,
-                                 saved);
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& saved, Tensor<T, D> const& out_grad,
-                            detail::options_of<Formula> const& options = {}) {
-        return detail::unary_grad<Formula>(exec, saved, out_grad, options);
-    }
-};
 
 /// An operator that applies a formula to every element.
 template <class Formula>
@@ -23881,7 +23796,9 @@ struct unary_op : detail::builtin_op<unary_op<Formula>, slots<slot::x>, slots<sl
     static constexpr std::string_view name = Formula::name, brief = Formula::brief;
     static constexpr Elements elements = detail::for_integers<Formula> ? Elements::numbers : Elements::floats;
     static constexpr unsigned row_inputs = 0b1;
-    using grad = grad_rule<unary_grad_op<Formula>>;
+    using grad =
+        gradient<unary_op, uses<std::conditional_t<detail::reads_out<Formula>, slot::out, slot::x>, grad_of<slot::out>>,
+                 makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, detail::options_of<Formula> const& options = {}) {
         detail::check_options<Formula>(options);
@@ -23892,11 +23809,20 @@ struct unary_op : detail::builtin_op<unary_op<Formula>, slots<slot::x>, slots<sl
     static Tensor<T, D> run(D exec, Tensor<T, D> const& x, detail::options_of<Formula> const& options = {}) {
         return detail::unary<Formula>(exec, x, options);
     }
+
+    /// The gradient of x from `saved`, which is the result or x, and the gradient of the result.
+    /// errors   ShapeError if the shapes differ
+    template <class T, class D>
+    static Tensor<T, D> backward(D exec, Tensor<T, D> const& saved, Tensor<T, D> const& out_grad,
+                                 detail::options_of<Formula> const& options = {}) {
+        detail::check_same_shape("out_grad", out_grad, saved);
+        return detail::zip_elements<detail::sum_t<T>>(exec, detail::UnaryGradient<Formula>{options}, saved, out_grad);
+    }
 };
 
 }  // namespace rowan::inline v0
 
-/// Defines the function f of elements, with and without an execution, and its operators f_op and f_grad_op, from
+/// Defines the function f of elements, with and without an execution, and its operator f_op, from
 /// detail::f_formula; with the type of its options, if it has some.
 #define ROWAN_ELEMENTWISE(f, ...)                                                                        \
     template <class T, device D>                                                                         \
@@ -23907,7 +23833,7 @@ struct unary_op : detail::builtin_op<unary_op<Formula>, slots<slot::x>, slots<sl
     Tensor<T, Device> f(Tensor<T, Device> const& x __VA_OPT__(, __VA_ARGS__ const& options = {})) {      \
         return detail::unary<detail::f##_formula>(x.device(), x __VA_OPT__(, options));                  \
     }                                                                                                    \
-    ROWAN_ELEMENTWISE_OPERATORS(f)
+    using f##_op = unary_op<detail::f##_formula>; /**< See f. */
 
 /// The same where xtensor has a function of that name, which a tensor would fit as well.
 #define ROWAN_ELEMENTWISE_OF_XTENSOR(f)                                         \
@@ -23918,11 +23844,7 @@ struct unary_op : detail::builtin_op<unary_op<Formula>, slots<slot::x>, slots<sl
     template <class X>                                                          \
     requires detail::tensor_argument<X>                                         \
     auto f(X&& x) { return detail::unary<detail::f##_formula>(x.device(), x); } \
-    ROWAN_ELEMENTWISE_OPERATORS(f)
-
-#define ROWAN_ELEMENTWISE_OPERATORS(f)                                     \
-    using f##_op = unary_op<detail::f##_formula>;           /**< See f. */ \
-    using f##_grad_op = unary_grad_op<detail::f##_formula>; /**< The gradient of f. */
+    using f##_op = unary_op<detail::f##_formula>; /**< See f. */
 
 // rowan/op/reduce/reduce_options.hpp: ReduceOptions, the axes of a reduction.
 
@@ -23983,46 +23905,11 @@ constexpr VarSpec reduced_spec(char const* field, VarSpec const& x, std::span<st
                                bool keep_dims) {
     spec::dense(field, x);
     auto const reduced = checked_axes(axes, x.dims.size());
-    return {.type = VarType::LOD_TENSOR,
-            .dtype = x.dtype,
-            .dims = reduced_shape(x.dims, reduced, keep_dims),
-            .lod_level = reduced[0] || x.dims.empty() ? 0 : x.lod_level};
+    return spec::with_dims(x, reduced_shape(x.dims, reduced, keep_dims),
+                           reduced[0] || x.dims.empty() ? 0 : x.lod_level);
 }
 
 }  // namespace detail
-
-/// The gradient of x in a reduce_op. Of a sum: each element gets the gradient of its sum; of a mean: its share. Of a
-/// maximum or minimum: the elements that equal the result get equal shares (those that are NaN if it is NaN), as in
-/// PyTorch's amax. Of a product: each element gets the product of the others, also if elements are zero or infinite: the
-/// product of all, divided by the element. It is right also where the product of all is not a number of T.
-template <class Rule>
-struct reduce_grad_op : operator_of<std::conditional_t<Rule::reads_out, slots<slot::x, slot::out, grad_of<slot::out>>,
-                                                       slots<slot::x, grad_of<slot::out>>>,
-                                    slots<grad_of<slot::x>>, ReduceOptions> {
-    static constexpr std::string_view name = detail::joined_name<Rule, detail::grad_op_suffix>::value;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& out_grad, ReduceOptions const& options = {}) {
-        constexpr char const* field = detail::joined_name<reduce_grad_op, detail::out_grad_suffix>::value.data();
-        auto const sums = detail::reduced_spec(field, x, options.axes, options.keep_dims);
-        spec::elementwise(field, out_grad, sums);
-        return x;
-    }
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, VarSpec const& out_grad,
-                                   ReduceOptions const& options = {}) {
-        return infer(x, out_grad, options);
-    }
-
-    template <class T, class D>
-    requires(Rule::reads_out) static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& out,
-                                                      Tensor<T, D> const& out_grad, ReduceOptions const& options = {}) {
-        return detail::fold_along_grad<Rule>(exec, x, out, out_grad, options);
-    }
-    template <class T, class D>
-    requires(!Rule::reads_out) static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& out_grad,
-                                                       ReduceOptions const& options = {}) {
-        return detail::fold_along_grad<Rule>(exec, x, out_grad, out_grad, options);
-    }
-};
 
 /// A reduction along axes.
 template <class Rule>
@@ -24032,7 +23919,11 @@ struct reduce_op : detail::builtin_op<reduce_op<Rule>, slots<slot::x>, slots<slo
     static constexpr ReduceOptions normal(VarSpec const& x, ReduceOptions const& options) {
         return detail::axes_from_first(x.dims.size(), options);
     }
-    using grad = grad_rule<reduce_grad_op<Rule>>;
+    static constexpr bool row_output_backward = true;
+    using grad = gradient<reduce_op,
+                          std::conditional_t<Rule::reads_out, uses<slot::x, slot::out, grad_of<slot::out>>,
+                                             uses<slot::x, grad_of<slot::out>>>,
+                          makes<grad_of<slot::x>>>;
 
     /// Negative axes may be the first one: their number depends on the rank.
     static constexpr bool row_wise(ReduceOptions const& options) {
@@ -24049,9 +23940,37 @@ struct reduce_op : detail::builtin_op<reduce_op<Rule>, slots<slot::x>, slots<slo
     static Tensor<T, D> run(D exec, Tensor<T, D> const& x, ReduceOptions const& options = {}) {
         return detail::fold_along<Rule>(exec, x, options);
     }
+
+    /// The gradient of x. Of a sum: each element gets the gradient of its sum; of a mean: its share. Of a
+    /// maximum or minimum: the elements that equal the result get equal shares (those that are NaN if it is NaN), as in
+    /// PyTorch's amax. Of a product: each element gets the product of the others, also if elements are zero or infinite: the
+    /// product of all, divided by the element. It is right also where the product of all is not a number of T.
+    template <class T, class D>
+    requires(Rule::reads_out) static Tensor<T, D> backward(D exec, Tensor<T, D> const& x, Tensor<T, D> const& out,
+                                                           Tensor<T, D> const& out_grad,
+                                                           ReduceOptions const& options = {}) {
+        return detail::fold_along_grad<Rule>(exec, x, out, out_grad, options);
+    }
+    template <class T, class D>
+    requires(!Rule::reads_out) static Tensor<T, D> backward(D exec, Tensor<T, D> const& x, Tensor<T, D> const& out_grad,
+                                                            ReduceOptions const& options = {}) {
+        return detail::fold_along_grad<Rule>(exec, x, out_grad, out_grad, options);
+    }
 };
 
 }  // namespace rowan::inline v0
+
+/// Defines the reduction f along axes, with and without an execution, and its operator f_op, from a rule in detail.
+#define ROWAN_REDUCTION(f, rule)                                                              \
+    template <class T, device D>                                                              \
+    Tensor<T, D> f(D const& exec, Tensor<T, D> const& x, ReduceOptions const& options = {}) { \
+        return detail::fold_along<detail::rule>(exec, x, options);                            \
+    }                                                                                         \
+    template <class T, class Device>                                                          \
+    Tensor<T, Device> f(Tensor<T, Device> const& x, ReduceOptions const& options = {}) {      \
+        return f(x.device(), x, options);                                                     \
+    }                                                                                         \
+    using f##_op = reduce_op<detail::rule>; /**< See f. */
 
 // rowan/op/reduce/reduce_sum.hpp: reduce_sum, the sums of a tensor's elements along some axes.
 
@@ -24100,17 +24019,7 @@ struct axis_totals {
 /// shapes   x [...] -> the dims of x without those of the axes, or with dims of 1 for them
 /// errors   IndexError if an axis is not in [-rank, rank) or occurs twice
 /// cost     one read of x; temporary memory for the sums of blocks: at most 1/32 of the elements of x
-template <class T, device D>
-Tensor<T, D> reduce_sum(D const& exec, Tensor<T, D> const& x, ReduceOptions const& options = {}) {
-    return detail::fold_along<detail::axis_totals>(exec, x, options);
-}
-
-template <class T, class Device>
-Tensor<T, Device> reduce_sum(Tensor<T, Device> const& x, ReduceOptions const& options = {}) {
-    return reduce_sum(x.device(), x, options);
-}
-
-using reduce_sum_op = reduce_op<detail::axis_totals>;  ///< See reduce_sum.
+ROWAN_REDUCTION(reduce_sum, axis_totals)
 
 /// The gradient of a value that was added to every row, such as a bias: the sum of the rows of out_grad.
 struct bias_grad_op : operator_of<slots<grad_of<slot::out>>, slots<grad_of<slot::b>>> {
@@ -24480,7 +24389,7 @@ public:
     void append_averages(std::vector<Variable*>& all) const { append(averages_, all); }
 
 private:
-    using Updates = std::vector<typename layer::OptimizerOn<Device>::Update>;
+    using Updates = std::vector<ParameterUpdate>;
 
     static void append(Updates const& updates, std::vector<Variable*>& all) {
         for (auto const& update : updates) all.insert(all.end(), update.states.begin(), update.states.end());
@@ -24861,8 +24770,6 @@ private:
 
     /// Runs the net on a part, which sets results_, and returns the cost.
     double run(Feeds const& feeds, std::int64_t part);
-    /// The weights of the part that has been run: of the cost, see CostWeight, and of each of moving_.
-    std::vector<double> weights() const;
     /// Runs this rank's parts, agrees with the others, sets totals_ and returns the cost of all as one batch.
     double run_parts(std::span<Feeds const> batches, std::function<void()> const& enter);
     /// The parts of a step that this rank runs.
@@ -24881,7 +24788,6 @@ private:
     /// errors   GraphError if there is no parameter of this name
     void check_parameter(std::string const& name, char const* what, bool may_move = false) const;
     void build(TrainOptionsOn<Device> const& options);
-    void sum_results(TrainOptionsOn<Device> const& options);
     void begin(Parameters const* resume, Feeds const& initial);
 
     /// A variable that takes the value of another one after each step, such as a moving mean.
@@ -24943,7 +24849,7 @@ ROWAN_HD constexpr double uniform_at(std::uint64_t seed, std::uint64_t i) {
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/train/detail/trainer_members.hpp: the members of Trainer: what it builds, a step, and its parameters.
+// rowan/train/detail/trainer_members.hpp: the members of Trainer: what it builds, a step and its parts.
 
 namespace rowan::inline v0 {
 
@@ -24997,7 +24903,14 @@ void Trainer<T, Device>::build(TrainOptionsOn<Device> const& options) {
         totals_.push_back(m.next);
     }
     for (auto const* list : {&results_, &totals_}) passing_.insert(passing_.end(), list->begin(), list->end());
-    if (apart) sum_results(options);
+    for (std::size_t i = 0; apart && i < results_.size(); ++i) {
+        bool const trained = i < parameters_.size();
+        Variable const& like = trained ? *parameters_[i] : *moving_[i - parameters_.size()].now;
+        bool const own = like.sharded() && !options.clip.given();  // clipping may need the norm of all rows
+        sums_.sum(
+            options.parts.sums_of(*results_[i], std::string(trained ? "the gradient of " : "").append(like.name())),
+            *results_[i], like, own);
+    }
     std::vector<Variable*> outputs{&cost_};
     outputs.insert(outputs.end(), results_.begin(), results_.end());
     if (parts_ > 1) {
@@ -25017,24 +24930,6 @@ void Trainer<T, Device>::build(TrainOptionsOn<Device> const& options) {
     }
     updates_->add_updates(*own_, options);
     begin(options.resume, options.initial);
-}
-
-template <class T, class Device>
-void Trainer<T, Device>::sum_results(TrainOptionsOn<Device> const& options) {
-    std::size_t const n = parameters_.size();
-    for (std::size_t i = 0; i < results_.size(); ++i) {
-        Variable const& like = i < n ? *parameters_[i] : *moving_[i - n].now;
-        std::string const what = std::string(i < n ? "the gradient of " : "").append(like.name());
-        bool const own = like.sharded() && !options.clip.given();  // clipping may need the norm of all rows
-        sums_.sum(options.parts.sums_of(*results_[i], what), *results_[i], like, own);
-    }
-}
-
-template <class T, class Device>
-void Trainer<T, Device>::check_parameter(std::string const& name, char const* what, bool may_move) const {
-    if (std::ranges::any_of(parameters_, [&](Variable const* v) { return v->name() == name; })) return;
-    if (may_move && std::ranges::any_of(moving_, [&](Moving const& m) { return m.now->name() == name; })) return;
-    throw GraphError(std::string("there is no parameter \"").append(name).append("\" ").append(what));
 }
 
 template <class T, class Device>
@@ -25128,44 +25023,6 @@ Parameters Trainer<T, Device>::parameters() const {
 }
 
 template <class T, class Device>
-std::vector<Variable*> Trainer<T, Device>::variables() const {
-    std::vector<Variable*> all = parameters_;
-    updates_->append_states(all);
-    for (Moving const& m : moving_) all.push_back(m.now);
-    updates_->append_averages(all);
-    return all;
-}
-
-template <class T, class Device>
-Value Trainer<T, Device>::own_copy(Variable const& v, Value const& value) const {
-    if (v.bring == nullptr) return value.copy();
-    Value mine = value.share();
-    v.bring(mine, exec_, true);
-    return mine;
-}
-
-template <class T, class Device>
-double Trainer<T, Device>::prepare() {
-    auto const first = std::exchange(first_factor_, std::nullopt);
-    double const now = first ? *first : factor();
-    updates_->prepare(steps_, now, false);
-    return now;
-}
-
-template <class T, class Device>
-LoDTensor<std::int64_t, Device> Trainer<T, Device>::seed_of(std::size_t k, std::int64_t part) const {
-    std::uint64_t now = detail::bits_at(detail::bits_at(~seed_, k + 1), static_cast<std::uint64_t>(steps_ + 1));
-    if (part != 0) now = detail::bits_at(now, static_cast<std::uint64_t>(part));
-    return to_device(exec_, Tensor<std::int64_t>{static_cast<std::int64_t>(now)});
-}
-
-}  // namespace rowan::inline v0
-
-// rowan/train/detail/trainer_parts.hpp: the members of Trainer that run the parts of a step.
-
-namespace rowan::inline v0 {
-
-template <class T, class Device>
 double Trainer<T, Device>::run_parts(std::span<Feeds const> batches, std::function<void()> const& enter) {
     auto const total = static_cast<std::int64_t>(batches.size());
     detail::PartRange const parts = parts_of(batches);
@@ -25190,10 +25047,12 @@ double Trainer<T, Device>::run_parts(std::span<Feeds const> batches, std::functi
             if (total == 1) {
                 words[2] = std::bit_cast<std::int64_t>(cost);
             } else {
-                auto const weight = weights();
                 own.push_back(cost);
-                own.insert(own.end(), weight.begin(), weight.end());
-                sums_.add(detail::host_exec(exec_), of_results(weight[0], std::span(weight).subspan(weight_->size())));
+                std::size_t const from = own.size();
+                weight_->append_to(own);
+                for (Moving const& m : moving_) own.push_back(m.rows ? m.rows->count() : 1);
+                auto const of_moving = std::span<double const>(own).last(moving_.size());
+                sums_.add(detail::host_exec(exec_), of_results(own[from], of_moving));
                 for (Variable* const v : results_) v->value().clear();
             }
             for (Variable* const v : counted_) v->value().clear();
@@ -25235,21 +25094,6 @@ std::vector<Value> Trainer<T, Device>::fetch(std::span<Feeds const> batches, std
 }
 
 template <class T, class Device>
-std::vector<double> Trainer<T, Device>::weights() const {
-    std::vector<double> all;
-    weight_->append_to(all);
-    for (Moving const& m : moving_) all.push_back(m.rows ? m.rows->count() : 1);
-    return all;
-}
-
-template <class T, class Device>
-std::vector<double> Trainer<T, Device>::of_results(double of_cost, std::span<double const> of_moving) const {
-    std::vector<double> all(results_.size() - moving_.size(), of_cost);
-    all.insert(all.end(), of_moving.begin(), of_moving.end());
-    return all;
-}
-
-template <class T, class Device>
 double Trainer<T, Device>::add_up(std::span<double const> own, detail::PartRange const& parts) {
     std::size_t const costs = 1 + weight_->size(), width = costs + moving_.size();
     auto const all = detail::numbers_of_parts(comm_.ranks(), own, width, parts.total);
@@ -25271,6 +25115,53 @@ double Trainer<T, Device>::add_up(std::span<double const> own, detail::PartRange
     auto means = sums_.means(detail::host_exec(exec_), exec_, divisors, comm_.ranks());
     for (std::size_t i = 0; i < means.size(); ++i) totals_[i]->value() = std::move(means[i]);
     return cost;
+}
+
+template <class T, class Device>
+std::vector<Variable*> Trainer<T, Device>::variables() const {
+    std::vector<Variable*> all = parameters_;
+    updates_->append_states(all);
+    for (Moving const& m : moving_) all.push_back(m.now);
+    updates_->append_averages(all);
+    return all;
+}
+
+template <class T, class Device>
+Value Trainer<T, Device>::own_copy(Variable const& v, Value const& value) const {
+    if (v.bring == nullptr) return value.copy();
+    Value mine = value.share();
+    v.bring(mine, exec_, true);
+    return mine;
+}
+
+template <class T, class Device>
+double Trainer<T, Device>::prepare() {
+    auto const first = std::exchange(first_factor_, std::nullopt);
+    double const now = first ? *first : factor();
+    updates_->prepare(steps_, now, false);
+    return now;
+}
+
+template <class T, class Device>
+LoDTensor<std::int64_t, Device> Trainer<T, Device>::seed_of(std::size_t k, std::int64_t part) const {
+    std::uint64_t now = detail::bits_at(detail::bits_at(~seed_, k + 1), static_cast<std::uint64_t>(steps_ + 1));
+    if (part != 0) now = detail::bits_at(now, static_cast<std::uint64_t>(part));
+    return to_device(exec_, Tensor<std::int64_t>{static_cast<std::int64_t>(now)});
+}
+
+template <class T, class Device>
+std::vector<double> Trainer<T, Device>::of_results(double of_cost, std::span<double const> of_moving) const {
+    std::vector<double> all(results_.size() - moving_.size(), of_cost);
+    all.insert(all.end(), of_moving.begin(), of_moving.end());
+    return all;
+}
+
+template <class T, class Device>
+void Trainer<T, Device>::check_parameter(std::string const& name, char const* what, bool may_move) const {
+    auto const has_name = [&](Variable const* v) { return v->name() == name; };
+    if (std::ranges::any_of(parameters_, has_name)) return;
+    if (may_move && std::ranges::any_of(moving_, has_name, &Moving::now)) return;
+    throw GraphError(std::string("there is no parameter \"").append(name).append("\" ").append(what));
 }
 
 // After all definitions, which clang needs.
@@ -28711,6 +28602,427 @@ ROWAN_FUNCTION void save_npy_folder(std::string const& path, std::map<std::strin
 
 #endif
 
+// rowan/layer/operator_layer.hpp: operator_layer, list_layer and pair_layer, the layers that add one operator.
+
+namespace rowan::inline v0::detail {
+
+struct type_of_field {
+    template <class Struct, class Member>
+    constexpr std::type_identity<Member> operator()(field<Struct, Member> const&) const {
+        return {};
+    }
+};
+
+/// The type of the option of an operator with `list_option`, which has no other; else one that no argument has.
+template <class Op>
+struct list_of {
+    struct type {};
+};
+template <class Op>
+requires(Op::list_option) struct list_of<Op> : decltype(attributes_of<Op>::fields(type_of_field{})) {
+};
+
+/// Whether layers also take the options of an operator, which are numbers, by position.
+template <class Op>
+inline constexpr bool number_options = false;
+
+/// The calls of a layer that add the operator Op.
+template <class Op>
+struct layer_calls {
+    using Options = attributes_of<Op>;
+    static constexpr std::size_t inputs = Op::inputs::size;
+
+    template <class T, class Device>
+    requires(inputs == 1) auto operator()(layer::Var<T, Device> const& x, Options const& options = {}) const {
+        return layer::apply<Op>(options, x);
+    }
+    /// The option of an operator with `list_option`: layer::reshape(x, {0, -1}).
+    template <class T, class Device>
+    requires(inputs == 1) auto operator()(layer::Var<T, Device> const& x,
+                                          typename list_of<Op>::type const& list) const {
+        return layer::apply<Op>(Options{list}, x);
+    }
+    /// The options of an operator with number_options: layer::clip(x, 0, 6).
+    template <class T, class Device, std::convertible_to<double>... N>
+    requires(inputs == 1 && number_options<Op> && sizeof...(N) != 0) auto operator()(layer::Var<T, Device> const& x,
+                                                                                     N... numbers) const {
+        return layer::apply<Op>(Options{static_cast<double>(numbers)...}, x);
+    }
+    template <class T, class U, class Device>
+    requires(inputs == 2) auto operator()(layer::Var<T, Device> const& x, layer::Var<U, Device> const& y,
+                                          Options const& options = {}) const {
+        static_assert(
+            std::same_as<T, U> || level_mask<Op, Device, LoDTensor<T, Device>, LoDTensor<U, Device>>() != no_mask,
+            "rowan::layer: x and y have one element type and device: convert with layer::cast");
+        return layer::apply<Op>(options, x, y);
+    }
+    template <class T, class U, class V, class Device>
+    requires(inputs == 3) auto operator()(layer::Var<T, Device> const& x, layer::Var<U, Device> const& y,
+                                          layer::Var<V, Device> const& z, Options const& options = {}) const {
+        return layer::apply<Op>(options, x, y, z);
+    }
+};
+
+}  // namespace rowan::inline v0::detail
+
+namespace rowan::inline v0::layer {
+
+/// A layer that adds the operator Op to the net, with the options that Op takes, or, for other numbers of Vars, one of
+/// Other: a function object, one for each of rowan's operators in operators.hpp.
+///     inline constexpr operator_layer<my_op> mine{};      // one of your own:
+///     auto y = mine(x, {.slope = 0.1});
+/// shapes   as the operator
+/// errors   what the operator's `infer` throws for inputs and options that do not fit
+/// cost     one operator in the net; when the net runs, that of the operator's `run`
+template <class Op, class... Other>
+struct operator_layer : rowan::detail::layer_calls<Op>, rowan::detail::layer_calls<Other>... {
+    using typename rowan::detail::layer_calls<Op>::Options;
+    using rowan::detail::layer_calls<Op>::inputs;
+    using rowan::detail::layer_calls<Op>::operator();
+    using rowan::detail::layer_calls<Other>::operator()...;
+
+    // Mistakes, which do not compile.
+    template <rowan::detail::no_var X, class... More>
+    void operator()(X const&, More const&...) const {
+        rowan::detail::check_vars<X>();
+    }
+    template <class T, class Device, rowan::detail::no_var Y>
+    requires(!std::same_as<Y, Options> && !rowan::detail::number_options<Op>) void operator()(Var<T, Device> const&,
+                                                                                              Y const&) const {
+        if constexpr (inputs != 1) rowan::detail::check_vars<Y>();
+        static_assert(inputs != 1,
+                      "rowan::layer: options have names, as in layer::sequence_pool(x, {.pool = Pooling::mean})");
+    }
+};
+
+/// A layer that adds the operator Op, which takes one or more values of a type: layer::concat({a, b}, {.axis = 1}). An
+/// axis that is the only option needs no name.
+/// shapes   as the operator
+/// errors   what the operator's `infer` throws for inputs and options that do not fit
+/// cost     one operator in the net; when the net runs, that of the operator's `run`
+template <class Op>
+struct list_layer {
+    using Options = attributes_of<Op>;  ///< the operator's attributes
+
+    template <class T, class Device>
+    Var<T, Device> operator()(std::vector<Var<T, Device>> const& x, Options const& options = {}) const {
+        std::vector<Variable*> inputs;
+        for (auto const& part : x) inputs.push_back(&*part);
+        return Var<T, Device>(*default_scope().new_op<Op, Device, T>(std::move(inputs), options).outputs[0]);
+    }
+    template <class T, class Device>
+    Var<T, Device> operator()(std::initializer_list<Var<T, Device>> x, Options const& options = {}) const {
+        return (*this)(std::vector(x), options);
+    }
+    template <class T, class Device>
+    Var<T, Device> operator()(std::vector<Var<T, Device>> const& x, std::int64_t axis) const {
+        return (*this)(x, Options{.axis = axis});
+    }
+    template <class T, class Device>
+    Var<T, Device> operator()(std::initializer_list<Var<T, Device>> x, std::int64_t axis) const {
+        return (*this)(std::vector(x), Options{.axis = axis});
+    }
+};
+
+/// A layer that adds the operator Op, which makes a value and numbers: Result<T, Device>{value, numbers}. A number that
+/// is the only option needs no name.
+/// shapes   as the operator
+/// errors   what the operator's `infer` throws for inputs and options that do not fit
+/// cost     one operator in the net; when the net runs, that of the operator's `run`
+template <class Op, template <class, class> class Result>
+struct pair_layer {
+    using Options = attributes_of<Op>;  ///< the operator's attributes
+
+    template <class T, class Device>
+    Result<T, Device> operator()(Var<T, Device> const& x, Options const& options = {}) const {
+        auto const& made = default_scope().new_op<Op, Device, T>({&*x}, options).outputs;
+        return {Var<T, Device>(*made[0]), Var<std::int64_t, Device>(*made[1])};
+    }
+    template <class T, class Device>
+    Result<T, Device> operator()(Var<T, Device> const& x, std::int64_t number) const {
+        return (*this)(x, Options{number});
+    }
+};
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/op/shape/concat.hpp: concat, tensors concatenated along one axis.
+
+namespace rowan::inline v0 {
+
+/// The settings of concat.
+struct ConcatOptions {
+    std::int64_t axis = 0;  ///< negative values count from the end
+    ROWAN_OPTIONS(ConcatOptions, axis)
+};
+
+namespace detail {
+
+/// Checks that all tensors have the rank of the first and, except along the axis, its dims. Returns the axis counted
+/// from the first dim.
+template <class T, class D>
+std::size_t check_joinable(std::vector<Tensor<T, D>> const& x, std::int64_t axis) {
+    check_some(x.size());
+    std::size_t const rank = x[0].dimension(), at = checked_axis(axis, rank);
+    for (std::size_t k = 1; k < x.size(); ++k) {
+        if (x[k].dimension() != rank)
+            throw ShapeError(part_name("x", k).append(" rank"), std::to_string(x[k].dimension()),
+                             std::to_string(rank).append(", that of x[0]"));
+        for (std::size_t i = 0; i < rank; ++i) {
+            if (i != at && x[k].shape(i) != x[0].shape(i))
+                throw ShapeError(dim_name(part_name("x", k), i), std::to_string(x[k].shape(i)),
+                                 std::to_string(x[0].shape(i)).append(", that of x[0]"));
+        }
+    }
+    return at;
+}
+
+/// The levels of x if they are concatenated along axis `at`. Along the first axis, those of all, one after another, or
+/// none if their numbers differ; along other axes, those of the first.
+template <class T, class D>
+Lod lod_of_joined(std::vector<LoDTensor<T, D>> const& x, std::size_t at) {
+    if (at != 0 || x[0].lod().empty()) return at != 0 ? x[0].lod() : Lod();
+    std::vector<Lod> lods;
+    for (auto const& part : x) {
+        part.check();
+        if (part.lod().levels() != x[0].lod().levels()) return {};
+        lods.push_back(part.lod());
+    }
+    return join_lods(lods);
+}
+
+/// Aliases of the rows.
+template <class T, class D>
+std::vector<Tensor<T, D>> rows_of(std::vector<LoDTensor<T, D>> const& x) {
+    std::vector<Tensor<T, D>> rows;
+    rows.reserve(x.size());
+    for (auto const& part : x) rows.push_back(part.value().share());
+    return rows;
+}
+
+}  // namespace detail
+
+/// Concatenates tensors along an axis, in order. Axis -1 is the last one.
+///
+///     concat({[[1] [4]], [[2 3] [5 6]]}, 1)   ->   [[1 2 3] [4 5 6]]
+///
+/// shapes   x[k] [..., d_k, ...] -> [..., Σ d_k, ...]
+/// errors   ShapeError if x is empty, or ranks or dims other than that of the axis differ; IndexError if the axis is
+///          out of range
+/// cost     one read and one write of every element
+template <class T, device D>
+Tensor<T, D> concat(D const& exec, std::vector<Tensor<T, D>> const& x, std::int64_t axis = 0) {
+    detail::ElementLoops<D>::check(exec);
+    std::size_t const at = detail::check_joinable(x, axis);
+    auto shape = x[0].shape();
+    std::size_t const inner = detail::product_from(shape, at + 1);
+    std::vector<T const*> from;
+    std::vector<std::size_t> widths;
+    shape[at] = 0;
+    for (auto const& part : x) {
+        detail::ElementLoops<D>::check(exec, part);
+        from.push_back(part.data());
+        widths.push_back(part.shape(at) * inner);
+        shape[at] += part.shape(at);
+    }
+    auto out = detail::new_tensor<T>(exec, shape);
+    std::size_t const outer = out.size() == 0 ? 0 : out.size() / (shape[at] * inner);
+    detail::ConcatSplit<D>::join(exec, outer, widths, from, out.data());
+    return out;
+}
+
+template <class T, class Device>
+Tensor<T, Device> concat(std::vector<Tensor<T, Device>> const& x, std::int64_t axis = 0) {
+    return concat(x.empty() ? Device{} : x[0].device(), x, axis);
+}
+template <class T, device D>
+Tensor<T, D> concat(D const& exec, std::vector<Tensor<T, D>> const& x, ConcatOptions const& options) {
+    return concat(exec, x, options.axis);
+}
+template <class T, class Device>
+Tensor<T, Device> concat(std::vector<Tensor<T, Device>> const& x, ConcatOptions const& options) {
+    return concat(x, options.axis);
+}
+
+/// See concat. The slot `x` holds all tensors as a std::vector. Along the first axis, batches with as many levels are
+/// joined as merge_batches does; if their numbers of levels differ, the result has none. Along other axes, the result
+/// has the levels of the first.
+struct concat_op : detail::builtin_op<concat_op, slots<slot::x>, slots<slot::out>, ConcatOptions> {
+    static constexpr std::string_view name = "concat";
+    static constexpr std::string_view brief =
+        "Tensors joined along an axis; along the first one, batches with as many levels are joined.";
+    static constexpr Elements elements = Elements::numbers;
+    using grad = gradient<concat_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+
+    static constexpr bool row_wise(attributes const& a) { return a.axis > 0; }
+
+    static constexpr VarSpec infer(std::span<VarSpec const> x, attributes const& a) {
+        detail::check_some(x.size());
+        spec::dense("concat: x", x[0]);
+        std::size_t const at = detail::checked_axis(a.axis, x[0].dims.size());
+        VarSpec out = x[0];
+        for (std::size_t k = 1; k < x.size(); ++k) {
+            VarSpec part = x[k];
+            detail::with_part_name("concat: x", k, [&](char const* name) {
+                spec::dense(name, part);
+                spec::same_dtype(name, part, out);
+                spec::rank(name, part, out.dims.size(), "that of the first");
+                if (at == 0 && part.lod_level != out.lod_level) out.lod_level = 0;
+                std::int64_t const dim = part.dims[at], before = out.dims[at];
+                part.dims[at] = before;
+                out.dims = spec::same_dims(name, part, out);
+                out.dims[at] = spec::plus(name, at, dim, before);
+            });
+        }
+        return out;
+    }
+
+    template <class T, class D>
+    static LoDTensor<T, D> run(D exec, std::vector<LoDTensor<T, D>> const& x, attributes const& a) {
+        auto const rows = detail::rows_of(x);
+        auto out = concat(exec, rows, a.axis);
+        return {std::move(out), detail::lod_of_joined(x, detail::checked_axis(a.axis, out.dimension()))};
+    }
+
+    /// Splits the gradient of the result into the gradients of the inputs.
+    /// errors   ShapeError if the tensors of x cannot be concatenated, or out_grad does not have the shape of the
+    ///          result; IndexError if the axis is out of range
+    template <class T, class D>
+    static std::vector<LoDTensor<T, D>> backward(D exec, std::vector<LoDTensor<T, D>> const& x,
+                                                 LoDTensor<T, D> const& out_grad, attributes const& a) {
+        auto const& whole = out_grad.value();
+        detail::ElementLoops<D>::check(exec, whole);
+        std::size_t const at = detail::check_joinable(detail::rows_of(x), a.axis);
+        auto shape = x[0].shape();
+        shape[at] = 0;
+        std::vector<std::int64_t> sections;
+        for (auto const& part : x) {
+            sections.push_back(static_cast<std::int64_t>(part.shape()[at]));
+            shape[at] += part.shape()[at];
+        }
+        if (whole.shape() != shape)
+            throw ShapeError("out_grad.shape()", detail::shape_text(whole.shape()), detail::shape_text(shape));
+        std::vector<LoDTensor<T, D>> grads;
+        grads.reserve(x.size());
+        for (auto& part : detail::cut_along(exec, whole, at, sections)) {
+            grads.emplace_back(std::move(part), x[grads.size()].lod());
+        }
+        return grads;
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/shape/stack.hpp: stack, tensors of one shape joined along a new axis.
+
+namespace rowan::inline v0 {
+
+/// The axis of stack.
+struct StackOptions {
+    std::int64_t axis = 0;  ///< the new axis; negative values count from the end of the result
+    ROWAN_OPTIONS(StackOptions, axis)
+};
+
+namespace detail {
+
+/// The shape with a dim of n at the axis.
+template <class Shape>
+constexpr Shape stacked_shape(Shape const& shape, std::size_t n, std::size_t axis) {
+    if (shape.size() == max_tensor_rank) spec::the_rank_does_not_fit("x[0]", shape.size(), "at most 7");
+    Shape result;
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+        if (i == axis) result.push_back(static_cast<std::remove_cvref_t<decltype(shape[0])>>(n));
+        result.push_back(shape[i]);
+    }
+    if (axis == shape.size()) result.push_back(static_cast<std::remove_cvref_t<decltype(result[0])>>(n));
+    return result;
+}
+
+}  // namespace detail
+
+/// Joins tensors of one shape along a new axis.
+///     stack({[1 2], [3 4]})               ->   [[1 2] [3 4]]
+///     stack({[1 2], [3 4]}, {.axis = 1})  ->   [[1 3] [2 4]]
+/// shapes   n tensors x[k] [...] -> [...] with a dim of n at the axis
+/// errors   ShapeError if x is empty, shapes differ, or the rank is 8; IndexError if the axis is not in
+///          [-rank - 1, rank + 1)
+/// cost     one read and one write of every element
+template <class T, device D>
+Tensor<T, D> stack(D const& exec, std::vector<Tensor<T, D>> const& x, StackOptions const& options = {}) {
+    detail::ElementLoops<D>::check(exec);
+    detail::check_some(x.size());
+    std::size_t const axis = detail::checked_axis(options.axis, x[0].dimension() + 1);
+    auto const shape = detail::stacked_shape(x[0].shape(), 1, axis);
+    std::vector<Tensor<T, D>> parts;
+    for (std::size_t k = 0; k < x.size(); ++k) {
+        if (x[k].shape() != x[0].shape())
+            throw ShapeError(detail::part_name("x", k).append(".shape()"), detail::shape_text(x[k].shape()),
+                             detail::shape_text(x[0].shape()).append(", that of x[0]"));
+        parts.push_back(x[k].reshaped(shape));
+    }
+    return concat(exec, parts, static_cast<std::int64_t>(axis));
+}
+
+template <class T, class Device>
+Tensor<T, Device> stack(std::vector<Tensor<T, Device>> const& x, StackOptions const& options = {}) {
+    return stack(x.empty() ? Device{} : x[0].device(), x, options);
+}
+
+/// See stack. The slot `x` holds all tensors as a std::vector.
+struct stack_op : detail::builtin_op<stack_op, slots<slot::x>, slots<slot::out>, StackOptions> {
+    static constexpr std::string_view name = "stack", brief = "Tensors joined along a new axis.";
+    static constexpr Elements elements = Elements::numbers;
+    static constexpr StackOptions normal(VarSpec const& x, StackOptions const& options) {
+        return detail::axes_from_first(x.dims.size() + 1, options);
+    }
+    using grad = gradient<stack_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+
+    static constexpr bool row_wise(StackOptions const& options) { return options.axis > 0; }
+    static constexpr bool row_output(StackOptions const& options) { return options.axis > 0; }
+    static constexpr bool row_output_backward = true;
+
+    static constexpr VarSpec infer(std::span<VarSpec const> x, StackOptions const& options) {
+        detail::check_some(x.size());
+        spec::dense("stack: x", x[0]);
+        VarSpec out = x[0];
+        for (std::size_t k = 1; k < x.size(); ++k) {
+            detail::with_part_name("stack: x", k, [&](char const* name) {
+                spec::dense(name, x[k]);
+                spec::same_dtype(name, x[k], out);
+                out.dims = spec::same_dims(name, x[k], out);
+            });
+        }
+        std::size_t const axis = detail::checked_axis(options.axis, out.dims.size() + 1);
+        out.dims = detail::stacked_shape(out.dims, x.size(), axis);
+        if (axis == 0) out.lod_level = 0;
+        return out;
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, std::vector<Tensor<T, D>> const& x, StackOptions const& options) {
+        return stack(exec, x, options);
+    }
+
+    /// Cuts the gradient of the result into the gradients of the inputs.
+    /// errors   ShapeError if x is empty or out_grad does not have the shape of the result; IndexError if the axis is
+    ///          out of range
+    template <class T, class D>
+    static std::vector<Tensor<T, D>> backward(D exec, std::vector<Tensor<T, D>> const& x, Tensor<T, D> const& out_grad,
+                                              StackOptions const& options) {
+        detail::ElementLoops<D>::check(exec, out_grad);
+        detail::check_some(x.size());
+        std::size_t const axis = detail::checked_axis(options.axis, x[0].dimension() + 1);
+        auto const shape = detail::stacked_shape(x[0].shape(), x.size(), axis);
+        if (out_grad.shape() != shape)
+            throw ShapeError("out_grad.shape()", detail::shape_text(out_grad.shape()), detail::shape_text(shape));
+        auto parts = detail::cut_along(exec, out_grad, axis, std::vector<std::int64_t>(x.size(), 1));
+        for (auto& part : parts) part = part.reshaped(x[0].shape());
+        return parts;
+    }
+};
+
+}  // namespace rowan::inline v0
+
 // rowan/layer/array.hpp: Array, a TensorArray in a net, and the layers that read and write it.
 
 namespace rowan::inline v0::detail {
@@ -28789,16 +29101,25 @@ Var<std::int64_t, Device> array_size(Array<T, Device> const& array) {
     return Var<std::int64_t, Device>(rowan::detail::result_of<typename kernels::size>({&*array}));
 }
 
-/// Stacks all slots into one tensor along a new first dim, see TensorArray::stack.
-/// shapes   n slots [...] -> [n, ...]
-/// errors   when the net runs, IndexError if a slot was never written, ShapeError if the shapes of the slots differ
+/// Joins values of one shape along a new axis, as rowan::stack, or all slots of an array along a new first axis, as
+/// TensorArray::stack.
+///     auto pairs = layer::stack({a, b}, {.axis = 1});       // [n, 3] and [n, 3] -> [n, 2, 3]
+/// shapes   n values or slots [...] -> [...] with a dim of n at the axis; with the levels of the first value unless it is
+///          axis 0
+/// errors   those of rowan::stack; for an array when the net runs, IndexError if a slot was never written, ShapeError if
+///          the shapes of the slots differ
 /// cost     one read and one write of every element
-template <class T, class Device>
-Var<T, Device> stack(Array<T, Device> const& array) {
-    using kernels = rowan::detail::array_kernels<T, Device>;
-    auto const spec = std::make_shared<VarSpec const>(array->spec());
-    return Var<T, Device>(rowan::detail::result_of<typename kernels::stack>({&*array}, spec));
-}
+struct stack_layer : list_layer<stack_op> {
+    using list_layer<stack_op>::operator();
+    template <class T, class Device>
+    Var<T, Device> operator()(Array<T, Device> const& array) const {
+        using kernels = rowan::detail::array_kernels<T, Device>;
+        auto const spec = std::make_shared<VarSpec const>(array->spec());
+        return Var<T, Device>(rowan::detail::result_of<typename kernels::stack>({&*array}, spec));
+    }
+};
+
+inline constexpr stack_layer stack{};  ///< Stacks values, or the slots of an array.
 
 /// Splits a tensor along its first dim into slots, see TensorArray::unstack.
 /// shapes   x [n, ...] -> n slots [...]
@@ -28813,8 +29134,6 @@ Array<T, Device> unstack(Var<T, Device> const& x) {
 }  // namespace rowan::inline v0::layer
 
 // rowan/layer/initializer.hpp: Initializer, the initialization of a parameter: uniform, normal, Xavier, Kaiming, ….
-
-#include <numbers>
 
 namespace rowan::inline v0::layer {
 
@@ -29552,12 +29871,55 @@ ROWAN_FUNCTION double Initializer::at(std::uint64_t seed, std::size_t i) const {
 namespace rowan::inline v0::detail {
 
 /// The outermost scope that encloses the default scope: all steps of a recurrent layer share its variables.
-Scope& outermost_scope();
+inline Scope& outermost_scope() {
+    Scope* scope = &default_scope();
+    while (scope->parent() != nullptr) scope = scope->parent();
+    return *scope;
+}
 
-void check_known(Dims const& dims);
+inline void check_known(Dims const& dims) {
+    for (std::int64_t const dim : dims) {
+        if (dim == UNK) throw ShapeError("a dim of a parameter", "UNK", "known: give the data its width");
+    }
+}
 
 /// errors   GraphError if the name has an @, as those of optimizer states
-void check_parameter_name(std::string const& name);
+inline void check_parameter_name(std::string const& name) {
+    if (name.find('@') != std::string::npos)
+        throw GraphError(std::string("the parameter \"").append(name).append("\": names with @ are those of states"));
+}
+
+/// The name of a parameter of a layer, such as fc_1.w_0; of a layer without a name none.
+inline std::string parameter_name(std::string const& layer, char const* slot) {
+    return layer.empty() ? layer : layer + "." + slot;
+}
+
+/// Removes what a layer has added if it throws: parameters from the outermost scope, operators from that of the step.
+class LayerRollback {
+public:
+    void keep() noexcept {
+        parameters_.keep();
+        operators_.keep();
+    }
+
+private:
+    ScopeRollback parameters_{outermost_scope()}, operators_{default_scope()};
+};
+
+/// On the host, the first values of a parameter, of which element i is that at position at(i) of a whole one; without a
+/// seed, any.
+template <class T, class Device, class At>
+Tensor<T> first_values(AnyExec exec, typename Tensor<T>::shape_type const& shape, layer::Initializer const& first,
+                       std::optional<std::uint64_t> seed, At const& at) {
+    auto t = Tensor<T>::from_shape(shape);
+    Cpu host{};
+    if constexpr (std::is_same_v<Device, Cpu>) host = exec.or_default<Device>();
+    for_ranges(host, seed ? t.size() : 0, 1, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i)
+            t.data()[i] = dtype<T>::narrow(static_cast<typename dtype<T>::sum>(first.at(*seed, at(i))));
+    });
+    return t;
+}
 
 }  // namespace rowan::inline v0::detail
 
@@ -29578,14 +29940,7 @@ void begin_with(Variable& v, Dims const& dims, Initializer const& first) {
     v.initialize = [shape, values](Value& value, std::optional<std::uint64_t> seed, AnyExec any) {
         Device const exec = any.or_default<Device>();
         if (!seed) return value.set(LoDTensor<T, Device>(rowan::detail::new_tensor<T>(exec, shape)));
-        auto t = Tensor<T>::from_shape(shape);
-        using S = typename dtype<T>::sum;
-        Cpu host{};
-        if constexpr (std::is_same_v<Device, Cpu>) host = exec;
-        rowan::detail::for_ranges(host, t.size(), 1, [&](std::size_t begin, std::size_t end) {
-            for (std::size_t i = begin; i < end; ++i)
-                t.data()[i] = dtype<T>::narrow(static_cast<S>(values.at(*seed, i)));
-        });
+        auto t = rowan::detail::first_values<T, Device>(any, shape, values, seed, [](std::size_t i) { return i; });
         value.set(LoDTensor<T, Device>(to_device(exec, std::move(t))));
     };
 }
@@ -29612,45 +29967,14 @@ ROWAN_TEMPLATE(Var<double> parameter<double, Cpu>(Dims const&, Initializer const
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/layer/parameter_inl.hpp: definitions of rowan/layer/parameter.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-
-namespace rowan::inline v0::detail {
-
-ROWAN_FUNCTION Scope& outermost_scope() {
-    Scope* scope = &default_scope();
-    while (scope->parent() != nullptr) scope = scope->parent();
-    return *scope;
-}
-
-ROWAN_FUNCTION void check_parameter_name(std::string const& name) {
-    if (name.find('@') != std::string::npos)
-        throw GraphError(std::string("the parameter \"").append(name).append("\": names with @ are those of states"));
-}
-
-ROWAN_FUNCTION void check_known(Dims const& dims) {
-    for (std::int64_t const dim : dims) {
-        if (dim == UNK) throw ShapeError("a dim of a parameter", "UNK", "known: give the data its width");
-    }
-}
-
-}  // namespace rowan::inline v0::detail
-
-#endif
-
 // rowan/op/elementwise/dropout.hpp: dropout, which sets random elements to 0 in training.
 
 namespace rowan::inline v0 {
 
 namespace detail {
 
-[[noreturn]] inline void bad_probability(double probability) {
-    throw ValueError("probability", probability, "in [0, 1]");
-}
-
 constexpr void check_dropout(double probability) {
-    if (!(probability >= 0 && probability <= 1)) bad_probability(probability);
+    if (!(probability >= 0 && probability <= 1)) throw ValueError("probability", probability, "in [0, 1]");
 }
 
 /// A seed in a tensor.
@@ -29675,8 +29999,7 @@ struct DropElement {
     double probability;
     sum_t<T> factor;
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t i) const {
+    ROWAN_KERNEL void operator()(std::size_t i) const {
         bool const kept = uniform_at(seed(), i) >= probability;
         mask[i] = kept ? 1 : 0;
         store_kept(kept, x + i, factor, to + i);
@@ -29690,8 +30013,7 @@ struct DropGradient {
     T* to;
     sum_t<T> factor;
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t i) const { store_kept(mask[i] != 0, out_grad + i, factor, to + i); }
+    ROWAN_KERNEL void operator()(std::size_t i) const { store_kept(mask[i] != 0, out_grad + i, factor, to + i); }
 };
 
 template <class T, class D, class Seed>
@@ -29720,6 +30042,20 @@ std::tuple<Tensor<T, D>, Tensor<std::uint8_t, D>> drop_nothing(D const& exec, Te
     check_dropout(probability);
     ElementLoops<D>::check(exec, x);
     return {ElementLoops<D>::copy(exec, x), Tensor<std::uint8_t, D>::full(exec, x.shape(), 1)};
+}
+
+/// Checks that the seed is an int64 tensor of rank 1. It has one element in training, else none.
+constexpr void check_seed(char const* field, VarSpec const& seed) {
+    spec::dense(field, seed);
+    spec::rank(field, seed, 1, "1");
+    if (seed.dtype != rowan::dtype<std::int64_t>::wire)
+        spec::the_element_types_do_not_match(field, seed.dtype, rowan::dtype<std::int64_t>::wire);
+}
+
+template <class D>
+bool has_seed(Tensor<std::int64_t, D> const& seed) {
+    if (seed.size() > 1) throw ShapeError("seed.size()", std::to_string(seed.size()), "0 or 1");
+    return seed.size() == 1;
 }
 
 }  // namespace detail
@@ -29768,31 +30104,11 @@ Tensor<T, Device> dropout_grad(Tensor<std::uint8_t, Device> const& mask, Tensor<
     return dropout_grad(mask.device(), mask, out_grad, probability, training);
 }
 
-namespace detail {
-
-/// Checks that the seed is an int64 tensor of rank 1. It has one element in training, else none.
-constexpr void check_seed(char const* field, VarSpec const& seed) {
-    spec::dense(field, seed);
-    spec::rank(field, seed, 1, "1");
-    if (seed.dtype != rowan::dtype<std::int64_t>::wire)
-        spec::the_element_types_do_not_match(field, seed.dtype, rowan::dtype<std::int64_t>::wire);
-}
-
-template <class D>
-bool has_seed(Tensor<std::int64_t, D> const& seed) {
-    if (seed.size() > 1) throw ShapeError("seed.size()", std::to_string(seed.size()), "0 or 1");
-    return seed.size() == 1;
-}
-
-}  // namespace detail
-
 /// The settings of dropout in nets.
 struct DropoutOptions {
     double probability = 0.5;  ///< of setting an element to 0
     ROWAN_OPTIONS(DropoutOptions, probability)
 };
-
-struct dropout_grad_op;
 
 /// See dropout. The slot `seed` holds the seed in training and is empty otherwise; `saved` holds the mask.
 /// shapes   x [...], seed [1] or [0] of int64 -> [...] and the mask [...]
@@ -29801,7 +30117,7 @@ struct dropout_op
     static constexpr std::string_view name = "dropout";
     static constexpr std::string_view brief =
         "In train, every element is 0 with this probability, else x / (1 - probability); elsewhere x.";
-    using grad = grad_rule<dropout_grad_op, uses<slot::saved, slot::seed, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+    using grad = gradient<dropout_op, uses<slot::saved, slot::seed, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& seed, attributes const& a) {
         VarSpec mask = spec::elementwise("dropout: x", x);
@@ -29820,24 +30136,10 @@ struct dropout_op
         auto const value = detail::ElementLoops<D>::value_of(detail::SeedAt{seed.data()});
         return detail::drop_elements(exec, x, a.probability, value);
     }
-};
-
-struct dropout_grad_op
-    : operator_of<slots<slot::saved, slot::seed, grad_of<slot::out>>, slots<grad_of<slot::x>>, dropout_op::attributes> {
-    static constexpr std::string_view name = "dropout_grad";
-
-    static constexpr VarSpec infer(VarSpec const& mask, VarSpec const& seed, VarSpec const& out_grad,
-                                   attributes const&) {
-        spec::dense("dropout_grad: saved", mask);
-        detail::check_seed("dropout_grad: seed", seed);
-        VarSpec x = spec::elementwise("dropout_grad: out@GRAD", out_grad);
-        x.dims = spec::same_dims("dropout_grad: out@GRAD", out_grad, mask);
-        return x;
-    }
 
     template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<std::uint8_t, D> const& mask, Tensor<std::int64_t, D> const& seed,
-                            Tensor<T, D> const& out_grad, attributes const& a) {
+    static Tensor<T, D> backward(D exec, Tensor<std::uint8_t, D> const& mask, Tensor<std::int64_t, D> const& seed,
+                                 Tensor<T, D> const& out_grad, attributes const& a) {
         return dropout_grad(exec, mask, out_grad, a.probability, detail::has_seed(seed));
     }
 };
@@ -29949,7 +30251,7 @@ struct MatrixSums<Cpu> {
                         store(plus(load<V>(sums.data() + k), term.template at<V>(row, first + k)), sums.data() + k);
                     });
                 }
-                copy_lanes<S>(lanes, static_cast<S const*>(sums.data()), to + block * width + first);
+                copy_lanes<S>(lanes, sums.data(), to + block * width + first);
             }
         });
     }
@@ -30007,11 +30309,9 @@ void column_sums(D const& exec, std::size_t n, std::size_t width, Term const& te
 
 namespace rowan::inline v0::detail {
 
-[[noreturn]] inline void bad_norm_epsilon(double epsilon) { throw ValueError("epsilon", epsilon, "0 or more"); }
-
 /// Throws ValueError if epsilon is negative or not finite.
 constexpr void check_norm_epsilon(double epsilon) {
-    if (!(epsilon >= 0 && epsilon - epsilon == 0)) bad_norm_epsilon(epsilon);
+    if (!(epsilon >= 0 && epsilon - epsilon == 0)) throw ValueError("epsilon", epsilon, "0 or more");
 }
 
 /// total / n
@@ -30193,8 +30493,9 @@ struct MeansFromFirstRow {
     T const* x;
     sum_t<T>* sums;
     std::size_t n;
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t k) const { sums[k] = plus(load<sum_t<T>>(x + k), mean_of_sum(sums[k], n)); }
+    ROWAN_KERNEL void operator()(std::size_t k) const {
+        sums[k] = plus(load<sum_t<T>>(x + k), mean_of_sum(sums[k], n));
+    }
 };
 
 /// Divides sums in place by n.
@@ -30257,11 +30558,9 @@ struct BatchNormAttributes {
 
 namespace detail {
 
-[[noreturn]] inline void bad_norm_momentum(double momentum) { throw ValueError("momentum", momentum, "in [0, 1]"); }
-
 constexpr void check_batch_norm(BatchNormAttributes const& options) {
     check_norm_epsilon(options.epsilon);
-    if (!(options.momentum >= 0 && options.momentum <= 1)) bad_norm_momentum(options.momentum);
+    if (!(options.momentum >= 0 && options.momentum <= 1)) throw ValueError("momentum", options.momentum, "in [0, 1]");
 }
 
 /// Checks that a tensor has an element for each column of x.
@@ -30303,9 +30602,8 @@ public:
         }
         if (next_mean != nullptr) {
             MoveTowards const move{training ? options.momentum : 1};
-            Loops::template zip<S>(exec, width, move, next_mean, mean.data(), static_cast<S const*>(means));
-            Loops::template zip<S>(exec, width, move, next_variance, variance.data(),
-                                   static_cast<S const*>(deviations));
+            Loops::template zip<S>(exec, width, move, next_mean, mean.data(), means);
+            Loops::template zip<S>(exec, width, move, next_variance, variance.data(), deviations);
         }
         Loops::each(exec, width, 1, InvertDeviations<S>{deviations, options.epsilon});
     }
@@ -30330,6 +30628,17 @@ void check_batch_norm(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& 
 constexpr bool is_dtype_of_statistics(std::int32_t statistics, std::int32_t x) {
     bool const narrow = x == dtype<bfloat16>::wire || x == dtype<float16>::wire, own = x >= 1000;
     return statistics == x || own || (narrow && statistics == dtype<float>::wire);
+}
+
+template <class T, class M, class D>
+using BatchNormResults = std::tuple<LoDTensor<T, D>, LoDTensor<M, D>, LoDTensor<M, D>>;
+
+/// The levels of x for the first result alone; the others have an element per column, which may be as many as rows.
+template <class T, class M, class D>
+BatchNormResults<T, M, D> with_lod_of(LoDTensor<T, D> const& x,
+                                      std::tuple<Tensor<T, D>, Tensor<M, D>, Tensor<M, D>> results) {
+    auto& [rows, first, second] = results;
+    return {LoDTensor<T, D>(std::move(rows), x.lod()), std::move(first), std::move(second)};
 }
 
 }  // namespace detail
@@ -30394,8 +30703,8 @@ std::tuple<Tensor<T, D>, Tensor<T, D>, Tensor<T, D>> batch_norm_grad(
     detail::column_sums<S>(exec, n, width, detail::MatrixElement<T>{out_grad.data(), width}, grad);
     detail::column_sums<S>(exec, n, width,
                            detail::TimesNorm<detail::NormOfColumns<T>, T>{columns.norm, out_grad.data()}, along);
-    Loops::template zip<S>(exec, width, detail::same_number{}, shift_grad.data(), static_cast<S const*>(grad));
-    Loops::template zip<S>(exec, width, detail::same_number{}, scale_grad.data(), static_cast<S const*>(along));
+    Loops::template zip<S>(exec, width, detail::same_number{}, shift_grad.data(), grad);
+    Loops::template zip<S>(exec, width, detail::same_number{}, scale_grad.data(), along);
     if (n != 0) Loops::each(exec, 2 * width, 1, detail::MeansOfSums<S>{grad, n});
     Loops::template each_of_rows<S>(exec, n, width, width,
                                     detail::GradOfColumns<T>{.norm = columns.norm,
@@ -30415,41 +30724,6 @@ std::tuple<Tensor<T, Device>, Tensor<M, Device>, Tensor<M, Device>> batch_norm(
     return batch_norm(x.device(), x, scale, shift, mean, variance, options, training);
 }
 
-namespace detail {
-
-template <class T, class M, class D>
-using BatchNormResults = std::tuple<LoDTensor<T, D>, LoDTensor<M, D>, LoDTensor<M, D>>;
-
-/// The levels of x for the first result alone; the others have an element per column, which may be as many as rows.
-template <class T, class M, class D>
-BatchNormResults<T, M, D> with_lod_of(LoDTensor<T, D> const& x,
-                                      std::tuple<Tensor<T, D>, Tensor<M, D>, Tensor<M, D>> results) {
-    auto& [rows, first, second] = results;
-    return {LoDTensor<T, D>(std::move(rows), x.lod()), std::move(first), std::move(second)};
-}
-
-}  // namespace detail
-
-struct batch_norm_grad_op
-    : operator_of<slots<slot::x, slot::w, slot::mean, slot::variance, slot::seed, grad_of<slot::out>>,
-                  slots<grad_of<slot::x>, grad_of<slot::w>, grad_of<slot::b>>, BatchNormAttributes> {
-    static constexpr std::string_view name = "batch_norm_grad";
-
-    static constexpr std::array<VarSpec, 3> infer(VarSpec const& x, VarSpec const& w, VarSpec const&, VarSpec const&,
-                                                  VarSpec const&, VarSpec const& out_grad, BatchNormAttributes const&) {
-        return {spec::elementwise("batch_norm_grad: out@GRAD", out_grad, x), w, w};
-    }
-
-    template <class T, class M, class D>
-    static detail::BatchNormResults<T, T, D> run(D exec, LoDTensor<T, D> const& x, Tensor<T, D> const& w,
-                                                 Tensor<M, D> const& mean, Tensor<M, D> const& variance,
-                                                 Tensor<std::int64_t, D> const& seed, Tensor<T, D> const& out_grad,
-                                                 BatchNormAttributes const& options) {
-        return detail::with_lod_of(
-            x, batch_norm_grad(exec, x.value(), w, mean, variance, out_grad, options, detail::has_seed(seed)));
-    }
-};
-
 /// See batch_norm. The slots w and b hold scale and shift; the slot `seed` has an element in training and none
 /// otherwise, as in dropout.
 /// shapes   x [n, width]; w, b, mean and variance [width]; seed [1] or [0] of int64 -> [n, width], [width], [width];
@@ -30460,7 +30734,9 @@ struct batch_norm_op
     static constexpr std::string_view name = "batch_norm";
     static constexpr std::string_view brief =
         "Columns with mean 0 and variance 1, by the batch in train and by moving statistics elsewhere.";
-    using grad = grad_rule<batch_norm_grad_op>;
+    using grad =
+        gradient<batch_norm_op, uses<slot::x, slot::w, slot::mean, slot::variance, slot::seed, grad_of<slot::out>>,
+                 makes<grad_of<slot::x>, grad_of<slot::w>, grad_of<slot::b>>>;
     static constexpr std::array<std::int8_t, 6> next{-1, -1, -1, 1, 2, -1};
 
     static constexpr std::array<VarSpec, 3> infer(VarSpec const& x, VarSpec const& w, VarSpec const& b,
@@ -30491,6 +30767,21 @@ struct batch_norm_op
                                                  BatchNormAttributes const& options) {
         return detail::with_lod_of(x,
                                    batch_norm(exec, x.value(), w, b, mean, variance, options, detail::has_seed(seed)));
+    }
+
+    static constexpr std::array<VarSpec, 3> infer_backward(VarSpec const& x, VarSpec const& w, VarSpec const&,
+                                                           VarSpec const&, VarSpec const&, VarSpec const&,
+                                                           BatchNormAttributes const&) {
+        return {x, w, w};
+    }
+
+    template <class T, class M, class D>
+    static detail::BatchNormResults<T, T, D> backward(D exec, LoDTensor<T, D> const& x, Tensor<T, D> const& w,
+                                                      Tensor<M, D> const& mean, Tensor<M, D> const& variance,
+                                                      Tensor<std::int64_t, D> const& seed, Tensor<T, D> const& out_grad,
+                                                      BatchNormAttributes const& options) {
+        return detail::with_lod_of(
+            x, batch_norm_grad(exec, x.value(), w, mean, variance, out_grad, options, detail::has_seed(seed)));
     }
 };
 
@@ -30527,18 +30818,17 @@ Var<T, Device> batch_norm(Var<T, Device> const& x, BatchNormOptions const& optio
     spec::matrix("layer::batch_norm: x", x->spec());
     Dims const row{x->spec().dims[1]};
     rowan::detail::check_known(row);
-    Scope& scope = rowan::detail::outermost_scope();
-    if (&default_scope() != &scope)
+    if (&default_scope() != &rowan::detail::outermost_scope())
         throw GraphError("layer::batch_norm is not for steps, loops and branches: use layer::layer_norm");
-    rowan::detail::ScopeRollback added(scope);
+    rowan::detail::LayerRollback added;
     auto const named = [&]<class E>(std::type_identity<E>, double first, char const* slot) {
-        return parameter<E, Device>(row, Constant{first}, options.name.empty() ? std::string() : options.name + slot);
+        return parameter<E, Device>(row, Constant{first}, rowan::detail::parameter_name(options.name, slot));
     };
     std::type_identity<T> const same;
     std::type_identity<rowan::detail::kept_t<T>> const wide;
-    auto const w = options.scale ? named(same, 1, ".w_0") : layer::full<T, Device>(row, 1);
-    auto const b = options.shift ? named(same, 0, ".b_0") : layer::full<T, Device>(row, 0);
-    auto const mean = named(wide, 0, ".mean_0"), variance = named(wide, 1, ".variance_0");
+    auto const w = options.scale ? named(same, 1, "w_0") : layer::full<T, Device>(row, 1);
+    auto const b = options.shift ? named(same, 0, "b_0") : layer::full<T, Device>(row, 0);
+    auto const mean = named(wide, 0, "mean_0"), variance = named(wide, 1, "variance_0");
     Var<std::int64_t, Device> const seed(new_seed<Device>());
     auto const y = apply<batch_norm_op>(attributes, x, w, b, mean, variance, seed);
     added.keep();
@@ -31078,16 +31368,13 @@ struct parents {
 struct beam_search_op
     : detail::builtin_op<beam_search_op, slots<slot::ids, slot::x, slot::y>,
                          slots<slot::out, slot::last, slot::scores, slot::parents>, BeamSearchOptions> {
-    static constexpr std::string_view name = "beam_search";
-    static constexpr std::string_view brief = "One step of a beam search.";
+    static constexpr std::string_view name = "beam_search", brief = "One step of a beam search.";
     static constexpr bool row_output = false;
 
     static constexpr std::array<VarSpec, 4> infer(VarSpec const& ids, VarSpec const& x, VarSpec const& y,
                                                   BeamSearchOptions const& options = {}) {
         detail::check_beam(options);
-        spec::dense("beam_search: prefixes", ids);
-        spec::ids("beam_search: prefixes", ids);
-        spec::rank("beam_search: prefixes", ids, 1, "1");
+        spec::id_list("beam_search: prefixes", ids);
         spec::has_levels("beam_search: prefixes", ids);
         spec::matrix("beam_search: log_probability", x);
         spec::has_levels("beam_search: log_probability", x);
@@ -31116,9 +31403,7 @@ struct beam_search_decode_op
     static constexpr bool row_output = false;
 
     static constexpr std::array<VarSpec, 2> infer(VarSpec const& ids, VarSpec const& x) {
-        spec::dense("beam_search_decode: prefixes", ids);
-        spec::ids("beam_search_decode: prefixes", ids);
-        spec::rank("beam_search_decode: prefixes", ids, 1, "1");
+        spec::id_list("beam_search_decode: prefixes", ids);
         spec::has_levels("beam_search_decode: prefixes", ids);
         spec::dense("beam_search_decode: scores", x);
         spec::rank("beam_search_decode: scores", x, 1, "1");
@@ -31186,41 +31471,89 @@ Decoded<T, I, Device> beam_search_decode(Var<I, Device> const& prefixes, Var<T, 
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/layer/cast.hpp: layer::cast, conversion to another element type.
+// rowan/op/detail/gradients_of.hpp: ListWithGradients, a list of operators with those of their gradients.
 
-namespace rowan::inline v0::layer {
+namespace rowan::inline v0::detail {
 
-/// Converts the elements of x to `To`, see rowan::cast. The gradient is converted back; integers have no gradient.
-///     auto weight = layer::cast<float>(counts);
-/// shapes   x [...] -> [...], with the levels of x
-/// errors   when the net runs, ValueError if To is an integer type and a floating-point element is NaN or out of its
-///          range
-/// cost     as rowan::cast, when the net runs
-template <class To, class From, class Device>
-Var<To, Device> cast(Var<From, Device> const& x) {
-    return apply<cast_op<To>>({}, x);
+/// All operators of several lists: the first eight become the last, so that each is copied few times.
+template <class... List>
+struct joined;
+template <class... A>
+struct joined<type_list<A...>> {
+    using type = type_list<A...>;
+};
+template <class... A, class... B, class... Rest>
+struct joined<type_list<A...>, type_list<B...>, Rest...> : joined<Rest..., type_list<A..., B...>> {};
+template <class... A, class... B, class... C, class... E, class... F, class... G, class... H, class... I, class... Rest>
+struct joined<type_list<A...>, type_list<B...>, type_list<C...>, type_list<E...>, type_list<F...>, type_list<G...>,
+              type_list<H...>, type_list<I...>, Rest...>
+    : joined<Rest..., type_list<A..., B..., C..., E..., F..., G..., H..., I...>> {};
+
+/// A number for a name, FNV-1a.
+constexpr std::uint64_t hash_of_name(std::string_view name) {
+    std::uint64_t hash = 14695981039346656037U;
+    for (char const c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
+    return hash;
 }
 
-}  // namespace rowan::inline v0::layer
+/// An operator's address in the compiler, by which two of one name are told apart.
+template <class Op>
+inline constexpr char address_of_op = 0;
 
-// rowan/op/elementwise/broadcast_options.hpp: BroadcastOptions, how the shapes of two tensors are aligned.
+/// Whether each operator is the first one of its type. Different ones of one name stay, which registry refuses.
+template <std::size_t n>
+constexpr std::array<bool, n> first_of_each(std::array<std::uint64_t, n> const& numbers,
+                                            std::array<char const*, n> const& ops) {
+    std::array<std::size_t, n> order{};
+    for (std::size_t i = 0; i < n; ++i) order[i] = i;
+    std::sort(order.begin(), order.end(),
+              [&](std::size_t a, std::size_t b) { return numbers[a] != numbers[b] ? numbers[a] < numbers[b] : a < b; });
+    std::array<bool, n> first{};
+    for (std::size_t k = 0; k < n; ++k) first[order[k]] = k == 0 || ops[order[k]] != ops[order[k - 1]];
+    return first;
+}
 
-namespace rowan::inline v0 {
-
-/// How two shapes are aligned.
-struct BroadcastOptions {
-    std::int64_t axis = -1;  ///< the dim of x that is the first one of y, as in Paddle; -1: aligned at the last dims
-    ROWAN_OPTIONS(BroadcastOptions, axis)
+template <class List>
+struct unique_ops;
+template <class... Op>
+struct unique_ops<type_list<Op...>> {
+    static constexpr auto first = first_of_each(std::array<std::uint64_t, sizeof...(Op)>{hash_of_name(Op::name)...},
+                                                std::array<char const*, sizeof...(Op)>{&address_of_op<Op>...});
+    template <std::size_t... i>
+    static typename joined<std::conditional_t<first[i], type_list<Op>, type_list<>>...>::type pick(
+        std::index_sequence<i...>);
+    using type = decltype(pick(std::index_sequence_for<Op...>{}));
 };
 
-}  // namespace rowan::inline v0
+template <class... Rule>
+type_list<typename Rule::op...> ops_of(grad_rules<Rule...>);
+
+template <class... Op>
+registry<Op...> registry_of(type_list<Op...>);
+
+/// The operators of a list and those of their gradients' rules, each once.
+template <class List>
+struct with_gradients;
+template <class... Op>
+struct with_gradients<type_list<Op...>> {
+    using all = typename joined<type_list<Op...>, decltype(ops_of(grad_rules_of<Op>{}))...,
+                                decltype(ops_of(row_rules_of<Op>{}))...>::type;
+    using type = decltype(registry_of(typename unique_ops<all>::type{}));
+};
+
+/// That registry, which is made when it is used and not when it is named.
+template <class List>
+struct ListWithGradients : with_gradients<List>::type {};
+
+}  // namespace rowan::inline v0::detail
 
 // rowan/op/detail/broadcast.hpp: element-wise formulas of tensors whose shapes are broadcast.
 
 namespace rowan::inline v0::detail {
 
-[[noreturn]] inline void do_not_broadcast(char const* field, std::string const& y, std::string const& x) {
-    throw ShapeError(std::string(field) + ".shape()", y, x + " or one that broadcasts with it");
+template <class Shape>
+[[noreturn]] void do_not_broadcast(char const* field, Shape const& y, Shape const& x) {
+    throw ShapeError(std::string(field) + ".shape()", shape_text(y), shape_text(x) + " or one that broadcasts with it");
 }
 
 [[noreturn]] inline void too_many_dims(char const* field, std::size_t rank, std::size_t of_x, std::int64_t axis) {
@@ -31229,11 +31562,6 @@ namespace rowan::inline v0::detail {
     spec::the_rank_does_not_fit(field, rank,
                                 ("at most " + most + ", the dims of x from " + std::to_string(axis) + " on").c_str());
 }
-
-/// The end of the name of y in the errors of an operator.
-struct y_suffix {
-    static constexpr std::string_view name = ": y";
-};
 
 /// The dim of y at dim i of a result of `rank` dims: y's last dims are the result's, or its first dim is dim `axis`.
 template <class Shape>
@@ -31255,13 +31583,12 @@ constexpr void check_axis(char const* field, std::size_t of_x, std::size_t of_y,
 /// dims that one of them lacks. With an axis of 0 or more, y's first dim is that dim of x, as in Paddle.
 template <class Shape>
 Shape broadcast_shape(char const* field, Shape const& x, Shape const& y, std::int64_t axis) {
-    auto const refuse = [&] { do_not_broadcast(field, shape_text(y), shape_text(x)); };
     check_axis(field, x.size(), y.size(), axis);
     std::size_t const rank = std::max(x.size(), y.size());
     Shape shape;
     for (std::size_t i = 0; i < rank; ++i) {
         auto const a = aligned_dim(x, i, rank, -1), b = aligned_dim(y, i, rank, axis);
-        if (a != b && a != 1 && b != 1) refuse();
+        if (a != b && a != 1 && b != 1) do_not_broadcast(field, y, x);
         shape.push_back(a == 1 ? b : a);
     }
     return shape;
@@ -31302,10 +31629,7 @@ constexpr VarSpec broadcast_spec(char const* field, VarSpec const& x, VarSpec co
     bool const same_rank = x.dims.size() == y.dims.size();
     bool const repeats_x = same_rank && !x.dims.empty() && x.dims[0] == 1 && y.dims[0] != 1;
     bool const rows_of_x = same_rank ? !repeats_x : x.dims.size() > y.dims.size();
-    return {.type = VarType::LOD_TENSOR,
-            .dtype = x.dtype,
-            .dims = broadcast_dims(field, x.dims, y.dims, axis),
-            .lod_level = rows_of_x ? x.lod_level : y.lod_level};
+    return spec::with_dims(x, broadcast_dims(field, x.dims, y.dims, axis), rows_of_x ? x.lod_level : y.lod_level);
 }
 
 /// How the elements of n tensors meet: `rows` times `width` results. The rows of a tensor are at offsets[row]; within
@@ -31437,2380 +31761,23 @@ Tensor<T, D> zip_broadcast_grad(D const& exec, Map const& map, Tensor<T, D> cons
     }
     auto full = ElementLoops<D>::template scratch<S>(exec, g.size());
     terms(full.data());
-    sum_repeated(exec, like.shape(), shape, of_y ? axis : -1, static_cast<S const*>(full.data()), out.data());
+    sum_repeated(exec, like.shape(), shape, of_y ? axis : -1, full.data(), out.data());
     return out;
 }
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/op/elementwise/compare.hpp: element-wise comparisons and tests, and logical operators on bool tensors.
+// rowan/op/elementwise/broadcast_options.hpp: BroadcastOptions, how the shapes of two tensors are aligned.
 
 namespace rowan::inline v0 {
 
-namespace detail {
-
-/// Whether x and y compare as Op tells.
-template <class Op>
-struct Comparison {
-    ROWAN_FORMULA auto operator()(V const& x, V const& y) const { return Op::holds(x, y); }
-};
-
-/// Whether x is as Op tells.
-template <class Op>
-struct Test {
-    ROWAN_FORMULA auto operator()(V const& x) const { return Op::holds(x); }
-};
-
-/// Computes on a device whether any element is true. The Thrust specialization is in rowan/thrust/op/compare.hpp.
-template <class D>
-struct AnyElement {
-    static_assert(has_backend<D>, "rowan: any on a Thrust device needs #include <rowan/thrust/op/compare.hpp>");
-};
-
-template <>
-struct AnyElement<Cpu> {
-    static void any(Cpu, std::size_t n, bool const* x, bool* out) {
-        *out = std::any_of(x, x + n, [](bool b) { return b; });
-    }
-};
-
-/// Base of the binary operators that return a bool tensor.
-template <class Op>
-struct compare_op : detail::builtin_op<Op, slots<slot::x, slot::y>, slots<slot::out>> {
-    static constexpr Elements elements = Elements::numbers;
-    static constexpr unsigned row_inputs = 0b11;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) {
-        VarSpec out = broadcast_spec(joined_name<Op, y_suffix>::value.data(), x, y, -1);
-        out.dtype = dtype<bool>::wire;
-        return out;
-    }
-
-    template <class T, class D>
-    static Tensor<bool, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
-        return zip_broadcast_to<bool>(exec, Comparison<Op>{}, x, y);
-    }
-};
-
-/// Base of the operators of one tensor that return a bool tensor.
-template <class Op>
-struct test_op : detail::builtin_op<Op, slots<slot::x>, slots<slot::out>> {
-    static constexpr Elements elements = Elements::numbers;
-    static constexpr unsigned row_inputs = 0b1;
-
-    static constexpr VarSpec infer(VarSpec const& x) {
-        VarSpec out = spec::elementwise(joined_name<Op, x_suffix>::value.data(), x);
-        out.dtype = dtype<bool>::wire;
-        return out;
-    }
-
-    template <class T, class D>
-    static Tensor<bool, D> run(D exec, Tensor<T, D> const& x) {
-        return zip_elements_to<bool, sum_t<T>>(exec, Test<Op>{}, x);
-    }
-};
-
-}  // namespace detail
-
-/// x < y element-wise; false where either is NaN.
-/// shapes   x [...], y [...] -> [...], broadcast by NumPy's rules
-/// errors   ShapeError if the shapes do not broadcast
-struct less_op : detail::compare_op<less_op> {
-    static constexpr std::string_view name = "less";
-    static constexpr std::string_view brief = "Whether x < y; shapes are broadcast as by add.";
-    /// Whether a < b.
-    ROWAN_FORMULA static auto holds(V const& a, V const& b) { return a < b; }
-};
-
-/// x <= y element-wise; false where either is NaN. Shapes and errors as less_op.
-struct less_equal_op : detail::compare_op<less_equal_op> {
-    static constexpr std::string_view name = "less_equal";
-    static constexpr std::string_view brief = "Whether x <= y.";
-    /// Whether a <= b.
-    ROWAN_FORMULA static auto holds(V const& a, V const& b) { return a < b || a == b; }
-};
-
-/// x > y element-wise; false where either is NaN. Shapes and errors as less_op.
-struct greater_op : detail::compare_op<greater_op> {
-    static constexpr std::string_view name = "greater";
-    static constexpr std::string_view brief = "Whether x > y.";
-    /// Whether a > b.
-    ROWAN_FORMULA static auto holds(V const& a, V const& b) { return less_op::holds(b, a); }
-};
-
-/// x >= y element-wise; false where either is NaN. Shapes and errors as less_op.
-struct greater_equal_op : detail::compare_op<greater_equal_op> {
-    static constexpr std::string_view name = "greater_equal";
-    static constexpr std::string_view brief = "Whether x >= y.";
-    /// Whether a >= b.
-    ROWAN_FORMULA static auto holds(V const& a, V const& b) { return less_equal_op::holds(b, a); }
-};
-
-/// x == y element-wise; false where either is NaN. Shapes and errors as less_op.
-struct equal_op : detail::compare_op<equal_op> {
-    static constexpr std::string_view name = "equal";
-    static constexpr std::string_view brief = "Whether x == y.";
-    static constexpr Elements elements = Elements::all;
-    /// Whether a == b.
-    ROWAN_FORMULA static auto holds(V const& a, V const& b) { return a == b; }
-};
-
-/// x && y element-wise; a nonzero number is true.
-struct logical_and_op : detail::compare_op<logical_and_op> {
-    static constexpr std::string_view name = "logical_and";
-    static constexpr std::string_view brief = "Whether x and y.";
-    static constexpr Elements elements = Elements::bools;
-    /// Whether both are nonzero.
-    ROWAN_FORMULA static auto holds(V const& a, V const& b) {
-        return a != detail::constant<V>(0.0) && b != detail::constant<V>(0.0);
-    }
-};
-
-/// x || y element-wise; a nonzero number is true.
-struct logical_or_op : detail::compare_op<logical_or_op> {
-    static constexpr std::string_view name = "logical_or";
-    static constexpr std::string_view brief = "Whether x or y.";
-    static constexpr Elements elements = Elements::bools;
-    /// Whether at least one is nonzero.
-    ROWAN_FORMULA static auto holds(V const& a, V const& b) {
-        return a != detail::constant<V>(0.0) || b != detail::constant<V>(0.0);
-    }
-};
-
-/// !x element-wise; a nonzero number is true.
-struct logical_not_op : detail::test_op<logical_not_op> {
-    static constexpr std::string_view name = "logical_not";
-    static constexpr std::string_view brief = "Whether not x.";
-    static constexpr Elements elements = Elements::bools;
-    /// Whether it is zero.
-    ROWAN_FORMULA static auto holds(V const& a) { return a == detail::constant<V>(0.0); }
-};
-
-/// Whether elements are neither infinite nor NaN.
-/// shapes   x [...] -> [...]
-struct isfinite_op : detail::test_op<isfinite_op> {
-    static constexpr std::string_view name = "isfinite";
-    static constexpr std::string_view brief = "Whether elements are neither infinite nor NaN.";
-    /// Whether a is finite: a - a is NaN if not.
-    ROWAN_FORMULA static auto holds(V const& a) {
-        V const zero = a - a;
-        return zero == a - a;
-    }
-};
-
-/// Whether elements are NaN. Shapes as isfinite_op.
-struct isnan_op : detail::test_op<isnan_op> {
-    static constexpr std::string_view name = "isnan";
-    static constexpr std::string_view brief = "Whether elements are NaN.";
-    /// Whether a is NaN.
-    ROWAN_FORMULA static auto holds(V const& a) {
-        V const same = a;
-        return !(a == same);
-    }
-};
-
-/// Whether elements are infinity or -infinity. Shapes as isfinite_op.
-struct isinf_op : detail::test_op<isinf_op> {
-    static constexpr std::string_view name = "isinf";
-    static constexpr std::string_view brief = "Whether elements are infinity or -infinity.";
-    /// Whether a is infinite.
-    ROWAN_FORMULA static auto holds(V const& a) { return !isfinite_op::holds(a) && !isnan_op::holds(a); }
-};
-
-/// Whether elements are neither infinite nor NaN; true for all integers.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<bool, D> isfinite(D const& exec, Tensor<T, D> const& x) {
-    return isfinite_op::run(exec, x);
-}
-template <class X>
-requires detail::tensor_argument<X>
-auto isfinite(X&& x) { return isfinite_op::run(x.device(), x); }
-
-/// Whether elements are NaN.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<bool, D> isnan(D const& exec, Tensor<T, D> const& x) {
-    return isnan_op::run(exec, x);
-}
-template <class X>
-requires detail::tensor_argument<X>
-auto isnan(X&& x) { return isnan_op::run(x.device(), x); }
-
-/// Whether elements are infinity or -infinity.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<bool, D> isinf(D const& exec, Tensor<T, D> const& x) {
-    return isinf_op::run(exec, x);
-}
-template <class X>
-requires detail::tensor_argument<X>
-auto isinf(X&& x) { return isinf_op::run(x.device(), x); }
-
-/// Whether any element is true; false if there are none.
-/// shapes   x [...] -> [1]
-struct any_op : detail::builtin_op<any_op, slots<slot::x>, slots<slot::out>> {
-    static constexpr std::string_view name = "any";
-    static constexpr std::string_view brief = "Whether any element is true.";
-    static constexpr Elements elements = Elements::bools;
-
-    static constexpr VarSpec infer(VarSpec const& x) {
-        spec::dense("any: x", x);
-        spec::same_dtype("any: x", x, tensor_spec<bool>({}));
-        return tensor_spec<bool>({1});
-    }
-
-    template <class D>
-    static Tensor<bool, D> run(D exec, Tensor<bool, D> const& x) {
-        detail::ElementLoops<D>::check(exec, x);
-        auto out = detail::new_tensor<bool>(exec, {1});
-        detail::AnyElement<D>::any(exec, x.size(), x.data(), out.data());
-        return out;
-    }
+/// How two shapes are aligned.
+struct BroadcastOptions {
+    std::int64_t axis = -1;  ///< the dim of x that is the first one of y, as in Paddle; -1: aligned at the last dims
+    ROWAN_OPTIONS(BroadcastOptions, axis)
 };
 
 }  // namespace rowan::inline v0
-
-// rowan/op/elementwise/where.hpp: where, elements of one tensor or another by a condition.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-/// to[row, column] = condition[row, column] ? x[row, column] : y[row, column], each of one element for a row or all of
-/// them. The elements are copied.
-template <class T>
-struct ChooseStep {
-    struct Row {
-        bool const* condition;
-        T const *x, *y;
-        T* to;
-    };
-    BroadcastRows<3> b;
-    bool const* condition;
-    T const *x, *y;
-    T* to;
-
-    ROWAN_HD Row of_row(std::size_t i) const {
-        return {condition + b.offsets[0](i), x + b.offsets[1](i), y + b.offsets[2](i), to + i * b.width};
-    }
-
-    ROWAN_FORMULA void at(Row const& row, std::size_t column) const {
-        std::size_t const of_condition = b.one[0] ? 0 : column, of_x = b.one[1] ? 0 : column;
-        row.to[column] = row.condition[of_condition] ? row.x[of_x] : row.y[b.one[2] ? 0 : column];
-    }
-};
-
-struct where_grad_x {
-    static constexpr std::string_view name = "where_grad_x";
-};
-struct where_grad_y {
-    static constexpr std::string_view name = "where_grad_y";
-};
-
-}  // namespace detail
-
-/// The element of x where the condition is true, else that of y.
-///     where({true, false}, {1, 2}, {3, 4})   ->   {1, 4}
-/// shapes   condition [...], x [...], y [...] -> [...], broadcast by NumPy's rules
-/// errors   ShapeError if the shapes do not broadcast
-/// cost     one read of all three and one write of the result
-template <class T, device D>
-Tensor<T, D> where(D const& exec, Tensor<bool, D> const& condition, Tensor<T, D> const& x, Tensor<T, D> const& y) {
-    auto const both = detail::broadcast_shape("y", x.shape(), y.shape(), -1);
-    auto const shape = detail::broadcast_shape("condition", both, condition.shape(), -1);
-    detail::ElementLoops<D>::check(exec, condition, x, y);
-    auto out = detail::new_tensor<T>(exec, shape);
-    if (out.size() == 0) return out;
-    auto const b = detail::broadcast_rows<3>(shape, [&](std::size_t k, std::size_t i) {
-        auto const& of = k == 0 ? condition.shape() : k == 1 ? x.shape() : y.shape();
-        return detail::aligned_dim(of, i, shape.size(), -1);
-    });
-    detail::ElementLoops<D>::template each_in_rows<bool>(
-        exec, b.rows, b.width, detail::ChooseStep<T>{b, condition.data(), x.data(), y.data(), out.data()});
-    return out;
-}
-
-template <class C, class X, class Y>
-requires(detail::tensor_argument<C>&& detail::tensor_argument<X>&& detail::tensor_argument<Y>) auto where(C&& condition,
-                                                                                                          X&& x,
-                                                                                                          Y&& y) {
-    return where(x.device(), condition, x, y);
-}
-
-/// The gradient of x or y of where: that of the result where the element was chosen, else 0, whatever the gradient is
-/// there, summed over the elements that were repeated.
-template <bool of_y>
-struct where_grad_op
-    : operator_of<slots<slot::condition, std::conditional_t<of_y, slot::y, slot::x>, grad_of<slot::out>>,
-                  slots<grad_of<std::conditional_t<of_y, slot::y, slot::x>>>> {
-    static constexpr std::string_view name = std::conditional_t<of_y, detail::where_grad_y, detail::where_grad_x>::name;
-    static constexpr unsigned row_inputs = 0b111;
-
-    static constexpr VarSpec infer(VarSpec const&, VarSpec const& x, VarSpec const&) { return x; }
-
-    /// errors   ShapeError if condition or x does not broadcast to the shape of out_grad
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<bool, D> const& condition, Tensor<T, D> const& x,
-                            Tensor<T, D> const& out_grad) {
-        auto const& shape = out_grad.shape();
-        auto const check = [&](char const* field, auto const& of) {
-            if (detail::broadcast_shape(field, shape, of.shape(), -1) != shape)
-                detail::do_not_broadcast(field, detail::shape_text(of.shape()), detail::shape_text(shape));
-        };
-        check("condition", condition);
-        check(of_y ? "y" : "x", x);
-        if (out_grad.size() == 0) return Tensor<T, D>::zeros(exec, x.shape());
-        auto const zero = Tensor<T, D>::zeros(exec, {});
-        auto chosen = of_y ? where(exec, condition, zero, out_grad) : where(exec, condition, out_grad, zero);
-        if (x.shape() == shape) return chosen;
-        auto out = detail::new_tensor<T>(exec, x.shape());
-        detail::sum_repeated(exec, x.shape(), shape, -1, static_cast<T const*>(chosen.data()), out.data());
-        return out;
-    }
-};
-
-/// See where.
-struct where_op : detail::builtin_op<where_op, slots<slot::condition, slot::x, slot::y>, slots<slot::out>> {
-    static constexpr std::string_view name = "where";
-    static constexpr std::string_view brief =
-        "The elements of x where the condition is true, else those of y; shapes are broadcast by NumPy's rules. One of "
-        "them may be a number.";
-    static constexpr Elements elements = Elements::all;
-    static constexpr unsigned row_inputs = 0b111;
-    using grad = grad_rules<grad_rule<where_grad_op<false>>, grad_rule<where_grad_op<true>>>;
-
-    static constexpr VarSpec infer(VarSpec const& condition, VarSpec const& x, VarSpec const& y) {
-        spec::same_dtype("where: condition", condition, tensor_spec<bool>({}));
-        VarSpec like = condition;
-        like.dtype = x.dtype;
-        return detail::broadcast_spec("where: condition", detail::broadcast_spec("where: y", x, y, -1), like, -1);
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<bool, D> const& condition, Tensor<T, D> const& x, Tensor<T, D> const& y) {
-        return where(exec, condition, x, y);
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/op/shape/reshape.hpp: reshape, squeeze and unsqueeze, which return aliases with another shape.
-
-namespace rowan::inline v0 {
-
-/// The shape of reshape.
-struct ReshapeOptions {
-    std::vector<std::int64_t> shape{};  ///< 0: that dim of x; one dim may be -1: what remains
-    ROWAN_OPTIONS(ReshapeOptions, shape)
-};
-
-/// The axes of squeeze and unsqueeze.
-struct SqueezeOptions {
-    std::vector<std::int64_t> axes{};  ///< in any order; -1 is the last one
-    ROWAN_OPTIONS(SqueezeOptions, axes)
-};
-
-namespace detail {
-
-[[noreturn]] inline void bad_reshape(std::vector<std::int64_t> const& shape, std::string const& expected) {
-    throw ShapeError("shape", shape_text(shape), expected);
-}
-
-/// The number of elements of one more dim.
-constexpr std::int64_t times_dim(std::int64_t elements, std::int64_t dim, std::vector<std::int64_t> const& shape) {
-    if (__builtin_mul_overflow(elements, dim, &elements)) bad_reshape(shape, "fewer than 2^63 elements");
-    return elements;
-}
-
-/// The dims of x after reshape. Dims of x may be UNK; where the result depends on them, it is UNK.
-constexpr Dims reshaped_dims(Dims const& x, std::vector<std::int64_t> const& shape) {
-    std::int64_t left = 1, given = 1;  // elements of x in dims that are not copied, and in dims that are given
-    std::size_t open = shape.size();
-    bool known = true;
-    Dims dims;
-    for (std::size_t i = 0; i < shape.size(); ++i) {
-        if (shape[i] < -1 || (shape[i] == -1 && open != shape.size()))
-            bad_reshape(shape, "dims of 0 or more, and at most one -1");
-        if (shape[i] == 0 && i >= x.size()) bad_reshape(shape, "a 0 only where x has a dim");
-        if (shape[i] == -1) open = i;
-        if (shape[i] > 0) given = times_dim(given, shape[i], shape);
-        dims.push_back(shape[i] == 0 ? x[i] : shape[i]);
-    }
-    for (std::size_t i = 0; i < x.size(); ++i) {
-        if (i < shape.size() && shape[i] == 0) continue;
-        if (x[i] == UNK) {
-            known = false;
-        } else {
-            left = times_dim(left, x[i], shape);
-        }
-    }
-    if (!known) return dims;  // an open dim is UNK
-    if (open != shape.size() && left % given == 0) {
-        dims[open] = left / given;
-    } else if (left != given) {
-        bad_reshape(shape, std::string("a shape for the elements of ").append(shape_text(x)));
-    }
-    return dims;
-}
-
-/// Whether the result has the rows of x.
-constexpr bool keeps_rows(Dims const& x, Dims const& result, std::vector<std::int64_t> const& shape) {
-    if (x.empty() || result.empty()) return false;
-    return shape[0] == 0 || (result.product_from(1) != UNK && result.product_from(1) == x.product_from(1));
-}
-
-/// The shape without, or with additional, dims of 1 at the axes in `at`.
-template <class Shape>
-constexpr Shape squeezed_shape(Shape const& shape, std::array<bool, 8> const& at) {
-    Shape result;
-    for (std::size_t i = 0; i < shape.size(); ++i) {
-        if (!at[i]) {
-            result.push_back(shape[i]);
-        } else if (static_cast<std::int64_t>(shape[i]) != UNK) {
-            spec::same_dim(("squeeze: x.shape(" + std::to_string(i) + ")").c_str(), static_cast<std::int64_t>(shape[i]),
-                           1);
-        }
-    }
-    return result;
-}
-template <class Shape>
-constexpr Shape unsqueezed_shape(Shape const& shape, std::span<std::int64_t const> axes) {
-    std::size_t const rank = shape.size() + axes.size();
-    if (rank > max_tensor_rank) spec::the_rank_does_not_fit("the result's", rank, "at most 8");
-    auto const added = axes.empty() ? std::array<bool, 8>{} : checked_axes(axes, rank);
-    Shape result;
-    for (std::size_t i = 0, k = 0; i < rank; ++i) result.push_back(added[i] ? 1 : shape[k++]);
-    return result;
-}
-
-/// The spec of x with other dims; with the levels of x if `rows`.
-constexpr VarSpec with_dims(VarSpec const& x, Dims const& dims, bool rows) {
-    return {.type = VarType::LOD_TENSOR, .dtype = x.dtype, .dims = dims, .lod_level = rows ? x.lod_level : 0};
-}
-
-/// For operators whose axes are positions of dims, whether rows remain: no axis can be the first one.
-inline bool spares_rows(std::vector<std::int64_t> const& axes) {
-    return std::ranges::all_of(axes, [](std::int64_t axis) { return axis > 0; });
-}
-
-}  // namespace detail
-
-/// An alias of x with another shape. A dim of 0 stands for that dim of x, and one dim of -1 for what remains.
-///     reshape(x, {0, -1})     // [n, 3, 4] -> [n, 12]
-/// shapes   x [...] -> shape
-/// errors   ShapeError if the shape does not fit the elements of x, has several -1, or a 0 where x has no dim
-/// cost     O(1); the result shares the elements of x
-template <class T, class Device>
-Tensor<T, Device> reshape(Tensor<T, Device> const& x, std::vector<std::int64_t> const& shape) {
-    Dims of_x;
-    for (std::size_t const dim : x.shape()) of_x.push_back(static_cast<std::int64_t>(dim));
-    auto const dims = detail::reshaped_dims(of_x, shape);
-    return x.reshaped(typename Tensor<T, Device>::shape_type(dims.begin(), dims.end()));
-}
-
-/// An alias of x without some dims of 1; by default, without all of them.
-/// shapes   x [...] -> the dims of x without those of the axes
-/// errors   IndexError if an axis is not in [-rank, rank) or occurs twice; ShapeError if its dim is not 1
-/// cost     O(1); the result shares the elements of x
-template <class X>
-requires detail::tensor_argument<X>
-auto squeeze(X&& x, std::vector<std::int64_t> axes) {
-    auto at = detail::checked_axes(axes, x.dimension());
-    for (std::size_t i = 0; axes.empty() && i < x.dimension(); ++i) at[i] = x.shape(i) == 1;
-    return x.reshaped(detail::squeezed_shape(x.shape(), at));
-}
-template <class X>
-requires detail::tensor_argument<X>
-auto squeeze(X&& x, std::initializer_list<std::int64_t> axes) { return squeeze(x, std::vector<std::int64_t>(axes)); }
-template <class X>
-requires detail::tensor_argument<X>
-auto squeeze(X&& x) { return squeeze(x, std::vector<std::int64_t>()); }
-
-/// An alias of x with additional dims of 1: the axes are positions in the result.
-///     unsqueeze(x, {0, -1})     // [3, 4] -> [1, 3, 4, 1]
-/// shapes   x [...] -> the dims of x, with dims of 1 at the axes
-/// errors   IndexError if an axis is not in [-rank, rank) of the result or occurs twice; ShapeError if the result's
-///          rank exceeds 8
-/// cost     O(1); the result shares the elements of x
-template <class T, class Device>
-Tensor<T, Device> unsqueeze(Tensor<T, Device> const& x, std::vector<std::int64_t> const& axes) {
-    return x.reshaped(detail::unsqueezed_shape(x.shape(), axes));
-}
-
-/// The gradient of x: that of the result with the shape of x, an alias.
-struct reshape_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::x>>> {
-    static constexpr std::string_view name = "reshape_grad";
-    static constexpr bool row_wise = true;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&) { return x; }
-
-    /// errors   ShapeError if out_grad does not have as many elements as x
-    template <class T, class D>
-    static Tensor<T, D> run(D, Tensor<T, D> const& x, Tensor<T, D> const& out_grad) {
-        return out_grad.reshaped(x.shape());
-    }
-};
-
-/// See reshape.
-struct reshape_op : detail::builtin_op<reshape_op, slots<slot::x>, slots<slot::out>, ReshapeOptions> {
-    static constexpr std::string_view name = "reshape";
-    static constexpr std::string_view brief = "The elements in another shape: -1 is what is left, 0 the dim of x.";
-    static constexpr Elements elements = Elements::numbers;
-    static constexpr bool list_option = true;  // layers take it by position
-    /// A first dim of -1 is 0 where it is that of x, which a recurrent net can tell from another one.
-    static constexpr ReshapeOptions normal(VarSpec const& x, ReshapeOptions options) {
-        auto& shape = options.shape;
-        Dims const dims = detail::reshaped_dims(x.dims, shape);
-        if (!shape.empty() && shape[0] == -1 && detail::keeps_rows(x.dims, dims, shape)) shape[0] = 0;
-        return options;
-    }
-    using grad = grad_rule<reshape_grad_op>;
-
-    static constexpr bool row_wise(ReshapeOptions const& options) {
-        return !options.shape.empty() && options.shape[0] == 0;
-    }
-    static constexpr bool row_output(ReshapeOptions const& options) { return row_wise(options); }
-
-    static constexpr VarSpec infer(VarSpec const& x, ReshapeOptions const& options = {}) {
-        spec::dense("reshape: x", x);
-        Dims const dims = detail::reshaped_dims(x.dims, options.shape);
-        return detail::with_dims(x, dims, detail::keeps_rows(x.dims, dims, options.shape));
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D, Tensor<T, D> const& x, ReshapeOptions const& options = {}) {
-        return reshape(x, options.shape);
-    }
-};
-
-/// See squeeze; without axes, the shape remains.
-struct squeeze_op : detail::builtin_op<squeeze_op, slots<slot::x>, slots<slot::out>, SqueezeOptions> {
-    static constexpr std::string_view name = "squeeze";
-    static constexpr std::string_view brief = "x without these dims of 1, or without all dims of 1.";
-    static constexpr Elements elements = Elements::numbers;
-    static constexpr bool list_option = true;  // layers take it by position
-    /// Without axes, those of the dims that are known to be 1.
-    static constexpr SqueezeOptions normal(VarSpec const& x, SqueezeOptions options) {
-        bool const all = options.axes.empty();
-        for (std::size_t i = 0; all && i < x.dims.size(); ++i) {
-            if (x.dims[i] == 1) options.axes.push_back(static_cast<std::int64_t>(i));
-        }
-        return detail::axes_from_first(x.dims.size(), std::move(options));
-    }
-    using grad = grad_rule<reshape_grad_op>;
-
-    static bool row_wise(SqueezeOptions const& options) { return detail::spares_rows(options.axes); }
-    static bool row_output(SqueezeOptions const& options) { return row_wise(options); }
-
-    static constexpr VarSpec infer(VarSpec const& x, SqueezeOptions const& options = {}) {
-        spec::dense("squeeze: x", x);
-        auto const at = axes_of(options, x.dims.size());
-        return detail::with_dims(x, detail::squeezed_shape(x.dims, at), !at[0]);
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D, Tensor<T, D> const& x, SqueezeOptions const& options = {}) {
-        return x.reshaped(detail::squeezed_shape(x.shape(), axes_of(options, x.dimension())));
-    }
-
-private:
-    static constexpr std::array<bool, 8> axes_of(SqueezeOptions const& options, std::size_t rank) {
-        if (options.axes.empty()) return {};
-        return detail::checked_axes(options.axes, rank);
-    }
-};
-
-/// See unsqueeze.
-struct unsqueeze_op : detail::builtin_op<unsqueeze_op, slots<slot::x>, slots<slot::out>, SqueezeOptions> {
-    static constexpr std::string_view name = "unsqueeze";
-    static constexpr std::string_view brief = "x with dims of 1 at these axes.";
-    static constexpr Elements elements = Elements::all;
-    static constexpr bool list_option = true;  // layers take it by position
-    static constexpr SqueezeOptions normal(VarSpec const& x, SqueezeOptions const& options) {
-        return detail::axes_from_first(x.dims.size() + options.axes.size(), options);
-    }
-    using grad = grad_rule<reshape_grad_op>;
-
-    static bool row_wise(SqueezeOptions const& options) { return detail::spares_rows(options.axes); }
-    static bool row_output(SqueezeOptions const& options) { return row_wise(options); }
-
-    static constexpr VarSpec infer(VarSpec const& x, SqueezeOptions const& options = {}) {
-        spec::dense("unsqueeze: x", x);
-        Dims const dims = detail::unsqueezed_shape(x.dims, options.axes);
-        auto const rank = static_cast<std::int64_t>(dims.size());
-        bool const before_rows =
-            std::ranges::any_of(options.axes, [&](std::int64_t axis) { return axis == 0 || axis == -rank; });
-        return detail::with_dims(x, dims, !before_rows);
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D, Tensor<T, D> const& x, SqueezeOptions const& options = {}) {
-        return unsqueeze(x, options.axes);
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/layer/compare.hpp: element-wise comparisons, tests and choices, such as for the condition of a loop.
-
-namespace rowan::inline v0::detail {
-
-/// Compares x with y, which gets the dims of 1 that align it with x at the axis.
-template <class Op, class T, class Device>
-layer::Var<bool, Device> compare(layer::Var<T, Device> const& x, layer::Var<T, Device> const& y,
-                                 BroadcastOptions const& options) {
-    if (options.axis == -1) return layer::apply<Op>({}, x, y);
-    Dims const &of_x = x->spec().dims, &of_y = y->spec().dims;
-    broadcast_dims(joined_name<Op, y_suffix>::value.data(), of_x, of_y, options.axis);
-    SqueezeOptions ones;
-    for (std::size_t i = of_y.size(); i + static_cast<std::size_t>(options.axis) < of_x.size(); ++i)
-        ones.axes.push_back(static_cast<std::int64_t>(i));
-    return layer::apply<Op>({}, x, ones.axes.empty() ? y : layer::apply<unsqueeze_op>(ones, y));
-}
-
-}  // namespace rowan::inline v0::detail
-
-namespace rowan::inline v0::layer {
-
-/// x < y, element-wise; false if x or y is NaN.
-/// shapes   x [...], y [...] -> [...], broadcast as by layer::add
-/// errors   ShapeError if the shapes do not broadcast; ValueError if the axis is less than -1
-/// cost     one read of both and one write of the result, when the net runs
-template <class T, class Device>
-Var<bool, Device> less(Var<T, Device> const& x, Var<T, Device> const& y, BroadcastOptions const& options = {}) {
-    return rowan::detail::compare<less_op>(x, y, options);
-}
-/// x <= y, as layer::less.
-template <class T, class Device>
-Var<bool, Device> less_equal(Var<T, Device> const& x, Var<T, Device> const& y, BroadcastOptions const& options = {}) {
-    return rowan::detail::compare<less_equal_op>(x, y, options);
-}
-/// x > y, as layer::less.
-template <class T, class Device>
-Var<bool, Device> greater(Var<T, Device> const& x, Var<T, Device> const& y, BroadcastOptions const& options = {}) {
-    return rowan::detail::compare<greater_op>(x, y, options);
-}
-/// x >= y, as layer::less.
-template <class T, class Device>
-Var<bool, Device> greater_equal(Var<T, Device> const& x, Var<T, Device> const& y,
-                                BroadcastOptions const& options = {}) {
-    return rowan::detail::compare<greater_equal_op>(x, y, options);
-}
-/// x == y, as layer::less.
-template <class T, class Device>
-Var<bool, Device> equal(Var<T, Device> const& x, Var<T, Device> const& y, BroadcastOptions const& options = {}) {
-    return rowan::detail::compare<equal_op>(x, y, options);
-}
-
-/// x < y for a number y, element-wise; false if x or y is NaN.
-/// shapes   x [...] -> [...]
-/// errors   when the net runs, ValueError if T is an integer type that cannot represent y
-/// cost     two writes of a tensor of the shape of x, and two reads, when the net runs
-template <class T, class Device>
-Var<bool, Device> less(Var<T, Device> const& x, double y) {
-    return less(x, apply<full_like_op>({y}, x));
-}
-/// x <= y, as layer::less.
-template <class T, class Device>
-Var<bool, Device> less_equal(Var<T, Device> const& x, double y) {
-    return less_equal(x, apply<full_like_op>({y}, x));
-}
-/// x > y, as layer::less.
-template <class T, class Device>
-Var<bool, Device> greater(Var<T, Device> const& x, double y) {
-    return greater(x, apply<full_like_op>({y}, x));
-}
-/// x >= y, as layer::less.
-template <class T, class Device>
-Var<bool, Device> greater_equal(Var<T, Device> const& x, double y) {
-    return greater_equal(x, apply<full_like_op>({y}, x));
-}
-/// x == y, as layer::less.
-template <class T, class Device>
-Var<bool, Device> equal(Var<T, Device> const& x, double y) {
-    return equal(x, apply<full_like_op>({y}, x));
-}
-
-/// x && y, element-wise, as layer::less.
-template <class Device>
-Var<bool, Device> logical_and(Var<bool, Device> const& x, Var<bool, Device> const& y,
-                              BroadcastOptions const& options = {}) {
-    return rowan::detail::compare<logical_and_op>(x, y, options);
-}
-/// x || y, element-wise, as layer::less.
-template <class Device>
-Var<bool, Device> logical_or(Var<bool, Device> const& x, Var<bool, Device> const& y,
-                             BroadcastOptions const& options = {}) {
-    return rowan::detail::compare<logical_or_op>(x, y, options);
-}
-/// The element of x where the condition is true, else that of y, see rowan::where. The gradient goes to the element
-/// that was chosen; a NaN that was not chosen has no effect.
-///     auto const finite = layer::where(layer::isfinite(x), x, y);
-/// shapes   condition [...], x [...], y [...] -> [...], broadcast by NumPy's rules, with the levels of the one that has
-///          the rows, as in layer::add
-/// errors   ShapeError if the shapes do not broadcast
-/// cost     as rowan::where, when the net runs
-template <class T, class Device>
-Var<T, Device> where(Var<bool, Device> const& condition, Var<T, Device> const& x, Var<T, Device> const& y) {
-    return apply<where_op>({}, condition, x, y);
-}
-/// The element of x where the condition is true, else the number y.
-///     auto const kept = layer::where(layer::isfinite(x), x, 0);
-/// shapes   condition [...], x [...] -> [...], broadcast by NumPy's rules
-/// errors   ShapeError if the shapes do not broadcast; when the net runs, ValueError if T is an integer type that
-///          cannot represent y
-/// cost     as rowan::where, and one write of a tensor of the shape of x, when the net runs
-template <class T, class Device>
-Var<T, Device> where(Var<bool, Device> const& condition, Var<T, Device> const& x, double y) {
-    return where(condition, x, apply<full_like_op>({y}, x));
-}
-/// The number x where the condition is true, else the element of y.
-/// shapes   condition [...], y [...] -> [...], broadcast by NumPy's rules
-/// errors   ShapeError if the shapes do not broadcast; when the net runs, ValueError if T is an integer type that
-///          cannot represent x
-/// cost     as rowan::where, and one write of a tensor of the shape of y, when the net runs
-template <class T, class Device>
-Var<T, Device> where(Var<bool, Device> const& condition, double x, Var<T, Device> const& y) {
-    return where(condition, apply<full_like_op>({x}, y), y);
-}
-
-}  // namespace rowan::inline v0::layer
-
-// rowan/op/shape/concat.hpp: concat, tensors concatenated along one axis.
-
-namespace rowan::inline v0 {
-
-/// The settings of concat.
-struct ConcatOptions {
-    std::int64_t axis = 0;  ///< negative values count from the end
-    ROWAN_OPTIONS(ConcatOptions, axis)
-};
-
-namespace detail {
-
-/// Checks that all tensors have the rank of the first and, except along the axis, its dims. Returns the axis counted
-/// from the first dim.
-template <class T, class D>
-std::size_t check_joinable(std::vector<Tensor<T, D>> const& x, std::int64_t axis) {
-    check_some(x.size());
-    std::size_t const rank = x[0].dimension(), at = checked_axis(axis, rank);
-    for (std::size_t k = 1; k < x.size(); ++k) {
-        if (x[k].dimension() != rank)
-            throw ShapeError(part_name("x", k).append(" rank"), std::to_string(x[k].dimension()),
-                             std::to_string(rank).append(", that of x[0]"));
-        for (std::size_t i = 0; i < rank; ++i) {
-            if (i != at && x[k].shape(i) != x[0].shape(i))
-                throw ShapeError(dim_name(part_name("x", k), i), std::to_string(x[k].shape(i)),
-                                 std::to_string(x[0].shape(i)).append(", that of x[0]"));
-        }
-    }
-    return at;
-}
-
-/// The levels of x if they are concatenated along axis `at`. Along the first axis, those of all, one after another, or
-/// none if their numbers differ; along other axes, those of the first.
-template <class T, class D>
-Lod lod_of_joined(std::vector<LoDTensor<T, D>> const& x, std::size_t at) {
-    if (at != 0 || x[0].lod().empty()) return at != 0 ? x[0].lod() : Lod();
-    std::vector<Lod> lods;
-    for (auto const& part : x) {
-        part.check();
-        if (part.lod().levels() != x[0].lod().levels()) return {};
-        lods.push_back(part.lod());
-    }
-    return join_lods(lods);
-}
-
-/// Aliases of the rows.
-template <class T, class D>
-std::vector<Tensor<T, D>> rows_of(std::vector<LoDTensor<T, D>> const& x) {
-    std::vector<Tensor<T, D>> rows;
-    rows.reserve(x.size());
-    for (auto const& part : x) rows.push_back(part.value().share());
-    return rows;
-}
-
-}  // namespace detail
-
-/// Concatenates tensors along an axis, in order. Axis -1 is the last one.
-///
-///     concat({[[1] [4]], [[2 3] [5 6]]}, 1)   ->   [[1 2 3] [4 5 6]]
-///
-/// shapes   x[k] [..., d_k, ...] -> [..., Σ d_k, ...]
-/// errors   ShapeError if x is empty, or ranks or dims other than that of the axis differ; IndexError if the axis is
-///          out of range
-/// cost     one read and one write of every element
-template <class T, device D>
-Tensor<T, D> concat(D const& exec, std::vector<Tensor<T, D>> const& x, std::int64_t axis = 0) {
-    detail::ElementLoops<D>::check(exec);
-    std::size_t const at = detail::check_joinable(x, axis);
-    auto shape = x[0].shape();
-    std::size_t const inner = detail::product_from(shape, at + 1);
-    std::vector<T const*> from;
-    std::vector<std::size_t> widths;
-    shape[at] = 0;
-    for (auto const& part : x) {
-        detail::ElementLoops<D>::check(exec, part);
-        from.push_back(part.data());
-        widths.push_back(part.shape(at) * inner);
-        shape[at] += part.shape(at);
-    }
-    auto out = detail::new_tensor<T>(exec, shape);
-    std::size_t const outer = out.size() == 0 ? 0 : out.size() / (shape[at] * inner);
-    detail::ConcatSplit<D>::join(exec, outer, widths, from, out.data());
-    return out;
-}
-
-template <class T, class Device>
-Tensor<T, Device> concat(std::vector<Tensor<T, Device>> const& x, std::int64_t axis = 0) {
-    return concat(x.empty() ? Device{} : x[0].device(), x, axis);
-}
-template <class T, device D>
-Tensor<T, D> concat(D const& exec, std::vector<Tensor<T, D>> const& x, ConcatOptions const& options) {
-    return concat(exec, x, options.axis);
-}
-template <class T, class Device>
-Tensor<T, Device> concat(std::vector<Tensor<T, Device>> const& x, ConcatOptions const& options) {
-    return concat(x, options.axis);
-}
-
-struct concat_grad_op;
-
-/// See concat. The slot `x` holds all tensors as a std::vector. Along the first axis, batches with as many levels are
-/// joined as merge_batches does; if their numbers of levels differ, the result has none. Along other axes, the result
-/// has the levels of the first.
-struct concat_op : detail::builtin_op<concat_op, slots<slot::x>, slots<slot::out>, ConcatOptions> {
-    static constexpr std::string_view name = "concat";
-    static constexpr std::string_view brief =
-        "Tensors joined along an axis; along the first one, batches with as many levels are joined.";
-    static constexpr Elements elements = Elements::numbers;
-    using grad = grad_rule<concat_grad_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
-
-    static constexpr bool row_wise(attributes const& a) { return a.axis > 0; }
-
-    static constexpr VarSpec infer(std::span<VarSpec const> x, attributes const& a) {
-        detail::check_some(x.size());
-        spec::dense("concat: x", x[0]);
-        std::size_t const at = detail::checked_axis(a.axis, x[0].dims.size());
-        VarSpec out = x[0];
-        for (std::size_t k = 1; k < x.size(); ++k) {
-            VarSpec part = x[k];
-            detail::with_part_name("concat: x", k, [&](char const* name) {
-                spec::dense(name, part);
-                spec::same_dtype(name, part, out);
-                spec::rank(name, part, out.dims.size(), "that of the first");
-                if (at == 0 && part.lod_level != out.lod_level) out.lod_level = 0;
-                std::int64_t const dim = part.dims[at], before = out.dims[at];
-                part.dims[at] = before;
-                out.dims = spec::same_dims(name, part, out);
-                out.dims[at] = spec::plus(name, at, dim, before);
-            });
-        }
-        return out;
-    }
-
-    template <class T, class D>
-    static LoDTensor<T, D> run(D exec, std::vector<LoDTensor<T, D>> const& x, attributes const& a) {
-        auto const rows = detail::rows_of(x);
-        auto out = concat(exec, rows, a.axis);
-        return {std::move(out), detail::lod_of_joined(x, detail::checked_axis(a.axis, out.dimension()))};
-    }
-};
-
-/// Splits the gradient of the result into the gradients of the inputs.
-struct concat_grad_op
-    : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::x>>, concat_op::attributes> {
-    static constexpr std::string_view name = "concat_grad";
-
-    static constexpr std::vector<VarSpec> infer(std::span<VarSpec const> x, VarSpec const& out_grad,
-                                                attributes const& a) {
-        VarSpec const out = concat_op::infer(x, a);
-        spec::dense("concat_grad: out@GRAD", out_grad);
-        spec::same_dtype("concat_grad: out@GRAD", out_grad, out);
-        spec::same_dims("concat_grad: out@GRAD", out_grad, out);
-        return {x.begin(), x.end()};
-    }
-
-    /// errors   ShapeError if the tensors of x cannot be concatenated, or out_grad does not have the shape of the
-    ///          result; IndexError if the axis is out of range
-    template <class T, class D>
-    static std::vector<LoDTensor<T, D>> run(D exec, std::vector<LoDTensor<T, D>> const& x,
-                                            LoDTensor<T, D> const& out_grad, attributes const& a) {
-        auto const& whole = out_grad.value();
-        detail::ElementLoops<D>::check(exec, whole);
-        std::size_t const at = detail::check_joinable(detail::rows_of(x), a.axis);
-        auto shape = x[0].shape();
-        shape[at] = 0;
-        std::vector<std::int64_t> sections;
-        for (auto const& part : x) {
-            sections.push_back(static_cast<std::int64_t>(part.shape()[at]));
-            shape[at] += part.shape()[at];
-        }
-        if (whole.shape() != shape)
-            throw ShapeError("out_grad.shape()", detail::shape_text(whole.shape()), detail::shape_text(shape));
-        std::vector<LoDTensor<T, D>> grads;
-        grads.reserve(x.size());
-        for (auto& part : detail::cut_along(exec, whole, at, sections)) {
-            grads.emplace_back(std::move(part), x[grads.size()].lod());
-        }
-        return grads;
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/layer/concat.hpp: layer::concat, concatenation along an axis.
-
-namespace rowan::inline v0::layer {
-
-/// Concatenates values along an axis; a negative axis counts from the end.
-///     auto both = layer::concat({a, b}, {.axis = 1});
-/// Along axis 0, batches with as many levels are joined: the sequences of the first, then those of the second, and so
-/// on.
-/// shapes   x[k] [..., d_k, ...] -> [..., Σ d_k, ...]; with the levels of the first; along axis 0 with joined levels,
-///          or without levels if the numbers of levels differ
-/// errors   ShapeError if x is empty, or ranks or dims other than that of the axis differ; IndexError if there is no
-///          such axis
-/// cost     as rowan::concat, when the net runs
-template <class T, class Device>
-Var<T, Device> concat(std::vector<Var<T, Device>> const& x, ConcatOptions const& options = {}) {
-    std::vector<Variable*> inputs;
-    for (auto const& part : x) inputs.push_back(&*part);
-    return Var<T, Device>(*default_scope().new_op<concat_op, Device, T>(std::move(inputs), options).outputs[0]);
-}
-template <class T, class Device>
-Var<T, Device> concat(std::initializer_list<Var<T, Device>> x, ConcatOptions const& options = {}) {
-    return concat(std::vector<Var<T, Device>>(x), options);
-}
-template <class T, class Device>
-Var<T, Device> concat(std::vector<Var<T, Device>> const& x, std::int64_t axis) {
-    return concat(x, {.axis = axis});
-}
-template <class T, class Device>
-Var<T, Device> concat(std::initializer_list<Var<T, Device>> x, std::int64_t axis) {
-    return concat(x, {.axis = axis});
-}
-
-}  // namespace rowan::inline v0::layer
-
-// rowan/layer/while_loop.hpp: layer::while_loop, layers that run repeatedly while a condition is true.
-
-namespace rowan::inline v0::layer {
-
-/// The settings of layer::while_loop.
-struct WhileOptions {
-    std::int64_t max_iterations = 0;  ///< running more iterations is an error; 0: no limit
-};
-
-}  // namespace rowan::inline v0::layer
-
-namespace rowan::inline v0::detail {
-
-template <class V>
-struct loop_state {
-    static constexpr bool value = false;
-};
-template <class T, class Device>
-struct loop_state<layer::Var<T, Device>> {
-    static constexpr bool value = true;
-    using element = T;
-    using device = Device;
-};
-template <class T, class Device>
-struct loop_state<layer::Array<T, Device>> : loop_state<layer::Var<T, Device>> {};
-
-/// The element type of gradients: that of the first state with a non-integer type, else float.
-template <class... T>
-struct gradient_element {
-    using type = float;
-};
-template <class T, class... More>
-struct gradient_element<T, More...> {
-    using type =
-        typename std::conditional_t<std::is_integral_v<T>, gradient_element<More...>, std::type_identity<T>>::type;
-};
-
-void check_state(std::size_t k, VarSpec const& after, VarSpec const& before);
-
-/// Creates a loop with these initial states. The states of an iteration are variables of the loop's own scope.
-std::shared_ptr<WhileBlock> begin_loop(Scope& outside, std::span<Variable* const> first,
-                                       layer::WhileOptions const& options);
-
-/// Adds the loop, once its condition and the states after an iteration are set. Gradients have elements of R.
-template <class R, class Device>
-Operator& finish_loop(Scope& outside, std::shared_ptr<WhileBlock> const& block, std::span<Variable* const> first) {
-    auto& net = block->net;
-    for (std::size_t k = 0; k < net.states.size(); ++k)
-        check_state(k, net.states[k].after->spec(), net.states[k].before->spec());
-    net.build();
-    block->gradient_dtype = dtype<R>::wire;
-    block->kernels = LoopKernels::of<R, Device>();
-    block->holds = [](AnyExec exec, Value const& v) {
-        auto const& flag = v.get<LoDTensor<bool, Device>>().value();
-        if (flag.size() != 1) throw ShapeError("the condition's size", std::to_string(flag.size()), "1");
-        return first_element(exec.get<Device>(), flag);
-    };
-    std::vector<Variable*> inputs(first.begin(), first.end());
-    inputs.insert(inputs.end(), net.outer.begin(), net.outer.end());
-    Operator& op = outside.new_op(while_kernel, std::move(inputs), block);
-    op.inner_names = net.outer_names;
-    op.build_backward = [&net] { net.template build_backward<R, Device>(); };
-    return op;
-}
-
-}  // namespace rowan::inline v0::detail
-
-namespace rowan::inline v0::layer {
-
-/// Runs `body` while `condition` is true and returns the states after the last iteration. Both are called once, with
-/// the states, to build the net of an iteration. A state is a Var or an Array. Gradients flow through all iterations;
-/// the gradient of a table that is looked up in an iteration stays row-sparse.
-///
-///     auto [i, x] = layer::while_loop(
-///         std::tuple(layer::full<std::int64_t>({1}, 0), x0),
-///         [](auto i, auto) { return layer::less(i, 10); },
-///         [&](auto i, auto x) {
-///             return std::tuple(layer::scale(i, 1, 1), layer::tanh(layer::fc(x, {.output_size = 8})));
-///         });
-///
-/// The body returns a tuple with as many states, of the same types; a single state needs no tuple. All iterations share
-/// the parameters created in it. Gradients have the element type of the first state with a non-integer type; every
-/// other state that needs a gradient must have the same type. Dropout has the same mask in all iterations. Within the
-/// step of a recurrent layer, a loop runs on all sequences at once, so its result cannot be a state of the step.
-/// shapes   as the states; the condition is [1]
-/// errors   ShapeError or TypeError if a state after an iteration does not match the one before it; ValueError if
-///          options.max_iterations is negative; when the net runs, ValueError if the loop exceeds
-///          options.max_iterations, ShapeError if the condition does not have exactly one element
-/// cost     that of the layers of every iteration; on a device, a synchronization for each condition; the values of
-///          every iteration are kept if there is a gradient, else memory does not grow with the number of iterations
-template <class Condition, class Body, class... State>
-std::tuple<State...> while_loop(std::tuple<State...> const& first, Condition const& condition, Body const& body,
-                                WhileOptions const& options = {}) {
-    namespace d = rowan::detail;
-    static_assert(sizeof...(State) > 0 && (d::loop_state<State>::value && ...),
-                  "rowan::layer::while_loop: the states are a std::tuple of layer::Var and layer::Array");
-    using Device = typename d::loop_state<std::tuple_element_t<0, std::tuple<State...>>>::device;
-    using R = typename d::gradient_element<typename d::loop_state<State>::element...>::type;
-    Scope& outside = default_scope();
-    std::vector<Variable*> const inputs =
-        std::apply([](State const&... s) { return std::vector<Variable*>{&*s...}; }, first);
-    auto const block = d::begin_loop(outside, inputs, options);
-    auto& net = block->net;
-    d::WithdrawnScope refused{net.scope};
-    {
-        ScopeGuard const guard(*net.scope);
-        auto const before = [&]<std::size_t... k>(std::index_sequence<k...>) {
-            return std::tuple<State...>{State(*net.states[k].before)...};
-        }
-        (std::index_sequence_for<State...>{});
-        Var<bool, Device> const holds = std::apply(condition, before);
-        auto const after = d::as_tuple(std::apply(body, before));
-        static_assert(std::is_same_v<std::remove_const_t<decltype(after)>, std::tuple<State...>>,
-                      "rowan::layer::while_loop: the body must give as many states as it is given, of the same types");
-        net.condition = &*holds;
-        std::size_t k = 0;
-        std::apply([&](State const&... s) { ((net.states[k++].after = &*s), ...); }, after);
-    }
-    Operator& op = d::finish_loop<R, Device>(outside, block, inputs);
-    refused.scope = nullptr;
-    return [&]<std::size_t... k>(std::index_sequence<k...>) { return std::tuple<State...>{State(*op.outputs[k])...}; }
-    (std::index_sequence_for<State...>{});
-}
-
-/// Runs `body` while `condition` is true, with one state, which body takes and returns without a tuple.
-/// shapes   as the state; the condition is [1]
-/// errors   those of while_loop with a tuple
-/// cost     that of while_loop with a tuple
-template <class State, class Condition, class Body>
-requires(rowan::detail::loop_state<State>::value) State
-    while_loop(State const& first, Condition const& condition, Body const& body, WhileOptions const& options = {}) {
-    return std::get<0>(while_loop(std::tuple<State>(first), condition, body, options));
-}
-
-}  // namespace rowan::inline v0::layer
-
-// rowan/layer/while_loop_inl.hpp: definitions of rowan/layer/while_loop.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-
-namespace rowan::inline v0::detail {
-
-ROWAN_FUNCTION void check_state(std::size_t k, VarSpec const& after, VarSpec const& before) {
-    std::string const field = std::string("layer::while_loop: after an iteration, state ").append(std::to_string(k));
-    if (after.type != before.type) throw TypeError(field, kind_text(after), kind_text(before));
-    spec::same_dtype(field.c_str(), after, before);
-    static_cast<void>(spec::same_dims(field.c_str(), after, before));
-    if (after.lod_level != before.lod_level)
-        throw ShapeError(field + ".lod().levels()", std::to_string(after.lod_level), std::to_string(before.lod_level));
-}
-
-ROWAN_FUNCTION std::shared_ptr<WhileBlock> begin_loop(Scope& outside, std::span<Variable* const> first,
-                                                      layer::WhileOptions const& options) {
-    if (options.max_iterations < 0)
-        throw ValueError("layer::while_loop: max_iterations", options.max_iterations, "0 or more");
-    auto block = std::make_shared<WhileBlock>();
-    block->max_iterations = options.max_iterations;
-    block->scope = std::make_unique<Scope>(outside);
-    auto& net = block->net;
-    net.scope = block->scope.get();
-    for (Variable const* v : first) {
-        if (v->spec().type != VarType::LOD_TENSOR && v->spec().type != VarType::TENSOR_ARRAY)
-            throw TypeError("layer::while_loop: a state", kind_text(v->spec()), "a tensor or an array");
-        std::string const name = std::string("state_").append(std::to_string(net.states.size()));
-        net.states.push_back({&net.scope->new_var(name, v->spec()), nullptr});
-    }
-    return block;
-}
-
-}  // namespace rowan::inline v0::detail
-
-#endif
-
-// rowan/layer/cond.hpp: layer::cond, layers that run only if a condition is true, and others that run otherwise.
-
-namespace rowan::inline v0::detail {
-
-/// A block with an empty scope within `outside` for each branch.
-std::shared_ptr<CondBlock> begin_cond(Scope& outside, Variable& condition);
-
-/// Sets the results of a branch.
-void end_branch(CondBlock::Branch& branch, std::span<Variable* const> results);
-
-/// Throws unless both branches have results of the same kinds; finds what they read. Returns the operator's inputs.
-std::vector<Variable*> finish_branches(CondBlock& block, Variable& condition);
-
-/// The names that the outer variables have in the branches: "then.fc_0.w_0".
-std::vector<std::string> names_in(CondBlock const& block);
-
-/// Adds the operator once the results of both branches are set. Gradients have elements of R.
-template <class R, class Device>
-Operator& finish_cond(Scope& outside, std::shared_ptr<CondBlock> const& block, Variable& condition) {
-    auto inputs = finish_branches(*block, condition);
-    block->gradient_dtype = dtype<R>::wire;
-    block->kernels = LoopKernels::of<R, Device>();
-    block->holds = [](AnyExec exec, Value const& v) {
-        auto const& flag = v.get<LoDTensor<bool, Device>>().value();
-        if (flag.size() != 1) throw ShapeError("cond: the condition's size", std::to_string(flag.size()), "1");
-        return first_element(exec.get<Device>(), flag);
-    };
-    Operator& op = outside.new_op(cond_kernel, std::move(inputs), block);
-    op.inner_names = names_in(*block);
-    op.build_backward = [block = block.get()] {
-        for (auto& branch : block->branches) branch.net.template build_backward<R, Device>();
-    };
-    return op;
-}
-
-}  // namespace rowan::inline v0::detail
-
-namespace rowan::inline v0::layer {
-
-/// Runs the layers of `then` if the condition is true, else those of `otherwise`, and returns their results. Both are
-/// called once, to build their nets, and return a Var or an Array, or a tuple of these. Only the layers of one branch
-/// run. The gradients of what only the other one reads are zeros; row-sparse ones have no rows.
-///     auto warm = layer::less(layer::data<std::int64_t>("step", {1}), 1000);
-///     auto y = layer::cond(warm, [&] { return layer::fc(x, {.output_size = 8}); },
-///                          [&] { return layer::tanh(layer::fc(x, {.output_size = 8})); });
-/// A branch may return a variable from outside; the result is then an alias of its value, not a copy.
-/// In a loop, the condition may depend on the states. In the step of a recurrent layer, there is one condition for all
-/// sequences of the step; for one of each row, see layer::if_else. Gradients have the element type of the first result
-/// with a non-integer type.
-/// shapes   condition [1]; the results as those of the branches, with UNK for dims that differ
-/// errors   TypeError or ShapeError if the results differ in kind, element type, rank or levels; when the net runs,
-///          ShapeError if the condition does not have exactly one element
-/// cost     that of the layers of the branch that runs; on a device, a synchronization
-template <class Device, class Then, class Otherwise>
-auto cond(Var<bool, Device> const& condition, Then const& then, Otherwise const& otherwise) {
-    namespace d = rowan::detail;
-    Scope& outside = default_scope();
-    auto const block = d::begin_cond(outside, *condition);
-    d::WithdrawnScope refused[]{{block->branches[0].scope.get()}, {block->branches[1].scope.get()}};
-    auto const build = [&](std::size_t b, auto const& branch) {
-        ScopeGuard const guard(*block->branches[b].scope);
-        auto const results = d::as_tuple(branch());
-        d::end_branch(block->branches[b],
-                      std::apply([](auto const&... v) { return std::vector<Variable*>{&*v...}; }, results));
-        return results;
-    };
-    auto const results = build(0, then);
-    static_assert(std::is_same_v<decltype(results), decltype(build(1, otherwise)) const>,
-                  "rowan::layer::cond: both branches must return as many results, of the same types");
-    build(1, otherwise);
-    return [&]<class... V>(std::type_identity<std::tuple<V...> const>) {
-        static_assert(sizeof...(V) > 0 && (d::loop_state<V>::value && ...),
-                      "rowan::layer::cond: a branch returns a layer::Var, a layer::Array or a std::tuple of these");
-        using R = typename d::gradient_element<typename d::loop_state<V>::element...>::type;
-        Operator& op = d::finish_cond<R, Device>(outside, block, *condition);
-        for (auto& scope : refused) scope.scope = nullptr;
-        if constexpr (std::is_same_v<std::remove_cvref_t<decltype(then())>, std::tuple<V...>>) {
-            return [&]<std::size_t... k>(std::index_sequence<k...>) { return std::tuple<V...>{V(*op.outputs[k])...}; }
-            (std::index_sequence_for<V...>{});
-        } else {
-            return (V(*op.outputs[0]), ...);
-        }
-    }(std::type_identity<decltype(results)>{});
-}
-
-// A mistake, which does not compile.
-template <class T, class Device, class Then, class Otherwise>
-requires(!std::is_same_v<T, bool>) auto cond(Var<T, Device> const& condition, Then const&, Otherwise const&) {
-    static_assert(std::is_same_v<T, bool>,
-                  "rowan::layer::cond: the condition is a Var<bool>: compare, as in layer::greater(x, 0)");
-    return condition;
-}
-
-}  // namespace rowan::inline v0::layer
-
-// rowan/layer/cond_inl.hpp: definitions of rowan/layer/cond.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-
-namespace rowan::inline v0::detail {
-
-ROWAN_FUNCTION std::shared_ptr<CondBlock> begin_cond(Scope& outside, Variable& condition) {
-    if (condition.spec().type != VarType::LOD_TENSOR || condition.spec().dtype != dtype<bool>::wire)
-        throw TypeError("layer::cond: the condition", kind_text(condition.spec()), "LoDTensor<bool>");
-    auto block = std::make_shared<CondBlock>();
-    for (auto& branch : block->branches) {
-        branch.scope = std::make_unique<Scope>(outside);
-        branch.net.scope = branch.scope.get();
-    }
-    return block;
-}
-
-ROWAN_FUNCTION void end_branch(CondBlock::Branch& branch, std::span<Variable* const> results) {
-    for (Variable* const v : results) branch.net.states.push_back({&branch.scope->new_var("", v->spec()), v});
-}
-
-ROWAN_FUNCTION std::vector<std::string> names_in(CondBlock const& block) {
-    std::vector<std::string> names;
-    for (std::size_t b = 0; b < block.branches.size(); ++b) {
-        for (std::string const& name : block.branches[b].net.outer_names)
-            names.push_back(name.empty() ? name : (b == 0 ? "then." : "otherwise.") + name);
-    }
-    return names;
-}
-
-ROWAN_FUNCTION std::vector<Variable*> finish_branches(CondBlock& block, Variable& condition) {
-    auto const &states = block.branches[0].net.states, &others = block.branches[1].net.states;
-    if (others.size() != states.size())
-        throw ShapeError("layer::cond: the number of results if false", std::to_string(others.size()),
-                         std::to_string(states.size()));
-    for (std::size_t k = 0; k < states.size(); ++k) {
-        std::string const field =
-            std::string("layer::cond: if the condition is false, result ").append(std::to_string(k));
-        VarSpec const &a = states[k].after->spec(), &b = others[k].after->spec();
-        if (b.type != a.type) throw TypeError(field, kind_text(b), kind_text(a));
-        spec::same_dtype(field.c_str(), b, a);
-        if (b.dims.size() != a.dims.size())
-            throw ShapeError(field + " rank", std::to_string(b.dims.size()), std::to_string(a.dims.size()));
-        if (b.lod_level != a.lod_level)
-            throw ShapeError(field + ".lod().levels()", std::to_string(b.lod_level), std::to_string(a.lod_level));
-    }
-    std::vector<Variable*> inputs{&condition};
-    for (auto& branch : block.branches) {
-        branch.net.condition = &condition;
-        branch.net.build();
-        inputs.insert(inputs.end(), branch.net.outer.begin(), branch.net.outer.end());
-    }
-    return inputs;
-}
-
-}  // namespace rowan::inline v0::detail
-
-#endif
-
-// rowan/op/detail/softmax_formulas.hpp: the formulas of softmax, its logarithm, their losses and gradients.
-
-namespace rowan::inline v0::detail {
-
-/// most = max(a, most); a NaN in `most` remains, other NaNs are ignored.
-struct take_larger {
-    ROWAN_FORMULA void operator()(V const& a, V& most) const { most = choose(a > most, a, most); }
-};
-
-/// The rule of softmax: what a row's result is, from exp(x - greatest) and their sum, and the gradient of x, from the
-/// result y, that of the result, and the sum of `term`.
-struct softmax_rule {
-    static constexpr std::string_view name = "softmax";
-    static constexpr std::string_view brief = "exp(x) / the sum of exp of the row, or along an axis.";
-
-    template <class T>
-    static constexpr void check_type() {
-        static_assert(floating_element<T>, "rowan::softmax: x must have a floating-point type: convert it");
-    }
-
-    /// What the sum of the exponentials is made into, once for a row.
-    ROWAN_FORMULA static V norm(V const& total) { return total; }
-    ROWAN_FORMULA static V result(V const&, V const& e, V const&, V const& norm) { return quotient(e, norm); }
-    ROWAN_FORMULA static V term(V const& y, V const& g) { return product(y, g); }
-    ROWAN_FORMULA static V slope(V const& y, V const& g, V const& sum) { return softmax_slope{}(y, g, sum); }
-};
-
-/// The rule of log_softmax.
-struct log_softmax_rule {
-    static constexpr std::string_view name = "log_softmax";
-    static constexpr std::string_view brief = "The logarithms of softmax, also where its elements underflow.";
-
-    template <class T>
-    static constexpr void check_type() {
-        static_assert(floating_element<T>, "rowan::log_softmax: x must have a floating-point type: convert it");
-    }
-
-    ROWAN_FORMULA static V norm(V const& total) { return logarithm(total); }
-    ROWAN_FORMULA static V result(V const& x, V const&, V const& greatest, V const& norm) {
-        return V(x - greatest) - norm;
-    }
-    ROWAN_FORMULA static V term(V const&, V const& g) { return g; }
-    ROWAN_FORMULA static V slope(V const& y, V const& g, V const& sum) {
-        return g - product(exponential_of_negative(y), sum);
-    }
-};
-
-/// label · -log(softmax(x)), or 0 where the label is 0, from the maximum of the row and log of the sum of exponentials
-struct soft_label_loss {
-    ROWAN_FORMULA V operator()(V const& x, V const& label, V const& greatest, V const& log_total) const {
-        V const zero = constant<V>(0.0), loss = product(label, V(log_total - (x - greatest)));
-        return choose(label > zero, loss, choose(label < zero, loss, label));
-    }
-};
-
-/// label · log(x), or 0 where the label is 0
-struct weighed_logarithm {
-    ROWAN_FORMULA V operator()(V const& x, V const& label) const {
-        V const zero = constant<V>(0.0);
-        if constexpr (is_batch<V>) {
-            V const term = product(label, logarithm(x));
-            return choose(label > zero, term, choose(label < zero, term, label));
-        } else {  // an own type's log may have no value at 0
-            return label > zero || label < zero ? product(label, logarithm(x)) : label;
-        }
-    }
-};
-
-/// (p · total - label) · g, the gradient of a row of logits
-struct soft_label_slope {
-    ROWAN_FORMULA V operator()(V const& p, V const& label, V const& total, V const& g) const {
-        return product(V(product(p, total) - label), g);
-    }
-};
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/op/detail/matrix_rows.hpp: row-wise computations on matrices: maxima, exponentials and sums.
-
-namespace rowan::inline v0::detail {
-
-/// The largest of n > 0 numbers; NaN if the first one is NaN, other NaNs are ignored.
-template <class S, class T>
-S largest(std::size_t n, T const* x) {
-    std::array<S, 16> most;
-    most.fill(load<S>(x));
-    take_larger const take;
-    std::size_t i = 0;
-    for (; i + 16 <= n; i += 16) for_lanes<S>(take, 16, x + i, most.data());
-    for_lanes<S>(take, n - i, x + i, most.data());
-    for (S const& m : most) take(m, most[0]);
-    return most[0];
-}
-
-/// Writes exp(x - greatest) and returns the sum of the results.
-template <class S, class T>
-S exponentials(std::size_t n, T const* x, S const& greatest, S* e) {
-    map_lanes<S>([&]<class V>(V const& a) { return exponential_of_negative(V(a - V(greatest))); }, n, x, e);
-    return interleaved_sum<S>(n, static_cast<S const*>(e), [](auto const& a) { return a; });
-}
-
-/// Passed as `done` of MatrixRows::results if only the results are needed.
-struct NothingMore {
-    template <class S>
-    ROWAN_HD void operator()(std::size_t, S const&, S const&) const {}
-};
-
-/// Computes row by row on a device. The Thrust specialization is in rowan/thrust/op/detail/matrix_rows.hpp.
-template <class D>
-struct MatrixRows {
-    static_assert(has_backend<D>, "rowan: softmax on a Thrust device needs #include <rowan/thrust/op.hpp>");
-};
-
-template <>
-struct MatrixRows<Cpu> {
-    /// Writes the results of a rule, such as softmax_rule, along an axis of x: of rows, or of [outer, classes, inner].
-    template <class Rule, class Rows, class T>
-    static Tensor<T> along(Cpu exec, Rows const& c, Tensor<T> const& x) {
-        if (c.inner < 16)
-            return c.map(
-                exec, [&](T const* from, T* to) { results<Rule>(exec, c.n, c.classes, from, to, NothingMore{}); }, x);
-        auto out = new_tensor<T>(exec, x.shape());
-        if (out.size() != 0) results_apart<Rule>(exec, c.n / c.inner, c.classes, c.inner, x.data(), out.data());
-        return out;
-    }
-
-    /// Writes the results of n rows, and calls done(row, maximum, sum of the exponentials) for each.
-    template <class Rule, class T, class Done>
-    static void results(Cpu exec, std::size_t n, std::size_t classes, T const* x, T* to, Done const& done) {
-        using S = sum_t<T>;
-        for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
-            Buffer<S> e(classes);
-            for (; begin < end; ++begin) {
-                T const* const row = x + begin * classes;
-                S const greatest = largest<S>(classes, row);
-                S const total = exponentials<S>(classes, row, greatest, e.data()), norm = Rule::norm(total);
-                auto const result = [&]<class V>(V const& a, V const& b) {
-                    return Rule::result(a, b, V(greatest), V(norm));
-                };
-                zip_lanes<S>(result, classes, to + begin * classes, row, std::as_const(e).data());
-                done(begin, greatest, total);
-            }
-        });
-    }
-
-    /// Writes the gradients of n rows from the results and their gradients.
-    template <class Rule, class T>
-    static void slopes(Cpu exec, std::size_t n, std::size_t classes, T const* y, T const* g, T* to) {
-        using S = sum_t<T>;
-        auto const term = []<class V>(V const& a, V const& b) { return Rule::term(a, b); };
-        for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
-            Buffer<S> terms(classes);
-            for (; begin < end; ++begin) {
-                std::size_t const at = begin * classes;
-                zip_lanes<S>(term, classes, terms.data(), y + at, g + at);
-                S const* const t = terms.data();
-                S const sum = interleaved_sum<S>(classes, t, [](auto const& a) { return a; });
-                auto const slope = [&]<class V>(V const& a, V const& b) { return Rule::slope(a, b, V(sum)); };
-                zip_lanes<S>(slope, classes, to + at, y + at, g + at);
-            }
-        });
-    }
-
-    /// to[row] = Σ a · b
-    template <class T>
-    static void dots(Cpu exec, std::size_t n, std::size_t width, T const* a, T const* b, sum_t<T>* to) {
-        using S = sum_t<T>;
-        for_ranges(exec, n, width, [&](std::size_t begin, std::size_t end) {
-            Buffer<S> products(width);
-            for (; begin < end; ++begin) {
-                zip_lanes<S>(multiplied{}, width, products.data(), a + begin * width, b + begin * width);
-                S const* const p = products.data();
-                to[begin] = interleaved_sum<S>(width, p, [](auto const& x) { return x; });
-            }
-        });
-    }
-
-    /// to = p · grads(row), except (p - 1) · grads(row) at the label.
-    template <class T, class I, class Grads>
-    static void label_grad(Cpu exec, std::size_t n, std::size_t classes, T const* p, I const* label, Grads const& grads,
-                           T* to) {
-        using S = sum_t<T>;
-        for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
-            for (std::size_t i = begin; i < end; ++i) {
-                T const* const row = p + i * classes;
-                if (grads.ignores(i)) {  // whatever its elements are
-                    std::fill_n(to + i * classes, classes, dtype<T>::narrow(constant<S>(0.0)));
-                    continue;
-                }
-                S const g = grads(i);
-                auto const times = [&]<class V>(V const& a) { return product(a, V(g)); };
-                map_lanes<S>(times, classes, row, to + i * classes);
-                auto const k = static_cast<std::size_t>(label[i]);
-                store(times(S(load<S>(row + k) - constant<S>(1.0))), to + i * classes + k);
-            }
-        });
-    }
-
-    /// losses[row] = Σ soft_label_loss
-    template <class T>
-    static void soft_losses(Cpu exec, std::size_t n, std::size_t classes, T const* x, sum_t<T> const* label,
-                            sum_t<T> const* greatest, sum_t<T> const* logs, sum_t<T>* losses) {
-        using S = sum_t<T>;
-        for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
-            Buffer<S> terms(classes);
-            for (std::size_t i = begin; i < end; ++i) {
-                std::size_t const at = i * classes;
-                auto const term = [&]<class V>(V const& a, V const& share) {
-                    return soft_label_loss{}(a, share, V(greatest[i]), V(logs[i]));
-                };
-                zip_lanes<S>(term, classes, terms.data(), x + at, label + at);
-                S const* const t = terms.data();
-                losses[i] = interleaved_sum<S>(classes, t, [](auto const& a) { return a; });
-            }
-        });
-    }
-
-    /// to = (p · Σ label - label) · grads(row)
-    template <class T, class Grads>
-    static void soft_label_grad(Cpu exec, std::size_t n, std::size_t classes, T const* p, sum_t<T> const* label,
-                                Grads const& grads, T* to) {
-        using S = sum_t<T>;
-        for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
-            for (std::size_t i = begin; i < end; ++i) {
-                std::size_t const at = i * classes;
-                S const total = interleaved_sum<S>(classes, label + at, [](auto const& a) { return a; });
-                S const g = grads(i);
-                auto const slope = [&]<class V>(V const& a, V const& share) {
-                    return soft_label_slope{}(a, share, V(total), V(g));
-                };
-                zip_lanes<S>(slope, classes, to + at, p + at, label + at);
-            }
-        });
-    }
-
-    /// losses[row] = 0 - Σ weighed_logarithm
-    template <class T>
-    static void soft_probability_losses(Cpu exec, std::size_t n, std::size_t classes, T const* x, sum_t<T> const* label,
-                                        sum_t<T>* losses) {
-        using S = sum_t<T>;
-        for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
-            Buffer<S> terms(classes);
-            for (std::size_t i = begin; i < end; ++i) {
-                zip_lanes<S>(weighed_logarithm{}, classes, terms.data(), x + i * classes, label + i * classes);
-                S const* const t = terms.data();
-                losses[i] = constant<S>(0.0) - interleaved_sum<S>(classes, t, [](auto const& a) { return a; });
-            }
-        });
-    }
-
-private:
-    /// Writes the results along the middle axis of [outer, classes, inner], with the bits of `results`.
-    template <class Rule, class T>
-    static void results_apart(Cpu exec, std::size_t outer, std::size_t classes, std::size_t inner, T const* x, T* to) {
-        using S = sum_t<T>;
-        constexpr std::size_t most = 64;  // lanes whose exponentials stay in the cache
-        std::size_t const pieces = (inner + most - 1) / most;
-        for_ranges(exec, outer * pieces, classes * std::min(inner, most), [&](std::size_t begin, std::size_t end) {
-            Buffer<S> e(classes * most), parts(16 * most), greatest(most);
-            S const *const terms = e.data(), *const g = greatest.data();
-            for (; begin < end; ++begin) {
-                std::size_t const lane = begin % pieces * most, lanes = std::min(most, inner - lane);
-                std::size_t const first = begin / pieces * classes * inner + lane;
-                auto const row = [&](std::size_t k) { return x + first + k * inner; };
-                copy_lanes<S>(lanes, row(0), greatest.data());
-                for (std::size_t k = 1; k < classes; ++k) for_lanes<S>(take_larger{}, lanes, row(k), greatest.data());
-                std::fill(parts.begin(), parts.end(), constant<S>(0.0));
-                auto const exponential = []<class V>(V const& a, V const& b) {
-                    return exponential_of_negative(V(a - b));
-                };
-                for (std::size_t k = 0; k < classes; ++k) {
-                    zip_lanes<S>(exponential, lanes, e.data() + k * most, row(k), g);
-                    for_lanes<S>(add_lanes{}, lanes, terms + k * most, parts.data() + k % 16 * most);
-                }
-                for (std::size_t half = 8; half != 0; half /= 2) {
-                    for (std::size_t k = 0; k < half; ++k)
-                        for_lanes<S>(add_lanes{}, lanes, std::as_const(parts).data() + (k + half) * most,
-                                     parts.data() + k * most);
-                }
-                S const* const norms = parts.data();
-                map_lanes<S>([]<class V>(V const& a) { return Rule::norm(a); }, lanes, norms, parts.data());
-                auto const result = []<class V>(V const& a, V const& b, V const& c, V const& d) {
-                    return Rule::result(a, b, c, d);
-                };
-                for (std::size_t k = 0; k < classes; ++k)
-                    zip_lanes<S>(result, lanes, to + first + k * inner, row(k), terms + k * most, g, norms);
-            }
-        });
-    }
-};
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/op/detail/crf.hpp: scores of the paths of linear-chain conditional random fields.
-
-namespace rowan::inline v0::detail {
-
-/// The largest of n > 0 scores.
-ROWAN_NO_EXEC_CHECK
-template <class S, class T>
-ROWAN_HD S largest_score(std::size_t n, T const* x) {
-    S most = load<S>(x);
-    for (std::size_t i = 1; i < n; ++i) take_larger{}(load<S>(x + i), most);
-    return most;
-}
-
-/// x if it is finite, else 0
-ROWAN_FORMULA V finite_or_zero(V const& x) {
-    V const zero = constant<V>(0.0);
-    return choose(not_above(V(x - x), zero), x, zero);
-}
-
-/// log(Σ exp(x(i))) over n > 0 terms, in order. It is -infinity if all terms are.
-ROWAN_NO_EXEC_CHECK
-template <class S, class X>
-ROWAN_HD S log_sum_exp(std::size_t n, X const& x) {
-    S most = x(0), total = constant<S>(0.0);
-    for (std::size_t i = 1; i < n; ++i) take_larger{}(x(i), most);
-    S const shift = finite_or_zero(most);
-    for (std::size_t i = 0; i < n; ++i) total = plus(total, exponential_of_negative(S(x(i) - shift)));
-    return shift + logarithm(total);
-}
-
-/// Step t of all sequences: the scores of the paths that end in row t of a sequence, or begin there from the end, by the
-/// tag of this row. With `best`, it is that of the best path. Else it is log of the sum of their exponentials, less the
-/// largest scores of all rows before, and emissions are relative to the largest one of their row: the loss and marginals
-/// are those of the emissions, and more accurate.
-template <class T, bool best>
-struct CrfStep {
-    using S = sum_t<T>;
-    T const *x, *ends, *weights;  // emissions [rows, tags], scores of the first row, and [from, to]
-    std::int64_t const* offsets;
-    S* scores;
-    std::size_t tags;
-    bool reverse;
-    std::size_t t = 0;
-
-    ROWAN_FORMULA void at(std::size_t s, std::size_t column) const {
-        auto const begin = static_cast<std::size_t>(offsets[s]), end = static_cast<std::size_t>(offsets[s + 1]);
-        if (t >= end - begin) return;
-        std::size_t const row = reverse ? end - 1 - t : begin + t;
-        V own = load<V>(x + row * tags + column);
-        if constexpr (!best) own = own - V(largest_score<S>(tags, x + row * tags));
-        S* const to = scores + row * tags + column;
-        if (t == 0) return store(V(own + load<V>(ends + column)), to);
-        S const* const before = scores + (reverse ? row + 1 : row - 1) * tags;
-        auto const via = [&](std::size_t i) { return V(V(before[i]) + load<V>(weights + i * tags + column)); };
-        V most = via(0);
-        for (std::size_t i = 1; i < tags; ++i) take_larger{}(via(i), most);
-        if constexpr (best) {
-            store(V(own + most), to);
-        } else {
-            V const shift = finite_or_zero(most);
-            V total = constant<V>(0.0);
-            for (std::size_t i = 0; i < tags; ++i) total = plus(total, exponential_of_negative(V(via(i) - shift)));
-            store(V(own + ((shift - V(largest_score<S>(tags, before))) + logarithm(total))), to);
-        }
-    }
-};
-
-/// Runs the steps of all sequences on a device. The Thrust specialization is in rowan/thrust/op/crf.hpp.
-template <class D>
-struct CrfSteps {
-    static_assert(has_backend<D>, "rowan: conditional random fields on a Thrust device need <rowan/thrust/op.hpp>");
-};
-
-template <>
-struct CrfSteps<Cpu> {
-    template <class T, bool best>
-    static void run(Cpu exec, std::span<std::int64_t const> offsets, CrfStep<T, best> const& step) {
-        for_sequences(exec, offsets, step.tags * step.tags, [&](std::size_t s, std::size_t end) {
-            auto own = step;
-            for (; s < end; ++s) {
-                for (own.t = 0; own.t < length_at(offsets, s); ++own.t)
-                    each_lane<sum_t<T>>(own.tags, [&]<class V>(std::size_t j) { own.template at<V>(s, j); });
-            }
-        });
-    }
-};
-
-/// The scores of all paths to each row, from the start or, in reverse, from the end.
-template <bool best, class T, class D, class Scores>
-void crf_scores(D const& exec, std::span<std::int64_t const> offsets, std::int64_t const* on_device,
-                LoDTensor<T, D> const& x, T const* ends, T const* weights, bool reverse, Scores& to) {
-    std::size_t const tags = x.value().shape(1);
-    CrfSteps<D>::run(exec, offsets,
-                     CrfStep<T, best>{x.value().data(), ends, weights, on_device, to.data(), tags, reverse});
-}
-
-/// Checks emissions [rows, tags] with levels and transitions [tags + 2, tags].
-template <class T, class D>
-void check_crf(D const& exec, LoDTensor<T, D> const& emission, Tensor<T, D> const& transition) {
-    static_assert(floating_element<T>, "rowan: conditional random fields need a floating-point type: convert x");
-    check_sequences(exec, "emission", emission);
-    check_rank("emission", emission.value(), 2);
-    std::size_t const tags = emission.value().shape(1);
-    if (tags == 0) throw ShapeError("emission.shape(1)", "0", "at least 1");
-    check_rank("transition", transition, 2);
-    if (transition.shape(0) != tags + 2 || transition.shape(1) != tags)
-        throw ShapeError("transition.shape()", shape_text(transition.shape()),
-                         shape_text(typename Tensor<T, D>::shape_type{tags + 2, tags}));
-    ElementLoops<D>::check(exec, emission.value(), transition);
-}
-
-/// Checks that there is a label in [0, tags) for each row.
-template <class I, class T, class D>
-void check_crf_labels(D const& exec, LoDTensor<T, D> const& emission, Tensor<I, D> const& label) {
-    std::size_t const rows = emission.value().shape(0);
-    if (label.dimension() == 0 || label.shape(0) != rows || label.size() != rows)
-        throw ShapeError("label.shape()", shape_text(label.shape()),
-                         std::string("[").append(std::to_string(rows)).append("] or the same with a dim of 1"));
-    ElementLoops<D>::check(exec, label);
-    ElementLoops<D>::check_ids(exec, "label", label, static_cast<std::int64_t>(emission.value().shape(1)));
-}
-
-/// Checks the specs of emissions and transitions, and returns the spec of a result of one element per row.
-constexpr VarSpec crf_spec(VarSpec const& x, VarSpec const& w) {
-    spec::matrix("crf: x", x);
-    spec::has_levels("crf: x", x);
-    spec::matrix("crf: w", w);
-    spec::same_dtype("crf: w", w, x);
-    std::int64_t const tags = spec::same_dim("crf: w.shape(1)", w.dims[1], x.dims[1]);
-    spec::same_dim("crf: w.shape(0)", w.dims[0], spec::plus("crf: x", 1, tags, 2));
-    VarSpec out = x;
-    out.dims[1] = 1;
-    return out;
-}
-
-/// Checks the spec of labels, one per row.
-constexpr void crf_label_spec(VarSpec const& label, VarSpec const& x) {
-    spec::dense("crf: label", label);
-    spec::ids("crf: label", label);
-    if (label.dims.size() != 2) spec::rank("crf: label", label, 1, "1, or 2 with a dim of 1");
-    if (label.dims.size() == 2) spec::same_dim("crf: label.shape(1)", label.dims[1], 1);
-    spec::same_dim("crf: label.shape(0)", label.dims[0], x.dims[0]);
-}
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/op/loss/crf_decoding.hpp: crf_decoding, the best tags of sequences in a conditional random field.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-/// Follows the best path of sequence s back from its end. Writes its tags, or whether they are the labels; -1 or 0 if a
-/// score or a transition is NaN.
-template <class T, class I>
-struct CrfPath {
-    using S = sum_t<T>;
-    T const* w;
-    std::int64_t const* offsets;
-    S const* scores;
-    I const* label;
-    std::size_t tags;
-    std::int64_t* to;
-
-    /// The first tag whose score plus its element of a column or row of transitions is the largest.
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD std::size_t best(S const* score, T const* transition, std::size_t stride) const {
-        std::size_t found = 0;
-        S most = score[0] + load<S>(transition);
-        for (std::size_t i = 1; i < tags; ++i) {
-            S const next = score[i] + load<S>(transition + i * stride);
-            if (!(next > most)) continue;
-            most = next;
-            found = i;
-        }
-        return found;
-    }
-
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t s) const {
-        auto const begin = static_cast<std::size_t>(offsets[s]), end = static_cast<std::size_t>(offsets[s + 1]);
-        for (std::size_t i = begin * tags; i < end * tags; ++i) {
-            if (unordered(scores[i])) return no_path(begin, end);
-        }
-        for (std::size_t i = 0; begin != end && i < (tags + 2) * tags; ++i) {
-            if (unordered(load<S>(w + i))) return no_path(begin, end);
-        }
-        std::size_t tag = 0;
-        for (std::size_t row = end; row-- != begin;) {
-            S const* const score = scores + row * tags;
-            tag = row + 1 == end ? best(score, w + tags, 1) : best(score, w + 2 * tags + tag, tags);
-            auto const number = static_cast<std::int64_t>(tag);
-            to[row] = label == nullptr ? number : static_cast<std::int64_t>(label[row]) == number ? 1 : 0;
-        }
-    }
-
-private:
-    ROWAN_HD void no_path(std::size_t begin, std::size_t end) const {
-        for (std::size_t row = begin; row < end; ++row) to[row] = label == nullptr ? -1 : 0;
-    }
-};
-
-template <class I, class T, class D>
-LoDTensor<std::int64_t, D> crf_path(D const& exec, LoDTensor<T, D> const& emission, Tensor<T, D> const& transition,
-                                    I const* label) {
-    using S = sum_t<T>;
-    auto const offsets = last_level(emission.lod());
-    std::size_t const n = offsets.size() - 1, tags = transition.shape(1);
-    OnDevice<std::int64_t, D> const begins(exec, offsets);
-    auto scores = ElementLoops<D>::template scratch<S>(exec, emission.value().size());
-    T const* const w = transition.data();
-    crf_scores<true>(exec, offsets, begins.data(), emission, w, w + 2 * tags, false, scores);
-    auto path = new_tensor<std::int64_t>(exec, {emission.value().shape(0), 1});
-    ElementLoops<D>::each(exec, n, emission.value().size() / (n + 1) + 1,
-                          CrfPath<T, I>{w, begins.data(), scores.data(), label, tags, path.data()});
-    return {std::move(path), emission.lod()};
-}
-
-}  // namespace detail
-
-/// The tags of the path with the largest score for each sequence of the last level, as linear_chain_crf computes scores:
-/// the Viterbi algorithm. Of equal scores, the first tag is taken, from the end of the sequence. If the emissions of a
-/// sequence, or the transitions, have a NaN, no path is the best one: all its tags are -1. Computed in dtype<T>::sum.
-/// shapes   emission [rows, tags] with levels, transition [tags + 2, tags] -> [rows, 1], with the levels of emission
-/// errors   ShapeError if the shapes do not fit or there are no tags or levels
-/// cost     O(rows · tags²) and temporary memory for rows · tags numbers; the same bits for any number of threads and on
-///          devices
-template <class T, device D>
-LoDTensor<std::int64_t, D> crf_decoding(D const& exec, LoDTensor<T, D> const& emission,
-                                        Tensor<T, D> const& transition) {
-    detail::check_crf(exec, emission, transition);
-    return detail::crf_path<std::int64_t>(exec, emission, transition, static_cast<std::int64_t const*>(nullptr));
-}
-
-/// 1 where the best path has the label, else 0, also if there is no best path because of a NaN.
-/// shapes   emission [rows, tags] with levels, transition [tags + 2, tags], label [rows] or [rows, 1] -> [rows, 1], with
-///          the levels of emission
-/// errors   as linear_chain_crf
-/// cost     as crf_decoding
-template <class T, id_type I, device D>
-LoDTensor<std::int64_t, D> crf_decoding(D const& exec, LoDTensor<T, D> const& emission, Tensor<T, D> const& transition,
-                                        Tensor<I, D> const& label) {
-    detail::check_crf(exec, emission, transition);
-    detail::check_crf_labels(exec, emission, label);
-    return detail::crf_path<I>(exec, emission, transition, label.data());
-}
-
-template <class T, class Device, class... Label>
-LoDTensor<std::int64_t, Device> crf_decoding(LoDTensor<T, Device> const& emission, Tensor<T, Device> const& transition,
-                                             Label const&... label) {
-    return crf_decoding(emission.device(), emission, transition, label...);
-}
-
-/// See crf_decoding. The slots are the emissions x and the transitions w.
-struct crf_decoding_op : detail::builtin_op<crf_decoding_op, slots<slot::x, slot::w>, slots<slot::out>> {
-    static constexpr std::string_view name = "crf_decoding";
-    static constexpr std::string_view brief = "The best tags of each sequence, or with labels 1 where it has them.";
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& w) {
-        VarSpec out = detail::crf_spec(x, w);
-        out.dtype = dtype<std::int64_t>::wire;
-        return out;
-    }
-
-    template <class T, class D>
-    static LoDTensor<std::int64_t, D> run(D exec, LoDTensor<T, D> const& x, Tensor<T, D> const& w) {
-        return crf_decoding(exec, x, w);
-    }
-};
-
-/// See crf_decoding with labels.
-struct crf_matches_op : detail::builtin_op<crf_matches_op, slots<slot::x, slot::w, slot::label>, slots<slot::out>> {
-    static constexpr std::string_view name = "crf_matches";
-    static constexpr std::string_view brief = "1 where the best tags of a sequence have the label, else 0.";
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& w, VarSpec const& label) {
-        detail::crf_label_spec(label, x);
-        return crf_decoding_op::infer(x, w);
-    }
-
-    template <class T, id_type I, class D>
-    static LoDTensor<std::int64_t, D> run(D exec, LoDTensor<T, D> const& x, Tensor<T, D> const& w,
-                                          Tensor<I, D> const& label) {
-        return crf_decoding(exec, x, w, label);
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/op/detail/crf_marginals.hpp: the losses and gradients of conditional random fields, from the scores of paths.
-
-namespace rowan::inline v0::detail {
-
-/// The loss of sequence s: log of the sum over all paths, less the score of the labels; 0 if it is empty.
-template <class T, class I>
-struct CrfLoss {
-    using S = sum_t<T>;
-    T const *x, *w;
-    I const* label;
-    std::int64_t const* offsets;
-    S const* alpha;
-    std::size_t tags;
-    T* losses;
-
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t s) const {
-        auto const begin = static_cast<std::size_t>(offsets[s]), end = static_cast<std::size_t>(offsets[s + 1]);
-        S loss = constant<S>(0.0);
-        for (std::size_t row = begin; row < end; ++row) {
-            auto const k = static_cast<std::size_t>(label[row]);
-            std::size_t const from = row == begin ? 0 : 2 + static_cast<std::size_t>(label[row - 1]);
-            S const emission = load<S>(x + row * tags + k) - largest_score<S>(tags, x + row * tags);
-            S const own = emission + load<S>(w + from * tags + k);
-            if (row + 1 < end) {
-                loss = loss + (largest_score<S>(tags, alpha + row * tags) - own);
-            } else {
-                auto const last = [&](std::size_t i) { return S(alpha[row * tags + i] + load<S>(w + tags + i)); };
-                loss = loss + (log_sum_exp<S>(tags, last) - (own + load<S>(w + tags + k)));
-            }
-        }
-        store(loss, losses + s);
-    }
-};
-
-/// The probability of each tag of a row, and of each pair of tags of adjacent rows. `gamma` are the scores from the end.
-template <class T, class I>
-struct CrfMarginals {
-    using S = sum_t<T>;
-    T const *x, *w, *out_grad;
-    I const* label;
-    std::int64_t const *offsets, *sequence;  // of each row
-    S const *alpha, *gamma;
-    // of each row: log of the sum of the scores of its tags, the largest alpha, and the largest emission
-    S *norms, *greatest, *highest;
-    std::size_t tags, n;
-
-    ROWAN_FORMULA V score(std::size_t row, std::size_t tag) const {
-        std::size_t const at = row * tags + tag;
-        V const own = load<V>(x + at) - V(highest[row]);
-        return V(load<V>(alpha + at) + (load<V>(gamma + at) - own));
-    }
-    ROWAN_FORMULA V of_tag(std::size_t row, std::size_t tag) const {
-        return exponential_of_negative(V(score<V>(row, tag) - V(norms[row])));
-    }
-    ROWAN_FORMULA V of_pair(std::size_t row, std::size_t from, std::size_t tag) const {
-        S const before = alpha[(row - 1) * tags + from] - greatest[row - 1];
-        V const way = V(before) + load<V>(w + (2 + from) * tags + tag);
-        return exponential_of_negative(V(way + (load<V>(gamma + row * tags + tag) - V(norms[row]))));
-    }
-
-    /// Computes the norm of a row.
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t row) const {
-        highest[row] = largest_score<S>(tags, x + row * tags);
-        norms[row] = log_sum_exp<S>(tags, [&](std::size_t tag) { return score<S>(row, tag); });
-        greatest[row] = largest_score<S>(tags, alpha + row * tags);
-    }
-};
-
-template <class V>
-inline constexpr std::size_t lanes_in = 1;
-template <class S, class A>
-inline constexpr std::size_t lanes_in<xsimd::batch<S, A>> = xsimd::batch<S, A>::size;
-
-/// The gradient of the emissions: out_grad · (probability - 1 at the label)
-template <class T, class I>
-struct CrfEmissionGrad {
-    CrfMarginals<T, I> p;
-    T* to;
-
-    ROWAN_FORMULA void at(std::size_t row, std::size_t column) const {
-        using S = sum_t<T>;
-        S const g = load<S>(p.out_grad + p.sequence[row]);
-        T* const out = to + row * p.tags;
-        store(product(p.template of_tag<V>(row, column), V(g)), out + column);
-        auto const k = static_cast<std::size_t>(p.label[row]);
-        if (k < column || k >= column + lanes_in<V>) return;
-        store(product(S(p.template of_tag<S>(row, k) - constant<S>(1.0)), g), out + k);
-    }
-};
-
-/// Part u / (tags + 2) of row u % (tags + 2) of the gradient of the transitions: that of every 16th sequence.
-template <class T, class I>
-struct CrfTransitionGrad {
-    using S = sum_t<T>;
-    CrfMarginals<T, I> p;
-    S* parts;
-
-    ROWAN_FORMULA void at(std::size_t u, std::size_t column) const {
-        std::size_t const part = u / (p.tags + 2), from = u % (p.tags + 2);
-        S* const to = parts + u * p.tags;
-        V sum = constant<V>(0.0);
-        for (std::size_t s = part; s < p.n; s += 16) {
-            auto const begin = static_cast<std::size_t>(p.offsets[s]), end = static_cast<std::size_t>(p.offsets[s + 1]);
-            if (begin == end) continue;
-            V const g(load<S>(p.out_grad + s));
-            if (from < 2) {
-                V const probability = p.template of_tag<V>(from == 0 ? begin : end - 1, column);
-                sum = plus(sum, product(probability, g));
-                continue;
-            }
-            V pairs = constant<V>(0.0);
-            for (std::size_t row = begin + 1; row < end; ++row)
-                pairs = plus(pairs, p.template of_pair<V>(row, from - 2, column));
-            sum = plus(sum, product(pairs, g));
-        }
-        store(sum, to + column);
-        for (std::size_t s = part; s < p.n; s += 16) {
-            auto const begin = static_cast<std::size_t>(p.offsets[s]), end = static_cast<std::size_t>(p.offsets[s + 1]);
-            S const g = load<S>(p.out_grad + s);
-            for (std::size_t row = begin; row < end; ++row) {
-                bool const here = from == 0   ? row == begin
-                                  : from == 1 ? row + 1 == end
-                                              : row != begin && static_cast<std::size_t>(p.label[row - 1]) == from - 2;
-                auto const k = static_cast<std::size_t>(p.label[row]);
-                if (here && k >= column && k < column + lanes_in<V>) to[k] = to[k] - g;
-            }
-        }
-    }
-};
-
-/// Adds the 16 parts of an element.
-template <class T>
-struct CrfPartsSum {
-    using S = sum_t<T>;
-    S const* parts;
-    std::size_t size;
-    T* to;
-
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t i) const {
-        S part[16];
-        for (std::size_t k = 0; k < 16; ++k) part[k] = parts[k * size + i];
-        store(tree_sum(part), to + i);
-    }
-};
-
-/// to[j, i] = from[i, j]
-template <class T>
-struct TransposeElement {
-    T const* from;
-    T* to;
-    std::size_t size;
-    ROWAN_HD void operator()(std::size_t k) const { to[k % size * size + k / size] = from[k]; }
-};
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/op/loss/linear_chain_crf.hpp: linear_chain_crf, the loss of a tagger whose tags depend on their neighbours.
-
-namespace rowan::inline v0 {
-
-/// The negative log-likelihood of the labels of each sequence of the last level, in a conditional random field: log of
-/// the sum of exp(score) over all paths of tags, less the score of the labels, and 0 for an empty sequence. The score of
-/// a path is the sum of its emissions, of transition[0, first tag], transition[1, last tag], and of transition[2 + from,
-/// to] for adjacent tags. This is Paddle's linear_chain_crf, a cost to minimise, which Paddle calls LogLikelihood.
-/// Computed in dtype<T>::sum from logarithms, relative to the largest score of each row. A transition may be -infinity,
-/// an emission may not; without any path, the result is NaN. Lafferty et al. 2001.
-/// shapes   emission [rows, tags] with levels, transition [tags + 2, tags], label [rows] or [rows, 1] -> [sequences, 1],
-///          with the levels of emission above the last one
-/// errors   ShapeError if the shapes do not fit or there are no tags or levels; IndexError if a label is not in
-///          [0, tags)
-/// cost     O(rows · tags²) and temporary memory for rows · tags numbers; the same bits for any number of threads and on
-///          devices
-template <class T, id_type I, device D>
-LoDTensor<T, D> linear_chain_crf(D const& exec, LoDTensor<T, D> const& emission, Tensor<T, D> const& transition,
-                                 Tensor<I, D> const& label) {
-    using S = detail::sum_t<T>;
-    detail::check_crf(exec, emission, transition);
-    detail::check_crf_labels(exec, emission, label);
-    auto const offsets = detail::last_level(emission.lod());
-    std::size_t const n = offsets.size() - 1, tags = transition.shape(1);
-    detail::OnDevice<std::int64_t, D> const begins(exec, offsets);
-    auto alpha = detail::ElementLoops<D>::template scratch<S>(exec, emission.value().size());
-    T const *const x = emission.value().data(), *const w = transition.data();
-    detail::crf_scores<false>(exec, offsets, begins.data(), emission, w, w + 2 * tags, false, alpha);
-    auto out = detail::new_tensor<T>(exec, {n, 1});
-    std::size_t const work = emission.value().size() / (n + 1) + 1;
-    detail::ElementLoops<D>::each(
-        exec, n, work, detail::CrfLoss<T, I>{x, w, label.data(), begins.data(), alpha.data(), tags, out.data()});
-    return {std::move(out), detail::upper_levels(emission.lod())};
-}
-
-/// The gradients of emission and transition: the expected number of times that each is in a path, less that in the path
-/// of the labels, times out_grad. The gradient of transition is summed in 16 interleaved partial sums of sequences.
-/// shapes   emission [rows, tags] with levels, transition [tags + 2, tags], label [rows] or [rows, 1], out_grad
-///          [sequences, 1] -> [rows, tags] and [tags + 2, tags]
-/// errors   as linear_chain_crf; ShapeError if out_grad has another shape
-/// cost     O(rows · tags²) and temporary memory for 2 · rows · tags + 16 · tags² numbers; the same bits for any number
-///          of threads and on devices
-template <class T, id_type I, device D>
-std::tuple<LoDTensor<T, D>, Tensor<T, D>> linear_chain_crf_grad(D const& exec, LoDTensor<T, D> const& emission,
-                                                                Tensor<T, D> const& transition,
-                                                                Tensor<I, D> const& label,
-                                                                Tensor<T, D> const& out_grad) {
-    using S = detail::sum_t<T>;
-    using Loops = detail::ElementLoops<D>;
-    detail::check_crf(exec, emission, transition);
-    detail::check_crf_labels(exec, emission, label);
-    auto const offsets = detail::last_level(emission.lod());
-    std::size_t const n = offsets.size() - 1, tags = transition.shape(1), rows = emission.value().shape(0);
-    if (out_grad.dimension() != 2 || out_grad.shape(0) != n || out_grad.shape(1) != 1)
-        throw ShapeError("out_grad.shape()", detail::shape_text(out_grad.shape()),
-                         detail::shape_text(typename Tensor<T, D>::shape_type{n, 1}));
-    Loops::check(exec, out_grad);
-    std::vector<std::int64_t> sequence(rows);
-    for (std::size_t s = 0; s < n; ++s)
-        std::fill(sequence.begin() + offsets[s], sequence.begin() + offsets[s + 1], static_cast<std::int64_t>(s));
-    detail::OnDevice<std::int64_t, D> const begins(exec, offsets), of_row(exec, sequence);
-    auto alpha = Loops::template scratch<S>(exec, rows * tags), gamma = Loops::template scratch<S>(exec, rows * tags);
-    auto of_rows = Loops::template scratch<S>(exec, 3 * rows);
-    auto back = Loops::template scratch<T>(exec, tags * tags);
-    auto parts = Loops::template scratch<S>(exec, 16 * (tags + 2) * tags);
-    T const *const x = emission.value().data(), *const w = transition.data();
-    Loops::each(exec, tags * tags, 1, detail::TransposeElement<T>{w + 2 * tags, back.data(), tags});
-    detail::crf_scores<false>(exec, offsets, begins.data(), emission, w, w + 2 * tags, false, alpha);
-    detail::crf_scores<false>(exec, offsets, begins.data(), emission, w + tags, back.data(), true, gamma);
-    detail::CrfMarginals<T, I> const p{x,
-                                       w,
-                                       out_grad.data(),
-                                       label.data(),
-                                       begins.data(),
-                                       of_row.data(),
-                                       alpha.data(),
-                                       gamma.data(),
-                                       of_rows.data(),
-                                       of_rows.data() + rows,
-                                       of_rows.data() + 2 * rows,
-                                       tags,
-                                       n};
-    Loops::each(exec, rows, tags, p);
-    auto x_grad = detail::new_tensor<T>(exec, emission.value().shape()),
-         w_grad = detail::new_tensor<T>(exec, transition.shape());
-    Loops::template each_of_rows<S>(exec, rows, tags, tags, detail::CrfEmissionGrad<T, I>{p, x_grad.data()});
-    Loops::template each_of_rows<S>(exec, 16 * (tags + 2), tags, rows / 16 * tags + 1,
-                                    detail::CrfTransitionGrad<T, I>{p, parts.data()});
-    Loops::each(exec, w_grad.size(), 16, detail::CrfPartsSum<T>{parts.data(), w_grad.size(), w_grad.data()});
-    return {LoDTensor<T, D>(std::move(x_grad), emission.lod()), std::move(w_grad)};
-}
-
-template <class T, class I, class Device>
-LoDTensor<T, Device> linear_chain_crf(LoDTensor<T, Device> const& emission, Tensor<T, Device> const& transition,
-                                      Tensor<I, Device> const& label) {
-    return linear_chain_crf(emission.device(), emission, transition, label);
-}
-template <class T, class I, class Device>
-std::tuple<LoDTensor<T, Device>, Tensor<T, Device>> linear_chain_crf_grad(LoDTensor<T, Device> const& emission,
-                                                                          Tensor<T, Device> const& transition,
-                                                                          Tensor<I, Device> const& label,
-                                                                          Tensor<T, Device> const& out_grad) {
-    return linear_chain_crf_grad(emission.device(), emission, transition, label, out_grad);
-}
-
-/// See linear_chain_crf. The slots are the emissions x, the transitions w, and the labels.
-struct linear_chain_crf_op
-    : detail::builtin_op<linear_chain_crf_op, slots<slot::x, slot::w, slot::label>, slots<slot::out>> {
-    static constexpr std::string_view name = "linear_chain_crf";
-    static constexpr std::string_view brief =
-        "The negative log-likelihood of the labels of each sequence; transition is [tags + 2, tags].";
-    using grad = gradient<linear_chain_crf_op, uses<slot::x, slot::w, slot::label, grad_of<slot::out>>,
-                          makes<grad_of<slot::x>, grad_of<slot::w>>>;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& w, VarSpec const& label) {
-        VarSpec out = detail::crf_spec(x, w);
-        detail::crf_label_spec(label, x);
-        out.dims[0] = UNK;
-        --out.lod_level;
-        return out;
-    }
-
-    template <class T, id_type I, class D>
-    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, Tensor<T, D> const& w, Tensor<I, D> const& label) {
-        return linear_chain_crf(exec, x, w, label);
-    }
-
-    template <class T, id_type I, class D>
-    static std::tuple<LoDTensor<T, D>, Tensor<T, D>> backward(D exec, LoDTensor<T, D> const& x, Tensor<T, D> const& w,
-                                                              Tensor<I, D> const& label,
-                                                              LoDTensor<T, D> const& out_grad) {
-        return linear_chain_crf_grad(exec, x, w, label, out_grad.value());
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/layer/crf.hpp: layers of conditional random fields, the end of a tagger.
-
-namespace rowan::inline v0::layer {
-
-/// The best tags of each sequence, as rowan::crf_decoding.
-/// shapes   emission [rows, tags] with levels, transition [tags + 2, tags] -> [rows, 1], with the levels of emission
-/// errors   ShapeError if the shapes do not fit or emission has no levels
-/// cost     as rowan::crf_decoding, when the net runs
-template <class T, class Device>
-Var<std::int64_t, Device> crf_decoding(Var<T, Device> const& emission, Var<T, Device> const& transition) {
-    return apply<crf_decoding_op>({}, emission, transition);
-}
-
-/// 1 where the best path has the label, else 0.
-/// shapes   as layer::linear_chain_crf -> [rows, 1], with the levels of emission
-/// errors   as layer::linear_chain_crf
-/// cost     as rowan::crf_decoding, when the net runs
-template <class T, id_type I, class Device>
-Var<std::int64_t, Device> crf_decoding(Var<T, Device> const& emission, Var<T, Device> const& transition,
-                                       Var<I, Device> const& label) {
-    return apply<crf_matches_op>({}, emission, transition, label);
-}
-
-}  // namespace rowan::inline v0::layer
-
-// rowan/layer/data.hpp: layer::data, an input variable of a net.
-
-namespace rowan::inline v0::layer {
-
-/// The levels of sequences of an input.
-struct LevelOptions {
-    std::size_t lod_level = 0;  ///< 1: a batch of sequences
-};
-
-/// Declares an input variable of the default scope; batches set its value under this name. For a net on a device, a
-/// batch may contain host tensors, which are copied to the device.
-///     auto words = layer::data<std::int64_t>("words", {UNK}, {.lod_level = 1});    // sentences: one level of sequences
-/// shapes   [dims...], UNK for dims that vary from batch to batch
-/// errors   GraphError if the scope already has that name
-/// cost     O(1); a batch's value is aliased, a host value for a device is copied
-template <class T = float, class Device = Cpu>
-Var<T, Device> data(std::string const& name, Dims const& dims, std::size_t lod_level = 0) {
-    Variable& v = default_scope().new_var(name, tensor_spec<T>(dims, lod_level), Role::data);
-    v.bring = &rowan::detail::bring<T, Device>;
-    return Var<T, Device>(v);
-}
-template <class T = float, class Device = Cpu>
-Var<T, Device> data(std::string const& name, Dims const& dims, LevelOptions const& options) {
-    return data<T, Device>(name, dims, options.lod_level);
-}
-
-ROWAN_TEMPLATE(Var<float> data<float, Cpu>(std::string const&, Dims const&, std::size_t))
-ROWAN_TEMPLATE(Var<double> data<double, Cpu>(std::string const&, Dims const&, std::size_t))
-ROWAN_TEMPLATE(Var<std::int32_t> data<std::int32_t, Cpu>(std::string const&, Dims const&, std::size_t))
-ROWAN_TEMPLATE(Var<std::int64_t> data<std::int64_t, Cpu>(std::string const&, Dims const&, std::size_t))
-ROWAN_TEMPLATE(Var<bool> data<bool, Cpu>(std::string const&, Dims const&, std::size_t))
-
-}  // namespace rowan::inline v0::layer
-
-// rowan/layer/operator_layer.hpp: operator_layer, the layer that adds one operator.
-
-namespace rowan::inline v0::detail {
-
-struct type_of_field {
-    template <class Struct, class Member>
-    constexpr std::type_identity<Member> operator()(field<Struct, Member> const&) const {
-        return {};
-    }
-};
-
-/// The type of the option of an operator with `list_option`, which has no other; else one that no argument has.
-template <class Op>
-struct list_of {
-    struct type {};
-};
-template <class Op>
-requires(Op::list_option) struct list_of<Op> : decltype(attributes_of<Op>::fields(type_of_field{})) {
-};
-
-}  // namespace rowan::inline v0::detail
-
-namespace rowan::inline v0::layer {
-
-/// A layer that adds the operator Op to the net, with the options that Op takes: a function object, one for each of
-/// rowan's operators in operators.hpp.
-///     inline constexpr operator_layer<my_op> mine{};      // one of your own:
-///     auto y = mine(x, {.slope = 0.1});
-/// shapes   as the operator
-/// errors   what the operator's `infer` throws for inputs and options that do not fit
-/// cost     one operator in the net; when the net runs, that of the operator's `run`
-template <class Op>
-struct operator_layer {
-    using Options = attributes_of<Op>;                       ///< the operator's attributes
-    static constexpr std::size_t inputs = Op::inputs::size;  ///< the number of Vars that it takes
-
-    template <class T, class Device>
-    requires(inputs == 1) auto operator()(Var<T, Device> const& x, Options const& options = {}) const {
-        return apply<Op>(options, x);
-    }
-    /// The option of an operator with `list_option`: layer::reshape(x, {0, -1}).
-    template <class T, class Device>
-    requires(inputs == 1) auto operator()(Var<T, Device> const& x,
-                                          typename rowan::detail::list_of<Op>::type const& list) const {
-        return apply<Op>(Options{list}, x);
-    }
-    template <class T, class U, class Device>
-    requires(inputs == 2) auto operator()(Var<T, Device> const& x, Var<U, Device> const& y,
-                                          Options const& options = {}) const {
-        return apply<Op>(options, x, y);
-    }
-    template <class T, class U, class V, class Device>
-    requires(inputs == 3) auto operator()(Var<T, Device> const& x, Var<U, Device> const& y, Var<V, Device> const& z,
-                                          Options const& options = {}) const {
-        return apply<Op>(options, x, y, z);
-    }
-
-    // Mistakes, which do not compile.
-    template <rowan::detail::no_var X, class... More>
-    void operator()(X const&, More const&...) const {
-        rowan::detail::check_vars<X>();
-    }
-    template <class T, class Device, rowan::detail::no_var Y>
-    requires(!std::same_as<Y, Options>) void operator()(Var<T, Device> const&, Y const&) const {
-        static_assert(inputs == 1, "rowan::layer: this layer takes several Vars");
-        static_assert(inputs != 1,
-                      "rowan::layer: options have names, as in layer::sequence_pool(x, {.pool = Pooling::mean})");
-    }
-};
-
-}  // namespace rowan::inline v0::layer
-
-// rowan/op/detail/gradients_of.hpp: ListWithGradients, a list of operators with those of their gradients.
-
-namespace rowan::inline v0::detail {
-
-/// All operators of several lists: the first eight become the last, so that each is copied few times.
-template <class... List>
-struct joined;
-template <class... A>
-struct joined<type_list<A...>> {
-    using type = type_list<A...>;
-};
-template <class... A, class... B, class... Rest>
-struct joined<type_list<A...>, type_list<B...>, Rest...> : joined<Rest..., type_list<A..., B...>> {};
-template <class... A, class... B, class... C, class... E, class... F, class... G, class... H, class... I, class... Rest>
-struct joined<type_list<A...>, type_list<B...>, type_list<C...>, type_list<E...>, type_list<F...>, type_list<G...>,
-              type_list<H...>, type_list<I...>, Rest...>
-    : joined<Rest..., type_list<A..., B..., C..., E..., F..., G..., H..., I...>> {};
-
-/// A number for a name, FNV-1a.
-constexpr std::uint64_t hash_of_name(std::string_view name) {
-    std::uint64_t hash = 14695981039346656037U;
-    for (char const c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
-    return hash;
-}
-
-/// An operator's address in the compiler, by which two of one name are told apart.
-template <class Op>
-inline constexpr char address_of_op = 0;
-
-/// Whether each operator is the first one of its type. Different ones of one name stay, which registry refuses.
-template <std::size_t n>
-constexpr std::array<bool, n> first_of_each(std::array<std::uint64_t, n> const& numbers,
-                                            std::array<char const*, n> const& ops) {
-    std::array<std::size_t, n> order{};
-    for (std::size_t i = 0; i < n; ++i) order[i] = i;
-    std::sort(order.begin(), order.end(),
-              [&](std::size_t a, std::size_t b) { return numbers[a] != numbers[b] ? numbers[a] < numbers[b] : a < b; });
-    std::array<bool, n> first{};
-    for (std::size_t k = 0; k < n; ++k) first[order[k]] = k == 0 || ops[order[k]] != ops[order[k - 1]];
-    return first;
-}
-
-template <class List>
-struct unique_ops;
-template <class... Op>
-struct unique_ops<type_list<Op...>> {
-    static constexpr auto first = first_of_each(std::array<std::uint64_t, sizeof...(Op)>{hash_of_name(Op::name)...},
-                                                std::array<char const*, sizeof...(Op)>{&address_of_op<Op>...});
-    template <std::size_t... i>
-    static typename joined<std::conditional_t<first[i], type_list<Op>, type_list<>>...>::type pick(
-        std::index_sequence<i...>);
-    using type = decltype(pick(std::index_sequence_for<Op...>{}));
-};
-
-template <class... Rule>
-type_list<typename Rule::op...> ops_of(grad_rules<Rule...>);
-
-template <class... Op>
-registry<Op...> registry_of(type_list<Op...>);
-
-/// The operators of a list and those of their gradients' rules, each once.
-template <class List>
-struct with_gradients;
-template <class... Op>
-struct with_gradients<type_list<Op...>> {
-    using all = typename joined<type_list<Op...>, decltype(ops_of(grad_rules_of<Op>{}))...,
-                                decltype(ops_of(row_rules_of<Op>{}))...>::type;
-    using type = decltype(registry_of(typename unique_ops<all>::type{}));
-};
-
-/// That registry, which is made when it is used and not when it is named.
-template <class List>
-struct ListWithGradients : with_gradients<List>::type {};
-
-}  // namespace rowan::inline v0::detail
 
 // rowan/op/detail/broadcast_op.hpp: operators on the elements of two tensors, made from their formulas.
 
@@ -33887,8 +31854,7 @@ namespace rowan::inline v0 {
 
 /// Returns an alias of x: it shares the elements and keeps them alive.
 struct identity_op : detail::builtin_op<identity_op, slots<slot::x>, slots<slot::out>> {
-    static constexpr std::string_view name = "identity";
-    static constexpr std::string_view brief = "x itself.";
+    static constexpr std::string_view name = "identity", brief = "x itself.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr unsigned row_inputs = 0b1;
     using grad = grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
@@ -33913,7 +31879,6 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// x + y
 struct add_formula {
     static constexpr std::string_view name = "add";
     static constexpr std::string_view brief =
@@ -33979,6 +31944,218 @@ struct add_op : broadcast_op<detail::add_formula> {
 
 }  // namespace rowan::inline v0
 
+// rowan/op/elementwise/compare.hpp: element-wise comparisons and tests, and logical operators on bool tensors.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// Whether x and y compare as Op tells.
+template <class Op>
+struct Comparison {
+    ROWAN_FORMULA auto operator()(V const& x, V const& y) const { return Op::holds(x, y); }
+};
+
+/// Whether x is as Op tells.
+template <class Op>
+struct Test {
+    ROWAN_FORMULA auto operator()(V const& x) const { return Op::holds(x); }
+};
+
+/// Computes on a device whether any element is true. The Thrust specialization is in rowan/thrust/op/compare.hpp.
+template <class D>
+struct AnyElement {
+    static_assert(has_backend<D>, "rowan: any on a Thrust device needs #include <rowan/thrust/op/compare.hpp>");
+};
+
+template <>
+struct AnyElement<Cpu> {
+    static void any(Cpu, std::size_t n, bool const* x, bool* out) {
+        *out = std::any_of(x, x + n, [](bool b) { return b; });
+    }
+};
+
+/// Base of the binary operators that return a bool tensor.
+template <class Op>
+struct compare_op : detail::builtin_op<Op, slots<slot::x, slot::y>, slots<slot::out>> {
+    static constexpr Elements elements = Elements::numbers;
+    static constexpr unsigned row_inputs = 0b11;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) {
+        VarSpec out = broadcast_spec(joined_name<Op, y_suffix>::value.data(), x, y, -1);
+        out.dtype = dtype<bool>::wire;
+        return out;
+    }
+
+    template <class T, class D>
+    static Tensor<bool, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+        return zip_broadcast_to<bool>(exec, Comparison<Op>{}, x, y);
+    }
+};
+
+/// Base of the operators of one tensor that return a bool tensor.
+template <class Op>
+struct test_op : detail::builtin_op<Op, slots<slot::x>, slots<slot::out>> {
+    static constexpr Elements elements = Elements::numbers;
+    static constexpr unsigned row_inputs = 0b1;
+
+    static constexpr VarSpec infer(VarSpec const& x) {
+        VarSpec out = spec::elementwise(joined_name<Op, x_suffix>::value.data(), x);
+        out.dtype = dtype<bool>::wire;
+        return out;
+    }
+
+    template <class T, class D>
+    static Tensor<bool, D> run(D exec, Tensor<T, D> const& x) {
+        return zip_elements_to<bool, sum_t<T>>(exec, Test<Op>{}, x);
+    }
+};
+
+}  // namespace detail
+
+/// x < y element-wise; false where either is NaN.
+/// shapes   x [...], y [...] -> [...], broadcast by NumPy's rules
+/// errors   ShapeError if the shapes do not broadcast
+struct less_op : detail::compare_op<less_op> {
+    static constexpr std::string_view name = "less", brief = "Whether x < y; shapes are broadcast as by add.";
+    ROWAN_FORMULA static auto holds(V const& a, V const& b) { return a < b; }
+};
+
+/// x <= y element-wise; false where either is NaN. Shapes and errors as less_op.
+struct less_equal_op : detail::compare_op<less_equal_op> {
+    static constexpr std::string_view name = "less_equal", brief = "Whether x <= y.";
+    ROWAN_FORMULA static auto holds(V const& a, V const& b) { return a < b || a == b; }
+};
+
+/// x > y element-wise; false where either is NaN. Shapes and errors as less_op.
+struct greater_op : detail::compare_op<greater_op> {
+    static constexpr std::string_view name = "greater", brief = "Whether x > y.";
+    ROWAN_FORMULA static auto holds(V const& a, V const& b) { return less_op::holds(b, a); }
+};
+
+/// x >= y element-wise; false where either is NaN. Shapes and errors as less_op.
+struct greater_equal_op : detail::compare_op<greater_equal_op> {
+    static constexpr std::string_view name = "greater_equal", brief = "Whether x >= y.";
+    ROWAN_FORMULA static auto holds(V const& a, V const& b) { return less_equal_op::holds(b, a); }
+};
+
+/// x == y element-wise; false where either is NaN. Shapes and errors as less_op.
+struct equal_op : detail::compare_op<equal_op> {
+    static constexpr std::string_view name = "equal", brief = "Whether x == y.";
+    static constexpr Elements elements = Elements::all;
+    ROWAN_FORMULA static auto holds(V const& a, V const& b) { return a == b; }
+};
+
+/// x && y element-wise; a nonzero number is true.
+struct logical_and_op : detail::compare_op<logical_and_op> {
+    static constexpr std::string_view name = "logical_and", brief = "Whether x and y.";
+    static constexpr Elements elements = Elements::bools;
+    ROWAN_FORMULA static auto holds(V const& a, V const& b) {
+        return a != detail::constant<V>(0.0) && b != detail::constant<V>(0.0);
+    }
+};
+
+/// x || y element-wise; a nonzero number is true.
+struct logical_or_op : detail::compare_op<logical_or_op> {
+    static constexpr std::string_view name = "logical_or", brief = "Whether x or y.";
+    static constexpr Elements elements = Elements::bools;
+    ROWAN_FORMULA static auto holds(V const& a, V const& b) {
+        return a != detail::constant<V>(0.0) || b != detail::constant<V>(0.0);
+    }
+};
+
+/// !x element-wise; a nonzero number is true.
+struct logical_not_op : detail::test_op<logical_not_op> {
+    static constexpr std::string_view name = "logical_not", brief = "Whether not x.";
+    static constexpr Elements elements = Elements::bools;
+    ROWAN_FORMULA static auto holds(V const& a) { return a == detail::constant<V>(0.0); }
+};
+
+/// Whether elements are neither infinite nor NaN.
+/// shapes   x [...] -> [...]
+struct isfinite_op : detail::test_op<isfinite_op> {
+    static constexpr std::string_view name = "isfinite", brief = "Whether elements are neither infinite nor NaN.";
+    /// Whether a is finite: a - a is NaN if not.
+    ROWAN_FORMULA static auto holds(V const& a) {
+        V const zero = a - a;
+        return zero == a - a;
+    }
+};
+
+/// Whether elements are NaN. Shapes as isfinite_op.
+struct isnan_op : detail::test_op<isnan_op> {
+    static constexpr std::string_view name = "isnan", brief = "Whether elements are NaN.";
+    ROWAN_FORMULA static auto holds(V const& a) {
+        V const same = a;
+        return !(a == same);
+    }
+};
+
+/// Whether elements are infinity or -infinity. Shapes as isfinite_op.
+struct isinf_op : detail::test_op<isinf_op> {
+    static constexpr std::string_view name = "isinf", brief = "Whether elements are infinity or -infinity.";
+    ROWAN_FORMULA static auto holds(V const& a) { return !isfinite_op::holds(a) && !isnan_op::holds(a); }
+};
+
+/// Whether elements are neither infinite nor NaN; true for all integers.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<bool, D> isfinite(D const& exec, Tensor<T, D> const& x) {
+    return isfinite_op::run(exec, x);
+}
+template <class X>
+requires detail::tensor_argument<X>
+auto isfinite(X&& x) { return isfinite_op::run(x.device(), x); }
+
+/// Whether elements are NaN.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<bool, D> isnan(D const& exec, Tensor<T, D> const& x) {
+    return isnan_op::run(exec, x);
+}
+template <class X>
+requires detail::tensor_argument<X>
+auto isnan(X&& x) { return isnan_op::run(x.device(), x); }
+
+/// Whether elements are infinity or -infinity.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<bool, D> isinf(D const& exec, Tensor<T, D> const& x) {
+    return isinf_op::run(exec, x);
+}
+template <class X>
+requires detail::tensor_argument<X>
+auto isinf(X&& x) { return isinf_op::run(x.device(), x); }
+
+/// Whether any element is true; false if there are none.
+/// shapes   x [...] -> [1]
+struct any_op : detail::builtin_op<any_op, slots<slot::x>, slots<slot::out>> {
+    static constexpr std::string_view name = "any", brief = "Whether any element is true.";
+    static constexpr Elements elements = Elements::bools;
+
+    static constexpr VarSpec infer(VarSpec const& x) {
+        spec::dense("any: x", x);
+        spec::same_dtype("any: x", x, tensor_spec<bool>({}));
+        return tensor_spec<bool>({1});
+    }
+
+    template <class D>
+    static Tensor<bool, D> run(D exec, Tensor<bool, D> const& x) {
+        detail::ElementLoops<D>::check(exec, x);
+        auto out = detail::new_tensor<bool>(exec, {1});
+        detail::AnyElement<D>::any(exec, x.size(), x.data(), out.data());
+        return out;
+    }
+};
+
+}  // namespace rowan::inline v0
+
 // rowan/op/elementwise/sub.hpp: sub, the difference of two tensors, and negate.
 
 namespace rowan::inline v0 {
@@ -33994,7 +32171,6 @@ ROWAN_FORMULA V minus(V const& a, V const& b) {
     }
 }
 
-/// x - y
 struct sub_formula {
     static constexpr std::string_view name = "sub";
     static constexpr std::string_view brief =
@@ -34042,8 +32218,7 @@ Tensor<T, Device> negate(Tensor<T, Device> const& x) {
 }
 
 struct negate_op : detail::builtin_op<negate_op, slots<slot::x>, slots<slot::out>> {
-    static constexpr std::string_view name = "negate";
-    static constexpr std::string_view brief = "-x.";
+    static constexpr std::string_view name = "negate", brief = "-x.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr unsigned row_inputs = 0b1;
     using grad = grad_rule<negate_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
@@ -34076,7 +32251,6 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// x / y
 struct div_formula : divided {
     static constexpr std::string_view name = "div";
     static constexpr std::string_view brief =
@@ -34110,27 +32284,15 @@ Tensor<T, D> div(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
     return detail::zip_broadcast(exec, detail::div_formula{}, x, y);
 }
 
-/// The gradient of y from the result and its gradient: -(out_grad · out / y). That of x is div(out_grad, y).
-/// shapes   out_grad [...], out and y the same -> the same
-/// errors   ShapeError if the shapes differ
-/// cost     one read of each and one write of the result
-template <class T, device D>
-Tensor<T, D> div_grad_y(D const& exec, Tensor<T, D> const& out_grad, Tensor<T, D> const& out, Tensor<T, D> const& y) {
-    detail::check_same_shape("out", out, out_grad);
-    detail::check_same_shape("y", y, out_grad);
-    return detail::zip_elements<detail::sum_t<T>>(exec, detail::div_grad_y_formula{}, out_grad, out, y);
-}
-
 template <class T, class Device>
 Tensor<T, Device> div(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
     return div(x.device(), x, y);
 }
-template <class T, class Device>
-Tensor<T, Device> div_grad_y(Tensor<T, Device> const& out_grad, Tensor<T, Device> const& out,
-                             Tensor<T, Device> const& y) {
-    return div_grad_y(out_grad.device(), out_grad, out, y);
-}
 
+/// The gradient of y from the result and its gradient: -(out_grad · out / y). That of x is div(out_grad, y).
+/// shapes   out_grad [...], out and y the same -> the same
+/// errors   ShapeError if the shapes differ
+/// cost     one read of each and one write of the result
 struct div_grad_y_op : operator_of<slots<grad_of<slot::out>, slot::out, slot::y>, slots<grad_of<slot::y>>> {
     static constexpr std::string_view name = "div_grad_y";
     static constexpr unsigned row_inputs = 0b111;
@@ -34141,7 +32303,9 @@ struct div_grad_y_op : operator_of<slots<grad_of<slot::out>, slot::out, slot::y>
 
     template <class T, class D>
     static Tensor<T, D> run(D exec, Tensor<T, D> const& out_grad, Tensor<T, D> const& out, Tensor<T, D> const& y) {
-        return div_grad_y(exec, out_grad, out, y);
+        detail::check_same_shape("out", out, out_grad);
+        detail::check_same_shape("y", y, out_grad);
+        return detail::zip_elements<detail::sum_t<T>>(exec, detail::div_grad_y_formula{}, out_grad, out, y);
     }
 };
 
@@ -34165,13 +32329,18 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// exp(x)
 struct exp_formula {
-    static constexpr std::string_view name = "exp";
-    static constexpr std::string_view brief = "exp(x).";
+    static constexpr std::string_view name = "exp", brief = "exp(x).";
 
     ROWAN_FORMULA static V value(V const& x) { return exponential_of_any(x); }
     ROWAN_FORMULA static V gradient_of_out(V const& y, V const& g) { return product(g, y); }
+};
+
+struct log_formula {
+    static constexpr std::string_view name = "log", brief = "The natural logarithm.";
+
+    ROWAN_FORMULA static V value(V const& x) { return logarithm(x); }
+    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g) { return quotient(g, x); }
 };
 
 }  // namespace detail
@@ -34181,19 +32350,6 @@ struct exp_formula {
 /// errors   ValueError if exec.threads is negative
 /// cost     one read of x and one write of the result
 ROWAN_ELEMENTWISE_OF_XTENSOR(exp)
-
-namespace detail {
-
-/// log(x)
-struct log_formula {
-    static constexpr std::string_view name = "log";
-    static constexpr std::string_view brief = "The natural logarithm.";
-
-    ROWAN_FORMULA static V value(V const& x) { return logarithm(x); }
-    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g) { return quotient(g, x); }
-};
-
-}  // namespace detail
 
 /// The natural logarithm element-wise, within 1 unit in the last place for float and double; -infinity for 0, NaN for
 /// negative numbers.
@@ -34299,10 +32455,8 @@ ROWAN_FORMULA V gelu_argument(V const& x) {
         x, V(constant<V>(1.5957691216057308) + product(product(x, x), constant<V>(1.5957691216057308 * 0.044715))));
 }
 
-/// x · Φ(x), or its approximation
 struct gelu_formula {
-    static constexpr std::string_view name = "gelu";
-    static constexpr std::string_view brief = "x · Φ(x), or its approximation by tanh.";
+    static constexpr std::string_view name = "gelu", brief = "x · Φ(x), or its approximation by tanh.";
     using options = GeluOptions;
 
     ROWAN_FORMULA static V value(V const& x, GeluOptions const& o) {
@@ -34344,8 +32498,7 @@ namespace detail {
 
 /// The greater one of x and y, and its gradient: of x where both are the same. NaN propagates.
 struct maximum_formula {
-    static constexpr std::string_view name = "maximum";
-    static constexpr std::string_view brief = "The greater elements; shapes are broadcast as by add.";
+    static constexpr std::string_view name = "maximum", brief = "The greater elements; shapes are broadcast as by add.";
 
     ROWAN_FORMULA V operator()(V const& x, V const& y) const { return choose(x >= y, x, choose(x < y, y, plus(x, y))); }
     struct gradient_x {
@@ -34362,8 +32515,7 @@ struct maximum_formula {
 
 /// The smaller one of x and y, and its gradient: of x where both are the same. NaN propagates.
 struct minimum_formula {
-    static constexpr std::string_view name = "minimum";
-    static constexpr std::string_view brief = "The smaller elements; shapes are broadcast as by add.";
+    static constexpr std::string_view name = "minimum", brief = "The smaller elements; shapes are broadcast as by add.";
 
     ROWAN_FORMULA V operator()(V const& x, V const& y) const { return choose(x <= y, x, choose(x > y, y, plus(x, y))); }
     struct gradient_x {
@@ -34391,8 +32543,8 @@ template <class T, device D>
 Tensor<T, D> maximum(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
     return detail::zip_broadcast(exec, detail::maximum_formula{}, x, y);
 }
-template <class X, class Y>
-requires(detail::tensor_argument<X>&& detail::tensor_argument<Y>) auto maximum(X&& x, Y&& y) {
+template <detail::tensor_argument X, detail::tensor_argument Y>
+auto maximum(X&& x, Y&& y) {
     return detail::zip_broadcast(x.device(), detail::maximum_formula{}, x, y);
 }
 
@@ -34404,8 +32556,8 @@ template <class T, device D>
 Tensor<T, D> minimum(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
     return detail::zip_broadcast(exec, detail::minimum_formula{}, x, y);
 }
-template <class X, class Y>
-requires(detail::tensor_argument<X>&& detail::tensor_argument<Y>) auto minimum(X&& x, Y&& y) {
+template <detail::tensor_argument X, detail::tensor_argument Y>
+auto minimum(X&& x, Y&& y) {
     return detail::zip_broadcast(x.device(), detail::minimum_formula{}, x, y);
 }
 
@@ -34417,7 +32569,6 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// x · y
 struct mul_formula : multiplied {
     static constexpr std::string_view name = "mul";
     static constexpr std::string_view brief =
@@ -34472,10 +32623,8 @@ struct PowOptions {
 
 namespace detail {
 
-/// x to the power of an exponent
 struct pow_formula {
-    static constexpr std::string_view name = "pow";
-    static constexpr std::string_view brief = "x to the power of an exponent.";
+    static constexpr std::string_view name = "pow", brief = "x to the power of an exponent.";
     using options = PowOptions;
 
     ROWAN_FORMULA static V value(V const& x, PowOptions const& o) {
@@ -34488,6 +32637,30 @@ struct pow_formula {
             return product(g, product(constant<V>(o.exponent), power_by_products(x, static_cast<int>(o.exponent) - 1)));
         return product(g, power(x, one_less(exact_exponent(o.exponent)), o.exponent));
     }
+};
+
+struct sqrt_formula {
+    static constexpr std::string_view name = "sqrt", brief = "The square root.";
+
+    ROWAN_FORMULA static V value(V const& x) { return square_root(x); }
+    ROWAN_FORMULA static V gradient_of_out(V const& y, V const& g) { return quotient(g, V(y + y)); }
+};
+
+struct rsqrt_formula {
+    static constexpr std::string_view name = "rsqrt", brief = "1 / √x.";
+
+    ROWAN_FORMULA static V value(V const& x) { return quotient(constant<V>(1.0), square_root(x)); }
+    ROWAN_FORMULA static V gradient_of_out(V const& y, V const& g) {
+        return product(product(g, constant<V>(-0.5)), product(y, product(y, y)));
+    }
+};
+
+struct square_formula {
+    static constexpr std::string_view name = "square", brief = "x · x.";
+    static constexpr bool integers = true;
+
+    ROWAN_FORMULA static V value(V const& x) { return product(x, x); }
+    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g) { return product(g, plus(x, x)); }
 };
 
 }  // namespace detail
@@ -34509,21 +32682,7 @@ template <class X>
 requires detail::tensor_argument<X>
 auto pow(X&& x, PowOptions options = {}) { return detail::unary<detail::pow_formula>(x.device(), x, options); }
 
-using pow_op = unary_op<detail::pow_formula>;            ///< See pow.
-using pow_grad_op = unary_grad_op<detail::pow_formula>;  ///< The gradient of pow.
-
-namespace detail {
-
-/// sqrt(x)
-struct sqrt_formula {
-    static constexpr std::string_view name = "sqrt";
-    static constexpr std::string_view brief = "The square root.";
-
-    ROWAN_FORMULA static V value(V const& x) { return square_root(x); }
-    ROWAN_FORMULA static V gradient_of_out(V const& y, V const& g) { return quotient(g, V(y + y)); }
-};
-
-}  // namespace detail
+using pow_op = unary_op<detail::pow_formula>;  ///< See pow.
 
 /// The square root element-wise, correctly rounded; NaN for negative numbers.
 /// shapes   x [...] -> [...]
@@ -34531,40 +32690,11 @@ struct sqrt_formula {
 /// cost     one read of x and one write of the result
 ROWAN_ELEMENTWISE_OF_XTENSOR(sqrt)
 
-namespace detail {
-
-/// 1 / sqrt(x)
-struct rsqrt_formula {
-    static constexpr std::string_view name = "rsqrt";
-    static constexpr std::string_view brief = "1 / √x.";
-
-    ROWAN_FORMULA static V value(V const& x) { return quotient(constant<V>(1.0), square_root(x)); }
-    ROWAN_FORMULA static V gradient_of_out(V const& y, V const& g) {
-        return product(product(g, constant<V>(-0.5)), product(y, product(y, y)));
-    }
-};
-
-}  // namespace detail
-
 /// 1 / sqrt(x) element-wise; infinity for 0, NaN for negative numbers.
 /// shapes   x [...] -> [...]
 /// errors   ValueError if exec.threads is negative
 /// cost     one read of x and one write of the result
 ROWAN_ELEMENTWISE(rsqrt)
-
-namespace detail {
-
-/// x²
-struct square_formula {
-    static constexpr std::string_view name = "square";
-    static constexpr std::string_view brief = "x · x.";
-    static constexpr bool integers = true;
-
-    ROWAN_FORMULA static V value(V const& x) { return product(x, x); }
-    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g) { return product(g, plus(x, x)); }
-};
-
-}  // namespace detail
 
 /// x² element-wise; integers wrap around.
 /// shapes   x [...] -> [...]
@@ -34578,12 +32708,34 @@ ROWAN_ELEMENTWISE_OF_XTENSOR(square)
 
 namespace rowan::inline v0 {
 
+/// The settings of relu6.
+struct Relu6Options {
+    double threshold = 6;  ///< the largest result
+    ROWAN_OPTIONS(Relu6Options, threshold)
+};
+
+/// The settings of leaky_relu.
+struct LeakyReluOptions {
+    double alpha = 0.01;  ///< slope where x < 0
+    ROWAN_OPTIONS(LeakyReluOptions, alpha)
+};
+
+/// The settings of thresholded_relu.
+struct ThresholdedReluOptions {
+    double threshold = 1;  ///< smaller or equal elements become 0
+    ROWAN_OPTIONS(ThresholdedReluOptions, threshold)
+};
+
+/// The settings of elu.
+struct EluOptions {
+    double alpha = 1;  ///< minus the limit for x to -infinity
+    ROWAN_OPTIONS(EluOptions, alpha)
+};
+
 namespace detail {
 
-/// max(x, 0)
 struct relu_formula {
-    static constexpr std::string_view name = "relu";
-    static constexpr std::string_view brief = "x where x > 0, else 0.";
+    static constexpr std::string_view name = "relu", brief = "x where x > 0, else 0.";
     static constexpr bool integers = true;
 
     ROWAN_FORMULA static V value(V const& x) {
@@ -34596,39 +32748,8 @@ struct relu_formula {
     }
 };
 
-}  // namespace detail
-
-/// max(x, 0) element-wise; NaN propagates.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result; the same bits with any instruction set
-ROWAN_ELEMENTWISE(relu)
-
-/// The gradient of x from the result and its gradient: out_grad where out > 0, else 0; NaN where out is NaN.
-/// shapes   both [...] -> [...]
-/// errors   ShapeError if the shapes differ
-/// cost     one read of both and one write of the result
-template <class T, device D>
-Tensor<T, D> relu_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad) {
-    return detail::unary_grad<detail::relu_formula>(exec, out, out_grad);
-}
-template <class T, class Device>
-Tensor<T, Device> relu_grad(Tensor<T, Device> const& out, Tensor<T, Device> const& out_grad) {
-    return relu_grad(out.device(), out, out_grad);
-}
-
-/// The settings of relu6.
-struct Relu6Options {
-    double threshold = 6;  ///< the largest result
-    ROWAN_OPTIONS(Relu6Options, threshold)
-};
-
-namespace detail {
-
-/// min(max(x, 0), threshold)
 struct relu6_formula {
-    static constexpr std::string_view name = "relu6";
-    static constexpr std::string_view brief = "x limited to [0, threshold].";
+    static constexpr std::string_view name = "relu6", brief = "x limited to [0, threshold].";
     using options = Relu6Options;
 
     static constexpr void check(Relu6Options const& options) {
@@ -34641,26 +32762,8 @@ struct relu6_formula {
     }
 };
 
-}  // namespace detail
-
-/// min(max(x, 0), threshold) element-wise; NaN propagates. The gradient at the two bends is 0.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if threshold is not finite or negative
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE(relu6, Relu6Options)
-
-/// The settings of leaky_relu.
-struct LeakyReluOptions {
-    double alpha = 0.01;  ///< slope where x < 0
-    ROWAN_OPTIONS(LeakyReluOptions, alpha)
-};
-
-namespace detail {
-
-/// x where x > 0, else alpha · x
 struct leaky_relu_formula {
-    static constexpr std::string_view name = "leaky_relu";
-    static constexpr std::string_view brief = "x where x > 0, else alpha · x.";
+    static constexpr std::string_view name = "leaky_relu", brief = "x where x > 0, else alpha · x.";
     using options = LeakyReluOptions;
 
     ROWAN_FORMULA static V value(V const& x, LeakyReluOptions const& o) {
@@ -34672,26 +32775,8 @@ struct leaky_relu_formula {
     }
 };
 
-}  // namespace detail
-
-/// x where x > 0, else alpha · x, element-wise.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if an option is not finite
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE(leaky_relu, LeakyReluOptions)
-
-/// The settings of thresholded_relu.
-struct ThresholdedReluOptions {
-    double threshold = 1;  ///< smaller or equal elements become 0
-    ROWAN_OPTIONS(ThresholdedReluOptions, threshold)
-};
-
-namespace detail {
-
-/// x where x > threshold, else 0
 struct thresholded_relu_formula {
-    static constexpr std::string_view name = "thresholded_relu";
-    static constexpr std::string_view brief = "x where x > threshold, else 0.";
+    static constexpr std::string_view name = "thresholded_relu", brief = "x where x > threshold, else 0.";
     using options = ThresholdedReluOptions;
 
     ROWAN_FORMULA static V value(V const& x, ThresholdedReluOptions const& o) {
@@ -34704,26 +32789,8 @@ struct thresholded_relu_formula {
     }
 };
 
-}  // namespace detail
-
-/// x where x > threshold, else 0, element-wise; NaN propagates.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if an option is not finite
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE(thresholded_relu, ThresholdedReluOptions)
-
-/// The settings of elu.
-struct EluOptions {
-    double alpha = 1;  ///< minus the limit for x to -infinity
-    ROWAN_OPTIONS(EluOptions, alpha)
-};
-
-namespace detail {
-
-/// x where x > 0, else alpha · (exp(x) - 1)
 struct elu_formula {
-    static constexpr std::string_view name = "elu";
-    static constexpr std::string_view brief = "x where x > 0, else alpha · (exp(x) - 1).";
+    static constexpr std::string_view name = "elu", brief = "x where x > 0, else alpha · (exp(x) - 1).";
     using options = EluOptions;
 
     ROWAN_FORMULA static V value(V const& x, EluOptions const& o) {
@@ -34738,6 +32805,30 @@ struct elu_formula {
 };
 
 }  // namespace detail
+
+/// max(x, 0) element-wise; NaN propagates.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result; the same bits with any instruction set
+ROWAN_ELEMENTWISE(relu)
+
+/// min(max(x, 0), threshold) element-wise; NaN propagates. The gradient at the two bends is 0.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if threshold is not finite or negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(relu6, Relu6Options)
+
+/// x where x > 0, else alpha · x, element-wise.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if an option is not finite
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(leaky_relu, LeakyReluOptions)
+
+/// x where x > threshold, else 0, element-wise; NaN propagates.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if an option is not finite
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(thresholded_relu, ThresholdedReluOptions)
 
 /// x where x > 0, else alpha · (exp(x) - 1), element-wise (Clevert et al. 2015).
 /// shapes   x [...] -> [...]
@@ -34771,10 +32862,8 @@ struct step_formula {
     ROWAN_FORMULA static V gradient_of_out(V const&, V const&) { return constant<V>(0.0); }
 };
 
-/// |x|
 struct abs_formula {
-    static constexpr std::string_view name = "abs";
-    static constexpr std::string_view brief = "|x|.";
+    static constexpr std::string_view name = "abs", brief = "|x|.";
     static constexpr bool integers = true;
 
     ROWAN_FORMULA static V value(V const& x) {
@@ -34787,20 +32876,8 @@ struct abs_formula {
     }
 };
 
-}  // namespace detail
-
-/// |x| element-wise; the gradient at 0 is 0. The smallest integer of a type is its own result.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE_OF_XTENSOR(abs)
-
-namespace detail {
-
-/// The sign of x
 struct sign_formula : step_formula {
-    static constexpr std::string_view name = "sign";
-    static constexpr std::string_view brief = "-1, 0 or 1, the sign of x.";
+    static constexpr std::string_view name = "sign", brief = "-1, 0 or 1, the sign of x.";
 
     ROWAN_FORMULA static V value(V const& x) {
         V const zero = constant<V>(0.0);
@@ -34808,20 +32885,8 @@ struct sign_formula : step_formula {
     }
 };
 
-}  // namespace detail
-
-/// 1 for x > 0, -1 for x < 0, 0 for both zeros, NaN for NaN, element-wise, as NumPy; the gradient is 0.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE_OF_XTENSOR(sign)
-
-namespace detail {
-
-/// The greatest integer not above x
 struct floor_formula : step_formula {
-    static constexpr std::string_view name = "floor";
-    static constexpr std::string_view brief = "The greatest integer not above x.";
+    static constexpr std::string_view name = "floor", brief = "The greatest integer not above x.";
 
     ROWAN_FORMULA static V value(V const& x) {
         if constexpr (std::integral<V>) {
@@ -34836,20 +32901,8 @@ struct floor_formula : step_formula {
     }
 };
 
-}  // namespace detail
-
-/// The greatest integer not above x, element-wise; -0, infinities and NaN remain; the gradient is 0.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE_OF_XTENSOR(floor)
-
-namespace detail {
-
-/// The smallest integer not below x
 struct ceil_formula : step_formula {
-    static constexpr std::string_view name = "ceil";
-    static constexpr std::string_view brief = "The smallest integer not below x.";
+    static constexpr std::string_view name = "ceil", brief = "The smallest integer not below x.";
 
     ROWAN_FORMULA static V value(V const& x) {
         V const minus_one = constant<V>(-1.0);
@@ -34857,21 +32910,8 @@ struct ceil_formula : step_formula {
     }
 };
 
-}  // namespace detail
-
-/// The smallest integer not below x, element-wise; -0, infinities and NaN remain, and numbers between -1 and 0 become
-/// -0; the gradient is 0.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE_OF_XTENSOR(ceil)
-
-namespace detail {
-
-/// The integer nearest to x, of two the even one
 struct round_formula : step_formula {
-    static constexpr std::string_view name = "round";
-    static constexpr std::string_view brief = "The nearest integer, of two the even one.";
+    static constexpr std::string_view name = "round", brief = "The nearest integer, of two the even one.";
 
     ROWAN_FORMULA static V value(V const& x) {
         if constexpr (std::integral<V>) {
@@ -34888,6 +32928,31 @@ struct round_formula : step_formula {
 
 }  // namespace detail
 
+/// |x| element-wise; the gradient at 0 is 0. The smallest integer of a type is its own result.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE_OF_XTENSOR(abs)
+
+/// 1 for x > 0, -1 for x < 0, 0 for both zeros, NaN for NaN, element-wise, as NumPy; the gradient is 0.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE_OF_XTENSOR(sign)
+
+/// The greatest integer not above x, element-wise; -0, infinities and NaN remain; the gradient is 0.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE_OF_XTENSOR(floor)
+
+/// The smallest integer not below x, element-wise; -0, infinities and NaN remain, and numbers between -1 and 0 become
+/// -0; the gradient is 0.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE_OF_XTENSOR(ceil)
+
 /// The nearest integer element-wise, of two the even one, as NumPy; the sign of x remains, also where the result is 0,
 /// except for elements of user-defined types; infinities and NaN remain; the gradient is 0.
 /// shapes   x [...] -> [...]
@@ -34901,12 +32966,31 @@ ROWAN_ELEMENTWISE_OF_XTENSOR(round)
 
 namespace rowan::inline v0 {
 
+/// The settings of hard_sigmoid.
+struct HardSigmoidOptions {
+    double slope = 0.2;   ///< slope between 0 and 1; PyTorch has 1/6
+    double offset = 0.5;  ///< result at 0
+    ROWAN_OPTIONS(HardSigmoidOptions, slope, offset)
+};
+
+/// The settings of swish.
+struct SwishOptions {
+    double beta = 1;  ///< factor of x in the logistic function
+    ROWAN_OPTIONS(SwishOptions, beta)
+};
+
+/// The settings of hard_swish.
+struct HardSwishOptions {
+    double threshold = 6;  ///< upper limit of x + offset
+    double scale = 6;      ///< divisor, not 0
+    double offset = 3;     ///< added to x
+    ROWAN_OPTIONS(HardSwishOptions, threshold, scale, offset)
+};
+
 namespace detail {
 
-/// 1 / (1 + exp(-x))
 struct sigmoid_formula {
-    static constexpr std::string_view name = "sigmoid";
-    static constexpr std::string_view brief = "1 / (1 + exp(-x)).";
+    static constexpr std::string_view name = "sigmoid", brief = "1 / (1 + exp(-x)).";
 
     ROWAN_FORMULA static V value(V const& x) {
         return over_one_plus_exponential(constant<V>(1.0), V(constant<V>(0.0) - x));
@@ -34916,40 +33000,8 @@ struct sigmoid_formula {
     }
 };
 
-}  // namespace detail
-
-/// 1 / (1 + exp(-x)) element-wise, computed in dtype<T>::sum, for float and double within 4 units in the last place.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result; the same bits with any instruction set
-ROWAN_ELEMENTWISE(sigmoid)
-
-/// The gradient of x from the result and its gradient: out_grad · out · (1 - out).
-/// shapes   both [...] -> [...]
-/// errors   ShapeError if the shapes differ
-/// cost     one read of both and one write of the result
-template <class T, device D>
-Tensor<T, D> sigmoid_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad) {
-    return detail::unary_grad<detail::sigmoid_formula>(exec, out, out_grad);
-}
-template <class T, class Device>
-Tensor<T, Device> sigmoid_grad(Tensor<T, Device> const& out, Tensor<T, Device> const& out_grad) {
-    return sigmoid_grad(out.device(), out, out_grad);
-}
-
-/// The settings of hard_sigmoid.
-struct HardSigmoidOptions {
-    double slope = 0.2;   ///< slope between 0 and 1; PyTorch has 1/6
-    double offset = 0.5;  ///< result at 0
-    ROWAN_OPTIONS(HardSigmoidOptions, slope, offset)
-};
-
-namespace detail {
-
-/// slope · x + offset, limited to [0, 1]
 struct hard_sigmoid_formula {
-    static constexpr std::string_view name = "hard_sigmoid";
-    static constexpr std::string_view brief = "slope · x + offset, limited to [0, 1].";
+    static constexpr std::string_view name = "hard_sigmoid", brief = "slope · x + offset, limited to [0, 1].";
     using options = HardSigmoidOptions;
 
     ROWAN_FORMULA static V value(V const& x, HardSigmoidOptions const& o) {
@@ -34960,26 +33012,8 @@ struct hard_sigmoid_formula {
     }
 };
 
-}  // namespace detail
-
-/// slope · x + offset, limited to [0, 1], element-wise. The gradient at the two bends is 0.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if an option is not finite
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE(hard_sigmoid, HardSigmoidOptions)
-
-/// The settings of swish.
-struct SwishOptions {
-    double beta = 1;  ///< factor of x in the logistic function
-    ROWAN_OPTIONS(SwishOptions, beta)
-};
-
-namespace detail {
-
-/// x / (1 + exp(-beta · x))
 struct swish_formula {
-    static constexpr std::string_view name = "swish";
-    static constexpr std::string_view brief = "x / (1 + exp(-beta · x)).";
+    static constexpr std::string_view name = "swish", brief = "x / (1 + exp(-beta · x)).";
     using options = SwishOptions;
 
     ROWAN_FORMULA static V value(V const& x, SwishOptions const& o) {
@@ -34993,41 +33027,15 @@ struct swish_formula {
     }
 };
 
-}  // namespace detail
+struct silu_formula {
+    static constexpr std::string_view name = "silu", brief = "x / (1 + exp(-x)).";
 
-/// x / (1 + exp(-beta · x)) element-wise, within 4 + 2 |beta · x| units in the last place; with beta = 1, SiLU.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if an option is not finite
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE(swish, SwishOptions)
-
-/// x / (1 + exp(-x)) element-wise: swish with beta = 1.
-/// shapes   x [...] -> [...]
-/// errors   none
-/// cost     as swish
-template <class T, device D>
-Tensor<T, D> silu(D const& exec, Tensor<T, D> const& x) {
-    return swish(exec, x);
-}
-template <class T, class Device>
-Tensor<T, Device> silu(Tensor<T, Device> const& x) {
-    return swish(x);
-}
-
-/// The settings of hard_swish.
-struct HardSwishOptions {
-    double threshold = 6;  ///< upper limit of x + offset
-    double scale = 6;      ///< divisor, not 0
-    double offset = 3;     ///< added to x
-    ROWAN_OPTIONS(HardSwishOptions, threshold, scale, offset)
+    ROWAN_FORMULA static V value(V const& x) { return over_one_plus_exponential(x, V(constant<V>(0.0) - x)); }
+    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g) { return swish_formula::gradient_of_x(x, g, {}); }
 };
 
-namespace detail {
-
-/// x · min(max(x + offset, 0), threshold) / scale
 struct hard_swish_formula {
-    static constexpr std::string_view name = "hard_swish";
-    static constexpr std::string_view brief = "x · min(max(x + offset, 0), threshold) / scale.";
+    static constexpr std::string_view name = "hard_swish", brief = "x · min(max(x + offset, 0), threshold) / scale.";
     using options = HardSwishOptions;
 
     static constexpr void check(HardSwishOptions const& options) {
@@ -35048,6 +33056,30 @@ struct hard_swish_formula {
 
 }  // namespace detail
 
+/// 1 / (1 + exp(-x)) element-wise, computed in dtype<T>::sum, for float and double within 4 units in the last place.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result; the same bits with any instruction set
+ROWAN_ELEMENTWISE(sigmoid)
+
+/// slope · x + offset, limited to [0, 1], element-wise. The gradient at the two bends is 0.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if an option is not finite
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(hard_sigmoid, HardSigmoidOptions)
+
+/// x / (1 + exp(-beta · x)) element-wise, within 4 + 2 |beta · x| units in the last place; with beta = 1, SiLU.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if an option is not finite
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(swish, SwishOptions)
+
+/// x / (1 + exp(-x)) element-wise: swish with beta = 1.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(silu)
+
 /// x · min(max(x + offset, 0), threshold) / scale element-wise (Howard et al. 2019).
 /// shapes   x [...] -> [...]
 /// errors   ValueError if an option is not finite, scale is 0, or threshold is negative
@@ -35062,13 +33094,20 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// sin(x)
 struct sin_formula {
-    static constexpr std::string_view name = "sin";
-    static constexpr std::string_view brief = "The sine.";
+    static constexpr std::string_view name = "sin", brief = "The sine.";
 
     ROWAN_FORMULA static V value(V const& x) { return sine<false>(x); }
     ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g) { return product(g, sine<true>(x)); }
+};
+
+struct cos_formula {
+    static constexpr std::string_view name = "cos", brief = "The cosine.";
+
+    ROWAN_FORMULA static V value(V const& x) { return sine<true>(x); }
+    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g) {
+        return product(product(g, constant<V>(-1.0)), sine<false>(x));
+    }
 };
 
 }  // namespace detail
@@ -35079,21 +33118,6 @@ struct sin_formula {
 /// errors   ValueError if exec.threads is negative
 /// cost     one read of x and one write of the result
 ROWAN_ELEMENTWISE_OF_XTENSOR(sin)
-
-namespace detail {
-
-/// cos(x)
-struct cos_formula {
-    static constexpr std::string_view name = "cos";
-    static constexpr std::string_view brief = "The cosine.";
-
-    ROWAN_FORMULA static V value(V const& x) { return sine<true>(x); }
-    ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g) {
-        return product(product(g, constant<V>(-1.0)), sine<false>(x));
-    }
-};
-
-}  // namespace detail
 
 /// The cosine element-wise, as sin.
 /// shapes   x [...] -> [...]
@@ -35115,10 +33139,8 @@ struct SoftplusOptions {
 
 namespace detail {
 
-/// log(1 + exp(beta · x)) / beta
 struct softplus_formula {
-    static constexpr std::string_view name = "softplus";
-    static constexpr std::string_view brief = "log(1 + exp(beta · x)) / beta.";
+    static constexpr std::string_view name = "softplus", brief = "log(1 + exp(beta · x)) / beta.";
     using options = SoftplusOptions;
 
     static constexpr void check(SoftplusOptions const& options) {
@@ -35180,41 +33202,6 @@ ROWAN_ELEMENTWISE(mish)
 
 namespace rowan::inline v0 {
 
-namespace detail {
-
-/// tanh(x)
-struct tanh_formula {
-    static constexpr std::string_view name = "tanh";
-    static constexpr std::string_view brief = "The hyperbolic tangent.";
-
-    ROWAN_FORMULA static V value(V const& x) { return hyperbolic_tangent(x); }
-    ROWAN_FORMULA static V gradient_of_out(V const& y, V const& g) {
-        return product(g, V(constant<V>(1.0) - product(y, y)));
-    }
-};
-
-}  // namespace detail
-
-/// tanh(x) element-wise, computed in dtype<T>::sum as -t / (t + 2) for t = exp(-2 |x|) - 1, with the sign of x.
-/// User-defined types need an `exp` that ADL finds. NaN propagates.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result; the same bits with any instruction set
-ROWAN_ELEMENTWISE_OF_XTENSOR(tanh)
-
-/// The gradient of x from the result and its gradient: out_grad · (1 - out²).
-/// shapes   both [...] -> [...]
-/// errors   ShapeError if the shapes differ
-/// cost     one read of both and one write of the result
-template <class T, device D>
-Tensor<T, D> tanh_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad) {
-    return detail::unary_grad<detail::tanh_formula>(exec, out, out_grad);
-}
-template <class T, class Device>
-Tensor<T, Device> tanh_grad(Tensor<T, Device> const& out, Tensor<T, Device> const& out_grad) {
-    return tanh_grad(out.device(), out, out_grad);
-}
-
 /// The settings of stanh.
 struct StanhOptions {
     double scale_a = 0.67;    ///< factor of x
@@ -35222,12 +33209,26 @@ struct StanhOptions {
     ROWAN_OPTIONS(StanhOptions, scale_a, scale_b)
 };
 
+/// The settings of hardtanh.
+struct HardtanhOptions {
+    double min = 0;   ///< the smallest result
+    double max = 24;  ///< the largest result
+    ROWAN_OPTIONS(HardtanhOptions, min, max)
+};
+
 namespace detail {
 
-/// b · tanh(a · x)
+struct tanh_formula {
+    static constexpr std::string_view name = "tanh", brief = "The hyperbolic tangent.";
+
+    ROWAN_FORMULA static V value(V const& x) { return hyperbolic_tangent(x); }
+    ROWAN_FORMULA static V gradient_of_out(V const& y, V const& g) {
+        return product(g, V(constant<V>(1.0) - product(y, y)));
+    }
+};
+
 struct stanh_formula {
-    static constexpr std::string_view name = "stanh";
-    static constexpr std::string_view brief = "scale_b · tanh(scale_a · x).";
+    static constexpr std::string_view name = "stanh", brief = "scale_b · tanh(scale_a · x).";
     using options = StanhOptions;
 
     static constexpr void check(StanhOptions const& options) {
@@ -35243,27 +33244,8 @@ struct stanh_formula {
     }
 };
 
-}  // namespace detail
-
-/// scale_b · tanh(scale_a · x) element-wise.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if an option is not finite or scale_b is 0
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE(stanh, StanhOptions)
-
-/// The settings of hardtanh.
-struct HardtanhOptions {
-    double min = 0;   ///< the smallest result
-    double max = 24;  ///< the largest result
-    ROWAN_OPTIONS(HardtanhOptions, min, max)
-};
-
-namespace detail {
-
-/// min(max(x, min), max)
 struct hardtanh_formula {
-    static constexpr std::string_view name = "hardtanh";
-    static constexpr std::string_view brief = "x limited to [min, max].";
+    static constexpr std::string_view name = "hardtanh", brief = "x limited to [min, max].";
     using options = HardtanhOptions;
 
     static constexpr void check(HardtanhOptions const& options) {
@@ -35276,20 +33258,8 @@ struct hardtanh_formula {
     }
 };
 
-}  // namespace detail
-
-/// min(max(x, min), max) element-wise; NaN propagates. The gradient at the two bends is 0; that of clip is out_grad.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if an option is not finite or max < min
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE(hardtanh, HardtanhOptions)
-
-namespace detail {
-
-/// x / (1 + |x|)
 struct softsign_formula {
-    static constexpr std::string_view name = "softsign";
-    static constexpr std::string_view brief = "x / (1 + |x|).";
+    static constexpr std::string_view name = "softsign", brief = "x / (1 + |x|).";
 
     ROWAN_FORMULA static V value(V const& x) {
         V const zero = constant<V>(0.0), z = limited(x, -1e30, 1e30);  // the result is -1 or 1 beyond
@@ -35303,11 +33273,152 @@ struct softsign_formula {
 
 }  // namespace detail
 
+/// tanh(x) element-wise, computed in dtype<T>::sum as -t / (t + 2) for t = exp(-2 |x|) - 1, with the sign of x.
+/// User-defined types need an `exp` that ADL finds. NaN propagates.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result; the same bits with any instruction set
+ROWAN_ELEMENTWISE_OF_XTENSOR(tanh)
+
+/// scale_b · tanh(scale_a · x) element-wise.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if an option is not finite or scale_b is 0
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(stanh, StanhOptions)
+
+/// min(max(x, min), max) element-wise; NaN propagates. The gradient at the two bends is 0; that of clip is out_grad.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if an option is not finite or max < min
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(hardtanh, HardtanhOptions)
+
 /// x / (1 + |x|) element-wise.
 /// shapes   x [...] -> [...]
 /// errors   ValueError if exec.threads is negative
 /// cost     one read of x and one write of the result
 ROWAN_ELEMENTWISE(softsign)
+
+}  // namespace rowan::inline v0
+
+// rowan/op/elementwise/where.hpp: where, elements of one tensor or another by a condition.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// to[row, column] = condition[row, column] ? x[row, column] : y[row, column], each of one element for a row or all of
+/// them. The elements are copied.
+template <class T>
+struct ChooseStep {
+    struct Row {
+        bool const* condition;
+        T const *x, *y;
+        T* to;
+    };
+    BroadcastRows<3> b;
+    bool const* condition;
+    T const *x, *y;
+    T* to;
+
+    ROWAN_HD Row of_row(std::size_t i) const {
+        return {condition + b.offsets[0](i), x + b.offsets[1](i), y + b.offsets[2](i), to + i * b.width};
+    }
+
+    ROWAN_FORMULA void at(Row const& row, std::size_t column) const {
+        std::size_t const of_condition = b.one[0] ? 0 : column, of_x = b.one[1] ? 0 : column;
+        row.to[column] = row.condition[of_condition] ? row.x[of_x] : row.y[b.one[2] ? 0 : column];
+    }
+};
+
+struct where_grad_x {
+    static constexpr std::string_view name = "where_grad_x";
+};
+struct where_grad_y {
+    static constexpr std::string_view name = "where_grad_y";
+};
+
+}  // namespace detail
+
+/// The element of x where the condition is true, else that of y.
+///     where({true, false}, {1, 2}, {3, 4})   ->   {1, 4}
+/// shapes   condition [...], x [...], y [...] -> [...], broadcast by NumPy's rules
+/// errors   ShapeError if the shapes do not broadcast
+/// cost     one read of all three and one write of the result
+template <class T, device D>
+Tensor<T, D> where(D const& exec, Tensor<bool, D> const& condition, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+    auto const both = detail::broadcast_shape("y", x.shape(), y.shape(), -1);
+    auto const shape = detail::broadcast_shape("condition", both, condition.shape(), -1);
+    detail::ElementLoops<D>::check(exec, condition, x, y);
+    auto out = detail::new_tensor<T>(exec, shape);
+    if (out.size() == 0) return out;
+    auto const b = detail::broadcast_rows<3>(shape, [&](std::size_t k, std::size_t i) {
+        auto const& of = k == 0 ? condition.shape() : k == 1 ? x.shape() : y.shape();
+        return detail::aligned_dim(of, i, shape.size(), -1);
+    });
+    detail::ElementLoops<D>::template each_in_rows<bool>(
+        exec, b.rows, b.width, detail::ChooseStep<T>{b, condition.data(), x.data(), y.data(), out.data()});
+    return out;
+}
+
+template <detail::tensor_argument C, detail::tensor_argument X, detail::tensor_argument Y>
+auto where(C&& condition, X&& x, Y&& y) {
+    return where(x.device(), condition, x, y);
+}
+
+/// The gradient of x or y of where: that of the result where the element was chosen, else 0, whatever the gradient is
+/// there, summed over the elements that were repeated.
+template <bool of_y>
+struct where_grad_op
+    : operator_of<slots<slot::condition, std::conditional_t<of_y, slot::y, slot::x>, grad_of<slot::out>>,
+                  slots<grad_of<std::conditional_t<of_y, slot::y, slot::x>>>> {
+    static constexpr std::string_view name = std::conditional_t<of_y, detail::where_grad_y, detail::where_grad_x>::name;
+    static constexpr unsigned row_inputs = 0b111;
+
+    static constexpr VarSpec infer(VarSpec const&, VarSpec const& x, VarSpec const&) { return x; }
+
+    /// errors   ShapeError if condition or x does not broadcast to the shape of out_grad
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<bool, D> const& condition, Tensor<T, D> const& x,
+                            Tensor<T, D> const& out_grad) {
+        auto const& shape = out_grad.shape();
+        auto const check = [&](char const* field, auto const& of) {
+            if (detail::broadcast_shape(field, shape, of.shape(), -1) != shape)
+                detail::do_not_broadcast(field, of.shape(), shape);
+        };
+        check("condition", condition);
+        check(of_y ? "y" : "x", x);
+        if (out_grad.size() == 0) return Tensor<T, D>::zeros(exec, x.shape());
+        auto const zero = Tensor<T, D>::zeros(exec, {});
+        auto chosen = of_y ? where(exec, condition, zero, out_grad) : where(exec, condition, out_grad, zero);
+        if (x.shape() == shape) return chosen;
+        auto out = detail::new_tensor<T>(exec, x.shape());
+        detail::sum_repeated(exec, x.shape(), shape, -1, chosen.data(), out.data());
+        return out;
+    }
+};
+
+/// See where.
+struct where_op : detail::builtin_op<where_op, slots<slot::condition, slot::x, slot::y>, slots<slot::out>> {
+    static constexpr std::string_view name = "where";
+    static constexpr std::string_view brief =
+        "The elements of x where the condition is true, else those of y; shapes are broadcast by NumPy's rules. One of "
+        "them may be a number.";
+    static constexpr Elements elements = Elements::all;
+    static constexpr unsigned row_inputs = 0b111;
+    using grad = grad_rules<grad_rule<where_grad_op<false>>, grad_rule<where_grad_op<true>>>;
+
+    static constexpr VarSpec infer(VarSpec const& condition, VarSpec const& x, VarSpec const& y) {
+        spec::same_dtype("where: condition", condition, tensor_spec<bool>({}));
+        VarSpec like = condition;
+        like.dtype = x.dtype;
+        return detail::broadcast_spec("where: condition", detail::broadcast_spec("where: y", x, y, -1), like, -1);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<bool, D> const& condition, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+        return where(exec, condition, x, y);
+    }
+};
 
 }  // namespace rowan::inline v0
 
@@ -35462,23 +33573,43 @@ auto transpose(X&& x, TransposeOptions options) {
     return detail::permuted(x.device(), x, detail::checked_perm(options.perm, x.dimension()));
 }
 
-/// The gradient of x: that of the result in the order of x.
-struct transpose_grad_op : operator_of<slots<grad_of<slot::out>>, slots<grad_of<slot::x>>, TransposeOptions> {
-    static constexpr std::string_view name = "transpose_grad";
+/// See transpose.
+struct transpose_op : detail::builtin_op<transpose_op, slots<slot::x>, slots<slot::out>, TransposeOptions> {
+    static constexpr std::string_view name = "transpose", brief = "The dims in another order, by default reversed.";
+    static constexpr Elements elements = Elements::numbers;
+    static constexpr bool list_option = true;  // layers take it by position
+    static constexpr TransposeOptions normal(VarSpec const& x, TransposeOptions options) {
+        for (std::int64_t& axis : options.perm) axis = detail::from_first(axis, x.dims.size());
+        return options;
+    }
+    using grad = gradient<transpose_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr bool row_wise(TransposeOptions const& options) {
         return !options.perm.empty() && options.perm[0] == 0;
     }
     static constexpr bool row_output(TransposeOptions const& options) { return row_wise(options); }
 
-    static constexpr VarSpec infer(VarSpec const& out_grad, TransposeOptions const& options = {}) {
+    static constexpr VarSpec infer(VarSpec const& x, TransposeOptions const& options = {}) {
+        spec::dense("transpose: x", x);
+        auto const order = detail::checked_perm(options.perm, x.dims.size());
+        bool const rows = x.dims.empty() || order[0] == 0;
+        return spec::with_dims(x, detail::permuted_shape(x.dims, order), rows ? x.lod_level : 0);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, TransposeOptions const& options = {}) {
+        return detail::permuted(exec, x, detail::checked_perm(options.perm, x.dimension()));
+    }
+
+    static constexpr VarSpec infer_backward(VarSpec const& out_grad, TransposeOptions const& options = {}) {
         VarSpec x = out_grad;
         x.dims = detail::permuted_shape(out_grad.dims, order_of_x(options, x.dims.size()));
         return x;
     }
 
+    /// The gradient of x: that of the result in the order of x.
     template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& out_grad, TransposeOptions const& options = {}) {
+    static Tensor<T, D> backward(D exec, Tensor<T, D> const& out_grad, TransposeOptions const& options = {}) {
         return detail::permuted(exec, out_grad, order_of_x(options, out_grad.dimension()));
     }
 
@@ -35488,36 +33619,6 @@ private:
         std::array<std::size_t, 8> back{};
         for (std::size_t i = 0; i < rank; ++i) back[order[i]] = i;
         return back;
-    }
-};
-
-/// See transpose.
-struct transpose_op : detail::builtin_op<transpose_op, slots<slot::x>, slots<slot::out>, TransposeOptions> {
-    static constexpr std::string_view name = "transpose";
-    static constexpr std::string_view brief = "The dims in another order, by default reversed.";
-    static constexpr Elements elements = Elements::numbers;
-    static constexpr bool list_option = true;  // layers take it by position
-    static constexpr TransposeOptions normal(VarSpec const& x, TransposeOptions options) {
-        for (std::int64_t& axis : options.perm) axis = detail::from_first(axis, x.dims.size());
-        return options;
-    }
-    using grad = grad_rule<transpose_grad_op>;
-
-    static constexpr bool row_wise(TransposeOptions const& options) { return transpose_grad_op::row_wise(options); }
-    static constexpr bool row_output(TransposeOptions const& options) { return row_wise(options); }
-
-    static constexpr VarSpec infer(VarSpec const& x, TransposeOptions const& options = {}) {
-        spec::dense("transpose: x", x);
-        auto const order = detail::checked_perm(options.perm, x.dims.size());
-        VarSpec out = x;
-        out.dims = detail::permuted_shape(x.dims, order);
-        if (!x.dims.empty() && order[0] != 0) out.lod_level = 0;
-        return out;
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, TransposeOptions const& options = {}) {
-        return detail::permuted(exec, x, detail::checked_perm(options.perm, x.dimension()));
     }
 };
 
@@ -35736,18 +33837,587 @@ struct accuracy_op : detail::builtin_op<accuracy_op, slots<slot::x, slot::label>
 
 }  // namespace rowan::inline v0
 
+// rowan/op/detail/softmax_formulas.hpp: the formulas of softmax, its logarithm, their losses and gradients.
+
+namespace rowan::inline v0::detail {
+
+/// most = max(a, most); a NaN in `most` remains, other NaNs are ignored.
+struct take_larger {
+    ROWAN_FORMULA void operator()(V const& a, V& most) const { most = choose(a > most, a, most); }
+};
+
+/// The rule of softmax: what a row's result is, from exp(x - greatest) and their sum, and the gradient of x, from the
+/// result y, that of the result, and the sum of `term`.
+struct softmax_rule {
+    static constexpr std::string_view name = "softmax", brief = "exp(x) / the sum of exp of the row, or along an axis.";
+
+    template <class T>
+    static constexpr void check_type() {
+        static_assert(floating_element<T>, "rowan::softmax: x must have a floating-point type: convert it");
+    }
+
+    /// What the sum of the exponentials is made into, once for a row.
+    ROWAN_FORMULA static V norm(V const& total) { return total; }
+    ROWAN_FORMULA static V result(V const&, V const& e, V const&, V const& norm) { return quotient(e, norm); }
+    ROWAN_FORMULA static V term(V const& y, V const& g) { return product(y, g); }
+    ROWAN_FORMULA static V slope(V const& y, V const& g, V const& sum) { return softmax_slope{}(y, g, sum); }
+};
+
+/// The rule of log_softmax.
+struct log_softmax_rule {
+    static constexpr std::string_view name = "log_softmax";
+    static constexpr std::string_view brief = "The logarithms of softmax, also where its elements underflow.";
+
+    template <class T>
+    static constexpr void check_type() {
+        static_assert(floating_element<T>, "rowan::log_softmax: x must have a floating-point type: convert it");
+    }
+
+    ROWAN_FORMULA static V norm(V const& total) { return logarithm(total); }
+    ROWAN_FORMULA static V result(V const& x, V const&, V const& greatest, V const& norm) {
+        return V(x - greatest) - norm;
+    }
+    ROWAN_FORMULA static V term(V const&, V const& g) { return g; }
+    ROWAN_FORMULA static V slope(V const& y, V const& g, V const& sum) {
+        return g - product(exponential_of_negative(y), sum);
+    }
+};
+
+/// label · -log(softmax(x)), or 0 where the label is 0, from the maximum of the row and log of the sum of exponentials
+struct soft_label_loss {
+    ROWAN_FORMULA V operator()(V const& x, V const& label, V const& greatest, V const& log_total) const {
+        V const zero = constant<V>(0.0), loss = product(label, V(log_total - (x - greatest)));
+        return choose(label > zero, loss, choose(label < zero, loss, label));
+    }
+};
+
+/// label · log(x), or 0 where the label is 0
+struct weighed_logarithm {
+    ROWAN_FORMULA V operator()(V const& x, V const& label) const {
+        V const zero = constant<V>(0.0);
+        if constexpr (is_batch<V>) {
+            V const term = product(label, logarithm(x));
+            return choose(label > zero, term, choose(label < zero, term, label));
+        } else {  // an own type's log may have no value at 0
+            return label > zero || label < zero ? product(label, logarithm(x)) : label;
+        }
+    }
+};
+
+/// (p · total - label) · g, the gradient of a row of logits
+struct soft_label_slope {
+    ROWAN_FORMULA V operator()(V const& p, V const& label, V const& total, V const& g) const {
+        return product(V(product(p, total) - label), g);
+    }
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/detail/matrix_rows.hpp: row-wise computations on matrices: maxima, exponentials and sums.
+
+namespace rowan::inline v0::detail {
+
+/// The largest of n > 0 numbers; NaN if the first one is NaN, other NaNs are ignored.
+template <class S, class T>
+S largest(std::size_t n, T const* x) {
+    std::array<S, 16> most;
+    most.fill(load<S>(x));
+    take_larger const take;
+    std::size_t i = 0;
+    for (; i + 16 <= n; i += 16) for_lanes<S>(take, 16, x + i, most.data());
+    for_lanes<S>(take, n - i, x + i, most.data());
+    for (S const& m : most) take(m, most[0]);
+    return most[0];
+}
+
+/// Writes exp(x - greatest) and returns the sum of the results.
+template <class S, class T>
+S exponentials(std::size_t n, T const* x, S const& greatest, S* e) {
+    map_lanes<S>([&]<class V>(V const& a) { return exponential_of_negative(V(a - V(greatest))); }, n, x, e);
+    return interleaved_sum<S>(n, e);
+}
+
+/// Passed as `done` of MatrixRows::results if only the results are needed.
+struct NothingMore {
+    template <class S>
+    ROWAN_HD void operator()(std::size_t, S const&, S const&) const {}
+};
+
+/// Computes row by row on a device. The Thrust specialization is in rowan/thrust/op/detail/matrix_rows.hpp.
+template <class D>
+struct MatrixRows {
+    static_assert(has_backend<D>, "rowan: softmax on a Thrust device needs #include <rowan/thrust/op.hpp>");
+};
+
+template <>
+struct MatrixRows<Cpu> {
+    /// Writes the results of a rule, such as softmax_rule, along an axis of x: of rows, or of [outer, classes, inner].
+    template <class Rule, class Rows, class T>
+    static Tensor<T> along(Cpu exec, Rows const& c, Tensor<T> const& x) {
+        if (c.inner < 16)
+            return c.map(
+                exec, [&](T const* from, T* to) { results<Rule>(exec, c.n, c.classes, from, to, NothingMore{}); }, x);
+        auto out = new_tensor<T>(exec, x.shape());
+        if (out.size() != 0) results_apart<Rule>(exec, c.n / c.inner, c.classes, c.inner, x.data(), out.data());
+        return out;
+    }
+
+    /// Writes the results of n rows, and calls done(row, maximum, sum of the exponentials) for each.
+    template <class Rule, class T, class Done>
+    static void results(Cpu exec, std::size_t n, std::size_t classes, T const* x, T* to, Done const& done) {
+        using S = sum_t<T>;
+        for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
+            Buffer<S> e(classes);
+            for (; begin < end; ++begin) {
+                T const* const row = x + begin * classes;
+                S const greatest = largest<S>(classes, row);
+                S const total = exponentials<S>(classes, row, greatest, e.data()), norm = Rule::norm(total);
+                auto const result = [&]<class V>(V const& a, V const& b) {
+                    return Rule::result(a, b, V(greatest), V(norm));
+                };
+                zip_lanes<S>(result, classes, to + begin * classes, row, e.data());
+                done(begin, greatest, total);
+            }
+        });
+    }
+
+    /// Writes the gradients of n rows from the results and their gradients.
+    template <class Rule, class T>
+    static void slopes(Cpu exec, std::size_t n, std::size_t classes, T const* y, T const* g, T* to) {
+        using S = sum_t<T>;
+        auto const term = []<class V>(V const& a, V const& b) { return Rule::term(a, b); };
+        for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
+            Buffer<S> terms(classes);
+            for (; begin < end; ++begin) {
+                std::size_t const at = begin * classes;
+                zip_lanes<S>(term, classes, terms.data(), y + at, g + at);
+                S const sum = interleaved_sum<S>(classes, terms.data());
+                auto const slope = [&]<class V>(V const& a, V const& b) { return Rule::slope(a, b, V(sum)); };
+                zip_lanes<S>(slope, classes, to + at, y + at, g + at);
+            }
+        });
+    }
+
+    /// to[row] = Σ a · b
+    template <class T>
+    static void dots(Cpu exec, std::size_t n, std::size_t width, T const* a, T const* b, sum_t<T>* to) {
+        sum_rows(exec, n, width, a, b, to, [](std::size_t) { return multiplied{}; });
+    }
+
+    /// to = p · grads(row), except (p - 1) · grads(row) at the label.
+    template <class T, class I, class Grads>
+    static void label_grad(Cpu exec, std::size_t n, std::size_t classes, T const* p, I const* label, Grads const& grads,
+                           T* to) {
+        using S = sum_t<T>;
+        for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i) {
+                T const* const row = p + i * classes;
+                if (grads.ignores(i)) {  // whatever its elements are
+                    std::fill_n(to + i * classes, classes, dtype<T>::narrow(constant<S>(0.0)));
+                    continue;
+                }
+                S const g = grads(i);
+                auto const times = [&]<class V>(V const& a) { return product(a, V(g)); };
+                map_lanes<S>(times, classes, row, to + i * classes);
+                auto const k = static_cast<std::size_t>(label[i]);
+                store(times(S(load<S>(row + k) - constant<S>(1.0))), to + i * classes + k);
+            }
+        });
+    }
+
+    /// losses[row] = Σ soft_label_loss
+    template <class T>
+    static void soft_losses(Cpu exec, std::size_t n, std::size_t classes, T const* x, sum_t<T> const* label,
+                            sum_t<T> const* greatest, sum_t<T> const* logs, sum_t<T>* losses) {
+        sum_rows(exec, n, classes, x, label, losses, [=](std::size_t row) {
+            return [most = greatest[row], log = logs[row]]<class V>(V const& a, V const& share) {
+                return soft_label_loss{}(a, share, V(most), V(log));
+            };
+        });
+    }
+
+    /// to = (p · Σ label - label) · grads(row)
+    template <class T, class Grads>
+    static void soft_label_grad(Cpu exec, std::size_t n, std::size_t classes, T const* p, sum_t<T> const* label,
+                                Grads const& grads, T* to) {
+        using S = sum_t<T>;
+        for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i) {
+                std::size_t const at = i * classes;
+                S const total = interleaved_sum<S>(classes, label + at);
+                S const g = grads(i);
+                auto const slope = [&]<class V>(V const& a, V const& share) {
+                    return soft_label_slope{}(a, share, V(total), V(g));
+                };
+                zip_lanes<S>(slope, classes, to + at, p + at, label + at);
+            }
+        });
+    }
+
+    /// losses[row] = 0 - Σ weighed_logarithm
+    template <class T>
+    static void soft_probability_losses(Cpu exec, std::size_t n, std::size_t classes, T const* x, sum_t<T> const* label,
+                                        sum_t<T>* losses) {
+        using S = sum_t<T>;
+        sum_rows(exec, n, classes, x, label, losses, [](std::size_t) { return weighed_logarithm{}; });
+        map_lanes<S>([]<class V>(V const& a) { return constant<V>(0.0) - a; }, n, losses, losses);
+    }
+
+private:
+    /// to[row] = Σ term(row)(a, b)
+    template <class T, class B, class Term>
+    static void sum_rows(Cpu exec, std::size_t n, std::size_t width, T const* a, B const* b, sum_t<T>* to,
+                         Term const& term) {
+        using S = sum_t<T>;
+        for_ranges(exec, n, width, [&](std::size_t begin, std::size_t end) {
+            Buffer<S> terms(width);
+            for (; begin < end; ++begin) {
+                zip_lanes<S>(term(begin), width, terms.data(), a + begin * width, b + begin * width);
+                to[begin] = interleaved_sum<S>(width, terms.data());
+            }
+        });
+    }
+    /// Writes the results along the middle axis of [outer, classes, inner], with the bits of `results`.
+    template <class Rule, class T>
+    static void results_apart(Cpu exec, std::size_t outer, std::size_t classes, std::size_t inner, T const* x, T* to) {
+        using S = sum_t<T>;
+        constexpr std::size_t most = 64;  // lanes whose exponentials stay in the cache
+        std::size_t const pieces = (inner + most - 1) / most;
+        for_ranges(exec, outer * pieces, classes * std::min(inner, most), [&](std::size_t begin, std::size_t end) {
+            Buffer<S> e(classes * most), parts(16 * most), greatest(most);
+            S const *const terms = e.data(), *const g = greatest.data();
+            for (; begin < end; ++begin) {
+                std::size_t const lane = begin % pieces * most, lanes = std::min(most, inner - lane);
+                std::size_t const first = begin / pieces * classes * inner + lane;
+                auto const row = [&](std::size_t k) { return x + first + k * inner; };
+                copy_lanes<S>(lanes, row(0), greatest.data());
+                for (std::size_t k = 1; k < classes; ++k) for_lanes<S>(take_larger{}, lanes, row(k), greatest.data());
+                std::fill(parts.begin(), parts.end(), constant<S>(0.0));
+                auto const exponential = []<class V>(V const& a, V const& b) {
+                    return exponential_of_negative(V(a - b));
+                };
+                for (std::size_t k = 0; k < classes; ++k) {
+                    zip_lanes<S>(exponential, lanes, e.data() + k * most, row(k), g);
+                    for_lanes<S>(add_lanes{}, lanes, terms + k * most, parts.data() + k % 16 * most);
+                }
+                for (std::size_t half = 8; half != 0; half /= 2) {
+                    for (std::size_t k = 0; k < half; ++k)
+                        for_lanes<S>(add_lanes{}, lanes, std::as_const(parts).data() + (k + half) * most,
+                                     parts.data() + k * most);
+                }
+                S const* const norms = parts.data();
+                map_lanes<S>([]<class V>(V const& a) { return Rule::norm(a); }, lanes, norms, parts.data());
+                auto const result = []<class V>(V const& a, V const& b, V const& c, V const& d) {
+                    return Rule::result(a, b, c, d);
+                };
+                for (std::size_t k = 0; k < classes; ++k)
+                    zip_lanes<S>(result, lanes, to + first + k * inner, row(k), terms + k * most, g, norms);
+            }
+        });
+    }
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/detail/crf.hpp: scores of the paths of linear-chain conditional random fields.
+
+namespace rowan::inline v0::detail {
+
+/// The largest of n > 0 scores.
+ROWAN_NO_EXEC_CHECK
+template <class S, class T>
+ROWAN_HD S largest_score(std::size_t n, T const* x) {
+    S most = load<S>(x);
+    for (std::size_t i = 1; i < n; ++i) take_larger{}(load<S>(x + i), most);
+    return most;
+}
+
+/// x if it is finite, else 0
+ROWAN_FORMULA V finite_or_zero(V const& x) {
+    V const zero = constant<V>(0.0);
+    return choose(not_above(V(x - x), zero), x, zero);
+}
+
+/// log(Σ exp(x(i))) over n > 0 terms, in order. It is -infinity if all terms are.
+ROWAN_NO_EXEC_CHECK
+template <class S, class X>
+ROWAN_HD S log_sum_exp(std::size_t n, X const& x) {
+    S most = x(0), total = constant<S>(0.0);
+    for (std::size_t i = 1; i < n; ++i) take_larger{}(x(i), most);
+    S const shift = finite_or_zero(most);
+    for (std::size_t i = 0; i < n; ++i) total = plus(total, exponential_of_negative(S(x(i) - shift)));
+    return shift + logarithm(total);
+}
+
+/// Step t of all sequences: the scores of the paths that end in row t of a sequence, or begin there from the end, by the
+/// tag of this row. With `best`, it is that of the best path. Else it is log of the sum of their exponentials, less the
+/// largest scores of all rows before, and emissions are relative to the largest one of their row: the loss and marginals
+/// are those of the emissions, and more accurate.
+template <class T, bool best>
+struct CrfStep {
+    using S = sum_t<T>;
+    T const *x, *ends, *weights;  // emissions [rows, tags], scores of the first row, and [from, to]
+    std::int64_t const* offsets;
+    S* scores;
+    std::size_t tags;
+    bool reverse;
+    std::size_t t = 0;
+
+    ROWAN_FORMULA void at(std::size_t s, std::size_t column) const {
+        auto const begin = static_cast<std::size_t>(offsets[s]), end = static_cast<std::size_t>(offsets[s + 1]);
+        if (t >= end - begin) return;
+        std::size_t const row = reverse ? end - 1 - t : begin + t;
+        V own = load<V>(x + row * tags + column);
+        if constexpr (!best) own = own - V(largest_score<S>(tags, x + row * tags));
+        S* const to = scores + row * tags + column;
+        if (t == 0) return store(V(own + load<V>(ends + column)), to);
+        S const* const before = scores + (reverse ? row + 1 : row - 1) * tags;
+        auto const via = [&](std::size_t i) { return V(V(before[i]) + load<V>(weights + i * tags + column)); };
+        V most = via(0);
+        for (std::size_t i = 1; i < tags; ++i) take_larger{}(via(i), most);
+        if constexpr (best) {
+            store(V(own + most), to);
+        } else {
+            V const shift = finite_or_zero(most);
+            V total = constant<V>(0.0);
+            for (std::size_t i = 0; i < tags; ++i) total = plus(total, exponential_of_negative(V(via(i) - shift)));
+            store(V(own + ((shift - V(largest_score<S>(tags, before))) + logarithm(total))), to);
+        }
+    }
+};
+
+/// Runs the steps of all sequences on a device. The Thrust specialization is in rowan/thrust/op/crf.hpp.
+template <class D>
+struct CrfSteps {
+    static_assert(has_backend<D>, "rowan: conditional random fields on a Thrust device need <rowan/thrust/op.hpp>");
+};
+
+template <>
+struct CrfSteps<Cpu> {
+    template <class T, bool best>
+    static void run(Cpu exec, std::span<std::int64_t const> offsets, CrfStep<T, best> const& step) {
+        for_sequences(exec, offsets, step.tags * step.tags, [&](std::size_t s, std::size_t end) {
+            auto own = step;
+            for (; s < end; ++s) {
+                for (own.t = 0; own.t < length_at(offsets, s); ++own.t)
+                    each_lane<sum_t<T>>(own.tags, [&]<class V>(std::size_t j) { own.template at<V>(s, j); });
+            }
+        });
+    }
+};
+
+/// The scores of all paths to each row, from the start or, in reverse, from the end.
+template <bool best, class T, class D, class Scores>
+void crf_scores(D const& exec, std::span<std::int64_t const> offsets, std::int64_t const* on_device,
+                LoDTensor<T, D> const& x, T const* ends, T const* weights, bool reverse, Scores& to) {
+    std::size_t const tags = x.value().shape(1);
+    CrfSteps<D>::run(exec, offsets,
+                     CrfStep<T, best>{x.value().data(), ends, weights, on_device, to.data(), tags, reverse});
+}
+
+/// Checks emissions [rows, tags] with levels and transitions [tags + 2, tags].
+template <class T, class D>
+void check_crf(D const& exec, LoDTensor<T, D> const& emission, Tensor<T, D> const& transition) {
+    static_assert(floating_element<T>, "rowan: conditional random fields need a floating-point type: convert x");
+    check_sequences(exec, "emission", emission);
+    check_rank("emission", emission.value(), 2);
+    std::size_t const tags = emission.value().shape(1);
+    if (tags == 0) throw ShapeError("emission.shape(1)", "0", "at least 1");
+    check_rank("transition", transition, 2);
+    if (transition.shape(0) != tags + 2 || transition.shape(1) != tags)
+        throw ShapeError("transition.shape()", shape_text(transition.shape()),
+                         shape_text(typename Tensor<T, D>::shape_type{tags + 2, tags}));
+    ElementLoops<D>::check(exec, emission.value(), transition);
+}
+
+/// Checks that there is a label in [0, tags) for each row.
+template <class I, class T, class D>
+void check_crf_labels(D const& exec, LoDTensor<T, D> const& emission, Tensor<I, D> const& label) {
+    std::size_t const rows = emission.value().shape(0);
+    if (label.dimension() == 0 || label.shape(0) != rows || label.size() != rows)
+        throw ShapeError("label.shape()", shape_text(label.shape()),
+                         std::string("[").append(std::to_string(rows)).append("] or the same with a dim of 1"));
+    ElementLoops<D>::check(exec, label);
+    ElementLoops<D>::check_ids(exec, "label", label, static_cast<std::int64_t>(emission.value().shape(1)));
+}
+
+/// Checks the specs of emissions and transitions, and returns the spec of a result of one element per row.
+constexpr VarSpec crf_spec(VarSpec const& x, VarSpec const& w) {
+    spec::matrix("crf: x", x);
+    spec::has_levels("crf: x", x);
+    spec::matrix("crf: w", w);
+    spec::same_dtype("crf: w", w, x);
+    std::int64_t const tags = spec::same_dim("crf: w.shape(1)", w.dims[1], x.dims[1]);
+    spec::same_dim("crf: w.shape(0)", w.dims[0], spec::plus("crf: x", 1, tags, 2));
+    return spec::with_dims(x, {x.dims[0], 1}, x.lod_level);
+}
+
+/// Checks the spec of labels, one per row.
+constexpr void crf_label_spec(VarSpec const& label, VarSpec const& x) {
+    spec::dense("crf: label", label);
+    spec::ids("crf: label", label);
+    if (label.dims.size() != 2) spec::rank("crf: label", label, 1, "1, or 2 with a dim of 1");
+    if (label.dims.size() == 2) spec::same_dim("crf: label.shape(1)", label.dims[1], 1);
+    spec::same_dim("crf: label.shape(0)", label.dims[0], x.dims[0]);
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/loss/crf_decoding.hpp: crf_decoding, the best tags of sequences in a conditional random field.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// Follows the best path of sequence s back from its end. Writes its tags, or whether they are the labels; -1 or 0 if a
+/// score or a transition is NaN.
+template <class T, class I>
+struct CrfPath {
+    using S = sum_t<T>;
+    T const* w;
+    std::int64_t const* offsets;
+    S const* scores;
+    I const* label;
+    std::size_t tags;
+    std::int64_t* to;
+
+    /// The first tag whose score plus its element of a column or row of transitions is the largest.
+    ROWAN_KERNEL std::size_t best(S const* score, T const* transition, std::size_t stride) const {
+        std::size_t found = 0;
+        S most = score[0] + load<S>(transition);
+        for (std::size_t i = 1; i < tags; ++i) {
+            S const next = score[i] + load<S>(transition + i * stride);
+            if (!(next > most)) continue;
+            most = next;
+            found = i;
+        }
+        return found;
+    }
+
+    ROWAN_KERNEL void operator()(std::size_t s) const {
+        auto const begin = static_cast<std::size_t>(offsets[s]), end = static_cast<std::size_t>(offsets[s + 1]);
+        for (std::size_t i = begin * tags; i < end * tags; ++i) {
+            if (unordered(scores[i])) return no_path(begin, end);
+        }
+        for (std::size_t i = 0; begin != end && i < (tags + 2) * tags; ++i) {
+            if (unordered(load<S>(w + i))) return no_path(begin, end);
+        }
+        std::size_t tag = 0;
+        for (std::size_t row = end; row-- != begin;) {
+            S const* const score = scores + row * tags;
+            tag = row + 1 == end ? best(score, w + tags, 1) : best(score, w + 2 * tags + tag, tags);
+            auto const number = static_cast<std::int64_t>(tag);
+            to[row] = label == nullptr ? number : static_cast<std::int64_t>(label[row]) == number ? 1 : 0;
+        }
+    }
+
+private:
+    ROWAN_HD void no_path(std::size_t begin, std::size_t end) const {
+        for (std::size_t row = begin; row < end; ++row) to[row] = label == nullptr ? -1 : 0;
+    }
+};
+
+template <class I, class T, class D>
+LoDTensor<std::int64_t, D> crf_path(D const& exec, LoDTensor<T, D> const& emission, Tensor<T, D> const& transition,
+                                    I const* label) {
+    using S = sum_t<T>;
+    auto const offsets = last_level(emission.lod());
+    std::size_t const n = offsets.size() - 1, tags = transition.shape(1);
+    OnDevice<std::int64_t, D> const begins(exec, offsets);
+    auto scores = ElementLoops<D>::template scratch<S>(exec, emission.value().size());
+    T const* const w = transition.data();
+    crf_scores<true>(exec, offsets, begins.data(), emission, w, w + 2 * tags, false, scores);
+    auto path = new_tensor<std::int64_t>(exec, {emission.value().shape(0), 1});
+    ElementLoops<D>::each(exec, n, emission.value().size() / (n + 1) + 1,
+                          CrfPath<T, I>{w, begins.data(), scores.data(), label, tags, path.data()});
+    return {std::move(path), emission.lod()};
+}
+
+}  // namespace detail
+
+/// The tags of the path with the largest score for each sequence of the last level, as linear_chain_crf computes scores:
+/// the Viterbi algorithm. Of equal scores, the first tag is taken, from the end of the sequence. If the emissions of a
+/// sequence, or the transitions, have a NaN, no path is the best one: all its tags are -1. Computed in dtype<T>::sum.
+/// shapes   emission [rows, tags] with levels, transition [tags + 2, tags] -> [rows, 1], with the levels of emission
+/// errors   ShapeError if the shapes do not fit or there are no tags or levels
+/// cost     O(rows · tags²) and temporary memory for rows · tags numbers; the same bits for any number of threads and on
+///          devices
+template <class T, device D>
+LoDTensor<std::int64_t, D> crf_decoding(D const& exec, LoDTensor<T, D> const& emission,
+                                        Tensor<T, D> const& transition) {
+    detail::check_crf(exec, emission, transition);
+    return detail::crf_path<std::int64_t>(exec, emission, transition, static_cast<std::int64_t const*>(nullptr));
+}
+
+/// 1 where the best path has the label, else 0, also if there is no best path because of a NaN.
+/// shapes   emission [rows, tags] with levels, transition [tags + 2, tags], label [rows] or [rows, 1] -> [rows, 1], with
+///          the levels of emission
+/// errors   as linear_chain_crf
+/// cost     as crf_decoding
+template <class T, id_type I, device D>
+LoDTensor<std::int64_t, D> crf_decoding(D const& exec, LoDTensor<T, D> const& emission, Tensor<T, D> const& transition,
+                                        Tensor<I, D> const& label) {
+    detail::check_crf(exec, emission, transition);
+    detail::check_crf_labels(exec, emission, label);
+    return detail::crf_path<I>(exec, emission, transition, label.data());
+}
+
+template <class T, class Device, class... Label>
+LoDTensor<std::int64_t, Device> crf_decoding(LoDTensor<T, Device> const& emission, Tensor<T, Device> const& transition,
+                                             Label const&... label) {
+    return crf_decoding(emission.device(), emission, transition, label...);
+}
+
+/// See crf_decoding. The slots are the emissions x and the transitions w.
+struct crf_decoding_op : detail::builtin_op<crf_decoding_op, slots<slot::x, slot::w>, slots<slot::out>> {
+    static constexpr std::string_view name = "crf_decoding";
+    static constexpr std::string_view brief = "The best tags of each sequence, or with labels 1 where it has them.";
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& w) {
+        VarSpec out = detail::crf_spec(x, w);
+        out.dtype = dtype<std::int64_t>::wire;
+        return out;
+    }
+
+    template <class T, class D>
+    static LoDTensor<std::int64_t, D> run(D exec, LoDTensor<T, D> const& x, Tensor<T, D> const& w) {
+        return crf_decoding(exec, x, w);
+    }
+};
+
+/// See crf_decoding with labels.
+struct crf_matches_op : detail::builtin_op<crf_matches_op, slots<slot::x, slot::w, slot::label>, slots<slot::out>> {
+    static constexpr std::string_view name = "crf_matches";
+    static constexpr std::string_view brief = "1 where the best tags of a sequence have the label, else 0.";
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& w, VarSpec const& label) {
+        detail::crf_label_spec(label, x);
+        return crf_decoding_op::infer(x, w);
+    }
+
+    template <class T, id_type I, class D>
+    static LoDTensor<std::int64_t, D> run(D exec, LoDTensor<T, D> const& x, Tensor<T, D> const& w,
+                                          Tensor<I, D> const& label) {
+        return crf_decoding(exec, x, w, label);
+    }
+};
+
+}  // namespace rowan::inline v0
+
 // rowan/op/detail/class_labels.hpp: the labels of rows of classes: numbers, of which some are ignored, or probabilities,
 // with weights of classes.
 
 namespace rowan::inline v0::detail {
 
-[[noreturn]] inline void bad_weights(std::size_t size, std::size_t classes) {
-    throw ShapeError("weights.size()", std::to_string(size), std::to_string(classes) + ", one for each class");
-}
+/// An element type of labels: that of class numbers, or that of probabilities, which is T.
+template <class L, class T>
+concept label_of = id_type<L> || std::same_as<L, T>;
 
 /// errors   ShapeError if there are weights, but not one for each class
 constexpr void check_weights(CrossEntropyOptions const& options, std::size_t classes) {
-    if (!options.weights.empty() && options.weights.size() != classes) bad_weights(options.weights.size(), classes);
+    std::size_t const size = options.weights.size();
+    if (size != 0 && size != classes)
+        throw ShapeError("weights.size()", std::to_string(size), std::to_string(classes) + ", one for each class");
 }
 
 /// errors   ShapeError if label has another shape than x, or there is not one weight for each class; ValueError if there
@@ -35837,8 +34507,7 @@ struct WeighShare {
     sum_t<T>* to;
     std::size_t classes;
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t i) const {
+    ROWAN_KERNEL void operator()(std::size_t i) const {
         using S = sum_t<T>;
         to[i] = product(load<S>(label + i), constant<S>(weights[i % classes]));
     }
@@ -35855,7 +34524,7 @@ public:
             OnDevice<double, D> const weights(exec, std::span<double const>(options.weights));
             Loops::each(exec, label.size(), 1, WeighShare<T>{rows_.data(), weights.data(), numbers_.data(), c.classes});
         } else if (!same) {
-            Loops::template zip<S>(exec, label.size(), same_number{}, numbers_.data(), std::as_const(rows_).data());
+            Loops::template zip<S>(exec, label.size(), same_number{}, numbers_.data(), rows_.data());
         }
     }
 
@@ -35985,8 +34654,7 @@ struct ProbabilityOfLabel {
     sum_t<T>* losses;
     std::size_t classes;
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t row) const {
+    ROWAN_KERNEL void operator()(std::size_t row) const {
         using S = sum_t<T>;
         bool const counts = kept == nullptr || kept[row] != 0;
         losses[row] = counts ? load<S>(x + row * classes + static_cast<std::size_t>(label[row])) : constant<S>(1.0);
@@ -36010,8 +34678,7 @@ struct LabelLossGrad {
     T* to;
     std::size_t classes;
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t row) const {
+    ROWAN_KERNEL void operator()(std::size_t row) const {
         using S = sum_t<T>;
         if (grads.ignores(row)) return;
         std::size_t const at = row * classes + static_cast<std::size_t>(label[row]);
@@ -36036,11 +34703,9 @@ struct SoftLabelGrad {
     T* to;
     std::size_t classes;
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD sum_t<T> of_row(std::size_t row) const { return constant<sum_t<T>>(0.0) - grads(row); }
+    ROWAN_KERNEL sum_t<T> of_row(std::size_t row) const { return constant<sum_t<T>>(0.0) - grads(row); }
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(sum_t<T> const& g, std::size_t row, std::size_t column) const {
+    ROWAN_KERNEL void operator()(sum_t<T> const& g, std::size_t row, std::size_t column) const {
         using S = sum_t<T>;
         std::size_t const at = row * classes + column;
         S const share = label[at];
@@ -36096,9 +34761,9 @@ struct of_probabilities {
 ///          are rows, but no classes; ValueError if there are probabilities and an ignore_index
 /// cost     O(n), or one read of both; x is transposed if the axis is not the last one; the same bits for any number of
 ///          threads
-template <class T, class L, device D>
-requires(id_type<L> || std::same_as<L, T>) Tensor<T, D> cross_entropy_of_probabilities(
-    D const& exec, Tensor<T, D> const& x, Tensor<L, D> const& label, CrossEntropyOptions const& options = {}) {
+template <class T, detail::label_of<T> L, device D>
+Tensor<T, D> cross_entropy_of_probabilities(D const& exec, Tensor<T, D> const& x, Tensor<L, D> const& label,
+                                            CrossEntropyOptions const& options = {}) {
     static_assert(floating_element<T>,
                   "rowan::cross_entropy_of_probabilities: x must have a floating-point type: convert it");
     detail::LabelledRows<T, L, D> const r(exec, "x", x, label, options);
@@ -36112,12 +34777,10 @@ requires(id_type<L> || std::same_as<L, T>) Tensor<T, D> cross_entropy_of_probabi
 /// shapes   x and label as in cross_entropy_of_probabilities, out_grad like its result -> that of x
 /// errors   as cross_entropy_of_probabilities; ShapeError if out_grad has another shape
 /// cost     one write of the result; transposes as in cross_entropy_of_probabilities
-template <class T, class L, device D>
-requires(id_type<L> ||
-         std::same_as<L, T>) Tensor<T, D> cross_entropy_of_probabilities_grad(D const& exec, Tensor<T, D> const& x,
-                                                                              Tensor<L, D> const& label,
-                                                                              Tensor<T, D> const& out_grad,
-                                                                              CrossEntropyOptions const& options = {}) {
+template <class T, detail::label_of<T> L, device D>
+Tensor<T, D> cross_entropy_of_probabilities_grad(D const& exec, Tensor<T, D> const& x, Tensor<L, D> const& label,
+                                                 Tensor<T, D> const& out_grad,
+                                                 CrossEntropyOptions const& options = {}) {
     static_assert(floating_element<T>, "rowan::cross_entropy_of_probabilities_grad: x must have a floating-point type");
     return detail::label_gradient<detail::of_probabilities>(exec, "x", x, label, out_grad, options);
 }
@@ -36134,8 +34797,6 @@ Tensor<T, Device> cross_entropy_of_probabilities_grad(Tensor<T, Device> const& x
     return cross_entropy_of_probabilities_grad(x.device(), x, label, out_grad, options);
 }
 
-struct cross_entropy_of_probabilities_grad_op;
-
 /// See cross_entropy_of_probabilities. Labels are class indices without the axis of the classes, or probabilities of the shape of x.
 struct cross_entropy_of_probabilities_op
     : detail::builtin_op<cross_entropy_of_probabilities_op, slots<slot::x, slot::target>, slots<slot::out>,
@@ -36143,41 +34804,24 @@ struct cross_entropy_of_probabilities_op
     static constexpr std::string_view name = "cross_entropy_of_probabilities";
     static constexpr std::string_view brief =
         "-log(probability of the label), from probabilities; classes are along an axis, and may have weights.";
-    using grad = grad_rule<cross_entropy_of_probabilities_grad_op, uses<slot::x, slot::target, grad_of<slot::out>>,
-                           makes<grad_of<slot::x>>>;
+    using grad = gradient<cross_entropy_of_probabilities_op, uses<slot::x, slot::target, grad_of<slot::out>>,
+                          makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& label, attributes const& a) {
         constexpr detail::LabelFields names{"cross_entropy_of_probabilities: x",
                                             "cross_entropy_of_probabilities: label",
                                             "cross_entropy_of_probabilities: ignore_index"};
-        return {.type = VarType::LOD_TENSOR,
-                .dtype = x.dtype,
-                .dims = detail::label_dims(names, x, label, a).losses,
-                .lod_level = 0};
+        return spec::with_dims(x, detail::label_dims(names, x, label, a).losses);
     }
 
-    template <class T, class L, class D>
-    requires(id_type<L> || std::same_as<L, T>) static Tensor<T, D> run(D exec, Tensor<T, D> const& x,
-                                                                       Tensor<L, D> const& label, attributes const& a) {
+    template <class T, detail::label_of<T> L, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<L, D> const& label, attributes const& a) {
         return cross_entropy_of_probabilities(exec, x, label, a);
     }
-};
 
-struct cross_entropy_of_probabilities_grad_op
-    : operator_of<slots<slot::x, slot::target, grad_of<slot::out>>, slots<grad_of<slot::x>>, CrossEntropyOptions> {
-    static constexpr std::string_view name = "cross_entropy_of_probabilities_grad";
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& label, VarSpec const& out_grad,
-                                   attributes const& a) {
-        spec::elementwise("cross_entropy_of_probabilities_grad: out@GRAD", out_grad,
-                          cross_entropy_of_probabilities_op::infer(x, label, a));
-        return x;
-    }
-
-    template <class T, class L, class D>
-    requires(id_type<L> ||
-             std::same_as<L, T>) static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<L, D> const& label,
-                                                         Tensor<T, D> const& out_grad, attributes const& a) {
+    template <class T, detail::label_of<T> L, class D>
+    static Tensor<T, D> backward(D exec, Tensor<T, D> const& x, Tensor<L, D> const& label, Tensor<T, D> const& out_grad,
+                                 attributes const& a) {
         return cross_entropy_of_probabilities_grad(exec, x, label, out_grad, a);
     }
 };
@@ -36200,8 +34844,7 @@ struct SoftmaxLoss {
     std::size_t classes;
     double const* kept;
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t row, sum_t<T> const& greatest, sum_t<T> const& total) const {
+    ROWAN_KERNEL void operator()(std::size_t row, sum_t<T> const& greatest, sum_t<T> const& total) const {
         using S = sum_t<T>;
         if (kept != nullptr && kept[row] == 0) {
             losses[row] = constant<S>(0.0);
@@ -36218,8 +34861,7 @@ template <class S>
 struct KeepLogTotal {
     S *greatest, *logs;
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t row, S const& most, S const& total) const {
+    ROWAN_KERNEL void operator()(std::size_t row, S const& most, S const& total) const {
         greatest[row] = most;
         logs[row] = logarithm(total);
     }
@@ -36270,9 +34912,9 @@ struct of_logits {
 ///          or the same as x -> the loss [1], or [...] without the axis without reduction, and the softmax, like x
 /// errors   as cross_entropy_of_probabilities
 /// cost     as softmax along the axis; of probabilities one more read of x and of label
-template <class T, class L, device D>
-requires(id_type<L> || std::same_as<L, T>) std::tuple<Tensor<T, D>, Tensor<T, D>> cross_entropy(
-    D const& exec, Tensor<T, D> const& x, Tensor<L, D> const& label, CrossEntropyOptions const& options = {}) {
+template <class T, detail::label_of<T> L, device D>
+std::tuple<Tensor<T, D>, Tensor<T, D>> cross_entropy(D const& exec, Tensor<T, D> const& x, Tensor<L, D> const& label,
+                                                     CrossEntropyOptions const& options = {}) {
     static_assert(floating_element<T>, "rowan::cross_entropy: x must have a floating-point type: convert it");
     detail::LabelledRows<T, L, D> const r(exec, "x", x, label, options);
     auto softmax = r.c.template new_rows<T>(exec);
@@ -36288,11 +34930,9 @@ requires(id_type<L> || std::same_as<L, T>) std::tuple<Tensor<T, D>, Tensor<T, D>
 /// errors   as cross_entropy_of_probabilities; ShapeError if out_grad has another shape
 /// cost     one read of the softmax, two of labels that are probabilities, and one write of the result; transposes if the
 ///          axis is not the last one
-template <class T, class L, device D>
-requires(id_type<L> || std::same_as<L, T>) Tensor<T, D> cross_entropy_grad(D const& exec, Tensor<T, D> const& softmax,
-                                                                           Tensor<L, D> const& label,
-                                                                           Tensor<T, D> const& out_grad,
-                                                                           CrossEntropyOptions const& options = {}) {
+template <class T, detail::label_of<T> L, device D>
+Tensor<T, D> cross_entropy_grad(D const& exec, Tensor<T, D> const& softmax, Tensor<L, D> const& label,
+                                Tensor<T, D> const& out_grad, CrossEntropyOptions const& options = {}) {
     static_assert(floating_element<T>, "rowan::cross_entropy_grad: softmax must have a floating-point type");
     return detail::label_gradient<detail::of_logits>(exec, "softmax", softmax, label, out_grad, options);
 }
@@ -36309,8 +34949,6 @@ Tensor<T, Device> cross_entropy_grad(Tensor<T, Device> const& softmax, Tensor<L,
     return cross_entropy_grad(softmax.device(), softmax, label, out_grad, options);
 }
 
-struct cross_entropy_grad_op;
-
 /// See cross_entropy. Labels are class indices without the axis of the classes, or probabilities of the
 /// shape of x. The slot `saved` holds the softmax.
 struct cross_entropy_op : detail::builtin_op<cross_entropy_op, slots<slot::x, slot::target>,
@@ -36319,39 +34957,321 @@ struct cross_entropy_op : detail::builtin_op<cross_entropy_op, slots<slot::x, sl
     static constexpr std::string_view brief =
         "-log(probability of the label), from scores; labels may be probabilities.";
     using grad =
-        grad_rule<cross_entropy_grad_op, uses<slot::saved, slot::target, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+        gradient<cross_entropy_op, uses<slot::saved, slot::target, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& label, attributes const& a) {
         constexpr detail::LabelFields names{"cross_entropy: x", "cross_entropy: label", "cross_entropy: ignore_index"};
         auto const made = detail::label_dims(names, x, label, a);
         VarSpec softmax = x;
         softmax.dims = made.x;
-        return {VarSpec{.type = VarType::LOD_TENSOR, .dtype = x.dtype, .dims = made.losses, .lod_level = 0}, softmax};
+        return {spec::with_dims(x, made.losses), softmax};
     }
 
-    template <class T, class L, class D>
-    requires(id_type<L> || std::same_as<L, T>) static std::tuple<Tensor<T, D>, Tensor<T, D>> run(
-        D exec, Tensor<T, D> const& x, Tensor<L, D> const& label, attributes const& a) {
+    template <class T, detail::label_of<T> L, class D>
+    static std::tuple<Tensor<T, D>, Tensor<T, D>> run(D exec, Tensor<T, D> const& x, Tensor<L, D> const& label,
+                                                      attributes const& a) {
         return cross_entropy(exec, x, label, a);
+    }
+
+    static constexpr VarSpec infer_backward(VarSpec const& softmax, VarSpec const&, VarSpec const&, attributes const&) {
+        return softmax;
+    }
+
+    template <class T, detail::label_of<T> L, class D>
+    static Tensor<T, D> backward(D exec, Tensor<T, D> const& softmax, Tensor<L, D> const& label,
+                                 Tensor<T, D> const& out_grad, attributes const& a) {
+        return cross_entropy_grad(exec, softmax, label, out_grad, a);
     }
 };
 
-struct cross_entropy_grad_op
-    : operator_of<slots<slot::saved, slot::target, grad_of<slot::out>>, slots<grad_of<slot::x>>, CrossEntropyOptions> {
-    static constexpr std::string_view name = "cross_entropy_grad";
+}  // namespace rowan::inline v0
 
-    static constexpr VarSpec infer(VarSpec const& softmax, VarSpec const& label, VarSpec const& out_grad,
-                                   attributes const& a) {
-        auto const forward = cross_entropy_op::infer(softmax, label, a);
-        spec::elementwise("cross_entropy_grad: out@GRAD", out_grad, forward[0]);
-        return forward[1];
+// rowan/op/detail/crf_marginals.hpp: the losses and gradients of conditional random fields, from the scores of paths.
+
+namespace rowan::inline v0::detail {
+
+/// The loss of sequence s: log of the sum over all paths, less the score of the labels; 0 if it is empty.
+template <class T, class I>
+struct CrfLoss {
+    using S = sum_t<T>;
+    T const *x, *w;
+    I const* label;
+    std::int64_t const* offsets;
+    S const* alpha;
+    std::size_t tags;
+    T* losses;
+
+    ROWAN_KERNEL void operator()(std::size_t s) const {
+        auto const begin = static_cast<std::size_t>(offsets[s]), end = static_cast<std::size_t>(offsets[s + 1]);
+        S loss = constant<S>(0.0);
+        for (std::size_t row = begin; row < end; ++row) {
+            auto const k = static_cast<std::size_t>(label[row]);
+            std::size_t const from = row == begin ? 0 : 2 + static_cast<std::size_t>(label[row - 1]);
+            S const emission = load<S>(x + row * tags + k) - largest_score<S>(tags, x + row * tags);
+            S const own = emission + load<S>(w + from * tags + k);
+            if (row + 1 < end) {
+                loss = loss + (largest_score<S>(tags, alpha + row * tags) - own);
+            } else {
+                auto const last = [&](std::size_t i) { return S(alpha[row * tags + i] + load<S>(w + tags + i)); };
+                loss = loss + (log_sum_exp<S>(tags, last) - (own + load<S>(w + tags + k)));
+            }
+        }
+        store(loss, losses + s);
+    }
+};
+
+/// The probability of each tag of a row, and of each pair of tags of adjacent rows. `gamma` are the scores from the end.
+template <class T, class I>
+struct CrfMarginals {
+    using S = sum_t<T>;
+    T const *x, *w, *out_grad;
+    I const* label;
+    std::int64_t const *offsets, *sequence;  // of each row
+    S const *alpha, *gamma;
+    // of each row: log of the sum of the scores of its tags, the largest alpha, and the largest emission
+    S *norms, *greatest, *highest;
+    std::size_t tags, n;
+
+    ROWAN_FORMULA V score(std::size_t row, std::size_t tag) const {
+        std::size_t const at = row * tags + tag;
+        V const own = load<V>(x + at) - V(highest[row]);
+        return V(load<V>(alpha + at) + (load<V>(gamma + at) - own));
+    }
+    ROWAN_FORMULA V of_tag(std::size_t row, std::size_t tag) const {
+        return exponential_of_negative(V(score<V>(row, tag) - V(norms[row])));
+    }
+    ROWAN_FORMULA V of_pair(std::size_t row, std::size_t from, std::size_t tag) const {
+        S const before = alpha[(row - 1) * tags + from] - greatest[row - 1];
+        V const way = V(before) + load<V>(w + (2 + from) * tags + tag);
+        return exponential_of_negative(V(way + (load<V>(gamma + row * tags + tag) - V(norms[row]))));
     }
 
-    template <class T, class L, class D>
-    requires(id_type<L> ||
-             std::same_as<L, T>) static Tensor<T, D> run(D exec, Tensor<T, D> const& softmax, Tensor<L, D> const& label,
-                                                         Tensor<T, D> const& out_grad, attributes const& a) {
-        return cross_entropy_grad(exec, softmax, label, out_grad, a);
+    /// Computes the norm of a row.
+    ROWAN_KERNEL void operator()(std::size_t row) const {
+        highest[row] = largest_score<S>(tags, x + row * tags);
+        norms[row] = log_sum_exp<S>(tags, [&](std::size_t tag) { return score<S>(row, tag); });
+        greatest[row] = largest_score<S>(tags, alpha + row * tags);
+    }
+};
+
+template <class V>
+inline constexpr std::size_t lanes_in = 1;
+template <class S, class A>
+inline constexpr std::size_t lanes_in<xsimd::batch<S, A>> = xsimd::batch<S, A>::size;
+
+/// The gradient of the emissions: out_grad · (probability - 1 at the label)
+template <class T, class I>
+struct CrfEmissionGrad {
+    CrfMarginals<T, I> p;
+    T* to;
+
+    ROWAN_FORMULA void at(std::size_t row, std::size_t column) const {
+        using S = sum_t<T>;
+        S const g = load<S>(p.out_grad + p.sequence[row]);
+        T* const out = to + row * p.tags;
+        store(product(p.template of_tag<V>(row, column), V(g)), out + column);
+        auto const k = static_cast<std::size_t>(p.label[row]);
+        if (k < column || k >= column + lanes_in<V>) return;
+        store(product(S(p.template of_tag<S>(row, k) - constant<S>(1.0)), g), out + k);
+    }
+};
+
+/// Part u / (tags + 2) of row u % (tags + 2) of the gradient of the transitions: that of every 16th sequence.
+template <class T, class I>
+struct CrfTransitionGrad {
+    using S = sum_t<T>;
+    CrfMarginals<T, I> p;
+    S* parts;
+
+    ROWAN_FORMULA void at(std::size_t u, std::size_t column) const {
+        std::size_t const part = u / (p.tags + 2), from = u % (p.tags + 2);
+        S* const to = parts + u * p.tags;
+        V sum = constant<V>(0.0);
+        for (std::size_t s = part; s < p.n; s += 16) {
+            auto const begin = static_cast<std::size_t>(p.offsets[s]), end = static_cast<std::size_t>(p.offsets[s + 1]);
+            if (begin == end) continue;
+            V const g(load<S>(p.out_grad + s));
+            if (from < 2) {
+                V const probability = p.template of_tag<V>(from == 0 ? begin : end - 1, column);
+                sum = plus(sum, product(probability, g));
+                continue;
+            }
+            V pairs = constant<V>(0.0);
+            for (std::size_t row = begin + 1; row < end; ++row)
+                pairs = plus(pairs, p.template of_pair<V>(row, from - 2, column));
+            sum = plus(sum, product(pairs, g));
+        }
+        store(sum, to + column);
+        for (std::size_t s = part; s < p.n; s += 16) {
+            auto const begin = static_cast<std::size_t>(p.offsets[s]), end = static_cast<std::size_t>(p.offsets[s + 1]);
+            S const g = load<S>(p.out_grad + s);
+            for (std::size_t row = begin; row < end; ++row) {
+                bool const here = from == 0   ? row == begin
+                                  : from == 1 ? row + 1 == end
+                                              : row != begin && static_cast<std::size_t>(p.label[row - 1]) == from - 2;
+                auto const k = static_cast<std::size_t>(p.label[row]);
+                if (here && k >= column && k < column + lanes_in<V>) to[k] = to[k] - g;
+            }
+        }
+    }
+};
+
+/// Adds the 16 parts of an element.
+template <class T>
+struct CrfPartsSum {
+    using S = sum_t<T>;
+    S const* parts;
+    std::size_t size;
+    T* to;
+
+    ROWAN_KERNEL void operator()(std::size_t i) const {
+        S part[16];
+        for (std::size_t k = 0; k < 16; ++k) part[k] = parts[k * size + i];
+        store(tree_sum(part), to + i);
+    }
+};
+
+/// to[j, i] = from[i, j]
+template <class T>
+struct TransposeElement {
+    T const* from;
+    T* to;
+    std::size_t size;
+    ROWAN_HD void operator()(std::size_t k) const { to[k % size * size + k / size] = from[k]; }
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/loss/linear_chain_crf.hpp: linear_chain_crf, the loss of a tagger whose tags depend on their neighbours.
+
+namespace rowan::inline v0 {
+
+/// The negative log-likelihood of the labels of each sequence of the last level, in a conditional random field: log of
+/// the sum of exp(score) over all paths of tags, less the score of the labels, and 0 for an empty sequence. The score of
+/// a path is the sum of its emissions, of transition[0, first tag], transition[1, last tag], and of transition[2 + from,
+/// to] for adjacent tags. This is Paddle's linear_chain_crf, a cost to minimise, which Paddle calls LogLikelihood.
+/// Computed in dtype<T>::sum from logarithms, relative to the largest score of each row. A transition may be -infinity,
+/// an emission may not; without any path, the result is NaN. Lafferty et al. 2001.
+/// shapes   emission [rows, tags] with levels, transition [tags + 2, tags], label [rows] or [rows, 1] -> [sequences, 1],
+///          with the levels of emission above the last one
+/// errors   ShapeError if the shapes do not fit or there are no tags or levels; IndexError if a label is not in
+///          [0, tags)
+/// cost     O(rows · tags²) and temporary memory for rows · tags numbers; the same bits for any number of threads and on
+///          devices
+template <class T, id_type I, device D>
+LoDTensor<T, D> linear_chain_crf(D const& exec, LoDTensor<T, D> const& emission, Tensor<T, D> const& transition,
+                                 Tensor<I, D> const& label) {
+    using S = detail::sum_t<T>;
+    detail::check_crf(exec, emission, transition);
+    detail::check_crf_labels(exec, emission, label);
+    auto const offsets = detail::last_level(emission.lod());
+    std::size_t const n = offsets.size() - 1, tags = transition.shape(1);
+    detail::OnDevice<std::int64_t, D> const begins(exec, offsets);
+    auto alpha = detail::ElementLoops<D>::template scratch<S>(exec, emission.value().size());
+    T const *const x = emission.value().data(), *const w = transition.data();
+    detail::crf_scores<false>(exec, offsets, begins.data(), emission, w, w + 2 * tags, false, alpha);
+    auto out = detail::new_tensor<T>(exec, {n, 1});
+    std::size_t const work = emission.value().size() / (n + 1) + 1;
+    detail::ElementLoops<D>::each(
+        exec, n, work, detail::CrfLoss<T, I>{x, w, label.data(), begins.data(), alpha.data(), tags, out.data()});
+    return {std::move(out), detail::upper_levels(emission.lod())};
+}
+
+/// The gradients of emission and transition: the expected number of times that each is in a path, less that in the path
+/// of the labels, times out_grad. The gradient of transition is summed in 16 interleaved partial sums of sequences.
+/// shapes   emission [rows, tags] with levels, transition [tags + 2, tags], label [rows] or [rows, 1], out_grad
+///          [sequences, 1] -> [rows, tags] and [tags + 2, tags]
+/// errors   as linear_chain_crf; ShapeError if out_grad has another shape
+/// cost     O(rows · tags²) and temporary memory for 2 · rows · tags + 16 · tags² numbers; the same bits for any number
+///          of threads and on devices
+template <class T, id_type I, device D>
+std::tuple<LoDTensor<T, D>, Tensor<T, D>> linear_chain_crf_grad(D const& exec, LoDTensor<T, D> const& emission,
+                                                                Tensor<T, D> const& transition,
+                                                                Tensor<I, D> const& label,
+                                                                Tensor<T, D> const& out_grad) {
+    using S = detail::sum_t<T>;
+    using Loops = detail::ElementLoops<D>;
+    detail::check_crf(exec, emission, transition);
+    detail::check_crf_labels(exec, emission, label);
+    auto const offsets = detail::last_level(emission.lod());
+    std::size_t const n = offsets.size() - 1, tags = transition.shape(1), rows = emission.value().shape(0);
+    if (out_grad.dimension() != 2 || out_grad.shape(0) != n || out_grad.shape(1) != 1)
+        throw ShapeError("out_grad.shape()", detail::shape_text(out_grad.shape()),
+                         detail::shape_text(typename Tensor<T, D>::shape_type{n, 1}));
+    Loops::check(exec, out_grad);
+    std::vector<std::int64_t> sequence(rows);
+    for (std::size_t s = 0; s < n; ++s)
+        std::fill(sequence.begin() + offsets[s], sequence.begin() + offsets[s + 1], static_cast<std::int64_t>(s));
+    detail::OnDevice<std::int64_t, D> const begins(exec, offsets), of_row(exec, sequence);
+    auto alpha = Loops::template scratch<S>(exec, rows * tags), gamma = Loops::template scratch<S>(exec, rows * tags);
+    auto of_rows = Loops::template scratch<S>(exec, 3 * rows);
+    auto back = Loops::template scratch<T>(exec, tags * tags);
+    auto parts = Loops::template scratch<S>(exec, 16 * (tags + 2) * tags);
+    T const *const x = emission.value().data(), *const w = transition.data();
+    Loops::each(exec, tags * tags, 1, detail::TransposeElement<T>{w + 2 * tags, back.data(), tags});
+    detail::crf_scores<false>(exec, offsets, begins.data(), emission, w, w + 2 * tags, false, alpha);
+    detail::crf_scores<false>(exec, offsets, begins.data(), emission, w + tags, back.data(), true, gamma);
+    detail::CrfMarginals<T, I> const p{x,
+                                       w,
+                                       out_grad.data(),
+                                       label.data(),
+                                       begins.data(),
+                                       of_row.data(),
+                                       alpha.data(),
+                                       gamma.data(),
+                                       of_rows.data(),
+                                       of_rows.data() + rows,
+                                       of_rows.data() + 2 * rows,
+                                       tags,
+                                       n};
+    Loops::each(exec, rows, tags, p);
+    auto x_grad = detail::new_tensor<T>(exec, emission.value().shape()),
+         w_grad = detail::new_tensor<T>(exec, transition.shape());
+    Loops::template each_of_rows<S>(exec, rows, tags, tags, detail::CrfEmissionGrad<T, I>{p, x_grad.data()});
+    Loops::template each_of_rows<S>(exec, 16 * (tags + 2), tags, rows / 16 * tags + 1,
+                                    detail::CrfTransitionGrad<T, I>{p, parts.data()});
+    Loops::each(exec, w_grad.size(), 16, detail::CrfPartsSum<T>{parts.data(), w_grad.size(), w_grad.data()});
+    return {LoDTensor<T, D>(std::move(x_grad), emission.lod()), std::move(w_grad)};
+}
+
+template <class T, class I, class Device>
+LoDTensor<T, Device> linear_chain_crf(LoDTensor<T, Device> const& emission, Tensor<T, Device> const& transition,
+                                      Tensor<I, Device> const& label) {
+    return linear_chain_crf(emission.device(), emission, transition, label);
+}
+template <class T, class I, class Device>
+std::tuple<LoDTensor<T, Device>, Tensor<T, Device>> linear_chain_crf_grad(LoDTensor<T, Device> const& emission,
+                                                                          Tensor<T, Device> const& transition,
+                                                                          Tensor<I, Device> const& label,
+                                                                          Tensor<T, Device> const& out_grad) {
+    return linear_chain_crf_grad(emission.device(), emission, transition, label, out_grad);
+}
+
+/// See linear_chain_crf. The slots are the emissions x, the transitions w, and the labels.
+struct linear_chain_crf_op
+    : detail::builtin_op<linear_chain_crf_op, slots<slot::x, slot::w, slot::label>, slots<slot::out>> {
+    static constexpr std::string_view name = "linear_chain_crf";
+    static constexpr std::string_view brief =
+        "The negative log-likelihood of the labels of each sequence; transition is [tags + 2, tags].";
+    using grad = gradient<linear_chain_crf_op, uses<slot::x, slot::w, slot::label, grad_of<slot::out>>,
+                          makes<grad_of<slot::x>, grad_of<slot::w>>>;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& w, VarSpec const& label) {
+        VarSpec const of_rows = detail::crf_spec(x, w);
+        detail::crf_label_spec(label, x);
+        return spec::with_rows(of_rows, UNK, x.lod_level - 1);
+    }
+
+    template <class T, id_type I, class D>
+    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, Tensor<T, D> const& w, Tensor<I, D> const& label) {
+        return linear_chain_crf(exec, x, w, label);
+    }
+
+    template <class T, id_type I, class D>
+    static std::tuple<LoDTensor<T, D>, Tensor<T, D>> backward(D exec, LoDTensor<T, D> const& x, Tensor<T, D> const& w,
+                                                              Tensor<I, D> const& label,
+                                                              LoDTensor<T, D> const& out_grad) {
+        return linear_chain_crf_grad(exec, x, w, label, out_grad.value());
     }
 };
 
@@ -36385,8 +35305,7 @@ ROWAN_FORMULA V logarithm_of_one_minus(V const& x) {
 
 /// (x - y)² / 2 where |x - y| <= delta, else delta · (|x - y| - delta / 2)
 struct huber_formula {
-    static constexpr std::string_view name = "huber";
-    static constexpr std::string_view brief = "Huber's loss: quadratic up to delta, then linear.";
+    static constexpr std::string_view name = "huber", brief = "Huber's loss: quadratic up to delta, then linear.";
     using options = HuberOptions;
     static constexpr bool of_difference = true;
 
@@ -36407,8 +35326,7 @@ struct huber_formula {
 
 /// (x - y)² / (2 · beta) where |x - y| < beta, else |x - y| - beta / 2
 struct smooth_l1_formula {
-    static constexpr std::string_view name = "smooth_l1";
-    static constexpr std::string_view brief = "The smooth L1 loss.";
+    static constexpr std::string_view name = "smooth_l1", brief = "The smooth L1 loss.";
     using options = SmoothL1Options;
     static constexpr bool of_difference = true;
 
@@ -36482,10 +35400,8 @@ struct binary_cross_entropy_with_epsilon_formula {
     }
 };
 
-/// max(1 - x · (2 y - 1), 0) for labels y of 0 and 1
 struct hinge_formula {
-    static constexpr std::string_view name = "hinge";
-    static constexpr std::string_view brief = "max(0, 1 - x · (2 y - 1)) for labels y of 0 and 1.";
+    static constexpr std::string_view name = "hinge", brief = "max(0, 1 - x · (2 y - 1)) for labels y of 0 and 1.";
     using options = LossOptions;
 
     ROWAN_FORMULA static V value(V const& x, V const& y, LossOptions const&) {
@@ -36500,8 +35416,7 @@ struct hinge_formula {
 
 /// y · (log(y) - x) for log-probabilities x, or 0 where the probability y is 0
 struct kl_div_formula {
-    static constexpr std::string_view name = "kl_div";
-    static constexpr std::string_view brief = "y · (log(y) - x), for x of log probabilities.";
+    static constexpr std::string_view name = "kl_div", brief = "y · (log(y) - x), for x of log probabilities.";
     using options = LossOptions;
 
     ROWAN_FORMULA static V value(V const& x, V const& y, LossOptions const&) {
@@ -36516,8 +35431,7 @@ struct kl_div_formula {
 
 /// max(margin - x · y, 0) for labels y of 1 and -1
 struct margin_ranking_formula {
-    static constexpr std::string_view name = "margin_ranking";
-    static constexpr std::string_view brief = "max(0, margin - label · (left - right)).";
+    static constexpr std::string_view name = "margin_ranking", brief = "max(0, margin - label · (left - right)).";
     using options = MarginOptions;
 
     static constexpr void check(MarginOptions const& options) { check_finite("margin", options.margin); }
@@ -36531,7 +35445,6 @@ struct margin_ranking_formula {
     }
 };
 
-/// 1 - x where y > 0, else max(x - margin, 0), for cosines x and labels y of 1 and -1
 struct cosine_embedding_formula {
     static constexpr std::string_view name = "cosine_embedding";
     static constexpr std::string_view brief = "1 - cos for label 1, max(0, cos - margin) for label -1.";
@@ -36575,8 +35488,9 @@ struct KeepElement {
     sum_t<T> ignored;
     double* kept;
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t i) const { kept[i] = same_or_nan(load<sum_t<T>>(label + i), ignored) ? 0 : 1; }
+    ROWAN_KERNEL void operator()(std::size_t i) const {
+        kept[i] = same_or_nan(load<sum_t<T>>(label + i), ignored) ? 0 : 1;
+    }
 };
 
 /// Writes `zero` for elements that do not count.
@@ -36586,8 +35500,7 @@ struct ZeroIgnored {
     To zero;
     To* to;
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t i) const {
+    ROWAN_KERNEL void operator()(std::size_t i) const {
         if (kept[i] == 0) to[i] = zero;
     }
 };
@@ -36644,8 +35557,7 @@ struct LossGradStep {
     T* to;
     double const* total = nullptr;
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD S of_row(std::size_t) const {
+    ROWAN_KERNEL S of_row(std::size_t) const {
         if (total == nullptr || options.reduction != Reduction::mean) return reduced(0);
         return mean_of(load<S>(out_grad), *total);
     }
@@ -36709,17 +35621,8 @@ Tensor<T, D> pointwise_loss_grad(D const& exec, Tensor<T, D> const& x, Tensor<T,
     return grad;
 }
 
-struct loss_grad_x_suffix {
-    static constexpr std::string_view name = "_grad";
-};
-struct loss_grad_y_suffix {
+struct grad_y_suffix {
     static constexpr std::string_view name = "_grad_y";
-};
-struct loss_y_suffix {
-    static constexpr std::string_view name = ": y";
-};
-struct loss_out_grad_suffix {
-    static constexpr std::string_view name = ": out@GRAD";
 };
 
 }  // namespace detail
@@ -36740,9 +35643,9 @@ struct pointwise_loss_op : detail::builtin_op<pointwise_loss_op<Formula>, slots<
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, attributes const& a) {
         detail::check_loss<Formula>(a);
-        VarSpec const all = spec::elementwise(detail::joined_name<Formula, detail::loss_y_suffix>::value.data(), y, x);
+        VarSpec const all = spec::elementwise(detail::joined_name<Formula, detail::y_suffix>::value.data(), y, x);
         if (a.reduction == Reduction::none) return all;
-        return {.type = VarType::LOD_TENSOR, .dtype = x.dtype, .dims = {1}, .lod_level = 0};
+        return spec::with_dims(x, {1});
     }
 
     template <class T, class D>
@@ -36757,12 +35660,11 @@ struct pointwise_loss_grad_op
     : operator_of<slots<slot::x, slot::y, grad_of<slot::out>>,
                   slots<grad_of<std::conditional_t<of_y, slot::y, slot::x>>>, typename Formula::options> {
     static constexpr std::string_view name =
-        detail::joined_name<Formula,
-                            std::conditional_t<of_y, detail::loss_grad_y_suffix, detail::loss_grad_x_suffix>>::value;
+        detail::joined_name<Formula, std::conditional_t<of_y, detail::grad_y_suffix, detail::grad_op_suffix>>::value;
     using attributes = typename Formula::options;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, VarSpec const& out_grad, attributes const& a) {
-        spec::elementwise(detail::joined_name<Formula, detail::loss_out_grad_suffix>::value.data(), out_grad,
+        spec::elementwise(detail::joined_name<Formula, detail::out_grad_suffix>::value.data(), out_grad,
                           pointwise_loss_op<Formula>::infer(x, y, a));
         return of_y ? y : x;
     }
@@ -36776,6 +35678,18 @@ struct pointwise_loss_grad_op
 
 }  // namespace rowan::inline v0
 
+/// Defines the loss f, with and without an execution, and its operator f_op, from detail::f_formula and its options.
+#define ROWAN_LOSS(f, Options)                                                                                 \
+    template <class T, device D>                                                                               \
+    Tensor<T, D> f(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y, Options const& options = {}) { \
+        return detail::pointwise_loss<detail::f##_formula>(exec, x, y, options);                               \
+    }                                                                                                          \
+    template <class T, class Device>                                                                           \
+    Tensor<T, Device> f(Tensor<T, Device> const& x, Tensor<T, Device> const& y, Options const& options = {}) { \
+        return f(x.device(), x, y, options);                                                                   \
+    }                                                                                                          \
+    using f##_op = pointwise_loss_op<detail::f##_formula>; /**< See f. */
+
 // rowan/op/loss/losses.hpp: element-wise losses.
 
 namespace rowan::inline v0 {
@@ -36788,16 +35702,7 @@ namespace rowan::inline v0 {
 /// shapes   x and y [...] -> [1], or [...] without reduction
 /// errors   ValueError if delta is not finite or not above 0; ShapeError if the shapes differ
 /// cost     one read of both
-template <class T, device D>
-Tensor<T, D> huber(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y, HuberOptions const& options = {}) {
-    return detail::pointwise_loss<detail::huber_formula>(exec, x, y, options);
-}
-template <class T, class Device>
-Tensor<T, Device> huber(Tensor<T, Device> const& x, Tensor<T, Device> const& y, HuberOptions const& options = {}) {
-    return huber(x.device(), x, y, options);
-}
-
-using huber_op = pointwise_loss_op<detail::huber_formula>;  ///< See huber.
+ROWAN_LOSS(huber, HuberOptions)
 
 /// (x - y)² / (2 · beta) where |x - y| < beta, else |x - y| - beta / 2: the mean over all elements, or by
 /// options.reduction their sum or all of them. |x - y| if beta is 0. As in PyTorch; Paddle's beta is 1 / sigma², and it
@@ -36805,18 +35710,7 @@ using huber_op = pointwise_loss_op<detail::huber_formula>;  ///< See huber.
 /// shapes   x and y [...] -> [1], or [...] without reduction
 /// errors   ValueError if beta is not finite or negative; ShapeError if the shapes differ
 /// cost     one read of both
-template <class T, device D>
-Tensor<T, D> smooth_l1(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
-                       SmoothL1Options const& options = {}) {
-    return detail::pointwise_loss<detail::smooth_l1_formula>(exec, x, y, options);
-}
-template <class T, class Device>
-Tensor<T, Device> smooth_l1(Tensor<T, Device> const& x, Tensor<T, Device> const& y,
-                            SmoothL1Options const& options = {}) {
-    return smooth_l1(x.device(), x, y, options);
-}
-
-using smooth_l1_op = pointwise_loss_op<detail::smooth_l1_formula>;  ///< See smooth_l1.
+ROWAN_LOSS(smooth_l1, SmoothL1Options)
 
 /// -y · log(s) - (1 - y) · log(1 - s) for s = 1 / (1 + exp(-x)): the mean over all elements, or by options.reduction
 /// their sum or all of them. Finite if x and y are. y has no gradient, as in Paddle. Elements whose y is
@@ -36824,19 +35718,7 @@ using smooth_l1_op = pointwise_loss_op<detail::smooth_l1_formula>;  ///< See smo
 /// shapes   x and y [...] -> [1], or [...] without reduction
 /// errors   ShapeError if the shapes differ
 /// cost     one read of both; with a label to ignore also 8 bytes for each element, and two more passes
-template <class T, device D>
-Tensor<T, D> binary_cross_entropy_with_logits(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
-                                              BinaryCrossEntropyOptions const& options = {}) {
-    return detail::pointwise_loss<detail::binary_cross_entropy_with_logits_formula>(exec, x, y, options);
-}
-template <class T, class Device>
-Tensor<T, Device> binary_cross_entropy_with_logits(Tensor<T, Device> const& x, Tensor<T, Device> const& y,
-                                                   BinaryCrossEntropyOptions const& options = {}) {
-    return binary_cross_entropy_with_logits(x.device(), x, y, options);
-}
-
-using binary_cross_entropy_with_logits_op =
-    pointwise_loss_op<detail::binary_cross_entropy_with_logits_formula>;  ///< See binary_cross_entropy_with_logits.
+ROWAN_LOSS(binary_cross_entropy_with_logits, BinaryCrossEntropyOptions)
 
 /// -y · log(x) - (1 - y) · log(1 - x) for probabilities x: the mean over all elements, or by options.reduction their
 /// sum or all of them. Logarithms below -100 count as -100, and x · (1 - x) in the gradient is at least 1e-12, as in
@@ -36845,53 +35727,21 @@ using binary_cross_entropy_with_logits_op =
 /// shapes   x and y [...] -> [1], or [...] without reduction
 /// errors   ShapeError if the shapes differ
 /// cost     one read of both; with a label to ignore also 8 bytes for each element, and two more passes
-template <class T, device D>
-Tensor<T, D> binary_cross_entropy(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
-                                  BinaryCrossEntropyOptions const& options = {}) {
-    return detail::pointwise_loss<detail::binary_cross_entropy_formula>(exec, x, y, options);
-}
-template <class T, class Device>
-Tensor<T, Device> binary_cross_entropy(Tensor<T, Device> const& x, Tensor<T, Device> const& y,
-                                       BinaryCrossEntropyOptions const& options = {}) {
-    return binary_cross_entropy(x.device(), x, y, options);
-}
-
-using binary_cross_entropy_op = pointwise_loss_op<detail::binary_cross_entropy_formula>;  ///< See binary_cross_entropy.
+ROWAN_LOSS(binary_cross_entropy, BinaryCrossEntropyOptions)
 
 /// -y · log(x + epsilon) - (1 - y) · log(1 - x + epsilon) for probabilities x: the mean over all elements, or by
 /// options.reduction their sum or all of them. y has no gradient, as in Paddle.
 /// shapes   x and y [...] -> [1], or [...] without reduction
 /// errors   ValueError if epsilon is not finite or negative; ShapeError if the shapes differ
 /// cost     one read of both
-template <class T, device D>
-Tensor<T, D> binary_cross_entropy_with_epsilon(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
-                                               BinaryCrossEntropyWithEpsilonOptions const& options = {}) {
-    return detail::pointwise_loss<detail::binary_cross_entropy_with_epsilon_formula>(exec, x, y, options);
-}
-template <class T, class Device>
-Tensor<T, Device> binary_cross_entropy_with_epsilon(Tensor<T, Device> const& x, Tensor<T, Device> const& y,
-                                                    BinaryCrossEntropyWithEpsilonOptions const& options = {}) {
-    return binary_cross_entropy_with_epsilon(x.device(), x, y, options);
-}
-
-using binary_cross_entropy_with_epsilon_op =
-    pointwise_loss_op<detail::binary_cross_entropy_with_epsilon_formula>;  ///< See binary_cross_entropy_with_epsilon.
+ROWAN_LOSS(binary_cross_entropy_with_epsilon, BinaryCrossEntropyWithEpsilonOptions)
 
 /// max(1 - x · (2 y - 1), 0) for labels y of 0 and 1, as in Paddle: the mean over all elements, or by options.reduction
 /// their sum or all of them. The slope at the bend is 0. y has no gradient.
 /// shapes   x and y [...] -> [1], or [...] without reduction
 /// errors   ShapeError if the shapes differ
 /// cost     one read of both
-template <class T, device D>
-Tensor<T, D> hinge(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y, LossOptions const& options = {}) {
-    return detail::pointwise_loss<detail::hinge_formula>(exec, x, y, options);
-}
-template <class T, class Device>
-Tensor<T, Device> hinge(Tensor<T, Device> const& x, Tensor<T, Device> const& y, LossOptions const& options = {}) {
-    return hinge(x.device(), x, y, options);
-}
-
-using hinge_op = pointwise_loss_op<detail::hinge_formula>;  ///< See hinge.
+ROWAN_LOSS(hinge, LossOptions)
 
 /// y · (log(y) - x) for log-probabilities x, or 0 where the probability y is 0: the mean over all elements, or by
 /// options.reduction their sum or all of them. As in PyTorch; its "batchmean" is the sum divided by the number of rows.
@@ -36899,52 +35749,21 @@ using hinge_op = pointwise_loss_op<detail::hinge_formula>;  ///< See hinge.
 /// shapes   x and y [...] -> [1], or [...] without reduction
 /// errors   ShapeError if the shapes differ
 /// cost     one read of both
-template <class T, device D>
-Tensor<T, D> kl_div(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y, LossOptions const& options = {}) {
-    return detail::pointwise_loss<detail::kl_div_formula>(exec, x, y, options);
-}
-template <class T, class Device>
-Tensor<T, Device> kl_div(Tensor<T, Device> const& x, Tensor<T, Device> const& y, LossOptions const& options = {}) {
-    return kl_div(x.device(), x, y, options);
-}
-
-using kl_div_op = pointwise_loss_op<detail::kl_div_formula>;  ///< See kl_div.
+ROWAN_LOSS(kl_div, LossOptions)
 
 /// max(margin - x · y, 0) for differences x of two scores and labels y of 1 or -1: the mean over all elements, or by
 /// options.reduction their sum or all of them. The slope at the bend is 0, as in Paddle. y has no gradient.
 /// shapes   x and y [...] -> [1], or [...] without reduction
 /// errors   ValueError if margin is not finite; ShapeError if the shapes differ
 /// cost     one read of both
-template <class T, device D>
-Tensor<T, D> margin_ranking(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
-                            MarginOptions const& options = {}) {
-    return detail::pointwise_loss<detail::margin_ranking_formula>(exec, x, y, options);
-}
-template <class T, class Device>
-Tensor<T, Device> margin_ranking(Tensor<T, Device> const& x, Tensor<T, Device> const& y,
-                                 MarginOptions const& options = {}) {
-    return margin_ranking(x.device(), x, y, options);
-}
-
-using margin_ranking_op = pointwise_loss_op<detail::margin_ranking_formula>;  ///< See margin_ranking.
+ROWAN_LOSS(margin_ranking, MarginOptions)
 
 /// 1 - x where y > 0, else max(x - margin, 0), for cosines x and labels y of 1 and -1: the mean over all elements, or by
 /// options.reduction their sum or all of them. The slope at the bend is 0. y has no gradient.
 /// shapes   x and y [...] -> [1], or [...] without reduction
 /// errors   ValueError if margin is not finite; ShapeError if the shapes differ
 /// cost     one read of both
-template <class T, device D>
-Tensor<T, D> cosine_embedding(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
-                              MarginOptions const& options = {}) {
-    return detail::pointwise_loss<detail::cosine_embedding_formula>(exec, x, y, options);
-}
-template <class T, class Device>
-Tensor<T, Device> cosine_embedding(Tensor<T, Device> const& x, Tensor<T, Device> const& y,
-                                   MarginOptions const& options = {}) {
-    return cosine_embedding(x.device(), x, y, options);
-}
-
-using cosine_embedding_op = pointwise_loss_op<detail::cosine_embedding_formula>;  ///< See cosine_embedding.
+ROWAN_LOSS(cosine_embedding, MarginOptions)
 
 }  // namespace rowan::inline v0
 
@@ -36959,8 +35778,7 @@ template <class T>
 struct MseFactor {
     LossGrads<T> grads;
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD sum_t<T> operator()() const { return product(constant<sum_t<T>>(2.0), grads(0)); }
+    ROWAN_KERNEL sum_t<T> operator()() const { return product(constant<sum_t<T>>(2.0), grads(0)); }
 };
 
 /// (a - b) · factor()
@@ -36998,78 +35816,50 @@ Tensor<T, D> mse(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y, Lo
     return out;
 }
 
-/// The gradients of x and of y: 2 · (x - y) · out_grad, divided by the size if the result is a mean, and its negative.
-/// shapes   x [...], y [...], out_grad [1], or [...] without reduction -> both [...]
-/// errors   ShapeError if the shapes do not match
-/// cost     two reads of both and two writes
-template <class T, device D>
-std::tuple<Tensor<T, D>, Tensor<T, D>> mse_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
-                                                Tensor<T, D> const& out_grad, LossOptions const& options = {}) {
-    using S = detail::sum_t<T>;
-    static_assert(floating_element<T>, "rowan::mse_grad: x and y must have a floating-point type");
-    detail::check_same_shape("y", y, x);
-    if (options.reduction == Reduction::none) {
-        detail::check_same_shape("out_grad", out_grad, x);
-        detail::difference_times const formula{};
-        return {detail::zip_elements<S>(exec, formula, x, y, out_grad),
-                detail::zip_elements<S>(exec, formula, y, x, out_grad)};
-    }
-    detail::check_reduced("out_grad", out_grad, options.reduction, 1);
-    detail::ElementLoops<D>::check(exec, out_grad);
-    auto const factor =
-        detail::ElementLoops<D>::value_of(detail::MseFactor<T>{{out_grad.data(), options.reduction, x.size()}});
-    detail::times_difference<std::remove_const_t<decltype(factor)>> const formula{factor};
-    return {detail::zip_elements<S>(exec, formula, x, y), detail::zip_elements<S>(exec, formula, y, x)};
-}
-
 template <class T, class Device>
 Tensor<T, Device> mse(Tensor<T, Device> const& x, Tensor<T, Device> const& y, LossOptions const& options = {}) {
     return mse(x.device(), x, y, options);
 }
-template <class T, class Device>
-std::tuple<Tensor<T, Device>, Tensor<T, Device>> mse_grad(Tensor<T, Device> const& x, Tensor<T, Device> const& y,
-                                                          Tensor<T, Device> const& out_grad,
-                                                          LossOptions const& options = {}) {
-    return mse_grad(x.device(), x, y, out_grad, options);
-}
-
-struct mse_grad_op;
-
 /// See mse.
 struct mse_op : detail::builtin_op<mse_op, slots<slot::x, slot::y>, slots<slot::out>, LossOptions> {
-    static constexpr std::string_view name = "mse";
-    static constexpr std::string_view brief = "(x - y)².";
+    static constexpr std::string_view name = "mse", brief = "(x - y)².";
     using grad =
-        grad_rule<mse_grad_op, slots<slot::x, slot::y, grad_of<slot::out>>, slots<grad_of<slot::x>, grad_of<slot::y>>>;
+        gradient<mse_op, uses<slot::x, slot::y, grad_of<slot::out>>, makes<grad_of<slot::x>, grad_of<slot::y>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, LossOptions const& options = {}) {
         VarSpec const all = spec::elementwise("mse: y", y, x);
         if (options.reduction == Reduction::none) return all;
-        return {.type = VarType::LOD_TENSOR, .dtype = x.dtype, .dims = {1}, .lod_level = 0};
+        return spec::with_dims(x, {1});
     }
 
     template <class T, class D>
     static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y, LossOptions const& options = {}) {
         return mse(exec, x, y, options);
     }
-};
 
-/// See mse_grad.
-struct mse_grad_op
-    : operator_of<slots<slot::x, slot::y, grad_of<slot::out>>, slots<grad_of<slot::x>, grad_of<slot::y>>, LossOptions> {
-    static constexpr std::string_view name = "mse_grad";
-
-    static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& y, VarSpec const& out_grad,
-                                                  LossOptions const& options = {}) {
-        VarSpec const both = spec::elementwise("mse_grad: y", y, x);
-        spec::elementwise("mse_grad: out@GRAD", out_grad, mse_op::infer(x, y, options));
-        return {both, both};
-    }
-
+    /// The gradients of x and of y: 2 · (x - y) · out_grad, divided by the size if the result is a mean, and its negative.
+    /// shapes   x [...], y [...], out_grad [1], or [...] without reduction -> both [...]
+    /// errors   ShapeError if the shapes do not match
+    /// cost     two reads of both and two writes
     template <class T, class D>
-    static std::tuple<Tensor<T, D>, Tensor<T, D>> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
-                                                      Tensor<T, D> const& out_grad, LossOptions const& options = {}) {
-        return mse_grad(exec, x, y, out_grad, options);
+    static std::tuple<Tensor<T, D>, Tensor<T, D>> backward(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
+                                                           Tensor<T, D> const& out_grad,
+                                                           LossOptions const& options = {}) {
+        using S = detail::sum_t<T>;
+        static_assert(floating_element<T>, "rowan::mse: x and y must have a floating-point type");
+        detail::check_same_shape("y", y, x);
+        if (options.reduction == Reduction::none) {
+            detail::check_same_shape("out_grad", out_grad, x);
+            detail::difference_times const formula{};
+            return {detail::zip_elements<S>(exec, formula, x, y, out_grad),
+                    detail::zip_elements<S>(exec, formula, y, x, out_grad)};
+        }
+        detail::check_reduced("out_grad", out_grad, options.reduction, 1);
+        detail::ElementLoops<D>::check(exec, out_grad);
+        auto const factor =
+            detail::ElementLoops<D>::value_of(detail::MseFactor<T>{{out_grad.data(), options.reduction, x.size()}});
+        detail::times_difference<std::remove_const_t<decltype(factor)>> const formula{factor};
+        return {detail::zip_elements<S>(exec, formula, x, y), detail::zip_elements<S>(exec, formula, y, x)};
     }
 };
 
@@ -37143,14 +35933,11 @@ struct ProductsOfRows {
     ROWAN_HD S& y_factor(std::size_t row) const { return products[4 * n + row]; }
 
     /// The least norms of x and y, in the scale of the row.
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD S least_x(std::size_t row, double epsilon) const { return least(epsilon, 3 * n + row); }
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD S least_y(std::size_t row, double epsilon) const { return least(epsilon, 4 * n + row); }
+    ROWAN_KERNEL S least_x(std::size_t row, double epsilon) const { return least(epsilon, 3 * n + row); }
+    ROWAN_KERNEL S least_y(std::size_t row, double epsilon) const { return least(epsilon, 4 * n + row); }
 
 private:
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD S least(double epsilon, [[maybe_unused]] std::size_t factor) const {
+    ROWAN_KERNEL S least(double epsilon, [[maybe_unused]] std::size_t factor) const {
         S const e = constant<S>(epsilon);
         if constexpr (scales) return product(e, products[factor]);
         return e;
@@ -37222,8 +36009,7 @@ struct CosineOfRow {
     double epsilon;
     T* to;
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t row) const {
+    ROWAN_KERNEL void operator()(std::size_t row) const {
         S const x = norm_of(of.xx(row), of.least_x(row, epsilon)), y = norm_of(of.yy(row), of.least_y(row, epsilon));
         store(limited(S(quotient(quotient(of.xy(row), x), y)), -1.0, 1.0), to + row);  // by rounding beyond 1
     }
@@ -37237,8 +36023,7 @@ struct CosineSlopes {
     double epsilon;
     T const* out_grad;
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t row) const {
+    ROWAN_KERNEL void operator()(std::size_t row) const {
         S const least_x = of.least_x(row, epsilon), least_y = of.least_y(row, epsilon), zero = constant<S>(0.0);
         S const x = norm_of(of.xx(row), least_x), y = norm_of(of.yy(row), least_y);
         S const other = quotient(quotient(load<S>(out_grad + row), x), y), whole = product(other, of.xy(row));
@@ -37342,55 +36127,17 @@ Tensor<T, D> cosine_similarity(D const& exec, Tensor<T, D> const& x, Tensor<T, D
     return out;
 }
 
-/// The gradients of x and y: out_grad · (y / (|x| |y|) - cos · x / |x|²), and the same with x and y exchanged; a norm
-/// that counts as epsilon is a constant.
-/// shapes   x [n, width], y [n, width], out_grad [n, 1] -> both [n, width]
-/// errors   as cosine_similarity; ShapeError if out_grad has another shape
-/// cost     three reads of both and two writes; the same bits for any number of threads
-template <class T, device D>
-std::tuple<Tensor<T, D>, Tensor<T, D>> cosine_similarity_grad(D const& exec, Tensor<T, D> const& x,
-                                                              Tensor<T, D> const& y, Tensor<T, D> const& out_grad,
-                                                              CosineOptions const& options = {}) {
-    static_assert(floating_element<T>, "rowan::cosine_similarity_grad: x and y must have a floating-point type");
-    detail::check_cosine<T>(options);
-    detail::check_rank("x", x, 2);
-    detail::check_same_shape("y", y, x);
-    std::size_t const n = x.shape(0), width = x.shape(1);
-    if (out_grad.dimension() != 2 || out_grad.shape(0) != n || out_grad.shape(1) != 1)
-        throw ShapeError("out_grad.shape()", detail::shape_text(out_grad.shape()),
-                         detail::shape_text(typename Tensor<T, D>::shape_type{n, 1}));
-    detail::ElementLoops<D>::check(exec, x, y, out_grad);
-    detail::RowProducts<T, D> products(exec, x, y, options.epsilon);
-    auto x_grad = detail::new_tensor<T>(exec, x.shape()), y_grad = detail::new_tensor<T>(exec, x.shape());
-    detail::ElementLoops<D>::each(exec, n, 1, detail::CosineSlopes<T>{products.of, options.epsilon, out_grad.data()});
-    detail::ElementLoops<D>::template each_in_rows<detail::sum_t<T>>(
-        exec, n, width,
-        detail::CosineGradStep<T>{products.of, width, x.data(), y.data(), x_grad.data(), y_grad.data()});
-    return {std::move(x_grad), std::move(y_grad)};
-}
-
 template <class T, class Device>
 Tensor<T, Device> cosine_similarity(Tensor<T, Device> const& x, Tensor<T, Device> const& y,
                                     CosineOptions const& options = {}) {
     return cosine_similarity(x.device(), x, y, options);
 }
-template <class T, class Device>
-std::tuple<Tensor<T, Device>, Tensor<T, Device>> cosine_similarity_grad(Tensor<T, Device> const& x,
-                                                                        Tensor<T, Device> const& y,
-                                                                        Tensor<T, Device> const& out_grad,
-                                                                        CosineOptions const& options = {}) {
-    return cosine_similarity_grad(x.device(), x, y, out_grad, options);
-}
-
-struct cosine_similarity_grad_op;
-
 /// See cosine_similarity.
 struct cosine_similarity_op
     : detail::builtin_op<cosine_similarity_op, slots<slot::x, slot::y>, slots<slot::out>, CosineOptions> {
-    static constexpr std::string_view name = "cosine_similarity";
-    static constexpr std::string_view brief = "The cosines of rows.";
-    using grad = grad_rule<cosine_similarity_grad_op, uses<slot::x, slot::y, grad_of<slot::out>>,
-                           makes<grad_of<slot::x>, grad_of<slot::y>>>;
+    static constexpr std::string_view name = "cosine_similarity", brief = "The cosines of rows.";
+    using grad = gradient<cosine_similarity_op, uses<slot::x, slot::y, grad_of<slot::out>>,
+                          makes<grad_of<slot::x>, grad_of<slot::y>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, attributes const& a) {
         detail::check_cosine(a);
@@ -37404,22 +36151,33 @@ struct cosine_similarity_op
     static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y, attributes const& a) {
         return cosine_similarity(exec, x, y, a);
     }
-};
 
-struct cosine_similarity_grad_op : operator_of<slots<slot::x, slot::y, grad_of<slot::out>>,
-                                               slots<grad_of<slot::x>, grad_of<slot::y>>, CosineOptions> {
-    static constexpr std::string_view name = "cosine_similarity_grad";
-
-    static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& y, VarSpec const& out_grad,
-                                                  attributes const& a) {
-        spec::elementwise("cosine_similarity_grad: out@GRAD", out_grad, cosine_similarity_op::infer(x, y, a));
-        return {x, y};
-    }
-
+    /// The gradients of x and y: out_grad · (y / (|x| |y|) - cos · x / |x|²), and the same with x and y exchanged; a norm
+    /// that counts as epsilon is a constant.
+    /// shapes   x [n, width], y [n, width], out_grad [n, 1] -> both [n, width]
+    /// errors   as cosine_similarity; ShapeError if out_grad has another shape
+    /// cost     three reads of both and two writes; the same bits for any number of threads
     template <class T, class D>
-    static std::tuple<Tensor<T, D>, Tensor<T, D>> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
-                                                      Tensor<T, D> const& out_grad, attributes const& a) {
-        return cosine_similarity_grad(exec, x, y, out_grad, a);
+    static std::tuple<Tensor<T, D>, Tensor<T, D>> backward(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
+                                                           Tensor<T, D> const& out_grad,
+                                                           CosineOptions const& options = {}) {
+        static_assert(floating_element<T>, "rowan::cosine_similarity: x and y must have a floating-point type");
+        detail::check_cosine<T>(options);
+        detail::check_rank("x", x, 2);
+        detail::check_same_shape("y", y, x);
+        std::size_t const n = x.shape(0), width = x.shape(1);
+        if (out_grad.dimension() != 2 || out_grad.shape(0) != n || out_grad.shape(1) != 1)
+            throw ShapeError("out_grad.shape()", detail::shape_text(out_grad.shape()),
+                             detail::shape_text(typename Tensor<T, D>::shape_type{n, 1}));
+        detail::ElementLoops<D>::check(exec, x, y, out_grad);
+        detail::RowProducts<T, D> products(exec, x, y, options.epsilon);
+        auto x_grad = detail::new_tensor<T>(exec, x.shape()), y_grad = detail::new_tensor<T>(exec, x.shape());
+        detail::ElementLoops<D>::each(exec, n, 1,
+                                      detail::CosineSlopes<T>{products.of, options.epsilon, out_grad.data()});
+        detail::ElementLoops<D>::template each_in_rows<detail::sum_t<T>>(
+            exec, n, width,
+            detail::CosineGradStep<T>{products.of, width, x.data(), y.data(), x_grad.data(), y_grad.data()});
+        return {std::move(x_grad), std::move(y_grad)};
     }
 };
 
@@ -37756,7 +36514,7 @@ void multiply(Cpu exec, std::size_t m, std::size_t n, std::size_t k, Factor<T> a
     Buffer<S> wide_a(m * k), wide_b(k * n), wide_out(m * n);
     copy_lanes<S>(m * k, a.data, wide_a.data());
     copy_lanes<S>(k * n, b.data, wide_b.data());
-    if (add) copy_lanes<S>(m * n, static_cast<T const*>(out), wide_out.data());
+    if (add) copy_lanes<S>(m * n, out, wide_out.data());
     if constexpr (is_machine_float<S>) {
         multiply(exec, m, n, k, Factor<S>{wide_a.data(), a.columns, a.transposed},
                  Factor<S>{wide_b.data(), b.columns, b.transposed}, wide_out.data(), add);
@@ -37776,7 +36534,7 @@ void multiply(Cpu exec, std::size_t m, std::size_t n, std::size_t k, Factor<T> a
             }
         });
     }
-    copy_lanes<S>(m * n, static_cast<S const*>(wide_out.data()), out);
+    copy_lanes<S>(m * n, wide_out.data(), out);
 }
 
 /// Multiplies matrices on a device. The Thrust specialization is in rowan/thrust/op/matmul.hpp.
@@ -37987,8 +36745,7 @@ struct matmul_grad_op : operator_of<slots<slot::x, slot::y, grad_of<slot::out>>,
 
 /// The products of batches of matrices, see matmul. For two matrices, those below do the same.
 struct matmul_op : detail::builtin_op<matmul_op, slots<slot::x, slot::y>, slots<slot::out>, MatmulOptions> {
-    static constexpr std::string_view name = "matmul";
-    static constexpr std::string_view brief = "Products of matrices, or of batches of them.";
+    static constexpr std::string_view name = "matmul", brief = "Products of matrices, or of batches of them.";
     using grad = grad_rules<grad_rule<matmul_grad_op<false>>, grad_rule<matmul_grad_op<true>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, MatmulOptions const& options = {}) {
@@ -38005,13 +36762,11 @@ struct matmul_op : detail::builtin_op<matmul_op, slots<slot::x, slot::y>, slots<
         bool const matrices = dims.size() == 2;
         bool const rows_of_x = matrices || (x.dims.size() == dims.size() && x.dims[0] != 1);
         bool const none = matrices && options.transpose_x;
-        return {.type = VarType::LOD_TENSOR,
-                .dtype = x.dtype,
-                .dims = dims,
-                .lod_level = none                           ? 0
-                             : rows_of_x                    ? x.lod_level
-                             : y.dims.size() == dims.size() ? y.lod_level
-                                                            : 0};
+        return spec::with_dims(x, dims,
+                               none                           ? 0
+                               : rows_of_x                    ? x.lod_level
+                               : y.dims.size() == dims.size() ? y.lod_level
+                                                              : 0);
     }
 
     template <class T, class D>
@@ -38067,10 +36822,8 @@ struct matrix_product_op
         spec::matrix("matmul: y", y);
         spec::same_dtype("matmul: y", y, x);
         spec::same_dim("matmul: the inner dim of y", y.dims[transpose_y ? 1 : 0], x.dims[transpose_x ? 0 : 1]);
-        return {.type = VarType::LOD_TENSOR,
-                .dtype = x.dtype,
-                .dims = {x.dims[transpose_x ? 1 : 0], y.dims[transpose_y ? 0 : 1]},
-                .lod_level = transpose_x ? 0 : x.lod_level};
+        return spec::with_dims(x, {x.dims[transpose_x ? 1 : 0], y.dims[transpose_y ? 0 : 1]},
+                               transpose_x ? 0 : x.lod_level);
     }
 
     template <class T, class D>
@@ -38128,10 +36881,7 @@ struct fc_op : detail::builtin_op<fc_op, slots<slot::x, slot::w, slot::b>, slots
         spec::same_dtype("fc: w", w, x);
         spec::same_dtype("fc: b", b, x);
         spec::same_dim("fc: w.shape(0)", w.dims[0], x.dims[1]);
-        return {.type = VarType::LOD_TENSOR,
-                .dtype = x.dtype,
-                .dims = {x.dims[0], spec::same_dim("fc: b.shape(0)", b.dims[0], w.dims[1])},
-                .lod_level = x.lod_level};
+        return spec::with_dims(x, {x.dims[0], spec::same_dim("fc: b.shape(0)", b.dims[0], w.dims[1])}, x.lod_level);
     }
 
     template <class T, class D>
@@ -38162,8 +36912,8 @@ Tensor<T, D> row_dot(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y
     auto out = detail::new_tensor<T>(exec, {x.shape(0), 1});
     auto products = detail::ElementLoops<D>::template scratch<S>(exec, x.size());
     detail::ElementLoops<D>::template zip<S>(exec, x.size(), detail::multiplied{}, products.data(), x.data(), y.data());
-    detail::fold_axes<S, detail::add_lanes>(exec, detail::reduction_of(x.shape(), {false, true}),
-                                            static_cast<S const*>(products.data()), out.data());
+    detail::fold_axes<S, detail::add_lanes>(exec, detail::reduction_of(x.shape(), {false, true}), products.data(),
+                                            out.data());
     return out;
 }
 
@@ -38191,8 +36941,7 @@ struct row_dot_grad_op : operator_of<slots<slot::y, grad_of<slot::out>>, slots<g
 
 /// See row_dot.
 struct row_dot_op : detail::builtin_op<row_dot_op, slots<slot::x, slot::y>, slots<slot::out>> {
-    static constexpr std::string_view name = "row_dot";
-    static constexpr std::string_view brief = "The dot products of rows.";
+    static constexpr std::string_view name = "row_dot", brief = "The dot products of rows.";
     static constexpr unsigned row_inputs = 0b11;
     using grad = grad_rules<grad_rule<row_dot_grad_op, uses<slot::y, grad_of<slot::out>>, makes<grad_of<slot::x>>>,
                             grad_rule<row_dot_grad_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::y>>>>;
@@ -38328,71 +37077,6 @@ Tensor<T, Device> layer_norm(Tensor<T, Device> const& x, LayerNormOptions const&
     return layer_norm(x.device(), x, options);
 }
 
-/// The gradient of x. With h the normalised row and g = out_grad · scale:
-/// (g - mean of g - h · mean of g · h) / √(variance + epsilon)
-/// shapes   x and out_grad [n, ...], scale as in layer_norm -> [n, ...]
-/// errors   as layer_norm; ShapeError if out_grad does not have the shape of x
-/// cost     one read of both and one write; mean and variance are computed again
-template <class T, device D>
-Tensor<T, D> layer_norm_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& scale,
-                             Tensor<T, D> const& out_grad, LayerNormOptions const& options = {}) {
-    using S = detail::sum_t<T>;
-    detail::NormRows<T, D> const rows(x, options);
-    rows.check("scale", &scale);
-    detail::check_same_shape("out_grad", out_grad, x);
-    detail::ElementLoops<D>::check(exec, x, scale, out_grad);
-    auto x_grad = detail::new_tensor<T>(exec, x.shape());
-    auto numbers = detail::ElementLoops<D>::template scratch<S>(exec, rows.n * 4);
-    detail::NormOfRows<T> const norm{x.data(), numbers.data(), 4, rows.width, options.epsilon};
-    detail::GradOfRows<T> const grad{norm, scale.data(), out_grad.data(), x_grad.data()};
-    detail::MatrixSums<D>::template of_rows<S>(exec, rows.n, rows.width, grad, detail::MeanOfRow<T>{norm},
-                                               detail::VarianceOfRow<T>{norm}, detail::MeanOfGrad<T>{grad},
-                                               detail::MeanOfGradByNorm<T>{grad});
-    return x_grad;
-}
-
-/// The gradients of scale and shift: the sums of out_grad · h and of out_grad over the rows, in blocks of 64 rows as in
-/// reduce_sum; h is the normalised row.
-/// shapes   x and out_grad [n, ...] -> two tensors with the dims of x from begin_axis on
-/// errors   as layer_norm; ShapeError if out_grad does not have the shape of x
-/// cost     two reads of both; temporary memory for the sums of blocks: 1/64 of x
-template <class T, device D>
-std::tuple<Tensor<T, D>, Tensor<T, D>> layer_norm_param_grad(D const& exec, Tensor<T, D> const& x,
-                                                             Tensor<T, D> const& out_grad,
-                                                             LayerNormOptions const& options = {}) {
-    using S = detail::sum_t<T>;
-    detail::NormRows<T, D> const rows(x, options);
-    detail::check_same_shape("out_grad", out_grad, x);
-    detail::ElementLoops<D>::check(exec, x, out_grad);
-    auto scale_grad = detail::new_tensor<T>(exec, rows.tail), shift_grad = detail::new_tensor<T>(exec, rows.tail);
-    auto numbers = detail::ElementLoops<D>::template scratch<S>(exec, rows.n * 2);
-    detail::NormOfRows<T> const norm{x.data(), numbers.data(), 2, rows.width, options.epsilon};
-    detail::MatrixSums<D>::template of_rows<S>(exec, rows.n, rows.width, detail::NoStep{}, detail::MeanOfRow<T>{norm},
-                                               detail::VarianceOfRow<T>{norm});
-    detail::column_sums<S>(exec, rows.n, rows.width, detail::TimesNorm<detail::NormOfRows<T>, T>{norm, out_grad.data()},
-                           scale_grad.data());
-    detail::column_sums<S>(exec, rows.n, rows.width, detail::MatrixElement<T>{out_grad.data(), rows.width},
-                           shift_grad.data());
-    return {std::move(scale_grad), std::move(shift_grad)};
-}
-
-/// The gradient of x; see layer_norm_grad.
-struct layer_norm_grad_op
-    : operator_of<slots<slot::x, slot::w, grad_of<slot::out>>, slots<grad_of<slot::x>>, LayerNormOptions> {
-    static constexpr std::string_view name = "layer_norm_grad";
-    static constexpr unsigned row_inputs = 0b101;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, VarSpec const& out_grad, LayerNormOptions const&) {
-        return spec::elementwise("layer_norm_grad: out@GRAD", out_grad, x);
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& w, Tensor<T, D> const& out_grad,
-                            LayerNormOptions const& options) {
-        return layer_norm_grad(exec, x, w, out_grad, options);
-    }
-};
-
 /// The gradients of scale and shift; see layer_norm_param_grad.
 struct layer_norm_param_grad_op
     : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::w>, grad_of<slot::b>>, LayerNormOptions> {
@@ -38408,10 +37092,28 @@ struct layer_norm_param_grad_op
         return {w, w};
     }
 
+    /// The gradients of scale and shift: the sums of out_grad · h and of out_grad over the rows, in blocks of 64 rows as in
+    /// reduce_sum; h is the normalised row.
+    /// shapes   x and out_grad [n, ...] -> two tensors with the dims of x from begin_axis on
+    /// errors   as layer_norm; ShapeError if out_grad does not have the shape of x
+    /// cost     two reads of both; temporary memory for the sums of blocks: 1/64 of x
     template <class T, class D>
     static std::tuple<Tensor<T, D>, Tensor<T, D>> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& out_grad,
-                                                      LayerNormOptions const& options) {
-        return layer_norm_param_grad(exec, x, out_grad, options);
+                                                      LayerNormOptions const& options = {}) {
+        using S = detail::sum_t<T>;
+        detail::NormRows<T, D> const rows(x, options);
+        detail::check_same_shape("out_grad", out_grad, x);
+        detail::ElementLoops<D>::check(exec, x, out_grad);
+        auto scale_grad = detail::new_tensor<T>(exec, rows.tail), shift_grad = detail::new_tensor<T>(exec, rows.tail);
+        auto numbers = detail::ElementLoops<D>::template scratch<S>(exec, rows.n * 2);
+        detail::NormOfRows<T> const norm{x.data(), numbers.data(), 2, rows.width, options.epsilon};
+        detail::MatrixSums<D>::template of_rows<S>(exec, rows.n, rows.width, detail::NoStep{},
+                                                   detail::MeanOfRow<T>{norm}, detail::VarianceOfRow<T>{norm});
+        detail::column_sums<S>(exec, rows.n, rows.width,
+                               detail::TimesNorm<detail::NormOfRows<T>, T>{norm, out_grad.data()}, scale_grad.data());
+        detail::column_sums<S>(exec, rows.n, rows.width, detail::MatrixElement<T>{out_grad.data(), rows.width},
+                               shift_grad.data());
+        return {std::move(scale_grad), std::move(shift_grad)};
     }
 };
 
@@ -38421,12 +37123,13 @@ struct layer_norm_op
     static constexpr std::string_view name = "layer_norm";
     static constexpr std::string_view brief = "Rows with mean 0 and variance 1, with trained scale and shift.";
     static constexpr unsigned row_inputs = 0b001;
-    using grad = grad_rules<grad_rule<layer_norm_grad_op>, grad_rule<layer_norm_param_grad_op>>;
+    using grad =
+        grad_rules<gradient<layer_norm_op, uses<slot::x, slot::w, grad_of<slot::out>>, makes<grad_of<slot::x>>>,
+                   grad_rule<layer_norm_param_grad_op>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& w, VarSpec const& b,
                                    LayerNormOptions const& options) {
-        spec::dense("layer_norm: x", x);
-        if (x.dims.size() < 2) spec::the_rank_does_not_fit("layer_norm: x", x.dims.size(), "at least 2");
+        spec::rows_of_elements("layer_norm: x", x);
         std::size_t const axis = detail::first_normalised(options, x.dims.size());
         VarSpec out = x, like = x;
         like.dims = detail::shape_from(x.dims, axis);
@@ -38444,6 +37147,29 @@ struct layer_norm_op
     static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& w, Tensor<T, D> const& b,
                             LayerNormOptions const& options) {
         return layer_norm(exec, x, w, b, options);
+    }
+
+    /// The gradient of x. With h the normalised row and g = out_grad · scale:
+    /// (g - mean of g - h · mean of g · h) / √(variance + epsilon)
+    /// shapes   x and out_grad [n, ...], scale as in layer_norm -> [n, ...]
+    /// errors   as layer_norm; ShapeError if out_grad does not have the shape of x
+    /// cost     one read of both and one write; mean and variance are computed again
+    template <class T, class D>
+    static Tensor<T, D> backward(D exec, Tensor<T, D> const& x, Tensor<T, D> const& scale, Tensor<T, D> const& out_grad,
+                                 LayerNormOptions const& options = {}) {
+        using S = detail::sum_t<T>;
+        detail::NormRows<T, D> const rows(x, options);
+        rows.check("scale", &scale);
+        detail::check_same_shape("out_grad", out_grad, x);
+        detail::ElementLoops<D>::check(exec, x, scale, out_grad);
+        auto x_grad = detail::new_tensor<T>(exec, x.shape());
+        auto numbers = detail::ElementLoops<D>::template scratch<S>(exec, rows.n * 4);
+        detail::NormOfRows<T> const norm{x.data(), numbers.data(), 4, rows.width, options.epsilon};
+        detail::GradOfRows<T> const grad{norm, scale.data(), out_grad.data(), x_grad.data()};
+        detail::MatrixSums<D>::template of_rows<S>(exec, rows.n, rows.width, grad, detail::MeanOfRow<T>{norm},
+                                                   detail::VarianceOfRow<T>{norm}, detail::MeanOfGrad<T>{grad},
+                                                   detail::MeanOfGradByNorm<T>{grad});
+        return x_grad;
     }
 };
 
@@ -38767,38 +37493,6 @@ std::tuple<Tensor<T, D>, Tensor<T, D>> gru_unit(D const& exec, Tensor<T, D> cons
     return {std::move(h), std::move(saved)};
 }
 
-/// The gradients of x, of g = h_prev · w + b, and of h_prev, from the values that gru_unit saved and the gradient of h.
-/// shapes   saved [n, 4 · size], h_prev and h_grad [n, size], w [size, 3 · size] -> [n, 3 · size], [n, 3 · size],
-///          [n, size]
-/// errors   ShapeError if shapes do not match
-/// cost     6 · n · size² operations, one pass over the gates
-template <class T, device D>
-std::tuple<Tensor<T, D>, Tensor<T, D>, Tensor<T, D>> gru_unit_grad(D const& exec, Tensor<T, D> const& saved,
-                                                                   Tensor<T, D> const& h_prev, Tensor<T, D> const& w,
-                                                                   Tensor<T, D> const& h_grad) {
-    detail::check_rank("h_prev", h_prev, 2);
-    std::size_t const n = h_prev.shape(0), size = h_prev.shape(1);
-    detail::check_rows_like("saved", saved, n, 4 * size);
-    detail::check_rows_like("h_grad", h_grad, n, size);
-    detail::check_rows_like("w", w, size, 3 * size);
-    detail::ElementLoops<D>::check(exec, saved, h_prev, w, h_grad);
-    auto x_grad = detail::new_tensor<T>(exec, {n, 3 * size});
-    auto hidden_grad = detail::new_tensor<T>(exec, {n, 3 * size});
-    auto h_prev_grad = detail::new_tensor<T>(exec, {n, size});
-    detail::GruGradStep<T> const step{.saved = saved.data(),
-                                      .h_prev = h_prev.data(),
-                                      .h_grad = h_grad.data(),
-                                      .x_grad = x_grad.data(),
-                                      .hidden_grad = hidden_grad.data(),
-                                      .h_prev_grad = h_prev_grad.data(),
-                                      .size = size};
-    detail::ElementLoops<D>::template each_of_rows<detail::sum_t<T>>(exec, n, size, 3 * size, step);
-    if (size != 0)
-        detail::Products<D>::template multiply<T>(exec, n, size, 3 * size, {hidden_grad.data(), 3 * size},
-                                                  {w.data(), 3 * size, true}, h_prev_grad.data(), true);
-    return {std::move(x_grad), std::move(hidden_grad), std::move(h_prev_grad)};
-}
-
 namespace slot {
 
 /// The gradient of h_prev · w + b.
@@ -38808,32 +37502,13 @@ struct hidden_grad {
 
 }  // namespace slot
 
-struct gru_unit_grad_op : operator_of<slots<slot::saved, slot::h_prev, slot::w, grad_of<slot::h>>,
-                                      slots<grad_of<slot::x>, slot::hidden_grad, grad_of<slot::h_prev>>> {
-    static constexpr std::string_view name = "gru_unit_grad";
-    static constexpr unsigned row_inputs = 0b1011;
-
-    static constexpr std::array<VarSpec, 3> infer(VarSpec const&, VarSpec const& h_prev, VarSpec const& w,
-                                                  VarSpec const&) {
-        VarSpec gates = h_prev;
-        gates.dims[1] = w.dims[1];
-        return {gates, gates, h_prev};
-    }
-
-    template <class T, class D>
-    static auto run(D exec, Tensor<T, D> const& saved, Tensor<T, D> const& h_prev, Tensor<T, D> const& w,
-                    Tensor<T, D> const& h_grad) {
-        return gru_unit_grad(exec, saved, h_prev, w, h_grad);
-    }
-};
-
 /// See gru_unit. The gradients of w and b are sums over rows, so one product computes them for all steps.
 struct gru_unit_op
     : detail::builtin_op<gru_unit_op, slots<slot::x, slot::h_prev, slot::w, slot::b>, slots<slot::h, slot::saved>> {
-    static constexpr std::string_view name = "gru_unit";
-    static constexpr std::string_view brief = "The state of a GRU after one step.";
+    static constexpr std::string_view name = "gru_unit", brief = "The state of a GRU after one step.";
     static constexpr unsigned row_inputs = 0b0011;
-    using grad = grad_rules<grad_rule<gru_unit_grad_op>,
+    using grad = grad_rules<gradient<gru_unit_op, uses<slot::saved, slot::h_prev, slot::w, grad_of<slot::h>>,
+                                     makes<grad_of<slot::x>, slot::hidden_grad, grad_of<slot::h_prev>>>,
                             grad_rule<matmul_tn_op, uses<slot::h_prev, slot::hidden_grad>, makes<grad_of<slot::w>>>,
                             grad_rule<bias_grad_op, uses<slot::hidden_grad>, makes<grad_of<slot::b>>>>;
 
@@ -38850,6 +37525,46 @@ struct gru_unit_op
     static auto run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& h_prev, Tensor<T, D> const& w,
                     Tensor<T, D> const& b) {
         return gru_unit(exec, x, h_prev, w, b);
+    }
+
+    static constexpr std::array<VarSpec, 3> infer_backward(VarSpec const&, VarSpec const& h_prev, VarSpec const& w,
+                                                           VarSpec const&) {
+        VarSpec gates = h_prev;
+        gates.dims[1] = w.dims[1];
+        return {gates, gates, h_prev};
+    }
+
+    /// The gradients of x, of g = h_prev · w + b, and of h_prev, from the values that gru_unit saved and the gradient of h.
+    /// shapes   saved [n, 4 · size], h_prev and h_grad [n, size], w [size, 3 · size] -> [n, 3 · size], [n, 3 · size],
+    ///          [n, size]
+    /// errors   ShapeError if shapes do not match
+    /// cost     6 · n · size² operations, one pass over the gates
+    template <class T, class D>
+    static std::tuple<Tensor<T, D>, Tensor<T, D>, Tensor<T, D>> backward(D exec, Tensor<T, D> const& saved,
+                                                                         Tensor<T, D> const& h_prev,
+                                                                         Tensor<T, D> const& w,
+                                                                         Tensor<T, D> const& h_grad) {
+        detail::check_rank("h_prev", h_prev, 2);
+        std::size_t const n = h_prev.shape(0), size = h_prev.shape(1);
+        detail::check_rows_like("saved", saved, n, 4 * size);
+        detail::check_rows_like("h_grad", h_grad, n, size);
+        detail::check_rows_like("w", w, size, 3 * size);
+        detail::ElementLoops<D>::check(exec, saved, h_prev, w, h_grad);
+        auto x_grad = detail::new_tensor<T>(exec, {n, 3 * size});
+        auto hidden_grad = detail::new_tensor<T>(exec, {n, 3 * size});
+        auto h_prev_grad = detail::new_tensor<T>(exec, {n, size});
+        detail::GruGradStep<T> const step{.saved = saved.data(),
+                                          .h_prev = h_prev.data(),
+                                          .h_grad = h_grad.data(),
+                                          .x_grad = x_grad.data(),
+                                          .hidden_grad = hidden_grad.data(),
+                                          .h_prev_grad = h_prev_grad.data(),
+                                          .size = size};
+        detail::ElementLoops<D>::template each_of_rows<detail::sum_t<T>>(exec, n, size, 3 * size, step);
+        if (size != 0)
+            detail::Products<D>::template multiply<T>(exec, n, size, 3 * size, {hidden_grad.data(), 3 * size},
+                                                      {w.data(), 3 * size, true}, h_prev_grad.data(), true);
+        return {std::move(x_grad), std::move(hidden_grad), std::move(h_prev_grad)};
     }
 };
 
@@ -38948,52 +37663,6 @@ std::tuple<Tensor<T, D>, Tensor<T, D>, Tensor<T, D>> lstm_unit(D const& exec, Te
     return {std::move(h), std::move(c), std::move(saved)};
 }
 
-/// The gradients of the gates and of c_prev, from the values that lstm_unit saved and the gradients of h and c.
-/// shapes   saved [n, 5 · size], c_prev, h_grad and c_grad [n, size] -> [n, 4 · size], [n, size]
-/// errors   ShapeError if shapes do not match
-/// cost     one pass over the gates
-template <class T, device D>
-std::tuple<Tensor<T, D>, Tensor<T, D>> lstm_unit_grad(D const& exec, Tensor<T, D> const& saved,
-                                                      Tensor<T, D> const& c_prev, Tensor<T, D> const& h_grad,
-                                                      Tensor<T, D> const& c_grad) {
-    detail::check_rank("c_prev", c_prev, 2);
-    std::size_t const n = c_prev.shape(0), size = c_prev.shape(1);
-    detail::check_rows_like("saved", saved, n, 5 * size);
-    detail::check_rows_like("h_grad", h_grad, n, size);
-    detail::check_rows_like("c_grad", c_grad, n, size);
-    detail::ElementLoops<D>::check(exec, saved, c_prev, h_grad, c_grad);
-    auto x_grad = detail::new_tensor<T>(exec, {n, 4 * size});
-    auto c_prev_grad = detail::new_tensor<T>(exec, {n, size});
-    detail::LstmGradStep<T> const step{.saved = saved.data(),
-                                       .c_prev = c_prev.data(),
-                                       .h_grad = h_grad.data(),
-                                       .c_grad = c_grad.data(),
-                                       .x_grad = x_grad.data(),
-                                       .c_prev_grad = c_prev_grad.data(),
-                                       .size = size};
-    detail::ElementLoops<D>::template each_of_rows<detail::sum_t<T>>(exec, n, size, 4 * size, step);
-    return {std::move(x_grad), std::move(c_prev_grad)};
-}
-
-struct lstm_unit_grad_op : operator_of<slots<slot::saved, slot::c_prev, grad_of<slot::h>, grad_of<slot::c>>,
-                                       slots<grad_of<slot::x>, grad_of<slot::c_prev>>> {
-    static constexpr std::string_view name = "lstm_unit_grad";
-    static constexpr unsigned row_inputs = 0b1111;
-
-    static constexpr std::array<VarSpec, 2> infer(VarSpec const&, VarSpec const& c_prev, VarSpec const&,
-                                                  VarSpec const&) {
-        VarSpec gates = c_prev;
-        gates.dims[1] = spec::times("lstm_unit: c_prev.shape(1)", c_prev.dims[1], 4);
-        return {gates, c_prev};
-    }
-
-    template <class T, class D>
-    static auto run(D exec, Tensor<T, D> const& saved, Tensor<T, D> const& c_prev, Tensor<T, D> const& h_grad,
-                    Tensor<T, D> const& c_grad) {
-        return lstm_unit_grad(exec, saved, c_prev, h_grad, c_grad);
-    }
-};
-
 /// See lstm_unit. The gradients of w and b are sums over rows, so one product computes them for all steps.
 struct lstm_unit_op : detail::builtin_op<lstm_unit_op, slots<slot::x, slot::h_prev, slot::c_prev, slot::w, slot::b>,
                                          slots<slot::h, slot::c, slot::saved>> {
@@ -39001,7 +37670,8 @@ struct lstm_unit_op : detail::builtin_op<lstm_unit_op, slots<slot::x, slot::h_pr
     static constexpr std::string_view brief =
         "The output of an LSTM after one step, and its state, which is output and cell side by side.";
     static constexpr unsigned row_inputs = 0b00111;
-    using grad = grad_rules<grad_rule<lstm_unit_grad_op>,
+    using grad = grad_rules<gradient<lstm_unit_op, uses<slot::saved, slot::c_prev, grad_of<slot::h>, grad_of<slot::c>>,
+                                     makes<grad_of<slot::x>, grad_of<slot::c_prev>>>,
                             grad_rule<matmul_nt_op, uses<grad_of<slot::x>, slot::w>, makes<grad_of<slot::h_prev>>>,
                             grad_rule<matmul_tn_op, uses<slot::h_prev, grad_of<slot::x>>, makes<grad_of<slot::w>>>,
                             grad_rule<bias_grad_op, uses<grad_of<slot::x>>, makes<grad_of<slot::b>>>>;
@@ -39020,6 +37690,40 @@ struct lstm_unit_op : detail::builtin_op<lstm_unit_op, slots<slot::x, slot::h_pr
     static auto run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& h_prev, Tensor<T, D> const& c_prev,
                     Tensor<T, D> const& w, Tensor<T, D> const& b) {
         return lstm_unit(exec, x, h_prev, c_prev, w, b);
+    }
+
+    static constexpr std::array<VarSpec, 2> infer_backward(VarSpec const&, VarSpec const& c_prev, VarSpec const&,
+                                                           VarSpec const&) {
+        VarSpec gates = c_prev;
+        gates.dims[1] = spec::times("lstm_unit: c_prev.shape(1)", c_prev.dims[1], 4);
+        return {gates, c_prev};
+    }
+
+    /// The gradients of the gates and of c_prev, from the values that lstm_unit saved and the gradients of h and c.
+    /// shapes   saved [n, 5 · size], c_prev, h_grad and c_grad [n, size] -> [n, 4 · size], [n, size]
+    /// errors   ShapeError if shapes do not match
+    /// cost     one pass over the gates
+    template <class T, class D>
+    static std::tuple<Tensor<T, D>, Tensor<T, D>> backward(D exec, Tensor<T, D> const& saved,
+                                                           Tensor<T, D> const& c_prev, Tensor<T, D> const& h_grad,
+                                                           Tensor<T, D> const& c_grad) {
+        detail::check_rank("c_prev", c_prev, 2);
+        std::size_t const n = c_prev.shape(0), size = c_prev.shape(1);
+        detail::check_rows_like("saved", saved, n, 5 * size);
+        detail::check_rows_like("h_grad", h_grad, n, size);
+        detail::check_rows_like("c_grad", c_grad, n, size);
+        detail::ElementLoops<D>::check(exec, saved, c_prev, h_grad, c_grad);
+        auto x_grad = detail::new_tensor<T>(exec, {n, 4 * size});
+        auto c_prev_grad = detail::new_tensor<T>(exec, {n, size});
+        detail::LstmGradStep<T> const step{.saved = saved.data(),
+                                           .c_prev = c_prev.data(),
+                                           .h_grad = h_grad.data(),
+                                           .c_grad = c_grad.data(),
+                                           .x_grad = x_grad.data(),
+                                           .c_prev_grad = c_prev_grad.data(),
+                                           .size = size};
+        detail::ElementLoops<D>::template each_of_rows<detail::sum_t<T>>(exec, n, size, 4 * size, step);
+        return {std::move(x_grad), std::move(c_prev_grad)};
     }
 };
 
@@ -39288,8 +37992,7 @@ struct axis_means {
         std::size_t const sums = r.outer * r.width;
         auto scratch = ElementLoops<D>::template scratch<S>(exec, sums);
         fold_axes<S, add_lanes>(exec, r, x, scratch.data());
-        ElementLoops<D>::template zip<S>(exec, sums, DividedBy{static_cast<double>(r.n)}, out,
-                                         static_cast<S const*>(scratch.data()));
+        ElementLoops<D>::template zip<S>(exec, sums, DividedBy{static_cast<double>(r.n)}, out, scratch.data());
     }
 
     template <class T, class D>
@@ -39326,7 +38029,7 @@ struct axis_products {
             std::size_t const n = r.outer * r.width;
             auto products = ElementLoops<D>::template scratch<S>(exec, n);
             multiply<S>(exec, r, x, products.data());
-            ElementLoops<D>::template zip<S>(exec, n, same_number{}, out, static_cast<S const*>(products.data()));
+            ElementLoops<D>::template zip<S>(exec, n, same_number{}, out, products.data());
         }
     }
 
@@ -39358,8 +38061,7 @@ struct axis_products {
         Loops::template zip<S>(exec, n, multiplied{}, product_grads.data(), out_grad.data(), products);
         Loops::template zip<S>(exec, n, WhereCount{0}, all.data(), scaled, count);
         Loops::template zip<S>(exec, n, WhereCount{1}, others.data(), scaled, count);
-        auto x_grad = spread(exec, ShareOfProduct{}, x, reduced, static_cast<S const*>(all.data()),
-                             static_cast<S const*>(others.data()));
+        auto x_grad = spread(exec, ShareOfProduct{}, x, reduced, all.data(), others.data());
         if constexpr (is_machine_float<S>)
             Loops::each(exec, n, 1,
                         ProductGradsAgain<S, T>{r, x.data(), out_grad.data(), products, scaled, x_grad.data()});
@@ -39401,12 +38103,11 @@ struct axis_extremes {
         std::size_t const n = out_grad.size();
         auto counts = Loops::template scratch<S>(exec, n), shares = Loops::template scratch<S>(exec, n);
         {
-            auto const marks = spread(exec, IsResult{}, x, reduced, out, static_cast<S const*>(counts.data()));
+            auto const marks = spread(exec, IsResult{}, x, reduced, out, counts.data());
             fold_axes<S, add_lanes>(exec, reduction_of(x.shape(), reduced), marks.data(), counts.data());
         }
-        Loops::template zip<S>(exec, n, divided{}, shares.data(), out_grad.data(),
-                               static_cast<S const*>(counts.data()));
-        return spread(exec, ShareOfResult{}, x, reduced, out, static_cast<S const*>(shares.data()));
+        Loops::template zip<S>(exec, n, divided{}, shares.data(), out_grad.data(), counts.data());
+        return spread(exec, ShareOfResult{}, x, reduced, out, shares.data());
     }
 };
 
@@ -39423,8 +38124,7 @@ struct LaneGroups {
     F f;
     std::size_t n, inner, groups;  // groups for each outer index
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t k) const {
+    ROWAN_KERNEL void operator()(std::size_t k) const {
         std::size_t const outer = k / groups, first = outer * n * inner, result = outer * inner;
         std::size_t lane = (k - outer * groups) * N;
         if (lane + N <= inner) return f.template lanes<N>(first + lane, result + lane);
@@ -39594,8 +38294,7 @@ struct SortRuns {
     bool descending;
 
     /// Makes a run of two sorted ones, or of unsorted positions if it is a shortest one.
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t k) const {
+    ROWAN_KERNEL void operator()(std::size_t k) const {
         std::size_t const lane = k / runs, begin = (k - lane * runs) * run, end = n - begin < run ? n : begin + run;
         T const* const first = x + (lane / inner * n * inner + lane % inner);
         auto const key = [&](std::int64_t i) { return load<S>(first + static_cast<std::size_t>(i) * inner); };
@@ -39631,8 +38330,7 @@ struct SortRuns {
 
 private:
     /// NaN is the greatest.
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD bool precedes(S const& a, S const& b) const {
+    ROWAN_KERNEL bool precedes(S const& a, S const& b) const {
         more_extreme<true> const more;
         return descending ? more(a, b) : more(b, a);
     }
@@ -39716,6 +38414,68 @@ struct argsort_op : detail::builtin_op<argsort_op, slots<slot::x>, slots<slot::o
 
 }  // namespace rowan::inline v0
 
+// rowan/op/detail/running.hpp: running sums and products along an axis.
+
+namespace rowan::inline v0::detail {
+
+/// What running sums and products of elements of T are kept in: double for floats and 16-bit elements.
+template <class T>
+using running_t = std::conditional_t<std::is_same_v<sum_t<T>, float>, double, sum_t<T>>;
+
+/// Folds the elements of lanes in order, and stores what they are folded to up to each.
+template <class Fold, class T>
+struct RunningLanes {
+    T const* x;
+    T* out;
+    std::size_t n, inner;
+    bool exclusive, reverse;
+
+    ROWAN_NO_EXEC_CHECK
+    template <std::size_t N>
+    ROWAN_HD void lanes(std::size_t first, std::size_t) const {
+        using Wide = running_t<T>;
+        Wide kept[N];
+        for (std::size_t e = 0; e < N; ++e) kept[e] = constant<Wide>(Fold::start);
+        for (std::size_t i = 0; i < n; ++i) {
+            std::size_t const at = first + (reverse ? n - 1 - i : i) * inner;
+            for (std::size_t e = 0; e < N; ++e) {
+                Wide const more(load<sum_t<T>>(x + (at + e))), all = i == 0 ? more : Fold::fold(kept[e], more);
+                store(static_cast<sum_t<T>>(exclusive ? kept[e] : all), out + (at + e));
+                kept[e] = all;
+            }
+        }
+    }
+};
+
+template <class Fold, class T, class D, class Options>
+Tensor<T, D> running(D const& exec, Tensor<T, D> const& x, Options const& options) {
+    ElementLoops<D>::check(exec, x);
+    std::size_t const axis = checked_axis(options.axis, x.dimension());
+    auto out = new_tensor<T>(exec, x.shape());
+    if (x.size() == 0) return out;
+    each_lane_along(exec, x.shape(), axis,
+                    RunningLanes<Fold, T>{x.data(), out.data(), x.shape(axis), product_from(x.shape(), axis + 1),
+                                          options.exclusive, options.reverse});
+    return out;
+}
+
+/// The base of the operators.
+template <class Op, class Options>
+struct running_op : builtin_op<Op, slots<slot::x>, slots<slot::out>, Options> {
+    static constexpr Elements elements = Elements::numbers;
+    static constexpr Options normal(VarSpec const& x, Options const& options) {
+        return axes_from_first(x.dims.size(), options);
+    }
+    static constexpr bool row_wise(Options const& options) { return options.axis > 0; }
+    static constexpr VarSpec infer(VarSpec const& x, Options const& options = {}) {
+        spec::dense(joined_name<Op, x_suffix>::value.data(), x);
+        checked_axis(options.axis, x.dims.size());
+        return x;
+    }
+};
+
+}  // namespace rowan::inline v0::detail
+
 // rowan/op/reduce/cumprod.hpp: cumprod, the running products along an axis.
 
 namespace rowan::inline v0 {
@@ -39730,33 +38490,9 @@ struct CumprodOptions {
 
 namespace detail {
 
-/// What running products of elements of T are kept in: double for floats and 16-bit elements.
-template <class T>
-using running_product_t = std::conditional_t<std::is_same_v<sum_t<T>, float>, double, sum_t<T>>;
-
-/// The running products of lanes.
-template <class T>
-struct ProductLanes {
-    T const* x;
-    T* out;
-    std::size_t n, inner;
-    bool exclusive, reverse;
-
-    ROWAN_NO_EXEC_CHECK
-    template <std::size_t N>
-    ROWAN_HD void lanes(std::size_t first, std::size_t) const {
-        using Wide = running_product_t<T>;
-        Wide products[N];
-        for (std::size_t e = 0; e < N; ++e) products[e] = constant<Wide>(1.0);
-        for (std::size_t i = 0; i < n; ++i) {
-            std::size_t const at = first + (reverse ? n - 1 - i : i) * inner;
-            for (std::size_t e = 0; e < N; ++e) {
-                Wide const more(load<sum_t<T>>(x + (at + e))), all = product(products[e], more);
-                store(static_cast<sum_t<T>>(exclusive ? products[e] : all), out + (at + e));
-                products[e] = all;
-            }
-        }
-    }
+struct running_product {
+    static constexpr double start = 1;
+    ROWAN_FORMULA static V fold(V const& all, V const& x) { return product(all, x); }
 };
 
 /// The gradients of lanes. An element gets the product of those before it, times the sum, over the results that it is
@@ -39764,7 +38500,7 @@ struct ProductLanes {
 template <class T>
 struct ProductGradLanes {
     T const *x, *out_grad;
-    running_product_t<T>* sums;
+    running_t<T>* sums;
     T* out;
     std::size_t n, inner;
     bool exclusive, reverse;
@@ -39772,7 +38508,7 @@ struct ProductGradLanes {
     ROWAN_NO_EXEC_CHECK
     template <std::size_t N>
     ROWAN_HD void lanes(std::size_t first, std::size_t) const {
-        using Wide = running_product_t<T>;
+        using Wide = running_t<T>;
         Wide kept[N];  // the sum, then the product
         for (std::size_t e = 0; e < N; ++e) kept[e] = constant<Wide>(0.0);
         for (std::size_t i = n; i-- > 0;) {
@@ -39809,15 +38545,7 @@ struct ProductGradLanes {
 /// cost     one read of x and one write of the result; a thread multiplies whole lanes
 template <class T, device D>
 Tensor<T, D> cumprod(D const& exec, Tensor<T, D> const& x, CumprodOptions const& options = {}) {
-    detail::ElementLoops<D>::check(exec, x);
-    std::size_t const axis = detail::checked_axis(options.axis, x.dimension());
-    auto out = detail::new_tensor<T>(exec, x.shape());
-    if (x.size() == 0) return out;
-    detail::each_lane_along(
-        exec, x.shape(), axis,
-        detail::ProductLanes<T>{x.data(), out.data(), x.shape(axis), detail::product_from(x.shape(), axis + 1),
-                                options.exclusive, options.reverse});
-    return out;
+    return detail::running<detail::running_product>(exec, x, options);
 }
 
 template <class T = void, class X>  // as many parameters as xtensor's
@@ -39828,22 +38556,9 @@ requires detail::tensor_argument<X>
 auto cumprod(X&& x, CumprodOptions options) { return cumprod(x.device(), x, options); }
 
 /// See cumprod.
-struct cumprod_op : detail::builtin_op<cumprod_op, slots<slot::x>, slots<slot::out>, CumprodOptions> {
-    static constexpr std::string_view name = "cumprod";
-    static constexpr std::string_view brief = "Running products along an axis.";
-    static constexpr Elements elements = Elements::numbers;
-    static constexpr CumprodOptions normal(VarSpec const& x, CumprodOptions const& options) {
-        return detail::axes_from_first(x.dims.size(), options);
-    }
+struct cumprod_op : detail::running_op<cumprod_op, CumprodOptions> {
+    static constexpr std::string_view name = "cumprod", brief = "Running products along an axis.";
     using grad = gradient<cumprod_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
-
-    static constexpr bool row_wise(CumprodOptions const& options) { return options.axis > 0; }
-
-    static constexpr VarSpec infer(VarSpec const& x, CumprodOptions const& options = {}) {
-        spec::dense("cumprod: x", x);
-        detail::checked_axis(options.axis, x.dims.size());
-        return x;
-    }
 
     template <class T, class D>
     static Tensor<T, D> run(D exec, Tensor<T, D> const& x, CumprodOptions const& options = {}) {
@@ -39860,7 +38575,7 @@ struct cumprod_op : detail::builtin_op<cumprod_op, slots<slot::x>, slots<slot::o
         std::size_t const axis = detail::checked_axis(options.axis, x.dimension());
         auto out = detail::new_tensor<T>(exec, x.shape());
         if (x.size() == 0) return out;
-        auto sums = Loops::template scratch<detail::running_product_t<T>>(exec, x.size());
+        auto sums = Loops::template scratch<detail::running_t<T>>(exec, x.size());
         detail::each_lane_along(
             exec, x.shape(), axis,
             detail::ProductGradLanes<T>{x.data(), out_grad.data(), sums.data(), out.data(), x.shape(axis),
@@ -39885,30 +38600,9 @@ struct CumsumOptions {
 
 namespace detail {
 
-/// The running sums of lanes; those of floats are kept in double, as a sum of many floats no longer grows.
-template <class T>
-struct SumLanes {
-    T const* x;
-    T* out;
-    std::size_t n, inner;
-    bool exclusive, reverse;
-
-    ROWAN_NO_EXEC_CHECK
-    template <std::size_t N>
-    ROWAN_HD void lanes(std::size_t first, std::size_t) const {
-        using S = sum_t<T>;
-        using Wide = std::conditional_t<std::is_same_v<S, float>, double, S>;
-        Wide sums[N];
-        for (std::size_t e = 0; e < N; ++e) sums[e] = constant<Wide>(0.0);
-        for (std::size_t i = 0; i < n; ++i) {
-            std::size_t const at = first + (reverse ? n - 1 - i : i) * inner;
-            for (std::size_t e = 0; e < N; ++e) {
-                Wide const more(load<S>(x + (at + e))), sum = i == 0 ? more : plus(sums[e], more);
-                store(static_cast<S>(exclusive ? sums[e] : sum), out + (at + e));
-                sums[e] = sum;
-            }
-        }
-    }
+struct running_sum {
+    static constexpr double start = 0;
+    ROWAN_FORMULA static V fold(V const& sum, V const& x) { return plus(sum, x); }
 };
 
 }  // namespace detail
@@ -39924,15 +38618,7 @@ struct SumLanes {
 /// cost     one read of x and one write of the result; a thread sums whole lanes
 template <class T, device D>
 Tensor<T, D> cumsum(D const& exec, Tensor<T, D> const& x, CumsumOptions const& options = {}) {
-    detail::ElementLoops<D>::check(exec, x);
-    std::size_t const axis = detail::checked_axis(options.axis, x.dimension());
-    auto out = detail::new_tensor<T>(exec, x.shape());
-    if (x.size() == 0) return out;
-    detail::each_lane_along(
-        exec, x.shape(), axis,
-        detail::SumLanes<T>{x.data(), out.data(), x.shape(axis), detail::product_from(x.shape(), axis + 1),
-                            options.exclusive, options.reverse});
-    return out;
+    return detail::running<detail::running_sum>(exec, x, options);
 }
 
 template <class T = void, class X>  // as many parameters as xtensor's
@@ -39943,22 +38629,9 @@ requires detail::tensor_argument<X>
 auto cumsum(X&& x, CumsumOptions options) { return cumsum(x.device(), x, options); }
 
 /// See cumsum.
-struct cumsum_op : detail::builtin_op<cumsum_op, slots<slot::x>, slots<slot::out>, CumsumOptions> {
-    static constexpr std::string_view name = "cumsum";
-    static constexpr std::string_view brief = "Running sums along an axis.";
-    static constexpr Elements elements = Elements::numbers;
-    static constexpr CumsumOptions normal(VarSpec const& x, CumsumOptions const& options) {
-        return detail::axes_from_first(x.dims.size(), options);
-    }
+struct cumsum_op : detail::running_op<cumsum_op, CumsumOptions> {
+    static constexpr std::string_view name = "cumsum", brief = "Running sums along an axis.";
     using grad = gradient<cumsum_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
-
-    static constexpr bool row_wise(CumsumOptions const& options) { return options.axis > 0; }
-
-    static constexpr VarSpec infer(VarSpec const& x, CumsumOptions const& options = {}) {
-        spec::dense("cumsum: x", x);
-        detail::checked_axis(options.axis, x.dims.size());
-        return x;
-    }
 
     template <class T, class D>
     static Tensor<T, D> run(D exec, Tensor<T, D> const& x, CumsumOptions const& options = {}) {
@@ -39985,30 +38658,21 @@ namespace rowan::inline v0 {
 /// shapes   x [...] -> the dims of x without those of the axes, or with dims of 1 for them
 /// errors   IndexError if an axis is not in [-rank, rank) or occurs twice
 /// cost     as reduce_sum
-template <class T, device D>
-Tensor<T, D> reduce_mean(D const& exec, Tensor<T, D> const& x, ReduceOptions const& options = {}) {
-    return detail::fold_along<detail::axis_means>(exec, x, options);
-}
+ROWAN_REDUCTION(reduce_mean, axis_means)
 
 /// The greatest elements along some axes, by default of all of them. NaN where one of the elements is NaN.
 /// shapes   x [...] -> the dims of x without those of the axes, or with dims of 1 for them
 /// errors   IndexError if an axis is not in [-rank, rank) or occurs twice; ShapeError if there is a result of no
 ///          elements
 /// cost     as reduce_sum
-template <class T, device D>
-Tensor<T, D> reduce_max(D const& exec, Tensor<T, D> const& x, ReduceOptions const& options = {}) {
-    return detail::fold_along<detail::axis_extremes<true>>(exec, x, options);
-}
+ROWAN_REDUCTION(reduce_max, axis_extremes<true>)
 
 /// The smallest elements along some axes, by default of all of them. NaN where one of the elements is NaN.
 /// shapes   x [...] -> the dims of x without those of the axes, or with dims of 1 for them
 /// errors   IndexError if an axis is not in [-rank, rank) or occurs twice; ShapeError if there is a result of no
 ///          elements
 /// cost     as reduce_sum
-template <class T, device D>
-Tensor<T, D> reduce_min(D const& exec, Tensor<T, D> const& x, ReduceOptions const& options = {}) {
-    return detail::fold_along<detail::axis_extremes<false>>(exec, x, options);
-}
+ROWAN_REDUCTION(reduce_min, axis_extremes<false>)
 
 /// The products of the elements along some axes, by default of all of them, in the order in which reduce_sum adds. If
 /// that is not a normal number of dtype<T>::sum, float or double, they are multiplied in input order with exponents of any
@@ -40017,32 +38681,7 @@ Tensor<T, D> reduce_min(D const& exec, Tensor<T, D> const& x, ReduceOptions cons
 /// shapes   x [...] -> the dims of x without those of the axes, or with dims of 1 for them
 /// errors   IndexError if an axis is not in [-rank, rank) or occurs twice
 /// cost     as reduce_sum; one thread multiplies again what overflows or vanishes for a result
-template <class T, device D>
-Tensor<T, D> reduce_prod(D const& exec, Tensor<T, D> const& x, ReduceOptions const& options = {}) {
-    return detail::fold_along<detail::axis_products>(exec, x, options);
-}
-
-template <class T, class Device>
-Tensor<T, Device> reduce_mean(Tensor<T, Device> const& x, ReduceOptions const& options = {}) {
-    return reduce_mean(x.device(), x, options);
-}
-template <class T, class Device>
-Tensor<T, Device> reduce_max(Tensor<T, Device> const& x, ReduceOptions const& options = {}) {
-    return reduce_max(x.device(), x, options);
-}
-template <class T, class Device>
-Tensor<T, Device> reduce_min(Tensor<T, Device> const& x, ReduceOptions const& options = {}) {
-    return reduce_min(x.device(), x, options);
-}
-template <class T, class Device>
-Tensor<T, Device> reduce_prod(Tensor<T, Device> const& x, ReduceOptions const& options = {}) {
-    return reduce_prod(x.device(), x, options);
-}
-
-using reduce_mean_op = reduce_op<detail::axis_means>;           ///< See reduce_mean.
-using reduce_max_op = reduce_op<detail::axis_extremes<true>>;   ///< See reduce_max.
-using reduce_min_op = reduce_op<detail::axis_extremes<false>>;  ///< See reduce_min.
-using reduce_prod_op = reduce_op<detail::axis_products>;        ///< See reduce_prod.
+ROWAN_REDUCTION(reduce_prod, axis_products)
 
 }  // namespace rowan::inline v0
 
@@ -40059,8 +38698,7 @@ struct Greatest {
     std::int64_t* top;
     std::size_t k;
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::int64_t begin, std::int64_t end) const {
+    ROWAN_KERNEL void operator()(std::int64_t begin, std::int64_t end) const {
         more_extreme<true> const more;
         std::size_t moves = 4 * static_cast<std::size_t>(end - begin), kept = 0;
         for (std::size_t i = k; i != 0; i /= 2) moves += 4 * static_cast<std::size_t>(end - begin);
@@ -40081,8 +38719,7 @@ struct Greatest {
 
 private:
     /// Continues from position `at` on, of the positions before which `kept` are in `top`.
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void by_heap(std::int64_t at, std::int64_t end, std::size_t kept) const {
+    ROWAN_KERNEL void by_heap(std::int64_t at, std::int64_t end, std::size_t kept) const {
         for (; kept < k; ++at) top[kept++] = at;
         for (std::size_t i = k / 2; i-- != 0;) sift(i, k, top[i]);
         for (; (at = next(at, end, top[0])) < end; ++at) sift(0, k, at);
@@ -40094,8 +38731,7 @@ private:
     }
 
     /// The first position from `at` on whose number is greater than that of `least`, else end.
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD std::int64_t next(std::int64_t at, std::int64_t end, std::int64_t least) const {
+    ROWAN_KERNEL std::int64_t next(std::int64_t at, std::int64_t end, std::int64_t least) const {
         auto const than = number(least);
         if constexpr (std::floating_point<std::remove_const_t<decltype(than)>>) {
             if (than != than) return end;
@@ -40108,8 +38744,7 @@ private:
     }
 
     /// Writes a position to place i of a heap of n, which is free, or below. A parent comes after its children.
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void sift(std::size_t i, std::size_t n, std::int64_t at) const {
+    ROWAN_KERNEL void sift(std::size_t i, std::size_t n, std::int64_t at) const {
         for (std::size_t child = 2 * i + 1; child < n; child = 2 * i + 1) {
             if (child + 1 < n && before(top[child], top[child + 1])) ++child;
             if (!before(at, top[child])) break;
@@ -40119,8 +38754,7 @@ private:
         top[i] = at;
     }
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD bool before(std::int64_t a, std::int64_t b) const {
+    ROWAN_KERNEL bool before(std::int64_t a, std::int64_t b) const {
         more_extreme<true> const more;
         auto const x = number(a), y = number(b);
         return more(x, y) || (a < b && !more(y, x));
@@ -40162,8 +38796,7 @@ struct TopOfRow {
     std::int64_t* ids;
     std::size_t n, k;
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t row) const {
+    ROWAN_KERNEL void operator()(std::size_t row) const {
         T const* const from = x + row * n;
         std::int64_t* const at = ids + row * k;
         Greatest<NumberOfRow<T>>{{from}, at, k}(0, static_cast<std::int64_t>(n));
@@ -40224,8 +38857,7 @@ struct top_k_op : detail::builtin_op<top_k_op, slots<slot::x>, slots<slot::out, 
     using grad = gradient<top_k_op, uses<slot::x, slot::ids, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, TopKOptions const& options = {}) {
-        spec::dense("top_k: x", x);
-        if (x.dims.size() < 2) spec::the_rank_does_not_fit("top_k: x", x.dims.size(), "at least 2");
+        spec::rows_of_elements("top_k: x", x);
         VarSpec values = x;
         std::int64_t& last = values.dims[x.dims.size() - 1];
         if (options.k < 1 || (last != UNK && options.k > last)) detail::bad_k(options.k, last);
@@ -40336,9 +38968,8 @@ struct drop_levels_op : detail::builtin_op<drop_levels_op, slots<slot::x>, slots
 
     static constexpr VarSpec infer(VarSpec const& x, DropLevelsOptions const& options = {}) {
         spec::dense("drop_levels: x", x);
-        VarSpec out = x;
-        out.lod_level -= detail::levels_to_drop("drop_levels: levels", options.levels, x.lod_level);
-        return out;
+        auto const dropped = detail::levels_to_drop("drop_levels: levels", options.levels, x.lod_level);
+        return spec::with_dims(x, x.dims, x.lod_level - dropped);
     }
 
     template <class T, class D>
@@ -40517,8 +39148,7 @@ Tensor<T, D> expand_rows(D const& exec, Tensor<T, D> const& row, Tensor<T, D> co
 }
 
 struct expand_rows_op : detail::builtin_op<expand_rows_op, slots<slot::x, slot::y>, slots<slot::out>> {
-    static constexpr std::string_view name = "expand_rows";
-    static constexpr std::string_view brief = "The row x, once for each row of y.";
+    static constexpr std::string_view name = "expand_rows", brief = "The row x, once for each row of y.";
     using grad = grad_rule<bias_grad_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& row, VarSpec const& like) {
@@ -40671,11 +39301,8 @@ struct nonzero_rows_op
 
     static constexpr VarSpec infer(VarSpec const& ids, VarSpec const& x, RowsWhereOptions const& options = {}) {
         detail::check_branch(options.value);
-        spec::dense("nonzero_rows: ids", ids);
-        spec::ids("nonzero_rows: ids", ids);
-        spec::rank("nonzero_rows: ids", ids, 1, "1");
-        spec::dense("nonzero_rows: x", x);
-        spec::has_rows("nonzero_rows: x", x);
+        spec::id_list("nonzero_rows: ids", ids);
+        spec::rows("nonzero_rows: x", x);
         if (x.lod_level == 0) spec::same_dim("nonzero_rows: ids.shape(0)", ids.dims[0], x.dims[0]);
         return tensor_spec<std::int64_t>({UNK});
     }
@@ -40691,38 +39318,20 @@ struct nonzero_rows_op
     }
 };
 
-struct interleave_rows_grad_op
-    : operator_of<slots<slot::ids, slot::x, slot::y, grad_of<slot::out>>, slots<grad_of<slot::x>, grad_of<slot::y>>> {
-    static constexpr std::string_view name = "interleave_rows_grad";
-    static constexpr bool row_output = false;
-
-    static constexpr std::array<VarSpec, 2> infer(VarSpec const&, VarSpec const& x, VarSpec const& y, VarSpec const&) {
-        return {x, y};
-    }
-
-    template <class T, id_type I, class D>
-    static auto run(D exec, Tensor<I, D> const& ids, Tensor<T, D> const&, Tensor<T, D> const&,
-                    Tensor<T, D> const& out_grad) {
-        return interleave_rows_grad(exec, ids, out_grad);
-    }
-};
-
 /// See interleave_rows. In the step of a recurrent layer, the result has a row for each sequence.
 struct interleave_rows_op
     : detail::builtin_op<interleave_rows_op, slots<slot::ids, slot::x, slot::y>, slots<slot::out>> {
     static constexpr std::string_view name = "interleave_rows";
     static constexpr std::string_view brief =
         "Rows of x where ids are 1 and of y where they are 0, each in their order.";
-    using grad = grad_rule<interleave_rows_grad_op>;
+    static constexpr bool row_output_backward = false;
+    using grad = gradient<interleave_rows_op, uses<slot::ids, slot::x, slot::y, grad_of<slot::out>>,
+                          makes<grad_of<slot::x>, grad_of<slot::y>>>;
 
     static constexpr VarSpec infer(VarSpec const& ids, VarSpec const& x, VarSpec const& y) {
-        spec::dense("interleave_rows: ids", ids);
-        spec::ids("interleave_rows: ids", ids);
-        spec::rank("interleave_rows: ids", ids, 1, "1");
-        spec::dense("interleave_rows: x", x);
-        spec::has_rows("interleave_rows: x", x);
-        spec::dense("interleave_rows: y", y);
-        spec::has_rows("interleave_rows: y", y);
+        spec::id_list("interleave_rows: ids", ids);
+        spec::rows("interleave_rows: x", x);
+        spec::rows("interleave_rows: y", y);
         spec::same_dtype("interleave_rows: y", y, x);
         VarSpec out = x, other = y;
         out.dims[0] = other.dims[0] = UNK;
@@ -40736,6 +39345,12 @@ struct interleave_rows_op
     static Tensor<T, D> run(D exec, Tensor<I, D> const& ids, Tensor<T, D> const& x, Tensor<T, D> const& y) {
         return interleave_rows(exec, ids, x, y);
     }
+
+    template <class T, id_type I, class D>
+    static auto backward(D exec, Tensor<I, D> const& ids, Tensor<T, D> const&, Tensor<T, D> const&,
+                         Tensor<T, D> const& out_grad) {
+        return interleave_rows_grad(exec, ids, out_grad);
+    }
 };
 
 }  // namespace rowan::inline v0
@@ -40747,21 +39362,17 @@ namespace rowan::inline v0 {
 /// The rows of x with the levels of y, an alias. Paddle's lod_reset.
 /// errors   ShapeError if y has no levels; LodError if they do not cover the rows of x
 struct lod_reset_op : detail::builtin_op<lod_reset_op, slots<slot::x, slot::y>, slots<slot::out>> {
-    static constexpr std::string_view name = "lod_reset";
-    static constexpr std::string_view brief = "x with the levels of y.";
+    static constexpr std::string_view name = "lod_reset", brief = "x with the levels of y.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr bool row_output = false;
     static constexpr unsigned level_inputs = 0b10;
     using grad = grad_rule<drop_levels_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) {
-        spec::dense("lod_reset: x", x);
-        spec::has_rows("lod_reset: x", x);
+        spec::rows("lod_reset: x", x);
         spec::dense("lod_reset: y", y);
         spec::has_levels("lod_reset: y", y);
-        VarSpec out = x;
-        out.lod_level = y.lod_level;
-        return out;
+        return spec::with_dims(x, x.dims, y.lod_level);
     }
 
     template <class T, class U, class D>
@@ -40773,21 +39384,15 @@ struct lod_reset_op : detail::builtin_op<lod_reset_op, slots<slot::x, slot::y>, 
 /// The rows of x as sequences of one level: sequence s is rows [offset[s], offset[s + 1]); an alias.
 /// errors   LodError if the offsets do not begin with 0, decrease, or do not end with the number of rows
 struct lod_from_offsets_op : detail::builtin_op<lod_from_offsets_op, slots<slot::x, slot::offset>, slots<slot::out>> {
-    static constexpr std::string_view name = "lod_from_offsets";
-    static constexpr std::string_view brief = "x with one level of these offsets.";
+    static constexpr std::string_view name = "lod_from_offsets", brief = "x with one level of these offsets.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr bool row_output = false;
     using grad = grad_rule<drop_levels_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& offset) {
-        spec::dense("lod_from_offsets: x", x);
-        spec::has_rows("lod_from_offsets: x", x);
-        spec::dense("lod_from_offsets: offset", offset);
-        spec::ids("lod_from_offsets: offset", offset);
-        spec::rank("lod_from_offsets: offset", offset, 1, "1");
-        VarSpec out = x;
-        out.lod_level = 1;
-        return out;
+        spec::rows("lod_from_offsets: x", x);
+        spec::id_list("lod_from_offsets: offset", offset);
+        return spec::with_dims(x, x.dims, 1);
     }
 
     template <class T, id_type I, class D>
@@ -40805,21 +39410,15 @@ namespace rowan::inline v0 {
 
 /// See pick_sequences.
 struct pick_sequences_op : detail::builtin_op<pick_sequences_op, slots<slot::x, slot::ids>, slots<slot::out>> {
-    static constexpr std::string_view name = "pick_sequences";
-    static constexpr std::string_view brief = "The sequences, or rows, of these numbers.";
+    static constexpr std::string_view name = "pick_sequences", brief = "The sequences, or rows, of these numbers.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr bool row_output = false;
     using grad = gradient<pick_sequences_op, uses<slot::x, slot::ids, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& ids) {
-        spec::dense("pick_sequences: x", x);
-        spec::has_rows("pick_sequences: x", x);
-        spec::dense("pick_sequences: ids", ids);
-        spec::ids("pick_sequences: ids", ids);
-        spec::rank("pick_sequences: ids", ids, 1, "1");
-        VarSpec out = x;
-        out.dims[0] = x.lod_level == 0 ? ids.dims[0] : UNK;
-        return out;
+        spec::rows("pick_sequences: x", x);
+        spec::id_list("pick_sequences: ids", ids);
+        return spec::with_rows(x, x.lod_level == 0 ? ids.dims[0] : UNK, x.lod_level);
     }
 
     template <class T, id_type I, class D>
@@ -40869,19 +39468,41 @@ inline std::vector<std::int64_t> order_by_length(std::size_t size, Lod const& lo
 
 }  // namespace detail
 
-struct reorder_grad_op
-    : operator_of<slots<slot::x, slot::y, grad_of<slot::out>>, slots<grad_of<slot::x>>, ReorderOptions> {
-    static constexpr std::string_view name = "reorder_grad";
+/// The first-level sequences of x, or its rows if it has no levels, in the order of the lengths of the sequences of y:
+/// longest first, and equal lengths as they are. With options.restore, from that order back. Paddle's
+/// reorder_lod_tensor_by_rank; see reorder for any order.
+/// shapes   x of m sequences or rows, y with m sequences in a level -> the shape of x
+/// errors   ShapeError if x has another number of sequences or rows, or y no levels; IndexError if y has no such level
+/// cost     one read and one write of every row, a sort of m lengths, and 16 bytes per sequence
+struct reorder_op : detail::builtin_op<reorder_op, slots<slot::x, slot::y>, slots<slot::out>, ReorderOptions> {
+    static constexpr std::string_view name = "reorder";
+    static constexpr std::string_view brief =
+        "The sequences of x in the order of the lengths of those of y, longest first, or back.";
+    static constexpr Elements elements = Elements::numbers;
     static constexpr bool row_output = false;
+    static constexpr unsigned level_inputs = 0b10;
+    using grad = gradient<reorder_op, uses<slot::x, slot::y, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, VarSpec const&, ReorderOptions const& = {}) {
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, ReorderOptions const& options = {}) {
+        spec::rows("reorder: x", x);
+        spec::dense("reorder: y", y);
+        spec::has_levels("reorder: y", y);
+        spec::has_level("reorder: level", y, options.level.value_or(0));
         return x;
+    }
+
+    template <class T, class U, class D>
+    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<U, D> const& y,
+                               ReorderOptions const& options = {}) {
+        x.check();
+        auto const order = detail::order_by_length(x.size(), y.lod(), options);
+        return detail::take_sequences(exec, x, order.size(), [&](std::size_t j) { return order[j]; });
     }
 
     /// errors   as reorder_op, and ShapeError if out_grad has another shape than x
     template <class T, class U, class D>
-    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<U, D> const& y,
-                               LoDTensor<T, D> const& out_grad, ReorderOptions const& options = {}) {
+    static LoDTensor<T, D> backward(D exec, LoDTensor<T, D> const& x, LoDTensor<U, D> const& y,
+                                    LoDTensor<T, D> const& out_grad, ReorderOptions const& options = {}) {
         auto const order = detail::order_by_length(x.size(), y.lod(), options);
         auto const rows = detail::first_rows(x);
         std::vector<std::int64_t> starts{0}, places;
@@ -40899,39 +39520,6 @@ struct reorder_grad_op
     }
 };
 
-/// The first-level sequences of x, or its rows if it has no levels, in the order of the lengths of the sequences of y:
-/// longest first, and equal lengths as they are. With options.restore, from that order back. Paddle's
-/// reorder_lod_tensor_by_rank; see reorder for any order.
-/// shapes   x of m sequences or rows, y with m sequences in a level -> the shape of x
-/// errors   ShapeError if x has another number of sequences or rows, or y no levels; IndexError if y has no such level
-/// cost     one read and one write of every row, a sort of m lengths, and 16 bytes per sequence
-struct reorder_op : detail::builtin_op<reorder_op, slots<slot::x, slot::y>, slots<slot::out>, ReorderOptions> {
-    static constexpr std::string_view name = "reorder";
-    static constexpr std::string_view brief =
-        "The sequences of x in the order of the lengths of those of y, longest first, or back.";
-    static constexpr Elements elements = Elements::numbers;
-    static constexpr bool row_output = false;
-    static constexpr unsigned level_inputs = 0b10;
-    using grad = grad_rule<reorder_grad_op>;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, ReorderOptions const& options = {}) {
-        spec::dense("reorder: x", x);
-        spec::has_rows("reorder: x", x);
-        spec::dense("reorder: y", y);
-        spec::has_levels("reorder: y", y);
-        spec::has_level("reorder: level", y, options.level.value_or(0));
-        return x;
-    }
-
-    template <class T, class U, class D>
-    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<U, D> const& y,
-                               ReorderOptions const& options = {}) {
-        x.check();
-        auto const order = detail::order_by_length(x.size(), y.lod(), options);
-        return detail::take_sequences(exec, x, order.size(), [&](std::size_t j) { return order[j]; });
-    }
-};
-
 }  // namespace rowan::inline v0
 
 // rowan/op/detail/widened.hpp: the elements of arguments and results in the type of sums.
@@ -40942,20 +39530,20 @@ namespace rowan::inline v0::detail {
 template <class S, class T>
 class Widened {
 public:
-    Widened(T const* from, std::size_t n) : wide_(n) { copy_lanes<S>(n, from, wide_.data()); }
-    S const* data() const { return wide_.data(); }
+    Widened(T const* from, std::size_t n) : from_(from), wide_(std::is_same_v<S, T> ? 0 : n) {
+        if constexpr (!std::is_same_v<S, T>) copy_lanes<S>(n, from, wide_.data());
+    }
+    S const* data() const {
+        if constexpr (std::is_same_v<S, T>) {
+            return from_;
+        } else {
+            return wide_.data();
+        }
+    }
 
 private:
+    T const* from_;
     Buffer<S> wide_;
-};
-template <class S>
-class Widened<S, S> {
-public:
-    Widened(S const* from, std::size_t) : from_(from) {}
-    S const* data() const { return from_; }
-
-private:
-    S const* from_;
 };
 
 /// Results in the type of sums, which begin as zeros; `write` converts them unless they already are the results.
@@ -40963,11 +39551,7 @@ template <class S, class T>
 class WideResult {
 public:
     WideResult(T* to, std::size_t n) : to_(to), wide_(std::is_same_v<S, T> ? 0 : n) {
-        if constexpr (std::is_same_v<S, T>) {
-            std::fill_n(to, n, constant<S>(0.0));
-        } else {
-            std::fill_n(wide_.data(), n, constant<S>(0.0));
-        }
+        std::fill_n(data(), n, constant<S>(0.0));
     }
     S* data() {
         if constexpr (std::is_same_v<S, T>) {
@@ -40977,7 +39561,7 @@ public:
         }
     }
     void write(std::size_t n) {
-        if constexpr (!std::is_same_v<S, T>) copy_lanes<S>(n, static_cast<S const*>(wide_.data()), to_);
+        if constexpr (!std::is_same_v<S, T>) copy_lanes<S>(n, wide_.data(), to_);
     }
 
 private:
@@ -41162,7 +39746,7 @@ private:
     void no_negative_zeros(std::size_t n, std::size_t width, HeadRows<S> rows) const {
         if (!sizes_.visible.causal) return;
         auto const add = []<class V>(V const& x) { return plus(x, constant<V>(0.0)); };
-        for (std::size_t r = 0; r < n; ++r) map_lanes<S>(add, width, static_cast<S const*>(rows.row(r)), rows.row(r));
+        for (std::size_t r = 0; r < n; ++r) map_lanes<S>(add, width, rows.row(r), rows.row(r));
     }
 
     /// Computes the weights of the keys that each of `rows` queries from i on sees.
@@ -41183,13 +39767,13 @@ private:
 
     /// Replaces the gradients of the weights of one query by those of the products of query and keys.
     void slope(std::size_t seen, std::size_t width, S const* weights, S* slopes) {
-        zip_lanes<S>(multiplied{}, seen, row_.data(), weights, static_cast<S const*>(slopes));
-        S const dot = interleaved_sum<S>(seen, static_cast<S const*>(row_.data()), [](auto const& x) { return x; });
+        zip_lanes<S>(multiplied{}, seen, row_.data(), weights, slopes);
+        S const dot = interleaved_sum<S>(seen, row_.data());
         S const scale = constant<S>(sizes_.scale);
         auto const formula = [&]<class V>(V const& w, V const& g) {
             return detail::product(softmax_slope{}(w, g, V(dot)), V(scale));
         };
-        zip_lanes<S>(formula, seen, slopes, weights, static_cast<S const*>(slopes));
+        zip_lanes<S>(formula, seen, slopes, weights, slopes);
         std::fill(slopes + seen, slopes + width, constant<S>(0.0));
     }
 
@@ -41366,33 +39950,14 @@ auto sequence_attention_grad(LoDTensor<T, Device> const& query, LoDTensor<T, Dev
     return sequence_attention_grad(query.device(), query, key, value, out_grad, options);
 }
 
-struct sequence_attention_grad_op
-    : operator_of<slots<slot::query, slot::key, slot::value, grad_of<slot::out>>,
-                  slots<grad_of<slot::query>, grad_of<slot::key>, grad_of<slot::value>>, SequenceAttentionOptions> {
-    static constexpr std::string_view name = "sequence_attention_grad";
-
-    static constexpr std::array<VarSpec, 3> infer(VarSpec const& query, VarSpec const& key, VarSpec const& value,
-                                                  VarSpec const&, SequenceAttentionOptions const& = {}) {
-        return {query, key, value};
-    }
-
-    template <class T, class D>
-    static std::tuple<LoDTensor<T, D>, LoDTensor<T, D>, LoDTensor<T, D>> run(
-        D exec, LoDTensor<T, D> const& query, LoDTensor<T, D> const& key, LoDTensor<T, D> const& value,
-        LoDTensor<T, D> const& out_grad, SequenceAttentionOptions const& options = {}) {
-        auto [q, k, v] = sequence_attention_grad(exec, query, key, value.value(), out_grad.value(), options);
-        return {LoDTensor<T, D>(std::move(q), query.lod()), LoDTensor<T, D>(std::move(k), key.lod()),
-                LoDTensor<T, D>(std::move(v), value.lod())};
-    }
-};
-
 /// See sequence_attention.
 struct sequence_attention_op : detail::builtin_op<sequence_attention_op, slots<slot::query, slot::key, slot::value>,
                                                   slots<slot::out>, SequenceAttentionOptions> {
     static constexpr std::string_view name = "sequence_attention";
     static constexpr std::string_view brief =
         "Attention of the rows of each sequence to those of the same sequence of key and value, without padding.";
-    using grad = grad_rule<sequence_attention_grad_op>;
+    using grad = gradient<sequence_attention_op, uses<slot::query, slot::key, slot::value, grad_of<slot::out>>,
+                          makes<grad_of<slot::query>, grad_of<slot::key>, grad_of<slot::value>>>;
     static constexpr bool row_wise = true;
 
     static constexpr VarSpec infer(VarSpec const& query, VarSpec const& key, VarSpec const& value,
@@ -41421,6 +39986,15 @@ struct sequence_attention_op : detail::builtin_op<sequence_attention_op, slots<s
             !std::ranges::equal(detail::last_level(value.lod()), detail::last_level(key.lod())))
             throw ShapeError("value sequences", "others", "those of key, or none");
         return sequence_attention(exec, query, key, value.value(), options);
+    }
+
+    template <class T, class D>
+    static std::tuple<LoDTensor<T, D>, LoDTensor<T, D>, LoDTensor<T, D>> backward(
+        D exec, LoDTensor<T, D> const& query, LoDTensor<T, D> const& key, LoDTensor<T, D> const& value,
+        LoDTensor<T, D> const& out_grad, SequenceAttentionOptions const& options = {}) {
+        auto [q, k, v] = sequence_attention_grad(exec, query, key, value.value(), out_grad.value(), options);
+        return {LoDTensor<T, D>(std::move(q), query.lod()), LoDTensor<T, D>(std::move(k), key.lod()),
+                LoDTensor<T, D>(std::move(v), value.lod())};
     }
 };
 
@@ -41656,26 +40230,6 @@ struct SequenceConcatOptions {
     ROWAN_OPTIONS(SequenceConcatOptions, level)
 };
 
-/// Splits the gradient of the result into the gradients of the inputs.
-struct sequence_concat_grad_op
-    : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::x>>, SequenceConcatOptions> {
-    static constexpr std::string_view name = "sequence_concat_grad";
-
-    static constexpr std::vector<VarSpec> infer(std::span<VarSpec const> x, VarSpec const&,
-                                                SequenceConcatOptions const& = {}) {
-        return {x.begin(), x.end()};
-    }
-
-    template <class T, class D>
-    static std::vector<LoDTensor<T, D>> run(D exec, std::vector<LoDTensor<T, D>> const& x,
-                                            LoDTensor<T, D> const& out_grad,
-                                            SequenceConcatOptions const& options = {}) {
-        std::vector<Lod> lods;
-        for (auto const& part : x) lods.push_back(part.lod());
-        return sequence_concat_grad(exec, out_grad, lods, options.level);
-    }
-};
-
 /// See sequence_concat. The slot `x` holds all batches as a std::vector.
 struct sequence_concat_op
     : detail::builtin_op<sequence_concat_op, slots<slot::x>, slots<slot::out>, SequenceConcatOptions> {
@@ -41683,12 +40237,11 @@ struct sequence_concat_op
     static constexpr std::string_view brief =
         "Sequence i of all tensors, one after the other; of the last level, or of another one.";
     static constexpr Elements elements = Elements::numbers;
-    using grad = grad_rule<sequence_concat_grad_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+    using grad = gradient<sequence_concat_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(std::span<VarSpec const> x, SequenceConcatOptions const& options = {}) {
         detail::check_some(x.size());
-        spec::dense("sequence_concat: x", x[0]);
-        spec::has_rows("sequence_concat: x", x[0]);
+        spec::rows("sequence_concat: x", x[0]);
         spec::has_levels("sequence_concat: x", x[0]);
         spec::has_level("sequence_concat: level", x[0], options.level.value_or(0));
         VarSpec out = x[0];
@@ -41711,6 +40264,16 @@ struct sequence_concat_op
     static LoDTensor<T, D> run(D exec, std::vector<LoDTensor<T, D>> const& x,
                                SequenceConcatOptions const& options = {}) {
         return sequence_concat(exec, x, options.level);
+    }
+
+    /// Splits the gradient of the result into the gradients of the inputs.
+    template <class T, class D>
+    static std::vector<LoDTensor<T, D>> backward(D exec, std::vector<LoDTensor<T, D>> const& x,
+                                                 LoDTensor<T, D> const& out_grad,
+                                                 SequenceConcatOptions const& options = {}) {
+        std::vector<Lod> lods;
+        for (auto const& part : x) lods.push_back(part.lod());
+        return sequence_concat_grad(exec, out_grad, lods, options.level);
     }
 };
 
@@ -41759,8 +40322,7 @@ struct SumContext {
     T* x_grad;
 
     ROWAN_HD std::size_t of_row(std::size_t row) const { return row; }
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t, std::size_t row, std::size_t column) const {
+    ROWAN_KERNEL void operator()(std::size_t, std::size_t row, std::size_t column) const {
         using S = sum_t<T>;
         auto const r = static_cast<std::int64_t>(row);
         S sum = constant<S>(0.0);
@@ -41783,8 +40345,7 @@ struct SumPadding {
     T* w_grad;
 
     ROWAN_HD std::size_t of_row(std::size_t row) const { return row; }
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t, std::size_t row, std::size_t column) const {
+    ROWAN_KERNEL void operator()(std::size_t, std::size_t row, std::size_t column) const {
         using S = sum_t<T>;
         S sum = constant<S>(0.0), block = sum;
         std::size_t terms = 0;
@@ -41969,19 +40530,6 @@ LoDTensor<T, Device> sequence_context(LoDTensor<T, Device> const& x, Tensor<T, D
     return sequence_context(x.device(), x, padding, window);
 }
 
-struct sequence_context_grad_op
-    : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::x>>, SequenceContextOptions> {
-    static constexpr std::string_view name = "sequence_context_grad";
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, SequenceContextOptions const&) { return x; }
-
-    template <class T, class D>
-    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<T, D> const& out_grad,
-                               SequenceContextOptions const& window) {
-        return sequence_context_grad(exec, out_grad.value(), x, window);
-    }
-};
-
 struct sequence_padding_grad_op
     : operator_of<slots<slot::x, slot::w, grad_of<slot::out>>, slots<grad_of<slot::w>>, SequenceContextOptions> {
     static constexpr std::string_view name = "sequence_padding_grad";
@@ -42005,23 +40553,26 @@ struct sequence_context_op
     static constexpr std::string_view brief =
         "For each row the rows around it, side by side; `padding` has the rows outside of sequences.";
     static constexpr Elements elements = Elements::numbers;
-    using grad = grad_rule<sequence_context_grad_op>;
+    using grad = gradient<sequence_context_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
     static constexpr bool row_wise = true;
 
     static constexpr VarSpec infer(VarSpec const& x, SequenceContextOptions const& window) {
-        spec::dense("sequence_context: x", x);
-        spec::has_rows("sequence_context: x", x);
-        spec::has_levels("sequence_context: x", x);
+        spec::sequences("sequence_context: x", x);
         if (x.dims.size() > 2) spec::the_rank_does_not_fit("sequence_context: x", x.dims.size(), "1 or 2");
         detail::rows_of_context(window);
-        VarSpec out = x;
-        out.dims = {x.dims[0], spec::times("sequence_context: x.row_size()", x.dims.product_from(1), window.length)};
-        return out;
+        auto const width = spec::times("sequence_context: x.row_size()", x.dims.product_from(1), window.length);
+        return spec::with_dims(x, {x.dims[0], width}, x.lod_level);
     }
 
     template <class T, class D>
     static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, SequenceContextOptions const& window) {
         return sequence_context(exec, x, window);
+    }
+
+    template <class T, class D>
+    static LoDTensor<T, D> backward(D exec, LoDTensor<T, D> const& x, LoDTensor<T, D> const& out_grad,
+                                    SequenceContextOptions const& window) {
+        return sequence_context_grad(exec, out_grad.value(), x, window);
     }
 };
 
@@ -42031,7 +40582,7 @@ struct padded_sequence_context_op : detail::builtin_op<padded_sequence_context_o
     static constexpr std::string_view name = "padded_sequence_context";
     static constexpr std::string_view brief = "sequence_context with trained rows outside of sequences.";
     static constexpr Elements elements = Elements::numbers;
-    using grad = grad_rules<grad_rule<sequence_context_grad_op>, grad_rule<sequence_padding_grad_op>>;
+    using grad = grad_rules<sequence_context_op::grad, grad_rule<sequence_padding_grad_op>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& w, SequenceContextOptions const& window) {
         VarSpec const out = sequence_context_op::infer(x, window);
@@ -42065,16 +40616,13 @@ struct SequenceEraseOptions {
 /// See sequence_erase.
 struct sequence_erase_op
     : detail::builtin_op<sequence_erase_op, slots<slot::x>, slots<slot::out>, SequenceEraseOptions> {
-    static constexpr std::string_view name = "sequence_erase";
-    static constexpr std::string_view brief = "The sequences without these tokens.";
+    static constexpr std::string_view name = "sequence_erase", brief = "The sequences without these tokens.";
     static constexpr Elements elements = Elements::integers;
     static constexpr bool row_wise = true;
 
     static constexpr VarSpec infer(VarSpec const& x, SequenceEraseOptions const&) {
         spec::tokens("sequence_erase: x", "sequence_erase: x.row_size()", x);
-        VarSpec out = x;
-        out.dims[0] = UNK;
-        return out;
+        return spec::with_rows(x, UNK, x.lod_level);
     }
 
     template <id_type I, class D>
@@ -42104,14 +40652,10 @@ struct sequence_expand_op
     using grad = gradient<sequence_expand_op, uses<slot::x, slot::y, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, SequenceExpandOptions const& options = {}) {
-        spec::dense("sequence_expand: x", x);
-        spec::has_rows("sequence_expand: x", x);
+        spec::rows("sequence_expand: x", x);
         spec::has_levels("sequence_expand: y", y);
         spec::has_level("sequence_expand: level", y, options.level.value_or(0));
-        VarSpec out = x;
-        out.dims[0] = UNK;
-        if (out.lod_level == 0) out.lod_level = 1;
-        return out;
+        return spec::with_rows(x, UNK, x.lod_level == 0 ? 1 : x.lod_level);
     }
 
     template <class T, class U, class D>
@@ -42486,18 +41030,6 @@ struct SequencePadOptions {
     ROWAN_OPTIONS(SequencePadOptions, pad_value, length, pad_values)
 };
 
-struct sequence_pad_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::x>>> {
-    static constexpr std::string_view name = "sequence_pad_grad";
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&) { return x; }
-
-    template <class T, class D>
-    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<T, D> const& out_grad) {
-        auto rows = from_padded(exec, out_grad.value(), detail::of_last_level(exec, x).lod());
-        return {std::move(rows.value()), x.lod()};
-    }
-};
-
 /// to_padded for the last level: row s of the result is sequence s, followed by padding. The slot `length` holds the
 /// lengths of the sequences. Both have the upper levels of x. Paddle's sequence_pad.
 /// shapes   x [n, ...] of s sequences -> [s, m, ...] and [s] of int64, where m is options.length or the greatest length
@@ -42508,15 +41040,13 @@ struct sequence_pad_op
     static constexpr std::string_view brief =
         "The sequences in one array [sequences, length, ...], and their lengths. pad_values has one for each column.";
     static constexpr Elements elements = Elements::numbers;
-    using grad = grad_rule<sequence_pad_grad_op>;
+    using grad = gradient<sequence_pad_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     // Without a length, the dims of a part of a batch depend on its longest sequence.
     static constexpr bool row_wise(SequencePadOptions const& options) { return options.length.has_value(); }
 
     static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, SequencePadOptions const& options = {}) {
-        spec::dense("sequence_pad: x", x);
-        spec::has_rows("sequence_pad: x", x);
-        spec::has_levels("sequence_pad: x", x);
+        spec::sequences("sequence_pad: x", x);
         if (!options.pad_values.empty()) {
             std::size_t width = 1;
             bool known = true;
@@ -42553,6 +41083,12 @@ struct sequence_pad_op
         Lod const upper = detail::upper_levels(x.lod());
         return {LoDTensor<T, D>(std::move(padded.value), upper), LoDTensor<std::int64_t, D>(std::move(lengths), upper)};
     }
+
+    template <class T, class D>
+    static LoDTensor<T, D> backward(D exec, LoDTensor<T, D> const& x, LoDTensor<T, D> const& out_grad) {
+        auto rows = from_padded(exec, out_grad.value(), detail::of_last_level(exec, x).lod());
+        return {std::move(rows.value()), x.lod()};
+    }
 };
 
 }  // namespace rowan::inline v0
@@ -42568,39 +41104,26 @@ struct SequencePoolOptions {
     ROWAN_OPTIONS(SequencePoolOptions, pool, pad_value)
 };
 
-struct sequence_pool_grad_op
-    : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::x>>, SequencePoolOptions> {
-    static constexpr std::string_view name = "sequence_pool_grad";
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, SequencePoolOptions const& = {}) { return x; }
-
-    template <class T, class D>
-    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<T, D> const& out_grad,
-                               SequencePoolOptions const& options) {
-        return sequence_pool_grad(exec, x, out_grad.value(), options.pool);
-    }
-};
-
 /// See sequence_pool.
 struct sequence_pool_op : detail::builtin_op<sequence_pool_op, slots<slot::x>, slots<slot::out>, SequencePoolOptions> {
-    static constexpr std::string_view name = "sequence_pool";
-    static constexpr std::string_view brief = "A row for each sequence.";
-    using grad = grad_rule<sequence_pool_grad_op>;
+    static constexpr std::string_view name = "sequence_pool", brief = "A row for each sequence.";
+    using grad = gradient<sequence_pool_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
     static constexpr bool row_wise = true;
 
     static constexpr VarSpec infer(VarSpec const& x, SequencePoolOptions const& = {}) {
-        spec::dense("sequence_pool: x", x);
-        spec::has_rows("sequence_pool: x", x);
-        spec::has_levels("sequence_pool: x", x);
-        VarSpec out = x;
-        out.dims[0] = UNK;
-        --out.lod_level;
-        return out;
+        spec::sequences("sequence_pool: x", x);
+        return spec::with_rows(x, UNK, x.lod_level - 1);
     }
 
     template <class T, class D>
     static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, SequencePoolOptions const& options = {}) {
         return sequence_pool(exec, x, options.pool, options.pad_value);
+    }
+
+    template <class T, class D>
+    static LoDTensor<T, D> backward(D exec, LoDTensor<T, D> const& x, LoDTensor<T, D> const& out_grad,
+                                    SequencePoolOptions const& options) {
+        return sequence_pool_grad(exec, x, out_grad.value(), options.pool);
     }
 };
 
@@ -42690,12 +41213,8 @@ struct sequence_reshape_op
 
     static constexpr VarSpec infer(VarSpec const& x, SequenceReshapeOptions const& options = {}) {
         detail::check_new_width("sequence_reshape: width", options.width);
-        spec::dense("sequence_reshape: x", x);
-        spec::has_rows("sequence_reshape: x", x);
-        spec::has_levels("sequence_reshape: x", x);
-        VarSpec out = x;
-        out.dims = {UNK, options.width};
-        return out;
+        spec::sequences("sequence_reshape: x", x);
+        return spec::with_dims(x, {UNK, options.width}, x.lod_level);
     }
 
     template <class T, class D>
@@ -42777,16 +41296,13 @@ namespace rowan::inline v0 {
 
 /// See sequence_reverse.
 struct sequence_reverse_op : detail::builtin_op<sequence_reverse_op, slots<slot::x>, slots<slot::out>> {
-    static constexpr std::string_view name = "sequence_reverse";
-    static constexpr std::string_view brief = "Each sequence from its end to its beginning.";
+    static constexpr std::string_view name = "sequence_reverse", brief = "Each sequence from its end to its beginning.";
     static constexpr Elements elements = Elements::numbers;
     using grad = gradient<sequence_reverse_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
     static constexpr bool row_wise = true;
 
     static constexpr VarSpec infer(VarSpec const& x) {
-        spec::dense("sequence_reverse: x", x);
-        spec::has_rows("sequence_reverse: x", x);
-        spec::has_levels("sequence_reverse: x", x);
+        spec::sequences("sequence_reverse: x", x);
         return x;
     }
 
@@ -42887,45 +41403,18 @@ LoDTensor<T, Device> sequence_scatter(LoDTensor<T, Device> const& x, LoDTensor<I
     return sequence_scatter(x.device(), x, ids, updates);
 }
 
-/// The gradient of the updates.
-struct sequence_scatter_grad_op
-    : operator_of<slots<slot::ids, slot::updates, grad_of<slot::out>>, slots<grad_of<slot::updates>>> {
-    static constexpr std::string_view name = "sequence_scatter_grad";
-
-    static constexpr VarSpec infer(VarSpec const&, VarSpec const& updates, VarSpec const&) { return updates; }
-
-    /// errors   as sequence_scatter for an x with the shape of out_grad
-    template <class T, id_type I, class D>
-    static LoDTensor<T, D> run(D exec, LoDTensor<I, D> const& ids, LoDTensor<T, D> const& updates,
-                               LoDTensor<T, D> const& out_grad) {
-        auto const& g = out_grad.value();
-        ids.check();
-        detail::check_places("out_grad", g);
-        detail::HostIds<D> const on_host(exec, ids.value());
-        auto const places = detail::places_of_ids(on_host, ids.lod(), g.shape(0), g.shape(1));
-        auto shape = g.shape();
-        shape.erase(shape.begin());
-        shape[0] = places.size();
-        if (updates.shape() != shape)
-            throw ShapeError("updates.shape()", detail::shape_text(updates.shape()), detail::shape_text(shape));
-        if (updates.value().size() == 0) return {Tensor<T, D>::zeros(exec, shape), updates.lod()};
-        return {gather(exec, detail::with_rows_of_places(g), places), updates.lod()};
-    }
-};
-
 /// See sequence_scatter.
 struct sequence_scatter_op
     : detail::builtin_op<sequence_scatter_op, slots<slot::x, slot::ids, slot::updates>, slots<slot::out>> {
     static constexpr std::string_view name = "sequence_scatter";
     static constexpr std::string_view brief = "x with updates added in row s at the ids of sequence s.";
-    using grad = grad_rules<grad_rule<drop_levels_grad_op>, grad_rule<sequence_scatter_grad_op>>;
+    using grad = grad_rules<grad_rule<drop_levels_grad_op>,
+                            gradient<sequence_scatter_op, uses<slot::ids, slot::updates, grad_of<slot::out>>,
+                                     makes<grad_of<slot::updates>>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& ids, VarSpec const& updates) {
-        spec::dense("sequence_scatter: x", x);
-        if (x.dims.size() < 2) spec::the_rank_does_not_fit("sequence_scatter: x", x.dims.size(), "at least 2");
-        spec::dense("sequence_scatter: ids", ids);
-        spec::ids("sequence_scatter: ids", ids);
-        spec::rank("sequence_scatter: ids", ids, 1, "1");
+        spec::rows_of_elements("sequence_scatter: x", x);
+        spec::id_list("sequence_scatter: ids", ids);
         spec::has_levels("sequence_scatter: ids", ids);
         spec::dense("sequence_scatter: updates", updates);
         spec::same_dtype("sequence_scatter: updates", updates, x);
@@ -42940,6 +41429,25 @@ struct sequence_scatter_op
     static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<I, D> const& ids,
                                LoDTensor<T, D> const& updates) {
         return sequence_scatter(exec, x, ids, updates.value());
+    }
+
+    /// The gradient of the updates.
+    /// errors   as sequence_scatter for an x with the shape of out_grad
+    template <class T, id_type I, class D>
+    static LoDTensor<T, D> backward(D exec, LoDTensor<I, D> const& ids, LoDTensor<T, D> const& updates,
+                                    LoDTensor<T, D> const& out_grad) {
+        auto const& g = out_grad.value();
+        ids.check();
+        detail::check_places("out_grad", g);
+        detail::HostIds<D> const on_host(exec, ids.value());
+        auto const places = detail::places_of_ids(on_host, ids.lod(), g.shape(0), g.shape(1));
+        auto shape = g.shape();
+        shape.erase(shape.begin());
+        shape[0] = places.size();
+        if (updates.shape() != shape)
+            throw ShapeError("updates.shape()", detail::shape_text(updates.shape()), detail::shape_text(shape));
+        if (updates.value().size() == 0) return {Tensor<T, D>::zeros(exec, shape), updates.lod()};
+        return {gather(exec, detail::with_rows_of_places(g), places), updates.lod()};
     }
 };
 
@@ -43064,25 +41572,18 @@ namespace rowan::inline v0 {
 /// See sequence_slice. Offsets and lengths have the same element type.
 struct sequence_slice_op
     : detail::builtin_op<sequence_slice_op, slots<slot::x, slot::offset, slot::length>, slots<slot::out>> {
-    static constexpr std::string_view name = "sequence_slice";
-    static constexpr std::string_view brief = "A part of each sequence.";
+    static constexpr std::string_view name = "sequence_slice", brief = "A part of each sequence.";
     static constexpr Elements elements = Elements::numbers;
     using grad = gradient<sequence_slice_op, uses<slot::x, slot::offset, slot::length, grad_of<slot::out>>,
                           makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& offset, VarSpec const& length) {
-        spec::dense("sequence_slice: x", x);
-        spec::has_rows("sequence_slice: x", x);
-        spec::has_levels("sequence_slice: x", x);
-        spec::dense("sequence_slice: offset", offset);
-        spec::ids("sequence_slice: offset", offset);
-        spec::rank("sequence_slice: offset", offset, 1, "1");
+        spec::sequences("sequence_slice: x", x);
+        spec::id_list("sequence_slice: offset", offset);
         spec::dense("sequence_slice: length", length);
         spec::same_dtype("sequence_slice: length", length, offset);
         spec::same_dims("sequence_slice: length", length, offset);
-        VarSpec out = x;
-        out.dims[0] = UNK;
-        return out;
+        return spec::with_rows(x, UNK, x.lod_level);
     }
 
     template <class T, id_type I, class D>
@@ -43216,34 +41717,25 @@ LoDTensor<T, Device> sequence_softmax_grad(LoDTensor<T, Device> const& out,
 
 namespace rowan::inline v0 {
 
-struct sequence_softmax_grad_op : operator_of<slots<slot::out, grad_of<slot::out>>, slots<grad_of<slot::x>>> {
-    static constexpr std::string_view name = "sequence_softmax_grad";
-
-    static constexpr VarSpec infer(VarSpec const& out, VarSpec const&) { return out; }
-
-    template <class T, class D>
-    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& out, LoDTensor<T, D> const& out_grad) {
-        return sequence_softmax_grad(exec, out, out_grad.value());
-    }
-};
-
 /// See sequence_softmax.
 struct sequence_softmax_op : detail::builtin_op<sequence_softmax_op, slots<slot::x>, slots<slot::out>> {
-    static constexpr std::string_view name = "sequence_softmax";
-    static constexpr std::string_view brief = "The softmax of each sequence.";
-    using grad = grad_rule<sequence_softmax_grad_op>;
+    static constexpr std::string_view name = "sequence_softmax", brief = "The softmax of each sequence.";
+    using grad = gradient<sequence_softmax_op, uses<slot::out, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
     static constexpr bool row_wise = true;
 
     static constexpr VarSpec infer(VarSpec const& x) {
-        spec::dense("sequence_softmax: x", x);
-        spec::has_rows("sequence_softmax: x", x);
-        spec::has_levels("sequence_softmax: x", x);
+        spec::sequences("sequence_softmax: x", x);
         return x;
     }
 
     template <class T, class D>
     static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x) {
         return sequence_softmax(exec, x);
+    }
+
+    template <class T, class D>
+    static LoDTensor<T, D> backward(D exec, LoDTensor<T, D> const& out, LoDTensor<T, D> const& out_grad) {
+        return sequence_softmax_grad(exec, out, out_grad.value());
     }
 };
 
@@ -43312,8 +41804,7 @@ template <class T>
 struct FindTop {
     ColumnsOfSequences<T> at;
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t i) const {
+    ROWAN_KERNEL void operator()(std::size_t i) const {
         std::int64_t const* const ends = at.offsets + i / at.width;
         if (at.found(i) != 0)
             Greatest<NumberOfColumn<T>>{{at.x + i % at.width, at.width}, at.top(i), at.found(i)}(ends[0], ends[1]);
@@ -43328,8 +41819,7 @@ struct MeansOfTop {
     std::size_t count;
     T* out;
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t i) const {
+    ROWAN_KERNEL void operator()(std::size_t i) const {
         using S = sum_t<T>;
         std::int64_t const* const top = at.top(i);
         std::size_t const found = at.found(i);
@@ -43353,8 +41843,7 @@ struct SpreadMeans {
     T const* g;
     T* to;
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t i) const {
+    ROWAN_KERNEL void operator()(std::size_t i) const {
         using S = sum_t<T>;
         std::int64_t const* const top = at.top(i);
         std::size_t const begin = at.first(i), end = begin + at.length(i), found = at.found(i);
@@ -43460,13 +41949,9 @@ struct sequence_top_k_mean_op
     using grad = gradient<sequence_top_k_mean_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, SequenceTopKMeanOptions const& options) {
-        spec::dense("sequence_top_k_mean: x", x);
-        spec::has_rows("sequence_top_k_mean: x", x);
-        spec::has_levels("sequence_top_k_mean: x", x);
-        VarSpec out = x;
-        out.dims = {UNK, detail::width_of_means(x.dims.product_from(1), options.ks)};
-        --out.lod_level;
-        return out;
+        spec::sequences("sequence_top_k_mean: x", x);
+        std::int64_t const width = detail::width_of_means(x.dims.product_from(1), options.ks);
+        return spec::with_dims(x, {UNK, width}, x.lod_level - 1);
     }
 
     template <class T, class D>
@@ -43491,17 +41976,13 @@ namespace rowan::inline v0 {
 /// of the sequences. The inverse of sequence_pad_op, Paddle's sequence_unpad.
 /// shapes   x [s, m, ...], length [s] -> [Σ length, ...]
 struct sequence_unpad_op : detail::builtin_op<sequence_unpad_op, slots<slot::x, slot::length>, slots<slot::out>> {
-    static constexpr std::string_view name = "sequence_unpad";
-    static constexpr std::string_view brief = "The sequences of a padded array.";
+    static constexpr std::string_view name = "sequence_unpad", brief = "The sequences of a padded array.";
     static constexpr Elements elements = Elements::numbers;
     using grad = gradient<sequence_unpad_op, uses<slot::x, slot::length, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& length) {
-        spec::dense("sequence_unpad: x", x);
-        if (x.dims.size() < 2) spec::the_rank_does_not_fit("sequence_unpad: x", x.dims.size(), "at least 2");
-        spec::dense("sequence_unpad: length", length);
-        spec::ids("sequence_unpad: length", length);
-        spec::rank("sequence_unpad: length", length, 1, "1");
+        spec::rows_of_elements("sequence_unpad: x", x);
+        spec::id_list("sequence_unpad: length", length);
         spec::same_dim("sequence_unpad: length.shape(0)", length.dims[0], x.dims[0]);
         VarSpec out = x;
         out.dims = {UNK};
@@ -43561,31 +42042,6 @@ inline std::size_t count_longer(std::size_t size, Lod const& lod, std::optional<
 
 }  // namespace detail
 
-/// The gradient of the sequences that were kept, and zeros for the others.
-struct shrink_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::x>>, ShrinkOptions> {
-    static constexpr std::string_view name = "shrink_grad";
-    static constexpr bool row_output = false;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, ShrinkOptions const& = {}) { return x; }
-
-    /// errors   ShapeError if out_grad has more rows than x, or another trailing dim
-    template <class T, class D>
-    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<T, D> const& out_grad,
-                               ShrinkOptions const& = {}) {
-        auto const& kept = out_grad.value();
-        detail::check_trailing("out_grad", kept, x.shape());
-        std::size_t const rows = x.shape()[0];
-        if (kept.shape(0) > rows)
-            throw ShapeError("out_grad.shape(0)", std::to_string(kept.shape(0)), "at most " + std::to_string(rows));
-        auto x_grad = detail::new_tensor<T>(exec, x.shape());
-        std::array<std::int64_t, 2> const starts{0, static_cast<std::int64_t>(kept.shape(0))};
-        std::array<std::int64_t, 1> const places{0};
-        detail::spread_blocks(exec, starts, places, x_grad.row_size(), kept.data(), detail::zero<T>(), rows,
-                              x_grad.data());
-        return {std::move(x_grad), x.lod()};
-    }
-};
-
 /// The first first-level sequences of x, or rows if it has no levels: as many as y has sequences longer than `index`,
 /// which is the number of a step. The sequences of x are in the order of their lengths in y, longest first, as after
 /// reorder_op; those that have ended before the step are left out. Paddle's shrink_rnn_memory; see shrink for any
@@ -43603,12 +42059,11 @@ struct shrink_op
     static constexpr Elements elements = Elements::numbers;
     static constexpr bool row_output = false;
     static constexpr unsigned level_inputs = 0b10;
-    using grad = grad_rule<shrink_grad_op>;
+    using grad = gradient<shrink_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, VarSpec const& index,
                                    ShrinkOptions const& options = {}) {
-        spec::dense("shrink: x", x);
-        spec::has_rows("shrink: x", x);
+        spec::rows("shrink: x", x);
         spec::dense("shrink: y", y);
         spec::has_levels("shrink: y", y);
         spec::has_level("shrink: level", y, options.level.value_or(0));
@@ -43616,9 +42071,7 @@ struct shrink_op
         spec::same_dtype("shrink: index", index, tensor_spec<std::int64_t>({}));
         spec::rank("shrink: index", index, 1, "1");
         spec::same_dim("shrink: index.shape(0)", index.dims[0], 1);
-        VarSpec out = x;
-        out.dims[0] = UNK;
-        return out;
+        return spec::with_rows(x, UNK, x.lod_level);
     }
 
     template <class T, class U, class D>
@@ -43629,6 +42082,24 @@ struct shrink_op
         if (t < 0) throw IndexError("index", t, std::numeric_limits<std::int64_t>::max());
         x.check();
         return x.slice(0, detail::count_longer(x.size(), y.lod(), options.level, t));
+    }
+
+    /// The gradient of the sequences that were kept, and zeros for the others.
+    /// errors   ShapeError if out_grad has more rows than x, or another trailing dim
+    template <class T, class D>
+    static LoDTensor<T, D> backward(D exec, LoDTensor<T, D> const& x, LoDTensor<T, D> const& out_grad,
+                                    ShrinkOptions const& = {}) {
+        auto const& kept = out_grad.value();
+        detail::check_trailing("out_grad", kept, x.shape());
+        std::size_t const rows = x.shape()[0];
+        if (kept.shape(0) > rows)
+            throw ShapeError("out_grad.shape(0)", std::to_string(kept.shape(0)), "at most " + std::to_string(rows));
+        auto x_grad = detail::new_tensor<T>(exec, x.shape());
+        std::array<std::int64_t, 2> const starts{0, static_cast<std::int64_t>(kept.shape(0))};
+        std::array<std::int64_t, 1> const places{0};
+        detail::spread_blocks(exec, starts, places, x_grad.row_size(), kept.data(), detail::zero<T>(), rows,
+                              x_grad.data());
+        return {std::move(x_grad), x.lod()};
     }
 };
 
@@ -43653,8 +42124,7 @@ struct MarkId {
     T* to;
     std::size_t depth;
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(std::size_t row) const {
+    ROWAN_KERNEL void operator()(std::size_t row) const {
         store(constant<sum_t<T>>(1.0), to + (row * depth + static_cast<std::size_t>(ids[row])));
     }
 };
@@ -43695,8 +42165,7 @@ Tensor<T, Device> one_hot(Tensor<I, Device> const& ids, OneHotOptions const& opt
 
 /// See one_hot; the elements are float.
 struct one_hot_op : detail::builtin_op<one_hot_op, slots<slot::ids>, slots<slot::out>, OneHotOptions> {
-    static constexpr std::string_view name = "one_hot";
-    static constexpr std::string_view brief = "Rows of zeros with a 1 at the id.";
+    static constexpr std::string_view name = "one_hot", brief = "Rows of zeros with a 1 at the id.";
     static constexpr Elements elements = Elements::integers;
     static constexpr unsigned row_inputs = 0b1;
 
@@ -43710,6 +42179,256 @@ struct one_hot_op : detail::builtin_op<one_hot_op, slots<slot::ids>, slots<slot:
     template <id_type I, class D>
     static Tensor<float, D> run(D exec, Tensor<I, D> const& ids, OneHotOptions const& options = {}) {
         return one_hot<float>(exec, ids, options);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/shape/reshape.hpp: reshape, squeeze and unsqueeze, which return aliases with another shape.
+
+namespace rowan::inline v0 {
+
+/// The shape of reshape.
+struct ReshapeOptions {
+    std::vector<std::int64_t> shape{};  ///< 0: that dim of x; one dim may be -1: what remains
+    ROWAN_OPTIONS(ReshapeOptions, shape)
+};
+
+/// The axes of squeeze and unsqueeze.
+struct SqueezeOptions {
+    std::vector<std::int64_t> axes{};  ///< in any order; -1 is the last one
+    ROWAN_OPTIONS(SqueezeOptions, axes)
+};
+
+namespace detail {
+
+[[noreturn]] inline void bad_reshape(std::vector<std::int64_t> const& shape, std::string const& expected) {
+    throw ShapeError("shape", shape_text(shape), expected);
+}
+
+/// The number of elements of one more dim.
+constexpr std::int64_t times_dim(std::int64_t elements, std::int64_t dim, std::vector<std::int64_t> const& shape) {
+    if (__builtin_mul_overflow(elements, dim, &elements)) bad_reshape(shape, "fewer than 2^63 elements");
+    return elements;
+}
+
+/// The dims of x after reshape. Dims of x may be UNK; where the result depends on them, it is UNK.
+constexpr Dims reshaped_dims(Dims const& x, std::vector<std::int64_t> const& shape) {
+    std::int64_t left = 1, given = 1;  // elements of x in dims that are not copied, and in dims that are given
+    std::size_t open = shape.size();
+    bool known = true;
+    Dims dims;
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+        if (shape[i] < -1 || (shape[i] == -1 && open != shape.size()))
+            bad_reshape(shape, "dims of 0 or more, and at most one -1");
+        if (shape[i] == 0 && i >= x.size()) bad_reshape(shape, "a 0 only where x has a dim");
+        if (shape[i] == -1) open = i;
+        if (shape[i] > 0) given = times_dim(given, shape[i], shape);
+        dims.push_back(shape[i] == 0 ? x[i] : shape[i]);
+    }
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        if (i < shape.size() && shape[i] == 0) continue;
+        if (x[i] == UNK) {
+            known = false;
+        } else {
+            left = times_dim(left, x[i], shape);
+        }
+    }
+    if (!known) return dims;  // an open dim is UNK
+    if (open != shape.size() && left % given == 0) {
+        dims[open] = left / given;
+    } else if (left != given) {
+        bad_reshape(shape, std::string("a shape for the elements of ").append(shape_text(x)));
+    }
+    return dims;
+}
+
+/// Whether the result has the rows of x.
+constexpr bool keeps_rows(Dims const& x, Dims const& result, std::vector<std::int64_t> const& shape) {
+    if (x.empty() || result.empty()) return false;
+    return shape[0] == 0 || (result.product_from(1) != UNK && result.product_from(1) == x.product_from(1));
+}
+
+/// The shape without, or with additional, dims of 1 at the axes in `at`.
+template <class Shape>
+constexpr Shape squeezed_shape(Shape const& shape, std::array<bool, 8> const& at) {
+    Shape result;
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+        if (!at[i]) {
+            result.push_back(shape[i]);
+        } else if (static_cast<std::int64_t>(shape[i]) != UNK) {
+            spec::same_dim(("squeeze: x.shape(" + std::to_string(i) + ")").c_str(), static_cast<std::int64_t>(shape[i]),
+                           1);
+        }
+    }
+    return result;
+}
+template <class Shape>
+constexpr Shape unsqueezed_shape(Shape const& shape, std::span<std::int64_t const> axes) {
+    std::size_t const rank = shape.size() + axes.size();
+    if (rank > max_tensor_rank) spec::the_rank_does_not_fit("the result's", rank, "at most 8");
+    auto const added = axes.empty() ? std::array<bool, 8>{} : checked_axes(axes, rank);
+    Shape result;
+    for (std::size_t i = 0, k = 0; i < rank; ++i) result.push_back(added[i] ? 1 : shape[k++]);
+    return result;
+}
+
+/// For operators whose axes are positions of dims, whether rows remain: no axis can be the first one.
+inline bool spares_rows(std::vector<std::int64_t> const& axes) {
+    return std::ranges::all_of(axes, [](std::int64_t axis) { return axis > 0; });
+}
+
+}  // namespace detail
+
+/// An alias of x with another shape. A dim of 0 stands for that dim of x, and one dim of -1 for what remains.
+///     reshape(x, {0, -1})     // [n, 3, 4] -> [n, 12]
+/// shapes   x [...] -> shape
+/// errors   ShapeError if the shape does not fit the elements of x, has several -1, or a 0 where x has no dim
+/// cost     O(1); the result shares the elements of x
+template <class T, class Device>
+Tensor<T, Device> reshape(Tensor<T, Device> const& x, std::vector<std::int64_t> const& shape) {
+    Dims of_x;
+    for (std::size_t const dim : x.shape()) of_x.push_back(static_cast<std::int64_t>(dim));
+    auto const dims = detail::reshaped_dims(of_x, shape);
+    return x.reshaped(typename Tensor<T, Device>::shape_type(dims.begin(), dims.end()));
+}
+
+/// An alias of x without some dims of 1; by default, without all of them.
+/// shapes   x [...] -> the dims of x without those of the axes
+/// errors   IndexError if an axis is not in [-rank, rank) or occurs twice; ShapeError if its dim is not 1
+/// cost     O(1); the result shares the elements of x
+template <class X>
+requires detail::tensor_argument<X>
+auto squeeze(X&& x, std::vector<std::int64_t> axes) {
+    auto at = detail::checked_axes(axes, x.dimension());
+    for (std::size_t i = 0; axes.empty() && i < x.dimension(); ++i) at[i] = x.shape(i) == 1;
+    return x.reshaped(detail::squeezed_shape(x.shape(), at));
+}
+template <class X>
+requires detail::tensor_argument<X>
+auto squeeze(X&& x, std::initializer_list<std::int64_t> axes) { return squeeze(x, std::vector<std::int64_t>(axes)); }
+template <class X>
+requires detail::tensor_argument<X>
+auto squeeze(X&& x) { return squeeze(x, std::vector<std::int64_t>()); }
+
+/// An alias of x with additional dims of 1: the axes are positions in the result.
+///     unsqueeze(x, {0, -1})     // [3, 4] -> [1, 3, 4, 1]
+/// shapes   x [...] -> the dims of x, with dims of 1 at the axes
+/// errors   IndexError if an axis is not in [-rank, rank) of the result or occurs twice; ShapeError if the result's
+///          rank exceeds 8
+/// cost     O(1); the result shares the elements of x
+template <class T, class Device>
+Tensor<T, Device> unsqueeze(Tensor<T, Device> const& x, std::vector<std::int64_t> const& axes) {
+    return x.reshaped(detail::unsqueezed_shape(x.shape(), axes));
+}
+
+/// The gradient of x: that of the result with the shape of x, an alias.
+struct reshape_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::x>>> {
+    static constexpr std::string_view name = "reshape_grad";
+    static constexpr bool row_wise = true;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&) { return x; }
+
+    /// errors   ShapeError if out_grad does not have as many elements as x
+    template <class T, class D>
+    static Tensor<T, D> run(D, Tensor<T, D> const& x, Tensor<T, D> const& out_grad) {
+        return out_grad.reshaped(x.shape());
+    }
+};
+
+/// See reshape.
+struct reshape_op : detail::builtin_op<reshape_op, slots<slot::x>, slots<slot::out>, ReshapeOptions> {
+    static constexpr std::string_view name = "reshape";
+    static constexpr std::string_view brief = "The elements in another shape: -1 is what is left, 0 the dim of x.";
+    static constexpr Elements elements = Elements::numbers;
+    static constexpr bool list_option = true;  // layers take it by position
+    /// A first dim of -1 is 0 where it is that of x, which a recurrent net can tell from another one.
+    static constexpr ReshapeOptions normal(VarSpec const& x, ReshapeOptions options) {
+        auto& shape = options.shape;
+        Dims const dims = detail::reshaped_dims(x.dims, shape);
+        if (!shape.empty() && shape[0] == -1 && detail::keeps_rows(x.dims, dims, shape)) shape[0] = 0;
+        return options;
+    }
+    using grad = grad_rule<reshape_grad_op>;
+
+    static constexpr bool row_wise(ReshapeOptions const& options) {
+        return !options.shape.empty() && options.shape[0] == 0;
+    }
+    static constexpr bool row_output(ReshapeOptions const& options) { return row_wise(options); }
+
+    static constexpr VarSpec infer(VarSpec const& x, ReshapeOptions const& options = {}) {
+        spec::dense("reshape: x", x);
+        Dims const dims = detail::reshaped_dims(x.dims, options.shape);
+        return spec::with_dims(x, dims, detail::keeps_rows(x.dims, dims, options.shape) ? x.lod_level : 0);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D, Tensor<T, D> const& x, ReshapeOptions const& options = {}) {
+        return reshape(x, options.shape);
+    }
+};
+
+/// See squeeze; without axes, the shape remains.
+struct squeeze_op : detail::builtin_op<squeeze_op, slots<slot::x>, slots<slot::out>, SqueezeOptions> {
+    static constexpr std::string_view name = "squeeze", brief = "x without these dims of 1, or without all dims of 1.";
+    static constexpr Elements elements = Elements::numbers;
+    static constexpr bool list_option = true;  // layers take it by position
+    /// Without axes, those of the dims that are known to be 1.
+    static constexpr SqueezeOptions normal(VarSpec const& x, SqueezeOptions options) {
+        bool const all = options.axes.empty();
+        for (std::size_t i = 0; all && i < x.dims.size(); ++i) {
+            if (x.dims[i] == 1) options.axes.push_back(static_cast<std::int64_t>(i));
+        }
+        return detail::axes_from_first(x.dims.size(), std::move(options));
+    }
+    using grad = grad_rule<reshape_grad_op>;
+
+    static bool row_wise(SqueezeOptions const& options) { return detail::spares_rows(options.axes); }
+    static bool row_output(SqueezeOptions const& options) { return row_wise(options); }
+
+    static constexpr VarSpec infer(VarSpec const& x, SqueezeOptions const& options = {}) {
+        spec::dense("squeeze: x", x);
+        auto const at = axes_of(options, x.dims.size());
+        return spec::with_dims(x, detail::squeezed_shape(x.dims, at), !at[0] ? x.lod_level : 0);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D, Tensor<T, D> const& x, SqueezeOptions const& options = {}) {
+        return x.reshaped(detail::squeezed_shape(x.shape(), axes_of(options, x.dimension())));
+    }
+
+private:
+    static constexpr std::array<bool, 8> axes_of(SqueezeOptions const& options, std::size_t rank) {
+        if (options.axes.empty()) return {};
+        return detail::checked_axes(options.axes, rank);
+    }
+};
+
+/// See unsqueeze.
+struct unsqueeze_op : detail::builtin_op<unsqueeze_op, slots<slot::x>, slots<slot::out>, SqueezeOptions> {
+    static constexpr std::string_view name = "unsqueeze", brief = "x with dims of 1 at these axes.";
+    static constexpr Elements elements = Elements::all;
+    static constexpr bool list_option = true;  // layers take it by position
+    static constexpr SqueezeOptions normal(VarSpec const& x, SqueezeOptions const& options) {
+        return detail::axes_from_first(x.dims.size() + options.axes.size(), options);
+    }
+    using grad = grad_rule<reshape_grad_op>;
+
+    static bool row_wise(SqueezeOptions const& options) { return detail::spares_rows(options.axes); }
+    static bool row_output(SqueezeOptions const& options) { return row_wise(options); }
+
+    static constexpr VarSpec infer(VarSpec const& x, SqueezeOptions const& options = {}) {
+        spec::dense("unsqueeze: x", x);
+        Dims const dims = detail::unsqueezed_shape(x.dims, options.axes);
+        auto const rank = static_cast<std::int64_t>(dims.size());
+        bool const before_rows =
+            std::ranges::any_of(options.axes, [&](std::int64_t axis) { return axis == 0 || axis == -rank; });
+        return spec::with_dims(x, dims, !before_rows ? x.lod_level : 0);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D, Tensor<T, D> const& x, SqueezeOptions const& options = {}) {
+        return unsqueeze(x, options.axes);
     }
 };
 
@@ -43737,8 +42456,7 @@ auto shape(X&& x) { return shape(x.device(), x); }
 
 /// See shape.
 struct shape_op : detail::builtin_op<shape_op, slots<slot::x>, slots<slot::out>> {
-    static constexpr std::string_view name = "shape";
-    static constexpr std::string_view brief = "The dims of x when the net runs.";
+    static constexpr std::string_view name = "shape", brief = "The dims of x when the net runs.";
     static constexpr Elements elements = Elements::all;
     static constexpr bool row_output = false;
 
@@ -43860,10 +42578,6 @@ namespace detail {
     throw ShapeError(part_name("sections", k), std::to_string(section), section < 0 ? "0 or more" : bound);
 }
 
-[[noreturn]] inline void bad_sum_of_sections(std::int64_t sum, std::int64_t dim) {
-    throw ShapeError("sum of sections", std::to_string(sum), std::to_string(dim));
-}
-
 /// Checks that no section is negative and, if the dim is known, that the sections add up to it.
 template <class Sections>
 constexpr void check_sections(Sections const& sections, std::int64_t dim) {
@@ -43873,7 +42587,7 @@ constexpr void check_sections(Sections const& sections, std::int64_t dim) {
         if (sections[k] < 0 || sections[k] > most - sum) bad_section(k, sections[k], most - sum);
         sum += sections[k];
     }
-    if (dim != UNK && sum != dim) bad_sum_of_sections(sum, dim);
+    if (dim != UNK && sum != dim) throw ShapeError("sum of sections", std::to_string(sum), std::to_string(dim));
 }
 
 }  // namespace detail
@@ -43903,14 +42617,11 @@ std::vector<Tensor<T, Device>> split(Tensor<T, Device> const& x, std::type_ident
     return split(x.device(), x, sections, axis);
 }
 
-struct split_grad_op;
-
 /// See split. The slot `out` holds all parts as a std::vector.
 struct split_op : detail::builtin_op<split_op, slots<slot::x>, slots<slot::out>> {
-    static constexpr std::string_view name = "split";
-    static constexpr std::string_view brief = "Parts of these sizes along an axis.";
+    static constexpr std::string_view name = "split", brief = "Parts of these sizes along an axis.";
     static constexpr Elements elements = Elements::numbers;
-    using grad = grad_rule<split_grad_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+    using grad = gradient<split_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     struct attributes {
         std::vector<std::int64_t> sections;  ///< the size of each part along the axis
@@ -43941,146 +42652,15 @@ struct split_op : detail::builtin_op<split_op, slots<slot::x>, slots<slot::out>>
     static std::vector<Tensor<T, D>> run(D exec, Tensor<T, D> const& x, attributes const& a) {
         return split(exec, x, a.sections, a.axis);
     }
-};
 
-/// Concatenates the gradients of the parts.
-struct split_grad_op : operator_of<slots<grad_of<slot::out>>, slots<grad_of<slot::x>>, split_op::attributes> {
-    static constexpr std::string_view name = "split_grad";
-
-    static constexpr VarSpec infer(std::span<VarSpec const> out_grad, attributes const& a) {
+    static constexpr VarSpec infer_backward(std::span<VarSpec const> out_grad, attributes const& a) {
         return concat_op::infer(out_grad, {a.axis});
     }
 
+    /// Concatenates the gradients of the parts.
     template <class T, class D>
-    static Tensor<T, D> run(D exec, std::vector<Tensor<T, D>> const& out_grad, attributes const& a) {
+    static Tensor<T, D> backward(D exec, std::vector<Tensor<T, D>> const& out_grad, attributes const& a) {
         return concat(exec, out_grad, a.axis);
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/op/shape/stack.hpp: stack, tensors of one shape joined along a new axis.
-
-namespace rowan::inline v0 {
-
-/// The axis of stack.
-struct StackOptions {
-    std::int64_t axis = 0;  ///< the new axis; negative values count from the end of the result
-    ROWAN_OPTIONS(StackOptions, axis)
-};
-
-namespace detail {
-
-/// The shape with a dim of n at the axis.
-template <class Shape>
-constexpr Shape stacked_shape(Shape const& shape, std::size_t n, std::size_t axis) {
-    if (shape.size() == max_tensor_rank) spec::the_rank_does_not_fit("x[0]", shape.size(), "at most 7");
-    Shape result;
-    for (std::size_t i = 0; i < shape.size(); ++i) {
-        if (i == axis) result.push_back(static_cast<std::remove_cvref_t<decltype(shape[0])>>(n));
-        result.push_back(shape[i]);
-    }
-    if (axis == shape.size()) result.push_back(static_cast<std::remove_cvref_t<decltype(result[0])>>(n));
-    return result;
-}
-
-}  // namespace detail
-
-/// Joins tensors of one shape along a new axis.
-///     stack({[1 2], [3 4]})               ->   [[1 2] [3 4]]
-///     stack({[1 2], [3 4]}, {.axis = 1})  ->   [[1 3] [2 4]]
-/// shapes   n tensors x[k] [...] -> [...] with a dim of n at the axis
-/// errors   ShapeError if x is empty, shapes differ, or the rank is 8; IndexError if the axis is not in
-///          [-rank - 1, rank + 1)
-/// cost     one read and one write of every element
-template <class T, device D>
-Tensor<T, D> stack(D const& exec, std::vector<Tensor<T, D>> const& x, StackOptions const& options = {}) {
-    detail::ElementLoops<D>::check(exec);
-    detail::check_some(x.size());
-    std::size_t const axis = detail::checked_axis(options.axis, x[0].dimension() + 1);
-    auto const shape = detail::stacked_shape(x[0].shape(), x.size(), axis);
-    std::size_t const inner = detail::product_from(shape, axis + 1);
-    std::vector<T const*> from;
-    for (std::size_t k = 0; k < x.size(); ++k) {
-        detail::ElementLoops<D>::check(exec, x[k]);
-        if (x[k].shape() != x[0].shape())
-            throw ShapeError(detail::part_name("x", k).append(".shape()"), detail::shape_text(x[k].shape()),
-                             detail::shape_text(x[0].shape()).append(", that of x[0]"));
-        from.push_back(x[k].data());
-    }
-    auto out = detail::new_tensor<T>(exec, shape);
-    std::size_t const outer = out.size() == 0 ? 0 : out.size() / (inner * x.size());
-    detail::ConcatSplit<D>::join(exec, outer, std::vector<std::size_t>(x.size(), inner), from, out.data());
-    return out;
-}
-
-template <class T, class Device>
-Tensor<T, Device> stack(std::vector<Tensor<T, Device>> const& x, StackOptions const& options = {}) {
-    return stack(x.empty() ? Device{} : x[0].device(), x, options);
-}
-
-struct stack_grad_op;
-
-/// See stack. The slot `x` holds all tensors as a std::vector.
-struct stack_op : detail::builtin_op<stack_op, slots<slot::x>, slots<slot::out>, StackOptions> {
-    static constexpr std::string_view name = "stack";
-    static constexpr std::string_view brief = "Tensors joined along a new axis.";
-    static constexpr Elements elements = Elements::numbers;
-    static constexpr StackOptions normal(VarSpec const& x, StackOptions const& options) {
-        return detail::axes_from_first(x.dims.size() + 1, options);
-    }
-    using grad = grad_rule<stack_grad_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
-
-    static constexpr bool row_wise(StackOptions const& options) { return options.axis > 0; }
-    static constexpr bool row_output(StackOptions const& options) { return options.axis > 0; }
-
-    static constexpr VarSpec infer(std::span<VarSpec const> x, StackOptions const& options) {
-        detail::check_some(x.size());
-        spec::dense("stack: x", x[0]);
-        VarSpec out = x[0];
-        for (std::size_t k = 1; k < x.size(); ++k) {
-            detail::with_part_name("stack: x", k, [&](char const* name) {
-                spec::dense(name, x[k]);
-                spec::same_dtype(name, x[k], out);
-                out.dims = spec::same_dims(name, x[k], out);
-            });
-        }
-        std::size_t const axis = detail::checked_axis(options.axis, out.dims.size() + 1);
-        out.dims = detail::stacked_shape(out.dims, x.size(), axis);
-        if (axis == 0) out.lod_level = 0;
-        return out;
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, std::vector<Tensor<T, D>> const& x, StackOptions const& options) {
-        return stack(exec, x, options);
-    }
-};
-
-/// Cuts the gradient of the result into the gradients of the inputs.
-struct stack_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::x>>, StackOptions> {
-    static constexpr std::string_view name = "stack_grad";
-
-    static constexpr bool row_wise(StackOptions const& options) { return options.axis > 0; }
-
-    static constexpr std::vector<VarSpec> infer(std::span<VarSpec const> x, VarSpec const&, StackOptions const&) {
-        return {x.begin(), x.end()};
-    }
-
-    /// errors   ShapeError if x is empty or out_grad does not have the shape of the result; IndexError if the axis is
-    ///          out of range
-    template <class T, class D>
-    static std::vector<Tensor<T, D>> run(D exec, std::vector<Tensor<T, D>> const& x, Tensor<T, D> const& out_grad,
-                                         StackOptions const& options) {
-        detail::ElementLoops<D>::check(exec, out_grad);
-        detail::check_some(x.size());
-        std::size_t const axis = detail::checked_axis(options.axis, x[0].dimension() + 1);
-        auto const shape = detail::stacked_shape(x[0].shape(), x.size(), axis);
-        if (out_grad.shape() != shape)
-            throw ShapeError("out_grad.shape()", detail::shape_text(out_grad.shape()), detail::shape_text(shape));
-        auto parts = detail::cut_along(exec, out_grad, axis, std::vector<std::int64_t>(x.size(), 1));
-        for (auto& part : parts) part = part.reshaped(x[0].shape());
-        return parts;
     }
 };
 
@@ -44158,28 +42738,13 @@ std::tuple<SelectedRows<T, D>, Tensor<T, D>> embedding_bag_grad(D const& exec, T
     return {std::move(rows), std::move(weight_grad)};
 }
 
-struct weighted_embedding_bag_grad_op : operator_of<slots<slot::w, slot::ids, slot::weight, grad_of<slot::out>>,
-                                                    slots<grad_of<slot::w>, grad_of<slot::weight>>, BagOptions> {
-    static constexpr std::string_view name = "weighted_embedding_bag_grad";
-
-    static constexpr std::array<VarSpec, 2> infer(VarSpec const& w, VarSpec const&, VarSpec const& weight,
-                                                  VarSpec const&, BagOptions const& = {}) {
-        return {VarSpec{.type = VarType::SELECTED_ROWS, .dtype = w.dtype, .dims = w.dims, .lod_level = 0}, weight};
-    }
-
-    template <class T, class I, class D>
-    static auto run(D exec, Tensor<T, D> const& w, LoDTensor<I, D> const& ids, Tensor<T, D> const& weight,
-                    LoDTensor<T, D> const& out_grad, BagOptions const& options = {}) {
-        return embedding_bag_grad(exec, w, ids, weight, out_grad.value(), options);
-    }
-};
-
 struct weighted_embedding_bag_op
     : detail::builtin_op<weighted_embedding_bag_op, slots<slot::w, slot::ids, slot::weight>, slots<slot::out>,
                          BagOptions> {
     static constexpr std::string_view name = "weighted_embedding_bag";
     static constexpr std::string_view brief = "embedding_bag with a weight for each id.";
-    using grad = grad_rule<weighted_embedding_bag_grad_op>;
+    using grad = gradient<weighted_embedding_bag_op, uses<slot::w, slot::ids, slot::weight, grad_of<slot::out>>,
+                          makes<grad_of<slot::w>, grad_of<slot::weight>>>;
 
     static constexpr VarSpec infer(VarSpec const& w, VarSpec const& ids, VarSpec const& weight,
                                    BagOptions const& options = {}) {
@@ -44193,6 +42758,17 @@ struct weighted_embedding_bag_op
     static LoDTensor<T, D> run(D exec, Tensor<T, D> const& w, LoDTensor<I, D> const& ids, Tensor<T, D> const& weight,
                                BagOptions const& options = {}) {
         return embedding_bag(exec, w, ids, weight, options);
+    }
+
+    static constexpr std::array<VarSpec, 2> infer_backward(VarSpec const& w, VarSpec const&, VarSpec const& weight,
+                                                           VarSpec const&, BagOptions const& = {}) {
+        return {VarSpec{.type = VarType::SELECTED_ROWS, .dtype = w.dtype, .dims = w.dims, .lod_level = 0}, weight};
+    }
+
+    template <class T, class I, class D>
+    static auto backward(D exec, Tensor<T, D> const& w, LoDTensor<I, D> const& ids, Tensor<T, D> const& weight,
+                         LoDTensor<T, D> const& out_grad, BagOptions const& options = {}) {
+        return embedding_bag_grad(exec, w, ids, weight, out_grad.value(), options);
     }
 };
 
@@ -44221,9 +42797,9 @@ using program_ops = type_list<
     sequence_attention_op, sequence_concat_op, sequence_context_op, sequence_erase_op, sequence_expand_op,
     sequence_mask_op, sequence_pad_op, sequence_pool_op, sequence_reshape_op, sequence_reverse_op, sequence_scatter_op,
     sequence_slice_op, sequence_softmax_op, sequence_top_k_mean_op, sequence_unpad_op, shape_op, shrink_op, sigmoid_op,
-    sign_op, sin_op, smooth_l1_op, softmax_op, softplus_op, softsign_op, split_op, sqrt_op, square_op, squeeze_op,
-    stack_op, stanh_op, sub_op, sum_op, swish_op, tanh_op, thresholded_relu_op, top_k_op, transpose_op, unsqueeze_op,
-    weighted_embedding_bag_op, where_op>;
+    sign_op, silu_op, sin_op, smooth_l1_op, softmax_op, softplus_op, softsign_op, split_op, sqrt_op, square_op,
+    squeeze_op, stack_op, stanh_op, sub_op, sum_op, swish_op, tanh_op, thresholded_relu_op, top_k_op, transpose_op,
+    unsqueeze_op, weighted_embedding_bag_op, where_op>;
 
 /// Those that only training needs.
 using training_ops =
@@ -44247,6 +42823,15 @@ using forward_ops = decltype(detail::registry_of(detail::program_ops{}));
 
 // rowan/layer/operators.hpp: the layers that are one operator: layer::cumsum(x, {.axis = 1}) adds a cumsum_op to a net.
 
+namespace rowan::inline v0::detail {
+
+template <>
+inline constexpr bool number_options<scale_op> = true;
+template <>
+inline constexpr bool number_options<clip_op> = true;
+
+}  // namespace rowan::inline v0::detail
+
 namespace rowan::inline v0::layer {
 
 // What a layer computes, its options, shapes and errors are those of the function of its name in rowan, see there. The
@@ -44254,12 +42839,18 @@ namespace rowan::inline v0::layer {
 
 // ---- Arithmetic and functions of single elements: two Vars are broadcast
 
-inline constexpr operator_layer<add_op> add{};                            ///< As rowan::add.
-inline constexpr operator_layer<sub_op> sub{};                            ///< As rowan::sub.
-inline constexpr operator_layer<mul_op> mul{};                            ///< As rowan::mul.
-inline constexpr operator_layer<div_op> div{};                            ///< As rowan::div.
-inline constexpr operator_layer<maximum_op> maximum{};                    ///< As rowan::maximum.
-inline constexpr operator_layer<minimum_op> minimum{};                    ///< As rowan::minimum.
+inline constexpr operator_layer<add_op> add{};          ///< As rowan::add.
+inline constexpr operator_layer<sub_op> sub{};          ///< As rowan::sub.
+inline constexpr operator_layer<mul_op> mul{};          ///< As rowan::mul.
+inline constexpr operator_layer<div_op> div{};          ///< As rowan::div.
+inline constexpr operator_layer<maximum_op> maximum{};  ///< As rowan::maximum.
+inline constexpr operator_layer<minimum_op> minimum{};  ///< As rowan::minimum.
+inline constexpr list_layer<sum_op> sum{};              ///< As rowan::sum: layer::sum({x, y, z}).
+inline constexpr operator_layer<scale_op> scale{};      ///< As rowan::scale: layer::scale(x, 2, 1).
+inline constexpr operator_layer<clip_op> clip{};        ///< As rowan::clip: layer::clip(x, 0, 6).
+/// As rowan::cast: layer::cast<float>(counts). The gradient is converted back; integers have no gradient.
+template <class To>
+inline constexpr operator_layer<cast_op<To>> cast{};
 inline constexpr operator_layer<negate_op> negate{};                      ///< As rowan::negate.
 inline constexpr operator_layer<sigmoid_op> sigmoid{};                    ///< As rowan::sigmoid.
 inline constexpr operator_layer<tanh_op> tanh{};                          ///< As rowan::tanh.
@@ -44270,6 +42861,7 @@ inline constexpr operator_layer<leaky_relu_op> leaky_relu{};              ///< A
 inline constexpr operator_layer<elu_op> elu{};                            ///< As rowan::elu.
 inline constexpr operator_layer<gelu_op> gelu{};                          ///< As rowan::gelu.
 inline constexpr operator_layer<swish_op> swish{};                        ///< As rowan::swish.
+inline constexpr operator_layer<silu_op> silu{};                          ///< As rowan::silu.
 inline constexpr operator_layer<softplus_op> softplus{};                  ///< As rowan::softplus.
 inline constexpr operator_layer<mish_op> mish{};                          ///< As rowan::mish.
 inline constexpr operator_layer<softsign_op> softsign{};                  ///< As rowan::softsign.
@@ -44309,18 +42901,27 @@ inline constexpr operator_layer<any_op> any{};                  ///< As rowan::a
 inline constexpr operator_layer<argmax_op> argmax{};            ///< As rowan::argmax.
 inline constexpr operator_layer<argmin_op> argmin{};            ///< As rowan::argmin.
 inline constexpr operator_layer<argsort_op> argsort{};          ///< As rowan::argsort.
-inline constexpr operator_layer<cumsum_op> cumsum{};            ///< As rowan::cumsum.
-inline constexpr operator_layer<cumprod_op> cumprod{};          ///< As rowan::cumprod.
-inline constexpr operator_layer<shape_op> shape{};              ///< As rowan::shape.
-inline constexpr operator_layer<reshape_op> reshape{};          ///< As rowan::reshape.
-inline constexpr operator_layer<squeeze_op> squeeze{};          ///< As rowan::squeeze.
-inline constexpr operator_layer<unsqueeze_op> unsqueeze{};      ///< As rowan::unsqueeze.
-inline constexpr operator_layer<transpose_op> transpose{};      ///< As rowan::transpose.
+/// The greatest elements of rows and their positions.
+template <class T, class Device = Cpu>
+struct TopK {
+    Var<T, Device> value;               ///< [..., k], in descending order
+    Var<std::int64_t, Device> indices;  ///< [..., k]
+};
+inline constexpr pair_layer<top_k_op, TopK> top_k{};        ///< As rowan::top_k: layer::top_k(x, {.k = 5}).
+inline constexpr operator_layer<cumsum_op> cumsum{};        ///< As rowan::cumsum.
+inline constexpr operator_layer<cumprod_op> cumprod{};      ///< As rowan::cumprod.
+inline constexpr operator_layer<shape_op> shape{};          ///< As rowan::shape.
+inline constexpr operator_layer<reshape_op> reshape{};      ///< As rowan::reshape.
+inline constexpr operator_layer<squeeze_op> squeeze{};      ///< As rowan::squeeze.
+inline constexpr operator_layer<unsqueeze_op> unsqueeze{};  ///< As rowan::unsqueeze.
+inline constexpr list_layer<concat_op> concat{};            ///< As rowan::concat, along axis 0 also of batches.
+inline constexpr operator_layer<transpose_op> transpose{};  ///< As rowan::transpose.
 
 // ---- Rows and losses
 
 inline constexpr operator_layer<row_dot_op> row_dot{};                      ///< As rowan::row_dot.
 inline constexpr operator_layer<cosine_similarity_op> cosine_similarity{};  ///< As rowan::cosine_similarity.
+inline constexpr operator_layer<mse_op> mse{};                              ///< As rowan::mse.
 inline constexpr operator_layer<huber_op> huber{};                          ///< As rowan::huber.
 inline constexpr operator_layer<smooth_l1_op> smooth_l1{};                  ///< As rowan::smooth_l1.
 inline constexpr operator_layer<binary_cross_entropy_with_logits_op>
@@ -44332,20 +42933,33 @@ inline constexpr operator_layer<hinge_op> hinge{};        ///< As rowan::hinge.
 inline constexpr operator_layer<kl_div_op> kl_div{};      ///< As rowan::kl_div.
 inline constexpr operator_layer<accuracy_op> accuracy{};  ///< As rowan::accuracy.
 inline constexpr operator_layer<linear_chain_crf_op> linear_chain_crf{};  ///< As rowan::linear_chain_crf.
+/// The best tags, or, with labels, whether they are these: as rowan::crf_decoding.
+inline constexpr operator_layer<crf_decoding_op, crf_matches_op> crf_decoding{};
 
 // ---- Sequences
 
-inline constexpr operator_layer<drop_levels_op> drop_levels{};                  ///< As rowan::drop_levels.
-inline constexpr operator_layer<lod_reset_op> lod_reset{};                      ///< As rowan::lod_reset.
-inline constexpr operator_layer<lod_from_offsets_op> lod_from_offsets{};        ///< As rowan::lod_from_offsets.
-inline constexpr operator_layer<pick_sequences_op> pick_sequences{};            ///< As rowan::pick_sequences.
-inline constexpr operator_layer<reorder_op> reorder{};                          ///< As rowan::reorder.
-inline constexpr operator_layer<shrink_op> shrink{};                            ///< As rowan::shrink.
-inline constexpr operator_layer<edit_distance_op> edit_distance{};              ///< As rowan::edit_distance.
-inline constexpr operator_layer<sequence_attention_op> sequence_attention{};    ///< As rowan::sequence_attention.
-inline constexpr operator_layer<sequence_erase_op> sequence_erase{};            ///< As rowan::sequence_erase.
-inline constexpr operator_layer<sequence_expand_op> sequence_expand{};          ///< As rowan::sequence_expand.
-inline constexpr operator_layer<sequence_mask_op> sequence_mask{};              ///< As rowan::sequence_mask.
+inline constexpr operator_layer<drop_levels_op> drop_levels{};                ///< As rowan::drop_levels.
+inline constexpr operator_layer<lod_reset_op> lod_reset{};                    ///< As rowan::lod_reset.
+inline constexpr operator_layer<lod_from_offsets_op> lod_from_offsets{};      ///< As rowan::lod_from_offsets.
+inline constexpr operator_layer<pick_sequences_op> pick_sequences{};          ///< As rowan::pick_sequences.
+inline constexpr operator_layer<reorder_op> reorder{};                        ///< As rowan::reorder.
+inline constexpr operator_layer<shrink_op> shrink{};                          ///< As rowan::shrink.
+inline constexpr operator_layer<edit_distance_op> edit_distance{};            ///< As rowan::edit_distance.
+inline constexpr operator_layer<sequence_attention_op> sequence_attention{};  ///< As rowan::sequence_attention.
+inline constexpr list_layer<sequence_concat_op> sequence_concat{};            ///< As rowan::sequence_concat.
+/// As rowan::sequence_context, with rows of padding as the second Var, or without.
+inline constexpr operator_layer<sequence_context_op, padded_sequence_context_op> sequence_context{};
+inline constexpr operator_layer<sequence_erase_op> sequence_erase{};    ///< As rowan::sequence_erase.
+inline constexpr operator_layer<sequence_expand_op> sequence_expand{};  ///< As rowan::sequence_expand.
+inline constexpr operator_layer<sequence_mask_op> sequence_mask{};      ///< As rowan::sequence_mask.
+/// Padded sequences and their lengths.
+template <class T, class Device = Cpu>
+struct Padded {
+    Var<T, Device> value;              ///< [sequences, padded length, ...]
+    Var<std::int64_t, Device> length;  ///< [sequences]
+};
+/// As sequence_pad_op: layer::sequence_pad(x, {.length = 20}) is undone by layer::sequence_unpad(value, length).
+inline constexpr pair_layer<sequence_pad_op, Padded> sequence_pad{};
 inline constexpr operator_layer<sequence_pool_op> sequence_pool{};              ///< As rowan::sequence_pool.
 inline constexpr operator_layer<sequence_reshape_op> sequence_reshape{};        ///< As rowan::sequence_reshape.
 inline constexpr operator_layer<sequence_reverse_op> sequence_reverse{};        ///< As rowan::sequence_reverse.
@@ -44355,9 +42969,445 @@ inline constexpr operator_layer<sequence_softmax_op> sequence_softmax{};        
 inline constexpr operator_layer<sequence_top_k_mean_op> sequence_top_k_mean{};  ///< As rowan::sequence_top_k_mean.
 inline constexpr operator_layer<sequence_unpad_op> sequence_unpad{};            ///< As rowan::sequence_unpad.
 
+/// sequence_pool with one kind of pooling.
+template <Pooling pool>
+struct pooling_layer {
+    template <class T, class Device>
+    Var<T, Device> operator()(Var<T, Device> const& x) const {
+        return sequence_pool(x, {pool});
+    }
+};
+inline constexpr pooling_layer<Pooling::first> sequence_first{};  ///< First rows of sequences; zeros for empty ones.
+inline constexpr pooling_layer<Pooling::last> sequence_last{};    ///< Last rows of sequences; zeros for empty ones.
+
 }  // namespace rowan::inline v0::layer
 
-// rowan/layer/elementwise.hpp: element-wise layers.
+// rowan/layer/compare.hpp: element-wise comparisons and choices, such as for the condition of a loop.
+
+namespace rowan::inline v0::layer {
+
+/// Compares the elements of x and y, or x and a number: layer::less(x, y), layer::greater(x, 0).
+/// shapes   x [...], y [...] -> [...], broadcast as by layer::add
+/// errors   ShapeError if the shapes do not broadcast; ValueError if the axis is less than -1; when the net runs,
+///          ValueError if T is an integer type that cannot represent the number y
+/// cost     one read of both and one write of the result, when the net runs; a number is stored once for each element
+template <class Op>
+struct comparison {
+    template <class T, class Device>
+    requires(elements_of<Op> != Elements::bools || std::same_as<T, bool>) Var<bool, Device>
+    operator()(Var<T, Device> const& x, Var<T, Device> const& y, BroadcastOptions const& options = {}) const {
+        if (options.axis == -1) return apply<Op>({}, x, y);
+        namespace d = rowan::detail;
+        Dims const &of_x = x->spec().dims, &of_y = y->spec().dims;
+        d::broadcast_dims(d::joined_name<Op, d::y_suffix>::value.data(), of_x, of_y, options.axis);
+        SqueezeOptions ones;  // dims of 1, which align y with x at the axis
+        for (std::size_t i = of_y.size(); i + static_cast<std::size_t>(options.axis) < of_x.size(); ++i)
+            ones.axes.push_back(static_cast<std::int64_t>(i));
+        return apply<Op>({}, x, ones.axes.empty() ? y : unsqueeze(y, ones));
+    }
+    template <class T, class Device>
+    requires(elements_of<Op> != Elements::bools) Var<bool, Device>
+    operator()(Var<T, Device> const& x, double y) const { return (*this)(x, apply<full_like_op>({y}, x)); }
+};
+
+inline constexpr comparison<less_op> less{};                    ///< x < y, element-wise; false if x or y is NaN.
+inline constexpr comparison<less_equal_op> less_equal{};        ///< x <= y, as layer::less.
+inline constexpr comparison<greater_op> greater{};              ///< x > y, as layer::less.
+inline constexpr comparison<greater_equal_op> greater_equal{};  ///< x >= y, as layer::less.
+inline constexpr comparison<equal_op> equal{};                  ///< x == y, as layer::less.
+inline constexpr comparison<logical_and_op> logical_and{};      ///< x && y, element-wise, of bools.
+inline constexpr comparison<logical_or_op> logical_or{};        ///< x || y, element-wise, of bools.
+
+/// The element of x where the condition is true, else that of y, of which one may be a number: see rowan::where.
+///     auto const finite = layer::where(layer::isfinite(x), x, 0);
+/// shapes   condition [...], x [...], y [...] -> [...], broadcast by NumPy's rules, with the levels of the one that has
+///          the rows, as in layer::add
+/// errors   ShapeError if the shapes do not broadcast; when the net runs, ValueError if T is an integer type that cannot
+///          represent the number
+/// cost     as rowan::where, when the net runs; a number is stored once for each element
+struct where_layer {
+    template <class T, class Device>
+    Var<T, Device> operator()(Var<bool, Device> const& condition, Var<T, Device> const& x,
+                              Var<T, Device> const& y) const {
+        return apply<where_op>({}, condition, x, y);
+    }
+    template <class T, class Device>
+    Var<T, Device> operator()(Var<bool, Device> const& condition, Var<T, Device> const& x, double y) const {
+        return (*this)(condition, x, apply<full_like_op>({y}, x));
+    }
+    template <class T, class Device>
+    Var<T, Device> operator()(Var<bool, Device> const& condition, double x, Var<T, Device> const& y) const {
+        return (*this)(condition, apply<full_like_op>({x}, y), y);
+    }
+};
+
+/// The gradient goes to the element that was chosen; a NaN that was not chosen has no effect.
+inline constexpr where_layer where{};
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/layer/while_loop.hpp: layer::while_loop, layers that run repeatedly while a condition is true.
+
+namespace rowan::inline v0::layer {
+
+/// The settings of layer::while_loop.
+struct WhileOptions {
+    std::int64_t max_iterations = 0;  ///< running more iterations is an error; 0: no limit
+};
+
+}  // namespace rowan::inline v0::layer
+
+namespace rowan::inline v0::detail {
+
+template <class V>
+struct loop_state {
+    static constexpr bool value = false;
+};
+template <class T, class Device>
+struct loop_state<layer::Var<T, Device>> {
+    static constexpr bool value = true;
+    using element = T;
+    using device = Device;
+};
+template <class T, class Device>
+struct loop_state<layer::Array<T, Device>> : loop_state<layer::Var<T, Device>> {};
+
+/// The element type of gradients: that of the first state with a non-integer type, else float.
+template <class... T>
+struct gradient_element {
+    using type = float;
+};
+template <class T, class... More>
+struct gradient_element<T, More...> {
+    using type =
+        typename std::conditional_t<std::is_integral_v<T>, gradient_element<More...>, std::type_identity<T>>::type;
+};
+
+void check_state(std::size_t k, VarSpec const& after, VarSpec const& before);
+
+/// Creates a loop with these initial states. The states of an iteration are variables of the loop's own scope.
+std::shared_ptr<WhileBlock> begin_loop(Scope& outside, std::span<Variable* const> first,
+                                       layer::WhileOptions const& options);
+
+/// Adds the loop, once its condition and the states after an iteration are set. Gradients have elements of R.
+template <class R, class Device>
+Operator& finish_loop(Scope& outside, std::shared_ptr<WhileBlock> const& block, std::span<Variable* const> first) {
+    auto& net = block->net;
+    for (std::size_t k = 0; k < net.states.size(); ++k)
+        check_state(k, net.states[k].after->spec(), net.states[k].before->spec());
+    net.build();
+    block->gradient_dtype = dtype<R>::wire;
+    block->kernels = LoopKernels::of<R, Device>();
+    block->holds = [](AnyExec exec, Value const& v) {
+        auto const& flag = v.get<LoDTensor<bool, Device>>().value();
+        if (flag.size() != 1) throw ShapeError("the condition's size", std::to_string(flag.size()), "1");
+        return first_element(exec.get<Device>(), flag);
+    };
+    std::vector<Variable*> inputs(first.begin(), first.end());
+    inputs.insert(inputs.end(), net.outer.begin(), net.outer.end());
+    Operator& op = outside.new_op(while_kernel, std::move(inputs), block);
+    op.inner_names = net.outer_names;
+    op.build_backward = [&net] { net.template build_backward<R, Device>(); };
+    return op;
+}
+
+}  // namespace rowan::inline v0::detail
+
+namespace rowan::inline v0::layer {
+
+/// Runs `body` while `condition` is true and returns the states after the last iteration. Both are called once, with
+/// the states, to build the net of an iteration. A state is a Var or an Array. Gradients flow through all iterations;
+/// the gradient of a table that is looked up in an iteration stays row-sparse.
+///
+///     auto [i, x] = layer::while_loop(
+///         std::tuple(layer::full<std::int64_t>({1}, 0), x0),
+///         [](auto i, auto) { return layer::less(i, 10); },
+///         [&](auto i, auto x) {
+///             return std::tuple(layer::scale(i, 1, 1), layer::tanh(layer::fc(x, {.output_size = 8})));
+///         });
+///
+/// The body returns a tuple with as many states, of the same types; a single state needs no tuple. All iterations share
+/// the parameters created in it. Gradients have the element type of the first state with a non-integer type; every
+/// other state that needs a gradient must have the same type. Dropout has the same mask in all iterations. Within the
+/// step of a recurrent layer, a loop runs on all sequences at once, so its result cannot be a state of the step.
+/// shapes   as the states; the condition is [1]
+/// errors   ShapeError or TypeError if a state after an iteration does not match the one before it; ValueError if
+///          options.max_iterations is negative; when the net runs, ValueError if the loop exceeds
+///          options.max_iterations, ShapeError if the condition does not have exactly one element
+/// cost     that of the layers of every iteration; on a device, a synchronization for each condition; the values of
+///          every iteration are kept if there is a gradient, else memory does not grow with the number of iterations
+template <class Condition, class Body, class... State>
+std::tuple<State...> while_loop(std::tuple<State...> const& first, Condition const& condition, Body const& body,
+                                WhileOptions const& options = {}) {
+    namespace d = rowan::detail;
+    static_assert(sizeof...(State) > 0 && (d::loop_state<State>::value && ...),
+                  "rowan::layer::while_loop: the states are a std::tuple of layer::Var and layer::Array");
+    using Device = typename d::loop_state<std::tuple_element_t<0, std::tuple<State...>>>::device;
+    using R = typename d::gradient_element<typename d::loop_state<State>::element...>::type;
+    Scope& outside = default_scope();
+    std::vector<Variable*> const inputs =
+        std::apply([](State const&... s) { return std::vector<Variable*>{&*s...}; }, first);
+    auto const block = d::begin_loop(outside, inputs, options);
+    auto& net = block->net;
+    d::WithdrawnScope refused{net.scope};
+    {
+        ScopeGuard const guard(*net.scope);
+        auto const before = [&]<std::size_t... k>(std::index_sequence<k...>) {
+            return std::tuple<State...>{State(*net.states[k].before)...};
+        }
+        (std::index_sequence_for<State...>{});
+        Var<bool, Device> const holds = std::apply(condition, before);
+        auto const after = d::as_tuple(std::apply(body, before));
+        static_assert(std::is_same_v<std::remove_const_t<decltype(after)>, std::tuple<State...>>,
+                      "rowan::layer::while_loop: the body must give as many states as it is given, of the same types");
+        net.condition = &*holds;
+        std::size_t k = 0;
+        std::apply([&](State const&... s) { ((net.states[k++].after = &*s), ...); }, after);
+    }
+    Operator& op = d::finish_loop<R, Device>(outside, block, inputs);
+    refused.scope = nullptr;
+    return [&]<std::size_t... k>(std::index_sequence<k...>) { return std::tuple<State...>{State(*op.outputs[k])...}; }
+    (std::index_sequence_for<State...>{});
+}
+
+/// Runs `body` while `condition` is true, with one state, which body takes and returns without a tuple.
+/// shapes   as the state; the condition is [1]
+/// errors   those of while_loop with a tuple
+/// cost     that of while_loop with a tuple
+template <class State, class Condition, class Body>
+requires(rowan::detail::loop_state<State>::value) State
+    while_loop(State const& first, Condition const& condition, Body const& body, WhileOptions const& options = {}) {
+    return std::get<0>(while_loop(std::tuple<State>(first), condition, body, options));
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/layer/while_loop_inl.hpp: definitions of rowan/layer/while_loop.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION void check_state(std::size_t k, VarSpec const& after, VarSpec const& before) {
+    std::string const field = std::string("layer::while_loop: after an iteration, state ").append(std::to_string(k));
+    if (after.type != before.type) throw TypeError(field, kind_text(after), kind_text(before));
+    spec::same_dtype(field.c_str(), after, before);
+    static_cast<void>(spec::same_dims(field.c_str(), after, before));
+    if (after.lod_level != before.lod_level)
+        throw ShapeError(field + ".lod().levels()", std::to_string(after.lod_level), std::to_string(before.lod_level));
+}
+
+ROWAN_FUNCTION std::shared_ptr<WhileBlock> begin_loop(Scope& outside, std::span<Variable* const> first,
+                                                      layer::WhileOptions const& options) {
+    if (options.max_iterations < 0)
+        throw ValueError("layer::while_loop: max_iterations", options.max_iterations, "0 or more");
+    auto block = std::make_shared<WhileBlock>();
+    block->max_iterations = options.max_iterations;
+    block->scope = std::make_unique<Scope>(outside);
+    auto& net = block->net;
+    net.scope = block->scope.get();
+    for (Variable const* v : first) {
+        if (v->spec().type != VarType::LOD_TENSOR && v->spec().type != VarType::TENSOR_ARRAY)
+            throw TypeError("layer::while_loop: a state", kind_text(v->spec()), "a tensor or an array");
+        std::string const name = std::string("state_").append(std::to_string(net.states.size()));
+        net.states.push_back({&net.scope->new_var(name, v->spec()), nullptr});
+    }
+    return block;
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/layer/cond.hpp: layer::cond, layers that run only if a condition is true, and others that run otherwise.
+
+namespace rowan::inline v0::detail {
+
+/// A block with an empty scope within `outside` for each branch.
+std::shared_ptr<CondBlock> begin_cond(Scope& outside, Variable& condition);
+
+/// Sets the results of a branch.
+void end_branch(CondBlock::Branch& branch, std::span<Variable* const> results);
+
+/// Throws unless both branches have results of the same kinds; finds what they read. Returns the operator's inputs.
+std::vector<Variable*> finish_branches(CondBlock& block, Variable& condition);
+
+/// The names that the outer variables have in the branches: "then.fc_0.w_0".
+std::vector<std::string> names_in(CondBlock const& block);
+
+/// Adds the operator once the results of both branches are set. Gradients have elements of R.
+template <class R, class Device>
+Operator& finish_cond(Scope& outside, std::shared_ptr<CondBlock> const& block, Variable& condition) {
+    auto inputs = finish_branches(*block, condition);
+    block->gradient_dtype = dtype<R>::wire;
+    block->kernels = LoopKernels::of<R, Device>();
+    block->holds = [](AnyExec exec, Value const& v) {
+        auto const& flag = v.get<LoDTensor<bool, Device>>().value();
+        if (flag.size() != 1) throw ShapeError("cond: the condition's size", std::to_string(flag.size()), "1");
+        return first_element(exec.get<Device>(), flag);
+    };
+    Operator& op = outside.new_op(cond_kernel, std::move(inputs), block);
+    op.inner_names = names_in(*block);
+    op.build_backward = [block = block.get()] {
+        for (auto& branch : block->branches) branch.net.template build_backward<R, Device>();
+    };
+    return op;
+}
+
+}  // namespace rowan::inline v0::detail
+
+namespace rowan::inline v0::layer {
+
+/// Runs the layers of `then` if the condition is true, else those of `otherwise`, and returns their results. Both are
+/// called once, to build their nets, and return a Var or an Array, or a tuple of these. Only the layers of one branch
+/// run. The gradients of what only the other one reads are zeros; row-sparse ones have no rows.
+///     auto warm = layer::less(layer::data<std::int64_t>("step", {1}), 1000);
+///     auto y = layer::cond(warm, [&] { return layer::fc(x, {.output_size = 8}); },
+///                          [&] { return layer::tanh(layer::fc(x, {.output_size = 8})); });
+/// A branch may return a variable from outside; the result is then an alias of its value, not a copy.
+/// In a loop, the condition may depend on the states. In the step of a recurrent layer, there is one condition for all
+/// sequences of the step; for one of each row, see layer::if_else. Gradients have the element type of the first result
+/// with a non-integer type.
+/// shapes   condition [1]; the results as those of the branches, with UNK for dims that differ
+/// errors   TypeError or ShapeError if the results differ in kind, element type, rank or levels; when the net runs,
+///          ShapeError if the condition does not have exactly one element
+/// cost     that of the layers of the branch that runs; on a device, a synchronization
+template <class Device, class Then, class Otherwise>
+auto cond(Var<bool, Device> const& condition, Then const& then, Otherwise const& otherwise) {
+    namespace d = rowan::detail;
+    Scope& outside = default_scope();
+    auto const block = d::begin_cond(outside, *condition);
+    d::WithdrawnScope refused[]{{block->branches[0].scope.get()}, {block->branches[1].scope.get()}};
+    auto const build = [&](std::size_t b, auto const& branch) {
+        ScopeGuard const guard(*block->branches[b].scope);
+        auto const results = d::as_tuple(branch());
+        d::end_branch(block->branches[b],
+                      std::apply([](auto const&... v) { return std::vector<Variable*>{&*v...}; }, results));
+        return results;
+    };
+    auto const results = build(0, then);
+    static_assert(std::is_same_v<decltype(results), decltype(build(1, otherwise)) const>,
+                  "rowan::layer::cond: both branches must return as many results, of the same types");
+    build(1, otherwise);
+    return [&]<class... V>(std::type_identity<std::tuple<V...> const>) {
+        static_assert(sizeof...(V) > 0 && (d::loop_state<V>::value && ...),
+                      "rowan::layer::cond: a branch returns a layer::Var, a layer::Array or a std::tuple of these");
+        using R = typename d::gradient_element<typename d::loop_state<V>::element...>::type;
+        Operator& op = d::finish_cond<R, Device>(outside, block, *condition);
+        for (auto& scope : refused) scope.scope = nullptr;
+        if constexpr (std::is_same_v<std::remove_cvref_t<decltype(then())>, std::tuple<V...>>) {
+            return [&]<std::size_t... k>(std::index_sequence<k...>) { return std::tuple<V...>{V(*op.outputs[k])...}; }
+            (std::index_sequence_for<V...>{});
+        } else {
+            return (V(*op.outputs[0]), ...);
+        }
+    }(std::type_identity<decltype(results)>{});
+}
+
+// A mistake, which does not compile.
+template <class T, class Device, class Then, class Otherwise>
+requires(!std::is_same_v<T, bool>) auto cond(Var<T, Device> const& condition, Then const&, Otherwise const&) {
+    static_assert(std::is_same_v<T, bool>,
+                  "rowan::layer::cond: the condition is a Var<bool>: compare, as in layer::greater(x, 0)");
+    return condition;
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/layer/cond_inl.hpp: definitions of rowan/layer/cond.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION std::shared_ptr<CondBlock> begin_cond(Scope& outside, Variable& condition) {
+    if (condition.spec().type != VarType::LOD_TENSOR || condition.spec().dtype != dtype<bool>::wire)
+        throw TypeError("layer::cond: the condition", kind_text(condition.spec()), "LoDTensor<bool>");
+    auto block = std::make_shared<CondBlock>();
+    for (auto& branch : block->branches) {
+        branch.scope = std::make_unique<Scope>(outside);
+        branch.net.scope = branch.scope.get();
+    }
+    return block;
+}
+
+ROWAN_FUNCTION void end_branch(CondBlock::Branch& branch, std::span<Variable* const> results) {
+    for (Variable* const v : results) branch.net.states.push_back({&branch.scope->new_var("", v->spec()), v});
+}
+
+ROWAN_FUNCTION std::vector<std::string> names_in(CondBlock const& block) {
+    std::vector<std::string> names;
+    for (std::size_t b = 0; b < block.branches.size(); ++b) {
+        for (std::string const& name : block.branches[b].net.outer_names)
+            names.push_back(name.empty() ? name : (b == 0 ? "then." : "otherwise.") + name);
+    }
+    return names;
+}
+
+ROWAN_FUNCTION std::vector<Variable*> finish_branches(CondBlock& block, Variable& condition) {
+    auto const &states = block.branches[0].net.states, &others = block.branches[1].net.states;
+    if (others.size() != states.size())
+        throw ShapeError("layer::cond: the number of results if false", std::to_string(others.size()),
+                         std::to_string(states.size()));
+    for (std::size_t k = 0; k < states.size(); ++k) {
+        std::string const field =
+            std::string("layer::cond: if the condition is false, result ").append(std::to_string(k));
+        VarSpec const &a = states[k].after->spec(), &b = others[k].after->spec();
+        if (b.type != a.type) throw TypeError(field, kind_text(b), kind_text(a));
+        spec::same_dtype(field.c_str(), b, a);
+        if (b.dims.size() != a.dims.size())
+            throw ShapeError(field + " rank", std::to_string(b.dims.size()), std::to_string(a.dims.size()));
+        if (b.lod_level != a.lod_level)
+            throw ShapeError(field + ".lod().levels()", std::to_string(b.lod_level), std::to_string(a.lod_level));
+    }
+    std::vector<Variable*> inputs{&condition};
+    for (auto& branch : block.branches) {
+        branch.net.condition = &condition;
+        branch.net.build();
+        inputs.insert(inputs.end(), branch.net.outer.begin(), branch.net.outer.end());
+    }
+    return inputs;
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/layer/data.hpp: layer::data, an input variable of a net.
+
+namespace rowan::inline v0::layer {
+
+/// The levels of sequences of an input.
+struct LevelOptions {
+    std::size_t lod_level = 0;  ///< 1: a batch of sequences
+};
+
+/// Declares an input variable of the default scope; batches set its value under this name. For a net on a device, a
+/// batch may contain host tensors, which are copied to the device.
+///     auto words = layer::data<std::int64_t>("words", {UNK}, {.lod_level = 1});    // sentences: one level of sequences
+/// shapes   [dims...], UNK for dims that vary from batch to batch
+/// errors   GraphError if the scope already has that name
+/// cost     O(1); a batch's value is aliased, a host value for a device is copied
+template <class T = float, class Device = Cpu>
+Var<T, Device> data(std::string const& name, Dims const& dims, std::size_t lod_level = 0) {
+    Variable& v = default_scope().new_var(name, tensor_spec<T>(dims, lod_level), Role::data);
+    v.bring = &rowan::detail::bring<T, Device>;
+    return Var<T, Device>(v);
+}
+template <class T = float, class Device = Cpu>
+Var<T, Device> data(std::string const& name, Dims const& dims, LevelOptions const& options) {
+    return data<T, Device>(name, dims, options.lod_level);
+}
+
+ROWAN_TEMPLATE(Var<float> data<float, Cpu>(std::string const&, Dims const&, std::size_t))
+ROWAN_TEMPLATE(Var<double> data<double, Cpu>(std::string const&, Dims const&, std::size_t))
+ROWAN_TEMPLATE(Var<std::int32_t> data<std::int32_t, Cpu>(std::string const&, Dims const&, std::size_t))
+ROWAN_TEMPLATE(Var<std::int64_t> data<std::int64_t, Cpu>(std::string const&, Dims const&, std::size_t))
+ROWAN_TEMPLATE(Var<bool> data<bool, Cpu>(std::string const&, Dims const&, std::size_t))
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/layer/elementwise.hpp: + - * / of Vars and numbers.
 
 namespace rowan::inline v0::detail {
 
@@ -44397,49 +43447,6 @@ auto combine(A const& x, B const& y, Both const& both, Right const& right, Left 
 
 namespace rowan::inline v0::layer {
 
-/// The element-wise sum of one or more values of the same shape.
-/// shapes   one or more x, each [...] -> [...]
-/// errors   ShapeError if x is empty or shapes differ
-/// cost     as rowan::sum, when the net runs
-template <class T, class Device>
-Var<T, Device> sum(std::vector<Var<T, Device>> const& x) {
-    std::vector<Variable*> inputs;
-    for (auto const& summand : x) inputs.push_back(&*summand);
-    return Var<T, Device>(*default_scope().new_op<sum_op, Device, T>(std::move(inputs)).outputs[0]);
-}
-template <class T, class Device>
-Var<T, Device> sum(std::initializer_list<Var<T, Device>> x) {
-    return sum(std::vector<Var<T, Device>>(x));
-}
-
-/// factor · x + bias, element-wise.
-///     auto next = layer::scale(x, {.factor = 2, .bias = 1});       // or layer::scale(x, 2, 1)
-/// shapes   x [...] -> [...], with the levels of x
-/// errors   when the net runs, as rowan::scale
-/// cost     as rowan::scale, when the net runs
-template <class T, class Device>
-Var<T, Device> scale(Var<T, Device> const& x, ScaleOptions const& options) {
-    return apply<scale_op>(options, x);
-}
-template <class T, class Device>
-Var<T, Device> scale(Var<T, Device> const& x, double factor, double bias = 0) {
-    return scale(x, {.factor = factor, .bias = bias});
-}
-
-/// Clips every element to [min, max]; the gradient of a clipped element is 0. NaN is preserved.
-///     auto between = layer::clip(x, {.min = 0, .max = 6});         // or layer::clip(x, 0, 6)
-/// shapes   x [...] -> [...], with the levels of x
-/// errors   ValueError if a bound is not finite or max < min
-/// cost     as rowan::clip, when the net runs
-template <class T, class Device>
-Var<T, Device> clip(Var<T, Device> const& x, ClipOptions const& options) {
-    return apply<clip_op>(options, x);
-}
-template <class T, class Device>
-Var<T, Device> clip(Var<T, Device> const& x, double min, double max) {
-    return clip(x, {.min = min, .max = max});
-}
-
 /// -x, element-wise.
 /// shapes   x [...] -> [...], with the levels of x
 /// errors   none
@@ -44459,24 +43466,20 @@ Var<T, Device> operator-(Var<T, Device> const& x) {
 template <class A, class B>
 requires rowan::detail::has_var<A, B>
 auto operator+(A&& x, B&& y) {
-    return rowan::detail::combine(
-        x, y, [](auto const& a, auto const& b) { return add(a, b); },
-        [](auto const& a, double s) { return scale(a, 1, s); }, [](double s, auto const& b) { return scale(b, 1, s); });
+    auto const shifted = [](auto const& a, double s) { return scale(a, 1, s); };
+    return rowan::detail::combine(x, y, add, shifted, [&](double s, auto const& b) { return shifted(b, s); });
 }
 template <class A, class B>
 requires rowan::detail::has_var<A, B>
 auto operator-(A&& x, B&& y) {
     return rowan::detail::combine(
-        x, y, [](auto const& a, auto const& b) { return sub(a, b); },
-        [](auto const& a, double s) { return scale(a, 1, -s); },
+        x, y, sub, [](auto const& a, double s) { return scale(a, 1, -s); },
         [](double s, auto const& b) { return scale(b, -1, s); });
 }
 template <class A, class B>
 requires rowan::detail::has_var<A, B>
 auto operator*(A&& x, B&& y) {
-    return rowan::detail::combine(
-        x, y, [](auto const& a, auto const& b) { return mul(a, b); },
-        [](auto const& a, double s) { return scale(a, s); }, [](double s, auto const& b) { return scale(b, s); });
+    return rowan::detail::combine(x, y, mul, scale, [](double s, auto const& b) { return scale(b, s); });
 }
 template <class A, class B>
 requires rowan::detail::has_var<A, B>
@@ -44484,17 +43487,9 @@ auto operator/(A&& x, B&& y) {
     static_assert(rowan::detail::divides<std::remove_cvref_t<A>> && rowan::detail::divides<std::remove_cvref_t<B>>,
                   "rowan::layer: / needs Vars of a floating-point type: convert with layer::cast");
     return rowan::detail::combine(
-        x, y, [](auto const& a, auto const& b) { return div(a, b); },
-        [](auto const& a, double s) { return scale(a, 1 / s); },
+        x, y, div, [](auto const& a, double s) { return scale(a, 1 / s); },
         [](double s, auto const& b) { return div(apply<full_like_op>({s}, b), b); });
 }
-
-ROWAN_TEMPLATE(Var<float> sum(std::vector<Var<float>> const&))
-ROWAN_TEMPLATE(Var<float> scale(Var<float> const&, double, double))
-ROWAN_TEMPLATE(Var<float> clip(Var<float> const&, double, double))
-ROWAN_TEMPLATE(Var<double> sum(std::vector<Var<double>> const&))
-ROWAN_TEMPLATE(Var<double> scale(Var<double> const&, double, double))
-ROWAN_TEMPLATE(Var<double> clip(Var<double> const&, double, double))
 
 }  // namespace rowan::inline v0::layer
 
@@ -44503,7 +43498,14 @@ ROWAN_TEMPLATE(Var<double> clip(Var<double> const&, double, double))
 namespace rowan::inline v0::detail {
 
 /// errors   ShapeError if there are no dims; IndexError if a row is not in [0, height), or is repeated
-void check_parameter_rows(Dims const& dims, std::vector<std::int64_t> const& rows);
+inline void check_parameter_rows(Dims const& dims, std::vector<std::int64_t> const& rows) {
+    if (dims.empty()) throw ShapeError("the rank of a SelectedRows", "0", "at least 1");
+    check_ids(Cpu{}, "rows", rows, dims[0]);
+    std::unordered_set<std::int64_t> seen;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        if (!seen.insert(rows[i]).second) throw IndexError("rows", i, rows[i], "is a repeated row");
+    }
+}
 
 /// Some rows of a table, with those first values that they have in a whole one; without a seed, with any.
 template <class T, class Device>
@@ -44511,16 +43513,10 @@ void first_rows(Value& value, Dims const& dims, layer::Initializer const& first,
                 std::optional<std::uint64_t> seed, AnyExec any) {
     typename Tensor<T>::shape_type shape{rows.size()};
     for (std::size_t i = 1; i < dims.size(); ++i) shape.push_back(static_cast<std::size_t>(dims[i]));
-    auto t = Tensor<T>::from_shape(shape);
-    std::size_t const width = t.row_size();
-    using S = typename dtype<T>::sum;
-    Cpu host{};
-    if constexpr (std::is_same_v<Device, Cpu>) host = any.or_default<Device>();
-    for_ranges(host, seed ? t.size() : 0, 1, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i) {
-            auto const row = static_cast<std::size_t>(rows[i / width]);
-            t.data()[i] = dtype<T>::narrow(static_cast<S>(first.at(*seed, row * width + i % width)));
-        }
+    std::size_t width = 1;
+    for (std::size_t i = 1; i < shape.size(); ++i) width *= shape[i];
+    auto t = first_values<T, Device>(any, shape, first, seed, [&](std::size_t i) {
+        return static_cast<std::size_t>(rows[i / width]) * width + i % width;
     });
     value.set(to_device(any.or_default<Device>(), SelectedRows<T>(dims[0], rows, std::move(t))));
 }
@@ -44569,26 +43565,6 @@ Var<T, Device> selected_rows(std::vector<std::int64_t> rows, Dims const& dims, I
 }
 
 }  // namespace rowan::inline v0::layer
-
-// rowan/layer/selected_rows_inl.hpp: definitions of rowan/layer/selected_rows.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-#include <unordered_set>
-
-namespace rowan::inline v0::detail {
-
-ROWAN_FUNCTION void check_parameter_rows(Dims const& dims, std::vector<std::int64_t> const& rows) {
-    if (dims.empty()) throw ShapeError("the rank of a SelectedRows", "0", "at least 1");
-    check_ids(Cpu{}, "rows", rows, dims[0]);
-    std::unordered_set<std::int64_t> seen;
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-        if (!seen.insert(rows[i]).second) throw IndexError("rows", i, rows[i], "is a repeated row");
-    }
-}
-
-}  // namespace rowan::inline v0::detail
-
-#endif
 
 // rowan/layer/embedding.hpp: layer::embedding, lookups of ids or bags of ids in a trainable table.
 
@@ -44772,21 +43748,21 @@ Var<T, Device> fc(Var<T, Device> const& x, FcOptions const& options = {}) {
     std::int64_t const size = options.output_size == 0 ? width : options.output_size;
     if (options.output_size < 0) throw ValueError("output_size", size, "0 or more");
     if (size == UNK) throw ShapeError("layer::fc: output_size", "0", "a size, as the width of x is unknown");
-    Scope& scope = rowan::detail::outermost_scope();
-    rowan::detail::ScopeRollback added(scope);
-    auto const name = [&](char const* slot) { return options.name.empty() ? std::string() : options.name + slot; };
+    rowan::detail::LayerRollback added;
+    auto const name = [&](char const* slot) { return rowan::detail::parameter_name(options.name, slot); };
     Initializer const first = options.weight.value_or(XavierUniform{});
     auto const w = [&] {
         if (width != UNK || !rowan::detail::depends_on_placeholder(*x))
-            return parameter<T, Device>({width, size}, first, name(".w_0"));
-        Variable& v = scope.new_var(name(".w_0"), tensor_spec<T>({UNK, size}), Role::parameter);
+            return parameter<T, Device>({width, size}, first, name("w_0"));
+        Variable& v =
+            rowan::detail::outermost_scope().new_var(name("w_0"), tensor_spec<T>({UNK, size}), Role::parameter);
         v.set_width = [size, first](Variable& self, std::int64_t known) {
             begin_with<T, Device>(self, {known, size}, first);
         };
         return Var<T, Device>(v);
     }();
     auto const y = options.bias.exists()
-                       ? apply<fc_op>({}, x, w, parameter<T, Device>({size}, options.bias.initializer(), name(".b_0")))
+                       ? apply<fc_op>({}, x, w, parameter<T, Device>({size}, options.bias.initializer(), name("b_0")))
                        : apply<matmul_nn_op>({}, x, w);
     added.keep();
     return y;
@@ -44810,7 +43786,7 @@ ROWAN_TEMPLATE(Var<double> fc(Var<double> const&, FcOptions const&))
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/layer/detail/recurrent_cell.hpp: CellOptions, Gates and CellRollback, settings and parameters common to recurrent cells.
+// rowan/layer/detail/recurrent_cell.hpp: CellOptions and Gates, settings and parameters common to recurrent cells.
 
 namespace rowan::inline v0::layer {
 
@@ -44823,18 +43799,6 @@ struct CellOptions {
 }  // namespace rowan::inline v0::layer
 
 namespace rowan::inline v0::detail {
-
-/// Removes what a cell has added if it throws: parameters from the outermost scope, operators from that of the step.
-class CellRollback {
-public:
-    void keep() noexcept {
-        parameters_.keep();
-        operators_.keep();
-    }
-
-private:
-    ScopeRollback parameters_{outermost_scope()}, operators_{default_scope()};
-};
 
 /// The contribution of the input to the gates of a cell, and weight and bias for the contribution of the state.
 template <class T, class Device>
@@ -44876,7 +43840,7 @@ using GruOptions = CellOptions;
 ///          for all steps
 template <class T, class Device>
 Var<T, Device> gru_unit(Var<T, Device> const& x, Var<T, Device> const& before, GruOptions const& options) {
-    rowan::detail::CellRollback added;
+    rowan::detail::LayerRollback added;
     detail::Gates<T, Device> const gates(3, x, options);
     auto const now = apply<gru_unit_op>({}, gates.x, before, gates.w, gates.b);
     added.keep();
@@ -45298,7 +44262,7 @@ using LstmOptions = CellOptions;
 ///          once for all steps; the state is copied when it is split and when output and cell are concatenated
 template <class T, class Device>
 Step<T, Device> lstm_unit(Var<T, Device> const& x, Var<T, Device> const& before, LstmOptions const& options) {
-    rowan::detail::CellRollback added;
+    rowan::detail::LayerRollback added;
     detail::Gates<T, Device> const gates(4, x, options);
     auto const parts = split(before, {options.size, options.size}, 1);
     auto const [h, c] = rowan::detail::lstm_step(gates, parts[0], parts[1]);
@@ -45404,9 +44368,37 @@ void check_initial(char const* field, std::vector<layer::Var<T, Device>> const& 
     }
 }
 
+/// One of the states of a cell, as errors call it, and its first values for each layer and direction, or none.
 template <class T, class Device>
-layer::Memory initial_memory(std::vector<layer::Var<T, Device>> const& states, std::size_t i, std::int64_t size) {
-    return states.empty() ? layer::Memory{.size = size} : layer::Memory{.like = states[i]};
+struct CellState {
+    char const* field;
+    std::vector<layer::Var<T, Device>> const& first;
+};
+
+/// Layers of a cell: the output, and for each of its states the last values in the order of the first ones.
+template <class T, class Device>
+struct CellLayers {
+    layer::Var<T, Device> output;
+    std::vector<std::vector<layer::Var<T, Device>>> last;
+};
+
+/// Stacks layers of a cell, of which `step` is one step.
+template <class T, class Device, class Step>
+CellLayers<T, Device> stack_cells(layer::Var<T, Device> const& x, layer::RecurrentOptions const& options,
+                                  std::initializer_list<CellState<T, Device>> states, Step const& step) {
+    for (auto const& state : states) check_initial(state.field, state.first, options);
+    CellLayers<T, Device> made{x, std::vector<std::vector<layer::Var<T, Device>>>(states.size())};
+    auto const direction = [&](layer::Var<T, Device> const& y, layer::RnnOptions const& way) {
+        std::vector<layer::Memory> memories;
+        for (auto const& [field, first] : states)
+            memories.push_back(first.empty() ? layer::Memory{.size = options.size}
+                                             : layer::Memory{.like = first[made.last[0].size()]});
+        auto const run = rnn_with_last(y, memories, step, way);
+        for (std::size_t k = 0; k < states.size(); ++k) made.last[k].push_back(run.last[k]);
+        return run.output;
+    };
+    made.output = stack_layers(x, options.stack(), direction);
+    return made;
 }
 
 }  // namespace rowan::inline v0::detail
@@ -45436,25 +44428,14 @@ template <class T, class Device>
 LstmResult<T, Device> lstm_with_last(Var<T, Device> const& x, RecurrentOptions const& options,
                                      std::vector<Var<T, Device>> const& h = {},
                                      std::vector<Var<T, Device>> const& c = {}) {
-    rowan::detail::check_initial("layer::lstm: h", h, options);
-    rowan::detail::check_initial("layer::lstm: c", c, options);
-    LstmResult<T, Device> last{x, {}, {}};
-    auto const direction = [&](Var<T, Device> const& y, RnnOptions const& way) {
-        auto const step = [&](auto const& x_t, auto const& before) {
-            rowan::detail::Gates<T, Device> const gates(4, x_t, options.cell());
-            auto const [out, cell] = rowan::detail::lstm_step(gates, before[0], before[1]);
-            return Step<T, Device>{out, {out, cell}};
-        };
-        auto const first = [&](auto const& states) {
-            return rowan::detail::initial_memory(states, last.h.size(), options.size);
-        };
-        auto const made = rnn_with_last(y, {first(h), first(c)}, step, way);
-        last.h.push_back(made.last[0]);
-        last.c.push_back(made.last[1]);
-        return made.output;
+    auto const step = [&](auto const& x_t, auto const& before) {
+        rowan::detail::Gates<T, Device> const gates(4, x_t, options.cell());
+        auto const [out, cell] = rowan::detail::lstm_step(gates, before[0], before[1]);
+        return Step<T, Device>{out, {out, cell}};
     };
-    last.output = stack_layers(x, options.stack(), direction);
-    return last;
+    auto const made =
+        rowan::detail::stack_cells<T, Device>(x, options, {{"layer::lstm: h", h}, {"layer::lstm: c", c}}, step);
+    return {made.output, made.last[0], made.last[1]};
 }
 /// Returns the output alone, as lstm_with_last.
 template <class T, class Device>
@@ -45482,20 +44463,12 @@ namespace rowan::inline v0::layer {
 template <class T, class Device>
 Recurrences<T, Device> gru_with_last(Var<T, Device> const& x, RecurrentOptions const& options,
                                      std::vector<Var<T, Device>> const& h = {}) {
-    rowan::detail::check_initial("layer::gru: h", h, options);
-    std::vector<Var<T, Device>> last;
-    auto const direction = [&](Var<T, Device> const& y, RnnOptions const& way) {
-        auto const step = [&](auto const& x_t, auto const& before) {
-            auto const now = gru_unit(x_t, before, options.cell());
-            return Step<T, Device>{now, now};
-        };
-        auto const first = rowan::detail::initial_memory(h, last.size(), options.size);
-        auto const made = rnn_with_last(y, first, step, way);
-        last.push_back(made.last);
-        return made.output;
+    auto const step = [&](auto const& x_t, auto const& before) {
+        auto const now = gru_unit(x_t, before[0], options.cell());
+        return Step<T, Device>{now, now};
     };
-    auto const output = stack_layers(x, options.stack(), direction);
-    return {output, last};
+    auto const made = rowan::detail::stack_cells<T, Device>(x, options, {{"layer::gru: h", h}}, step);
+    return {made.output, made.last[0]};
 }
 /// Returns the output alone, as gru_with_last.
 template <class T, class Device>
@@ -45577,90 +44550,29 @@ Var<T, Device> layer_norm(Var<T, Device> const& x, LayerNormOptions const& optio
     Dims const tail = rowan::detail::shape_from(dims, axis);
     rowan::detail::check_known(tail);
     attributes.begin_axis = static_cast<std::int64_t>(axis);
-    rowan::detail::ScopeRollback parameters(rowan::detail::outermost_scope()), operators(default_scope());
+    rowan::detail::LayerRollback added;
     auto const row = [&](bool trained, double first, char const* slot) {
         if (!trained) return layer::full<T, Device>(tail, first);
-        std::string const name = options.name.empty() ? std::string() : options.name + slot;
-        return parameter<T, Device>(tail, Constant{first}, name);
+        return parameter<T, Device>(tail, Constant{first}, rowan::detail::parameter_name(options.name, slot));
     };
-    auto const w = row(options.scale, 1, ".w_0"), b = row(options.shift, 0, ".b_0");
+    auto const w = row(options.scale, 1, "w_0"), b = row(options.shift, 0, "b_0");
     auto const y = apply<layer_norm_op>(attributes, x, w, b);
-    parameters.keep();
-    operators.keep();
+    added.keep();
     return y;
 }
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/layer/loss.hpp: losses.
+// rowan/layer/loss.hpp: losses that are more than their operator; the others are in operators.hpp.
 
 namespace rowan::inline v0::detail {
 
 template <id_type I, class Device>
 void takes_label(layer::Var<I, Device> const&);
-template <class V>
-concept is_label = requires(V const& v) {
-    takes_label(v);
-};
-
-/// For calls of a loss with labels that are none, which do not compile.
-template <class X, class Label>
-requires(!is_label<Label>) auto no_label(X const& x, Label const&) {
-    check_vars<X, Label>();
-    static_assert(
-        no_var<Label>,
-        "rowan::layer: labels are numbers of classes: declare them with layer::data<std::int64_t>(name, dims)");
-    return x;
-}
 
 }  // namespace rowan::inline v0::detail
 
 namespace rowan::inline v0::layer {
-
-/// (x - y)²: the mean over all elements, or by options.reduction their sum or all of them, as rowan::mse.
-/// shapes   x and y [...] -> [1], or [...] without reduction, with the levels of x
-/// errors   ShapeError if the shapes differ
-/// cost     as rowan::mse, when the net runs
-template <class T, class Device>
-Var<T, Device> mse(Var<T, Device> const& x, Var<T, Device> const& y, LossOptions const& options = {}) {
-    return apply<mse_op>(options, x, y);
-}
-
-// A mistake, which does not compile.
-template <class X, class Y>
-requires(!std::same_as<X, Y> || rowan::detail::no_var<X>) auto mse(X const& x, Y const&) {
-    rowan::detail::check_vars<X, Y>();
-    static_assert(rowan::detail::no_var<X> || rowan::detail::no_var<Y>,
-                  "rowan::layer::mse: x and y have one element type and device: convert with layer::cast");
-    return x;
-}
-
-/// The mean over the rows of -log(probability of the label), or with `.reduction` their sum or all of them, as
-/// rowan::cross_entropy_of_probabilities. Rows whose label is `.ignore_index` do not count; `.weights` has a factor for each class, and
-/// `.axis` is the axis of the classes.
-/// shapes   x [n, classes] of probabilities, label [n] -> [1], or [n] without reduction; or x [...] with classes along
-///          the axis, label [...] without that axis -> [1], or that of label without reduction
-/// errors   ShapeError if x has a rank below 2, label has another shape or there is not one weight for each class;
-///          IndexError if the axis is not in [-rank, rank), and when the net runs, if a label is not in [0, classes)
-///          and not ignore_index
-/// cost     as rowan::cross_entropy_of_probabilities, when the net runs
-template <class T, id_type I, class Device>
-Var<T, Device> cross_entropy_of_probabilities(Var<T, Device> const& x, Var<I, Device> const& label,
-                                              CrossEntropyOptions const& options = {}) {
-    return apply<cross_entropy_of_probabilities_op>(options, x, label);
-}
-
-/// cross_entropy_of_probabilities(softmax(x), label) in a numerically stable form, as rowan::cross_entropy and PyTorch's
-/// cross_entropy.
-///     auto cost = layer::cross_entropy(scores, label, {.ignore_index = -100, .weights = {1, 1, 4}});
-/// shapes   as layer::cross_entropy_of_probabilities, of scores
-/// errors   as layer::cross_entropy_of_probabilities
-/// cost     as rowan::cross_entropy, when the net runs
-template <class T, id_type I, class Device>
-Var<T, Device> cross_entropy(Var<T, Device> const& x, Var<I, Device> const& label,
-                             CrossEntropyOptions const& options = {}) {
-    return apply<cross_entropy_op>(options, x, label);
-}
 
 /// Options of losses whose labels may be probabilities.
 struct SoftLabelOptions {
@@ -45678,55 +44590,40 @@ struct SoftLabelOptions {
     }
 };
 
-/// The losses with `.soft_label = true` for labels that are the probabilities of the classes, which get no gradient, as
-/// rowan::cross_entropy_of_probabilities and rowan::cross_entropy.
-/// shapes   x [...] with classes along the axis, label the same -> [1], or [...] without the axis without reduction
-/// errors   ValueError if soft_label is false; IndexError if the axis is not in [-rank, rank); ShapeError if x has a rank
-///          below 2, label has another shape or there is not one weight for each class
-/// cost     as rowan::cross_entropy_of_probabilities or rowan::cross_entropy, when the net runs
-template <class T, class Device>
-requires(!id_type<T>) Var<T, Device> cross_entropy_of_probabilities(Var<T, Device> const& x,
-                                                                    Var<T, Device> const& label,
-                                                                    SoftLabelOptions const& options) {
-    return apply<cross_entropy_of_probabilities_op>(options.attributes(), x, label);
-}
-template <class T, class Device>
-requires(!id_type<T>) Var<T, Device> cross_entropy(Var<T, Device> const& x, Var<T, Device> const& label,
-                                                   SoftLabelOptions const& options) {
-    return apply<cross_entropy_op>(options.attributes(), x, label);
-}
+/// A loss of scores or probabilities x of classes, and of labels: numbers of classes, or with `.soft_label = true`
+/// probabilities, which get no gradient.
+///     auto cost = layer::cross_entropy(scores, label, {.ignore_index = -100, .weights = {1, 1, 4}});
+/// shapes   x [...] with classes along the axis, label [...] without that axis, or of probabilities the same as x -> [1],
+///          or [...] without the axis without reduction
+/// errors   ShapeError if x has a rank below 2, label has another shape or there is not one weight for each class;
+///          IndexError if the axis is not in [-rank, rank), and when the net runs, if a label is not in [0, classes)
+///          and not ignore_index; ValueError if labels are probabilities and soft_label is false
+/// cost     one operator in the net; when the net runs, that of the operator's `run`
+template <class Op>
+struct label_loss {
+    template <class T, id_type I, class Device>
+    Var<T, Device> operator()(Var<T, Device> const& x, Var<I, Device> const& label,
+                              CrossEntropyOptions const& options = {}) const {
+        return apply<Op>(options, x, label);
+    }
+    template <class T, class Device>
+    requires(!id_type<T>) Var<T, Device>
+    operator()(Var<T, Device> const& x, Var<T, Device> const& label, SoftLabelOptions const& options) const {
+        return apply<Op>(options.attributes(), x, label);
+    }
+    // A mistake, which does not compile.
+    template <class X, class Label>
+    void operator()(X const&, Label const&) const {
+        rowan::detail::check_vars<X, Label>();
+        static_assert(
+            rowan::detail::no_var<Label> || requires(Label const& v) { rowan::detail::takes_label(v); },
+            "rowan::layer: labels are numbers of classes: declare them with layer::data<std::int64_t>(name, dims)");
+    }
+};
 
-/// Does not compile: labels are integers, as rowan::cross_entropy_of_probabilities needs them.
-template <class X, class Label>
-requires(!rowan::detail::is_label<Label>) auto cross_entropy_of_probabilities(X const& x, Label const& label) {
-    return rowan::detail::no_label(x, label);
-}
-/// Does not compile: labels are integers, as rowan::cross_entropy needs them.
-template <class X, class Label>
-requires(!rowan::detail::is_label<Label>) auto cross_entropy(X const& x, Label const& label) {
-    return rowan::detail::no_label(x, label);
-}
-
-ROWAN_TEMPLATE(Var<float> mse(Var<float> const&, Var<float> const&, LossOptions const&))
-ROWAN_TEMPLATE(Var<float> cross_entropy_of_probabilities(Var<float> const&, Var<std::int64_t> const&,
-                                                         CrossEntropyOptions const&))
-ROWAN_TEMPLATE(Var<float> cross_entropy_of_probabilities(Var<float> const&, Var<std::int32_t> const&,
-                                                         CrossEntropyOptions const&))
-ROWAN_TEMPLATE(Var<float> cross_entropy(Var<float> const&, Var<std::int64_t> const&, CrossEntropyOptions const&))
-ROWAN_TEMPLATE(Var<float> cross_entropy(Var<float> const&, Var<std::int32_t> const&, CrossEntropyOptions const&))
-ROWAN_TEMPLATE(Var<double> mse(Var<double> const&, Var<double> const&, LossOptions const&))
-ROWAN_TEMPLATE(Var<double> cross_entropy_of_probabilities(Var<double> const&, Var<std::int64_t> const&,
-                                                          CrossEntropyOptions const&))
-ROWAN_TEMPLATE(Var<double> cross_entropy_of_probabilities(Var<double> const&, Var<std::int32_t> const&,
-                                                          CrossEntropyOptions const&))
-ROWAN_TEMPLATE(Var<double> cross_entropy(Var<double> const&, Var<std::int64_t> const&, CrossEntropyOptions const&))
-ROWAN_TEMPLATE(Var<double> cross_entropy(Var<double> const&, Var<std::int32_t> const&, CrossEntropyOptions const&))
-
-}  // namespace rowan::inline v0::layer
-
-// rowan/layer/losses.hpp: layers of element-wise losses.
-
-namespace rowan::inline v0::layer {
+/// As rowan::cross_entropy_of_probabilities.
+inline constexpr label_loss<cross_entropy_of_probabilities_op> cross_entropy_of_probabilities{};
+inline constexpr label_loss<cross_entropy_op> cross_entropy{};  ///< As rowan::cross_entropy, of scores.
 
 /// log(1 + exp(left - right)) - label · (left - right), RankNet's loss of pairs (Burges et al. 2005), as Paddle's
 /// ranknet. The label is 1 if left is better, 0 if right is, or in between.
@@ -45834,7 +44731,7 @@ Step<T, Device> lstmp_unit(Var<T, Device> const& x, Var<T, Device> const& before
     std::int64_t const size = options.size, width = options.output_size();
     if (options.projection < 0) throw ValueError("layer::lstmp_unit: projection", width, "0 or more");
     if (!(options.cell_clip >= 0)) throw ValueError("layer::lstmp_unit: cell_clip", options.cell_clip, "0 or more");
-    rowan::detail::CellRollback added;
+    rowan::detail::LayerRollback added;
     rowan::detail::Gates<T, Device> const gates(4, x, {.size = size, .weight = options.weight}, width);
     auto const state = split(before, {width, size}, 1);
     auto const g = split(add(gates.x, apply<fc_op>({}, state[0], gates.w, gates.b)), {size, size, size, size}, 1);
@@ -45948,7 +44845,7 @@ namespace rowan::inline v0::layer {
 template <class T, class Device>
 Var<T, Device> reset_first_gru_unit(Var<T, Device> const& x, Var<T, Device> const& before, GruOptions const& options) {
     std::int64_t const size = options.size;
-    rowan::detail::CellRollback added;
+    rowan::detail::LayerRollback added;
     Initializer const first = rowan::detail::Gates<T, Device>::initializer(options);
     auto const linear = [&](auto const& y, std::int64_t width) {
         return fc(y, {.output_size = width, .weight = first, .bias = first});
@@ -46095,29 +44992,6 @@ ROWAN_FUNCTION std::pair<Variable*, std::vector<Variable*>> StepProgram::replay(
 
 #endif
 
-// rowan/layer/sequence_pool.hpp: layer::sequence_pool, one row for each sequence.
-
-namespace rowan::inline v0::layer {
-
-/// The first row of each sequence of the last level; zeros for an empty one.
-/// shapes   x [n, ...] with levels -> [sequences, ...] with the upper levels of x
-/// errors   ShapeError if x has no levels
-/// cost     as rowan::sequence_pool, when the net runs
-template <class T, class Device>
-Var<T, Device> sequence_first(Var<T, Device> const& x) {
-    return sequence_pool(x, {Pooling::first});
-}
-/// The last row of each sequence of the last level; zeros for an empty one.
-/// shapes   x [n, ...] with levels -> [sequences, ...] with the upper levels of x
-/// errors   ShapeError if x has no levels
-/// cost     as rowan::sequence_pool, when the net runs
-template <class T, class Device>
-Var<T, Device> sequence_last(Var<T, Device> const& x) {
-    return sequence_pool(x, {Pooling::last});
-}
-
-}  // namespace rowan::inline v0::layer
-
 // rowan/layer/rnn_program.hpp: layer::rnn in the form of Paddle's design documents, with an expression as the step.
 
 namespace rowan::inline v0::layer {
@@ -46197,58 +45071,9 @@ Var<T, Device> rnn(RnnProgram<T, Device> const& program) {
 }
 }  // namespace rowan::inline v0::layer
 
-// rowan/layer/sequence_concat.hpp: layer::sequence_concat, the i-th sequences of several batches joined.
+// rowan/layer/sequence_conv.hpp: layer::sequence_conv and sequence_enumerate: windows of sequences.
 
 namespace rowan::inline v0::layer {
-
-/// Sequence i of a level of the result, by default the last, is the concatenation of sequences i of all values.
-///     auto text = layer::sequence_concat({title, body});      // [a b] [] [c]  and  [d] [e] []   ->   [a b d] [e] [c]
-///     auto pages = layer::sequence_concat({a, b}, {.level = 0});     // the paragraphs of each page of a, then of b
-/// shapes   x[k] [n_k, ...] with levels -> [Σ n_k, ...], with the levels of the first above options.level
-/// errors   ShapeError if x is empty or has no levels, or the numbers of levels or trailing dims differ; IndexError if
-///          there is no such level; when the net runs, ShapeError if the numbers of sequences of the level or the
-///          levels above it differ
-/// cost     as rowan::sequence_concat, when the net runs
-template <class T, class Device>
-Var<T, Device> sequence_concat(std::vector<Var<T, Device>> const& x, SequenceConcatOptions const& options = {}) {
-    std::vector<Variable*> inputs;
-    for (auto const& part : x) inputs.push_back(&*part);
-    return Var<T, Device>(
-        *default_scope().new_op<sequence_concat_op, Device, T>(std::move(inputs), options).outputs[0]);
-}
-template <class T, class Device>
-Var<T, Device> sequence_concat(std::initializer_list<Var<T, Device>> x, SequenceConcatOptions const& options = {}) {
-    return sequence_concat(std::vector<Var<T, Device>>(x), options);
-}
-
-}  // namespace rowan::inline v0::layer
-
-// rowan/layer/sequence_conv.hpp: layer::sequence_conv, sequence_context, sequence_enumerate: windows of sequences.
-
-namespace rowan::inline v0::layer {
-
-/// The windows of rows around each row of a sequence, side by side.
-///     auto pairs = layer::sequence_context(words, {.start = 0, .length = 2});      // each word and the next
-/// shapes   x [n] or [n, width] with levels -> [n, length] or [n, length * width], with the levels of x
-/// errors   ShapeError if x has no levels or a rank above 2, or start or length is out of range
-/// cost     as rowan::sequence_context, when the net runs
-template <class T, class Device>
-Var<T, Device> sequence_context(Var<T, Device> const& x, SequenceContextOptions const& window) {
-    return apply<sequence_context_op>(window, x);
-}
-
-/// The windows of rows around each row of a sequence, side by side. Outside of a sequence are the rows of `padding`:
-/// first those before it, then those after it.
-/// shapes   x [n, width] with levels, padding [rows before + rows after, width] -> [n, length * width], with the levels
-///          of x
-/// errors   ShapeError if x has no levels or a rank above 2, start or length is out of range, or padding has another
-///          shape
-/// cost     as rowan::sequence_context, when the net runs
-template <class T, class Device>
-Var<T, Device> sequence_context(Var<T, Device> const& x, Var<T, Device> const& padding,
-                                SequenceContextOptions const& window) {
-    return apply<padded_sequence_context_op>(window, x, padding);
-}
 
 /// The settings of layer::sequence_enumerate.
 struct SequenceEnumerateOptions {
@@ -46290,79 +45115,20 @@ Var<T, Device> sequence_conv(Var<T, Device> const& x, SequenceConvOptions const&
     std::int64_t const width = x->spec().dims[1];
     SequenceContextOptions const window{options.start.value_or(-(options.length / 2)), options.length, 0};
     auto const around = rowan::detail::rows_of_context(window);
-    rowan::detail::ScopeRollback parameters(rowan::detail::outermost_scope()), operators(default_scope());
+    rowan::detail::LayerRollback added;
     auto const context = [&] {
         if (!options.train_padding || around.both() == 0) return sequence_context(x, window);
         if (width == UNK) throw ShapeError("layer::sequence_conv: x width", "unknown", "a number, for its padding");
         auto const padding = parameter<T, Device>({around.both(), width}, Initializer(),
-                                                  options.name.empty() ? std::string() : options.name + ".w_1");
+                                                  rowan::detail::parameter_name(options.name, "w_1"));
         return sequence_context(x, padding, window);
     }();
     auto const y = fc(context, {.output_size = options.output_size == 0 && width != UNK ? width : options.output_size,
                                 .weight = options.weight,
                                 .bias = options.bias,
                                 .name = options.name});
-    parameters.keep();
-    operators.keep();
+    added.keep();
     return y;
-}
-
-}  // namespace rowan::inline v0::layer
-
-// rowan/layer/sequence_pad.hpp: layer::sequence_pad, sequences as padded rows, and their lengths.
-
-namespace rowan::inline v0::layer {
-
-/// Padded sequences and their lengths.
-template <class T, class Device = Cpu>
-struct Padded {
-    Var<T, Device> value;              ///< [sequences, padded length, ...]
-    Var<std::int64_t, Device> length;  ///< [sequences]
-};
-
-/// Row s of the value is sequence s of the last level of x, followed by padding.
-///     auto [rows, length] = layer::sequence_pad(words, {.length = 20});     // [n, width] -> [sentences, 20, width]
-///     auto back = layer::sequence_unpad(rows, length);
-///     layer::sequence_pad(points, {.pad_values = {0, -1}});                 // rows of padding are [0 -1]
-/// shapes   x [n, ...] of s sequences -> [s, m, ...] and [s], where m is options.length or that of the longest sequence;
-///          with the upper levels of x
-/// errors   ShapeError if x has no levels or rank 8, or pad_values are given but not one for each column; when
-///          the net runs, as rowan::to_padded
-/// cost     as rowan::to_padded, when the net runs; with pad_values the padding is written twice
-template <class T, class Device>
-Padded<T, Device> sequence_pad(Var<T, Device> const& x, SequencePadOptions const& options = {}) {
-    auto const& made = default_scope().new_op<sequence_pad_op, Device, T>({&*x}, options).outputs;
-    return {Var<T, Device>(*made[0]), Var<std::int64_t, Device>(*made[1])};
-}
-
-}  // namespace rowan::inline v0::layer
-
-// rowan/layer/stack.hpp: layer::stack, values of one shape joined along a new axis.
-
-namespace rowan::inline v0::layer {
-
-/// Joins values of one shape along a new axis; a negative axis counts from the end of the result.
-///     auto pairs = layer::stack({a, b}, {.axis = 1});       // [n, 3] and [n, 3] -> [n, 2, 3]
-/// shapes   n values x[k] [...] -> [...] with a dim of n at the axis; with the levels of the first unless it is axis 0
-/// errors   ShapeError if x is empty, shapes differ, or the rank is 8; IndexError if there is no such axis
-/// cost     as rowan::stack, when the net runs
-template <class T, class Device>
-Var<T, Device> stack(std::vector<Var<T, Device>> const& x, StackOptions const& options = {}) {
-    std::vector<Variable*> inputs;
-    for (auto const& part : x) inputs.push_back(&*part);
-    return Var<T, Device>(*default_scope().new_op<stack_op, Device, T>(std::move(inputs), options).outputs[0]);
-}
-template <class T, class Device>
-Var<T, Device> stack(std::initializer_list<Var<T, Device>> x, StackOptions const& options = {}) {
-    return stack(std::vector<Var<T, Device>>(x), options);
-}
-template <class T, class Device>
-Var<T, Device> stack(std::vector<Var<T, Device>> const& x, std::int64_t axis) {
-    return stack(x, StackOptions{.axis = axis});
-}
-template <class T, class Device>
-Var<T, Device> stack(std::initializer_list<Var<T, Device>> x, std::int64_t axis) {
-    return stack(x, StackOptions{.axis = axis});
 }
 
 }  // namespace rowan::inline v0::layer
@@ -46398,35 +45164,6 @@ Var<T, Device> static_input(Var<T, Device> const& x) {
             "layer::static_input: x is not a variable of a net around the step, expected the result of a "
             "layer outside the step of a recurrent layer");
     return Var<T, Device>(*step.new_op(static_kernel, {&*x}).outputs[0]);
-}
-
-}  // namespace rowan::inline v0::layer
-
-// rowan/layer/top_k.hpp: layer::top_k, the greatest elements of rows and their positions.
-
-namespace rowan::inline v0::layer {
-
-/// The greatest elements of each row and their positions.
-template <class T, class Device = Cpu>
-struct TopK {
-    Var<T, Device> value;               ///< [..., k], in descending order
-    Var<std::int64_t, Device> indices;  ///< [..., k]
-};
-
-/// The k greatest elements of each row, that is along the last axis, and their positions, see rowan::top_k. The
-/// gradient of the values goes to the elements that they are.
-///     auto [best, labels] = layer::top_k(scores, {.k = 5});
-/// shapes   x [..., n] -> [..., k] and [..., k], with the levels of x
-/// errors   ShapeError if the rank is less than 2; ValueError if k is not in [1, n]
-/// cost     as rowan::top_k, when the net runs
-template <class T, class Device>
-TopK<T, Device> top_k(Var<T, Device> const& x, TopKOptions const& options) {
-    auto const& made = default_scope().new_op<top_k_op, Device, T>({&*x}, options).outputs;
-    return {Var<T, Device>(*made[0]), Var<std::int64_t, Device>(*made[1])};
-}
-template <class T, class Device>
-TopK<T, Device> top_k(Var<T, Device> const& x, std::int64_t k) {
-    return top_k(x, TopKOptions{.k = k});
 }
 
 }  // namespace rowan::inline v0::layer
@@ -46735,8 +45472,7 @@ public:
         low_ = constant<S>(-threshold);
     }
 
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD bool operator()(T const& x) const {
+    ROWAN_KERNEL bool operator()(T const& x) const {
         S const s = dtype<T>::widen(x);
         return !none_ && !(not_above(s, high_) && not_above(low_, s));
     }
@@ -47447,6 +46183,7 @@ private:
 #include <deque>
 #include <exception>
 #include <mutex>
+#include <stop_token>
 #include <thread>
 #include <utility>
 
@@ -47458,34 +46195,25 @@ struct BatchesAhead::Queue {
     std::size_t most;
     std::function<void(Put const&)> read;
     std::mutex mutex = {};
-    std::condition_variable changed = {};
+    std::condition_variable_any changed = {};
     std::deque<Feeds> waiting = {};
     std::exception_ptr error = {};
-    bool ended = false, stopped = false;
+    bool ended = false;
     ::pid_t process = ::getpid();
-    std::thread thread = {};  // last, so that it starts and ends within the life of the others
+    std::jthread thread = {};  // last, so that it starts and ends within the life of the others
 
-    ~Queue() {
-        {
-            std::lock_guard const lock(mutex);
-            stopped = true;
-        }
-        changed.notify_all();
-        if (thread.joinable()) thread.join();
-    }
-
-    bool put(Feeds&& feeds) {
+    bool put(std::stop_token const& stop, Feeds&& feeds) {
         std::unique_lock lock(mutex);
-        if (!stopped) waiting.push_back(std::move(feeds));
+        if (!stop.stop_requested()) waiting.push_back(std::move(feeds));
         changed.notify_all();
-        changed.wait(lock, [this] { return stopped || waiting.size() < most; });
-        return !stopped;
+        changed.wait(lock, stop, [this] { return waiting.size() < most; });
+        return !stop.stop_requested();
     }
 
-    void run() noexcept {
+    void run(std::stop_token const& stop) noexcept {
         std::exception_ptr thrown;
         try {
-            read([this](Feeds&& feeds) { return put(std::move(feeds)); });
+            read([&](Feeds&& feeds) { return put(stop, std::move(feeds)); });
         } catch (...) {
             thrown = std::current_exception();
         }
@@ -47503,7 +46231,7 @@ ROWAN_FUNCTION void BatchesAhead::End::operator()(Queue* queue) const noexcept {
 
 ROWAN_FUNCTION BatchesAhead::BatchesAhead(std::int64_t most, std::function<void(Put const&)> read)
     : queue_(new Queue{.most = static_cast<std::size_t>(most), .read = std::move(read)}) {
-    queue_->thread = std::thread(&Queue::run, queue_.get());
+    queue_->thread = std::jthread([q = queue_.get()](std::stop_token const& stop) { q->run(stop); });
 }
 
 ROWAN_FUNCTION bool BatchesAhead::next() {
