@@ -211,7 +211,7 @@ ROWAN_SAMPLES(argmax_op, {{{x({n, 3})}}, {{x({2, some(n), 3})}, ArgmaxOptions{.a
 ROWAN_SAMPLES(argmin_op, {{{x({n, 3})}}, {{x({2, some(n), 3})}, ArgmaxOptions{.axis = -2}}, {{x({n})}, ArgmaxOptions{.axis = -2}, "axis = -2 is not in [-1, 1)"}, {{x({0, 3})}, ArgmaxOptions{.axis = 0}, "", "x.shape() is [0, 3], expected at least one element for each result"}})
 ROWAN_SAMPLES(argsort_op, {{{x({n, 3})}, ArgsortOptions{.descending = true}}, {{x({n, 3})}, ArgsortOptions{.axis = 0}}, {{x({n})}, ArgsortOptions{.axis = 1}, "axis = 1 is not in [-1, 1)"}})
 ROWAN_SAMPLES(cumprod_op, {{{in(0.5, 1.5, {n, 3})}, CumprodOptions{.axis = 0, .exclusive = true}}, {{truth_values({n, 3})}, CumprodOptions{.axis = 0}}, {{truth_values({2, n, 3})}, CumprodOptions{.axis = 1, .exclusive = true, .reverse = true}}, {{x({n, 4})}, CumprodOptions{.reverse = true}}, {{x({n, 3})}, CumprodOptions{.axis = -3}, "axis = -3 is not in [-2, 2)"}})
-ROWAN_SAMPLES(cumsum_op, {{{x({n, 3})}, CumsumOptions{.axis = 0, .exclusive = true}}, {{x({n, 3})}, CumsumOptions{.reverse = true}}, {{x({2, n, 3})}, CumsumOptions{.axis = 1, .exclusive = true, .reverse = true}}, {{x({n, 3})}, CumsumOptions{.axis = -3}, "axis = -3 is not in [-2, 2)"}})
+ROWAN_SAMPLES(cumsum_op, {{{x({n, 3})}, CumsumOptions{.axis = 0, .exclusive = true}}, {{x({3, n})}}, {{x({n, 3})}, CumsumOptions{.reverse = true}}, {{x({2, n, 3})}, CumsumOptions{.axis = 1, .exclusive = true, .reverse = true}}, {{x({n, 3})}, CumsumOptions{.axis = -3}, "axis = -3 is not in [-2, 2)"}})
 ROWAN_SAMPLES(reduce_max_op, {{{x({n, 3})}, ReduceOptions{.axes = {1}}}, {{x({2, 2, 1, 2, 1, 2, 2, 1})}, ReduceOptions{.axes = {2, 0}}}, {{x({some(n), 3, 2})}, ReduceOptions{.axes = {0, -1}, .keep_dims = true}}, {{x({n})}, ReduceOptions{.axes = {0, 1}}, "axes[1] = 1 is not in [-1, 1)"}, {{x({0, 2})}, "", "x.shape() is [0, 2], expected at least one element for each result"}})
 ROWAN_SAMPLES(reduce_mean_op, {{{x({n, 3})}}, {{x({2, 2, 1, 2, 1, 2, 2, 1})}, ReduceOptions{.axes = {2, 0}}}, {{x({n, 3, 2})}, ReduceOptions{.axes = {1}}}, {{x({n, 3})}, ReduceOptions{.axes = {0, 0}}, "axes[1] = 0 is the same axis as axes[0]"}})
 ROWAN_SAMPLES(reduce_min_op, {{{x({some(n), 3})}, ReduceOptions{.axes = {0}}}, {{x({n})}, ReduceOptions{.axes = {2}}, "axes[0] = 2 is not in [-1, 1)"}})
@@ -226,7 +226,7 @@ ROWAN_SAMPLES(matmul_op, {{{x({n, 3}), x({3, 4}, 2)}}, {{x({2, n, 3}), x({2, 4, 
 ROWAN_SAMPLES(matmul_nn_op, {{{x({n, 3}), x({3, 4}, 2)}}})
 ROWAN_SAMPLES(matmul_nt_op, {{{x({n, 3}), x({4, 3}, 2)}}})
 ROWAN_SAMPLES(matmul_tn_op, {{{x({n, 3}), x({n, 4}, 2)}}})
-ROWAN_SAMPLES(row_dot_op, {{{x({n, 3}), x({n, 3}, 2)}}, {{x({n, 17}), x({n, 17}, 2)}}, {{x({n, 3}), x({n, 4})}, "row_dot: y.shape(1) is 4, expected 3", "y.shape() is [6, 4], expected [6, 3]"}})
+ROWAN_SAMPLES(row_dot_op, {{{x({n, 3}), x({n, 3}, 2)}}, {{x({3, n}), x({3, n}, 2)}}, {{x({n, 17}), x({n, 17}, 2)}}, {{x({n, 3}), x({n, 4})}, "row_dot: y.shape(1) is 4, expected 3", "y.shape() is [6, 4], expected [6, 3]"}})
 ROWAN_SAMPLES(cosine_similarity_op, {{{x({n, 3}), x({n, 3}, 2)}}, {{x({n, 17}), x({n, 17}, 2)}}, {{x({n, 3}), x({n, 3}, 2)}, CosineOptions{.epsilon = 0}, "epsilon is 0, expected a positive number"}, {{x({n, 3}), x({n, 4})}, "cosine_similarity: y.shape(1) is 4, expected 3", "y.shape() is [6, 4], expected [6, 3]"}})
 
 // ---- norms

@@ -115,13 +115,13 @@ struct RowCopies<Cpu> {
 
     static void take(Cpu exec, std::size_t n, std::size_t bytes, void const* from, std::int64_t const* index,
                      void* to) {
-        rows(exec, n, bytes, PlacesOfRows{static_cast<std::byte const*>(from), index, bytes},
-             ConsecutiveRows{static_cast<std::byte*>(to), bytes});
+        rows(exec, n, bytes, PlacesOfRows<std::byte const>{static_cast<std::byte const*>(from), index, bytes},
+             ConsecutiveRows<std::byte>{static_cast<std::byte*>(to), bytes});
     }
 
     static void put(Cpu exec, std::size_t n, std::size_t bytes, void const* from, std::int64_t const* index, void* to) {
-        rows(exec, n, bytes, ConsecutiveRows{static_cast<std::byte const*>(from), bytes},
-             PlacesOfRows{static_cast<std::byte*>(to), index, bytes});
+        rows(exec, n, bytes, ConsecutiveRows<std::byte const>{static_cast<std::byte const*>(from), bytes},
+             PlacesOfRows<std::byte>{static_cast<std::byte*>(to), index, bytes});
     }
 
     template <class T, class From>
