@@ -50,12 +50,12 @@ Step<T, Device> lstmp_unit(Var<T, Device> const& x, Var<T, Device> const& before
     auto const state = split(before, {width, size}, 1);
     auto const g = split(add(gates.x, apply<fc_op>({}, state[0], gates.w, gates.b)), {size, size, size, size}, 1);
     auto const weight = [&](Dims const& dims) { return parameter<T, Device>(dims, gates.first); };
-    auto const gate = [&](auto const& sum, auto const& cell) {
-        return sigmoid(options.peepholes ? add(sum, mul(cell, weight({size}))) : sum);
+    auto const gate = [&](auto const& gate_sum, auto const& cell) {
+        return sigmoid(options.peepholes ? add(gate_sum, mul(cell, weight({size}))) : gate_sum);
     };
     auto const input = gate(g[0], state[1]), forget = gate(g[1], state[1]);
-    auto const sum = add(mul(forget, state[1]), mul(input, tanh(g[2])));
-    auto const c = options.cell_clip > 0 ? clip(sum, -options.cell_clip, options.cell_clip) : sum;
+    auto const kept = add(mul(forget, state[1]), mul(input, tanh(g[2])));
+    auto const c = options.cell_clip > 0 ? clip(kept, -options.cell_clip, options.cell_clip) : kept;
     auto const out = mul(gate(g[3], c), tanh(c));
     auto const h = options.projection == 0 ? out : matmul(out, weight({size, width}));
     auto const memory = concat({h, c}, 1);

@@ -3,7 +3,7 @@
 
 #include <rowan/core/height.hpp>
 #include <rowan/detail/arguments.hpp>
-#include <rowan/detail/copy_rows.hpp>
+#include <rowan/detail/row_blocks.hpp>
 #include <rowan/sequence/detail/pack_steps.hpp>
 #include <rowan/sequence/detail/stack_parts.hpp>
 #include <rowan/sequence/tensor_array.hpp>
