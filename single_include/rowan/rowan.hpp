@@ -14231,68 +14231,22 @@ struct lookup_table_op
 
 // rowan/train/detail/feed.hpp: feed, the values of a batch as the inputs of a net.
 
-#include <sstream>
-
 namespace rowan::inline v0::detail {
 
 /// Checks that a value matches the declaration of its variable.
 /// errors   TypeError if kind or element type differ; ShapeError if the rank, a known dim or the number of levels
 ///          differ
-inline void check_fits(Variable const& v, Value const& value) {
-    VarSpec const& spec = v.spec();
-    if (spec.type != VarType::LOD_TENSOR && spec.type != VarType::SELECTED_ROWS)
-        throw TypeError(v.name(), value.kind(), "a value that is no tensor");
-    auto const actual = [&] {
-        try {
-            return value.spec();
-        } catch (TypeError const& e) {
-            throw TypeError(v.name(), e.actual(), kind_text(spec));
-        }
-    }();
-    if (actual.type != spec.type || actual.dtype != spec.dtype)
-        throw TypeError(v.name(), value.kind(), kind_text(spec));
-    bool fits = actual.dims.size() == spec.dims.size();
-    for (std::size_t i = 0; fits && i < spec.dims.size(); ++i)
-        fits = spec.dims[i] == UNK || spec.dims[i] == actual.dims[i];
-    if (!fits) {
-        std::ostringstream expected;
-        expected << spec.dims;
-        throw ShapeError(v.name() + ".shape()", shape_text(actual.dims), expected.str());
-    }
-    if (actual.lod_level != spec.lod_level)
-        throw ShapeError(v.name() + ".lod().levels()", std::to_string(actual.lod_level),
-                         std::to_string(spec.lod_level));
-}
+void check_fits(Variable const& v, Value const& value);
 
 /// Throws a GraphError: that the result of so many steps has no state of this name.
-[[noreturn]] inline void no_state(std::string const& name, std::int64_t steps) {
-    throw GraphError(std::string("options.resume has ")
-                         .append(std::to_string(steps))
-                         .append(" steps, but not the state \"")
-                         .append(name)
-                         .append("\": to start anew from its parameters, give them as options.initial"));
-}
+[[noreturn]] void no_state(std::string const& name, std::int64_t steps);
 
 /// An alias of the value that a batch has for a data variable.
 /// errors   GraphError if it has none; else as check_fits
-inline Value fed_value(Variable const& v, Feeds const& feeds) {
-    auto const found = feeds.find(v.name());
-    if (found == feeds.end())
-        throw GraphError(std::string("the batch has no value for the variable \"").append(v.name()).append("\""));
-    Value value = found->second.value();
-    check_fits(v, value);
-    return value;
-}
+Value fed_value(Variable const& v, Feeds const& feeds);
 
 /// Throws GraphError unless there is a data variable of this name.
-inline void check_declared(Scope const& scope, std::string const& name) {
-    auto const lock = lock_names(scope);
-    Variable const* const declared = scope.find(name);
-    if (declared == nullptr || declared->role() != Role::data)
-        throw GraphError(std::string("the batch has a value for \"")
-                             .append(name)
-                             .append("\", but there is no data variable of that name"));
-}
+void check_declared(Scope const& scope, std::string const& name);
 
 /// The values that a batch has for the data variables among `inputs`, on the net's device, in places of the same number.
 /// Returns how many there are.
@@ -14346,6 +14300,72 @@ private:
 };
 
 }  // namespace rowan::inline v0::detail
+
+// rowan/train/detail/feed_inl.hpp: definitions of rowan/train/detail/feed.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <cstddef>
+#include <sstream>
+#include <string>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION void check_fits(Variable const& v, Value const& value) {
+    VarSpec const& spec = v.spec();
+    if (spec.type != VarType::LOD_TENSOR && spec.type != VarType::SELECTED_ROWS)
+        throw TypeError(v.name(), value.kind(), "a value that is no tensor");
+    auto const actual = [&] {
+        try {
+            return value.spec();
+        } catch (TypeError const& e) {
+            throw TypeError(v.name(), e.actual(), kind_text(spec));
+        }
+    }();
+    if (actual.type != spec.type || actual.dtype != spec.dtype)
+        throw TypeError(v.name(), value.kind(), kind_text(spec));
+    bool fits = actual.dims.size() == spec.dims.size();
+    for (std::size_t i = 0; fits && i < spec.dims.size(); ++i)
+        fits = spec.dims[i] == UNK || spec.dims[i] == actual.dims[i];
+    if (!fits) {
+        std::ostringstream expected;
+        expected << spec.dims;
+        throw ShapeError(v.name() + ".shape()", shape_text(actual.dims), expected.str());
+    }
+    if (actual.lod_level != spec.lod_level)
+        throw ShapeError(v.name() + ".lod().levels()", std::to_string(actual.lod_level),
+                         std::to_string(spec.lod_level));
+}
+
+ROWAN_FUNCTION void no_state(std::string const& name, std::int64_t steps) {
+    throw GraphError(std::string("options.resume has ")
+                         .append(std::to_string(steps))
+                         .append(" steps, but not the state \"")
+                         .append(name)
+                         .append("\": to start anew from its parameters, give them as options.initial"));
+}
+
+ROWAN_FUNCTION Value fed_value(Variable const& v, Feeds const& feeds) {
+    auto const found = feeds.find(v.name());
+    if (found == feeds.end())
+        throw GraphError(std::string("the batch has no value for the variable \"").append(v.name()).append("\""));
+    Value value = found->second.value();
+    check_fits(v, value);
+    return value;
+}
+
+ROWAN_FUNCTION void check_declared(Scope const& scope, std::string const& name) {
+    auto const lock = lock_names(scope);
+    Variable const* const declared = scope.find(name);
+    if (declared == nullptr || declared->role() != Role::data)
+        throw GraphError(std::string("the batch has a value for \"")
+                             .append(name)
+                             .append("\", but there is no data variable of that name"));
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
 
 // rowan/train/detail/table_lookups_inl.hpp: definitions of rowan/train/detail/table_lookups.hpp.
 
@@ -14469,28 +14489,19 @@ public:
     /// Returns the value of that name, of any kind.
     /// errors   GraphError if there is no such name
     /// cost     O(log variables)
-    Value const& find(std::string_view name) const& {
-        auto const found = values_.find(name);
-        if (found == values_.end()) throw GraphError(std::string("there is no parameter \"").append(name).append("\""));
-        return found->second;
-    }
+    Value const& find(std::string_view name) const&;
     Value find(std::string_view name) && { return find(name).share(); }
     bool contains(std::string_view name) const { return values_.contains(name); }  ///< whether there is such a name
 
     /// Sets or replaces the value of that name.
     /// errors   std::bad_alloc
     /// cost     O(log variables)
-    void set(std::string name, Value value) { values_.insert_or_assign(std::move(name), std::move(value)); }
+    void set(std::string name, Value value);
 
     /// Returns aliases of all values: they share the elements, so further training changes them.
     /// errors   TypeError if a value cannot be shared
     /// cost     O(variables)
-    Parameters share() const {
-        Parameters alias;
-        for (auto const& [name, value] : values_) alias.set(name, value.share());
-        alias.steps = steps;
-        return alias;
-    }
+    Parameters share() const;
 
     /// Returns aliases of the parameters alone, or of the states alone: those of optimizers and averages.
     ///     for (auto const& [name, value] : learned.trained()) std::cout << name << '\n';
@@ -14502,28 +14513,13 @@ public:
     /// Returns aliases of the parameters, with their moving averages as values: see layer::MovingAverage.
     /// errors   GraphError if there are no averages; TypeError if a value cannot be shared
     /// cost     O(variables)
-    Parameters averaged() const {
-        Parameters alias = trained();
-        bool any = false;
-        for (auto& [name, value] : alias.values_) {
-            auto const found = values_.find(name + "@average");
-            if (found == values_.end()) continue;
-            value = found->second.share();
-            any = true;
-        }
-        if (!any) throw GraphError("there are no averages: train with .average = layer::MovingAverage{}");
-        return alias;
-    }
+    Parameters averaged() const;
 
     /// Returns aliases of the values of these names, to begin another training with them.
     ///     .initial = pretrained.only({"embedding_0.w_0"})
     /// errors   GraphError if there is no such name, or one is given twice; TypeError if a value cannot be shared
     /// cost     O(names · log variables)
-    Feeds only(std::initializer_list<std::string_view> names) const {
-        Feeds some;
-        for (std::string_view const name : names) some.emplace(std::string(name), find(name));
-        return some;
-    }
+    Feeds only(std::initializer_list<std::string_view> names) const;
 
     /// Iterates in the order of the names.
     auto begin() const { return values_.begin(); }
@@ -14533,14 +14529,7 @@ public:
     std::int64_t steps = 0;  ///< number of steps trained: batches, or groups of them, see layer::PartsOn
 
 private:
-    Parameters some(bool states) const {
-        Parameters alias;
-        for (auto const& [name, value] : values_) {
-            if ((name.find('@') != std::string::npos) == states) alias.set(name, value.share());
-        }
-        alias.steps = steps;
-        return alias;
-    }
+    Parameters some(bool states) const;
     template <class V>
     V const& held(std::string_view name) const {
         Value const& value = find(name);
@@ -14552,6 +14541,62 @@ private:
 };
 
 }  // namespace rowan::inline v0
+
+// rowan/train/parameters_inl.hpp: definitions of rowan/train/parameters.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <utility>
+
+namespace rowan::inline v0 {
+
+ROWAN_FUNCTION Value const& Parameters::find(std::string_view name) const& {
+    auto const found = values_.find(name);
+    if (found == values_.end()) throw GraphError(std::string("there is no parameter \"").append(name).append("\""));
+    return found->second;
+}
+
+ROWAN_FUNCTION void Parameters::set(std::string name, Value value) {
+    values_.insert_or_assign(std::move(name), std::move(value));
+}
+
+ROWAN_FUNCTION Parameters Parameters::share() const {
+    Parameters alias;
+    for (auto const& [name, value] : values_) alias.set(name, value.share());
+    alias.steps = steps;
+    return alias;
+}
+
+ROWAN_FUNCTION Parameters Parameters::some(bool states) const {
+    Parameters alias;
+    for (auto const& [name, value] : values_) {
+        if ((name.find('@') != std::string::npos) == states) alias.set(name, value.share());
+    }
+    alias.steps = steps;
+    return alias;
+}
+
+ROWAN_FUNCTION Parameters Parameters::averaged() const {
+    Parameters alias = trained();
+    bool any = false;
+    for (auto& [name, value] : alias.values_) {
+        auto const found = values_.find(name + "@average");
+        if (found == values_.end()) continue;
+        value = found->second.share();
+        any = true;
+    }
+    if (!any) throw GraphError("there are no averages: train with .average = layer::MovingAverage{}");
+    return alias;
+}
+
+ROWAN_FUNCTION Feeds Parameters::only(std::initializer_list<std::string_view> names) const {
+    Feeds some;
+    for (std::string_view const name : names) some.emplace(std::string(name), find(name));
+    return some;
+}
+
+}  // namespace rowan::inline v0
+
+#endif
 
 // rowan/core/detail/process_mutex.hpp: process_mutex, a mutex that is free in a forked process.
 
@@ -22661,18 +22706,6 @@ ROWAN_TEMPLATE(PartsOn<Cpu>::PartsOn(std::int64_t, dtypes<float, double, bfloat1
 
 // rowan/train/schedule.hpp: layer::Schedule, the learning rate as a function of the step, and the built-in schedules.
 
-#include <numbers>
-
-namespace rowan::inline v0::detail {
-
-/// step / steps
-inline double part_of_steps(std::int64_t step, std::int64_t steps) {
-    if (steps < 1) throw ValueError("steps", steps, "1 or more");
-    return static_cast<double>(step) / static_cast<double>(steps);
-}
-
-}  // namespace rowan::inline v0::detail
-
 namespace rowan::inline v0::layer {
 
 /// Returns the factor that multiplies the learning rate of every optimizer in a step. Steps are counted from 0; a
@@ -22697,7 +22730,7 @@ struct ExponentialDecay {
     /// Returns the factor of a step, counted from 0.
     /// errors   ValueError if steps is less than 1
     /// cost     O(1)
-    double operator()(std::int64_t step) const { return std::pow(rate, rowan::detail::part_of_steps(step, steps)); }
+    double operator()(std::int64_t step) const;
 };
 
 /// rate^⌊step / steps⌋: multiplied by `rate` after every `steps` steps.
@@ -22708,10 +22741,7 @@ struct StepDecay {
     /// Returns the factor of a step, counted from 0.
     /// errors   ValueError if steps is less than 1
     /// cost     O(log(step / steps))
-    double operator()(std::int64_t step) const {
-        static_cast<void>(rowan::detail::part_of_steps(step, steps));
-        return rowan::detail::power(rate, step / steps);
-    }
+    double operator()(std::int64_t step) const;
 };
 
 /// Decays from 1 to `least` along half a cosine wave over `steps` steps, then stays at `least` (Loshchilov and Hutter
@@ -22723,10 +22753,7 @@ struct CosineDecay {
     /// Returns the factor of a step, counted from 0.
     /// errors   ValueError if steps is less than 1
     /// cost     O(1)
-    double operator()(std::int64_t step) const {
-        double const part = std::min(rowan::detail::part_of_steps(step, steps), 1.0);
-        return least + (1 - least) * 0.5 * (1 + std::cos(std::numbers::pi * part));
-    }
+    double operator()(std::int64_t step) const;
 };
 
 /// Linear warm-up: step k < steps has the factor (k + 1) / steps · then(0); later steps have then(k - steps).
@@ -22738,13 +22765,52 @@ struct Warmup {
     /// Returns the factor of a step, counted from 0.
     /// errors   ValueError if steps is less than 1; what `then` throws
     /// cost     O(1), plus that of `then`
-    double operator()(std::int64_t step) const {
-        double const part = rowan::detail::part_of_steps(step + 1, steps);
-        return step < steps ? part * then(0) : then(step - steps);
-    }
+    double operator()(std::int64_t step) const;
 };
 
 }  // namespace rowan::inline v0::layer
+
+// rowan/train/schedule_inl.hpp: definitions of rowan/train/schedule.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace rowan::inline v0::detail {
+
+/// step / steps
+inline double part_of_steps(std::int64_t step, std::int64_t steps) {
+    if (steps < 1) throw ValueError("steps", steps, "1 or more");
+    return static_cast<double>(step) / static_cast<double>(steps);
+}
+
+}  // namespace rowan::inline v0::detail
+
+namespace rowan::inline v0::layer {
+
+ROWAN_FUNCTION double ExponentialDecay::operator()(std::int64_t step) const {
+    return std::pow(rate, rowan::detail::part_of_steps(step, steps));
+}
+
+ROWAN_FUNCTION double StepDecay::operator()(std::int64_t step) const {
+    static_cast<void>(rowan::detail::part_of_steps(step, steps));
+    return rowan::detail::power(rate, step / steps);
+}
+
+ROWAN_FUNCTION double CosineDecay::operator()(std::int64_t step) const {
+    double const part = std::min(rowan::detail::part_of_steps(step, steps), 1.0);
+    return least + (1 - least) * 0.5 * (1 + std::cos(std::numbers::pi * part));
+}
+
+ROWAN_FUNCTION double Warmup::operator()(std::int64_t step) const {
+    double const part = rowan::detail::part_of_steps(step + 1, steps);
+    return step < steps ? part * then(0) : then(step - steps);
+}
+
+}  // namespace rowan::inline v0::layer
+
+#endif
 
 // rowan/train/train_options.hpp: TrainOptions, the settings of train and Trainer.
 
@@ -22843,8 +22909,6 @@ using TrainOptions = TrainOptionsOn<Cpu>;
 
 // rowan/train/detail/epochs.hpp: Epochs, what train does after each epoch.
 
-#include <cstdio>
-
 namespace rowan::inline v0::detail {
 
 /// The ends of the epochs of a training: metrics, the line about an epoch, and the best epoch.
@@ -22852,24 +22916,9 @@ class Epochs {
 public:
     /// errors   GraphError if a metric holds no function, or stop names none of them; ValueError if patience or least is
     ///          negative
-    Epochs(Metrics const& metrics, std::optional<layer::EarlyStop> const& stop) : metrics_(metrics), stop_(stop) {
-        for (auto const& [name, metric] : metrics) {
-            if (!metric)
-                throw GraphError(std::string("options.metrics: \"").append(name).append("\" holds no function"));
-        }
-        if (!stop) return;
-        if (!metrics.contains(stop->metric))
-            throw GraphError(std::string("options.stop: there is no metric \"").append(stop->metric).append("\""));
-        if (stop->patience < 0) throw ValueError("options.stop: patience", stop->patience, "0 or more");
-        if (!(stop->least >= 0)) throw ValueError("options.stop: least", stop->least, "0 or more");
-    }
+    Epochs(Metrics const& metrics, std::optional<layer::EarlyStop> const& stop);
 
-    void begin() {
-        start_ = std::chrono::steady_clock::now();
-        sum_ = 0;
-        steps_ = 0;
-        measured_.clear();
-    }
+    void begin();
     void count(double cost) {
         sum_ += cost;
         ++steps_;
@@ -22879,41 +22928,15 @@ public:
     double value() const noexcept { return value_; }
 
     /// Computes the metrics, calls on_epoch and compares with the best epoch. Returns whether the training goes on.
-    bool end(std::int64_t epoch, Parameters now, Callback<std::int64_t, Parameters const&> const& on_epoch) {
-        std::optional<double> compared;
-        for (auto const& [name, metric] : metrics_) {
-            double const value = metric(now);
-            char number[32];
-            std::snprintf(number, sizeof number, " %g", value);
-            measured_.append(", ").append(name).append(number);
-            if (stop_ && name == stop_->metric) compared = value;
-        }
-        bool const more = on_epoch(epoch, now);
-        return (!compared || goes_on(*compared, std::move(now))) && more;
-    }
+    bool end(std::int64_t epoch, Parameters now, Callback<std::int64_t, Parameters const&> const& on_epoch);
 
     /// Prints the line about the epoch to standard error.
-    void print(std::int64_t epoch) const {
-        std::chrono::duration<double> const seconds = std::chrono::steady_clock::now() - start_;
-        std::fprintf(stderr, "epoch %lld: mean cost %g over %lld steps%s, %.3f s\n", static_cast<long long>(epoch + 1),
-                     sum_ / static_cast<double>(std::max<std::int64_t>(steps_, 1)), static_cast<long long>(steps_),
-                     measured_.c_str(), seconds.count());
-    }
+    void print(std::int64_t epoch) const;
 
     std::optional<Parameters>& best() noexcept { return best_; }  ///< those of the best epoch, or none
 
 private:
-    bool goes_on(double value, Parameters now) {
-        double const gain = stop_->larger ? value - value_ : value_ - value;
-        if (!std::isnan(value) && (!best_ || (gain > 0 && gain >= stop_->least))) {
-            best_ = std::move(now);
-            value_ = value;
-            since_ = 0;
-            return true;
-        }
-        ++since_;
-        return stop_->patience == 0 || since_ < stop_->patience;
-    }
+    bool goes_on(double value, Parameters now);
 
     Metrics const& metrics_;
     std::optional<layer::EarlyStop> const& stop_;
@@ -22927,6 +22950,73 @@ private:
 };
 
 }  // namespace rowan::inline v0::detail
+
+// rowan/train/detail/epochs_inl.hpp: definitions of rowan/train/detail/epochs.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <utility>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION Epochs::Epochs(Metrics const& metrics, std::optional<layer::EarlyStop> const& stop)
+    : metrics_(metrics), stop_(stop) {
+    for (auto const& [name, metric] : metrics) {
+        if (!metric) throw GraphError(std::string("options.metrics: \"").append(name).append("\" holds no function"));
+    }
+    if (!stop) return;
+    if (!metrics.contains(stop->metric))
+        throw GraphError(std::string("options.stop: there is no metric \"").append(stop->metric).append("\""));
+    if (stop->patience < 0) throw ValueError("options.stop: patience", stop->patience, "0 or more");
+    if (!(stop->least >= 0)) throw ValueError("options.stop: least", stop->least, "0 or more");
+}
+
+ROWAN_FUNCTION void Epochs::begin() {
+    start_ = std::chrono::steady_clock::now();
+    sum_ = 0;
+    steps_ = 0;
+    measured_.clear();
+}
+
+ROWAN_FUNCTION bool Epochs::end(std::int64_t epoch, Parameters now,
+                                Callback<std::int64_t, Parameters const&> const& on_epoch) {
+    std::optional<double> compared;
+    for (auto const& [name, metric] : metrics_) {
+        double const value = metric(now);
+        char number[32];
+        std::snprintf(number, sizeof number, " %g", value);
+        measured_.append(", ").append(name).append(number);
+        if (stop_ && name == stop_->metric) compared = value;
+    }
+    bool const more = on_epoch(epoch, now);
+    return (!compared || goes_on(*compared, std::move(now))) && more;
+}
+
+ROWAN_FUNCTION bool Epochs::goes_on(double value, Parameters now) {
+    double const gain = stop_->larger ? value - value_ : value_ - value;
+    if (!std::isnan(value) && (!best_ || (gain > 0 && gain >= stop_->least))) {
+        best_ = std::move(now);
+        value_ = value;
+        since_ = 0;
+        return true;
+    }
+    ++since_;
+    return stop_->patience == 0 || since_ < stop_->patience;
+}
+
+ROWAN_FUNCTION void Epochs::print(std::int64_t epoch) const {
+    std::chrono::duration<double> const seconds = std::chrono::steady_clock::now() - start_;
+    std::fprintf(stderr, "epoch %lld: mean cost %g over %lld steps%s, %.3f s\n", static_cast<long long>(epoch + 1),
+                 sum_ / static_cast<double>(std::max<std::int64_t>(steps_, 1)), static_cast<long long>(steps_),
+                 measured_.c_str(), seconds.count());
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
 
 // rowan/op/detail/reduction.hpp: Reduction of the losses of a batch, and sums independent of the thread count.
 
@@ -29134,6 +29224,8 @@ Array<T, Device> unstack(Var<T, Device> const& x) {
 }  // namespace rowan::inline v0::layer
 
 // rowan/layer/initializer.hpp: Initializer, the initialization of a parameter: uniform, normal, Xavier, Kaiming, ….
+
+#include <numbers>
 
 namespace rowan::inline v0::layer {
 
@@ -42981,6 +43073,13 @@ inline constexpr pooling_layer<Pooling::first> sequence_first{};  ///< First row
 inline constexpr pooling_layer<Pooling::last> sequence_last{};    ///< Last rows of sequences; zeros for empty ones.
 
 }  // namespace rowan::inline v0::layer
+
+namespace rowan::inline v0::detail {
+
+ROWAN_TEMPLATE(Attributes owned(LossOptions))
+ROWAN_TEMPLATE(Attributes owned(CrossEntropyOptions))
+
+}  // namespace rowan::inline v0::detail
 
 // rowan/layer/compare.hpp: element-wise comparisons and choices, such as for the condition of a loop.
 

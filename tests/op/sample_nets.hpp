@@ -195,7 +195,7 @@ struct Built {
     Built(Entry const& e, Sample const& s) : kernel(kernel_for(e, s)) {
         ScopeGuard const guard(scope);
         for (auto const& v : s.in) {
-            bool const levels = (kernel.level_inputs >> in.size() & 1) != 0;
+            bool const levels = in.size() < 32 && (kernel.level_inputs >> in.size() & 1) != 0;
             bool const trained = v.value->is<LoDTensor<T>>() && !v.fixed && !levels && !kernel.rules.empty();
             Variable& made = scope.new_var("in" + std::to_string(in.size()), v.value->spec(), trained ? Role::parameter : Role::data);
             made.value() = copy_on<D, T>(*v.value);

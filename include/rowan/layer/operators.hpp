@@ -165,3 +165,10 @@ inline constexpr pooling_layer<Pooling::first> sequence_first{};  ///< First row
 inline constexpr pooling_layer<Pooling::last> sequence_last{};    ///< Last rows of sequences; zeros for empty ones.
 
 }  // namespace rowan::inline v0::layer
+
+namespace rowan::inline v0::detail {
+
+ROWAN_TEMPLATE(Attributes owned(LossOptions))
+ROWAN_TEMPLATE(Attributes owned(CrossEntropyOptions))
+
+}  // namespace rowan::inline v0::detail

@@ -13,7 +13,6 @@
 #include <map>
 #include <string>
 #include <string_view>
-#include <utility>
 
 namespace rowan::inline v0 {
 
@@ -47,28 +46,19 @@ public:
     /// Returns the value of that name, of any kind.
     /// errors   GraphError if there is no such name
     /// cost     O(log variables)
-    Value const& find(std::string_view name) const& {
-        auto const found = values_.find(name);
-        if (found == values_.end()) throw GraphError(std::string("there is no parameter \"").append(name).append("\""));
-        return found->second;
-    }
+    Value const& find(std::string_view name) const&;
     Value find(std::string_view name) && { return find(name).share(); }
     bool contains(std::string_view name) const { return values_.contains(name); }  ///< whether there is such a name
 
     /// Sets or replaces the value of that name.
     /// errors   std::bad_alloc
     /// cost     O(log variables)
-    void set(std::string name, Value value) { values_.insert_or_assign(std::move(name), std::move(value)); }
+    void set(std::string name, Value value);
 
     /// Returns aliases of all values: they share the elements, so further training changes them.
     /// errors   TypeError if a value cannot be shared
     /// cost     O(variables)
-    Parameters share() const {
-        Parameters alias;
-        for (auto const& [name, value] : values_) alias.set(name, value.share());
-        alias.steps = steps;
-        return alias;
-    }
+    Parameters share() const;
 
     /// Returns aliases of the parameters alone, or of the states alone: those of optimizers and averages.
     ///     for (auto const& [name, value] : learned.trained()) std::cout << name << '\n';
@@ -80,28 +70,13 @@ public:
     /// Returns aliases of the parameters, with their moving averages as values: see layer::MovingAverage.
     /// errors   GraphError if there are no averages; TypeError if a value cannot be shared
     /// cost     O(variables)
-    Parameters averaged() const {
-        Parameters alias = trained();
-        bool any = false;
-        for (auto& [name, value] : alias.values_) {
-            auto const found = values_.find(name + "@average");
-            if (found == values_.end()) continue;
-            value = found->second.share();
-            any = true;
-        }
-        if (!any) throw GraphError("there are no averages: train with .average = layer::MovingAverage{}");
-        return alias;
-    }
+    Parameters averaged() const;
 
     /// Returns aliases of the values of these names, to begin another training with them.
     ///     .initial = pretrained.only({"embedding_0.w_0"})
     /// errors   GraphError if there is no such name, or one is given twice; TypeError if a value cannot be shared
     /// cost     O(names · log variables)
-    Feeds only(std::initializer_list<std::string_view> names) const {
-        Feeds some;
-        for (std::string_view const name : names) some.emplace(std::string(name), find(name));
-        return some;
-    }
+    Feeds only(std::initializer_list<std::string_view> names) const;
 
     /// Iterates in the order of the names.
     auto begin() const { return values_.begin(); }
@@ -111,14 +86,7 @@ public:
     std::int64_t steps = 0;  ///< number of steps trained: batches, or groups of them, see layer::PartsOn
 
 private:
-    Parameters some(bool states) const {
-        Parameters alias;
-        for (auto const& [name, value] : values_) {
-            if ((name.find('@') != std::string::npos) == states) alias.set(name, value.share());
-        }
-        alias.steps = steps;
-        return alias;
-    }
+    Parameters some(bool states) const;
     template <class V>
     V const& held(std::string_view name) const {
         Value const& value = find(name);
@@ -130,3 +98,5 @@ private:
 };
 
 }  // namespace rowan::inline v0
+
+#include <rowan/train/parameters_inl.hpp>

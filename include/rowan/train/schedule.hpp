@@ -4,21 +4,8 @@
 #include <rowan/core/error.hpp>
 #include <rowan/sparse/adam.hpp>
 
-#include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <functional>
-#include <numbers>
-
-namespace rowan::inline v0::detail {
-
-/// step / steps
-inline double part_of_steps(std::int64_t step, std::int64_t steps) {
-    if (steps < 1) throw ValueError("steps", steps, "1 or more");
-    return static_cast<double>(step) / static_cast<double>(steps);
-}
-
-}  // namespace rowan::inline v0::detail
 
 namespace rowan::inline v0::layer {
 
@@ -44,7 +31,7 @@ struct ExponentialDecay {
     /// Returns the factor of a step, counted from 0.
     /// errors   ValueError if steps is less than 1
     /// cost     O(1)
-    double operator()(std::int64_t step) const { return std::pow(rate, rowan::detail::part_of_steps(step, steps)); }
+    double operator()(std::int64_t step) const;
 };
 
 /// rate^⌊step / steps⌋: multiplied by `rate` after every `steps` steps.
@@ -55,10 +42,7 @@ struct StepDecay {
     /// Returns the factor of a step, counted from 0.
     /// errors   ValueError if steps is less than 1
     /// cost     O(log(step / steps))
-    double operator()(std::int64_t step) const {
-        static_cast<void>(rowan::detail::part_of_steps(step, steps));
-        return rowan::detail::power(rate, step / steps);
-    }
+    double operator()(std::int64_t step) const;
 };
 
 /// Decays from 1 to `least` along half a cosine wave over `steps` steps, then stays at `least` (Loshchilov and Hutter
@@ -70,10 +54,7 @@ struct CosineDecay {
     /// Returns the factor of a step, counted from 0.
     /// errors   ValueError if steps is less than 1
     /// cost     O(1)
-    double operator()(std::int64_t step) const {
-        double const part = std::min(rowan::detail::part_of_steps(step, steps), 1.0);
-        return least + (1 - least) * 0.5 * (1 + std::cos(std::numbers::pi * part));
-    }
+    double operator()(std::int64_t step) const;
 };
 
 /// Linear warm-up: step k < steps has the factor (k + 1) / steps · then(0); later steps have then(k - steps).
@@ -85,10 +66,9 @@ struct Warmup {
     /// Returns the factor of a step, counted from 0.
     /// errors   ValueError if steps is less than 1; what `then` throws
     /// cost     O(1), plus that of `then`
-    double operator()(std::int64_t step) const {
-        double const part = rowan::detail::part_of_steps(step + 1, steps);
-        return step < steps ? part * then(0) : then(step - steps);
-    }
+    double operator()(std::int64_t step) const;
 };
 
 }  // namespace rowan::inline v0::layer
+
+#include <rowan/train/schedule_inl.hpp>

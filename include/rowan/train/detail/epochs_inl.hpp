@@ -1,0 +1,70 @@
+// rowan/train/detail/epochs_inl.hpp: definitions of rowan/train/detail/epochs.hpp.
+#pragma once
+
+#include <rowan/train/detail/epochs.hpp>
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <rowan/core/error.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <utility>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION Epochs::Epochs(Metrics const& metrics, std::optional<layer::EarlyStop> const& stop)
+    : metrics_(metrics), stop_(stop) {
+    for (auto const& [name, metric] : metrics) {
+        if (!metric) throw GraphError(std::string("options.metrics: \"").append(name).append("\" holds no function"));
+    }
+    if (!stop) return;
+    if (!metrics.contains(stop->metric))
+        throw GraphError(std::string("options.stop: there is no metric \"").append(stop->metric).append("\""));
+    if (stop->patience < 0) throw ValueError("options.stop: patience", stop->patience, "0 or more");
+    if (!(stop->least >= 0)) throw ValueError("options.stop: least", stop->least, "0 or more");
+}
+
+ROWAN_FUNCTION void Epochs::begin() {
+    start_ = std::chrono::steady_clock::now();
+    sum_ = 0;
+    steps_ = 0;
+    measured_.clear();
+}
+
+ROWAN_FUNCTION bool Epochs::end(std::int64_t epoch, Parameters now,
+                                Callback<std::int64_t, Parameters const&> const& on_epoch) {
+    std::optional<double> compared;
+    for (auto const& [name, metric] : metrics_) {
+        double const value = metric(now);
+        char number[32];
+        std::snprintf(number, sizeof number, " %g", value);
+        measured_.append(", ").append(name).append(number);
+        if (stop_ && name == stop_->metric) compared = value;
+    }
+    bool const more = on_epoch(epoch, now);
+    return (!compared || goes_on(*compared, std::move(now))) && more;
+}
+
+ROWAN_FUNCTION bool Epochs::goes_on(double value, Parameters now) {
+    double const gain = stop_->larger ? value - value_ : value_ - value;
+    if (!std::isnan(value) && (!best_ || (gain > 0 && gain >= stop_->least))) {
+        best_ = std::move(now);
+        value_ = value;
+        since_ = 0;
+        return true;
+    }
+    ++since_;
+    return stop_->patience == 0 || since_ < stop_->patience;
+}
+
+ROWAN_FUNCTION void Epochs::print(std::int64_t epoch) const {
+    std::chrono::duration<double> const seconds = std::chrono::steady_clock::now() - start_;
+    std::fprintf(stderr, "epoch %lld: mean cost %g over %lld steps%s, %.3f s\n", static_cast<long long>(epoch + 1),
+                 sum_ / static_cast<double>(std::max<std::int64_t>(steps_, 1)), static_cast<long long>(steps_),
+                 measured_.c_str(), seconds.count());
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif

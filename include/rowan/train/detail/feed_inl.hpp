@@ -1,0 +1,70 @@
+// rowan/train/detail/feed_inl.hpp: definitions of rowan/train/detail/feed.hpp.
+#pragma once
+
+#include <rowan/train/detail/feed.hpp>
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <rowan/core/error.hpp>
+#include <rowan/graph/detail/kind_text.hpp>
+
+#include <cstddef>
+#include <sstream>
+#include <string>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION void check_fits(Variable const& v, Value const& value) {
+    VarSpec const& spec = v.spec();
+    if (spec.type != VarType::LOD_TENSOR && spec.type != VarType::SELECTED_ROWS)
+        throw TypeError(v.name(), value.kind(), "a value that is no tensor");
+    auto const actual = [&] {
+        try {
+            return value.spec();
+        } catch (TypeError const& e) {
+            throw TypeError(v.name(), e.actual(), kind_text(spec));
+        }
+    }();
+    if (actual.type != spec.type || actual.dtype != spec.dtype)
+        throw TypeError(v.name(), value.kind(), kind_text(spec));
+    bool fits = actual.dims.size() == spec.dims.size();
+    for (std::size_t i = 0; fits && i < spec.dims.size(); ++i)
+        fits = spec.dims[i] == UNK || spec.dims[i] == actual.dims[i];
+    if (!fits) {
+        std::ostringstream expected;
+        expected << spec.dims;
+        throw ShapeError(v.name() + ".shape()", shape_text(actual.dims), expected.str());
+    }
+    if (actual.lod_level != spec.lod_level)
+        throw ShapeError(v.name() + ".lod().levels()", std::to_string(actual.lod_level),
+                         std::to_string(spec.lod_level));
+}
+
+ROWAN_FUNCTION void no_state(std::string const& name, std::int64_t steps) {
+    throw GraphError(std::string("options.resume has ")
+                         .append(std::to_string(steps))
+                         .append(" steps, but not the state \"")
+                         .append(name)
+                         .append("\": to start anew from its parameters, give them as options.initial"));
+}
+
+ROWAN_FUNCTION Value fed_value(Variable const& v, Feeds const& feeds) {
+    auto const found = feeds.find(v.name());
+    if (found == feeds.end())
+        throw GraphError(std::string("the batch has no value for the variable \"").append(v.name()).append("\""));
+    Value value = found->second.value();
+    check_fits(v, value);
+    return value;
+}
+
+ROWAN_FUNCTION void check_declared(Scope const& scope, std::string const& name) {
+    auto const lock = lock_names(scope);
+    Variable const* const declared = scope.find(name);
+    if (declared == nullptr || declared->role() != Role::data)
+        throw GraphError(std::string("the batch has a value for \"")
+                             .append(name)
+                             .append("\", but there is no data variable of that name"));
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif

@@ -1,0 +1,58 @@
+// rowan/train/parameters_inl.hpp: definitions of rowan/train/parameters.hpp.
+#pragma once
+
+#include <rowan/train/parameters.hpp>
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <utility>
+
+namespace rowan::inline v0 {
+
+ROWAN_FUNCTION Value const& Parameters::find(std::string_view name) const& {
+    auto const found = values_.find(name);
+    if (found == values_.end()) throw GraphError(std::string("there is no parameter \"").append(name).append("\""));
+    return found->second;
+}
+
+ROWAN_FUNCTION void Parameters::set(std::string name, Value value) {
+    values_.insert_or_assign(std::move(name), std::move(value));
+}
+
+ROWAN_FUNCTION Parameters Parameters::share() const {
+    Parameters alias;
+    for (auto const& [name, value] : values_) alias.set(name, value.share());
+    alias.steps = steps;
+    return alias;
+}
+
+ROWAN_FUNCTION Parameters Parameters::some(bool states) const {
+    Parameters alias;
+    for (auto const& [name, value] : values_) {
+        if ((name.find('@') != std::string::npos) == states) alias.set(name, value.share());
+    }
+    alias.steps = steps;
+    return alias;
+}
+
+ROWAN_FUNCTION Parameters Parameters::averaged() const {
+    Parameters alias = trained();
+    bool any = false;
+    for (auto& [name, value] : alias.values_) {
+        auto const found = values_.find(name + "@average");
+        if (found == values_.end()) continue;
+        value = found->second.share();
+        any = true;
+    }
+    if (!any) throw GraphError("there are no averages: train with .average = layer::MovingAverage{}");
+    return alias;
+}
+
+ROWAN_FUNCTION Feeds Parameters::only(std::initializer_list<std::string_view> names) const {
+    Feeds some;
+    for (std::string_view const name : names) some.emplace(std::string(name), find(name));
+    return some;
+}
+
+}  // namespace rowan::inline v0
+
+#endif
