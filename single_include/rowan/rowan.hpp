@@ -28712,9 +28712,9 @@ template <class Op>
 requires(Op::list_option) struct list_of<Op> : decltype(attributes_of<Op>::fields(type_of_field{})) {
 };
 
-/// Whether layers also take the options of an operator, which are numbers, by position.
+/// The least number of options, all of them numbers, that layers also take by position; 0: options have names.
 template <class Op>
-inline constexpr bool number_options = false;
+inline constexpr std::size_t number_options = 0;
 
 /// The calls of a layer that add the operator Op.
 template <class Op>
@@ -28734,16 +28734,17 @@ struct layer_calls {
     }
     /// The options of an operator with number_options: layer::clip(x, 0, 6).
     template <class T, class Device, std::convertible_to<double>... N>
-    requires(inputs == 1 && number_options<Op> && sizeof...(N) != 0) auto operator()(layer::Var<T, Device> const& x,
-                                                                                     N... numbers) const {
+    requires(inputs == 1 && number_options<Op> != 0 && sizeof...(N) >= number_options<Op>) auto operator()(
+        layer::Var<T, Device> const& x, N... numbers) const {
         return layer::apply<Op>(Options{static_cast<double>(numbers)...}, x);
     }
     template <class T, class U, class Device>
     requires(inputs == 2) auto operator()(layer::Var<T, Device> const& x, layer::Var<U, Device> const& y,
                                           Options const& options = {}) const {
-        static_assert(
-            std::same_as<T, U> || level_mask<Op, Device, LoDTensor<T, Device>, LoDTensor<U, Device>>() != no_mask,
-            "rowan::layer: x and y have one element type and device: convert with layer::cast");
+        static_assert(std::same_as<T, U> ||
+                          level_mask<Op, Device, LoDTensor<T, Device>, LoDTensor<U, Device>>() != no_mask ||
+                          level_mask<Op, Device, LoDTensor<T, Device>, LoDTensor<T, Device>>() == no_mask,
+                      "rowan::layer: x and y have one element type: convert with layer::cast");
         return layer::apply<Op>(options, x, y);
     }
     template <class T, class U, class V, class Device>
@@ -28777,8 +28778,8 @@ struct operator_layer : rowan::detail::layer_calls<Op>, rowan::detail::layer_cal
         rowan::detail::check_vars<X>();
     }
     template <class T, class Device, rowan::detail::no_var Y>
-    requires(!std::same_as<Y, Options> && !rowan::detail::number_options<Op>) void operator()(Var<T, Device> const&,
-                                                                                              Y const&) const {
+    requires(!std::same_as<Y, Options> && rowan::detail::number_options<Op> != 1) void operator()(Var<T, Device> const&,
+                                                                                                  Y const&) const {
         if constexpr (inputs != 1) rowan::detail::check_vars<Y>();
         static_assert(inputs != 1,
                       "rowan::layer: options have names, as in layer::sequence_pool(x, {.pool = Pooling::mean})");
@@ -28814,8 +28815,8 @@ struct list_layer {
     }
 };
 
-/// A layer that adds the operator Op, which makes a value and numbers: Result<T, Device>{value, numbers}. A number that
-/// is the only option needs no name.
+/// A layer that adds the operator Op, which makes a value and numbers: Result<T, Device>{value, numbers}. A number k
+/// needs no name.
 /// shapes   as the operator
 /// errors   what the operator's `infer` throws for inputs and options that do not fit
 /// cost     one operator in the net; when the net runs, that of the operator's `run`
@@ -28828,9 +28829,9 @@ struct pair_layer {
         auto const& made = default_scope().new_op<Op, Device, T>({&*x}, options).outputs;
         return {Var<T, Device>(*made[0]), Var<std::int64_t, Device>(*made[1])};
     }
-    template <class T, class Device>
-    Result<T, Device> operator()(Var<T, Device> const& x, std::int64_t number) const {
-        return (*this)(x, Options{number});
+    template <class T, class Device, std::same_as<Options> O = Options>
+    Result<T, Device> operator()(Var<T, Device> const& x, decltype(O::k) k) const {
+        return (*this)(x, Options{.k = k});
     }
 };
 
@@ -35912,6 +35913,7 @@ template <class T, class Device>
 Tensor<T, Device> mse(Tensor<T, Device> const& x, Tensor<T, Device> const& y, LossOptions const& options = {}) {
     return mse(x.device(), x, y, options);
 }
+
 /// See mse.
 struct mse_op : detail::builtin_op<mse_op, slots<slot::x, slot::y>, slots<slot::out>, LossOptions> {
     static constexpr std::string_view name = "mse", brief = "(x - y)².";
@@ -36224,6 +36226,7 @@ Tensor<T, Device> cosine_similarity(Tensor<T, Device> const& x, Tensor<T, Device
                                     CosineOptions const& options = {}) {
     return cosine_similarity(x.device(), x, y, options);
 }
+
 /// See cosine_similarity.
 struct cosine_similarity_op
     : detail::builtin_op<cosine_similarity_op, slots<slot::x, slot::y>, slots<slot::out>, CosineOptions> {
@@ -37169,7 +37172,7 @@ Tensor<T, Device> layer_norm(Tensor<T, Device> const& x, LayerNormOptions const&
     return layer_norm(x.device(), x, options);
 }
 
-/// The gradients of scale and shift; see layer_norm_param_grad.
+/// The gradients of scale and shift.
 struct layer_norm_param_grad_op
     : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::w>, grad_of<slot::b>>, LayerNormOptions> {
     static constexpr std::string_view name = "layer_norm_param_grad";
@@ -38607,7 +38610,9 @@ struct ProductGradLanes {
             std::size_t const at = first + (reverse ? n - 1 - i : i) * inner;
             for (std::size_t e = 0; e < N; ++e) {
                 Wide const a(load<sum_t<T>>(x + (at + e))), g(load<sum_t<T>>(out_grad + (at + e)));
-                Wide const own = exclusive ? kept[e] : plus(kept[e], g), after = product(a, own);
+                Wide const own = exclusive ? kept[e] : plus(kept[e], g);
+                // no result has the last element of an exclusive product, which may be infinite
+                Wide const after = exclusive && i + 1 == n ? own : product(a, own);
                 sums[at + e] = own;
                 kept[e] = exclusive ? plus(after, g) : after;
             }
@@ -38657,7 +38662,7 @@ struct cumprod_op : detail::running_op<cumprod_op, CumprodOptions> {
         return cumprod(exec, x, options);
     }
 
-    /// The gradient of x; it needs memory for a running_product_t of each element.
+    /// The gradient of x; it needs memory for a running_t of each element.
     template <class T, class D>
     static Tensor<T, D> backward(D exec, Tensor<T, D> const& x, Tensor<T, D> const& out_grad,
                                  CumprodOptions const& options = {}) {
@@ -42918,9 +42923,9 @@ using forward_ops = decltype(detail::registry_of(detail::program_ops{}));
 namespace rowan::inline v0::detail {
 
 template <>
-inline constexpr bool number_options<scale_op> = true;
+inline constexpr std::size_t number_options<scale_op> = 1;
 template <>
-inline constexpr bool number_options<clip_op> = true;
+inline constexpr std::size_t number_options<clip_op> = 2;
 
 }  // namespace rowan::inline v0::detail
 
@@ -44668,6 +44673,10 @@ namespace rowan::inline v0::detail {
 
 template <id_type I, class Device>
 void takes_label(layer::Var<I, Device> const&);
+template <class V>
+concept is_label = requires(V const& v) {
+    takes_label(v);
+};
 
 }  // namespace rowan::inline v0::detail
 
@@ -44712,10 +44721,10 @@ struct label_loss {
     }
     // A mistake, which does not compile.
     template <class X, class Label>
-    void operator()(X const&, Label const&) const {
+    requires(!rowan::detail::is_label<Label>) void operator()(X const&, Label const&) const {
         rowan::detail::check_vars<X, Label>();
         static_assert(
-            rowan::detail::no_var<Label> || requires(Label const& v) { rowan::detail::takes_label(v); },
+            rowan::detail::no_var<Label>,
             "rowan::layer: labels are numbers of classes: declare them with layer::data<std::int64_t>(name, dims)");
     }
 };

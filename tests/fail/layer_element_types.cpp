@@ -1,4 +1,4 @@
-// expect: rowan::layer: x and y have one element type and device: convert with layer::cast
+// expect: rowan::layer: x and y have one element type: convert with layer::cast
 #include <rowan/layer/data.hpp>
 #include <rowan/layer/loss.hpp>
 

@@ -122,6 +122,7 @@ TEST_CASE("cumprod multiplies up to each element, and its gradient is right wher
     CHECK((grad({}) == Tensor<float>{{1231, 820, 600}, {51, 0, 0}}));  // 1 + 10 · 3 + 100 · 12; 1 + 10 · 5 + 100 · 0
     CHECK((grad({.exclusive = true}) == Tensor<float>{{310, 200, 0}, {510, 0, 0}}));
     CHECK((grad({.reverse = true}) == Tensor<float>{{12, 48, 136}, {0, 0, 150}}));
+    CHECK(cumprod_op::backward(Cpu{}, Tensor<float>{2, INFINITY}, Tensor<float>{1, 3}, {.exclusive = true})(0) == 3);
 }
 
 TEST_CASE("argmax, top_k and cumsum have the same bits for any number of threads", "[op]") {

@@ -14,6 +14,10 @@ namespace rowan::inline v0::detail {
 
 template <id_type I, class Device>
 void takes_label(layer::Var<I, Device> const&);
+template <class V>
+concept is_label = requires(V const& v) {
+    takes_label(v);
+};
 
 }  // namespace rowan::inline v0::detail
 
@@ -58,10 +62,10 @@ struct label_loss {
     }
     // A mistake, which does not compile.
     template <class X, class Label>
-    void operator()(X const&, Label const&) const {
+    requires(!rowan::detail::is_label<Label>) void operator()(X const&, Label const&) const {
         rowan::detail::check_vars<X, Label>();
         static_assert(
-            rowan::detail::no_var<Label> || requires(Label const& v) { rowan::detail::takes_label(v); },
+            rowan::detail::no_var<Label>,
             "rowan::layer: labels are numbers of classes: declare them with layer::data<std::int64_t>(name, dims)");
     }
 };

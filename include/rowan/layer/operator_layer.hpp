@@ -30,9 +30,9 @@ template <class Op>
 requires(Op::list_option) struct list_of<Op> : decltype(attributes_of<Op>::fields(type_of_field{})) {
 };
 
-/// Whether layers also take the options of an operator, which are numbers, by position.
+/// The least number of options, all of them numbers, that layers also take by position; 0: options have names.
 template <class Op>
-inline constexpr bool number_options = false;
+inline constexpr std::size_t number_options = 0;
 
 /// The calls of a layer that add the operator Op.
 template <class Op>
@@ -52,16 +52,17 @@ struct layer_calls {
     }
     /// The options of an operator with number_options: layer::clip(x, 0, 6).
     template <class T, class Device, std::convertible_to<double>... N>
-    requires(inputs == 1 && number_options<Op> && sizeof...(N) != 0) auto operator()(layer::Var<T, Device> const& x,
-                                                                                     N... numbers) const {
+    requires(inputs == 1 && number_options<Op> != 0 && sizeof...(N) >= number_options<Op>) auto operator()(
+        layer::Var<T, Device> const& x, N... numbers) const {
         return layer::apply<Op>(Options{static_cast<double>(numbers)...}, x);
     }
     template <class T, class U, class Device>
     requires(inputs == 2) auto operator()(layer::Var<T, Device> const& x, layer::Var<U, Device> const& y,
                                           Options const& options = {}) const {
-        static_assert(
-            std::same_as<T, U> || level_mask<Op, Device, LoDTensor<T, Device>, LoDTensor<U, Device>>() != no_mask,
-            "rowan::layer: x and y have one element type and device: convert with layer::cast");
+        static_assert(std::same_as<T, U> ||
+                          level_mask<Op, Device, LoDTensor<T, Device>, LoDTensor<U, Device>>() != no_mask ||
+                          level_mask<Op, Device, LoDTensor<T, Device>, LoDTensor<T, Device>>() == no_mask,
+                      "rowan::layer: x and y have one element type: convert with layer::cast");
         return layer::apply<Op>(options, x, y);
     }
     template <class T, class U, class V, class Device>
@@ -95,8 +96,8 @@ struct operator_layer : rowan::detail::layer_calls<Op>, rowan::detail::layer_cal
         rowan::detail::check_vars<X>();
     }
     template <class T, class Device, rowan::detail::no_var Y>
-    requires(!std::same_as<Y, Options> && !rowan::detail::number_options<Op>) void operator()(Var<T, Device> const&,
-                                                                                              Y const&) const {
+    requires(!std::same_as<Y, Options> && rowan::detail::number_options<Op> != 1) void operator()(Var<T, Device> const&,
+                                                                                                  Y const&) const {
         if constexpr (inputs != 1) rowan::detail::check_vars<Y>();
         static_assert(inputs != 1,
                       "rowan::layer: options have names, as in layer::sequence_pool(x, {.pool = Pooling::mean})");
@@ -132,8 +133,8 @@ struct list_layer {
     }
 };
 
-/// A layer that adds the operator Op, which makes a value and numbers: Result<T, Device>{value, numbers}. A number that
-/// is the only option needs no name.
+/// A layer that adds the operator Op, which makes a value and numbers: Result<T, Device>{value, numbers}. A number k
+/// needs no name.
 /// shapes   as the operator
 /// errors   what the operator's `infer` throws for inputs and options that do not fit
 /// cost     one operator in the net; when the net runs, that of the operator's `run`
@@ -146,9 +147,9 @@ struct pair_layer {
         auto const& made = default_scope().new_op<Op, Device, T>({&*x}, options).outputs;
         return {Var<T, Device>(*made[0]), Var<std::int64_t, Device>(*made[1])};
     }
-    template <class T, class Device>
-    Result<T, Device> operator()(Var<T, Device> const& x, std::int64_t number) const {
-        return (*this)(x, Options{number});
+    template <class T, class Device, std::same_as<Options> O = Options>
+    Result<T, Device> operator()(Var<T, Device> const& x, decltype(O::k) k) const {
+        return (*this)(x, Options{.k = k});
     }
 };
 

@@ -10,9 +10,9 @@
 namespace rowan::inline v0::detail {
 
 template <>
-inline constexpr bool number_options<scale_op> = true;
+inline constexpr std::size_t number_options<scale_op> = 1;
 template <>
-inline constexpr bool number_options<clip_op> = true;
+inline constexpr std::size_t number_options<clip_op> = 2;
 
 }  // namespace rowan::inline v0::detail
 

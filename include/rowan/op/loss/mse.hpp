@@ -57,6 +57,7 @@ template <class T, class Device>
 Tensor<T, Device> mse(Tensor<T, Device> const& x, Tensor<T, Device> const& y, LossOptions const& options = {}) {
     return mse(x.device(), x, y, options);
 }
+
 /// See mse.
 struct mse_op : detail::builtin_op<mse_op, slots<slot::x, slot::y>, slots<slot::out>, LossOptions> {
     static constexpr std::string_view name = "mse", brief = "(x - y)².";

@@ -57,6 +57,7 @@ Tensor<T, Device> cosine_similarity(Tensor<T, Device> const& x, Tensor<T, Device
                                     CosineOptions const& options = {}) {
     return cosine_similarity(x.device(), x, y, options);
 }
+
 /// See cosine_similarity.
 struct cosine_similarity_op
     : detail::builtin_op<cosine_similarity_op, slots<slot::x, slot::y>, slots<slot::out>, CosineOptions> {

@@ -119,7 +119,7 @@ Tensor<T, Device> layer_norm(Tensor<T, Device> const& x, LayerNormOptions const&
     return layer_norm(x.device(), x, options);
 }
 
-/// The gradients of scale and shift; see layer_norm_param_grad.
+/// The gradients of scale and shift.
 struct layer_norm_param_grad_op
     : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::w>, grad_of<slot::b>>, LayerNormOptions> {
     static constexpr std::string_view name = "layer_norm_param_grad";

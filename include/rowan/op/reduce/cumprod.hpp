@@ -40,7 +40,9 @@ struct ProductGradLanes {
             std::size_t const at = first + (reverse ? n - 1 - i : i) * inner;
             for (std::size_t e = 0; e < N; ++e) {
                 Wide const a(load<sum_t<T>>(x + (at + e))), g(load<sum_t<T>>(out_grad + (at + e)));
-                Wide const own = exclusive ? kept[e] : plus(kept[e], g), after = product(a, own);
+                Wide const own = exclusive ? kept[e] : plus(kept[e], g);
+                // no result has the last element of an exclusive product, which may be infinite
+                Wide const after = exclusive && i + 1 == n ? own : product(a, own);
                 sums[at + e] = own;
                 kept[e] = exclusive ? plus(after, g) : after;
             }
@@ -90,7 +92,7 @@ struct cumprod_op : detail::running_op<cumprod_op, CumprodOptions> {
         return cumprod(exec, x, options);
     }
 
-    /// The gradient of x; it needs memory for a running_product_t of each element.
+    /// The gradient of x; it needs memory for a running_t of each element.
     template <class T, class D>
     static Tensor<T, D> backward(D exec, Tensor<T, D> const& x, Tensor<T, D> const& out_grad,
                                  CumprodOptions const& options = {}) {
