@@ -29939,11 +29939,11 @@ ROWAN_FUNCTION Initializer Initializer::of(Dims const& dims) const {
     for (std::size_t i = 0; i + 2 < rank; ++i) outer *= static_cast<double>(dims[i]);
     if (rank > 0) inputs = outputs = outer * static_cast<double>(dims[rank - 1]);
     if (rank > 1) inputs = outer * static_cast<double>(dims[rank - 2]);
-    double const scale = scale_ == Scale::both ? std::sqrt((normal_ ? 2.0 : 6.0) / std::max(inputs + outputs, 1.0))
+    double const width = scale_ == Scale::both ? std::sqrt((normal_ ? 2.0 : 6.0) / std::max(inputs + outputs, 1.0))
                                                : std::sqrt((normal_ ? 1.0 : 3.0) / std::max(inputs, 1.0));
     result.scale_ = Scale::none;
-    result.a_ *= scale;
-    result.b_ *= scale;
+    result.a_ *= width;
+    result.b_ *= width;
     return result;
 }
 
@@ -30025,15 +30025,15 @@ namespace rowan::inline v0::layer {
 template <class T, class Device = Cpu>
 void begin_with(Variable& v, Dims const& dims, Initializer const& first) {
     rowan::detail::check_known(dims);
-    typename Tensor<T>::shape_type shape;
-    for (std::int64_t const dim : dims) shape.push_back(static_cast<std::size_t>(dim));
+    typename Tensor<T>::shape_type sizes;
+    for (std::int64_t const dim : dims) sizes.push_back(static_cast<std::size_t>(dim));
     Initializer const values = first.of(dims);
     v.set_dims(dims);
     v.bring = &rowan::detail::bring<T, Device>;
-    v.initialize = [shape, values](Value& value, std::optional<std::uint64_t> seed, AnyExec any) {
+    v.initialize = [sizes, values](Value& value, std::optional<std::uint64_t> seed, AnyExec any) {
         Device const exec = any.or_default<Device>();
-        if (!seed) return value.set(LoDTensor<T, Device>(rowan::detail::new_tensor<T>(exec, shape)));
-        auto t = rowan::detail::first_values<T, Device>(any, shape, values, seed, [](std::size_t i) { return i; });
+        if (!seed) return value.set(LoDTensor<T, Device>(rowan::detail::new_tensor<T>(exec, sizes)));
+        auto t = rowan::detail::first_values<T, Device>(any, sizes, values, seed, [](std::size_t i) { return i; });
         value.set(LoDTensor<T, Device>(to_device(exec, std::move(t))));
     };
 }
@@ -43614,15 +43614,15 @@ inline void check_parameter_rows(Dims const& dims, std::vector<std::int64_t> con
 /// Some rows of a table, with those first values that they have in a whole one; without a seed, with any.
 template <class T, class Device>
 void first_rows(Value& value, Dims const& dims, layer::Initializer const& first, std::span<std::int64_t const> rows,
-                std::optional<std::uint64_t> seed, AnyExec any) {
+                std::optional<std::uint64_t> seed, AnyExec given) {
     typename Tensor<T>::shape_type shape{rows.size()};
     for (std::size_t i = 1; i < dims.size(); ++i) shape.push_back(static_cast<std::size_t>(dims[i]));
     std::size_t width = 1;
     for (std::size_t i = 1; i < shape.size(); ++i) width *= shape[i];
-    auto t = first_values<T, Device>(any, shape, first, seed, [&](std::size_t i) {
+    auto t = first_values<T, Device>(given, shape, first, seed, [&](std::size_t i) {
         return static_cast<std::size_t>(rows[i / width]) * width + i % width;
     });
-    value.set(to_device(any.or_default<Device>(), SelectedRows<T>(dims[0], rows, std::move(t))));
+    value.set(to_device(given.or_default<Device>(), SelectedRows<T>(dims[0], rows, std::move(t))));
 }
 
 }  // namespace rowan::inline v0::detail
@@ -43662,7 +43662,7 @@ Var<T, Device> selected_rows(std::vector<std::int64_t> rows, Dims const& dims, I
     Variable& v = rowan::detail::outermost_scope().new_var(name, selected_rows_spec<T>(dims), Role::parameter);
     v.bring = &rowan::detail::bring_rows<T, Device>;
     v.initialize = [rows = std::move(rows), dims, values](Value& value, std::optional<std::uint64_t> seed,
-                                                          AnyExec any) {
+                                                          AnyExec given) {
         rowan::detail::first_rows<T, Device>(value, dims, values, rows, seed, any);
     };
     return Var<T, Device>(v);

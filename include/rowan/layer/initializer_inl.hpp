@@ -26,11 +26,11 @@ ROWAN_FUNCTION Initializer Initializer::of(Dims const& dims) const {
     for (std::size_t i = 0; i + 2 < rank; ++i) outer *= static_cast<double>(dims[i]);
     if (rank > 0) inputs = outputs = outer * static_cast<double>(dims[rank - 1]);
     if (rank > 1) inputs = outer * static_cast<double>(dims[rank - 2]);
-    double const scale = scale_ == Scale::both ? std::sqrt((normal_ ? 2.0 : 6.0) / std::max(inputs + outputs, 1.0))
+    double const width = scale_ == Scale::both ? std::sqrt((normal_ ? 2.0 : 6.0) / std::max(inputs + outputs, 1.0))
                                                : std::sqrt((normal_ ? 1.0 : 3.0) / std::max(inputs, 1.0));
     result.scale_ = Scale::none;
-    result.a_ *= scale;
-    result.b_ *= scale;
+    result.a_ *= width;
+    result.b_ *= width;
     return result;
 }
 

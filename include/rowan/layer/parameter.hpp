@@ -78,15 +78,15 @@ namespace rowan::inline v0::layer {
 template <class T, class Device = Cpu>
 void begin_with(Variable& v, Dims const& dims, Initializer const& first) {
     rowan::detail::check_known(dims);
-    typename Tensor<T>::shape_type shape;
-    for (std::int64_t const dim : dims) shape.push_back(static_cast<std::size_t>(dim));
+    typename Tensor<T>::shape_type sizes;
+    for (std::int64_t const dim : dims) sizes.push_back(static_cast<std::size_t>(dim));
     Initializer const values = first.of(dims);
     v.set_dims(dims);
     v.bring = &rowan::detail::bring<T, Device>;
-    v.initialize = [shape, values](Value& value, std::optional<std::uint64_t> seed, AnyExec any) {
+    v.initialize = [sizes, values](Value& value, std::optional<std::uint64_t> seed, AnyExec any) {
         Device const exec = any.or_default<Device>();
-        if (!seed) return value.set(LoDTensor<T, Device>(rowan::detail::new_tensor<T>(exec, shape)));
-        auto t = rowan::detail::first_values<T, Device>(any, shape, values, seed, [](std::size_t i) { return i; });
+        if (!seed) return value.set(LoDTensor<T, Device>(rowan::detail::new_tensor<T>(exec, sizes)));
+        auto t = rowan::detail::first_values<T, Device>(any, sizes, values, seed, [](std::size_t i) { return i; });
         value.set(LoDTensor<T, Device>(to_device(exec, std::move(t))));
     };
 }

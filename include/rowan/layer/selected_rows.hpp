@@ -33,15 +33,15 @@ inline void check_parameter_rows(Dims const& dims, std::vector<std::int64_t> con
 /// Some rows of a table, with those first values that they have in a whole one; without a seed, with any.
 template <class T, class Device>
 void first_rows(Value& value, Dims const& dims, layer::Initializer const& first, std::span<std::int64_t const> rows,
-                std::optional<std::uint64_t> seed, AnyExec any) {
+                std::optional<std::uint64_t> seed, AnyExec given) {
     typename Tensor<T>::shape_type shape{rows.size()};
     for (std::size_t i = 1; i < dims.size(); ++i) shape.push_back(static_cast<std::size_t>(dims[i]));
     std::size_t width = 1;
     for (std::size_t i = 1; i < shape.size(); ++i) width *= shape[i];
-    auto t = first_values<T, Device>(any, shape, first, seed, [&](std::size_t i) {
+    auto t = first_values<T, Device>(given, shape, first, seed, [&](std::size_t i) {
         return static_cast<std::size_t>(rows[i / width]) * width + i % width;
     });
-    value.set(to_device(any.or_default<Device>(), SelectedRows<T>(dims[0], rows, std::move(t))));
+    value.set(to_device(given.or_default<Device>(), SelectedRows<T>(dims[0], rows, std::move(t))));
 }
 
 }  // namespace rowan::inline v0::detail
@@ -81,7 +81,7 @@ Var<T, Device> selected_rows(std::vector<std::int64_t> rows, Dims const& dims, I
     Variable& v = rowan::detail::outermost_scope().new_var(name, selected_rows_spec<T>(dims), Role::parameter);
     v.bring = &rowan::detail::bring_rows<T, Device>;
     v.initialize = [rows = std::move(rows), dims, values](Value& value, std::optional<std::uint64_t> seed,
-                                                          AnyExec any) {
+                                                          AnyExec given) {
         rowan::detail::first_rows<T, Device>(value, dims, values, rows, seed, any);
     };
     return Var<T, Device>(v);
