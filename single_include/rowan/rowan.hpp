@@ -43663,7 +43663,7 @@ Var<T, Device> selected_rows(std::vector<std::int64_t> rows, Dims const& dims, I
     v.bring = &rowan::detail::bring_rows<T, Device>;
     v.initialize = [rows = std::move(rows), dims, values](Value& value, std::optional<std::uint64_t> seed,
                                                           AnyExec given) {
-        rowan::detail::first_rows<T, Device>(value, dims, values, rows, seed, any);
+        rowan::detail::first_rows<T, Device>(value, dims, values, rows, seed, given);
     };
     return Var<T, Device>(v);
 }
