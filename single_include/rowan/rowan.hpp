@@ -29388,16 +29388,20 @@ inline constexpr double factorial = k*(factorial<k - 1>);
 template <>
 inline constexpr double factorial<0> = 1;
 
+/// p · r + 1/(d-1)!, that · r + 1/(d-2)!, …, for the degree d: a fold, as at -O2 compilers divide in every step of a loop.
+ROWAN_NO_EXEC_CHECK
+template <class V, int... i>
+ROWAN_HD_INLINE V taylor_terms(V p, V const& r, std::integer_sequence<int, i...>) {
+    constexpr int degree = exp_traits<typename lane_of<V>::type>::degree;
+    ((p = product(p, r) + constant<V>(1.0 / factorial<degree - 1 - i>)), ...);
+    return p;
+}
+
 /// (exp(r) - 1) / r - 1 for |r| <= log(2) / 2
 ROWAN_FORMULA V exponential_rest(V const& r) {
     constexpr int degree = exp_traits<typename lane_of<V>::type>::degree;
-    V p = constant<V>(1.0 / factorial<degree>);
-    // A fold: at -O2, compilers divide in every step of a loop.
-    [&]<int... i>(std::integer_sequence<int, i...>) {
-        ((p = product(p, r) + constant<V>(1.0 / factorial<degree - 1 - i>)), ...);
-    }
-    (std::make_integer_sequence<int, degree - 2>());
-    return product(p, r);
+    V const first = constant<V>(1.0 / factorial<degree>);
+    return product(taylor_terms(first, r, std::make_integer_sequence<int, degree - 2>()), r);
 }
 
 /// exp(x) = 2^n · (1 + tail) for |x| < 2^(mantissa bits - 2), where n is an integer.
