@@ -3388,10 +3388,15 @@ ROWAN_INLINE void zip_lanes(Map const& map, std::size_t n, To* to, From const*..
     for (; i < n; ++i) store(map(load<S>(from + i)...), to + i);
 }
 
+/// x, which the caller converts to another type
+struct same_number {
+    ROWAN_FORMULA V operator()(V const& x) const { return x; }
+};
+
 /// Converts n elements from `from` to `to`.
 template <class S, class From, class To>
 ROWAN_INLINE void copy_lanes(std::size_t n, From const* from, To* to) {
-    map_lanes<S>([](auto const& x) { return x; }, n, from, to);
+    map_lanes<S>(same_number{}, n, from, to);
 }
 
 /// to += from
@@ -3439,11 +3444,6 @@ ROWAN_HD S tree_sum(S* part) {
     }
     return part[0];
 }
-
-/// x, which the caller converts to another type
-struct same_number {
-    ROWAN_FORMULA V operator()(V const& x) const { return x; }
-};
 
 /// map(x[0]) + map(x[1]) + … as 16 interleaved partial sums, reduced by tree_sum.
 ROWAN_NO_EXEC_CHECK
@@ -8287,8 +8287,12 @@ class RowBlocks {
 public:
     using Shape = Tensor<float>::shape_type;
 
-    /// `name` is what an error calls the number of rows.
-    explicit RowBlocks(char const* name) : name_(name) {}
+    /// For n tensors; `name` is what an error calls the number of rows.
+    RowBlocks(char const* name, std::size_t n) : name_(name) {
+        starts_.reserve(n + 1);
+        starts_.push_back(0);
+        data_.reserve(n);
+    }
 
     /// Appends the rows of a tensor.
     /// errors   ShapeError if it has rank 0, its trailing dims are not those of the first one, or there are more than
@@ -8310,7 +8314,7 @@ public:
 private:
     char const* name_;
     Shape shape_{};
-    Buffer<std::int64_t> starts_{0};
+    Buffer<std::int64_t> starts_;
     Buffer<void const*> data_;
 };
 
@@ -8362,7 +8366,7 @@ Tensor<T, D> picked_rows(D const& exec, Tensor<T, D> const& x, std::span<std::in
 /// errors   ShapeError if a tensor has rank 0, or trailing dims differ
 template <class At>
 RowBlocks blocks_of(std::size_t n, At const& at) {
-    RowBlocks rows("rows of the values");
+    RowBlocks rows("rows of the values", n);
     for (std::size_t k = 0; k < n; ++k) rows.add("value", at(k).shape(), at(k).data());
     return rows;
 }
@@ -8720,7 +8724,7 @@ LoDTensor<T, D> merge_batches(D const& exec, std::span<LoDTensor<T, D> const> ba
     if (batches.empty()) throw ShapeError("batches.size()", "0", "at least 1");
     std::size_t const levels = batches[0].lod().levels();
     std::vector<Lod> lods;
-    detail::RowBlocks rows("rows of the batches");
+    detail::RowBlocks rows("rows of the batches", batches.size());
     for (std::size_t k = 0; k < batches.size(); ++k) {
         std::string const name = "batches[" + std::to_string(k) + "]";
         batches[k].check();
@@ -17549,7 +17553,7 @@ template <class T, class Device>
 Tensor<T, Device> TensorArray<T, Device>::concat(Device const& exec) const {
     check_all_written();
     if (kind_.known && kind_.shape.empty()) throw ShapeError("slot rank", "0", "at least 1");
-    detail::RowBlocks rows("rows of the slots");
+    detail::RowBlocks rows("rows of the slots", size());
     for (std::size_t i = 0; i < size(); ++i) rows.add("slot", read(i).shape(), read(i).value().data());
     if (size() == 0) {
         shape_type shape = kind_.known ? kind_.shape : shape_type{0};

@@ -124,10 +124,15 @@ ROWAN_INLINE void zip_lanes(Map const& map, std::size_t n, To* to, From const*..
     for (; i < n; ++i) store(map(load<S>(from + i)...), to + i);
 }
 
+/// x, which the caller converts to another type
+struct same_number {
+    ROWAN_FORMULA V operator()(V const& x) const { return x; }
+};
+
 /// Converts n elements from `from` to `to`.
 template <class S, class From, class To>
 ROWAN_INLINE void copy_lanes(std::size_t n, From const* from, To* to) {
-    map_lanes<S>([](auto const& x) { return x; }, n, from, to);
+    map_lanes<S>(same_number{}, n, from, to);
 }
 
 /// to += from
@@ -175,11 +180,6 @@ ROWAN_HD S tree_sum(S* part) {
     }
     return part[0];
 }
-
-/// x, which the caller converts to another type
-struct same_number {
-    ROWAN_FORMULA V operator()(V const& x) const { return x; }
-};
 
 /// map(x[0]) + map(x[1]) + … as 16 interleaved partial sums, reduced by tree_sum.
 ROWAN_NO_EXEC_CHECK

@@ -16,8 +16,12 @@ class RowBlocks {
 public:
     using Shape = Tensor<float>::shape_type;
 
-    /// `name` is what an error calls the number of rows.
-    explicit RowBlocks(char const* name) : name_(name) {}
+    /// For n tensors; `name` is what an error calls the number of rows.
+    RowBlocks(char const* name, std::size_t n) : name_(name) {
+        starts_.reserve(n + 1);
+        starts_.push_back(0);
+        data_.reserve(n);
+    }
 
     /// Appends the rows of a tensor.
     /// errors   ShapeError if it has rank 0, its trailing dims are not those of the first one, or there are more than
@@ -39,7 +43,7 @@ public:
 private:
     char const* name_;
     Shape shape_{};
-    Buffer<std::int64_t> starts_{0};
+    Buffer<std::int64_t> starts_;
     Buffer<void const*> data_;
 };
 

@@ -104,7 +104,7 @@ LoDTensor<T, D> merge_batches(D const& exec, std::span<LoDTensor<T, D> const> ba
     if (batches.empty()) throw ShapeError("batches.size()", "0", "at least 1");
     std::size_t const levels = batches[0].lod().levels();
     std::vector<Lod> lods;
-    detail::RowBlocks rows("rows of the batches");
+    detail::RowBlocks rows("rows of the batches", batches.size());
     for (std::size_t k = 0; k < batches.size(); ++k) {
         std::string const name = "batches[" + std::to_string(k) + "]";
         batches[k].check();

@@ -32,7 +32,7 @@ Tensor<T, D> picked_rows(D const& exec, Tensor<T, D> const& x, std::span<std::in
 /// errors   ShapeError if a tensor has rank 0, or trailing dims differ
 template <class At>
 RowBlocks blocks_of(std::size_t n, At const& at) {
-    RowBlocks rows("rows of the values");
+    RowBlocks rows("rows of the values", n);
     for (std::size_t k = 0; k < n; ++k) rows.add("value", at(k).shape(), at(k).data());
     return rows;
 }

@@ -96,7 +96,7 @@ template <class T, class Device>
 Tensor<T, Device> TensorArray<T, Device>::concat(Device const& exec) const {
     check_all_written();
     if (kind_.known && kind_.shape.empty()) throw ShapeError("slot rank", "0", "at least 1");
-    detail::RowBlocks rows("rows of the slots");
+    detail::RowBlocks rows("rows of the slots", size());
     for (std::size_t i = 0; i < size(); ++i) rows.add("slot", read(i).shape(), read(i).value().data());
     if (size() == 0) {
         shape_type shape = kind_.known ? kind_.shape : shape_type{0};
