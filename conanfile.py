@@ -28,7 +28,6 @@ class Rowan(ConanFile):
 
     def requirements(self):
         self.requires(f"xtensor/[>={stated['MIN_XTENSOR']} <0.28]")
-        self.requires(f"xsimd/[>={stated['MIN_XSIMD']} <15]")
         if self.options.blas:
             self.requires(f"xtensor-blas/[>={stated['MIN_XTENSOR_BLAS']} <0.24]")
         if self.options.nanopb:

@@ -111,7 +111,6 @@ no_dependency() {
     refused REQUIRED "$xtensor" -DCMAKE_DISABLE_FIND_PACKAGE_xtensor=ON
     refused REQUIRED "$xtensor" -Dxtensor_DIR="$old"
     accepted QUIET "rowan 0, blas " -DCMAKE_DISABLE_FIND_PACKAGE_xtensor=ON
-    refused REQUIRED "rowan needs xsimd 8 or newer (Debian: libxsimd-dev)" -DCMAKE_DISABLE_FIND_PACKAGE_xsimd=ON
     if grep -q '^set(installed "blas' "$config"; then
         blas="rowan's component 'blas' needs xtensor-blas and a BLAS (Debian: libxtensor-blas-dev libopenblas-dev)"
         accepted "REQUIRED;COMPONENTS;blas" "rowan 1, blas TRUE"
@@ -152,24 +151,20 @@ old_standard() { # COMPILER
 gcc_17() { old_standard g++; }
 clang_17() { old_standard clang++-16; }
 
-# An old xtensor; then the compiler's own folders, and instead of /usr/include a folder that lacks one library.
+# An old xtensor; then the compiler's own folders, and instead of /usr/include a folder that lacks it.
 no_header() {
-    local what sentence include=() old=$out/include/old compiler
+    local include=() old=$out/include/old compiler
     mkdir -p "$old/xtensor"
     printf '#define XTENSOR_VERSION_%s\n' "MAJOR 0" "MINOR 23" "PATCH 10" >"$old/xtensor/xtensor_config.hpp"
     for compiler in g++ clang++-16; do
         command -v "$compiler" >/dev/null || continue
         refuses "$compiler" "rowan needs xtensor 0.24 or newer: this one is too old" sparse.hpp -std=c++20 -I "$old"
-        for what in xtensor xsimd; do
-            mkdir -p "$out/include/$what"
-            ln -sfn /usr/include/* "$out/include/$what"
-            rm "$out/include/$what/$what"
-            mapfile -t include < <("$compiler" -E -v -x c++ /dev/null 2>&1 | sed -n '/^#include </,/^End/{s/^ //p}' |
-                sed "s|^/usr/include\$|$out/include/$what|; s/^/-isystem/")
-            sentence="rowan needs xtensor 0.24 or newer (Debian: libxtensor-dev)"
-            if [[ $what == xsimd ]]; then sentence="rowan needs xsimd 8 or newer (Debian: libxsimd-dev)"; fi
-            refuses "$compiler" "$sentence" sparse.hpp -std=c++20 -nostdinc "${include[@]}"
-        done
+        mkdir -p "$out/include/all"
+        ln -sfn /usr/include/* "$out/include/all"
+        rm "$out/include/all/xtensor"
+        mapfile -t include < <("$compiler" -E -v -x c++ /dev/null 2>&1 | sed -n '/^#include </,/^End/{s/^ //p}' |
+            sed "s|^/usr/include\$|$out/include/all|; s/^/-isystem/")
+        refuses "$compiler" "rowan needs xtensor 0.24 or newer (Debian: libxtensor-dev)" sparse.hpp -std=c++20 -nostdinc "${include[@]}"
     done
 }
 

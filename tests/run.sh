@@ -253,7 +253,7 @@ pip() {
         fi
         echo "${tools[*]}" >"$folder/tools"
     fi
-    for package in libxtensor-dev libxsimd-dev libnanopb-dev python3-dev python3-numpy; do
+    for package in libxtensor-dev libnanopb-dev python3-dev python3-numpy; do
         if ! dpkg-query -W "$package" >/dev/null 2>&1; then
             skip pip "$package is not installed"
             return 0

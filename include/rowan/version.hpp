@@ -30,7 +30,6 @@
 
 /// The oldest versions of other libraries that rowan works with. CMakeLists.txt and conanfile.py read them here.
 #define ROWAN_MIN_XTENSOR 0.24
-#define ROWAN_MIN_XSIMD 8
 #define ROWAN_MIN_XTENSOR_BLAS 0.20
 #define ROWAN_MIN_NANOPB 0.4.7
 #define ROWAN_MIN_CUDA 13

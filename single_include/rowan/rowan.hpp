@@ -54,7 +54,6 @@
 
 /// The oldest versions of other libraries that rowan works with. CMakeLists.txt and conanfile.py read them here.
 #define ROWAN_MIN_XTENSOR 0.24
-#define ROWAN_MIN_XSIMD 8
 #define ROWAN_MIN_XTENSOR_BLAS 0.20
 #define ROWAN_MIN_NANOPB 0.4.7
 #define ROWAN_MIN_CUDA 13
@@ -3107,12 +3106,226 @@ private:
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/detail/arithmetic.hpp: arithmetic of formulas, bit-identical on SIMD registers, scalars and devices.
+// rowan/detail/lane_register.hpp: LaneRegister, several floats or doubles that are computed together.
 
-#if !__has_include(<xsimd/xsimd.hpp>)
-ROWAN_ERROR(rowan needs xsimd ROWAN_MIN_XSIMD or newer (Debian: libxsimd-dev));
+#include <cstring>
+
+#ifdef __SSE2__
+#include <emmintrin.h>
 #endif
-#include <xsimd/xsimd.hpp>
+
+/// A constraint for asm: a register for floats.
+#if defined(__GNUC__) && defined(__AVX512F__)
+#define ROWAN_FLOAT_REGISTER "+v"
+#elif defined(__GNUC__) && defined(__x86_64__)
+#define ROWAN_FLOAT_REGISTER "+x"
+#elif defined(__GNUC__) && defined(__aarch64__)
+#define ROWAN_FLOAT_REGISTER "+w"
+#endif
+
+namespace rowan::inline v0::detail {
+
+/// The bytes of the registers that the compiler's flags allow.
+#if defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512BW__) && defined(__AVX512VL__)
+inline constexpr std::size_t native_bytes = 64;
+#elif defined(__AVX2__)
+inline constexpr std::size_t native_bytes = 32;
+#else
+inline constexpr std::size_t native_bytes = 16;
+#endif
+
+/// The truth values of a comparison of LaneRegister<S, bytes>: all bits of a lane are set, or none.
+template <class S, std::size_t bytes>
+struct LaneMask {
+    using number = std::conditional_t<sizeof(S) == 4, std::int32_t, std::int64_t>;
+    typedef number vector __attribute__((vector_size(bytes)));
+    vector data;
+
+    ROWAN_INLINE LaneMask(vector const& x) : data(x) {}
+    ROWAN_INLINE LaneMask(LaneMask const& other) : data(other.data) {}
+    ROWAN_INLINE LaneMask& operator=(LaneMask const& other) {
+        data = other.data;
+        return *this;
+    }
+
+    ROWAN_INLINE friend LaneMask operator&(LaneMask const& a, LaneMask const& b) { return a.data & b.data; }
+    ROWAN_INLINE friend LaneMask operator|(LaneMask const& a, LaneMask const& b) { return a.data | b.data; }
+    ROWAN_INLINE friend LaneMask operator&&(LaneMask const& a, LaneMask const& b) { return a.data & b.data; }
+    ROWAN_INLINE friend LaneMask operator||(LaneMask const& a, LaneMask const& b) { return a.data | b.data; }
+    ROWAN_INLINE friend LaneMask operator!(LaneMask const& a) { return ~a.data; }
+};
+
+/// `bytes` / sizeof(S) numbers, for which the arithmetic and the comparisons of numbers work lane by lane. It has the
+/// size of a register of the processor for which the function that uses it is compiled, see lane_targets.hpp. As the
+/// copies are not trivial, calls pass it in memory: they mean the same in code for any processor.
+template <class S, std::size_t bytes>
+struct LaneRegister {
+    using value_type = S;
+    template <class Other>
+    using of = LaneRegister<Other, bytes>;
+    using mask = LaneMask<S, bytes>;
+    typedef S vector __attribute__((vector_size(bytes)));
+    static constexpr std::size_t size = bytes / sizeof(S);
+    vector data;
+
+    ROWAN_INLINE LaneRegister() {}
+    ROWAN_INLINE LaneRegister(S x) {
+#if defined(__SSE2__) && defined(__GNUC__) && !defined(__clang__)
+        // g++ 12 inserts number by number into registers that are wider than its flags allow.
+        if constexpr (bytes > native_bytes && std::is_floating_point_v<S>) {
+            if (!__builtin_constant_p(x)) {
+                if constexpr (sizeof(S) == 4) {
+                    asm("vbroadcastss %1, %0" : "=v"(data) : "v"(x));
+                } else {
+                    asm("vbroadcastsd %1, %0" : "=v"(data) : "v"(x));
+                }
+                return;
+            }
+        }
+#endif
+        data = x - vector{};  // x - 0 is x
+    }
+    ROWAN_INLINE LaneRegister(vector const& x) : data(x) {}
+    ROWAN_INLINE LaneRegister(LaneRegister const& other) : data(other.data) {}
+    ROWAN_INLINE LaneRegister& operator=(LaneRegister const& other) {
+        data = other.data;
+        return *this;
+    }
+
+    ROWAN_INLINE static LaneRegister load(S const* p) { return vector(*reinterpret_cast<unaligned const*>(p)); }
+    ROWAN_INLINE void store(S* p) const { *reinterpret_cast<unaligned*>(p) = data; }
+    /// The same where S is double and p points to floats.
+    ROWAN_INLINE static LaneRegister of_floats(float const* p) {
+        return __builtin_convertvector(*reinterpret_cast<floats const*>(p), vector);
+    }
+    ROWAN_INLINE void store_floats(float* p) const {
+        *reinterpret_cast<floats*>(p) = __builtin_convertvector(data, floats);
+    }
+
+    ROWAN_INLINE friend LaneRegister operator+(LaneRegister const& a, LaneRegister const& b) { return a.data + b.data; }
+    ROWAN_INLINE friend LaneRegister operator-(LaneRegister const& a, LaneRegister const& b) { return a.data - b.data; }
+    ROWAN_INLINE friend LaneRegister operator*(LaneRegister const& a, LaneRegister const& b) {
+        LaneRegister const c = a.data * b.data;
+        if constexpr (bytes > native_bytes) return c.rounded();  // as in code for the compiler's flags
+        return c;
+    }
+    ROWAN_INLINE friend LaneRegister operator/(LaneRegister const& a, LaneRegister const& b) { return a.data / b.data; }
+    ROWAN_INLINE friend LaneRegister operator-(LaneRegister const& a) { return -a.data; }
+    ROWAN_INLINE LaneRegister& operator+=(LaneRegister const& b) { return *this = *this + b; }
+    ROWAN_INLINE LaneRegister& operator-=(LaneRegister const& b) { return *this = *this - b; }
+    ROWAN_INLINE LaneRegister& operator*=(LaneRegister const& b) { return *this = *this * b; }
+    ROWAN_INLINE LaneRegister& operator/=(LaneRegister const& b) { return *this = *this / b; }
+
+    /// Itself, but the compiler does not fuse the product that it is with an addition. clang refuses registers that its
+    /// flags do not allow; it fuses products of different expressions only if -ffp-contract=fast says so.
+    ROWAN_INLINE LaneRegister rounded() const {
+        LaneRegister x = *this;
+#ifdef ROWAN_FLOAT_REGISTER
+#ifdef __clang__
+        constexpr bool takes = bytes <= native_bytes;
+#else
+        constexpr bool takes = true;
+#endif
+        if constexpr (takes && bytes == 64) {
+            asm("" : "+v"(x.data));
+        } else if constexpr (takes) {
+            asm("" : ROWAN_FLOAT_REGISTER(x.data));
+        }
+#endif
+        return x;
+    }
+
+    // of integers
+    ROWAN_INLINE friend LaneRegister operator&(LaneRegister const& a, LaneRegister const& b) { return a.data & b.data; }
+    ROWAN_INLINE friend LaneRegister operator<<(LaneRegister const& a, int n) { return a.data << n; }
+    ROWAN_INLINE friend LaneRegister operator>>(LaneRegister const& a, int n) { return a.data >> n; }
+
+    ROWAN_INLINE friend mask operator<(LaneRegister const& a, LaneRegister const& b) { return a.data < b.data; }
+    ROWAN_INLINE friend mask operator>(LaneRegister const& a, LaneRegister const& b) { return a.data > b.data; }
+    ROWAN_INLINE friend mask operator<=(LaneRegister const& a, LaneRegister const& b) { return a.data <= b.data; }
+    ROWAN_INLINE friend mask operator>=(LaneRegister const& a, LaneRegister const& b) { return a.data >= b.data; }
+    ROWAN_INLINE friend mask operator==(LaneRegister const& a, LaneRegister const& b) { return a.data == b.data; }
+    ROWAN_INLINE friend mask operator!=(LaneRegister const& a, LaneRegister const& b) { return a.data != b.data; }
+
+private:
+    typedef S unaligned __attribute__((vector_size(bytes), aligned(sizeof(S))));
+    typedef float floats __attribute__((vector_size(bytes * sizeof(float) / sizeof(S)), aligned(sizeof(float))));
+};
+
+/// Whether `V` is a LaneRegister.
+template <class V>
+inline constexpr bool is_register = false;
+template <class S, std::size_t bytes>
+inline constexpr bool is_register<LaneRegister<S, bytes>> = true;
+
+/// The type of the numbers in V, a LaneRegister or a number.
+template <class V>
+struct lane_of {
+    using type = V;
+};
+template <class S, std::size_t bytes>
+struct lane_of<LaneRegister<S, bytes>> {
+    using type = S;
+};
+
+/// yes where the mask is true, else no
+template <class S, std::size_t bytes>
+ROWAN_INLINE LaneRegister<S, bytes> select(LaneMask<S, bytes> const& mask, LaneRegister<S, bytes> const& yes,
+                                           LaneRegister<S, bytes> const& no) {
+    return mask.data ? yes.data : no.data;
+}
+
+/// Whether a lane is true.
+template <class S, std::size_t bytes>
+ROWAN_INLINE bool any(LaneMask<S, bytes> const& mask) {
+    std::uint64_t parts[bytes / 8], all = 0;
+    std::memcpy(parts, &mask.data, bytes);
+    for (std::uint64_t const part : parts) all |= part;
+    return all != 0;
+}
+
+/// The bits of x as lanes of another type.
+template <class To, class S, std::size_t bytes>
+ROWAN_INLINE To bit_cast(LaneRegister<S, bytes> const& x) {
+    return To((typename To::vector)x.data);
+}
+
+/// √x. Not by std::sqrt of the lanes, which sets errno.
+template <class S, std::size_t bytes>
+ROWAN_INLINE LaneRegister<S, bytes> sqrt(LaneRegister<S, bytes> const& x) {
+    LaneRegister<S, bytes> y;
+#if defined(__SSE2__) && defined(__GNUC__) && !defined(__clang__)
+    constexpr bool single = sizeof(S) == 4;
+    if constexpr (bytes > 16) {  // an intrinsic would need a function that is compiled for it alone
+        if constexpr (single) {
+            asm("vsqrtps %1, %0" : "=v"(y.data) : "v"(x.data));
+        } else {
+            asm("vsqrtpd %1, %0" : "=v"(y.data) : "v"(x.data));
+        }
+        return y;
+    }
+#endif
+#ifdef __SSE2__
+    S lanes[LaneRegister<S, bytes>::size];
+    std::memcpy(lanes, &x.data, bytes);
+    for (std::size_t i = 0; i < LaneRegister<S, bytes>::size; i += 16 / sizeof(S)) {
+        if constexpr (sizeof(S) == 4) {
+            _mm_storeu_ps(lanes + i, _mm_sqrt_ps(_mm_loadu_ps(lanes + i)));
+        } else {
+            _mm_storeu_pd(lanes + i, _mm_sqrt_pd(_mm_loadu_pd(lanes + i)));
+        }
+    }
+    std::memcpy(&y.data, lanes, bytes);
+#else
+    for (std::size_t i = 0; i < LaneRegister<S, bytes>::size; ++i)
+        y.data[i] = sizeof(S) == 4 ? S(__builtin_sqrtf(float(x.data[i]))) : S(__builtin_sqrt(double(x.data[i])));
+#endif
+    return y;
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/detail/arithmetic.hpp: arithmetic of formulas, bit-identical on SIMD registers, scalars and devices.
 
 namespace rowan::inline v0::detail {
 
@@ -3148,43 +3361,22 @@ concept computes_from = (!std::integral<sum_t<To>> || (std::integral<sum_t<From>
 template <class S>
 inline constexpr bool is_machine_float = std::is_same_v<S, float> || std::is_same_v<S, double>;
 
-/// Whether `S` has SIMD registers. Not in device code: nvcc rejects them there even if they are never used.
-#ifdef __CUDA_ARCH__
-template <class S>
-inline constexpr bool has_batch = false;
-#else
-template <class S>
-inline constexpr bool has_batch = is_machine_float<S>;
-#endif
-
-template <class V>
-inline constexpr bool is_batch = false;
-template <class S, class A>
-inline constexpr bool is_batch<xsimd::batch<S, A>> = true;
-
 /// Returns `x` and prevents the compiler from fusing the product `x` with a subsequent addition. Device code does not
 /// need it: its `product` is never fused.
 template <class V>
 ROWAN_HD_INLINE V rounded(V x) {
 #ifndef __CUDA_ARCH__
-#if defined(__GNUC__) && (defined(__x86_64__) || defined(__aarch64__))
-#if defined(__AVX512F__)
-#define ROWAN_FLOAT_REGISTER "+v"
-#elif defined(__x86_64__)
-#define ROWAN_FLOAT_REGISTER "+x"
-#else
-#define ROWAN_FLOAT_REGISTER "+w"
-#endif
-    if constexpr (is_batch<V>) {
-        asm("" : ROWAN_FLOAT_REGISTER(x.data));
-        return x;
+    if constexpr (is_register<V>) {
+        return x.rounded();
     } else if constexpr (is_machine_float<V>) {
+#ifdef ROWAN_FLOAT_REGISTER
         asm("" : ROWAN_FLOAT_REGISTER(x));
-        return x;
-    }
-#undef ROWAN_FLOAT_REGISTER
+#else
+        asm("" : "+m"(x));
 #endif
-    if constexpr (!std::integral<V> && std::is_trivially_copyable_v<V>) asm("" : "+m"(x));
+    } else if constexpr (!std::integral<V> && std::is_trivially_copyable_v<V>) {
+        asm("" : "+m"(x));
+    }
 #endif
     return x;
 }
@@ -3228,7 +3420,7 @@ ROWAN_FORMULA V quotient(V const& a, V const& b) {
 
 /// Converts an option to the type in which a formula is computed.
 ROWAN_FORMULA V constant(double x) {
-    if constexpr (is_batch<V>) {
+    if constexpr (is_register<V>) {
         return V(static_cast<typename V::value_type>(x));
     } else {
         return static_cast<V>(x);
@@ -3242,16 +3434,8 @@ ROWAN_FORMULA V square_root(V const& x) {
     } else if constexpr (std::is_same_v<V, double>) {
         return __dsqrt_rn(x);
     }
-#elif defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
-    // g++ 12 warns that the unmasked intrinsics, which xsimd calls, use an uninitialised value
-    if constexpr (std::is_same_v<V, xsimd::batch<float>>) {
-        return V(_mm512_maskz_sqrt_ps(static_cast<__mmask16>(-1), x.data));
-    } else if constexpr (std::is_same_v<V, xsimd::batch<double>>) {
-        return V(_mm512_maskz_sqrt_pd(static_cast<__mmask8>(-1), x.data));
-    }
 #endif
     using std::sqrt;
-    using xsimd::sqrt;
     static_assert(
         requires { V(sqrt(x)); },
         "rowan: this function needs sqrt(dtype<T>::sum): declare it in the namespace of that type");
@@ -3261,14 +3445,123 @@ ROWAN_FORMULA V square_root(V const& x) {
 ROWAN_NO_EXEC_CHECK
 template <class Mask, class V>
 ROWAN_HD_INLINE V choose(Mask const& mask, V const& yes, V const& no) {
-    if constexpr (is_batch<V>) {
-        return xsimd::select(mask, yes, no);
+    if constexpr (is_register<V>) {
+        return select(mask, yes, no);
     } else {
         return mask ? yes : no;
     }
 }
 
 }  // namespace rowan::inline v0::detail
+
+// rowan/detail/lane_targets.hpp: on_lanes, which runs a loop over lanes with the widest registers of the processor.
+
+/// The bytes of the widest registers for which loops are compiled, besides those of the compiler's flags. They are used
+/// where the processor has them: 32 are those of AVX2, 64 those of AVX-512. The results have the same bits with any.
+#ifndef ROWAN_MAX_REGISTER_BYTES
+#define ROWAN_MAX_REGISTER_BYTES 64
+#endif
+
+namespace rowan::inline v0::detail {
+
+/// Passes a type to a function.
+template <class V>
+struct as {};
+
+// __NO_INLINE__: registers that the flags do not allow may only occur in functions that are inlined
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__NO_INLINE__) && !defined(__CUDA_ARCH__)
+inline constexpr std::size_t most_bytes =
+    native_bytes < ROWAN_MAX_REGISTER_BYTES ? ROWAN_MAX_REGISTER_BYTES : native_bytes;
+#else
+inline constexpr std::size_t most_bytes = native_bytes;
+#endif
+
+#ifdef __x86_64__
+inline constinit std::atomic<std::size_t> known_register_bytes{0};
+
+/// Asks the processor. The environment variable ROWAN_REGISTER_BYTES, 16 or 32, allows less.
+std::size_t find_register_bytes();
+
+/// The bytes of the registers of this processor.
+ROWAN_INLINE std::size_t processor_bytes() {
+    std::size_t const known = known_register_bytes.load(std::memory_order_relaxed);
+    return known != 0 ? known : find_register_bytes();
+}
+
+template <class S, class F>
+[[gnu::target("avx2,bmi,bmi2"), gnu::flatten, gnu::noinline]] auto on_avx2(F const& f) {
+    return f(as<LaneRegister<S, 32>>());
+}
+template <class S, class F>
+[[gnu::target("avx512f,avx512bw,avx512cd,avx512dq,avx512vl,bmi,bmi2"), gnu::flatten, gnu::noinline]] auto on_avx512(
+    F const& f) {
+    return f(as<LaneRegister<S, 64>>());
+}
+#endif
+
+/// Whether `S` has registers: it is float or double. Not in device code: nvcc rejects them there even if they are never
+/// used.
+template <class S>
+#ifdef __CUDA_ARCH__
+inline constexpr bool has_register = false;
+#else
+inline constexpr bool has_register = std::is_same_v<S, float> || std::is_same_v<S, double>;
+#endif
+
+/// Returns f(as<V>()), where V is the widest register of numbers S that the compiler's flags allow, or a wider one of
+/// the processor if n elements are worth a call: then f is compiled for it, with all that it calls. V is S if that has
+/// no registers.
+template <class S, class F>
+ROWAN_INLINE auto on_lanes([[maybe_unused]] std::size_t n, F const& f) {
+    if constexpr (!has_register<S>) return f(as<S>());
+#ifdef __x86_64__
+    if constexpr (has_register<S> && most_bytes > native_bytes) {
+        if (n * sizeof(S) >= 64) {
+            std::size_t const bytes = processor_bytes();
+            if constexpr (most_bytes >= 64) {
+                if (bytes == 64) return on_avx512<S>(f);
+            }
+            if constexpr (native_bytes < 32) {
+                if (bytes >= 32) return on_avx2<S>(f);
+            }
+        }
+    }
+#endif
+    if constexpr (has_register<S>) return f(as<LaneRegister<S, native_bytes>>());
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/detail/lane_targets_inl.hpp: definitions of rowan/detail/lane_targets.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <cstdlib>
+#include <string_view>
+
+namespace rowan::inline v0::detail {
+
+#ifdef __x86_64__
+ROWAN_FUNCTION std::size_t find_register_bytes() {
+    __builtin_cpu_init();
+    std::size_t bytes = 16;
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2")) {
+        bytes = 32;
+        if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+            __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+            __builtin_cpu_supports("avx512vl"))
+            bytes = 64;
+    }
+    if (char const* const asked = std::getenv("ROWAN_REGISTER_BYTES")) {
+        std::string_view const most = asked;
+        bytes = most == "16" ? 16 : most == "32" && bytes > 32 ? 32 : bytes;
+    }
+    known_register_bytes.store(bytes, std::memory_order_relaxed);
+    return bytes;
+}
+#endif
+
+}  // namespace rowan::inline v0::detail
+#endif
 
 // rowan/detail/lanes.hpp: element-wise formulas with SIMD registers or scalars, with bit-identical results.
 
@@ -3280,14 +3573,16 @@ template <class V, class T>
 ROWAN_HD_INLINE V load(T const* p) {
     if constexpr (std::is_same_v<T, V>) {
         return *p;
-    } else if constexpr (!is_batch<V>) {
+    } else if constexpr (!is_register<V>) {
         return static_cast<V>(dtype<T>::widen(*p));
     } else if constexpr (std::is_same_v<T, typename V::value_type>) {
-        return V::load_unaligned(p);
+        return V::load(p);
+    } else if constexpr (std::is_same_v<T, float>) {
+        return V::of_floats(p);
     } else {
         typename V::value_type wide[V::size];
         for (std::size_t i = 0; i < V::size; ++i) wide[i] = static_cast<typename V::value_type>(dtype<T>::widen(p[i]));
-        return V::load_unaligned(wide);
+        return V::load(wide);
     }
 }
 
@@ -3296,21 +3591,23 @@ template <class V, class T>
 ROWAN_HD_INLINE void store(V const& x, T* p) {
     if constexpr (std::is_same_v<T, V>) {
         *p = x;
-    } else if constexpr (!is_batch<V>) {
+    } else if constexpr (!is_register<V>) {
         *p = dtype<T>::narrow(static_cast<sum_t<T>>(x));
     } else if constexpr (std::is_same_v<T, typename V::value_type>) {
-        x.store_unaligned(p);
+        x.store(p);
+    } else if constexpr (std::is_same_v<T, float>) {
+        x.store_floats(p);
     } else {
         typename V::value_type wide[V::size];
-        x.store_unaligned(wide);
+        x.store(wide);
         for (std::size_t i = 0; i < V::size; ++i) p[i] = dtype<T>::narrow(static_cast<sum_t<T>>(wide[i]));
     }
 }
 
-/// Stores the truth values of a comparison of SIMD registers.
-template <class S, class Arch>
-ROWAN_INLINE void store(xsimd::batch_bool<S, Arch> const& x, bool* p) {
-    x.store_unaligned(p);
+/// Stores the truth values of a comparison of registers.
+template <class S, std::size_t bytes>
+ROWAN_INLINE void store(LaneMask<S, bytes> const& x, bool* p) {
+    for (std::size_t i = 0; i < LaneRegister<S, bytes>::size; ++i) p[i] = x.data[i] != 0;
 }
 
 /// Loads one `V` from each pointer, calls the formula with references to them, and stores those of non-const pointers.
@@ -3328,52 +3625,43 @@ ROWAN_INLINE void apply_lanes(Formula const& formula, T*... p) {
     (std::index_sequence_for<T...>{});
 }
 
+/// The loops of the functions below over the elements that fill registers V. They return the number of these.
+template <class V, class Formula, class... T>
+ROWAN_INLINE std::size_t for_registers(Formula const& formula, std::size_t n, T*... p) {
+    std::size_t i = 0;
+    if constexpr (is_register<V>) {
+        for (; i + V::size <= n; i += V::size) apply_lanes<V>(formula, (p + i)...);
+    }
+    return i;
+}
+template <class V, class Map, class To, class... From>
+ROWAN_INLINE std::size_t zip_registers(Map const& map, std::size_t n, To* to, From const*... from) {
+    std::size_t i = 0;
+    if constexpr (is_register<V>) {
+        for (; i + V::size <= n; i += V::size) store(map(load<V>(from + i)...), to + i);
+    }
+    return i;
+}
+template <class V, class F>
+ROWAN_INLINE std::size_t each_register(std::size_t n, F const& f) {
+    std::size_t i = 0;
+    if constexpr (is_register<V>) {
+        for (; i + V::size <= n; i += V::size) f.template operator()<V>(i);
+    }
+    return i;
+}
+
 /// Calls formula(x...) with the i-th elements of all `p` for i in [0, n), in type `S`; elements of pointers to
-/// non-const are written back. The formula is a template over SIMD registers and scalars. Lanes do not interact, so the
+/// non-const are written back. The formula is a template over registers and numbers. Lanes do not interact, so the
 /// results are bit-identical.
 template <class S, class Formula, class... T>
 ROWAN_INLINE void for_lanes(Formula const& formula, std::size_t n, T*... p) {
-    if constexpr (has_batch<S>) {
-        using V = xsimd::batch<S>;
-        std::size_t i = 0;
-        for (; i + 4 * V::size <= n; i += 4 * V::size) {
-            apply_lanes<V>(formula, (p + i)...);
-            apply_lanes<V>(formula, (p + i + V::size)...);
-            apply_lanes<V>(formula, (p + i + 2 * V::size)...);
-            apply_lanes<V>(formula, (p + i + 3 * V::size)...);
-        }
-        for (; i + V::size <= n; i += V::size) apply_lanes<V>(formula, (p + i)...);
-        for (; i < n; ++i) {
-            apply_lanes<S>(formula, (p + i)...);
-            asm volatile(
-                "");  // keeps g++ from vectorising with another width, where loads that span several stores stall
-        }
-    } else {
-        for (std::size_t i = 0; i < n; ++i) apply_lanes<S>(formula, (p + i)...);
+    std::size_t i = on_lanes<S>(n, [&]<class V>(as<V>) { return for_registers<V>(formula, n, p...); });
+    for (; i < n; ++i) {
+        apply_lanes<S>(formula, (p + i)...);
+        // keeps g++ from vectorising with another width, where loads that span several stores stall
+        if constexpr (has_register<S>) asm volatile("");
     }
-}
-
-/// to[i] = map(from[i]) for i in [0, n), computed in type `S`. `to` is only written.
-template <class S, class Map, class From, class To>
-ROWAN_INLINE void map_lanes(Map const& map, std::size_t n, From const* from, To* to) {
-    std::size_t i = 0;
-    if constexpr (has_batch<S>) {
-        using V = xsimd::batch<S>;
-        for (; i + V::size <= n; i += V::size) store(map(load<V>(from + i)), to + i);
-    }
-    for (; i < n; ++i) store(map(load<S>(from + i)), to + i);
-}
-
-/// Calls f.operator()<V>(i) over [0, n), with SIMD registers V where `S` has them, V::size elements at a time, and else
-/// with V = S. f itself loads and stores.
-template <class S, class F>
-ROWAN_INLINE void each_lane(std::size_t n, F const& f) {
-    std::size_t i = 0;
-    if constexpr (has_batch<S>) {
-        using V = xsimd::batch<S>;
-        for (; i + V::size <= n; i += V::size) f.template operator()<V>(i);
-    }
-    for (; i < n; ++i) f.template operator()<S>(i);
 }
 
 /// to[i] = map(from[i]...) for i in [0, n), for any number of arrays. `to` is only written. Truth values of numbers of
@@ -3381,11 +3669,36 @@ ROWAN_INLINE void each_lane(std::size_t n, F const& f) {
 template <class S, class Map, class To, class... From>
 ROWAN_INLINE void zip_lanes(Map const& map, std::size_t n, To* to, From const*... from) {
     std::size_t i = 0;
-    if constexpr (has_batch<S> && !(std::is_same_v<To, bool> && (std::is_same_v<From, S> && ...))) {
-        using V = xsimd::batch<S>;
-        for (; i + V::size <= n; i += V::size) store(map(load<V>(from + i)...), to + i);
+    if constexpr (!(std::is_same_v<To, bool> && (std::is_same_v<From, S> && ...))) {
+        i = on_lanes<S>(n, [&]<class V>(as<V>) { return zip_registers<V>(map, n, to, from...); });
     }
     for (; i < n; ++i) store(map(load<S>(from + i)...), to + i);
+}
+
+/// for_lanes and zip_lanes with registers V, called by what on_lanes calls: one call for many loops.
+template <class V, class Formula, class... T>
+ROWAN_INLINE void for_with(Formula const& formula, std::size_t n, T*... p) {
+    using S = typename lane_of<V>::type;
+    for (std::size_t i = for_registers<V>(formula, n, p...); i < n; ++i) apply_lanes<S>(formula, (p + i)...);
+}
+template <class V, class Map, class To, class... From>
+ROWAN_INLINE void zip_with(Map const& map, std::size_t n, To* to, From const*... from) {
+    using S = typename lane_of<V>::type;
+    for (std::size_t i = zip_registers<V>(map, n, to, from...); i < n; ++i) store(map(load<S>(from + i)...), to + i);
+}
+
+/// to[i] = map(from[i]) for i in [0, n), computed in type `S`. `to` is only written.
+template <class S, class Map, class From, class To>
+ROWAN_INLINE void map_lanes(Map const& map, std::size_t n, From const* from, To* to) {
+    zip_lanes<S>(map, n, to, from);
+}
+
+/// Calls f.operator()<V>(i) over [0, n), with registers V where `S` has them, V::size elements at a time, and else with
+/// V = S. f itself loads and stores.
+template <class S, class F>
+ROWAN_INLINE void each_lane(std::size_t n, F const& f) {
+    std::size_t i = on_lanes<S>(n, [&]<class V>(as<V>) { return each_register<V>(n, f); });
+    for (; i < n; ++i) f.template operator()<S>(i);
 }
 
 /// x, which the caller converts to another type
@@ -3427,14 +3740,6 @@ struct softmax_slope {
     ROWAN_FORMULA V operator()(V const& out, V const& grad, V const& dot) const { return product(out, V(grad - dot)); }
 };
 
-/// to += map(from)
-template <class Map>
-struct add_mapped {
-    Map const& map;
-
-    ROWAN_FORMULA void operator()(V const& from, V& to) const { to = plus(to, map(from)); }
-};
-
 /// Adds 16 partial sums as a binary tree, in place: part[k] += part[k + 8], then part[k + 4], part[k + 2], part[k + 1].
 ROWAN_NO_EXEC_CHECK
 template <class S>
@@ -3445,20 +3750,65 @@ ROWAN_HD S tree_sum(S* part) {
     return part[0];
 }
 
+/// The loop of interleave over the elements that fill 16; returns the number of these.
+ROWAN_NO_EXEC_CHECK
+template <class V, class S, class Fold, class F>
+ROWAN_HD_INLINE std::size_t interleave_registers(S* part, S const& first, std::size_t n, Fold const& fold, F const& f) {
+    std::size_t i = 0;
+    if constexpr (is_register<V>) {
+        constexpr std::size_t count = 16 / V::size;
+        V parts[count];
+        for (V& p : parts) p = V(first);
+        for (; i + 16 <= n; i += 16) {
+            for (std::size_t k = 0; k < count; ++k) fold(V(f.template operator()<V>(i + k * V::size)), parts[k]);
+        }
+        for (std::size_t k = 0; k < count; ++k) parts[k].store(part + k * V::size);
+    } else {
+        for (std::size_t k = 0; k < 16; ++k) part[k] = first;
+    }
+    return i;
+}
+
+/// Sets 16 parts to `first` and folds f.operator()<V>(i) into part[i % 16], for i in [0, n).
+ROWAN_NO_EXEC_CHECK
+template <class S, class Fold, class F>
+ROWAN_HD_INLINE void interleave(S* part, S const& first, std::size_t n, Fold const& fold, F const& f) {
+#ifdef __CUDA_ARCH__
+    std::size_t i = interleave_registers<S>(part, first, n, fold, f);
+#else
+    std::size_t i = on_lanes<S>(n, [&]<class V>(as<V>) { return interleave_registers<V>(part, first, n, fold, f); });
+#endif
+    for (; i < n; ++i) fold(S(f.template operator()<S>(i)), part[i % 16]);
+}
+/// The same with registers V in a function that is compiled for them.
+template <class V, class S, class Fold, class F>
+ROWAN_INLINE void interleave_with(S* part, S const& first, std::size_t n, Fold const& fold, F const& f) {
+    for (std::size_t i = interleave_registers<V>(part, first, n, fold, f); i < n; ++i)
+        fold(S(f.template operator()<S>(i)), part[i % 16]);
+}
+
+/// map(x[i])
+template <class T, class Map>
+struct MappedElement {
+    T const* x;
+    Map const& map;
+
+    ROWAN_FORMULA V operator()(std::size_t i) const { return map(load<V>(x + i)); }
+};
+
 /// map(x[0]) + map(x[1]) + … as 16 interleaved partial sums, reduced by tree_sum.
 ROWAN_NO_EXEC_CHECK
 template <class S, class T, class Map = same_number>
 ROWAN_HD S interleaved_sum(std::size_t n, T const* x, Map const& map = {}) {
     S part[16];
-    for (auto& p : part) p = constant<S>(0.0);
-#ifdef __CUDA_ARCH__
-    for (std::size_t i = 0; i < n; ++i) part[i % 16] = plus(part[i % 16], map(load<S>(x + i)));
-#else
-    add_mapped<Map> const add{map};
-    std::size_t i = 0;
-    for (; i + 16 <= n; i += 16) for_lanes<S>(add, 16, x + i, part);
-    for_lanes<S>(add, n - i, x + i, part);
-#endif
+    interleave(part, constant<S>(0.0), n, add_lanes{}, MappedElement<T, Map>{x, map});
+    return tree_sum(part);
+}
+/// The sum of x[i], with registers V in a function that is compiled for them.
+template <class V, class S>
+ROWAN_INLINE S sum_with(std::size_t n, S const* x) {
+    S part[16];
+    interleave_with<V>(part, constant<S>(0.0), n, add_lanes{}, MappedElement<S, same_number>{x, {}});
     return tree_sum(part);
 }
 
@@ -3540,8 +3890,6 @@ std::size_t node_of(std::span<std::int64_t const> ends, std::int64_t part);
 }  // namespace rowan::inline v0::detail
 
 // rowan/detail/tree_sum_inl.hpp: the functions of tree_sum.hpp.
-
-#include <cstring>
 
 #if ROWAN_DEFINES_FUNCTIONS
 
@@ -8448,7 +8796,7 @@ struct more_extreme {
     ROWAN_FORMULA auto operator()(V const& x, V const& best) const {
         if constexpr (std::integral<V>) {
             return beyond(x, best);
-        } else if constexpr (is_batch<V>) {
+        } else if constexpr (is_register<V>) {
             return beyond(x, best) | ((x != x) & (best == best));
         } else if constexpr (std::floating_point<V>) {
             return beyond(x, best) || (x != x && best == best);
@@ -8460,7 +8808,7 @@ struct more_extreme {
 
 /// True if x is y or less; false if one of them is NaN.
 ROWAN_FORMULA auto not_above(V const& x, V const& y) {
-    if constexpr (std::integral<V> || std::floating_point<V> || is_batch<V>) {
+    if constexpr (std::integral<V> || std::floating_point<V> || is_register<V>) {
         return x <= y;
     } else {
         return !(x > y) && !unordered(x) && !unordered(y);
@@ -8471,7 +8819,7 @@ ROWAN_FORMULA auto not_above(V const& x, V const& y) {
 ROWAN_FORMULA auto same_or_nan(V const& x, V const& y) {
     if constexpr (std::integral<V>) {
         return x == y;
-    } else if constexpr (is_batch<V>) {
+    } else if constexpr (is_register<V>) {
         return (x == y) | ((x != x) & (y != y));
     } else if constexpr (std::floating_point<V>) {
         return x == y || (x != x && y != y);
@@ -20021,7 +20369,7 @@ namespace rowan::inline v0 {
 
 /// A rule of update_rows that computes every element alone, with SIMD registers, as the optimizers of rowan do. The
 /// formula is called with `(V const& g, V& p, V&... s)`: the summed gradient, the parameter and the states of one
-/// element, or of several in a SIMD register. `V` is a template parameter, a floating-point type or an xsimd::batch;
+/// element, or of several in a SIMD register. `V` is a template parameter, a floating-point type or a register of them;
 /// elements of other types are converted to the common type of sums.
 ///
 ///     namespace lane = rowan::lane;
@@ -20071,8 +20419,8 @@ private:
     template <class S, class... P>
     static constexpr bool takes() {
         bool const number = std::is_invocable_v<Formula const&, S const&, std::conditional_t<true, S, P>&...>;
-        if constexpr (detail::has_batch<S>) {
-            using V = xsimd::batch<S>;
+        if constexpr (detail::has_register<S>) {
+            using V = detail::LaneRegister<S, detail::native_bytes>;
             return number && std::is_invocable_v<Formula const&, V const&, std::conditional_t<true, V, P>&...>;
         } else {
             return number;
@@ -20898,11 +21246,11 @@ struct ftrl_formula {
     /// library.
     ROWAN_FORMULA V grown(V const& x) const {
         if (options.lr_power == -0.5) return square_root(x);
-        if constexpr (is_batch<V>) {
+        if constexpr (is_register<V>) {
             alignas(64) typename V::value_type lane[V::size];
-            x.store_unaligned(lane);
+            x.store(lane);
             for (auto& value : lane) value = std::pow(value, static_cast<typename V::value_type>(-options.lr_power));
-            return V::load_unaligned(lane);
+            return V::load(lane);
         } else {
             return pow_of(x, constant<V>(-options.lr_power));
         }
@@ -23499,13 +23847,13 @@ std::size_t fold_float_lanes([[maybe_unused]] std::size_t n, [[maybe_unused]] st
                              [[maybe_unused]] float const* x, [[maybe_unused]] std::size_t step,
                              [[maybe_unused]] To* to) {
     std::size_t lane = 0;
-#if defined(ROWAN_X86_LANE_TILE) && !defined(XSIMD_NO_SUPPORTED_ARCHITECTURE)
-    using V = xsimd::batch<float, xsimd::sse2>;
+#if defined(ROWAN_X86_LANE_TILE)
+    using V = LaneRegister<float, 16>;
     constexpr std::size_t side = 4,
                           together = 4;  // independent registers, so that no addition waits for the one before
     if (n < side) return 0;
     for (; lane + side * together <= lanes; lane += side * together, x += side * together * step) {
-        V sums[together]{};
+        V sums[together];
         auto const tile = [&](std::size_t i) {
             for (std::size_t k = 0; k < together; ++k) {
                 float const* const from = x + k * side * step + i;
@@ -23526,7 +23874,7 @@ std::size_t fold_float_lanes([[maybe_unused]] std::size_t n, [[maybe_unused]] st
         for (; i + side <= n; i += side) tile(i);
         for (std::size_t k = 0; k < together; ++k) {
             alignas(16) float last[side];
-            sums[k].store_aligned(last);
+            sums[k].store(last);
             for (std::size_t j = 0; j < side; ++j) {
                 for (std::size_t rest = i; rest < n; ++rest) Fold{}(x[(k * side + j) * step + rest], last[j]);
                 store(last[j], to + lane + k * side + j);
@@ -29316,15 +29664,6 @@ private:
 
 namespace rowan::inline v0::detail {
 
-template <class V>
-struct lane_of {
-    using type = V;
-};
-template <class S, class A>
-struct lane_of<xsimd::batch<S, A>> {
-    using type = S;
-};
-
 /// The constants of exp for a floating-point type.
 template <class S>
 struct exp_traits;
@@ -29359,17 +29698,8 @@ ROWAN_FORMULA V power_of_two(V const& n) {
     // The low bits of n + bias + 2^mantissa are n + bias.
     V const shifted = n + constant<V>(static_cast<double>(std::numeric_limits<S>::max_exponent - 1) +
                                       static_cast<double>(B{1} << mantissa));
-    if constexpr (is_batch<V>) {
-        using Bits = xsimd::batch<B, typename V::arch_type>;
-        auto const bits = detail::bit_cast<Bits>(shifted);
-#if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
-        // g++ 12 warns that the unmasked intrinsics, which xsimd calls, use an uninitialised value.
-        if constexpr (std::is_same_v<V, xsimd::batch<float>>) {
-            return detail::bit_cast<V>(Bits(_mm512_maskz_slli_epi32(static_cast<__mmask16>(-1), bits.data, mantissa)));
-        } else if constexpr (std::is_same_v<V, xsimd::batch<double>>) {
-            return detail::bit_cast<V>(Bits(_mm512_maskz_slli_epi64(static_cast<__mmask8>(-1), bits.data, mantissa)));
-        }
-#endif
+    if constexpr (is_register<V>) {
+        auto const bits = detail::bit_cast<typename V::template of<B>>(shifted);
         return detail::bit_cast<V>(bits << mantissa);
     } else {
         return bit_cast<S>(static_cast<B>(static_cast<std::make_unsigned_t<B>>(bit_cast<B>(shifted)) << mantissa));
@@ -29386,6 +29716,21 @@ ROWAN_FORMULA V nearest_integer(V const& x) {
 
 /// The integer n with 2^n nearest to exp(x).
 ROWAN_FORMULA V nearest_power(V const& x) { return nearest_integer(product(x, constant<V>(1.4426950408889634))); }
+
+/// The terms of the polynomial below: a fold, as at -O2 compilers do not unroll loops.
+ROWAN_NO_EXEC_CHECK
+template <class V, std::size_t size, std::size_t... i>
+ROWAN_HD_INLINE V polynomial(V const& u, double const (&c)[size], std::index_sequence<i...>) {
+    V y = constant<V>(c[0]);
+    ((y = product(y, u) + constant<V>(c[i + 1])), ...);
+    return y;
+}
+/// c[0] · uⁿ + c[1] · uⁿ⁻¹ + … + c[n]
+ROWAN_NO_EXEC_CHECK
+template <class V, std::size_t size>
+ROWAN_HD_INLINE V polynomial(V const& u, double const (&c)[size]) {
+    return polynomial(u, c, std::make_index_sequence<size - 1>());
+}
 
 template <int k>
 inline constexpr double factorial = k*(factorial<k - 1>);
@@ -29550,19 +29895,9 @@ ROWAN_FORMULA void split_power(V const& x, V& k, V& m) {
             constant<V>(static_cast<double>(magic) + bias);
         m = detail::bit_cast<V>(decltype(bits)((bits & B((B{1} << mantissa) - 1)) + root));
     };
-    if constexpr (is_batch<V>) {
-        using Bits = xsimd::batch<B, typename V::arch_type>;
-        parts(detail::bit_cast<Bits>(x), [&](Bits const& bits) {
-#if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
-            // g++ 12 warns that the unmasked intrinsics, which xsimd calls, use an uninitialised value.
-            if constexpr (std::is_same_v<V, xsimd::batch<float>>) {
-                return Bits(_mm512_maskz_srli_epi32(static_cast<__mmask16>(-1), bits.data, mantissa));
-            } else if constexpr (std::is_same_v<V, xsimd::batch<double>>) {
-                return Bits(_mm512_maskz_srli_epi64(static_cast<__mmask8>(-1), bits.data, mantissa));
-            }
-#endif
-            return Bits(bits >> mantissa);
-        });
+    if constexpr (is_register<V>) {
+        using Bits = typename V::template of<B>;
+        parts(detail::bit_cast<Bits>(x), [](Bits const& bits) { return Bits(bits >> mantissa); });
     } else {
         parts(bit_cast<B>(x), [](B bits) { return static_cast<B>(bits >> mantissa); });
     }
@@ -29637,6 +29972,14 @@ ROWAN_FORMULA Pair<V> exact_product(V const& a, V const& b) {
     return {p, V(error + product(a_low, b_low))};
 }
 
+/// zⁿ⁻¹ / (2 n + 3) + … + z / 7 + 1 / 5 for n numbers i
+ROWAN_NO_EXEC_CHECK
+template <class V, int... i>
+ROWAN_HD_INLINE V odd_series(V const& z, std::integer_sequence<int, i...>) {
+    constexpr double c[] = {1.0 / (2 * static_cast<int>(sizeof...(i)) + 3 - 2 * i)...};
+    return polynomial(z, c);
+}
+
 /// log(x) for a finite x > 0, with an error of 2^-33 · log(x) for float and 2^-64 · log(x) for double.
 /// With s = f / (2 + f) and z = s²: log(1 + f) = 2 s · (1 + z/3 + z² · (1/5 + z/7 + …)).
 ROWAN_FORMULA Pair<V> logarithm_pair(V const& x) {
@@ -29655,8 +29998,7 @@ ROWAN_FORMULA Pair<V> logarithm_pair(V const& x) {
     V const s_low = quotient(V(((f - back.high) - back.low) - product(s, V(f - (d - two)))), d);
     Pair<V> const z = exact_product(s, s);
     V const z_low = z.low + product(product(s, s_low), two);
-    V series = constant<V>(1.0 / (2 * terms + 1));
-    for (int i = terms - 1; i >= 2; --i) series = product(series, z.high) + constant<V>(1.0 / (2 * i + 1));
+    V const series = odd_series(z.high, std::make_integer_sequence<int, terms - 1>());
     Pair<V> const cubic = exact_product(z.high, constant<V>(third));
     V const cubic_low = cubic.low + (product(z.high, constant<V>(third_rest)) + product(z_low, constant<V>(third)));
     Pair<V> const w = exact_sum(cubic.high, V(cubic_low + product(product(z.high, z.high), series)));
@@ -29838,20 +30180,20 @@ ROWAN_FORMULA QuarterTurns<V> quarter_turns(V const& x) {
     Pair<V> const third = exact_sum_of_any(second.high, V(zero - product(n, constant<V>(0x1.3198a2ep-69))));
     V const low = (second.low + third.low) - product(n, constant<V>(0x1.b839a252049c1p-104));
     QuarterTurns<V> turns{n, exact_sum(third.high, low)};
-    if constexpr (is_batch<V>) {
-        if (xsimd::any(x >= constant<V>(many_turns)) || xsimd::any(x <= constant<V>(-many_turns))) {
+    if constexpr (is_register<V>) {
+        if (any(x >= constant<V>(many_turns)) || any(x <= constant<V>(-many_turns))) {
             double at[V::size], count[V::size], high[V::size], rest_low[V::size];
-            x.store_unaligned(at);
-            turns.count.store_unaligned(count);
-            turns.rest.high.store_unaligned(high);
-            turns.rest.low.store_unaligned(rest_low);
+            x.store(at);
+            turns.count.store(count);
+            turns.rest.high.store(high);
+            turns.rest.low.store(rest_low);
             for (std::size_t i = 0; i < V::size; ++i) {
                 double const size = at[i] < 0 ? -at[i] : at[i];
                 if (!(size >= many_turns && size <= most)) continue;
                 QuarterTurns<double> const many = many_quarter_turns(at[i]);
                 count[i] = many.count, high[i] = many.rest.high, rest_low[i] = many.rest.low;
             }
-            return {V::load_unaligned(count), {V::load_unaligned(high), V::load_unaligned(rest_low)}};
+            return {V::load(count), {V::load(high), V::load(rest_low)}};
         }
     } else if ((x >= many_turns || x <= -many_turns) && x <= most && x >= -most) {
         return many_quarter_turns(x);
@@ -29861,11 +30203,14 @@ ROWAN_FORMULA QuarterTurns<V> quarter_turns(V const& x) {
 
 /// The coefficients of x^(2k+1) in the Taylor series of the sine, and of x^2k in that of the cosine.
 struct TaylorSeries {
-    double sine[10] = {1}, cosine[10] = {1};
+    double sine[9] = {}, cosine[8] = {};  // from x^19 to x^3, and from x^18 to x^4
     constexpr TaylorSeries() {
+        double of_sine = 1;
         for (int k = 1; k < 10; ++k) {
-            cosine[k] = -sine[k - 1] / (2 * k);
-            sine[k] = cosine[k] / (2 * k + 1);
+            double const of_cosine = -of_sine / (2 * k);
+            of_sine = of_cosine / (2 * k + 1);
+            sine[9 - k] = of_sine;
+            if (k > 1) cosine[9 - k] = of_cosine;
         }
     }
 };
@@ -29878,9 +30223,7 @@ ROWAN_HD_INLINE V sine_of_double(V const& x) {
     auto const& [high, low] = turns.rest;
     V const one = constant<V>(1.0), half = constant<V>(0.5), z = product(high, high), half_z = product(z, half);
     constexpr TaylorSeries taylor;
-    V sines = constant<V>(taylor.sine[9]), cosines = constant<V>(taylor.cosine[9]);
-    for (int k = 8; k >= 1; --k) sines = product(sines, z) + constant<V>(taylor.sine[k]);
-    for (int k = 8; k >= 2; --k) cosines = product(cosines, z) + constant<V>(taylor.cosine[k]);
+    V const sines = polynomial(z, taylor.sine), cosines = polynomial(z, taylor.cosine);
     V const sine = high + (product(product(high, z), sines) + (low - product(low, half_z)));
     V const most = one - half_z, rest = product(product(z, z), cosines) - product(high, low);
     V const of_cosine = most + (((one - most) - half_z) + rest);
@@ -29911,13 +30254,13 @@ ROWAN_HD_INLINE V sine(V const& x) {
         return sine_of_double<cosine>(x);
     } else if constexpr (std::is_same_v<V, float>) {
         return static_cast<float>(sine_of_double<cosine>(static_cast<double>(x)));
-    } else if constexpr (is_batch<V>) {
-        using Wide = xsimd::batch<double, typename V::arch_type>;
+    } else if constexpr (is_register<V>) {
+        using Wide = typename V::template of<double>;
         float lanes[V::size];
-        x.store_unaligned(lanes);
-        for (std::size_t i = 0; i < V::size; i += Wide::size)
-            store(sine_of_double<cosine>(load<Wide>(lanes + i)), lanes + i);
-        return V::load_unaligned(lanes);
+        x.store(lanes);
+        store(sine_of_double<cosine>(load<Wide>(lanes)), lanes);
+        store(sine_of_double<cosine>(load<Wide>(lanes + Wide::size)), lanes + Wide::size);
+        return V::load(lanes);
     } else if constexpr (cosine) {
         return cos_of(x);
     } else {
@@ -30361,13 +30704,8 @@ private:
     template <class S, class Pass>
     static S sum_of_row(Pass const& pass, std::size_t row, std::size_t width) {
         S part[16];
-        for (S& p : part) p = constant<S>(0.0);
-        std::size_t i = 0;
-        auto const add = [&]<class V>(std::size_t k) {
-            store(plus(load<V>(part + k), pass.template at<V>(row, i + k)), part + k);
-        };
-        for (; i + 16 <= width; i += 16) each_lane<S>(16, add);
-        each_lane<S>(width - i, add);
+        interleave(part, constant<S>(0.0), width, add_lanes{},
+                   [&]<class V>(std::size_t i) { return pass.template at<V>(row, i); });
         return tree_sum(part);
     }
 };
@@ -32482,15 +32820,6 @@ ROWAN_FORMULA V where_between(V const& y, double least, double most, V const& in
 
 namespace rowan::inline v0::detail {
 
-/// c[0] uⁿ + c[1] uⁿ⁻¹ + … + c[n]
-ROWAN_NO_EXEC_CHECK
-template <class V, std::size_t n>
-ROWAN_HD_INLINE V polynomial(V const& u, double const (&c)[n]) {
-    V y = constant<V>(c[0]);
-    for (std::size_t i = 1; i < n; ++i) y = product(y, u) + constant<V>(c[i]);
-    return y;
-}
-
 /// Q in erfc(z) = exp(-z²) · t · Q(2 t - 1), t = 3 / (3 + z): Chebyshev's interpolation on [-1, 1], with an error of
 /// 9e-9 for float and 8e-17 for double.
 ROWAN_FORMULA V erfc_factor(V const& u) {
@@ -33996,7 +34325,7 @@ struct soft_label_loss {
 struct weighed_logarithm {
     ROWAN_FORMULA V operator()(V const& x, V const& label) const {
         V const zero = constant<V>(0.0);
-        if constexpr (is_batch<V>) {
+        if constexpr (is_register<V>) {
             V const term = product(label, logarithm(x));
             return choose(label > zero, term, choose(label < zero, term, label));
         } else {  // an own type's log may have no value at 0
@@ -34018,24 +34347,22 @@ struct soft_label_slope {
 
 namespace rowan::inline v0::detail {
 
-/// The largest of n > 0 numbers; NaN if the first one is NaN, other NaNs are ignored.
-template <class S, class T>
-S largest(std::size_t n, T const* x) {
-    std::array<S, 16> most;
-    most.fill(load<S>(x));
+/// The largest of n > 0 numbers; NaN if the first one is NaN, other NaNs are ignored. With registers V, as zip_with.
+template <class V, class T>
+ROWAN_INLINE auto largest(std::size_t n, T const* x) {
+    using S = typename lane_of<V>::type;
+    S most[16];
     take_larger const take;
-    std::size_t i = 0;
-    for (; i + 16 <= n; i += 16) for_lanes<S>(take, 16, x + i, most.data());
-    for_lanes<S>(take, n - i, x + i, most.data());
+    interleave_with<V>(most, load<S>(x), n, take, MappedElement<T, same_number>{x, {}});
     for (S const& m : most) take(m, most[0]);
     return most[0];
 }
 
-/// Writes exp(x - greatest) and returns the sum of the results.
-template <class S, class T>
-S exponentials(std::size_t n, T const* x, S const& greatest, S* e) {
-    map_lanes<S>([&]<class V>(V const& a) { return exponential_of_negative(V(a - V(greatest))); }, n, x, e);
-    return interleaved_sum<S>(n, e);
+/// Writes exp(x - greatest) and returns the sum of the results. With registers V, as zip_with.
+template <class V, class S, class T>
+ROWAN_INLINE S exponentials(std::size_t n, T const* x, S const& greatest, S* e) {
+    zip_with<V>([&]<class U>(U const& a) { return exponential_of_negative(U(a - U(greatest))); }, n, e, x);
+    return sum_with<V>(n, e);
 }
 
 /// Passed as `done` of MatrixRows::results if only the results are needed.
@@ -34052,6 +34379,8 @@ struct MatrixRows {
 
 template <>
 struct MatrixRows<Cpu> {
+    static constexpr std::size_t most_lanes = 64;  // of which the exponentials stay in the cache
+
     /// Writes the results of a rule, such as softmax_rule, along an axis of x: of rows, or of [outer, classes, inner].
     template <class Rule, class Rows, class T>
     static Tensor<T> along(Cpu exec, Rows const& c, Tensor<T> const& x) {
@@ -34069,16 +34398,18 @@ struct MatrixRows<Cpu> {
         using S = sum_t<T>;
         for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
             Buffer<S> e(classes);
-            for (; begin < end; ++begin) {
-                T const* const row = x + begin * classes;
-                S const greatest = largest<S>(classes, row);
-                S const total = exponentials<S>(classes, row, greatest, e.data()), norm = Rule::norm(total);
-                auto const result = [&]<class V>(V const& a, V const& b) {
-                    return Rule::result(a, b, V(greatest), V(norm));
-                };
-                zip_lanes<S>(result, classes, to + begin * classes, row, e.data());
-                done(begin, greatest, total);
-            }
+            on_lanes<S>(classes, [&]<class V>(as<V>) {
+                for (std::size_t i = begin; i < end; ++i) {
+                    T const* const row = x + i * classes;
+                    S const greatest = largest<V>(classes, row);
+                    S const total = exponentials<V>(classes, row, greatest, e.data()), norm = Rule::norm(total);
+                    auto const result = [&]<class U>(U const& a, U const& b) {
+                        return Rule::result(a, b, U(greatest), U(norm));
+                    };
+                    zip_with<V>(result, classes, to + i * classes, row, e.data());
+                    done(i, greatest, total);
+                }
+            });
         });
     }
 
@@ -34089,13 +34420,14 @@ struct MatrixRows<Cpu> {
         auto const term = []<class V>(V const& a, V const& b) { return Rule::term(a, b); };
         for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
             Buffer<S> terms(classes);
-            for (; begin < end; ++begin) {
-                std::size_t const at = begin * classes;
-                zip_lanes<S>(term, classes, terms.data(), y + at, g + at);
-                S const sum = interleaved_sum<S>(classes, terms.data());
-                auto const slope = [&]<class V>(V const& a, V const& b) { return Rule::slope(a, b, V(sum)); };
-                zip_lanes<S>(slope, classes, to + at, y + at, g + at);
-            }
+            on_lanes<S>(classes, [&]<class V>(as<V>) {
+                for (std::size_t at = begin * classes; at < end * classes; at += classes) {
+                    zip_with<V>(term, classes, terms.data(), y + at, g + at);
+                    S const sum = sum_with<V>(classes, terms.data());
+                    auto const slope = [&]<class U>(U const& a, U const& b) { return Rule::slope(a, b, U(sum)); };
+                    zip_with<V>(slope, classes, to + at, y + at, g + at);
+                }
+            });
         });
     }
 
@@ -34182,39 +34514,45 @@ private:
     template <class Rule, class T>
     static void results_apart(Cpu exec, std::size_t outer, std::size_t classes, std::size_t inner, T const* x, T* to) {
         using S = sum_t<T>;
-        constexpr std::size_t most = 64;  // lanes whose exponentials stay in the cache
+        constexpr std::size_t most = most_lanes;
         std::size_t const pieces = (inner + most - 1) / most;
         for_ranges(exec, outer * pieces, classes * std::min(inner, most), [&](std::size_t begin, std::size_t end) {
             Buffer<S> e(classes * most), parts(16 * most), greatest(most);
-            S const *const terms = e.data(), *const g = greatest.data();
-            for (; begin < end; ++begin) {
-                std::size_t const lane = begin % pieces * most, lanes = std::min(most, inner - lane);
-                std::size_t const first = begin / pieces * classes * inner + lane;
-                auto const row = [&](std::size_t k) { return x + first + k * inner; };
-                copy_lanes<S>(lanes, row(0), greatest.data());
-                for (std::size_t k = 1; k < classes; ++k) for_lanes<S>(take_larger{}, lanes, row(k), greatest.data());
-                std::fill(parts.begin(), parts.end(), constant<S>(0.0));
-                auto const exponential = []<class V>(V const& a, V const& b) {
-                    return exponential_of_negative(V(a - b));
-                };
-                for (std::size_t k = 0; k < classes; ++k) {
-                    zip_lanes<S>(exponential, lanes, e.data() + k * most, row(k), g);
-                    for_lanes<S>(add_lanes{}, lanes, terms + k * most, parts.data() + k % 16 * most);
+            on_lanes<S>(inner, [&]<class V>(as<V>) {
+                for (std::size_t i = begin; i < end; ++i) {
+                    std::size_t const lane = i % pieces * most, lanes = std::min(most, inner - lane);
+                    std::size_t const first = i / pieces * classes * inner + lane;
+                    results_of_lanes<V, Rule>(lanes, classes, inner, x + first, e.data(), parts.data(), greatest.data(),
+                                              to + first);
                 }
-                for (std::size_t half = 8; half != 0; half /= 2) {
-                    for (std::size_t k = 0; k < half; ++k)
-                        for_lanes<S>(add_lanes{}, lanes, std::as_const(parts).data() + (k + half) * most,
-                                     parts.data() + k * most);
-                }
-                S const* const norms = parts.data();
-                map_lanes<S>([]<class V>(V const& a) { return Rule::norm(a); }, lanes, norms, parts.data());
-                auto const result = []<class V>(V const& a, V const& b, V const& c, V const& d) {
-                    return Rule::result(a, b, c, d);
-                };
-                for (std::size_t k = 0; k < classes; ++k)
-                    zip_lanes<S>(result, lanes, to + first + k * inner, row(k), terms + k * most, g, norms);
-            }
+            });
         });
+    }
+    /// The same of some lanes, whose elements are `inner` apart. The arrays have room for `most_lanes` of each class, of
+    /// 16 parts, and for one.
+    template <class V, class Rule, class S, class T>
+    ROWAN_INLINE static void results_of_lanes(std::size_t lanes, std::size_t classes, std::size_t inner, T const* x,
+                                              S* e, S* parts, S* greatest, T* to) {
+        constexpr std::size_t most = most_lanes;
+        S const *const terms = e, *const sums = parts, *const g = greatest;
+        zip_with<V>(same_number{}, lanes, greatest, x);
+        for (std::size_t k = 1; k < classes; ++k) for_with<V>(take_larger{}, lanes, x + k * inner, greatest);
+        std::fill_n(parts, 16 * most, constant<S>(0.0));
+        auto const exponential = []<class U>(U const& a, U const& b) { return exponential_of_negative(U(a - b)); };
+        for (std::size_t k = 0; k < classes; ++k) {
+            zip_with<V>(exponential, lanes, e + k * most, x + k * inner, g);
+            for_with<V>(add_lanes{}, lanes, terms + k * most, parts + k % 16 * most);
+        }
+        for (std::size_t half = 8; half != 0; half /= 2) {
+            for (std::size_t k = 0; k < half; ++k)
+                for_with<V>(add_lanes{}, lanes, sums + (k + half) * most, parts + k * most);
+        }
+        zip_with<V>([]<class U>(U const& a) { return Rule::norm(a); }, lanes, parts, sums);
+        auto const result = []<class U>(U const& a, U const& b, U const& c, U const& d) {
+            return Rule::result(a, b, c, d);
+        };
+        for (std::size_t k = 0; k < classes; ++k)
+            zip_with<V>(result, lanes, to + k * inner, x + k * inner, terms + k * most, g, sums);
     }
 };
 
@@ -35157,8 +35495,8 @@ struct CrfMarginals {
 
 template <class V>
 inline constexpr std::size_t lanes_in = 1;
-template <class S, class A>
-inline constexpr std::size_t lanes_in<xsimd::batch<S, A>> = xsimd::batch<S, A>::size;
+template <class S, std::size_t bytes>
+inline constexpr std::size_t lanes_in<LaneRegister<S, bytes>> = LaneRegister<S, bytes>::size;
 
 /// The gradient of the emissions: out_grad · (probability - 1 at the label)
 template <class T, class I>
@@ -39864,7 +40202,8 @@ private:
             std::size_t const seen = sizes_.visible.seen(i + r, keys);
             if (seen == 0) continue;
             map_lanes<S>([&]<class V>(V const& x) { return detail::product(x, V(scale)); }, seen, row, row);
-            S const greatest = largest<S>(seen, row), total = exponentials<S>(seen, row, greatest, row_.data());
+            S const total = on_lanes<S>(
+                seen, [&]<class V>(as<V>) { return exponentials<V>(seen, row, largest<V>(seen, row), row_.data()); });
             map_lanes<S>([&]<class V>(V const& e) { return quotient(e, V(total)); }, seen, row_.data(), row);
             std::fill(row + seen, row + width, constant<S>(0.0));
         }

@@ -5,7 +5,7 @@ include(default)
 compiler.cppstd=20
 
 [platform_requires]
-{% for name in ("xtensor", "xsimd", "xtensor-blas", "nanopb") %}
+{% for name in ("xtensor", "xtensor-blas", "nanopb") %}
 {% set version = os.popen("dpkg-query -W -f '${source:Upstream-Version}' lib" ~ name ~ "-dev 2>/dev/null").read() %}
 {% if version %}
 {{ name }}/{{ version }}

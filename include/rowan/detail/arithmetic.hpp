@@ -3,11 +3,7 @@
 
 #include <rowan/core/detail/config.hpp>
 #include <rowan/core/dtype.hpp>
-
-#if !__has_include(<xsimd/xsimd.hpp>)
-ROWAN_ERROR(rowan needs xsimd ROWAN_MIN_XSIMD or newer (Debian: libxsimd-dev));
-#endif
-#include <xsimd/xsimd.hpp>
+#include <rowan/detail/lane_register.hpp>
 
 #include <cmath>
 #include <concepts>
@@ -47,43 +43,22 @@ concept computes_from = (!std::integral<sum_t<To>> || (std::integral<sum_t<From>
 template <class S>
 inline constexpr bool is_machine_float = std::is_same_v<S, float> || std::is_same_v<S, double>;
 
-/// Whether `S` has SIMD registers. Not in device code: nvcc rejects them there even if they are never used.
-#ifdef __CUDA_ARCH__
-template <class S>
-inline constexpr bool has_batch = false;
-#else
-template <class S>
-inline constexpr bool has_batch = is_machine_float<S>;
-#endif
-
-template <class V>
-inline constexpr bool is_batch = false;
-template <class S, class A>
-inline constexpr bool is_batch<xsimd::batch<S, A>> = true;
-
 /// Returns `x` and prevents the compiler from fusing the product `x` with a subsequent addition. Device code does not
 /// need it: its `product` is never fused.
 template <class V>
 ROWAN_HD_INLINE V rounded(V x) {
 #ifndef __CUDA_ARCH__
-#if defined(__GNUC__) && (defined(__x86_64__) || defined(__aarch64__))
-#if defined(__AVX512F__)
-#define ROWAN_FLOAT_REGISTER "+v"
-#elif defined(__x86_64__)
-#define ROWAN_FLOAT_REGISTER "+x"
-#else
-#define ROWAN_FLOAT_REGISTER "+w"
-#endif
-    if constexpr (is_batch<V>) {
-        asm("" : ROWAN_FLOAT_REGISTER(x.data));
-        return x;
+    if constexpr (is_register<V>) {
+        return x.rounded();
     } else if constexpr (is_machine_float<V>) {
+#ifdef ROWAN_FLOAT_REGISTER
         asm("" : ROWAN_FLOAT_REGISTER(x));
-        return x;
-    }
-#undef ROWAN_FLOAT_REGISTER
+#else
+        asm("" : "+m"(x));
 #endif
-    if constexpr (!std::integral<V> && std::is_trivially_copyable_v<V>) asm("" : "+m"(x));
+    } else if constexpr (!std::integral<V> && std::is_trivially_copyable_v<V>) {
+        asm("" : "+m"(x));
+    }
 #endif
     return x;
 }
@@ -127,7 +102,7 @@ ROWAN_FORMULA V quotient(V const& a, V const& b) {
 
 /// Converts an option to the type in which a formula is computed.
 ROWAN_FORMULA V constant(double x) {
-    if constexpr (is_batch<V>) {
+    if constexpr (is_register<V>) {
         return V(static_cast<typename V::value_type>(x));
     } else {
         return static_cast<V>(x);
@@ -141,16 +116,8 @@ ROWAN_FORMULA V square_root(V const& x) {
     } else if constexpr (std::is_same_v<V, double>) {
         return __dsqrt_rn(x);
     }
-#elif defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
-    // g++ 12 warns that the unmasked intrinsics, which xsimd calls, use an uninitialised value
-    if constexpr (std::is_same_v<V, xsimd::batch<float>>) {
-        return V(_mm512_maskz_sqrt_ps(static_cast<__mmask16>(-1), x.data));
-    } else if constexpr (std::is_same_v<V, xsimd::batch<double>>) {
-        return V(_mm512_maskz_sqrt_pd(static_cast<__mmask8>(-1), x.data));
-    }
 #endif
     using std::sqrt;
-    using xsimd::sqrt;
     static_assert(
         requires { V(sqrt(x)); },
         "rowan: this function needs sqrt(dtype<T>::sum): declare it in the namespace of that type");
@@ -160,8 +127,8 @@ ROWAN_FORMULA V square_root(V const& x) {
 ROWAN_NO_EXEC_CHECK
 template <class Mask, class V>
 ROWAN_HD_INLINE V choose(Mask const& mask, V const& yes, V const& no) {
-    if constexpr (is_batch<V>) {
-        return xsimd::select(mask, yes, no);
+    if constexpr (is_register<V>) {
+        return select(mask, yes, no);
     } else {
         return mask ? yes : no;
     }

@@ -12,15 +12,6 @@
 
 namespace rowan::inline v0::detail {
 
-template <class V>
-struct lane_of {
-    using type = V;
-};
-template <class S, class A>
-struct lane_of<xsimd::batch<S, A>> {
-    using type = S;
-};
-
 /// The constants of exp for a floating-point type.
 template <class S>
 struct exp_traits;
@@ -55,17 +46,8 @@ ROWAN_FORMULA V power_of_two(V const& n) {
     // The low bits of n + bias + 2^mantissa are n + bias.
     V const shifted = n + constant<V>(static_cast<double>(std::numeric_limits<S>::max_exponent - 1) +
                                       static_cast<double>(B{1} << mantissa));
-    if constexpr (is_batch<V>) {
-        using Bits = xsimd::batch<B, typename V::arch_type>;
-        auto const bits = detail::bit_cast<Bits>(shifted);
-#if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
-        // g++ 12 warns that the unmasked intrinsics, which xsimd calls, use an uninitialised value.
-        if constexpr (std::is_same_v<V, xsimd::batch<float>>) {
-            return detail::bit_cast<V>(Bits(_mm512_maskz_slli_epi32(static_cast<__mmask16>(-1), bits.data, mantissa)));
-        } else if constexpr (std::is_same_v<V, xsimd::batch<double>>) {
-            return detail::bit_cast<V>(Bits(_mm512_maskz_slli_epi64(static_cast<__mmask8>(-1), bits.data, mantissa)));
-        }
-#endif
+    if constexpr (is_register<V>) {
+        auto const bits = detail::bit_cast<typename V::template of<B>>(shifted);
         return detail::bit_cast<V>(bits << mantissa);
     } else {
         return bit_cast<S>(static_cast<B>(static_cast<std::make_unsigned_t<B>>(bit_cast<B>(shifted)) << mantissa));
@@ -82,6 +64,21 @@ ROWAN_FORMULA V nearest_integer(V const& x) {
 
 /// The integer n with 2^n nearest to exp(x).
 ROWAN_FORMULA V nearest_power(V const& x) { return nearest_integer(product(x, constant<V>(1.4426950408889634))); }
+
+/// The terms of the polynomial below: a fold, as at -O2 compilers do not unroll loops.
+ROWAN_NO_EXEC_CHECK
+template <class V, std::size_t size, std::size_t... i>
+ROWAN_HD_INLINE V polynomial(V const& u, double const (&c)[size], std::index_sequence<i...>) {
+    V y = constant<V>(c[0]);
+    ((y = product(y, u) + constant<V>(c[i + 1])), ...);
+    return y;
+}
+/// c[0] · uⁿ + c[1] · uⁿ⁻¹ + … + c[n]
+ROWAN_NO_EXEC_CHECK
+template <class V, std::size_t size>
+ROWAN_HD_INLINE V polynomial(V const& u, double const (&c)[size]) {
+    return polynomial(u, c, std::make_index_sequence<size - 1>());
+}
 
 template <int k>
 inline constexpr double factorial = k*(factorial<k - 1>);

@@ -35,7 +35,7 @@ struct more_extreme {
     ROWAN_FORMULA auto operator()(V const& x, V const& best) const {
         if constexpr (std::integral<V>) {
             return beyond(x, best);
-        } else if constexpr (is_batch<V>) {
+        } else if constexpr (is_register<V>) {
             return beyond(x, best) | ((x != x) & (best == best));
         } else if constexpr (std::floating_point<V>) {
             return beyond(x, best) || (x != x && best == best);
@@ -47,7 +47,7 @@ struct more_extreme {
 
 /// True if x is y or less; false if one of them is NaN.
 ROWAN_FORMULA auto not_above(V const& x, V const& y) {
-    if constexpr (std::integral<V> || std::floating_point<V> || is_batch<V>) {
+    if constexpr (std::integral<V> || std::floating_point<V> || is_register<V>) {
         return x <= y;
     } else {
         return !(x > y) && !unordered(x) && !unordered(y);
@@ -58,7 +58,7 @@ ROWAN_FORMULA auto not_above(V const& x, V const& y) {
 ROWAN_FORMULA auto same_or_nan(V const& x, V const& y) {
     if constexpr (std::integral<V>) {
         return x == y;
-    } else if constexpr (is_batch<V>) {
+    } else if constexpr (is_register<V>) {
         return (x == y) | ((x != x) & (y != y));
     } else if constexpr (std::floating_point<V>) {
         return x == y || (x != x && y != y);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rowan/detail/arithmetic.hpp>
+#include <rowan/detail/lane_targets.hpp>
 
 #include <cstddef>
 #include <tuple>
@@ -16,14 +17,16 @@ template <class V, class T>
 ROWAN_HD_INLINE V load(T const* p) {
     if constexpr (std::is_same_v<T, V>) {
         return *p;
-    } else if constexpr (!is_batch<V>) {
+    } else if constexpr (!is_register<V>) {
         return static_cast<V>(dtype<T>::widen(*p));
     } else if constexpr (std::is_same_v<T, typename V::value_type>) {
-        return V::load_unaligned(p);
+        return V::load(p);
+    } else if constexpr (std::is_same_v<T, float>) {
+        return V::of_floats(p);
     } else {
         typename V::value_type wide[V::size];
         for (std::size_t i = 0; i < V::size; ++i) wide[i] = static_cast<typename V::value_type>(dtype<T>::widen(p[i]));
-        return V::load_unaligned(wide);
+        return V::load(wide);
     }
 }
 
@@ -32,21 +35,23 @@ template <class V, class T>
 ROWAN_HD_INLINE void store(V const& x, T* p) {
     if constexpr (std::is_same_v<T, V>) {
         *p = x;
-    } else if constexpr (!is_batch<V>) {
+    } else if constexpr (!is_register<V>) {
         *p = dtype<T>::narrow(static_cast<sum_t<T>>(x));
     } else if constexpr (std::is_same_v<T, typename V::value_type>) {
-        x.store_unaligned(p);
+        x.store(p);
+    } else if constexpr (std::is_same_v<T, float>) {
+        x.store_floats(p);
     } else {
         typename V::value_type wide[V::size];
-        x.store_unaligned(wide);
+        x.store(wide);
         for (std::size_t i = 0; i < V::size; ++i) p[i] = dtype<T>::narrow(static_cast<sum_t<T>>(wide[i]));
     }
 }
 
-/// Stores the truth values of a comparison of SIMD registers.
-template <class S, class Arch>
-ROWAN_INLINE void store(xsimd::batch_bool<S, Arch> const& x, bool* p) {
-    x.store_unaligned(p);
+/// Stores the truth values of a comparison of registers.
+template <class S, std::size_t bytes>
+ROWAN_INLINE void store(LaneMask<S, bytes> const& x, bool* p) {
+    for (std::size_t i = 0; i < LaneRegister<S, bytes>::size; ++i) p[i] = x.data[i] != 0;
 }
 
 /// Loads one `V` from each pointer, calls the formula with references to them, and stores those of non-const pointers.
@@ -64,52 +69,43 @@ ROWAN_INLINE void apply_lanes(Formula const& formula, T*... p) {
     (std::index_sequence_for<T...>{});
 }
 
+/// The loops of the functions below over the elements that fill registers V. They return the number of these.
+template <class V, class Formula, class... T>
+ROWAN_INLINE std::size_t for_registers(Formula const& formula, std::size_t n, T*... p) {
+    std::size_t i = 0;
+    if constexpr (is_register<V>) {
+        for (; i + V::size <= n; i += V::size) apply_lanes<V>(formula, (p + i)...);
+    }
+    return i;
+}
+template <class V, class Map, class To, class... From>
+ROWAN_INLINE std::size_t zip_registers(Map const& map, std::size_t n, To* to, From const*... from) {
+    std::size_t i = 0;
+    if constexpr (is_register<V>) {
+        for (; i + V::size <= n; i += V::size) store(map(load<V>(from + i)...), to + i);
+    }
+    return i;
+}
+template <class V, class F>
+ROWAN_INLINE std::size_t each_register(std::size_t n, F const& f) {
+    std::size_t i = 0;
+    if constexpr (is_register<V>) {
+        for (; i + V::size <= n; i += V::size) f.template operator()<V>(i);
+    }
+    return i;
+}
+
 /// Calls formula(x...) with the i-th elements of all `p` for i in [0, n), in type `S`; elements of pointers to
-/// non-const are written back. The formula is a template over SIMD registers and scalars. Lanes do not interact, so the
+/// non-const are written back. The formula is a template over registers and numbers. Lanes do not interact, so the
 /// results are bit-identical.
 template <class S, class Formula, class... T>
 ROWAN_INLINE void for_lanes(Formula const& formula, std::size_t n, T*... p) {
-    if constexpr (has_batch<S>) {
-        using V = xsimd::batch<S>;
-        std::size_t i = 0;
-        for (; i + 4 * V::size <= n; i += 4 * V::size) {
-            apply_lanes<V>(formula, (p + i)...);
-            apply_lanes<V>(formula, (p + i + V::size)...);
-            apply_lanes<V>(formula, (p + i + 2 * V::size)...);
-            apply_lanes<V>(formula, (p + i + 3 * V::size)...);
-        }
-        for (; i + V::size <= n; i += V::size) apply_lanes<V>(formula, (p + i)...);
-        for (; i < n; ++i) {
-            apply_lanes<S>(formula, (p + i)...);
-            asm volatile(
-                "");  // keeps g++ from vectorising with another width, where loads that span several stores stall
-        }
-    } else {
-        for (std::size_t i = 0; i < n; ++i) apply_lanes<S>(formula, (p + i)...);
+    std::size_t i = on_lanes<S>(n, [&]<class V>(as<V>) { return for_registers<V>(formula, n, p...); });
+    for (; i < n; ++i) {
+        apply_lanes<S>(formula, (p + i)...);
+        // keeps g++ from vectorising with another width, where loads that span several stores stall
+        if constexpr (has_register<S>) asm volatile("");
     }
-}
-
-/// to[i] = map(from[i]) for i in [0, n), computed in type `S`. `to` is only written.
-template <class S, class Map, class From, class To>
-ROWAN_INLINE void map_lanes(Map const& map, std::size_t n, From const* from, To* to) {
-    std::size_t i = 0;
-    if constexpr (has_batch<S>) {
-        using V = xsimd::batch<S>;
-        for (; i + V::size <= n; i += V::size) store(map(load<V>(from + i)), to + i);
-    }
-    for (; i < n; ++i) store(map(load<S>(from + i)), to + i);
-}
-
-/// Calls f.operator()<V>(i) over [0, n), with SIMD registers V where `S` has them, V::size elements at a time, and else
-/// with V = S. f itself loads and stores.
-template <class S, class F>
-ROWAN_INLINE void each_lane(std::size_t n, F const& f) {
-    std::size_t i = 0;
-    if constexpr (has_batch<S>) {
-        using V = xsimd::batch<S>;
-        for (; i + V::size <= n; i += V::size) f.template operator()<V>(i);
-    }
-    for (; i < n; ++i) f.template operator()<S>(i);
 }
 
 /// to[i] = map(from[i]...) for i in [0, n), for any number of arrays. `to` is only written. Truth values of numbers of
@@ -117,11 +113,36 @@ ROWAN_INLINE void each_lane(std::size_t n, F const& f) {
 template <class S, class Map, class To, class... From>
 ROWAN_INLINE void zip_lanes(Map const& map, std::size_t n, To* to, From const*... from) {
     std::size_t i = 0;
-    if constexpr (has_batch<S> && !(std::is_same_v<To, bool> && (std::is_same_v<From, S> && ...))) {
-        using V = xsimd::batch<S>;
-        for (; i + V::size <= n; i += V::size) store(map(load<V>(from + i)...), to + i);
+    if constexpr (!(std::is_same_v<To, bool> && (std::is_same_v<From, S> && ...))) {
+        i = on_lanes<S>(n, [&]<class V>(as<V>) { return zip_registers<V>(map, n, to, from...); });
     }
     for (; i < n; ++i) store(map(load<S>(from + i)...), to + i);
+}
+
+/// for_lanes and zip_lanes with registers V, called by what on_lanes calls: one call for many loops.
+template <class V, class Formula, class... T>
+ROWAN_INLINE void for_with(Formula const& formula, std::size_t n, T*... p) {
+    using S = typename lane_of<V>::type;
+    for (std::size_t i = for_registers<V>(formula, n, p...); i < n; ++i) apply_lanes<S>(formula, (p + i)...);
+}
+template <class V, class Map, class To, class... From>
+ROWAN_INLINE void zip_with(Map const& map, std::size_t n, To* to, From const*... from) {
+    using S = typename lane_of<V>::type;
+    for (std::size_t i = zip_registers<V>(map, n, to, from...); i < n; ++i) store(map(load<S>(from + i)...), to + i);
+}
+
+/// to[i] = map(from[i]) for i in [0, n), computed in type `S`. `to` is only written.
+template <class S, class Map, class From, class To>
+ROWAN_INLINE void map_lanes(Map const& map, std::size_t n, From const* from, To* to) {
+    zip_lanes<S>(map, n, to, from);
+}
+
+/// Calls f.operator()<V>(i) over [0, n), with registers V where `S` has them, V::size elements at a time, and else with
+/// V = S. f itself loads and stores.
+template <class S, class F>
+ROWAN_INLINE void each_lane(std::size_t n, F const& f) {
+    std::size_t i = on_lanes<S>(n, [&]<class V>(as<V>) { return each_register<V>(n, f); });
+    for (; i < n; ++i) f.template operator()<S>(i);
 }
 
 /// x, which the caller converts to another type
@@ -163,14 +184,6 @@ struct softmax_slope {
     ROWAN_FORMULA V operator()(V const& out, V const& grad, V const& dot) const { return product(out, V(grad - dot)); }
 };
 
-/// to += map(from)
-template <class Map>
-struct add_mapped {
-    Map const& map;
-
-    ROWAN_FORMULA void operator()(V const& from, V& to) const { to = plus(to, map(from)); }
-};
-
 /// Adds 16 partial sums as a binary tree, in place: part[k] += part[k + 8], then part[k + 4], part[k + 2], part[k + 1].
 ROWAN_NO_EXEC_CHECK
 template <class S>
@@ -181,20 +194,65 @@ ROWAN_HD S tree_sum(S* part) {
     return part[0];
 }
 
+/// The loop of interleave over the elements that fill 16; returns the number of these.
+ROWAN_NO_EXEC_CHECK
+template <class V, class S, class Fold, class F>
+ROWAN_HD_INLINE std::size_t interleave_registers(S* part, S const& first, std::size_t n, Fold const& fold, F const& f) {
+    std::size_t i = 0;
+    if constexpr (is_register<V>) {
+        constexpr std::size_t count = 16 / V::size;
+        V parts[count];
+        for (V& p : parts) p = V(first);
+        for (; i + 16 <= n; i += 16) {
+            for (std::size_t k = 0; k < count; ++k) fold(V(f.template operator()<V>(i + k * V::size)), parts[k]);
+        }
+        for (std::size_t k = 0; k < count; ++k) parts[k].store(part + k * V::size);
+    } else {
+        for (std::size_t k = 0; k < 16; ++k) part[k] = first;
+    }
+    return i;
+}
+
+/// Sets 16 parts to `first` and folds f.operator()<V>(i) into part[i % 16], for i in [0, n).
+ROWAN_NO_EXEC_CHECK
+template <class S, class Fold, class F>
+ROWAN_HD_INLINE void interleave(S* part, S const& first, std::size_t n, Fold const& fold, F const& f) {
+#ifdef __CUDA_ARCH__
+    std::size_t i = interleave_registers<S>(part, first, n, fold, f);
+#else
+    std::size_t i = on_lanes<S>(n, [&]<class V>(as<V>) { return interleave_registers<V>(part, first, n, fold, f); });
+#endif
+    for (; i < n; ++i) fold(S(f.template operator()<S>(i)), part[i % 16]);
+}
+/// The same with registers V in a function that is compiled for them.
+template <class V, class S, class Fold, class F>
+ROWAN_INLINE void interleave_with(S* part, S const& first, std::size_t n, Fold const& fold, F const& f) {
+    for (std::size_t i = interleave_registers<V>(part, first, n, fold, f); i < n; ++i)
+        fold(S(f.template operator()<S>(i)), part[i % 16]);
+}
+
+/// map(x[i])
+template <class T, class Map>
+struct MappedElement {
+    T const* x;
+    Map const& map;
+
+    ROWAN_FORMULA V operator()(std::size_t i) const { return map(load<V>(x + i)); }
+};
+
 /// map(x[0]) + map(x[1]) + … as 16 interleaved partial sums, reduced by tree_sum.
 ROWAN_NO_EXEC_CHECK
 template <class S, class T, class Map = same_number>
 ROWAN_HD S interleaved_sum(std::size_t n, T const* x, Map const& map = {}) {
     S part[16];
-    for (auto& p : part) p = constant<S>(0.0);
-#ifdef __CUDA_ARCH__
-    for (std::size_t i = 0; i < n; ++i) part[i % 16] = plus(part[i % 16], map(load<S>(x + i)));
-#else
-    add_mapped<Map> const add{map};
-    std::size_t i = 0;
-    for (; i + 16 <= n; i += 16) for_lanes<S>(add, 16, x + i, part);
-    for_lanes<S>(add, n - i, x + i, part);
-#endif
+    interleave(part, constant<S>(0.0), n, add_lanes{}, MappedElement<T, Map>{x, map});
+    return tree_sum(part);
+}
+/// The sum of x[i], with registers V in a function that is compiled for them.
+template <class V, class S>
+ROWAN_INLINE S sum_with(std::size_t n, S const* x) {
+    S part[16];
+    interleave_with<V>(part, constant<S>(0.0), n, add_lanes{}, MappedElement<S, same_number>{x, {}});
     return tree_sum(part);
 }
 

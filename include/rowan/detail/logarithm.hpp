@@ -24,19 +24,9 @@ ROWAN_FORMULA void split_power(V const& x, V& k, V& m) {
             constant<V>(static_cast<double>(magic) + bias);
         m = detail::bit_cast<V>(decltype(bits)((bits & B((B{1} << mantissa) - 1)) + root));
     };
-    if constexpr (is_batch<V>) {
-        using Bits = xsimd::batch<B, typename V::arch_type>;
-        parts(detail::bit_cast<Bits>(x), [&](Bits const& bits) {
-#if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
-            // g++ 12 warns that the unmasked intrinsics, which xsimd calls, use an uninitialised value.
-            if constexpr (std::is_same_v<V, xsimd::batch<float>>) {
-                return Bits(_mm512_maskz_srli_epi32(static_cast<__mmask16>(-1), bits.data, mantissa));
-            } else if constexpr (std::is_same_v<V, xsimd::batch<double>>) {
-                return Bits(_mm512_maskz_srli_epi64(static_cast<__mmask8>(-1), bits.data, mantissa));
-            }
-#endif
-            return Bits(bits >> mantissa);
-        });
+    if constexpr (is_register<V>) {
+        using Bits = typename V::template of<B>;
+        parts(detail::bit_cast<Bits>(x), [](Bits const& bits) { return Bits(bits >> mantissa); });
     } else {
         parts(bit_cast<B>(x), [](B bits) { return static_cast<B>(bits >> mantissa); });
     }

@@ -29,11 +29,11 @@ struct ftrl_formula {
     /// library.
     ROWAN_FORMULA V grown(V const& x) const {
         if (options.lr_power == -0.5) return square_root(x);
-        if constexpr (is_batch<V>) {
+        if constexpr (is_register<V>) {
             alignas(64) typename V::value_type lane[V::size];
-            x.store_unaligned(lane);
+            x.store(lane);
             for (auto& value : lane) value = std::pow(value, static_cast<typename V::value_type>(-options.lr_power));
-            return V::load_unaligned(lane);
+            return V::load(lane);
         } else {
             return pow_of(x, constant<V>(-options.lr_power));
         }

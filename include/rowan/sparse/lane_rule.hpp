@@ -12,7 +12,7 @@ namespace rowan::inline v0 {
 
 /// A rule of update_rows that computes every element alone, with SIMD registers, as the optimizers of rowan do. The
 /// formula is called with `(V const& g, V& p, V&... s)`: the summed gradient, the parameter and the states of one
-/// element, or of several in a SIMD register. `V` is a template parameter, a floating-point type or an xsimd::batch;
+/// element, or of several in a SIMD register. `V` is a template parameter, a floating-point type or a register of them;
 /// elements of other types are converted to the common type of sums.
 ///
 ///     namespace lane = rowan::lane;
@@ -62,8 +62,8 @@ private:
     template <class S, class... P>
     static constexpr bool takes() {
         bool const number = std::is_invocable_v<Formula const&, S const&, std::conditional_t<true, S, P>&...>;
-        if constexpr (detail::has_batch<S>) {
-            using V = xsimd::batch<S>;
+        if constexpr (detail::has_register<S>) {
+            using V = detail::LaneRegister<S, detail::native_bytes>;
             return number && std::is_invocable_v<Formula const&, V const&, std::conditional_t<true, V, P>&...>;
         } else {
             return number;

@@ -13,7 +13,7 @@ conan() {
             return 0
         fi
     fi
-    for package in libxtensor-dev libxsimd-dev libxtensor-blas-dev libnanopb-dev libopenmpi-dev; do
+    for package in libxtensor-dev libxtensor-blas-dev libnanopb-dev libopenmpi-dev; do
         if ! dpkg-query -W "$package" >/dev/null 2>&1; then
             skip conan "$package is not installed"
             return 0

@@ -199,7 +199,8 @@ private:
             std::size_t const seen = sizes_.visible.seen(i + r, keys);
             if (seen == 0) continue;
             map_lanes<S>([&]<class V>(V const& x) { return detail::product(x, V(scale)); }, seen, row, row);
-            S const greatest = largest<S>(seen, row), total = exponentials<S>(seen, row, greatest, row_.data());
+            S const total = on_lanes<S>(
+                seen, [&]<class V>(as<V>) { return exponentials<V>(seen, row, largest<V>(seen, row), row_.data()); });
             map_lanes<S>([&]<class V>(V const& e) { return quotient(e, V(total)); }, seen, row_.data(), row);
             std::fill(row + seen, row + width, constant<S>(0.0));
         }

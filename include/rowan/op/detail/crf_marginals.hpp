@@ -76,8 +76,8 @@ struct CrfMarginals {
 
 template <class V>
 inline constexpr std::size_t lanes_in = 1;
-template <class S, class A>
-inline constexpr std::size_t lanes_in<xsimd::batch<S, A>> = xsimd::batch<S, A>::size;
+template <class S, std::size_t bytes>
+inline constexpr std::size_t lanes_in<LaneRegister<S, bytes>> = LaneRegister<S, bytes>::size;
 
 /// The gradient of the emissions: out_grad · (probability - 1 at the label)
 template <class T, class I>

@@ -30,13 +30,13 @@ std::size_t fold_float_lanes([[maybe_unused]] std::size_t n, [[maybe_unused]] st
                              [[maybe_unused]] float const* x, [[maybe_unused]] std::size_t step,
                              [[maybe_unused]] To* to) {
     std::size_t lane = 0;
-#if defined(ROWAN_X86_LANE_TILE) && !defined(XSIMD_NO_SUPPORTED_ARCHITECTURE)
-    using V = xsimd::batch<float, xsimd::sse2>;
+#if defined(ROWAN_X86_LANE_TILE)
+    using V = LaneRegister<float, 16>;
     constexpr std::size_t side = 4,
                           together = 4;  // independent registers, so that no addition waits for the one before
     if (n < side) return 0;
     for (; lane + side * together <= lanes; lane += side * together, x += side * together * step) {
-        V sums[together]{};
+        V sums[together];
         auto const tile = [&](std::size_t i) {
             for (std::size_t k = 0; k < together; ++k) {
                 float const* const from = x + k * side * step + i;
@@ -57,7 +57,7 @@ std::size_t fold_float_lanes([[maybe_unused]] std::size_t n, [[maybe_unused]] st
         for (; i + side <= n; i += side) tile(i);
         for (std::size_t k = 0; k < together; ++k) {
             alignas(16) float last[side];
-            sums[k].store_aligned(last);
+            sums[k].store(last);
             for (std::size_t j = 0; j < side; ++j) {
                 for (std::size_t rest = i; rest < n; ++rest) Fold{}(x[(k * side + j) * step + rest], last[j]);
                 store(last[j], to + lane + k * side + j);

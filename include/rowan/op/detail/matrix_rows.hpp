@@ -11,24 +11,22 @@
 
 namespace rowan::inline v0::detail {
 
-/// The largest of n > 0 numbers; NaN if the first one is NaN, other NaNs are ignored.
-template <class S, class T>
-S largest(std::size_t n, T const* x) {
-    std::array<S, 16> most;
-    most.fill(load<S>(x));
+/// The largest of n > 0 numbers; NaN if the first one is NaN, other NaNs are ignored. With registers V, as zip_with.
+template <class V, class T>
+ROWAN_INLINE auto largest(std::size_t n, T const* x) {
+    using S = typename lane_of<V>::type;
+    S most[16];
     take_larger const take;
-    std::size_t i = 0;
-    for (; i + 16 <= n; i += 16) for_lanes<S>(take, 16, x + i, most.data());
-    for_lanes<S>(take, n - i, x + i, most.data());
+    interleave_with<V>(most, load<S>(x), n, take, MappedElement<T, same_number>{x, {}});
     for (S const& m : most) take(m, most[0]);
     return most[0];
 }
 
-/// Writes exp(x - greatest) and returns the sum of the results.
-template <class S, class T>
-S exponentials(std::size_t n, T const* x, S const& greatest, S* e) {
-    map_lanes<S>([&]<class V>(V const& a) { return exponential_of_negative(V(a - V(greatest))); }, n, x, e);
-    return interleaved_sum<S>(n, e);
+/// Writes exp(x - greatest) and returns the sum of the results. With registers V, as zip_with.
+template <class V, class S, class T>
+ROWAN_INLINE S exponentials(std::size_t n, T const* x, S const& greatest, S* e) {
+    zip_with<V>([&]<class U>(U const& a) { return exponential_of_negative(U(a - U(greatest))); }, n, e, x);
+    return sum_with<V>(n, e);
 }
 
 /// Passed as `done` of MatrixRows::results if only the results are needed.
@@ -45,6 +43,8 @@ struct MatrixRows {
 
 template <>
 struct MatrixRows<Cpu> {
+    static constexpr std::size_t most_lanes = 64;  // of which the exponentials stay in the cache
+
     /// Writes the results of a rule, such as softmax_rule, along an axis of x: of rows, or of [outer, classes, inner].
     template <class Rule, class Rows, class T>
     static Tensor<T> along(Cpu exec, Rows const& c, Tensor<T> const& x) {
@@ -62,16 +62,18 @@ struct MatrixRows<Cpu> {
         using S = sum_t<T>;
         for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
             Buffer<S> e(classes);
-            for (; begin < end; ++begin) {
-                T const* const row = x + begin * classes;
-                S const greatest = largest<S>(classes, row);
-                S const total = exponentials<S>(classes, row, greatest, e.data()), norm = Rule::norm(total);
-                auto const result = [&]<class V>(V const& a, V const& b) {
-                    return Rule::result(a, b, V(greatest), V(norm));
-                };
-                zip_lanes<S>(result, classes, to + begin * classes, row, e.data());
-                done(begin, greatest, total);
-            }
+            on_lanes<S>(classes, [&]<class V>(as<V>) {
+                for (std::size_t i = begin; i < end; ++i) {
+                    T const* const row = x + i * classes;
+                    S const greatest = largest<V>(classes, row);
+                    S const total = exponentials<V>(classes, row, greatest, e.data()), norm = Rule::norm(total);
+                    auto const result = [&]<class U>(U const& a, U const& b) {
+                        return Rule::result(a, b, U(greatest), U(norm));
+                    };
+                    zip_with<V>(result, classes, to + i * classes, row, e.data());
+                    done(i, greatest, total);
+                }
+            });
         });
     }
 
@@ -82,13 +84,14 @@ struct MatrixRows<Cpu> {
         auto const term = []<class V>(V const& a, V const& b) { return Rule::term(a, b); };
         for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
             Buffer<S> terms(classes);
-            for (; begin < end; ++begin) {
-                std::size_t const at = begin * classes;
-                zip_lanes<S>(term, classes, terms.data(), y + at, g + at);
-                S const sum = interleaved_sum<S>(classes, terms.data());
-                auto const slope = [&]<class V>(V const& a, V const& b) { return Rule::slope(a, b, V(sum)); };
-                zip_lanes<S>(slope, classes, to + at, y + at, g + at);
-            }
+            on_lanes<S>(classes, [&]<class V>(as<V>) {
+                for (std::size_t at = begin * classes; at < end * classes; at += classes) {
+                    zip_with<V>(term, classes, terms.data(), y + at, g + at);
+                    S const sum = sum_with<V>(classes, terms.data());
+                    auto const slope = [&]<class U>(U const& a, U const& b) { return Rule::slope(a, b, U(sum)); };
+                    zip_with<V>(slope, classes, to + at, y + at, g + at);
+                }
+            });
         });
     }
 
@@ -175,39 +178,45 @@ private:
     template <class Rule, class T>
     static void results_apart(Cpu exec, std::size_t outer, std::size_t classes, std::size_t inner, T const* x, T* to) {
         using S = sum_t<T>;
-        constexpr std::size_t most = 64;  // lanes whose exponentials stay in the cache
+        constexpr std::size_t most = most_lanes;
         std::size_t const pieces = (inner + most - 1) / most;
         for_ranges(exec, outer * pieces, classes * std::min(inner, most), [&](std::size_t begin, std::size_t end) {
             Buffer<S> e(classes * most), parts(16 * most), greatest(most);
-            S const *const terms = e.data(), *const g = greatest.data();
-            for (; begin < end; ++begin) {
-                std::size_t const lane = begin % pieces * most, lanes = std::min(most, inner - lane);
-                std::size_t const first = begin / pieces * classes * inner + lane;
-                auto const row = [&](std::size_t k) { return x + first + k * inner; };
-                copy_lanes<S>(lanes, row(0), greatest.data());
-                for (std::size_t k = 1; k < classes; ++k) for_lanes<S>(take_larger{}, lanes, row(k), greatest.data());
-                std::fill(parts.begin(), parts.end(), constant<S>(0.0));
-                auto const exponential = []<class V>(V const& a, V const& b) {
-                    return exponential_of_negative(V(a - b));
-                };
-                for (std::size_t k = 0; k < classes; ++k) {
-                    zip_lanes<S>(exponential, lanes, e.data() + k * most, row(k), g);
-                    for_lanes<S>(add_lanes{}, lanes, terms + k * most, parts.data() + k % 16 * most);
+            on_lanes<S>(inner, [&]<class V>(as<V>) {
+                for (std::size_t i = begin; i < end; ++i) {
+                    std::size_t const lane = i % pieces * most, lanes = std::min(most, inner - lane);
+                    std::size_t const first = i / pieces * classes * inner + lane;
+                    results_of_lanes<V, Rule>(lanes, classes, inner, x + first, e.data(), parts.data(), greatest.data(),
+                                              to + first);
                 }
-                for (std::size_t half = 8; half != 0; half /= 2) {
-                    for (std::size_t k = 0; k < half; ++k)
-                        for_lanes<S>(add_lanes{}, lanes, std::as_const(parts).data() + (k + half) * most,
-                                     parts.data() + k * most);
-                }
-                S const* const norms = parts.data();
-                map_lanes<S>([]<class V>(V const& a) { return Rule::norm(a); }, lanes, norms, parts.data());
-                auto const result = []<class V>(V const& a, V const& b, V const& c, V const& d) {
-                    return Rule::result(a, b, c, d);
-                };
-                for (std::size_t k = 0; k < classes; ++k)
-                    zip_lanes<S>(result, lanes, to + first + k * inner, row(k), terms + k * most, g, norms);
-            }
+            });
         });
+    }
+    /// The same of some lanes, whose elements are `inner` apart. The arrays have room for `most_lanes` of each class, of
+    /// 16 parts, and for one.
+    template <class V, class Rule, class S, class T>
+    ROWAN_INLINE static void results_of_lanes(std::size_t lanes, std::size_t classes, std::size_t inner, T const* x,
+                                              S* e, S* parts, S* greatest, T* to) {
+        constexpr std::size_t most = most_lanes;
+        S const *const terms = e, *const sums = parts, *const g = greatest;
+        zip_with<V>(same_number{}, lanes, greatest, x);
+        for (std::size_t k = 1; k < classes; ++k) for_with<V>(take_larger{}, lanes, x + k * inner, greatest);
+        std::fill_n(parts, 16 * most, constant<S>(0.0));
+        auto const exponential = []<class U>(U const& a, U const& b) { return exponential_of_negative(U(a - b)); };
+        for (std::size_t k = 0; k < classes; ++k) {
+            zip_with<V>(exponential, lanes, e + k * most, x + k * inner, g);
+            for_with<V>(add_lanes{}, lanes, terms + k * most, parts + k % 16 * most);
+        }
+        for (std::size_t half = 8; half != 0; half /= 2) {
+            for (std::size_t k = 0; k < half; ++k)
+                for_with<V>(add_lanes{}, lanes, sums + (k + half) * most, parts + k * most);
+        }
+        zip_with<V>([]<class U>(U const& a) { return Rule::norm(a); }, lanes, parts, sums);
+        auto const result = []<class U>(U const& a, U const& b, U const& c, U const& d) {
+            return Rule::result(a, b, c, d);
+        };
+        for (std::size_t k = 0; k < classes; ++k)
+            zip_with<V>(result, lanes, to + k * inner, x + k * inner, terms + k * most, g, sums);
     }
 };
 

@@ -65,13 +65,8 @@ private:
     template <class S, class Pass>
     static S sum_of_row(Pass const& pass, std::size_t row, std::size_t width) {
         S part[16];
-        for (S& p : part) p = constant<S>(0.0);
-        std::size_t i = 0;
-        auto const add = [&]<class V>(std::size_t k) {
-            store(plus(load<V>(part + k), pass.template at<V>(row, i + k)), part + k);
-        };
-        for (; i + 16 <= width; i += 16) each_lane<S>(16, add);
-        each_lane<S>(width - i, add);
+        interleave(part, constant<S>(0.0), width, add_lanes{},
+                   [&]<class V>(std::size_t i) { return pass.template at<V>(row, i); });
         return tree_sum(part);
     }
 };

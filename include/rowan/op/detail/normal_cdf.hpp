@@ -8,15 +8,6 @@
 
 namespace rowan::inline v0::detail {
 
-/// c[0] uⁿ + c[1] uⁿ⁻¹ + … + c[n]
-ROWAN_NO_EXEC_CHECK
-template <class V, std::size_t n>
-ROWAN_HD_INLINE V polynomial(V const& u, double const (&c)[n]) {
-    V y = constant<V>(c[0]);
-    for (std::size_t i = 1; i < n; ++i) y = product(y, u) + constant<V>(c[i]);
-    return y;
-}
-
 /// Q in erfc(z) = exp(-z²) · t · Q(2 t - 1), t = 3 / (3 + z): Chebyshev's interpolation on [-1, 1], with an error of
 /// 9e-9 for float and 8e-17 for double.
 ROWAN_FORMULA V erfc_factor(V const& u) {

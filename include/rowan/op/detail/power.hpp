@@ -29,6 +29,14 @@ ROWAN_FORMULA Pair<V> exact_product(V const& a, V const& b) {
     return {p, V(error + product(a_low, b_low))};
 }
 
+/// zⁿ⁻¹ / (2 n + 3) + … + z / 7 + 1 / 5 for n numbers i
+ROWAN_NO_EXEC_CHECK
+template <class V, int... i>
+ROWAN_HD_INLINE V odd_series(V const& z, std::integer_sequence<int, i...>) {
+    constexpr double c[] = {1.0 / (2 * static_cast<int>(sizeof...(i)) + 3 - 2 * i)...};
+    return polynomial(z, c);
+}
+
 /// log(x) for a finite x > 0, with an error of 2^-33 · log(x) for float and 2^-64 · log(x) for double.
 /// With s = f / (2 + f) and z = s²: log(1 + f) = 2 s · (1 + z/3 + z² · (1/5 + z/7 + …)).
 ROWAN_FORMULA Pair<V> logarithm_pair(V const& x) {
@@ -47,8 +55,7 @@ ROWAN_FORMULA Pair<V> logarithm_pair(V const& x) {
     V const s_low = quotient(V(((f - back.high) - back.low) - product(s, V(f - (d - two)))), d);
     Pair<V> const z = exact_product(s, s);
     V const z_low = z.low + product(product(s, s_low), two);
-    V series = constant<V>(1.0 / (2 * terms + 1));
-    for (int i = terms - 1; i >= 2; --i) series = product(series, z.high) + constant<V>(1.0 / (2 * i + 1));
+    V const series = odd_series(z.high, std::make_integer_sequence<int, terms - 1>());
     Pair<V> const cubic = exact_product(z.high, constant<V>(third));
     V const cubic_low = cubic.low + (product(z.high, constant<V>(third_rest)) + product(z_low, constant<V>(third)));
     Pair<V> const w = exact_sum(cubic.high, V(cubic_low + product(product(z.high, z.high), series)));

@@ -76,20 +76,20 @@ ROWAN_FORMULA QuarterTurns<V> quarter_turns(V const& x) {
     Pair<V> const third = exact_sum_of_any(second.high, V(zero - product(n, constant<V>(0x1.3198a2ep-69))));
     V const low = (second.low + third.low) - product(n, constant<V>(0x1.b839a252049c1p-104));
     QuarterTurns<V> turns{n, exact_sum(third.high, low)};
-    if constexpr (is_batch<V>) {
-        if (xsimd::any(x >= constant<V>(many_turns)) || xsimd::any(x <= constant<V>(-many_turns))) {
+    if constexpr (is_register<V>) {
+        if (any(x >= constant<V>(many_turns)) || any(x <= constant<V>(-many_turns))) {
             double at[V::size], count[V::size], high[V::size], rest_low[V::size];
-            x.store_unaligned(at);
-            turns.count.store_unaligned(count);
-            turns.rest.high.store_unaligned(high);
-            turns.rest.low.store_unaligned(rest_low);
+            x.store(at);
+            turns.count.store(count);
+            turns.rest.high.store(high);
+            turns.rest.low.store(rest_low);
             for (std::size_t i = 0; i < V::size; ++i) {
                 double const size = at[i] < 0 ? -at[i] : at[i];
                 if (!(size >= many_turns && size <= most)) continue;
                 QuarterTurns<double> const many = many_quarter_turns(at[i]);
                 count[i] = many.count, high[i] = many.rest.high, rest_low[i] = many.rest.low;
             }
-            return {V::load_unaligned(count), {V::load_unaligned(high), V::load_unaligned(rest_low)}};
+            return {V::load(count), {V::load(high), V::load(rest_low)}};
         }
     } else if ((x >= many_turns || x <= -many_turns) && x <= most && x >= -most) {
         return many_quarter_turns(x);
@@ -99,11 +99,14 @@ ROWAN_FORMULA QuarterTurns<V> quarter_turns(V const& x) {
 
 /// The coefficients of x^(2k+1) in the Taylor series of the sine, and of x^2k in that of the cosine.
 struct TaylorSeries {
-    double sine[10] = {1}, cosine[10] = {1};
+    double sine[9] = {}, cosine[8] = {};  // from x^19 to x^3, and from x^18 to x^4
     constexpr TaylorSeries() {
+        double of_sine = 1;
         for (int k = 1; k < 10; ++k) {
-            cosine[k] = -sine[k - 1] / (2 * k);
-            sine[k] = cosine[k] / (2 * k + 1);
+            double const of_cosine = -of_sine / (2 * k);
+            of_sine = of_cosine / (2 * k + 1);
+            sine[9 - k] = of_sine;
+            if (k > 1) cosine[9 - k] = of_cosine;
         }
     }
 };
@@ -116,9 +119,7 @@ ROWAN_HD_INLINE V sine_of_double(V const& x) {
     auto const& [high, low] = turns.rest;
     V const one = constant<V>(1.0), half = constant<V>(0.5), z = product(high, high), half_z = product(z, half);
     constexpr TaylorSeries taylor;
-    V sines = constant<V>(taylor.sine[9]), cosines = constant<V>(taylor.cosine[9]);
-    for (int k = 8; k >= 1; --k) sines = product(sines, z) + constant<V>(taylor.sine[k]);
-    for (int k = 8; k >= 2; --k) cosines = product(cosines, z) + constant<V>(taylor.cosine[k]);
+    V const sines = polynomial(z, taylor.sine), cosines = polynomial(z, taylor.cosine);
     V const sine = high + (product(product(high, z), sines) + (low - product(low, half_z)));
     V const most = one - half_z, rest = product(product(z, z), cosines) - product(high, low);
     V const of_cosine = most + (((one - most) - half_z) + rest);
@@ -149,13 +150,13 @@ ROWAN_HD_INLINE V sine(V const& x) {
         return sine_of_double<cosine>(x);
     } else if constexpr (std::is_same_v<V, float>) {
         return static_cast<float>(sine_of_double<cosine>(static_cast<double>(x)));
-    } else if constexpr (is_batch<V>) {
-        using Wide = xsimd::batch<double, typename V::arch_type>;
+    } else if constexpr (is_register<V>) {
+        using Wide = typename V::template of<double>;
         float lanes[V::size];
-        x.store_unaligned(lanes);
-        for (std::size_t i = 0; i < V::size; i += Wide::size)
-            store(sine_of_double<cosine>(load<Wide>(lanes + i)), lanes + i);
-        return V::load_unaligned(lanes);
+        x.store(lanes);
+        store(sine_of_double<cosine>(load<Wide>(lanes)), lanes);
+        store(sine_of_double<cosine>(load<Wide>(lanes + Wide::size)), lanes + Wide::size);
+        return V::load(lanes);
     } else if constexpr (cosine) {
         return cos_of(x);
     } else {

@@ -63,7 +63,7 @@ struct soft_label_loss {
 struct weighed_logarithm {
     ROWAN_FORMULA V operator()(V const& x, V const& label) const {
         V const zero = constant<V>(0.0);
-        if constexpr (is_batch<V>) {
+        if constexpr (is_register<V>) {
             V const term = product(label, logarithm(x));
             return choose(label > zero, term, choose(label < zero, term, label));
         } else {  // an own type's log may have no value at 0
