@@ -1,4 +1,5 @@
 // tests/op/every_operator.cpp: what holds for every operator of rowan, shown on its samples.
+#include "op/register_bytes.hpp"
 #include "op/sample_nets.hpp"
 
 #include <rowan/graph/backward.hpp>
@@ -162,7 +163,7 @@ TEST_CASE("every gradient refuses a gradient of a result that has other rows, an
     });
 }
 
-TEST_CASE("every operator: a net computes what the operator does, with the same bits on 1, 2 and 8 threads", "[op]") {
+TEST_CASE("every operator: a net computes what the operator does, with the same bits on any threads and registers", "[op]") {
     bool small = true;
     auto const check = [&small](Entry const& e, Sample const& s) {
         Built<> net(e, s);
@@ -188,6 +189,10 @@ TEST_CASE("every operator: a net computes what the operator does, with the same 
             for (std::size_t i = 0; i < net.op->outputs.size(); ++i) CHECK((serial[i] == bits(want[i])));
         }
         for (int const threads : {2, 8}) CHECK((run(threads) == serial));
+        for (std::size_t const bytes : {16U, 32U}) {
+            test::RegisterBytes const registers(bytes);
+            CHECK((run(1) == serial));
+        }
     };
     each_sample(6, check, Which::integers_too);
     small = false;

@@ -3,14 +3,11 @@
 
 #include <rowan/core/detail/config.hpp>
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
-
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
 
 /// A constraint for asm: a register for floats.
 #if defined(__GNUC__) && defined(__AVX512F__)
@@ -68,17 +65,12 @@ struct LaneRegister {
 
     ROWAN_INLINE LaneRegister() {}
     ROWAN_INLINE LaneRegister(S x) {
-#if defined(__SSE2__) && defined(__GNUC__) && !defined(__clang__)
-        // g++ 12 inserts number by number into registers that are wider than its flags allow.
-        if constexpr (bytes > native_bytes && std::is_floating_point_v<S>) {
-            if (!__builtin_constant_p(x)) {
-                if constexpr (sizeof(S) == 4) {
-                    asm("vbroadcastss %1, %0" : "=v"(data) : "v"(x));
-                } else {
-                    asm("vbroadcastsd %1, %0" : "=v"(data) : "v"(x));
-                }
-                return;
-            }
+#ifndef __clang__
+        if constexpr (bytes > native_bytes) {  // g++ would insert number by number
+            vector first{};
+            first[0] = x;
+            data = __builtin_shuffle(first, typename mask::vector{});
+            return;
         }
 #endif
         data = x - vector{};  // x - 0 is x
@@ -102,11 +94,7 @@ struct LaneRegister {
 
     ROWAN_INLINE friend LaneRegister operator+(LaneRegister const& a, LaneRegister const& b) { return a.data + b.data; }
     ROWAN_INLINE friend LaneRegister operator-(LaneRegister const& a, LaneRegister const& b) { return a.data - b.data; }
-    ROWAN_INLINE friend LaneRegister operator*(LaneRegister const& a, LaneRegister const& b) {
-        LaneRegister const c = a.data * b.data;
-        if constexpr (bytes > native_bytes) return c.rounded();  // as in code for the compiler's flags
-        return c;
-    }
+    ROWAN_INLINE friend LaneRegister operator*(LaneRegister const& a, LaneRegister const& b) { return a.data * b.data; }
     ROWAN_INLINE friend LaneRegister operator/(LaneRegister const& a, LaneRegister const& b) { return a.data / b.data; }
     ROWAN_INLINE friend LaneRegister operator-(LaneRegister const& a) { return -a.data; }
     ROWAN_INLINE LaneRegister& operator+=(LaneRegister const& b) { return *this = *this + b; }
@@ -114,21 +102,12 @@ struct LaneRegister {
     ROWAN_INLINE LaneRegister& operator*=(LaneRegister const& b) { return *this = *this * b; }
     ROWAN_INLINE LaneRegister& operator/=(LaneRegister const& b) { return *this = *this / b; }
 
-    /// Itself, but the compiler does not fuse the product that it is with an addition. clang refuses registers that its
-    /// flags do not allow; it fuses products of different expressions only if -ffp-contract=fast says so.
+    /// Itself, but the compiler does not fuse the product that it is with an addition. Where registers are wider than
+    /// its flags allow, it does not anyway, see lane_targets.hpp.
     ROWAN_INLINE LaneRegister rounded() const {
         LaneRegister x = *this;
 #ifdef ROWAN_FLOAT_REGISTER
-#ifdef __clang__
-        constexpr bool takes = bytes <= native_bytes;
-#else
-        constexpr bool takes = true;
-#endif
-        if constexpr (takes && bytes == 64) {
-            asm("" : "+v"(x.data));
-        } else if constexpr (takes) {
-            asm("" : ROWAN_FLOAT_REGISTER(x.data));
-        }
+        if constexpr (bytes <= native_bytes) asm("" : ROWAN_FLOAT_REGISTER(x.data));
 #endif
         return x;
     }
@@ -188,37 +167,45 @@ ROWAN_INLINE To bit_cast(LaneRegister<S, bytes> const& x) {
     return To((typename To::vector)x.data);
 }
 
-/// √x. Not by std::sqrt of the lanes, which sets errno.
+#if defined(__x86_64__) && !__has_builtin(__builtin_elementwise_sqrt)
+// √x of whole registers: not by std::sqrt of the lanes, which sets errno. The second argument of the last two, 4, is the
+// rounding mode of the thread.
+ROWAN_INLINE void sqrt_of(LaneRegister<float, 16>& x) { x.data = __builtin_ia32_sqrtps(x.data); }
+ROWAN_INLINE void sqrt_of(LaneRegister<double, 16>& x) { x.data = __builtin_ia32_sqrtpd(x.data); }
+[[gnu::target("avx")]] inline void sqrt_of(LaneRegister<float, 32>& x) { x.data = __builtin_ia32_sqrtps256(x.data); }
+[[gnu::target("avx")]] inline void sqrt_of(LaneRegister<double, 32>& x) { x.data = __builtin_ia32_sqrtpd256(x.data); }
+#ifdef __clang__
+[[gnu::target("avx512f")]] inline void sqrt_of(LaneRegister<float, 64>& x) {
+    x.data = __builtin_ia32_sqrtps512(x.data, 4);
+}
+[[gnu::target("avx512f")]] inline void sqrt_of(LaneRegister<double, 64>& x) {
+    x.data = __builtin_ia32_sqrtpd512(x.data, 4);
+}
+#else
+[[gnu::target("avx512f")]] inline void sqrt_of(LaneRegister<float, 64>& x) {
+    x.data = __builtin_ia32_sqrtps512_mask(x.data, x.data, -1, 4);
+}
+[[gnu::target("avx512f")]] inline void sqrt_of(LaneRegister<double, 64>& x) {
+    x.data = __builtin_ia32_sqrtpd512_mask(x.data, x.data, -1, 4);
+}
+#endif
+#endif
+
+/// √x
 template <class S, std::size_t bytes>
 ROWAN_INLINE LaneRegister<S, bytes> sqrt(LaneRegister<S, bytes> const& x) {
-    LaneRegister<S, bytes> y;
-#if defined(__SSE2__) && defined(__GNUC__) && !defined(__clang__)
-    constexpr bool single = sizeof(S) == 4;
-    if constexpr (bytes > 16) {  // an intrinsic would need a function that is compiled for it alone
-        if constexpr (single) {
-            asm("vsqrtps %1, %0" : "=v"(y.data) : "v"(x.data));
-        } else {
-            asm("vsqrtpd %1, %0" : "=v"(y.data) : "v"(x.data));
-        }
-        return y;
-    }
-#endif
-#ifdef __SSE2__
-    S lanes[LaneRegister<S, bytes>::size];
-    std::memcpy(lanes, &x.data, bytes);
-    for (std::size_t i = 0; i < LaneRegister<S, bytes>::size; i += 16 / sizeof(S)) {
-        if constexpr (sizeof(S) == 4) {
-            _mm_storeu_ps(lanes + i, _mm_sqrt_ps(_mm_loadu_ps(lanes + i)));
-        } else {
-            _mm_storeu_pd(lanes + i, _mm_sqrt_pd(_mm_loadu_pd(lanes + i)));
-        }
-    }
-    std::memcpy(&y.data, lanes, bytes);
-#else
-    for (std::size_t i = 0; i < LaneRegister<S, bytes>::size; ++i)
-        y.data[i] = sizeof(S) == 4 ? S(__builtin_sqrtf(float(x.data[i]))) : S(__builtin_sqrt(double(x.data[i])));
-#endif
+#if __has_builtin(__builtin_elementwise_sqrt)
+    return __builtin_elementwise_sqrt(x.data);
+#elif defined(__x86_64__)
+    LaneRegister<S, bytes> y = x;
+    sqrt_of(y);
     return y;
+#else
+    S lanes[LaneRegister<S, bytes>::size];
+    x.store(lanes);
+    for (S& lane : lanes) lane = std::sqrt(lane);
+    return LaneRegister<S, bytes>::load(lanes);
+#endif
 }
 
 }  // namespace rowan::inline v0::detail

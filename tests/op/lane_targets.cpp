@@ -1,0 +1,71 @@
+// tests/op/lane_targets.cpp: the same bits with the registers of every processor.
+#include "catch.hpp"
+#include "op/register_bytes.hpp"
+
+#include <rowan/op/elementwise/gelu.hpp>
+#include <rowan/op/elementwise/mul.hpp>
+#include <rowan/op/elementwise/pow.hpp>
+#include <rowan/op/elementwise/sin.hpp>
+#include <rowan/op/elementwise/tanh.hpp>
+#include <rowan/op/norm/layer_norm.hpp>
+#include <rowan/op/norm/log_softmax.hpp>
+#include <rowan/op/norm/softmax.hpp>
+#include <rowan/op/reduce/reduce_sum.hpp>
+#include <rowan/sparse/lane_rule.hpp>
+
+namespace test_lane_targets {
+
+namespace {
+
+using namespace rowan;
+
+template <class T>
+Tensor<T> numbers(std::size_t rows, std::size_t width) {
+    auto x = Tensor<T>::from_shape({rows, width});
+    for (std::size_t i = 0; i < x.size(); ++i) x.data()[i] = static_cast<T>(static_cast<double>(i * 2654435761U % 20011) / 1e4 - 1);
+    return x;
+}
+
+/// A formula of a user, whose products are not marked as such.
+struct decayed {
+    template <class V>
+    void operator()(V const& g, V& p, V& s) const {
+        s = s * V(0.9F) + g * g;
+        p = p - g * V(0.1F) / (lane::square_root(s) + V(1e-3F));
+    }
+};
+
+}  // namespace
+
+TEST_CASE("formulas have the same bits with registers of any size", "[op]") {
+    auto const check = []<class T>(std::size_t rows, std::size_t width) {
+        auto const x = numbers<T>(rows, width), large = mul(x, Tensor<T>{{T(3e6)}}), column = numbers<T>(rows, 1);
+        test::check_any_registers([&] {
+            return std::vector{tanh(x), gelu(x), gelu(x, {.approximate = true}), sin(x), sin(large), pow(large, {.exponent = 3.3})};
+        });
+        test::check_any_registers([&] {
+            return std::vector{mul(x, column), softmax(x), softmax(x, {.axis = 0}), log_softmax(x), reduce_sum(x, {.axes = {0}}),
+                               reduce_sum(x, {.axes = {1}})};
+        });
+        if (width != 0) test::check_any_registers([&] { return layer_norm(x); });
+    };
+    for (std::size_t const width : {0U, 1U, 3U, 16U, 17U, 40U, 67U, 256U}) {
+        CAPTURE(width);
+        check.operator()<float>(19, width);
+        check.operator()<double>(19, width);
+    }
+}
+
+TEST_CASE("a user's formula has the same bits with registers of any size", "[op]") {
+    for (std::size_t const width : {1U, 20U, 64U, 101U}) {
+        CAPTURE(width);
+        SelectedRows<float> const grad(4, {2, 0, 2}, numbers<float>(3, width));
+        test::check_any_registers([&] {
+            auto table = numbers<float>(4, width), state = Tensor<float>::zeros({4, width});
+            update_rows(grad, LaneRule{decayed{}}, table, state);
+            return std::vector{table, state};
+        });
+    }
+}
+
+}  // namespace test_lane_targets
