@@ -3133,27 +3133,6 @@ inline constexpr std::size_t native_bytes = 32;
 inline constexpr std::size_t native_bytes = 16;
 #endif
 
-/// The truth values of a comparison of LaneRegister<S, bytes>: all bits of a lane are set, or none.
-template <class S, std::size_t bytes>
-struct LaneMask {
-    using number = std::conditional_t<sizeof(S) == 4, std::int32_t, std::int64_t>;
-    typedef number vector __attribute__((vector_size(bytes)));
-    vector data;
-
-    ROWAN_INLINE LaneMask(vector const& x) : data(x) {}
-    ROWAN_INLINE LaneMask(LaneMask const& other) : data(other.data) {}
-    ROWAN_INLINE LaneMask& operator=(LaneMask const& other) {
-        data = other.data;
-        return *this;
-    }
-
-    ROWAN_INLINE friend LaneMask operator&(LaneMask const& a, LaneMask const& b) { return a.data & b.data; }
-    ROWAN_INLINE friend LaneMask operator|(LaneMask const& a, LaneMask const& b) { return a.data | b.data; }
-    ROWAN_INLINE friend LaneMask operator&&(LaneMask const& a, LaneMask const& b) { return a.data & b.data; }
-    ROWAN_INLINE friend LaneMask operator||(LaneMask const& a, LaneMask const& b) { return a.data | b.data; }
-    ROWAN_INLINE friend LaneMask operator!(LaneMask const& a) { return ~a.data; }
-};
-
 /// `bytes` / sizeof(S) numbers, for which the arithmetic and the comparisons of numbers work lane by lane. It has the
 /// size of a register of the processor for which the function that uses it is compiled, see lane_targets.hpp. As the
 /// copies are not trivial, calls pass it in memory: they mean the same in code for any processor.
@@ -3162,7 +3141,6 @@ struct LaneRegister {
     using value_type = S;
     template <class Other>
     using of = LaneRegister<Other, bytes>;
-    using mask = LaneMask<S, bytes>;
     typedef S vector __attribute__((vector_size(bytes)));
     static constexpr std::size_t size = bytes / sizeof(S);
     vector data;
@@ -3173,7 +3151,7 @@ struct LaneRegister {
         if constexpr (bytes > native_bytes) {  // g++ would insert number by number
             vector first{};
             first[0] = x;
-            data = __builtin_shuffle(first, typename mask::vector{});
+            data = __builtin_shuffle(first, indices{});
             return;
         }
 #endif
@@ -3221,14 +3199,9 @@ struct LaneRegister {
     ROWAN_INLINE friend LaneRegister operator<<(LaneRegister const& a, int n) { return a.data << n; }
     ROWAN_INLINE friend LaneRegister operator>>(LaneRegister const& a, int n) { return a.data >> n; }
 
-    ROWAN_INLINE friend mask operator<(LaneRegister const& a, LaneRegister const& b) { return a.data < b.data; }
-    ROWAN_INLINE friend mask operator>(LaneRegister const& a, LaneRegister const& b) { return a.data > b.data; }
-    ROWAN_INLINE friend mask operator<=(LaneRegister const& a, LaneRegister const& b) { return a.data <= b.data; }
-    ROWAN_INLINE friend mask operator>=(LaneRegister const& a, LaneRegister const& b) { return a.data >= b.data; }
-    ROWAN_INLINE friend mask operator==(LaneRegister const& a, LaneRegister const& b) { return a.data == b.data; }
-    ROWAN_INLINE friend mask operator!=(LaneRegister const& a, LaneRegister const& b) { return a.data != b.data; }
-
 private:
+    using index = std::conditional_t<sizeof(S) == 4, std::int32_t, std::int64_t>;
+    typedef index indices __attribute__((vector_size(bytes)));
     typedef S unaligned __attribute__((vector_size(bytes), aligned(sizeof(S))));
     typedef float floats __attribute__((vector_size(bytes * sizeof(float) / sizeof(S)), aligned(sizeof(float))));
 };
@@ -3249,18 +3222,123 @@ struct lane_of<LaneRegister<S, bytes>> {
     using type = S;
 };
 
-/// yes where the mask is true, else no
-template <class S, std::size_t bytes>
-ROWAN_INLINE LaneRegister<S, bytes> select(LaneMask<S, bytes> const& mask, LaneRegister<S, bytes> const& yes,
-                                           LaneRegister<S, bytes> const& no) {
-    return mask.data ? yes.data : no.data;
+/// The base of the truth values of comparisons. They are not computed: `select` compares again where it needs them,
+/// since g++ 12 does well with comparisons in selections alone, in code for other registers than its flags say.
+struct LaneMask {};
+
+template <class M>
+concept lane_mask = std::is_base_of_v<LaneMask, M>;
+
+enum class LaneTest { less, greater, not_above, not_below, equal, not_equal };
+
+/// The truth values of a comparison of two registers.
+template <LaneTest test, class V>
+struct LaneComparison : LaneMask {
+    using lanes = V;
+    V a, b;
+
+    ROWAN_INLINE LaneComparison(V const& a_, V const& b_) : a(a_), b(b_) {}
+    ROWAN_INLINE V select(V const& yes, V const& no) const {
+        V const result = chosen(yes, no);
+#if defined(__GNUC__) && !defined(__clang__)
+        // g++ 12 would join this selection with one of its result to a combination of masks, which it computes number
+        // by number in registers that are wider than its flags allow. It does not if there is another use.
+        if constexpr (sizeof(V) > native_bytes) asm("" : : "X"(result.data));
+#endif
+        return result;
+    }
+
+private:
+    ROWAN_INLINE V chosen(V const& yes, V const& no) const {
+        if constexpr (test == LaneTest::less) return a.data < b.data ? yes.data : no.data;
+        if constexpr (test == LaneTest::greater) return a.data > b.data ? yes.data : no.data;
+        if constexpr (test == LaneTest::not_above) return a.data <= b.data ? yes.data : no.data;
+        if constexpr (test == LaneTest::not_below) return a.data >= b.data ? yes.data : no.data;
+        if constexpr (test == LaneTest::equal) return a.data == b.data ? yes.data : no.data;
+        if constexpr (test == LaneTest::not_equal) return a.data != b.data ? yes.data : no.data;
+    }
+};
+
+template <class V>
+requires is_register<V> ROWAN_INLINE auto operator<(V const& a, V const& b) {
+    return LaneComparison<LaneTest::less, V>(a, b);
+}
+template <class V>
+requires is_register<V> ROWAN_INLINE auto operator>(V const& a, V const& b) {
+    return LaneComparison<LaneTest::greater, V>(a, b);
+}
+template <class V>
+requires is_register<V> ROWAN_INLINE auto operator<=(V const& a, V const& b) {
+    return LaneComparison<LaneTest::not_above, V>(a, b);
+}
+template <class V>
+requires is_register<V> ROWAN_INLINE auto operator>=(V const& a, V const& b) {
+    return LaneComparison<LaneTest::not_below, V>(a, b);
+}
+template <class V>
+requires is_register<V> ROWAN_INLINE auto operator==(V const& a, V const& b) {
+    return LaneComparison<LaneTest::equal, V>(a, b);
+}
+template <class V>
+requires is_register<V> ROWAN_INLINE auto operator!=(V const& a, V const& b) {
+    return LaneComparison<LaneTest::not_equal, V>(a, b);
 }
 
-/// Whether a lane is true.
-template <class S, std::size_t bytes>
-ROWAN_INLINE bool any(LaneMask<S, bytes> const& mask) {
-    std::uint64_t parts[bytes / 8], all = 0;
-    std::memcpy(parts, &mask.data, bytes);
+template <class A, class B>
+struct LaneAnd : LaneMask {
+    using lanes = typename A::lanes;
+    A a;
+    B b;
+
+    ROWAN_INLINE LaneAnd(A const& a_, B const& b_) : a(a_), b(b_) {}
+    ROWAN_FORMULA V select(V const& yes, V const& no) const { return a.select(b.select(yes, no), no); }
+};
+template <class A, class B>
+struct LaneOr : LaneMask {
+    using lanes = typename A::lanes;
+    A a;
+    B b;
+
+    ROWAN_INLINE LaneOr(A const& a_, B const& b_) : a(a_), b(b_) {}
+    ROWAN_FORMULA V select(V const& yes, V const& no) const { return a.select(yes, b.select(yes, no)); }
+};
+template <class A>
+struct LaneNot : LaneMask {
+    using lanes = typename A::lanes;
+    A a;
+
+    ROWAN_INLINE explicit LaneNot(A const& a_) : a(a_) {}
+    ROWAN_FORMULA V select(V const& yes, V const& no) const { return a.select(no, yes); }
+};
+
+template <lane_mask A, lane_mask B>
+ROWAN_INLINE auto operator&(A const& a, B const& b) {
+    return LaneAnd<A, B>(a, b);
+}
+template <lane_mask A, lane_mask B>
+ROWAN_INLINE auto operator&&(A const& a, B const& b) {
+    return LaneAnd<A, B>(a, b);
+}
+template <lane_mask A, lane_mask B>
+ROWAN_INLINE auto operator|(A const& a, B const& b) {
+    return LaneOr<A, B>(a, b);
+}
+template <lane_mask A, lane_mask B>
+ROWAN_INLINE auto operator||(A const& a, B const& b) {
+    return LaneOr<A, B>(a, b);
+}
+template <lane_mask A>
+ROWAN_INLINE auto operator!(A const& a) {
+    return LaneNot<A>(a);
+}
+
+/// Whether the mask is true for a lane.
+template <lane_mask M>
+ROWAN_INLINE bool any(M const& mask) {
+    using V = typename M::lanes;
+    V const found = mask.select(V(1), V(0));
+    std::uint64_t parts[sizeof(V) / 8], all = 0;
+    std::memcpy(parts, &found.data, sizeof(V));
     for (std::uint64_t const part : parts) all |= part;
     return all != 0;
 }
@@ -3435,7 +3513,7 @@ ROWAN_NO_EXEC_CHECK
 template <class Mask, class V>
 ROWAN_HD_INLINE V choose(Mask const& mask, V const& yes, V const& no) {
     if constexpr (is_register<V>) {
-        return select(mask, yes, no);
+        return mask.select(yes, no);
     } else {
         return mask ? yes : no;
     }
@@ -3602,9 +3680,12 @@ ROWAN_HD_INLINE void store(V const& x, T* p) {
 }
 
 /// Stores the truth values of a comparison of registers.
-template <class S, std::size_t bytes>
-ROWAN_INLINE void store(LaneMask<S, bytes> const& x, bool* p) {
-    for (std::size_t i = 0; i < LaneRegister<S, bytes>::size; ++i) p[i] = x.data[i] != 0;
+template <lane_mask M>
+ROWAN_INLINE void store(M const& mask, bool* p) {
+    using V = typename M::lanes;
+    typename V::value_type ones[V::size];
+    mask.select(V(1), V(0)).store(ones);
+    for (std::size_t i = 0; i < V::size; ++i) p[i] = ones[i] != 0;
 }
 
 /// Stores x, unless p points to const.
@@ -3672,7 +3753,7 @@ ROWAN_INLINE void zip_lanes(Map const& map, std::size_t n, To* to, From const*..
     for (; i < n; ++i) store(map(load<S>(from + i)...), to + i);
 }
 
-/// for_lanes and zip_lanes with registers V, called by what on_lanes calls: one call for many loops.
+/// for_lanes, zip_lanes and each_lane with registers V, called by what on_lanes calls: one call for many loops.
 template <class V, class Formula, class... T>
 ROWAN_INLINE void for_with(Formula const& formula, std::size_t n, T*... p) {
     using S = typename lane_of<V>::type;
@@ -3682,6 +3763,10 @@ template <class V, class Map, class To, class... From>
 ROWAN_INLINE void zip_with(Map const& map, std::size_t n, To* to, From const*... from) {
     using S = typename lane_of<V>::type;
     for (std::size_t i = zip_registers<V>(map, n, to, from...); i < n; ++i) store(map(load<S>(from + i)...), to + i);
+}
+template <class V, class F>
+ROWAN_INLINE void each_with(std::size_t n, F const& f) {
+    for (std::size_t i = each_register<V>(n, f); i < n; ++i) f.template operator()<typename lane_of<V>::type>(i);
 }
 
 /// to[i] = map(from[i]) for i in [0, n), computed in type `S`. `to` is only written.
@@ -3737,14 +3822,39 @@ struct softmax_slope {
     ROWAN_FORMULA V operator()(V const& out, V const& grad, V const& dot) const { return product(out, V(grad - dot)); }
 };
 
-/// Adds 16 partial sums as a binary tree, in place: part[k] += part[k + 8], then part[k + 4], part[k + 2], part[k + 1].
+/// fold(part[k + half], part[k]) for k < half, then with half of that, until 1: unrolled, as at -O2 compilers do not.
+ROWAN_NO_EXEC_CHECK
+template <class V, class Fold, std::size_t... k>
+ROWAN_HD_INLINE void fold_halves(V* part, Fold const& fold, std::index_sequence<k...>) {
+    constexpr std::size_t half = sizeof...(k);
+    (fold(static_cast<V const&>(part[k + half]), part[k]), ...);
+    if constexpr (half > 1) fold_halves(part, fold, std::make_index_sequence<half / 2>());
+}
+
+/// Folds 16 parts as a binary tree: part[k + 8] into part[k], then part[k + 4], part[k + 2], part[k + 1].
+ROWAN_NO_EXEC_CHECK
+template <class S, class Fold>
+ROWAN_HD_INLINE S fold_tree(S* part, Fold const& fold) {
+    if constexpr (has_register<S>) {
+        using V = LaneRegister<S, 16>;
+        V registers[16 / V::size];
+        for (std::size_t k = 0; k < 16 / V::size; ++k) registers[k] = V::load(part + k * V::size);
+        fold_halves(registers, fold, std::make_index_sequence<8 / V::size>());
+        S lanes[V::size];
+        registers[0].store(lanes);
+        fold_halves(lanes, fold, std::make_index_sequence<V::size / 2>());
+        return lanes[0];
+    } else {
+        fold_halves(part, fold, std::make_index_sequence<8>());
+        return part[0];
+    }
+}
+
+/// The sum of 16 parts as a binary tree. They may change.
 ROWAN_NO_EXEC_CHECK
 template <class S>
-ROWAN_HD S tree_sum(S* part) {
-    for (std::size_t half = 8; half != 0; half /= 2) {
-        for (std::size_t k = 0; k < half; ++k) part[k] = plus(part[k], part[k + half]);
-    }
-    return part[0];
+ROWAN_HD_INLINE S tree_sum(S* part) {
+    return fold_tree(part, add_lanes{});
 }
 
 /// The loop of interleave over the elements that fill 16; returns the number of these.
@@ -30183,7 +30293,7 @@ ROWAN_FORMULA QuarterTurns<V> quarter_turns(V const& x) {
     V const low = (second.low + third.low) - product(n, constant<V>(0x1.b839a252049c1p-104));
     QuarterTurns<V> turns{n, exact_sum(third.high, low)};
     if constexpr (is_register<V>) {
-        if (any(x >= constant<V>(many_turns)) || any(x <= constant<V>(-many_turns))) {
+        if (any(x >= constant<V>(many_turns) || x <= constant<V>(-many_turns))) {
             double at[V::size], count[V::size], high[V::size], rest_low[V::size];
             x.store(at);
             turns.count.store(count);
@@ -30672,11 +30782,14 @@ struct MatrixSums<Cpu> {
     template <class S, class Step, class... Pass>
     static void of_rows(Cpu exec, std::size_t rows, std::size_t width, Step const& step, Pass const&... pass) {
         for_ranges(exec, rows, width, [&](std::size_t begin, std::size_t end) {
-            for (; begin < end; ++begin) {
-                (pass.done(begin, sum_of_row<S>(pass, begin, width)), ...);
-                each_lane<S>(width,
-                             [&]<class V>(std::size_t column) ROWAN_INLINED { step.template at<V>(begin, column); });
-            }
+            on_lanes<S>(width, [&]<class V>(as<V>) ROWAN_INLINED {
+                for (std::size_t row = begin; row < end; ++row) {
+                    (pass.done(row, sum_of_row<V, S>(pass, row, width)), ...);
+                    if constexpr (!std::is_same_v<Step, NoStep>)
+                        each_with<V>(width, [&]<class U>(std::size_t column)
+                                                ROWAN_INLINED { step.template at<U>(row, column); });
+                }
+            });
         });
     }
 
@@ -30704,11 +30817,11 @@ struct MatrixSums<Cpu> {
     }
 
 private:
-    template <class S, class Pass>
-    static S sum_of_row(Pass const& pass, std::size_t row, std::size_t width) {
+    template <class V, class S, class Pass>
+    ROWAN_INLINE static S sum_of_row(Pass const& pass, std::size_t row, std::size_t width) {
         S part[16];
-        interleave(part, constant<S>(0.0), width, add_lanes{},
-                   [&]<class V>(std::size_t i) ROWAN_INLINED { return pass.template at<V>(row, i); });
+        interleave_with<V>(part, constant<S>(0.0), width, add_lanes{},
+                           [&]<class U>(std::size_t i) ROWAN_INLINED { return pass.template at<U>(row, i); });
         return tree_sum(part);
     }
 };
@@ -34357,8 +34470,7 @@ ROWAN_INLINE auto largest(std::size_t n, T const* x) {
     S most[16];
     take_larger const take;
     interleave_with<V>(most, load<S>(x), n, take, MappedElement<T, same_number>{x, {}});
-    for (S const& m : most) take(m, most[0]);
-    return most[0];
+    return fold_tree(most, take);
 }
 
 /// Writes exp(x - greatest) and returns the sum of the results. With registers V, as zip_with.

@@ -128,7 +128,7 @@ ROWAN_NO_EXEC_CHECK
 template <class Mask, class V>
 ROWAN_HD_INLINE V choose(Mask const& mask, V const& yes, V const& no) {
     if constexpr (is_register<V>) {
-        return select(mask, yes, no);
+        return mask.select(yes, no);
     } else {
         return mask ? yes : no;
     }

@@ -29,27 +29,6 @@ inline constexpr std::size_t native_bytes = 32;
 inline constexpr std::size_t native_bytes = 16;
 #endif
 
-/// The truth values of a comparison of LaneRegister<S, bytes>: all bits of a lane are set, or none.
-template <class S, std::size_t bytes>
-struct LaneMask {
-    using number = std::conditional_t<sizeof(S) == 4, std::int32_t, std::int64_t>;
-    typedef number vector __attribute__((vector_size(bytes)));
-    vector data;
-
-    ROWAN_INLINE LaneMask(vector const& x) : data(x) {}
-    ROWAN_INLINE LaneMask(LaneMask const& other) : data(other.data) {}
-    ROWAN_INLINE LaneMask& operator=(LaneMask const& other) {
-        data = other.data;
-        return *this;
-    }
-
-    ROWAN_INLINE friend LaneMask operator&(LaneMask const& a, LaneMask const& b) { return a.data & b.data; }
-    ROWAN_INLINE friend LaneMask operator|(LaneMask const& a, LaneMask const& b) { return a.data | b.data; }
-    ROWAN_INLINE friend LaneMask operator&&(LaneMask const& a, LaneMask const& b) { return a.data & b.data; }
-    ROWAN_INLINE friend LaneMask operator||(LaneMask const& a, LaneMask const& b) { return a.data | b.data; }
-    ROWAN_INLINE friend LaneMask operator!(LaneMask const& a) { return ~a.data; }
-};
-
 /// `bytes` / sizeof(S) numbers, for which the arithmetic and the comparisons of numbers work lane by lane. It has the
 /// size of a register of the processor for which the function that uses it is compiled, see lane_targets.hpp. As the
 /// copies are not trivial, calls pass it in memory: they mean the same in code for any processor.
@@ -58,7 +37,6 @@ struct LaneRegister {
     using value_type = S;
     template <class Other>
     using of = LaneRegister<Other, bytes>;
-    using mask = LaneMask<S, bytes>;
     typedef S vector __attribute__((vector_size(bytes)));
     static constexpr std::size_t size = bytes / sizeof(S);
     vector data;
@@ -69,7 +47,7 @@ struct LaneRegister {
         if constexpr (bytes > native_bytes) {  // g++ would insert number by number
             vector first{};
             first[0] = x;
-            data = __builtin_shuffle(first, typename mask::vector{});
+            data = __builtin_shuffle(first, indices{});
             return;
         }
 #endif
@@ -117,14 +95,9 @@ struct LaneRegister {
     ROWAN_INLINE friend LaneRegister operator<<(LaneRegister const& a, int n) { return a.data << n; }
     ROWAN_INLINE friend LaneRegister operator>>(LaneRegister const& a, int n) { return a.data >> n; }
 
-    ROWAN_INLINE friend mask operator<(LaneRegister const& a, LaneRegister const& b) { return a.data < b.data; }
-    ROWAN_INLINE friend mask operator>(LaneRegister const& a, LaneRegister const& b) { return a.data > b.data; }
-    ROWAN_INLINE friend mask operator<=(LaneRegister const& a, LaneRegister const& b) { return a.data <= b.data; }
-    ROWAN_INLINE friend mask operator>=(LaneRegister const& a, LaneRegister const& b) { return a.data >= b.data; }
-    ROWAN_INLINE friend mask operator==(LaneRegister const& a, LaneRegister const& b) { return a.data == b.data; }
-    ROWAN_INLINE friend mask operator!=(LaneRegister const& a, LaneRegister const& b) { return a.data != b.data; }
-
 private:
+    using index = std::conditional_t<sizeof(S) == 4, std::int32_t, std::int64_t>;
+    typedef index indices __attribute__((vector_size(bytes)));
     typedef S unaligned __attribute__((vector_size(bytes), aligned(sizeof(S))));
     typedef float floats __attribute__((vector_size(bytes * sizeof(float) / sizeof(S)), aligned(sizeof(float))));
 };
@@ -145,18 +118,123 @@ struct lane_of<LaneRegister<S, bytes>> {
     using type = S;
 };
 
-/// yes where the mask is true, else no
-template <class S, std::size_t bytes>
-ROWAN_INLINE LaneRegister<S, bytes> select(LaneMask<S, bytes> const& mask, LaneRegister<S, bytes> const& yes,
-                                           LaneRegister<S, bytes> const& no) {
-    return mask.data ? yes.data : no.data;
+/// The base of the truth values of comparisons. They are not computed: `select` compares again where it needs them,
+/// since g++ 12 does well with comparisons in selections alone, in code for other registers than its flags say.
+struct LaneMask {};
+
+template <class M>
+concept lane_mask = std::is_base_of_v<LaneMask, M>;
+
+enum class LaneTest { less, greater, not_above, not_below, equal, not_equal };
+
+/// The truth values of a comparison of two registers.
+template <LaneTest test, class V>
+struct LaneComparison : LaneMask {
+    using lanes = V;
+    V a, b;
+
+    ROWAN_INLINE LaneComparison(V const& a_, V const& b_) : a(a_), b(b_) {}
+    ROWAN_INLINE V select(V const& yes, V const& no) const {
+        V const result = chosen(yes, no);
+#if defined(__GNUC__) && !defined(__clang__)
+        // g++ 12 would join this selection with one of its result to a combination of masks, which it computes number
+        // by number in registers that are wider than its flags allow. It does not if there is another use.
+        if constexpr (sizeof(V) > native_bytes) asm("" : : "X"(result.data));
+#endif
+        return result;
+    }
+
+private:
+    ROWAN_INLINE V chosen(V const& yes, V const& no) const {
+        if constexpr (test == LaneTest::less) return a.data < b.data ? yes.data : no.data;
+        if constexpr (test == LaneTest::greater) return a.data > b.data ? yes.data : no.data;
+        if constexpr (test == LaneTest::not_above) return a.data <= b.data ? yes.data : no.data;
+        if constexpr (test == LaneTest::not_below) return a.data >= b.data ? yes.data : no.data;
+        if constexpr (test == LaneTest::equal) return a.data == b.data ? yes.data : no.data;
+        if constexpr (test == LaneTest::not_equal) return a.data != b.data ? yes.data : no.data;
+    }
+};
+
+template <class V>
+requires is_register<V> ROWAN_INLINE auto operator<(V const& a, V const& b) {
+    return LaneComparison<LaneTest::less, V>(a, b);
+}
+template <class V>
+requires is_register<V> ROWAN_INLINE auto operator>(V const& a, V const& b) {
+    return LaneComparison<LaneTest::greater, V>(a, b);
+}
+template <class V>
+requires is_register<V> ROWAN_INLINE auto operator<=(V const& a, V const& b) {
+    return LaneComparison<LaneTest::not_above, V>(a, b);
+}
+template <class V>
+requires is_register<V> ROWAN_INLINE auto operator>=(V const& a, V const& b) {
+    return LaneComparison<LaneTest::not_below, V>(a, b);
+}
+template <class V>
+requires is_register<V> ROWAN_INLINE auto operator==(V const& a, V const& b) {
+    return LaneComparison<LaneTest::equal, V>(a, b);
+}
+template <class V>
+requires is_register<V> ROWAN_INLINE auto operator!=(V const& a, V const& b) {
+    return LaneComparison<LaneTest::not_equal, V>(a, b);
 }
 
-/// Whether a lane is true.
-template <class S, std::size_t bytes>
-ROWAN_INLINE bool any(LaneMask<S, bytes> const& mask) {
-    std::uint64_t parts[bytes / 8], all = 0;
-    std::memcpy(parts, &mask.data, bytes);
+template <class A, class B>
+struct LaneAnd : LaneMask {
+    using lanes = typename A::lanes;
+    A a;
+    B b;
+
+    ROWAN_INLINE LaneAnd(A const& a_, B const& b_) : a(a_), b(b_) {}
+    ROWAN_FORMULA V select(V const& yes, V const& no) const { return a.select(b.select(yes, no), no); }
+};
+template <class A, class B>
+struct LaneOr : LaneMask {
+    using lanes = typename A::lanes;
+    A a;
+    B b;
+
+    ROWAN_INLINE LaneOr(A const& a_, B const& b_) : a(a_), b(b_) {}
+    ROWAN_FORMULA V select(V const& yes, V const& no) const { return a.select(yes, b.select(yes, no)); }
+};
+template <class A>
+struct LaneNot : LaneMask {
+    using lanes = typename A::lanes;
+    A a;
+
+    ROWAN_INLINE explicit LaneNot(A const& a_) : a(a_) {}
+    ROWAN_FORMULA V select(V const& yes, V const& no) const { return a.select(no, yes); }
+};
+
+template <lane_mask A, lane_mask B>
+ROWAN_INLINE auto operator&(A const& a, B const& b) {
+    return LaneAnd<A, B>(a, b);
+}
+template <lane_mask A, lane_mask B>
+ROWAN_INLINE auto operator&&(A const& a, B const& b) {
+    return LaneAnd<A, B>(a, b);
+}
+template <lane_mask A, lane_mask B>
+ROWAN_INLINE auto operator|(A const& a, B const& b) {
+    return LaneOr<A, B>(a, b);
+}
+template <lane_mask A, lane_mask B>
+ROWAN_INLINE auto operator||(A const& a, B const& b) {
+    return LaneOr<A, B>(a, b);
+}
+template <lane_mask A>
+ROWAN_INLINE auto operator!(A const& a) {
+    return LaneNot<A>(a);
+}
+
+/// Whether the mask is true for a lane.
+template <lane_mask M>
+ROWAN_INLINE bool any(M const& mask) {
+    using V = typename M::lanes;
+    V const found = mask.select(V(1), V(0));
+    std::uint64_t parts[sizeof(V) / 8], all = 0;
+    std::memcpy(parts, &found.data, sizeof(V));
     for (std::uint64_t const part : parts) all |= part;
     return all != 0;
 }

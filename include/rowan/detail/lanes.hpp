@@ -48,9 +48,12 @@ ROWAN_HD_INLINE void store(V const& x, T* p) {
 }
 
 /// Stores the truth values of a comparison of registers.
-template <class S, std::size_t bytes>
-ROWAN_INLINE void store(LaneMask<S, bytes> const& x, bool* p) {
-    for (std::size_t i = 0; i < LaneRegister<S, bytes>::size; ++i) p[i] = x.data[i] != 0;
+template <lane_mask M>
+ROWAN_INLINE void store(M const& mask, bool* p) {
+    using V = typename M::lanes;
+    typename V::value_type ones[V::size];
+    mask.select(V(1), V(0)).store(ones);
+    for (std::size_t i = 0; i < V::size; ++i) p[i] = ones[i] != 0;
 }
 
 /// Stores x, unless p points to const.
@@ -118,7 +121,7 @@ ROWAN_INLINE void zip_lanes(Map const& map, std::size_t n, To* to, From const*..
     for (; i < n; ++i) store(map(load<S>(from + i)...), to + i);
 }
 
-/// for_lanes and zip_lanes with registers V, called by what on_lanes calls: one call for many loops.
+/// for_lanes, zip_lanes and each_lane with registers V, called by what on_lanes calls: one call for many loops.
 template <class V, class Formula, class... T>
 ROWAN_INLINE void for_with(Formula const& formula, std::size_t n, T*... p) {
     using S = typename lane_of<V>::type;
@@ -128,6 +131,10 @@ template <class V, class Map, class To, class... From>
 ROWAN_INLINE void zip_with(Map const& map, std::size_t n, To* to, From const*... from) {
     using S = typename lane_of<V>::type;
     for (std::size_t i = zip_registers<V>(map, n, to, from...); i < n; ++i) store(map(load<S>(from + i)...), to + i);
+}
+template <class V, class F>
+ROWAN_INLINE void each_with(std::size_t n, F const& f) {
+    for (std::size_t i = each_register<V>(n, f); i < n; ++i) f.template operator()<typename lane_of<V>::type>(i);
 }
 
 /// to[i] = map(from[i]) for i in [0, n), computed in type `S`. `to` is only written.
@@ -183,14 +190,39 @@ struct softmax_slope {
     ROWAN_FORMULA V operator()(V const& out, V const& grad, V const& dot) const { return product(out, V(grad - dot)); }
 };
 
-/// Adds 16 partial sums as a binary tree, in place: part[k] += part[k + 8], then part[k + 4], part[k + 2], part[k + 1].
+/// fold(part[k + half], part[k]) for k < half, then with half of that, until 1: unrolled, as at -O2 compilers do not.
+ROWAN_NO_EXEC_CHECK
+template <class V, class Fold, std::size_t... k>
+ROWAN_HD_INLINE void fold_halves(V* part, Fold const& fold, std::index_sequence<k...>) {
+    constexpr std::size_t half = sizeof...(k);
+    (fold(static_cast<V const&>(part[k + half]), part[k]), ...);
+    if constexpr (half > 1) fold_halves(part, fold, std::make_index_sequence<half / 2>());
+}
+
+/// Folds 16 parts as a binary tree: part[k + 8] into part[k], then part[k + 4], part[k + 2], part[k + 1].
+ROWAN_NO_EXEC_CHECK
+template <class S, class Fold>
+ROWAN_HD_INLINE S fold_tree(S* part, Fold const& fold) {
+    if constexpr (has_register<S>) {
+        using V = LaneRegister<S, 16>;
+        V registers[16 / V::size];
+        for (std::size_t k = 0; k < 16 / V::size; ++k) registers[k] = V::load(part + k * V::size);
+        fold_halves(registers, fold, std::make_index_sequence<8 / V::size>());
+        S lanes[V::size];
+        registers[0].store(lanes);
+        fold_halves(lanes, fold, std::make_index_sequence<V::size / 2>());
+        return lanes[0];
+    } else {
+        fold_halves(part, fold, std::make_index_sequence<8>());
+        return part[0];
+    }
+}
+
+/// The sum of 16 parts as a binary tree. They may change.
 ROWAN_NO_EXEC_CHECK
 template <class S>
-ROWAN_HD S tree_sum(S* part) {
-    for (std::size_t half = 8; half != 0; half /= 2) {
-        for (std::size_t k = 0; k < half; ++k) part[k] = plus(part[k], part[k + half]);
-    }
-    return part[0];
+ROWAN_HD_INLINE S tree_sum(S* part) {
+    return fold_tree(part, add_lanes{});
 }
 
 /// The loop of interleave over the elements that fill 16; returns the number of these.

@@ -18,8 +18,7 @@ ROWAN_INLINE auto largest(std::size_t n, T const* x) {
     S most[16];
     take_larger const take;
     interleave_with<V>(most, load<S>(x), n, take, MappedElement<T, same_number>{x, {}});
-    for (S const& m : most) take(m, most[0]);
-    return most[0];
+    return fold_tree(most, take);
 }
 
 /// Writes exp(x - greatest) and returns the sum of the results. With registers V, as zip_with.

@@ -31,11 +31,14 @@ struct MatrixSums<Cpu> {
     template <class S, class Step, class... Pass>
     static void of_rows(Cpu exec, std::size_t rows, std::size_t width, Step const& step, Pass const&... pass) {
         for_ranges(exec, rows, width, [&](std::size_t begin, std::size_t end) {
-            for (; begin < end; ++begin) {
-                (pass.done(begin, sum_of_row<S>(pass, begin, width)), ...);
-                each_lane<S>(width,
-                             [&]<class V>(std::size_t column) ROWAN_INLINED { step.template at<V>(begin, column); });
-            }
+            on_lanes<S>(width, [&]<class V>(as<V>) ROWAN_INLINED {
+                for (std::size_t row = begin; row < end; ++row) {
+                    (pass.done(row, sum_of_row<V, S>(pass, row, width)), ...);
+                    if constexpr (!std::is_same_v<Step, NoStep>)
+                        each_with<V>(width, [&]<class U>(std::size_t column)
+                                                ROWAN_INLINED { step.template at<U>(row, column); });
+                }
+            });
         });
     }
 
@@ -63,11 +66,11 @@ struct MatrixSums<Cpu> {
     }
 
 private:
-    template <class S, class Pass>
-    static S sum_of_row(Pass const& pass, std::size_t row, std::size_t width) {
+    template <class V, class S, class Pass>
+    ROWAN_INLINE static S sum_of_row(Pass const& pass, std::size_t row, std::size_t width) {
         S part[16];
-        interleave(part, constant<S>(0.0), width, add_lanes{},
-                   [&]<class V>(std::size_t i) ROWAN_INLINED { return pass.template at<V>(row, i); });
+        interleave_with<V>(part, constant<S>(0.0), width, add_lanes{},
+                           [&]<class U>(std::size_t i) ROWAN_INLINED { return pass.template at<U>(row, i); });
         return tree_sum(part);
     }
 };

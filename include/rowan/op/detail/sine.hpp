@@ -77,7 +77,7 @@ ROWAN_FORMULA QuarterTurns<V> quarter_turns(V const& x) {
     V const low = (second.low + third.low) - product(n, constant<V>(0x1.b839a252049c1p-104));
     QuarterTurns<V> turns{n, exact_sum(third.high, low)};
     if constexpr (is_register<V>) {
-        if (any(x >= constant<V>(many_turns)) || any(x <= constant<V>(-many_turns))) {
+        if (any(x >= constant<V>(many_turns) || x <= constant<V>(-many_turns))) {
             double at[V::size], count[V::size], high[V::size], rest_low[V::size];
             x.store(at);
             turns.count.store(count);
