@@ -60,7 +60,11 @@ struct LaneRegister {
         return *this;
     }
 
-    ROWAN_INLINE static LaneRegister load(S const* p) { return vector(*reinterpret_cast<unaligned const*>(p)); }
+    ROWAN_INLINE static LaneRegister load(S const* p) {
+        LaneRegister x;
+        x.data = *reinterpret_cast<unaligned const*>(p);
+        return x;
+    }
     ROWAN_INLINE void store(S* p) const { *reinterpret_cast<unaligned*>(p) = data; }
     /// The same where S is double and p points to floats.
     ROWAN_INLINE static LaneRegister of_floats(float const* p) {
