@@ -70,10 +70,20 @@ components() {
     way components
 }
 
+# Instead of a machine without MPI: g++ by itself, which has no mpi.h.
 mpi() {
+    clean cmake -S "$out/rowan" -B "$out/no_mpi" -DROWAN_TESTS=OFF -DROWAN_EXAMPLES=OFF -DROWAN_BENCH=ON -DMPI_CXX_COMPILER=g++
+    grep '^set(installed ' "$out/no_mpi/rowan-config.cmake" >"$out/no_mpi/installed"
+    if grep mpi "$out/no_mpi/installed"; then return 1; fi
+    clean cmake --build "$out/no_mpi" --target help >"$out/no_mpi/targets"
+    grep rowan_bench "$out/no_mpi/targets"
+    if grep rowan_bench_mpi "$out/no_mpi/targets"; then return 1; fi
     grep -q '^set(installed ".*mpi' "$config" || skip "MPI is not installed"
     way mpi
-    refused "REQUIRED;COMPONENTS;mpi" "rowan's component 'mpi' needs MPI (Debian: libopenmpi-dev or libmpich-dev)" -DCMAKE_DISABLE_FIND_PACKAGE_MPI=ON
+    local option
+    for option in -DCMAKE_DISABLE_FIND_PACKAGE_MPI=ON -DMPI_CXX_COMPILER=g++; do
+        refused "REQUIRED;COMPONENTS;mpi" "rowan's component 'mpi' needs MPI (Debian: libopenmpi-dev or libmpich-dev)" "$option"
+    done
 }
 
 # ask WHAT [ARGUMENT...]: find_package(rowan WHAT), with its output in $log.

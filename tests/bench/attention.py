@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """The encoder-decoder of examples/15_attention.cpp in PyTorch, with padding and masks: same task, sizes and optimizer.
 
-Prints seconds per epoch; with --against PROGRAM, also those of the example (the time of the whole program, with its
-test, over its 10 epochs), in turns, and their ratio. Needs a Python that has torch, such as that of peers.py:
+Prints seconds per epoch; with --against [PROGRAM], also those of the example, by default rowan_bench_attention (the
+time of the whole program, with its test, over its 10 epochs), in turns, and their ratio. Needs a Python that has torch,
+such as that of peers.py:
 
-    build/venvs/fb/bin/python tests/bench/attention.py --against build/demo/examples/15_attention
+    build/venvs/fb/bin/python tests/bench/attention.py --against
 """
 import argparse
 import os
+import pathlib
 import random
 import subprocess
 import time
@@ -15,6 +17,9 @@ import time
 import torch
 from torch.nn.utils.rnn import pad_sequence
 
+from machine import processor
+
+SHIPPED = pathlib.Path(__file__).resolve().parent.parent.parent / "build/bench/tests/bench/rowan_bench_attention"
 EPOCHS = 10
 
 
@@ -68,7 +73,7 @@ def torch_epoch(threads):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--against", metavar="PROGRAM", help="the example that was built")
+    parser.add_argument("--against", metavar="PROGRAM", nargs="?", const=str(SHIPPED), help="the example that was built")
     parser.add_argument("--rounds", type=int, default=3)
     args = parser.parse_args()
     best = {"torch": float("inf"), "rowan": float("inf")}
@@ -78,6 +83,7 @@ def main():
             start = time.perf_counter()
             subprocess.run([args.against], check=True, env={**os.environ, "OMP_NUM_THREADS": str(args.threads)}, stdout=subprocess.DEVNULL)
             best["rowan"] = min(best["rowan"], (time.perf_counter() - start) / EPOCHS)
+    print("processor:", processor())
     print(f"an epoch: torch {torch.__version__} {best['torch']:.3f} s")
     if args.against:
         print(f"an epoch: rowan {best['rowan']:.3f} s, torch takes {best['torch'] / best['rowan']:.1f} times as long")

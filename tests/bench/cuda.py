@@ -14,6 +14,8 @@ import pathlib
 import subprocess
 import sys
 
+from machine import processor
+
 HERE = pathlib.Path(__file__).resolve().parent
 
 
@@ -43,7 +45,7 @@ def main():
                     place[line["peer"]] = line
     if not best:
         sys.exit("nothing was measured")
-    print(", ".join(f"{name}: {value}" for name, value in facts.items()))
+    print(", ".join(f"{name}: {value}" for name, value in {"processor": processor(), **facts}.items()))
     print("\n| operation | ids | rowan ms | GB/s by the byte model | of a copy | PyTorch ms | PyTorch / rowan | PyTorch's way |")
     print("|---|---|---:|---:|---:|---:|---:|---|")
     for (op, ids), place in best.items():

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """The gloss classifier of examples/gloss_classifier.cpp in PyTorch: same text, split, model and optimizers.
 
-Prints seconds of training per epoch and the test accuracy; with --against PROGRAM, also those of that program, in
-turns, and their ratio. Needs a Python that has torch, such as that of peers.py:
+Prints seconds of training per epoch and the test accuracy; with --against [PROGRAM], also those of that program, by
+default rowan_bench_gloss, in turns, and their ratio. Needs a Python that has torch, such as that of peers.py:
 
-    build/venvs/fb/bin/python tests/bench/gloss.py --against build/demo/examples/gloss_classifier
+    build/venvs/fb/bin/python tests/bench/gloss.py --against
 """
 import argparse
+import pathlib
 import re
 import subprocess
 import sys
@@ -15,6 +16,10 @@ from collections import Counter
 
 import torch
 from torch.nn.utils.rnn import PackedSequence, pack_sequence, pad_packed_sequence
+
+from machine import processor
+
+SHIPPED = pathlib.Path(__file__).resolve().parent.parent.parent / "build/bench/tests/bench/rowan_bench_gloss"
 
 
 def glosses(folder):
@@ -35,6 +40,7 @@ def compare(args):
     options = [f"--{name}={getattr(args, name)}" for name in ("model", "threads", "epochs", "seed", "dim")]
     commands = {"rowan": [args.against, *options], "torch": [sys.executable, __file__, *options]}
     best = dict.fromkeys(commands, float("inf"))
+    print("processor:", processor())
     for _ in range(args.rounds):
         for name, command in commands.items():
             lines = subprocess.run(command, check=True, text=True, stdin=subprocess.DEVNULL, capture_output=True).stdout
@@ -52,7 +58,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--dim", type=int, default=64)
     parser.add_argument("--wordnet", default="/usr/share/wordnet")
-    parser.add_argument("--against", metavar="PROGRAM", help="the gloss_classifier that was built")
+    parser.add_argument("--against", metavar="PROGRAM", nargs="?", const=str(SHIPPED), help="the gloss_classifier that was built")
     parser.add_argument("--rounds", type=int, default=3, help="turns with it")
     args = parser.parse_args()
     if args.against:

@@ -2,9 +2,9 @@
 """Runs rowan_bench and its peers in turns on one machine, and prints one table of ratios.
 
 The peers (PyTorch and FBGEMM, TensorFlow, Paddle) are installed into separate virtual environments; one that
-cannot be installed or does not run is named and skipped. Each round runs one process at a time: rowan, then each
-peer, for every number of threads and kind of ids. Nothing else should run on the machine. Needs 12 GB of memory and
-9 GB of disk.
+cannot be installed or does not run is named and skipped. Each round runs one process at a time: rowan, its program for
+this processor if it was built, then each peer, for every number of threads and kind of ids. Nothing else should run on
+the machine. Needs 12 GB of memory and 9 GB of disk.
 
     python3 tests/bench/peers.py                 the whole comparison, about half an hour
     python3 tests/bench/peers.py --tiny          a quick test
@@ -20,6 +20,8 @@ import platform
 import statistics
 import subprocess
 import sys
+
+from machine import native, processor
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -127,11 +129,13 @@ class Comparison:
         rounds = 1 + max(line["round"] for line in self.lines)
         slow = [f"{ids} with {threads} threads: {len(s)}" for (ids, threads), s in self.slow.items() if s]
         ways, spreads = {}, {}
+        natives = any(line["peer"] == "native" for line in self.lines)
 
+        print(f"Processor: {', '.join(sorted({line['processor'] for line in self.lines}))}.")
         print(f"Least time in ms of {rounds} rounds; in brackets, how many times rowan's. {', '.join(names)}.")
         if slow:
             print(f"Rounds left out, since memcpy was slow in them: {'; '.join(slow)}.")
-        head = ["operation", "ids", "threads", "rowan", *(PEERS[peer] for peer in peers)]
+        head = ["operation", "ids", "threads", "rowan", *["native / shipped"] * natives, *(PEERS[peer] for peer in peers)]
         head += ["fastest peer / rowan", "by medians", "GB/s by the byte model", "of memcpy", "of triad", "of random rows"]
         print("\n| " + " | ".join(head) + " |")
         print("|" + " --- |" * 3 + " ---: |" * (len(head) - 3))
@@ -144,7 +148,8 @@ class Comparison:
             for peer, best in found.items():
                 ways.setdefault(peer, {}).setdefault(op, set()).add(best["way"])
             if rowan:
-                print("| " + " | ".join([op, case[0], str(case[1]), *self.cells(rowan, found, peers)]) + " |")
+                compiled = [f"{self.pick('native', op, case)['min'] / rowan['min']:.2f}"] if natives else []
+                print("| " + " | ".join([op, case[0], str(case[1]), f"{rowan['min']:.2f}", *compiled, *self.cells(rowan, found, peers)]) + " |")
 
         if ways:
             print("\nThe peers' ways that were fastest:\n")
@@ -156,7 +161,7 @@ class Comparison:
 
     @staticmethod
     def cells(rowan, found, peers):
-        cells = [f"{rowan['min']:.2f}"]
+        cells = []
         for peer in peers:
             best = found.get(peer)
             cells.append(f"{best['min']:.2f} ({best['min'] / rowan['min']:.1f}x)" if best else "-")
@@ -192,16 +197,20 @@ def measure(args):
             note(f"{name} is skipped: {failure}")
     peers = [name for name in wanted if not failures[name]]
 
+    programs = {"rowan": str(rowan)}
+    if native(rowan):
+        programs["native"] = native(rowan)
     told = set()
     width = "table=256KiB/n=4096/width=64" if args.tiny else "table=2GiB/n=262144/width=64"
     for turn, threads, ids in itertools.product(range(args.rounds), args.threads, args.ids):
         note(f"round {turn + 1} of {args.rounds}: {ids}, {threads} threads")
-        facts = {"round": turn, "ids": ids, "threads": threads}
-        command = [str(rowan), f"/{ids}/{width}/threads={threads}$", "--json", "--threads", str(threads), *tiny]
-        lines, failure = run(command)
-        if failure or not lines:
-            sys.exit(f"{rowan}: {failure or 'no such case: ' + command[1]}")
-        yield from ((line, facts) for line in lines)
+        facts = {"round": turn, "ids": ids, "threads": threads, "processor": processor()}
+        for name, program in programs.items():
+            command = [program, f"/{ids}/{width}/threads={threads}$", "--json", "--threads", str(threads), *tiny]
+            lines, failure = run(command)
+            if failure or not lines:
+                sys.exit(f"{program}: {failure or 'no such case: ' + command[1]}")
+            yield from ((line | {"peer": name}, facts) for line in lines)
         for name, environment in itertools.product(peers, pages):
             lines, failure = worker(name, ids, threads, environment, *tiny)
             if failure:
@@ -218,7 +227,7 @@ def measure(args):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     listed = lambda kind: lambda text: [kind(word) for word in text.split(",")]  # noqa: E731
-    parser.add_argument("--rowan", default=str(ROOT / "build/bench/tests/bench/rowan_bench"), help="its program")
+    parser.add_argument("--rowan", default=str(ROOT / "build/bench/tests/bench/rowan_bench"), help="its program, as shipped")
     parser.add_argument("--venvs", default=str(ROOT / "build/venvs"), help="folder of the peers' environments")
     parser.add_argument("--peers", type=listed(str), default=list(WORKERS), help="of fb,tf,paddle")
     parser.add_argument("--rounds", type=int, default=3)

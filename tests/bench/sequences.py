@@ -12,11 +12,13 @@ import json
 import pathlib
 import subprocess
 
+from machine import processor
+
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-parser.add_argument("--rowan", default=str(ROOT / "build/bench/tests/bench/rowan_bench_sequence"), help="its program")
+parser.add_argument("--rowan", default=str(ROOT / "build/bench/tests/bench/rowan_bench_sequence"), help="its program, as shipped")
 parser.add_argument("--venvs", default=str(ROOT / "build/venvs"), help="folder of the peers' environments")
 parser.add_argument("--rounds", type=int, default=3)
 parser.add_argument("--threads", type=int, default=2)
@@ -47,6 +49,7 @@ for _ in range(args.rounds):
                 if name == "rowan":
                     lines[line["batch"], line["op"]] = line
 
+print(f"Processor: {processor()}.")
 print(f"Least time in ms of {args.rounds} rounds, {args.threads} threads, {args.width} floats a row; in brackets, how many times rowan's.\n")
 print("| batch | operation | rowan | ns per token | GB/s | of memcpy | peers |")
 print("| --- | --- | ---: | ---: | ---: | ---: | --- |")
