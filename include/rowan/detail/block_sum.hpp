@@ -46,14 +46,7 @@ private:
 
     void sum(std::int64_t const* first, std::size_t n, std::size_t known, S* out) {
         if (n <= block_size) {
-            for (std::size_t i = 0; i < n; ++i) {
-                if (i + ahead_ < known) prefetch_row<false>(row(first[i + ahead_]), width_ * sizeof(T));
-                if (i == 0) {
-                    copy_lanes<S>(width_, row(*first), out);
-                } else {
-                    for_lanes<S>(add_lanes{}, width_, row(first[i]), out);
-                }
-            }
+            on_lanes<S>(width_, [&]<class V>(as<V>) ROWAN_INLINED { sum_block<V>(first, n, known, out); });
             return;
         }
         std::size_t span = block_size;
@@ -63,6 +56,42 @@ private:
             sum(first + i, std::min(span, n - i), known - i, out + width_);
             for_lanes<S>(add_lanes{}, width_, static_cast<S const*>(out + width_), out);
         }
+    }
+
+    // Some columns at a time, whose sums stay in registers. The rows that follow are prefetched with the first ones.
+    template <class V>
+    ROWAN_INLINE void sum_block(std::int64_t const* first, std::size_t n, std::size_t known, S* out) const {
+        if constexpr (is_register<V>) {
+            std::size_t column = 0;
+            for (; column + 4 * V::size <= width_; column += 4 * V::size)
+                sum_columns<V, 4>(first, n, known, column, out + column);
+            for (; column + V::size <= width_; column += V::size)
+                sum_columns<V, 1>(first, n, known, column, out + column);
+            for (; column < width_; ++column) sum_columns<S, 1>(first, n, known, column, out + column);
+        } else {
+            for (std::size_t i = 0; i < n; ++i) {
+                ask_for(i, first, known);
+                i == 0 ? copy_lanes<S>(width_, row(*first), out)
+                       : for_lanes<S>(add_lanes{}, width_, row(first[i]), out);
+            }
+        }
+    }
+    template <class V, std::size_t count>
+    ROWAN_INLINE void sum_columns(std::int64_t const* first, std::size_t n, std::size_t known, std::size_t column,
+                                  S* out) const {
+        constexpr std::size_t lanes = sizeof(V) / sizeof(S);
+        V sums[count];
+        for (std::size_t k = 0; k < count; ++k) sums[k] = load<V>(row(*first) + column + k * lanes);
+        if (column == 0) ask_for(0, first, known);
+        for (std::size_t i = 1; i < n; ++i) {
+            if (column == 0) ask_for(i, first, known);
+            T const* const from = row(first[i]) + column;
+            for (std::size_t k = 0; k < count; ++k) sums[k] = plus(sums[k], load<V>(from + k * lanes));
+        }
+        for (std::size_t k = 0; k < count; ++k) store(sums[k], out + k * lanes);
+    }
+    ROWAN_INLINE void ask_for(std::size_t i, std::int64_t const* first, std::size_t known) const {
+        if (i + ahead_ < known) prefetch_row<false>(row(first[i + ahead_]), width_ * sizeof(T));
     }
 
     T const* value_;

@@ -20,9 +20,14 @@ ROWAN_HD constexpr std::uint64_t bits_at(std::uint64_t seed, std::uint64_t i) {
     return mix_bits(seed + i * 0x9E3779B97F4A7C15U);
 }
 
+/// uniform_at times 2^53, an integer below 2^53.
+ROWAN_HD constexpr std::uint64_t bits_of_uniform(std::uint64_t seed, std::uint64_t i) {
+    return bits_at(mix_bits(seed), i + 1) >> 11;
+}
+
 /// Number i, counted from 0, of the splitmix64 sequence with the mixed seed, scaled to [0, 1). A pure function.
 ROWAN_HD constexpr double uniform_at(std::uint64_t seed, std::uint64_t i) {
-    return static_cast<double>(bits_at(mix_bits(seed), i + 1) >> 11) * 0x1p-53;
+    return static_cast<double>(bits_of_uniform(seed, i)) * 0x1p-53;
 }
 
 }  // namespace rowan::inline v0::detail

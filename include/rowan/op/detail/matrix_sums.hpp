@@ -34,9 +34,11 @@ struct MatrixSums<Cpu> {
             on_lanes<S>(width, [&]<class V>(as<V>) ROWAN_INLINED {
                 for (std::size_t row = begin; row < end; ++row) {
                     (pass.done(row, sum_of_row<V, S>(pass, row, width)), ...);
-                    if constexpr (!std::is_same_v<Step, NoStep>)
-                        each_with<V>(width, [&]<class U>(std::size_t column)
-                                                ROWAN_INLINED { step.template at<U>(row, column); });
+                    if constexpr (!std::is_same_v<Step, NoStep>) {
+                        auto const own = step.of_row(row);
+                        each_with<V>(
+                            width, [&]<class U>(std::size_t column) ROWAN_INLINED { own.template at<U>(row, column); });
+                    }
                 }
             });
         });
@@ -55,11 +57,13 @@ struct MatrixSums<Cpu> {
                 std::size_t const block = begin / pieces, first = begin % pieces * most;
                 std::size_t const lanes = std::min(most, width - first), last = std::min(n, (block + 1) * block_size);
                 std::fill(sums.begin(), sums.end(), constant<S>(0.0));
-                for (std::size_t row = block * block_size; row < last; ++row) {
-                    each_lane<S>(lanes, [&]<class V>(std::size_t k) ROWAN_INLINED {
-                        store(plus(load<V>(sums.data() + k), term.template at<V>(row, first + k)), sums.data() + k);
-                    });
-                }
+                on_lanes<S>(lanes, [&]<class V>(as<V>) ROWAN_INLINED {
+                    for (std::size_t row = block * block_size; row < last; ++row) {
+                        each_with<V>(lanes, [&]<class U>(std::size_t k) ROWAN_INLINED {
+                            store(plus(load<U>(sums.data() + k), term.template at<U>(row, first + k)), sums.data() + k);
+                        });
+                    }
+                });
                 copy_lanes<S>(lanes, sums.data(), to + block * width + first);
             }
         });

@@ -4,6 +4,7 @@
 #include <rowan/core/error.hpp>
 #include <rowan/detail/lanes.hpp>
 
+#include <array>
 #include <cstddef>
 
 namespace rowan::inline v0::detail {
@@ -28,12 +29,18 @@ ROWAN_HD_INLINE S inverse_deviation(S const& variance, double epsilon) {
 }
 
 /// Rows with `stride` numbers each: the mean, 1 / √(variance + epsilon), and two more of a gradient.
-template <class T>
+template <class T, class Numbers = sum_t<T>*>
 struct NormOfRows {
     T const* x;
-    sum_t<T>* numbers;
+    Numbers numbers;
     std::size_t stride, width;
     double epsilon;
+
+    /// That of one row, with a copy of its numbers: writing results does not change them.
+    NormOfRows<T, std::array<sum_t<T>, 4>> of_row(std::size_t row) const {
+        sum_t<T> const* const n = numbers + row * stride;
+        return {x, {n[0], n[1], n[stride - 2], n[stride - 1]}, 0, width, epsilon};
+    }
 
     template <class V>
     ROWAN_HD_INLINE V number(std::size_t row, std::size_t i) const {
@@ -86,6 +93,9 @@ struct ScaleAndShift {
     T const *scale, *shift;
     T* to;
 
+    auto of_row(std::size_t row) const {
+        return ScaleAndShift<decltype(norm.of_row(row)), T>{norm.of_row(row), scale, shift, to};
+    }
     ROWAN_FORMULA void at(std::size_t row, std::size_t column) const {
         V y = norm.template at<V>(row, column);
         if (scale != nullptr) y = product(y, load<V>(scale + column));
@@ -107,11 +117,15 @@ struct TimesNorm {
 };
 
 /// The gradient of the rows, from the numbers of MeanOfGrad and MeanOfGradByNorm.
-template <class T>
+template <class T, class Norm = NormOfRows<T>>
 struct GradOfRows {
-    NormOfRows<T> norm;
+    Norm norm;
     T const *scale, *out_grad;
     T* to;
+
+    auto of_row(std::size_t row) const {
+        return GradOfRows<T, decltype(norm.of_row(row))>{norm.of_row(row), scale, out_grad, to};
+    }
 
     template <class V>
     ROWAN_HD_INLINE V scaled(std::size_t row, std::size_t column) const {

@@ -5,6 +5,9 @@
 #include <rowan/detail/random.hpp>
 #include <rowan/op/operator.hpp>
 
+#include <cmath>
+#include <cstdint>
+
 namespace rowan::inline v0 {
 
 namespace detail {
@@ -19,37 +22,24 @@ struct SeedAt {
     ROWAN_HD std::uint64_t operator()() const { return static_cast<std::uint64_t>(*seed); }
 };
 
-/// x · factor if kept, else 0
-template <class T>
-ROWAN_HD_INLINE void store_kept(bool kept, T const* x, sum_t<T> const& factor, T* to) {
-    sum_t<T> const scaled = product(load<sum_t<T>>(x), factor);
-    store(kept ? scaled : constant<sum_t<T>>(0.0), to);
-}
-
-template <class T, class Seed>
-struct DropElement {
-    T const* x;
-    T* to;
+/// The mask of an element: whether uniform_at(seed, i) is not less than the probability. As integers: no conversion.
+template <class Seed>
+struct DropMask {
     std::uint8_t* mask;
     Seed seed;
-    double probability;
-    sum_t<T> factor;
+    std::uint64_t least;  // the probability times 2^53, rounded up
 
-    ROWAN_KERNEL void operator()(std::size_t i) const {
-        bool const kept = uniform_at(seed(), i) >= probability;
-        mask[i] = kept ? 1 : 0;
-        store_kept(kept, x + i, factor, to + i);
-    }
+    ROWAN_HD_INLINE void operator()(std::size_t i) const { mask[i] = bits_of_uniform(seed(), i) >= least ? 1 : 0; }
 };
 
-template <class T>
-struct DropGradient {
-    std::uint8_t const* mask;
-    T const* out_grad;
-    T* to;
-    sum_t<T> factor;
-
-    ROWAN_KERNEL void operator()(std::size_t i) const { store_kept(mask[i] != 0, out_grad + i, factor, to + i); }
+/// x · factor where the mask is not 0, else 0
+template <class S>
+struct KeptElement {
+    S factor;
+    ROWAN_FORMULA V operator()(V const& mask, V const& x) const {
+        V const zero = constant<V>(0.0);
+        return choose(mask > zero, product(x, V(factor)), zero);
+    }
 };
 
 template <class T, class D, class Seed>
@@ -62,13 +52,9 @@ std::tuple<Tensor<T, D>, Tensor<std::uint8_t, D>> drop_elements(D const& exec, T
     auto out = new_tensor<T>(exec, x.shape());
     auto mask = new_tensor<std::uint8_t>(exec, x.shape());
     S const factor = constant<S>(1 / (1 - probability));
-    ElementLoops<D>::each(exec, x.size(), 1,
-                          DropElement<T, Seed>{.x = x.data(),
-                                               .to = out.data(),
-                                               .mask = mask.data(),
-                                               .seed = seed,
-                                               .probability = probability,
-                                               .factor = factor});
+    auto const least = static_cast<std::uint64_t>(std::ceil(probability * 0x1p53));
+    ElementLoops<D>::each(exec, x.size(), 1, DropMask<Seed>{mask.data(), seed, least});
+    ElementLoops<D>::template zip<S>(exec, x.size(), KeptElement<S>{factor}, out.data(), mask.data(), x.data());
     return {std::move(out), std::move(mask)};
 }
 
@@ -124,8 +110,8 @@ Tensor<T, D> dropout_grad(D const& exec, Tensor<std::uint8_t, D> const& mask, Te
     if (!training) return detail::ElementLoops<D>::copy(exec, out_grad);
     auto x_grad = detail::new_tensor<T>(exec, out_grad.shape());
     S const factor = detail::constant<S>(1 / (1 - probability));
-    detail::ElementLoops<D>::each(exec, mask.size(), 1,
-                                  detail::DropGradient<T>{mask.data(), out_grad.data(), x_grad.data(), factor});
+    detail::ElementLoops<D>::template zip<S>(exec, mask.size(), detail::KeptElement<S>{factor}, x_grad.data(),
+                                             mask.data(), out_grad.data());
     return x_grad;
 }
 
