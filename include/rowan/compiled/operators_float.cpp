@@ -24,15 +24,16 @@ static_assert(all_are_builtin(listed_ops{}), "rowan: an operator of listed_ops i
 
 using Infer = decltype(op_kernel::infer);
 using RowInputs = decltype(op_kernel::row_inputs);
+using SumsRows = decltype(op_kernel::sums_rows);
 using RowOutput = decltype(op_kernel::row_output);
 using RowWise = decltype(op_kernel::row_wise);
 using NormalAttributes = decltype(op_kernel::normal);
-using Untyped = std::vector<std::tuple<Infer, RowInputs, RowOutput, RowWise, NormalAttributes>>;
+using Untyped = std::vector<std::tuple<Infer, RowInputs, SumsRows, RowOutput, RowWise, NormalAttributes>>;
 
 template <class Op, class E>
 void compile_untyped(Untyped& made) {
     using Functions = untyped_functions<Op, is_variadic<Op, Cpu, E>>;
-    made.emplace_back(&Functions::infer, &Functions::row_inputs, &Functions::row_output, &Functions::row_wise, &Functions::normal);
+    made.emplace_back(&Functions::infer, &Functions::row_inputs, &Functions::sums_rows, &Functions::row_output, &Functions::row_wise, &Functions::normal);
 }
 
 /// Instantiates what the kernels of all element types share, for the operators without kernels for float.

@@ -52,8 +52,8 @@ struct op_kernel {
     OpFamily family = OpFamily::none;     ///< see family_of
     unsigned level_inputs = 0;            ///< see level_inputs_of
     unsigned sparse_inputs = 0;           ///< bit i is set if slot i may hold a row-sparse value
-    bool sums_rows = false;               ///< see sums_rows_of
     unsigned (*row_inputs)(std::span<VarSpec const> in, AttributesRef attributes);  ///< see row_inputs_of
+    bool (*sums_rows)(AttributesRef attributes);                                    ///< see sums_rows_of
     /// Whether the rows of result i correspond to rows of the inputs.
     bool (*row_output)(AttributesRef attributes, std::size_t i);
     bool (*row_wise)(AttributesRef attributes);  ///< see row_wise_of
@@ -174,6 +174,7 @@ struct whole_op {
     using grad = no_grad;
     static constexpr bool in_place = false;
     static unsigned row_inputs(std::span<VarSpec const>, AttributesRef) { return 0; }
+    static bool sums_rows(AttributesRef) { return false; }
     static bool row_output(AttributesRef, std::size_t) { return false; }
     static bool row_wise(AttributesRef) { return false; }
 };
@@ -226,6 +227,7 @@ constinit op_kernel const whole_kernel<Op>::value{.name = Op::name,
                                                   .op = &type_tag<Op>,
                                                   .family = family_of<Op>,
                                                   .row_inputs = &Op::row_inputs,
+                                                  .sums_rows = &Op::sums_rows,
                                                   .row_output = &Op::row_output,
                                                   .row_wise = &Op::row_wise,
                                                   .infer = &Op::infer,
@@ -292,8 +294,8 @@ constinit op_kernel const kernel_of<Op, D, T...>::value{
     .family = family_of<Op>,
     .level_inputs = level_inputs_of<Op>,
     .sparse_inputs = variadic ? 0U : detail::sparse_inputs_of<Op, D, T...>,
-    .sums_rows = sums_rows_of<Op>,
     .row_inputs = &detail::untyped_functions<Op, variadic>::row_inputs,
+    .sums_rows = &detail::untyped_functions<Op, variadic>::sums_rows,
     .row_output = &detail::untyped_functions<Op, variadic>::row_output,
     .row_wise = &detail::untyped_functions<Op, variadic>::row_wise,
     .infer = &detail::untyped_functions<Op, variadic>::infer,

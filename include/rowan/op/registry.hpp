@@ -54,15 +54,21 @@ constexpr unsigned row_inputs_of(Attributes const& attributes, Spec const&... in
         return 0u;
     }
 }
-/// Whether the results are sums over the rows of the inputs in row_inputs.
-template <class Op>
-inline constexpr bool sums_rows_of = [] {
-    if constexpr (requires { Op::sums_rows; }) {
+/// Whether the results are sums over the rows of the inputs in row_inputs, if there are any: the operator's `sums_rows`,
+/// a bool or a function of its attributes, or false if it has none.
+/// errors   none
+/// cost     that of the operator's function, if it has one
+template <class Op, class Attributes>
+constexpr bool sums_rows_of(Attributes const& attributes) {
+    static_cast<void>(attributes);
+    if constexpr (requires { Op::sums_rows(attributes); }) {
+        return Op::sums_rows(attributes);
+    } else if constexpr (requires { Op::sums_rows; }) {
         return Op::sums_rows;
     } else {
         return false;
     }
-}();
+}
 
 /// The bit mask of the inputs whose levels alone are used: the operator's `static constexpr unsigned level_inputs`, or
 /// 0 if it has none. No gradient flows to their elements.
@@ -107,8 +113,8 @@ requires requires {
 }
 inline constexpr OpFamily family_of<Op> = Op::family;
 
-/// Whether the results have a row for each row of the inputs: the operator's `row_output`, a bool or a function of its
-/// attributes; if it has none, whether it has no `sums_rows`.
+/// Whether the results, if they are no sums over rows, have a row for each row of the inputs: the operator's
+/// `row_output`, a bool or a function of its attributes, or true if it has none.
 /// errors   none
 /// cost     that of the operator's function, if it has one
 template <class Op, class Attributes>
@@ -119,7 +125,7 @@ constexpr bool row_output_of(Attributes const& attributes) {
     } else if constexpr (requires { Op::row_output; }) {
         return Op::row_output;
     } else {
-        return !sums_rows_of<Op>;
+        return true;
     }
 }
 

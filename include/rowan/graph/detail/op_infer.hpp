@@ -50,6 +50,7 @@ struct untyped_functions {
 #ifdef ROWAN_UNTYPED_FUNCTIONS_ELSEWHERE
     static std::vector<VarSpec> infer(std::span<VarSpec const> in, AttributesRef attributes);
     static unsigned row_inputs(std::span<VarSpec const> in, AttributesRef attributes);
+    static bool sums_rows(AttributesRef attributes);
     static bool row_output(AttributesRef attributes, std::size_t i);
     static bool row_wise(AttributesRef attributes);
     static Attributes normal(std::span<VarSpec const> in, AttributesRef attributes);
@@ -86,6 +87,7 @@ struct untyped_functions {
         (std::make_index_sequence<Op::inputs::size>{});
     }
 
+    static bool sums_rows(AttributesRef attributes) { return sums_rows_of<Op>(attributes_for<Op>(attributes)); }
     static bool row_output(AttributesRef attributes, std::size_t) {
         return row_output_of<Op>(attributes_for<Op>(attributes));
     }

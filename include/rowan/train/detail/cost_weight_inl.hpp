@@ -85,8 +85,7 @@ ROWAN_FUNCTION auto CostWeight::compute(Variable& v) -> Term {
     static constexpr std::array<std::string_view, 15> linear_ops{
         "add",     "sub",       "sum",     "identity",  "concat",      "stack",       "split",    "negate",
         "reshape", "transpose", "squeeze", "unsqueeze", "expand_rows", "drop_levels", "lod_reset"};
-    static constexpr std::array<std::string_view, 6> products{"mul",       "row_dot",   "matmul",
-                                                              "matmul_nn", "matmul_nt", "matmul_tn"};
+    static constexpr std::array<std::string_view, 3> products{"mul", "row_dot", "matmul"};
     static constexpr std::array<std::string_view, 3> no_sums{"reduce_max", "reduce_min", "reduce_prod"};
     static constexpr std::array<std::string_view, 4> loops{"cond", "while_loop", "rnn", "static_input"};
     if (v.writers().empty()) return {.fed = v.role() != Role::parameter && v.role() != Role::state};
