@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <initializer_list>
-#include <tuple>
 #include <vector>
 
 namespace rowan::inline v0::detail {
@@ -22,18 +21,12 @@ static_assert(all_are_builtin(listed_ops{}), "rowan: an operator of listed_ops i
 
 [[gnu::used]] static Kernels operators_of_float() { return compile_operators<float>(compiled_ops{}); }
 
-using Infer = decltype(op_kernel::infer);
-using RowInputs = decltype(op_kernel::row_inputs);
-using SumsRows = decltype(op_kernel::sums_rows);
-using RowOutput = decltype(op_kernel::row_output);
-using RowWise = decltype(op_kernel::row_wise);
-using NormalAttributes = decltype(op_kernel::normal);
-using Untyped = std::vector<std::tuple<Infer, RowInputs, SumsRows, RowOutput, RowWise, NormalAttributes>>;
+using Untyped = std::vector<op_kernel>;
 
 template <class Op, class E>
 void compile_untyped(Untyped& made) {
     using Functions = untyped_functions<Op, is_variadic<Op, Cpu, E>>;
-    made.emplace_back(&Functions::infer, &Functions::row_inputs, &Functions::sums_rows, &Functions::row_output, &Functions::row_wise, &Functions::normal);
+    made.push_back({.row_inputs = &Functions::row_inputs, .row_output = &Functions::row_output, .row_traits = &Functions::row_traits, .infer = &Functions::infer, .normal = &Functions::normal});
 }
 
 /// Instantiates what the kernels of all element types share, for the operators without kernels for float.

@@ -96,7 +96,7 @@ ROWAN_FUNCTION Operator& Scope::new_op(op_kernel const& kernel, std::vector<Vari
     op->same_rows =
         !kernel.row_rules.empty() &&
         std::ranges::all_of(specs, [](VarSpec const& s) { return s.type == VarType::LOD_TENSOR && !s.dims.empty(); }) &&
-        !kernel.sums_rows(op->attributes) && kernel.row_inputs(specs, op->attributes) == 0b11;
+        !kernel.row_traits(op->attributes).sums_rows && kernel.row_inputs(specs, op->attributes) == 0b11;
     for (VarSpec const& spec : made) op->outputs.push_back(&new_var("", spec));
     if (!made.empty() && made[0].lod_level > 0) {
         // The first input with these levels; rather one that is not repeated, as the other one is broadcast.

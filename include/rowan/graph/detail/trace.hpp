@@ -29,7 +29,9 @@ inline std::span<Variable* const> in_slot(std::vector<Variable*> const& variable
 unsigned row_inputs(Operator const& op);
 
 /// Whether its results are sums over rows, see sums_rows_of.
-inline bool sums_rows(Operator const& op) { return op.kernel->sums_rows(op.attributes) && row_inputs(op) != 0; }
+inline bool sums_rows(Operator const& op) {
+    return op.kernel->row_traits(op.attributes).sums_rows && row_inputs(op) != 0;
+}
 
 /// The rules of its gradient for these specs, see row_rules_of.
 inline std::span<grad_kernel const> gradient_rules(Operator const& op) {

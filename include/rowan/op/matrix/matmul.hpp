@@ -68,6 +68,7 @@ struct matrix_grad_op;
 /// See matmul. The rows of the product of two matrices are those of x, or sums over the rows of both if x is transposed.
 struct matmul_op : detail::builtin_op<matmul_op, slots<slot::x, slot::y>, slots<slot::out>, MatmulOptions> {
     static constexpr std::string_view name = "matmul", brief = "Products of matrices, or of batches of them.";
+    static constexpr Linearity linearity = Linearity::product;
     using grad = grad_rules<grad_rule<matmul_grad_op<false>>, grad_rule<matmul_grad_op<true>>>;
     using row_grad = grad_rules<
         grad_rule<matrix_grad_op<false, MatmulOptions>, uses<grad_of<slot::out>, slot::y>, makes<grad_of<slot::x>>>,
@@ -90,14 +91,10 @@ struct matmul_op : detail::builtin_op<matmul_op, slots<slot::x, slot::y>, slots<
         Dims dims = detail::broadcast_dims("matmul: y", detail::batch_of(x.dims), detail::batch_of(y.dims), -1);
         dims.push_back(detail::matrix_dim(x.dims, options.transpose_x, 0));
         dims.push_back(detail::matrix_dim(y.dims, options.transpose_y, 1));
-        bool const matrices = dims.size() == 2;
-        bool const rows_of_x = matrices || (x.dims.size() == dims.size() && x.dims[0] != 1);
-        bool const none = matrices && options.transpose_x;
-        return spec::with_dims(x, dims,
-                               none                           ? 0
-                               : rows_of_x                    ? x.lod_level
-                               : y.dims.size() == dims.size() ? y.lod_level
-                                                              : 0);
+        std::size_t const rank = dims.size();
+        VarSpec const& rows = rank == 2 || (x.dims.size() == rank && x.dims[0] != 1) ? x : y;
+        bool const none = rank == 2 ? options.transpose_x : rows.dims.size() != rank;
+        return spec::with_dims(x, dims, none ? 0 : rows.lod_level);
     }
 
     template <class T, class D>
