@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <tuple>
 #include <vector>
 
 namespace rowan::inline v0::detail {
@@ -21,12 +22,13 @@ static_assert(all_are_builtin(listed_ops{}), "rowan: an operator of listed_ops i
 
 [[gnu::used]] static Kernels operators_of_float() { return compile_operators<float>(compiled_ops{}); }
 
-using Untyped = std::vector<op_kernel>;
+using Untyped = std::vector<std::tuple<decltype(op_kernel::infer), decltype(op_kernel::row_inputs), decltype(op_kernel::row_output),
+                                       decltype(op_kernel::row_traits), decltype(op_kernel::normal)>>;
 
 template <class Op, class E>
 void compile_untyped(Untyped& made) {
     using Functions = untyped_functions<Op, is_variadic<Op, Cpu, E>>;
-    made.push_back({.row_inputs = &Functions::row_inputs, .row_output = &Functions::row_output, .row_traits = &Functions::row_traits, .infer = &Functions::infer, .normal = &Functions::normal});
+    made.emplace_back(&Functions::infer, &Functions::row_inputs, &Functions::row_output, &Functions::row_traits, &Functions::normal);
 }
 
 /// Instantiates what the kernels of all element types share, for the operators without kernels for float.
