@@ -67,8 +67,8 @@ constexpr unsigned row_inputs_of([[maybe_unused]] Attributes const& attributes, 
         return 0u;
     }
 }
-/// Whether the results are sums over the rows of the inputs in row_inputs, if there are any: the operator's `sums_rows`,
-/// a bool or a function of its attributes, or false if it has none.
+/// Whether the results are sums over the rows of the inputs in row_inputs, if there are any: the operator's
+/// `sums_rows`, a bool or a function of its attributes, or false if it has none.
 /// errors   none
 /// cost     that of the operator's function, if it has one
 template <class Op, class Attributes>
@@ -96,7 +96,7 @@ constexpr bool row_wise_of([[maybe_unused]] Attributes const& attributes) {
     return false;
 }
 
-/// How the results follow from the inputs. From it, training in parts knows how the costs of parts make that of a batch.
+/// How the results follow from the inputs: what tells training in parts how the costs of parts make that of a batch.
 enum class Linearity : std::uint8_t {
     none,          ///< in no way that is known
     constant,      ///< they do not depend on their elements

@@ -65,7 +65,7 @@ struct matmul_grad_op : operator_of<slots<slot::x, slot::y, grad_of<slot::out>>,
 template <bool of_y, class Options = no_attributes>
 struct matrix_grad_op;
 
-/// See matmul. The rows of the product of two matrices are those of x, or sums over the rows of both if x is transposed.
+/// See matmul. The product of two matrices has the rows of x, or, if x is transposed, sums over the rows of both.
 struct matmul_op : detail::builtin_op<matmul_op, slots<slot::x, slot::y>, slots<slot::out>, MatmulOptions> {
     static constexpr std::string_view name = "matmul", brief = "Products of matrices, or of batches of them.";
     static constexpr Linearity linearity = Linearity::product;
@@ -103,8 +103,8 @@ struct matmul_op : detail::builtin_op<matmul_op, slots<slot::x, slot::y>, slots<
     }
 };
 
-/// The gradient of x or y in a product of two matrices that are not both transposed: itself a product, of out_grad and y
-/// or of x and out_grad. Without options, that of x · y.
+/// The gradient of x or y in a product of two matrices that are not both transposed: itself a product, of out_grad and
+/// y or of x and out_grad. Without options, that of x · y.
 template <bool of_y, class Options>
 struct matrix_grad_op : operator_of<slots<slot::x, slot::y>, slots<slot::out>, Options> {
 private:
