@@ -117,7 +117,7 @@ std::string similar(std::string const& name, std::vector<std::string> const& nam
 }
 
 std::optional<std::string> current_name(std::string const& former) {
-    std::vector<std::string_view> names{"sum_rows"};  // which needs attributes now
+    std::vector<std::string_view> names{"sum_rows", "matmul_nt", "matmul_tn"};  // which need attributes now
     for (OperatorInfo const& op : operator_table()) names.push_back(op.name);
     rowan::BlockDesc block;
     block.ops.push_back({.type = former});

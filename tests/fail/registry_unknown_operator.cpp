@@ -2,7 +2,7 @@
 #include <rowan/op/matrix/fc.hpp>
 #include <rowan/op/optimizer/sgd.hpp>
 
-using ops = rowan::registry<rowan::fc_op, rowan::matmul_nn_op, rowan::sgd_op>;
+using ops = rowan::registry<rowan::fc_op, rowan::matmul_op, rowan::sgd_op>;
 
 constexpr std::string_view name = "sdg";
 

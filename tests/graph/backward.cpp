@@ -56,7 +56,7 @@ TEST_CASE("the gradient of a table is row-sparse, and dense if the table is also
         auto& rows = b.op<lookup_table_op, double, std::int64_t>({&table, &ids});
         auto& again = b.op<lookup_table_op, double, std::int64_t>({&table, &ids});
         auto& h = b.op<add_op, double, double>({&rows, &again});
-        auto& out = tied ? b.op<matmul_nt_op, double, double>({&h, &table}) : h;
+        auto& out = tied ? b.op<matmul_op, double, double>({&h, &table}, {.transpose_y = true}) : h;
         auto& cost = b.mse(out, b.data("y", {UNK, tied ? 5 : 3}));
         ids.value().set(LoDTensor<std::int64_t>({4, 0, 4, 1}, Lod{{0, 1, 4}}));
         b.feed("y", values({4, tied ? 5u : 3u}, 6));
@@ -81,7 +81,7 @@ TEST_CASE("a table that is computed has a dense gradient, unless its operator pa
                       : k == 2 ? b.op<squeeze_op, double>({&b.op<unsqueeze_op, double>({&w}, {.axes = {1}})}, {.axes = {1}})
                       : k == 3 ? b.op<tanh_op, double>({&both})
                       : k == 4 ? b.op<concat_op, double>({&w, &w}, {.axis = 1})
-                      : k == 5 ? b.op<matmul_nt_op, double, double>({&w, &w})
+                      : k == 5 ? b.op<matmul_op, double, double>({&w, &w}, {.transpose_y = true})
                                : both;
         auto& ids = b.data<std::int64_t>("ids", {UNK});
         auto& rows = b.op<lookup_table_op, double, std::int64_t>({&table, &ids});
@@ -104,8 +104,8 @@ TEST_CASE("gradients that no parameter needs are not computed", "[graph]") {
     std::vector<std::string_view> names;
     auto const net = Net<>::trace_and_build(outputs);
     for (Operator const* op : net.operators()) names.push_back(op->kernel->name);
-    CHECK(std::ranges::count(names, "matmul_tn") == 1);
-    CHECK(std::ranges::count(names, "matmul_nt") == 0);  // of x
+    CHECK(std::ranges::count(names, "matrix_grad_y") == 1);
+    CHECK(std::ranges::count(names, "matrix_grad_x") == 0);  // of x
 }
 
 TEST_CASE("append_backward throws if a net cannot be trained", "[graph]") {

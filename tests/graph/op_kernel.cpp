@@ -35,21 +35,21 @@ TEST_CASE("a kernel has the slots, specs and rows of its operator", "[graph]") {
     std::array const specs{tensor_spec<double>({UNK, 3}, 1), tensor_spec<double>({3, 2}), tensor_spec<double>({2})};
     CHECK((fc.infer(specs, {}) == std::vector{tensor_spec<double>({UNK, 2}, 1)}));
     CHECK(fc.row_inputs(specs, {}) == 1);
-    CHECK((fc.row_output({}, 0) && !fc.sums_rows && !fc.in_place && fc.in_step == nullptr));
+    CHECK((fc.row_output({}, 0) && !fc.row_traits({}).sums_rows && !fc.in_place && fc.in_step == nullptr));
     op_kernel const& sum = kernel_of<reduce_sum_op, Cpu, double>::value;
     ReduceOptions const over_rows{{0}}, over_columns{{1}};
     CHECK((!sum.row_output(AttributesRef(over_rows), 0) && sum.row_output(AttributesRef(over_columns), 0)));
-    CHECK(kernel_of<bias_grad_op, Cpu, double>::value.sums_rows);
+    CHECK(kernel_of<bias_grad_op, Cpu, double>::value.row_traits({}).sums_rows);
     op_kernel const& concat = kernel_of<concat_op, Cpu, double>::value;
     attributes_of<concat_op> const columns{.axis = 1}, rows{.axis = 0};
-    CHECK((concat.row_wise(AttributesRef(columns)) && !concat.row_wise(AttributesRef(rows))));
+    CHECK((concat.row_traits(AttributesRef(columns)).row_wise && !concat.row_traits(AttributesRef(rows)).row_wise));
 }
 
 TEST_CASE("the rules of a kernel state what the operators read and write", "[graph]") {
     auto const rules = kernel_of<fc_op, Cpu, double, double, double>::value.rules;
     REQUIRE(rules.size() == 3);
     auto const is = [](grad_slot const& s, grad_slot::Kind kind, std::size_t i) { return s.kind == kind && s.index == i; };
-    CHECK(rules[0].op->name == "matmul_nt");
+    CHECK(rules[0].op->name == "matrix_grad_x");
     CHECK(is(rules[0].reads[0], grad_slot::grad_of_output, 0));
     CHECK(is(rules[0].reads[1], grad_slot::input, 1));
     CHECK(is(rules[0].writes[0], grad_slot::grad_of_input, 0));

@@ -124,7 +124,7 @@ TEST_CASE("operators that the next step does not need run once, after the loop",
     CHECK(names(net.forward.before) == "fc ");
     CHECK(names(net.forward.each) == "gru_unit ");
     CHECK(names(net.forward.after) == "fc tanh ");
-    CHECK(names(net.backward.before) == "tanh_grad matmul_nt matmul_tn bias_grad ");
+    CHECK(names(net.backward.before) == "tanh_grad matrix_grad_x matrix_grad_y bias_grad ");
     CHECK(names(net.backward.each) == "sum gru_unit_grad ");
     CHECK(net.backward.after.size() >= 4);  // one product each, of all steps, for w_h, b_h, w_x and b_x
 }

@@ -22,6 +22,7 @@
 #include <rowan/layer/loss.hpp>
 #include <rowan/layer/lstm_unit.hpp>
 #include <rowan/layer/map_fn.hpp>
+#include <rowan/layer/matmul.hpp>
 #include <rowan/layer/operators.hpp>
 #include <rowan/layer/rnn_program.hpp>
 #include <rowan/layer/split.hpp>
@@ -37,6 +38,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace test_from_program {
@@ -311,6 +313,25 @@ TEST_CASE("a custom operator is not taken for the registry's operator of the sam
     test::DefaultScope scope;
     auto const out = layer::apply<relu_like_op>({.slope = 0.25}, layer::data<float>("x", {UNK, 3}));
     CHECK_THROWS_WITH(to_program(*out), "the registry has another operator with the name \"relu\" than the net: rename yours");
+}
+
+TEST_CASE("the operators that products of matrices had in earlier versions are matmul", "[io]") {
+    test::DefaultScope scope;
+    auto const x = layer::data("x", {UNK, 3}), y = layer::data("y", {UNK, 3});
+    Feeds const feeds{{"x", Tensor<float>{{1, 2, 3}, {4, 5, 6}, {7, 8, 9}}}, {"y", Tensor<float>{{1, 0, 2}, {0, 3, 0}, {4, 0, 5}}}};
+    for (auto const& [name, options] : {std::pair<std::string, MatmulOptions>{"matmul_nn", {}}, {"matmul_nt", {.transpose_y = true}}, {"matmul_tn", {.transpose_x = true}}}) {
+        auto const out = layer::matmul(x, y, options);
+        auto former = to_program(*out);
+        OpDesc& op = *std::ranges::find(former.blocks[0].ops, "matmul", &OpDesc::type);
+        op.type = name;
+        op.attrs.clear();
+        Scope other;
+        CHECK(infer(Out(*from_program(former, other)[0]), feeds, {}) == infer(out, feeds, {}));
+        former.version.version = 1;
+        op.type = name == "matmul_nn" ? "mul" : name == "matmul_nt" ? "mul_nt" : "mul_tn";
+        Scope third;
+        CHECK(infer(Out(*from_program(former, third)[0]), feeds, {}) == infer(out, feeds, {}));
+    }
 }
 
 TEST_CASE("an inconsistent program throws", "[io][bad]") {

@@ -9,7 +9,7 @@ namespace test_matmul {
 
 using namespace rowan;
 
-TEST_CASE("layer::matmul has an operator for each transposition", "[layer]") {
+TEST_CASE("layer::matmul transposes its factors", "[layer]") {
     test::DefaultScope scope;
     auto const x = layer::data("x", {UNK, 2}, 1), y = layer::data("y", {2, 2});
     LoDTensor<float> const value({{1, 2}, {3, 4}}, Lod{{0, 0, 2}});

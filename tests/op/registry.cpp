@@ -22,7 +22,7 @@ struct my_clip {
     using grad = rowan::no_grad;
 };
 
-using some = registry<rowan::fc_op, rowan::sgd_op, rowan::matmul_nn_op, rowan::matmul_tn_op>;
+using some = registry<rowan::fc_op, rowan::sgd_op, rowan::matmul_op, rowan::bias_grad_op>;
 using mine = some::with<my_clip>;
 
 static_assert(mine::has<my_clip> && !some::has<my_clip> && mine::has<rowan::fc_op> && mine::size == 5);

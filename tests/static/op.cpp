@@ -26,8 +26,8 @@ static_assert(loss[0] == tensor_spec<float>({1}) && loss[1] == scores);
 
 constexpr VarSpec scores_grad = rowan::cross_entropy_op::infer_backward(loss[1], label, loss[0], {});
 static_assert(scores_grad == scores);
-static_assert(rowan::matmul_tn_op::infer(pooled, scores_grad) == w && rowan::bias_grad_op::infer(scores_grad) == b);
-constexpr VarSpec pooled_grad = rowan::gradient_operator<rowan::tanh_op>::infer(pooled, rowan::matmul_nt_op::infer(scores_grad, w))[0];
+static_assert(rowan::matrix_grad_op<true>::infer(pooled, scores_grad) == w && rowan::bias_grad_op::infer(scores_grad) == b);
+constexpr VarSpec pooled_grad = rowan::gradient_operator<rowan::tanh_op>::infer(pooled, rowan::matrix_grad_op<false>::infer(scores_grad, w))[0];
 static_assert(pooled_grad == pooled);
 constexpr VarSpec table_grad = rowan::lookup_table_grad_op::infer(table, words, rows);
 static_assert(table_grad == selected_rows_spec<float>({53'080, 64}));  // a table's gradient is always row-sparse

@@ -75,7 +75,7 @@ TEST_CASE("parameters are named after the layer, also in steps, loops and branch
     CHECK(names == std::set<std::string>{
                        "cond_0.otherwise.fc_0.b_0", "cond_0.otherwise.fc_0.w_0", "cond_0.then.fc_0.b_0",
                        "cond_0.then.fc_0.w_0", "mine.b_0", "mine.w_0", "rnn_0.dropout_0.seed_0", "rnn_0.fc_1.b_0",
-                       "rnn_0.fc_1.w_0", "rnn_0.gru_unit_0.b_0", "rnn_0.gru_unit_0.w_0", "rnn_0.matmul_nn_0.y_0",
+                       "rnn_0.fc_1.w_0", "rnn_0.gru_unit_0.b_0", "rnn_0.gru_unit_0.w_0", "rnn_0.matmul_0.y_0",
                        "while_loop_0.add_0.y_0", "while_loop_0.fc_0.b_0", "while_loop_0.fc_0.w_0"});
 }
 

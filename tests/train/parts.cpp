@@ -354,6 +354,53 @@ TEST_CASE("parts are one batch for each mean that does not divide by rows, and f
     for (std::size_t const k : {0U, 6U}) CHECK(step_of(costs[k], ignored, false) == step_of(costs[k], ignored, true));
 }
 
+namespace {
+
+struct half_op : operator_of<slots<slot::x>, slots<slot::out>> {
+    static constexpr std::string_view name = "half";
+    using grad = grad_rule<half_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+    static constexpr VarSpec infer(VarSpec const& x) { return x; }
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x) {
+        return scale(exec, x, 0.5);
+    }
+};
+struct linear_half_op : half_op {
+    static constexpr Linearity linearity = Linearity::scaled;
+};
+
+struct own_loss_op : operator_of<slots<slot::x>, slots<slot::out>, LossOptions> {
+    static constexpr std::string_view name = "own_loss";
+    using grad = gradient<own_loss_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+    static constexpr VarSpec infer(VarSpec const& x, LossOptions const&) { return spec::with_dims(x, {1}); }
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, LossOptions const& o) {
+        return o.reduction == Reduction::sum ? reduce_sum(exec, x, {.keep_dims = true}) : reduce_mean(exec, x, {.keep_dims = true});
+    }
+    template <class T, class D>
+    static Tensor<T, D> backward(D, Tensor<T, D> const& x, Tensor<T, D> const& out_grad, LossOptions const& o) {
+        auto grad = Tensor<T, D>::zeros(x.shape());
+        for (T& e : grad) e = out_grad.data()[0] / (o.reduction == Reduction::sum ? T(1) : static_cast<T>(x.size()));
+        return grad;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("an operator of the user's says what the parts of a step are weighed by", "[layer]") {
+    auto const loss = [](Reduction r) { return layer::apply<own_loss_op>({r}, losses({.reduction = Reduction::none})); };
+    for (Reduction const r : {Reduction::mean, Reduction::sum}) {
+        auto const cost = [&] { return layer::apply<linear_half_op>({}, loss(r)); };
+        Labels const labels{{0, 1, 2, 2}, {1}};
+        auto const want = step_of(cost, labels, true), got = step_of(cost, labels, false);
+        REQUIRE(want.size() == got.size());
+        for (std::size_t i = 0; i < want.size(); ++i) CHECK(std::abs(want[i] - got[i]) <= 1e-5 * (1 + std::abs(want[i])));
+    }
+    test::DefaultScope scope;
+    CHECK_THROWS_WITH(Trainer(layer::apply<half_op>({}, loss(Reduction::mean)), {.parts = 2}),
+                      Catch::Matchers::Contains("half -> half_0.out_0, which is not linear in a sum or mean over the batch"));
+}
+
 TEST_CASE("a cost of parts that is not that of one batch is refused by the name of its operator", "[layer]") {
     CrossEntropyOptions const none{.reduction = Reduction::none};
     auto const refuses = [](std::function<layer::Var<float>()> const& cost_of, std::string const& text) {

@@ -22,17 +22,13 @@ static_assert(all_are_builtin(listed_ops{}), "rowan: an operator of listed_ops i
 
 [[gnu::used]] static Kernels operators_of_float() { return compile_operators<float>(compiled_ops{}); }
 
-using Infer = decltype(op_kernel::infer);
-using RowInputs = decltype(op_kernel::row_inputs);
-using RowOutput = decltype(op_kernel::row_output);
-using RowWise = decltype(op_kernel::row_wise);
-using NormalAttributes = decltype(op_kernel::normal);
-using Untyped = std::vector<std::tuple<Infer, RowInputs, RowOutput, RowWise, NormalAttributes>>;
+using Untyped = std::vector<std::tuple<decltype(op_kernel::infer), decltype(op_kernel::row_inputs), decltype(op_kernel::row_output),
+                                       decltype(op_kernel::row_traits), decltype(op_kernel::normal)>>;
 
 template <class Op, class E>
 void compile_untyped(Untyped& made) {
     using Functions = untyped_functions<Op, is_variadic<Op, Cpu, E>>;
-    made.emplace_back(&Functions::infer, &Functions::row_inputs, &Functions::row_output, &Functions::row_wise, &Functions::normal);
+    made.emplace_back(&Functions::infer, &Functions::row_inputs, &Functions::row_output, &Functions::row_traits, &Functions::normal);
 }
 
 /// Instantiates what the kernels of all element types share, for the operators without kernels for float.

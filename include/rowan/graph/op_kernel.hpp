@@ -52,11 +52,10 @@ struct op_kernel {
     OpFamily family = OpFamily::none;     ///< see family_of
     unsigned level_inputs = 0;            ///< see level_inputs_of
     unsigned sparse_inputs = 0;           ///< bit i is set if slot i may hold a row-sparse value
-    bool sums_rows = false;               ///< see sums_rows_of
     unsigned (*row_inputs)(std::span<VarSpec const> in, AttributesRef attributes);  ///< see row_inputs_of
     /// Whether the rows of result i correspond to rows of the inputs.
     bool (*row_output)(AttributesRef attributes, std::size_t i);
-    bool (*row_wise)(AttributesRef attributes);  ///< see row_wise_of
+    RowTraits (*row_traits)(AttributesRef attributes);
     /// Computes the specs of the results from those of the inputs, see rowan::operation.
     std::vector<VarSpec> (*infer)(std::span<VarSpec const> in, AttributesRef attributes);
     void (*run)(KernelCall const& call);  ///< runs the operator
@@ -175,7 +174,7 @@ struct whole_op {
     static constexpr bool in_place = false;
     static unsigned row_inputs(std::span<VarSpec const>, AttributesRef) { return 0; }
     static bool row_output(AttributesRef, std::size_t) { return false; }
-    static bool row_wise(AttributesRef) { return false; }
+    static RowTraits row_traits(AttributesRef) { return {false, false, Linearity::inside}; }
 };
 
 template <std::derived_from<whole_op> Op>
@@ -227,7 +226,7 @@ constinit op_kernel const whole_kernel<Op>::value{.name = Op::name,
                                                   .family = family_of<Op>,
                                                   .row_inputs = &Op::row_inputs,
                                                   .row_output = &Op::row_output,
-                                                  .row_wise = &Op::row_wise,
+                                                  .row_traits = &Op::row_traits,
                                                   .infer = &Op::infer,
                                                   .run = &Op::run,
                                                   .rules = rules_of<Op, void, type_list<>, grad_rules_of<Op>>::value,
@@ -292,10 +291,9 @@ constinit op_kernel const kernel_of<Op, D, T...>::value{
     .family = family_of<Op>,
     .level_inputs = level_inputs_of<Op>,
     .sparse_inputs = variadic ? 0U : detail::sparse_inputs_of<Op, D, T...>,
-    .sums_rows = sums_rows_of<Op>,
     .row_inputs = &detail::untyped_functions<Op, variadic>::row_inputs,
     .row_output = &detail::untyped_functions<Op, variadic>::row_output,
-    .row_wise = &detail::untyped_functions<Op, variadic>::row_wise,
+    .row_traits = &detail::untyped_functions<Op, variadic>::row_traits,
     .infer = &detail::untyped_functions<Op, variadic>::infer,
     .run = run(),
     .normal = normal(),

@@ -60,7 +60,6 @@ struct rnn_grad_op : whole_op {
         auto const& block = a.get<RnnBlock>();
         return i <= block.boots() || block.net.is_static(i - block.boots() - 1);
     }
-    static bool row_wise(AttributesRef a) { return a.get<RnnBlock>().net.rows_apart; }
     static std::vector<VarSpec> infer(Specs in, AttributesRef attributes);
     // in: the inputs of the forward operator, its scopes, and the gradients of the outputs and of the last states
     static void run(KernelCall const& call);
@@ -72,7 +71,9 @@ struct rnn_op : whole_op {
     using outputs = slots<slot::last, slot::out, slot::scopes>;
     using grad = grad_rule<rnn_grad_op>;
     static bool row_output(AttributesRef a, std::size_t i) { return i <= a.get<RnnBlock>().net.memories.size(); }
-    static bool row_wise(AttributesRef a) { return a.get<RnnBlock>().net.rows_apart; }
+    static RowTraits row_traits(AttributesRef a) {
+        return {false, a.get<RnnBlock>().net.rows_apart, Linearity::inside};
+    }
     static std::vector<VarSpec> infer(Specs in, AttributesRef attributes);
     static void run(KernelCall const& call);
 };

@@ -93,9 +93,10 @@ ROWAN_FUNCTION Operator& Scope::new_op(op_kernel const& kernel, std::vector<Vari
     auto const made = kernel.infer(specs, attributes);
     auto op = std::make_unique<Operator>(
         Operator{.kernel = &kernel, .attributes = std::move(attributes), .inputs = std::move(inputs)});
-    op->same_rows = !kernel.row_rules.empty() && std::ranges::all_of(specs, [](VarSpec const& s) {
-        return s.type == VarType::LOD_TENSOR && !s.dims.empty();
-    }) && kernel.row_inputs(specs, op->attributes) != 0;
+    op->same_rows =
+        !kernel.row_rules.empty() &&
+        std::ranges::all_of(specs, [](VarSpec const& s) { return s.type == VarType::LOD_TENSOR && !s.dims.empty(); }) &&
+        !kernel.row_traits(op->attributes).sums_rows && kernel.row_inputs(specs, op->attributes) == 0b11;
     for (VarSpec const& spec : made) op->outputs.push_back(&new_var("", spec));
     if (!made.empty() && made[0].lod_level > 0) {
         // The first input with these levels; rather one that is not repeated, as the other one is broadcast.

@@ -72,7 +72,7 @@ Var<T, Device> fc(Var<T, Device> const& x, FcOptions const& options = {}) {
     }();
     auto const y = options.bias.exists()
                        ? apply<fc_op>({}, x, w, parameter<T, Device>({size}, options.bias.initializer(), name("b_0")))
-                       : apply<matmul_nn_op>({}, x, w);
+                       : apply<matmul_op>({}, x, w);
     added.keep();
     return y;
 }

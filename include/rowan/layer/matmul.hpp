@@ -17,11 +17,7 @@ namespace rowan::inline v0::layer {
 /// cost     as rowan::matmul, when the net runs
 template <class T, class Device>
 Var<T, Device> matmul(Var<T, Device> const& x, Var<T, Device> const& y, MatmulOptions const& options = {}) {
-    bool const matrices = x->spec().dims.size() == 2 && y->spec().dims.size() == 2;
-    if (!matrices || (options.transpose_x && options.transpose_y)) return apply<matmul_op>(options, x, y);
-    if (options.transpose_x) return apply<matmul_tn_op>({}, x, y);
-    if (options.transpose_y) return apply<matmul_nt_op>({}, x, y);
-    return apply<matmul_nn_op>({}, x, y);
+    return apply<matmul_op>(options, x, y);
 }
 /// The product with flags by position, as layer::matmul with options. A later version removes it.
 /// shapes   those of layer::matmul with options

@@ -136,11 +136,8 @@ enum class Elements : std::uint8_t { floats = 1, integers = 2, numbers = 3, bool
 /// The operator's `elements`; floats if it does not say.
 template <class Op>
 inline constexpr Elements elements_of = [] {
-    if constexpr (requires { Op::elements; }) {
-        return Op::elements;
-    } else {
-        return Elements::floats;
-    }
+    if constexpr (requires { Op::elements; }) return Op::elements;
+    return Elements::floats;
 }();
 
 /// Whether the operator has kernels for elements of T.

@@ -36,6 +36,20 @@ concept operation = requires {
     typename Op::grad;
 };
 
+namespace detail {
+
+/// What an operator's member says: the member itself, or its result for these attributes.
+template <class Member, class Attributes>
+constexpr auto stated(Member const& member, [[maybe_unused]] Attributes const& attributes) {
+    if constexpr (requires { member(attributes); }) {
+        return member(attributes);
+    } else {
+        return member;
+    }
+}
+
+}  // namespace detail
+
 /// The bit mask of the inputs whose row i determines row i of the result: the operator's `row_inputs`, a constant or a
 /// function of the specs of its inputs and its attributes, or 0 if it has none. Other inputs are used as a whole
 /// (weights). If the operator also has `sums_rows`, its results are sums over these rows instead (gradients of weights).
@@ -43,8 +57,7 @@ concept operation = requires {
 /// errors   none
 /// cost     that of the operator's function, if it has one
 template <class Op, class Attributes, class... Spec>
-constexpr unsigned row_inputs_of(Attributes const& attributes, Spec const&... in) {
-    static_cast<void>(attributes);
+constexpr unsigned row_inputs_of([[maybe_unused]] Attributes const& attributes, Spec const&... in) {
     // with parameters of its own: for nvcc, `in` is no constant where this is evaluated at compile time
     if constexpr (requires(Attributes const& a, Spec const&... spec) { Op::row_inputs(spec..., a); }) {
         return Op::row_inputs(in..., attributes);
@@ -54,25 +67,22 @@ constexpr unsigned row_inputs_of(Attributes const& attributes, Spec const&... in
         return 0u;
     }
 }
-/// Whether the results are sums over the rows of the inputs in row_inputs.
-template <class Op>
-inline constexpr bool sums_rows_of = [] {
-    if constexpr (requires { Op::sums_rows; }) {
-        return Op::sums_rows;
-    } else {
-        return false;
-    }
-}();
+/// Whether the results are sums over the rows of the inputs in row_inputs, if there are any: the operator's
+/// `sums_rows`, a bool or a function of its attributes, or false if it has none.
+/// errors   none
+/// cost     that of the operator's function, if it has one
+template <class Op, class Attributes>
+constexpr bool sums_rows_of([[maybe_unused]] Attributes const& attributes) {
+    if constexpr (requires { Op::sums_rows; }) return detail::stated(Op::sums_rows, attributes);
+    return false;
+}
 
 /// The bit mask of the inputs whose levels alone are used: the operator's `static constexpr unsigned level_inputs`, or
 /// 0 if it has none. No gradient flows to their elements.
 template <class Op>
 inline constexpr unsigned level_inputs_of = [] {
-    if constexpr (requires { Op::level_inputs; }) {
-        return Op::level_inputs;
-    } else {
-        return 0u;
-    }
+    if constexpr (requires { Op::level_inputs; }) return Op::level_inputs;
+    return 0u;
 }();
 
 /// Whether an operator without `row_inputs` still treats rows independently, as for another axis or whole sequences:
@@ -81,16 +91,47 @@ inline constexpr unsigned level_inputs_of = [] {
 /// errors   none
 /// cost     that of the operator's function, if it has one
 template <class Op, class Attributes>
-constexpr bool row_wise_of(Attributes const& attributes) {
-    static_cast<void>(attributes);
-    if constexpr (requires { Op::row_wise(attributes); }) {
-        return Op::row_wise(attributes);
-    } else if constexpr (requires { Op::row_wise; }) {
-        return Op::row_wise;
-    } else {
-        return false;
-    }
+constexpr bool row_wise_of([[maybe_unused]] Attributes const& attributes) {
+    if constexpr (requires { Op::row_wise; }) return detail::stated(Op::row_wise, attributes);
+    return false;
 }
+
+/// How the results follow from the inputs: what tells training in parts how the costs of parts make that of a batch.
+enum class Linearity : std::uint8_t {
+    none,          ///< in no way that is known
+    constant,      ///< they do not depend on their elements
+    scaled,        ///< in proportion to the first input; others are shapes or levels
+    shifted,       ///< the same, and a constant is added
+    sum,           ///< a sum of the inputs
+    product,       ///< a product of the inputs
+    quotient,      ///< the first input divided by the second one
+    sum_of_rows,   ///< a sum over rows, or elements
+    mean_of_rows,  ///< a mean over them
+    of_all_rows,   ///< another function of all rows, as a maximum
+    inside         ///< through operators of its own, as a loop
+};
+
+/// The operator's `linearity`, a Linearity or a function of its attributes. Without one, that of the attributes'
+/// `reduction`, if they have one, as those of losses; else none.
+/// errors   none
+/// cost     that of the operator's function, if it has one
+template <class Op, class Attributes>
+constexpr Linearity linearity_of([[maybe_unused]] Attributes const& attributes) {
+    if constexpr (requires { Op::linearity; }) {
+        return detail::stated(Op::linearity, attributes);
+    } else if constexpr (requires { decltype(attributes.reduction)::mean, decltype(attributes.reduction)::sum; }) {
+        using Reduction = decltype(attributes.reduction);
+        if (attributes.reduction == Reduction::mean) return Linearity::mean_of_rows;
+        if (attributes.reduction == Reduction::sum) return Linearity::sum_of_rows;
+    }
+    return Linearity::none;
+}
+
+/// All three of an operator with these attributes.
+struct RowTraits {
+    bool sums_rows, row_wise;
+    Linearity linearity;
+};
 
 /// Operators of rowan that a registry need not list: those instantiated for an element type, which is part of their
 /// name in files, and those on arrays.
@@ -98,29 +139,19 @@ enum class OpFamily : std::uint8_t { none, array, cast, full };
 
 /// The operator's `family`; none if it does not define one.
 template <class Op>
-inline constexpr OpFamily family_of = OpFamily::none;
+inline constexpr OpFamily family_of = [] {
+    if constexpr (requires { requires std::convertible_to<decltype(Op::family), OpFamily>; }) return Op::family;
+    return OpFamily::none;
+}();
 
-/// The `family` of an operator that defines one.
-template <class Op>
-requires requires {
-    { Op::family } -> std::convertible_to<OpFamily>;
-}
-inline constexpr OpFamily family_of<Op> = Op::family;
-
-/// Whether the results have a row for each row of the inputs: the operator's `row_output`, a bool or a function of its
-/// attributes; if it has none, whether it has no `sums_rows`.
+/// Whether the results, if they are no sums over rows, have a row for each row of the inputs: the operator's
+/// `row_output`, a bool or a function of its attributes, or true if it has none.
 /// errors   none
 /// cost     that of the operator's function, if it has one
 template <class Op, class Attributes>
-constexpr bool row_output_of(Attributes const& attributes) {
-    static_cast<void>(attributes);
-    if constexpr (requires { Op::row_output(attributes); }) {
-        return Op::row_output(attributes);
-    } else if constexpr (requires { Op::row_output; }) {
-        return Op::row_output;
-    } else {
-        return !sums_rows_of<Op>;
-    }
+constexpr bool row_output_of([[maybe_unused]] Attributes const& attributes) {
+    if constexpr (requires { Op::row_output; }) return detail::stated(Op::row_output, attributes);
+    return true;
 }
 
 /// Whether `Op` has a kernel for a device and arguments of these types.

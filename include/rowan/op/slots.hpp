@@ -59,11 +59,8 @@ enum class Holds : std::uint8_t {
 /// The slot's `holds`; elements if it does not say.
 template <class Slot>
 inline constexpr Holds holds_of = [] {
-    if constexpr (requires { Slot::holds; }) {
-        return Slot::holds;
-    } else {
-        return Holds::elements;
-    }
+    if constexpr (requires { Slot::holds; }) return Slot::holds;
+    return Holds::elements;
 }();
 
 /// The slots that many operators have. User-defined operators may use others: any type with a `name`.

@@ -29,10 +29,11 @@ namespace rowan::inline v0::layer {
 /// added to a mean. The moving statistics of batch_norm, which each part computes from those before the step, are
 /// weighed by its rows.
 ///
-/// Walking back from the cost, sums and means over rows are found behind linear operators. Another operator there, or a
-/// sum of a mean and a sum, is a GraphError; means that are added must divide by numbers in the same proportion in all
-/// parts, else the step is a ValueError. The result of a loop, or of another operator that reduces rows, is taken for a
-/// mean over the rows of its first input with rows. What else a net computes of a whole batch is that of each part.
+/// Walking back from the cost, sums and means over rows are found behind linear operators, which say so by their
+/// `linearity`, as one of yours can. Another operator there, or a sum of a mean and a sum, is a GraphError; means that
+/// are added must divide by numbers in the same proportion in all parts, else the step is a ValueError. The result of a
+/// loop, or of another operator that reduces rows, is taken for a mean over the rows of its first input with rows. What
+/// else a net computes of a whole batch is that of each part.
 ///
 /// The products are summed in dtype<T>::sum, as a binary tree over the numbers of the parts, (0 + 1) + (2 + 3), divided,
 /// and rounded once. A row-sparse gradient is merged for each part. A step of a single part is one without this option:

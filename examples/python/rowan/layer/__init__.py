@@ -12,7 +12,7 @@ from ..made import *
 from .data import data, parameter, selected_rows, results, apply, full, cast, dropout
 from .elementwise import (less, less_equal, greater, greater_equal, equal, logical_and, logical_or, where)
 from .losses import ranknet, margin_ranking, cosine_embedding
-from .shapes import split, matmul, mean, TopK, top_k, one_hot
+from .shapes import split, mean, TopK, top_k, one_hot
 from .parametric import fc, embedding, embedding_bag, layer_norm, batch_norm
 from .sequence import (sequence_first, sequence_last, Padded, sequence_pad, sequence_context, sequence_enumerate,
                        sequence_conv, Beam, beam_search, Decoded, beam_search_decode, crf_decoding)

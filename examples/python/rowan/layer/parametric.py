@@ -17,7 +17,7 @@ def fc(input: Variable, output_size: Optional[int] = None, weight: Optional[Init
         size = input.shape[1] if output_size is None else output_size
         w = parameter([input.shape[1], size], XavierUniform() if weight is None else weight,
                       name and name + ".w_0", dtype)
-        return apply("matmul_nn", input, w)
+        return apply("matmul", input, w)
     w, b = (cpp.variable(outermost_scope(), name and name + slot, label="parameter", dtype=dtype)
             for slot in (".w_0", ".b_0"))
     return apply("fc", input, w, b, output_size=output_size, weight=weight, bias=init)

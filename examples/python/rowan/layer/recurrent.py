@@ -7,10 +7,10 @@ from typing import Any, Callable, NamedTuple, Optional, Sequence, Union
 import rowan_cpp as cpp
 from rowan_cpp import UNK, Uniform, Variable, static_input
 
-from ..made import add, clip, concat, mul, sigmoid, sub, tanh
+from ..made import add, clip, concat, matmul, mul, sigmoid, sub, tanh
 from .data import Init, apply, dropout as dropout_layer, parameter, results
 from .parametric import fc
-from .shapes import matmul, split
+from .shapes import split
 
 Memory = Union[int, Variable]
 

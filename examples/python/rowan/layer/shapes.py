@@ -15,13 +15,6 @@ def split(x: Variable, sections: Sequence[int], axis: int = 0) -> list[Variable]
     return results("split", x, sections=sections, axis=axis)
 
 
-def matmul(x: Variable, y: Variable, transpose_x: bool = False, transpose_y: bool = False) -> Variable:
-    """Products of matrices, or of batches of them."""
-    if len(x.shape) == len(y.shape) == 2 and not (transpose_x and transpose_y):
-        return apply("matmul_tn" if transpose_x else "matmul_nt" if transpose_y else "matmul_nn", x, y)
-    return apply("matmul", x, y, transpose_x=transpose_x, transpose_y=transpose_y)
-
-
 def mean(x: Variable) -> Variable:
     """The mean of all elements."""
     return reduce_mean(x)

@@ -51,7 +51,7 @@ struct untyped_functions {
     static std::vector<VarSpec> infer(std::span<VarSpec const> in, AttributesRef attributes);
     static unsigned row_inputs(std::span<VarSpec const> in, AttributesRef attributes);
     static bool row_output(AttributesRef attributes, std::size_t i);
-    static bool row_wise(AttributesRef attributes);
+    static RowTraits row_traits(AttributesRef attributes);
     static Attributes normal(std::span<VarSpec const> in, AttributesRef attributes);
 #else
     static std::vector<VarSpec> infer(std::span<VarSpec const> in, AttributesRef attributes) {
@@ -89,7 +89,10 @@ struct untyped_functions {
     static bool row_output(AttributesRef attributes, std::size_t) {
         return row_output_of<Op>(attributes_for<Op>(attributes));
     }
-    static bool row_wise(AttributesRef attributes) { return row_wise_of<Op>(attributes_for<Op>(attributes)); }
+    static RowTraits row_traits(AttributesRef attributes) {
+        auto const& a = attributes_for<Op>(attributes);
+        return {sums_rows_of<Op>(a), row_wise_of<Op>(a), linearity_of<Op>(a)};
+    }
     static Attributes normal(std::span<VarSpec const> in, AttributesRef attributes) {
         auto given = attributes_for<Op>(attributes);
         if constexpr (has_normal<Op>) {

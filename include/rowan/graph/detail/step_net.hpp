@@ -151,7 +151,8 @@ private:
     bool reads_static(Operator const& op) const;
 
     bool keeps_rows_apart(Operator const& op) const {
-        return !reads_rows(op) || (row_inputs(op) != 0 ? fits(op, false) : op.kernel->row_wise(op.attributes));
+        return !reads_rows(op) ||
+               (row_inputs(op) != 0 ? fits(op, false) : op.kernel->row_traits(op.attributes).row_wise);
     }
 
     // Whether it computes rows from rows, or sums over rows if `may_sum`, and so can run once for all steps.

@@ -105,7 +105,7 @@ ROWAN_FUNCTION Phases StepNet::phases(std::span<Operator* const> order, std::uno
         for (std::size_t i = 0; i < op->outputs.size(); ++i) {
             Variable const* const v = op->outputs[i];
             bool const fixed = !v->spec().dims.empty() && v->spec().dims[0] != UNK;  // as of a gradient of a weight
-            if (any && !fixed && op->kernel->row_output(op->attributes, i)) rows_.insert(v);
+            if (any && !fixed && !sums_rows(*op) && op->kernel->row_output(op->attributes, i)) rows_.insert(v);
             if (!once) loop.insert(v);
         }
         if (once) {
@@ -148,7 +148,7 @@ ROWAN_FUNCTION bool StepNet::reads_static(Operator const& op) const {
 }
 
 ROWAN_FUNCTION bool StepNet::fits(Operator const& op, bool may_sum) const {
-    if (op.kernel->sums_rows && !may_sum) return false;
+    if (!may_sum && sums_rows(op)) return false;
     unsigned const rows = row_inputs(op);
     for (std::size_t i = 0; i < op.inputs.size(); ++i) {
         bool const takes_rows = (rows >> std::min<std::size_t>(i, 31) & 1) != 0;

@@ -28,6 +28,11 @@ inline std::span<Variable* const> in_slot(std::vector<Variable*> const& variable
 /// The operator's row inputs for the specs of its inputs, see row_inputs_of.
 unsigned row_inputs(Operator const& op);
 
+/// Whether its results are sums over rows, see sums_rows_of.
+inline bool sums_rows(Operator const& op) {
+    return op.kernel->row_traits(op.attributes).sums_rows && row_inputs(op) != 0;
+}
+
 /// The rules of its gradient for these specs, see row_rules_of.
 inline std::span<grad_kernel const> gradient_rules(Operator const& op) {
     auto const rows = op.kernel->row_rules;

@@ -16,7 +16,6 @@
 namespace rowan::inline v0::detail {
 
 ROWAN_FUNCTION ProgramDesc with_current_names(ProgramDesc program, std::span<std::string_view const> own) {
-    if (program.version.version != 1) return program;
     using Names = std::pair<std::string_view, std::string_view>;
     static constexpr std::array<Names, 2> taken{Names{"mul", "matmul_nn"},  // have another meaning now
                                                 {"cross_entropy", "cross_entropy_of_probabilities"}};
@@ -53,9 +52,11 @@ ROWAN_FUNCTION ProgramDesc with_current_names(ProgramDesc program, std::span<std
         op.type = found->second;
         return true;
     };
+    bool const first = program.version.version == 1;
     for (BlockDesc& block : program.blocks) {
         for (OpDesc& op : block.ops) {
-            if (!rename(op, taken) && std::ranges::find(own, op.type) == own.end() && !rename(op, former)) {
+            auto const is_own = [&] { return std::ranges::find(own, op.type) != own.end(); };
+            if (first && !rename(op, taken) && !is_own() && !rename(op, former)) {
                 if (op.type == "sum_rows") {
                     op.type = "reduce_sum";
                     add(op, "axes", std::vector<std::int64_t>{0});
@@ -64,6 +65,12 @@ ROWAN_FUNCTION ProgramDesc with_current_names(ProgramDesc program, std::span<std
                     op.type.replace(0, 4, "full");
                 }
             }
+            if ((op.type == "matmul_nn" || op.type == "matmul_nt" || op.type == "matmul_tn") && !is_own()) {
+                add(op, "transpose_x", op.type == "matmul_tn");
+                add(op, "transpose_y", op.type == "matmul_nt");
+                op.type = "matmul";
+            }
+            if (!first) continue;
             if (std::ranges::find(without_axis, op.type) != without_axis.end()) add(op, "axis", std::int64_t{-1});
             if (op.type == "mse") add(op, "reduction", static_cast<std::int32_t>(Reduction::mean));
         }

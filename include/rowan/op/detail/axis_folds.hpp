@@ -90,6 +90,7 @@ struct axis_means {
     static constexpr std::string_view brief =
         "The means of the elements along these axes, by default along all of them.";
     static constexpr Elements elements = Elements::floats;
+    static constexpr Linearity linearity = Linearity::mean_of_rows;
     static constexpr bool reads_out = false;
 
     template <class T, class D>
@@ -123,6 +124,7 @@ struct axis_products {
     static constexpr std::string_view brief =
         "The products of the elements along these axes, by default along all of them.";
     static constexpr Elements elements = Elements::numbers;
+    static constexpr Linearity linearity = Linearity::of_all_rows;
     static constexpr bool reads_out = false;
 
     template <class T, class D>
@@ -189,6 +191,7 @@ struct axis_extremes {
     static constexpr std::string_view brief = greatest ? "The greatest elements along some axes, by default of all."
                                                        : "The smallest elements along some axes, by default of all.";
     static constexpr Elements elements = Elements::numbers;
+    static constexpr Linearity linearity = Linearity::of_all_rows;
     static constexpr bool reads_out = true;
 
     template <class T, class D>

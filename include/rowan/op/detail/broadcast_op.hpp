@@ -25,11 +25,6 @@ struct broadcast_grad_y_suffix {
     static constexpr std::string_view name = "_broadcast_grad_y";
 };
 
-/// The `row_inputs` of an operator of x and y: both, if the specs let their shapes be the same.
-constexpr unsigned rows_of_both(VarSpec const& x, VarSpec const& y, BroadcastOptions const& options) {
-    return options.axis != -1 || may_broadcast(x, y) ? 0 : 0b11;
-}
-
 }  // namespace detail
 
 /// The gradient of x or y of a broadcast_op, from both and the gradient of the result.
@@ -58,6 +53,11 @@ struct broadcast_op
     : detail::builtin_op<broadcast_op<Formula>, slots<slot::x, slot::y>, slots<slot::out>, BroadcastOptions> {
     static constexpr std::string_view name = Formula::name, brief = Formula::brief;
     using grad = grad_rules<grad_rule<broadcast_grad_op<Formula, false>>, grad_rule<broadcast_grad_op<Formula, true>>>;
+
+    /// Both, if the specs let their shapes be the same.
+    static constexpr unsigned row_inputs(VarSpec const& x, VarSpec const& y, BroadcastOptions const& options = {}) {
+        return options.axis != -1 || detail::may_broadcast(x, y) ? 0 : 0b11;
+    }
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, BroadcastOptions const& options = {}) {
         char const* const field = detail::joined_name<Formula, detail::y_suffix>::value.data();

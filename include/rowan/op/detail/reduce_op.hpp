@@ -66,6 +66,7 @@ template <class Rule>
 struct reduce_op : detail::builtin_op<reduce_op<Rule>, slots<slot::x>, slots<slot::out>, ReduceOptions> {
     static constexpr std::string_view name = Rule::name, brief = Rule::brief;
     static constexpr Elements elements = Rule::elements;
+    static constexpr Linearity linearity = Rule::linearity;
     static constexpr ReduceOptions normal(VarSpec const& x, ReduceOptions const& options) {
         return detail::axes_from_first(x.dims.size(), options);
     }

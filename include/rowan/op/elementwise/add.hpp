@@ -43,13 +43,10 @@ Tensor<T, Device> add(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
 /// are the same, the gradient of both inputs is an alias of the gradient of the result.
 struct add_op : broadcast_op<detail::add_formula> {
     using itself = add_op;
+    static constexpr Linearity linearity = Linearity::sum;
     static constexpr Elements elements = Elements::numbers;
     using row_grad = grad_rules<grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>,
                                 grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::y>>>>;
-
-    static constexpr unsigned row_inputs(VarSpec const& x, VarSpec const& y, BroadcastOptions const& options = {}) {
-        return detail::rows_of_both(x, y, options);
-    }
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, BroadcastOptions const& options = {}) {
         if (x.type != VarType::SELECTED_ROWS) spec::dense("add: x", x);

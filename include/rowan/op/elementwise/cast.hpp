@@ -145,6 +145,7 @@ struct cast_op : detail::builtin_op<cast_op<To>, slots<slot::x>, slots<slot::out
     static constexpr OpFamily family = OpFamily::cast;
     static constexpr Elements elements = Elements::all;
     static constexpr bool compiled = detail::is_compiled_element<To>;
+    static constexpr Linearity linearity = Linearity::scaled;
     using grad = grad_rule<cast_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& x) {

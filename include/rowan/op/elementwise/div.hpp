@@ -72,13 +72,10 @@ struct div_grad_y_op : operator_of<slots<grad_of<slot::out>, slot::out, slot::y>
 /// See div. Where the shapes are the same, the gradient of x is a quotient, too: out_grad / y.
 struct div_op : broadcast_op<detail::div_formula> {
     using itself = div_op;
+    static constexpr Linearity linearity = Linearity::quotient;
     using row_grad =
         grad_rules<grad_rule<div_op, uses<grad_of<slot::out>, slot::y>, makes<grad_of<slot::x>>>,
                    grad_rule<div_grad_y_op, uses<grad_of<slot::out>, slot::out, slot::y>, makes<grad_of<slot::y>>>>;
-
-    static constexpr unsigned row_inputs(VarSpec const& x, VarSpec const& y, BroadcastOptions const& options = {}) {
-        return detail::rows_of_both(x, y, options);
-    }
 };
 
 }  // namespace rowan::inline v0

@@ -17,6 +17,7 @@ struct full_like_op : detail::builtin_op<full_like_op, slots<slot::x>, slots<slo
     static constexpr std::string_view name = "full_like", brief = "An array of the shape of x, filled with the value.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr unsigned row_inputs = 0b1;
+    static constexpr Linearity linearity = Linearity::constant;
     using grad = gradient<full_like_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, FullLikeOptions const& = {}) {

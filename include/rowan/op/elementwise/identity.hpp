@@ -12,6 +12,7 @@ struct identity_op : detail::builtin_op<identity_op, slots<slot::x>, slots<slot:
     static constexpr std::string_view name = "identity", brief = "x itself.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr unsigned row_inputs = 0b1;
+    static constexpr Linearity linearity = Linearity::scaled;
     using grad = grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x) { return x; }

@@ -41,13 +41,10 @@ Tensor<T, Device> mul(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
 /// See mul. Where the shapes are the same, the gradients are element-wise products, too: out_grad · y and out_grad · x.
 struct mul_op : broadcast_op<detail::mul_formula> {
     using itself = mul_op;
+    static constexpr Linearity linearity = Linearity::product;
     static constexpr Elements elements = Elements::numbers;
     using row_grad = grad_rules<grad_rule<mul_op, uses<grad_of<slot::out>, slot::y>, makes<grad_of<slot::x>>>,
                                 grad_rule<mul_op, uses<grad_of<slot::out>, slot::x>, makes<grad_of<slot::y>>>>;
-
-    static constexpr unsigned row_inputs(VarSpec const& x, VarSpec const& y, BroadcastOptions const& options = {}) {
-        return detail::rows_of_both(x, y, options);
-    }
 };
 
 }  // namespace rowan::inline v0

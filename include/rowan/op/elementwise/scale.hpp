@@ -72,6 +72,9 @@ struct scale_op : detail::builtin_op<scale_op, slots<slot::x>, slots<slot::out>,
     static constexpr std::string_view name = "scale", brief = "factor · x + bias.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr unsigned row_inputs = 0b1;
+    static constexpr Linearity linearity(ScaleOptions const& o) {
+        return o.bias == 0 ? Linearity::scaled : Linearity::shifted;
+    }
     using grad = gradient<scale_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, attributes const& a) {

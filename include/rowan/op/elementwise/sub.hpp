@@ -72,6 +72,7 @@ struct negate_op : detail::builtin_op<negate_op, slots<slot::x>, slots<slot::out
     static constexpr std::string_view name = "negate", brief = "-x.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr unsigned row_inputs = 0b1;
+    static constexpr Linearity linearity = Linearity::scaled;
     using grad = grad_rule<negate_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x) { return spec::elementwise("negate: x", x); }
@@ -85,13 +86,10 @@ struct negate_op : detail::builtin_op<negate_op, slots<slot::x>, slots<slot::out
 /// See sub.
 struct sub_op : broadcast_op<detail::sub_formula> {
     using itself = sub_op;
+    static constexpr Linearity linearity = Linearity::sum;
     static constexpr Elements elements = Elements::numbers;
     using row_grad = grad_rules<grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>,
                                 grad_rule<negate_op, uses<grad_of<slot::out>>, makes<grad_of<slot::y>>>>;
-
-    static constexpr unsigned row_inputs(VarSpec const& x, VarSpec const& y, BroadcastOptions const& options = {}) {
-        return detail::rows_of_both(x, y, options);
-    }
 };
 
 }  // namespace rowan::inline v0

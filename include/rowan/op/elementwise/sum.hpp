@@ -163,6 +163,7 @@ struct sum_op : detail::builtin_op<sum_op, slots<slot::x>, slots<slot::out>> {
     static constexpr std::string_view name = "sum", brief = "The sum of tensors of one shape.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr unsigned row_inputs = ~0u;
+    static constexpr Linearity linearity = Linearity::sum;
     using grad = grad_rule<sum_grad_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(std::span<VarSpec const> x) {

@@ -38,9 +38,10 @@ struct fc_op : detail::builtin_op<fc_op, slots<slot::x, slot::w, slot::b>, slots
     static constexpr std::string_view brief =
         "input · W + b; output_size is by default the width of the input. bias may be its first values, or False.";
     static constexpr unsigned row_inputs = 0b001;
-    using grad = grad_rules<grad_rule<matmul_nt_op, uses<grad_of<slot::out>, slot::w>, makes<grad_of<slot::x>>>,
-                            grad_rule<matmul_tn_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::w>>>,
-                            grad_rule<bias_grad_op, uses<grad_of<slot::out>>, makes<grad_of<slot::b>>>>;
+    using grad =
+        grad_rules<grad_rule<matrix_grad_op<false>, uses<grad_of<slot::out>, slot::w>, makes<grad_of<slot::x>>>,
+                   grad_rule<matrix_grad_op<true>, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::w>>>,
+                   grad_rule<bias_grad_op, uses<grad_of<slot::out>>, makes<grad_of<slot::b>>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& w, VarSpec const& b) {
         spec::matrix("fc: x", x);

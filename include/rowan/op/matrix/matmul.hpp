@@ -6,6 +6,10 @@
 #include <rowan/op/detail/matmul.hpp>
 #include <rowan/op/operator.hpp>
 
+#include <concepts>
+#include <string_view>
+#include <type_traits>
+
 namespace rowan::inline v0 {
 
 /// Which operands are transposed.
@@ -58,10 +62,23 @@ struct matmul_grad_op : operator_of<slots<slot::x, slot::y, grad_of<slot::out>>,
     }
 };
 
-/// The products of batches of matrices, see matmul. For two matrices, those below do the same.
+template <bool of_y, class Options = no_attributes>
+struct matrix_grad_op;
+
+/// See matmul. The product of two matrices has the rows of x, or, if x is transposed, sums over the rows of both.
 struct matmul_op : detail::builtin_op<matmul_op, slots<slot::x, slot::y>, slots<slot::out>, MatmulOptions> {
     static constexpr std::string_view name = "matmul", brief = "Products of matrices, or of batches of them.";
+    static constexpr Linearity linearity = Linearity::product;
     using grad = grad_rules<grad_rule<matmul_grad_op<false>>, grad_rule<matmul_grad_op<true>>>;
+    using row_grad = grad_rules<
+        grad_rule<matrix_grad_op<false, MatmulOptions>, uses<grad_of<slot::out>, slot::y>, makes<grad_of<slot::x>>>,
+        grad_rule<matrix_grad_op<true, MatmulOptions>, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::y>>>>;
+
+    static constexpr unsigned row_inputs(VarSpec const& x, VarSpec const& y, MatmulOptions const& options = {}) {
+        bool const matrices = x.dims.size() == 2 && y.dims.size() == 2;
+        return !matrices || (options.transpose_x && options.transpose_y) ? 0 : options.transpose_x ? 0b11 : 0b01;
+    }
+    static constexpr bool sums_rows(MatmulOptions const& options) { return options.transpose_x; }
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, MatmulOptions const& options = {}) {
         spec::dense("matmul: x", x);
@@ -74,14 +91,10 @@ struct matmul_op : detail::builtin_op<matmul_op, slots<slot::x, slot::y>, slots<
         Dims dims = detail::broadcast_dims("matmul: y", detail::batch_of(x.dims), detail::batch_of(y.dims), -1);
         dims.push_back(detail::matrix_dim(x.dims, options.transpose_x, 0));
         dims.push_back(detail::matrix_dim(y.dims, options.transpose_y, 1));
-        bool const matrices = dims.size() == 2;
-        bool const rows_of_x = matrices || (x.dims.size() == dims.size() && x.dims[0] != 1);
-        bool const none = matrices && options.transpose_x;
-        return spec::with_dims(x, dims,
-                               none                           ? 0
-                               : rows_of_x                    ? x.lod_level
-                               : y.dims.size() == dims.size() ? y.lod_level
-                                                              : 0);
+        std::size_t const rank = dims.size();
+        VarSpec const& rows = rank == 2 || (x.dims.size() == rank && x.dims[0] != 1) ? x : y;
+        bool const none = rank == 2 ? options.transpose_x : rows.dims.size() != rank;
+        return spec::with_dims(x, dims, none ? 0 : rows.lod_level);
     }
 
     template <class T, class D>
@@ -90,60 +103,40 @@ struct matmul_op : detail::builtin_op<matmul_op, slots<slot::x, slot::y>, slots<
     }
 };
 
-template <bool transpose_x, bool transpose_y>
-struct matrix_product_op;
+/// The gradient of x or y in a product of two matrices that are not both transposed: itself a product, of out_grad and
+/// y or of x and out_grad. Without options, that of x · y.
+template <bool of_y, class Options>
+struct matrix_grad_op : operator_of<slots<slot::x, slot::y>, slots<slot::out>, Options> {
+private:
+    static constexpr MatmulOptions flags(MatmulOptions const& options) { return options; }
+    static constexpr MatmulOptions flags(no_attributes const&) { return {}; }
+    static constexpr bool has_options = !std::same_as<Options, no_attributes>;
 
-/// x · y. The other two are its gradients.
-using matmul_nn_op = matrix_product_op<false, false>;
-using matmul_nt_op = matrix_product_op<false, true>;  ///< x · yᵀ, the gradient of x in x · y
-using matmul_tn_op = matrix_product_op<true, false>;  ///< xᵀ · y, the gradient of y in x · y
+    /// multiply(x, y, options) of the factors in their order.
+    template <class A, class Multiply>
+    static constexpr auto product(A const& a, A const& b, Options const& options, Multiply const& multiply) {
+        auto const [x, y] = flags(options);
+        if (of_y ? y : x) return multiply(b, a, MatmulOptions{of_y || y, !of_y || x});
+        return multiply(a, b, MatmulOptions{of_y && !x, !of_y && !y});
+    }
 
-namespace detail {
+public:
+    static constexpr std::string_view name = of_y ? (has_options ? "matmul_matrix_grad_y" : "matrix_grad_y")
+                                                  : (has_options ? "matmul_matrix_grad_x" : "matrix_grad_x");
 
-template <bool transpose_x, bool transpose_y>
-struct matrix_product_grad;
-template <>
-struct matrix_product_grad<false, false> {  // x · y
-    using type = grad_rules<grad_rule<matmul_nt_op, uses<grad_of<slot::out>, slot::y>, makes<grad_of<slot::x>>>,
-                            grad_rule<matmul_tn_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::y>>>>;
-};
-template <>
-struct matrix_product_grad<false, true> {  // x · yᵀ
-    using type = grad_rules<grad_rule<matmul_nn_op, uses<grad_of<slot::out>, slot::y>, makes<grad_of<slot::x>>>,
-                            grad_rule<matmul_tn_op, uses<grad_of<slot::out>, slot::x>, makes<grad_of<slot::y>>>>;
-};
-template <>
-struct matrix_product_grad<true, false> {  // xᵀ · y
-    using type = grad_rules<grad_rule<matmul_nt_op, uses<slot::y, grad_of<slot::out>>, makes<grad_of<slot::x>>>,
-                            grad_rule<matmul_nn_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::y>>>>;
-};
+    static constexpr unsigned row_inputs(VarSpec const&, VarSpec const&, Options const& options = {}) {
+        bool const x = flags(options).transpose_x;
+        return x == of_y ? 0b01 : of_y ? 0b11 : 0b10;
+    }
+    static constexpr bool sums_rows(Options const& options) { return of_y && !flags(options).transpose_x; }
 
-}  // namespace detail
-
-template <bool transpose_x, bool transpose_y>
-struct matrix_product_op
-    : detail::builtin_op<matrix_product_op<transpose_x, transpose_y>, slots<slot::x, slot::y>, slots<slot::out>> {
-    static_assert(!(transpose_x && transpose_y),
-                  "rowan::matrix_product_op: transpose the product instead of both factors");
-    static constexpr std::string_view name = transpose_x ? "matmul_tn" : transpose_y ? "matmul_nt" : "matmul_nn";
-    static constexpr std::string_view brief =
-        "The product of two matrices: tn and nt transpose the first or the second.";
-    static constexpr unsigned row_inputs = transpose_x ? 0b11 : 0b01;
-    static constexpr bool sums_rows = transpose_x;
-    using grad = typename detail::matrix_product_grad<transpose_x, transpose_y>::type;
-
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) {
-        spec::matrix("matmul: x", x);
-        spec::matrix("matmul: y", y);
-        spec::same_dtype("matmul: y", y, x);
-        spec::same_dim("matmul: the inner dim of y", y.dims[transpose_y ? 1 : 0], x.dims[transpose_x ? 0 : 1]);
-        return spec::with_dims(x, {x.dims[transpose_x ? 1 : 0], y.dims[transpose_y ? 0 : 1]},
-                               transpose_x ? 0 : x.lod_level);
+    static constexpr VarSpec infer(VarSpec const& a, VarSpec const& b, Options const& options = {}) {
+        return product(a, b, options, [](auto const&... in) { return matmul_op::infer(in...); });
     }
 
     template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
-        return matmul(exec, x, y, transpose_x, transpose_y);
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& a, Tensor<T, D> const& b, Options const& options = {}) {
+        return product(a, b, options, [&](auto const&... in) { return matmul(exec, in...); });
     }
 };
 

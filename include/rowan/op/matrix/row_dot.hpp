@@ -55,6 +55,7 @@ struct row_dot_grad_op : operator_of<slots<slot::y, grad_of<slot::out>>, slots<g
 struct row_dot_op : detail::builtin_op<row_dot_op, slots<slot::x, slot::y>, slots<slot::out>> {
     static constexpr std::string_view name = "row_dot", brief = "The dot products of rows.";
     static constexpr unsigned row_inputs = 0b11;
+    static constexpr Linearity linearity = Linearity::product;
     using grad = grad_rules<grad_rule<row_dot_grad_op, uses<slot::y, grad_of<slot::out>>, makes<grad_of<slot::x>>>,
                             grad_rule<row_dot_grad_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::y>>>>;
 

@@ -103,10 +103,11 @@ struct gru_unit_op
     : detail::builtin_op<gru_unit_op, slots<slot::x, slot::h_prev, slot::w, slot::b>, slots<slot::h, slot::saved>> {
     static constexpr std::string_view name = "gru_unit", brief = "The state of a GRU after one step.";
     static constexpr unsigned row_inputs = 0b0011;
-    using grad = grad_rules<gradient<gru_unit_op, uses<slot::saved, slot::h_prev, slot::w, grad_of<slot::h>>,
-                                     makes<grad_of<slot::x>, slot::hidden_grad, grad_of<slot::h_prev>>>,
-                            grad_rule<matmul_tn_op, uses<slot::h_prev, slot::hidden_grad>, makes<grad_of<slot::w>>>,
-                            grad_rule<bias_grad_op, uses<slot::hidden_grad>, makes<grad_of<slot::b>>>>;
+    using grad =
+        grad_rules<gradient<gru_unit_op, uses<slot::saved, slot::h_prev, slot::w, grad_of<slot::h>>,
+                            makes<grad_of<slot::x>, slot::hidden_grad, grad_of<slot::h_prev>>>,
+                   grad_rule<matrix_grad_op<true>, uses<slot::h_prev, slot::hidden_grad>, makes<grad_of<slot::w>>>,
+                   grad_rule<bias_grad_op, uses<slot::hidden_grad>, makes<grad_of<slot::b>>>>;
 
     static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& h_prev, VarSpec const& w,
                                                   VarSpec const& b) {

@@ -103,11 +103,12 @@ struct lstm_unit_op : detail::builtin_op<lstm_unit_op, slots<slot::x, slot::h_pr
     static constexpr std::string_view brief =
         "The output of an LSTM after one step, and its state, which is output and cell side by side.";
     static constexpr unsigned row_inputs = 0b00111;
-    using grad = grad_rules<gradient<lstm_unit_op, uses<slot::saved, slot::c_prev, grad_of<slot::h>, grad_of<slot::c>>,
-                                     makes<grad_of<slot::x>, grad_of<slot::c_prev>>>,
-                            grad_rule<matmul_nt_op, uses<grad_of<slot::x>, slot::w>, makes<grad_of<slot::h_prev>>>,
-                            grad_rule<matmul_tn_op, uses<slot::h_prev, grad_of<slot::x>>, makes<grad_of<slot::w>>>,
-                            grad_rule<bias_grad_op, uses<grad_of<slot::x>>, makes<grad_of<slot::b>>>>;
+    using grad =
+        grad_rules<gradient<lstm_unit_op, uses<slot::saved, slot::c_prev, grad_of<slot::h>, grad_of<slot::c>>,
+                            makes<grad_of<slot::x>, grad_of<slot::c_prev>>>,
+                   grad_rule<matrix_grad_op<false>, uses<grad_of<slot::x>, slot::w>, makes<grad_of<slot::h_prev>>>,
+                   grad_rule<matrix_grad_op<true>, uses<slot::h_prev, grad_of<slot::x>>, makes<grad_of<slot::w>>>,
+                   grad_rule<bias_grad_op, uses<grad_of<slot::x>>, makes<grad_of<slot::b>>>>;
 
     static constexpr std::array<VarSpec, 3> infer(VarSpec const& x, VarSpec const& h_prev, VarSpec const& c_prev,
                                                   VarSpec const& w, VarSpec const& b) {

@@ -16,6 +16,7 @@ struct axis_totals {
     static constexpr std::string_view brief =
         "The sums of the elements along these axes, by default along all of them.";
     static constexpr Elements elements = Elements::numbers;
+    static constexpr Linearity linearity = Linearity::sum_of_rows;
     static constexpr bool reads_out = false;
 
     template <class T, class D>

@@ -33,6 +33,7 @@ struct drop_levels_op : detail::builtin_op<drop_levels_op, slots<slot::x>, slots
     static constexpr std::string_view brief = "x without its outermost levels, by default without any.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr bool row_output = false;
+    static constexpr Linearity linearity = Linearity::scaled;
     using grad = grad_rule<drop_levels_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& x, DropLevelsOptions const& options = {}) {

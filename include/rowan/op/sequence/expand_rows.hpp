@@ -27,6 +27,7 @@ Tensor<T, D> expand_rows(D const& exec, Tensor<T, D> const& row, Tensor<T, D> co
 
 struct expand_rows_op : detail::builtin_op<expand_rows_op, slots<slot::x, slot::y>, slots<slot::out>> {
     static constexpr std::string_view name = "expand_rows", brief = "The row x, once for each row of y.";
+    static constexpr Linearity linearity = Linearity::scaled;
     using grad = grad_rule<bias_grad_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& row, VarSpec const& like) {

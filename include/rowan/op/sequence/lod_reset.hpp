@@ -16,6 +16,7 @@ struct lod_reset_op : detail::builtin_op<lod_reset_op, slots<slot::x, slot::y>, 
     static constexpr Elements elements = Elements::numbers;
     static constexpr bool row_output = false;
     static constexpr unsigned level_inputs = 0b10;
+    static constexpr Linearity linearity = Linearity::scaled;
     using grad = grad_rule<drop_levels_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) {
@@ -37,6 +38,7 @@ struct lod_from_offsets_op : detail::builtin_op<lod_from_offsets_op, slots<slot:
     static constexpr std::string_view name = "lod_from_offsets", brief = "x with one level of these offsets.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr bool row_output = false;
+    static constexpr Linearity linearity = Linearity::scaled;
     using grad = grad_rule<drop_levels_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& offset) {

@@ -113,6 +113,7 @@ struct concat_op : detail::builtin_op<concat_op, slots<slot::x>, slots<slot::out
     static constexpr std::string_view brief =
         "Tensors joined along an axis; along the first one, batches with as many levels are joined.";
     static constexpr Elements elements = Elements::numbers;
+    static constexpr Linearity linearity = Linearity::sum;
     using grad = gradient<concat_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr bool row_wise(attributes const& a) { return a.axis > 0; }

@@ -174,6 +174,7 @@ struct reshape_op : detail::builtin_op<reshape_op, slots<slot::x>, slots<slot::o
         if (!shape.empty() && shape[0] == -1 && detail::keeps_rows(x.dims, dims, shape)) shape[0] = 0;
         return options;
     }
+    static constexpr Linearity linearity = Linearity::scaled;
     using grad = grad_rule<reshape_grad_op>;
 
     static constexpr bool row_wise(ReshapeOptions const& options) {
@@ -206,6 +207,7 @@ struct squeeze_op : detail::builtin_op<squeeze_op, slots<slot::x>, slots<slot::o
         }
         return detail::axes_from_first(x.dims.size(), std::move(options));
     }
+    static constexpr Linearity linearity = Linearity::scaled;
     using grad = grad_rule<reshape_grad_op>;
 
     static bool row_wise(SqueezeOptions const& options) { return detail::spares_rows(options.axes); }
@@ -237,6 +239,7 @@ struct unsqueeze_op : detail::builtin_op<unsqueeze_op, slots<slot::x>, slots<slo
     static constexpr SqueezeOptions normal(VarSpec const& x, SqueezeOptions const& options) {
         return detail::axes_from_first(x.dims.size() + options.axes.size(), options);
     }
+    static constexpr Linearity linearity = Linearity::scaled;
     using grad = grad_rule<reshape_grad_op>;
 
     static bool row_wise(SqueezeOptions const& options) { return detail::spares_rows(options.axes); }

@@ -63,6 +63,7 @@ std::vector<Tensor<T, Device>> split(Tensor<T, Device> const& x, std::type_ident
 struct split_op : detail::builtin_op<split_op, slots<slot::x>, slots<slot::out>> {
     static constexpr std::string_view name = "split", brief = "Parts of these sizes along an axis.";
     static constexpr Elements elements = Elements::numbers;
+    static constexpr Linearity linearity = Linearity::scaled;
     using grad = gradient<split_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     struct attributes {

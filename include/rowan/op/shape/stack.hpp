@@ -69,6 +69,7 @@ struct stack_op : detail::builtin_op<stack_op, slots<slot::x>, slots<slot::out>,
     static constexpr StackOptions normal(VarSpec const& x, StackOptions const& options) {
         return detail::axes_from_first(x.dims.size() + 1, options);
     }
+    static constexpr Linearity linearity = Linearity::sum;
     using grad = gradient<stack_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr bool row_wise(StackOptions const& options) { return options.axis > 0; }

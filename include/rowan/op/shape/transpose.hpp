@@ -103,6 +103,7 @@ struct transpose_op : detail::builtin_op<transpose_op, slots<slot::x>, slots<slo
         for (std::int64_t& axis : options.perm) axis = detail::from_first(axis, x.dims.size());
         return options;
     }
+    static constexpr Linearity linearity = Linearity::scaled;
     using grad = gradient<transpose_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr bool row_wise(TransposeOptions const& options) {

@@ -79,7 +79,7 @@ private:
     Term labelled(Operator const& op);
     /// The mean over the elements whose label is not the ignored one.
     Term of_kept(Operator const& op, std::int64_t ignored);
-    Term linear(Operator const& op, bool product);
+    Term linear(Operator const& op, Linearity how);
     Term quotient(Operator const& op);
     Term divided(Operator const& op, Variable& by, Term term);
     /// The same for a reduction of rows of which each is divided by these.

@@ -9,15 +9,11 @@
 #include <rowan/core/float16.hpp>
 #include <rowan/graph/detail/trace.hpp>
 #include <rowan/op/detail/concat_split.hpp>
-#include <rowan/op/elementwise/scale.hpp>
-#include <rowan/op/infer.hpp>
 #include <rowan/op/loss/loss_options.hpp>
-#include <rowan/op/reduce/reduce_sum.hpp>
 
 #include <algorithm>
 #include <array>
 #include <string>
-#include <string_view>
 #include <utility>
 
 namespace rowan::inline v0::detail {
@@ -26,8 +22,12 @@ inline bool has_rows(Variable const& v) {
     return v.spec().type == VarType::LOD_TENSOR && std::ranges::count(v.spec().dims, UNK) != 0;
 }
 
-inline bool is_one_of(std::string_view name, std::span<std::string_view const> names) {
-    return std::ranges::find(names, name) != names.end();
+inline Linearity linearity(Operator const& op) { return op.kernel->row_traits(op.attributes).linearity; }
+
+/// Its inputs but those that give shapes or levels.
+inline std::span<Variable* const> factors(Operator const& op) {
+    bool const one = linearity(op) == Linearity::scaled || linearity(op) == Linearity::shifted;
+    return std::span(op.inputs).first(one ? 1 : op.inputs.size());
 }
 
 [[noreturn]] inline void no_parts(Operator const& op, char const* why) {
@@ -37,17 +37,6 @@ inline bool is_one_of(std::string_view name, std::span<std::string_view const> n
                          .append(describe(*op.outputs[0]))
                          .append(", ")
                          .append(why));
-}
-
-/// The reduction of a loss of elements, or none.
-inline std::optional<Reduction> reduction_of(AttributesRef a) {
-    if (a.is<LossOptions>()) return a.get<LossOptions>().reduction;
-    if (a.is<BinaryCrossEntropyOptions>()) return a.get<BinaryCrossEntropyOptions>().reduction;
-    if (a.is<HuberOptions>()) return a.get<HuberOptions>().reduction;
-    if (a.is<SmoothL1Options>()) return a.get<SmoothL1Options>().reduction;
-    if (a.is<BinaryCrossEntropyWithEpsilonOptions>()) return a.get<BinaryCrossEntropyWithEpsilonOptions>().reduction;
-    if (a.is<MarginOptions>()) return a.get<MarginOptions>().reduction;
-    return {};
 }
 
 /// Checks that a variable may divide: that it is a number and does not depend on parameters.
@@ -66,8 +55,8 @@ inline void check_divides(Operator const& op, Variable& v) {
 
 /// What is repeated for each row, or v.
 inline Variable& expanded_from(Variable& v) {
-    bool const expands = !v.writers().empty() && v.writers()[0]->kernel->name == "expand_rows";
-    return expands ? *v.writers()[0]->inputs[0] : v;
+    bool const expands = !v.writers().empty() && linearity(*v.writers()[0]) == Linearity::scaled;
+    return expands && !has_rows(*v.writers()[0]->inputs[0]) ? *v.writers()[0]->inputs[0] : v;
 }
 
 ROWAN_FUNCTION CostWeight::CostWeight(Variable& cost) {
@@ -82,31 +71,21 @@ ROWAN_FUNCTION auto CostWeight::of(Variable& v) -> Term {
 }
 
 ROWAN_FUNCTION auto CostWeight::compute(Variable& v) -> Term {
-    static constexpr std::array<std::string_view, 15> linear_ops{
-        "add",     "sub",       "sum",     "identity",  "concat",      "stack",       "split",    "negate",
-        "reshape", "transpose", "squeeze", "unsqueeze", "expand_rows", "drop_levels", "lod_reset"};
-    static constexpr std::array<std::string_view, 6> products{"mul",       "row_dot",   "matmul",
-                                                              "matmul_nn", "matmul_nt", "matmul_tn"};
-    static constexpr std::array<std::string_view, 3> no_sums{"reduce_max", "reduce_min", "reduce_prod"};
-    static constexpr std::array<std::string_view, 4> loops{"cond", "while_loop", "rnn", "static_input"};
     if (v.writers().empty()) return {.fed = v.role() != Role::parameter && v.role() != Role::state};
     Operator const& op = *v.writers()[0];
-    std::string_view const name = op.kernel->name;
-    if (op.inputs.empty() || name == "full_like") return {};
+    Linearity const how = linearity(op);
+    if (op.inputs.empty() || how == Linearity::constant) return {};
     if (has_rows(v)) return {mean, true, {{&op, {counted_rows(v)}}}};
-    Variable& x = *op.inputs[0];
-    if (op.attributes.is<CrossEntropyOptions>()) return labelled(op);
-    if (op.attributes.is<BinaryCrossEntropyOptions>()) {
-        auto const& options = op.attributes.get<BinaryCrossEntropyOptions>();
-        if (options.reduction == Reduction::mean && options.ignore_index) return of_kept(op, *options.ignore_index);
+    if (how == Linearity::mean_of_rows) {
+        if (op.attributes.is<CrossEntropyOptions>()) return labelled(op);
+        using Binary = BinaryCrossEntropyOptions;
+        auto const ignored = op.attributes.is<Binary>() ? op.attributes.get<Binary>().ignore_index : std::nullopt;
+        return ignored ? of_kept(op, *ignored) : reduced(op, mean, {counted_rows(*op.inputs[0])});
     }
-    if (auto const r = reduction_of(op.attributes); r && *r != Reduction::none)
-        return reduced(op, *r == Reduction::mean ? mean : sum, {counted_rows(x)});
-    if (name == "reduce_mean") return reduced(op, mean, {counted_rows(x)});
-    if (name == "reduce_sum") return reduced(op, sum, {});
+    if (how == Linearity::sum_of_rows) return reduced(op, sum, {});
     bool const of_rows = std::ranges::any_of(op.inputs, [](Variable const* in) { return has_rows(*in); });
-    if (of_rows && is_one_of(name, no_sums)) no_parts(op, "which is neither a sum nor a mean of rows");
-    if (of_rows && is_one_of(name, products)) {
+    if (of_rows && how == Linearity::of_all_rows) no_parts(op, "which is neither a sum nor a mean of rows");
+    if (of_rows && how == Linearity::product) {
         std::vector<Variable*> divisors;
         for (Variable* const in : op.inputs) {
             if (has_rows(*in)) find_divisors(*in, divisors);
@@ -115,17 +94,15 @@ ROWAN_FUNCTION auto CostWeight::compute(Variable& v) -> Term {
     }
     Term all;
     if (!of_rows) {
-        if (name == "div") return quotient(op);
-        if (is_one_of(name, linear_ops) || name == "scale" || name.starts_with("cast_")) return linear(op, false);
-        if (is_one_of(name, products)) return linear(op, true);
+        if (how == Linearity::quotient) return quotient(op);
+        if (how >= Linearity::scaled && how <= Linearity::product) return linear(op, how);
         for (Variable* const in : op.inputs) {
             Term const term = of(*in);
             all.fed = all.fed || term.fed;
             if (term.kind != same) all.kind = term.kind;
         }
         if (all.kind == same) return all;
-        if (!is_one_of(name, loops) && !name.starts_with("array_"))
-            no_parts(op, "which is not linear in a sum or mean over the batch");
+        if (how != Linearity::inside) no_parts(op, "which is not linear in a sum or mean over the batch");
     }
     Variable* const rows = rows_variable(v);
     all = {mean, true, {{&op, {}}}};
@@ -166,7 +143,6 @@ ROWAN_FUNCTION auto CostWeight::labelled(Operator const& op) -> Term {
     auto const& options = op.attributes.get<CrossEntropyOptions>();
     Variable &x = *op.inputs[0], &label = *op.inputs[1];
     auto const& dims = x.spec().dims;
-    if (options.reduction != Reduction::mean) return reduced(op, sum, {});
     bool const soft = label.spec().dims.size() == dims.size();
     if (!soft && (options.ignore_index || !options.weights.empty())) {
         Term all = reduced(op, mean, {});
@@ -192,10 +168,11 @@ ROWAN_FUNCTION auto CostWeight::of_kept(Operator const& op, std::int64_t ignored
     return all;
 }
 
-ROWAN_FUNCTION auto CostWeight::linear(Operator const& op, bool product) -> Term {
+ROWAN_FUNCTION auto CostWeight::linear(Operator const& op, Linearity how) -> Term {
     Term all;
-    bool constant = false;
-    for (Variable* const in : op.inputs) {
+    bool const product = how == Linearity::product;
+    bool constant = how == Linearity::shifted;
+    for (Variable* const in : factors(op)) {
         Term const term = of(*in);
         all.fed = all.fed || term.fed;
         if (term.kind == same) {
@@ -207,7 +184,6 @@ ROWAN_FUNCTION auto CostWeight::linear(Operator const& op, bool product) -> Term
         all.kind = term.kind;
         all.divisors.insert(all.divisors.end(), term.divisors.begin(), term.divisors.end());
     }
-    if (op.attributes.is<scale_op::attributes>()) constant = op.attributes.get<scale_op::attributes>().bias != 0;
     if (all.kind == sum && constant && !product)
         no_parts(op, "which adds to a sum over the batch what does not depend on the batch");
     return all;
@@ -242,19 +218,15 @@ ROWAN_FUNCTION auto CostWeight::of_divided_rows(Operator const& op, std::span<Va
 }
 
 ROWAN_FUNCTION void CostWeight::find_divisors(Variable& rows, std::vector<Variable*>& all) {
-    static constexpr std::array<std::string_view, 10> factors_of{
-        "mul", "identity", "reshape", "negate", "scale", "squeeze", "unsqueeze", "transpose", "drop_levels", "split"};
-    static constexpr std::array<std::string_view, 3> first_rows{"lod_reset", "lod_from_offsets", "expand_rows"};
-    static constexpr std::array<std::string_view, 5> terms{"add", "sub", "sum", "concat", "stack"};
     if (rows.writers().empty()) return;
     Operator const& op = *rows.writers()[0];
-    std::string_view const name = op.kernel->name;
-    bool const divides = name == "div", adds = is_one_of(name, terms);
-    bool const of_first = is_one_of(name, first_rows);
-    if (!divides && !adds && !of_first && !is_one_of(name, factors_of) && !name.starts_with("cast_")) return;
-    std::size_t const before = all.size(), inputs = of_first ? 1 : op.inputs.size();
-    for (std::size_t i = 0; i < inputs; ++i) {
-        Variable& in = i == 1 && divides ? expanded_from(*op.inputs[1]) : *op.inputs[i];
+    Linearity const how = linearity(op);
+    if (how < Linearity::scaled || how > Linearity::quotient) return;
+    bool const divides = how == Linearity::quotient;
+    std::size_t const before = all.size();
+    auto const inputs = factors(op);
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        Variable& in = i == 1 && divides ? expanded_from(*inputs[1]) : *inputs[i];
         if (has_rows(in)) {
             if (i == 0 || !divides) find_divisors(in, all);
             continue;
@@ -263,7 +235,8 @@ ROWAN_FUNCTION void CostWeight::find_divisors(Variable& rows, std::vector<Variab
         if (i == 0 || !divides) no_parts(op, "by which each row depends on a sum or mean over the batch");
         all.push_back(&in);
     }
-    if (adds && all.size() != before) no_parts(op, "which adds rows that are divided by a sum or mean over the batch");
+    if (how == Linearity::sum && all.size() != before)
+        no_parts(op, "which adds rows that are divided by a sum or mean over the batch");
 }
 
 }  // namespace rowan::inline v0::detail
