@@ -3164,7 +3164,11 @@ struct LaneRegister {
         return *this;
     }
 
-    ROWAN_INLINE static LaneRegister load(S const* p) { return vector(*reinterpret_cast<unaligned const*>(p)); }
+    ROWAN_INLINE static LaneRegister load(S const* p) {
+        LaneRegister x;
+        x.data = *reinterpret_cast<unaligned const*>(p);
+        return x;
+    }
     ROWAN_INLINE void store(S* p) const { *reinterpret_cast<unaligned*>(p) = data; }
     /// The same where S is double and p points to floats.
     ROWAN_INLINE static LaneRegister of_floats(float const* p) {
@@ -5589,14 +5593,7 @@ private:
 
     void sum(std::int64_t const* first, std::size_t n, std::size_t known, S* out) {
         if (n <= block_size) {
-            for (std::size_t i = 0; i < n; ++i) {
-                if (i + ahead_ < known) prefetch_row<false>(row(first[i + ahead_]), width_ * sizeof(T));
-                if (i == 0) {
-                    copy_lanes<S>(width_, row(*first), out);
-                } else {
-                    for_lanes<S>(add_lanes{}, width_, row(first[i]), out);
-                }
-            }
+            on_lanes<S>(width_, [&]<class V>(as<V>) ROWAN_INLINED { sum_block<V>(first, n, known, out); });
             return;
         }
         std::size_t span = block_size;
@@ -5606,6 +5603,42 @@ private:
             sum(first + i, std::min(span, n - i), known - i, out + width_);
             for_lanes<S>(add_lanes{}, width_, static_cast<S const*>(out + width_), out);
         }
+    }
+
+    // Some columns at a time, whose sums stay in registers. The rows that follow are prefetched with the first ones.
+    template <class V>
+    ROWAN_INLINE void sum_block(std::int64_t const* first, std::size_t n, std::size_t known, S* out) const {
+        if constexpr (is_register<V>) {
+            std::size_t column = 0;
+            for (; column + 4 * V::size <= width_; column += 4 * V::size)
+                sum_columns<V, 4>(first, n, known, column, out + column);
+            for (; column + V::size <= width_; column += V::size)
+                sum_columns<V, 1>(first, n, known, column, out + column);
+            for (; column < width_; ++column) sum_columns<S, 1>(first, n, known, column, out + column);
+        } else {
+            for (std::size_t i = 0; i < n; ++i) {
+                ask_for(i, first, known);
+                i == 0 ? copy_lanes<S>(width_, row(*first), out)
+                       : for_lanes<S>(add_lanes{}, width_, row(first[i]), out);
+            }
+        }
+    }
+    template <class V, std::size_t count>
+    ROWAN_INLINE void sum_columns(std::int64_t const* first, std::size_t n, std::size_t known, std::size_t column,
+                                  S* out) const {
+        constexpr std::size_t lanes = sizeof(V) / sizeof(S);
+        V sums[count];
+        for (std::size_t k = 0; k < count; ++k) sums[k] = load<V>(row(*first) + column + k * lanes);
+        if (column == 0) ask_for(0, first, known);
+        for (std::size_t i = 1; i < n; ++i) {
+            if (column == 0) ask_for(i, first, known);
+            T const* const from = row(first[i]) + column;
+            for (std::size_t k = 0; k < count; ++k) sums[k] = plus(sums[k], load<V>(from + k * lanes));
+        }
+        for (std::size_t k = 0; k < count; ++k) store(sums[k], out + k * lanes);
+    }
+    ROWAN_INLINE void ask_for(std::size_t i, std::int64_t const* first, std::size_t known) const {
+        if (i + ahead_ < known) prefetch_row<false>(row(first[i + ahead_]), width_ * sizeof(T));
     }
 
     T const* value_;
@@ -10825,11 +10858,8 @@ enum class Holds : std::uint8_t {
 /// The slot's `holds`; elements if it does not say.
 template <class Slot>
 inline constexpr Holds holds_of = [] {
-    if constexpr (requires { Slot::holds; }) {
-        return Slot::holds;
-    } else {
-        return Holds::elements;
-    }
+    if constexpr (requires { Slot::holds; }) return Slot::holds;
+    return Holds::elements;
 }();
 
 /// The slots that many operators have. User-defined operators may use others: any type with a `name`.
@@ -10914,6 +10944,20 @@ concept operation = requires {
     typename Op::grad;
 };
 
+namespace detail {
+
+/// What an operator's member says: the member itself, or its result for these attributes.
+template <class Member, class Attributes>
+constexpr auto stated(Member const& member, [[maybe_unused]] Attributes const& attributes) {
+    if constexpr (requires { member(attributes); }) {
+        return member(attributes);
+    } else {
+        return member;
+    }
+}
+
+}  // namespace detail
+
 /// The bit mask of the inputs whose row i determines row i of the result: the operator's `row_inputs`, a constant or a
 /// function of the specs of its inputs and its attributes, or 0 if it has none. Other inputs are used as a whole
 /// (weights). If the operator also has `sums_rows`, its results are sums over these rows instead (gradients of weights).
@@ -10921,8 +10965,7 @@ concept operation = requires {
 /// errors   none
 /// cost     that of the operator's function, if it has one
 template <class Op, class Attributes, class... Spec>
-constexpr unsigned row_inputs_of(Attributes const& attributes, Spec const&... in) {
-    static_cast<void>(attributes);
+constexpr unsigned row_inputs_of([[maybe_unused]] Attributes const& attributes, Spec const&... in) {
     // with parameters of its own: for nvcc, `in` is no constant where this is evaluated at compile time
     if constexpr (requires(Attributes const& a, Spec const&... spec) { Op::row_inputs(spec..., a); }) {
         return Op::row_inputs(in..., attributes);
@@ -10932,25 +10975,22 @@ constexpr unsigned row_inputs_of(Attributes const& attributes, Spec const&... in
         return 0u;
     }
 }
-/// Whether the results are sums over the rows of the inputs in row_inputs.
-template <class Op>
-inline constexpr bool sums_rows_of = [] {
-    if constexpr (requires { Op::sums_rows; }) {
-        return Op::sums_rows;
-    } else {
-        return false;
-    }
-}();
+/// Whether the results are sums over the rows of the inputs in row_inputs, if there are any: the operator's
+/// `sums_rows`, a bool or a function of its attributes, or false if it has none.
+/// errors   none
+/// cost     that of the operator's function, if it has one
+template <class Op, class Attributes>
+constexpr bool sums_rows_of([[maybe_unused]] Attributes const& attributes) {
+    if constexpr (requires { Op::sums_rows; }) return detail::stated(Op::sums_rows, attributes);
+    return false;
+}
 
 /// The bit mask of the inputs whose levels alone are used: the operator's `static constexpr unsigned level_inputs`, or
 /// 0 if it has none. No gradient flows to their elements.
 template <class Op>
 inline constexpr unsigned level_inputs_of = [] {
-    if constexpr (requires { Op::level_inputs; }) {
-        return Op::level_inputs;
-    } else {
-        return 0u;
-    }
+    if constexpr (requires { Op::level_inputs; }) return Op::level_inputs;
+    return 0u;
 }();
 
 /// Whether an operator without `row_inputs` still treats rows independently, as for another axis or whole sequences:
@@ -10959,16 +10999,47 @@ inline constexpr unsigned level_inputs_of = [] {
 /// errors   none
 /// cost     that of the operator's function, if it has one
 template <class Op, class Attributes>
-constexpr bool row_wise_of(Attributes const& attributes) {
-    static_cast<void>(attributes);
-    if constexpr (requires { Op::row_wise(attributes); }) {
-        return Op::row_wise(attributes);
-    } else if constexpr (requires { Op::row_wise; }) {
-        return Op::row_wise;
-    } else {
-        return false;
-    }
+constexpr bool row_wise_of([[maybe_unused]] Attributes const& attributes) {
+    if constexpr (requires { Op::row_wise; }) return detail::stated(Op::row_wise, attributes);
+    return false;
 }
+
+/// How the results follow from the inputs: what tells training in parts how the costs of parts make that of a batch.
+enum class Linearity : std::uint8_t {
+    none,          ///< in no way that is known
+    constant,      ///< they do not depend on their elements
+    scaled,        ///< in proportion to the first input; others are shapes or levels
+    shifted,       ///< the same, and a constant is added
+    sum,           ///< a sum of the inputs
+    product,       ///< a product of the inputs
+    quotient,      ///< the first input divided by the second one
+    sum_of_rows,   ///< a sum over rows, or elements
+    mean_of_rows,  ///< a mean over them
+    of_all_rows,   ///< another function of all rows, as a maximum
+    inside         ///< through operators of its own, as a loop
+};
+
+/// The operator's `linearity`, a Linearity or a function of its attributes. Without one, that of the attributes'
+/// `reduction`, if they have one, as those of losses; else none.
+/// errors   none
+/// cost     that of the operator's function, if it has one
+template <class Op, class Attributes>
+constexpr Linearity linearity_of([[maybe_unused]] Attributes const& attributes) {
+    if constexpr (requires { Op::linearity; }) {
+        return detail::stated(Op::linearity, attributes);
+    } else if constexpr (requires { decltype(attributes.reduction)::mean, decltype(attributes.reduction)::sum; }) {
+        using Reduction = decltype(attributes.reduction);
+        if (attributes.reduction == Reduction::mean) return Linearity::mean_of_rows;
+        if (attributes.reduction == Reduction::sum) return Linearity::sum_of_rows;
+    }
+    return Linearity::none;
+}
+
+/// All three of an operator with these attributes.
+struct RowTraits {
+    bool sums_rows, row_wise;
+    Linearity linearity;
+};
 
 /// Operators of rowan that a registry need not list: those instantiated for an element type, which is part of their
 /// name in files, and those on arrays.
@@ -10976,29 +11047,19 @@ enum class OpFamily : std::uint8_t { none, array, cast, full };
 
 /// The operator's `family`; none if it does not define one.
 template <class Op>
-inline constexpr OpFamily family_of = OpFamily::none;
+inline constexpr OpFamily family_of = [] {
+    if constexpr (requires { requires std::convertible_to<decltype(Op::family), OpFamily>; }) return Op::family;
+    return OpFamily::none;
+}();
 
-/// The `family` of an operator that defines one.
-template <class Op>
-requires requires {
-    { Op::family } -> std::convertible_to<OpFamily>;
-}
-inline constexpr OpFamily family_of<Op> = Op::family;
-
-/// Whether the results have a row for each row of the inputs: the operator's `row_output`, a bool or a function of its
-/// attributes; if it has none, whether it has no `sums_rows`.
+/// Whether the results, if they are no sums over rows, have a row for each row of the inputs: the operator's
+/// `row_output`, a bool or a function of its attributes, or true if it has none.
 /// errors   none
 /// cost     that of the operator's function, if it has one
 template <class Op, class Attributes>
-constexpr bool row_output_of(Attributes const& attributes) {
-    static_cast<void>(attributes);
-    if constexpr (requires { Op::row_output(attributes); }) {
-        return Op::row_output(attributes);
-    } else if constexpr (requires { Op::row_output; }) {
-        return Op::row_output;
-    } else {
-        return !sums_rows_of<Op>;
-    }
+constexpr bool row_output_of([[maybe_unused]] Attributes const& attributes) {
+    if constexpr (requires { Op::row_output; }) return detail::stated(Op::row_output, attributes);
+    return true;
 }
 
 /// Whether `Op` has a kernel for a device and arguments of these types.
@@ -11269,11 +11330,8 @@ enum class Elements : std::uint8_t { floats = 1, integers = 2, numbers = 3, bool
 /// The operator's `elements`; floats if it does not say.
 template <class Op>
 inline constexpr Elements elements_of = [] {
-    if constexpr (requires { Op::elements; }) {
-        return Op::elements;
-    } else {
-        return Elements::floats;
-    }
+    if constexpr (requires { Op::elements; }) return Op::elements;
+    return Elements::floats;
 }();
 
 /// Whether the operator has kernels for elements of T.
@@ -12340,7 +12398,7 @@ struct untyped_functions {
     static std::vector<VarSpec> infer(std::span<VarSpec const> in, AttributesRef attributes);
     static unsigned row_inputs(std::span<VarSpec const> in, AttributesRef attributes);
     static bool row_output(AttributesRef attributes, std::size_t i);
-    static bool row_wise(AttributesRef attributes);
+    static RowTraits row_traits(AttributesRef attributes);
     static Attributes normal(std::span<VarSpec const> in, AttributesRef attributes);
 #else
     static std::vector<VarSpec> infer(std::span<VarSpec const> in, AttributesRef attributes) {
@@ -12378,7 +12436,10 @@ struct untyped_functions {
     static bool row_output(AttributesRef attributes, std::size_t) {
         return row_output_of<Op>(attributes_for<Op>(attributes));
     }
-    static bool row_wise(AttributesRef attributes) { return row_wise_of<Op>(attributes_for<Op>(attributes)); }
+    static RowTraits row_traits(AttributesRef attributes) {
+        auto const& a = attributes_for<Op>(attributes);
+        return {sums_rows_of<Op>(a), row_wise_of<Op>(a), linearity_of<Op>(a)};
+    }
     static Attributes normal(std::span<VarSpec const> in, AttributesRef attributes) {
         auto given = attributes_for<Op>(attributes);
         if constexpr (has_normal<Op>) {
@@ -12427,11 +12488,10 @@ struct op_kernel {
     OpFamily family = OpFamily::none;     ///< see family_of
     unsigned level_inputs = 0;            ///< see level_inputs_of
     unsigned sparse_inputs = 0;           ///< bit i is set if slot i may hold a row-sparse value
-    bool sums_rows = false;               ///< see sums_rows_of
     unsigned (*row_inputs)(std::span<VarSpec const> in, AttributesRef attributes);  ///< see row_inputs_of
     /// Whether the rows of result i correspond to rows of the inputs.
     bool (*row_output)(AttributesRef attributes, std::size_t i);
-    bool (*row_wise)(AttributesRef attributes);  ///< see row_wise_of
+    RowTraits (*row_traits)(AttributesRef attributes);
     /// Computes the specs of the results from those of the inputs, see rowan::operation.
     std::vector<VarSpec> (*infer)(std::span<VarSpec const> in, AttributesRef attributes);
     void (*run)(KernelCall const& call);  ///< runs the operator
@@ -12550,7 +12610,7 @@ struct whole_op {
     static constexpr bool in_place = false;
     static unsigned row_inputs(std::span<VarSpec const>, AttributesRef) { return 0; }
     static bool row_output(AttributesRef, std::size_t) { return false; }
-    static bool row_wise(AttributesRef) { return false; }
+    static RowTraits row_traits(AttributesRef) { return {false, false, Linearity::inside}; }
 };
 
 template <std::derived_from<whole_op> Op>
@@ -12602,7 +12662,7 @@ constinit op_kernel const whole_kernel<Op>::value{.name = Op::name,
                                                   .family = family_of<Op>,
                                                   .row_inputs = &Op::row_inputs,
                                                   .row_output = &Op::row_output,
-                                                  .row_wise = &Op::row_wise,
+                                                  .row_traits = &Op::row_traits,
                                                   .infer = &Op::infer,
                                                   .run = &Op::run,
                                                   .rules = rules_of<Op, void, type_list<>, grad_rules_of<Op>>::value,
@@ -12667,10 +12727,9 @@ constinit op_kernel const kernel_of<Op, D, T...>::value{
     .family = family_of<Op>,
     .level_inputs = level_inputs_of<Op>,
     .sparse_inputs = variadic ? 0U : detail::sparse_inputs_of<Op, D, T...>,
-    .sums_rows = sums_rows_of<Op>,
     .row_inputs = &detail::untyped_functions<Op, variadic>::row_inputs,
     .row_output = &detail::untyped_functions<Op, variadic>::row_output,
-    .row_wise = &detail::untyped_functions<Op, variadic>::row_wise,
+    .row_traits = &detail::untyped_functions<Op, variadic>::row_traits,
     .infer = &detail::untyped_functions<Op, variadic>::infer,
     .run = run(),
     .normal = normal(),
@@ -13059,9 +13118,10 @@ ROWAN_FUNCTION Operator& Scope::new_op(op_kernel const& kernel, std::vector<Vari
     auto const made = kernel.infer(specs, attributes);
     auto op = std::make_unique<Operator>(
         Operator{.kernel = &kernel, .attributes = std::move(attributes), .inputs = std::move(inputs)});
-    op->same_rows = !kernel.row_rules.empty() && std::ranges::all_of(specs, [](VarSpec const& s) {
-        return s.type == VarType::LOD_TENSOR && !s.dims.empty();
-    }) && kernel.row_inputs(specs, op->attributes) != 0;
+    op->same_rows =
+        !kernel.row_rules.empty() &&
+        std::ranges::all_of(specs, [](VarSpec const& s) { return s.type == VarType::LOD_TENSOR && !s.dims.empty(); }) &&
+        !kernel.row_traits(op->attributes).sums_rows && kernel.row_inputs(specs, op->attributes) == 0b11;
     for (VarSpec const& spec : made) op->outputs.push_back(&new_var("", spec));
     if (!made.empty() && made[0].lod_level > 0) {
         // The first input with these levels; rather one that is not repeated, as the other one is broadcast.
@@ -13426,6 +13486,11 @@ inline std::span<Variable* const> in_slot(std::vector<Variable*> const& variable
 
 /// The operator's row inputs for the specs of its inputs, see row_inputs_of.
 unsigned row_inputs(Operator const& op);
+
+/// Whether its results are sums over rows, see sums_rows_of.
+inline bool sums_rows(Operator const& op) {
+    return op.kernel->row_traits(op.attributes).sums_rows && row_inputs(op) != 0;
+}
 
 /// The rules of its gradient for these specs, see row_rules_of.
 inline std::span<grad_kernel const> gradient_rules(Operator const& op) {
@@ -18592,6 +18657,7 @@ struct full_like_op : detail::builtin_op<full_like_op, slots<slot::x>, slots<slo
     static constexpr std::string_view name = "full_like", brief = "An array of the shape of x, filled with the value.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr unsigned row_inputs = 0b1;
+    static constexpr Linearity linearity = Linearity::constant;
     using grad = gradient<full_like_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, FullLikeOptions const& = {}) {
@@ -18994,6 +19060,7 @@ struct sum_op : detail::builtin_op<sum_op, slots<slot::x>, slots<slot::out>> {
     static constexpr std::string_view name = "sum", brief = "The sum of tensors of one shape.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr unsigned row_inputs = ~0u;
+    static constexpr Linearity linearity = Linearity::sum;
     using grad = grad_rule<sum_grad_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(std::span<VarSpec const> x) {
@@ -19612,6 +19679,9 @@ struct scale_op : detail::builtin_op<scale_op, slots<slot::x>, slots<slot::out>,
     static constexpr std::string_view name = "scale", brief = "factor · x + bias.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr unsigned row_inputs = 0b1;
+    static constexpr Linearity linearity(ScaleOptions const& o) {
+        return o.bias == 0 ? Linearity::scaled : Linearity::shifted;
+    }
     using grad = gradient<scale_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, attributes const& a) {
@@ -20236,6 +20306,7 @@ struct cast_op : detail::builtin_op<cast_op<To>, slots<slot::x>, slots<slot::out
     static constexpr OpFamily family = OpFamily::cast;
     static constexpr Elements elements = Elements::all;
     static constexpr bool compiled = detail::is_compiled_element<To>;
+    static constexpr Linearity linearity = Linearity::scaled;
     using grad = grad_rule<cast_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& x) {
@@ -23093,10 +23164,11 @@ namespace rowan::inline v0::layer {
 /// added to a mean. The moving statistics of batch_norm, which each part computes from those before the step, are
 /// weighed by its rows.
 ///
-/// Walking back from the cost, sums and means over rows are found behind linear operators. Another operator there, or a
-/// sum of a mean and a sum, is a GraphError; means that are added must divide by numbers in the same proportion in all
-/// parts, else the step is a ValueError. The result of a loop, or of another operator that reduces rows, is taken for a
-/// mean over the rows of its first input with rows. What else a net computes of a whole batch is that of each part.
+/// Walking back from the cost, sums and means over rows are found behind linear operators, which say so by their
+/// `linearity`, as one of yours can. Another operator there, or a sum of a mean and a sum, is a GraphError; means that
+/// are added must divide by numbers in the same proportion in all parts, else the step is a ValueError. The result of a
+/// loop, or of another operator that reduces rows, is taken for a mean over the rows of its first input with rows. What
+/// else a net computes of a whole batch is that of each part.
 ///
 /// The products are summed in dtype<T>::sum, as a binary tree over the numbers of the parts, (0 + 1) + (2 + 3), divided,
 /// and rounded once. A row-sparse gradient is merged for each part. A step of a single part is one without this option:
@@ -23742,7 +23814,7 @@ private:
     Term labelled(Operator const& op);
     /// The mean over the elements whose label is not the ignored one.
     Term of_kept(Operator const& op, std::int64_t ignored);
-    Term linear(Operator const& op, bool product);
+    Term linear(Operator const& op, Linearity how);
     Term quotient(Operator const& op);
     Term divided(Operator const& op, Variable& by, Term term);
     /// The same for a reduction of rows of which each is divided by these.
@@ -23932,670 +24004,6 @@ ROWAN_FUNCTION double CostWeight::divisor(std::span<double const> weights, std::
 
 #endif
 
-// rowan/op/detail/lane_tile.hpp: steps of folds along axes: fold_four, and fold_float_lanes for lanes of adjacent floats.
-
-#if defined(__x86_64__) && !defined(__CUDA_ARCH__)
-#define ROWAN_X86_LANE_TILE
-#include <xmmintrin.h>
-#endif
-
-namespace rowan::inline v0::detail {
-
-/// Adds four contributions to a sum, one after the other.
-template <class Fold>
-struct fold_four {
-    ROWAN_FORMULA void operator()(V const& a, V const& b, V const& c, V const& d, V& to) const {
-        Fold{}(a, to);
-        Fold{}(b, to);
-        Fold{}(c, to);
-        Fold{}(d, to);
-    }
-};
-
-/// Folds lanes that are `step` elements apart, each of n adjacent elements, in order, and returns the number of lanes
-/// that it has folded. A register holds an element of each of four lanes, so the elements are transposed first.
-template <class Fold, class To>
-std::size_t fold_float_lanes([[maybe_unused]] std::size_t n, [[maybe_unused]] std::size_t lanes,
-                             [[maybe_unused]] float const* x, [[maybe_unused]] std::size_t step,
-                             [[maybe_unused]] To* to) {
-    std::size_t lane = 0;
-#if defined(ROWAN_X86_LANE_TILE)
-    using V = LaneRegister<float, 16>;
-    constexpr std::size_t side = 4,
-                          together = 4;  // independent registers, so that no addition waits for the one before
-    if (n < side) return 0;
-    for (; lane + side * together <= lanes; lane += side * together, x += side * together * step) {
-        V sums[together];
-        auto const tile = [&](std::size_t i) {
-            for (std::size_t k = 0; k < together; ++k) {
-                float const* const from = x + k * side * step + i;
-                __m128 r0 = _mm_loadu_ps(from), r1 = _mm_loadu_ps(from + step), r2 = _mm_loadu_ps(from + 2 * step),
-                       r3 = _mm_loadu_ps(from + 3 * step);
-                _MM_TRANSPOSE4_PS(r0, r1, r2, r3);
-                if (i == 0) {
-                    sums[k] = V(r0);
-                } else {
-                    Fold{}(V(r0), sums[k]);
-                }
-                Fold{}(V(r1), sums[k]);
-                Fold{}(V(r2), sums[k]);
-                Fold{}(V(r3), sums[k]);
-            }
-        };
-        std::size_t i = 0;
-        for (; i + side <= n; i += side) tile(i);
-        for (std::size_t k = 0; k < together; ++k) {
-            alignas(16) float last[side];
-            sums[k].store(last);
-            for (std::size_t j = 0; j < side; ++j) {
-                for (std::size_t rest = i; rest < n; ++rest) Fold{}(x[(k * side + j) * step + rest], last[j]);
-                store(last[j], to + lane + k * side + j);
-            }
-        }
-    }
-#endif
-    return lane;
-}
-
-#undef ROWAN_X86_LANE_TILE
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/op/detail/axis_sums.hpp: sums and other folds along any axes of a tensor, in blocks of 64 contributions.
-
-namespace rowan::inline v0::detail {
-
-/// For each axis of a tensor, whether it is in `axes`. Negative axes count from the end; no axes stand for all.
-constexpr std::array<bool, 8> checked_axes(std::span<std::int64_t const> axes, std::size_t rank) {
-    std::array<bool, 8> in{};
-    for (std::size_t i = 0; i < rank; ++i) in[i] = axes.empty();
-    auto const dims = static_cast<std::int64_t>(rank);
-    for (std::size_t i = 0; i < axes.size(); ++i) {
-        if (axes[i] < -dims || axes[i] >= dims) throw IndexError("axes", i, axes[i], beyond_rank(rank));
-        for (std::size_t k = 0; k < i; ++k) {
-            if (axes[k] == axes[i] || axes[k] == axes[i] + dims || axes[k] == axes[i] - dims)
-                throw IndexError("axes", i, axes[i], "is the same axis as axes[" + std::to_string(k) + "]");
-        }
-        in[static_cast<std::size_t>(axes[i] < 0 ? axes[i] + dims : axes[i])] = true;
-    }
-    return in;
-}
-
-/// The shape after a reduction along the axes for which `reduced` is true.
-template <class Shape>
-constexpr Shape reduced_shape(Shape const& shape, std::array<bool, 8> const& reduced, bool keep_dims) {
-    Shape result;
-    for (std::size_t i = 0; i < shape.size(); ++i) {
-        if (!reduced[i] || keep_dims) result.push_back(reduced[i] ? 1 : shape[i]);
-    }
-    return result;
-}
-
-/// The offsets of the elements along some axes in row-major order. Adjacent axes are merged.
-struct AxisOffsets {
-    std::size_t count = 0, size[8] = {}, stride[8] = {};
-
-    /// Adds an axis; it varies faster than those before.
-    void push(std::size_t n, std::size_t step) {
-        if (n == 1) return;
-        if (count != 0 && stride[count - 1] == n * step) {
-            size[count - 1] *= n;
-            stride[count - 1] = step;
-        } else {
-            size[count] = n;
-            stride[count++] = step;
-        }
-    }
-
-    std::size_t elements() const {
-        std::size_t n = 1;
-        for (std::size_t k = 0; k < count; ++k) n *= size[k];
-        return n;
-    }
-
-    /// The offset of element i.
-    ROWAN_HD std::size_t operator()(std::size_t i) const {
-        if (count == 0) return 0;
-        std::size_t offset = 0;
-        for (std::size_t k = count - 1; k > 0; --k) {
-            offset += i % size[k] * stride[k];
-            i /= size[k];
-        }
-        return offset + i * stride[0];
-    }
-};
-
-/// A reduction: outer · width sums of n contributions each. The sums of an outer index are `lane` elements apart.
-struct AxisReduction {
-    AxisOffsets kept, summed;
-    std::size_t outer = 1, width = 1, lane = 1, n = 1;
-
-    std::size_t blocks() const { return (n + block_size - 1) / block_size; }
-
-    /// The offset of sum k; that of its contribution i is summed(i) more.
-    ROWAN_HD std::size_t first_of(std::size_t k) const { return kept(k / width) + k % width * lane; }
-
-    /// The reduction of the sums of blocks, which are stored as [outer, blocks, width].
-    AxisReduction of_blocks() const {
-        AxisReduction next{.kept = {}, .summed = {}, .outer = outer, .width = width, .lane = 1, .n = blocks()};
-        next.kept.push(outer, next.n * width);
-        next.summed.push(next.n, width);
-        return next;
-    }
-};
-
-/// The reduction of a tensor without empty axes.
-template <class Shape>
-AxisReduction reduction_of(Shape const& shape, std::array<bool, 8> const& reduced) {
-    AxisReduction r;
-    std::size_t step = product_from(shape, 0);
-    for (std::size_t i = 0; i < shape.size(); ++i) {
-        step /= shape[i];
-        (reduced[i] ? r.summed : r.kept).push(shape[i], step);
-    }
-    r.n = r.summed.elements();
-    if (r.kept.count != 0) {
-        r.width = r.kept.size[--r.kept.count];
-        r.lane = r.kept.stride[r.kept.count];
-    }
-    r.outer = r.kept.elements();
-    return r;
-}
-
-/// Sums blocks of 64 contributions on a device: to[outer, block, lane] = the sum of that block, computed in type `S`.
-/// `Fold` adds a contribution to a sum as add_lanes does, or combines them in another way. The Thrust specialization is
-/// in rowan/thrust/op/detail/axis_sums.hpp.
-template <class D>
-struct AxisSums {
-    static_assert(has_backend<D>, "rowan: reduce_sum on a Thrust device needs #include <rowan/thrust/op.hpp>");
-};
-
-template <>
-struct AxisSums<Cpu> {
-    template <class S, class Fold, class From, class To>
-    static void sum_blocks(Cpu exec, AxisReduction const& r, From const* from, To* to) {
-        std::size_t const full = r.n / block_size;
-        if (r.width != 1 || full < 2) return sum_lanes<S, Fold>(exec, r, from, to);
-        // Each block is one sum of adjacent elements.
-        AxisReduction const side_by_side{
-            .kept = {}, .summed = r.summed, .outer = 1, .width = full, .lane = block_size, .n = block_size};
-        sum_lanes<S, Fold>(exec, side_by_side, from, to);
-        AxisReduction const rest{
-            .kept = {}, .summed = r.summed, .outer = 1, .width = 1, .lane = 1, .n = r.n - full * block_size};
-        if (rest.n != 0) sum_lanes<S, Fold>(exec, rest, from + full * block_size, to + full);
-    }
-
-private:
-    static constexpr std::size_t most = 16384;  // lanes whose sums stay in the cache
-
-    template <class S, class Fold, class From, class To>
-    static void sum_lanes(Cpu exec, AxisReduction const& r, From const* from, To* to) {
-        std::size_t const piece = r.lane == 1 ? most : 16, pieces = (r.width + piece - 1) / piece;
-        std::size_t const blocks = r.blocks(), work = std::min(r.width, piece) * std::min(r.n, block_size);
-        for_ranges(exec, r.outer * pieces * blocks, work, [&](std::size_t begin, std::size_t end) {
-            AxisReduction const own = r;  // a local copy: writes to sums cannot alias it
-            [[maybe_unused]] bool const adjacent = own.lane != 1 && own.summed.count == 1 && own.summed.stride[0] == 1;
-            Buffer<S> sums(own.lane == 1 && !std::is_same_v<S, To> ? std::min(own.width, most) : 0);
-            std::array<std::size_t, block_size> offsets;
-            for (; begin < end; ++begin) {
-                std::size_t const block = begin % blocks, first = block * block_size, at = begin / blocks;
-                std::size_t const outer = at / pieces, lane = (at - outer * pieces) * piece;
-                std::size_t const count = std::min(block_size, own.n - first);
-                std::size_t lanes = std::min(piece, own.width - lane);
-                From const* x = from + own.kept(outer) + lane * own.lane;
-                To* out = to + (outer * blocks + block) * own.width + lane;
-                if constexpr (std::is_same_v<S, float> && std::is_same_v<From, float>) {
-                    if (adjacent) {
-                        std::size_t const done = fold_float_lanes<Fold>(count, lanes, x + first, own.lane, out);
-                        if (done == lanes) continue;
-                        lanes -= done, x += done * own.lane, out += done;
-                    }
-                }
-                for (std::size_t i = 0; i < count; ++i) offsets[i] = own.summed(first + i);
-                if (own.lane != 1) {
-                    add_apart<S, Fold>(count, offsets.data(), lanes, own.lane, x, out);
-                } else if constexpr (std::is_same_v<S, To>) {
-                    add_adjacent<S, Fold>(own, first, count, offsets.data(), lanes, x, out);
-                } else {
-                    add_adjacent<S, Fold>(own, first, count, offsets.data(), lanes, x, sums.data());
-                    copy_lanes<S>(lanes, sums.data(), out);
-                }
-            }
-        });
-    }
-
-    // The contributions from `first` on are at the `n` offsets from x; those that follow are prefetched.
-    template <class S, class Fold, class From>
-    static void add_adjacent(AxisReduction const& r, std::size_t first, std::size_t n, std::size_t const* offsets,
-                             std::size_t lanes, From const* x, S* sums) {
-        std::size_t const ahead = lookahead(lanes * sizeof(From));
-        auto const row = [&](std::size_t i) {
-            std::size_t const next = i + ahead;
-            if (first + next < r.n)
-                prefetch_row<false>(x + (next < n ? offsets[next] : r.summed(first + next)), lanes * sizeof(From));
-            return x + offsets[i];
-        };
-        copy_lanes<S>(lanes, x + offsets[0], sums);
-        std::size_t i = 1;
-        for (; i + 4 <= n; i += 4) {
-            From const *const a = row(i), *const b = row(i + 1), *const c = row(i + 2), *const d = row(i + 3);
-            for_lanes<S>(fold_four<Fold>{}, lanes, a, b, c, d, sums);
-        }
-        for (; i < n; ++i) for_lanes<S>(Fold{}, lanes, row(i), sums);
-    }
-
-    template <class S, class Fold, class From, class To>
-    static void add_apart(std::size_t n, std::size_t const* offsets, std::size_t lanes, std::size_t step, From const* x,
-                          To* to) {
-        constexpr std::size_t together = 8;  // independent sums, so that no addition waits for the one before
-        for (; lanes >= together; lanes -= together, x += together * step, to += together) {
-            [&]<std::size_t... k>(std::index_sequence<k...>) {
-                S sums[together] = {load<S>(x + k * step + offsets[0])...};
-                for (std::size_t i = 1; i < n; ++i) {
-                    From const* const p = x + offsets[i];
-                    (Fold{}(load<S>(p + k * step), sums[k]), ...);
-                }
-                (store(sums[k], to + k), ...);
-            }
-            (std::make_index_sequence<together>{});
-        }
-        for (; lanes != 0; --lanes, x += step, ++to) {
-            S sum = load<S>(x + offsets[0]);
-            for (std::size_t i = 1; i < n; ++i) Fold{}(load<S>(x + offsets[i]), sum);
-            store(sum, to);
-        }
-    }
-};
-
-/// Sums along the reduced axes of x, or folds them in another way: the contributions to a result, in row-major order, in
-/// blocks of 64, then the results of blocks in the same way. Computed in type `S`.
-template <class S, class Fold, class D, class From, class To>
-void fold_axes(D const& exec, AxisReduction r, From const* x, To* out) {
-    if (r.blocks() == 1) return AxisSums<D>::template sum_blocks<S, Fold>(exec, r, x, out);
-    std::size_t const sums = r.outer * r.width, blocks = r.blocks(), more = (blocks + block_size - 1) / block_size;
-    auto first = ElementLoops<D>::template scratch<S>(exec, sums * blocks);
-    auto second = ElementLoops<D>::template scratch<S>(exec, more == 1 ? 0 : sums * more);
-    AxisSums<D>::template sum_blocks<S, Fold>(exec, r, x, first.data());
-    S *from = first.data(), *to = second.data();
-    for (r = r.of_blocks(); r.blocks() != 1; r = r.of_blocks()) {
-        AxisSums<D>::template sum_blocks<S, Fold>(exec, r, from, to);
-        std::swap(from, to);
-    }
-    AxisSums<D>::template sum_blocks<S, Fold>(exec, r, from, out);
-}
-
-/// Copies elements from offsets given by their axes, such as the gradient of sums along axes: every element gets that of the
-/// sum that it is part of.
-template <class T>
-struct CopyByAxes {
-    T const* from;
-    T* to;
-    AxisOffsets rows;
-    std::size_t width = 1, stride = 0;
-
-    /// Takes the last axis out of `rows`, unless it is the only one.
-    void split_row() {
-        if (rows.count < 2) return;
-        width = rows.size[--rows.count];
-        stride = rows.stride[rows.count];
-    }
-
-    ROWAN_HD std::size_t of_row(std::size_t row) const { return rows(row); }
-    ROWAN_HD void operator()(std::size_t at, std::size_t row, std::size_t column) const {
-        to[row * width + column] = from[at + column * stride];
-    }
-};
-
-template <class T, class D>
-void repeat_sums(D const& exec, typename Tensor<T, D>::shape_type const& shape, std::array<bool, 8> const& reduced,
-                 T const* from, T* to) {
-    CopyByAxes<T> repeat{from, to, {}};
-    std::size_t step = product_from(reduced_shape(shape, reduced, false), 0);
-    for (std::size_t i = 0; i < shape.size(); ++i) {
-        if (!reduced[i]) step /= shape[i];
-        repeat.rows.push(shape[i], reduced[i] ? 0 : step);
-    }
-    repeat.split_row();
-    ElementLoops<D>::each_element(exec, repeat.rows.elements(), repeat.width, repeat);
-}
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/op/detail/unary.hpp: operators that apply a formula to every element, made from the formula and its gradient.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-/// A formula has a `name`, its `value` of x, and the gradient of x from that of the result: `gradient_of_out` of the
-/// result, or `gradient_of_x` of x, whichever is cheaper. They are templates over SIMD registers and scalars. A formula
-/// with settings has a type `options` and takes them as the last argument; one that is also for integers has
-/// `integers = true`.
-template <class Formula>
-struct formula_options {
-    using type = no_attributes;
-};
-template <class Formula>
-requires requires { typename Formula::options; }
-struct formula_options<Formula> {
-    using type = typename Formula::options;
-};
-template <class Formula>
-using options_of = typename formula_options<Formula>::type;
-
-template <class Formula>
-inline constexpr bool for_integers = requires {
-    Formula::integers;
-};
-template <class Formula>
-inline constexpr bool reads_out = requires(float x) {
-    Formula::gradient_of_out(x, x);
-}
-|| requires(float x, options_of<Formula> const& o) { Formula::gradient_of_out(x, x, o); };
-
-template <class Formula>
-struct UnaryValue {
-    options_of<Formula> options;
-
-    ROWAN_FORMULA V operator()(V const& x) const {
-        if constexpr (requires { Formula::value(x); }) {
-            return Formula::value(x);
-        } else {
-            return Formula::value(x, options);
-        }
-    }
-};
-
-template <class Formula>
-struct UnaryGradient {
-    options_of<Formula> options;
-
-    ROWAN_FORMULA V operator()(V const& saved, V const& g) const {
-        if constexpr (requires { Formula::gradient_of_out(saved, g); }) {
-            return Formula::gradient_of_out(saved, g);
-        } else if constexpr (requires { Formula::gradient_of_out(saved, g, options); }) {
-            return Formula::gradient_of_out(saved, g, options);
-        } else if constexpr (requires { Formula::gradient_of_x(saved, g); }) {
-            return Formula::gradient_of_x(saved, g);
-        } else {
-            return Formula::gradient_of_x(saved, g, options);
-        }
-    }
-};
-
-/// errors   ValueError if a number among the options is not finite, and as Formula::check
-template <class Formula>
-constexpr void check_options(options_of<Formula> const& options) {
-    if constexpr (has_fields<options_of<Formula>>) {
-        each_field<options_of<Formula>>(
-            [&](auto const& field) { check_finite(field.name.data(), options.*field.member); });
-    }
-    if constexpr (requires { Formula::check(options); }) Formula::check(options);
-}
-
-/// The formula applied to every element.
-template <class Formula, class D, class T>
-Tensor<T, D> unary(D const& exec, Tensor<T, D> const& x, options_of<Formula> const& options = {}) {
-    static_assert(floating_element<T> || for_integers<Formula>,
-                  "rowan: this function needs x of a floating-point type: convert it");
-    check_options<Formula>(options);
-    return zip_elements<sum_t<T>>(exec, UnaryValue<Formula>{options}, x);
-}
-
-}  // namespace detail
-
-/// An operator that applies a formula to every element.
-template <class Formula>
-struct unary_op : detail::builtin_op<unary_op<Formula>, slots<slot::x>, slots<slot::out>, detail::options_of<Formula>> {
-    static constexpr std::string_view name = Formula::name, brief = Formula::brief;
-    static constexpr Elements elements = detail::for_integers<Formula> ? Elements::numbers : Elements::floats;
-    static constexpr unsigned row_inputs = 0b1;
-    using grad =
-        gradient<unary_op, uses<std::conditional_t<detail::reads_out<Formula>, slot::out, slot::x>, grad_of<slot::out>>,
-                 makes<grad_of<slot::x>>>;
-
-    static constexpr VarSpec infer(VarSpec const& x, detail::options_of<Formula> const& options = {}) {
-        detail::check_options<Formula>(options);
-        return spec::elementwise(detail::joined_name<Formula, detail::x_suffix>::value.data(), x);
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, detail::options_of<Formula> const& options = {}) {
-        return detail::unary<Formula>(exec, x, options);
-    }
-
-    /// The gradient of x from `saved`, which is the result or x, and the gradient of the result.
-    /// errors   ShapeError if the shapes differ
-    template <class T, class D>
-    static Tensor<T, D> backward(D exec, Tensor<T, D> const& saved, Tensor<T, D> const& out_grad,
-                                 detail::options_of<Formula> const& options = {}) {
-        detail::check_same_shape("out_grad", out_grad, saved);
-        return detail::zip_elements<detail::sum_t<T>>(exec, detail::UnaryGradient<Formula>{options}, saved, out_grad);
-    }
-};
-
-}  // namespace rowan::inline v0
-
-/// Defines the function f of elements, with and without an execution, and its operator f_op, from
-/// detail::f_formula; with the type of its options, if it has some.
-#define ROWAN_ELEMENTWISE(f, ...)                                                                        \
-    template <class T, device D>                                                                         \
-    Tensor<T, D> f(D const& exec, Tensor<T, D> const& x __VA_OPT__(, __VA_ARGS__ const& options = {})) { \
-        return detail::unary<detail::f##_formula>(exec, x __VA_OPT__(, options));                        \
-    }                                                                                                    \
-    template <class T, class Device>                                                                     \
-    Tensor<T, Device> f(Tensor<T, Device> const& x __VA_OPT__(, __VA_ARGS__ const& options = {})) {      \
-        return detail::unary<detail::f##_formula>(x.device(), x __VA_OPT__(, options));                  \
-    }                                                                                                    \
-    using f##_op = unary_op<detail::f##_formula>; /**< See f. */
-
-/// The same where xtensor has a function of that name, which a tensor would fit as well.
-#define ROWAN_ELEMENTWISE_OF_XTENSOR(f)                                         \
-    template <class T, device D>                                                \
-    Tensor<T, D> f(D const& exec, Tensor<T, D> const& x) {                      \
-        return detail::unary<detail::f##_formula>(exec, x);                     \
-    }                                                                           \
-    template <class X>                                                          \
-    requires detail::tensor_argument<X>                                         \
-    auto f(X&& x) { return detail::unary<detail::f##_formula>(x.device(), x); } \
-    using f##_op = unary_op<detail::f##_formula>; /**< See f. */
-
-// rowan/op/reduce/reduce_options.hpp: ReduceOptions, the axes of a reduction.
-
-namespace rowan::inline v0 {
-
-/// The axes of a reduction.
-struct ReduceOptions {
-    std::vector<std::int64_t> axes{};  ///< in any order; -1 is the last one; empty: all axes
-    bool keep_dims = false;            ///< whether the result has dims of 1 for these axes
-    ROWAN_OPTIONS(ReduceOptions, axes, keep_dims)
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/op/detail/reduce_op.hpp: operators that reduce a tensor along some axes, made from their rules.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-// A rule has a name, a brief and elements. `of` writes the results, `of_none` returns those of a tensor without elements, and `grad` the
-// gradient of the elements, which reads the results if `reads_out`.
-
-/// The reduction of x by a rule along these axes.
-template <class Rule, class T, class D>
-Tensor<T, D> fold_along(D const& exec, Tensor<T, D> const& x, std::span<std::int64_t const> axes, bool keep_dims) {
-    ElementLoops<D>::check(exec, x);
-    auto const reduced = checked_axes(axes, x.dimension());
-    auto const shape = reduced_shape(x.shape(), reduced, keep_dims);
-    if (x.size() == 0) return Rule::of_none(exec, x, shape);
-    auto out = new_tensor<T>(exec, shape);
-    Rule::of(exec, reduction_of(x.shape(), reduced), x.data(), out.data());
-    return out;
-}
-template <class Rule, class T, class D>
-Tensor<T, D> fold_along(D const& exec, Tensor<T, D> const& x, ReduceOptions const& options) {
-    return fold_along<Rule>(exec, x, options.axes, options.keep_dims);
-}
-
-/// Its gradient; `out`, the result, is used if Rule::reads_out.
-template <class Rule, class T, class D>
-Tensor<T, D> fold_along_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& out,
-                             Tensor<T, D> const& out_grad, ReduceOptions const& options) {
-    ElementLoops<D>::check(exec, x, out, out_grad);
-    auto const reduced = checked_axes(options.axes, x.dimension());
-    auto const shape = reduced_shape(x.shape(), reduced, options.keep_dims);
-    auto const check = [&](char const* field, Tensor<T, D> const& of) {
-        if (of.shape() != shape) throw ShapeError(field, shape_text(of.shape()), shape_text(shape));
-    };
-    check("out_grad.shape()", out_grad);
-    if (Rule::reads_out) check("out.shape()", out);
-    if (x.size() == 0) return Tensor<T, D>::zeros(exec, x.shape());
-    return Rule::grad(exec, x, out.data(), out_grad, reduced);
-}
-
-/// The spec of a reduction: the levels of x if axis 0 is kept.
-constexpr VarSpec reduced_spec(char const* field, VarSpec const& x, std::span<std::int64_t const> axes,
-                               bool keep_dims) {
-    spec::dense(field, x);
-    auto const reduced = checked_axes(axes, x.dims.size());
-    return spec::with_dims(x, reduced_shape(x.dims, reduced, keep_dims),
-                           reduced[0] || x.dims.empty() ? 0 : x.lod_level);
-}
-
-}  // namespace detail
-
-/// A reduction along axes.
-template <class Rule>
-struct reduce_op : detail::builtin_op<reduce_op<Rule>, slots<slot::x>, slots<slot::out>, ReduceOptions> {
-    static constexpr std::string_view name = Rule::name, brief = Rule::brief;
-    static constexpr Elements elements = Rule::elements;
-    static constexpr ReduceOptions normal(VarSpec const& x, ReduceOptions const& options) {
-        return detail::axes_from_first(x.dims.size(), options);
-    }
-    static constexpr bool row_output_backward = true;
-    using grad = gradient<reduce_op,
-                          std::conditional_t<Rule::reads_out, uses<slot::x, slot::out, grad_of<slot::out>>,
-                                             uses<slot::x, grad_of<slot::out>>>,
-                          makes<grad_of<slot::x>>>;
-
-    /// Negative axes may be the first one: their number depends on the rank.
-    static constexpr bool row_wise(ReduceOptions const& options) {
-        return !options.axes.empty() && std::ranges::all_of(options.axes, [](std::int64_t axis) { return axis > 0; });
-    }
-    static constexpr bool row_output(ReduceOptions const& options) { return row_wise(options); }
-
-    static constexpr VarSpec infer(VarSpec const& x, ReduceOptions const& options = {}) {
-        char const* const field = detail::joined_name<Rule, detail::x_suffix>::value.data();
-        return detail::reduced_spec(field, x, options.axes, options.keep_dims);
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, ReduceOptions const& options = {}) {
-        return detail::fold_along<Rule>(exec, x, options);
-    }
-
-    /// The gradient of x. Of a sum: each element gets the gradient of its sum; of a mean: its share. Of a
-    /// maximum or minimum: the elements that equal the result get equal shares (those that are NaN if it is NaN), as in
-    /// PyTorch's amax. Of a product: each element gets the product of the others, also if elements are zero or infinite: the
-    /// product of all, divided by the element. It is right also where the product of all is not a number of T.
-    template <class T, class D>
-    requires(Rule::reads_out) static Tensor<T, D> backward(D exec, Tensor<T, D> const& x, Tensor<T, D> const& out,
-                                                           Tensor<T, D> const& out_grad,
-                                                           ReduceOptions const& options = {}) {
-        return detail::fold_along_grad<Rule>(exec, x, out, out_grad, options);
-    }
-    template <class T, class D>
-    requires(!Rule::reads_out) static Tensor<T, D> backward(D exec, Tensor<T, D> const& x, Tensor<T, D> const& out_grad,
-                                                            ReduceOptions const& options = {}) {
-        return detail::fold_along_grad<Rule>(exec, x, out_grad, out_grad, options);
-    }
-};
-
-}  // namespace rowan::inline v0
-
-/// Defines the reduction f along axes, with and without an execution, and its operator f_op, from a rule in detail.
-#define ROWAN_REDUCTION(f, rule)                                                              \
-    template <class T, device D>                                                              \
-    Tensor<T, D> f(D const& exec, Tensor<T, D> const& x, ReduceOptions const& options = {}) { \
-        return detail::fold_along<detail::rule>(exec, x, options);                            \
-    }                                                                                         \
-    template <class T, class Device>                                                          \
-    Tensor<T, Device> f(Tensor<T, Device> const& x, ReduceOptions const& options = {}) {      \
-        return f(x.device(), x, options);                                                     \
-    }                                                                                         \
-    using f##_op = reduce_op<detail::rule>; /**< See f. */
-
-// rowan/op/reduce/reduce_sum.hpp: reduce_sum, the sums of a tensor's elements along some axes.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-/// The rule of reduce_sum, see reduce_op.
-struct axis_totals {
-    static constexpr std::string_view name = "reduce_sum";
-    static constexpr std::string_view brief =
-        "The sums of the elements along these axes, by default along all of them.";
-    static constexpr Elements elements = Elements::numbers;
-    static constexpr bool reads_out = false;
-
-    template <class T, class D>
-    static void of(D const& exec, AxisReduction const& r, T const* x, T* out) {
-        fold_axes<sum_t<T>, add_lanes>(exec, r, x, out);
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> of_none(D const& exec, Tensor<T, D> const&, typename Tensor<T, D>::shape_type const& shape) {
-        return Tensor<T, D>::zeros(exec, shape);
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> grad(D const& exec, Tensor<T, D> const& x, T const*, Tensor<T, D> const& out_grad,
-                             std::array<bool, 8> const& reduced) {
-        auto x_grad = new_tensor<T>(exec, x.shape());
-        repeat_sums(exec, x.shape(), reduced, out_grad.data(), x_grad.data());
-        return x_grad;
-    }
-};
-
-}  // namespace detail
-
-/// Sums the elements along some axes, by default along all of them.
-///
-///     reduce_sum([[1 2] [3 4]], {.axes = {0}})                       ->   [4 6]
-///     reduce_sum([[1 2] [3 4]], {.axes = {1}, .keep_dims = true})    ->   [[3] [7]]
-///     reduce_sum([[1 2] [3 4]])                                      ->   10
-///
-/// The contributions to each sum, in row-major order, are summed in blocks of 64, the sums of blocks in blocks of 64,
-/// and so on, as in merge. They are computed in dtype<T>::sum and narrowed once; the sum of no elements is 0. The bits
-/// are the same for any number of threads and on every device.
-/// shapes   x [...] -> the dims of x without those of the axes, or with dims of 1 for them
-/// errors   IndexError if an axis is not in [-rank, rank) or occurs twice
-/// cost     one read of x; temporary memory for the sums of blocks: at most 1/32 of the elements of x
-ROWAN_REDUCTION(reduce_sum, axis_totals)
-
-/// The gradient of a value that was added to every row, such as a bias: the sum of the rows of out_grad.
-struct bias_grad_op : operator_of<slots<grad_of<slot::out>>, slots<grad_of<slot::b>>> {
-    static constexpr std::string_view name = "bias_grad";
-    static constexpr unsigned row_inputs = 0b1;
-    static constexpr bool sums_rows = true;
-
-    static constexpr VarSpec infer(VarSpec const& out_grad) {
-        return detail::reduced_spec("reduce_sum: x", out_grad, rows, false);
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& out_grad) {
-        return detail::fold_along<detail::axis_totals>(exec, out_grad, rows, false);
-    }
-
-private:
-    static constexpr std::array<std::int64_t, 1> rows{0};  // ReduceOptions would allocate
-};
-
-}  // namespace rowan::inline v0
-
 // rowan/train/detail/cost_weight_inl.hpp: definitions of rowan/train/detail/cost_weight.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
@@ -24603,7 +24011,6 @@ private:
 #include <algorithm>
 #include <array>
 #include <string>
-#include <string_view>
 #include <utility>
 
 namespace rowan::inline v0::detail {
@@ -24612,8 +24019,12 @@ inline bool has_rows(Variable const& v) {
     return v.spec().type == VarType::LOD_TENSOR && std::ranges::count(v.spec().dims, UNK) != 0;
 }
 
-inline bool is_one_of(std::string_view name, std::span<std::string_view const> names) {
-    return std::ranges::find(names, name) != names.end();
+inline Linearity linearity(Operator const& op) { return op.kernel->row_traits(op.attributes).linearity; }
+
+/// Its inputs but those that give shapes or levels.
+inline std::span<Variable* const> factors(Operator const& op) {
+    bool const one = linearity(op) == Linearity::scaled || linearity(op) == Linearity::shifted;
+    return std::span(op.inputs).first(one ? 1 : op.inputs.size());
 }
 
 [[noreturn]] inline void no_parts(Operator const& op, char const* why) {
@@ -24623,17 +24034,6 @@ inline bool is_one_of(std::string_view name, std::span<std::string_view const> n
                          .append(describe(*op.outputs[0]))
                          .append(", ")
                          .append(why));
-}
-
-/// The reduction of a loss of elements, or none.
-inline std::optional<Reduction> reduction_of(AttributesRef a) {
-    if (a.is<LossOptions>()) return a.get<LossOptions>().reduction;
-    if (a.is<BinaryCrossEntropyOptions>()) return a.get<BinaryCrossEntropyOptions>().reduction;
-    if (a.is<HuberOptions>()) return a.get<HuberOptions>().reduction;
-    if (a.is<SmoothL1Options>()) return a.get<SmoothL1Options>().reduction;
-    if (a.is<BinaryCrossEntropyWithEpsilonOptions>()) return a.get<BinaryCrossEntropyWithEpsilonOptions>().reduction;
-    if (a.is<MarginOptions>()) return a.get<MarginOptions>().reduction;
-    return {};
 }
 
 /// Checks that a variable may divide: that it is a number and does not depend on parameters.
@@ -24652,8 +24052,8 @@ inline void check_divides(Operator const& op, Variable& v) {
 
 /// What is repeated for each row, or v.
 inline Variable& expanded_from(Variable& v) {
-    bool const expands = !v.writers().empty() && v.writers()[0]->kernel->name == "expand_rows";
-    return expands ? *v.writers()[0]->inputs[0] : v;
+    bool const expands = !v.writers().empty() && linearity(*v.writers()[0]) == Linearity::scaled;
+    return expands && !has_rows(*v.writers()[0]->inputs[0]) ? *v.writers()[0]->inputs[0] : v;
 }
 
 ROWAN_FUNCTION CostWeight::CostWeight(Variable& cost) {
@@ -24668,31 +24068,21 @@ ROWAN_FUNCTION auto CostWeight::of(Variable& v) -> Term {
 }
 
 ROWAN_FUNCTION auto CostWeight::compute(Variable& v) -> Term {
-    static constexpr std::array<std::string_view, 15> linear_ops{
-        "add",     "sub",       "sum",     "identity",  "concat",      "stack",       "split",    "negate",
-        "reshape", "transpose", "squeeze", "unsqueeze", "expand_rows", "drop_levels", "lod_reset"};
-    static constexpr std::array<std::string_view, 6> products{"mul",       "row_dot",   "matmul",
-                                                              "matmul_nn", "matmul_nt", "matmul_tn"};
-    static constexpr std::array<std::string_view, 3> no_sums{"reduce_max", "reduce_min", "reduce_prod"};
-    static constexpr std::array<std::string_view, 4> loops{"cond", "while_loop", "rnn", "static_input"};
     if (v.writers().empty()) return {.fed = v.role() != Role::parameter && v.role() != Role::state};
     Operator const& op = *v.writers()[0];
-    std::string_view const name = op.kernel->name;
-    if (op.inputs.empty() || name == "full_like") return {};
+    Linearity const how = linearity(op);
+    if (op.inputs.empty() || how == Linearity::constant) return {};
     if (has_rows(v)) return {mean, true, {{&op, {counted_rows(v)}}}};
-    Variable& x = *op.inputs[0];
-    if (op.attributes.is<CrossEntropyOptions>()) return labelled(op);
-    if (op.attributes.is<BinaryCrossEntropyOptions>()) {
-        auto const& options = op.attributes.get<BinaryCrossEntropyOptions>();
-        if (options.reduction == Reduction::mean && options.ignore_index) return of_kept(op, *options.ignore_index);
+    if (how == Linearity::mean_of_rows) {
+        if (op.attributes.is<CrossEntropyOptions>()) return labelled(op);
+        using Binary = BinaryCrossEntropyOptions;
+        auto const ignored = op.attributes.is<Binary>() ? op.attributes.get<Binary>().ignore_index : std::nullopt;
+        return ignored ? of_kept(op, *ignored) : reduced(op, mean, {counted_rows(*op.inputs[0])});
     }
-    if (auto const r = reduction_of(op.attributes); r && *r != Reduction::none)
-        return reduced(op, *r == Reduction::mean ? mean : sum, {counted_rows(x)});
-    if (name == "reduce_mean") return reduced(op, mean, {counted_rows(x)});
-    if (name == "reduce_sum") return reduced(op, sum, {});
+    if (how == Linearity::sum_of_rows) return reduced(op, sum, {});
     bool const of_rows = std::ranges::any_of(op.inputs, [](Variable const* in) { return has_rows(*in); });
-    if (of_rows && is_one_of(name, no_sums)) no_parts(op, "which is neither a sum nor a mean of rows");
-    if (of_rows && is_one_of(name, products)) {
+    if (of_rows && how == Linearity::of_all_rows) no_parts(op, "which is neither a sum nor a mean of rows");
+    if (of_rows && how == Linearity::product) {
         std::vector<Variable*> divisors;
         for (Variable* const in : op.inputs) {
             if (has_rows(*in)) find_divisors(*in, divisors);
@@ -24701,17 +24091,15 @@ ROWAN_FUNCTION auto CostWeight::compute(Variable& v) -> Term {
     }
     Term all;
     if (!of_rows) {
-        if (name == "div") return quotient(op);
-        if (is_one_of(name, linear_ops) || name == "scale" || name.starts_with("cast_")) return linear(op, false);
-        if (is_one_of(name, products)) return linear(op, true);
+        if (how == Linearity::quotient) return quotient(op);
+        if (how >= Linearity::scaled && how <= Linearity::product) return linear(op, how);
         for (Variable* const in : op.inputs) {
             Term const term = of(*in);
             all.fed = all.fed || term.fed;
             if (term.kind != same) all.kind = term.kind;
         }
         if (all.kind == same) return all;
-        if (!is_one_of(name, loops) && !name.starts_with("array_"))
-            no_parts(op, "which is not linear in a sum or mean over the batch");
+        if (how != Linearity::inside) no_parts(op, "which is not linear in a sum or mean over the batch");
     }
     Variable* const rows = rows_variable(v);
     all = {mean, true, {{&op, {}}}};
@@ -24752,7 +24140,6 @@ ROWAN_FUNCTION auto CostWeight::labelled(Operator const& op) -> Term {
     auto const& options = op.attributes.get<CrossEntropyOptions>();
     Variable &x = *op.inputs[0], &label = *op.inputs[1];
     auto const& dims = x.spec().dims;
-    if (options.reduction != Reduction::mean) return reduced(op, sum, {});
     bool const soft = label.spec().dims.size() == dims.size();
     if (!soft && (options.ignore_index || !options.weights.empty())) {
         Term all = reduced(op, mean, {});
@@ -24778,10 +24165,11 @@ ROWAN_FUNCTION auto CostWeight::of_kept(Operator const& op, std::int64_t ignored
     return all;
 }
 
-ROWAN_FUNCTION auto CostWeight::linear(Operator const& op, bool product) -> Term {
+ROWAN_FUNCTION auto CostWeight::linear(Operator const& op, Linearity how) -> Term {
     Term all;
-    bool constant = false;
-    for (Variable* const in : op.inputs) {
+    bool const product = how == Linearity::product;
+    bool constant = how == Linearity::shifted;
+    for (Variable* const in : factors(op)) {
         Term const term = of(*in);
         all.fed = all.fed || term.fed;
         if (term.kind == same) {
@@ -24793,7 +24181,6 @@ ROWAN_FUNCTION auto CostWeight::linear(Operator const& op, bool product) -> Term
         all.kind = term.kind;
         all.divisors.insert(all.divisors.end(), term.divisors.begin(), term.divisors.end());
     }
-    if (op.attributes.is<scale_op::attributes>()) constant = op.attributes.get<scale_op::attributes>().bias != 0;
     if (all.kind == sum && constant && !product)
         no_parts(op, "which adds to a sum over the batch what does not depend on the batch");
     return all;
@@ -24828,19 +24215,15 @@ ROWAN_FUNCTION auto CostWeight::of_divided_rows(Operator const& op, std::span<Va
 }
 
 ROWAN_FUNCTION void CostWeight::find_divisors(Variable& rows, std::vector<Variable*>& all) {
-    static constexpr std::array<std::string_view, 10> factors_of{
-        "mul", "identity", "reshape", "negate", "scale", "squeeze", "unsqueeze", "transpose", "drop_levels", "split"};
-    static constexpr std::array<std::string_view, 3> first_rows{"lod_reset", "lod_from_offsets", "expand_rows"};
-    static constexpr std::array<std::string_view, 5> terms{"add", "sub", "sum", "concat", "stack"};
     if (rows.writers().empty()) return;
     Operator const& op = *rows.writers()[0];
-    std::string_view const name = op.kernel->name;
-    bool const divides = name == "div", adds = is_one_of(name, terms);
-    bool const of_first = is_one_of(name, first_rows);
-    if (!divides && !adds && !of_first && !is_one_of(name, factors_of) && !name.starts_with("cast_")) return;
-    std::size_t const before = all.size(), inputs = of_first ? 1 : op.inputs.size();
-    for (std::size_t i = 0; i < inputs; ++i) {
-        Variable& in = i == 1 && divides ? expanded_from(*op.inputs[1]) : *op.inputs[i];
+    Linearity const how = linearity(op);
+    if (how < Linearity::scaled || how > Linearity::quotient) return;
+    bool const divides = how == Linearity::quotient;
+    std::size_t const before = all.size();
+    auto const inputs = factors(op);
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        Variable& in = i == 1 && divides ? expanded_from(*inputs[1]) : *inputs[i];
         if (has_rows(in)) {
             if (i == 0 || !divides) find_divisors(in, all);
             continue;
@@ -24849,7 +24232,8 @@ ROWAN_FUNCTION void CostWeight::find_divisors(Variable& rows, std::vector<Variab
         if (i == 0 || !divides) no_parts(op, "by which each row depends on a sum or mean over the batch");
         all.push_back(&in);
     }
-    if (adds && all.size() != before) no_parts(op, "which adds rows that are divided by a sum or mean over the batch");
+    if (how == Linearity::sum && all.size() != before)
+        no_parts(op, "which adds rows that are divided by a sum or mean over the batch");
 }
 
 }  // namespace rowan::inline v0::detail
@@ -25396,9 +24780,14 @@ ROWAN_HD constexpr std::uint64_t bits_at(std::uint64_t seed, std::uint64_t i) {
     return mix_bits(seed + i * 0x9E3779B97F4A7C15U);
 }
 
+/// uniform_at times 2^53, an integer below 2^53.
+ROWAN_HD constexpr std::uint64_t bits_of_uniform(std::uint64_t seed, std::uint64_t i) {
+    return bits_at(mix_bits(seed), i + 1) >> 11;
+}
+
 /// Number i, counted from 0, of the splitmix64 sequence with the mixed seed, scaled to [0, 1). A pure function.
 ROWAN_HD constexpr double uniform_at(std::uint64_t seed, std::uint64_t i) {
-    return static_cast<double>(bits_at(mix_bits(seed), i + 1) >> 11) * 0x1p-53;
+    return static_cast<double>(bits_of_uniform(seed, i)) * 0x1p-53;
 }
 
 }  // namespace rowan::inline v0::detail
@@ -26654,7 +26043,8 @@ private:
     bool reads_static(Operator const& op) const;
 
     bool keeps_rows_apart(Operator const& op) const {
-        return !reads_rows(op) || (row_inputs(op) != 0 ? fits(op, false) : op.kernel->row_wise(op.attributes));
+        return !reads_rows(op) ||
+               (row_inputs(op) != 0 ? fits(op, false) : op.kernel->row_traits(op.attributes).row_wise);
     }
 
     // Whether it computes rows from rows, or sums over rows if `may_sum`, and so can run once for all steps.
@@ -26776,7 +26166,7 @@ ROWAN_FUNCTION Phases StepNet::phases(std::span<Operator* const> order, std::uno
         for (std::size_t i = 0; i < op->outputs.size(); ++i) {
             Variable const* const v = op->outputs[i];
             bool const fixed = !v->spec().dims.empty() && v->spec().dims[0] != UNK;  // as of a gradient of a weight
-            if (any && !fixed && op->kernel->row_output(op->attributes, i)) rows_.insert(v);
+            if (any && !fixed && !sums_rows(*op) && op->kernel->row_output(op->attributes, i)) rows_.insert(v);
             if (!once) loop.insert(v);
         }
         if (once) {
@@ -26819,7 +26209,7 @@ ROWAN_FUNCTION bool StepNet::reads_static(Operator const& op) const {
 }
 
 ROWAN_FUNCTION bool StepNet::fits(Operator const& op, bool may_sum) const {
-    if (op.kernel->sums_rows && !may_sum) return false;
+    if (!may_sum && sums_rows(op)) return false;
     unsigned const rows = row_inputs(op);
     for (std::size_t i = 0; i < op.inputs.size(); ++i) {
         bool const takes_rows = (rows >> std::min<std::size_t>(i, 31) & 1) != 0;
@@ -27237,7 +26627,6 @@ struct rnn_grad_op : whole_op {
         auto const& block = a.get<RnnBlock>();
         return i <= block.boots() || block.net.is_static(i - block.boots() - 1);
     }
-    static bool row_wise(AttributesRef a) { return a.get<RnnBlock>().net.rows_apart; }
     static std::vector<VarSpec> infer(Specs in, AttributesRef attributes);
     // in: the inputs of the forward operator, its scopes, and the gradients of the outputs and of the last states
     static void run(KernelCall const& call);
@@ -27249,7 +26638,9 @@ struct rnn_op : whole_op {
     using outputs = slots<slot::last, slot::out, slot::scopes>;
     using grad = grad_rule<rnn_grad_op>;
     static bool row_output(AttributesRef a, std::size_t i) { return i <= a.get<RnnBlock>().net.memories.size(); }
-    static bool row_wise(AttributesRef a) { return a.get<RnnBlock>().net.rows_apart; }
+    static RowTraits row_traits(AttributesRef a) {
+        return {false, a.get<RnnBlock>().net.rows_apart, Linearity::inside};
+    }
     static std::vector<VarSpec> infer(Specs in, AttributesRef attributes);
     static void run(KernelCall const& call);
 };
@@ -29407,6 +28798,7 @@ struct concat_op : detail::builtin_op<concat_op, slots<slot::x>, slots<slot::out
     static constexpr std::string_view brief =
         "Tensors joined along an axis; along the first one, batches with as many levels are joined.";
     static constexpr Elements elements = Elements::numbers;
+    static constexpr Linearity linearity = Linearity::sum;
     using grad = gradient<concat_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr bool row_wise(attributes const& a) { return a.axis > 0; }
@@ -29530,6 +28922,7 @@ struct stack_op : detail::builtin_op<stack_op, slots<slot::x>, slots<slot::out>,
     static constexpr StackOptions normal(VarSpec const& x, StackOptions const& options) {
         return detail::axes_from_first(x.dims.size() + 1, options);
     }
+    static constexpr Linearity linearity = Linearity::sum;
     using grad = gradient<stack_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr bool row_wise(StackOptions const& options) { return options.axis > 0; }
@@ -30539,37 +29932,24 @@ struct SeedAt {
     ROWAN_HD std::uint64_t operator()() const { return static_cast<std::uint64_t>(*seed); }
 };
 
-/// x · factor if kept, else 0
-template <class T>
-ROWAN_HD_INLINE void store_kept(bool kept, T const* x, sum_t<T> const& factor, T* to) {
-    sum_t<T> const scaled = product(load<sum_t<T>>(x), factor);
-    store(kept ? scaled : constant<sum_t<T>>(0.0), to);
-}
-
-template <class T, class Seed>
-struct DropElement {
-    T const* x;
-    T* to;
+/// The mask of an element: whether uniform_at(seed, i) is not less than the probability. As integers: no conversion.
+template <class Seed>
+struct DropMask {
     std::uint8_t* mask;
     Seed seed;
-    double probability;
-    sum_t<T> factor;
+    std::uint64_t least;  // the probability times 2^53, rounded up
 
-    ROWAN_KERNEL void operator()(std::size_t i) const {
-        bool const kept = uniform_at(seed(), i) >= probability;
-        mask[i] = kept ? 1 : 0;
-        store_kept(kept, x + i, factor, to + i);
-    }
+    ROWAN_HD_INLINE void operator()(std::size_t i) const { mask[i] = bits_of_uniform(seed(), i) >= least ? 1 : 0; }
 };
 
-template <class T>
-struct DropGradient {
-    std::uint8_t const* mask;
-    T const* out_grad;
-    T* to;
-    sum_t<T> factor;
-
-    ROWAN_KERNEL void operator()(std::size_t i) const { store_kept(mask[i] != 0, out_grad + i, factor, to + i); }
+/// x · factor where the mask is not 0, else 0
+template <class S>
+struct KeptElement {
+    S factor;
+    ROWAN_FORMULA V operator()(V const& mask, V const& x) const {
+        V const zero = constant<V>(0.0);
+        return choose(mask > zero, product(x, V(factor)), zero);
+    }
 };
 
 template <class T, class D, class Seed>
@@ -30582,13 +29962,9 @@ std::tuple<Tensor<T, D>, Tensor<std::uint8_t, D>> drop_elements(D const& exec, T
     auto out = new_tensor<T>(exec, x.shape());
     auto mask = new_tensor<std::uint8_t>(exec, x.shape());
     S const factor = constant<S>(1 / (1 - probability));
-    ElementLoops<D>::each(exec, x.size(), 1,
-                          DropElement<T, Seed>{.x = x.data(),
-                                               .to = out.data(),
-                                               .mask = mask.data(),
-                                               .seed = seed,
-                                               .probability = probability,
-                                               .factor = factor});
+    auto const least = static_cast<std::uint64_t>(std::ceil(probability * 0x1p53));
+    ElementLoops<D>::each(exec, x.size(), 1, DropMask<Seed>{mask.data(), seed, least});
+    ElementLoops<D>::template zip<S>(exec, x.size(), KeptElement<S>{factor}, out.data(), mask.data(), x.data());
     return {std::move(out), std::move(mask)};
 }
 
@@ -30644,8 +30020,8 @@ Tensor<T, D> dropout_grad(D const& exec, Tensor<std::uint8_t, D> const& mask, Te
     if (!training) return detail::ElementLoops<D>::copy(exec, out_grad);
     auto x_grad = detail::new_tensor<T>(exec, out_grad.shape());
     S const factor = detail::constant<S>(1 / (1 - probability));
-    detail::ElementLoops<D>::each(exec, mask.size(), 1,
-                                  detail::DropGradient<T>{mask.data(), out_grad.data(), x_grad.data(), factor});
+    detail::ElementLoops<D>::template zip<S>(exec, mask.size(), detail::KeptElement<S>{factor}, x_grad.data(),
+                                             mask.data(), out_grad.data());
     return x_grad;
 }
 
@@ -30785,9 +30161,11 @@ struct MatrixSums<Cpu> {
             on_lanes<S>(width, [&]<class V>(as<V>) ROWAN_INLINED {
                 for (std::size_t row = begin; row < end; ++row) {
                     (pass.done(row, sum_of_row<V, S>(pass, row, width)), ...);
-                    if constexpr (!std::is_same_v<Step, NoStep>)
-                        each_with<V>(width, [&]<class U>(std::size_t column)
-                                                ROWAN_INLINED { step.template at<U>(row, column); });
+                    if constexpr (!std::is_same_v<Step, NoStep>) {
+                        auto const own = step.of_row(row);
+                        each_with<V>(
+                            width, [&]<class U>(std::size_t column) ROWAN_INLINED { own.template at<U>(row, column); });
+                    }
                 }
             });
         });
@@ -30806,11 +30184,13 @@ struct MatrixSums<Cpu> {
                 std::size_t const block = begin / pieces, first = begin % pieces * most;
                 std::size_t const lanes = std::min(most, width - first), last = std::min(n, (block + 1) * block_size);
                 std::fill(sums.begin(), sums.end(), constant<S>(0.0));
-                for (std::size_t row = block * block_size; row < last; ++row) {
-                    each_lane<S>(lanes, [&]<class V>(std::size_t k) ROWAN_INLINED {
-                        store(plus(load<V>(sums.data() + k), term.template at<V>(row, first + k)), sums.data() + k);
-                    });
-                }
+                on_lanes<S>(lanes, [&]<class V>(as<V>) ROWAN_INLINED {
+                    for (std::size_t row = block * block_size; row < last; ++row) {
+                        each_with<V>(lanes, [&]<class U>(std::size_t k) ROWAN_INLINED {
+                            store(plus(load<U>(sums.data() + k), term.template at<U>(row, first + k)), sums.data() + k);
+                        });
+                    }
+                });
                 copy_lanes<S>(lanes, sums.data(), to + block * width + first);
             }
         });
@@ -30884,12 +30264,18 @@ ROWAN_HD_INLINE S inverse_deviation(S const& variance, double epsilon) {
 }
 
 /// Rows with `stride` numbers each: the mean, 1 / √(variance + epsilon), and two more of a gradient.
-template <class T>
+template <class T, class Numbers = sum_t<T>*>
 struct NormOfRows {
     T const* x;
-    sum_t<T>* numbers;
+    Numbers numbers;
     std::size_t stride, width;
     double epsilon;
+
+    /// That of one row, with a copy of its numbers: writing results does not change them.
+    NormOfRows<T, std::array<sum_t<T>, 4>> of_row(std::size_t row) const {
+        sum_t<T> const* const n = numbers + row * stride;
+        return {x, {n[0], n[1], n[stride - 2], n[stride - 1]}, 0, width, epsilon};
+    }
 
     template <class V>
     ROWAN_HD_INLINE V number(std::size_t row, std::size_t i) const {
@@ -30942,6 +30328,9 @@ struct ScaleAndShift {
     T const *scale, *shift;
     T* to;
 
+    auto of_row(std::size_t row) const {
+        return ScaleAndShift<decltype(norm.of_row(row)), T>{norm.of_row(row), scale, shift, to};
+    }
     ROWAN_FORMULA void at(std::size_t row, std::size_t column) const {
         V y = norm.template at<V>(row, column);
         if (scale != nullptr) y = product(y, load<V>(scale + column));
@@ -30963,11 +30352,15 @@ struct TimesNorm {
 };
 
 /// The gradient of the rows, from the numbers of MeanOfGrad and MeanOfGradByNorm.
-template <class T>
+template <class T, class Norm = NormOfRows<T>>
 struct GradOfRows {
-    NormOfRows<T> norm;
+    Norm norm;
     T const *scale, *out_grad;
     T* to;
+
+    auto of_row(std::size_t row) const {
+        return GradOfRows<T, decltype(norm.of_row(row))>{norm.of_row(row), scale, out_grad, to};
+    }
 
     template <class V>
     ROWAN_HD_INLINE V scaled(std::size_t row, std::size_t column) const {
@@ -32102,6 +31495,335 @@ struct ListWithGradients : with_gradients<List>::type {};
 
 }  // namespace rowan::inline v0::detail
 
+// rowan/op/detail/lane_tile.hpp: steps of folds along axes: fold_four, and fold_float_lanes for lanes of adjacent floats.
+
+#if defined(__x86_64__) && !defined(__CUDA_ARCH__)
+#define ROWAN_X86_LANE_TILE
+#include <xmmintrin.h>
+#endif
+
+namespace rowan::inline v0::detail {
+
+/// Adds four contributions to a sum, one after the other.
+template <class Fold>
+struct fold_four {
+    ROWAN_FORMULA void operator()(V const& a, V const& b, V const& c, V const& d, V& to) const {
+        Fold{}(a, to);
+        Fold{}(b, to);
+        Fold{}(c, to);
+        Fold{}(d, to);
+    }
+};
+
+/// Folds lanes that are `step` elements apart, each of n adjacent elements, in order, and returns the number of lanes
+/// that it has folded. A register holds an element of each of four lanes, so the elements are transposed first.
+template <class Fold, class To>
+std::size_t fold_float_lanes([[maybe_unused]] std::size_t n, [[maybe_unused]] std::size_t lanes,
+                             [[maybe_unused]] float const* x, [[maybe_unused]] std::size_t step,
+                             [[maybe_unused]] To* to) {
+    std::size_t lane = 0;
+#if defined(ROWAN_X86_LANE_TILE)
+    using V = LaneRegister<float, 16>;
+    constexpr std::size_t side = 4,
+                          together = 4;  // independent registers, so that no addition waits for the one before
+    if (n < side) return 0;
+    for (; lane + side * together <= lanes; lane += side * together, x += side * together * step) {
+        V sums[together];
+        auto const tile = [&](std::size_t i) {
+            for (std::size_t k = 0; k < together; ++k) {
+                float const* const from = x + k * side * step + i;
+                __m128 r0 = _mm_loadu_ps(from), r1 = _mm_loadu_ps(from + step), r2 = _mm_loadu_ps(from + 2 * step),
+                       r3 = _mm_loadu_ps(from + 3 * step);
+                _MM_TRANSPOSE4_PS(r0, r1, r2, r3);
+                if (i == 0) {
+                    sums[k] = V(r0);
+                } else {
+                    Fold{}(V(r0), sums[k]);
+                }
+                Fold{}(V(r1), sums[k]);
+                Fold{}(V(r2), sums[k]);
+                Fold{}(V(r3), sums[k]);
+            }
+        };
+        std::size_t i = 0;
+        for (; i + side <= n; i += side) tile(i);
+        for (std::size_t k = 0; k < together; ++k) {
+            alignas(16) float last[side];
+            sums[k].store(last);
+            for (std::size_t j = 0; j < side; ++j) {
+                for (std::size_t rest = i; rest < n; ++rest) Fold{}(x[(k * side + j) * step + rest], last[j]);
+                store(last[j], to + lane + k * side + j);
+            }
+        }
+    }
+#endif
+    return lane;
+}
+
+#undef ROWAN_X86_LANE_TILE
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/detail/axis_sums.hpp: sums and other folds along any axes of a tensor, in blocks of 64 contributions.
+
+namespace rowan::inline v0::detail {
+
+/// For each axis of a tensor, whether it is in `axes`. Negative axes count from the end; no axes stand for all.
+constexpr std::array<bool, 8> checked_axes(std::span<std::int64_t const> axes, std::size_t rank) {
+    std::array<bool, 8> in{};
+    for (std::size_t i = 0; i < rank; ++i) in[i] = axes.empty();
+    auto const dims = static_cast<std::int64_t>(rank);
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+        if (axes[i] < -dims || axes[i] >= dims) throw IndexError("axes", i, axes[i], beyond_rank(rank));
+        for (std::size_t k = 0; k < i; ++k) {
+            if (axes[k] == axes[i] || axes[k] == axes[i] + dims || axes[k] == axes[i] - dims)
+                throw IndexError("axes", i, axes[i], "is the same axis as axes[" + std::to_string(k) + "]");
+        }
+        in[static_cast<std::size_t>(axes[i] < 0 ? axes[i] + dims : axes[i])] = true;
+    }
+    return in;
+}
+
+/// The shape after a reduction along the axes for which `reduced` is true.
+template <class Shape>
+constexpr Shape reduced_shape(Shape const& shape, std::array<bool, 8> const& reduced, bool keep_dims) {
+    Shape result;
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+        if (!reduced[i] || keep_dims) result.push_back(reduced[i] ? 1 : shape[i]);
+    }
+    return result;
+}
+
+/// The offsets of the elements along some axes in row-major order. Adjacent axes are merged.
+struct AxisOffsets {
+    std::size_t count = 0, size[8] = {}, stride[8] = {};
+
+    /// Adds an axis; it varies faster than those before.
+    void push(std::size_t n, std::size_t step) {
+        if (n == 1) return;
+        if (count != 0 && stride[count - 1] == n * step) {
+            size[count - 1] *= n;
+            stride[count - 1] = step;
+        } else {
+            size[count] = n;
+            stride[count++] = step;
+        }
+    }
+
+    std::size_t elements() const {
+        std::size_t n = 1;
+        for (std::size_t k = 0; k < count; ++k) n *= size[k];
+        return n;
+    }
+
+    /// The offset of element i.
+    ROWAN_HD std::size_t operator()(std::size_t i) const {
+        if (count == 0) return 0;
+        std::size_t offset = 0;
+        for (std::size_t k = count - 1; k > 0; --k) {
+            offset += i % size[k] * stride[k];
+            i /= size[k];
+        }
+        return offset + i * stride[0];
+    }
+};
+
+/// A reduction: outer · width sums of n contributions each. The sums of an outer index are `lane` elements apart.
+struct AxisReduction {
+    AxisOffsets kept, summed;
+    std::size_t outer = 1, width = 1, lane = 1, n = 1;
+
+    std::size_t blocks() const { return (n + block_size - 1) / block_size; }
+
+    /// The offset of sum k; that of its contribution i is summed(i) more.
+    ROWAN_HD std::size_t first_of(std::size_t k) const { return kept(k / width) + k % width * lane; }
+
+    /// The reduction of the sums of blocks, which are stored as [outer, blocks, width].
+    AxisReduction of_blocks() const {
+        AxisReduction next{.kept = {}, .summed = {}, .outer = outer, .width = width, .lane = 1, .n = blocks()};
+        next.kept.push(outer, next.n * width);
+        next.summed.push(next.n, width);
+        return next;
+    }
+};
+
+/// The reduction of a tensor without empty axes.
+template <class Shape>
+AxisReduction reduction_of(Shape const& shape, std::array<bool, 8> const& reduced) {
+    AxisReduction r;
+    std::size_t step = product_from(shape, 0);
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+        step /= shape[i];
+        (reduced[i] ? r.summed : r.kept).push(shape[i], step);
+    }
+    r.n = r.summed.elements();
+    if (r.kept.count != 0) {
+        r.width = r.kept.size[--r.kept.count];
+        r.lane = r.kept.stride[r.kept.count];
+    }
+    r.outer = r.kept.elements();
+    return r;
+}
+
+/// Sums blocks of 64 contributions on a device: to[outer, block, lane] = the sum of that block, computed in type `S`.
+/// `Fold` adds a contribution to a sum as add_lanes does, or combines them in another way. The Thrust specialization is
+/// in rowan/thrust/op/detail/axis_sums.hpp.
+template <class D>
+struct AxisSums {
+    static_assert(has_backend<D>, "rowan: reduce_sum on a Thrust device needs #include <rowan/thrust/op.hpp>");
+};
+
+template <>
+struct AxisSums<Cpu> {
+    template <class S, class Fold, class From, class To>
+    static void sum_blocks(Cpu exec, AxisReduction const& r, From const* from, To* to) {
+        std::size_t const full = r.n / block_size;
+        if (r.width != 1 || full < 2) return sum_lanes<S, Fold>(exec, r, from, to);
+        // Each block is one sum of adjacent elements.
+        AxisReduction const side_by_side{
+            .kept = {}, .summed = r.summed, .outer = 1, .width = full, .lane = block_size, .n = block_size};
+        sum_lanes<S, Fold>(exec, side_by_side, from, to);
+        AxisReduction const rest{
+            .kept = {}, .summed = r.summed, .outer = 1, .width = 1, .lane = 1, .n = r.n - full * block_size};
+        if (rest.n != 0) sum_lanes<S, Fold>(exec, rest, from + full * block_size, to + full);
+    }
+
+private:
+    static constexpr std::size_t most = 16384;  // lanes whose sums stay in the cache
+
+    template <class S, class Fold, class From, class To>
+    static void sum_lanes(Cpu exec, AxisReduction const& r, From const* from, To* to) {
+        std::size_t const piece = r.lane == 1 ? most : 16, pieces = (r.width + piece - 1) / piece;
+        std::size_t const blocks = r.blocks(), work = std::min(r.width, piece) * std::min(r.n, block_size);
+        for_ranges(exec, r.outer * pieces * blocks, work, [&](std::size_t begin, std::size_t end) {
+            AxisReduction const own = r;  // a local copy: writes to sums cannot alias it
+            [[maybe_unused]] bool const adjacent = own.lane != 1 && own.summed.count == 1 && own.summed.stride[0] == 1;
+            Buffer<S> sums(own.lane == 1 && !std::is_same_v<S, To> ? std::min(own.width, most) : 0);
+            std::array<std::size_t, block_size> offsets;
+            for (; begin < end; ++begin) {
+                std::size_t const block = begin % blocks, first = block * block_size, at = begin / blocks;
+                std::size_t const outer = at / pieces, lane = (at - outer * pieces) * piece;
+                std::size_t const count = std::min(block_size, own.n - first);
+                std::size_t lanes = std::min(piece, own.width - lane);
+                From const* x = from + own.kept(outer) + lane * own.lane;
+                To* out = to + (outer * blocks + block) * own.width + lane;
+                if constexpr (std::is_same_v<S, float> && std::is_same_v<From, float>) {
+                    if (adjacent) {
+                        std::size_t const done = fold_float_lanes<Fold>(count, lanes, x + first, own.lane, out);
+                        if (done == lanes) continue;
+                        lanes -= done, x += done * own.lane, out += done;
+                    }
+                }
+                for (std::size_t i = 0; i < count; ++i) offsets[i] = own.summed(first + i);
+                if (own.lane != 1) {
+                    add_apart<S, Fold>(count, offsets.data(), lanes, own.lane, x, out);
+                } else if constexpr (std::is_same_v<S, To>) {
+                    add_adjacent<S, Fold>(own, first, count, offsets.data(), lanes, x, out);
+                } else {
+                    add_adjacent<S, Fold>(own, first, count, offsets.data(), lanes, x, sums.data());
+                    copy_lanes<S>(lanes, sums.data(), out);
+                }
+            }
+        });
+    }
+
+    // The contributions from `first` on are at the `n` offsets from x; those that follow are prefetched.
+    template <class S, class Fold, class From>
+    static void add_adjacent(AxisReduction const& r, std::size_t first, std::size_t n, std::size_t const* offsets,
+                             std::size_t lanes, From const* x, S* sums) {
+        std::size_t const ahead = lookahead(lanes * sizeof(From));
+        auto const row = [&](std::size_t i) {
+            std::size_t const next = i + ahead;
+            if (first + next < r.n)
+                prefetch_row<false>(x + (next < n ? offsets[next] : r.summed(first + next)), lanes * sizeof(From));
+            return x + offsets[i];
+        };
+        copy_lanes<S>(lanes, x + offsets[0], sums);
+        std::size_t i = 1;
+        for (; i + 4 <= n; i += 4) {
+            From const *const a = row(i), *const b = row(i + 1), *const c = row(i + 2), *const d = row(i + 3);
+            for_lanes<S>(fold_four<Fold>{}, lanes, a, b, c, d, sums);
+        }
+        for (; i < n; ++i) for_lanes<S>(Fold{}, lanes, row(i), sums);
+    }
+
+    template <class S, class Fold, class From, class To>
+    static void add_apart(std::size_t n, std::size_t const* offsets, std::size_t lanes, std::size_t step, From const* x,
+                          To* to) {
+        constexpr std::size_t together = 8;  // independent sums, so that no addition waits for the one before
+        for (; lanes >= together; lanes -= together, x += together * step, to += together) {
+            [&]<std::size_t... k>(std::index_sequence<k...>) {
+                S sums[together] = {load<S>(x + k * step + offsets[0])...};
+                for (std::size_t i = 1; i < n; ++i) {
+                    From const* const p = x + offsets[i];
+                    (Fold{}(load<S>(p + k * step), sums[k]), ...);
+                }
+                (store(sums[k], to + k), ...);
+            }
+            (std::make_index_sequence<together>{});
+        }
+        for (; lanes != 0; --lanes, x += step, ++to) {
+            S sum = load<S>(x + offsets[0]);
+            for (std::size_t i = 1; i < n; ++i) Fold{}(load<S>(x + offsets[i]), sum);
+            store(sum, to);
+        }
+    }
+};
+
+/// Sums along the reduced axes of x, or folds them in another way: the contributions to a result, in row-major order, in
+/// blocks of 64, then the results of blocks in the same way. Computed in type `S`.
+template <class S, class Fold, class D, class From, class To>
+void fold_axes(D const& exec, AxisReduction r, From const* x, To* out) {
+    if (r.blocks() == 1) return AxisSums<D>::template sum_blocks<S, Fold>(exec, r, x, out);
+    std::size_t const sums = r.outer * r.width, blocks = r.blocks(), more = (blocks + block_size - 1) / block_size;
+    auto first = ElementLoops<D>::template scratch<S>(exec, sums * blocks);
+    auto second = ElementLoops<D>::template scratch<S>(exec, more == 1 ? 0 : sums * more);
+    AxisSums<D>::template sum_blocks<S, Fold>(exec, r, x, first.data());
+    S *from = first.data(), *to = second.data();
+    for (r = r.of_blocks(); r.blocks() != 1; r = r.of_blocks()) {
+        AxisSums<D>::template sum_blocks<S, Fold>(exec, r, from, to);
+        std::swap(from, to);
+    }
+    AxisSums<D>::template sum_blocks<S, Fold>(exec, r, from, out);
+}
+
+/// Copies elements from offsets given by their axes, such as the gradient of sums along axes: every element gets that of the
+/// sum that it is part of.
+template <class T>
+struct CopyByAxes {
+    T const* from;
+    T* to;
+    AxisOffsets rows;
+    std::size_t width = 1, stride = 0;
+
+    /// Takes the last axis out of `rows`, unless it is the only one.
+    void split_row() {
+        if (rows.count < 2) return;
+        width = rows.size[--rows.count];
+        stride = rows.stride[rows.count];
+    }
+
+    ROWAN_HD std::size_t of_row(std::size_t row) const { return rows(row); }
+    ROWAN_HD void operator()(std::size_t at, std::size_t row, std::size_t column) const {
+        to[row * width + column] = from[at + column * stride];
+    }
+};
+
+template <class T, class D>
+void repeat_sums(D const& exec, typename Tensor<T, D>::shape_type const& shape, std::array<bool, 8> const& reduced,
+                 T const* from, T* to) {
+    CopyByAxes<T> repeat{from, to, {}};
+    std::size_t step = product_from(reduced_shape(shape, reduced, false), 0);
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+        if (!reduced[i]) step /= shape[i];
+        repeat.rows.push(shape[i], reduced[i] ? 0 : step);
+    }
+    repeat.split_row();
+    ElementLoops<D>::each_element(exec, repeat.rows.elements(), repeat.width, repeat);
+}
+
+}  // namespace rowan::inline v0::detail
+
 // rowan/op/detail/broadcast.hpp: element-wise formulas of tensors whose shapes are broadcast.
 
 namespace rowan::inline v0::detail {
@@ -32355,11 +32077,6 @@ struct broadcast_grad_y_suffix {
     static constexpr std::string_view name = "_broadcast_grad_y";
 };
 
-/// The `row_inputs` of an operator of x and y: both, if the specs let their shapes be the same.
-constexpr unsigned rows_of_both(VarSpec const& x, VarSpec const& y, BroadcastOptions const& options) {
-    return options.axis != -1 || may_broadcast(x, y) ? 0 : 0b11;
-}
-
 }  // namespace detail
 
 /// The gradient of x or y of a broadcast_op, from both and the gradient of the result.
@@ -32389,6 +32106,11 @@ struct broadcast_op
     static constexpr std::string_view name = Formula::name, brief = Formula::brief;
     using grad = grad_rules<grad_rule<broadcast_grad_op<Formula, false>>, grad_rule<broadcast_grad_op<Formula, true>>>;
 
+    /// Both, if the specs let their shapes be the same.
+    static constexpr unsigned row_inputs(VarSpec const& x, VarSpec const& y, BroadcastOptions const& options = {}) {
+        return options.axis != -1 || detail::may_broadcast(x, y) ? 0 : 0b11;
+    }
+
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, BroadcastOptions const& options = {}) {
         char const* const field = detail::joined_name<Formula, detail::y_suffix>::value.data();
         return detail::broadcast_spec(field, x, y, options.axis);
@@ -32412,6 +32134,7 @@ struct identity_op : detail::builtin_op<identity_op, slots<slot::x>, slots<slot:
     static constexpr std::string_view name = "identity", brief = "x itself.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr unsigned row_inputs = 0b1;
+    static constexpr Linearity linearity = Linearity::scaled;
     using grad = grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x) { return x; }
@@ -32464,13 +32187,10 @@ Tensor<T, Device> add(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
 /// are the same, the gradient of both inputs is an alias of the gradient of the result.
 struct add_op : broadcast_op<detail::add_formula> {
     using itself = add_op;
+    static constexpr Linearity linearity = Linearity::sum;
     static constexpr Elements elements = Elements::numbers;
     using row_grad = grad_rules<grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>,
                                 grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::y>>>>;
-
-    static constexpr unsigned row_inputs(VarSpec const& x, VarSpec const& y, BroadcastOptions const& options = {}) {
-        return detail::rows_of_both(x, y, options);
-    }
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, BroadcastOptions const& options = {}) {
         if (x.type != VarType::SELECTED_ROWS) spec::dense("add: x", x);
@@ -32498,6 +32218,145 @@ struct add_op : broadcast_op<detail::add_formula> {
 };
 
 }  // namespace rowan::inline v0
+
+// rowan/op/detail/unary.hpp: operators that apply a formula to every element, made from the formula and its gradient.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// A formula has a `name`, its `value` of x, and the gradient of x from that of the result: `gradient_of_out` of the
+/// result, or `gradient_of_x` of x, whichever is cheaper. They are templates over SIMD registers and scalars. A formula
+/// with settings has a type `options` and takes them as the last argument; one that is also for integers has
+/// `integers = true`.
+template <class Formula>
+struct formula_options {
+    using type = no_attributes;
+};
+template <class Formula>
+requires requires { typename Formula::options; }
+struct formula_options<Formula> {
+    using type = typename Formula::options;
+};
+template <class Formula>
+using options_of = typename formula_options<Formula>::type;
+
+template <class Formula>
+inline constexpr bool for_integers = requires {
+    Formula::integers;
+};
+template <class Formula>
+inline constexpr bool reads_out = requires(float x) {
+    Formula::gradient_of_out(x, x);
+}
+|| requires(float x, options_of<Formula> const& o) { Formula::gradient_of_out(x, x, o); };
+
+template <class Formula>
+struct UnaryValue {
+    options_of<Formula> options;
+
+    ROWAN_FORMULA V operator()(V const& x) const {
+        if constexpr (requires { Formula::value(x); }) {
+            return Formula::value(x);
+        } else {
+            return Formula::value(x, options);
+        }
+    }
+};
+
+template <class Formula>
+struct UnaryGradient {
+    options_of<Formula> options;
+
+    ROWAN_FORMULA V operator()(V const& saved, V const& g) const {
+        if constexpr (requires { Formula::gradient_of_out(saved, g); }) {
+            return Formula::gradient_of_out(saved, g);
+        } else if constexpr (requires { Formula::gradient_of_out(saved, g, options); }) {
+            return Formula::gradient_of_out(saved, g, options);
+        } else if constexpr (requires { Formula::gradient_of_x(saved, g); }) {
+            return Formula::gradient_of_x(saved, g);
+        } else {
+            return Formula::gradient_of_x(saved, g, options);
+        }
+    }
+};
+
+/// errors   ValueError if a number among the options is not finite, and as Formula::check
+template <class Formula>
+constexpr void check_options(options_of<Formula> const& options) {
+    if constexpr (has_fields<options_of<Formula>>) {
+        each_field<options_of<Formula>>(
+            [&](auto const& field) { check_finite(field.name.data(), options.*field.member); });
+    }
+    if constexpr (requires { Formula::check(options); }) Formula::check(options);
+}
+
+/// The formula applied to every element.
+template <class Formula, class D, class T>
+Tensor<T, D> unary(D const& exec, Tensor<T, D> const& x, options_of<Formula> const& options = {}) {
+    static_assert(floating_element<T> || for_integers<Formula>,
+                  "rowan: this function needs x of a floating-point type: convert it");
+    check_options<Formula>(options);
+    return zip_elements<sum_t<T>>(exec, UnaryValue<Formula>{options}, x);
+}
+
+}  // namespace detail
+
+/// An operator that applies a formula to every element.
+template <class Formula>
+struct unary_op : detail::builtin_op<unary_op<Formula>, slots<slot::x>, slots<slot::out>, detail::options_of<Formula>> {
+    static constexpr std::string_view name = Formula::name, brief = Formula::brief;
+    static constexpr Elements elements = detail::for_integers<Formula> ? Elements::numbers : Elements::floats;
+    static constexpr unsigned row_inputs = 0b1;
+    using grad =
+        gradient<unary_op, uses<std::conditional_t<detail::reads_out<Formula>, slot::out, slot::x>, grad_of<slot::out>>,
+                 makes<grad_of<slot::x>>>;
+
+    static constexpr VarSpec infer(VarSpec const& x, detail::options_of<Formula> const& options = {}) {
+        detail::check_options<Formula>(options);
+        return spec::elementwise(detail::joined_name<Formula, detail::x_suffix>::value.data(), x);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, detail::options_of<Formula> const& options = {}) {
+        return detail::unary<Formula>(exec, x, options);
+    }
+
+    /// The gradient of x from `saved`, which is the result or x, and the gradient of the result.
+    /// errors   ShapeError if the shapes differ
+    template <class T, class D>
+    static Tensor<T, D> backward(D exec, Tensor<T, D> const& saved, Tensor<T, D> const& out_grad,
+                                 detail::options_of<Formula> const& options = {}) {
+        detail::check_same_shape("out_grad", out_grad, saved);
+        return detail::zip_elements<detail::sum_t<T>>(exec, detail::UnaryGradient<Formula>{options}, saved, out_grad);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+/// Defines the function f of elements, with and without an execution, and its operator f_op, from
+/// detail::f_formula; with the type of its options, if it has some.
+#define ROWAN_ELEMENTWISE(f, ...)                                                                        \
+    template <class T, device D>                                                                         \
+    Tensor<T, D> f(D const& exec, Tensor<T, D> const& x __VA_OPT__(, __VA_ARGS__ const& options = {})) { \
+        return detail::unary<detail::f##_formula>(exec, x __VA_OPT__(, options));                        \
+    }                                                                                                    \
+    template <class T, class Device>                                                                     \
+    Tensor<T, Device> f(Tensor<T, Device> const& x __VA_OPT__(, __VA_ARGS__ const& options = {})) {      \
+        return detail::unary<detail::f##_formula>(x.device(), x __VA_OPT__(, options));                  \
+    }                                                                                                    \
+    using f##_op = unary_op<detail::f##_formula>; /**< See f. */
+
+/// The same where xtensor has a function of that name, which a tensor would fit as well.
+#define ROWAN_ELEMENTWISE_OF_XTENSOR(f)                                         \
+    template <class T, device D>                                                \
+    Tensor<T, D> f(D const& exec, Tensor<T, D> const& x) {                      \
+        return detail::unary<detail::f##_formula>(exec, x);                     \
+    }                                                                           \
+    template <class X>                                                          \
+    requires detail::tensor_argument<X>                                         \
+    auto f(X&& x) { return detail::unary<detail::f##_formula>(x.device(), x); } \
+    using f##_op = unary_op<detail::f##_formula>; /**< See f. */
 
 // rowan/op/elementwise/compare.hpp: element-wise comparisons and tests, and logical operators on bool tensors.
 
@@ -32776,6 +32635,7 @@ struct negate_op : detail::builtin_op<negate_op, slots<slot::x>, slots<slot::out
     static constexpr std::string_view name = "negate", brief = "-x.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr unsigned row_inputs = 0b1;
+    static constexpr Linearity linearity = Linearity::scaled;
     using grad = grad_rule<negate_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x) { return spec::elementwise("negate: x", x); }
@@ -32789,13 +32649,10 @@ struct negate_op : detail::builtin_op<negate_op, slots<slot::x>, slots<slot::out
 /// See sub.
 struct sub_op : broadcast_op<detail::sub_formula> {
     using itself = sub_op;
+    static constexpr Linearity linearity = Linearity::sum;
     static constexpr Elements elements = Elements::numbers;
     using row_grad = grad_rules<grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>,
                                 grad_rule<negate_op, uses<grad_of<slot::out>>, makes<grad_of<slot::y>>>>;
-
-    static constexpr unsigned row_inputs(VarSpec const& x, VarSpec const& y, BroadcastOptions const& options = {}) {
-        return detail::rows_of_both(x, y, options);
-    }
 };
 
 }  // namespace rowan::inline v0
@@ -32867,13 +32724,10 @@ struct div_grad_y_op : operator_of<slots<grad_of<slot::out>, slot::out, slot::y>
 /// See div. Where the shapes are the same, the gradient of x is a quotient, too: out_grad / y.
 struct div_op : broadcast_op<detail::div_formula> {
     using itself = div_op;
+    static constexpr Linearity linearity = Linearity::quotient;
     using row_grad =
         grad_rules<grad_rule<div_op, uses<grad_of<slot::out>, slot::y>, makes<grad_of<slot::x>>>,
                    grad_rule<div_grad_y_op, uses<grad_of<slot::out>, slot::out, slot::y>, makes<grad_of<slot::y>>>>;
-
-    static constexpr unsigned row_inputs(VarSpec const& x, VarSpec const& y, BroadcastOptions const& options = {}) {
-        return detail::rows_of_both(x, y, options);
-    }
 };
 
 }  // namespace rowan::inline v0
@@ -33146,13 +33000,10 @@ Tensor<T, Device> mul(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
 /// See mul. Where the shapes are the same, the gradients are element-wise products, too: out_grad · y and out_grad · x.
 struct mul_op : broadcast_op<detail::mul_formula> {
     using itself = mul_op;
+    static constexpr Linearity linearity = Linearity::product;
     static constexpr Elements elements = Elements::numbers;
     using row_grad = grad_rules<grad_rule<mul_op, uses<grad_of<slot::out>, slot::y>, makes<grad_of<slot::x>>>,
                                 grad_rule<mul_op, uses<grad_of<slot::out>, slot::x>, makes<grad_of<slot::y>>>>;
-
-    static constexpr unsigned row_inputs(VarSpec const& x, VarSpec const& y, BroadcastOptions const& options = {}) {
-        return detail::rows_of_both(x, y, options);
-    }
 };
 
 }  // namespace rowan::inline v0
@@ -34128,6 +33979,7 @@ struct transpose_op : detail::builtin_op<transpose_op, slots<slot::x>, slots<slo
         for (std::int64_t& axis : options.perm) axis = detail::from_first(axis, x.dims.size());
         return options;
     }
+    static constexpr Linearity linearity = Linearity::scaled;
     using grad = gradient<transpose_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr bool row_wise(TransposeOptions const& options) {
@@ -37299,10 +37151,23 @@ struct matmul_grad_op : operator_of<slots<slot::x, slot::y, grad_of<slot::out>>,
     }
 };
 
-/// The products of batches of matrices, see matmul. For two matrices, those below do the same.
+template <bool of_y, class Options = no_attributes>
+struct matrix_grad_op;
+
+/// See matmul. The product of two matrices has the rows of x, or, if x is transposed, sums over the rows of both.
 struct matmul_op : detail::builtin_op<matmul_op, slots<slot::x, slot::y>, slots<slot::out>, MatmulOptions> {
     static constexpr std::string_view name = "matmul", brief = "Products of matrices, or of batches of them.";
+    static constexpr Linearity linearity = Linearity::product;
     using grad = grad_rules<grad_rule<matmul_grad_op<false>>, grad_rule<matmul_grad_op<true>>>;
+    using row_grad = grad_rules<
+        grad_rule<matrix_grad_op<false, MatmulOptions>, uses<grad_of<slot::out>, slot::y>, makes<grad_of<slot::x>>>,
+        grad_rule<matrix_grad_op<true, MatmulOptions>, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::y>>>>;
+
+    static constexpr unsigned row_inputs(VarSpec const& x, VarSpec const& y, MatmulOptions const& options = {}) {
+        bool const matrices = x.dims.size() == 2 && y.dims.size() == 2;
+        return !matrices || (options.transpose_x && options.transpose_y) ? 0 : options.transpose_x ? 0b11 : 0b01;
+    }
+    static constexpr bool sums_rows(MatmulOptions const& options) { return options.transpose_x; }
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, MatmulOptions const& options = {}) {
         spec::dense("matmul: x", x);
@@ -37315,14 +37180,10 @@ struct matmul_op : detail::builtin_op<matmul_op, slots<slot::x, slot::y>, slots<
         Dims dims = detail::broadcast_dims("matmul: y", detail::batch_of(x.dims), detail::batch_of(y.dims), -1);
         dims.push_back(detail::matrix_dim(x.dims, options.transpose_x, 0));
         dims.push_back(detail::matrix_dim(y.dims, options.transpose_y, 1));
-        bool const matrices = dims.size() == 2;
-        bool const rows_of_x = matrices || (x.dims.size() == dims.size() && x.dims[0] != 1);
-        bool const none = matrices && options.transpose_x;
-        return spec::with_dims(x, dims,
-                               none                           ? 0
-                               : rows_of_x                    ? x.lod_level
-                               : y.dims.size() == dims.size() ? y.lod_level
-                                                              : 0);
+        std::size_t const rank = dims.size();
+        VarSpec const& rows = rank == 2 || (x.dims.size() == rank && x.dims[0] != 1) ? x : y;
+        bool const none = rank == 2 ? options.transpose_x : rows.dims.size() != rank;
+        return spec::with_dims(x, dims, none ? 0 : rows.lod_level);
     }
 
     template <class T, class D>
@@ -37331,61 +37192,239 @@ struct matmul_op : detail::builtin_op<matmul_op, slots<slot::x, slot::y>, slots<
     }
 };
 
-template <bool transpose_x, bool transpose_y>
-struct matrix_product_op;
+/// The gradient of x or y in a product of two matrices that are not both transposed: itself a product, of out_grad and
+/// y or of x and out_grad. Without options, that of x · y.
+template <bool of_y, class Options>
+struct matrix_grad_op : operator_of<slots<slot::x, slot::y>, slots<slot::out>, Options> {
+private:
+    static constexpr MatmulOptions flags(MatmulOptions const& options) { return options; }
+    static constexpr MatmulOptions flags(no_attributes const&) { return {}; }
+    static constexpr bool has_options = !std::same_as<Options, no_attributes>;
 
-/// x · y. The other two are its gradients.
-using matmul_nn_op = matrix_product_op<false, false>;
-using matmul_nt_op = matrix_product_op<false, true>;  ///< x · yᵀ, the gradient of x in x · y
-using matmul_tn_op = matrix_product_op<true, false>;  ///< xᵀ · y, the gradient of y in x · y
+    /// multiply(x, y, options) of the factors in their order.
+    template <class A, class Multiply>
+    static constexpr auto product(A const& a, A const& b, Options const& options, Multiply const& multiply) {
+        auto const [x, y] = flags(options);
+        if (of_y ? y : x) return multiply(b, a, MatmulOptions{of_y || y, !of_y || x});
+        return multiply(a, b, MatmulOptions{of_y && !x, !of_y && !y});
+    }
+
+public:
+    static constexpr std::string_view name = of_y ? (has_options ? "matmul_matrix_grad_y" : "matrix_grad_y")
+                                                  : (has_options ? "matmul_matrix_grad_x" : "matrix_grad_x");
+
+    static constexpr unsigned row_inputs(VarSpec const&, VarSpec const&, Options const& options = {}) {
+        bool const x = flags(options).transpose_x;
+        return x == of_y ? 0b01 : of_y ? 0b11 : 0b10;
+    }
+    static constexpr bool sums_rows(Options const& options) { return of_y && !flags(options).transpose_x; }
+
+    static constexpr VarSpec infer(VarSpec const& a, VarSpec const& b, Options const& options = {}) {
+        return product(a, b, options, [](auto const&... in) { return matmul_op::infer(in...); });
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& a, Tensor<T, D> const& b, Options const& options = {}) {
+        return product(a, b, options, [&](auto const&... in) { return matmul(exec, in...); });
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/reduce/reduce_options.hpp: ReduceOptions, the axes of a reduction.
+
+namespace rowan::inline v0 {
+
+/// The axes of a reduction.
+struct ReduceOptions {
+    std::vector<std::int64_t> axes{};  ///< in any order; -1 is the last one; empty: all axes
+    bool keep_dims = false;            ///< whether the result has dims of 1 for these axes
+    ROWAN_OPTIONS(ReduceOptions, axes, keep_dims)
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/detail/reduce_op.hpp: operators that reduce a tensor along some axes, made from their rules.
+
+namespace rowan::inline v0 {
 
 namespace detail {
 
-template <bool transpose_x, bool transpose_y>
-struct matrix_product_grad;
-template <>
-struct matrix_product_grad<false, false> {  // x · y
-    using type = grad_rules<grad_rule<matmul_nt_op, uses<grad_of<slot::out>, slot::y>, makes<grad_of<slot::x>>>,
-                            grad_rule<matmul_tn_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::y>>>>;
+// A rule has a name, a brief and elements. `of` writes the results, `of_none` returns those of a tensor without elements, and `grad` the
+// gradient of the elements, which reads the results if `reads_out`.
+
+/// The reduction of x by a rule along these axes.
+template <class Rule, class T, class D>
+Tensor<T, D> fold_along(D const& exec, Tensor<T, D> const& x, std::span<std::int64_t const> axes, bool keep_dims) {
+    ElementLoops<D>::check(exec, x);
+    auto const reduced = checked_axes(axes, x.dimension());
+    auto const shape = reduced_shape(x.shape(), reduced, keep_dims);
+    if (x.size() == 0) return Rule::of_none(exec, x, shape);
+    auto out = new_tensor<T>(exec, shape);
+    Rule::of(exec, reduction_of(x.shape(), reduced), x.data(), out.data());
+    return out;
+}
+template <class Rule, class T, class D>
+Tensor<T, D> fold_along(D const& exec, Tensor<T, D> const& x, ReduceOptions const& options) {
+    return fold_along<Rule>(exec, x, options.axes, options.keep_dims);
+}
+
+/// Its gradient; `out`, the result, is used if Rule::reads_out.
+template <class Rule, class T, class D>
+Tensor<T, D> fold_along_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& out,
+                             Tensor<T, D> const& out_grad, ReduceOptions const& options) {
+    ElementLoops<D>::check(exec, x, out, out_grad);
+    auto const reduced = checked_axes(options.axes, x.dimension());
+    auto const shape = reduced_shape(x.shape(), reduced, options.keep_dims);
+    auto const check = [&](char const* field, Tensor<T, D> const& of) {
+        if (of.shape() != shape) throw ShapeError(field, shape_text(of.shape()), shape_text(shape));
+    };
+    check("out_grad.shape()", out_grad);
+    if (Rule::reads_out) check("out.shape()", out);
+    if (x.size() == 0) return Tensor<T, D>::zeros(exec, x.shape());
+    return Rule::grad(exec, x, out.data(), out_grad, reduced);
+}
+
+/// The spec of a reduction: the levels of x if axis 0 is kept.
+constexpr VarSpec reduced_spec(char const* field, VarSpec const& x, std::span<std::int64_t const> axes,
+                               bool keep_dims) {
+    spec::dense(field, x);
+    auto const reduced = checked_axes(axes, x.dims.size());
+    return spec::with_dims(x, reduced_shape(x.dims, reduced, keep_dims),
+                           reduced[0] || x.dims.empty() ? 0 : x.lod_level);
+}
+
+}  // namespace detail
+
+/// A reduction along axes.
+template <class Rule>
+struct reduce_op : detail::builtin_op<reduce_op<Rule>, slots<slot::x>, slots<slot::out>, ReduceOptions> {
+    static constexpr std::string_view name = Rule::name, brief = Rule::brief;
+    static constexpr Elements elements = Rule::elements;
+    static constexpr Linearity linearity = Rule::linearity;
+    static constexpr ReduceOptions normal(VarSpec const& x, ReduceOptions const& options) {
+        return detail::axes_from_first(x.dims.size(), options);
+    }
+    static constexpr bool row_output_backward = true;
+    using grad = gradient<reduce_op,
+                          std::conditional_t<Rule::reads_out, uses<slot::x, slot::out, grad_of<slot::out>>,
+                                             uses<slot::x, grad_of<slot::out>>>,
+                          makes<grad_of<slot::x>>>;
+
+    /// Negative axes may be the first one: their number depends on the rank.
+    static constexpr bool row_wise(ReduceOptions const& options) {
+        return !options.axes.empty() && std::ranges::all_of(options.axes, [](std::int64_t axis) { return axis > 0; });
+    }
+    static constexpr bool row_output(ReduceOptions const& options) { return row_wise(options); }
+
+    static constexpr VarSpec infer(VarSpec const& x, ReduceOptions const& options = {}) {
+        char const* const field = detail::joined_name<Rule, detail::x_suffix>::value.data();
+        return detail::reduced_spec(field, x, options.axes, options.keep_dims);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, ReduceOptions const& options = {}) {
+        return detail::fold_along<Rule>(exec, x, options);
+    }
+
+    /// The gradient of x. Of a sum: each element gets the gradient of its sum; of a mean: its share. Of a
+    /// maximum or minimum: the elements that equal the result get equal shares (those that are NaN if it is NaN), as in
+    /// PyTorch's amax. Of a product: each element gets the product of the others, also if elements are zero or infinite: the
+    /// product of all, divided by the element. It is right also where the product of all is not a number of T.
+    template <class T, class D>
+    requires(Rule::reads_out) static Tensor<T, D> backward(D exec, Tensor<T, D> const& x, Tensor<T, D> const& out,
+                                                           Tensor<T, D> const& out_grad,
+                                                           ReduceOptions const& options = {}) {
+        return detail::fold_along_grad<Rule>(exec, x, out, out_grad, options);
+    }
+    template <class T, class D>
+    requires(!Rule::reads_out) static Tensor<T, D> backward(D exec, Tensor<T, D> const& x, Tensor<T, D> const& out_grad,
+                                                            ReduceOptions const& options = {}) {
+        return detail::fold_along_grad<Rule>(exec, x, out_grad, out_grad, options);
+    }
 };
-template <>
-struct matrix_product_grad<false, true> {  // x · yᵀ
-    using type = grad_rules<grad_rule<matmul_nn_op, uses<grad_of<slot::out>, slot::y>, makes<grad_of<slot::x>>>,
-                            grad_rule<matmul_tn_op, uses<grad_of<slot::out>, slot::x>, makes<grad_of<slot::y>>>>;
-};
-template <>
-struct matrix_product_grad<true, false> {  // xᵀ · y
-    using type = grad_rules<grad_rule<matmul_nt_op, uses<slot::y, grad_of<slot::out>>, makes<grad_of<slot::x>>>,
-                            grad_rule<matmul_nn_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::y>>>>;
+
+}  // namespace rowan::inline v0
+
+/// Defines the reduction f along axes, with and without an execution, and its operator f_op, from a rule in detail.
+#define ROWAN_REDUCTION(f, rule)                                                              \
+    template <class T, device D>                                                              \
+    Tensor<T, D> f(D const& exec, Tensor<T, D> const& x, ReduceOptions const& options = {}) { \
+        return detail::fold_along<detail::rule>(exec, x, options);                            \
+    }                                                                                         \
+    template <class T, class Device>                                                          \
+    Tensor<T, Device> f(Tensor<T, Device> const& x, ReduceOptions const& options = {}) {      \
+        return f(x.device(), x, options);                                                     \
+    }                                                                                         \
+    using f##_op = reduce_op<detail::rule>; /**< See f. */
+
+// rowan/op/reduce/reduce_sum.hpp: reduce_sum, the sums of a tensor's elements along some axes.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// The rule of reduce_sum, see reduce_op.
+struct axis_totals {
+    static constexpr std::string_view name = "reduce_sum";
+    static constexpr std::string_view brief =
+        "The sums of the elements along these axes, by default along all of them.";
+    static constexpr Elements elements = Elements::numbers;
+    static constexpr Linearity linearity = Linearity::sum_of_rows;
+    static constexpr bool reads_out = false;
+
+    template <class T, class D>
+    static void of(D const& exec, AxisReduction const& r, T const* x, T* out) {
+        fold_axes<sum_t<T>, add_lanes>(exec, r, x, out);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> of_none(D const& exec, Tensor<T, D> const&, typename Tensor<T, D>::shape_type const& shape) {
+        return Tensor<T, D>::zeros(exec, shape);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> grad(D const& exec, Tensor<T, D> const& x, T const*, Tensor<T, D> const& out_grad,
+                             std::array<bool, 8> const& reduced) {
+        auto x_grad = new_tensor<T>(exec, x.shape());
+        repeat_sums(exec, x.shape(), reduced, out_grad.data(), x_grad.data());
+        return x_grad;
+    }
 };
 
 }  // namespace detail
 
-template <bool transpose_x, bool transpose_y>
-struct matrix_product_op
-    : detail::builtin_op<matrix_product_op<transpose_x, transpose_y>, slots<slot::x, slot::y>, slots<slot::out>> {
-    static_assert(!(transpose_x && transpose_y),
-                  "rowan::matrix_product_op: transpose the product instead of both factors");
-    static constexpr std::string_view name = transpose_x ? "matmul_tn" : transpose_y ? "matmul_nt" : "matmul_nn";
-    static constexpr std::string_view brief =
-        "The product of two matrices: tn and nt transpose the first or the second.";
-    static constexpr unsigned row_inputs = transpose_x ? 0b11 : 0b01;
-    static constexpr bool sums_rows = transpose_x;
-    using grad = typename detail::matrix_product_grad<transpose_x, transpose_y>::type;
+/// Sums the elements along some axes, by default along all of them.
+///
+///     reduce_sum([[1 2] [3 4]], {.axes = {0}})                       ->   [4 6]
+///     reduce_sum([[1 2] [3 4]], {.axes = {1}, .keep_dims = true})    ->   [[3] [7]]
+///     reduce_sum([[1 2] [3 4]])                                      ->   10
+///
+/// The contributions to each sum, in row-major order, are summed in blocks of 64, the sums of blocks in blocks of 64,
+/// and so on, as in merge. They are computed in dtype<T>::sum and narrowed once; the sum of no elements is 0. The bits
+/// are the same for any number of threads and on every device.
+/// shapes   x [...] -> the dims of x without those of the axes, or with dims of 1 for them
+/// errors   IndexError if an axis is not in [-rank, rank) or occurs twice
+/// cost     one read of x; temporary memory for the sums of blocks: at most 1/32 of the elements of x
+ROWAN_REDUCTION(reduce_sum, axis_totals)
 
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) {
-        spec::matrix("matmul: x", x);
-        spec::matrix("matmul: y", y);
-        spec::same_dtype("matmul: y", y, x);
-        spec::same_dim("matmul: the inner dim of y", y.dims[transpose_y ? 1 : 0], x.dims[transpose_x ? 0 : 1]);
-        return spec::with_dims(x, {x.dims[transpose_x ? 1 : 0], y.dims[transpose_y ? 0 : 1]},
-                               transpose_x ? 0 : x.lod_level);
+/// The gradient of a value that was added to every row, such as a bias: the sum of the rows of out_grad.
+struct bias_grad_op : operator_of<slots<grad_of<slot::out>>, slots<grad_of<slot::b>>> {
+    static constexpr std::string_view name = "bias_grad";
+    static constexpr unsigned row_inputs = 0b1;
+    static constexpr bool sums_rows = true;
+
+    static constexpr VarSpec infer(VarSpec const& out_grad) {
+        return detail::reduced_spec("reduce_sum: x", out_grad, rows, false);
     }
 
     template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
-        return matmul(exec, x, y, transpose_x, transpose_y);
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& out_grad) {
+        return detail::fold_along<detail::axis_totals>(exec, out_grad, rows, false);
     }
+
+private:
+    static constexpr std::array<std::int64_t, 1> rows{0};  // ReduceOptions would allocate
 };
 
 }  // namespace rowan::inline v0
@@ -37425,9 +37464,10 @@ struct fc_op : detail::builtin_op<fc_op, slots<slot::x, slot::w, slot::b>, slots
     static constexpr std::string_view brief =
         "input · W + b; output_size is by default the width of the input. bias may be its first values, or False.";
     static constexpr unsigned row_inputs = 0b001;
-    using grad = grad_rules<grad_rule<matmul_nt_op, uses<grad_of<slot::out>, slot::w>, makes<grad_of<slot::x>>>,
-                            grad_rule<matmul_tn_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::w>>>,
-                            grad_rule<bias_grad_op, uses<grad_of<slot::out>>, makes<grad_of<slot::b>>>>;
+    using grad =
+        grad_rules<grad_rule<matrix_grad_op<false>, uses<grad_of<slot::out>, slot::w>, makes<grad_of<slot::x>>>,
+                   grad_rule<matrix_grad_op<true>, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::w>>>,
+                   grad_rule<bias_grad_op, uses<grad_of<slot::out>>, makes<grad_of<slot::b>>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& w, VarSpec const& b) {
         spec::matrix("fc: x", x);
@@ -37499,6 +37539,7 @@ struct row_dot_grad_op : operator_of<slots<slot::y, grad_of<slot::out>>, slots<g
 struct row_dot_op : detail::builtin_op<row_dot_op, slots<slot::x, slot::y>, slots<slot::out>> {
     static constexpr std::string_view name = "row_dot", brief = "The dot products of rows.";
     static constexpr unsigned row_inputs = 0b11;
+    static constexpr Linearity linearity = Linearity::product;
     using grad = grad_rules<grad_rule<row_dot_grad_op, uses<slot::y, grad_of<slot::out>>, makes<grad_of<slot::x>>>,
                             grad_rule<row_dot_grad_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::y>>>>;
 
@@ -38063,10 +38104,11 @@ struct gru_unit_op
     : detail::builtin_op<gru_unit_op, slots<slot::x, slot::h_prev, slot::w, slot::b>, slots<slot::h, slot::saved>> {
     static constexpr std::string_view name = "gru_unit", brief = "The state of a GRU after one step.";
     static constexpr unsigned row_inputs = 0b0011;
-    using grad = grad_rules<gradient<gru_unit_op, uses<slot::saved, slot::h_prev, slot::w, grad_of<slot::h>>,
-                                     makes<grad_of<slot::x>, slot::hidden_grad, grad_of<slot::h_prev>>>,
-                            grad_rule<matmul_tn_op, uses<slot::h_prev, slot::hidden_grad>, makes<grad_of<slot::w>>>,
-                            grad_rule<bias_grad_op, uses<slot::hidden_grad>, makes<grad_of<slot::b>>>>;
+    using grad =
+        grad_rules<gradient<gru_unit_op, uses<slot::saved, slot::h_prev, slot::w, grad_of<slot::h>>,
+                            makes<grad_of<slot::x>, slot::hidden_grad, grad_of<slot::h_prev>>>,
+                   grad_rule<matrix_grad_op<true>, uses<slot::h_prev, slot::hidden_grad>, makes<grad_of<slot::w>>>,
+                   grad_rule<bias_grad_op, uses<slot::hidden_grad>, makes<grad_of<slot::b>>>>;
 
     static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& h_prev, VarSpec const& w,
                                                   VarSpec const& b) {
@@ -38226,11 +38268,12 @@ struct lstm_unit_op : detail::builtin_op<lstm_unit_op, slots<slot::x, slot::h_pr
     static constexpr std::string_view brief =
         "The output of an LSTM after one step, and its state, which is output and cell side by side.";
     static constexpr unsigned row_inputs = 0b00111;
-    using grad = grad_rules<gradient<lstm_unit_op, uses<slot::saved, slot::c_prev, grad_of<slot::h>, grad_of<slot::c>>,
-                                     makes<grad_of<slot::x>, grad_of<slot::c_prev>>>,
-                            grad_rule<matmul_nt_op, uses<grad_of<slot::x>, slot::w>, makes<grad_of<slot::h_prev>>>,
-                            grad_rule<matmul_tn_op, uses<slot::h_prev, grad_of<slot::x>>, makes<grad_of<slot::w>>>,
-                            grad_rule<bias_grad_op, uses<grad_of<slot::x>>, makes<grad_of<slot::b>>>>;
+    using grad =
+        grad_rules<gradient<lstm_unit_op, uses<slot::saved, slot::c_prev, grad_of<slot::h>, grad_of<slot::c>>,
+                            makes<grad_of<slot::x>, grad_of<slot::c_prev>>>,
+                   grad_rule<matrix_grad_op<false>, uses<grad_of<slot::x>, slot::w>, makes<grad_of<slot::h_prev>>>,
+                   grad_rule<matrix_grad_op<true>, uses<slot::h_prev, grad_of<slot::x>>, makes<grad_of<slot::w>>>,
+                   grad_rule<bias_grad_op, uses<grad_of<slot::x>>, makes<grad_of<slot::b>>>>;
 
     static constexpr std::array<VarSpec, 3> infer(VarSpec const& x, VarSpec const& h_prev, VarSpec const& c_prev,
                                                   VarSpec const& w, VarSpec const& b) {
@@ -38539,6 +38582,7 @@ struct axis_means {
     static constexpr std::string_view brief =
         "The means of the elements along these axes, by default along all of them.";
     static constexpr Elements elements = Elements::floats;
+    static constexpr Linearity linearity = Linearity::mean_of_rows;
     static constexpr bool reads_out = false;
 
     template <class T, class D>
@@ -38572,6 +38616,7 @@ struct axis_products {
     static constexpr std::string_view brief =
         "The products of the elements along these axes, by default along all of them.";
     static constexpr Elements elements = Elements::numbers;
+    static constexpr Linearity linearity = Linearity::of_all_rows;
     static constexpr bool reads_out = false;
 
     template <class T, class D>
@@ -38638,6 +38683,7 @@ struct axis_extremes {
     static constexpr std::string_view brief = greatest ? "The greatest elements along some axes, by default of all."
                                                        : "The smallest elements along some axes, by default of all.";
     static constexpr Elements elements = Elements::numbers;
+    static constexpr Linearity linearity = Linearity::of_all_rows;
     static constexpr bool reads_out = true;
 
     template <class T, class D>
@@ -39522,6 +39568,7 @@ struct drop_levels_op : detail::builtin_op<drop_levels_op, slots<slot::x>, slots
     static constexpr std::string_view brief = "x without its outermost levels, by default without any.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr bool row_output = false;
+    static constexpr Linearity linearity = Linearity::scaled;
     using grad = grad_rule<drop_levels_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& x, DropLevelsOptions const& options = {}) {
@@ -39707,6 +39754,7 @@ Tensor<T, D> expand_rows(D const& exec, Tensor<T, D> const& row, Tensor<T, D> co
 
 struct expand_rows_op : detail::builtin_op<expand_rows_op, slots<slot::x, slot::y>, slots<slot::out>> {
     static constexpr std::string_view name = "expand_rows", brief = "The row x, once for each row of y.";
+    static constexpr Linearity linearity = Linearity::scaled;
     using grad = grad_rule<bias_grad_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& row, VarSpec const& like) {
@@ -39924,6 +39972,7 @@ struct lod_reset_op : detail::builtin_op<lod_reset_op, slots<slot::x, slot::y>, 
     static constexpr Elements elements = Elements::numbers;
     static constexpr bool row_output = false;
     static constexpr unsigned level_inputs = 0b10;
+    static constexpr Linearity linearity = Linearity::scaled;
     using grad = grad_rule<drop_levels_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) {
@@ -39945,6 +39994,7 @@ struct lod_from_offsets_op : detail::builtin_op<lod_from_offsets_op, slots<slot:
     static constexpr std::string_view name = "lod_from_offsets", brief = "x with one level of these offsets.";
     static constexpr Elements elements = Elements::numbers;
     static constexpr bool row_output = false;
+    static constexpr Linearity linearity = Linearity::scaled;
     using grad = grad_rule<drop_levels_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& offset) {
@@ -42909,6 +42959,7 @@ struct reshape_op : detail::builtin_op<reshape_op, slots<slot::x>, slots<slot::o
         if (!shape.empty() && shape[0] == -1 && detail::keeps_rows(x.dims, dims, shape)) shape[0] = 0;
         return options;
     }
+    static constexpr Linearity linearity = Linearity::scaled;
     using grad = grad_rule<reshape_grad_op>;
 
     static constexpr bool row_wise(ReshapeOptions const& options) {
@@ -42941,6 +42992,7 @@ struct squeeze_op : detail::builtin_op<squeeze_op, slots<slot::x>, slots<slot::o
         }
         return detail::axes_from_first(x.dims.size(), std::move(options));
     }
+    static constexpr Linearity linearity = Linearity::scaled;
     using grad = grad_rule<reshape_grad_op>;
 
     static bool row_wise(SqueezeOptions const& options) { return detail::spares_rows(options.axes); }
@@ -42972,6 +43024,7 @@ struct unsqueeze_op : detail::builtin_op<unsqueeze_op, slots<slot::x>, slots<slo
     static constexpr SqueezeOptions normal(VarSpec const& x, SqueezeOptions const& options) {
         return detail::axes_from_first(x.dims.size() + options.axes.size(), options);
     }
+    static constexpr Linearity linearity = Linearity::scaled;
     using grad = grad_rule<reshape_grad_op>;
 
     static bool row_wise(SqueezeOptions const& options) { return detail::spares_rows(options.axes); }
@@ -43181,6 +43234,7 @@ std::vector<Tensor<T, Device>> split(Tensor<T, Device> const& x, std::type_ident
 struct split_op : detail::builtin_op<split_op, slots<slot::x>, slots<slot::out>> {
     static constexpr std::string_view name = "split", brief = "Parts of these sizes along an axis.";
     static constexpr Elements elements = Elements::numbers;
+    static constexpr Linearity linearity = Linearity::scaled;
     using grad = gradient<split_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     struct attributes {
@@ -43350,16 +43404,16 @@ using program_ops = type_list<
     greater_equal_op, greater_op, gru_unit_op, hard_sigmoid_op, hard_swish_op, hardtanh_op, hinge_op, huber_op,
     identity_op, interleave_rows_op, isfinite_op, isinf_op, isnan_op, kl_div_op, layer_norm_op, leaky_relu_op,
     less_equal_op, less_op, linear_chain_crf_op, lod_from_offsets_op, lod_reset_op, log_op, log_softmax_op,
-    logical_and_op, logical_not_op, logical_or_op, lookup_table_op, lstm_unit_op, margin_ranking_op, matmul_nn_op,
-    matmul_nt_op, matmul_op, matmul_tn_op, maximum_op, minimum_op, mish_op, mse_op, mul_op, negate_op, nonzero_rows_op,
-    one_hot_op, padded_sequence_context_op, pick_sequences_op, pow_op, reduce_max_op, reduce_mean_op, reduce_min_op,
-    reduce_prod_op, reduce_sum_op, relu6_op, relu_op, reorder_op, reshape_op, round_op, row_dot_op, rsqrt_op, scale_op,
-    sequence_attention_op, sequence_concat_op, sequence_context_op, sequence_erase_op, sequence_expand_op,
-    sequence_mask_op, sequence_pad_op, sequence_pool_op, sequence_reshape_op, sequence_reverse_op, sequence_scatter_op,
-    sequence_slice_op, sequence_softmax_op, sequence_top_k_mean_op, sequence_unpad_op, shape_op, shrink_op, sigmoid_op,
-    sign_op, silu_op, sin_op, smooth_l1_op, softmax_op, softplus_op, softsign_op, split_op, sqrt_op, square_op,
-    squeeze_op, stack_op, stanh_op, sub_op, sum_op, swish_op, tanh_op, thresholded_relu_op, top_k_op, transpose_op,
-    unsqueeze_op, weighted_embedding_bag_op, where_op>;
+    logical_and_op, logical_not_op, logical_or_op, lookup_table_op, lstm_unit_op, margin_ranking_op, matmul_op,
+    maximum_op, minimum_op, mish_op, mse_op, mul_op, negate_op, nonzero_rows_op, one_hot_op, padded_sequence_context_op,
+    pick_sequences_op, pow_op, reduce_max_op, reduce_mean_op, reduce_min_op, reduce_prod_op, reduce_sum_op, relu6_op,
+    relu_op, reorder_op, reshape_op, round_op, row_dot_op, rsqrt_op, scale_op, sequence_attention_op,
+    sequence_concat_op, sequence_context_op, sequence_erase_op, sequence_expand_op, sequence_mask_op, sequence_pad_op,
+    sequence_pool_op, sequence_reshape_op, sequence_reverse_op, sequence_scatter_op, sequence_slice_op,
+    sequence_softmax_op, sequence_top_k_mean_op, sequence_unpad_op, shape_op, shrink_op, sigmoid_op, sign_op, silu_op,
+    sin_op, smooth_l1_op, softmax_op, softplus_op, softsign_op, split_op, sqrt_op, square_op, squeeze_op, stack_op,
+    stanh_op, sub_op, sum_op, swish_op, tanh_op, thresholded_relu_op, top_k_op, transpose_op, unsqueeze_op,
+    weighted_embedding_bag_op, where_op>;
 
 /// Those that only training needs.
 using training_ops =
@@ -44330,7 +44384,7 @@ Var<T, Device> fc(Var<T, Device> const& x, FcOptions const& options = {}) {
     }();
     auto const y = options.bias.exists()
                        ? apply<fc_op>({}, x, w, parameter<T, Device>({size}, options.bias.initializer(), name("b_0")))
-                       : apply<matmul_nn_op>({}, x, w);
+                       : apply<matmul_op>({}, x, w);
     added.keep();
     return y;
 }
@@ -45246,11 +45300,7 @@ namespace rowan::inline v0::layer {
 /// cost     as rowan::matmul, when the net runs
 template <class T, class Device>
 Var<T, Device> matmul(Var<T, Device> const& x, Var<T, Device> const& y, MatmulOptions const& options = {}) {
-    bool const matrices = x->spec().dims.size() == 2 && y->spec().dims.size() == 2;
-    if (!matrices || (options.transpose_x && options.transpose_y)) return apply<matmul_op>(options, x, y);
-    if (options.transpose_x) return apply<matmul_tn_op>({}, x, y);
-    if (options.transpose_y) return apply<matmul_nt_op>({}, x, y);
-    return apply<matmul_nn_op>({}, x, y);
+    return apply<matmul_op>(options, x, y);
 }
 /// The product with flags by position, as layer::matmul with options. A later version removes it.
 /// shapes   those of layer::matmul with options
