@@ -15,7 +15,7 @@ source tests/matrix.sh
 
 folders=(core sparse sequence op graph layer train io distributed dtypes exceptions)
 quick_rooms=("${folders[@]}" static example files)
-gcc_rooms=(thrust native registers blas serial descriptors checkpoints python libraries single carries fail cost)
+gcc_rooms=(thrust native registers registers_fma blas serial descriptors checkpoints python libraries single carries fail cost)
 rooms=("${quick_rooms[@]}" "${gcc_rooms[@]}" mpi headers fuzz bench cuda cuda-host)
 full=(docs headers gcc clang fuzz threads cuda consume demo conan pip)
 nightly=(release floats clang_all long_fuzz single_gcc bench matrix paddle)

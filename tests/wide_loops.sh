@@ -5,7 +5,7 @@ set -euo pipefail
 objdump -d --no-show-raw-insn -M att "$1" | awk '
     /^[0-9a-f]+ <.*>:$/ { name = $2; wide = name ~ /9on_avx512I/ ? "zmm" : name ~ /7on_avx2I/ ? "ymm" : ""; registers = calls = 0 }
     wide != "" && $0 ~ wide { ++registers }
-    wide != "" && /call.*(LaneRegister|clI)/ { ++calls }
+    wide != "" && /call.*(LaneRegister|clI)/ && name !~ /5apart/ { ++calls }
     /^$/ && wide != "" {
         ++loops
         if (registers == 0 || calls != 0) { print "FAILED " name " " registers " instructions with " wide ", " calls " calls"; bad = 1 }

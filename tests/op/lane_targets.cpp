@@ -34,6 +34,15 @@ struct decayed {
     }
 };
 
+/// Another one, which is a function of its own.
+struct apart {
+    template <class V>
+    [[gnu::noinline]] void operator()(V const& g, V& p, V& s) const {
+        s = lane::product(g, p) + lane::product(p, p);
+        p = lane::choose(s > 0.0F, s, g);
+    }
+};
+
 }  // namespace
 
 TEST_CASE("formulas have the same bits with registers of any size", "[op]") {
@@ -55,13 +64,14 @@ TEST_CASE("formulas have the same bits with registers of any size", "[op]") {
     }
 }
 
-TEST_CASE("a user's formula has the same bits with registers of any size", "[op]") {
+TEST_CASE("formulas of users have the same bits with registers of any size", "[op]") {
     for (std::size_t const width : {1U, 20U, 64U, 101U}) {
         CAPTURE(width);
         SelectedRows<float> const grad(4, {2, 0, 2}, numbers<float>(3, width));
         test::check_any_registers([&] {
             auto table = numbers<float>(4, width), state = Tensor<float>::zeros({4, width});
             update_rows(grad, LaneRule{decayed{}}, table, state);
+            update_rows(grad, LaneRule{apart{}}, table, state);
             return std::vector{table, state};
         });
     }

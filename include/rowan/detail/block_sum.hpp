@@ -70,7 +70,7 @@ private:
             for (; column < width_; ++column) sum_columns<S, 1>(first, n, known, column, out + column);
         } else {
             for (std::size_t i = 0; i < n; ++i) {
-                ask_for(i, first, known);
+                prefetch_ahead(i, first, known);
                 i == 0 ? copy_lanes<S>(width_, row(*first), out)
                        : for_lanes<S>(add_lanes{}, width_, row(first[i]), out);
             }
@@ -79,18 +79,18 @@ private:
     template <class V, std::size_t count>
     ROWAN_INLINE void sum_columns(std::int64_t const* first, std::size_t n, std::size_t known, std::size_t column,
                                   S* out) const {
-        constexpr std::size_t lanes = sizeof(V) / sizeof(S);
+        constexpr std::size_t lanes = lanes_in<V>;
         V sums[count];
         for (std::size_t k = 0; k < count; ++k) sums[k] = load<V>(row(*first) + column + k * lanes);
-        if (column == 0) ask_for(0, first, known);
+        if (column == 0) prefetch_ahead(0, first, known);
         for (std::size_t i = 1; i < n; ++i) {
-            if (column == 0) ask_for(i, first, known);
+            if (column == 0) prefetch_ahead(i, first, known);
             T const* const from = row(first[i]) + column;
             for (std::size_t k = 0; k < count; ++k) sums[k] = plus(sums[k], load<V>(from + k * lanes));
         }
         for (std::size_t k = 0; k < count; ++k) store(sums[k], out + k * lanes);
     }
-    ROWAN_INLINE void ask_for(std::size_t i, std::int64_t const* first, std::size_t known) const {
+    ROWAN_INLINE void prefetch_ahead(std::size_t i, std::int64_t const* first, std::size_t known) const {
         if (i + ahead_ < known) prefetch_row<false>(row(first[i + ahead_]), width_ * sizeof(T));
     }
 

@@ -29,6 +29,43 @@ inline constexpr std::size_t native_bytes = 32;
 inline constexpr std::size_t native_bytes = 16;
 #endif
 
+/// The base of the truth values of comparisons. They are not computed: `select` compares again where it needs them,
+/// since g++ 12 does well with comparisons in selections alone, in code for other registers than its flags say.
+struct LaneMask {};
+
+template <class M>
+concept lane_mask = std::is_base_of_v<LaneMask, M>;
+
+enum class LaneTest { less, greater, not_above, not_below, equal, not_equal };
+
+/// The truth values of a comparison of two registers.
+template <LaneTest test, class V>
+struct LaneComparison : LaneMask {
+    using lanes = V;
+    V a, b;
+
+    ROWAN_INLINE LaneComparison(V const& a_, V const& b_) : a(a_), b(b_) {}
+    ROWAN_INLINE V select(V const& yes, V const& no) const {
+        V const result = chosen(yes, no);
+#if defined(__GNUC__) && !defined(__clang__)
+        // g++ 12 would join this selection with one of its result to a combination of masks, which it computes number
+        // by number in registers that are wider than its flags allow. It does not if there is another use.
+        if constexpr (sizeof(V) > native_bytes) asm("" : : "X"(result.data));
+#endif
+        return result;
+    }
+
+private:
+    ROWAN_INLINE V chosen(V const& yes, V const& no) const {
+        if constexpr (test == LaneTest::less) return a.data < b.data ? yes.data : no.data;
+        if constexpr (test == LaneTest::greater) return a.data > b.data ? yes.data : no.data;
+        if constexpr (test == LaneTest::not_above) return a.data <= b.data ? yes.data : no.data;
+        if constexpr (test == LaneTest::not_below) return a.data >= b.data ? yes.data : no.data;
+        if constexpr (test == LaneTest::equal) return a.data == b.data ? yes.data : no.data;
+        if constexpr (test == LaneTest::not_equal) return a.data != b.data ? yes.data : no.data;
+    }
+};
+
 /// `bytes` / sizeof(S) numbers, for which the arithmetic and the comparisons of numbers work lane by lane. It has the
 /// size of a register of the processor for which the function that uses it is compiled, see lane_targets.hpp. As the
 /// copies are not trivial, calls pass it in memory: they mean the same in code for any processor.
@@ -84,12 +121,19 @@ struct LaneRegister {
     ROWAN_INLINE LaneRegister& operator*=(LaneRegister const& b) { return *this = *this * b; }
     ROWAN_INLINE LaneRegister& operator/=(LaneRegister const& b) { return *this = *this / b; }
 
-    /// Itself, but the compiler does not fuse the product that it is with an addition. Where registers are wider than
-    /// its flags allow, it does not anyway, see lane_targets.hpp.
+    /// Itself, but the compiler does not fuse the product that it is with an addition.
     ROWAN_INLINE LaneRegister rounded() const {
         LaneRegister x = *this;
 #ifdef ROWAN_FLOAT_REGISTER
-        if constexpr (bytes <= native_bytes) asm("" : ROWAN_FLOAT_REGISTER(x.data));
+        if constexpr (bytes <= native_bytes) {
+            asm("" : ROWAN_FLOAT_REGISTER(x.data));
+        } else {
+#if defined(__FMA__) && !defined(__clang__)  // else the flags fuse nothing, nor do the functions of lane_targets.hpp
+            asm("" : : "X"(x.data));         // a product with another use is not fused
+#endif
+        }
+#else
+        asm("" : "+m"(x.data));
 #endif
         return x;
     }
@@ -98,6 +142,31 @@ struct LaneRegister {
     ROWAN_INLINE friend LaneRegister operator&(LaneRegister const& a, LaneRegister const& b) { return a.data & b.data; }
     ROWAN_INLINE friend LaneRegister operator<<(LaneRegister const& a, int n) { return a.data << n; }
     ROWAN_INLINE friend LaneRegister operator>>(LaneRegister const& a, int n) { return a.data >> n; }
+
+    ROWAN_INLINE friend LaneComparison<LaneTest::less, LaneRegister> operator<(LaneRegister const& a,
+                                                                               LaneRegister const& b) {
+        return {a, b};
+    }
+    ROWAN_INLINE friend LaneComparison<LaneTest::greater, LaneRegister> operator>(LaneRegister const& a,
+                                                                                  LaneRegister const& b) {
+        return {a, b};
+    }
+    ROWAN_INLINE friend LaneComparison<LaneTest::not_above, LaneRegister> operator<=(LaneRegister const& a,
+                                                                                     LaneRegister const& b) {
+        return {a, b};
+    }
+    ROWAN_INLINE friend LaneComparison<LaneTest::not_below, LaneRegister> operator>=(LaneRegister const& a,
+                                                                                     LaneRegister const& b) {
+        return {a, b};
+    }
+    ROWAN_INLINE friend LaneComparison<LaneTest::equal, LaneRegister> operator==(LaneRegister const& a,
+                                                                                 LaneRegister const& b) {
+        return {a, b};
+    }
+    ROWAN_INLINE friend LaneComparison<LaneTest::not_equal, LaneRegister> operator!=(LaneRegister const& a,
+                                                                                     LaneRegister const& b) {
+        return {a, b};
+    }
 
 private:
     using index = std::conditional_t<sizeof(S) == 4, std::int32_t, std::int64_t>;
@@ -122,67 +191,11 @@ struct lane_of<LaneRegister<S, bytes>> {
     using type = S;
 };
 
-/// The base of the truth values of comparisons. They are not computed: `select` compares again where it needs them,
-/// since g++ 12 does well with comparisons in selections alone, in code for other registers than its flags say.
-struct LaneMask {};
-
-template <class M>
-concept lane_mask = std::is_base_of_v<LaneMask, M>;
-
-enum class LaneTest { less, greater, not_above, not_below, equal, not_equal };
-
-/// The truth values of a comparison of two registers.
-template <LaneTest test, class V>
-struct LaneComparison : LaneMask {
-    using lanes = V;
-    V a, b;
-
-    ROWAN_INLINE LaneComparison(V const& a_, V const& b_) : a(a_), b(b_) {}
-    ROWAN_INLINE V select(V const& yes, V const& no) const {
-        V const result = chosen(yes, no);
-#if defined(__GNUC__) && !defined(__clang__)
-        // g++ 12 would join this selection with one of its result to a combination of masks, which it computes number
-        // by number in registers that are wider than its flags allow. It does not if there is another use.
-        if constexpr (sizeof(V) > native_bytes) asm("" : : "X"(result.data));
-#endif
-        return result;
-    }
-
-private:
-    ROWAN_INLINE V chosen(V const& yes, V const& no) const {
-        if constexpr (test == LaneTest::less) return a.data < b.data ? yes.data : no.data;
-        if constexpr (test == LaneTest::greater) return a.data > b.data ? yes.data : no.data;
-        if constexpr (test == LaneTest::not_above) return a.data <= b.data ? yes.data : no.data;
-        if constexpr (test == LaneTest::not_below) return a.data >= b.data ? yes.data : no.data;
-        if constexpr (test == LaneTest::equal) return a.data == b.data ? yes.data : no.data;
-        if constexpr (test == LaneTest::not_equal) return a.data != b.data ? yes.data : no.data;
-    }
-};
-
+/// The number of lanes of V: 1 for a number.
 template <class V>
-requires is_register<V> ROWAN_INLINE auto operator<(V const& a, V const& b) {
-    return LaneComparison<LaneTest::less, V>(a, b);
-}
-template <class V>
-requires is_register<V> ROWAN_INLINE auto operator>(V const& a, V const& b) {
-    return LaneComparison<LaneTest::greater, V>(a, b);
-}
-template <class V>
-requires is_register<V> ROWAN_INLINE auto operator<=(V const& a, V const& b) {
-    return LaneComparison<LaneTest::not_above, V>(a, b);
-}
-template <class V>
-requires is_register<V> ROWAN_INLINE auto operator>=(V const& a, V const& b) {
-    return LaneComparison<LaneTest::not_below, V>(a, b);
-}
-template <class V>
-requires is_register<V> ROWAN_INLINE auto operator==(V const& a, V const& b) {
-    return LaneComparison<LaneTest::equal, V>(a, b);
-}
-template <class V>
-requires is_register<V> ROWAN_INLINE auto operator!=(V const& a, V const& b) {
-    return LaneComparison<LaneTest::not_equal, V>(a, b);
-}
+inline constexpr std::size_t lanes_in = 1;
+template <class S, std::size_t bytes>
+inline constexpr std::size_t lanes_in<LaneRegister<S, bytes>> = LaneRegister<S, bytes>::size;
 
 template <class A, class B>
 struct LaneAnd : LaneMask {

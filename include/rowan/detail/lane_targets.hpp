@@ -19,12 +19,12 @@ namespace rowan::inline v0::detail {
 template <class V>
 struct as {};
 
-// __NO_INLINE__: registers that the flags do not allow may only occur in functions that are inlined
+// With __NO_INLINE__ nothing is inlined into the functions that are compiled for wider registers: they would be slow.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__NO_INLINE__) && !defined(__CUDA_ARCH__)
-inline constexpr std::size_t most_bytes =
+inline constexpr std::size_t widest_bytes =
     native_bytes < ROWAN_MAX_REGISTER_BYTES ? ROWAN_MAX_REGISTER_BYTES : native_bytes;
 #else
-inline constexpr std::size_t most_bytes = native_bytes;
+inline constexpr std::size_t widest_bytes = native_bytes;
 #endif
 
 #ifdef __x86_64__
@@ -39,14 +39,14 @@ ROWAN_INLINE std::size_t processor_bytes() {
     return known != 0 ? known : find_register_bytes();
 }
 
-// Neither fuses a product with an addition: AVX2 alone has no instruction for it, and clang does not across calls.
+// Neither fuses a product with an addition; clang does not across calls.
 #ifdef __clang__
 #define ROWAN_NOT_FUSED
 #else
 #define ROWAN_NOT_FUSED gnu::optimize("fp-contract=off")
 #endif
 template <class S, class F>
-[[gnu::target("avx2,bmi,bmi2"), gnu::flatten, gnu::noinline]] auto on_avx2(F const& f) {
+[[gnu::target("avx2,bmi,bmi2"), gnu::flatten, gnu::noinline, ROWAN_NOT_FUSED]] auto on_avx2(F const& f) {
     return f(as<LaneRegister<S, 32>>());
 }
 template <class S, class F>
@@ -74,10 +74,10 @@ template <class S, class F>
 ROWAN_INLINE auto on_lanes([[maybe_unused]] std::size_t n, F const& f) {
     if constexpr (!has_register<S>) return f(as<S>());
 #ifdef __x86_64__
-    if constexpr (has_register<S> && most_bytes > native_bytes) {
+    if constexpr (has_register<S> && widest_bytes > native_bytes) {
         if (n * sizeof(S) >= 64) {
             std::size_t const bytes = processor_bytes();
-            if constexpr (most_bytes >= 64) {
+            if constexpr (widest_bytes >= 64) {
                 if (bytes == 64) return on_avx512<S>(f);
             }
             if constexpr (native_bytes < 32) {

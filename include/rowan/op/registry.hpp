@@ -36,20 +36,6 @@ concept operation = requires {
     typename Op::grad;
 };
 
-namespace detail {
-
-/// What an operator's member says: the member itself, or its result for these attributes.
-template <class Member, class Attributes>
-constexpr auto stated(Member const& member, [[maybe_unused]] Attributes const& attributes) {
-    if constexpr (requires { member(attributes); }) {
-        return member(attributes);
-    } else {
-        return member;
-    }
-}
-
-}  // namespace detail
-
 /// The bit mask of the inputs whose row i determines row i of the result: the operator's `row_inputs`, a constant or a
 /// function of the specs of its inputs and its attributes, or 0 if it has none. Other inputs are used as a whole
 /// (weights). If the operator also has `sums_rows`, its results are sums over these rows instead (gradients of weights).
@@ -73,8 +59,13 @@ constexpr unsigned row_inputs_of([[maybe_unused]] Attributes const& attributes, 
 /// cost     that of the operator's function, if it has one
 template <class Op, class Attributes>
 constexpr bool sums_rows_of([[maybe_unused]] Attributes const& attributes) {
-    if constexpr (requires { Op::sums_rows; }) return detail::stated(Op::sums_rows, attributes);
-    return false;
+    if constexpr (requires { Op::sums_rows(attributes); }) {
+        return Op::sums_rows(attributes);
+    } else if constexpr (requires { Op::sums_rows; }) {
+        return Op::sums_rows;
+    } else {
+        return false;
+    }
 }
 
 /// The bit mask of the inputs whose levels alone are used: the operator's `static constexpr unsigned level_inputs`, or
@@ -92,8 +83,13 @@ inline constexpr unsigned level_inputs_of = [] {
 /// cost     that of the operator's function, if it has one
 template <class Op, class Attributes>
 constexpr bool row_wise_of([[maybe_unused]] Attributes const& attributes) {
-    if constexpr (requires { Op::row_wise; }) return detail::stated(Op::row_wise, attributes);
-    return false;
+    if constexpr (requires { Op::row_wise(attributes); }) {
+        return Op::row_wise(attributes);
+    } else if constexpr (requires { Op::row_wise; }) {
+        return Op::row_wise;
+    } else {
+        return false;
+    }
 }
 
 /// How the results follow from the inputs: what tells training in parts how the costs of parts make that of a batch.
@@ -117,8 +113,10 @@ enum class Linearity : std::uint8_t {
 /// cost     that of the operator's function, if it has one
 template <class Op, class Attributes>
 constexpr Linearity linearity_of([[maybe_unused]] Attributes const& attributes) {
-    if constexpr (requires { Op::linearity; }) {
-        return detail::stated(Op::linearity, attributes);
+    if constexpr (requires { Op::linearity(attributes); }) {
+        return Op::linearity(attributes);
+    } else if constexpr (requires { Op::linearity; }) {
+        return Op::linearity;
     } else if constexpr (requires { decltype(attributes.reduction)::mean, decltype(attributes.reduction)::sum; }) {
         using Reduction = decltype(attributes.reduction);
         if (attributes.reduction == Reduction::mean) return Linearity::mean_of_rows;
@@ -150,8 +148,13 @@ inline constexpr OpFamily family_of = [] {
 /// cost     that of the operator's function, if it has one
 template <class Op, class Attributes>
 constexpr bool row_output_of([[maybe_unused]] Attributes const& attributes) {
-    if constexpr (requires { Op::row_output; }) return detail::stated(Op::row_output, attributes);
-    return true;
+    if constexpr (requires { Op::row_output(attributes); }) {
+        return Op::row_output(attributes);
+    } else if constexpr (requires { Op::row_output; }) {
+        return Op::row_output;
+    } else {
+        return true;
+    }
 }
 
 /// Whether `Op` has a kernel for a device and arguments of these types.

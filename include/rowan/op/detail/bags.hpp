@@ -150,7 +150,7 @@ struct BagLookups<Cpu> {
                 S const* total = nullptr;
                 if (weight != nullptr) {
                     for (std::size_t i = 0; i < n; ++i) {
-                        auto const times = [w = bags.weight(first + i)](auto const& x) {
+                        auto const times = [w = bags.weight(first + i)](auto const& x) ROWAN_INLINED {
                             return product(x, std::remove_cvref_t<decltype(x)>(w));
                         };
                         map_lanes<S>(times, width, bags.row(first + i), scratch.row(i));
@@ -159,8 +159,8 @@ struct BagLookups<Cpu> {
                 } else {
                     total = sum(rows.data() + first, n, rows.size() - first - n);
                 }
-                map_lanes<S>([&](auto const& x) { return x / std::remove_cvref_t<decltype(x)>(divisor); }, width, total,
-                             to);
+                map_lanes<S>([&](auto const& x) ROWAN_INLINED { return x / std::remove_cvref_t<decltype(x)>(divisor); },
+                             width, total, to);
             }
         });
         return {std::move(out), upper_levels(ids.lod())};
@@ -204,7 +204,8 @@ struct BagLookups<Cpu> {
                 }
                 for (std::size_t i = first; i < first + n; ++i) {
                     S const share = bags.weight(i) / divisor;
-                    map_lanes<S>([&](auto const& x) { return product(x, std::remove_cvref_t<decltype(x)>(share)); },
+                    map_lanes<S>([&](auto const& x)
+                                     ROWAN_INLINED { return product(x, std::remove_cvref_t<decltype(x)>(share)); },
                                  width, g, value.data() + i * width);
                 }
                 if (weight_grad == nullptr) continue;

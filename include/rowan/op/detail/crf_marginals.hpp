@@ -74,11 +74,6 @@ struct CrfMarginals {
     }
 };
 
-template <class V>
-inline constexpr std::size_t lanes_in = 1;
-template <class S, std::size_t bytes>
-inline constexpr std::size_t lanes_in<LaneRegister<S, bytes>> = LaneRegister<S, bytes>::size;
-
 /// The gradient of the emissions: out_grad · (probability - 1 at the label)
 template <class T, class I>
 struct CrfEmissionGrad {

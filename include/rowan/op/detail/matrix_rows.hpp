@@ -11,7 +11,7 @@
 
 namespace rowan::inline v0::detail {
 
-/// The largest of n > 0 numbers; NaN if the first one is NaN, other NaNs are ignored. With registers V, as zip_with.
+/// The largest of n > 0 numbers, 0 with either sign; NaN if the first one is NaN, other NaNs are ignored. With registers V, as zip_with.
 template <class V, class T>
 ROWAN_INLINE auto largest(std::size_t n, T const* x) {
     using S = typename lane_of<V>::type;

@@ -35,6 +35,7 @@ struct MatrixSums<Cpu> {
                 for (std::size_t row = begin; row < end; ++row) {
                     (pass.done(row, sum_of_row<V, S>(pass, row, width)), ...);
                     if constexpr (!std::is_same_v<Step, NoStep>) {
+                        if (width == 0) continue;
                         auto const own = step.of_row(row);
                         each_with<V>(
                             width, [&]<class U>(std::size_t column) ROWAN_INLINED { own.template at<U>(row, column); });

@@ -34,27 +34,49 @@ struct DropMask {
 
 /// x · factor where the mask is not 0, else 0
 template <class S>
-struct KeptElement {
+struct KeptLanes {
     S factor;
     ROWAN_FORMULA V operator()(V const& mask, V const& x) const {
         V const zero = constant<V>(0.0);
         return choose(mask > zero, product(x, V(factor)), zero);
     }
 };
+/// The same for own types, which need no comparison.
+template <class T>
+struct KeptElement {
+    std::uint8_t const* mask;
+    T const* x;
+    sum_t<T> factor;
+    T* to;
+
+    ROWAN_KERNEL void operator()(std::size_t i) const {
+        store(mask[i] != 0 ? product(load<sum_t<T>>(x + i), factor) : constant<sum_t<T>>(0.0), to + i);
+    }
+};
+
+template <class T, class D>
+void keep_elements(D const& exec, Tensor<std::uint8_t, D> const& mask, Tensor<T, D> const& x, double probability,
+                   Tensor<T, D>& to) {
+    using S = sum_t<T>;
+    S const factor = constant<S>(1 / (1 - probability));
+    if constexpr (is_machine_float<S>) {
+        ElementLoops<D>::template zip<S>(exec, x.size(), KeptLanes<S>{factor}, to.data(), mask.data(), x.data());
+    } else {
+        ElementLoops<D>::each(exec, x.size(), 1, KeptElement<T>{mask.data(), x.data(), factor, to.data()});
+    }
+}
 
 template <class T, class D, class Seed>
 std::tuple<Tensor<T, D>, Tensor<std::uint8_t, D>> drop_elements(D const& exec, Tensor<T, D> const& x,
                                                                 double probability, Seed const& seed) {
-    using S = sum_t<T>;
     static_assert(floating_element<T>, "rowan::dropout: x must have a floating-point type: convert it");
     check_dropout(probability);
     ElementLoops<D>::check(exec, x);
     auto out = new_tensor<T>(exec, x.shape());
     auto mask = new_tensor<std::uint8_t>(exec, x.shape());
-    S const factor = constant<S>(1 / (1 - probability));
     auto const least = static_cast<std::uint64_t>(std::ceil(probability * 0x1p53));
     ElementLoops<D>::each(exec, x.size(), 1, DropMask<Seed>{mask.data(), seed, least});
-    ElementLoops<D>::template zip<S>(exec, x.size(), KeptElement<S>{factor}, out.data(), mask.data(), x.data());
+    keep_elements(exec, mask, x, probability, out);
     return {std::move(out), std::move(mask)};
 }
 
@@ -87,7 +109,7 @@ bool has_seed(Tensor<std::int64_t, D> const& seed) {
 /// position of the element, so each training step needs another seed. Srivastava et al.: Dropout, 2014.
 /// shapes   x [...] -> the result [...] and the mask [...]
 /// errors   ValueError unless probability is in [0, 1]
-/// cost     one read of x and one write of both; the same bits for any number of threads
+/// cost     one read of x, one write of both and one read of the mask; the same bits for any number of threads
 template <class T, device D>
 std::tuple<Tensor<T, D>, Tensor<std::uint8_t, D>> dropout(D const& exec, Tensor<T, D> const& x, double probability,
                                                           std::uint64_t seed, bool training = true) {
@@ -102,16 +124,13 @@ std::tuple<Tensor<T, D>, Tensor<std::uint8_t, D>> dropout(D const& exec, Tensor<
 template <class T, device D>
 Tensor<T, D> dropout_grad(D const& exec, Tensor<std::uint8_t, D> const& mask, Tensor<T, D> const& out_grad,
                           double probability, bool training = true) {
-    using S = detail::sum_t<T>;
     static_assert(floating_element<T>, "rowan::dropout_grad: out_grad must have a floating-point type");
     detail::check_dropout(probability);
     detail::check_same_shape("out_grad", out_grad, mask);
     detail::ElementLoops<D>::check(exec, mask, out_grad);
     if (!training) return detail::ElementLoops<D>::copy(exec, out_grad);
     auto x_grad = detail::new_tensor<T>(exec, out_grad.shape());
-    S const factor = detail::constant<S>(1 / (1 - probability));
-    detail::ElementLoops<D>::template zip<S>(exec, mask.size(), detail::KeptElement<S>{factor}, x_grad.data(),
-                                             mask.data(), out_grad.data());
+    detail::keep_elements(exec, mask, out_grad, probability, x_grad);
     return x_grad;
 }
 

@@ -56,7 +56,7 @@ inline void check_divides(Operator const& op, Variable& v) {
 /// What is repeated for each row, or v.
 inline Variable& expanded_from(Variable& v) {
     bool const expands = !v.writers().empty() && linearity(*v.writers()[0]) == Linearity::scaled;
-    return expands && !has_rows(*v.writers()[0]->inputs[0]) ? *v.writers()[0]->inputs[0] : v;
+    return expands && has_rows(v) && !has_rows(*v.writers()[0]->inputs[0]) ? *v.writers()[0]->inputs[0] : v;
 }
 
 ROWAN_FUNCTION CostWeight::CostWeight(Variable& cost) {
