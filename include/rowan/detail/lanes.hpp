@@ -23,6 +23,8 @@ ROWAN_HD_INLINE V load(T const* p) {
         return V::load(p);
     } else if constexpr (std::is_same_v<T, float>) {
         return V::of_floats(p);
+    } else if constexpr (std::is_same_v<T, bfloat16> && std::is_same_v<typename V::value_type, float>) {
+        return V::of_upper_halves(p);
     } else {
         typename V::value_type wide[V::size];
         for (std::size_t i = 0; i < V::size; ++i) wide[i] = static_cast<typename V::value_type>(dtype<T>::widen(p[i]));
@@ -158,6 +160,7 @@ ROWAN_INLINE void copy_lanes(std::size_t n, From const* from, To* to) {
 
 /// to += from
 struct add_lanes {
+    static constexpr double start = 0.0;  ///< added to another number, it changes nothing
     ROWAN_FORMULA void operator()(V const& from, V& to) const { to = plus(to, from); }
 };
 
@@ -184,14 +187,20 @@ struct softmax_slope {
     ROWAN_FORMULA V operator()(V const& out, V const& grad, V const& dot) const { return product(out, V(grad - dot)); }
 };
 
-/// Adds 16 partial sums as a binary tree, in place: part[k] += part[k + 8], then part[k + 4], part[k + 2], part[k + 1].
+/// Folds 16 parts as a binary tree, in place: part[k + 8] into part[k], then part[k + 4], part[k + 2], part[k + 1].
+ROWAN_NO_EXEC_CHECK
+template <class Fold, class S>
+ROWAN_HD S tree_fold(S* part) {
+    for (std::size_t half = 8; half != 0; half /= 2) {
+        for (std::size_t k = 0; k < half; ++k) Fold{}(part[k + half], part[k]);
+    }
+    return part[0];
+}
+/// Adds 16 partial sums in that way.
 ROWAN_NO_EXEC_CHECK
 template <class S>
 ROWAN_HD S tree_sum(S* part) {
-    for (std::size_t half = 8; half != 0; half /= 2) {
-        for (std::size_t k = 0; k < half; ++k) part[k] = plus(part[k], part[k + half]);
-    }
-    return part[0];
+    return tree_fold<add_lanes>(part);
 }
 
 /// The loop of interleave over the elements that fill 16; returns the number of these.

@@ -5,7 +5,7 @@
 #include <rowan/detail/lanes.hpp>
 #include <rowan/detail/rows.hpp>
 #include <rowan/op/detail/axis.hpp>
-#include <rowan/op/detail/lane_tile.hpp>
+#include <rowan/op/detail/row_folds.hpp>
 #include <rowan/op/operator.hpp>
 
 #include <algorithm>
@@ -79,6 +79,8 @@ struct AxisReduction {
     std::size_t outer = 1, width = 1, lane = 1, n = 1;
 
     std::size_t blocks() const { return (n + block_size - 1) / block_size; }
+    /// Whether all contributions to a sum are adjacent: the rows of a matrix are summed.
+    bool of_rows() const { return summed.count == 1 && summed.stride[0] == 1; }
 
     /// The offset of sum k; that of its contribution i is summed(i) more.
     ROWAN_HD std::size_t first_of(std::size_t k) const { return kept(k / width) + k % width * lane; }
@@ -118,6 +120,17 @@ struct AxisSums {
     static_assert(has_backend<D>, "rowan: reduce_sum on a Thrust device needs #include <rowan/thrust/op.hpp>");
 };
 
+/// Adds four contributions to a sum, one after the other.
+template <class Fold>
+struct fold_four {
+    ROWAN_FORMULA void operator()(V const& a, V const& b, V const& c, V const& d, V& to) const {
+        Fold{}(a, to);
+        Fold{}(b, to);
+        Fold{}(c, to);
+        Fold{}(d, to);
+    }
+};
+
 template <>
 struct AxisSums<Cpu> {
     template <class S, class Fold, class From, class To>
@@ -142,23 +155,15 @@ private:
         std::size_t const blocks = r.blocks(), work = std::min(r.width, piece) * std::min(r.n, block_size);
         for_ranges(exec, r.outer * pieces * blocks, work, [&](std::size_t begin, std::size_t end) {
             AxisReduction const own = r;  // a local copy: writes to sums cannot alias it
-            [[maybe_unused]] bool const adjacent = own.lane != 1 && own.summed.count == 1 && own.summed.stride[0] == 1;
             Buffer<S> sums(own.lane == 1 && !std::is_same_v<S, To> ? std::min(own.width, most) : 0);
             std::array<std::size_t, block_size> offsets;
             for (; begin < end; ++begin) {
                 std::size_t const block = begin % blocks, first = block * block_size, at = begin / blocks;
                 std::size_t const outer = at / pieces, lane = (at - outer * pieces) * piece;
                 std::size_t const count = std::min(block_size, own.n - first);
-                std::size_t lanes = std::min(piece, own.width - lane);
+                std::size_t const lanes = std::min(piece, own.width - lane);
                 From const* x = from + own.kept(outer) + lane * own.lane;
                 To* out = to + (outer * blocks + block) * own.width + lane;
-                if constexpr (std::is_same_v<S, float> && std::is_same_v<From, float>) {
-                    if (adjacent) {
-                        std::size_t const done = fold_float_lanes<Fold>(count, lanes, x + first, own.lane, out);
-                        if (done == lanes) continue;
-                        lanes -= done, x += done * own.lane, out += done;
-                    }
-                }
                 for (std::size_t i = 0; i < count; ++i) offsets[i] = own.summed(first + i);
                 if (own.lane != 1) {
                     add_apart<S, Fold>(count, offsets.data(), lanes, own.lane, x, out);
@@ -219,6 +224,9 @@ private:
 /// blocks of 64, then the results of blocks in the same way. Computed in type `S`.
 template <class S, class Fold, class D, class From, class To>
 void fold_axes(D const& exec, AxisReduction r, From const* x, To* out) {
+    if constexpr (RowFolds<D>::template has<S, Fold>) {
+        if (r.of_rows()) return fold_rows<S, Fold>(exec, r.outer * r.width, r.n, x, out);
+    }
     if (r.blocks() == 1) return AxisSums<D>::template sum_blocks<S, Fold>(exec, r, x, out);
     std::size_t const sums = r.outer * r.width, blocks = r.blocks(), more = (blocks + block_size - 1) / block_size;
     auto first = ElementLoops<D>::template scratch<S>(exec, sums * blocks);
