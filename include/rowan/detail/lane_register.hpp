@@ -43,11 +43,11 @@ struct LaneMask {
         return *this;
     }
 
-    ROWAN_INLINE friend LaneMask operator&(LaneMask const& a, LaneMask const& b) { return both(a, b); }
-    ROWAN_INLINE friend LaneMask operator|(LaneMask const& a, LaneMask const& b) { return !both(!a, !b); }
-    ROWAN_INLINE friend LaneMask operator&&(LaneMask const& a, LaneMask const& b) { return both(a, b); }
-    ROWAN_INLINE friend LaneMask operator||(LaneMask const& a, LaneMask const& b) { return !both(!a, !b); }
-    ROWAN_INLINE friend LaneMask operator!(LaneMask const& a) { return a.data == 0; }
+    ROWAN_INLINE friend LaneMask operator&(LaneMask const& a, LaneMask const& b) { return a.data & b.data; }
+    ROWAN_INLINE friend LaneMask operator|(LaneMask const& a, LaneMask const& b) { return a.data | b.data; }
+    ROWAN_INLINE friend LaneMask operator&&(LaneMask const& a, LaneMask const& b) { return a.data & b.data; }
+    ROWAN_INLINE friend LaneMask operator||(LaneMask const& a, LaneMask const& b) { return a.data | b.data; }
+    ROWAN_INLINE friend LaneMask operator!(LaneMask const& a) { return ~a.data; }
 };
 
 /// `bytes` / sizeof(S) numbers, for which the arithmetic and the comparisons of numbers work lane by lane. It has the
@@ -90,7 +90,8 @@ struct LaneRegister {
     }
     /// The same where S is float and p points to the upper halves of floats.
     ROWAN_INLINE static LaneRegister of_upper_halves(void const* p) {
-        return (vector)(__builtin_convertvector(*static_cast<halves const*>(p), typename mask::vector) << 16);
+        typedef std::uint32_t wide __attribute__((vector_size(bytes)));
+        return (vector)(__builtin_convertvector(*static_cast<halves const*>(p), wide) << 16);
     }
     ROWAN_INLINE void store_floats(float* p) const {
         *reinterpret_cast<floats*>(p) = __builtin_convertvector(data, floats);
@@ -155,18 +156,6 @@ template <class S, std::size_t bytes>
 ROWAN_INLINE LaneRegister<S, bytes> select(LaneMask<S, bytes> const& mask, LaneRegister<S, bytes> const& yes,
                                            LaneRegister<S, bytes> const& no) {
     return mask.data ? yes.data : no.data;
-}
-
-/// Where both masks are true.
-template <class S, std::size_t bytes>
-ROWAN_INLINE LaneMask<S, bytes> both(LaneMask<S, bytes> const& a, LaneMask<S, bytes> const& b) {
-    if constexpr (bytes == 64) {  // g++ would compute comparisons number by number, as it has no vectors for them
-        using Number = typename LaneMask<S, bytes>::number;
-        using Mask = LaneMask<Number, bytes>;
-        LaneRegister<Number, bytes> const one(1), zero(0);
-        return ((select(Mask(a.data), one, zero) & select(Mask(b.data), one, zero)) == one).data;
-    }
-    return a.data & b.data;
 }
 
 /// Whether a lane is true.

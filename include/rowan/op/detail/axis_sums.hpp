@@ -168,33 +168,45 @@ private:
                 if (own.lane != 1) {
                     add_apart<S, Fold>(count, offsets.data(), lanes, own.lane, x, out);
                 } else if constexpr (std::is_same_v<S, To>) {
-                    add_adjacent<S, Fold>(own, first, count, offsets.data(), lanes, x, out);
+                    add_adjacent<Fold>(Contributions<From>{own, first, count, offsets.data(), lanes, x}, out);
                 } else {
-                    add_adjacent<S, Fold>(own, first, count, offsets.data(), lanes, x, sums.data());
+                    add_adjacent<Fold>(Contributions<From>{own, first, count, offsets.data(), lanes, x}, sums.data());
                     copy_lanes<S>(lanes, sums.data(), out);
                 }
             }
         });
     }
 
-    // The contributions from `first` on are at the `n` offsets from x; those that follow are prefetched.
-    template <class S, class Fold, class From>
-    static void add_adjacent(AxisReduction const& r, std::size_t first, std::size_t n, std::size_t const* offsets,
-                             std::size_t lanes, From const* x, S* sums) {
-        std::size_t const ahead = lookahead(lanes * sizeof(From));
-        auto const row = [&](std::size_t i) {
+    // Contributions to lanes that are adjacent, at `n` offsets from x. Those from `first` on, and what follows is prefetched.
+    template <class From>
+    struct Contributions {
+        AxisReduction const& r;
+        std::size_t first, n;
+        std::size_t const* offsets;
+        std::size_t lanes;
+        From const* x;
+        std::size_t ahead = lookahead(lanes * sizeof(From));
+
+        ROWAN_INLINE From const* operator[](std::size_t i) const {
             std::size_t const next = i + ahead;
             if (first + next < r.n)
                 prefetch_row<false>(x + (next < n ? offsets[next] : r.summed(first + next)), lanes * sizeof(From));
             return x + offsets[i];
-        };
-        copy_lanes<S>(lanes, x + offsets[0], sums);
-        std::size_t i = 1;
-        for (; i + 4 <= n; i += 4) {
-            From const *const a = row(i), *const b = row(i + 1), *const c = row(i + 2), *const d = row(i + 3);
-            for_lanes<S>(fold_four<Fold>{}, lanes, a, b, c, d, sums);
         }
-        for (; i < n; ++i) for_lanes<S>(Fold{}, lanes, row(i), sums);
+    };
+
+    template <class Fold, class S, class From>
+    static void add_adjacent(Contributions<From> const& from, S* sums) {
+        on_lanes<S>(from.lanes * from.n, [&]<class V>(as<V>) { add_with<V, Fold>(from, sums); });
+    }
+    template <class V, class Fold, class S, class From>
+    ROWAN_INLINE static void add_with(Contributions<From> const& from, S* sums) {
+        std::size_t const n = from.n, lanes = from.lanes;
+        zip_with<V>(same_number{}, lanes, sums, from.x + from.offsets[0]);
+        std::size_t i = 1;
+        for (; i + 4 <= n; i += 4)
+            for_with<V>(fold_four<Fold>{}, lanes, from[i], from[i + 1], from[i + 2], from[i + 3], sums);
+        for (; i < n; ++i) for_with<V>(Fold{}, lanes, from[i], sums);
     }
 
     template <class S, class Fold, class From, class To>

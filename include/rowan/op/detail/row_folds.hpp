@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <type_traits>
 #include <utility>
 
@@ -31,8 +32,10 @@ ROWAN_INLINE V halves(V const& a, V const& b, std::index_sequence<i...>) {
 #ifdef __clang__
     return V(__builtin_shufflevector(a.data, b.data, (i / (width / 2) * width + skip + i % (width / 2))...));
 #else
-    return V(__builtin_shuffle(a.data, b.data,
-                               typename V::mask::vector{(i / (width / 2) * width + skip + i % (width / 2))...}));
+    using S = typename V::value_type;
+    typedef std::conditional_t<sizeof(S) == 4, std::int32_t, std::int64_t> places
+        __attribute__((vector_size(sizeof(V))));
+    return V(__builtin_shuffle(a.data, b.data, places{(i / (width / 2) * width + skip + i % (width / 2))...}));
 #endif
 }
 
@@ -50,21 +53,20 @@ ROWAN_INLINE void fold_registers(Step& step, V* rows) {
     if constexpr (half > 1) fold_registers<Step, V, half>(step, rows);
 }
 
-/// A mask of the first n lanes.
-template <class V>
-ROWAN_INLINE typename V::mask first_lanes(std::size_t n) {
-    using S = typename V::value_type;
-    return [&]<std::size_t... i>(std::index_sequence<i...>) {
-        return V(typename V::vector{static_cast<S>(i)...}) < V(static_cast<S>(n));
-    }
-    (std::make_index_sequence<V::size>{});
+/// The numbers of the lanes: 0, 1, 2 …
+template <class V, std::size_t... i>
+ROWAN_INLINE V lane_numbers(std::index_sequence<i...>) {
+    return V(typename V::vector{static_cast<typename V::value_type>(i)...});
 }
 
 /// The first n lanes from x, and `other` in those after them. If `whole`, V::size elements may be read.
 template <class V, class T>
 ROWAN_INLINE V load_some(T const* x, std::size_t n, bool whole, V const& other) {
     using S = typename V::value_type;
-    if (whole) return select(first_lanes<V>(n), load<V>(x), other);
+    if (whole) {
+        V const lane = lane_numbers<V>(std::make_index_sequence<V::size>{});
+        return choose(lane < V(static_cast<S>(n)), load<V>(x), other);
+    }
     S lanes[V::size];
     other.store(lanes);
     for (std::size_t i = 0; i < std::min(n, V::size); ++i) lanes[i] = load<S>(x + i);
@@ -124,7 +126,7 @@ private:
             }
             std::size_t k = 0;
             if (rows.n <= V::size) {
-                OnePart<V> const part{first_lanes<V>(rows.n)};
+                OnePart<V> const part{V(static_cast<S>(rows.n))};
                 for (; k + V::size <= count && rows.can_load(rows.row(k + V::size - 1), V::size); k += V::size)
                     fold_together<V, Fold>(rows, k, V::size, part, to + k);
             }
@@ -185,7 +187,7 @@ private:
         V nan = V(typename V::value_type(0));
 
         ROWAN_INLINE void operator()(V const& from, V& to) {
-            nan = select(from == from, nan, from);
+            nan = choose(from == from, nan, from);
             Step{}(from, to);
         }
     };
@@ -193,11 +195,12 @@ private:
     /// Folds a row of at most V::size elements.
     template <class V>
     struct OnePart {
-        typename V::mask lanes;
+        V n;
+        V lane = lane_numbers<V>(std::make_index_sequence<V::size>{});
 
         template <class T, class Step>
         ROWAN_INLINE void operator()(Rows<T> const&, T const* x, Step& step, V& to) const {
-            step(select(lanes, load<V>(x), to), to);
+            step(choose(lane < n, load<V>(x), to), to);
         }
     };
 
