@@ -11,8 +11,7 @@
 // signSGD with momentum. Its elements do not depend on each other, so it is a formula over V, which is a SIMD register
 // or a number: as a LaneRule, it has the speed of rowan's own optimizers.
 struct signum {
-    template <class V>
-    void operator()(V const& g, V& p, V& moment) const {
+    ROWAN_FORMULA void operator()(V const& g, V& p, V& moment) const {
         namespace lane = rowan::lane;
         V const zero = lane::constant<V>(0), step = lane::constant<V>(0.1);
         moment = lane::product(lane::constant<V>(0.9), moment) + lane::product(lane::constant<V>(0.1), g);

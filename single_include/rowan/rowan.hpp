@@ -80,6 +80,9 @@
 /// The same for functions that both host and device code may call.
 #define ROWAN_HD_INLINE ROWAN_INLINE ROWAN_HD
 
+/// Placed after the parameters of a lambda that must be inlined.
+#define ROWAN_INLINED __attribute__((always_inline))
+
 /// Marks inline functions whose static variables are one for all libraries of the process, also with hidden symbols.
 #define ROWAN_SHARED [[gnu::visibility("default")]]
 
@@ -3604,19 +3607,19 @@ ROWAN_INLINE void store(LaneMask<S, bytes> const& x, bool* p) {
     for (std::size_t i = 0; i < LaneRegister<S, bytes>::size; ++i) p[i] = x.data[i] != 0;
 }
 
+/// Stores x, unless p points to const.
+template <class V, class T>
+ROWAN_INLINE void store_changed([[maybe_unused]] V const& x, [[maybe_unused]] T* p) {
+    if constexpr (!std::is_const_v<T>) store(x, p);
+}
+
 /// Loads one `V` from each pointer, calls the formula with references to them, and stores those of non-const pointers.
 template <class V, class Formula, class... T>
 ROWAN_INLINE void apply_lanes(Formula const& formula, T*... p) {
-    std::tuple<std::conditional_t<true, V, T>...> x{load<V>(p)...};
-    std::apply([&](auto&... lanes) { formula(lanes...); }, x);
-    [&]<std::size_t... i>(std::index_sequence<i...>) {
-        (
-            [&] {
-                if constexpr (!std::is_const_v<T>) store(std::get<i>(x), p);
-            }(),
-            ...);
-    }
-    (std::index_sequence_for<T...>{});
+    [&](auto... x) ROWAN_INLINED {
+        formula(x...);
+        (store_changed(x, p), ...);
+    }(load<V>(p)...);
 }
 
 /// The loops of the functions below over the elements that fill registers V. They return the number of these.
@@ -3650,7 +3653,7 @@ ROWAN_INLINE std::size_t each_register(std::size_t n, F const& f) {
 /// results are bit-identical.
 template <class S, class Formula, class... T>
 ROWAN_INLINE void for_lanes(Formula const& formula, std::size_t n, T*... p) {
-    std::size_t i = on_lanes<S>(n, [&]<class V>(as<V>) { return for_registers<V>(formula, n, p...); });
+    std::size_t i = on_lanes<S>(n, [&]<class V>(as<V>) ROWAN_INLINED { return for_registers<V>(formula, n, p...); });
     for (; i < n; ++i) {
         apply_lanes<S>(formula, (p + i)...);
         // keeps g++ from vectorising with another width, where loads that span several stores stall
@@ -3664,7 +3667,7 @@ template <class S, class Map, class To, class... From>
 ROWAN_INLINE void zip_lanes(Map const& map, std::size_t n, To* to, From const*... from) {
     std::size_t i = 0;
     if constexpr (!(std::is_same_v<To, bool> && (std::is_same_v<From, S> && ...))) {
-        i = on_lanes<S>(n, [&]<class V>(as<V>) { return zip_registers<V>(map, n, to, from...); });
+        i = on_lanes<S>(n, [&]<class V>(as<V>) ROWAN_INLINED { return zip_registers<V>(map, n, to, from...); });
     }
     for (; i < n; ++i) store(map(load<S>(from + i)...), to + i);
 }
@@ -3691,7 +3694,7 @@ ROWAN_INLINE void map_lanes(Map const& map, std::size_t n, From const* from, To*
 /// V = S. f itself loads and stores.
 template <class S, class F>
 ROWAN_INLINE void each_lane(std::size_t n, F const& f) {
-    std::size_t i = on_lanes<S>(n, [&]<class V>(as<V>) { return each_register<V>(n, f); });
+    std::size_t i = on_lanes<S>(n, [&]<class V>(as<V>) ROWAN_INLINED { return each_register<V>(n, f); });
     for (; i < n; ++i) f.template operator()<S>(i);
 }
 
@@ -3770,7 +3773,8 @@ ROWAN_HD_INLINE void interleave(S* part, S const& first, std::size_t n, Fold con
 #ifdef __CUDA_ARCH__
     std::size_t i = interleave_registers<S>(part, first, n, fold, f);
 #else
-    std::size_t i = on_lanes<S>(n, [&]<class V>(as<V>) { return interleave_registers<V>(part, first, n, fold, f); });
+    std::size_t i =
+        on_lanes<S>(n, [&]<class V>(as<V>) ROWAN_INLINED { return interleave_registers<V>(part, first, n, fold, f); });
 #endif
     for (; i < n; ++i) fold(S(f.template operator()<S>(i)), part[i % 16]);
 }
@@ -5327,7 +5331,8 @@ struct ElementLoops<Cpu> {
         for_ranges(exec, rows, work, [&](std::size_t begin, std::size_t end) {
             Step const own = step;
             for (; begin < end; ++begin)
-                each_lane<S>(width, [&]<class V>(std::size_t column) { own.template at<V>(begin, column); });
+                each_lane<S>(width,
+                             [&]<class V>(std::size_t column) ROWAN_INLINED { own.template at<V>(begin, column); });
         });
     }
 
@@ -5341,8 +5346,9 @@ struct ElementLoops<Cpu> {
             for (; begin < end; ++begin) {
                 std::size_t const first = begin % pieces * most;
                 auto const row = own.of_row(begin / pieces);
-                each_lane<S>(std::min(most, width - first),
-                             [&]<class V>(std::size_t column) { own.template at<V>(row, first + column); });
+                each_lane<S>(std::min(most, width - first), [&]<class V>(std::size_t column) ROWAN_INLINED {
+                    own.template at<V>(row, first + column);
+                });
             }
         });
     }
@@ -18742,8 +18748,9 @@ struct Summands<Cpu> {
     template <class T>
     static void add(Cpu exec, std::vector<Tensor<T>> const& x, Tensor<T>& out) {
         for_ranges(exec, out.size(), 1, [&](std::size_t begin, std::size_t end) {
-            each_lane<sum_t<T>>(
-                end - begin, [&]<class V>(std::size_t i) { store(total_at<V>(x, begin + i), out.data() + begin + i); });
+            each_lane<sum_t<T>>(end - begin, [&]<class V>(std::size_t i) ROWAN_INLINED {
+                store(total_at<V>(x, begin + i), out.data() + begin + i);
+            });
         });
     }
 
@@ -18758,7 +18765,7 @@ struct Summands<Cpu> {
             .run([](std::size_t) {},
                  [&](std::size_t k, sum_t<T> const* sum) {
                      std::size_t const row = static_cast<std::size_t>(plan.rows()[k]) * width;
-                     each_lane<sum_t<T>>(width, [&]<class V>(std::size_t i) {
+                     each_lane<sum_t<T>>(width, [&]<class V>(std::size_t i) ROWAN_INLINED {
                          store(plus(total_at<V>(x, row + i), load<V>(sum + i)), out.data() + row + i);
                      });
                  });
@@ -20368,8 +20375,7 @@ namespace rowan::inline v0 {
 ///
 ///     namespace lane = rowan::lane;
 ///     struct signum {  // signSGD with momentum
-///         template <class V>
-///         ROWAN_HD void operator()(V const& g, V& p, V& m) const {
+///         ROWAN_FORMULA void operator()(V const& g, V& p, V& m) const {
 ///             m = lane::product(lane::constant<V>(0.9), m) + g;
 ///             V const zero = lane::constant<V>(0), step = lane::constant<V>(0.1);
 ///             p = p + lane::choose(m > zero, zero - step, lane::choose(m < zero, step, zero));
@@ -20379,7 +20385,8 @@ namespace rowan::inline v0 {
 ///
 /// A formula may use + - and comparisons of V, and the functions of rowan::lane: with these, its bits are the same on
 /// all machines and devices. A product or quotient written as `a * b` or `a / b` may be fused with a sum, as the
-/// compiler's flags say. On a GPU, the formula is a struct whose operator is ROWAN_HD; on the host, a lambda will do.
+/// compiler's flags say. ROWAN_FORMULA begins a template over V for the host and GPUs that is inlined into the loops for
+/// each processor; on the host, a generic lambda will do, too.
 /// requires   the formula neither throws nor reads what it writes for other elements
 /// errors   ShapeError from update_rows unless all states have the shape of param
 template <class Formula>
@@ -21967,7 +21974,8 @@ struct rowwise_adagrad_rule {
         S const moment = formula.moment(load<S>(m.data()), interleaved_sum<S>(g.size(), g.data(), squared{}), g.size());
         store(moment, m.data());
         S const root = formula.root(moment);
-        for_lanes<S>([&]<class V>(V const& x, V& to) { formula(x, V(root), to); }, g.size(), g.data(), p.data());
+        for_lanes<S>([&]<class V>(V const& x, V& to) ROWAN_INLINED { formula(x, V(root), to); }, g.size(), g.data(),
+                     p.data());
     }
 };
 
@@ -30666,7 +30674,8 @@ struct MatrixSums<Cpu> {
         for_ranges(exec, rows, width, [&](std::size_t begin, std::size_t end) {
             for (; begin < end; ++begin) {
                 (pass.done(begin, sum_of_row<S>(pass, begin, width)), ...);
-                each_lane<S>(width, [&]<class V>(std::size_t column) { step.template at<V>(begin, column); });
+                each_lane<S>(width,
+                             [&]<class V>(std::size_t column) ROWAN_INLINED { step.template at<V>(begin, column); });
             }
         });
     }
@@ -30685,7 +30694,7 @@ struct MatrixSums<Cpu> {
                 std::size_t const lanes = std::min(most, width - first), last = std::min(n, (block + 1) * block_size);
                 std::fill(sums.begin(), sums.end(), constant<S>(0.0));
                 for (std::size_t row = block * block_size; row < last; ++row) {
-                    each_lane<S>(lanes, [&]<class V>(std::size_t k) {
+                    each_lane<S>(lanes, [&]<class V>(std::size_t k) ROWAN_INLINED {
                         store(plus(load<V>(sums.data() + k), term.template at<V>(row, first + k)), sums.data() + k);
                     });
                 }
@@ -30699,7 +30708,7 @@ private:
     static S sum_of_row(Pass const& pass, std::size_t row, std::size_t width) {
         S part[16];
         interleave(part, constant<S>(0.0), width, add_lanes{},
-                   [&]<class V>(std::size_t i) { return pass.template at<V>(row, i); });
+                   [&]<class V>(std::size_t i) ROWAN_INLINED { return pass.template at<V>(row, i); });
         return tree_sum(part);
     }
 };
@@ -34355,7 +34364,8 @@ ROWAN_INLINE auto largest(std::size_t n, T const* x) {
 /// Writes exp(x - greatest) and returns the sum of the results. With registers V, as zip_with.
 template <class V, class S, class T>
 ROWAN_INLINE S exponentials(std::size_t n, T const* x, S const& greatest, S* e) {
-    zip_with<V>([&]<class U>(U const& a) { return exponential_of_negative(U(a - U(greatest))); }, n, e, x);
+    zip_with<V>([&]<class U>(U const& a) ROWAN_INLINED { return exponential_of_negative(U(a - U(greatest))); }, n, e,
+                x);
     return sum_with<V>(n, e);
 }
 
@@ -34392,14 +34402,13 @@ struct MatrixRows<Cpu> {
         using S = sum_t<T>;
         for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
             Buffer<S> e(classes);
-            on_lanes<S>(classes, [&]<class V>(as<V>) {
+            on_lanes<S>(classes, [&]<class V>(as<V>) ROWAN_INLINED {
                 for (std::size_t i = begin; i < end; ++i) {
                     T const* const row = x + i * classes;
                     S const greatest = largest<V>(classes, row);
                     S const total = exponentials<V>(classes, row, greatest, e.data()), norm = Rule::norm(total);
-                    auto const result = [&]<class U>(U const& a, U const& b) {
-                        return Rule::result(a, b, U(greatest), U(norm));
-                    };
+                    auto const result = [&]<class U>(U const& a, U const& b)
+                                            ROWAN_INLINED { return Rule::result(a, b, U(greatest), U(norm)); };
                     zip_with<V>(result, classes, to + i * classes, row, e.data());
                     done(i, greatest, total);
                 }
@@ -34411,14 +34420,15 @@ struct MatrixRows<Cpu> {
     template <class Rule, class T>
     static void slopes(Cpu exec, std::size_t n, std::size_t classes, T const* y, T const* g, T* to) {
         using S = sum_t<T>;
-        auto const term = []<class V>(V const& a, V const& b) { return Rule::term(a, b); };
+        auto const term = []<class V>(V const& a, V const& b) ROWAN_INLINED { return Rule::term(a, b); };
         for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
             Buffer<S> terms(classes);
-            on_lanes<S>(classes, [&]<class V>(as<V>) {
+            on_lanes<S>(classes, [&]<class V>(as<V>) ROWAN_INLINED {
                 for (std::size_t at = begin * classes; at < end * classes; at += classes) {
                     zip_with<V>(term, classes, terms.data(), y + at, g + at);
                     S const sum = sum_with<V>(classes, terms.data());
-                    auto const slope = [&]<class U>(U const& a, U const& b) { return Rule::slope(a, b, U(sum)); };
+                    auto const slope = [&]<class U>(U const& a, U const& b)
+                                           ROWAN_INLINED { return Rule::slope(a, b, U(sum)); };
                     zip_with<V>(slope, classes, to + at, y + at, g + at);
                 }
             });
@@ -34444,7 +34454,7 @@ struct MatrixRows<Cpu> {
                     continue;
                 }
                 S const g = grads(i);
-                auto const times = [&]<class V>(V const& a) { return product(a, V(g)); };
+                auto const times = [&]<class V>(V const& a) ROWAN_INLINED { return product(a, V(g)); };
                 map_lanes<S>(times, classes, row, to + i * classes);
                 auto const k = static_cast<std::size_t>(label[i]);
                 store(times(S(load<S>(row + k) - constant<S>(1.0))), to + i * classes + k);
@@ -34457,9 +34467,8 @@ struct MatrixRows<Cpu> {
     static void soft_losses(Cpu exec, std::size_t n, std::size_t classes, T const* x, sum_t<T> const* label,
                             sum_t<T> const* greatest, sum_t<T> const* logs, sum_t<T>* losses) {
         sum_rows(exec, n, classes, x, label, losses, [=](std::size_t row) {
-            return [most = greatest[row], log = logs[row]]<class V>(V const& a, V const& share) {
-                return soft_label_loss{}(a, share, V(most), V(log));
-            };
+            return [most = greatest[row], log = logs[row]]<class V>(V const& a, V const& share)
+                       ROWAN_INLINED { return soft_label_loss{}(a, share, V(most), V(log)); };
         });
     }
 
@@ -34473,9 +34482,8 @@ struct MatrixRows<Cpu> {
                 std::size_t const at = i * classes;
                 S const total = interleaved_sum<S>(classes, label + at);
                 S const g = grads(i);
-                auto const slope = [&]<class V>(V const& a, V const& share) {
-                    return soft_label_slope{}(a, share, V(total), V(g));
-                };
+                auto const slope = [&]<class V>(V const& a, V const& share)
+                                       ROWAN_INLINED { return soft_label_slope{}(a, share, V(total), V(g)); };
                 zip_lanes<S>(slope, classes, to + at, p + at, label + at);
             }
         });
@@ -34487,7 +34495,7 @@ struct MatrixRows<Cpu> {
                                         sum_t<T>* losses) {
         using S = sum_t<T>;
         sum_rows(exec, n, classes, x, label, losses, [](std::size_t) { return weighed_logarithm{}; });
-        map_lanes<S>([]<class V>(V const& a) { return constant<V>(0.0) - a; }, n, losses, losses);
+        map_lanes<S>([]<class V>(V const& a) ROWAN_INLINED { return constant<V>(0.0) - a; }, n, losses, losses);
     }
 
 private:
@@ -34512,7 +34520,7 @@ private:
         std::size_t const pieces = (inner + most - 1) / most;
         for_ranges(exec, outer * pieces, classes * std::min(inner, most), [&](std::size_t begin, std::size_t end) {
             Buffer<S> e(classes * most), parts(16 * most), greatest(most);
-            on_lanes<S>(inner, [&]<class V>(as<V>) {
+            on_lanes<S>(inner, [&]<class V>(as<V>) ROWAN_INLINED {
                 for (std::size_t i = begin; i < end; ++i) {
                     std::size_t const lane = i % pieces * most, lanes = std::min(most, inner - lane);
                     std::size_t const first = i / pieces * classes * inner + lane;
@@ -34532,7 +34540,8 @@ private:
         zip_with<V>(same_number{}, lanes, greatest, x);
         for (std::size_t k = 1; k < classes; ++k) for_with<V>(take_larger{}, lanes, x + k * inner, greatest);
         std::fill_n(parts, 16 * most, constant<S>(0.0));
-        auto const exponential = []<class U>(U const& a, U const& b) { return exponential_of_negative(U(a - b)); };
+        auto const exponential = []<class U>(U const& a, U const& b)
+                                     ROWAN_INLINED { return exponential_of_negative(U(a - b)); };
         for (std::size_t k = 0; k < classes; ++k) {
             zip_with<V>(exponential, lanes, e + k * most, x + k * inner, g);
             for_with<V>(add_lanes{}, lanes, terms + k * most, parts + k % 16 * most);
@@ -34541,10 +34550,9 @@ private:
             for (std::size_t k = 0; k < half; ++k)
                 for_with<V>(add_lanes{}, lanes, sums + (k + half) * most, parts + k * most);
         }
-        zip_with<V>([]<class U>(U const& a) { return Rule::norm(a); }, lanes, parts, sums);
-        auto const result = []<class U>(U const& a, U const& b, U const& c, U const& d) {
-            return Rule::result(a, b, c, d);
-        };
+        zip_with<V>([]<class U>(U const& a) ROWAN_INLINED { return Rule::norm(a); }, lanes, parts, sums);
+        auto const result = []<class U>(U const& a, U const& b, U const& c, U const& d)
+                                ROWAN_INLINED { return Rule::result(a, b, c, d); };
         for (std::size_t k = 0; k < classes; ++k)
             zip_with<V>(result, lanes, to + k * inner, x + k * inner, terms + k * most, g, sums);
     }
@@ -34633,7 +34641,8 @@ struct CrfSteps<Cpu> {
             auto own = step;
             for (; s < end; ++s) {
                 for (own.t = 0; own.t < length_at(offsets, s); ++own.t)
-                    each_lane<sum_t<T>>(own.tags, [&]<class V>(std::size_t j) { own.template at<V>(s, j); });
+                    each_lane<sum_t<T>>(own.tags,
+                                        [&]<class V>(std::size_t j) ROWAN_INLINED { own.template at<V>(s, j); });
             }
         });
     }
@@ -40146,9 +40155,8 @@ private:
     bool finite(std::size_t n, std::size_t width, HeadRows<S const> rows, std::size_t first) {
         if constexpr (is_machine_float<S>) {
             std::fill_n(zeros_.data(), width, constant<S>(0.0));
-            auto const add = []<class V>(V const& x, V& zero) {
-                zero = plus(zero, detail::product(x, constant<V>(0.0)));
-            };
+            auto const add = []<class V>(V const& x, V& zero)
+                                 ROWAN_INLINED { zero = plus(zero, detail::product(x, constant<V>(0.0))); };
             for (std::size_t r = 0; r < n; ++r) for_lanes<S>(add, width, rows.row(first + r), zeros_.data());
             return std::all_of(zeros_.data(), zeros_.data() + width, [](S zero) { return zero == 0; });
         } else {
@@ -40182,7 +40190,7 @@ private:
     /// So that the sign of a zero does not depend on whether products with 0 were added to it.
     void no_negative_zeros(std::size_t n, std::size_t width, HeadRows<S> rows) const {
         if (!sizes_.visible.causal) return;
-        auto const add = []<class V>(V const& x) { return plus(x, constant<V>(0.0)); };
+        auto const add = []<class V>(V const& x) ROWAN_INLINED { return plus(x, constant<V>(0.0)); };
         for (std::size_t r = 0; r < n; ++r) map_lanes<S>(add, width, rows.row(r), rows.row(r));
     }
 
@@ -40195,10 +40203,13 @@ private:
             S* const row = weights_.data() + r * width;
             std::size_t const seen = sizes_.visible.seen(i + r, keys);
             if (seen == 0) continue;
-            map_lanes<S>([&]<class V>(V const& x) { return detail::product(x, V(scale)); }, seen, row, row);
-            S const total = on_lanes<S>(
-                seen, [&]<class V>(as<V>) { return exponentials<V>(seen, row, largest<V>(seen, row), row_.data()); });
-            map_lanes<S>([&]<class V>(V const& e) { return quotient(e, V(total)); }, seen, row_.data(), row);
+            map_lanes<S>([&]<class V>(V const& x) ROWAN_INLINED { return detail::product(x, V(scale)); }, seen, row,
+                         row);
+            S const total = on_lanes<S>(seen, [&]<class V>(as<V>) ROWAN_INLINED {
+                return exponentials<V>(seen, row, largest<V>(seen, row), row_.data());
+            });
+            map_lanes<S>([&]<class V>(V const& e) ROWAN_INLINED { return quotient(e, V(total)); }, seen, row_.data(),
+                         row);
             std::fill(row + seen, row + width, constant<S>(0.0));
         }
     }
@@ -40208,9 +40219,8 @@ private:
         zip_lanes<S>(multiplied{}, seen, row_.data(), weights, slopes);
         S const dot = interleaved_sum<S>(seen, row_.data());
         S const scale = constant<S>(sizes_.scale);
-        auto const formula = [&]<class V>(V const& w, V const& g) {
-            return detail::product(softmax_slope{}(w, g, V(dot)), V(scale));
-        };
+        auto const formula = [&]<class V>(V const& w, V const& g)
+                                 ROWAN_INLINED { return detail::product(softmax_slope{}(w, g, V(dot)), V(scale)); };
         zip_lanes<S>(formula, seen, slopes, weights, slopes);
         std::fill(slopes + seen, slopes + width, constant<S>(0.0));
     }

@@ -29,8 +29,7 @@ Tensor<T> numbers(std::size_t rows, std::size_t width) {
 
 /// A formula of a user, whose products are not marked as such.
 struct decayed {
-    template <class V>
-    void operator()(V const& g, V& p, V& s) const {
+    ROWAN_FORMULA void operator()(V const& g, V& p, V& s) const {
         s = s * V(0.9F) + g * g;
         p = p - g * V(0.1F) / (lane::square_root(s) + V(1e-3F));
     }

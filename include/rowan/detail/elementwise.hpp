@@ -132,7 +132,8 @@ struct ElementLoops<Cpu> {
         for_ranges(exec, rows, work, [&](std::size_t begin, std::size_t end) {
             Step const own = step;
             for (; begin < end; ++begin)
-                each_lane<S>(width, [&]<class V>(std::size_t column) { own.template at<V>(begin, column); });
+                each_lane<S>(width,
+                             [&]<class V>(std::size_t column) ROWAN_INLINED { own.template at<V>(begin, column); });
         });
     }
 
@@ -146,8 +147,9 @@ struct ElementLoops<Cpu> {
             for (; begin < end; ++begin) {
                 std::size_t const first = begin % pieces * most;
                 auto const row = own.of_row(begin / pieces);
-                each_lane<S>(std::min(most, width - first),
-                             [&]<class V>(std::size_t column) { own.template at<V>(row, first + column); });
+                each_lane<S>(std::min(most, width - first), [&]<class V>(std::size_t column) ROWAN_INLINED {
+                    own.template at<V>(row, first + column);
+                });
             }
         });
     }

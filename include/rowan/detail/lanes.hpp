@@ -5,7 +5,6 @@
 #include <rowan/detail/lane_targets.hpp>
 
 #include <cstddef>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -56,19 +55,19 @@ ROWAN_INLINE void store(LaneMask<S, bytes> const& x, bool* p) {
     for (std::size_t i = 0; i < LaneRegister<S, bytes>::size; ++i) p[i] = x.data[i] != 0;
 }
 
+/// Stores x, unless p points to const.
+template <class V, class T>
+ROWAN_INLINE void store_changed([[maybe_unused]] V const& x, [[maybe_unused]] T* p) {
+    if constexpr (!std::is_const_v<T>) store(x, p);
+}
+
 /// Loads one `V` from each pointer, calls the formula with references to them, and stores those of non-const pointers.
 template <class V, class Formula, class... T>
 ROWAN_INLINE void apply_lanes(Formula const& formula, T*... p) {
-    std::tuple<std::conditional_t<true, V, T>...> x{load<V>(p)...};
-    std::apply([&](auto&... lanes) { formula(lanes...); }, x);
-    [&]<std::size_t... i>(std::index_sequence<i...>) {
-        (
-            [&] {
-                if constexpr (!std::is_const_v<T>) store(std::get<i>(x), p);
-            }(),
-            ...);
-    }
-    (std::index_sequence_for<T...>{});
+    [&](auto... x) ROWAN_INLINED {
+        formula(x...);
+        (store_changed(x, p), ...);
+    }(load<V>(p)...);
 }
 
 /// The loops of the functions below over the elements that fill registers V. They return the number of these.
@@ -102,7 +101,7 @@ ROWAN_INLINE std::size_t each_register(std::size_t n, F const& f) {
 /// results are bit-identical.
 template <class S, class Formula, class... T>
 ROWAN_INLINE void for_lanes(Formula const& formula, std::size_t n, T*... p) {
-    std::size_t i = on_lanes<S>(n, [&]<class V>(as<V>) { return for_registers<V>(formula, n, p...); });
+    std::size_t i = on_lanes<S>(n, [&]<class V>(as<V>) ROWAN_INLINED { return for_registers<V>(formula, n, p...); });
     for (; i < n; ++i) {
         apply_lanes<S>(formula, (p + i)...);
         // keeps g++ from vectorising with another width, where loads that span several stores stall
@@ -116,7 +115,7 @@ template <class S, class Map, class To, class... From>
 ROWAN_INLINE void zip_lanes(Map const& map, std::size_t n, To* to, From const*... from) {
     std::size_t i = 0;
     if constexpr (!(std::is_same_v<To, bool> && (std::is_same_v<From, S> && ...))) {
-        i = on_lanes<S>(n, [&]<class V>(as<V>) { return zip_registers<V>(map, n, to, from...); });
+        i = on_lanes<S>(n, [&]<class V>(as<V>) ROWAN_INLINED { return zip_registers<V>(map, n, to, from...); });
     }
     for (; i < n; ++i) store(map(load<S>(from + i)...), to + i);
 }
@@ -143,7 +142,7 @@ ROWAN_INLINE void map_lanes(Map const& map, std::size_t n, From const* from, To*
 /// V = S. f itself loads and stores.
 template <class S, class F>
 ROWAN_INLINE void each_lane(std::size_t n, F const& f) {
-    std::size_t i = on_lanes<S>(n, [&]<class V>(as<V>) { return each_register<V>(n, f); });
+    std::size_t i = on_lanes<S>(n, [&]<class V>(as<V>) ROWAN_INLINED { return each_register<V>(n, f); });
     for (; i < n; ++i) f.template operator()<S>(i);
 }
 
@@ -229,7 +228,8 @@ ROWAN_HD_INLINE void interleave(S* part, S const& first, std::size_t n, Fold con
 #ifdef __CUDA_ARCH__
     std::size_t i = interleave_registers<S>(part, first, n, fold, f);
 #else
-    std::size_t i = on_lanes<S>(n, [&]<class V>(as<V>) { return interleave_registers<V>(part, first, n, fold, f); });
+    std::size_t i =
+        on_lanes<S>(n, [&]<class V>(as<V>) ROWAN_INLINED { return interleave_registers<V>(part, first, n, fold, f); });
 #endif
     for (; i < n; ++i) fold(S(f.template operator()<S>(i)), part[i % 16]);
 }

@@ -17,8 +17,7 @@ namespace rowan::inline v0 {
 ///
 ///     namespace lane = rowan::lane;
 ///     struct signum {  // signSGD with momentum
-///         template <class V>
-///         ROWAN_HD void operator()(V const& g, V& p, V& m) const {
+///         ROWAN_FORMULA void operator()(V const& g, V& p, V& m) const {
 ///             m = lane::product(lane::constant<V>(0.9), m) + g;
 ///             V const zero = lane::constant<V>(0), step = lane::constant<V>(0.1);
 ///             p = p + lane::choose(m > zero, zero - step, lane::choose(m < zero, step, zero));
@@ -28,7 +27,8 @@ namespace rowan::inline v0 {
 ///
 /// A formula may use + - and comparisons of V, and the functions of rowan::lane: with these, its bits are the same on
 /// all machines and devices. A product or quotient written as `a * b` or `a / b` may be fused with a sum, as the
-/// compiler's flags say. On a GPU, the formula is a struct whose operator is ROWAN_HD; on the host, a lambda will do.
+/// compiler's flags say. ROWAN_FORMULA begins a template over V for the host and GPUs that is inlined into the loops for
+/// each processor; on the host, a generic lambda will do, too.
 /// requires   the formula neither throws nor reads what it writes for other elements
 /// errors   ShapeError from update_rows unless all states have the shape of param
 template <class Formula>

@@ -46,7 +46,8 @@ struct rowwise_adagrad_rule {
         S const moment = formula.moment(load<S>(m.data()), interleaved_sum<S>(g.size(), g.data(), squared{}), g.size());
         store(moment, m.data());
         S const root = formula.root(moment);
-        for_lanes<S>([&]<class V>(V const& x, V& to) { formula(x, V(root), to); }, g.size(), g.data(), p.data());
+        for_lanes<S>([&]<class V>(V const& x, V& to) ROWAN_INLINED { formula(x, V(root), to); }, g.size(), g.data(),
+                     p.data());
     }
 };
 

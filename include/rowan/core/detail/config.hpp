@@ -23,6 +23,9 @@
 /// The same for functions that both host and device code may call.
 #define ROWAN_HD_INLINE ROWAN_INLINE ROWAN_HD
 
+/// Placed after the parameters of a lambda that must be inlined.
+#define ROWAN_INLINED __attribute__((always_inline))
+
 /// Marks inline functions whose static variables are one for all libraries of the process, also with hidden symbols.
 #define ROWAN_SHARED [[gnu::visibility("default")]]
 

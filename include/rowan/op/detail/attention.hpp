@@ -149,9 +149,8 @@ private:
     bool finite(std::size_t n, std::size_t width, HeadRows<S const> rows, std::size_t first) {
         if constexpr (is_machine_float<S>) {
             std::fill_n(zeros_.data(), width, constant<S>(0.0));
-            auto const add = []<class V>(V const& x, V& zero) {
-                zero = plus(zero, detail::product(x, constant<V>(0.0)));
-            };
+            auto const add = []<class V>(V const& x, V& zero)
+                                 ROWAN_INLINED { zero = plus(zero, detail::product(x, constant<V>(0.0))); };
             for (std::size_t r = 0; r < n; ++r) for_lanes<S>(add, width, rows.row(first + r), zeros_.data());
             return std::all_of(zeros_.data(), zeros_.data() + width, [](S zero) { return zero == 0; });
         } else {
@@ -185,7 +184,7 @@ private:
     /// So that the sign of a zero does not depend on whether products with 0 were added to it.
     void no_negative_zeros(std::size_t n, std::size_t width, HeadRows<S> rows) const {
         if (!sizes_.visible.causal) return;
-        auto const add = []<class V>(V const& x) { return plus(x, constant<V>(0.0)); };
+        auto const add = []<class V>(V const& x) ROWAN_INLINED { return plus(x, constant<V>(0.0)); };
         for (std::size_t r = 0; r < n; ++r) map_lanes<S>(add, width, rows.row(r), rows.row(r));
     }
 
@@ -198,10 +197,13 @@ private:
             S* const row = weights_.data() + r * width;
             std::size_t const seen = sizes_.visible.seen(i + r, keys);
             if (seen == 0) continue;
-            map_lanes<S>([&]<class V>(V const& x) { return detail::product(x, V(scale)); }, seen, row, row);
-            S const total = on_lanes<S>(
-                seen, [&]<class V>(as<V>) { return exponentials<V>(seen, row, largest<V>(seen, row), row_.data()); });
-            map_lanes<S>([&]<class V>(V const& e) { return quotient(e, V(total)); }, seen, row_.data(), row);
+            map_lanes<S>([&]<class V>(V const& x) ROWAN_INLINED { return detail::product(x, V(scale)); }, seen, row,
+                         row);
+            S const total = on_lanes<S>(seen, [&]<class V>(as<V>) ROWAN_INLINED {
+                return exponentials<V>(seen, row, largest<V>(seen, row), row_.data());
+            });
+            map_lanes<S>([&]<class V>(V const& e) ROWAN_INLINED { return quotient(e, V(total)); }, seen, row_.data(),
+                         row);
             std::fill(row + seen, row + width, constant<S>(0.0));
         }
     }
@@ -211,9 +213,8 @@ private:
         zip_lanes<S>(multiplied{}, seen, row_.data(), weights, slopes);
         S const dot = interleaved_sum<S>(seen, row_.data());
         S const scale = constant<S>(sizes_.scale);
-        auto const formula = [&]<class V>(V const& w, V const& g) {
-            return detail::product(softmax_slope{}(w, g, V(dot)), V(scale));
-        };
+        auto const formula = [&]<class V>(V const& w, V const& g)
+                                 ROWAN_INLINED { return detail::product(softmax_slope{}(w, g, V(dot)), V(scale)); };
         zip_lanes<S>(formula, seen, slopes, weights, slopes);
         std::fill(slopes + seen, slopes + width, constant<S>(0.0));
     }

@@ -91,7 +91,8 @@ struct CrfSteps<Cpu> {
             auto own = step;
             for (; s < end; ++s) {
                 for (own.t = 0; own.t < length_at(offsets, s); ++own.t)
-                    each_lane<sum_t<T>>(own.tags, [&]<class V>(std::size_t j) { own.template at<V>(s, j); });
+                    each_lane<sum_t<T>>(own.tags,
+                                        [&]<class V>(std::size_t j) ROWAN_INLINED { own.template at<V>(s, j); });
             }
         });
     }

@@ -25,7 +25,8 @@ ROWAN_INLINE auto largest(std::size_t n, T const* x) {
 /// Writes exp(x - greatest) and returns the sum of the results. With registers V, as zip_with.
 template <class V, class S, class T>
 ROWAN_INLINE S exponentials(std::size_t n, T const* x, S const& greatest, S* e) {
-    zip_with<V>([&]<class U>(U const& a) { return exponential_of_negative(U(a - U(greatest))); }, n, e, x);
+    zip_with<V>([&]<class U>(U const& a) ROWAN_INLINED { return exponential_of_negative(U(a - U(greatest))); }, n, e,
+                x);
     return sum_with<V>(n, e);
 }
 
@@ -62,14 +63,13 @@ struct MatrixRows<Cpu> {
         using S = sum_t<T>;
         for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
             Buffer<S> e(classes);
-            on_lanes<S>(classes, [&]<class V>(as<V>) {
+            on_lanes<S>(classes, [&]<class V>(as<V>) ROWAN_INLINED {
                 for (std::size_t i = begin; i < end; ++i) {
                     T const* const row = x + i * classes;
                     S const greatest = largest<V>(classes, row);
                     S const total = exponentials<V>(classes, row, greatest, e.data()), norm = Rule::norm(total);
-                    auto const result = [&]<class U>(U const& a, U const& b) {
-                        return Rule::result(a, b, U(greatest), U(norm));
-                    };
+                    auto const result = [&]<class U>(U const& a, U const& b)
+                                            ROWAN_INLINED { return Rule::result(a, b, U(greatest), U(norm)); };
                     zip_with<V>(result, classes, to + i * classes, row, e.data());
                     done(i, greatest, total);
                 }
@@ -81,14 +81,15 @@ struct MatrixRows<Cpu> {
     template <class Rule, class T>
     static void slopes(Cpu exec, std::size_t n, std::size_t classes, T const* y, T const* g, T* to) {
         using S = sum_t<T>;
-        auto const term = []<class V>(V const& a, V const& b) { return Rule::term(a, b); };
+        auto const term = []<class V>(V const& a, V const& b) ROWAN_INLINED { return Rule::term(a, b); };
         for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
             Buffer<S> terms(classes);
-            on_lanes<S>(classes, [&]<class V>(as<V>) {
+            on_lanes<S>(classes, [&]<class V>(as<V>) ROWAN_INLINED {
                 for (std::size_t at = begin * classes; at < end * classes; at += classes) {
                     zip_with<V>(term, classes, terms.data(), y + at, g + at);
                     S const sum = sum_with<V>(classes, terms.data());
-                    auto const slope = [&]<class U>(U const& a, U const& b) { return Rule::slope(a, b, U(sum)); };
+                    auto const slope = [&]<class U>(U const& a, U const& b)
+                                           ROWAN_INLINED { return Rule::slope(a, b, U(sum)); };
                     zip_with<V>(slope, classes, to + at, y + at, g + at);
                 }
             });
@@ -114,7 +115,7 @@ struct MatrixRows<Cpu> {
                     continue;
                 }
                 S const g = grads(i);
-                auto const times = [&]<class V>(V const& a) { return product(a, V(g)); };
+                auto const times = [&]<class V>(V const& a) ROWAN_INLINED { return product(a, V(g)); };
                 map_lanes<S>(times, classes, row, to + i * classes);
                 auto const k = static_cast<std::size_t>(label[i]);
                 store(times(S(load<S>(row + k) - constant<S>(1.0))), to + i * classes + k);
@@ -127,9 +128,8 @@ struct MatrixRows<Cpu> {
     static void soft_losses(Cpu exec, std::size_t n, std::size_t classes, T const* x, sum_t<T> const* label,
                             sum_t<T> const* greatest, sum_t<T> const* logs, sum_t<T>* losses) {
         sum_rows(exec, n, classes, x, label, losses, [=](std::size_t row) {
-            return [most = greatest[row], log = logs[row]]<class V>(V const& a, V const& share) {
-                return soft_label_loss{}(a, share, V(most), V(log));
-            };
+            return [most = greatest[row], log = logs[row]]<class V>(V const& a, V const& share)
+                       ROWAN_INLINED { return soft_label_loss{}(a, share, V(most), V(log)); };
         });
     }
 
@@ -143,9 +143,8 @@ struct MatrixRows<Cpu> {
                 std::size_t const at = i * classes;
                 S const total = interleaved_sum<S>(classes, label + at);
                 S const g = grads(i);
-                auto const slope = [&]<class V>(V const& a, V const& share) {
-                    return soft_label_slope{}(a, share, V(total), V(g));
-                };
+                auto const slope = [&]<class V>(V const& a, V const& share)
+                                       ROWAN_INLINED { return soft_label_slope{}(a, share, V(total), V(g)); };
                 zip_lanes<S>(slope, classes, to + at, p + at, label + at);
             }
         });
@@ -157,7 +156,7 @@ struct MatrixRows<Cpu> {
                                         sum_t<T>* losses) {
         using S = sum_t<T>;
         sum_rows(exec, n, classes, x, label, losses, [](std::size_t) { return weighed_logarithm{}; });
-        map_lanes<S>([]<class V>(V const& a) { return constant<V>(0.0) - a; }, n, losses, losses);
+        map_lanes<S>([]<class V>(V const& a) ROWAN_INLINED { return constant<V>(0.0) - a; }, n, losses, losses);
     }
 
 private:
@@ -182,7 +181,7 @@ private:
         std::size_t const pieces = (inner + most - 1) / most;
         for_ranges(exec, outer * pieces, classes * std::min(inner, most), [&](std::size_t begin, std::size_t end) {
             Buffer<S> e(classes * most), parts(16 * most), greatest(most);
-            on_lanes<S>(inner, [&]<class V>(as<V>) {
+            on_lanes<S>(inner, [&]<class V>(as<V>) ROWAN_INLINED {
                 for (std::size_t i = begin; i < end; ++i) {
                     std::size_t const lane = i % pieces * most, lanes = std::min(most, inner - lane);
                     std::size_t const first = i / pieces * classes * inner + lane;
@@ -202,7 +201,8 @@ private:
         zip_with<V>(same_number{}, lanes, greatest, x);
         for (std::size_t k = 1; k < classes; ++k) for_with<V>(take_larger{}, lanes, x + k * inner, greatest);
         std::fill_n(parts, 16 * most, constant<S>(0.0));
-        auto const exponential = []<class U>(U const& a, U const& b) { return exponential_of_negative(U(a - b)); };
+        auto const exponential = []<class U>(U const& a, U const& b)
+                                     ROWAN_INLINED { return exponential_of_negative(U(a - b)); };
         for (std::size_t k = 0; k < classes; ++k) {
             zip_with<V>(exponential, lanes, e + k * most, x + k * inner, g);
             for_with<V>(add_lanes{}, lanes, terms + k * most, parts + k % 16 * most);
@@ -211,10 +211,9 @@ private:
             for (std::size_t k = 0; k < half; ++k)
                 for_with<V>(add_lanes{}, lanes, sums + (k + half) * most, parts + k * most);
         }
-        zip_with<V>([]<class U>(U const& a) { return Rule::norm(a); }, lanes, parts, sums);
-        auto const result = []<class U>(U const& a, U const& b, U const& c, U const& d) {
-            return Rule::result(a, b, c, d);
-        };
+        zip_with<V>([]<class U>(U const& a) ROWAN_INLINED { return Rule::norm(a); }, lanes, parts, sums);
+        auto const result = []<class U>(U const& a, U const& b, U const& c, U const& d)
+                                ROWAN_INLINED { return Rule::result(a, b, c, d); };
         for (std::size_t k = 0; k < classes; ++k)
             zip_with<V>(result, lanes, to + k * inner, x + k * inner, terms + k * most, g, sums);
     }

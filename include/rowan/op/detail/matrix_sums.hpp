@@ -33,7 +33,8 @@ struct MatrixSums<Cpu> {
         for_ranges(exec, rows, width, [&](std::size_t begin, std::size_t end) {
             for (; begin < end; ++begin) {
                 (pass.done(begin, sum_of_row<S>(pass, begin, width)), ...);
-                each_lane<S>(width, [&]<class V>(std::size_t column) { step.template at<V>(begin, column); });
+                each_lane<S>(width,
+                             [&]<class V>(std::size_t column) ROWAN_INLINED { step.template at<V>(begin, column); });
             }
         });
     }
@@ -52,7 +53,7 @@ struct MatrixSums<Cpu> {
                 std::size_t const lanes = std::min(most, width - first), last = std::min(n, (block + 1) * block_size);
                 std::fill(sums.begin(), sums.end(), constant<S>(0.0));
                 for (std::size_t row = block * block_size; row < last; ++row) {
-                    each_lane<S>(lanes, [&]<class V>(std::size_t k) {
+                    each_lane<S>(lanes, [&]<class V>(std::size_t k) ROWAN_INLINED {
                         store(plus(load<V>(sums.data() + k), term.template at<V>(row, first + k)), sums.data() + k);
                     });
                 }
@@ -66,7 +67,7 @@ private:
     static S sum_of_row(Pass const& pass, std::size_t row, std::size_t width) {
         S part[16];
         interleave(part, constant<S>(0.0), width, add_lanes{},
-                   [&]<class V>(std::size_t i) { return pass.template at<V>(row, i); });
+                   [&]<class V>(std::size_t i) ROWAN_INLINED { return pass.template at<V>(row, i); });
         return tree_sum(part);
     }
 };

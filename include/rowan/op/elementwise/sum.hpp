@@ -27,8 +27,9 @@ struct Summands<Cpu> {
     template <class T>
     static void add(Cpu exec, std::vector<Tensor<T>> const& x, Tensor<T>& out) {
         for_ranges(exec, out.size(), 1, [&](std::size_t begin, std::size_t end) {
-            each_lane<sum_t<T>>(
-                end - begin, [&]<class V>(std::size_t i) { store(total_at<V>(x, begin + i), out.data() + begin + i); });
+            each_lane<sum_t<T>>(end - begin, [&]<class V>(std::size_t i) ROWAN_INLINED {
+                store(total_at<V>(x, begin + i), out.data() + begin + i);
+            });
         });
     }
 
@@ -43,7 +44,7 @@ struct Summands<Cpu> {
             .run([](std::size_t) {},
                  [&](std::size_t k, sum_t<T> const* sum) {
                      std::size_t const row = static_cast<std::size_t>(plan.rows()[k]) * width;
-                     each_lane<sum_t<T>>(width, [&]<class V>(std::size_t i) {
+                     each_lane<sum_t<T>>(width, [&]<class V>(std::size_t i) ROWAN_INLINED {
                          store(plus(total_at<V>(x, row + i), load<V>(sum + i)), out.data() + row + i);
                      });
                  });
