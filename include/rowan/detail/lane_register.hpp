@@ -90,7 +90,8 @@ struct LaneRegister {
     }
     /// The same where S is float and p points to the upper halves of floats.
     ROWAN_INLINE static LaneRegister of_upper_halves(void const* p) {
-        typedef std::uint32_t wide __attribute__((vector_size(bytes)));
+        typedef std::conditional_t<sizeof(S) == 4, std::uint32_t, std::uint64_t> wide
+            __attribute__((vector_size(bytes)));
         return (vector)(__builtin_convertvector(*static_cast<halves const*>(p), wide) << 16);
     }
     ROWAN_INLINE void store_floats(float* p) const {

@@ -109,10 +109,17 @@ struct axis_means {
     static void of(D const& exec, AxisReduction const& r, T const* x, T* out) {
         using S = sum_t<T>;
         static_assert(floating_element<T>, "rowan::reduce_mean: x must have a floating-point type: convert it");
-        std::size_t const sums = r.outer * r.width;
-        auto scratch = ElementLoops<D>::template scratch<S>(exec, sums);
-        fold_axes<S, add_lanes>(exec, r, x, scratch.data());
-        ElementLoops<D>::template zip<S>(exec, sums, DividedBy{static_cast<double>(r.n)}, out, scratch.data());
+        std::size_t const n = r.outer * r.width;
+        auto const divide = [&](S* sums) {
+            fold_axes<S, add_lanes>(exec, r, x, sums);
+            ElementLoops<D>::template zip<S>(exec, n, DividedBy{static_cast<double>(r.n)}, out,
+                                             static_cast<S const*>(sums));
+        };
+        if constexpr (std::is_same_v<S, T>) {
+            divide(out);
+        } else {
+            divide(ElementLoops<D>::template scratch<S>(exec, n).data());
+        }
     }
 
     template <class T, class D>

@@ -1,4 +1,4 @@
-// rowan/op/detail/axis_sums.hpp: sums and other folds along any axes of a tensor, in blocks of 64 contributions.
+// rowan/op/detail/axis_sums.hpp: sums and other folds along any axes of a tensor, of rows or in blocks of 64 contributions.
 #pragma once
 
 #include <rowan/detail/block_sum.hpp>
@@ -197,7 +197,7 @@ private:
 
     template <class Fold, class S, class From>
     static void add_adjacent(Contributions<From> const& from, S* sums) {
-        on_lanes<S>(from.lanes * from.n, [&]<class V>(as<V>) { add_with<V, Fold>(from, sums); });
+        on_lanes<S>(from.lanes * from.n, [&]<class V>(as<V>) ROWAN_INLINED { add_with<V, Fold>(from, sums); });
     }
     template <class V, class Fold, class S, class From>
     ROWAN_INLINE static void add_with(Contributions<From> const& from, S* sums) {
@@ -232,8 +232,9 @@ private:
     }
 };
 
-/// Sums along the reduced axes of x, or folds them in another way: the contributions to a result, in row-major order, in
-/// blocks of 64, then the results of blocks in the same way. Computed in type `S`.
+/// Sums along the reduced axes of x, or folds them in another way: adjacent contributions to a result as fold_rows, if
+/// RowFolds has that, and others, in row-major order, in blocks of 64, then the results of blocks in the same way. Computed in
+/// type `S`.
 template <class S, class Fold, class D, class From, class To>
 void fold_axes(D const& exec, AxisReduction r, From const* x, To* out) {
     if constexpr (RowFolds<D>::template has<S, Fold>) {

@@ -44,7 +44,7 @@ ROWAN_INLINE V halves(V const& a, V const& b, std::index_sequence<i...>) {
 template <class Step, class V, std::size_t width = V::size>
 ROWAN_INLINE void fold_registers(Step& step, V* rows) {
     constexpr std::size_t half = width / 2;
-    constexpr std::make_index_sequence<V::size> lanes;
+    constexpr std::make_index_sequence<V::size> lanes{};
     for (std::size_t k = 0; k < half; ++k) {
         V const a = rows[2 * k], b = rows[2 * k + 1];
         rows[k] = halves<width, 0>(a, b, lanes);
@@ -92,7 +92,7 @@ struct RowFolds<Cpu> {
         std::size_t const blocks = (n + sum_block - 1) / sum_block, size = std::min(n, sum_block);
         T const* const end_of_x = x + rows * n;
         for_ranges(exec, rows * blocks, size, [&](std::size_t begin, std::size_t end) {
-            on_lanes<S>((end - begin) * size, [&]<class V>(as<V>) {
+            on_lanes<S>((end - begin) * size, [&]<class V>(as<V>) ROWAN_INLINED {
                 if (blocks == 1) return fold<V, Fold>(Rows<T>{x + begin * n, end_of_x, n}, end - begin, to + begin);
                 for (std::size_t k = begin; k < end;) {
                     std::size_t const row = k / blocks, block = k % blocks, at = block * sum_block;
@@ -170,7 +170,7 @@ private:
     template <class V, class T, class Parts, class Step>
     ROWAN_INLINE static V results_of(Rows<T> const& rows, std::size_t k, std::size_t count, Parts const& parts,
                                      Step& step) {
-        V const start(typename V::value_type(Step::start));
+        V const start = constant<V>(Step::start);
         V all[V::size];
         for (std::size_t i = 0; i < V::size; ++i) {
             all[i] = start;
@@ -184,7 +184,7 @@ private:
     template <class V, class Step>
     struct KeepNaN {
         static constexpr double start = Step::start;
-        V nan = V(typename V::value_type(0));
+        V nan = constant<V>(0.0);
 
         ROWAN_INLINE void operator()(V const& from, V& to) {
             nan = choose(from == from, nan, from);
