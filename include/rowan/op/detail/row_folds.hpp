@@ -147,23 +147,17 @@ private:
     ROWAN_INLINE static void fold_together(Rows<T> const& rows, std::size_t k, std::size_t count, Parts const& parts,
                                            To* to) {
         using S = typename V::value_type;
-        S results[V::size];
-        if constexpr (finds_element<Fold>) {
-            KeepNaN<V, typename Fold::in_any_order> step;
-            V const found = results_of<V>(rows, k, count, parts, step);
-            S nans[V::size];
-            found.store(results);
-            step.nan.store(nans);
-            bool has_nan = false;
-            for (S const& x : nans) has_nan |= x != x;
-            for (std::size_t i = 0; i < count; ++i)
-                store(first_of(rows.n, rows.row(k + i), has_nan, results[i]), to + i);
-        } else {
-            Fold step;
-            V const sums = results_of<V>(rows, k, count, parts, step);
-            if (count == V::size) return store(sums, to);
-            sums.store(results);
-            for (std::size_t i = 0; i < count; ++i) store(results[i], to + i);
+        FoldStep<V, Fold> step;
+        V const results = results_of<V>(rows, k, count, parts, step);
+        if constexpr (!finds_element<Fold>) {
+            if (count == V::size) return store(results, to);
+        }
+        S numbers[V::size];
+        results.store(numbers);
+        bool const has_nan = step.has_nan();
+        for (std::size_t i = 0; i < count; ++i) {
+            if constexpr (finds_element<Fold>) numbers[i] = first_of(rows.n, rows.row(k + i), has_nan, numbers[i]);
+            store(numbers[i], to + i);
         }
     }
 
@@ -180,15 +174,42 @@ private:
         return all[0];
     }
 
-    /// A step that remembers whether it has seen a NaN.
-    template <class V, class Step>
-    struct KeepNaN {
-        static constexpr double start = Step::start;
-        V nan = constant<V>(0.0);
+    /// A fold of registers: those of an element go to part k of 16 / V::size ones.
+    template <class V, class Fold>
+    struct FoldStep {
+        static constexpr double start = Fold::start;
 
-        ROWAN_INLINE void operator()(V const& from, V& to) {
-            nan = choose(from == from, nan, from);
+        ROWAN_INLINE void operator()(V const& from, V& to, std::size_t = 0) const { Fold{}(from, to); }
+        bool has_nan() const { return false; }
+    };
+
+    /// The same if Fold finds an element. It remembers whether there is a NaN.
+    template <class V, class Fold>
+    requires finds_element<Fold>
+    struct FoldStep<V, Fold> {
+        using Step = typename Fold::in_any_order;
+        static constexpr double start = Step::start;
+        static constexpr std::size_t count = 16 / V::size;
+        V nan[count];
+
+        ROWAN_INLINE FoldStep() {
+#pragma GCC unroll 8
+            for (std::size_t k = 0; k < count; ++k) nan[k] = constant<V>(0.0);
+        }
+        ROWAN_INLINE void operator()(V const& from, V& to, std::size_t k = 0) {
+            nan[k] = choose(from == from, nan[k], from);
             Step{}(from, to);
+        }
+        ROWAN_INLINE bool has_nan() const {
+            using S = typename V::value_type;
+            V all = nan[0];
+#pragma GCC unroll 8
+            for (std::size_t k = 1; k < count; ++k) all = choose(nan[k] == nan[k], all, nan[k]);
+            S lanes[V::size];
+            all.store(lanes);
+            bool found = false;
+            for (S const& x : lanes) found |= x != x;
+            return found;
         }
     };
 
@@ -210,15 +231,25 @@ private:
         ROWAN_INLINE void operator()(Rows<T> const& rows, T const* x, Step& step, V& to) const {
             constexpr std::size_t count = 16 / V::size;
             V parts[count];
-            for (V& p : parts) p = to;
             std::size_t const n = rows.n;
             std::size_t i = 0;
+#pragma GCC unroll 8
+            for (std::size_t k = 0; k < count; ++k) parts[k] = to;
             for (; i + 16 <= n; i += 16) {
-                for (std::size_t k = 0; k < count; ++k) step(load<V>(x + i + k * V::size), parts[k]);
+#pragma GCC unroll 8
+                for (std::size_t k = 0; k < count; ++k) step(load<V>(x + i + k * V::size), parts[k], k);
             }
-            for (std::size_t k = 0; k < count && i < n; ++k, i += V::size)
-                step(load_some<V>(x + i, n - i, rows.can_load(x + i, V::size), to), parts[k]);
+#pragma GCC unroll 8
+            for (std::size_t k = 0; k < count && i < n; ++k, i += V::size) {
+                if (i + V::size <= n) {
+                    step(load<V>(x + i), parts[k], k);
+                } else {
+                    step(load_some<V>(x + i, n - i, rows.can_load(x + i, V::size), to), parts[k], k);
+                }
+            }
+#pragma GCC unroll 8
             for (std::size_t half = count / 2; half != 0; half /= 2) {
+#pragma GCC unroll 8
                 for (std::size_t k = 0; k < half; ++k) step(parts[k + half], parts[k]);
             }
             to = parts[0];
