@@ -26,6 +26,13 @@ concept finds_element = requires {
     typename Fold::in_any_order;
 };
 
+/// Calls f(0), f(1) … f(n - 1): at -O2, g++ does not unroll loops.
+template <std::size_t n, class F>
+ROWAN_INLINE void unrolled(F const& f) {
+    [&]<std::size_t... k>(std::index_sequence<k...>) ROWAN_INLINED { (f(k), ...); }
+    (std::make_index_sequence<n>{});
+}
+
 /// The lanes of a and b: those of the first, or of the second half of each group of `width` lanes of both.
 template <std::size_t width, std::size_t skip, class V, std::size_t... i>
 ROWAN_INLINE V halves(V const& a, V const& b, std::index_sequence<i...>) {
@@ -193,8 +200,7 @@ private:
         V nan[count];
 
         ROWAN_INLINE FoldStep() {
-#pragma GCC unroll 8
-            for (std::size_t k = 0; k < count; ++k) nan[k] = constant<V>(0.0);
+            unrolled<count>([&](std::size_t k) ROWAN_INLINED { nan[k] = constant<V>(0.0); });
         }
         ROWAN_INLINE void operator()(V const& from, V& to, std::size_t k = 0) {
             nan[k] = choose(from == from, nan[k], from);
@@ -203,8 +209,7 @@ private:
         ROWAN_INLINE bool has_nan() const {
             using S = typename V::value_type;
             V all = nan[0];
-#pragma GCC unroll 8
-            for (std::size_t k = 1; k < count; ++k) all = choose(nan[k] == nan[k], all, nan[k]);
+            unrolled<count>([&](std::size_t k) ROWAN_INLINED { all = choose(nan[k] == nan[k], all, nan[k]); });
             S lanes[V::size];
             all.store(lanes);
             bool found = false;
@@ -233,26 +238,29 @@ private:
             V parts[count];
             std::size_t const n = rows.n;
             std::size_t i = 0;
-#pragma GCC unroll 8
-            for (std::size_t k = 0; k < count; ++k) parts[k] = to;
+            unrolled<count>([&](std::size_t k) ROWAN_INLINED { parts[k] = to; });
             for (; i + 16 <= n; i += 16) {
-#pragma GCC unroll 8
-                for (std::size_t k = 0; k < count; ++k) step(load<V>(x + i + k * V::size), parts[k], k);
+                unrolled<count>([&](std::size_t k) ROWAN_INLINED { step(load<V>(x + i + k * V::size), parts[k], k); });
             }
-#pragma GCC unroll 8
-            for (std::size_t k = 0; k < count && i < n; ++k, i += V::size) {
+            unrolled<count>([&](std::size_t k) ROWAN_INLINED {
                 if (i + V::size <= n) {
                     step(load<V>(x + i), parts[k], k);
-                } else {
+                } else if (i < n) {
                     step(load_some<V>(x + i, n - i, rows.can_load(x + i, V::size), to), parts[k], k);
                 }
-            }
-#pragma GCC unroll 8
-            for (std::size_t half = count / 2; half != 0; half /= 2) {
-#pragma GCC unroll 8
-                for (std::size_t k = 0; k < half; ++k) step(parts[k + half], parts[k]);
-            }
+                i += V::size;
+            });
+            fold_parts<count>(step, parts);
             to = parts[0];
+        }
+
+    private:
+        template <std::size_t count, class Step, class V>
+        ROWAN_INLINE static void fold_parts(Step& step, V* parts) {
+            if constexpr (count > 1) {
+                unrolled<count / 2>([&](std::size_t k) ROWAN_INLINED { step(parts[k + count / 2], parts[k]); });
+                fold_parts<count / 2>(step, parts);
+            }
         }
     };
 
