@@ -89,6 +89,17 @@ S row_sum(std::vector<S> const& x) {
     return part[0];
 }
 
+// Adjacent elements: row_sum of blocks of 4096, of blocks of 4096 of those …
+template <class S>
+S adjacent_sum(std::vector<S> x) {
+    while (x.size() > 4096) {
+        std::vector<S> sums;
+        for (std::size_t i = 0; i < x.size(); i += 4096) sums.push_back(row_sum(std::vector<S>(x.data() + i, x.data() + std::min(x.size(), i + 4096))));
+        x = sums;
+    }
+    return row_sum(x);
+}
+
 // The summed gradient of every row that `g` names.
 template <class T>
 std::map<std::int64_t, std::vector<sum_t<T>>> sums(SelectedRows<T> const& g) {

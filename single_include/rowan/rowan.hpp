@@ -3133,6 +3133,43 @@ inline constexpr std::size_t native_bytes = 32;
 inline constexpr std::size_t native_bytes = 16;
 #endif
 
+/// The base of the truth values of comparisons. They are not computed: `select` compares again where it needs them,
+/// since g++ 12 does well with comparisons in selections alone, in code for other registers than its flags say.
+struct LaneMask {};
+
+template <class M>
+concept lane_mask = std::is_base_of_v<LaneMask, M>;
+
+enum class LaneTest { less, greater, not_above, not_below, equal, not_equal };
+
+/// The truth values of a comparison of two registers.
+template <LaneTest test, class V>
+struct LaneComparison : LaneMask {
+    using lanes = V;
+    V a, b;
+
+    ROWAN_INLINE LaneComparison(V const& a_, V const& b_) : a(a_), b(b_) {}
+    ROWAN_INLINE V select(V const& yes, V const& no) const {
+        V const result = chosen(yes, no);
+#if defined(__GNUC__) && !defined(__clang__)
+        // g++ 12 would join this selection with one of its result to a combination of masks, which it computes number
+        // by number in registers that are wider than its flags allow. It does not if there is another use.
+        if constexpr (sizeof(V) > native_bytes) asm("" : : "X"(result.data));
+#endif
+        return result;
+    }
+
+private:
+    ROWAN_INLINE V chosen(V const& yes, V const& no) const {
+        if constexpr (test == LaneTest::less) return a.data < b.data ? yes.data : no.data;
+        if constexpr (test == LaneTest::greater) return a.data > b.data ? yes.data : no.data;
+        if constexpr (test == LaneTest::not_above) return a.data <= b.data ? yes.data : no.data;
+        if constexpr (test == LaneTest::not_below) return a.data >= b.data ? yes.data : no.data;
+        if constexpr (test == LaneTest::equal) return a.data == b.data ? yes.data : no.data;
+        if constexpr (test == LaneTest::not_equal) return a.data != b.data ? yes.data : no.data;
+    }
+};
+
 /// `bytes` / sizeof(S) numbers, for which the arithmetic and the comparisons of numbers work lane by lane. It has the
 /// size of a register of the processor for which the function that uses it is compiled, see lane_targets.hpp. As the
 /// copies are not trivial, calls pass it in memory: they mean the same in code for any processor.
@@ -3174,6 +3211,12 @@ struct LaneRegister {
     ROWAN_INLINE static LaneRegister of_floats(float const* p) {
         return __builtin_convertvector(*reinterpret_cast<floats const*>(p), vector);
     }
+    /// The same where S is float and p points to the upper halves of floats.
+    ROWAN_INLINE static LaneRegister of_upper_halves(void const* p) {
+        typedef std::conditional_t<sizeof(S) == 4, std::uint32_t, std::uint64_t> wide
+            __attribute__((vector_size(bytes)));
+        return (vector)(__builtin_convertvector(*static_cast<halves const*>(p), wide) << 16);
+    }
     ROWAN_INLINE void store_floats(float* p) const {
         *reinterpret_cast<floats*>(p) = __builtin_convertvector(data, floats);
     }
@@ -3188,12 +3231,19 @@ struct LaneRegister {
     ROWAN_INLINE LaneRegister& operator*=(LaneRegister const& b) { return *this = *this * b; }
     ROWAN_INLINE LaneRegister& operator/=(LaneRegister const& b) { return *this = *this / b; }
 
-    /// Itself, but the compiler does not fuse the product that it is with an addition. Where registers are wider than
-    /// its flags allow, it does not anyway, see lane_targets.hpp.
+    /// Itself, but the compiler does not fuse the product that it is with an addition.
     ROWAN_INLINE LaneRegister rounded() const {
         LaneRegister x = *this;
 #ifdef ROWAN_FLOAT_REGISTER
-        if constexpr (bytes <= native_bytes) asm("" : ROWAN_FLOAT_REGISTER(x.data));
+        if constexpr (bytes <= native_bytes) {
+            asm("" : ROWAN_FLOAT_REGISTER(x.data));
+        } else {
+#if defined(__FMA__) && !defined(__clang__)  // else the flags fuse nothing, nor do the functions of lane_targets.hpp
+            asm("" : : "X"(x.data));         // a product with another use is not fused
+#endif
+        }
+#else
+        asm("" : "+m"(x.data));
 #endif
         return x;
     }
@@ -3203,9 +3253,35 @@ struct LaneRegister {
     ROWAN_INLINE friend LaneRegister operator<<(LaneRegister const& a, int n) { return a.data << n; }
     ROWAN_INLINE friend LaneRegister operator>>(LaneRegister const& a, int n) { return a.data >> n; }
 
+    ROWAN_INLINE friend LaneComparison<LaneTest::less, LaneRegister> operator<(LaneRegister const& a,
+                                                                               LaneRegister const& b) {
+        return {a, b};
+    }
+    ROWAN_INLINE friend LaneComparison<LaneTest::greater, LaneRegister> operator>(LaneRegister const& a,
+                                                                                  LaneRegister const& b) {
+        return {a, b};
+    }
+    ROWAN_INLINE friend LaneComparison<LaneTest::not_above, LaneRegister> operator<=(LaneRegister const& a,
+                                                                                     LaneRegister const& b) {
+        return {a, b};
+    }
+    ROWAN_INLINE friend LaneComparison<LaneTest::not_below, LaneRegister> operator>=(LaneRegister const& a,
+                                                                                     LaneRegister const& b) {
+        return {a, b};
+    }
+    ROWAN_INLINE friend LaneComparison<LaneTest::equal, LaneRegister> operator==(LaneRegister const& a,
+                                                                                 LaneRegister const& b) {
+        return {a, b};
+    }
+    ROWAN_INLINE friend LaneComparison<LaneTest::not_equal, LaneRegister> operator!=(LaneRegister const& a,
+                                                                                     LaneRegister const& b) {
+        return {a, b};
+    }
+
 private:
     using index = std::conditional_t<sizeof(S) == 4, std::int32_t, std::int64_t>;
     typedef index indices __attribute__((vector_size(bytes)));
+    typedef std::uint16_t halves __attribute__((vector_size(size * 2), aligned(2), may_alias));
     typedef S unaligned __attribute__((vector_size(bytes), aligned(sizeof(S))));
     typedef float floats __attribute__((vector_size(bytes * sizeof(float) / sizeof(S)), aligned(sizeof(float))));
 };
@@ -3226,67 +3302,11 @@ struct lane_of<LaneRegister<S, bytes>> {
     using type = S;
 };
 
-/// The base of the truth values of comparisons. They are not computed: `select` compares again where it needs them,
-/// since g++ 12 does well with comparisons in selections alone, in code for other registers than its flags say.
-struct LaneMask {};
-
-template <class M>
-concept lane_mask = std::is_base_of_v<LaneMask, M>;
-
-enum class LaneTest { less, greater, not_above, not_below, equal, not_equal };
-
-/// The truth values of a comparison of two registers.
-template <LaneTest test, class V>
-struct LaneComparison : LaneMask {
-    using lanes = V;
-    V a, b;
-
-    ROWAN_INLINE LaneComparison(V const& a_, V const& b_) : a(a_), b(b_) {}
-    ROWAN_INLINE V select(V const& yes, V const& no) const {
-        V const result = chosen(yes, no);
-#if defined(__GNUC__) && !defined(__clang__)
-        // g++ 12 would join this selection with one of its result to a combination of masks, which it computes number
-        // by number in registers that are wider than its flags allow. It does not if there is another use.
-        if constexpr (sizeof(V) > native_bytes) asm("" : : "X"(result.data));
-#endif
-        return result;
-    }
-
-private:
-    ROWAN_INLINE V chosen(V const& yes, V const& no) const {
-        if constexpr (test == LaneTest::less) return a.data < b.data ? yes.data : no.data;
-        if constexpr (test == LaneTest::greater) return a.data > b.data ? yes.data : no.data;
-        if constexpr (test == LaneTest::not_above) return a.data <= b.data ? yes.data : no.data;
-        if constexpr (test == LaneTest::not_below) return a.data >= b.data ? yes.data : no.data;
-        if constexpr (test == LaneTest::equal) return a.data == b.data ? yes.data : no.data;
-        if constexpr (test == LaneTest::not_equal) return a.data != b.data ? yes.data : no.data;
-    }
-};
-
+/// The number of lanes of V: 1 for a number.
 template <class V>
-requires is_register<V> ROWAN_INLINE auto operator<(V const& a, V const& b) {
-    return LaneComparison<LaneTest::less, V>(a, b);
-}
-template <class V>
-requires is_register<V> ROWAN_INLINE auto operator>(V const& a, V const& b) {
-    return LaneComparison<LaneTest::greater, V>(a, b);
-}
-template <class V>
-requires is_register<V> ROWAN_INLINE auto operator<=(V const& a, V const& b) {
-    return LaneComparison<LaneTest::not_above, V>(a, b);
-}
-template <class V>
-requires is_register<V> ROWAN_INLINE auto operator>=(V const& a, V const& b) {
-    return LaneComparison<LaneTest::not_below, V>(a, b);
-}
-template <class V>
-requires is_register<V> ROWAN_INLINE auto operator==(V const& a, V const& b) {
-    return LaneComparison<LaneTest::equal, V>(a, b);
-}
-template <class V>
-requires is_register<V> ROWAN_INLINE auto operator!=(V const& a, V const& b) {
-    return LaneComparison<LaneTest::not_equal, V>(a, b);
-}
+inline constexpr std::size_t lanes_in = 1;
+template <class S, std::size_t bytes>
+inline constexpr std::size_t lanes_in<LaneRegister<S, bytes>> = LaneRegister<S, bytes>::size;
 
 template <class A, class B>
 struct LaneAnd : LaneMask {
@@ -3539,12 +3559,12 @@ namespace rowan::inline v0::detail {
 template <class V>
 struct as {};
 
-// __NO_INLINE__: registers that the flags do not allow may only occur in functions that are inlined
+// With __NO_INLINE__ nothing is inlined into the functions that are compiled for wider registers: they would be slow.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__NO_INLINE__) && !defined(__CUDA_ARCH__)
-inline constexpr std::size_t most_bytes =
+inline constexpr std::size_t widest_bytes =
     native_bytes < ROWAN_MAX_REGISTER_BYTES ? ROWAN_MAX_REGISTER_BYTES : native_bytes;
 #else
-inline constexpr std::size_t most_bytes = native_bytes;
+inline constexpr std::size_t widest_bytes = native_bytes;
 #endif
 
 #ifdef __x86_64__
@@ -3559,14 +3579,14 @@ ROWAN_INLINE std::size_t processor_bytes() {
     return known != 0 ? known : find_register_bytes();
 }
 
-// Neither fuses a product with an addition: AVX2 alone has no instruction for it, and clang does not across calls.
+// Neither fuses a product with an addition; clang does not across calls.
 #ifdef __clang__
 #define ROWAN_NOT_FUSED
 #else
 #define ROWAN_NOT_FUSED gnu::optimize("fp-contract=off")
 #endif
 template <class S, class F>
-[[gnu::target("avx2,bmi,bmi2"), gnu::flatten, gnu::noinline]] auto on_avx2(F const& f) {
+[[gnu::target("avx2,bmi,bmi2"), gnu::flatten, gnu::noinline, ROWAN_NOT_FUSED]] auto on_avx2(F const& f) {
     return f(as<LaneRegister<S, 32>>());
 }
 template <class S, class F>
@@ -3594,10 +3614,10 @@ template <class S, class F>
 ROWAN_INLINE auto on_lanes([[maybe_unused]] std::size_t n, F const& f) {
     if constexpr (!has_register<S>) return f(as<S>());
 #ifdef __x86_64__
-    if constexpr (has_register<S> && most_bytes > native_bytes) {
+    if constexpr (has_register<S> && widest_bytes > native_bytes) {
         if (n * sizeof(S) >= 64) {
             std::size_t const bytes = processor_bytes();
-            if constexpr (most_bytes >= 64) {
+            if constexpr (widest_bytes >= 64) {
                 if (bytes == 64) return on_avx512<S>(f);
             }
             if constexpr (native_bytes < 32) {
@@ -3658,6 +3678,8 @@ ROWAN_HD_INLINE V load(T const* p) {
         return V::load(p);
     } else if constexpr (std::is_same_v<T, float>) {
         return V::of_floats(p);
+    } else if constexpr (std::is_same_v<T, bfloat16> && std::is_same_v<typename V::value_type, float>) {
+        return V::of_upper_halves(p);
     } else {
         typename V::value_type wide[V::size];
         for (std::size_t i = 0; i < V::size; ++i) wide[i] = static_cast<typename V::value_type>(dtype<T>::widen(p[i]));
@@ -3800,6 +3822,7 @@ ROWAN_INLINE void copy_lanes(std::size_t n, From const* from, To* to) {
 
 /// to += from
 struct add_lanes {
+    static constexpr double start = 0.0;  ///< added to another number, it changes nothing
     ROWAN_FORMULA void operator()(V const& from, V& to) const { to = plus(to, from); }
 };
 
@@ -5617,7 +5640,7 @@ private:
             for (; column < width_; ++column) sum_columns<S, 1>(first, n, known, column, out + column);
         } else {
             for (std::size_t i = 0; i < n; ++i) {
-                ask_for(i, first, known);
+                prefetch_ahead(i, first, known);
                 i == 0 ? copy_lanes<S>(width_, row(*first), out)
                        : for_lanes<S>(add_lanes{}, width_, row(first[i]), out);
             }
@@ -5626,18 +5649,18 @@ private:
     template <class V, std::size_t count>
     ROWAN_INLINE void sum_columns(std::int64_t const* first, std::size_t n, std::size_t known, std::size_t column,
                                   S* out) const {
-        constexpr std::size_t lanes = sizeof(V) / sizeof(S);
+        constexpr std::size_t lanes = lanes_in<V>;
         V sums[count];
         for (std::size_t k = 0; k < count; ++k) sums[k] = load<V>(row(*first) + column + k * lanes);
-        if (column == 0) ask_for(0, first, known);
+        if (column == 0) prefetch_ahead(0, first, known);
         for (std::size_t i = 1; i < n; ++i) {
-            if (column == 0) ask_for(i, first, known);
+            if (column == 0) prefetch_ahead(i, first, known);
             T const* const from = row(first[i]) + column;
             for (std::size_t k = 0; k < count; ++k) sums[k] = plus(sums[k], load<V>(from + k * lanes));
         }
         for (std::size_t k = 0; k < count; ++k) store(sums[k], out + k * lanes);
     }
-    ROWAN_INLINE void ask_for(std::size_t i, std::int64_t const* first, std::size_t known) const {
+    ROWAN_INLINE void prefetch_ahead(std::size_t i, std::int64_t const* first, std::size_t known) const {
         if (i + ahead_ < known) prefetch_row<false>(row(first[i + ahead_]), width_ * sizeof(T));
     }
 
@@ -10944,20 +10967,6 @@ concept operation = requires {
     typename Op::grad;
 };
 
-namespace detail {
-
-/// What an operator's member says: the member itself, or its result for these attributes.
-template <class Member, class Attributes>
-constexpr auto stated(Member const& member, [[maybe_unused]] Attributes const& attributes) {
-    if constexpr (requires { member(attributes); }) {
-        return member(attributes);
-    } else {
-        return member;
-    }
-}
-
-}  // namespace detail
-
 /// The bit mask of the inputs whose row i determines row i of the result: the operator's `row_inputs`, a constant or a
 /// function of the specs of its inputs and its attributes, or 0 if it has none. Other inputs are used as a whole
 /// (weights). If the operator also has `sums_rows`, its results are sums over these rows instead (gradients of weights).
@@ -10981,8 +10990,13 @@ constexpr unsigned row_inputs_of([[maybe_unused]] Attributes const& attributes, 
 /// cost     that of the operator's function, if it has one
 template <class Op, class Attributes>
 constexpr bool sums_rows_of([[maybe_unused]] Attributes const& attributes) {
-    if constexpr (requires { Op::sums_rows; }) return detail::stated(Op::sums_rows, attributes);
-    return false;
+    if constexpr (requires { Op::sums_rows(attributes); }) {
+        return Op::sums_rows(attributes);
+    } else if constexpr (requires { Op::sums_rows; }) {
+        return Op::sums_rows;
+    } else {
+        return false;
+    }
 }
 
 /// The bit mask of the inputs whose levels alone are used: the operator's `static constexpr unsigned level_inputs`, or
@@ -11000,8 +11014,13 @@ inline constexpr unsigned level_inputs_of = [] {
 /// cost     that of the operator's function, if it has one
 template <class Op, class Attributes>
 constexpr bool row_wise_of([[maybe_unused]] Attributes const& attributes) {
-    if constexpr (requires { Op::row_wise; }) return detail::stated(Op::row_wise, attributes);
-    return false;
+    if constexpr (requires { Op::row_wise(attributes); }) {
+        return Op::row_wise(attributes);
+    } else if constexpr (requires { Op::row_wise; }) {
+        return Op::row_wise;
+    } else {
+        return false;
+    }
 }
 
 /// How the results follow from the inputs: what tells training in parts how the costs of parts make that of a batch.
@@ -11025,8 +11044,10 @@ enum class Linearity : std::uint8_t {
 /// cost     that of the operator's function, if it has one
 template <class Op, class Attributes>
 constexpr Linearity linearity_of([[maybe_unused]] Attributes const& attributes) {
-    if constexpr (requires { Op::linearity; }) {
-        return detail::stated(Op::linearity, attributes);
+    if constexpr (requires { Op::linearity(attributes); }) {
+        return Op::linearity(attributes);
+    } else if constexpr (requires { Op::linearity; }) {
+        return Op::linearity;
     } else if constexpr (requires { decltype(attributes.reduction)::mean, decltype(attributes.reduction)::sum; }) {
         using Reduction = decltype(attributes.reduction);
         if (attributes.reduction == Reduction::mean) return Linearity::mean_of_rows;
@@ -11058,8 +11079,13 @@ inline constexpr OpFamily family_of = [] {
 /// cost     that of the operator's function, if it has one
 template <class Op, class Attributes>
 constexpr bool row_output_of([[maybe_unused]] Attributes const& attributes) {
-    if constexpr (requires { Op::row_output; }) return detail::stated(Op::row_output, attributes);
-    return true;
+    if constexpr (requires { Op::row_output(attributes); }) {
+        return Op::row_output(attributes);
+    } else if constexpr (requires { Op::row_output; }) {
+        return Op::row_output;
+    } else {
+        return true;
+    }
 }
 
 /// Whether `Op` has a kernel for a device and arguments of these types.
@@ -14033,7 +14059,7 @@ struct BagLookups<Cpu> {
                 S const* total = nullptr;
                 if (weight != nullptr) {
                     for (std::size_t i = 0; i < n; ++i) {
-                        auto const times = [w = bags.weight(first + i)](auto const& x) {
+                        auto const times = [w = bags.weight(first + i)](auto const& x) ROWAN_INLINED {
                             return product(x, std::remove_cvref_t<decltype(x)>(w));
                         };
                         map_lanes<S>(times, width, bags.row(first + i), scratch.row(i));
@@ -14042,8 +14068,8 @@ struct BagLookups<Cpu> {
                 } else {
                     total = sum(rows.data() + first, n, rows.size() - first - n);
                 }
-                map_lanes<S>([&](auto const& x) { return x / std::remove_cvref_t<decltype(x)>(divisor); }, width, total,
-                             to);
+                map_lanes<S>([&](auto const& x) ROWAN_INLINED { return x / std::remove_cvref_t<decltype(x)>(divisor); },
+                             width, total, to);
             }
         });
         return {std::move(out), upper_levels(ids.lod())};
@@ -14087,7 +14113,8 @@ struct BagLookups<Cpu> {
                 }
                 for (std::size_t i = first; i < first + n; ++i) {
                     S const share = bags.weight(i) / divisor;
-                    map_lanes<S>([&](auto const& x) { return product(x, std::remove_cvref_t<decltype(x)>(share)); },
+                    map_lanes<S>([&](auto const& x)
+                                     ROWAN_INLINED { return product(x, std::remove_cvref_t<decltype(x)>(share)); },
                                  width, g, value.data() + i * width);
                 }
                 if (weight_grad == nullptr) continue;
@@ -24053,7 +24080,7 @@ inline void check_divides(Operator const& op, Variable& v) {
 /// What is repeated for each row, or v.
 inline Variable& expanded_from(Variable& v) {
     bool const expands = !v.writers().empty() && linearity(*v.writers()[0]) == Linearity::scaled;
-    return expands && !has_rows(*v.writers()[0]->inputs[0]) ? *v.writers()[0]->inputs[0] : v;
+    return expands && has_rows(v) && !has_rows(*v.writers()[0]->inputs[0]) ? *v.writers()[0]->inputs[0] : v;
 }
 
 ROWAN_FUNCTION CostWeight::CostWeight(Variable& cost) {
@@ -29944,27 +29971,49 @@ struct DropMask {
 
 /// x · factor where the mask is not 0, else 0
 template <class S>
-struct KeptElement {
+struct KeptLanes {
     S factor;
     ROWAN_FORMULA V operator()(V const& mask, V const& x) const {
         V const zero = constant<V>(0.0);
         return choose(mask > zero, product(x, V(factor)), zero);
     }
 };
+/// The same for own types, which need no comparison.
+template <class T>
+struct KeptElement {
+    std::uint8_t const* mask;
+    T const* x;
+    sum_t<T> factor;
+    T* to;
+
+    ROWAN_KERNEL void operator()(std::size_t i) const {
+        store(mask[i] != 0 ? product(load<sum_t<T>>(x + i), factor) : constant<sum_t<T>>(0.0), to + i);
+    }
+};
+
+template <class T, class D>
+void keep_elements(D const& exec, Tensor<std::uint8_t, D> const& mask, Tensor<T, D> const& x, double probability,
+                   Tensor<T, D>& to) {
+    using S = sum_t<T>;
+    S const factor = constant<S>(1 / (1 - probability));
+    if constexpr (is_machine_float<S>) {
+        ElementLoops<D>::template zip<S>(exec, x.size(), KeptLanes<S>{factor}, to.data(), mask.data(), x.data());
+    } else {
+        ElementLoops<D>::each(exec, x.size(), 1, KeptElement<T>{mask.data(), x.data(), factor, to.data()});
+    }
+}
 
 template <class T, class D, class Seed>
 std::tuple<Tensor<T, D>, Tensor<std::uint8_t, D>> drop_elements(D const& exec, Tensor<T, D> const& x,
                                                                 double probability, Seed const& seed) {
-    using S = sum_t<T>;
     static_assert(floating_element<T>, "rowan::dropout: x must have a floating-point type: convert it");
     check_dropout(probability);
     ElementLoops<D>::check(exec, x);
     auto out = new_tensor<T>(exec, x.shape());
     auto mask = new_tensor<std::uint8_t>(exec, x.shape());
-    S const factor = constant<S>(1 / (1 - probability));
     auto const least = static_cast<std::uint64_t>(std::ceil(probability * 0x1p53));
     ElementLoops<D>::each(exec, x.size(), 1, DropMask<Seed>{mask.data(), seed, least});
-    ElementLoops<D>::template zip<S>(exec, x.size(), KeptElement<S>{factor}, out.data(), mask.data(), x.data());
+    keep_elements(exec, mask, x, probability, out);
     return {std::move(out), std::move(mask)};
 }
 
@@ -29997,7 +30046,7 @@ bool has_seed(Tensor<std::int64_t, D> const& seed) {
 /// position of the element, so each training step needs another seed. Srivastava et al.: Dropout, 2014.
 /// shapes   x [...] -> the result [...] and the mask [...]
 /// errors   ValueError unless probability is in [0, 1]
-/// cost     one read of x and one write of both; the same bits for any number of threads
+/// cost     one read of x, one write of both and one read of the mask; the same bits for any number of threads
 template <class T, device D>
 std::tuple<Tensor<T, D>, Tensor<std::uint8_t, D>> dropout(D const& exec, Tensor<T, D> const& x, double probability,
                                                           std::uint64_t seed, bool training = true) {
@@ -30012,16 +30061,13 @@ std::tuple<Tensor<T, D>, Tensor<std::uint8_t, D>> dropout(D const& exec, Tensor<
 template <class T, device D>
 Tensor<T, D> dropout_grad(D const& exec, Tensor<std::uint8_t, D> const& mask, Tensor<T, D> const& out_grad,
                           double probability, bool training = true) {
-    using S = detail::sum_t<T>;
     static_assert(floating_element<T>, "rowan::dropout_grad: out_grad must have a floating-point type");
     detail::check_dropout(probability);
     detail::check_same_shape("out_grad", out_grad, mask);
     detail::ElementLoops<D>::check(exec, mask, out_grad);
     if (!training) return detail::ElementLoops<D>::copy(exec, out_grad);
     auto x_grad = detail::new_tensor<T>(exec, out_grad.shape());
-    S const factor = detail::constant<S>(1 / (1 - probability));
-    detail::ElementLoops<D>::template zip<S>(exec, mask.size(), detail::KeptElement<S>{factor}, x_grad.data(),
-                                             mask.data(), out_grad.data());
+    detail::keep_elements(exec, mask, out_grad, probability, x_grad);
     return x_grad;
 }
 
@@ -30162,6 +30208,7 @@ struct MatrixSums<Cpu> {
                 for (std::size_t row = begin; row < end; ++row) {
                     (pass.done(row, sum_of_row<V, S>(pass, row, width)), ...);
                     if constexpr (!std::is_same_v<Step, NoStep>) {
+                        if (width == 0) continue;
                         auto const own = step.of_row(row);
                         each_with<V>(
                             width, [&]<class U>(std::size_t column) ROWAN_INLINED { own.template at<U>(row, column); });
@@ -30219,7 +30266,7 @@ struct MatrixElement {
 };
 
 /// to[column] = the sum of term.at<V>(row, column) over the rows: in blocks of 64, then the sums of blocks in the same
-/// way, as reduce_sum. The sum of no rows is 0.
+/// way, as in merge. The sum of no rows is 0.
 /// cost     temporary memory for the sums of blocks: 1/64 of the terms
 template <class S, class D, class Term, class To>
 void column_sums(D const& exec, std::size_t n, std::size_t width, Term const& term, To* to) {
@@ -30595,7 +30642,7 @@ BatchNormResults<T, M, D> with_lod_of(LoDTensor<T, D> const& x,
 /// variance of the column over all rows of the batch (divided by their number), and moves the moving statistics towards
 /// these: momentum · moving + (1 - momentum) · that of the batch, as Paddle's; otherwise with the moving ones, which
 /// remain. In training, a batch of one row gives the shift, and one without rows changes nothing. Ioffe and Szegedy:
-/// Batch Normalization, 2015. The sums over rows are those of reduce_sum, in blocks of 64; the mean is x[0] + that of x -
+/// Batch Normalization, 2015. The sums over rows are formed in blocks of 64, as in merge; the mean is x[0] + that of x -
 /// x[0], so that equal elements have the variance 0, however large they are; the variance is that of x - mean, in a
 /// second pass. The bits are the same for any number of threads and on every device. User-defined types need
 /// a sqrt. Moving statistics of 16-bit numbers should be floats: rounded to 16 bits in every step, they stop moving at a
@@ -31495,76 +31542,288 @@ struct ListWithGradients : with_gradients<List>::type {};
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/op/detail/lane_tile.hpp: steps of folds along axes: fold_four, and fold_float_lanes for lanes of adjacent floats.
-
-#if defined(__x86_64__) && !defined(__CUDA_ARCH__)
-#define ROWAN_X86_LANE_TILE
-#include <xmmintrin.h>
-#endif
+// rowan/op/detail/row_folds.hpp: sums and other folds of rows of adjacent elements, in 16 interleaved parts.
 
 namespace rowan::inline v0::detail {
 
-/// Adds four contributions to a sum, one after the other.
+/// Whether the parts of a row may begin with Fold::start, which changes no other number.
 template <class Fold>
-struct fold_four {
-    ROWAN_FORMULA void operator()(V const& a, V const& b, V const& c, V const& d, V& to) const {
-        Fold{}(a, to);
-        Fold{}(b, to);
-        Fold{}(c, to);
-        Fold{}(d, to);
-    }
+concept has_start = requires {
+    Fold::start;
 };
 
-/// Folds lanes that are `step` elements apart, each of n adjacent elements, in order, and returns the number of lanes
-/// that it has folded. A register holds an element of each of four lanes, so the elements are transposed first.
-template <class Fold, class To>
-std::size_t fold_float_lanes([[maybe_unused]] std::size_t n, [[maybe_unused]] std::size_t lanes,
-                             [[maybe_unused]] float const* x, [[maybe_unused]] std::size_t step,
-                             [[maybe_unused]] To* to) {
-    std::size_t lane = 0;
-#if defined(ROWAN_X86_LANE_TILE)
-    using V = LaneRegister<float, 16>;
-    constexpr std::size_t side = 4,
-                          together = 4;  // independent registers, so that no addition waits for the one before
-    if (n < side) return 0;
-    for (; lane + side * together <= lanes; lane += side * together, x += side * together * step) {
-        V sums[together];
-        auto const tile = [&](std::size_t i) {
-            for (std::size_t k = 0; k < together; ++k) {
-                float const* const from = x + k * side * step + i;
-                __m128 r0 = _mm_loadu_ps(from), r1 = _mm_loadu_ps(from + step), r2 = _mm_loadu_ps(from + 2 * step),
-                       r3 = _mm_loadu_ps(from + 3 * step);
-                _MM_TRANSPOSE4_PS(r0, r1, r2, r3);
-                if (i == 0) {
-                    sums[k] = V(r0);
-                } else {
-                    Fold{}(V(r0), sums[k]);
+/// Whether Fold finds an element, and Fold::in_any_order finds an equal one if no element is NaN.
+template <class Fold>
+concept finds_element = requires {
+    typename Fold::in_any_order;
+};
+
+/// Calls f(0), f(1) … f(n - 1): at -O2, g++ does not unroll loops.
+template <std::size_t n, class F>
+ROWAN_INLINE void unrolled(F const& f) {
+    [&]<std::size_t... k>(std::index_sequence<k...>) ROWAN_INLINED { (f(k), ...); }
+    (std::make_index_sequence<n>{});
+}
+
+/// The lanes of a and b: those of the first, or of the second half of each group of `width` lanes of both.
+template <std::size_t width, std::size_t skip, class V, std::size_t... i>
+ROWAN_INLINE V halves(V const& a, V const& b, std::index_sequence<i...>) {
+#ifdef __clang__
+    return V(__builtin_shufflevector(a.data, b.data, (i / (width / 2) * width + skip + i % (width / 2))...));
+#else
+    using S = typename V::value_type;
+    typedef std::conditional_t<sizeof(S) == 4, std::int32_t, std::int64_t> places
+        __attribute__((vector_size(sizeof(V))));
+    return V(__builtin_shuffle(a.data, b.data, places{(i / (width / 2) * width + skip + i % (width / 2))...}));
+#endif
+}
+
+/// fold_tree for V::size rows, whose parts are in `width` registers, each of 1, 2, 4 … rows: rows[0] gets a lane for each
+/// row.
+template <class Step, class V, std::size_t width = V::size>
+ROWAN_INLINE void fold_registers(Step& step, V* rows) {
+    constexpr std::size_t half = width / 2;
+    constexpr std::make_index_sequence<V::size> lanes{};
+    for (std::size_t k = 0; k < half; ++k) {
+        V const a = rows[2 * k], b = rows[2 * k + 1];
+        rows[k] = halves<width, 0>(a, b, lanes);
+        step(halves<width, half>(a, b, lanes), rows[k]);
+    }
+    if constexpr (half > 1) fold_registers<Step, V, half>(step, rows);
+}
+
+/// The numbers of the lanes: 0, 1, 2 …
+template <class V, std::size_t... i>
+ROWAN_INLINE V lane_numbers(std::index_sequence<i...>) {
+    return V(typename V::vector{static_cast<typename V::value_type>(i)...});
+}
+
+/// The first n lanes from x, and `other` in those after them. If `whole`, V::size elements may be read.
+template <class V, class T>
+ROWAN_INLINE V load_some(T const* x, std::size_t n, bool whole, V const& other) {
+    using S = typename V::value_type;
+    if (whole) {
+        V const lane = lane_numbers<V>(std::make_index_sequence<V::size>{});
+        return choose(lane < V(static_cast<S>(n)), load<V>(x), other);
+    }
+    S lanes[V::size];
+    other.store(lanes);
+    for (std::size_t i = 0; i < std::min(n, V::size); ++i) lanes[i] = load<S>(x + i);
+    return V::load(lanes);
+}
+
+/// Folds rows on a device. The Thrust specialization is in rowan/thrust/op/detail/row_folds.hpp.
+template <class D>
+struct RowFolds {
+    static_assert(has_backend<D>, "rowan: reduce_sum on a Thrust device needs #include <rowan/thrust/op.hpp>");
+};
+
+template <>
+struct RowFolds<Cpu> {
+    /// Whether rows are folded here. For integers, all orders have the same bits.
+    template <class S, class Fold>
+    static constexpr bool has = (has_start<Fold> && !std::is_integral_v<S>) ||
+                                (finds_element<Fold> && is_machine_float<S>);
+
+    /// Folds the blocks of rows of n elements, in type `S`: to[row, block].
+    template <class S, class Fold, class T, class To>
+    static void fold_blocks(Cpu exec, std::size_t rows, std::size_t n, T const* x, To* to) {
+        std::size_t const blocks = (n + sum_block - 1) / sum_block, size = std::min(n, sum_block);
+        T const* const end_of_x = x + rows * n;
+        for_ranges(exec, rows * blocks, size, [&](std::size_t begin, std::size_t end) {
+            on_lanes<S>((end - begin) * size, [&]<class V>(as<V>) ROWAN_INLINED {
+                if (blocks == 1) return fold<V, Fold>(Rows<T>{x + begin * n, end_of_x, n}, end - begin, to + begin);
+                for (std::size_t k = begin; k < end;) {
+                    std::size_t const row = k / blocks, block = k % blocks, at = block * sum_block;
+                    bool const last = block + 1 == blocks;
+                    std::size_t const count = last ? 1 : std::min(end, (row + 1) * blocks - 1) - k;
+                    fold<V, Fold>(Rows<T>{x + row * n + at, end_of_x, last ? n - at : sum_block}, count, to + k);
+                    k += count;
                 }
-                Fold{}(V(r1), sums[k]);
-                Fold{}(V(r2), sums[k]);
-                Fold{}(V(r3), sums[k]);
+            });
+        });
+    }
+
+private:
+    /// Rows of n adjacent elements, in a matrix that ends at `end`.
+    template <class T>
+    struct Rows {
+        T const *x, *end;
+        std::size_t n;
+
+        T const* row(std::size_t k) const { return x + k * n; }
+        bool can_load(T const* p, std::size_t count) const { return static_cast<std::size_t>(end - p) >= count; }
+    };
+
+    /// Folds `count` rows with registers V, or with smaller ones if these have room for a row.
+    template <class V, class Fold, class T, class To>
+    ROWAN_INLINE static void fold(Rows<T> const& rows, std::size_t count, To* to) {
+        if constexpr (is_register<V>) {
+            using S = typename V::value_type;
+            if constexpr (sizeof(V) > 16) {
+                if (rows.n <= V::size / 2) return fold<LaneRegister<S, sizeof(V) / 2>, Fold>(rows, count, to);
             }
-        };
-        std::size_t i = 0;
-        for (; i + side <= n; i += side) tile(i);
-        for (std::size_t k = 0; k < together; ++k) {
-            alignas(16) float last[side];
-            sums[k].store(last);
-            for (std::size_t j = 0; j < side; ++j) {
-                for (std::size_t rest = i; rest < n; ++rest) Fold{}(x[(k * side + j) * step + rest], last[j]);
-                store(last[j], to + lane + k * side + j);
+            std::size_t k = 0;
+            if (rows.n <= V::size) {
+                OnePart<V> const part{V(static_cast<S>(rows.n))};
+                for (; k + V::size <= count && rows.can_load(rows.row(k + V::size - 1), V::size); k += V::size)
+                    fold_together<V, Fold>(rows, k, V::size, part, to + k);
+            }
+            for (; k < count; k += V::size)
+                fold_together<V, Fold>(rows, k, std::min(count - k, V::size), AllParts{}, to + k);
+        } else if constexpr (has_start<Fold>) {
+            for (std::size_t k = 0; k < count; ++k) {
+                V part[16];
+                interleave(part, constant<V>(Fold::start), rows.n, Fold{},
+                           MappedElement<T, same_number>{rows.row(k), {}});
+                store(fold_tree(part, Fold{}), to + k);
             }
         }
     }
-#endif
-    return lane;
-}
 
-#undef ROWAN_X86_LANE_TILE
+    /// Folds at most V::size rows from row k on.
+    template <class V, class Fold, class T, class Parts, class To>
+    ROWAN_INLINE static void fold_together(Rows<T> const& rows, std::size_t k, std::size_t count, Parts const& parts,
+                                           To* to) {
+        using S = typename V::value_type;
+        FoldStep<V, Fold> step;
+        V const results = results_of<V>(rows, k, count, parts, step);
+        if constexpr (!finds_element<Fold>) {
+            if (count == V::size) return store(results, to);
+        }
+        S numbers[V::size];
+        results.store(numbers);
+        bool const has_nan = step.has_nan();
+        for (std::size_t i = 0; i < count; ++i) {
+            if constexpr (finds_element<Fold>) numbers[i] = first_of(rows.n, rows.row(k + i), has_nan, numbers[i]);
+            store(numbers[i], to + i);
+        }
+    }
+
+    template <class V, class T, class Parts, class Step>
+    ROWAN_INLINE static V results_of(Rows<T> const& rows, std::size_t k, std::size_t count, Parts const& parts,
+                                     Step& step) {
+        V const start = constant<V>(Step::start);
+        V all[V::size];
+        for (std::size_t i = 0; i < V::size; ++i) {
+            all[i] = start;
+            if (i < count) parts(rows, rows.row(k + i), step, all[i]);
+        }
+        fold_registers(step, all);
+        return all[0];
+    }
+
+    /// A fold of registers: those of an element go to part k of 16 / V::size ones.
+    template <class V, class Fold>
+    struct FoldStep {
+        static constexpr double start = Fold::start;
+
+        ROWAN_INLINE void operator()(V const& from, V& to, std::size_t = 0) const { Fold{}(from, to); }
+        bool has_nan() const { return false; }
+    };
+
+    /// The same if Fold finds an element. It remembers whether there is a NaN.
+    template <class V, class Fold>
+    requires finds_element<Fold>
+    struct FoldStep<V, Fold> {
+        using Step = typename Fold::in_any_order;
+        static constexpr double start = Step::start;
+        static constexpr std::size_t count = 16 / V::size;
+        V nan[count];
+
+        ROWAN_INLINE FoldStep() {
+            unrolled<count>([&](std::size_t k) ROWAN_INLINED { nan[k] = constant<V>(0.0); });
+        }
+        ROWAN_INLINE void operator()(V const& from, V& to, std::size_t k = 0) {
+            nan[k] = choose(from == from, nan[k], from);
+            Step{}(from, to);
+        }
+        ROWAN_INLINE bool has_nan() const {
+            using S = typename V::value_type;
+            V all = nan[0];
+            unrolled<count>([&](std::size_t k) ROWAN_INLINED { all = choose(nan[k] == nan[k], all, nan[k]); });
+            S lanes[V::size];
+            all.store(lanes);
+            bool found = false;
+            for (S const& x : lanes) found |= x != x;
+            return found;
+        }
+    };
+
+    /// Folds a row of at most V::size elements.
+    template <class V>
+    struct OnePart {
+        V n;
+        V lane = lane_numbers<V>(std::make_index_sequence<V::size>{});
+
+        template <class T, class Step>
+        ROWAN_INLINE void operator()(Rows<T> const&, T const* x, Step& step, V& to) const {
+            step(choose(lane < n, load<V>(x), to), to);
+        }
+    };
+
+    /// Folds 16 parts of a row, and these to one register.
+    struct AllParts {
+        template <class V, class T, class Step>
+        ROWAN_INLINE void operator()(Rows<T> const& rows, T const* x, Step& step, V& to) const {
+            constexpr std::size_t count = 16 / V::size;
+            V parts[count];
+            std::size_t const n = rows.n;
+            std::size_t i = 0;
+            unrolled<count>([&](std::size_t k) ROWAN_INLINED { parts[k] = to; });
+            for (; i + 16 <= n; i += 16) {
+                unrolled<count>([&](std::size_t k) ROWAN_INLINED { step(load<V>(x + i + k * V::size), parts[k], k); });
+            }
+            unrolled<count>([&](std::size_t k) ROWAN_INLINED {
+                if (i + V::size <= n) {
+                    step(load<V>(x + i), parts[k], k);
+                } else if (i < n) {
+                    step(load_some<V>(x + i, n - i, rows.can_load(x + i, V::size), to), parts[k], k);
+                }
+                i += V::size;
+            });
+            fold_parts<count>(step, parts);
+            to = parts[0];
+        }
+
+    private:
+        template <std::size_t count, class Step, class V>
+        ROWAN_INLINE static void fold_parts(Step& step, V* parts) {
+            if constexpr (count > 1) {
+                unrolled<count / 2>([&](std::size_t k) ROWAN_INLINED { step(parts[k + count / 2], parts[k]); });
+                fold_parts<count / 2>(step, parts);
+            }
+        }
+    };
+
+    /// The first NaN of n elements, or else the first that equals `found`: 0 and -0 are equal.
+    template <class T, class S>
+    static S first_of(std::size_t n, T const* x, bool has_nan, S const& found) {
+        if (!has_nan && found != 0) return found;
+        for (std::size_t i = 0; has_nan && i < n; ++i) {
+            if (S const a = load<S>(x + i); a != a) return a;
+        }
+        for (std::size_t i = 0; found == 0 && i < n; ++i) {
+            if (S const a = load<S>(x + i); a == 0) return a;
+        }
+        return found;
+    }
+};
+
+/// Folds rows of n elements, in type `S`: 16 interleaved parts, then these as a tree. Rows of more than `sum_block` elements
+/// are cut into blocks of so many, and their results are folded in the same way.
+template <class S, class Fold, class D, class From, class To>
+void fold_rows(D const& exec, std::size_t rows, std::size_t n, From const* x, To* to) {
+    if (n <= sum_block) return RowFolds<D>::template fold_blocks<S, Fold>(exec, rows, n, x, to);
+    std::size_t const blocks = (n + sum_block - 1) / sum_block;
+    auto results = ElementLoops<D>::template scratch<S>(exec, rows * blocks);
+    RowFolds<D>::template fold_blocks<S, Fold>(exec, rows, n, x, results.data());
+    fold_rows<S, Fold>(exec, rows, blocks, static_cast<S const*>(results.data()), to);
+}
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/op/detail/axis_sums.hpp: sums and other folds along any axes of a tensor, in blocks of 64 contributions.
+// rowan/op/detail/axis_sums.hpp: sums and other folds along any axes of a tensor, of rows or in blocks of 64 contributions.
 
 namespace rowan::inline v0::detail {
 
@@ -31634,6 +31893,8 @@ struct AxisReduction {
     std::size_t outer = 1, width = 1, lane = 1, n = 1;
 
     std::size_t blocks() const { return (n + block_size - 1) / block_size; }
+    /// Whether all contributions to a sum are adjacent: the rows of a matrix are summed.
+    bool of_rows() const { return summed.count == 1 && summed.stride[0] == 1; }
 
     /// The offset of sum k; that of its contribution i is summed(i) more.
     ROWAN_HD std::size_t first_of(std::size_t k) const { return kept(k / width) + k % width * lane; }
@@ -31673,6 +31934,17 @@ struct AxisSums {
     static_assert(has_backend<D>, "rowan: reduce_sum on a Thrust device needs #include <rowan/thrust/op.hpp>");
 };
 
+/// Adds four contributions to a sum, one after the other.
+template <class Fold>
+struct fold_four {
+    ROWAN_FORMULA void operator()(V const& a, V const& b, V const& c, V const& d, V& to) const {
+        Fold{}(a, to);
+        Fold{}(b, to);
+        Fold{}(c, to);
+        Fold{}(d, to);
+    }
+};
+
 template <>
 struct AxisSums<Cpu> {
     template <class S, class Fold, class From, class To>
@@ -31697,54 +31969,58 @@ private:
         std::size_t const blocks = r.blocks(), work = std::min(r.width, piece) * std::min(r.n, block_size);
         for_ranges(exec, r.outer * pieces * blocks, work, [&](std::size_t begin, std::size_t end) {
             AxisReduction const own = r;  // a local copy: writes to sums cannot alias it
-            [[maybe_unused]] bool const adjacent = own.lane != 1 && own.summed.count == 1 && own.summed.stride[0] == 1;
             Buffer<S> sums(own.lane == 1 && !std::is_same_v<S, To> ? std::min(own.width, most) : 0);
             std::array<std::size_t, block_size> offsets;
             for (; begin < end; ++begin) {
                 std::size_t const block = begin % blocks, first = block * block_size, at = begin / blocks;
                 std::size_t const outer = at / pieces, lane = (at - outer * pieces) * piece;
                 std::size_t const count = std::min(block_size, own.n - first);
-                std::size_t lanes = std::min(piece, own.width - lane);
+                std::size_t const lanes = std::min(piece, own.width - lane);
                 From const* x = from + own.kept(outer) + lane * own.lane;
                 To* out = to + (outer * blocks + block) * own.width + lane;
-                if constexpr (std::is_same_v<S, float> && std::is_same_v<From, float>) {
-                    if (adjacent) {
-                        std::size_t const done = fold_float_lanes<Fold>(count, lanes, x + first, own.lane, out);
-                        if (done == lanes) continue;
-                        lanes -= done, x += done * own.lane, out += done;
-                    }
-                }
                 for (std::size_t i = 0; i < count; ++i) offsets[i] = own.summed(first + i);
                 if (own.lane != 1) {
                     add_apart<S, Fold>(count, offsets.data(), lanes, own.lane, x, out);
                 } else if constexpr (std::is_same_v<S, To>) {
-                    add_adjacent<S, Fold>(own, first, count, offsets.data(), lanes, x, out);
+                    add_adjacent<Fold>(Contributions<From>{own, first, count, offsets.data(), lanes, x}, out);
                 } else {
-                    add_adjacent<S, Fold>(own, first, count, offsets.data(), lanes, x, sums.data());
+                    add_adjacent<Fold>(Contributions<From>{own, first, count, offsets.data(), lanes, x}, sums.data());
                     copy_lanes<S>(lanes, sums.data(), out);
                 }
             }
         });
     }
 
-    // The contributions from `first` on are at the `n` offsets from x; those that follow are prefetched.
-    template <class S, class Fold, class From>
-    static void add_adjacent(AxisReduction const& r, std::size_t first, std::size_t n, std::size_t const* offsets,
-                             std::size_t lanes, From const* x, S* sums) {
-        std::size_t const ahead = lookahead(lanes * sizeof(From));
-        auto const row = [&](std::size_t i) {
+    // Contributions to lanes that are adjacent, at `n` offsets from x. Those from `first` on, and what follows is prefetched.
+    template <class From>
+    struct Contributions {
+        AxisReduction const& r;
+        std::size_t first, n;
+        std::size_t const* offsets;
+        std::size_t lanes;
+        From const* x;
+        std::size_t ahead = lookahead(lanes * sizeof(From));
+
+        ROWAN_INLINE From const* operator[](std::size_t i) const {
             std::size_t const next = i + ahead;
             if (first + next < r.n)
                 prefetch_row<false>(x + (next < n ? offsets[next] : r.summed(first + next)), lanes * sizeof(From));
             return x + offsets[i];
-        };
-        copy_lanes<S>(lanes, x + offsets[0], sums);
-        std::size_t i = 1;
-        for (; i + 4 <= n; i += 4) {
-            From const *const a = row(i), *const b = row(i + 1), *const c = row(i + 2), *const d = row(i + 3);
-            for_lanes<S>(fold_four<Fold>{}, lanes, a, b, c, d, sums);
         }
-        for (; i < n; ++i) for_lanes<S>(Fold{}, lanes, row(i), sums);
+    };
+
+    template <class Fold, class S, class From>
+    static void add_adjacent(Contributions<From> const& from, S* sums) {
+        on_lanes<S>(from.lanes * from.n, [&]<class V>(as<V>) ROWAN_INLINED { add_with<V, Fold>(from, sums); });
+    }
+    template <class V, class Fold, class S, class From>
+    ROWAN_INLINE static void add_with(Contributions<From> const& from, S* sums) {
+        std::size_t const n = from.n, lanes = from.lanes;
+        zip_with<V>(same_number{}, lanes, sums, from.x + from.offsets[0]);
+        std::size_t i = 1;
+        for (; i + 4 <= n; i += 4)
+            for_with<V>(fold_four<Fold>{}, lanes, from[i], from[i + 1], from[i + 2], from[i + 3], sums);
+        for (; i < n; ++i) for_with<V>(Fold{}, lanes, from[i], sums);
     }
 
     template <class S, class Fold, class From, class To>
@@ -31770,10 +32046,14 @@ private:
     }
 };
 
-/// Sums along the reduced axes of x, or folds them in another way: the contributions to a result, in row-major order, in
-/// blocks of 64, then the results of blocks in the same way. Computed in type `S`.
+/// Sums along the reduced axes of x, or folds them in another way: adjacent contributions to a result as fold_rows, if
+/// RowFolds has that, and others, in row-major order, in blocks of 64, then the results of blocks in the same way. Computed in
+/// type `S`.
 template <class S, class Fold, class D, class From, class To>
 void fold_axes(D const& exec, AxisReduction r, From const* x, To* out) {
+    if constexpr (RowFolds<D>::template has<S, Fold>) {
+        if (r.of_rows()) return fold_rows<S, Fold>(exec, r.outer * r.width, r.n, x, out);
+    }
     if (r.blocks() == 1) return AxisSums<D>::template sum_blocks<S, Fold>(exec, r, x, out);
     std::size_t const sums = r.outer * r.width, blocks = r.blocks(), more = (blocks + block_size - 1) / block_size;
     auto first = ElementLoops<D>::template scratch<S>(exec, sums * blocks);
@@ -34315,7 +34595,7 @@ struct soft_label_slope {
 
 namespace rowan::inline v0::detail {
 
-/// The largest of n > 0 numbers; NaN if the first one is NaN, other NaNs are ignored. With registers V, as zip_with.
+/// The largest of n > 0 numbers, 0 with either sign; NaN if the first one is NaN, other NaNs are ignored. With registers V, as zip_with.
 template <class V, class T>
 ROWAN_INLINE auto largest(std::size_t n, T const* x) {
     using S = typename lane_of<V>::type;
@@ -35459,11 +35739,6 @@ struct CrfMarginals {
         greatest[row] = largest_score<S>(tags, alpha + row * tags);
     }
 };
-
-template <class V>
-inline constexpr std::size_t lanes_in = 1;
-template <class S, std::size_t bytes>
-inline constexpr std::size_t lanes_in<LaneRegister<S, bytes>> = LaneRegister<S, bytes>::size;
 
 /// The gradient of the emissions: out_grad · (probability - 1 at the label)
 template <class T, class I>
@@ -37400,12 +37675,15 @@ struct axis_totals {
 ///     reduce_sum([[1 2] [3 4]], {.axes = {1}, .keep_dims = true})    ->   [[3] [7]]
 ///     reduce_sum([[1 2] [3 4]])                                      ->   10
 ///
-/// The contributions to each sum, in row-major order, are summed in blocks of 64, the sums of blocks in blocks of 64,
-/// and so on, as in merge. They are computed in dtype<T>::sum and narrowed once; the sum of no elements is 0. The bits
-/// are the same for any number of threads and on every device.
+/// If the contributions to a sum are adjacent in memory, as along the last axis or all axes, they have 16 interleaved
+/// partial sums, which are added as a binary tree, as in softmax and layer_norm. More than 4096 are cut into blocks of
+/// 4096, whose sums are added in the same way. Other contributions are, in row-major order, summed in blocks of 64, the
+/// sums of blocks in blocks of 64, and so on, as in merge. They are computed in dtype<T>::sum and narrowed once; the sum
+/// of no elements is 0. The bits are the same for any number of threads and on every device.
 /// shapes   x [...] -> the dims of x without those of the axes, or with dims of 1 for them
 /// errors   IndexError if an axis is not in [-rank, rank) or occurs twice
-/// cost     one read of x; temporary memory for the sums of blocks: at most 1/32 of the elements of x
+/// cost     one read of x; temporary memory for the sums of blocks: at most 1/32 of the elements of x. On a Thrust device
+///          for 16 numbers per block of adjacent elements
 ROWAN_REDUCTION(reduce_sum, axis_totals)
 
 /// The gradient of a value that was added to every row, such as a bias: the sum of the rows of out_grad.
@@ -37690,7 +37968,7 @@ struct layer_norm_param_grad_op
     }
 
     /// The gradients of scale and shift: the sums of out_grad · h and of out_grad over the rows, in blocks of 64 rows as in
-    /// reduce_sum; h is the normalised row.
+    /// merge; h is the normalised row.
     /// shapes   x and out_grad [n, ...] -> two tensors with the dims of x from begin_axis on
     /// errors   as layer_norm; ShapeError if out_grad does not have the shape of x
     /// cost     two reads of both; temporary memory for the sums of blocks: 1/64 of x
@@ -38335,6 +38613,7 @@ namespace rowan::inline v0::detail {
 
 /// to *= from
 struct multiply_lanes {
+    static constexpr double start = 1.0;
     ROWAN_FORMULA void operator()(V const& from, V& to) const { to = product(to, from); }
 };
 
@@ -38503,9 +38782,20 @@ private:
 
 namespace rowan::inline v0::detail {
 
+/// to = the more extreme one of both; if `from` is NaN, to
+template <bool greatest>
+struct keep_extreme_number {
+    static constexpr double start =
+        greatest ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
+    ROWAN_FORMULA void operator()(V const& from, V& to) const {
+        to = choose(more_extreme<greatest>::beyond(from, to), from, to);
+    }
+};
+
 /// to = the more extreme one of both; the first one of equal ones, the first NaN
 template <bool greatest>
 struct keep_extreme {
+    using in_any_order = keep_extreme_number<greatest>;
     ROWAN_FORMULA void operator()(V const& from, V& to) const {
         to = choose(more_extreme<greatest>{}(from, to), from, to);
     }
@@ -38589,10 +38879,17 @@ struct axis_means {
     static void of(D const& exec, AxisReduction const& r, T const* x, T* out) {
         using S = sum_t<T>;
         static_assert(floating_element<T>, "rowan::reduce_mean: x must have a floating-point type: convert it");
-        std::size_t const sums = r.outer * r.width;
-        auto scratch = ElementLoops<D>::template scratch<S>(exec, sums);
-        fold_axes<S, add_lanes>(exec, r, x, scratch.data());
-        ElementLoops<D>::template zip<S>(exec, sums, DividedBy{static_cast<double>(r.n)}, out, scratch.data());
+        std::size_t const n = r.outer * r.width;
+        auto const divide = [&](S* sums) {
+            fold_axes<S, add_lanes>(exec, r, x, sums);
+            ElementLoops<D>::template zip<S>(exec, n, DividedBy{static_cast<double>(r.n)}, out,
+                                             static_cast<S const*>(sums));
+        };
+        if constexpr (std::is_same_v<S, T>) {
+            divide(out);
+        } else {
+            divide(ElementLoops<D>::template scratch<S>(exec, n).data());
+        }
     }
 
     template <class T, class D>

@@ -10,6 +10,7 @@
 #include <rowan/op/norm/layer_norm.hpp>
 #include <rowan/op/norm/log_softmax.hpp>
 #include <rowan/op/norm/softmax.hpp>
+#include <rowan/op/reduce/reduce.hpp>
 #include <rowan/op/reduce/reduce_sum.hpp>
 #include <rowan/sparse/lane_rule.hpp>
 
@@ -55,6 +56,11 @@ TEST_CASE("formulas have the same bits with registers of any size", "[op]") {
             return std::vector{mul(x, column), softmax(x), softmax(x, {.axis = 0}), log_softmax(x), reduce_sum(x, {.axes = {0}}),
                                reduce_sum(x, {.axes = {1}})};
         });
+        if (width != 0) {
+            test::check_any_registers([&] {
+                return std::vector{reduce_max(x, {.axes = {0}}), reduce_min(x, {.axes = {1}}), reduce_prod(x, {.axes = {1}}), reduce_prod(x), reduce_sum(x)};
+            });
+        }
         if (width != 0) test::check_any_registers([&] { return layer_norm(x); });
     };
     for (std::size_t const width : {0U, 1U, 3U, 16U, 17U, 40U, 67U, 256U}) {

@@ -64,6 +64,57 @@ TEST_CASE("NaN propagates through maxima, minima, means and products", "[op][red
     }
 }
 
+TEMPLATE_TEST_CASE("the extrema of rows are their first ones, and the first NaN", "[op][reduce]", float, double, bfloat16, float16, std::int32_t) {
+    inputs::Random random(11);
+    auto const x_of = [&](Shape const& shape, bool nan) {
+        auto x = Tensor<TestType>::from_shape({shape[0], shape[1]});
+        for (TestType& v : x) v = dtype<TestType>::narrow(static_cast<typename dtype<TestType>::sum>(random.below(9) - 4));
+        if constexpr (!std::is_integral_v<TestType>) {
+            for (std::size_t i = 0; i < x.size(); ++i) {
+                auto const kind = random.below(static_cast<std::int64_t>(shape[1]) * 3);
+                float const sign = random.below(2) == 0 ? -1.0F : 1.0F;
+                if (kind == 0) x.data()[i] = TestType(sign * INFINITY);
+                if (nan && kind == 1) x.data()[i] = TestType(sign * NAN);
+                if (x.data()[i] == TestType(0.0F)) x.data()[i] = TestType(sign * 0.0F);
+            }
+            for (std::size_t i = 0; i < shape[1]; ++i) x.data()[i] = TestType(i % 2 == 0 ? 0.0F : -0.0F);
+            for (std::size_t i = 0; i < shape[1]; ++i) x.data()[shape[1] + i] = TestType(i % 2 == 1 ? 0.0F : -0.0F);
+        }
+        return x;
+    };
+    auto const is_nan = [](TestType v) {
+        if constexpr (std::is_integral_v<TestType>) return false;
+        else return v != v;
+    };
+    auto const first = [&](Tensor<TestType> const& x, auto const& before) {
+        auto out = Tensor<TestType>::from_shape({x.shape(0)});
+        for (std::size_t k = 0; k < x.shape(0); ++k) {
+            TestType best = x(k, 0);
+            for (std::size_t i = 1; i < x.shape(1); ++i) {
+                TestType const v = x(k, i);
+                if (before(v, best) || (is_nan(v) && !is_nan(best))) best = v;
+            }
+            out(k) = best;
+        }
+        return out;
+    };
+    auto const check = [&](std::size_t rows, std::size_t n) {
+        CAPTURE(rows, n);
+        for (bool const nan : {false, true}) {
+            auto const x = x_of({rows, n}, nan);
+            auto const most = reduce_max(x, {.axes = {1}}), least = reduce_min(x, {.axes = {1}});
+            CHECK(reference::same(most, first(x, [](TestType a, TestType b) { return a > b; })));
+            CHECK(reference::same(least, first(x, [](TestType a, TestType b) { return a < b; })));
+            auto const all = x.reshaped({1, x.size()});
+            CHECK(reference::same(reduce_max(x).reshaped({1}), first(all, [](TestType a, TestType b) { return a > b; })));
+        }
+    };
+    for (std::size_t n = 1; n < 36; ++n) check(37, n);
+    for (std::size_t const n : {63u, 64u, 65u, 4095u, 4096u, 4097u, 10'000u}) check(3, n);
+    check(2'001, 5);
+    check(200, 100);
+}
+
 TEST_CASE("reductions along any axes equal a loop over the elements", "[op][reduce]") {
     inputs::Random random(3);
     for (int trial = 0; trial < 300; ++trial) {

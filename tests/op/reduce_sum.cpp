@@ -61,16 +61,25 @@ Shape result_shape(Shape const& shape, Axes const& axes, bool keep_dims) {
     return result;
 }
 
-// Lists the contributions to each sum, then sums them in blocks of 64.
+// Lists the contributions to each sum, then sums them in blocks of 64, or in 16 parts if they are adjacent.
 template <class T>
 Tensor<T> plain_sum(Tensor<T> const& t, Axes const& axes, bool keep_dims) {
     using S = typename rowan::dtype<T>::sum;
     auto out = Tensor<T>::zeros(result_shape(t.shape(), axes, keep_dims));
     std::vector<std::vector<S>> lists(out.size());
+    std::vector<std::size_t> first(out.size()), last(out.size());
     auto const to = places(t.shape(), axes);
-    for (std::size_t e = 0; e < t.size(); ++e) lists[to[e]].push_back(rowan::dtype<T>::widen(t.data()[e]));
+    for (std::size_t e = 0; e < t.size(); ++e) {
+        auto& list = lists[to[e]];
+        if (list.empty()) first[to[e]] = e;
+        last[to[e]] = e;
+        list.push_back(rowan::dtype<T>::widen(t.data()[e]));
+    }
     for (std::size_t k = 0; k < lists.size(); ++k) {
-        if (!lists[k].empty()) out.data()[k] = rowan::dtype<T>::narrow(reference::block_sum(lists[k]));
+        auto const& list = lists[k];
+        if (list.empty()) continue;
+        bool const adjacent = list.size() > 1 && last[k] - first[k] + 1 == list.size();
+        out.data()[k] = rowan::dtype<T>::narrow(adjacent ? reference::adjacent_sum(list) : reference::block_sum(list));
     }
     return out;
 }
@@ -140,6 +149,8 @@ TEMPLATE_TEST_CASE("sums along any axes have the bits of a slow reference", "[op
         check<TestType>({2, n, 5}, {1});
         if (n < 200) check<TestType>({n, 2, n}, {0, 2});
     }
+    for (std::size_t n = 1; n < 40; ++n) check<TestType>({35, n}, {1});
+    for (std::size_t const n : {8192u, 8193u, 20'000u}) check<TestType>({3, n}, {1});
     for (std::size_t const width : {16'383u, 16'384u, 16'385u}) check<TestType>({3, width}, {0});
     check<TestType>({2, 3, 2, 3, 2, 3, 2, 3}, {0, 2, 4, 6});
     check<TestType>({2, 3, 2, 3, 2, 3, 2, 3}, {1, 3, 5, 7});

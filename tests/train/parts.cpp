@@ -4,6 +4,7 @@
 #include "layer/check_net.hpp"
 
 #include <rowan/graph/backward.hpp>
+#include <rowan/layer/split.hpp>
 #include <rowan/layer/array.hpp>
 #include <rowan/layer/batch_norm.hpp>
 #include <rowan/layer/data.hpp>
@@ -328,6 +329,14 @@ TEST_CASE("parts are one batch for each mean that does not divide by rows, and f
         [=] { return layer::mean(weighed()) / layer::mean(column("w")); },
         [=] { return layer::reduce_sum(divided()); },
         [=] { return layer::reduce_sum(layer::squeeze(layer::unsqueeze(divided(), {1}), {1})); },
+        [=] {  // a number that is made of another type, and one of several
+            auto const counts = layer::cast<std::int64_t>(layer::scale(column("w"), 8, 1));
+            return layer::reduce_sum(weighed() / layer::cast<float>(layer::reduce_sum(counts, {.keep_dims = true})));
+        },
+        [=] {
+            auto const sum = layer::reduce_sum(column("w"), {.keep_dims = true});
+            return layer::reduce_sum(weighed() / layer::split(layer::concat(std::vector{sum, sum}), {1, 1})[0]);
+        },
         [=] {
             auto const q = layer::unsqueeze(divided(), {1});
             return layer::reduce_sum(layer::matmul(q, column("x"), {.transpose_x = true}));

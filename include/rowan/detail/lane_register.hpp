@@ -107,6 +107,12 @@ struct LaneRegister {
     ROWAN_INLINE static LaneRegister of_floats(float const* p) {
         return __builtin_convertvector(*reinterpret_cast<floats const*>(p), vector);
     }
+    /// The same where S is float and p points to the upper halves of floats.
+    ROWAN_INLINE static LaneRegister of_upper_halves(void const* p) {
+        typedef std::conditional_t<sizeof(S) == 4, std::uint32_t, std::uint64_t> wide
+            __attribute__((vector_size(bytes)));
+        return (vector)(__builtin_convertvector(*static_cast<halves const*>(p), wide) << 16);
+    }
     ROWAN_INLINE void store_floats(float* p) const {
         *reinterpret_cast<floats*>(p) = __builtin_convertvector(data, floats);
     }
@@ -171,6 +177,7 @@ struct LaneRegister {
 private:
     using index = std::conditional_t<sizeof(S) == 4, std::int32_t, std::int64_t>;
     typedef index indices __attribute__((vector_size(bytes)));
+    typedef std::uint16_t halves __attribute__((vector_size(size * 2), aligned(2), may_alias));
     typedef S unaligned __attribute__((vector_size(bytes), aligned(sizeof(S))));
     typedef float floats __attribute__((vector_size(bytes * sizeof(float) / sizeof(S)), aligned(sizeof(float))));
 };

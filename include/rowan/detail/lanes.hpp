@@ -22,6 +22,8 @@ ROWAN_HD_INLINE V load(T const* p) {
         return V::load(p);
     } else if constexpr (std::is_same_v<T, float>) {
         return V::of_floats(p);
+    } else if constexpr (std::is_same_v<T, bfloat16> && std::is_same_v<typename V::value_type, float>) {
+        return V::of_upper_halves(p);
     } else {
         typename V::value_type wide[V::size];
         for (std::size_t i = 0; i < V::size; ++i) wide[i] = static_cast<typename V::value_type>(dtype<T>::widen(p[i]));
@@ -164,6 +166,7 @@ ROWAN_INLINE void copy_lanes(std::size_t n, From const* from, To* to) {
 
 /// to += from
 struct add_lanes {
+    static constexpr double start = 0.0;  ///< added to another number, it changes nothing
     ROWAN_FORMULA void operator()(V const& from, V& to) const { to = plus(to, from); }
 };
 

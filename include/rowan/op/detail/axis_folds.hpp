@@ -9,11 +9,24 @@
 #include <rowan/op/detail/wide_product.hpp>
 #include <rowan/op/operator.hpp>
 
+#include <limits>
+
 namespace rowan::inline v0::detail {
+
+/// to = the more extreme one of both; if `from` is NaN, to
+template <bool greatest>
+struct keep_extreme_number {
+    static constexpr double start =
+        greatest ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
+    ROWAN_FORMULA void operator()(V const& from, V& to) const {
+        to = choose(more_extreme<greatest>::beyond(from, to), from, to);
+    }
+};
 
 /// to = the more extreme one of both; the first one of equal ones, the first NaN
 template <bool greatest>
 struct keep_extreme {
+    using in_any_order = keep_extreme_number<greatest>;
     ROWAN_FORMULA void operator()(V const& from, V& to) const {
         to = choose(more_extreme<greatest>{}(from, to), from, to);
     }
@@ -97,10 +110,17 @@ struct axis_means {
     static void of(D const& exec, AxisReduction const& r, T const* x, T* out) {
         using S = sum_t<T>;
         static_assert(floating_element<T>, "rowan::reduce_mean: x must have a floating-point type: convert it");
-        std::size_t const sums = r.outer * r.width;
-        auto scratch = ElementLoops<D>::template scratch<S>(exec, sums);
-        fold_axes<S, add_lanes>(exec, r, x, scratch.data());
-        ElementLoops<D>::template zip<S>(exec, sums, DividedBy{static_cast<double>(r.n)}, out, scratch.data());
+        std::size_t const n = r.outer * r.width;
+        auto const divide = [&](S* sums) {
+            fold_axes<S, add_lanes>(exec, r, x, sums);
+            ElementLoops<D>::template zip<S>(exec, n, DividedBy{static_cast<double>(r.n)}, out,
+                                             static_cast<S const*>(sums));
+        };
+        if constexpr (std::is_same_v<S, T>) {
+            divide(out);
+        } else {
+            divide(ElementLoops<D>::template scratch<S>(exec, n).data());
+        }
     }
 
     template <class T, class D>

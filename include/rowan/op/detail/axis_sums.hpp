@@ -1,11 +1,11 @@
-// rowan/op/detail/axis_sums.hpp: sums and other folds along any axes of a tensor, in blocks of 64 contributions.
+// rowan/op/detail/axis_sums.hpp: sums and other folds along any axes of a tensor, of rows or in blocks of 64 contributions.
 #pragma once
 
 #include <rowan/detail/block_sum.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/detail/rows.hpp>
 #include <rowan/op/detail/axis.hpp>
-#include <rowan/op/detail/lane_tile.hpp>
+#include <rowan/op/detail/row_folds.hpp>
 #include <rowan/op/operator.hpp>
 
 #include <algorithm>
@@ -79,6 +79,8 @@ struct AxisReduction {
     std::size_t outer = 1, width = 1, lane = 1, n = 1;
 
     std::size_t blocks() const { return (n + block_size - 1) / block_size; }
+    /// Whether all contributions to a sum are adjacent: the rows of a matrix are summed.
+    bool of_rows() const { return summed.count == 1 && summed.stride[0] == 1; }
 
     /// The offset of sum k; that of its contribution i is summed(i) more.
     ROWAN_HD std::size_t first_of(std::size_t k) const { return kept(k / width) + k % width * lane; }
@@ -118,6 +120,17 @@ struct AxisSums {
     static_assert(has_backend<D>, "rowan: reduce_sum on a Thrust device needs #include <rowan/thrust/op.hpp>");
 };
 
+/// Adds four contributions to a sum, one after the other.
+template <class Fold>
+struct fold_four {
+    ROWAN_FORMULA void operator()(V const& a, V const& b, V const& c, V const& d, V& to) const {
+        Fold{}(a, to);
+        Fold{}(b, to);
+        Fold{}(c, to);
+        Fold{}(d, to);
+    }
+};
+
 template <>
 struct AxisSums<Cpu> {
     template <class S, class Fold, class From, class To>
@@ -142,54 +155,58 @@ private:
         std::size_t const blocks = r.blocks(), work = std::min(r.width, piece) * std::min(r.n, block_size);
         for_ranges(exec, r.outer * pieces * blocks, work, [&](std::size_t begin, std::size_t end) {
             AxisReduction const own = r;  // a local copy: writes to sums cannot alias it
-            [[maybe_unused]] bool const adjacent = own.lane != 1 && own.summed.count == 1 && own.summed.stride[0] == 1;
             Buffer<S> sums(own.lane == 1 && !std::is_same_v<S, To> ? std::min(own.width, most) : 0);
             std::array<std::size_t, block_size> offsets;
             for (; begin < end; ++begin) {
                 std::size_t const block = begin % blocks, first = block * block_size, at = begin / blocks;
                 std::size_t const outer = at / pieces, lane = (at - outer * pieces) * piece;
                 std::size_t const count = std::min(block_size, own.n - first);
-                std::size_t lanes = std::min(piece, own.width - lane);
+                std::size_t const lanes = std::min(piece, own.width - lane);
                 From const* x = from + own.kept(outer) + lane * own.lane;
                 To* out = to + (outer * blocks + block) * own.width + lane;
-                if constexpr (std::is_same_v<S, float> && std::is_same_v<From, float>) {
-                    if (adjacent) {
-                        std::size_t const done = fold_float_lanes<Fold>(count, lanes, x + first, own.lane, out);
-                        if (done == lanes) continue;
-                        lanes -= done, x += done * own.lane, out += done;
-                    }
-                }
                 for (std::size_t i = 0; i < count; ++i) offsets[i] = own.summed(first + i);
                 if (own.lane != 1) {
                     add_apart<S, Fold>(count, offsets.data(), lanes, own.lane, x, out);
                 } else if constexpr (std::is_same_v<S, To>) {
-                    add_adjacent<S, Fold>(own, first, count, offsets.data(), lanes, x, out);
+                    add_adjacent<Fold>(Contributions<From>{own, first, count, offsets.data(), lanes, x}, out);
                 } else {
-                    add_adjacent<S, Fold>(own, first, count, offsets.data(), lanes, x, sums.data());
+                    add_adjacent<Fold>(Contributions<From>{own, first, count, offsets.data(), lanes, x}, sums.data());
                     copy_lanes<S>(lanes, sums.data(), out);
                 }
             }
         });
     }
 
-    // The contributions from `first` on are at the `n` offsets from x; those that follow are prefetched.
-    template <class S, class Fold, class From>
-    static void add_adjacent(AxisReduction const& r, std::size_t first, std::size_t n, std::size_t const* offsets,
-                             std::size_t lanes, From const* x, S* sums) {
-        std::size_t const ahead = lookahead(lanes * sizeof(From));
-        auto const row = [&](std::size_t i) {
+    // Contributions to lanes that are adjacent, at `n` offsets from x. Those from `first` on, and what follows is prefetched.
+    template <class From>
+    struct Contributions {
+        AxisReduction const& r;
+        std::size_t first, n;
+        std::size_t const* offsets;
+        std::size_t lanes;
+        From const* x;
+        std::size_t ahead = lookahead(lanes * sizeof(From));
+
+        ROWAN_INLINE From const* operator[](std::size_t i) const {
             std::size_t const next = i + ahead;
             if (first + next < r.n)
                 prefetch_row<false>(x + (next < n ? offsets[next] : r.summed(first + next)), lanes * sizeof(From));
             return x + offsets[i];
-        };
-        copy_lanes<S>(lanes, x + offsets[0], sums);
-        std::size_t i = 1;
-        for (; i + 4 <= n; i += 4) {
-            From const *const a = row(i), *const b = row(i + 1), *const c = row(i + 2), *const d = row(i + 3);
-            for_lanes<S>(fold_four<Fold>{}, lanes, a, b, c, d, sums);
         }
-        for (; i < n; ++i) for_lanes<S>(Fold{}, lanes, row(i), sums);
+    };
+
+    template <class Fold, class S, class From>
+    static void add_adjacent(Contributions<From> const& from, S* sums) {
+        on_lanes<S>(from.lanes * from.n, [&]<class V>(as<V>) ROWAN_INLINED { add_with<V, Fold>(from, sums); });
+    }
+    template <class V, class Fold, class S, class From>
+    ROWAN_INLINE static void add_with(Contributions<From> const& from, S* sums) {
+        std::size_t const n = from.n, lanes = from.lanes;
+        zip_with<V>(same_number{}, lanes, sums, from.x + from.offsets[0]);
+        std::size_t i = 1;
+        for (; i + 4 <= n; i += 4)
+            for_with<V>(fold_four<Fold>{}, lanes, from[i], from[i + 1], from[i + 2], from[i + 3], sums);
+        for (; i < n; ++i) for_with<V>(Fold{}, lanes, from[i], sums);
     }
 
     template <class S, class Fold, class From, class To>
@@ -215,10 +232,14 @@ private:
     }
 };
 
-/// Sums along the reduced axes of x, or folds them in another way: the contributions to a result, in row-major order, in
-/// blocks of 64, then the results of blocks in the same way. Computed in type `S`.
+/// Sums along the reduced axes of x, or folds them in another way: adjacent contributions to a result as fold_rows, if
+/// RowFolds has that, and others, in row-major order, in blocks of 64, then the results of blocks in the same way. Computed in
+/// type `S`.
 template <class S, class Fold, class D, class From, class To>
 void fold_axes(D const& exec, AxisReduction r, From const* x, To* out) {
+    if constexpr (RowFolds<D>::template has<S, Fold>) {
+        if (r.of_rows()) return fold_rows<S, Fold>(exec, r.outer * r.width, r.n, x, out);
+    }
     if (r.blocks() == 1) return AxisSums<D>::template sum_blocks<S, Fold>(exec, r, x, out);
     std::size_t const sums = r.outer * r.width, blocks = r.blocks(), more = (blocks + block_size - 1) / block_size;
     auto first = ElementLoops<D>::template scratch<S>(exec, sums * blocks);

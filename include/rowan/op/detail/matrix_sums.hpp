@@ -93,7 +93,7 @@ struct MatrixElement {
 };
 
 /// to[column] = the sum of term.at<V>(row, column) over the rows: in blocks of 64, then the sums of blocks in the same
-/// way, as reduce_sum. The sum of no rows is 0.
+/// way, as in merge. The sum of no rows is 0.
 /// cost     temporary memory for the sums of blocks: 1/64 of the terms
 template <class S, class D, class Term, class To>
 void column_sums(D const& exec, std::size_t n, std::size_t width, Term const& term, To* to) {

@@ -14,6 +14,7 @@ namespace rowan::inline v0::detail {
 
 /// to *= from
 struct multiply_lanes {
+    static constexpr double start = 1.0;
     ROWAN_FORMULA void operator()(V const& from, V& to) const { to = product(to, from); }
 };
 

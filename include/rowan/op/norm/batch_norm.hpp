@@ -108,7 +108,7 @@ BatchNormResults<T, M, D> with_lod_of(LoDTensor<T, D> const& x,
 /// variance of the column over all rows of the batch (divided by their number), and moves the moving statistics towards
 /// these: momentum · moving + (1 - momentum) · that of the batch, as Paddle's; otherwise with the moving ones, which
 /// remain. In training, a batch of one row gives the shift, and one without rows changes nothing. Ioffe and Szegedy:
-/// Batch Normalization, 2015. The sums over rows are those of reduce_sum, in blocks of 64; the mean is x[0] + that of x -
+/// Batch Normalization, 2015. The sums over rows are formed in blocks of 64, as in merge; the mean is x[0] + that of x -
 /// x[0], so that equal elements have the variance 0, however large they are; the variance is that of x - mean, in a
 /// second pass. The bits are the same for any number of threads and on every device. User-defined types need
 /// a sqrt. Moving statistics of 16-bit numbers should be floats: rounded to 16 bits in every step, they stop moving at a

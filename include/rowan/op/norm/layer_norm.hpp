@@ -135,7 +135,7 @@ struct layer_norm_param_grad_op
     }
 
     /// The gradients of scale and shift: the sums of out_grad · h and of out_grad over the rows, in blocks of 64 rows as in
-    /// reduce_sum; h is the normalised row.
+    /// merge; h is the normalised row.
     /// shapes   x and out_grad [n, ...] -> two tensors with the dims of x from begin_axis on
     /// errors   as layer_norm; ShapeError if out_grad does not have the shape of x
     /// cost     two reads of both; temporary memory for the sums of blocks: 1/64 of x
