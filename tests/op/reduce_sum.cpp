@@ -75,10 +75,12 @@ Tensor<T> plain_sum(Tensor<T> const& t, Axes const& axes, bool keep_dims) {
         last[to[e]] = e;
         list.push_back(rowan::dtype<T>::widen(t.data()[e]));
     }
+    auto const rank = static_cast<std::int64_t>(t.dimension());
+    bool const along_last = axes.empty() || std::ranges::any_of(axes, [&](std::int64_t axis) { return axis == -1 || axis == rank - 1; });
     for (std::size_t k = 0; k < lists.size(); ++k) {
         auto const& list = lists[k];
         if (list.empty()) continue;
-        bool const adjacent = list.size() > 1 && last[k] - first[k] + 1 == list.size();
+        bool const adjacent = along_last && last[k] - first[k] + 1 == list.size();
         out.data()[k] = rowan::dtype<T>::narrow(adjacent ? reference::adjacent_sum(list) : reference::block_sum(list));
     }
     return out;

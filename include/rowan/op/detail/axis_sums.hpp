@@ -77,10 +77,9 @@ struct AxisOffsets {
 struct AxisReduction {
     AxisOffsets kept, summed;
     std::size_t outer = 1, width = 1, lane = 1, n = 1;
+    bool of_rows = false;  // the last axis is reduced, and all contributions to a sum are adjacent
 
     std::size_t blocks() const { return (n + block_size - 1) / block_size; }
-    /// Whether all contributions to a sum are adjacent: the rows of a matrix are summed.
-    bool of_rows() const { return summed.count == 1 && summed.stride[0] == 1; }
 
     /// The offset of sum k; that of its contribution i is summed(i) more.
     ROWAN_HD std::size_t first_of(std::size_t k) const { return kept(k / width) + k % width * lane; }
@@ -109,6 +108,7 @@ AxisReduction reduction_of(Shape const& shape, std::array<bool, 8> const& reduce
         r.lane = r.kept.stride[r.kept.count];
     }
     r.outer = r.kept.elements();
+    r.of_rows = r.summed.count == 1 && r.summed.stride[0] == 1 && reduced[shape.size() - 1];
     return r;
 }
 
@@ -238,7 +238,7 @@ private:
 template <class S, class Fold, class D, class From, class To>
 void fold_axes(D const& exec, AxisReduction r, From const* x, To* out) {
     if constexpr (RowFolds<D>::template has<S, Fold>) {
-        if (r.of_rows()) return fold_rows<S, Fold>(exec, r.outer * r.width, r.n, x, out);
+        if (r.of_rows) return fold_rows<S, Fold>(exec, r.outer * r.width, r.n, x, out);
     }
     if (r.blocks() == 1) return AxisSums<D>::template sum_blocks<S, Fold>(exec, r, x, out);
     std::size_t const sums = r.outer * r.width, blocks = r.blocks(), more = (blocks + block_size - 1) / block_size;

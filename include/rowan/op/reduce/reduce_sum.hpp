@@ -46,7 +46,7 @@ struct axis_totals {
 ///     reduce_sum([[1 2] [3 4]], {.axes = {1}, .keep_dims = true})    ->   [[3] [7]]
 ///     reduce_sum([[1 2] [3 4]])                                      ->   10
 ///
-/// If the contributions to a sum are adjacent in memory, as along the last axis or all axes, they have 16 interleaved
+/// If the contributions to a sum are adjacent in memory, as along the last axes or all, they have 16 interleaved
 /// partial sums, which are added as a binary tree, as in softmax and layer_norm. More than 4096 are cut into blocks of
 /// 4096, whose sums are added in the same way. Other contributions are, in row-major order, summed in blocks of 64, the
 /// sums of blocks in blocks of 64, and so on, as in merge. They are computed in dtype<T>::sum and narrowed once; the sum
