@@ -113,6 +113,10 @@ struct LaneRegister {
             __attribute__((vector_size(bytes)));
         return (vector)(__builtin_convertvector(*static_cast<halves const*>(p), wide) << 16);
     }
+    /// The same where p points to numbers of a byte.
+    ROWAN_INLINE static LaneRegister of_bytes(std::uint8_t const* p) {
+        return __builtin_convertvector(__builtin_convertvector(*reinterpret_cast<small const*>(p), indices), vector);
+    }
     ROWAN_INLINE void store_floats(float* p) const {
         *reinterpret_cast<floats*>(p) = __builtin_convertvector(data, floats);
     }
@@ -146,6 +150,7 @@ struct LaneRegister {
 
     // of integers
     ROWAN_INLINE friend LaneRegister operator&(LaneRegister const& a, LaneRegister const& b) { return a.data & b.data; }
+    ROWAN_INLINE friend LaneRegister operator^(LaneRegister const& a, LaneRegister const& b) { return a.data ^ b.data; }
     ROWAN_INLINE friend LaneRegister operator<<(LaneRegister const& a, int n) { return a.data << n; }
     ROWAN_INLINE friend LaneRegister operator>>(LaneRegister const& a, int n) { return a.data >> n; }
 
@@ -177,6 +182,7 @@ struct LaneRegister {
 private:
     using index = std::conditional_t<sizeof(S) == 4, std::int32_t, std::int64_t>;
     typedef index indices __attribute__((vector_size(bytes)));
+    typedef std::uint8_t small __attribute__((vector_size(size), aligned(1)));
     typedef std::uint16_t halves __attribute__((vector_size(size * 2), aligned(2), may_alias));
     typedef S unaligned __attribute__((vector_size(bytes), aligned(sizeof(S))));
     typedef float floats __attribute__((vector_size(bytes * sizeof(float) / sizeof(S)), aligned(sizeof(float))));

@@ -22,6 +22,8 @@ ROWAN_HD_INLINE V load(T const* p) {
         return V::load(p);
     } else if constexpr (std::is_same_v<T, float>) {
         return V::of_floats(p);
+    } else if constexpr (std::is_same_v<T, std::uint8_t>) {
+        return V::of_bytes(p);
     } else if constexpr (std::is_same_v<T, bfloat16> && std::is_same_v<typename V::value_type, float>) {
         return V::of_upper_halves(p);
     } else {

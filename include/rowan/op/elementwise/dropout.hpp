@@ -22,14 +22,35 @@ struct SeedAt {
     ROWAN_HD std::uint64_t operator()() const { return static_cast<std::uint64_t>(*seed); }
 };
 
-/// The mask of an element: whether uniform_at(seed, i) is not less than the probability. As integers: no conversion.
+inline constexpr std::uint64_t golden_steps[8] = {0,
+                                                  golden_step,
+                                                  2 * golden_step,
+                                                  3 * golden_step,
+                                                  4 * golden_step,
+                                                  5 * golden_step,
+                                                  6 * golden_step,
+                                                  7 * golden_step};
+
+/// The mask: whether uniform_at(seed, i) is not less than the probability. As integers: no conversion, no comparison.
 template <class Seed>
 struct DropMask {
     std::uint8_t* mask;
     Seed seed;
     std::uint64_t least;  // the probability times 2^53, rounded up
 
-    ROWAN_HD_INLINE void operator()(std::size_t i) const { mask[i] = bits_of_uniform(seed(), i) >= least ? 1 : 0; }
+    ROWAN_HD std::uint64_t of_row(std::size_t) const { return mix_bits(seed()); }
+
+    ROWAN_FORMULA void at(std::uint64_t mixed, std::size_t i) const {
+        if constexpr (is_register<V>) {
+            using Bits = typename V::template of<std::uint64_t>;
+            Bits const first(mixed + (i + 1) * golden_step);
+            Bits const number = mix_bits(Bits(first + Bits::load(golden_steps))) >> 11;
+            Bits const less = (number - Bits(least)) >> 63;  // both are below 2^53
+            for (std::size_t k = 0; k < Bits::size; ++k) mask[i + k] = static_cast<std::uint8_t>(less.data[k] ^ 1);
+        } else {
+            mask[i] = mix_bits(mixed + (i + 1) * golden_step) >> 11 >= least ? 1 : 0;
+        }
+    }
 };
 
 /// x · factor where the mask is not 0, else 0
@@ -75,7 +96,7 @@ std::tuple<Tensor<T, D>, Tensor<std::uint8_t, D>> drop_elements(D const& exec, T
     auto out = new_tensor<T>(exec, x.shape());
     auto mask = new_tensor<std::uint8_t>(exec, x.shape());
     auto const least = static_cast<std::uint64_t>(std::ceil(probability * 0x1p53));
-    ElementLoops<D>::each(exec, x.size(), 1, DropMask<Seed>{mask.data(), seed, least});
+    ElementLoops<D>::template each_in_rows<double>(exec, 1, x.size(), DropMask<Seed>{mask.data(), seed, least});
     keep_elements(exec, mask, x, probability, out);
     return {std::move(out), std::move(mask)};
 }
