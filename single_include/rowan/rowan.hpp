@@ -3217,6 +3217,13 @@ struct LaneRegister {
             __attribute__((vector_size(bytes)));
         return (vector)(__builtin_convertvector(*static_cast<halves const*>(p), wide) << 16);
     }
+    /// The same where p points to numbers of a byte.
+    ROWAN_INLINE static LaneRegister of_bytes(std::uint8_t const* p) {
+        return __builtin_convertvector(__builtin_convertvector(*reinterpret_cast<small const*>(p), indices), vector);
+    }
+    ROWAN_INLINE void store_bytes(std::uint8_t* p) const {
+        *reinterpret_cast<small*>(p) = __builtin_convertvector(data, small);
+    }
     ROWAN_INLINE void store_floats(float* p) const {
         *reinterpret_cast<floats*>(p) = __builtin_convertvector(data, floats);
     }
@@ -3250,6 +3257,7 @@ struct LaneRegister {
 
     // of integers
     ROWAN_INLINE friend LaneRegister operator&(LaneRegister const& a, LaneRegister const& b) { return a.data & b.data; }
+    ROWAN_INLINE friend LaneRegister operator^(LaneRegister const& a, LaneRegister const& b) { return a.data ^ b.data; }
     ROWAN_INLINE friend LaneRegister operator<<(LaneRegister const& a, int n) { return a.data << n; }
     ROWAN_INLINE friend LaneRegister operator>>(LaneRegister const& a, int n) { return a.data >> n; }
 
@@ -3281,6 +3289,7 @@ struct LaneRegister {
 private:
     using index = std::conditional_t<sizeof(S) == 4, std::int32_t, std::int64_t>;
     typedef index indices __attribute__((vector_size(bytes)));
+    typedef std::uint8_t small __attribute__((vector_size(size), aligned(1)));
     typedef std::uint16_t halves __attribute__((vector_size(size * 2), aligned(2), may_alias));
     typedef S unaligned __attribute__((vector_size(bytes), aligned(sizeof(S))));
     typedef float floats __attribute__((vector_size(bytes * sizeof(float) / sizeof(S)), aligned(sizeof(float))));
@@ -3678,6 +3687,8 @@ ROWAN_HD_INLINE V load(T const* p) {
         return V::load(p);
     } else if constexpr (std::is_same_v<T, float>) {
         return V::of_floats(p);
+    } else if constexpr (std::is_same_v<T, std::uint8_t>) {
+        return V::of_bytes(p);
     } else if constexpr (std::is_same_v<T, bfloat16> && std::is_same_v<typename V::value_type, float>) {
         return V::of_upper_halves(p);
     } else {
@@ -24794,27 +24805,27 @@ private:
 
 namespace rowan::inline v0::detail {
 
-/// Mixes all bits: the finaliser of splitmix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators,
-/// 2014).
-ROWAN_HD constexpr std::uint64_t mix_bits(std::uint64_t x) {
+/// Mixes all bits of a number, or of each of several: the finaliser of splitmix64 (Steele, Lea, Flood: Fast Splittable
+/// Pseudorandom Number Generators, 2014).
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE constexpr V mix_bits(V x) {
     x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9U;
     x = (x ^ (x >> 27)) * 0x94D049BB133111EBU;
     return x ^ (x >> 31);
 }
 
+/// The difference of the numbers that are mixed.
+inline constexpr std::uint64_t golden_step = 0x9E3779B97F4A7C15U;
+
 /// Number i, counted from 1, of the splitmix64 sequence with this seed.
 ROWAN_HD constexpr std::uint64_t bits_at(std::uint64_t seed, std::uint64_t i) {
-    return mix_bits(seed + i * 0x9E3779B97F4A7C15U);
-}
-
-/// uniform_at times 2^53, an integer below 2^53.
-ROWAN_HD constexpr std::uint64_t bits_of_uniform(std::uint64_t seed, std::uint64_t i) {
-    return bits_at(mix_bits(seed), i + 1) >> 11;
+    return mix_bits(seed + i * golden_step);
 }
 
 /// Number i, counted from 0, of the splitmix64 sequence with the mixed seed, scaled to [0, 1). A pure function.
 ROWAN_HD constexpr double uniform_at(std::uint64_t seed, std::uint64_t i) {
-    return static_cast<double>(bits_of_uniform(seed, i)) * 0x1p-53;
+    return static_cast<double>(bits_at(mix_bits(seed), i + 1) >> 11) * 0x1p-53;
 }
 
 }  // namespace rowan::inline v0::detail
@@ -29959,14 +29970,35 @@ struct SeedAt {
     ROWAN_HD std::uint64_t operator()() const { return static_cast<std::uint64_t>(*seed); }
 };
 
-/// The mask of an element: whether uniform_at(seed, i) is not less than the probability. As integers: no conversion.
+inline constexpr std::uint64_t golden_steps[8] = {0,
+                                                  golden_step,
+                                                  2 * golden_step,
+                                                  3 * golden_step,
+                                                  4 * golden_step,
+                                                  5 * golden_step,
+                                                  6 * golden_step,
+                                                  7 * golden_step};
+
+/// The mask: whether uniform_at(seed, i) is not less than the probability. As integers: no conversion, no comparison.
 template <class Seed>
 struct DropMask {
     std::uint8_t* mask;
     Seed seed;
     std::uint64_t least;  // the probability times 2^53, rounded up
 
-    ROWAN_HD_INLINE void operator()(std::size_t i) const { mask[i] = bits_of_uniform(seed(), i) >= least ? 1 : 0; }
+    ROWAN_HD std::uint64_t of_row(std::size_t) const { return mix_bits(seed()); }
+
+    ROWAN_FORMULA void at(std::uint64_t mixed, std::size_t i) const {
+        if constexpr (is_register<V>) {
+            using Bits = typename V::template of<std::uint64_t>;
+            Bits const first(mixed + (i + 1) * golden_step);
+            Bits const number = mix_bits(Bits(first + Bits::load(golden_steps))) >> 11;
+            Bits const less = (number - Bits(least)) >> 63;  // both are below 2^53
+            (less ^ Bits(1)).store_bytes(mask + i);
+        } else {
+            mask[i] = mix_bits(mixed + (i + 1) * golden_step) >> 11 >= least ? 1 : 0;
+        }
+    }
 };
 
 /// x · factor where the mask is not 0, else 0
@@ -30012,7 +30044,7 @@ std::tuple<Tensor<T, D>, Tensor<std::uint8_t, D>> drop_elements(D const& exec, T
     auto out = new_tensor<T>(exec, x.shape());
     auto mask = new_tensor<std::uint8_t>(exec, x.shape());
     auto const least = static_cast<std::uint64_t>(std::ceil(probability * 0x1p53));
-    ElementLoops<D>::each(exec, x.size(), 1, DropMask<Seed>{mask.data(), seed, least});
+    ElementLoops<D>::template each_in_rows<double>(exec, 1, x.size(), DropMask<Seed>{mask.data(), seed, least});
     keep_elements(exec, mask, x, probability, out);
     return {std::move(out), std::move(mask)};
 }

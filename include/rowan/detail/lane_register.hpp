@@ -117,6 +117,9 @@ struct LaneRegister {
     ROWAN_INLINE static LaneRegister of_bytes(std::uint8_t const* p) {
         return __builtin_convertvector(__builtin_convertvector(*reinterpret_cast<small const*>(p), indices), vector);
     }
+    ROWAN_INLINE void store_bytes(std::uint8_t* p) const {
+        *reinterpret_cast<small*>(p) = __builtin_convertvector(data, small);
+    }
     ROWAN_INLINE void store_floats(float* p) const {
         *reinterpret_cast<floats*>(p) = __builtin_convertvector(data, floats);
     }

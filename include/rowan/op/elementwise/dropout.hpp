@@ -46,7 +46,7 @@ struct DropMask {
             Bits const first(mixed + (i + 1) * golden_step);
             Bits const number = mix_bits(Bits(first + Bits::load(golden_steps))) >> 11;
             Bits const less = (number - Bits(least)) >> 63;  // both are below 2^53
-            for (std::size_t k = 0; k < Bits::size; ++k) mask[i + k] = static_cast<std::uint8_t>(less.data[k] ^ 1);
+            (less ^ Bits(1)).store_bytes(mask + i);
         } else {
             mask[i] = mix_bits(mixed + (i + 1) * golden_step) >> 11 >= least ? 1 : 0;
         }
