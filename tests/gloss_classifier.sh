@@ -62,7 +62,7 @@ cat bag.1 gru.1 attention.1
 must "counts" grep -qF '1807 training and 193 test sentences, 5945 ids, 25356 training tokens, 2641 test tokens, 45 classes' bag.1
 must "bag: the numbers" grep -qx 'epoch 2: test accuracy 0.4560, training loss 2.2133, checksum e8fc19d74c872aa5' bag.1
 must "gru: the numbers" grep -qx 'epoch 2: test accuracy 0.2694, training loss 1.9777, checksum 79d113942b6e7015' gru.1
-must "attention: the numbers" grep -qx 'epoch 2: test accuracy 0.3109, training loss 1.9597, checksum 608a7d47811cc97b' attention.1
+must "attention: the numbers" grep -qx 'epoch 2: test accuracy 0.3109, training loss 1.9597, checksum 0d3de35d9c0aaaff' attention.1
 if [[ $how == --same ]]; then exit $failed; fi
 
 # Eight batches make a step. mpi/gloss_classifier.sh runs the same on several ranks.
