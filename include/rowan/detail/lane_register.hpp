@@ -81,7 +81,7 @@ struct LaneRegister {
     ROWAN_INLINE LaneRegister() {}
     ROWAN_INLINE LaneRegister(S x) {
 #ifndef __clang__
-        if constexpr (bytes > native_bytes) {  // g++ would insert number by number
+        if constexpr (bytes > native_bytes) {  // g++ 12 would insert number by number
             vector first{};
             first[0] = x;
             data = __builtin_shuffle(first, indices{});
@@ -279,8 +279,7 @@ ROWAN_INLINE To bit_cast(LaneRegister<S, bytes> const& x) {
 }
 
 #if defined(__x86_64__) && !__has_builtin(__builtin_elementwise_sqrt)
-// √x of whole registers: not by std::sqrt of the lanes, which sets errno. The second argument of the last two, 4, is the
-// rounding mode of the thread.
+// √x of whole registers: not by std::sqrt of the lanes, which sets errno. A last argument 4 is the thread's rounding mode.
 ROWAN_INLINE void sqrt_of(LaneRegister<float, 16>& x) { x.data = __builtin_ia32_sqrtps(x.data); }
 ROWAN_INLINE void sqrt_of(LaneRegister<double, 16>& x) { x.data = __builtin_ia32_sqrtpd(x.data); }
 [[gnu::target("avx")]] inline void sqrt_of(LaneRegister<float, 32>& x) { x.data = __builtin_ia32_sqrtps256(x.data); }
