@@ -11068,8 +11068,9 @@ constexpr Linearity linearity_of([[maybe_unused]] Attributes const& attributes) 
 
 /// All three of an operator with these attributes.
 struct RowTraits {
-    bool sums_rows, row_wise;
-    Linearity linearity;
+    bool sums_rows;       ///< as sums_rows_of
+    bool row_wise;        ///< as row_wise_of
+    Linearity linearity;  ///< as linearity_of
 };
 
 /// Operators of rowan that a registry need not list: those instantiated for an element type, which is part of their
@@ -12527,7 +12528,7 @@ struct op_kernel {
     unsigned (*row_inputs)(std::span<VarSpec const> in, AttributesRef attributes);  ///< see row_inputs_of
     /// Whether the rows of result i correspond to rows of the inputs.
     bool (*row_output)(AttributesRef attributes, std::size_t i);
-    RowTraits (*row_traits)(AttributesRef attributes);
+    RowTraits (*row_traits)(AttributesRef attributes);  ///< what the operator says about rows and weights
     /// Computes the specs of the results from those of the inputs, see rowan::operation.
     std::vector<VarSpec> (*infer)(std::span<VarSpec const> in, AttributesRef attributes);
     void (*run)(KernelCall const& call);  ///< runs the operator

@@ -55,7 +55,7 @@ struct op_kernel {
     unsigned (*row_inputs)(std::span<VarSpec const> in, AttributesRef attributes);  ///< see row_inputs_of
     /// Whether the rows of result i correspond to rows of the inputs.
     bool (*row_output)(AttributesRef attributes, std::size_t i);
-    RowTraits (*row_traits)(AttributesRef attributes);
+    RowTraits (*row_traits)(AttributesRef attributes);  ///< what the operator says about rows and weights
     /// Computes the specs of the results from those of the inputs, see rowan::operation.
     std::vector<VarSpec> (*infer)(std::span<VarSpec const> in, AttributesRef attributes);
     void (*run)(KernelCall const& call);  ///< runs the operator

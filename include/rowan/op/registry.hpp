@@ -127,8 +127,9 @@ constexpr Linearity linearity_of([[maybe_unused]] Attributes const& attributes) 
 
 /// All three of an operator with these attributes.
 struct RowTraits {
-    bool sums_rows, row_wise;
-    Linearity linearity;
+    bool sums_rows;       ///< as sums_rows_of
+    bool row_wise;        ///< as row_wise_of
+    Linearity linearity;  ///< as linearity_of
 };
 
 /// Operators of rowan that a registry need not list: those instantiated for an element type, which is part of their
