@@ -39,8 +39,7 @@ struct RowPairs<Cpu> {
 
     template <class T, class U, class Formula>
     static void apply(Cpu exec, Ids<> const& ids, Tensor<U> const& src, Tensor<T>& table, Formula const& formula) {
-        for_each_owned(exec, ids, src, table,
-                       [=](std::size_t n, U const* from, T* to) { for_lanes<compute_t<T, U>>(formula, n, from, to); });
+        for_each_owned(exec, ids, src, table, formula);
     }
 };
 

@@ -24,13 +24,13 @@ struct RowPair {
     std::size_t row;
 };
 
-/// The work: apply(n, from, to) for n consecutive elements of a source row and of a table row.
-template <class T, class U, class Apply>
+/// The work: formula(from, to) for consecutive elements of a source row and of a table row.
+template <class T, class U, class Formula>
 struct RowJob {
     U const* src;
     T* table;
     std::size_t width;
-    Apply const& apply;
+    Formula const& formula;
 
     static constexpr std::size_t per_line = std::max<std::size_t>(64 / sizeof(T), 1);
 
@@ -50,11 +50,13 @@ struct RowJob {
             prefetch_row<false>(from + p.position * width, columns * sizeof(U));
         };
         for (std::size_t i = begin; i < std::min(end, begin + ahead); ++i) ask(pair(i));
-        for (std::size_t i = begin; i < end; ++i) {
-            if (i + ahead < end) ask(pair(i + ahead));
-            RowPair const p = pair(i);
-            apply(columns, from + p.position * width, to + p.row * width);
-        }
+        on_lanes<compute_t<T, U>>(columns, [&]<class V>(as<V>) ROWAN_INLINED {
+            for (std::size_t i = begin; i < end; ++i) {
+                if (i + ahead < end) ask(pair(i + ahead));
+                RowPair const p = pair(i);
+                for_with<V>(formula, columns, from + p.position * width, to + p.row * width);
+            }
+        });
     }
 };
 
@@ -123,14 +125,14 @@ void run_by_parts(int threads, Job const& job, List list, TableParts const& part
     }
 }
 
-/// Calls apply(n, from, to) for n consecutive elements of source row i and of table row ids[i], such that the calls
-/// cover all rows i. The calls for an element of the table are in input order and on one thread at a time. If each
+/// Calls formula(from, to) for the elements of source row i and of table row ids[i], for all rows i. The calls for an
+/// element of the table are in input order and on one thread at a time. If each
 /// thread gets at least 256 bytes of a row, the columns are divided among the threads, which needs no partition and
 /// balances any distribution of ids. Narrower rows are handled by run_by_parts.
-template <class T, class U, class Apply>
-void for_each_owned(Cpu exec, Ids<> const& ids, Tensor<U> const& src, Tensor<T>& table, Apply const& apply) {
+template <class T, class U, class Formula>
+void for_each_owned(Cpu exec, Ids<> const& ids, Tensor<U> const& src, Tensor<T>& table, Formula const& formula) {
     int const threads = threads_for(exec, src.size());
-    RowJob<T, U, Apply> const job{src.data(), table.data(), src.row_size(), apply};
+    RowJob<T, U, Formula> const job{src.data(), table.data(), src.row_size(), formula};
     if (src.size() == 0) return;
     ids.visit([&](auto list) {
         if (threads > 1 && job.lines() / 4 < static_cast<std::size_t>(threads)) {
