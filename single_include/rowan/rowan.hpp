@@ -3317,23 +3317,18 @@ inline constexpr std::size_t lanes_in = 1;
 template <class S, std::size_t bytes>
 inline constexpr std::size_t lanes_in<LaneRegister<S, bytes>> = LaneRegister<S, bytes>::size;
 
-template <class A, class B>
-struct LaneAnd : LaneMask {
+/// Where both masks are true, or one of them.
+template <bool both, class A, class B>
+struct LanePair : LaneMask {
     using lanes = typename A::lanes;
     A a;
     B b;
 
-    ROWAN_INLINE LaneAnd(A const& a_, B const& b_) : a(a_), b(b_) {}
-    ROWAN_FORMULA V select(V const& yes, V const& no) const { return a.select(b.select(yes, no), no); }
-};
-template <class A, class B>
-struct LaneOr : LaneMask {
-    using lanes = typename A::lanes;
-    A a;
-    B b;
-
-    ROWAN_INLINE LaneOr(A const& a_, B const& b_) : a(a_), b(b_) {}
-    ROWAN_FORMULA V select(V const& yes, V const& no) const { return a.select(yes, b.select(yes, no)); }
+    ROWAN_INLINE LanePair(A const& a_, B const& b_) : a(a_), b(b_) {}
+    ROWAN_FORMULA V select(V const& yes, V const& no) const {
+        V const of_b = b.select(yes, no);
+        return both ? a.select(of_b, no) : a.select(yes, of_b);
+    }
 };
 template <class A>
 struct LaneNot : LaneMask {
@@ -3346,19 +3341,19 @@ struct LaneNot : LaneMask {
 
 template <lane_mask A, lane_mask B>
 ROWAN_INLINE auto operator&(A const& a, B const& b) {
-    return LaneAnd<A, B>(a, b);
+    return LanePair<true, A, B>(a, b);
 }
 template <lane_mask A, lane_mask B>
 ROWAN_INLINE auto operator&&(A const& a, B const& b) {
-    return LaneAnd<A, B>(a, b);
+    return LanePair<true, A, B>(a, b);
 }
 template <lane_mask A, lane_mask B>
 ROWAN_INLINE auto operator|(A const& a, B const& b) {
-    return LaneOr<A, B>(a, b);
+    return LanePair<false, A, B>(a, b);
 }
 template <lane_mask A, lane_mask B>
 ROWAN_INLINE auto operator||(A const& a, B const& b) {
-    return LaneOr<A, B>(a, b);
+    return LanePair<false, A, B>(a, b);
 }
 template <lane_mask A>
 ROWAN_INLINE auto operator!(A const& a) {
@@ -3381,6 +3376,12 @@ template <class To, class S, std::size_t bytes>
 ROWAN_INLINE To bit_cast(LaneRegister<S, bytes> const& x) {
     return To((typename To::vector)x.data);
 }
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/detail/lane_sqrt.hpp: the square root of a LaneRegister.
+
+namespace rowan::inline v0::detail {
 
 #if defined(__x86_64__) && !__has_builtin(__builtin_elementwise_sqrt)
 // √x of whole registers: not by std::sqrt of the lanes, which sets errno. A last argument 4 is the thread's rounding mode.
@@ -3862,7 +3863,7 @@ struct softmax_slope {
 /// fold(part[k + half], part[k]) for k < half, then with half of that, until 1: unrolled, as at -O2 compilers do not.
 ROWAN_NO_EXEC_CHECK
 template <class V, class Fold, std::size_t... k>
-ROWAN_HD_INLINE void fold_halves(V* part, Fold const& fold, std::index_sequence<k...>) {
+ROWAN_HD_INLINE void fold_halves(V* part, Fold&& fold, std::index_sequence<k...>) {
     constexpr std::size_t half = sizeof...(k);
     (fold(static_cast<V const&>(part[k + half]), part[k]), ...);
     if constexpr (half > 1) fold_halves(part, fold, std::make_index_sequence<half / 2>());
@@ -3941,13 +3942,19 @@ struct MappedElement {
     ROWAN_FORMULA V operator()(std::size_t i) const { return map(load<V>(x + i)); }
 };
 
-/// map(x[0]) + map(x[1]) + … as 16 interleaved partial sums, reduced by tree_sum.
+/// map(x[0]), map(x[1]) … folded in 16 interleaved parts, which begin with Fold::start, and these by fold_tree.
+ROWAN_NO_EXEC_CHECK
+template <class S, class Fold, class T, class Map = same_number>
+ROWAN_HD S interleaved_fold(std::size_t n, T const* x, Map const& map = {}) {
+    S part[16];
+    interleave(part, constant<S>(Fold::start), n, Fold{}, MappedElement<T, Map>{x, map});
+    return fold_tree(part, Fold{});
+}
+/// map(x[0]) + map(x[1]) + … in that way.
 ROWAN_NO_EXEC_CHECK
 template <class S, class T, class Map = same_number>
 ROWAN_HD S interleaved_sum(std::size_t n, T const* x, Map const& map = {}) {
-    S part[16];
-    interleave(part, constant<S>(0.0), n, add_lanes{}, MappedElement<T, Map>{x, map});
-    return tree_sum(part);
+    return interleaved_fold<S, add_lanes>(n, x, map);
 }
 /// The sum of x[i], with registers V in a function that is compiled for them.
 template <class V, class S>
@@ -6547,9 +6554,9 @@ void run_by_parts(int threads, Job const& job, List list, TableParts const& part
 }
 
 /// Calls formula(from, to) for the elements of source row i and of table row ids[i], for all rows i. The calls for an
-/// element of the table are in input order and on one thread at a time. If each
-/// thread gets at least 256 bytes of a row, the columns are divided among the threads, which needs no partition and
-/// balances any distribution of ids. Narrower rows are handled by run_by_parts.
+/// element of the table are in input order and on one thread at a time. If each thread gets at least 256 bytes of a
+/// row, the columns are divided among the threads, which needs no partition and balances any distribution of ids.
+/// Narrower rows are handled by run_by_parts.
 template <class T, class U, class Formula>
 void for_each_owned(Cpu exec, Ids<> const& ids, Tensor<U> const& src, Tensor<T>& table, Formula const& formula) {
     int const threads = threads_for(exec, src.size());
@@ -31705,12 +31712,7 @@ private:
             for (; k < count; k += V::size)
                 fold_together<V, Fold>(rows, k, std::min(count - k, V::size), AllParts{}, to + k);
         } else if constexpr (has_start<Fold>) {
-            for (std::size_t k = 0; k < count; ++k) {
-                V part[16];
-                interleave(part, constant<V>(Fold::start), rows.n, Fold{},
-                           MappedElement<T, same_number>{rows.row(k), {}});
-                store(fold_tree(part, Fold{}), to + k);
-            }
+            for (std::size_t k = 0; k < count; ++k) store(interleaved_fold<V, Fold>(rows.n, rows.row(k)), to + k);
         }
     }
 
@@ -31815,17 +31817,8 @@ private:
                 }
                 i += V::size;
             });
-            fold_parts<count>(step, parts);
+            if constexpr (count > 1) fold_halves(parts, step, std::make_index_sequence<count / 2>());
             to = parts[0];
-        }
-
-    private:
-        template <std::size_t count, class Step, class V>
-        ROWAN_INLINE static void fold_parts(Step& step, V* parts) {
-            if constexpr (count > 1) {
-                unrolled<count / 2>([&](std::size_t k) ROWAN_INLINED { step(parts[k + count / 2], parts[k]); });
-                fold_parts<count / 2>(step, parts);
-            }
         }
     };
 

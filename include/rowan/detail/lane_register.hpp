@@ -3,7 +3,6 @@
 
 #include <rowan/core/detail/config.hpp>
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -213,23 +212,18 @@ inline constexpr std::size_t lanes_in = 1;
 template <class S, std::size_t bytes>
 inline constexpr std::size_t lanes_in<LaneRegister<S, bytes>> = LaneRegister<S, bytes>::size;
 
-template <class A, class B>
-struct LaneAnd : LaneMask {
+/// Where both masks are true, or one of them.
+template <bool both, class A, class B>
+struct LanePair : LaneMask {
     using lanes = typename A::lanes;
     A a;
     B b;
 
-    ROWAN_INLINE LaneAnd(A const& a_, B const& b_) : a(a_), b(b_) {}
-    ROWAN_FORMULA V select(V const& yes, V const& no) const { return a.select(b.select(yes, no), no); }
-};
-template <class A, class B>
-struct LaneOr : LaneMask {
-    using lanes = typename A::lanes;
-    A a;
-    B b;
-
-    ROWAN_INLINE LaneOr(A const& a_, B const& b_) : a(a_), b(b_) {}
-    ROWAN_FORMULA V select(V const& yes, V const& no) const { return a.select(yes, b.select(yes, no)); }
+    ROWAN_INLINE LanePair(A const& a_, B const& b_) : a(a_), b(b_) {}
+    ROWAN_FORMULA V select(V const& yes, V const& no) const {
+        V const of_b = b.select(yes, no);
+        return both ? a.select(of_b, no) : a.select(yes, of_b);
+    }
 };
 template <class A>
 struct LaneNot : LaneMask {
@@ -242,19 +236,19 @@ struct LaneNot : LaneMask {
 
 template <lane_mask A, lane_mask B>
 ROWAN_INLINE auto operator&(A const& a, B const& b) {
-    return LaneAnd<A, B>(a, b);
+    return LanePair<true, A, B>(a, b);
 }
 template <lane_mask A, lane_mask B>
 ROWAN_INLINE auto operator&&(A const& a, B const& b) {
-    return LaneAnd<A, B>(a, b);
+    return LanePair<true, A, B>(a, b);
 }
 template <lane_mask A, lane_mask B>
 ROWAN_INLINE auto operator|(A const& a, B const& b) {
-    return LaneOr<A, B>(a, b);
+    return LanePair<false, A, B>(a, b);
 }
 template <lane_mask A, lane_mask B>
 ROWAN_INLINE auto operator||(A const& a, B const& b) {
-    return LaneOr<A, B>(a, b);
+    return LanePair<false, A, B>(a, b);
 }
 template <lane_mask A>
 ROWAN_INLINE auto operator!(A const& a) {
@@ -276,46 +270,6 @@ ROWAN_INLINE bool any(M const& mask) {
 template <class To, class S, std::size_t bytes>
 ROWAN_INLINE To bit_cast(LaneRegister<S, bytes> const& x) {
     return To((typename To::vector)x.data);
-}
-
-#if defined(__x86_64__) && !__has_builtin(__builtin_elementwise_sqrt)
-// √x of whole registers: not by std::sqrt of the lanes, which sets errno. A last argument 4 is the thread's rounding mode.
-ROWAN_INLINE void sqrt_of(LaneRegister<float, 16>& x) { x.data = __builtin_ia32_sqrtps(x.data); }
-ROWAN_INLINE void sqrt_of(LaneRegister<double, 16>& x) { x.data = __builtin_ia32_sqrtpd(x.data); }
-[[gnu::target("avx")]] inline void sqrt_of(LaneRegister<float, 32>& x) { x.data = __builtin_ia32_sqrtps256(x.data); }
-[[gnu::target("avx")]] inline void sqrt_of(LaneRegister<double, 32>& x) { x.data = __builtin_ia32_sqrtpd256(x.data); }
-#ifdef __clang__
-[[gnu::target("avx512f")]] inline void sqrt_of(LaneRegister<float, 64>& x) {
-    x.data = __builtin_ia32_sqrtps512(x.data, 4);
-}
-[[gnu::target("avx512f")]] inline void sqrt_of(LaneRegister<double, 64>& x) {
-    x.data = __builtin_ia32_sqrtpd512(x.data, 4);
-}
-#else
-[[gnu::target("avx512f")]] inline void sqrt_of(LaneRegister<float, 64>& x) {
-    x.data = __builtin_ia32_sqrtps512_mask(x.data, x.data, -1, 4);
-}
-[[gnu::target("avx512f")]] inline void sqrt_of(LaneRegister<double, 64>& x) {
-    x.data = __builtin_ia32_sqrtpd512_mask(x.data, x.data, -1, 4);
-}
-#endif
-#endif
-
-/// √x
-template <class S, std::size_t bytes>
-ROWAN_INLINE LaneRegister<S, bytes> sqrt(LaneRegister<S, bytes> const& x) {
-#if __has_builtin(__builtin_elementwise_sqrt)
-    return __builtin_elementwise_sqrt(x.data);
-#elif defined(__x86_64__)
-    LaneRegister<S, bytes> y = x;
-    sqrt_of(y);
-    return y;
-#else
-    S lanes[LaneRegister<S, bytes>::size];
-    x.store(lanes);
-    for (S& lane : lanes) lane = std::sqrt(lane);
-    return LaneRegister<S, bytes>::load(lanes);
-#endif
 }
 
 }  // namespace rowan::inline v0::detail

@@ -198,7 +198,7 @@ struct softmax_slope {
 /// fold(part[k + half], part[k]) for k < half, then with half of that, until 1: unrolled, as at -O2 compilers do not.
 ROWAN_NO_EXEC_CHECK
 template <class V, class Fold, std::size_t... k>
-ROWAN_HD_INLINE void fold_halves(V* part, Fold const& fold, std::index_sequence<k...>) {
+ROWAN_HD_INLINE void fold_halves(V* part, Fold&& fold, std::index_sequence<k...>) {
     constexpr std::size_t half = sizeof...(k);
     (fold(static_cast<V const&>(part[k + half]), part[k]), ...);
     if constexpr (half > 1) fold_halves(part, fold, std::make_index_sequence<half / 2>());
@@ -277,13 +277,19 @@ struct MappedElement {
     ROWAN_FORMULA V operator()(std::size_t i) const { return map(load<V>(x + i)); }
 };
 
-/// map(x[0]) + map(x[1]) + … as 16 interleaved partial sums, reduced by tree_sum.
+/// map(x[0]), map(x[1]) … folded in 16 interleaved parts, which begin with Fold::start, and these by fold_tree.
+ROWAN_NO_EXEC_CHECK
+template <class S, class Fold, class T, class Map = same_number>
+ROWAN_HD S interleaved_fold(std::size_t n, T const* x, Map const& map = {}) {
+    S part[16];
+    interleave(part, constant<S>(Fold::start), n, Fold{}, MappedElement<T, Map>{x, map});
+    return fold_tree(part, Fold{});
+}
+/// map(x[0]) + map(x[1]) + … in that way.
 ROWAN_NO_EXEC_CHECK
 template <class S, class T, class Map = same_number>
 ROWAN_HD S interleaved_sum(std::size_t n, T const* x, Map const& map = {}) {
-    S part[16];
-    interleave(part, constant<S>(0.0), n, add_lanes{}, MappedElement<T, Map>{x, map});
-    return tree_sum(part);
+    return interleaved_fold<S, add_lanes>(n, x, map);
 }
 /// The sum of x[i], with registers V in a function that is compiled for them.
 template <class V, class S>

@@ -140,12 +140,7 @@ private:
             for (; k < count; k += V::size)
                 fold_together<V, Fold>(rows, k, std::min(count - k, V::size), AllParts{}, to + k);
         } else if constexpr (has_start<Fold>) {
-            for (std::size_t k = 0; k < count; ++k) {
-                V part[16];
-                interleave(part, constant<V>(Fold::start), rows.n, Fold{},
-                           MappedElement<T, same_number>{rows.row(k), {}});
-                store(fold_tree(part, Fold{}), to + k);
-            }
+            for (std::size_t k = 0; k < count; ++k) store(interleaved_fold<V, Fold>(rows.n, rows.row(k)), to + k);
         }
     }
 
@@ -250,17 +245,8 @@ private:
                 }
                 i += V::size;
             });
-            fold_parts<count>(step, parts);
+            if constexpr (count > 1) fold_halves(parts, step, std::make_index_sequence<count / 2>());
             to = parts[0];
-        }
-
-    private:
-        template <std::size_t count, class Step, class V>
-        ROWAN_INLINE static void fold_parts(Step& step, V* parts) {
-            if constexpr (count > 1) {
-                unrolled<count / 2>([&](std::size_t k) ROWAN_INLINED { step(parts[k + count / 2], parts[k]); });
-                fold_parts<count / 2>(step, parts);
-            }
         }
     };
 

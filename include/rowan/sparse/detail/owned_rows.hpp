@@ -126,9 +126,9 @@ void run_by_parts(int threads, Job const& job, List list, TableParts const& part
 }
 
 /// Calls formula(from, to) for the elements of source row i and of table row ids[i], for all rows i. The calls for an
-/// element of the table are in input order and on one thread at a time. If each
-/// thread gets at least 256 bytes of a row, the columns are divided among the threads, which needs no partition and
-/// balances any distribution of ids. Narrower rows are handled by run_by_parts.
+/// element of the table are in input order and on one thread at a time. If each thread gets at least 256 bytes of a
+/// row, the columns are divided among the threads, which needs no partition and balances any distribution of ids.
+/// Narrower rows are handled by run_by_parts.
 template <class T, class U, class Formula>
 void for_each_owned(Cpu exec, Ids<> const& ids, Tensor<U> const& src, Tensor<T>& table, Formula const& formula) {
     int const threads = threads_for(exec, src.size());

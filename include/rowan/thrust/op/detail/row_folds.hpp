@@ -16,11 +16,7 @@ struct FoldShortRow {
     To* to;
     std::size_t n;
 
-    ROWAN_HD void operator()(std::size_t row) const {
-        S part[16];
-        interleave(part, constant<S>(Fold::start), n, Fold{}, MappedElement<From, same_number>{from + row * n, {}});
-        store(fold_tree(part, Fold{}), to + row);
-    }
+    ROWAN_HD void operator()(std::size_t row) const { store(interleaved_fold<S, Fold>(n, from + row * n), to + row); }
 };
 
 /// An element, converted to `S`.
