@@ -82,6 +82,23 @@ struct TableParts {
     }
 };
 
+/// The pairs in the order of the ids.
+struct PairsOfIds {
+    Ids<> const& ids;
+    RowPair operator()(std::size_t i) const { return {i, static_cast<std::size_t>(ids[i])}; }
+};
+
+/// The pairs of a chunk, which begins at position `begin`, in the order of their buckets.
+struct PairsOfBuckets {
+    TableParts const& parts;
+    std::uint64_t const* order;
+    std::size_t begin;
+    RowPair operator()(std::size_t i) const {
+        RowPair const p = parts.unpack(order[i]);
+        return {begin + p.position, p.row};
+    }
+};
+
 /// Runs a job for all lookups, which are first partitioned into buckets, each in input order. A thread processes whole
 /// buckets, so that no two threads write the same row, and the rows of a bucket are close together in memory. Buckets
 /// with too many lookups for one thread are divided by columns.
@@ -97,10 +114,7 @@ void run_by_parts(int threads, Job const& job, List list, TableParts const& part
         auto const put = [&](std::size_t place, std::size_t i) { order[place] = parts.pack(i, list[begin + i]); };
         buckets.fill(count, bucket, put);
 
-        auto const pair = [&](std::size_t i) {
-            RowPair const p = parts.unpack(order[i]);
-            return RowPair{begin + p.position, p.row};
-        };
+        PairsOfBuckets const pair{parts, order.data(), begin};
         std::atomic<std::size_t> next{0};
         auto const size = static_cast<std::size_t>(threads);
         team(threads, [&](std::size_t me) {
@@ -134,15 +148,13 @@ void for_each_owned(Cpu exec, Ids<> const& ids, Tensor<U> const& src, Tensor<T>&
     int const threads = threads_for(exec, src.size());
     RowJob<T, U, Formula> const job{src.data(), table.data(), src.row_size(), formula};
     if (src.size() == 0) return;
-    ids.visit([&](auto list) {
-        if (threads > 1 && job.lines() / 4 < static_cast<std::size_t>(threads)) {
-            return run_by_parts(threads, job, list, TableParts(table.shape()[0], job.width * sizeof(T)));
-        }
-        team(threads, [&](std::size_t t) {
-            auto const pair = [=](std::size_t i) { return RowPair{i, static_cast<std::size_t>(list[i])}; };
-            job.run(t, static_cast<std::size_t>(threads), 0, list.size(), pair);
-        });
-    });
+    if (threads > 1 && job.lines() / 4 < static_cast<std::size_t>(threads)) {
+        ids.visit(
+            [&](auto list) { run_by_parts(threads, job, list, TableParts(table.shape()[0], job.width * sizeof(T))); });
+        return;
+    }
+    team(threads,
+         [&](std::size_t t) { job.run(t, static_cast<std::size_t>(threads), 0, ids.size(), PairsOfIds{ids}); });
 }
 
 }  // namespace rowan::inline v0::detail
