@@ -33,6 +33,12 @@ V const& value_of(SlotValue<Slot, V> const& entry) {
     return entry.value;
 }
 
+/// Moves the value out, unless it is a reference to the caller's.
+template <class Slot, class V>
+V&& take(SlotValue<Slot, V>& entry) {
+    return static_cast<V&&>(entry.value);
+}
+
 template <class Slot, class V>
 std::true_type has_value(SlotValue<Slot, V> const&);
 template <class Slot>
@@ -59,20 +65,20 @@ auto run_op(Device exec, Attributes const& attributes, In const&... in) {
 }
 
 template <class Device, class Attributes, class Values>
-auto run_rules(Device, Attributes const&, Values const& values, grad_rules<>) {
+Values run_rules(Device, Attributes const&, Values values, grad_rules<>) {
     return values;
 }
 template <class Device, class Attributes, class... Entry, class Rule, class... Rest>
-auto run_rules(Device exec, Attributes const& attributes, SlotValues<Entry...> const& values,
+auto run_rules(Device exec, Attributes const& attributes, SlotValues<Entry...> values,
                grad_rules<Rule, Rest...>) {
     auto made = [&]<class... In>(slots<In...>) {
         return run_op<typename Rule::op>(exec, attributes, value_of<In>(values)...);
     }(typename Rule::reads{});
-    auto const all = [&]<class... Out, std::size_t... i>(slots<Out...>, std::index_sequence<i...>) {
+    auto all = [&]<class... Out, std::size_t... i>(slots<Out...>, std::index_sequence<i...>) {
         return SlotValues<Entry..., SlotValue<Out, std::tuple_element_t<i, decltype(made)>>...>{
-            static_cast<Entry const&>(values)..., {std::get<i>(std::move(made))}...};
+            static_cast<Entry&&>(values)..., {std::get<i>(std::move(made))}...};
     }(typename Rule::writes{}, std::make_index_sequence<Rule::writes::size>{});
-    return run_rules(exec, attributes, all, grad_rules<Rest...>{});
+    return run_rules(exec, attributes, std::move(all), grad_rules<Rest...>{});
 }
 
 template <class V>
@@ -121,11 +127,11 @@ auto gradients(Device exec, std::tuple<In...> const& inputs, std::tuple<Out...> 
         (std::index_sequence_for<In...>{}, std::index_sequence_for<Out...>{});
     }(typename Op::inputs{}, typename Op::outputs{});
     auto const by = [&](auto rules) {
-        auto const all = detail::run_rules(exec, attributes, known, rules);
+        auto all = detail::run_rules(exec, attributes, known, rules);
         return [&]<class... I>(slots<I...>) {
             auto const one = [&]<class Slot>(Slot*) {
                 if constexpr (decltype(detail::has_value<grad_of<Slot>>(all))::value) {
-                    return detail::value_of<grad_of<Slot>>(all);
+                    return detail::take<grad_of<Slot>>(all);
                 } else {
                     return no_value{};
                 }
