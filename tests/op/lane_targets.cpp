@@ -14,6 +14,10 @@
 #include <rowan/op/reduce/reduce_sum.hpp>
 #include <rowan/sparse/lane_rule.hpp>
 
+#include <cstring>
+#include <limits>
+#include <vector>
+
 namespace test_lane_targets {
 
 namespace {
@@ -44,7 +48,37 @@ struct apart {
     }
 };
 
+struct larger_of {
+    ROWAN_FORMULA V operator()(V const& a, V const& b) const { return detail::larger(a, b); }
+};
+struct smaller_of {
+    ROWAN_FORMULA V operator()(V const& a, V const& b) const { return detail::smaller(a, b); }
+};
+
 }  // namespace
+
+TEMPLATE_TEST_CASE("the larger and the smaller number are those of comparisons, also of NaN and zeros", "[op]", float, double) {
+    using T = TestType;
+    using limits = std::numeric_limits<T>;
+    std::vector<T> const some{0, -T(0), 1, -1, limits::infinity(), -limits::infinity(), limits::quiet_NaN(), -limits::quiet_NaN(),
+                              limits::denorm_min(), -limits::max()};
+    std::size_t const n = some.size() * some.size();
+    auto a = Tensor<T>::from_shape({n}), b = Tensor<T>::from_shape({n}), greater = Tensor<T>::from_shape({n}), less = Tensor<T>::from_shape({n});
+    for (std::size_t i = 0; i < n; ++i) {
+        a(i) = some[i / some.size()];
+        b(i) = some[i % some.size()];
+        greater(i) = b(i) < a(i) ? a(i) : b(i);
+        less(i) = a(i) < b(i) ? a(i) : b(i);
+    }
+    test::check_any_registers([&] {
+        auto x = Tensor<T>::from_shape({n}), y = Tensor<T>::from_shape({n});
+        detail::zip_lanes<T>(larger_of{}, n, x.data(), a.data(), b.data());
+        detail::zip_lanes<T>(smaller_of{}, n, y.data(), a.data(), b.data());
+        CHECK(std::memcmp(x.data(), greater.data(), n * sizeof(T)) == 0);
+        CHECK(std::memcmp(y.data(), less.data(), n * sizeof(T)) == 0);
+        return std::vector{x, y};
+    });
+}
 
 TEST_CASE("formulas have the same bits with registers of any size", "[op]") {
     auto const check = []<class T>(std::size_t rows, std::size_t width) {

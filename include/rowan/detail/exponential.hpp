@@ -18,7 +18,6 @@ struct exp_traits;
 template <>
 struct exp_traits<float> {
     using bits = std::int32_t;
-    static constexpr int degree = 7;                // of the Taylor polynomial; error 5e-9 on [-log(2)/2, log(2)/2]
     static constexpr double log2_high = 0x1.63p-1;  // log(2) = high + low; n · high is exact for all n
     static constexpr double log2_low = -0x1.bd0105c610ca8p-13;
     static constexpr double least = -87.0, greatest = 88.0;  // 2^n is normal for x in between
@@ -26,7 +25,6 @@ struct exp_traits<float> {
 template <>
 struct exp_traits<double> {
     using bits = std::int64_t;
-    static constexpr int degree = 13;
     static constexpr double log2_high = 0x1.62e42feep-1;
     static constexpr double log2_low = 0x1.a39ef35793c76p-33;
     static constexpr double least = -708.0, greatest = 709.0;
@@ -80,25 +78,23 @@ ROWAN_HD_INLINE V polynomial(V const& u, double const (&c)[size]) {
     return polynomial(u, c, std::make_index_sequence<size - 1>());
 }
 
-template <int k>
-inline constexpr double factorial = k*(factorial<k - 1>);
-template <>
-inline constexpr double factorial<0> = 1;
-
-/// p · r + 1/(d-1)!, that · r + 1/(d-2)!, …, for the degree d: a fold, as at -O2 compilers divide in every step of a loop.
-ROWAN_NO_EXEC_CHECK
-template <class V, int... i>
-ROWAN_HD_INLINE V taylor_terms(V p, V const& r, std::integer_sequence<int, i...>) {
-    constexpr int degree = exp_traits<typename lane_of<V>::type>::degree;
-    ((p = product(p, r) + constant<V>(1.0 / factorial<degree - 1 - i>)), ...);
-    return p;
-}
-
-/// (exp(r) - 1) / r - 1 for |r| <= log(2) / 2
+/// exp(r) - 1 - r for |r| <= log(2) / 2, with an error of 3e-9 for float and 1e-17 for double: the sums of even and of odd
+/// powers apart, so that half as many operations wait for one another. The terms are Taylor's for double, and for float
+/// those of the least greatest error.
 ROWAN_FORMULA V exponential_rest(V const& r) {
-    constexpr int degree = exp_traits<typename lane_of<V>::type>::degree;
-    V const first = constant<V>(1.0 / factorial<degree>);
-    return product(taylor_terms(first, r, std::make_integer_sequence<int, degree - 2>()), r);
+    V const square = product(r, r);
+    auto const sum = [&](auto const& even, auto const& odd) ROWAN_INLINED {
+        return product(square, V(polynomial(square, even) + product(r, polynomial(square, odd))));
+    };
+    if constexpr (std::is_same_v<typename lane_of<V>::type, float>) {
+        constexpr double even[] = {0x1.6a5228p-10, 0x1.5558aap-5, 0x1.fffffcp-2},
+                         odd[] = {0x1.12396cp-7, 0x1.555492p-3};
+        return sum(even, odd);
+    } else {
+        constexpr double even[] = {1.0 / 479001600, 1.0 / 3628800, 1.0 / 40320, 1.0 / 720, 1.0 / 24, 1.0 / 2},
+                         odd[] = {1.0 / 6227020800, 1.0 / 39916800, 1.0 / 362880, 1.0 / 5040, 1.0 / 120, 1.0 / 6};
+        return sum(even, odd);
+    }
 }
 
 /// exp(x) = 2^n · (1 + tail) for |x| < 2^(mantissa bits - 2), where n is an integer.
@@ -106,13 +102,12 @@ ROWAN_FORMULA void reduced_exponential(V const& x, V& n, V& tail) {
     using traits = exp_traits<typename lane_of<V>::type>;
     n = nearest_power(x);
     V const r = (x - product(n, constant<V>(traits::log2_high))) - product(n, constant<V>(traits::log2_low));
-    tail = product(V(exponential_rest(r) + constant<V>(1.0)), r);
+    tail = r + exponential_rest(r);
 }
 
 /// x limited to [least, most]; NaN propagates.
 ROWAN_FORMULA V limited(V const& x, double least, double most) {
-    V const y = choose(x < constant<V>(least), constant<V>(least), x);
-    return choose(y > constant<V>(most), constant<V>(most), y);
+    return smaller(constant<V>(most), larger(constant<V>(least), x));
 }
 
 /// exp(x) = scale + tail, where scale is a power of two. exp(x) - 1 = (scale - 1) + tail is then accurate for small x.
@@ -197,7 +192,7 @@ struct Logistic {
 };
 ROWAN_FORMULA Logistic<V> logistic_and_slope(V const& x) {
     V const zero = constant<V>(0.0), one = constant<V>(1.0);
-    V const e = exponential_of_any(V(choose(x < zero, x, V(zero - x)))), high = quotient(one, V(one + e));
+    V const e = exponential_of_any(smaller(x, V(zero - x))), high = quotient(one, V(one + e));
     V const low = product(e, high);
     return {choose(x < zero, low, high), product(low, high)};
 }
@@ -217,7 +212,7 @@ ROWAN_FORMULA V exponential_minus_one(V const& x) {
 /// tanh(x): -t / (t + 2) for t = exp(-2 |x|) - 1, with the sign of x.
 ROWAN_FORMULA V hyperbolic_tangent(V const& x) {
     V const zero = constant<V>(0.0);
-    V const t = exponential_minus_one(product(choose(x < zero, x, V(zero - x)), constant<V>(2.0)));
+    V const t = exponential_minus_one(product(smaller(x, V(zero - x)), constant<V>(2.0)));
     V const y = quotient(t, V(t + constant<V>(2.0)));
     return choose(x < zero, y, V(zero - y));
 }

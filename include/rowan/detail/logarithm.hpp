@@ -52,7 +52,7 @@ ROWAN_FORMULA V logarithm(V const& x) {
         k = choose(small, V(k - constant<V>(limits::digits)), k);
         V const f = m - constant<V>(1.0), s = quotient(f, V(f + constant<V>(2.0))), z = product(s, s);
         V series = constant<V>(2.0 / (2 * terms + 1));
-        [&]<int... i>(std::integer_sequence<int, i...>) {  // a fold, as in exponential_rest
+        [&]<int... i>(std::integer_sequence<int, i...>) {  // a fold, as in polynomial
             ((series = product(series, z) + constant<V>(2.0 / (2 * (terms - i) - 1))), ...);
         }
         (std::make_integer_sequence<int, terms - 1>());

@@ -32,7 +32,7 @@ struct adamax_formula {
 
     ROWAN_FORMULA void operator()(V const& grad, V& p, V& m, V& u) const {
         V const g = with_decay(grad, options.weight_decay, p), zero = constant<V>(0.0);
-        V const size = V(choose(g > zero, g, V(zero - g))) + constant<V>(options.epsilon);
+        V const size = larger(g, V(zero - g)) + constant<V>(options.epsilon);
         m = running_mean(options.beta1, m, g);
         u = product(constant<V>(options.beta2), u);
         u = choose(more_extreme<true>{}(size, u), size, u);  // NaN remains

@@ -48,7 +48,7 @@ struct ftrl_formula {
         l = l + g - product(quotient(V(power - grown(s)), rate), p);
         V const y = quotient(power, rate) + constant<V>(2.0 * (options.l2 + 1e-10));
         V const x = choose(l > zero, l1 - l, zero - l1 - l);
-        V const size = choose(l > zero, l, zero - l);
+        V const size = larger(l, V(zero - l));
         p = choose(size > l1, quotient(x, y), size - size);  // 0, or NaN if l is NaN
         s = sum;
     }

@@ -15,16 +15,10 @@ namespace rowan::inline v0::detail {
 // label without a gradient.
 
 /// max(x, 0); NaN propagates.
-ROWAN_FORMULA V positive_part(V const& x) {
-    V const zero = constant<V>(0.0);
-    return choose(x > zero, x, choose(x < zero, zero, x));
-}
+ROWAN_FORMULA V positive_part(V const& x) { return larger(constant<V>(0.0), x); }
 
 /// |x|
-ROWAN_FORMULA V size_of(V const& x) {
-    V const zero = constant<V>(0.0);
-    return choose(x < zero, V(zero - x), x);
-}
+ROWAN_FORMULA V size_of(V const& x) { return larger(V(constant<V>(0.0) - x), x); }
 
 /// log(1 - x) for x in [0, 1]
 ROWAN_FORMULA V logarithm_of_one_minus(V const& x) {

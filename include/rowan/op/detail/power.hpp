@@ -115,7 +115,7 @@ ROWAN_FORMULA V positive_power(V const& x, Exponent const& y, double factor) {
         // Where |low| is above 0.01, at is at its limit.
         V const rest_of_r = limited(low, -0.01, 0.01) - product(n, constant<V>(traits::log2_low));
         V const r = most_of_r + rest_of_r;
-        V const tail = r + (product(r, exponential_rest(r)) + (rest_of_r - (r - most_of_r)));
+        V const tail = r + (exponential_rest(r) + (rest_of_r - (r - most_of_r)));
         // 2^shifted need not be a normal number, but the two powers of two are.
         V const shifted = limited(V(n + constant<V>(shift)), -powers, powers);
         V const first = nearest_integer(product(shifted, constant<V>(0.5)));
@@ -132,7 +132,7 @@ ROWAN_FORMULA V positive_power(V const& x, Exponent const& y, double factor) {
 
 /// factor · x^y, with the zeros, infinities and NaN of C's pow.
 ROWAN_FORMULA V power(V const& x, Exponent const& y, double factor) {
-    V const zero = constant<V>(0.0), even = positive_power(V(choose(x < zero, V(zero - x), x)), y, factor);
+    V const zero = constant<V>(0.0), even = positive_power(larger(V(zero - x), x), y, factor);
     if (!y.whole) {
         constexpr auto infinity = bit_cast<double>(std::uint64_t{0x7FF0} << 48);
         constexpr auto nan = bit_cast<double>(std::uint64_t{0x7FF8} << 48);

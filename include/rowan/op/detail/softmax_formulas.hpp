@@ -11,7 +11,7 @@ namespace rowan::inline v0::detail {
 
 /// most = max(a, most); a NaN in `most` remains, other NaNs are ignored.
 struct take_larger {
-    ROWAN_FORMULA void operator()(V const& a, V& most) const { most = choose(a > most, a, most); }
+    ROWAN_FORMULA void operator()(V const& a, V& most) const { most = larger(a, most); }
 };
 
 /// The rule of softmax: what a row's result is, from exp(x - greatest) and their sum, and the gradient of x, from the

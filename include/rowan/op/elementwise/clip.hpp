@@ -27,10 +27,7 @@ constexpr void check_clip(ClipOptions const& options) {
 struct clip_formula {
     double min, max;
 
-    ROWAN_FORMULA V operator()(V const& x) const {
-        V const low = constant<V>(min), high = constant<V>(max);
-        return choose(x < low, low, choose(x > high, high, x));
-    }
+    ROWAN_FORMULA V operator()(V const& x) const { return larger(constant<V>(min), smaller(constant<V>(max), x)); }
 };
 
 /// 0 where x < min or x > max, else g

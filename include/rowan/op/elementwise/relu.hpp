@@ -38,10 +38,7 @@ struct relu_formula {
     static constexpr std::string_view name = "relu", brief = "x where x > 0, else 0.";
     static constexpr bool integers = true;
 
-    ROWAN_FORMULA static V value(V const& x) {
-        V const zero = constant<V>(0.0);
-        return choose(x < zero, zero, x);
-    }
+    ROWAN_FORMULA static V value(V const& x) { return larger(constant<V>(0.0), x); }
     ROWAN_FORMULA static V gradient_of_out(V const& y, V const& g) {
         V const zero = constant<V>(0.0);
         return choose(y > zero, g, choose(y < zero, zero, plus(y, zero)));  // NaN where y is
@@ -95,11 +92,11 @@ struct elu_formula {
 
     ROWAN_FORMULA static V value(V const& x, EluOptions const& o) {
         V const zero = constant<V>(0.0);
-        return choose(x > zero, x, product(constant<V>(o.alpha), exponential_minus_one(V(choose(x > zero, zero, x)))));
+        return choose(x > zero, x, product(constant<V>(o.alpha), exponential_minus_one(smaller(zero, x))));
     }
     ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g, EluOptions const& o) {
         V const zero = constant<V>(0.0);
-        V const slope = product(constant<V>(o.alpha), exponential_of_any(V(choose(x > zero, zero, x))));
+        V const slope = product(constant<V>(o.alpha), exponential_of_any(smaller(zero, x)));
         return choose(x > zero, g, product(g, slope));
     }
 };

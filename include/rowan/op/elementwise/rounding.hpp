@@ -19,7 +19,7 @@ ROWAN_FORMULA V rounded_to_even(V const& x) {
     using S = typename lane_of<V>::type;
     constexpr double no_fractions = std::is_same_v<S, float> ? 0x1p23 : 0x1p52;
     V const round = constant<V>(no_fractions), zero = constant<V>(0.0);
-    V const size = choose(x < zero, V(zero - x), x), whole = rounded(size + round) - round;
+    V const size = larger(V(zero - x), x), whole = rounded(size + round) - round;
     V const y = choose(x < zero, V(zero - whole), whole);
     return choose(size < round, choose(whole == zero, product(x, zero), y), x);
 }

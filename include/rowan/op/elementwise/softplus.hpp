@@ -26,9 +26,8 @@ struct softplus_formula {
 
     ROWAN_FORMULA static V value(V const& x, SoftplusOptions const& o) {
         V const zero = constant<V>(0.0), scaled = product(x, constant<V>(o.beta));
-        V const size = choose(scaled < zero, scaled, V(zero - scaled));
-        return choose(x > zero, x, choose(x < zero, zero, x)) +
-               product(logarithm_of_one_plus(exponential_of_any(size)), constant<V>(1 / o.beta));
+        V const size = smaller(scaled, V(zero - scaled));
+        return larger(zero, x) + product(logarithm_of_one_plus(exponential_of_any(size)), constant<V>(1 / o.beta));
     }
     ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g, SoftplusOptions const& o) {
         return product(g, over_one_plus_exponential(constant<V>(1.0), product(x, constant<V>(-o.beta))));

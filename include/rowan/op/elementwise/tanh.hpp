@@ -70,10 +70,10 @@ struct softsign_formula {
 
     ROWAN_FORMULA static V value(V const& x) {
         V const zero = constant<V>(0.0), z = limited(x, -1e30, 1e30);  // the result is -1 or 1 beyond
-        return quotient(z, V(constant<V>(1.0) + choose(z < zero, V(zero - z), z)));
+        return quotient(z, V(constant<V>(1.0) + larger(V(zero - z), z)));
     }
     ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g) {
-        V const zero = constant<V>(0.0), below = constant<V>(1.0) + choose(x < zero, V(zero - x), x);
+        V const zero = constant<V>(0.0), below = constant<V>(1.0) + larger(V(zero - x), x);
         return quotient(g, product(below, below));
     }
 };
