@@ -114,7 +114,13 @@ struct LaneRegister {
     }
     /// The same where p points to numbers of a byte.
     ROWAN_INLINE static LaneRegister of_bytes(std::uint8_t const* p) {
-        return __builtin_convertvector(__builtin_convertvector(*reinterpret_cast<small const*>(p), indices), vector);
+        // g++ 12 converts numbers one by one unless each step doubles their size, and takes no type here that does not
+        // depend on S.
+        typedef std::conditional_t<sizeof(S) == 4, std::uint16_t, std::uint16_t> pairs
+            __attribute__((vector_size(size * 2)));
+        pairs const doubled = __builtin_convertvector(*reinterpret_cast<small const*>(p), pairs);
+        indices const whole = __builtin_convertvector(doubled, indices);
+        return __builtin_convertvector(whole, vector);
     }
     ROWAN_INLINE void store_bytes(std::uint8_t* p) const {
         *reinterpret_cast<small*>(p) = __builtin_convertvector(data, small);
