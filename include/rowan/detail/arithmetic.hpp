@@ -3,7 +3,7 @@
 
 #include <rowan/core/detail/config.hpp>
 #include <rowan/core/dtype.hpp>
-#include <rowan/detail/lane_extremes.hpp>
+#include <rowan/detail/lane_instructions.hpp>
 #include <rowan/detail/lane_register.hpp>
 #include <rowan/detail/lane_sqrt.hpp>
 

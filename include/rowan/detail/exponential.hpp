@@ -111,11 +111,10 @@ ROWAN_FORMULA V limited(V const& x, double least, double most) {
 }
 
 /// exp(x) = scale + tail, where scale is a power of two. exp(x) - 1 = (scale - 1) + tail is then accurate for small x.
-/// x is clamped to [least, greatest] of exp_traits; NaN propagates.
+/// requires   x in [least, greatest] of exp_traits, or NaN, which propagates
 ROWAN_FORMULA void exp_parts(V const& x, V& scale, V& tail) {
-    using traits = exp_traits<typename lane_of<V>::type>;
     V n;
-    reduced_exponential(limited(x, traits::least, traits::greatest), n, tail);
+    reduced_exponential(x, n, tail);
     scale = power_of_two(n);
     tail = product(scale, tail);
 }
@@ -124,8 +123,9 @@ ROWAN_FORMULA void exp_parts(V const& x, V& scale, V& tail) {
 /// use std::exp or an `exp` that ADL finds.
 ROWAN_FORMULA V exponential(V const& x) {
     if constexpr (is_machine_float<typename lane_of<V>::type>) {
+        using traits = exp_traits<typename lane_of<V>::type>;
         V scale, tail;
-        exp_parts(x, scale, tail);
+        exp_parts(limited(x, traits::least, traits::greatest), scale, tail);
         return scale + tail;
     } else {
         return exp_of(x);
@@ -169,6 +169,13 @@ ROWAN_FORMULA V logistic(V const& x) {
 ROWAN_FORMULA V over_one_plus_exponential(V const& x, V const& t) {
     using S = typename lane_of<V>::type;
     V const one = constant<V>(1.0);
+    if constexpr (is_machine_float<S>) {
+        if (!any(!(t < constant<V>(44.0)) || !(t > constant<V>(-87.0)))) {
+            V scale, tail;
+            exp_parts(t, scale, tail);
+            return quotient(x, V(one + V(scale + tail)));
+        }
+    }
     // An infinite x need not be multiplied by 0.
     V const from = choose(t > constant<V>(1400.0), limited(x, -1.0, 1.0), x);
     if constexpr (is_machine_float<S>) {
@@ -202,7 +209,7 @@ ROWAN_FORMULA V exponential_minus_one(V const& x) {
     V const one = constant<V>(1.0);
     if constexpr (is_machine_float<typename lane_of<V>::type>) {
         V scale, tail;
-        exp_parts(x, scale, tail);
+        exp_parts(larger(constant<V>(exp_traits<typename lane_of<V>::type>::least), x), scale, tail);
         return (scale - one) + tail;
     } else {
         return exp_of(x) - one;

@@ -261,17 +261,6 @@ ROWAN_INLINE auto operator!(A const& a) {
     return LaneNot<A>(a);
 }
 
-/// Whether the mask is true for a lane.
-template <lane_mask M>
-ROWAN_INLINE bool any(M const& mask) {
-    using V = typename M::lanes;
-    V const found = mask.select(V(1), V(0));
-    std::uint64_t parts[sizeof(V) / 8], all = 0;
-    std::memcpy(parts, &found.data, sizeof(V));
-    for (std::uint64_t const part : parts) all |= part;
-    return all != 0;
-}
-
 /// The bits of x as lanes of another type.
 template <class To, class S, std::size_t bytes>
 ROWAN_INLINE To bit_cast(LaneRegister<S, bytes> const& x) {
