@@ -1,5 +1,5 @@
 // Predicts from which of WordNet's 45 files (noun.animal, verb.motion, …) a definition comes.
-//   --model bag   words -> rows of a table -> mean -> fully connected layer -> softmax   (below, in rowan's algorithms)
+//   --model bag   words -> rows of a table -> mean -> fully connected layer -> softmax   (below, in rowan's functions)
 //   --model gru   words -> rows of a table -> GRU -> fully connected layer -> softmax    (gloss/nets.hpp, in layers)
 //   --model attention   the same, with attention to the GRU's states after all words instead of the last state
 // A batch of 64 definitions reads about 500 of the table's 53 080 rows. The gradient is a SelectedRows with these rows,
@@ -7,18 +7,15 @@
 // Built with MPI, it runs on several ranks: mpirun -np 2 gloss_classifier_mpi --parts 8 --shard. The result is that of one
 // process with the same --parts.
 
-#ifdef __CUDACC__
-#include "gloss/device_layers.hpp"  // before the headers that use it
-
-#include <rowan/thrust/cublas.hpp>
-#endif
-
-#include "gloss/layers.hpp"
 #include "gloss/nets.hpp"
 #include "gloss/progress.hpp"
 #include "gloss/text.hpp"
 
 #include <rowan/rowan.hpp>
+#ifdef __CUDACC__
+#include <rowan/thrust.hpp>
+#include <rowan/thrust/cublas.hpp>
+#endif
 #ifdef WITH_MPI
 #include <rowan/distributed/mpi.hpp>
 #endif
@@ -87,66 +84,73 @@ private:
     std::mt19937_64 bits_;
 };
 
+/// The bag model: its parameters and the states of their optimizers, and a step of training.
 template <class Device>
 class Classifier {
     using Floats = Tensor<float, Device>;
 
 public:
     Classifier(Device device, std::size_t words, std::size_t classes, std::size_t dim, Random& random)
-        : device_(device), table_(gloss::on_device(device, random.tensor({words, dim}, 0.1f))),
-          weight_(gloss::on_device(device, random.tensor({classes, dim}, 0.125f))),
-          bias_(gloss::on_device(device, random.tensor({classes}, 0.125f))) {}
+        : device_(device), table_(rowan::to_device(device, random.tensor({words, dim}, 0.1f))),
+          weight_(rowan::to_device(device, random.tensor({dim, classes}, 0.125f))),
+          bias_(rowan::to_device(device, random.tensor({classes}, 0.125f))) {}
 
     /// The scores of every class for each sentence of a batch.
-    decltype(auto) scores(Sentences const& batch) {
-        compute_scores(batch);
-        return gloss::on_host(scores_);
+    Tensor<float> scores(Sentences const& batch) const {
+        auto const mean = rowan::embedding_bag(device_, table_, bags(batch), of_means);
+        return rowan::to_host(rowan::fc(device_, mean.value(), weight_, bias_));
     }
 
-    /// One step of training; returns the loss of the batch, summed.
+    /// One step of training; returns the mean loss of the batch.
     double train(Sentences const& batch) {
-        compute_scores(batch);
-        double const loss = gloss::softmax_cross_entropy_grad(device_, scores_, batch.labels);
-        gloss::fc_grad(device_, mean_, weight_, scores_, grad_mean_, grad_weight_, grad_bias_);
-        gloss::mean_of_rows_grad(device_, words_, grad_mean_, batch.offsets, grad_words_);
+        auto const ids = bags(batch);
+        auto const label = rowan::to_device(device_, Tensor<std::int32_t>::borrow(batch.labels, {batch.size()}));
+        auto const bag = rowan::embedding_bag(device_, table_, ids, of_means);
+        auto const& mean = bag.value();
+        auto const scores = rowan::fc(device_, mean, weight_, bias_);
+        auto const [loss, softmax] = rowan::cross_entropy(device_, scores, label);
 
-        auto const grad_table = rowan::lookup_table_grad(device_, batch.words, grad_words_.share(), table_.shape(0));
-        rowan::adagrad(device_, table_, table_moment_, grad_table, {.learning_rate = 0.1, .epsilon = 1e-10});
+        auto const scores_grad = rowan::cross_entropy_grad(device_, softmax, label, one_);
+        auto const [mean_grad, weight_grad, bias_grad] = rowan::gradients<rowan::fc_op>(
+            device_, std::tie(mean, weight_, bias_), std::tie(scores), std::tie(scores_grad));
+        auto const table_grad = rowan::embedding_bag_grad(device_, table_, ids, mean_grad, of_means);
+
         ++step_;
-        rowan::adam(device_, weight_, weight_m1_, weight_m2_, grad_weight_, {.learning_rate = 2e-3, .step = step_});
-        rowan::adam(device_, bias_, bias_m1_, bias_m2_, grad_bias_, {.learning_rate = 2e-3, .step = step_});
-        return loss;
+        rowan::adagrad(device_, table_, table_moment_, table_grad, {.learning_rate = 0.1, .epsilon = 1e-10});
+        rowan::adam(device_, weight_, weight_m1_, weight_m2_, weight_grad, {.learning_rate = 2e-3, .step = step_});
+        rowan::adam(device_, bias_, bias_m1_, bias_m2_, bias_grad, {.learning_rate = 2e-3, .step = step_});
+        return static_cast<double>(rowan::to_host(loss)(0));
     }
 
-    decltype(auto) rows(std::size_t) const { return gloss::on_host(table_); }
+    Tensor<float> rows(std::size_t) const { return rowan::to_host(table_); }
 
     /// A hash of all bits of the parameters.
     std::uint64_t checksum() const {
         std::uint64_t hash = 14695981039346656037u;
         for (auto const* t : {&table_, &weight_, &bias_}) {
-            Tensor<float> const& elements = gloss::on_host(*t);
-            for (float const x : elements) hash = (hash ^ std::bit_cast<std::uint32_t>(x)) * 1099511628211u;
+            for (float const x : rowan::to_host(*t)) hash = (hash ^ std::bit_cast<std::uint32_t>(x)) * 1099511628211u;
         }
         return hash;
     }
 
 private:
-    void compute_scores(Sentences const& batch) {
-        gloss::rows_of(device_, table_, batch.words, words_);
-        gloss::mean_of_rows(device_, words_, batch.offsets, mean_);
-        gloss::fc(device_, mean_, weight_, bias_, scores_);
+    static constexpr rowan::BagOptions of_means{.pool = rowan::Pooling::mean};
+
+    /// The words of each sentence.
+    rowan::LoDTensor<std::int32_t, Device> bags(Sentences const& batch) const {
+        rowan::Lod lod{std::vector<std::int64_t>(batch.offsets.begin(), batch.offsets.end())};
+        return {rowan::to_device(device_, Tensor<std::int32_t>::borrow(batch.words, {batch.words.size()})), std::move(lod)};
     }
+
+    Floats zeros_like(Floats const& x) const { return Floats::zeros(device_, x.shape()); }
 
     Device device_;
     Floats table_, weight_, bias_;
-    Floats table_moment_ = gloss::zeros_like(device_, table_);
-    Floats weight_m1_ = gloss::zeros_like(device_, weight_);  // Adam's first and second moments
-    Floats weight_m2_ = gloss::zeros_like(device_, weight_);
-    Floats bias_m1_ = gloss::zeros_like(device_, bias_);
-    Floats bias_m2_ = gloss::zeros_like(device_, bias_);
+    Floats table_moment_ = zeros_like(table_);
+    Floats weight_m1_ = zeros_like(weight_), weight_m2_ = zeros_like(weight_);  // Adam's first and second moments
+    Floats bias_m1_ = zeros_like(bias_), bias_m2_ = zeros_like(bias_);
+    Floats one_ = Floats::full(device_, {1}, 1.0f);  // the gradient of the loss
     std::int64_t step_ = 0;
-    Floats words_, mean_, scores_;  // of the current batch, like their gradients
-    Floats grad_words_, grad_mean_, grad_weight_, grad_bias_;
 };
 
 constexpr std::size_t batch_size = 64;
@@ -195,7 +199,7 @@ void run_epoch(Model& model, Corpus const& corpus, int epoch, Random& random) {
         for (std::size_t k = begin; k < std::min(begin + batch_size, order.size()); ++k) {
             batch.add(corpus.train[order[k]], corpus.train.labels[order[k]]);
         }
-        loss += model.train(batch);
+        loss += model.train(batch) * static_cast<double>(batch.size());
         progress.advance(batch.words.size());
     }
     progress.finish();
@@ -247,9 +251,8 @@ void classify(Model& model, Corpus const& corpus, std::string const& definition)
         std::printf("  no word of this is known\n");
         return;
     }
-    auto&& scores = model.scores(batch);
-    auto const probability = scores.row(0);
-    gloss::softmax(probability);
+    auto probabilities = rowan::softmax(model.scores(batch));
+    auto const probability = probabilities.row(0);
     for (int k = 0; k < 3 && k < std::ssize(corpus.classes); ++k) {
         auto const best = std::max_element(probability.begin(), probability.end());
         auto const& name = corpus.classes[static_cast<std::size_t>(best - probability.begin())];

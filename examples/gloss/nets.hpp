@@ -1,7 +1,6 @@
 // gloss/nets.hpp: the classifier as a recurrent net or with attention, written in layers.
 #pragma once
 
-#include "layers.hpp"
 #include "progress.hpp"
 #include "text.hpp"
 
@@ -169,7 +168,7 @@ private:
         if constexpr (std::is_same_v<Device, rowan::Cpu>) {
             return rowan::infer(comm_, Var(v), batch, parameters_, device_).value();
         } else {
-            return on_host(rowan::infer(Var(v), batch, parameters_, device_).value());
+            return rowan::to_host(rowan::infer(Var(v), batch, parameters_, device_).value());
         }
     }
 
