@@ -1,21 +1,23 @@
 #!/usr/bin/env python3
 """The gloss classifier of examples/gloss_classifier.cpp in PyTorch: same text, split, model and optimizers.
 
-Prints seconds of training per epoch and the test accuracy; with --against [PROGRAM], also those of that program, by
-default rowan_bench_gloss, in turns, and their ratio. Needs a Python that has torch, such as that of peers.py:
+With --peer fasttext in fastText: same text, split and sizes; its own optimizer is SGD with a rate that falls to 0. Prints
+seconds of training per epoch and the test accuracy; with --against [PROGRAM], also those of that program, by default
+rowan_bench_gloss, in turns, and their ratios. Needs a Python that has torch, and fasttext-wheel for fastText, such as
+that of peers.py:
 
     build/venvs/fb/bin/python tests/bench/gloss.py --against
 """
 import argparse
+import importlib.util
 import pathlib
+import random
 import re
 import subprocess
 import sys
+import tempfile
 import time
 from collections import Counter
-
-import torch
-from torch.nn.utils.rnn import PackedSequence, pack_sequence, pad_packed_sequence
 
 from machine import processor
 
@@ -36,9 +38,11 @@ def glosses(folder):
 
 
 def compare(args):
-    """Runs the program and this one in turns, each in a separate process, and prints the best epoch of each."""
+    """Runs the program and the peers in turns, each in a separate process, and prints the best epoch of each."""
     options = [f"--{name}={getattr(args, name)}" for name in ("model", "threads", "epochs", "seed", "dim")]
     commands = {"rowan": [args.against, *options], "torch": [sys.executable, __file__, *options]}
+    if args.model == "bag" and importlib.util.find_spec("fasttext"):
+        commands["fasttext"] = [*commands["torch"], "--peer=fasttext"]
     best = dict.fromkeys(commands, float("inf"))
     print("processor:", processor())
     for _ in range(args.rounds):
@@ -47,7 +51,34 @@ def compare(args):
             seconds = [float(x) for x in re.findall(r"([0-9.]+) s,", lines)]
             best[name] = min(best[name], *seconds)
             print(name, *(f"{x:.3f} s" for x in seconds), *re.findall("test accuracy ([0-9.]+)", lines), flush=True)
-    print(f"an epoch: rowan {best['rowan']:.3f} s, torch {best['torch']:.3f} s, {best['torch'] / best['rowan']:.1f} times as long")
+    for name, seconds in best.items():
+        print(f"an epoch: {name} {seconds:.3f} s, {seconds / best['rowan']:.1f} times as long")
+
+
+def fasttext_classifier(args):
+    """Its calls read the text first: the time of an epoch is what four more take."""
+    import fasttext
+
+    with tempfile.TemporaryDirectory() as folder:
+        files = {is_test: pathlib.Path(folder, f"{is_test}.txt") for is_test in (False, True)}
+        lines = {False: [], True: []}
+        for is_test, label, words in glosses(args.wordnet):
+            lines[is_test].append(f"__label__{label} {' '.join(words)}\n")
+        random.Random(args.seed).shuffle(lines[False])  # it takes the lines in their order
+        for is_test, file in files.items():
+            file.write_text("".join(lines[is_test]), encoding="latin-1")
+
+        def train(epochs):
+            start = time.perf_counter()
+            model = fasttext.train_supervised(
+                str(files[False]), dim=args.dim, epoch=epochs, thread=args.threads, lr=0.5, minCount=1, verbose=0, seed=args.seed
+            )
+            return time.perf_counter() - start, model
+
+        seconds, model = train(args.epochs)
+        accuracy = model.test(str(files[True]))[1]
+        seconds = (train(args.epochs + 4)[0] - seconds) / 4
+        print(f"fasttext, threads {args.threads}, {args.epochs} epochs: {seconds:.3f} s, test accuracy {accuracy:.4f}")
 
 
 def main():
@@ -60,9 +91,19 @@ def main():
     parser.add_argument("--wordnet", default="/usr/share/wordnet")
     parser.add_argument("--against", metavar="PROGRAM", nargs="?", const=str(SHIPPED), help="the gloss_classifier that was built")
     parser.add_argument("--rounds", type=int, default=3, help="turns with it")
+    parser.add_argument("--peer", choices=("torch", "fasttext"), default="torch")
     args = parser.parse_args()
     if args.against:
         return compare(args)
+    if args.peer == "fasttext":
+        return fasttext_classifier(args)
+    torch_classifier(args)
+
+
+def torch_classifier(args):
+    import torch
+    from torch.nn.utils.rnn import PackedSequence, pack_sequence, pad_packed_sequence
+
     torch.set_num_threads(args.threads)
     torch.manual_seed(args.seed)
 

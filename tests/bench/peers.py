@@ -36,7 +36,7 @@ CUDA = (
 )
 ENVIRONMENTS = {
     "fb": (
-        "numpy==2.4.6 filelock typing-extensions sympy networkx jinja2 fsspec",
+        "numpy==2.4.6 filelock typing-extensions sympy networkx jinja2 fsspec fasttext-wheel==0.9.2",
         "--no-deps torch==2.9.0 fbgemm-gpu-cpu==1.4.2 " + (CUDA if platform.machine() == "x86_64" else ""),
     ),
     "tf": ("numpy==2.4.6 tensorflow-cpu==2.21.0",),
