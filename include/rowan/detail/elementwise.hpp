@@ -3,6 +3,7 @@
 
 #include <rowan/core/allocator.hpp>
 #include <rowan/core/detail/checked.hpp>
+#include <rowan/core/detail/fill.hpp>
 #include <rowan/core/ids.hpp>
 #include <rowan/core/parallel.hpp>
 #include <rowan/core/tensor.hpp>
@@ -114,7 +115,7 @@ struct ElementLoops<Cpu> {
     static void zero_rows(Cpu exec, std::size_t rows, std::size_t width, T* to, F const& f) {
         for_ranges(exec, rows, width, [&](std::size_t begin, std::size_t end) {
             F const own = f;
-            std::fill(to + begin * width, to + end * width, dtype<T>::narrow(constant<sum_t<T>>(0.0)));
+            fill_elements(to + begin * width, (end - begin) * width, dtype<T>::narrow(constant<sum_t<T>>(0.0)));
             for (; begin < end; ++begin) own(begin);
         });
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rowan/core/detail/checked.hpp>
+#include <rowan/core/detail/fill.hpp>
 #include <rowan/core/error.hpp>
 #include <rowan/core/tensor.hpp>
 
@@ -77,7 +78,7 @@ auto Tensor<T, Cpu>::from_values(shape_type const& shape, R const& values) -> Te
 template <class T>
 auto Tensor<T, Cpu>::full(shape_type const& shape, T value) -> Tensor {
     Tensor t = from_shape(shape);
-    std::fill(t.data_.begin(), t.data_.end(), value);
+    detail::fill_elements(t.data(), t.size(), value);
     return t;
 }
 

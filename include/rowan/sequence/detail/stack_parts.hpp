@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rowan/core/detail/checked.hpp>
+#include <rowan/core/detail/fill.hpp>
 #include <rowan/core/ids.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/block_sum.hpp>
@@ -53,7 +54,7 @@ struct Stacking<Cpu> {
             for (; i < end; ++i) {
                 std::size_t const count = length_at(begins, i);
                 if (count == 0) {
-                    std::fill_n(to + i * width, width, zero<T>());
+                    fill_elements(to + i * width, width, zero<T>());
                 } else {
                     copy_lanes<S>(width, sum(positions.data() + begins[i], count, 0), to + i * width);
                 }
