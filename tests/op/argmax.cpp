@@ -6,6 +6,7 @@
 #include <rowan/op/reduce/top_k.hpp>
 
 #include "any_threads.hpp"
+#include "register_bytes.hpp"
 #include "refused.hpp"
 
 #include <algorithm>
@@ -123,6 +124,44 @@ TEST_CASE("cumprod multiplies up to each element, and its gradient is right wher
     CHECK((grad({.exclusive = true}) == Tensor<float>{{310, 200, 0}, {510, 0, 0}}));
     CHECK((grad({.reverse = true}) == Tensor<float>{{12, 48, 136}, {0, 0, 150}}));
     CHECK(cumprod_op::backward(Cpu{}, Tensor<float>{2, INFINITY}, Tensor<float>{1, 3}, {.exclusive = true})(0) == 3);
+}
+
+TEST_CASE("a lane has the same results alone and among others, with registers of any size", "[op]") {
+    auto const check = []<class T>(Tensor<T> const& x, auto const& f) {
+        auto const got = f(x);
+        test::check_any_registers([&] { return f(x); });
+        for (std::size_t i = 0; i < x.shape(0); ++i) {
+            for (std::size_t k = 0; k < x.shape(2); ++k) {
+                auto lane = Tensor<T>::from_shape({1, x.shape(1), 1});
+                for (std::size_t j = 0; j < x.shape(1); ++j) lane(0, j, 0) = x(i, j, k);
+                auto const want = f(lane);
+                auto own = want;
+                for (std::size_t j = 0; j < want.shape(1); ++j) own(0, j, 0) = got(i, j, k);
+                CHECK(test::same_bits(own, want));
+            }
+        }
+    };
+    auto const check_type = [&]<class T>(T) {
+        for (std::size_t const n : {1, 2, 40}) {
+            for (std::size_t const inner : {1, 3, 16, 37}) {
+                auto x = Tensor<T>::from_shape({inner == 1 ? 9U : 2U, n, inner});
+                for (std::size_t i = 0; i < x.size(); ++i) {
+                    double const number = static_cast<double>(i * 7919 % 13) - 6;
+                    x.data()[i] = number == 5 && n > 2 && i % 7 == 0 ? static_cast<T>(NAN) : static_cast<T>(number == 0 && i % 2 == 0 ? -0.0 : number / 4);
+                }
+                check(x, [](auto const& t) { return rowan::argmax(t, {.axis = 1, .keep_dims = true}); });
+                check(x, [](auto const& t) { return rowan::argmin(t, {.axis = 1, .keep_dims = true}); });
+                for (int const way : {0, 1, 2, 3}) {
+                    bool const exclusive = way % 2 != 0, reverse = way > 1;
+                    check(x, [=](auto const& t) { return rowan::cumsum(t, {.axis = 1, .exclusive = exclusive, .reverse = reverse}); });
+                    check(x, [=](auto const& t) { return cumprod_op::backward(Cpu{}, t, t, {.axis = 1, .exclusive = exclusive, .reverse = reverse}); });
+                }
+            }
+        }
+    };
+    check_type(1.0F);
+    check_type(1.0);
+    check_type(bfloat16(1.0F));
 }
 
 TEST_CASE("argmax, top_k and cumsum have the same bits for any number of threads", "[op]") {

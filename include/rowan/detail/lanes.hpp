@@ -141,6 +141,14 @@ ROWAN_INLINE void each_with(std::size_t n, F const& f) {
     for (std::size_t i = each_register<V>(n, f); i < n; ++i) f.template operator()<typename lane_of<V>::type>(i);
 }
 
+/// Calls f(0), f(1) … f(n - 1): at -O2, g++ does not unroll loops.
+ROWAN_NO_EXEC_CHECK
+template <std::size_t n, class F>
+ROWAN_HD_INLINE void unrolled(F const& f) {
+    [&]<std::size_t... k>(std::index_sequence<k...>) ROWAN_INLINED { (f(k), ...); }
+    (std::make_index_sequence<n>{});
+}
+
 /// to[i] = map(from[i]) for i in [0, n), computed in type `S`. `to` is only written.
 template <class S, class Map, class From, class To>
 ROWAN_INLINE void map_lanes(Map const& map, std::size_t n, From const* from, To* to) {

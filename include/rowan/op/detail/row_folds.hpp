@@ -26,13 +26,6 @@ concept finds_element = requires {
     typename Fold::in_any_order;
 };
 
-/// Calls f(0), f(1) … f(n - 1): at -O2, g++ does not unroll loops.
-template <std::size_t n, class F>
-ROWAN_INLINE void unrolled(F const& f) {
-    [&]<std::size_t... k>(std::index_sequence<k...>) ROWAN_INLINED { (f(k), ...); }
-    (std::make_index_sequence<n>{});
-}
-
 /// The lanes of a and b: those of the first, or of the second half of each group of `width` lanes of both.
 template <std::size_t width, std::size_t skip, class V, std::size_t... i>
 ROWAN_INLINE V halves(V const& a, V const& b, std::index_sequence<i...>) {

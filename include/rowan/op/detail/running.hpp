@@ -23,18 +23,28 @@ struct RunningLanes {
     bool exclusive, reverse;
 
     ROWAN_NO_EXEC_CHECK
-    template <std::size_t N>
-    ROWAN_HD void lanes(std::size_t first, std::size_t) const {
-        using Wide = running_t<T>;
-        Wide kept[N];
-        for (std::size_t e = 0; e < N; ++e) kept[e] = constant<Wide>(Fold::start);
-        for (std::size_t i = 0; i < n; ++i) {
-            std::size_t const at = first + (reverse ? n - 1 - i : i) * inner;
-            for (std::size_t e = 0; e < N; ++e) {
-                Wide const more(load<sum_t<T>>(x + (at + e))), all = i == 0 ? more : Fold::fold(kept[e], more);
-                store(static_cast<sum_t<T>>(exclusive ? kept[e] : all), out + (at + e));
-                kept[e] = all;
-            }
+    template <class V, std::size_t count>
+    ROWAN_HD_INLINE void lanes(std::size_t first, std::size_t apart, std::size_t) const {
+        auto const step = reverse ? -static_cast<std::ptrdiff_t>(inner) : static_cast<std::ptrdiff_t>(inner);
+        T const* from = x + (first + (reverse ? (n - 1) * inner : 0));
+        T* to = out + (from - x);
+        if (exclusive) {
+            unrolled<count>([&](std::size_t k) ROWAN_INLINED { store(constant<V>(Fold::start), to + k * apart); });
+            if (n == 1) return;
+            to += step;
+        }
+        V kept[count];
+        unrolled<count>([&](std::size_t k) ROWAN_INLINED {
+            kept[k] = load<V>(from + k * apart);
+            store(kept[k], to + k * apart);
+        });
+        for (std::size_t i = exclusive ? 2 : 1; i < n; ++i) {
+            from += step;
+            to += step;
+            unrolled<count>([&](std::size_t k) ROWAN_INLINED {
+                kept[k] = Fold::fold(kept[k], load<V>(from + k * apart));
+                store(kept[k], to + k * apart);
+            });
         }
     }
 };
@@ -45,9 +55,10 @@ Tensor<T, D> running(D const& exec, Tensor<T, D> const& x, Options const& option
     std::size_t const axis = checked_axis(options.axis, x.dimension());
     auto out = new_tensor<T>(exec, x.shape());
     if (x.size() == 0) return out;
-    each_lane_along(exec, x.shape(), axis,
-                    RunningLanes<Fold, T>{x.data(), out.data(), x.shape(axis), product_from(x.shape(), axis + 1),
-                                          options.exclusive, options.reverse});
+    each_lane_along<running_t<T>>(
+        exec, x.shape(), axis,
+        RunningLanes<Fold, T>{x.data(), out.data(), x.shape(axis), product_from(x.shape(), axis + 1), options.exclusive,
+                              options.reverse});
     return out;
 }
 

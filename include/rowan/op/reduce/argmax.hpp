@@ -24,27 +24,48 @@ namespace detail {
 /// Finds the extrema of lanes.
 template <bool greatest, class T>
 struct FindExtrema {
+    using Number = std::conditional_t<std::is_same_v<sum_t<T>, float>, double, sum_t<T>>;  // counts all elements
     T const* x;
     std::int64_t* out;
     std::size_t n, inner;
 
     ROWAN_NO_EXEC_CHECK
-    template <std::size_t N>
-    ROWAN_HD void lanes(std::size_t first, std::size_t result) const {
-        sum_t<T> best[N];
-        std::size_t at[N] = {};
-        for (std::size_t e = 0; e < N; ++e) best[e] = load<sum_t<T>>(x + (first + e));
+    template <class V, std::size_t count>
+    ROWAN_HD_INLINE void lanes(std::size_t first, std::size_t apart, std::size_t result) const {
+        using Place = std::conditional_t<is_register<V>, V, std::int64_t>;
+        V best[count];
+        Place at[count];
+        unrolled<count>([&](std::size_t k) ROWAN_INLINED {
+            best[k] = load<V>(x + (first + k * apart));
+            at[k] = Place(0);
+        });
         for (std::size_t i = 1; i < n; ++i) {
-            for (std::size_t e = 0; e < N; ++e) {
-                auto const now = load<sum_t<T>>(x + (first + i * inner + e));
-                if (!more_extreme<greatest>{}(now, best[e])) continue;
-                best[e] = now;
-                at[e] = i;
-            }
+            unrolled<count>([&](std::size_t k) ROWAN_INLINED {
+                V const now = load<V>(x + (first + i * inner + k * apart));
+                auto const more = more_extreme<greatest>{}(now, best[k]);
+                at[k] = choose(more, Place(static_cast<typename lane_of<Place>::type>(i)), at[k]);
+                best[k] = choose(more, now, best[k]);
+            });
         }
-        for (std::size_t e = 0; e < N; ++e) out[result + e] = static_cast<std::int64_t>(at[e]);
+        unrolled<count>([&](std::size_t k) ROWAN_INLINED { store(at[k], out + (result + k * lanes_in<V>)); });
     }
 };
+
+/// The same for rows: their extrema, and then where the first one is.
+template <bool greatest, class T>
+void find_extrema_of_rows(Cpu exec, std::size_t rows, std::size_t n, T const* x, std::int64_t* out) {
+    using S = sum_t<T>;
+    Buffer<S> extrema(rows);
+    fold_rows<S, keep_extreme<greatest>>(exec, rows, n, x, extrema.data());
+    for_ranges(exec, rows, n, [&](std::size_t begin, std::size_t end) {
+        for (; begin < end; ++begin) {
+            T const* const row = x + begin * n;
+            std::size_t at = 0;
+            while (!same_or_nan(load<S>(row + at), extrema[begin])) ++at;
+            out[begin] = static_cast<std::int64_t>(at);
+        }
+    });
+}
 
 template <bool greatest, class T, class D>
 Tensor<std::int64_t, D> find_extrema(D const& exec, Tensor<T, D> const& x, ArgmaxOptions const& options) {
@@ -55,8 +76,16 @@ Tensor<std::int64_t, D> find_extrema(D const& exec, Tensor<T, D> const& x, Argma
     auto out = new_tensor<std::int64_t>(exec, reduced_shape(x.shape(), reduced, options.keep_dims));
     if (out.size() == 0) return out;
     if (x.size() == 0) no_extremum(shape_text(x.shape()));
-    each_lane_along(exec, x.shape(), axis,
-                    FindExtrema<greatest, T>{x.data(), out.data(), x.shape(axis), product_from(x.shape(), axis + 1)});
+    if constexpr (std::same_as<D, Cpu> && RowFolds<D>::template has<sum_t<T>, keep_extreme<greatest>>) {
+        std::size_t const n = x.shape(axis);
+        if (n >= 32 && product_from(x.shape(), axis + 1) == 1) {
+            find_extrema_of_rows<greatest>(exec, out.size(), n, x.data(), out.data());
+            return out;
+        }
+    }
+    each_lane_along<typename FindExtrema<greatest, T>::Number>(
+        exec, x.shape(), axis,
+        FindExtrema<greatest, T>{x.data(), out.data(), x.shape(axis), product_from(x.shape(), axis + 1)});
     return out;
 }
 

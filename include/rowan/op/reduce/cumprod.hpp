@@ -31,31 +31,34 @@ struct ProductGradLanes {
     bool exclusive, reverse;
 
     ROWAN_NO_EXEC_CHECK
-    template <std::size_t N>
-    ROWAN_HD void lanes(std::size_t first, std::size_t) const {
-        using Wide = running_t<T>;
-        Wide kept[N];  // the sum, then the product
-        for (std::size_t e = 0; e < N; ++e) kept[e] = constant<Wide>(0.0);
+    template <class V, std::size_t count>
+    ROWAN_HD_INLINE void lanes(std::size_t first, std::size_t apart, std::size_t) const {
+        V kept[count];  // the sum, then the product
+        unrolled<count>([&](std::size_t k) ROWAN_INLINED { kept[k] = constant<V>(0.0); });
         for (std::size_t i = n; i-- > 0;) {
-            std::size_t const at = first + (reverse ? n - 1 - i : i) * inner;
-            for (std::size_t e = 0; e < N; ++e) {
-                Wide const a(load<sum_t<T>>(x + (at + e))), g(load<sum_t<T>>(out_grad + (at + e)));
-                Wide const own = exclusive ? kept[e] : plus(kept[e], g);
+            bool const last = exclusive && i + 1 == n;
+            unrolled<count>([&](std::size_t k) ROWAN_INLINED {
+                std::size_t const at = offset(first, i) + k * apart;
+                V const a = load<V>(x + at), g = load<V>(out_grad + at), own = exclusive ? kept[k] : plus(kept[k], g);
                 // no result has the last element of an exclusive product, which may be infinite
-                Wide const after = exclusive && i + 1 == n ? own : product(a, own);
-                sums[at + e] = own;
-                kept[e] = exclusive ? plus(after, g) : after;
-            }
+                V const after = last ? own : product(a, own);
+                store(own, sums + at);
+                kept[k] = exclusive ? plus(after, g) : after;
+            });
         }
-        for (std::size_t e = 0; e < N; ++e) kept[e] = constant<Wide>(1.0);
+        unrolled<count>([&](std::size_t k) ROWAN_INLINED { kept[k] = constant<V>(1.0); });
         for (std::size_t i = 0; i < n; ++i) {
-            std::size_t const at = first + (reverse ? n - 1 - i : i) * inner;
-            for (std::size_t e = 0; e < N; ++e) {
-                Wide const a(load<sum_t<T>>(x + (at + e)));
-                store(static_cast<sum_t<T>>(product(kept[e], sums[at + e])), out + (at + e));
-                kept[e] = product(kept[e], a);
-            }
+            unrolled<count>([&](std::size_t k) ROWAN_INLINED {
+                std::size_t const at = offset(first, i) + k * apart;
+                store(product(kept[k], load<V>(sums + at)), out + at);
+                kept[k] = product(kept[k], load<V>(x + at));
+            });
         }
+    }
+
+private:
+    ROWAN_HD_INLINE std::size_t offset(std::size_t first, std::size_t i) const {
+        return first + (reverse ? n - 1 - i : i) * inner;
     }
 };
 
@@ -103,7 +106,7 @@ struct cumprod_op : detail::running_op<cumprod_op, CumprodOptions> {
         auto out = detail::new_tensor<T>(exec, x.shape());
         if (x.size() == 0) return out;
         auto sums = Loops::template scratch<detail::running_t<T>>(exec, x.size());
-        detail::each_lane_along(
+        detail::each_lane_along<detail::running_t<T>>(
             exec, x.shape(), axis,
             detail::ProductGradLanes<T>{x.data(), out_grad.data(), sums.data(), out.data(), x.shape(axis),
                                         detail::product_from(x.shape(), axis + 1), options.exclusive, options.reverse});
