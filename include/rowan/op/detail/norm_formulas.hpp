@@ -6,6 +6,8 @@
 
 #include <array>
 #include <cstddef>
+#include <type_traits>
+#include <utility>
 
 namespace rowan::inline v0::detail {
 
@@ -28,23 +30,33 @@ ROWAN_HD_INLINE S inverse_deviation(S const& variance, double epsilon) {
     return quotient(constant<S>(1.0), square_root(S(variance + constant<S>(epsilon))));
 }
 
-/// Rows with `stride` numbers each: the mean, 1 / √(variance + epsilon), and two more of a gradient.
+/// Rows with some numbers each: the mean, 1 / √(variance + epsilon), and two more of a gradient. The means of all rows
+/// come first, then the second numbers …
 template <class T, class Numbers = sum_t<T>*>
 struct NormOfRows {
     T const* x;
     Numbers numbers;
-    std::size_t stride, width;
+    std::size_t count, rows, width;
     double epsilon;
 
     /// That of one row, with a copy of its numbers: writing results does not change them.
     NormOfRows<T, std::array<sum_t<T>, 4>> of_row(std::size_t row) const {
-        sum_t<T> const* const n = numbers + row * stride;
-        return {x, {n[0], n[1], n[stride - 2], n[stride - 1]}, 0, width, epsilon};
+        sum_t<T> const *const n = numbers + row, *const last = n + (count - 2) * rows;
+        return {x, {n[0], n[rows], last[0], last[rows]}, count, rows, width, epsilon};
     }
 
     template <class V>
     ROWAN_HD_INLINE V number(std::size_t row, std::size_t i) const {
-        return V(numbers[row * stride + i]);
+        if constexpr (std::is_pointer_v<Numbers>) {
+            return V(numbers[i * rows + row]);
+        } else {
+            return V(numbers[i]);
+        }
+    }
+    /// Stores that number of a row, or of as many rows as V has lanes.
+    template <class V>
+    ROWAN_HD_INLINE void set(std::size_t row, std::size_t i, V const& x) const {
+        store(x, numbers + (i * rows + row));
     }
     ROWAN_FORMULA V centered(std::size_t row, std::size_t column) const {
         return V(load<V>(x + row * width + column) - number<V>(row, 0));
@@ -65,11 +77,22 @@ struct MeanOfRow {
         T const* const first = norm.x + row * norm.width;
         return V(load<V>(first + column) - V(load<sum_t<T>>(first)));
     }
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD_INLINE void done(std::size_t row, sum_t<T> const& sum) const {
+    ROWAN_FORMULA void done(std::size_t row, V const& sum) const {
         if (norm.width == 0) return;
-        auto const first = load<sum_t<T>>(norm.x + row * norm.width);
-        norm.numbers[row * norm.stride] = plus(first, mean_of_sum(sum, norm.width));
+        V const first = firsts<V>(row, std::make_index_sequence<lanes_in<V>>());
+        norm.set(row, 0, plus(first, mean_of_sum(sum, norm.width)));
+    }
+
+private:
+    /// The first elements of as many rows as V has lanes.
+    ROWAN_NO_EXEC_CHECK
+    template <class V, std::size_t... k>
+    ROWAN_HD_INLINE V firsts(std::size_t row, std::index_sequence<k...>) const {
+        if constexpr (is_register<V>) {
+            return V(typename V::vector{load<sum_t<T>>(norm.x + (row + k) * norm.width)...});
+        } else {
+            return load<V>(norm.x + row * norm.width);
+        }
     }
 };
 
@@ -81,8 +104,8 @@ struct VarianceOfRow {
     ROWAN_HD_INLINE V at(std::size_t row, std::size_t column) const {
         return squared{}(norm.template centered<V>(row, column));
     }
-    ROWAN_HD_INLINE void done(std::size_t row, sum_t<T> const& sum) const {
-        norm.numbers[row * norm.stride + 1] = inverse_deviation(mean_of_sum(sum, norm.width), norm.epsilon);
+    ROWAN_FORMULA void done(std::size_t row, V const& sum) const {
+        norm.set(row, 1, inverse_deviation(mean_of_sum(sum, norm.width), norm.epsilon));
     }
 };
 
@@ -110,6 +133,8 @@ struct TimesNorm {
     Norm norm;
     T const* grad;
 
+    auto of_row(std::size_t row) const requires requires { norm.of_row(row); }
+    { return TimesNorm<decltype(norm.of_row(row)), T>{norm.of_row(row), grad}; }
     template <class V>
     ROWAN_HD_INLINE V at(std::size_t row, std::size_t column) const {
         return product(load<V>(grad + row * norm.width + column), norm.template at<V>(row, column));
@@ -146,8 +171,8 @@ struct MeanOfGrad {
     ROWAN_HD_INLINE V at(std::size_t row, std::size_t column) const {
         return grad.template scaled<V>(row, column);
     }
-    ROWAN_HD_INLINE void done(std::size_t row, sum_t<T> const& sum) const {
-        grad.norm.numbers[row * grad.norm.stride + 2] = mean_of_sum(sum, grad.norm.width);
+    ROWAN_FORMULA void done(std::size_t row, V const& sum) const {
+        grad.norm.set(row, 2, mean_of_sum(sum, grad.norm.width));
     }
 };
 
@@ -159,8 +184,8 @@ struct MeanOfGradByNorm {
     ROWAN_HD_INLINE V at(std::size_t row, std::size_t column) const {
         return product(grad.template scaled<V>(row, column), grad.norm.template at<V>(row, column));
     }
-    ROWAN_HD_INLINE void done(std::size_t row, sum_t<T> const& sum) const {
-        grad.norm.numbers[row * grad.norm.stride + 3] = mean_of_sum(sum, grad.norm.width);
+    ROWAN_FORMULA void done(std::size_t row, V const& sum) const {
+        grad.norm.set(row, 3, mean_of_sum(sum, grad.norm.width));
     }
 };
 

@@ -53,9 +53,9 @@ public:
         S *const means = numbers_.data(), *const deviations = means + width;
         training = training && n != 0;
         if (training) {
-            column_sums<S>(exec, n, width, FromFirstRow<T>{x.data(), width}, means);
+            column_sums<S>(exec, n, width, std::tuple{ColumnSum{FromFirstRow<T>{x.data(), width}, means}});
             Loops::each(exec, width, 1, MeansFromFirstRow<T>{x.data(), means, n});
-            column_sums<S>(exec, n, width, SquaredDeviation<T>{norm}, deviations);
+            column_sums<S>(exec, n, width, std::tuple{ColumnSum{SquaredDeviation<T>{norm}, deviations}});
             Loops::each(exec, width, 1, MeansOfSums<S>{deviations, n});
         } else {
             Loops::template zip<S>(exec, width, same_number{}, means, mean.data());
@@ -143,7 +143,7 @@ std::tuple<Tensor<T, D>, Tensor<M, D>, Tensor<M, D>> batch_norm(D const& exec, T
 /// rows.
 /// shapes   x and out_grad [n, width]; scale, mean and variance [width] -> [n, width], [width], [width]
 /// errors   as batch_norm; ShapeError if out_grad does not have the shape of x
-/// cost     in training, five reads of x, otherwise two; and one write
+/// cost     in training, four reads of x, otherwise two; two of out_grad, and one write
 template <class T, device D, class M = T>
 std::tuple<Tensor<T, D>, Tensor<T, D>, Tensor<T, D>> batch_norm_grad(
     D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& scale, Tensor<M, D> const& mean,
@@ -161,9 +161,11 @@ std::tuple<Tensor<T, D>, Tensor<T, D>, Tensor<T, D>> batch_norm_grad(
                                            static_cast<M*>(nullptr));
     auto sums = Loops::template scratch<S>(exec, 2 * width);
     S *const grad = sums.data(), *const along = grad + width;
-    detail::column_sums<S>(exec, n, width, detail::MatrixElement<T>{out_grad.data(), width}, grad);
-    detail::column_sums<S>(exec, n, width,
-                           detail::TimesNorm<detail::NormOfColumns<T>, T>{columns.norm, out_grad.data()}, along);
+    detail::column_sums<S>(
+        exec, n, width,
+        std::tuple{
+            detail::ColumnSum{detail::MatrixElement<T>{out_grad.data(), width}, grad},
+            detail::ColumnSum{detail::TimesNorm<detail::NormOfColumns<T>, T>{columns.norm, out_grad.data()}, along}});
     Loops::template zip<S>(exec, width, detail::same_number{}, shift_grad.data(), grad);
     Loops::template zip<S>(exec, width, detail::same_number{}, scale_grad.data(), along);
     if (n != 0) Loops::each(exec, 2 * width, 1, detail::MeansOfSums<S>{grad, n});

@@ -74,7 +74,7 @@ Tensor<T, D> normalised_rows(D const& exec, Tensor<T, D> const& x, Tensor<T, D> 
     if (shift != nullptr) ElementLoops<D>::check(exec, *shift);
     auto out = new_tensor<T>(exec, x.shape());
     auto numbers = ElementLoops<D>::template scratch<S>(exec, rows.n * 2);
-    NormOfRows<T> const norm{x.data(), numbers.data(), 2, rows.width, options.epsilon};
+    NormOfRows<T> const norm{x.data(), numbers.data(), 2, rows.n, rows.width, options.epsilon};
     MatrixSums<D>::template of_rows<S>(
         exec, rows.n, rows.width,
         ScaleAndShift<NormOfRows<T>, T>{norm, scale == nullptr ? nullptr : scale->data(),
@@ -138,7 +138,7 @@ struct layer_norm_param_grad_op
     /// merge; h is the normalised row.
     /// shapes   x and out_grad [n, ...] -> two tensors with the dims of x from begin_axis on
     /// errors   as layer_norm; ShapeError if out_grad does not have the shape of x
-    /// cost     two reads of both; temporary memory for the sums of blocks: 1/64 of x
+    /// cost     one read of both; temporary memory for the sums of blocks: 1/32 of x
     template <class T, class D>
     static std::tuple<Tensor<T, D>, Tensor<T, D>> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& out_grad,
                                                       LayerNormOptions const& options = {}) {
@@ -148,13 +148,13 @@ struct layer_norm_param_grad_op
         detail::ElementLoops<D>::check(exec, x, out_grad);
         auto scale_grad = detail::new_tensor<T>(exec, rows.tail), shift_grad = detail::new_tensor<T>(exec, rows.tail);
         auto numbers = detail::ElementLoops<D>::template scratch<S>(exec, rows.n * 2);
-        detail::NormOfRows<T> const norm{x.data(), numbers.data(), 2, rows.width, options.epsilon};
-        detail::MatrixSums<D>::template of_rows<S>(exec, rows.n, rows.width, detail::NoStep{},
-                                                   detail::MeanOfRow<T>{norm}, detail::VarianceOfRow<T>{norm});
-        detail::column_sums<S>(exec, rows.n, rows.width,
-                               detail::TimesNorm<detail::NormOfRows<T>, T>{norm, out_grad.data()}, scale_grad.data());
-        detail::column_sums<S>(exec, rows.n, rows.width, detail::MatrixElement<T>{out_grad.data(), rows.width},
-                               shift_grad.data());
+        detail::NormOfRows<T> const norm{x.data(), numbers.data(), 2, rows.n, rows.width, options.epsilon};
+        detail::column_sums<S>(
+            exec, rows.n, rows.width,
+            std::tuple{detail::ColumnSum{detail::TimesNorm<detail::NormOfRows<T>, T>{norm, out_grad.data()},
+                                         scale_grad.data()},
+                       detail::ColumnSum{detail::MatrixElement<T>{out_grad.data(), rows.width}, shift_grad.data()}},
+            detail::MeanOfRow<T>{norm}, detail::VarianceOfRow<T>{norm});
         return {std::move(scale_grad), std::move(shift_grad)};
     }
 };
@@ -206,10 +206,10 @@ struct layer_norm_op
         detail::ElementLoops<D>::check(exec, x, scale, out_grad);
         auto x_grad = detail::new_tensor<T>(exec, x.shape());
         auto numbers = detail::ElementLoops<D>::template scratch<S>(exec, rows.n * 4);
-        detail::NormOfRows<T> const norm{x.data(), numbers.data(), 4, rows.width, options.epsilon};
+        detail::NormOfRows<T> const norm{x.data(), numbers.data(), 4, rows.n, rows.width, options.epsilon};
         detail::GradOfRows<T> const grad{norm, scale.data(), out_grad.data(), x_grad.data()};
         detail::MatrixSums<D>::template of_rows<S>(exec, rows.n, rows.width, grad, detail::MeanOfRow<T>{norm},
-                                                   detail::VarianceOfRow<T>{norm}, detail::MeanOfGrad<T>{grad},
+                                                   detail::MeanOfGrad<T>{grad}, detail::VarianceOfRow<T>{norm},
                                                    detail::MeanOfGradByNorm<T>{grad});
         return x_grad;
     }

@@ -6,6 +6,7 @@
 #include <rowan/thrust/op/detail/interleaved_sums.hpp>
 
 #include <cstddef>
+#include <tuple>
 #include <type_traits>
 
 namespace rowan::inline v0::detail {
@@ -56,12 +57,16 @@ struct MatrixSums<ThrustDevice<System>> {
             ElementLoops<ThrustDevice<System>>::template each_of_rows<S>(exec, rows, width, width, step);
     }
 
-    template <class S, class Term, class To>
-    static void sum_blocks(ThrustDevice<System> const& exec, std::size_t n, std::size_t width, Term const& term,
-                           To* to) {
+    template <class S, class... Sum, class... Pass>
+    static void sum_blocks(ThrustDevice<System> const& exec, std::size_t n, std::size_t width,
+                           std::tuple<Sum...> const& sums, Pass const&... pass) {
+        of_rows<S>(exec, n, width, NoStep{}, pass...);
         std::size_t const blocks = n <= block_size ? 1 : (n + block_size - 1) / block_size;
-        ElementLoops<ThrustDevice<System>>::template each_of_rows<S>(exec, blocks, width, width * block_size,
-                                                                     SumColumnBlock<Term, To>{term, n, width, to});
+        auto const of = [&]<class Term, class To>(ColumnSum<Term, To> const& one) {
+            ElementLoops<ThrustDevice<System>>::template each_of_rows<S>(
+                exec, blocks, width, width * block_size, SumColumnBlock<Term, To>{one.term, n, width, one.to});
+        };
+        std::apply([&](Sum const&... sum) { (of(sum), ...); }, sums);
     }
 };
 
