@@ -16,7 +16,7 @@ namespace rowan::inline v0 {
 /// A standard allocator. Blocks are aligned to at least 64 bytes and not initialised. A block of 4 MiB or more fills
 /// whole 2 MiB pages and requests huge pages from the system, which avoids page walks when rows are read at random.
 /// Blocks come from the thread's MemoryPool, if it has one and alignof(T) is at most 64, and are returned to it.
-/// Without a pool, blocks of 1 MiB or more come from the memory that the process keeps (kept_memory.hpp).
+/// Without a pool, blocks of 128 KiB or more come from the memory that the process keeps (kept_memory.hpp).
 /// errors   std::bad_alloc
 template <class T>
 struct Allocator {

@@ -9,11 +9,11 @@ namespace rowan::inline v0 {
 
 /// Returns the number of bytes of free memory that the process keeps.
 ///
-/// When a tensor of 1 MiB or more is freed, the process keeps its block for a new tensor of about that size. So a large
-/// result does not cost a page fault for each page. The limit is an eighth of the memory of the machine, or of its
-/// control group if that has less; the environment variable ROWAN_KEPT_MEMORY sets another one in bytes, and 0 keeps
-/// nothing. Beyond the limit, the blocks of the size whose last use is longest ago go back to the system first. If the
-/// system has no memory left, all go back. A thread that uses a MemoryPool keeps its blocks there instead.
+/// When a tensor of 128 KiB or more is freed, the process keeps its block for a new tensor of about that size. So a
+/// large result does not cost a page fault for each page. The limit is an eighth of the memory of the machine, or of
+/// its control group if that has less; the environment variable ROWAN_KEPT_MEMORY sets another one in bytes, and 0
+/// keeps nothing. Beyond the limit, the blocks of the size whose last use is longest ago go back to the system first.
+/// If the system has no memory left, all go back. A thread that uses a MemoryPool keeps its blocks there instead.
 /// errors   Error if ROWAN_KEPT_MEMORY is not a number; the first allocation of such a block throws it, too
 /// cost     O(1)
 inline std::size_t kept_memory() { return detail::process_blocks().kept(); }

@@ -27,8 +27,8 @@ inline constexpr std::size_t huge_page = std::size_t{2} << 20;
 inline constexpr std::size_t huge_from = 2 * huge_page;
 
 /// Blocks of this many bytes or more, outside of pools, are kept by the process: from here on malloc may map fresh
-/// pages.
-inline constexpr std::size_t kept_from = std::size_t{1} << 20;
+/// pages, or return freed ones to the system.
+inline constexpr std::size_t kept_from = std::size_t{128} << 10;
 
 /// Allocates a block of `bytes` bytes from the system; from huge_from bytes on it fills whole huge pages. If the system
 /// has no memory, the memory that the process keeps is released first.
