@@ -3,12 +3,15 @@
 #include <rowan/op/table/weighted_embedding_bag.hpp>
 
 #include "catch.hpp"
+#include "op/register_bytes.hpp"
 #include "reference.hpp"
 
+#include <rowan/op/elementwise/cast.hpp>
 #include <rowan/sparse/merge.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace test_embedding_bag {
 
@@ -20,7 +23,62 @@ namespace {
 LoDTensor<std::int64_t> const bags({3, 1, 3, 0, 2, 2}, Lod{{0, 3, 3, 4, 6}});  // [3 1 3] [] [0] [2 2]
 Tensor<float> const table{{1, 10}, {2, 20}, {3, 30}, {4, 40}};
 
+/// The bags number by number: sums in blocks of 64, and the first of the largest numbers or of those that are none.
+template <class T>
+Tensor<T> number_by_number(Tensor<T> const& rows, LoDTensor<std::int32_t> const& ids, Tensor<T> const* weight, bool max) {
+    using S = reference::sum_t<T>;
+    auto const& offsets = ids.lod()[0];
+    auto out = Tensor<T>::zeros({offsets.size() - 1, rows.shape(1)});
+    for (std::size_t bag = 0; bag + 1 < offsets.size(); ++bag) {
+        for (std::size_t k = 0; k < rows.shape(1); ++k) {
+            std::vector<S> x;
+            for (auto i = static_cast<std::size_t>(offsets[bag]); i < static_cast<std::size_t>(offsets[bag + 1]); ++i) {
+                S const row = rowan::dtype<T>::widen(rows(static_cast<std::size_t>(ids.value()(i)), k));
+                x.push_back(weight == nullptr ? row : reference::product(row, S(rowan::dtype<T>::widen((*weight)(i)))));
+            }
+            if (x.empty()) continue;
+            S best = x[0];
+            for (S const y : x) best = y > best || (y != y && best == best) ? y : best;
+            out(bag, k) = rowan::dtype<T>::narrow(max ? best : reference::block_sum(x));
+        }
+    }
+    return out;
+}
+
+template <class T>
+void check_bags_of_many_rows(std::size_t width) {
+    CAPTURE(width);
+    std::vector<std::int64_t> const lengths{3, 0, 1, 63, 64, 65, 128, 4096, 4097, 130, 2};
+    auto const lod = Lod::from_lengths({lengths});
+    auto const n = static_cast<std::size_t>(lod[0].back());
+    auto ids = Tensor<std::int32_t>::from_shape({n});
+    auto weight = Tensor<T>::from_shape({n}), rows = Tensor<T>::from_shape({301, width});
+    auto const number = [](std::size_t i) { return rowan::dtype<T>::narrow(static_cast<reference::sum_t<T>>(i * 2654435761U % 20011) / 10000 - 1); };
+    for (std::size_t i = 0; i < n; ++i) ids(i) = static_cast<std::int32_t>(i * 7919 % 301), weight(i) = number(i + 1);
+    for (std::size_t i = 0; i < rows.size(); ++i) rows.data()[i] = number(i);
+    rows(7, width / 2) = rowan::dtype<T>::narrow(std::numeric_limits<reference::sum_t<T>>::quiet_NaN());
+    LoDTensor<std::int32_t> const narrow(ids, lod);
+    LoDTensor<std::int64_t> const wide(rowan::cast<std::int64_t>(Cpu{}, ids), lod);
+    for (Pooling const pool : {Pooling::sum, Pooling::max}) {
+        auto const pooled = [&](Cpu exec) {
+            return std::vector{rowan::embedding_bag(exec, rows, narrow, {pool}).value(), rowan::embedding_bag(exec, rows, wide, weight, {pool}).value()};
+        };
+        bool const max = pool == Pooling::max;
+        CHECK(test::same_bits(pooled(Cpu{3}), std::vector{number_by_number(rows, narrow, static_cast<Tensor<T> const*>(nullptr), max), number_by_number(rows, narrow, &weight, max)}));
+        test::check_any_registers([&] { return pooled(Cpu{1}); });
+        test::check_any_threads(pooled);
+    }
+}
+
 }  // namespace
+
+TEST_CASE("bags of many rows have the sums and maxima that are formed number by number", "[op]") {
+    for (std::size_t const width : {1U, 3U, 16U, 17U, 64U, 75U, 128U, 261U}) {
+        check_bags_of_many_rows<float>(width);
+        check_bags_of_many_rows<double>(width);
+    }
+    check_bags_of_many_rows<rowan::bfloat16>(67);
+}
 
 TEST_CASE("a bag is the sum, the mean, the sum over the root, or the largest elements of its rows", "[op]") {
     CHECK((rowan::embedding_bag(Cpu{}, table, bags).value() == Tensor<float>{{10, 100}, {0, 0}, {1, 10}, {6, 60}}));

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
 namespace rowan::inline v0::detail {
 
@@ -16,17 +17,23 @@ namespace rowan::inline v0::detail {
 /// adds blocks of 64 of these sums, and so on.
 inline constexpr std::size_t block_size = 64;
 
+/// Contribution i of a sum is the row.
+struct whole_row {
+    template <class V>
+    ROWAN_INLINE V const& operator()(std::size_t, V const& x) const {
+        return x;
+    }
+};
+
 /// Sums the rows of a value at given positions. It owns the memory of the partial sums, so each thread needs its own.
 template <class T, class S>
 class BlockSum {
 public:
-    /// `most` is the maximum number of contributions of one sum.
+    /// `most` is the maximum number of contributions of one sum. Rows are prefetched `ahead` rows before they are read.
+    BlockSum(T const* value, std::size_t width, std::size_t most, std::size_t ahead)
+        : value_(value), width_(width), ahead_(ahead), partial_((levels(most) + 1) * width) {}
     BlockSum(T const* value, std::size_t width, std::size_t most)
-        : value_(value), width_(width), ahead_(lookahead(width * sizeof(T))) {
-        std::size_t levels = 1;
-        for (std::size_t n = most; n > block_size; n = (n + block_size - 1) / block_size) ++levels;
-        partial_.resize(levels * width);
-    }
+        : BlockSum(value, width, most, lookahead(width * sizeof(T))) {}
 
     /// Returns the sum of the rows at the n > 0 positions from `first` on, valid until the next call. `ahead` more
     /// positions follow in the array; their rows are prefetched.
@@ -37,58 +44,78 @@ public:
                 return row(*first);
             }
         }
-        sum(first, n, n + ahead, partial_.data());
-        return partial_.data();
+        return sum(first, n, ahead);
+    }
+
+    /// The same with registers V in a function that is compiled for them. Contribution i is map(i, row), and
+    /// fold(contribution, sum) adds it.
+    template <class V, class Map = whole_row, class Fold = add_lanes>
+    ROWAN_INLINE S const* fold_with(std::int64_t const* first, std::size_t n, std::size_t ahead, Map const& map = {},
+                                    Fold const& fold = {}) {
+        std::size_t const top = n <= block_size ? 0 : levels(n);
+        S* const sums = partial_.data();  // of blocks of 64 contributions, of 64 such blocks, …
+        for (std::size_t begin = 0; begin < n; begin += block_size) {
+            std::size_t const end = std::min(n, begin + block_size);
+            fold_block<V>(first, begin, end, n + ahead, map, fold, sums);
+            std::size_t block = begin / block_size;
+            for (std::size_t level = 0; level < top; ++level, block /= block_size) {
+                S *const from = sums + level * width_, *const to = from + width_;
+                block % block_size == 0 ? zip_with<V>(same_number{}, width_, to, static_cast<S const*>(from))
+                                        : for_with<V>(fold, width_, static_cast<S const*>(from), to);
+                if (end != n && (block + 1) % block_size != 0) break;
+            }
+        }
+        return sums + top * width_;
     }
 
 private:
-    T const* row(std::int64_t position) const { return value_ + static_cast<std::size_t>(position) * width_; }
+    S const* sum(std::int64_t const* first, std::size_t n, std::size_t ahead) {
+        return on_lanes<S>(width_, [&]<class V>(as<V>) ROWAN_INLINED { return fold_with<V>(first, n, ahead); });
+    }
 
-    void sum(std::int64_t const* first, std::size_t n, std::size_t known, S* out) {
-        if (n <= block_size) {
-            on_lanes<S>(width_, [&]<class V>(as<V>) ROWAN_INLINED { sum_block<V>(first, n, known, out); });
-            return;
-        }
-        std::size_t span = block_size;
-        while (span * block_size < n) span *= block_size;
-        sum(first, span, known, out);
-        for (std::size_t i = span; i < n; i += span) {
-            sum(first + i, std::min(span, n - i), known - i, out + width_);
-            for_lanes<S>(add_lanes{}, width_, static_cast<S const*>(out + width_), out);
-        }
+    /// The levels of blocks of blocks.
+    static std::size_t levels(std::size_t n) {
+        std::size_t levels = 0;
+        for (; n > block_size; n = (n + block_size - 1) / block_size) ++levels;
+        return levels;
+    }
+    ROWAN_INLINE T const* row(std::int64_t position) const {
+        return value_ + static_cast<std::size_t>(position) * width_;
     }
 
     // Some columns at a time, whose sums stay in registers. The rows that follow are prefetched with the first ones.
-    template <class V>
-    ROWAN_INLINE void sum_block(std::int64_t const* first, std::size_t n, std::size_t known, S* out) const {
+    template <class V, class Map, class Fold>
+    ROWAN_INLINE void fold_block(std::int64_t const* first, std::size_t begin, std::size_t end, std::size_t known,
+                                 Map const& map, Fold const& fold, S* out) const {
         if constexpr (is_register<V>) {
             std::size_t column = 0;
-            for (; column + 4 * V::size <= width_; column += 4 * V::size)
-                sum_columns<V, 4>(first, n, known, column, out + column);
-            for (; column + V::size <= width_; column += V::size)
-                sum_columns<V, 1>(first, n, known, column, out + column);
-            for (; column < width_; ++column) sum_columns<S, 1>(first, n, known, column, out + column);
+            auto const columns = [&]<class W, std::size_t... k>(as<W>, std::index_sequence<k...>) ROWAN_INLINED {
+                constexpr std::size_t lanes = lanes_in<W>;
+                for (; column + sizeof...(k) * lanes <= width_; column += sizeof...(k) * lanes) {
+                    T const* from = row(first[begin]) + column;
+                    W sums[] = {W(map(begin, load<W>(from + k * lanes)))...};
+                    for (std::size_t i = begin;;) {
+                        if (column == 0) prefetch_ahead(i, first, known);
+                        if (++i == end) break;
+                        from = row(first[i]) + column;
+                        (fold(W(map(i, load<W>(from + k * lanes))), sums[k]), ...);
+                    }
+                    (store(sums[k], out + column + k * lanes), ...);
+                }
+            };
+            columns(as<V>(), std::make_index_sequence<8>());
+            columns(as<V>(), std::make_index_sequence<4>());
+            columns(as<V>(), std::make_index_sequence<1>());
+            columns(as<S>(), std::make_index_sequence<1>());
         } else {
-            for (std::size_t i = 0; i < n; ++i) {
+            for (std::size_t i = begin; i < end; ++i) {
                 prefetch_ahead(i, first, known);
-                i == 0 ? copy_lanes<S>(width_, row(*first), out)
-                       : for_lanes<S>(add_lanes{}, width_, row(first[i]), out);
+                auto const term = [&](S const& x) ROWAN_INLINED { return S(map(i, x)); };
+                auto const add = [&](S const& x, S& sum) ROWAN_INLINED { fold(term(x), sum); };
+                i == begin ? zip_with<S>(term, width_, out, row(first[i]))
+                           : for_with<S>(add, width_, row(first[i]), out);
             }
         }
-    }
-    template <class V, std::size_t count>
-    ROWAN_INLINE void sum_columns(std::int64_t const* first, std::size_t n, std::size_t known, std::size_t column,
-                                  S* out) const {
-        constexpr std::size_t lanes = lanes_in<V>;
-        V sums[count];
-        for (std::size_t k = 0; k < count; ++k) sums[k] = load<V>(row(*first) + column + k * lanes);
-        if (column == 0) prefetch_ahead(0, first, known);
-        for (std::size_t i = 1; i < n; ++i) {
-            if (column == 0) prefetch_ahead(i, first, known);
-            T const* const from = row(first[i]) + column;
-            for (std::size_t k = 0; k < count; ++k) sums[k] = plus(sums[k], load<V>(from + k * lanes));
-        }
-        for (std::size_t k = 0; k < count; ++k) store(sums[k], out + k * lanes);
     }
     ROWAN_INLINE void prefetch_ahead(std::size_t i, std::int64_t const* first, std::size_t known) const {
         if (i + ahead_ < known) prefetch_row<false>(row(first[i + ahead_]), width_ * sizeof(T));

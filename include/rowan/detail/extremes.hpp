@@ -1,9 +1,10 @@
-// rowan/detail/extremes.hpp: more_extreme, which finds maxima and minima: the first one, or the first NaN.
+// rowan/detail/extremes.hpp: more_extreme and folds with it, for maxima and minima: the first one, or the first NaN.
 #pragma once
 
 #include <rowan/detail/arithmetic.hpp>
 
 #include <concepts>
+#include <limits>
 
 namespace rowan::inline v0::detail {
 
@@ -42,6 +43,25 @@ struct more_extreme {
         } else {
             return beyond(x, best) || (unordered(x) && !unordered(best));
         }
+    }
+};
+
+/// to = the more extreme one of both; if `from` is NaN, to
+template <bool greatest>
+struct keep_extreme_number {
+    static constexpr double start =
+        greatest ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
+    ROWAN_FORMULA void operator()(V const& from, V& to) const {
+        to = choose(more_extreme<greatest>::beyond(from, to), from, to);
+    }
+};
+
+/// to = the more extreme one of both; the first one of equal ones, the first NaN
+template <bool greatest>
+struct keep_extreme {
+    using in_any_order = keep_extreme_number<greatest>;
+    ROWAN_FORMULA void operator()(V const& from, V& to) const {
+        to = choose(more_extreme<greatest>{}(from, to), from, to);
     }
 };
 

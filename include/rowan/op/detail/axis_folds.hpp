@@ -9,28 +9,7 @@
 #include <rowan/op/detail/wide_product.hpp>
 #include <rowan/op/operator.hpp>
 
-#include <limits>
-
 namespace rowan::inline v0::detail {
-
-/// to = the more extreme one of both; if `from` is NaN, to
-template <bool greatest>
-struct keep_extreme_number {
-    static constexpr double start =
-        greatest ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
-    ROWAN_FORMULA void operator()(V const& from, V& to) const {
-        to = choose(more_extreme<greatest>::beyond(from, to), from, to);
-    }
-};
-
-/// to = the more extreme one of both; the first one of equal ones, the first NaN
-template <bool greatest>
-struct keep_extreme {
-    using in_any_order = keep_extreme_number<greatest>;
-    ROWAN_FORMULA void operator()(V const& from, V& to) const {
-        to = choose(more_extreme<greatest>{}(from, to), from, to);
-    }
-};
 
 /// x / n
 struct DividedBy {

@@ -3,6 +3,8 @@
 
 #include <rowan/core/allocator.hpp>
 #include <rowan/core/ids.hpp>
+#include <rowan/detail/block_sum.hpp>
+#include <rowan/detail/extremes.hpp>
 #include <rowan/op/operator.hpp>
 #include <rowan/sequence/detail/sequences.hpp>
 #include <rowan/sequence/sequence_pool.hpp>
@@ -10,6 +12,7 @@
 
 #include <algorithm>
 #include <span>
+#include <type_traits>
 
 namespace rowan::inline v0::detail {
 
@@ -117,6 +120,17 @@ Bags<T, I> make_bags(Tensor<T, D> const& table, LoDTensor<I, D> const& ids, Tens
             .pool = pool};
 }
 
+/// Contribution i of a sum is the row times weight i.
+template <class T>
+struct WeightedRow {
+    T const* weights;
+    std::size_t step;  // 0: all have the same weight
+    template <class V>
+    ROWAN_INLINE V operator()(std::size_t i, V const& x) const {
+        return product(x, V(load<sum_t<T>>(weights + i * step)));
+    }
+};
+
 template <>
 struct BagLookups<Cpu> {
     template <class T, class I>
@@ -126,42 +140,37 @@ struct BagLookups<Cpu> {
         check_ids(exec, "ids", ids.value(), height_of(table));
         std::span<std::int64_t const> const offsets = last_level(ids.lod());
         auto const bags = make_bags(table, ids, weight, offsets.data(), pool);
-        Buffer<std::int64_t> const rows(ids.value().data(), ids.value().data() + ids.value().size());
+        Buffer<std::int64_t> copy;
+        auto const* const rows = positions(ids.value(), copy);
         std::size_t const width = table.row_size();
         auto shape = table.shape();
         shape[0] = bags.bags;
-        auto out = Tensor<T>::zeros(shape);
-        for_sequences(exec, offsets, width, [&](std::size_t bag, std::size_t end) {
-            std::size_t const longest = longest_of(offsets, bag, end);
-            BlockSum<T, S> sum(bags.table, width, longest);
-            ScratchRows<S> scratch(weight != nullptr && pool != Pooling::max ? longest : 0, width);
-            Buffer<S> best(width);
-            Buffer<std::size_t> position(width);
-            for (; bag < end; ++bag) {
-                std::size_t const n = length_at(offsets, bag), first = bags.begin(bag);
-                T* const to = out.data() + bag * width;
-                S const divisor = bags.divisor(bag);
-                if (n == 0 || divisor == constant<S>(0.0)) continue;
-                if (pool == Pooling::max) {
-                    largest(bags, bag, best, position);
-                    copy_lanes<S>(width, best.data(), to);
-                    continue;
-                }
-                S const* total = nullptr;
-                if (weight != nullptr) {
-                    for (std::size_t i = 0; i < n; ++i) {
-                        auto const times = [w = bags.weight(first + i)](auto const& x) ROWAN_INLINED {
-                            return product(x, std::remove_cvref_t<decltype(x)>(w));
-                        };
-                        map_lanes<S>(times, width, bags.row(first + i), scratch.row(i));
+        auto out = Tensor<T>::from_shape(shape);
+        T const one = dtype<T>::narrow(constant<S>(1.0)), *const weights = weight == nullptr ? &one : bags.weights;
+        std::size_t const step = weight != nullptr;
+        for_sequences(exec, offsets, width, [&](std::size_t begin, std::size_t end) {
+            BlockSum<T, S> sum(bags.table, width, longest_of(offsets, begin, end), 2 * lookahead(width * sizeof(T)));
+            auto const pool_by = [&]<class V>(as<V>, auto const& fold) ROWAN_INLINED {
+                for (std::size_t bag = begin; bag < end; ++bag) {
+                    std::size_t const n = length_at(offsets, bag), first = bags.begin(bag);
+                    T* const to = out.data() + bag * width;
+                    S const divisor = bags.divisor(bag);
+                    if (n == 0 || divisor == constant<S>(0.0)) {
+                        std::fill_n(to, width, zero<T>());
+                        continue;
                     }
-                    total = scratch.sum(n);
-                } else {
-                    total = sum(rows.data() + first, n, rows.size() - first - n);
+                    S const* const total =
+                        sum.template fold_with<V>(rows + first, n, ids.value().size() - first - n,
+                                                  WeightedRow<T>{weights + first * step, step}, fold);
+                    zip_with<V>([&](auto const& x)
+                                    ROWAN_INLINED { return quotient(x, std::remove_cvref_t<decltype(x)>(divisor)); },
+                                width, to, total);
                 }
-                map_lanes<S>([&](auto const& x) ROWAN_INLINED { return x / std::remove_cvref_t<decltype(x)>(divisor); },
-                             width, total, to);
-            }
+            };
+            if (pool == Pooling::max)
+                on_lanes<S>(width, [&]<class V>(as<V> v) ROWAN_INLINED { pool_by(v, keep_extreme<true>{}); });
+            else
+                on_lanes<S>(width, [&]<class V>(as<V> v) ROWAN_INLINED { pool_by(v, add_lanes{}); });
         });
         return {std::move(out), upper_levels(ids.lod())};
     }
@@ -219,6 +228,17 @@ struct BagLookups<Cpu> {
     }
 
 private:
+    /// The ids as positions of rows, in `copy` if they have another type.
+    template <class I>
+    static std::int64_t const* positions(Tensor<I> const& ids, [[maybe_unused]] Buffer<std::int64_t>& copy) {
+        if constexpr (std::is_same_v<I, std::int64_t>) {
+            return ids.data();
+        } else {
+            copy.assign(ids.data(), ids.data() + ids.size());
+            return copy.data();
+        }
+    }
+
     /// Writes for each column the largest element of the weighted rows of a bag, and its position in the bag. Ties go
     /// to the first.
     template <class T, class I, class S>

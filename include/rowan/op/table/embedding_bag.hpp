@@ -68,10 +68,10 @@ LoDTensor<std::int64_t, D> bag_positions(D const& exec, SelectedRows<T, D> const
 /// errors   ShapeError if ids have no levels or a rank other than 1, or table has rank 0; IndexError if padding_id,
 ///          unknown, or without unknown an id is not in [0, h); ValueError if options.pool is not sum, mean, sqrt or
 ///          max
-/// cost     one read of a table row for each id, without an intermediate copy, and two writes of the result (zeros,
-///          then the rows); on the host temporary memory of 8 bytes per id; with padding_id or unknown also a copy of
-///          the ids, and with padding_id a Thrust device synchronizes; bags are divided among threads: the same bits
-///          for any number of threads
+/// cost     one read of a table row for each id, without an intermediate copy, and one write of the result (on a Thrust
+///          device two: zeros, then the rows); on the host temporary memory of 8 bytes per id of 32 bits; with
+///          padding_id or unknown also a copy of the ids, and with padding_id a Thrust device synchronizes; bags are
+///          divided among threads: the same bits for any number of threads
 template <class T, id_type I, device D>
 LoDTensor<T, D> embedding_bag(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
                               BagOptions const& options = {}) {

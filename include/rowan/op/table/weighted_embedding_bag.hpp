@@ -30,7 +30,7 @@ Tensor<std::int64_t, D> kept_ids(D const& exec, Tensor<I, D> const& ids, std::in
 /// of a bag with divisor 0 is 0.
 /// shapes   table [h, ...], ids [n] with levels, weight [n] -> [bags, ...]
 /// errors   as embedding_bag; ShapeError if weight does not have the shape of ids
-/// cost     as embedding_bag, and on the host temporary memory for the weighted rows of a bag
+/// cost     as embedding_bag
 template <class T, id_type I, device D>
 LoDTensor<T, D> embedding_bag(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
                               std::type_identity_t<Tensor<T, D>> const& weight, BagOptions const& options = {}) {

@@ -97,10 +97,7 @@ void repeat(T const* from, std::size_t size, std::size_t times, T* to) {
 template <bool greatest, class S, class T>
 void column_extremes(T const* rows, std::size_t n, std::size_t width, S* best) {
     copy_lanes<S>(width, rows, best);
-    for (std::size_t i = 1; i < n; ++i) {
-        for_lanes<S>([](auto const& x, auto& y) { y = choose(more_extreme<greatest>{}(x, y), x, y); }, width,
-                     rows + i * width, best);
-    }
+    for (std::size_t i = 1; i < n; ++i) for_lanes<S>(keep_extreme<greatest>{}, width, rows + i * width, best);
 }
 
 /// Scratch memory for the computed rows of one sequence at a time, and their sum per column in input order and blocks
