@@ -37,7 +37,7 @@ public:
 
     /// Returns the sum of the rows at the n > 0 positions from `first` on, valid until the next call. `ahead` more
     /// positions follow in the array; their rows are prefetched.
-    S const* operator()(std::int64_t const* first, std::size_t n, std::size_t ahead) {
+    ROWAN_INLINE S const* operator()(std::int64_t const* first, std::size_t n, std::size_t ahead) {
         if constexpr (std::is_same_v<S, T>) {
             if (n == 1) {
                 if (ahead >= ahead_) prefetch_row<false>(row(first[ahead_]), width_ * sizeof(T));
@@ -69,7 +69,7 @@ public:
     }
 
 private:
-    S const* sum(std::int64_t const* first, std::size_t n, std::size_t ahead) {
+    [[gnu::noinline]] S const* sum(std::int64_t const* first, std::size_t n, std::size_t ahead) {
         return on_lanes<S>(width_, [&]<class V>(as<V>) ROWAN_INLINED { return fold_with<V>(first, n, ahead); });
     }
 

@@ -67,6 +67,17 @@ inline constexpr bool has_register = false;
 inline constexpr bool has_register = std::is_same_v<S, float> || std::is_same_v<S, double>;
 #endif
 
+/// The register of numbers S that is as wide as the register V; S if there is none.
+template <class V, class S>
+struct lanes_like {
+    using type = S;
+};
+template <class Other, std::size_t bytes, class S>
+requires has_register<S>
+struct lanes_like<LaneRegister<Other, bytes>, S> {
+    using type = LaneRegister<S, bytes>;
+};
+
 /// Returns f(as<V>()), where V is the widest register of numbers S that the compiler's flags allow, or a wider one of
 /// the processor if n elements are worth a call: then f is compiled for it, with all that it calls. V is S if that has
 /// no registers.

@@ -299,11 +299,12 @@ template <class S, class T, class Map = same_number>
 ROWAN_HD S interleaved_sum(std::size_t n, T const* x, Map const& map = {}) {
     return interleaved_fold<S, add_lanes>(n, x, map);
 }
-/// The sum of x[i], with registers V in a function that is compiled for them.
-template <class V, class S>
-ROWAN_INLINE S sum_with(std::size_t n, S const* x) {
+/// The same with registers V in a function that is compiled for them.
+template <class V, class T, class Map = same_number>
+ROWAN_INLINE auto sum_with(std::size_t n, T const* x, Map const& map = {}) {
+    using S = typename lane_of<V>::type;
     S part[16];
-    interleave_with<V>(part, constant<S>(0.0), n, add_lanes{}, MappedElement<S, same_number>{x, {}});
+    interleave_with<V>(part, constant<S>(0.0), n, add_lanes{}, MappedElement<T, Map>{x, map});
     return tree_sum(part);
 }
 

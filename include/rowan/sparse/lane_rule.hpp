@@ -47,6 +47,13 @@ struct LaneRule {
     template <class G, class... P>
     void operator()(std::span<G const> g, std::span<P>... rows) const {
         using S = std::common_type_t<G, detail::sum_t<P>...>;
+        detail::on_lanes<S>(g.size(), [&]<class V>(detail::as<V>) ROWAN_INLINED { with<V>(g, rows...); });
+    }
+
+    /// The same in a function that is compiled for registers V, which goes over many rows.
+    template <class V, class G, class... P>
+    ROWAN_INLINE void with(std::span<G const> g, std::span<P>... rows) const {
+        using S = std::common_type_t<G, detail::sum_t<P>...>;
         static_assert(
             !std::integral<S> && (!std::integral<P> && ...),
             "rowan::LaneRule: gradient, param and states have floating-point types: for a counter of each row "
@@ -55,7 +62,7 @@ struct LaneRule {
             takes<S, P...>(),
             "rowan::LaneRule: the formula is a template over V and takes (V const& g, V& p), then V& for each "
             "state");
-        detail::for_lanes<S>(formula, g.size(), g.data(), rows.data()...);
+        detail::for_with<typename detail::lanes_like<V, S>::type>(formula, g.size(), g.data(), rows.data()...);
     }
 
 private:

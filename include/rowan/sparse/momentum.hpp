@@ -46,6 +46,11 @@ struct momentum_rule {
     void operator()(std::span<G const> g, std::span<P> p, std::span<M> v) const {
         visit([&]<class Formula>(Formula const& formula) { LaneRule<Formula>{formula}(g, p, v); });
     }
+    template <class V, class G, class P, class M>
+    ROWAN_INLINE void with(std::span<G const> g, std::span<P> p, std::span<M> v) const {
+        visit([&]<class Formula>(Formula const& formula)
+                  ROWAN_INLINED { LaneRule<Formula>{formula}.template with<V>(g, p, v); });
+    }
 };
 
 template <>

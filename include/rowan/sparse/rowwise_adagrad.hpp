@@ -41,13 +41,19 @@ struct rowwise_adagrad_rule {
     template <class G, class P, class M>
     void operator()(std::span<G const> g, std::span<P> p, std::span<M> m) const {
         using S = std::common_type_t<G, sum_t<P>, sum_t<M>>;
+        on_lanes<S>(g.size(), [&]<class V>(as<V>) ROWAN_INLINED { with<V>(g, p, m); });
+    }
+    template <class V, class G, class P, class M>
+    ROWAN_INLINE void with(std::span<G const> g, std::span<P> p, std::span<M> m) const {
+        using S = std::common_type_t<G, sum_t<P>, sum_t<M>>;
+        using Lanes = typename lanes_like<V, S>::type;
         if (g.empty()) return;
         rowwise_adagrad_formula const formula{options};
-        S const moment = formula.moment(load<S>(m.data()), interleaved_sum<S>(g.size(), g.data(), squared{}), g.size());
+        S const moment = formula.moment(load<S>(m.data()), sum_with<Lanes>(g.size(), g.data(), squared{}), g.size());
         store(moment, m.data());
         S const root = formula.root(moment);
-        for_lanes<S>([&]<class V>(V const& x, V& to) ROWAN_INLINED { formula(x, V(root), to); }, g.size(), g.data(),
-                     p.data());
+        for_with<Lanes>([&]<class L>(L const& x, L& to) ROWAN_INLINED { formula(x, L(root), to); }, g.size(), g.data(),
+                        p.data());
     }
 };
 

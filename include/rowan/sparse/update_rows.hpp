@@ -115,10 +115,18 @@ struct RowUpdates<Cpu> {
                                 param.row_size() * sizeof(P)),
              ...);
         };
-        RowSums<T>(exec, plan, value).run(prefetch, [&](std::size_t k, sum_t<T> const* sum) {
-            rule(std::span<sum_t<T> const>(sum, width),
-                 row_of(param, static_cast<std::size_t>(rows[k]), param.row_size())...);
-        });
+        auto const with_row = [&](std::size_t k, sum_t<T> const* sum, auto const& f) ROWAN_INLINED {
+            f(std::span<sum_t<T> const>(sum, width),
+              row_of(param, static_cast<std::size_t>(rows[k]), param.row_size())...);
+        };
+        RowSums<T> sums(exec, plan, value);
+        if constexpr (requires { rule.template with<sum_t<T>>(std::span<sum_t<T> const>(), std::span<P>()...); }) {
+            sums.run(prefetch, [&]<class V>(as<V>, std::size_t k, sum_t<T> const* sum) ROWAN_INLINED {
+                with_row(k, sum, [&](auto... row) ROWAN_INLINED { rule.template with<V>(row...); });
+            });
+        } else {
+            sums.run(prefetch, [&](std::size_t k, sum_t<T> const* sum) { with_row(k, sum, rule); });
+        }
     }
 
     template <class T, class Rule, class... P>

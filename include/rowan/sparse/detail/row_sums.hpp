@@ -38,7 +38,8 @@ public:
     }
 
     /// Calls f(k, sum) once for each row plan.rows()[k], on several threads; `sum` points to the elements of the row's
-    /// sum. prefetch(k) prefetches the memory that f(k) will access.
+    /// sum. prefetch(k) prefetches the memory that f(k) will access. If f takes them, the call is f(as<V>(), k, sum), in a
+    /// function that is compiled for registers V and goes over many rows.
     template <class Prefetch, class F>
     void run(Prefetch const& prefetch, F const& f) {
         std::atomic<std::size_t> next{0};
@@ -51,12 +52,19 @@ public:
         });
         for (std::size_t k : shares_.heavy) {
             sum_groups(k);
-            f(k, groups_(group_order_.data(), (length(k) + group - 1) / group, 0));
+            S const* const sum = groups_(group_order_.data(), (length(k) + group - 1) / group, 0);
+            if constexpr (in_registers<F>) {
+                f(as<S>(), k, sum);
+            } else {
+                f(k, sum);
+            }
             stream_end();
         }
     }
 
 private:
+    template <class F>
+    static constexpr bool in_registers = std::is_invocable_v<F const&, as<S>, std::size_t, S const*>;
     static constexpr std::size_t group =
         block_size * block_size;  // contributions to a heavy row per unit of work of a thread
 
@@ -72,10 +80,18 @@ private:
     void run_share(std::size_t k, std::size_t end, BlockSum<T, S>& block, Prefetch const& prefetch, F const& f) {
         std::size_t const last = begin(end);
         for (std::size_t i = k; i < std::min(end, k + ahead_); ++i) prefetch(i);
-        for (; k < end; ++k) {
-            if (k + ahead_ < end) prefetch(k + ahead_);
-            if (length(k) > shares_.heavy_from) continue;
-            f(k, block(plan_.positions().data() + begin(k), length(k), last - begin(k + 1)));
+        auto const each = [&](auto const& call) ROWAN_INLINED {
+            for (; k < end; ++k) {
+                if (k + ahead_ < end) prefetch(k + ahead_);
+                if (length(k) > shares_.heavy_from) continue;
+                call(block(plan_.positions().data() + begin(k), length(k), last - begin(k + 1)));
+            }
+        };
+        if constexpr (in_registers<F>) {
+            on_lanes<S>(width_, [&]<class V>(as<V> v)
+                                    ROWAN_INLINED { each([&](S const* sum) ROWAN_INLINED { f(v, k, sum); }); });
+        } else {
+            each([&](S const* sum) { f(k, sum); });
         }
     }
 
