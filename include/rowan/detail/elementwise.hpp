@@ -132,9 +132,11 @@ struct ElementLoops<Cpu> {
     static void each_of_rows(Cpu exec, std::size_t rows, std::size_t width, std::size_t work, Step const& step) {
         for_ranges(exec, rows, work, [&](std::size_t begin, std::size_t end) {
             Step const own = step;
-            for (; begin < end; ++begin)
-                each_lane<S>(width,
-                             [&]<class V>(std::size_t column) ROWAN_INLINED { own.template at<V>(begin, column); });
+            on_lanes<S>(width, [&]<class V>(as<V>) ROWAN_INLINED {
+                for (std::size_t row = begin; row < end; ++row)
+                    each_with<V>(width,
+                                 [&]<class U>(std::size_t column) ROWAN_INLINED { own.template at<U>(row, column); });
+            });
         });
     }
 
@@ -145,13 +147,15 @@ struct ElementLoops<Cpu> {
         std::size_t const pieces = (width - 1) / elementwise_grain + 1, most = std::min(width, elementwise_grain);
         for_ranges(exec, rows * pieces, most, [&](std::size_t begin, std::size_t end) {
             Step const own = step;
-            for (; begin < end; ++begin) {
-                std::size_t const first = begin % pieces * most;
-                auto const row = own.of_row(begin / pieces);
-                each_lane<S>(std::min(most, width - first), [&]<class V>(std::size_t column) ROWAN_INLINED {
-                    own.template at<V>(row, first + column);
-                });
-            }
+            on_lanes<S>(most, [&]<class V>(as<V>) ROWAN_INLINED {
+                for (std::size_t k = begin; k < end; ++k) {
+                    std::size_t const first = k % pieces * most;
+                    auto const row = own.of_row(k / pieces);
+                    each_with<V>(std::min(most, width - first), [&]<class U>(std::size_t column) ROWAN_INLINED {
+                        own.template at<U>(row, first + column);
+                    });
+                }
+            });
         });
     }
 };

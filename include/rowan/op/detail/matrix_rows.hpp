@@ -80,13 +80,15 @@ struct MatrixRows<Cpu> {
     template <class Rule, class T>
     static void slopes(Cpu exec, std::size_t n, std::size_t classes, T const* y, T const* g, T* to) {
         using S = sum_t<T>;
-        auto const term = []<class V>(V const& a, V const& b) ROWAN_INLINED { return Rule::term(a, b); };
         for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
-            Buffer<S> terms(classes);
             on_lanes<S>(classes, [&]<class V>(as<V>) ROWAN_INLINED {
                 for (std::size_t at = begin * classes; at < end * classes; at += classes) {
-                    zip_with<V>(term, classes, terms.data(), y + at, g + at);
-                    S const sum = sum_with<V>(classes, terms.data());
+                    auto const term = [&]<class U>(std::size_t i) ROWAN_INLINED {
+                        return Rule::term(load<U>(y + at + i), load<U>(g + at + i));
+                    };
+                    S part[16];
+                    interleave_with<V>(part, constant<S>(0.0), classes, add_lanes{}, term);
+                    S const sum = tree_sum(part);
                     auto const slope = [&]<class U>(U const& a, U const& b)
                                            ROWAN_INLINED { return Rule::slope(a, b, U(sum)); };
                     zip_with<V>(slope, classes, to + at, y + at, g + at);
