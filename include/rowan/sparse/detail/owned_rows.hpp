@@ -24,6 +24,20 @@ struct RowPair {
     std::size_t row;
 };
 
+/// The lookups in the order in which they are processed: that of the ids, or that of the buckets of a chunk, which begins
+/// at position `begin`. One type for both, as the loops over rows are compiled for each.
+struct LookupOrder {
+    Ids<> const& ids;
+    std::uint64_t const* packed = nullptr;  // not in the order of the ids
+    unsigned chunk_bits = 0;
+    std::size_t begin = 0;
+
+    RowPair operator()(std::size_t i) const {
+        if (packed == nullptr) return {i, static_cast<std::size_t>(ids[i])};
+        return {begin + (packed[i] & ((std::uint64_t{1} << chunk_bits) - 1)), packed[i] >> chunk_bits};
+    }
+};
+
 /// The work: formula(from, to) for consecutive elements of a source row and of a table row.
 template <class T, class U, class Formula>
 struct RowJob {
@@ -38,8 +52,7 @@ struct RowJob {
 
     /// Applies pair(begin) … pair(end - 1), in this order, to column group g of `groups`. A group consists of whole
     /// cache lines.
-    template <class Pair>
-    void run(std::size_t g, std::size_t groups, std::size_t begin, std::size_t end, Pair const& pair) const {
+    void run(std::size_t g, std::size_t groups, std::size_t begin, std::size_t end, LookupOrder const& pair) const {
         std::size_t const column = lines() * g / groups * per_line;
         std::size_t const columns = std::min(width, lines() * (g + 1) / groups * per_line) - column;
         std::size_t const ahead = lookahead(columns * sizeof(T));
@@ -77,33 +90,13 @@ struct TableParts {
     std::uint64_t pack(std::size_t i, std::int64_t row) const {
         return static_cast<std::uint64_t>(row) << chunk_bits | i;
     }
-    RowPair unpack(std::uint64_t packed) const {
-        return {packed & ((std::uint64_t{1} << chunk_bits) - 1), packed >> chunk_bits};
-    }
-};
-
-/// The pairs in the order of the ids.
-struct PairsOfIds {
-    Ids<> const& ids;
-    RowPair operator()(std::size_t i) const { return {i, static_cast<std::size_t>(ids[i])}; }
-};
-
-/// The pairs of a chunk, which begins at position `begin`, in the order of their buckets.
-struct PairsOfBuckets {
-    TableParts const& parts;
-    std::uint64_t const* order;
-    std::size_t begin;
-    RowPair operator()(std::size_t i) const {
-        RowPair const p = parts.unpack(order[i]);
-        return {begin + p.position, p.row};
-    }
 };
 
 /// Runs a job for all lookups, which are first partitioned into buckets, each in input order. A thread processes whole
 /// buckets, so that no two threads write the same row, and the rows of a bucket are close together in memory. Buckets
 /// with too many lookups for one thread are divided by columns.
 template <class Job, class List>
-void run_by_parts(int threads, Job const& job, List list, TableParts const& parts) {
+void run_by_parts(int threads, Job const& job, Ids<> const& ids, List list, TableParts const& parts) {
     std::size_t const chunk = std::min(list.size(), std::size_t{1} << parts.chunk_bits);
     Buckets buckets(parts.buckets(), threads);
     auto const& starts = buckets.starts;
@@ -114,7 +107,7 @@ void run_by_parts(int threads, Job const& job, List list, TableParts const& part
         auto const put = [&](std::size_t place, std::size_t i) { order[place] = parts.pack(i, list[begin + i]); };
         buckets.fill(count, bucket, put);
 
-        PairsOfBuckets const pair{parts, order.data(), begin};
+        LookupOrder const pair{ids, order.data(), parts.chunk_bits, begin};
         std::atomic<std::size_t> next{0};
         auto const size = static_cast<std::size_t>(threads);
         team(threads, [&](std::size_t me) {
@@ -149,12 +142,11 @@ void for_each_owned(Cpu exec, Ids<> const& ids, Tensor<U> const& src, Tensor<T>&
     RowJob<T, U, Formula> const job{src.data(), table.data(), src.row_size(), formula};
     if (src.size() == 0) return;
     if (threads > 1 && job.lines() / 4 < static_cast<std::size_t>(threads)) {
-        ids.visit(
-            [&](auto list) { run_by_parts(threads, job, list, TableParts(table.shape()[0], job.width * sizeof(T))); });
+        TableParts const parts(table.shape()[0], job.width * sizeof(T));
+        ids.visit([&](auto list) { run_by_parts(threads, job, ids, list, parts); });
         return;
     }
-    team(threads,
-         [&](std::size_t t) { job.run(t, static_cast<std::size_t>(threads), 0, ids.size(), PairsOfIds{ids}); });
+    team(threads, [&](std::size_t t) { job.run(t, static_cast<std::size_t>(threads), 0, ids.size(), {ids}); });
 }
 
 }  // namespace rowan::inline v0::detail
