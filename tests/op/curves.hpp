@@ -55,7 +55,7 @@ void each_curve(Visit const& visit) {
     Real const root = std::sqrt(real(0.5)), density = 1 / std::sqrt(2 * std::acos(-one));
     visit(rowan::gelu_op{}, rowan::GeluOptions{},
           [=](Real x) { return x < -99 ? none : x / 2 * std::erfc(-x * root); },
-          [=](Real x) { return std::erfc(-x * root) / 2 + between(x, -99, 99) * density * std::exp(-x * x / 2); }, 24, 3);
+          [=](Real x) { return std::erfc(-x * root) / 2 + between(x, -99, 99) * density * std::exp(-x * x / 2); }, wide ? 24 : 7, 3);
     Real const a = 2 * std::sqrt(1 / std::acos(none)), b = a * real(0.044715L);
     visit(rowan::gelu_op{}, rowan::GeluOptions{.approximate = true},
           [=](Real x) { return x < -99 ? none : x * logistic(x * (a + b * x * x)); },

@@ -87,6 +87,10 @@ TEST_CASE("formulas have the same bits with registers of any size", "[op]") {
             return std::vector{tanh(x), gelu(x), gelu(x, {.approximate = true}), sin(x), sin(large), pow(large, {.exponent = 3.3})};
         });
         test::check_any_registers([&] {
+            auto const wide = mul(x, Tensor<T>{{T(14)}});
+            return std::vector{gelu(wide), gelu(large), gelu_op::backward(Cpu{}, wide, x), gelu_op::backward(Cpu{}, large, x)};
+        });
+        test::check_any_registers([&] {
             return std::vector{mul(x, column), softmax(x), softmax(x, {.axis = 0}), log_softmax(x), reduce_sum(x, {.axes = {0}}),
                                reduce_sum(x, {.axes = {1}})};
         });
