@@ -4,6 +4,7 @@
 #include <rowan/core/detail/checked.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/op/detail/axis_sums.hpp>
+#include <rowan/op/detail/matrix_sums.hpp>
 #include <rowan/op/operator.hpp>
 
 #include <algorithm>
@@ -184,13 +185,39 @@ Tensor<T, D> zip_broadcast(D const& exec, Map const& map, Tensor<T, D> const& x,
     return zip_broadcast_to<T>(exec, map, x, y, axis);
 }
 
-/// The sums of a result of this shape over the elements that an input repeats, in the shape of the input.
-template <class D, class Shape, class From, class T>
-void sum_repeated(D const& exec, Shape const& input, Shape const& shape, std::int64_t axis, From const* from, T* out) {
+/// The reduction of a result of this shape to an input: along the dims that this repeats.
+template <class Shape>
+AxisReduction reduction_to(Shape const& input, Shape const& shape, std::int64_t axis) {
     std::array<bool, 8> reduced{};
     for (std::size_t i = 0; i < shape.size(); ++i) reduced[i] = aligned_dim(input, i, shape.size(), axis) != shape[i];
-    fold_axes<sum_t<T>, add_lanes>(exec, reduction_of(shape, reduced), from, out);
+    return reduction_of(shape, reduced);
 }
+
+/// The sums of map(x, y, g) over rows of x or y, the input that is not repeated in them, and of g.
+template <bool of_y, class S, class Map, class T>
+struct SumsOfRepeated {
+    BroadcastStep<S, Map, T, 3> step;
+
+    struct Row {
+        Map map;
+        T const *x, *y, *g;
+
+        template <class V>
+        ROWAN_INLINE V at(std::size_t, std::size_t column) const {
+            V const grad = load<V>(g + column);
+            if constexpr (of_y) return map(load<V>(x + column), V(load<S>(y)), grad);
+            if constexpr (!of_y) return map(V(load<S>(x)), load<V>(y + column), grad);
+        }
+    };
+    ROWAN_INLINE Row of_row(std::size_t i) const {
+        auto const row = step.of_row(i);
+        return {step.map, row.x[0], row.x[1], row.x[2]};
+    }
+    template <class V>
+    ROWAN_INLINE void done(std::size_t row, V const& sum) const {
+        store(sum, step.to + row);
+    }
+};
 
 /// map(x, y, g) summed to the shape of x or of y: the gradient of that input of zip_broadcast, where g is the gradient
 /// of the result. The terms are not narrowed before they are summed.
@@ -208,19 +235,26 @@ Tensor<T, D> zip_broadcast_grad(D const& exec, Map const& map, Tensor<T, D> cons
                : k == 1 ? aligned_dim(y.shape(), i, shape.size(), axis)
                         : shape[i];
     };
-    auto const terms = [&]<class To>(To* to) {
-        auto const b = broadcast_rows<3>(shape, dim);
-        ElementLoops<D>::template each_in_rows<S>(
-            exec, b.rows, b.width, BroadcastStep<S, Map, T, 3, To>{b, map, {x.data(), y.data(), g.data()}, to});
+    auto const b = broadcast_rows<3>(shape, dim);
+    auto const step = [&]<class To>(To* to) {
+        return BroadcastStep<S, Map, T, 3, To>{b, map, {x.data(), y.data(), g.data()}, to};
     };
     auto out = new_tensor<T>(exec, like.shape());
     if (like.shape() == shape) {
-        terms(out.data());
+        ElementLoops<D>::template each_in_rows<S>(exec, b.rows, b.width, step(out.data()));
         return out;
     }
+    AxisReduction const r = reduction_to(like.shape(), shape, of_y ? axis : -1);
+    if constexpr (std::is_same_v<D, Cpu>) {
+        if (r.of_rows && r.n == b.width && r.n <= sum_block) {
+            MatrixSums<D>::template of_rows<S>(exec, b.rows, b.width, NoStep{},
+                                               SumsOfRepeated<of_y, S, Map, T>{step(out.data())});
+            return out;
+        }
+    }
     auto full = ElementLoops<D>::template scratch<S>(exec, g.size());
-    terms(full.data());
-    sum_repeated(exec, like.shape(), shape, of_y ? axis : -1, full.data(), out.data());
+    ElementLoops<D>::template each_in_rows<S>(exec, b.rows, b.width, step(full.data()));
+    fold_axes<S, add_lanes>(exec, r, full.data(), out.data());
     return out;
 }
 

@@ -9,6 +9,7 @@
 #include <rowan/op/operator.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <tuple>
 #include <utility>
@@ -40,7 +41,7 @@ template <>
 struct MatrixSums<Cpu> {
     /// For each row: for one pass after the other, calls pass.done(row, the sum of pass.at<V>(row, column)), in 16
     /// interleaved parts as interleaved_sum; then step.at<V>(row, column) for all columns. A pass may read what those
-    /// before it have stored for its row.
+    /// before it have stored for its row. If a pass or the step has of_row(row), that is used in its place.
     template <class S, class Step, class... Pass>
     static void of_rows(Cpu exec, std::size_t rows, std::size_t width, Step const& step, Pass const&... pass) {
         for_ranges(exec, rows, width, [&](std::size_t begin, std::size_t end) {
@@ -118,8 +119,9 @@ private:
     template <class V, class S, class Pass>
     ROWAN_INLINE static S sum_of_row(Pass const& pass, std::size_t row, std::size_t width) {
         S part[16];
+        auto const own = own_row(pass, row);
         interleave_with<V>(part, constant<S>(0.0), width, add_lanes{},
-                           [&]<class U>(std::size_t i) ROWAN_INLINED { return pass.template at<U>(row, i); });
+                           [&]<class U>(std::size_t i) ROWAN_INLINED { return own.template at<U>(row, i); });
         return tree_sum(part);
     }
 
@@ -138,21 +140,22 @@ private:
         constexpr std::size_t step = most < rows ? most : rows;  // rows whose parts stay in registers
         S part[rows][16];
         for (std::size_t first = 0; first < rows; first += step) {
+            auto const own = own_rows(pass, row + first, std::make_index_sequence<step>());
             V parts[step * registers];
             unrolled<step * registers>([&](std::size_t k) ROWAN_INLINED { parts[k] = constant<V>(0.0); });
             std::size_t i = 0;
             for (; i + 16 <= width; i += 16) {
                 unrolled<step * registers>([&](std::size_t k) ROWAN_INLINED {
-                    parts[k] =
-                        plus(parts[k], pass.template at<V>(row + first + k / registers, i + k % registers * V::size));
+                    parts[k] = plus(parts[k], own[k / registers].template at<V>(row + first + k / registers,
+                                                                                i + k % registers * V::size));
                 });
             }
             unrolled<step>([&](std::size_t k) ROWAN_INLINED {
-                S* const own = part[first + k];
+                S* const to = part[first + k];
                 unrolled<registers>([&](std::size_t r)
-                                        ROWAN_INLINED { parts[k * registers + r].store(own + r * V::size); });
+                                        ROWAN_INLINED { parts[k * registers + r].store(to + r * V::size); });
                 for (std::size_t at = i; at < width; ++at)
-                    own[at - i] = plus(own[at - i], pass.template at<S>(row + first + k, at));
+                    to[at - i] = plus(to[at - i], own[k].template at<S>(row + first + k, at));
             });
         }
         Sums sums[rows];
@@ -183,7 +186,7 @@ private:
     ROWAN_INLINE static void add_rows(Term const& term, std::size_t row, std::size_t first, std::size_t lanes,
                                       S* sums) {
         [&]<std::size_t... k>(std::index_sequence<k...>) ROWAN_INLINED {
-            decltype(own_row(term, row)) const rows[] = {own_row(term, row + k)...};
+            auto const rows = own_rows(term, row, std::make_index_sequence<count>());
             each_with<V>(lanes, [&]<class U>(std::size_t i) ROWAN_INLINED {
                 U sum = load<U>(sums + i);
                 ((sum = plus(sum, rows[k].template at<U>(row + k, first + i))), ...);
@@ -192,14 +195,27 @@ private:
         }
         (std::make_index_sequence<count>{});
     }
-    /// A copy of the term for a row, which stores do not change.
+    template <class Term>
+    struct SameTerm {
+        Term const& term;
+
+        template <class V>
+        ROWAN_INLINE V at(std::size_t row, std::size_t column) const {
+            return term.template at<V>(row, column);
+        }
+    };
+    /// The term for a row: a copy that stores do not change, if it has one.
     template <class Term>
     ROWAN_INLINE static auto own_row(Term const& term, std::size_t row) {
         if constexpr (requires { term.of_row(row); }) {
             return term.of_row(row);
         } else {
-            return term;
+            return SameTerm<Term>{term};
         }
+    }
+    template <class Term, std::size_t... k>
+    ROWAN_INLINE static auto own_rows(Term const& term, std::size_t row, std::index_sequence<k...>) {
+        return std::array<decltype(own_row(term, row)), sizeof...(k)>{own_row(term, row + k)...};
     }
 };
 

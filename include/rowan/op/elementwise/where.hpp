@@ -96,7 +96,8 @@ struct where_grad_op
         auto chosen = of_y ? where(exec, condition, zero, out_grad) : where(exec, condition, out_grad, zero);
         if (x.shape() == shape) return chosen;
         auto out = detail::new_tensor<T>(exec, x.shape());
-        detail::sum_repeated(exec, x.shape(), shape, -1, chosen.data(), out.data());
+        detail::fold_axes<detail::sum_t<T>, detail::add_lanes>(exec, detail::reduction_to(x.shape(), shape, -1),
+                                                               chosen.data(), out.data());
         return out;
     }
 };
