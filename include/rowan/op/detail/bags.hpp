@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rowan/core/allocator.hpp>
+#include <rowan/core/detail/fill.hpp>
 #include <rowan/core/ids.hpp>
 #include <rowan/detail/block_sum.hpp>
 #include <rowan/detail/extremes.hpp>
@@ -188,14 +189,37 @@ struct BagLookups<Cpu> {
         std::size_t const width = table.row_size();
         auto shape = table.shape();
         shape[0] = ids.value().size();
-        auto value = Tensor<T>::zeros(shape);
+        auto value = Tensor<T>::from_shape(shape);
         for_sequences(exec, offsets, width, [&](std::size_t bag, std::size_t end) {
             Buffer<S> best(width), total(width), of_weights;
             Buffer<std::size_t> position(width);
+            auto const zero_bag = [&](std::size_t b) {
+                fill_elements(value.data() + bags.begin(b) * width, length_at(offsets, b) * width, zero<T>());
+            };
+            auto const write_shares = [&]<class V>(as<V>) ROWAN_INLINED {
+                for (std::size_t b = bag; b < end; ++b) {
+                    S const divisor = bags.divisor(b);
+                    if (divisor == constant<S>(0.0)) {
+                        zero_bag(b);
+                        continue;
+                    }
+                    for (std::size_t i = bags.begin(b); i < bags.begin(b + 1); ++i) {
+                        S const share = bags.weight(i) / divisor;
+                        zip_with<V>([&](auto const& x)
+                                        ROWAN_INLINED { return product(x, std::remove_cvref_t<decltype(x)>(share)); },
+                                    width, value.data() + i * width, out_grad.data() + b * width);
+                    }
+                }
+            };
+            if (pool != Pooling::max) {
+                on_lanes<S>(width, write_shares);
+                if (weight_grad == nullptr) return;
+            }
             for (; bag < end; ++bag) {
                 std::size_t const n = length_at(offsets, bag), first = bags.begin(bag);
                 T const* const g = out_grad.data() + bag * width;
                 S const divisor = bags.divisor(bag);
+                if (pool == Pooling::max) zero_bag(bag);
                 if (n == 0 || divisor == constant<S>(0.0)) continue;
                 if (pool == Pooling::max) {
                     largest(bags, bag, best, position);
@@ -211,13 +235,6 @@ struct BagLookups<Cpu> {
                     if (weight_grad != nullptr) copy_lanes<S>(n, of_weights.data(), weight_grad->data() + first);
                     continue;
                 }
-                for (std::size_t i = first; i < first + n; ++i) {
-                    S const share = bags.weight(i) / divisor;
-                    map_lanes<S>([&](auto const& x)
-                                     ROWAN_INLINED { return product(x, std::remove_cvref_t<decltype(x)>(share)); },
-                                 width, g, value.data() + i * width);
-                }
-                if (weight_grad == nullptr) continue;
                 for (std::size_t k = 0; k < width; ++k) total[k] = bags.total(bag, k);
                 for (std::size_t i = first; i < first + n; ++i)
                     store(bags.weight_grad(i, divisor, total.data(), g), weight_grad->data() + i);

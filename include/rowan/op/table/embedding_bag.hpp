@@ -90,7 +90,8 @@ LoDTensor<T, D> embedding_bag(D const& exec, Tensor<T, D> const& table, LoDTenso
 /// to the first id with the largest element.
 /// shapes   out_grad [bags, ...] -> a SelectedRows of the table's shape with n rows, less those of padding
 /// errors   as embedding_bag; ShapeError if out_grad does not have the shape of its result
-/// cost     one read of out_grad and two writes of n rows (zeros, then the gradients); max also reads the table rows
+/// cost     one read of out_grad and one write of n rows; max writes twice (zeros, then the gradients) and also reads
+///          the table rows
 template <class T, id_type I, device D>
 SelectedRows<T, D> embedding_bag_grad(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
                                       std::type_identity_t<Tensor<T, D>> const& out_grad,
