@@ -158,8 +158,8 @@ inline constexpr std::size_t huge_page = std::size_t{2} << 20;
 inline constexpr std::size_t huge_from = 2 * huge_page;
 
 /// Blocks of this many bytes or more, outside of pools, are kept by the process: from here on malloc may map fresh
-/// pages.
-inline constexpr std::size_t kept_from = std::size_t{1} << 20;
+/// pages, or return freed ones to the system.
+inline constexpr std::size_t kept_from = std::size_t{128} << 10;
 
 /// Allocates a block of `bytes` bytes from the system; from huge_from bytes on it fills whole huge pages. If the system
 /// has no memory, the memory that the process keeps is released first.
@@ -748,7 +748,7 @@ namespace rowan::inline v0 {
 /// A standard allocator. Blocks are aligned to at least 64 bytes and not initialised. A block of 4 MiB or more fills
 /// whole 2 MiB pages and requests huge pages from the system, which avoids page walks when rows are read at random.
 /// Blocks come from the thread's MemoryPool, if it has one and alignof(T) is at most 64, and are returned to it.
-/// Without a pool, blocks of 1 MiB or more come from the memory that the process keeps (kept_memory.hpp).
+/// Without a pool, blocks of 128 KiB or more come from the memory that the process keeps (kept_memory.hpp).
 /// errors   std::bad_alloc
 template <class T>
 struct Allocator {
@@ -1879,6 +1879,27 @@ private:
 
 }  // namespace rowan::inline v0
 
+// rowan/core/detail/fill.hpp: fill_elements, which sets elements to one value.
+
+#include <cstring>
+
+namespace rowan::inline v0::detail {
+
+/// Sets n elements. Zeros by memset: at -O2, g++ 12 stores them one by one.
+template <class T>
+void fill_elements(T* to, std::size_t n, T const& value) {
+    if constexpr (std::is_trivially_copyable_v<T>) {
+        unsigned char const zeros[sizeof(T)]{};
+        if (std::memcmp(&value, zeros, sizeof(T)) == 0) {
+            if (n != 0) std::memset(static_cast<void*>(to), 0, n * sizeof(T));
+            return;
+        }
+    }
+    std::fill_n(to, n, value);
+}
+
+}  // namespace rowan::inline v0::detail
+
 // rowan/core/detail/tensor_members.hpp: the members of Tensor<T>.
 
 namespace rowan::inline v0 {
@@ -1944,7 +1965,7 @@ auto Tensor<T, Cpu>::from_values(shape_type const& shape, R const& values) -> Te
 template <class T>
 auto Tensor<T, Cpu>::full(shape_type const& shape, T value) -> Tensor {
     Tensor t = from_shape(shape);
-    std::fill(t.data_.begin(), t.data_.end(), value);
+    detail::fill_elements(t.data(), t.size(), value);
     return t;
 }
 
@@ -2847,11 +2868,11 @@ namespace rowan::inline v0 {
 
 /// Returns the number of bytes of free memory that the process keeps.
 ///
-/// When a tensor of 1 MiB or more is freed, the process keeps its block for a new tensor of about that size. So a large
-/// result does not cost a page fault for each page. The limit is an eighth of the memory of the machine, or of its
-/// control group if that has less; the environment variable ROWAN_KEPT_MEMORY sets another one in bytes, and 0 keeps
-/// nothing. Beyond the limit, the blocks of the size whose last use is longest ago go back to the system first. If the
-/// system has no memory left, all go back. A thread that uses a MemoryPool keeps its blocks there instead.
+/// When a tensor of 128 KiB or more is freed, the process keeps its block for a new tensor of about that size. So a
+/// large result does not cost a page fault for each page. The limit is an eighth of the memory of the machine, or of
+/// its control group if that has less; the environment variable ROWAN_KEPT_MEMORY sets another one in bytes, and 0
+/// keeps nothing. Beyond the limit, the blocks of the size whose last use is longest ago go back to the system first.
+/// If the system has no memory left, all go back. A thread that uses a MemoryPool keeps its blocks there instead.
 /// errors   Error if ROWAN_KEPT_MEMORY is not a number; the first allocation of such a block throws it, too
 /// cost     O(1)
 inline std::size_t kept_memory() { return detail::process_blocks().kept(); }
@@ -3111,8 +3132,6 @@ private:
 
 // rowan/detail/lane_register.hpp: LaneRegister, several floats or doubles that are computed together.
 
-#include <cstring>
-
 /// A constraint for asm: a register for floats.
 #if defined(__GNUC__) && defined(__AVX512F__)
 #define ROWAN_FLOAT_REGISTER "+v"
@@ -3219,7 +3238,13 @@ struct LaneRegister {
     }
     /// The same where p points to numbers of a byte.
     ROWAN_INLINE static LaneRegister of_bytes(std::uint8_t const* p) {
-        return __builtin_convertvector(__builtin_convertvector(*reinterpret_cast<small const*>(p), indices), vector);
+        // g++ 12 converts numbers one by one unless each step doubles their size, and takes no type here that does not
+        // depend on S.
+        typedef std::conditional_t<sizeof(S) == 4, std::uint16_t, std::uint16_t> pairs
+            __attribute__((vector_size(size * 2)));
+        pairs const doubled = __builtin_convertvector(*reinterpret_cast<small const*>(p), pairs);
+        indices const whole = __builtin_convertvector(doubled, indices);
+        return __builtin_convertvector(whole, vector);
     }
     ROWAN_INLINE void store_bytes(std::uint8_t* p) const {
         *reinterpret_cast<small*>(p) = __builtin_convertvector(data, small);
@@ -3360,21 +3385,91 @@ ROWAN_INLINE auto operator!(A const& a) {
     return LaneNot<A>(a);
 }
 
-/// Whether the mask is true for a lane.
-template <lane_mask M>
-ROWAN_INLINE bool any(M const& mask) {
-    using V = typename M::lanes;
-    V const found = mask.select(V(1), V(0));
-    std::uint64_t parts[sizeof(V) / 8], all = 0;
-    std::memcpy(parts, &found.data, sizeof(V));
-    for (std::uint64_t const part : parts) all |= part;
-    return all != 0;
-}
-
 /// The bits of x as lanes of another type.
 template <class To, class S, std::size_t bytes>
 ROWAN_INLINE To bit_cast(LaneRegister<S, bytes> const& x) {
     return To((typename To::vector)x.data);
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/detail/lane_instructions.hpp: operations on LaneRegisters for which g++ 12 does not choose the instructions itself.
+
+namespace rowan::inline v0::detail {
+
+// The results of max and min are those of b < a ? a : b and of a < b ? a : b, also for NaN and zeros.
+#if defined(__x86_64__) && !defined(__clang__)
+#define ROWAN_LANE_INSTRUCTIONS(S, bytes, instructions, signs, suffix, ...)                   \
+    [[gnu::target(instructions)]] inline void keep_larger(LaneRegister<S, bytes> const& a,    \
+                                                          LaneRegister<S, bytes>& b) {        \
+        b.data = __builtin_ia32_max##suffix(a.data, b.data __VA_OPT__(, ) __VA_ARGS__);       \
+    }                                                                                         \
+    [[gnu::target(instructions)]] inline void keep_smaller(LaneRegister<S, bytes> const& a,   \
+                                                           LaneRegister<S, bytes>& b) {       \
+        b.data = __builtin_ia32_min##suffix(a.data, b.data __VA_OPT__(, ) __VA_ARGS__);       \
+    }                                                                                         \
+    [[gnu::target(instructions)]] inline bool any_negative(LaneRegister<S, bytes> const& x) { \
+        return __builtin_ia32_##signs != 0;                                                   \
+    }
+ROWAN_LANE_INSTRUCTIONS(float, 16, "sse2", movmskps(x.data), ps)
+ROWAN_LANE_INSTRUCTIONS(double, 16, "sse2", movmskpd(x.data), pd)
+ROWAN_LANE_INSTRUCTIONS(float, 32, "avx", movmskps256(x.data), ps256)
+ROWAN_LANE_INSTRUCTIONS(double, 32, "avx", movmskpd256(x.data), pd256)
+ROWAN_LANE_INSTRUCTIONS(float, 64, "avx512f,avx512dq", cvtd2mask512((LaneRegister<int, 64>::vector)x.data), ps512_mask,
+                        b.data, -1, 4)  // all lanes, and the thread's rounding mode
+ROWAN_LANE_INSTRUCTIONS(double, 64, "avx512f,avx512dq", cvtq2mask512((LaneRegister<long long, 64>::vector)x.data),
+                        pd512_mask, b.data, 0xFF, 4)
+#undef ROWAN_LANE_INSTRUCTIONS
+#else
+template <class V>
+ROWAN_INLINE bool any_negative(V const& x) {
+    std::uint64_t parts[sizeof(V) / 8], all = 0;
+    std::memcpy(parts, &x.data, sizeof(V));
+    for (std::uint64_t const part : parts) all |= part;
+    return (all & (sizeof(typename V::value_type) == 4 ? 0x8000000080000000 : 0x8000000000000000)) != 0;
+}
+template <class V>
+ROWAN_INLINE void keep_larger(V const& a, V& b) {
+    b.data = b.data < a.data ? a.data : b.data;
+}
+template <class V>
+ROWAN_INLINE void keep_smaller(V const& a, V& b) {
+    b.data = a.data < b.data ? a.data : b.data;
+}
+#endif
+
+/// b < a ? a : b, in registers lane by lane: b if one of them is NaN, or both are 0.
+ROWAN_FORMULA V larger(V const& a, V const& b) {
+    if constexpr (is_register<V>) {
+        V y = b;
+        keep_larger(a, y);
+        return y;
+    } else {
+        return b < a ? a : b;
+    }
+}
+
+/// a < b ? a : b, as larger.
+ROWAN_FORMULA V smaller(V const& a, V const& b) {
+    if constexpr (is_register<V>) {
+        V y = b;
+        keep_smaller(a, y);
+        return y;
+    } else {
+        return a < b ? a : b;
+    }
+}
+
+/// Whether the mask is true for a lane. A truth value is a mask of one lane.
+ROWAN_NO_EXEC_CHECK
+template <class M>
+ROWAN_HD_INLINE bool any(M const& mask) {
+    if constexpr (lane_mask<M>) {
+        using V = typename M::lanes;
+        return any_negative(mask.select(V(-1), V(0)));
+    } else {
+        return mask;
+    }
 }
 
 }  // namespace rowan::inline v0::detail
@@ -3616,6 +3711,17 @@ inline constexpr bool has_register = false;
 inline constexpr bool has_register = std::is_same_v<S, float> || std::is_same_v<S, double>;
 #endif
 
+/// The register of numbers S that is as wide as the register V; S if there is none.
+template <class V, class S>
+struct lanes_like {
+    using type = S;
+};
+template <class Other, std::size_t bytes, class S>
+requires has_register<S>
+struct lanes_like<LaneRegister<Other, bytes>, S> {
+    using type = LaneRegister<S, bytes>;
+};
+
 /// Returns f(as<V>()), where V is the widest register of numbers S that the compiler's flags allow, or a wider one of
 /// the processor if n elements are worth a call: then f is compiled for it, with all that it calls. V is S if that has
 /// no registers.
@@ -3806,6 +3912,14 @@ ROWAN_INLINE void each_with(std::size_t n, F const& f) {
     for (std::size_t i = each_register<V>(n, f); i < n; ++i) f.template operator()<typename lane_of<V>::type>(i);
 }
 
+/// Calls f(0), f(1) … f(n - 1): at -O2, g++ does not unroll loops.
+ROWAN_NO_EXEC_CHECK
+template <std::size_t n, class F>
+ROWAN_HD_INLINE void unrolled(F const& f) {
+    [&]<std::size_t... k>(std::index_sequence<k...>) ROWAN_INLINED { (f(k), ...); }
+    (std::make_index_sequence<n>{});
+}
+
 /// to[i] = map(from[i]) for i in [0, n), computed in type `S`. `to` is only written.
 template <class S, class Map, class From, class To>
 ROWAN_INLINE void map_lanes(Map const& map, std::size_t n, From const* from, To* to) {
@@ -3956,11 +4070,12 @@ template <class S, class T, class Map = same_number>
 ROWAN_HD S interleaved_sum(std::size_t n, T const* x, Map const& map = {}) {
     return interleaved_fold<S, add_lanes>(n, x, map);
 }
-/// The sum of x[i], with registers V in a function that is compiled for them.
-template <class V, class S>
-ROWAN_INLINE S sum_with(std::size_t n, S const* x) {
+/// The same with registers V in a function that is compiled for them.
+template <class V, class T, class Map = same_number>
+ROWAN_INLINE auto sum_with(std::size_t n, T const* x, Map const& map = {}) {
+    using S = typename lane_of<V>::type;
     S part[16];
-    interleave_with<V>(part, constant<S>(0.0), n, add_lanes{}, MappedElement<S, same_number>{x, {}});
+    interleave_with<V>(part, constant<S>(0.0), n, add_lanes{}, MappedElement<T, Map>{x, map});
     return tree_sum(part);
 }
 
@@ -5467,7 +5582,7 @@ struct ElementLoops<Cpu> {
     static void zero_rows(Cpu exec, std::size_t rows, std::size_t width, T* to, F const& f) {
         for_ranges(exec, rows, width, [&](std::size_t begin, std::size_t end) {
             F const own = f;
-            std::fill(to + begin * width, to + end * width, dtype<T>::narrow(constant<sum_t<T>>(0.0)));
+            fill_elements(to + begin * width, (end - begin) * width, dtype<T>::narrow(constant<sum_t<T>>(0.0)));
             for (; begin < end; ++begin) own(begin);
         });
     }
@@ -5484,9 +5599,11 @@ struct ElementLoops<Cpu> {
     static void each_of_rows(Cpu exec, std::size_t rows, std::size_t width, std::size_t work, Step const& step) {
         for_ranges(exec, rows, work, [&](std::size_t begin, std::size_t end) {
             Step const own = step;
-            for (; begin < end; ++begin)
-                each_lane<S>(width,
-                             [&]<class V>(std::size_t column) ROWAN_INLINED { own.template at<V>(begin, column); });
+            on_lanes<S>(width, [&]<class V>(as<V>) ROWAN_INLINED {
+                for (std::size_t row = begin; row < end; ++row)
+                    each_with<V>(width,
+                                 [&]<class U>(std::size_t column) ROWAN_INLINED { own.template at<U>(row, column); });
+            });
         });
     }
 
@@ -5497,13 +5614,15 @@ struct ElementLoops<Cpu> {
         std::size_t const pieces = (width - 1) / elementwise_grain + 1, most = std::min(width, elementwise_grain);
         for_ranges(exec, rows * pieces, most, [&](std::size_t begin, std::size_t end) {
             Step const own = step;
-            for (; begin < end; ++begin) {
-                std::size_t const first = begin % pieces * most;
-                auto const row = own.of_row(begin / pieces);
-                each_lane<S>(std::min(most, width - first), [&]<class V>(std::size_t column) ROWAN_INLINED {
-                    own.template at<V>(row, first + column);
-                });
-            }
+            on_lanes<S>(most, [&]<class V>(as<V>) ROWAN_INLINED {
+                for (std::size_t k = begin; k < end; ++k) {
+                    std::size_t const first = k % pieces * most;
+                    auto const row = own.of_row(k / pieces);
+                    each_with<V>(std::min(most, width - first), [&]<class U>(std::size_t column) ROWAN_INLINED {
+                        own.template at<U>(row, first + column);
+                    });
+                }
+            });
         });
     }
 };
@@ -5603,79 +5722,105 @@ namespace rowan::inline v0::detail {
 /// adds blocks of 64 of these sums, and so on.
 inline constexpr std::size_t block_size = 64;
 
+/// Contribution i of a sum is the row.
+struct whole_row {
+    template <class V>
+    ROWAN_INLINE V const& operator()(std::size_t, V const& x) const {
+        return x;
+    }
+};
+
 /// Sums the rows of a value at given positions. It owns the memory of the partial sums, so each thread needs its own.
 template <class T, class S>
 class BlockSum {
 public:
-    /// `most` is the maximum number of contributions of one sum.
+    /// `most` is the maximum number of contributions of one sum. Rows are prefetched `ahead` rows before they are read.
+    BlockSum(T const* value, std::size_t width, std::size_t most, std::size_t ahead)
+        : value_(value), width_(width), ahead_(ahead), partial_((levels(most) + 1) * width) {}
     BlockSum(T const* value, std::size_t width, std::size_t most)
-        : value_(value), width_(width), ahead_(lookahead(width * sizeof(T))) {
-        std::size_t levels = 1;
-        for (std::size_t n = most; n > block_size; n = (n + block_size - 1) / block_size) ++levels;
-        partial_.resize(levels * width);
-    }
+        : BlockSum(value, width, most, lookahead(width * sizeof(T))) {}
 
     /// Returns the sum of the rows at the n > 0 positions from `first` on, valid until the next call. `ahead` more
     /// positions follow in the array; their rows are prefetched.
-    S const* operator()(std::int64_t const* first, std::size_t n, std::size_t ahead) {
+    ROWAN_INLINE S const* operator()(std::int64_t const* first, std::size_t n, std::size_t ahead) {
         if constexpr (std::is_same_v<S, T>) {
             if (n == 1) {
                 if (ahead >= ahead_) prefetch_row<false>(row(first[ahead_]), width_ * sizeof(T));
                 return row(*first);
             }
         }
-        sum(first, n, n + ahead, partial_.data());
-        return partial_.data();
+        return sum(first, n, ahead);
+    }
+
+    /// The same with registers V in a function that is compiled for them. Contribution i is map(i, row), and
+    /// fold(contribution, sum) adds it.
+    template <class V, class Map = whole_row, class Fold = add_lanes>
+    ROWAN_INLINE S const* fold_with(std::int64_t const* first, std::size_t n, std::size_t ahead, Map const& map = {},
+                                    Fold const& fold = {}) {
+        std::size_t const top = n <= block_size ? 0 : levels(n);
+        S* const sums = partial_.data();  // of blocks of 64 contributions, of 64 such blocks, …
+        for (std::size_t begin = 0; begin < n; begin += block_size) {
+            std::size_t const end = std::min(n, begin + block_size);
+            fold_block<V>(first, begin, end, n + ahead, map, fold, sums);
+            std::size_t block = begin / block_size;
+            for (std::size_t level = 0; level < top; ++level, block /= block_size) {
+                S *const from = sums + level * width_, *const to = from + width_;
+                block % block_size == 0 ? zip_with<V>(same_number{}, width_, to, static_cast<S const*>(from))
+                                        : for_with<V>(fold, width_, static_cast<S const*>(from), to);
+                if (end != n && (block + 1) % block_size != 0) break;
+            }
+        }
+        return sums + top * width_;
     }
 
 private:
-    T const* row(std::int64_t position) const { return value_ + static_cast<std::size_t>(position) * width_; }
+    [[gnu::noinline]] S const* sum(std::int64_t const* first, std::size_t n, std::size_t ahead) {
+        return on_lanes<S>(width_, [&]<class V>(as<V>) ROWAN_INLINED { return fold_with<V>(first, n, ahead); });
+    }
 
-    void sum(std::int64_t const* first, std::size_t n, std::size_t known, S* out) {
-        if (n <= block_size) {
-            on_lanes<S>(width_, [&]<class V>(as<V>) ROWAN_INLINED { sum_block<V>(first, n, known, out); });
-            return;
-        }
-        std::size_t span = block_size;
-        while (span * block_size < n) span *= block_size;
-        sum(first, span, known, out);
-        for (std::size_t i = span; i < n; i += span) {
-            sum(first + i, std::min(span, n - i), known - i, out + width_);
-            for_lanes<S>(add_lanes{}, width_, static_cast<S const*>(out + width_), out);
-        }
+    /// The levels of blocks of blocks.
+    static std::size_t levels(std::size_t n) {
+        std::size_t levels = 0;
+        for (; n > block_size; n = (n + block_size - 1) / block_size) ++levels;
+        return levels;
+    }
+    ROWAN_INLINE T const* row(std::int64_t position) const {
+        return value_ + static_cast<std::size_t>(position) * width_;
     }
 
     // Some columns at a time, whose sums stay in registers. The rows that follow are prefetched with the first ones.
-    template <class V>
-    ROWAN_INLINE void sum_block(std::int64_t const* first, std::size_t n, std::size_t known, S* out) const {
+    template <class V, class Map, class Fold>
+    ROWAN_INLINE void fold_block(std::int64_t const* first, std::size_t begin, std::size_t end, std::size_t known,
+                                 Map const& map, Fold const& fold, S* out) const {
         if constexpr (is_register<V>) {
             std::size_t column = 0;
-            for (; column + 4 * V::size <= width_; column += 4 * V::size)
-                sum_columns<V, 4>(first, n, known, column, out + column);
-            for (; column + V::size <= width_; column += V::size)
-                sum_columns<V, 1>(first, n, known, column, out + column);
-            for (; column < width_; ++column) sum_columns<S, 1>(first, n, known, column, out + column);
+            auto const columns = [&]<class W, std::size_t... k>(as<W>, std::index_sequence<k...>) ROWAN_INLINED {
+                constexpr std::size_t lanes = lanes_in<W>;
+                for (; column + sizeof...(k) * lanes <= width_; column += sizeof...(k) * lanes) {
+                    T const* from = row(first[begin]) + column;
+                    W sums[] = {W(map(begin, load<W>(from + k * lanes)))...};
+                    for (std::size_t i = begin;;) {
+                        if (column == 0) prefetch_ahead(i, first, known);
+                        if (++i == end) break;
+                        from = row(first[i]) + column;
+                        (fold(W(map(i, load<W>(from + k * lanes))), sums[k]), ...);
+                    }
+                    (store(sums[k], out + column + k * lanes), ...);
+                }
+            };
+            columns(as<V>(), std::make_index_sequence<8>());
+            columns(as<V>(), std::make_index_sequence<4>());
+            columns(as<V>(), std::make_index_sequence<1>());
+            columns(as<S>(), std::make_index_sequence<1>());
         } else {
-            for (std::size_t i = 0; i < n; ++i) {
+            for (std::size_t i = begin; i < end; ++i) {
                 prefetch_ahead(i, first, known);
-                i == 0 ? copy_lanes<S>(width_, row(*first), out)
-                       : for_lanes<S>(add_lanes{}, width_, row(first[i]), out);
+                auto const term = [&](S const& x) ROWAN_INLINED { return S(map(i, x)); };
+                auto const add = [&](S const& x, S& sum) ROWAN_INLINED { fold(term(x), sum); };
+                i == begin ? zip_with<S>(term, width_, out, row(first[i]))
+                           : for_with<S>(add, width_, row(first[i]), out);
             }
         }
-    }
-    template <class V, std::size_t count>
-    ROWAN_INLINE void sum_columns(std::int64_t const* first, std::size_t n, std::size_t known, std::size_t column,
-                                  S* out) const {
-        constexpr std::size_t lanes = lanes_in<V>;
-        V sums[count];
-        for (std::size_t k = 0; k < count; ++k) sums[k] = load<V>(row(*first) + column + k * lanes);
-        if (column == 0) prefetch_ahead(0, first, known);
-        for (std::size_t i = 1; i < n; ++i) {
-            if (column == 0) prefetch_ahead(i, first, known);
-            T const* const from = row(first[i]) + column;
-            for (std::size_t k = 0; k < count; ++k) sums[k] = plus(sums[k], load<V>(from + k * lanes));
-        }
-        for (std::size_t k = 0; k < count; ++k) store(sums[k], out + k * lanes);
     }
     ROWAN_INLINE void prefetch_ahead(std::size_t i, std::int64_t const* first, std::size_t known) const {
         if (i + ahead_ < known) prefetch_row<false>(row(first[i + ahead_]), width_ * sizeof(T));
@@ -6344,7 +6489,8 @@ public:
     }
 
     /// Calls f(k, sum) once for each row plan.rows()[k], on several threads; `sum` points to the elements of the row's
-    /// sum. prefetch(k) prefetches the memory that f(k) will access.
+    /// sum. prefetch(k) prefetches the memory that f(k) will access. If f takes them, the call is f(as<V>(), k, sum), in a
+    /// function that is compiled for registers V and goes over many rows.
     template <class Prefetch, class F>
     void run(Prefetch const& prefetch, F const& f) {
         std::atomic<std::size_t> next{0};
@@ -6357,12 +6503,19 @@ public:
         });
         for (std::size_t k : shares_.heavy) {
             sum_groups(k);
-            f(k, groups_(group_order_.data(), (length(k) + group - 1) / group, 0));
+            S const* const sum = groups_(group_order_.data(), (length(k) + group - 1) / group, 0);
+            if constexpr (in_registers<F>) {
+                f(as<S>(), k, sum);
+            } else {
+                f(k, sum);
+            }
             stream_end();
         }
     }
 
 private:
+    template <class F>
+    static constexpr bool in_registers = std::is_invocable_v<F const&, as<S>, std::size_t, S const*>;
     static constexpr std::size_t group =
         block_size * block_size;  // contributions to a heavy row per unit of work of a thread
 
@@ -6378,10 +6531,18 @@ private:
     void run_share(std::size_t k, std::size_t end, BlockSum<T, S>& block, Prefetch const& prefetch, F const& f) {
         std::size_t const last = begin(end);
         for (std::size_t i = k; i < std::min(end, k + ahead_); ++i) prefetch(i);
-        for (; k < end; ++k) {
-            if (k + ahead_ < end) prefetch(k + ahead_);
-            if (length(k) > shares_.heavy_from) continue;
-            f(k, block(plan_.positions().data() + begin(k), length(k), last - begin(k + 1)));
+        auto const each = [&](auto const& call) ROWAN_INLINED {
+            for (; k < end; ++k) {
+                if (k + ahead_ < end) prefetch(k + ahead_);
+                if (length(k) > shares_.heavy_from) continue;
+                call(block(plan_.positions().data() + begin(k), length(k), last - begin(k + 1)));
+            }
+        };
+        if constexpr (in_registers<F>) {
+            on_lanes<S>(width_, [&]<class V>(as<V> v)
+                                    ROWAN_INLINED { each([&](S const* sum) ROWAN_INLINED { f(v, k, sum); }); });
+        } else {
+            each([&](S const* sum) { f(k, sum); });
         }
     }
 
@@ -6452,6 +6613,20 @@ struct RowPair {
     std::size_t row;
 };
 
+/// The lookups in the order in which they are processed: that of the ids, or that of the buckets of a chunk, which begins
+/// at position `begin`. One type for both, as the loops over rows are compiled for each.
+struct LookupOrder {
+    Ids<> const& ids;
+    std::uint64_t const* packed = nullptr;  // not in the order of the ids
+    unsigned chunk_bits = 0;
+    std::size_t begin = 0;
+
+    RowPair operator()(std::size_t i) const {
+        if (packed == nullptr) return {i, static_cast<std::size_t>(ids[i])};
+        return {begin + (packed[i] & ((std::uint64_t{1} << chunk_bits) - 1)), packed[i] >> chunk_bits};
+    }
+};
+
 /// The work: formula(from, to) for consecutive elements of a source row and of a table row.
 template <class T, class U, class Formula>
 struct RowJob {
@@ -6466,8 +6641,7 @@ struct RowJob {
 
     /// Applies pair(begin) … pair(end - 1), in this order, to column group g of `groups`. A group consists of whole
     /// cache lines.
-    template <class Pair>
-    void run(std::size_t g, std::size_t groups, std::size_t begin, std::size_t end, Pair const& pair) const {
+    void run(std::size_t g, std::size_t groups, std::size_t begin, std::size_t end, LookupOrder const& pair) const {
         std::size_t const column = lines() * g / groups * per_line;
         std::size_t const columns = std::min(width, lines() * (g + 1) / groups * per_line) - column;
         std::size_t const ahead = lookahead(columns * sizeof(T));
@@ -6505,33 +6679,13 @@ struct TableParts {
     std::uint64_t pack(std::size_t i, std::int64_t row) const {
         return static_cast<std::uint64_t>(row) << chunk_bits | i;
     }
-    RowPair unpack(std::uint64_t packed) const {
-        return {packed & ((std::uint64_t{1} << chunk_bits) - 1), packed >> chunk_bits};
-    }
-};
-
-/// The pairs in the order of the ids.
-struct PairsOfIds {
-    Ids<> const& ids;
-    RowPair operator()(std::size_t i) const { return {i, static_cast<std::size_t>(ids[i])}; }
-};
-
-/// The pairs of a chunk, which begins at position `begin`, in the order of their buckets.
-struct PairsOfBuckets {
-    TableParts const& parts;
-    std::uint64_t const* order;
-    std::size_t begin;
-    RowPair operator()(std::size_t i) const {
-        RowPair const p = parts.unpack(order[i]);
-        return {begin + p.position, p.row};
-    }
 };
 
 /// Runs a job for all lookups, which are first partitioned into buckets, each in input order. A thread processes whole
 /// buckets, so that no two threads write the same row, and the rows of a bucket are close together in memory. Buckets
 /// with too many lookups for one thread are divided by columns.
 template <class Job, class List>
-void run_by_parts(int threads, Job const& job, List list, TableParts const& parts) {
+void run_by_parts(int threads, Job const& job, Ids<> const& ids, List list, TableParts const& parts) {
     std::size_t const chunk = std::min(list.size(), std::size_t{1} << parts.chunk_bits);
     Buckets buckets(parts.buckets(), threads);
     auto const& starts = buckets.starts;
@@ -6542,7 +6696,7 @@ void run_by_parts(int threads, Job const& job, List list, TableParts const& part
         auto const put = [&](std::size_t place, std::size_t i) { order[place] = parts.pack(i, list[begin + i]); };
         buckets.fill(count, bucket, put);
 
-        PairsOfBuckets const pair{parts, order.data(), begin};
+        LookupOrder const pair{ids, order.data(), parts.chunk_bits, begin};
         std::atomic<std::size_t> next{0};
         auto const size = static_cast<std::size_t>(threads);
         team(threads, [&](std::size_t me) {
@@ -6577,12 +6731,11 @@ void for_each_owned(Cpu exec, Ids<> const& ids, Tensor<U> const& src, Tensor<T>&
     RowJob<T, U, Formula> const job{src.data(), table.data(), src.row_size(), formula};
     if (src.size() == 0) return;
     if (threads > 1 && job.lines() / 4 < static_cast<std::size_t>(threads)) {
-        ids.visit(
-            [&](auto list) { run_by_parts(threads, job, list, TableParts(table.shape()[0], job.width * sizeof(T))); });
+        TableParts const parts(table.shape()[0], job.width * sizeof(T));
+        ids.visit([&](auto list) { run_by_parts(threads, job, ids, list, parts); });
         return;
     }
-    team(threads,
-         [&](std::size_t t) { job.run(t, static_cast<std::size_t>(threads), 0, ids.size(), PairsOfIds{ids}); });
+    team(threads, [&](std::size_t t) { job.run(t, static_cast<std::size_t>(threads), 0, ids.size(), {ids}); });
 }
 
 }  // namespace rowan::inline v0::detail
@@ -8960,7 +9113,7 @@ ROWAN_FUNCTION std::vector<std::int64_t> sources_of(std::span<std::span<std::int
 
 #endif
 
-// rowan/detail/extremes.hpp: more_extreme, which finds maxima and minima: the first one, or the first NaN.
+// rowan/detail/extremes.hpp: more_extreme and folds with it, for maxima and minima: the first one, or the first NaN.
 
 namespace rowan::inline v0::detail {
 
@@ -8999,6 +9152,25 @@ struct more_extreme {
         } else {
             return beyond(x, best) || (unordered(x) && !unordered(best));
         }
+    }
+};
+
+/// to = the more extreme one of both; if `from` is NaN, to
+template <bool greatest>
+struct keep_extreme_number {
+    static constexpr double start =
+        greatest ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
+    ROWAN_FORMULA void operator()(V const& from, V& to) const {
+        to = choose(more_extreme<greatest>::beyond(from, to), from, to);
+    }
+};
+
+/// to = the more extreme one of both; the first one of equal ones, the first NaN
+template <bool greatest>
+struct keep_extreme {
+    using in_any_order = keep_extreme_number<greatest>;
+    ROWAN_FORMULA void operator()(V const& from, V& to) const {
+        to = choose(more_extreme<greatest>{}(from, to), from, to);
     }
 };
 
@@ -9105,10 +9277,7 @@ void repeat(T const* from, std::size_t size, std::size_t times, T* to) {
 template <bool greatest, class S, class T>
 void column_extremes(T const* rows, std::size_t n, std::size_t width, S* best) {
     copy_lanes<S>(width, rows, best);
-    for (std::size_t i = 1; i < n; ++i) {
-        for_lanes<S>([](auto const& x, auto& y) { y = choose(more_extreme<greatest>{}(x, y), x, y); }, width,
-                     rows + i * width, best);
-    }
+    for (std::size_t i = 1; i < n; ++i) for_lanes<S>(keep_extreme<greatest>{}, width, rows + i * width, best);
 }
 
 /// Scratch memory for the computed rows of one sequence at a time, and their sum per column in input order and blocks
@@ -11755,6 +11924,12 @@ V const& value_of(SlotValue<Slot, V> const& entry) {
     return entry.value;
 }
 
+/// Moves the value out, unless it is a reference to the caller's.
+template <class Slot, class V>
+V&& take(SlotValue<Slot, V>& entry) {
+    return static_cast<V&&>(entry.value);
+}
+
 template <class Slot, class V>
 std::true_type has_value(SlotValue<Slot, V> const&);
 template <class Slot>
@@ -11781,20 +11956,20 @@ auto run_op(Device exec, Attributes const& attributes, In const&... in) {
 }
 
 template <class Device, class Attributes, class Values>
-auto run_rules(Device, Attributes const&, Values const& values, grad_rules<>) {
+Values run_rules(Device, Attributes const&, Values values, grad_rules<>) {
     return values;
 }
 template <class Device, class Attributes, class... Entry, class Rule, class... Rest>
-auto run_rules(Device exec, Attributes const& attributes, SlotValues<Entry...> const& values,
+auto run_rules(Device exec, Attributes const& attributes, SlotValues<Entry...> values,
                grad_rules<Rule, Rest...>) {
     auto made = [&]<class... In>(slots<In...>) {
         return run_op<typename Rule::op>(exec, attributes, value_of<In>(values)...);
     }(typename Rule::reads{});
-    auto const all = [&]<class... Out, std::size_t... i>(slots<Out...>, std::index_sequence<i...>) {
+    auto all = [&]<class... Out, std::size_t... i>(slots<Out...>, std::index_sequence<i...>) {
         return SlotValues<Entry..., SlotValue<Out, std::tuple_element_t<i, decltype(made)>>...>{
-            static_cast<Entry const&>(values)..., {std::get<i>(std::move(made))}...};
+            static_cast<Entry&&>(values)..., {std::get<i>(std::move(made))}...};
     }(typename Rule::writes{}, std::make_index_sequence<Rule::writes::size>{});
-    return run_rules(exec, attributes, all, grad_rules<Rest...>{});
+    return run_rules(exec, attributes, std::move(all), grad_rules<Rest...>{});
 }
 
 template <class V>
@@ -11843,11 +12018,11 @@ auto gradients(Device exec, std::tuple<In...> const& inputs, std::tuple<Out...> 
         (std::index_sequence_for<In...>{}, std::index_sequence_for<Out...>{});
     }(typename Op::inputs{}, typename Op::outputs{});
     auto const by = [&](auto rules) {
-        auto const all = detail::run_rules(exec, attributes, known, rules);
+        auto all = detail::run_rules(exec, attributes, known, rules);
         return [&]<class... I>(slots<I...>) {
             auto const one = [&]<class Slot>(Slot*) {
                 if constexpr (decltype(detail::has_value<grad_of<Slot>>(all))::value) {
-                    return detail::value_of<grad_of<Slot>>(all);
+                    return detail::take<grad_of<Slot>>(all);
                 } else {
                     return no_value{};
                 }
@@ -14057,6 +14232,17 @@ Bags<T, I> make_bags(Tensor<T, D> const& table, LoDTensor<I, D> const& ids, Tens
             .pool = pool};
 }
 
+/// Contribution i of a sum is the row times weight i.
+template <class T>
+struct WeightedRow {
+    T const* weights;
+    std::size_t step;  // 0: all have the same weight
+    template <class V>
+    ROWAN_INLINE V operator()(std::size_t i, V const& x) const {
+        return product(x, V(load<sum_t<T>>(weights + i * step)));
+    }
+};
+
 template <>
 struct BagLookups<Cpu> {
     template <class T, class I>
@@ -14066,42 +14252,37 @@ struct BagLookups<Cpu> {
         check_ids(exec, "ids", ids.value(), height_of(table));
         std::span<std::int64_t const> const offsets = last_level(ids.lod());
         auto const bags = make_bags(table, ids, weight, offsets.data(), pool);
-        Buffer<std::int64_t> const rows(ids.value().data(), ids.value().data() + ids.value().size());
+        Buffer<std::int64_t> copy;
+        auto const* const rows = positions(ids.value(), copy);
         std::size_t const width = table.row_size();
         auto shape = table.shape();
         shape[0] = bags.bags;
-        auto out = Tensor<T>::zeros(shape);
-        for_sequences(exec, offsets, width, [&](std::size_t bag, std::size_t end) {
-            std::size_t const longest = longest_of(offsets, bag, end);
-            BlockSum<T, S> sum(bags.table, width, longest);
-            ScratchRows<S> scratch(weight != nullptr && pool != Pooling::max ? longest : 0, width);
-            Buffer<S> best(width);
-            Buffer<std::size_t> position(width);
-            for (; bag < end; ++bag) {
-                std::size_t const n = length_at(offsets, bag), first = bags.begin(bag);
-                T* const to = out.data() + bag * width;
-                S const divisor = bags.divisor(bag);
-                if (n == 0 || divisor == constant<S>(0.0)) continue;
-                if (pool == Pooling::max) {
-                    largest(bags, bag, best, position);
-                    copy_lanes<S>(width, best.data(), to);
-                    continue;
-                }
-                S const* total = nullptr;
-                if (weight != nullptr) {
-                    for (std::size_t i = 0; i < n; ++i) {
-                        auto const times = [w = bags.weight(first + i)](auto const& x) ROWAN_INLINED {
-                            return product(x, std::remove_cvref_t<decltype(x)>(w));
-                        };
-                        map_lanes<S>(times, width, bags.row(first + i), scratch.row(i));
+        auto out = Tensor<T>::from_shape(shape);
+        T const one = dtype<T>::narrow(constant<S>(1.0)), *const weights = weight == nullptr ? &one : bags.weights;
+        std::size_t const step = weight != nullptr;
+        for_sequences(exec, offsets, width, [&](std::size_t begin, std::size_t end) {
+            BlockSum<T, S> sum(bags.table, width, longest_of(offsets, begin, end), 2 * lookahead(width * sizeof(T)));
+            auto const pool_by = [&]<class V>(as<V>, auto const& fold) ROWAN_INLINED {
+                for (std::size_t bag = begin; bag < end; ++bag) {
+                    std::size_t const n = length_at(offsets, bag), first = bags.begin(bag);
+                    T* const to = out.data() + bag * width;
+                    S const divisor = bags.divisor(bag);
+                    if (n == 0 || divisor == constant<S>(0.0)) {
+                        std::fill_n(to, width, zero<T>());
+                        continue;
                     }
-                    total = scratch.sum(n);
-                } else {
-                    total = sum(rows.data() + first, n, rows.size() - first - n);
+                    S const* const total =
+                        sum.template fold_with<V>(rows + first, n, ids.value().size() - first - n,
+                                                  WeightedRow<T>{weights + first * step, step}, fold);
+                    zip_with<V>([&](auto const& x)
+                                    ROWAN_INLINED { return quotient(x, std::remove_cvref_t<decltype(x)>(divisor)); },
+                                width, to, total);
                 }
-                map_lanes<S>([&](auto const& x) ROWAN_INLINED { return x / std::remove_cvref_t<decltype(x)>(divisor); },
-                             width, total, to);
-            }
+            };
+            if (pool == Pooling::max)
+                on_lanes<S>(width, [&]<class V>(as<V> v) ROWAN_INLINED { pool_by(v, keep_extreme<true>{}); });
+            else
+                on_lanes<S>(width, [&]<class V>(as<V> v) ROWAN_INLINED { pool_by(v, add_lanes{}); });
         });
         return {std::move(out), upper_levels(ids.lod())};
     }
@@ -14119,14 +14300,37 @@ struct BagLookups<Cpu> {
         std::size_t const width = table.row_size();
         auto shape = table.shape();
         shape[0] = ids.value().size();
-        auto value = Tensor<T>::zeros(shape);
+        auto value = Tensor<T>::from_shape(shape);
         for_sequences(exec, offsets, width, [&](std::size_t bag, std::size_t end) {
             Buffer<S> best(width), total(width), of_weights;
             Buffer<std::size_t> position(width);
+            auto const zero_bag = [&](std::size_t b) {
+                fill_elements(value.data() + bags.begin(b) * width, length_at(offsets, b) * width, zero<T>());
+            };
+            auto const write_shares = [&]<class V>(as<V>) ROWAN_INLINED {
+                for (std::size_t b = bag; b < end; ++b) {
+                    S const divisor = bags.divisor(b);
+                    if (divisor == constant<S>(0.0)) {
+                        zero_bag(b);
+                        continue;
+                    }
+                    for (std::size_t i = bags.begin(b); i < bags.begin(b + 1); ++i) {
+                        S const share = bags.weight(i) / divisor;
+                        zip_with<V>([&](auto const& x)
+                                        ROWAN_INLINED { return product(x, std::remove_cvref_t<decltype(x)>(share)); },
+                                    width, value.data() + i * width, out_grad.data() + b * width);
+                    }
+                }
+            };
+            if (pool != Pooling::max) {
+                on_lanes<S>(width, write_shares);
+                if (weight_grad == nullptr) return;
+            }
             for (; bag < end; ++bag) {
                 std::size_t const n = length_at(offsets, bag), first = bags.begin(bag);
                 T const* const g = out_grad.data() + bag * width;
                 S const divisor = bags.divisor(bag);
+                if (pool == Pooling::max) zero_bag(bag);
                 if (n == 0 || divisor == constant<S>(0.0)) continue;
                 if (pool == Pooling::max) {
                     largest(bags, bag, best, position);
@@ -14142,13 +14346,6 @@ struct BagLookups<Cpu> {
                     if (weight_grad != nullptr) copy_lanes<S>(n, of_weights.data(), weight_grad->data() + first);
                     continue;
                 }
-                for (std::size_t i = first; i < first + n; ++i) {
-                    S const share = bags.weight(i) / divisor;
-                    map_lanes<S>([&](auto const& x)
-                                     ROWAN_INLINED { return product(x, std::remove_cvref_t<decltype(x)>(share)); },
-                                 width, g, value.data() + i * width);
-                }
-                if (weight_grad == nullptr) continue;
                 for (std::size_t k = 0; k < width; ++k) total[k] = bags.total(bag, k);
                 for (std::size_t i = first; i < first + n; ++i)
                     store(bags.weight_grad(i, divisor, total.data(), g), weight_grad->data() + i);
@@ -14159,6 +14356,17 @@ struct BagLookups<Cpu> {
     }
 
 private:
+    /// The ids as positions of rows, in `copy` if they have another type.
+    template <class I>
+    static std::int64_t const* positions(Tensor<I> const& ids, [[maybe_unused]] Buffer<std::int64_t>& copy) {
+        if constexpr (std::is_same_v<I, std::int64_t>) {
+            return ids.data();
+        } else {
+            copy.assign(ids.data(), ids.data() + ids.size());
+            return copy.data();
+        }
+    }
+
     /// Writes for each column the largest element of the weighted rows of a bag, and its position in the bag. Ties go
     /// to the first.
     template <class T, class I, class S>
@@ -14481,10 +14689,10 @@ LoDTensor<std::int64_t, D> bag_positions(D const& exec, SelectedRows<T, D> const
 /// errors   ShapeError if ids have no levels or a rank other than 1, or table has rank 0; IndexError if padding_id,
 ///          unknown, or without unknown an id is not in [0, h); ValueError if options.pool is not sum, mean, sqrt or
 ///          max
-/// cost     one read of a table row for each id, without an intermediate copy, and two writes of the result (zeros,
-///          then the rows); on the host temporary memory of 8 bytes per id; with padding_id or unknown also a copy of
-///          the ids, and with padding_id a Thrust device synchronizes; bags are divided among threads: the same bits
-///          for any number of threads
+/// cost     one read of a table row for each id, without an intermediate copy, and one write of the result (on a Thrust
+///          device two: zeros, then the rows); on the host temporary memory of 8 bytes per id of 32 bits; with
+///          padding_id or unknown also a copy of the ids, and with padding_id a Thrust device synchronizes; bags are
+///          divided among threads: the same bits for any number of threads
 template <class T, id_type I, device D>
 LoDTensor<T, D> embedding_bag(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
                               BagOptions const& options = {}) {
@@ -14503,7 +14711,8 @@ LoDTensor<T, D> embedding_bag(D const& exec, Tensor<T, D> const& table, LoDTenso
 /// to the first id with the largest element.
 /// shapes   out_grad [bags, ...] -> a SelectedRows of the table's shape with n rows, less those of padding
 /// errors   as embedding_bag; ShapeError if out_grad does not have the shape of its result
-/// cost     one read of out_grad and two writes of n rows (zeros, then the gradients); max also reads the table rows
+/// cost     one read of out_grad and one write of n rows; max writes twice (zeros, then the gradients) and also reads
+///          the table rows
 template <class T, id_type I, device D>
 SelectedRows<T, D> embedding_bag_grad(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
                                       std::type_identity_t<Tensor<T, D>> const& out_grad,
@@ -17997,7 +18206,7 @@ struct Stacking<Cpu> {
             for (; i < end; ++i) {
                 std::size_t const count = length_at(begins, i);
                 if (count == 0) {
-                    std::fill_n(to + i * width, width, zero<T>());
+                    fill_elements(to + i * width, width, zero<T>());
                 } else {
                     copy_lanes<S>(width, sum(positions.data() + begins[i], count, 0), to + i * width);
                 }
@@ -19524,10 +19733,7 @@ constexpr void check_clip(ClipOptions const& options) {
 struct clip_formula {
     double min, max;
 
-    ROWAN_FORMULA V operator()(V const& x) const {
-        V const low = constant<V>(min), high = constant<V>(max);
-        return choose(x < low, low, choose(x > high, high, x));
-    }
+    ROWAN_FORMULA V operator()(V const& x) const { return larger(constant<V>(min), smaller(constant<V>(max), x)); }
 };
 
 /// 0 where x < min or x > max, else g
@@ -20480,10 +20686,18 @@ struct RowUpdates<Cpu> {
                                 param.row_size() * sizeof(P)),
              ...);
         };
-        RowSums<T>(exec, plan, value).run(prefetch, [&](std::size_t k, sum_t<T> const* sum) {
-            rule(std::span<sum_t<T> const>(sum, width),
-                 row_of(param, static_cast<std::size_t>(rows[k]), param.row_size())...);
-        });
+        auto const with_row = [&](std::size_t k, sum_t<T> const* sum, auto const& f) ROWAN_INLINED {
+            f(std::span<sum_t<T> const>(sum, width),
+              row_of(param, static_cast<std::size_t>(rows[k]), param.row_size())...);
+        };
+        RowSums<T> sums(exec, plan, value);
+        if constexpr (requires { rule.template with<sum_t<T>>(std::span<sum_t<T> const>(), std::span<P>()...); }) {
+            sums.run(prefetch, [&]<class V>(as<V>, std::size_t k, sum_t<T> const* sum) ROWAN_INLINED {
+                with_row(k, sum, [&](auto... row) ROWAN_INLINED { rule.template with<V>(row...); });
+            });
+        } else {
+            sums.run(prefetch, [&](std::size_t k, sum_t<T> const* sum) { with_row(k, sum, rule); });
+        }
     }
 
     template <class T, class Rule, class... P>
@@ -20644,6 +20858,13 @@ struct LaneRule {
     template <class G, class... P>
     void operator()(std::span<G const> g, std::span<P>... rows) const {
         using S = std::common_type_t<G, detail::sum_t<P>...>;
+        detail::on_lanes<S>(g.size(), [&]<class V>(detail::as<V>) ROWAN_INLINED { with<V>(g, rows...); });
+    }
+
+    /// The same in a function that is compiled for registers V, which goes over many rows.
+    template <class V, class G, class... P>
+    ROWAN_INLINE void with(std::span<G const> g, std::span<P>... rows) const {
+        using S = std::common_type_t<G, detail::sum_t<P>...>;
         static_assert(
             !std::integral<S> && (!std::integral<P> && ...),
             "rowan::LaneRule: gradient, param and states have floating-point types: for a counter of each row "
@@ -20652,7 +20873,7 @@ struct LaneRule {
             takes<S, P...>(),
             "rowan::LaneRule: the formula is a template over V and takes (V const& g, V& p), then V& for each "
             "state");
-        detail::for_lanes<S>(formula, g.size(), g.data(), rows.data()...);
+        detail::for_with<typename detail::lanes_like<V, S>::type>(formula, g.size(), g.data(), rows.data()...);
     }
 
 private:
@@ -21283,7 +21504,7 @@ struct adamax_formula {
 
     ROWAN_FORMULA void operator()(V const& grad, V& p, V& m, V& u) const {
         V const g = with_decay(grad, options.weight_decay, p), zero = constant<V>(0.0);
-        V const size = V(choose(g > zero, g, V(zero - g))) + constant<V>(options.epsilon);
+        V const size = larger(g, V(zero - g)) + constant<V>(options.epsilon);
         m = running_mean(options.beta1, m, g);
         u = product(constant<V>(options.beta2), u);
         u = choose(more_extreme<true>{}(size, u), size, u);  // NaN remains
@@ -21505,7 +21726,7 @@ struct ftrl_formula {
         l = l + g - product(quotient(V(power - grown(s)), rate), p);
         V const y = quotient(power, rate) + constant<V>(2.0 * (options.l2 + 1e-10));
         V const x = choose(l > zero, l1 - l, zero - l1 - l);
-        V const size = choose(l > zero, l, zero - l);
+        V const size = larger(l, V(zero - l));
         p = choose(size > l1, quotient(x, y), size - size);  // 0, or NaN if l is NaN
         s = sum;
     }
@@ -21898,6 +22119,11 @@ struct momentum_rule {
     void operator()(std::span<G const> g, std::span<P> p, std::span<M> v) const {
         visit([&]<class Formula>(Formula const& formula) { LaneRule<Formula>{formula}(g, p, v); });
     }
+    template <class V, class G, class P, class M>
+    ROWAN_INLINE void with(std::span<G const> g, std::span<P> p, std::span<M> v) const {
+        visit([&]<class Formula>(Formula const& formula)
+                  ROWAN_INLINED { LaneRule<Formula>{formula}.template with<V>(g, p, v); });
+    }
 };
 
 template <>
@@ -22208,13 +22434,19 @@ struct rowwise_adagrad_rule {
     template <class G, class P, class M>
     void operator()(std::span<G const> g, std::span<P> p, std::span<M> m) const {
         using S = std::common_type_t<G, sum_t<P>, sum_t<M>>;
+        on_lanes<S>(g.size(), [&]<class V>(as<V>) ROWAN_INLINED { with<V>(g, p, m); });
+    }
+    template <class V, class G, class P, class M>
+    ROWAN_INLINE void with(std::span<G const> g, std::span<P> p, std::span<M> m) const {
+        using S = std::common_type_t<G, sum_t<P>, sum_t<M>>;
+        using Lanes = typename lanes_like<V, S>::type;
         if (g.empty()) return;
         rowwise_adagrad_formula const formula{options};
-        S const moment = formula.moment(load<S>(m.data()), interleaved_sum<S>(g.size(), g.data(), squared{}), g.size());
+        S const moment = formula.moment(load<S>(m.data()), sum_with<Lanes>(g.size(), g.data(), squared{}), g.size());
         store(moment, m.data());
         S const root = formula.root(moment);
-        for_lanes<S>([&]<class V>(V const& x, V& to) ROWAN_INLINED { formula(x, V(root), to); }, g.size(), g.data(),
-                     p.data());
+        for_with<Lanes>([&]<class L>(L const& x, L& to) ROWAN_INLINED { formula(x, L(root), to); }, g.size(), g.data(),
+                        p.data());
     }
 };
 
@@ -29233,7 +29465,6 @@ struct exp_traits;
 template <>
 struct exp_traits<float> {
     using bits = std::int32_t;
-    static constexpr int degree = 7;                // of the Taylor polynomial; error 5e-9 on [-log(2)/2, log(2)/2]
     static constexpr double log2_high = 0x1.63p-1;  // log(2) = high + low; n · high is exact for all n
     static constexpr double log2_low = -0x1.bd0105c610ca8p-13;
     static constexpr double least = -87.0, greatest = 88.0;  // 2^n is normal for x in between
@@ -29241,7 +29472,6 @@ struct exp_traits<float> {
 template <>
 struct exp_traits<double> {
     using bits = std::int64_t;
-    static constexpr int degree = 13;
     static constexpr double log2_high = 0x1.62e42feep-1;
     static constexpr double log2_low = 0x1.a39ef35793c76p-33;
     static constexpr double least = -708.0, greatest = 709.0;
@@ -29295,25 +29525,23 @@ ROWAN_HD_INLINE V polynomial(V const& u, double const (&c)[size]) {
     return polynomial(u, c, std::make_index_sequence<size - 1>());
 }
 
-template <int k>
-inline constexpr double factorial = k*(factorial<k - 1>);
-template <>
-inline constexpr double factorial<0> = 1;
-
-/// p · r + 1/(d-1)!, that · r + 1/(d-2)!, …, for the degree d: a fold, as at -O2 compilers divide in every step of a loop.
-ROWAN_NO_EXEC_CHECK
-template <class V, int... i>
-ROWAN_HD_INLINE V taylor_terms(V p, V const& r, std::integer_sequence<int, i...>) {
-    constexpr int degree = exp_traits<typename lane_of<V>::type>::degree;
-    ((p = product(p, r) + constant<V>(1.0 / factorial<degree - 1 - i>)), ...);
-    return p;
-}
-
-/// (exp(r) - 1) / r - 1 for |r| <= log(2) / 2
+/// exp(r) - 1 - r for |r| <= log(2) / 2, with an error of 3e-9 for float and 1e-17 for double: the sums of even and of odd
+/// powers apart, so that half as many operations wait for one another. The terms are Taylor's for double, and for float
+/// those of the least greatest error.
 ROWAN_FORMULA V exponential_rest(V const& r) {
-    constexpr int degree = exp_traits<typename lane_of<V>::type>::degree;
-    V const first = constant<V>(1.0 / factorial<degree>);
-    return product(taylor_terms(first, r, std::make_integer_sequence<int, degree - 2>()), r);
+    V const square = product(r, r);
+    auto const sum = [&](auto const& even, auto const& odd) ROWAN_INLINED {
+        return product(square, V(polynomial(square, even) + product(r, polynomial(square, odd))));
+    };
+    if constexpr (std::is_same_v<typename lane_of<V>::type, float>) {
+        constexpr double even[] = {0x1.6a5228p-10, 0x1.5558aap-5, 0x1.fffffcp-2},
+                         odd[] = {0x1.12396cp-7, 0x1.555492p-3};
+        return sum(even, odd);
+    } else {
+        constexpr double even[] = {1.0 / 479001600, 1.0 / 3628800, 1.0 / 40320, 1.0 / 720, 1.0 / 24, 1.0 / 2},
+                         odd[] = {1.0 / 6227020800, 1.0 / 39916800, 1.0 / 362880, 1.0 / 5040, 1.0 / 120, 1.0 / 6};
+        return sum(even, odd);
+    }
 }
 
 /// exp(x) = 2^n · (1 + tail) for |x| < 2^(mantissa bits - 2), where n is an integer.
@@ -29321,21 +29549,19 @@ ROWAN_FORMULA void reduced_exponential(V const& x, V& n, V& tail) {
     using traits = exp_traits<typename lane_of<V>::type>;
     n = nearest_power(x);
     V const r = (x - product(n, constant<V>(traits::log2_high))) - product(n, constant<V>(traits::log2_low));
-    tail = product(V(exponential_rest(r) + constant<V>(1.0)), r);
+    tail = r + exponential_rest(r);
 }
 
 /// x limited to [least, most]; NaN propagates.
 ROWAN_FORMULA V limited(V const& x, double least, double most) {
-    V const y = choose(x < constant<V>(least), constant<V>(least), x);
-    return choose(y > constant<V>(most), constant<V>(most), y);
+    return smaller(constant<V>(most), larger(constant<V>(least), x));
 }
 
 /// exp(x) = scale + tail, where scale is a power of two. exp(x) - 1 = (scale - 1) + tail is then accurate for small x.
-/// x is clamped to [least, greatest] of exp_traits; NaN propagates.
+/// requires   x in [least, greatest] of exp_traits, or NaN, which propagates
 ROWAN_FORMULA void exp_parts(V const& x, V& scale, V& tail) {
-    using traits = exp_traits<typename lane_of<V>::type>;
     V n;
-    reduced_exponential(limited(x, traits::least, traits::greatest), n, tail);
+    reduced_exponential(x, n, tail);
     scale = power_of_two(n);
     tail = product(scale, tail);
 }
@@ -29344,8 +29570,9 @@ ROWAN_FORMULA void exp_parts(V const& x, V& scale, V& tail) {
 /// use std::exp or an `exp` that ADL finds.
 ROWAN_FORMULA V exponential(V const& x) {
     if constexpr (is_machine_float<typename lane_of<V>::type>) {
+        using traits = exp_traits<typename lane_of<V>::type>;
         V scale, tail;
-        exp_parts(x, scale, tail);
+        exp_parts(limited(x, traits::least, traits::greatest), scale, tail);
         return scale + tail;
     } else {
         return exp_of(x);
@@ -29389,6 +29616,13 @@ ROWAN_FORMULA V logistic(V const& x) {
 ROWAN_FORMULA V over_one_plus_exponential(V const& x, V const& t) {
     using S = typename lane_of<V>::type;
     V const one = constant<V>(1.0);
+    if constexpr (is_machine_float<S>) {
+        if (!any(!(t < constant<V>(44.0)) || !(t > constant<V>(-87.0)))) {
+            V scale, tail;
+            exp_parts(t, scale, tail);
+            return quotient(x, V(one + V(scale + tail)));
+        }
+    }
     // An infinite x need not be multiplied by 0.
     V const from = choose(t > constant<V>(1400.0), limited(x, -1.0, 1.0), x);
     if constexpr (is_machine_float<S>) {
@@ -29412,7 +29646,7 @@ struct Logistic {
 };
 ROWAN_FORMULA Logistic<V> logistic_and_slope(V const& x) {
     V const zero = constant<V>(0.0), one = constant<V>(1.0);
-    V const e = exponential_of_any(V(choose(x < zero, x, V(zero - x)))), high = quotient(one, V(one + e));
+    V const e = exponential_of_any(smaller(x, V(zero - x))), high = quotient(one, V(one + e));
     V const low = product(e, high);
     return {choose(x < zero, low, high), product(low, high)};
 }
@@ -29422,7 +29656,7 @@ ROWAN_FORMULA V exponential_minus_one(V const& x) {
     V const one = constant<V>(1.0);
     if constexpr (is_machine_float<typename lane_of<V>::type>) {
         V scale, tail;
-        exp_parts(x, scale, tail);
+        exp_parts(larger(constant<V>(exp_traits<typename lane_of<V>::type>::least), x), scale, tail);
         return (scale - one) + tail;
     } else {
         return exp_of(x) - one;
@@ -29432,7 +29666,7 @@ ROWAN_FORMULA V exponential_minus_one(V const& x) {
 /// tanh(x): -t / (t + 2) for t = exp(-2 |x|) - 1, with the sign of x.
 ROWAN_FORMULA V hyperbolic_tangent(V const& x) {
     V const zero = constant<V>(0.0);
-    V const t = exponential_minus_one(product(choose(x < zero, x, V(zero - x)), constant<V>(2.0)));
+    V const t = exponential_minus_one(product(smaller(x, V(zero - x)), constant<V>(2.0)));
     V const y = quotient(t, V(t + constant<V>(2.0)));
     return choose(x < zero, y, V(zero - y));
 }
@@ -29486,7 +29720,7 @@ ROWAN_FORMULA V logarithm(V const& x) {
         k = choose(small, V(k - constant<V>(limits::digits)), k);
         V const f = m - constant<V>(1.0), s = quotient(f, V(f + constant<V>(2.0))), z = product(s, s);
         V series = constant<V>(2.0 / (2 * terms + 1));
-        [&]<int... i>(std::integer_sequence<int, i...>) {  // a fold, as in exponential_rest
+        [&]<int... i>(std::integer_sequence<int, i...>) {  // a fold, as in polynomial
             ((series = product(series, z) + constant<V>(2.0 / (2 * (terms - i) - 1))), ...);
         }
         (std::make_integer_sequence<int, terms - 1>());
@@ -29621,7 +29855,7 @@ ROWAN_FORMULA V positive_power(V const& x, Exponent const& y, double factor) {
         // Where |low| is above 0.01, at is at its limit.
         V const rest_of_r = limited(low, -0.01, 0.01) - product(n, constant<V>(traits::log2_low));
         V const r = most_of_r + rest_of_r;
-        V const tail = r + (product(r, exponential_rest(r)) + (rest_of_r - (r - most_of_r)));
+        V const tail = r + (exponential_rest(r) + (rest_of_r - (r - most_of_r)));
         // 2^shifted need not be a normal number, but the two powers of two are.
         V const shifted = limited(V(n + constant<V>(shift)), -powers, powers);
         V const first = nearest_integer(product(shifted, constant<V>(0.5)));
@@ -29638,7 +29872,7 @@ ROWAN_FORMULA V positive_power(V const& x, Exponent const& y, double factor) {
 
 /// factor · x^y, with the zeros, infinities and NaN of C's pow.
 ROWAN_FORMULA V power(V const& x, Exponent const& y, double factor) {
-    V const zero = constant<V>(0.0), even = positive_power(V(choose(x < zero, V(zero - x), x)), y, factor);
+    V const zero = constant<V>(0.0), even = positive_power(larger(V(zero - x), x), y, factor);
     if (!y.whole) {
         constexpr auto infinity = bit_cast<double>(std::uint64_t{0x7FF0} << 48);
         constexpr auto nan = bit_cast<double>(std::uint64_t{0x7FF8} << 48);
@@ -30231,6 +30465,266 @@ Var<T, Device> full(Dims const& dims, double value) {
 
 }  // namespace rowan::inline v0::layer
 
+// rowan/op/detail/row_folds.hpp: sums and other folds of rows of adjacent elements, in 16 interleaved parts.
+
+namespace rowan::inline v0::detail {
+
+/// Whether the parts of a row may begin with Fold::start, which changes no other number.
+template <class Fold>
+concept has_start = requires {
+    Fold::start;
+};
+
+/// Whether Fold finds an element, and Fold::in_any_order finds an equal one if no element is NaN.
+template <class Fold>
+concept finds_element = requires {
+    typename Fold::in_any_order;
+};
+
+/// The lanes of a and b: those of the first, or of the second half of each group of `width` lanes of both.
+template <std::size_t width, std::size_t skip, class V, std::size_t... i>
+ROWAN_INLINE V halves(V const& a, V const& b, std::index_sequence<i...>) {
+#ifdef __clang__
+    return V(__builtin_shufflevector(a.data, b.data, (i / (width / 2) * width + skip + i % (width / 2))...));
+#else
+    using S = typename V::value_type;
+    typedef std::conditional_t<sizeof(S) == 4, std::int32_t, std::int64_t> places
+        __attribute__((vector_size(sizeof(V))));
+    return V(__builtin_shuffle(a.data, b.data, places{(i / (width / 2) * width + skip + i % (width / 2))...}));
+#endif
+}
+
+/// fold_tree for V::size rows, whose parts are in `width` registers, each of 1, 2, 4 … rows: rows[0] gets a lane for each
+/// row.
+template <class Step, class V, std::size_t width = V::size>
+ROWAN_INLINE void fold_registers(Step& step, V* rows) {
+    constexpr std::size_t half = width / 2;
+    constexpr std::make_index_sequence<V::size> lanes{};
+    for (std::size_t k = 0; k < half; ++k) {
+        V const a = rows[2 * k], b = rows[2 * k + 1];
+        rows[k] = halves<width, 0>(a, b, lanes);
+        step(halves<width, half>(a, b, lanes), rows[k]);
+    }
+    if constexpr (half > 1) fold_registers<Step, V, half>(step, rows);
+}
+
+/// The numbers of the lanes: 0, 1, 2 …
+template <class V, std::size_t... i>
+ROWAN_INLINE V lane_numbers(std::index_sequence<i...>) {
+    return V(typename V::vector{static_cast<typename V::value_type>(i)...});
+}
+
+/// The first n lanes from x, and `other` in those after them. If `whole`, V::size elements may be read.
+template <class V, class T>
+ROWAN_INLINE V load_some(T const* x, std::size_t n, bool whole, V const& other) {
+    using S = typename V::value_type;
+    if (whole) {
+        V const lane = lane_numbers<V>(std::make_index_sequence<V::size>{});
+        return choose(lane < V(static_cast<S>(n)), load<V>(x), other);
+    }
+    S lanes[V::size];
+    other.store(lanes);
+    for (std::size_t i = 0; i < std::min(n, V::size); ++i) lanes[i] = load<S>(x + i);
+    return V::load(lanes);
+}
+
+/// Folds rows on a device. The Thrust specialization is in rowan/thrust/op/detail/row_folds.hpp.
+template <class D>
+struct RowFolds {
+    static_assert(has_backend<D>, "rowan: reduce_sum on a Thrust device needs #include <rowan/thrust/op.hpp>");
+};
+
+template <>
+struct RowFolds<Cpu> {
+    /// Whether rows are folded here. For integers, all orders have the same bits.
+    template <class S, class Fold>
+    static constexpr bool has = (has_start<Fold> && !std::is_integral_v<S>) ||
+                                (finds_element<Fold> && is_machine_float<S>);
+
+    /// Folds the blocks of rows of n elements, in type `S`: to[row, block].
+    template <class S, class Fold, class T, class To>
+    static void fold_blocks(Cpu exec, std::size_t rows, std::size_t n, T const* x, To* to) {
+        std::size_t const blocks = (n + sum_block - 1) / sum_block, size = std::min(n, sum_block);
+        T const* const end_of_x = x + rows * n;
+        for_ranges(exec, rows * blocks, size, [&](std::size_t begin, std::size_t end) {
+            on_lanes<S>((end - begin) * size, [&]<class V>(as<V>) ROWAN_INLINED {
+                if (blocks == 1) return fold<V, Fold>(Rows<T>{x + begin * n, end_of_x, n}, end - begin, to + begin);
+                for (std::size_t k = begin; k < end;) {
+                    std::size_t const row = k / blocks, block = k % blocks, at = block * sum_block;
+                    bool const last = block + 1 == blocks;
+                    std::size_t const count = last ? 1 : std::min(end, (row + 1) * blocks - 1) - k;
+                    fold<V, Fold>(Rows<T>{x + row * n + at, end_of_x, last ? n - at : sum_block}, count, to + k);
+                    k += count;
+                }
+            });
+        });
+    }
+
+private:
+    /// Rows of n adjacent elements, in a matrix that ends at `end`.
+    template <class T>
+    struct Rows {
+        T const *x, *end;
+        std::size_t n;
+
+        T const* row(std::size_t k) const { return x + k * n; }
+        bool can_load(T const* p, std::size_t count) const { return static_cast<std::size_t>(end - p) >= count; }
+    };
+
+    /// Folds `count` rows with registers V, or with smaller ones if these have room for a row.
+    template <class V, class Fold, class T, class To>
+    ROWAN_INLINE static void fold(Rows<T> const& rows, std::size_t count, To* to) {
+        if constexpr (is_register<V>) {
+            using S = typename V::value_type;
+            if constexpr (sizeof(V) > 16) {
+                if (rows.n <= V::size / 2) return fold<LaneRegister<S, sizeof(V) / 2>, Fold>(rows, count, to);
+            }
+            std::size_t k = 0;
+            if (rows.n <= V::size) {
+                OnePart<V> const part{V(static_cast<S>(rows.n))};
+                for (; k + V::size <= count && rows.can_load(rows.row(k + V::size - 1), V::size); k += V::size)
+                    fold_together<V, Fold>(rows, k, V::size, part, to + k);
+            }
+            for (; k < count; k += V::size)
+                fold_together<V, Fold>(rows, k, std::min(count - k, V::size), AllParts{}, to + k);
+        } else if constexpr (has_start<Fold>) {
+            for (std::size_t k = 0; k < count; ++k) store(interleaved_fold<V, Fold>(rows.n, rows.row(k)), to + k);
+        }
+    }
+
+    /// Folds at most V::size rows from row k on.
+    template <class V, class Fold, class T, class Parts, class To>
+    ROWAN_INLINE static void fold_together(Rows<T> const& rows, std::size_t k, std::size_t count, Parts const& parts,
+                                           To* to) {
+        using S = typename V::value_type;
+        FoldStep<V, Fold> step;
+        V const results = results_of<V>(rows, k, count, parts, step);
+        if constexpr (!finds_element<Fold>) {
+            if (count == V::size) return store(results, to);
+        }
+        S numbers[V::size];
+        results.store(numbers);
+        bool const has_nan = step.has_nan();
+        for (std::size_t i = 0; i < count; ++i) {
+            if constexpr (finds_element<Fold>) numbers[i] = first_of(rows.n, rows.row(k + i), has_nan, numbers[i]);
+            store(numbers[i], to + i);
+        }
+    }
+
+    template <class V, class T, class Parts, class Step>
+    ROWAN_INLINE static V results_of(Rows<T> const& rows, std::size_t k, std::size_t count, Parts const& parts,
+                                     Step& step) {
+        V const start = constant<V>(Step::start);
+        V all[V::size];
+        for (std::size_t i = 0; i < V::size; ++i) {
+            all[i] = start;
+            if (i < count) parts(rows, rows.row(k + i), step, all[i]);
+        }
+        fold_registers(step, all);
+        return all[0];
+    }
+
+    /// A fold of registers: those of an element go to part k of 16 / V::size ones.
+    template <class V, class Fold>
+    struct FoldStep {
+        static constexpr double start = Fold::start;
+
+        ROWAN_INLINE void operator()(V const& from, V& to, std::size_t = 0) const { Fold{}(from, to); }
+        bool has_nan() const { return false; }
+    };
+
+    /// The same if Fold finds an element. It remembers whether there is a NaN.
+    template <class V, class Fold>
+    requires finds_element<Fold>
+    struct FoldStep<V, Fold> {
+        using Step = typename Fold::in_any_order;
+        static constexpr double start = Step::start;
+        static constexpr std::size_t count = 16 / V::size;
+        V nan[count];
+
+        ROWAN_INLINE FoldStep() {
+            unrolled<count>([&](std::size_t k) ROWAN_INLINED { nan[k] = constant<V>(0.0); });
+        }
+        ROWAN_INLINE void operator()(V const& from, V& to, std::size_t k = 0) {
+            nan[k] = choose(from == from, nan[k], from);
+            Step{}(from, to);
+        }
+        ROWAN_INLINE bool has_nan() const {
+            using S = typename V::value_type;
+            V all = nan[0];
+            unrolled<count>([&](std::size_t k) ROWAN_INLINED { all = choose(nan[k] == nan[k], all, nan[k]); });
+            S lanes[V::size];
+            all.store(lanes);
+            bool found = false;
+            for (S const& x : lanes) found |= x != x;
+            return found;
+        }
+    };
+
+    /// Folds a row of at most V::size elements.
+    template <class V>
+    struct OnePart {
+        V n;
+        V lane = lane_numbers<V>(std::make_index_sequence<V::size>{});
+
+        template <class T, class Step>
+        ROWAN_INLINE void operator()(Rows<T> const&, T const* x, Step& step, V& to) const {
+            step(choose(lane < n, load<V>(x), to), to);
+        }
+    };
+
+    /// Folds 16 parts of a row, and these to one register.
+    struct AllParts {
+        template <class V, class T, class Step>
+        ROWAN_INLINE void operator()(Rows<T> const& rows, T const* x, Step& step, V& to) const {
+            constexpr std::size_t count = 16 / V::size;
+            V parts[count];
+            std::size_t const n = rows.n;
+            std::size_t i = 0;
+            unrolled<count>([&](std::size_t k) ROWAN_INLINED { parts[k] = to; });
+            for (; i + 16 <= n; i += 16) {
+                unrolled<count>([&](std::size_t k) ROWAN_INLINED { step(load<V>(x + i + k * V::size), parts[k], k); });
+            }
+            unrolled<count>([&](std::size_t k) ROWAN_INLINED {
+                if (i + V::size <= n) {
+                    step(load<V>(x + i), parts[k], k);
+                } else if (i < n) {
+                    step(load_some<V>(x + i, n - i, rows.can_load(x + i, V::size), to), parts[k], k);
+                }
+                i += V::size;
+            });
+            if constexpr (count > 1) fold_halves(parts, step, std::make_index_sequence<count / 2>());
+            to = parts[0];
+        }
+    };
+
+    /// The first NaN of n elements, or else the first that equals `found`: 0 and -0 are equal.
+    template <class T, class S>
+    static S first_of(std::size_t n, T const* x, bool has_nan, S const& found) {
+        if (!has_nan && found != 0) return found;
+        for (std::size_t i = 0; has_nan && i < n; ++i) {
+            if (S const a = load<S>(x + i); a != a) return a;
+        }
+        for (std::size_t i = 0; found == 0 && i < n; ++i) {
+            if (S const a = load<S>(x + i); a == 0) return a;
+        }
+        return found;
+    }
+};
+
+/// Folds rows of n elements, in type `S`: 16 interleaved parts, then these as a tree. Rows of more than `sum_block` elements
+/// are cut into blocks of so many, and their results are folded in the same way.
+template <class S, class Fold, class D, class From, class To>
+void fold_rows(D const& exec, std::size_t rows, std::size_t n, From const* x, To* to) {
+    if (n <= sum_block) return RowFolds<D>::template fold_blocks<S, Fold>(exec, rows, n, x, to);
+    std::size_t const blocks = (n + sum_block - 1) / sum_block;
+    auto results = ElementLoops<D>::template scratch<S>(exec, rows * blocks);
+    RowFolds<D>::template fold_blocks<S, Fold>(exec, rows, n, x, results.data());
+    fold_rows<S, Fold>(exec, rows, blocks, static_cast<S const*>(results.data()), to);
+}
+
+}  // namespace rowan::inline v0::detail
+
 // rowan/op/detail/matrix_sums.hpp: sums over the rows and over the columns of a matrix, in orders that are the same on
 // all devices.
 
@@ -30248,60 +30742,194 @@ struct MatrixSums {
     static_assert(has_backend<D>, "rowan: this operator on a Thrust device needs #include <rowan/thrust/op.hpp>");
 };
 
+/// A sum over rows: to[column] = Σ term.at<V>(row, column).
+template <class Term, class To>
+struct ColumnSum {
+    Term term;
+    To* to;
+};
+template <class Term, class To>
+ColumnSum(Term, To*) -> ColumnSum<Term, To>;
+
 template <>
 struct MatrixSums<Cpu> {
     /// For each row: for one pass after the other, calls pass.done(row, the sum of pass.at<V>(row, column)), in 16
     /// interleaved parts as interleaved_sum; then step.at<V>(row, column) for all columns. A pass may read what those
-    /// before it have stored for its row.
+    /// before it have stored for its row. If a pass or the step has of_row(row), that is used in its place.
     template <class S, class Step, class... Pass>
     static void of_rows(Cpu exec, std::size_t rows, std::size_t width, Step const& step, Pass const&... pass) {
         for_ranges(exec, rows, width, [&](std::size_t begin, std::size_t end) {
             on_lanes<S>(width, [&]<class V>(as<V>) ROWAN_INLINED {
-                for (std::size_t row = begin; row < end; ++row) {
-                    (pass.done(row, sum_of_row<V, S>(pass, row, width)), ...);
-                    if constexpr (!std::is_same_v<Step, NoStep>) {
-                        if (width == 0) continue;
-                        auto const own = step.of_row(row);
-                        each_with<V>(
-                            width, [&]<class U>(std::size_t column) ROWAN_INLINED { own.template at<U>(row, column); });
-                    }
+                for (std::size_t row = begin; row < end;) {  // some rows, which stay in the cache, for all passes
+                    std::size_t const first = row;
+                    row = std::min(end, first + rows_at_once<S>(width));
+                    (sum_rows<V, S>(pass, first, row, width), ...);
+                    each_column<V>(step, first, row, width);
                 }
             });
         });
     }
 
-    /// to[block, column] = the sum of term.at<V>(row, column) over a block of 64 rows, in order; zeros if there are no
-    /// rows.
-    template <class S, class Term, class To>
-    static void sum_blocks(Cpu exec, std::size_t n, std::size_t width, Term const& term, To* to) {
-        constexpr std::size_t most = 2048;  // columns whose sums stay in the cache
-        std::size_t const pieces = (width + most - 1) / most, piece = std::min(width, most);
-        std::size_t const blocks = std::max<std::size_t>((n + block_size - 1) / block_size, 1);
-        for_ranges(exec, blocks * pieces, piece * std::min(n, block_size), [&](std::size_t begin, std::size_t end) {
-            Buffer<S> sums(piece);
-            for (; begin < end; ++begin) {
-                std::size_t const block = begin / pieces, first = begin % pieces * most;
-                std::size_t const lanes = std::min(most, width - first), last = std::min(n, (block + 1) * block_size);
-                std::fill(sums.begin(), sums.end(), constant<S>(0.0));
-                on_lanes<S>(lanes, [&]<class V>(as<V>) ROWAN_INLINED {
-                    for (std::size_t row = block * block_size; row < last; ++row) {
-                        each_with<V>(lanes, [&]<class U>(std::size_t k) ROWAN_INLINED {
-                            store(plus(load<U>(sums.data() + k), term.template at<U>(row, first + k)), sums.data() + k);
-                        });
-                    }
-                });
-                copy_lanes<S>(lanes, sums.data(), to + block * width + first);
-            }
-        });
+    /// For each of `sums`: to[block, column] = the sum of term.at<V>(row, column) over a block of 64 rows, in order; zeros
+    /// if there are no rows. Before, passes over the rows as above; the terms may read what they store for a row.
+    template <class S, class... Sum, class... Pass>
+    static void sum_blocks(Cpu exec, std::size_t n, std::size_t width, std::tuple<Sum...> const& sums,
+                           Pass const&... pass) {
+        std::apply([&](Sum const&... sum) { sum_blocks_of<S>(exec, n, width, std::tie(pass...), sum...); }, sums);
     }
 
 private:
+    template <class S, class... Pass, class... Sum>
+    static void sum_blocks_of(Cpu exec, std::size_t n, std::size_t width, std::tuple<Pass const&...> const& passes,
+                              Sum const&... sum) {
+        constexpr bool has_passes = sizeof...(Pass) != 0;
+        // Columns whose sums stay in the cache. Passes need whole rows.
+        std::size_t const most = has_passes ? std::max<std::size_t>(width, 1) : 2048;
+        std::size_t const pieces = (width + most - 1) / most, piece = std::min(width, most);
+        std::size_t const blocks = std::max<std::size_t>((n + block_size - 1) / block_size, 1);
+        std::size_t const at_once = has_passes ? rows_at_once<S>(width) : block_size;
+        for_ranges(exec, blocks * pieces, piece * std::min(n, block_size), [&](std::size_t begin, std::size_t end) {
+            Buffer<S> totals(piece * sizeof...(Sum));
+            on_lanes<S>(piece, [&]<class V>(as<V>) ROWAN_INLINED {
+                for (; begin < end; ++begin) {
+                    std::size_t const block = begin / pieces, first = begin % pieces * most;
+                    std::size_t const lanes = std::min(most, width - first);
+                    std::size_t row = block * block_size;
+                    std::size_t const last = std::min(n, row + block_size);
+                    std::fill(totals.begin(), totals.end(), constant<S>(0.0));
+                    while (row < last) {
+                        std::size_t const some = std::min(last, row + at_once);
+                        std::apply([&](Pass const&... pass)
+                                       ROWAN_INLINED { (sum_rows<V, S>(pass, row, some, width), ...); },
+                                   passes);
+                        S* to;
+                        for (; row + 4 <= some; row += 4) {
+                            to = totals.data();
+                            ((add_rows<V, 4>(sum.term, row, first, lanes, to), to += piece), ...);
+                        }
+                        for (; row < some; ++row) {
+                            to = totals.data();
+                            ((add_rows<V, 1>(sum.term, row, first, lanes, to), to += piece), ...);
+                        }
+                    }
+                    S const* from = totals.data();
+                    ((zip_with<V>(same_number{}, lanes, sum.to + block * width + first, from), from += piece), ...);
+                }
+            });
+        });
+    }
+
+    /// As many rows as lanes of 16 bytes.
+    template <class S>
+    static constexpr std::size_t rows_together = 16 / sizeof(S);
+
+    /// As many rows as stay in the first cache.
+    template <class S>
+    static constexpr std::size_t rows_at_once(std::size_t width) {
+        std::size_t const groups = 16384 / sizeof(S) / (width + 1) / rows_together<S>;
+        return std::max<std::size_t>(groups, 1) * rows_together<S>;
+    }
+
     template <class V, class S, class Pass>
     ROWAN_INLINE static S sum_of_row(Pass const& pass, std::size_t row, std::size_t width) {
         S part[16];
+        auto const own = own_row(pass, row);
         interleave_with<V>(part, constant<S>(0.0), width, add_lanes{},
-                           [&]<class U>(std::size_t i) ROWAN_INLINED { return pass.template at<U>(row, i); });
+                           [&]<class U>(std::size_t i) ROWAN_INLINED { return own.template at<U>(row, i); });
         return tree_sum(part);
+    }
+
+    /// Calls pass.done for rows: those together have independent sums, so that no addition waits for the one before.
+    template <class V, class S, class Pass>
+    ROWAN_INLINE static void sum_rows(Pass const& pass, std::size_t row, std::size_t end, std::size_t width) {
+        if constexpr (is_register<V>) {
+            for (; row + rows_together<S> <= end; row += rows_together<S>) sum_together<V, S>(pass, row, width);
+        }
+        for (; row < end; ++row) pass.done(row, sum_of_row<V, S>(pass, row, width));
+    }
+    template <class V, class S, class Pass>
+    ROWAN_INLINE static void sum_together(Pass const& pass, std::size_t row, std::size_t width) {
+        using Sums = LaneRegister<S, 16>;
+        constexpr std::size_t registers = 16 / V::size, rows = Sums::size, most = registers < 8 ? 8 / registers : 1;
+        constexpr std::size_t step = most < rows ? most : rows;  // rows whose parts stay in registers
+        S part[rows][16];
+        for (std::size_t first = 0; first < rows; first += step) {
+            auto const own = own_rows(pass, row + first, std::make_index_sequence<step>());
+            V parts[step * registers];
+            unrolled<step * registers>([&](std::size_t k) ROWAN_INLINED { parts[k] = constant<V>(0.0); });
+            std::size_t i = 0;
+            for (; i + 16 <= width; i += 16) {
+                unrolled<step * registers>([&](std::size_t k) ROWAN_INLINED {
+                    parts[k] = plus(parts[k], own[k / registers].template at<V>(row + first + k / registers,
+                                                                                i + k % registers * V::size));
+                });
+            }
+            unrolled<step>([&](std::size_t k) ROWAN_INLINED {
+                S* const to = part[first + k];
+                unrolled<registers>([&](std::size_t r)
+                                        ROWAN_INLINED { parts[k * registers + r].store(to + r * V::size); });
+                for (std::size_t at = i; at < width; ++at)
+                    to[at - i] = plus(to[at - i], own[k].template at<S>(row + first + k, at));
+            });
+        }
+        Sums sums[rows];
+        unrolled<rows>([&](std::size_t k) ROWAN_INLINED {
+            Sums quarters[16 / rows];
+            unrolled<16 / rows>([&](std::size_t r) ROWAN_INLINED { quarters[r] = Sums::load(part[k] + r * rows); });
+            fold_halves(quarters, add_lanes{}, std::make_index_sequence<8 / rows>());
+            sums[k] = quarters[0];
+        });
+        add_lanes add;
+        fold_registers(add, sums);
+        pass.done(row, sums[0]);
+    }
+
+    template <class V, class Step>
+    ROWAN_INLINE static void each_column(Step const& step, std::size_t row, std::size_t end, std::size_t width) {
+        if constexpr (!std::is_same_v<Step, NoStep>) {
+            for (; width != 0 && row < end; ++row) {
+                auto const own = step.of_row(row);
+                each_with<V>(width,
+                             [&]<class U>(std::size_t column) ROWAN_INLINED { own.template at<U>(row, column); });
+            }
+        }
+    }
+
+    /// Adds the terms of `count` rows to sums, one after the other.
+    template <class V, std::size_t count, class Term, class S>
+    ROWAN_INLINE static void add_rows(Term const& term, std::size_t row, std::size_t first, std::size_t lanes,
+                                      S* sums) {
+        [&]<std::size_t... k>(std::index_sequence<k...>) ROWAN_INLINED {
+            auto const rows = own_rows(term, row, std::make_index_sequence<count>());
+            each_with<V>(lanes, [&]<class U>(std::size_t i) ROWAN_INLINED {
+                U sum = load<U>(sums + i);
+                ((sum = plus(sum, rows[k].template at<U>(row + k, first + i))), ...);
+                store(sum, sums + i);
+            });
+        }
+        (std::make_index_sequence<count>{});
+    }
+    template <class Term>
+    struct SameTerm {
+        Term const& term;
+
+        template <class V>
+        ROWAN_INLINE V at(std::size_t row, std::size_t column) const {
+            return term.template at<V>(row, column);
+        }
+    };
+    /// The term for a row: a copy that stores do not change, if it has one.
+    template <class Term>
+    ROWAN_INLINE static auto own_row(Term const& term, std::size_t row) {
+        if constexpr (requires { term.of_row(row); }) {
+            return term.of_row(row);
+        } else {
+            return SameTerm<Term>{term};
+        }
+    }
+    template <class Term, std::size_t... k>
+    ROWAN_INLINE static auto own_rows(Term const& term, std::size_t row, std::index_sequence<k...>) {
+        return std::array<decltype(own_row(term, row)), sizeof...(k)>{own_row(term, row + k)...};
     }
 };
 
@@ -30312,29 +30940,27 @@ struct MatrixElement {
     std::size_t width;
 
     template <class V>
-    ROWAN_HD V at(std::size_t row, std::size_t column) const {
+    ROWAN_HD_INLINE V at(std::size_t row, std::size_t column) const {
         return load<V>(x + row * width + column);
     }
 };
 
-/// to[column] = the sum of term.at<V>(row, column) over the rows: in blocks of 64, then the sums of blocks in the same
-/// way, as in merge. The sum of no rows is 0.
+/// For each of `sums`: to[column] = the sum of term.at<V>(row, column) over the rows: in blocks of 64, then the sums of
+/// blocks in the same way, as in merge. The sum of no rows is 0. Before, passes as in of_rows.
 /// cost     temporary memory for the sums of blocks: 1/64 of the terms
-template <class S, class D, class Term, class To>
-void column_sums(D const& exec, std::size_t n, std::size_t width, Term const& term, To* to) {
-    auto const blocks_of = [](std::size_t rows) { return (rows + block_size - 1) / block_size; };
-    auto const add = [&]<class From, class Out>(From const& from, std::size_t rows, Out* out) {
-        MatrixSums<D>::template sum_blocks<S>(exec, rows, width, from, out);
-    };
-    if (n <= block_size) return add(term, n, to);
-    std::size_t blocks = blocks_of(n);
-    auto first = ElementLoops<D>::template scratch<S>(exec, blocks * width);
-    auto second = ElementLoops<D>::template scratch<S>(exec, blocks <= block_size ? 0 : blocks_of(blocks) * width);
-    add(term, n, first.data());
-    S *from = first.data(), *more = second.data();
-    for (; blocks > block_size; blocks = blocks_of(blocks), std::swap(from, more))
-        add(MatrixElement<S>{from, width}, blocks, more);
-    add(MatrixElement<S>{from, width}, blocks, to);
+template <class S, class D, class... Sum, class... Pass>
+void column_sums(D const& exec, std::size_t n, std::size_t width, std::tuple<Sum...> const& sums, Pass const&... pass) {
+    if (n <= block_size) return MatrixSums<D>::template sum_blocks<S>(exec, n, width, sums, pass...);
+    std::size_t const blocks = (n + block_size - 1) / block_size, size = blocks * width;
+    auto of_blocks = ElementLoops<D>::template scratch<S>(exec, size * sizeof...(Sum));
+    S* const to = of_blocks.data();
+    [&]<std::size_t... k>(std::index_sequence<k...>) {
+        MatrixSums<D>::template sum_blocks<S>(exec, n, width,
+                                              std::tuple{ColumnSum{std::get<k>(sums).term, to + k * size}...}, pass...);
+        column_sums<S>(exec, blocks, width,
+                       std::tuple{ColumnSum{MatrixElement<S>{to + k * size, width}, std::get<k>(sums).to}...});
+    }
+    (std::index_sequence_for<Sum...>{});
 }
 
 }  // namespace rowan::inline v0::detail
@@ -30362,23 +30988,33 @@ ROWAN_HD_INLINE S inverse_deviation(S const& variance, double epsilon) {
     return quotient(constant<S>(1.0), square_root(S(variance + constant<S>(epsilon))));
 }
 
-/// Rows with `stride` numbers each: the mean, 1 / √(variance + epsilon), and two more of a gradient.
+/// Rows with some numbers each: the mean, 1 / √(variance + epsilon), and two more of a gradient. The means of all rows
+/// come first, then the second numbers …
 template <class T, class Numbers = sum_t<T>*>
 struct NormOfRows {
     T const* x;
     Numbers numbers;
-    std::size_t stride, width;
+    std::size_t count, rows, width;
     double epsilon;
 
     /// That of one row, with a copy of its numbers: writing results does not change them.
     NormOfRows<T, std::array<sum_t<T>, 4>> of_row(std::size_t row) const {
-        sum_t<T> const* const n = numbers + row * stride;
-        return {x, {n[0], n[1], n[stride - 2], n[stride - 1]}, 0, width, epsilon};
+        sum_t<T> const *const n = numbers + row, *const last = n + (count - 2) * rows;
+        return {x, {n[0], n[rows], last[0], last[rows]}, count, rows, width, epsilon};
     }
 
     template <class V>
     ROWAN_HD_INLINE V number(std::size_t row, std::size_t i) const {
-        return V(numbers[row * stride + i]);
+        if constexpr (std::is_pointer_v<Numbers>) {
+            return V(numbers[i * rows + row]);
+        } else {
+            return V(numbers[i]);
+        }
+    }
+    /// Stores that number of a row, or of as many rows as V has lanes.
+    template <class V>
+    ROWAN_HD_INLINE void set(std::size_t row, std::size_t i, V const& x) const {
+        store(x, numbers + (i * rows + row));
     }
     ROWAN_FORMULA V centered(std::size_t row, std::size_t column) const {
         return V(load<V>(x + row * width + column) - number<V>(row, 0));
@@ -30399,11 +31035,22 @@ struct MeanOfRow {
         T const* const first = norm.x + row * norm.width;
         return V(load<V>(first + column) - V(load<sum_t<T>>(first)));
     }
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD_INLINE void done(std::size_t row, sum_t<T> const& sum) const {
+    ROWAN_FORMULA void done(std::size_t row, V const& sum) const {
         if (norm.width == 0) return;
-        auto const first = load<sum_t<T>>(norm.x + row * norm.width);
-        norm.numbers[row * norm.stride] = plus(first, mean_of_sum(sum, norm.width));
+        V const first = firsts<V>(row, std::make_index_sequence<lanes_in<V>>());
+        norm.set(row, 0, plus(first, mean_of_sum(sum, norm.width)));
+    }
+
+private:
+    /// The first elements of as many rows as V has lanes.
+    ROWAN_NO_EXEC_CHECK
+    template <class V, std::size_t... k>
+    ROWAN_HD_INLINE V firsts(std::size_t row, std::index_sequence<k...>) const {
+        if constexpr (is_register<V>) {
+            return V(typename V::vector{load<sum_t<T>>(norm.x + (row + k) * norm.width)...});
+        } else {
+            return load<V>(norm.x + row * norm.width);
+        }
     }
 };
 
@@ -30415,8 +31062,8 @@ struct VarianceOfRow {
     ROWAN_HD_INLINE V at(std::size_t row, std::size_t column) const {
         return squared{}(norm.template centered<V>(row, column));
     }
-    ROWAN_HD_INLINE void done(std::size_t row, sum_t<T> const& sum) const {
-        norm.numbers[row * norm.stride + 1] = inverse_deviation(mean_of_sum(sum, norm.width), norm.epsilon);
+    ROWAN_FORMULA void done(std::size_t row, V const& sum) const {
+        norm.set(row, 1, inverse_deviation(mean_of_sum(sum, norm.width), norm.epsilon));
     }
 };
 
@@ -30444,6 +31091,8 @@ struct TimesNorm {
     Norm norm;
     T const* grad;
 
+    auto of_row(std::size_t row) const requires requires { norm.of_row(row); }
+    { return TimesNorm<decltype(norm.of_row(row)), T>{norm.of_row(row), grad}; }
     template <class V>
     ROWAN_HD_INLINE V at(std::size_t row, std::size_t column) const {
         return product(load<V>(grad + row * norm.width + column), norm.template at<V>(row, column));
@@ -30480,8 +31129,8 @@ struct MeanOfGrad {
     ROWAN_HD_INLINE V at(std::size_t row, std::size_t column) const {
         return grad.template scaled<V>(row, column);
     }
-    ROWAN_HD_INLINE void done(std::size_t row, sum_t<T> const& sum) const {
-        grad.norm.numbers[row * grad.norm.stride + 2] = mean_of_sum(sum, grad.norm.width);
+    ROWAN_FORMULA void done(std::size_t row, V const& sum) const {
+        grad.norm.set(row, 2, mean_of_sum(sum, grad.norm.width));
     }
 };
 
@@ -30493,8 +31142,8 @@ struct MeanOfGradByNorm {
     ROWAN_HD_INLINE V at(std::size_t row, std::size_t column) const {
         return product(grad.template scaled<V>(row, column), grad.norm.template at<V>(row, column));
     }
-    ROWAN_HD_INLINE void done(std::size_t row, sum_t<T> const& sum) const {
-        grad.norm.numbers[row * grad.norm.stride + 3] = mean_of_sum(sum, grad.norm.width);
+    ROWAN_FORMULA void done(std::size_t row, V const& sum) const {
+        grad.norm.set(row, 3, mean_of_sum(sum, grad.norm.width));
     }
 };
 
@@ -30639,9 +31288,9 @@ public:
         S *const means = numbers_.data(), *const deviations = means + width;
         training = training && n != 0;
         if (training) {
-            column_sums<S>(exec, n, width, FromFirstRow<T>{x.data(), width}, means);
+            column_sums<S>(exec, n, width, std::tuple{ColumnSum{FromFirstRow<T>{x.data(), width}, means}});
             Loops::each(exec, width, 1, MeansFromFirstRow<T>{x.data(), means, n});
-            column_sums<S>(exec, n, width, SquaredDeviation<T>{norm}, deviations);
+            column_sums<S>(exec, n, width, std::tuple{ColumnSum{SquaredDeviation<T>{norm}, deviations}});
             Loops::each(exec, width, 1, MeansOfSums<S>{deviations, n});
         } else {
             Loops::template zip<S>(exec, width, same_number{}, means, mean.data());
@@ -30729,7 +31378,7 @@ std::tuple<Tensor<T, D>, Tensor<M, D>, Tensor<M, D>> batch_norm(D const& exec, T
 /// rows.
 /// shapes   x and out_grad [n, width]; scale, mean and variance [width] -> [n, width], [width], [width]
 /// errors   as batch_norm; ShapeError if out_grad does not have the shape of x
-/// cost     in training, five reads of x, otherwise two; and one write
+/// cost     in training, four reads of x, otherwise two; two of out_grad, and one write
 template <class T, device D, class M = T>
 std::tuple<Tensor<T, D>, Tensor<T, D>, Tensor<T, D>> batch_norm_grad(
     D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& scale, Tensor<M, D> const& mean,
@@ -30747,9 +31396,11 @@ std::tuple<Tensor<T, D>, Tensor<T, D>, Tensor<T, D>> batch_norm_grad(
                                            static_cast<M*>(nullptr));
     auto sums = Loops::template scratch<S>(exec, 2 * width);
     S *const grad = sums.data(), *const along = grad + width;
-    detail::column_sums<S>(exec, n, width, detail::MatrixElement<T>{out_grad.data(), width}, grad);
-    detail::column_sums<S>(exec, n, width,
-                           detail::TimesNorm<detail::NormOfColumns<T>, T>{columns.norm, out_grad.data()}, along);
+    detail::column_sums<S>(
+        exec, n, width,
+        std::tuple{
+            detail::ColumnSum{detail::MatrixElement<T>{out_grad.data(), width}, grad},
+            detail::ColumnSum{detail::TimesNorm<detail::NormOfColumns<T>, T>{columns.norm, out_grad.data()}, along}});
     Loops::template zip<S>(exec, width, detail::same_number{}, shift_grad.data(), grad);
     Loops::template zip<S>(exec, width, detail::same_number{}, scale_grad.data(), along);
     if (n != 0) Loops::each(exec, 2 * width, 1, detail::MeansOfSums<S>{grad, n});
@@ -31594,273 +32245,6 @@ struct ListWithGradients : with_gradients<List>::type {};
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/op/detail/row_folds.hpp: sums and other folds of rows of adjacent elements, in 16 interleaved parts.
-
-namespace rowan::inline v0::detail {
-
-/// Whether the parts of a row may begin with Fold::start, which changes no other number.
-template <class Fold>
-concept has_start = requires {
-    Fold::start;
-};
-
-/// Whether Fold finds an element, and Fold::in_any_order finds an equal one if no element is NaN.
-template <class Fold>
-concept finds_element = requires {
-    typename Fold::in_any_order;
-};
-
-/// Calls f(0), f(1) … f(n - 1): at -O2, g++ does not unroll loops.
-template <std::size_t n, class F>
-ROWAN_INLINE void unrolled(F const& f) {
-    [&]<std::size_t... k>(std::index_sequence<k...>) ROWAN_INLINED { (f(k), ...); }
-    (std::make_index_sequence<n>{});
-}
-
-/// The lanes of a and b: those of the first, or of the second half of each group of `width` lanes of both.
-template <std::size_t width, std::size_t skip, class V, std::size_t... i>
-ROWAN_INLINE V halves(V const& a, V const& b, std::index_sequence<i...>) {
-#ifdef __clang__
-    return V(__builtin_shufflevector(a.data, b.data, (i / (width / 2) * width + skip + i % (width / 2))...));
-#else
-    using S = typename V::value_type;
-    typedef std::conditional_t<sizeof(S) == 4, std::int32_t, std::int64_t> places
-        __attribute__((vector_size(sizeof(V))));
-    return V(__builtin_shuffle(a.data, b.data, places{(i / (width / 2) * width + skip + i % (width / 2))...}));
-#endif
-}
-
-/// fold_tree for V::size rows, whose parts are in `width` registers, each of 1, 2, 4 … rows: rows[0] gets a lane for each
-/// row.
-template <class Step, class V, std::size_t width = V::size>
-ROWAN_INLINE void fold_registers(Step& step, V* rows) {
-    constexpr std::size_t half = width / 2;
-    constexpr std::make_index_sequence<V::size> lanes{};
-    for (std::size_t k = 0; k < half; ++k) {
-        V const a = rows[2 * k], b = rows[2 * k + 1];
-        rows[k] = halves<width, 0>(a, b, lanes);
-        step(halves<width, half>(a, b, lanes), rows[k]);
-    }
-    if constexpr (half > 1) fold_registers<Step, V, half>(step, rows);
-}
-
-/// The numbers of the lanes: 0, 1, 2 …
-template <class V, std::size_t... i>
-ROWAN_INLINE V lane_numbers(std::index_sequence<i...>) {
-    return V(typename V::vector{static_cast<typename V::value_type>(i)...});
-}
-
-/// The first n lanes from x, and `other` in those after them. If `whole`, V::size elements may be read.
-template <class V, class T>
-ROWAN_INLINE V load_some(T const* x, std::size_t n, bool whole, V const& other) {
-    using S = typename V::value_type;
-    if (whole) {
-        V const lane = lane_numbers<V>(std::make_index_sequence<V::size>{});
-        return choose(lane < V(static_cast<S>(n)), load<V>(x), other);
-    }
-    S lanes[V::size];
-    other.store(lanes);
-    for (std::size_t i = 0; i < std::min(n, V::size); ++i) lanes[i] = load<S>(x + i);
-    return V::load(lanes);
-}
-
-/// Folds rows on a device. The Thrust specialization is in rowan/thrust/op/detail/row_folds.hpp.
-template <class D>
-struct RowFolds {
-    static_assert(has_backend<D>, "rowan: reduce_sum on a Thrust device needs #include <rowan/thrust/op.hpp>");
-};
-
-template <>
-struct RowFolds<Cpu> {
-    /// Whether rows are folded here. For integers, all orders have the same bits.
-    template <class S, class Fold>
-    static constexpr bool has = (has_start<Fold> && !std::is_integral_v<S>) ||
-                                (finds_element<Fold> && is_machine_float<S>);
-
-    /// Folds the blocks of rows of n elements, in type `S`: to[row, block].
-    template <class S, class Fold, class T, class To>
-    static void fold_blocks(Cpu exec, std::size_t rows, std::size_t n, T const* x, To* to) {
-        std::size_t const blocks = (n + sum_block - 1) / sum_block, size = std::min(n, sum_block);
-        T const* const end_of_x = x + rows * n;
-        for_ranges(exec, rows * blocks, size, [&](std::size_t begin, std::size_t end) {
-            on_lanes<S>((end - begin) * size, [&]<class V>(as<V>) ROWAN_INLINED {
-                if (blocks == 1) return fold<V, Fold>(Rows<T>{x + begin * n, end_of_x, n}, end - begin, to + begin);
-                for (std::size_t k = begin; k < end;) {
-                    std::size_t const row = k / blocks, block = k % blocks, at = block * sum_block;
-                    bool const last = block + 1 == blocks;
-                    std::size_t const count = last ? 1 : std::min(end, (row + 1) * blocks - 1) - k;
-                    fold<V, Fold>(Rows<T>{x + row * n + at, end_of_x, last ? n - at : sum_block}, count, to + k);
-                    k += count;
-                }
-            });
-        });
-    }
-
-private:
-    /// Rows of n adjacent elements, in a matrix that ends at `end`.
-    template <class T>
-    struct Rows {
-        T const *x, *end;
-        std::size_t n;
-
-        T const* row(std::size_t k) const { return x + k * n; }
-        bool can_load(T const* p, std::size_t count) const { return static_cast<std::size_t>(end - p) >= count; }
-    };
-
-    /// Folds `count` rows with registers V, or with smaller ones if these have room for a row.
-    template <class V, class Fold, class T, class To>
-    ROWAN_INLINE static void fold(Rows<T> const& rows, std::size_t count, To* to) {
-        if constexpr (is_register<V>) {
-            using S = typename V::value_type;
-            if constexpr (sizeof(V) > 16) {
-                if (rows.n <= V::size / 2) return fold<LaneRegister<S, sizeof(V) / 2>, Fold>(rows, count, to);
-            }
-            std::size_t k = 0;
-            if (rows.n <= V::size) {
-                OnePart<V> const part{V(static_cast<S>(rows.n))};
-                for (; k + V::size <= count && rows.can_load(rows.row(k + V::size - 1), V::size); k += V::size)
-                    fold_together<V, Fold>(rows, k, V::size, part, to + k);
-            }
-            for (; k < count; k += V::size)
-                fold_together<V, Fold>(rows, k, std::min(count - k, V::size), AllParts{}, to + k);
-        } else if constexpr (has_start<Fold>) {
-            for (std::size_t k = 0; k < count; ++k) store(interleaved_fold<V, Fold>(rows.n, rows.row(k)), to + k);
-        }
-    }
-
-    /// Folds at most V::size rows from row k on.
-    template <class V, class Fold, class T, class Parts, class To>
-    ROWAN_INLINE static void fold_together(Rows<T> const& rows, std::size_t k, std::size_t count, Parts const& parts,
-                                           To* to) {
-        using S = typename V::value_type;
-        FoldStep<V, Fold> step;
-        V const results = results_of<V>(rows, k, count, parts, step);
-        if constexpr (!finds_element<Fold>) {
-            if (count == V::size) return store(results, to);
-        }
-        S numbers[V::size];
-        results.store(numbers);
-        bool const has_nan = step.has_nan();
-        for (std::size_t i = 0; i < count; ++i) {
-            if constexpr (finds_element<Fold>) numbers[i] = first_of(rows.n, rows.row(k + i), has_nan, numbers[i]);
-            store(numbers[i], to + i);
-        }
-    }
-
-    template <class V, class T, class Parts, class Step>
-    ROWAN_INLINE static V results_of(Rows<T> const& rows, std::size_t k, std::size_t count, Parts const& parts,
-                                     Step& step) {
-        V const start = constant<V>(Step::start);
-        V all[V::size];
-        for (std::size_t i = 0; i < V::size; ++i) {
-            all[i] = start;
-            if (i < count) parts(rows, rows.row(k + i), step, all[i]);
-        }
-        fold_registers(step, all);
-        return all[0];
-    }
-
-    /// A fold of registers: those of an element go to part k of 16 / V::size ones.
-    template <class V, class Fold>
-    struct FoldStep {
-        static constexpr double start = Fold::start;
-
-        ROWAN_INLINE void operator()(V const& from, V& to, std::size_t = 0) const { Fold{}(from, to); }
-        bool has_nan() const { return false; }
-    };
-
-    /// The same if Fold finds an element. It remembers whether there is a NaN.
-    template <class V, class Fold>
-    requires finds_element<Fold>
-    struct FoldStep<V, Fold> {
-        using Step = typename Fold::in_any_order;
-        static constexpr double start = Step::start;
-        static constexpr std::size_t count = 16 / V::size;
-        V nan[count];
-
-        ROWAN_INLINE FoldStep() {
-            unrolled<count>([&](std::size_t k) ROWAN_INLINED { nan[k] = constant<V>(0.0); });
-        }
-        ROWAN_INLINE void operator()(V const& from, V& to, std::size_t k = 0) {
-            nan[k] = choose(from == from, nan[k], from);
-            Step{}(from, to);
-        }
-        ROWAN_INLINE bool has_nan() const {
-            using S = typename V::value_type;
-            V all = nan[0];
-            unrolled<count>([&](std::size_t k) ROWAN_INLINED { all = choose(nan[k] == nan[k], all, nan[k]); });
-            S lanes[V::size];
-            all.store(lanes);
-            bool found = false;
-            for (S const& x : lanes) found |= x != x;
-            return found;
-        }
-    };
-
-    /// Folds a row of at most V::size elements.
-    template <class V>
-    struct OnePart {
-        V n;
-        V lane = lane_numbers<V>(std::make_index_sequence<V::size>{});
-
-        template <class T, class Step>
-        ROWAN_INLINE void operator()(Rows<T> const&, T const* x, Step& step, V& to) const {
-            step(choose(lane < n, load<V>(x), to), to);
-        }
-    };
-
-    /// Folds 16 parts of a row, and these to one register.
-    struct AllParts {
-        template <class V, class T, class Step>
-        ROWAN_INLINE void operator()(Rows<T> const& rows, T const* x, Step& step, V& to) const {
-            constexpr std::size_t count = 16 / V::size;
-            V parts[count];
-            std::size_t const n = rows.n;
-            std::size_t i = 0;
-            unrolled<count>([&](std::size_t k) ROWAN_INLINED { parts[k] = to; });
-            for (; i + 16 <= n; i += 16) {
-                unrolled<count>([&](std::size_t k) ROWAN_INLINED { step(load<V>(x + i + k * V::size), parts[k], k); });
-            }
-            unrolled<count>([&](std::size_t k) ROWAN_INLINED {
-                if (i + V::size <= n) {
-                    step(load<V>(x + i), parts[k], k);
-                } else if (i < n) {
-                    step(load_some<V>(x + i, n - i, rows.can_load(x + i, V::size), to), parts[k], k);
-                }
-                i += V::size;
-            });
-            if constexpr (count > 1) fold_halves(parts, step, std::make_index_sequence<count / 2>());
-            to = parts[0];
-        }
-    };
-
-    /// The first NaN of n elements, or else the first that equals `found`: 0 and -0 are equal.
-    template <class T, class S>
-    static S first_of(std::size_t n, T const* x, bool has_nan, S const& found) {
-        if (!has_nan && found != 0) return found;
-        for (std::size_t i = 0; has_nan && i < n; ++i) {
-            if (S const a = load<S>(x + i); a != a) return a;
-        }
-        for (std::size_t i = 0; found == 0 && i < n; ++i) {
-            if (S const a = load<S>(x + i); a == 0) return a;
-        }
-        return found;
-    }
-};
-
-/// Folds rows of n elements, in type `S`: 16 interleaved parts, then these as a tree. Rows of more than `sum_block` elements
-/// are cut into blocks of so many, and their results are folded in the same way.
-template <class S, class Fold, class D, class From, class To>
-void fold_rows(D const& exec, std::size_t rows, std::size_t n, From const* x, To* to) {
-    if (n <= sum_block) return RowFolds<D>::template fold_blocks<S, Fold>(exec, rows, n, x, to);
-    std::size_t const blocks = (n + sum_block - 1) / sum_block;
-    auto results = ElementLoops<D>::template scratch<S>(exec, rows * blocks);
-    RowFolds<D>::template fold_blocks<S, Fold>(exec, rows, n, x, results.data());
-    fold_rows<S, Fold>(exec, rows, blocks, static_cast<S const*>(results.data()), to);
-}
-
-}  // namespace rowan::inline v0::detail
-
 // rowan/op/detail/axis_sums.hpp: sums and other folds along any axes of a tensor, of rows or in blocks of 64 contributions.
 
 namespace rowan::inline v0::detail {
@@ -32320,13 +32704,39 @@ Tensor<T, D> zip_broadcast(D const& exec, Map const& map, Tensor<T, D> const& x,
     return zip_broadcast_to<T>(exec, map, x, y, axis);
 }
 
-/// The sums of a result of this shape over the elements that an input repeats, in the shape of the input.
-template <class D, class Shape, class From, class T>
-void sum_repeated(D const& exec, Shape const& input, Shape const& shape, std::int64_t axis, From const* from, T* out) {
+/// The reduction of a result of this shape to an input: along the dims that this repeats.
+template <class Shape>
+AxisReduction reduction_to(Shape const& input, Shape const& shape, std::int64_t axis) {
     std::array<bool, 8> reduced{};
     for (std::size_t i = 0; i < shape.size(); ++i) reduced[i] = aligned_dim(input, i, shape.size(), axis) != shape[i];
-    fold_axes<sum_t<T>, add_lanes>(exec, reduction_of(shape, reduced), from, out);
+    return reduction_of(shape, reduced);
 }
+
+/// The sums of map(x, y, g) over rows of x or y, the input that is not repeated in them, and of g.
+template <bool of_y, class S, class Map, class T>
+struct SumsOfRepeated {
+    BroadcastStep<S, Map, T, 3> step;
+
+    struct Row {
+        Map map;
+        T const *x, *y, *g;
+
+        template <class V>
+        ROWAN_INLINE V at(std::size_t, std::size_t column) const {
+            V const grad = load<V>(g + column);
+            if constexpr (of_y) return map(load<V>(x + column), V(load<S>(y)), grad);
+            if constexpr (!of_y) return map(V(load<S>(x)), load<V>(y + column), grad);
+        }
+    };
+    ROWAN_INLINE Row of_row(std::size_t i) const {
+        auto const row = step.of_row(i);
+        return {step.map, row.x[0], row.x[1], row.x[2]};
+    }
+    template <class V>
+    ROWAN_INLINE void done(std::size_t row, V const& sum) const {
+        store(sum, step.to + row);
+    }
+};
 
 /// map(x, y, g) summed to the shape of x or of y: the gradient of that input of zip_broadcast, where g is the gradient
 /// of the result. The terms are not narrowed before they are summed.
@@ -32344,19 +32754,26 @@ Tensor<T, D> zip_broadcast_grad(D const& exec, Map const& map, Tensor<T, D> cons
                : k == 1 ? aligned_dim(y.shape(), i, shape.size(), axis)
                         : shape[i];
     };
-    auto const terms = [&]<class To>(To* to) {
-        auto const b = broadcast_rows<3>(shape, dim);
-        ElementLoops<D>::template each_in_rows<S>(
-            exec, b.rows, b.width, BroadcastStep<S, Map, T, 3, To>{b, map, {x.data(), y.data(), g.data()}, to});
+    auto const b = broadcast_rows<3>(shape, dim);
+    auto const step = [&]<class To>(To* to) {
+        return BroadcastStep<S, Map, T, 3, To>{b, map, {x.data(), y.data(), g.data()}, to};
     };
     auto out = new_tensor<T>(exec, like.shape());
     if (like.shape() == shape) {
-        terms(out.data());
+        ElementLoops<D>::template each_in_rows<S>(exec, b.rows, b.width, step(out.data()));
         return out;
     }
+    AxisReduction const r = reduction_to(like.shape(), shape, of_y ? axis : -1);
+    if constexpr (std::is_same_v<D, Cpu>) {
+        if (r.of_rows && r.n == b.width && r.n <= sum_block) {
+            MatrixSums<D>::template of_rows<S>(exec, b.rows, b.width, NoStep{},
+                                               SumsOfRepeated<of_y, S, Map, T>{step(out.data())});
+            return out;
+        }
+    }
     auto full = ElementLoops<D>::template scratch<S>(exec, g.size());
-    terms(full.data());
-    sum_repeated(exec, like.shape(), shape, of_y ? axis : -1, full.data(), out.data());
+    ElementLoops<D>::template each_in_rows<S>(exec, b.rows, b.width, step(full.data()));
+    fold_axes<S, add_lanes>(exec, r, full.data(), out.data());
     return out;
 }
 
@@ -33104,53 +33521,84 @@ ROWAN_FORMULA V where_between(V const& y, double least, double most, V const& in
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/op/detail/normal_cdf.hpp: the standard normal distribution, with the same bits for SIMD registers and scalars.
+// rowan/op/detail/normal_cdf.hpp: the tail of the standard normal distribution, with the same bits for SIMD registers and
+// scalars.
 
 namespace rowan::inline v0::detail {
 
 /// Q in erfc(z) = exp(-z²) · t · Q(2 t - 1), t = 3 / (3 + z): Chebyshev's interpolation on [-1, 1], with an error of
-/// 9e-9 for float and 8e-17 for double.
+/// 8e-17.
 ROWAN_FORMULA V erfc_factor(V const& u) {
-    if constexpr (std::is_same_v<typename lane_of<V>::type, float>) {
-        constexpr double c[] = {2.346841841330497e-05,  7.026003744000487e-05,   -0.00017143787261865554,
-                                -0.0009910108810197737, -0.00040889622317374387, 0.008933822156863641,
-                                0.039843419387507226,   0.1034905945849929,      0.1967427444182752,
-                                0.2944646428681603,     0.3580023023627799};
-        return polynomial(u, c);
-    } else {
-        constexpr double c[] = {
-            -1.1365971769947809e-11, 1.3405666455077527e-09, -1.1137746412760201e-09, -1.3159668631609655e-08,
-            1.647213179132514e-08,   7.23798791311114e-08,   -1.3698477467135753e-07, -3.2794192935327655e-07,
-            9.223786145720273e-07,   1.5800864969572258e-06, -5.82374722681329e-06,   -1.013156283309012e-05,
-            3.5853885449595844e-05,  9.225899512771738e-05,  -0.00018276990598902794, -0.0010113539570887728,
-            -0.0004041388749870603,  0.00894241153786806,    0.03984258709573409,     0.10348908730032906,
-            0.1967427857013676,      0.29446481772329297,    0.3580023023627799};
-        return polynomial(u, c);
-    }
+    constexpr double c[] = {
+        -1.1365971969747809e-11, 1.3405666455077527e-09, -1.1137746412760201e-09, -1.3159668631609655e-08,
+        1.647213179132514e-08,   7.23798791311114e-08,   -1.3698477467135753e-07, -3.2794192935327655e-07,
+        9.223786145720273e-07,   1.5800864969572258e-06, -5.82374722681329e-06,   -1.013156283309012e-05,
+        3.5853885449595844e-05,  9.225899512771738e-05,  -0.00018276990598902794, -0.0010113539570887728,
+        -0.0004041388749870603,  0.00894241153786806,    0.03984258709573409,     0.10348908730032906,
+        0.1967427857013676,      0.29446481772329297,    0.3580023023627799};
+    return polynomial(u, c);
 }
 
-/// exp(-x²/2), with the rounding error of x² taken into account.
-ROWAN_FORMULA V bell(V const& x) {
-    V const y = limited(x, -64.0, 64.0), high = upper_half(y);
-    V const rest = product(V(y - high), product(V(y + high), constant<V>(-0.5)));
-    V const one = constant<V>(1.0);
+/// exp(-a²/2) for |a| <= 64, with the rounding error of a² taken into account.
+ROWAN_FORMULA V bell(V const& a) {
+    V const high = upper_half(a), one = constant<V>(1.0);
+    V const rest = product(V(a - high), product(V(a + high), constant<V>(-0.5)));
     V const correction =
         one + product(rest, V(one + product(rest, V(constant<V>(0.5) + product(rest, constant<V>(1.0 / 6))))));
     return product(exponential_of_any(product(product(high, high), constant<V>(-0.5))), correction);
 }
 
-/// The density exp(-x²/2) / sqrt(2 π) and the distribution Φ(x) = erfc(-x / sqrt(2)) / 2, which is accurate for
-/// negative x, too.
+/// f of the bits of x, a register of floats or a float, as such a number again.
+ROWAN_NO_EXEC_CHECK
+template <class V, class F>
+ROWAN_HD_INLINE V of_bits(V const& x, F const& f) {
+    if constexpr (is_register<V>) {
+        return detail::bit_cast<V>(f(detail::bit_cast<typename V::template of<std::uint32_t>>(x)));
+    } else {
+        return bit_cast<V>(f(bit_cast<std::uint32_t>(x)));
+    }
+}
+
+/// For a = |x|: a · Φ(-a), and Φ(-a) - a · φ(a), the slope of y · Φ(y) at y = -a, where φ is the density of the standard
+/// normal distribution and Φ its distribution function. Both have an accurate tail.
 template <class V>
-struct Normal {
-    V density, distribution;
+struct NormalTail {
+    V value, slope;
 };
-ROWAN_FORMULA Normal<V> standard_normal(V const& x) {
-    V const zero = constant<V>(0.0), one = constant<V>(1.0), three = constant<V>(3.0), e = bell(x);
-    V const z = product(choose(x < zero, V(zero - x), x), constant<V>(0.70710678118654752440));
-    V const t = quotient(three, V(three + z)), q = erfc_factor(V(product(t, constant<V>(2.0)) - one));
-    V const tail = product(product(e, constant<V>(0.5)), product(t, q));
-    return {product(e, constant<V>(0.39894228040143267794)), choose(x < zero, tail, V(one - tail))};
+ROWAN_FORMULA NormalTail<V> normal_tail(V const& x) {
+    if constexpr (std::is_same_v<typename lane_of<V>::type, float>) {
+        auto const masked = [](V const& y, std::uint32_t mask) ROWAN_INLINED {
+            return of_bits(y, [mask]<class B>(B const& bits) ROWAN_INLINED { return B(bits & B(mask)); });
+        };
+        // Both results are 0 from 14.6 on. a² - high² is accurate, as exp needs it.
+        V const a = smaller(constant<V>(14.75), masked(x, 0x7FFFFFFF)), high = masked(a, 0xFFFFF000);
+        V const square = product(high, high);  // exact
+        // a² = r - n · 2 log(2). The low bits of `shifted` are n + 159: 32 more than for 2^n, which may be subnormal.
+        V const shift = constant<V>(0x1.8p23 + 159);
+        V const shifted = rounded(shift - product(square, constant<V>(0.72134752044448170368))), n = shifted - shift;
+        V const r = (square + product(n, constant<V>(2 * exp_traits<float>::log2_high))) +
+                    (product(V(a - high), V(a + high)) + product(n, constant<V>(2 * exp_traits<float>::log2_low)));
+        V const power = of_bits(shifted, []<class B>(B const& bits) ROWAN_INLINED { return B(bits << 23); });
+        // 2^-32 exp(-r/2) / sqrt(2 π), with an error of 1e-7
+        constexpr double even[] = {0x1.120762p-42, 0x1.9881d8p-37, 0x1.988456p-34},
+                         odd[] = {-0x1.ad660ep-46, -0x1.1060e0p-39, -0x1.988444p-35};
+        V const r2 = product(r, r), density = polynomial(r2, even) + product(r, polynomial(r2, odd));
+        // Φ(-a) / φ(a) = p / (a · p + q), with an error of 6e-8
+        constexpr double c[] = {0x1.ff8846p-1, 0x1.1dfd3ap3, 0x1.16083cp5, 0x1.18512ap6};
+        V const p = product(V(product(a, V(a + constant<V>(0x1.a79f8cp1))) + constant<V>(0x1.2d77a0p3)),
+                            V(product(a, V(a + constant<V>(0x1.660948p2))) + constant<V>(0x1.2a56a4p3)));
+        V const of_value = product(a, p), divisor = of_value + polynomial(a, c);
+        auto const tail = [&](V const& of)
+                              ROWAN_INLINED { return product(density, product(quotient(of, divisor), power)); };
+        return {tail(of_value), tail(V(p - product(a, divisor)))};
+    } else {
+        V const zero = constant<V>(0.0), one = constant<V>(1.0), three = constant<V>(3.0);
+        V const a = smaller(constant<V>(64.0), larger(V(zero - x), x)), e = bell(a);
+        V const t = quotient(three, V(three + product(a, constant<V>(0.70710678118654752440))));
+        V const q = erfc_factor(V(product(t, constant<V>(2.0)) - one));
+        V const tail = product(product(e, constant<V>(0.5)), product(t, q));
+        return {product(a, tail), tail - product(a, product(e, constant<V>(0.39894228040143267794)))};
+    }
 }
 
 }  // namespace rowan::inline v0::detail
@@ -33179,8 +33627,7 @@ struct gelu_formula {
 
     ROWAN_FORMULA static V value(V const& x, GeluOptions const& o) {
         if (o.approximate) return over_one_plus_exponential(x, V(constant<V>(0.0) - gelu_argument(x)));
-        V const low = constant<V>(-64.0);  // Φ(x) is 0 below
-        return product(V(choose(x < low, low, x)), standard_normal(x).distribution);
+        return larger(constant<V>(0.0), x) - normal_tail(x).value;
     }
     ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g, GeluOptions const& o) {
         if (o.approximate) {
@@ -33191,15 +33638,15 @@ struct gelu_formula {
                             product(product(z, z), constant<V>(3 * 1.5957691216057308 * 0.044715));
             return product(g, V(gate.value + product(product(z, slope), gate.slope)));
         }
-        auto const normal = standard_normal(x);
-        return product(g, V(normal.distribution + product(limited(x, -64.0, 64.0), normal.density)));
+        V const slope = normal_tail(x).slope;
+        return product(g, V(choose(x < constant<V>(0.0), slope, V(constant<V>(1.0) - slope))));
     }
 };
 
 }  // namespace detail
 
 /// x · Φ(x) element-wise, where Φ is the distribution function of the standard normal distribution (Hendrycks and Gimpel
-/// 2016), within 12 units in the last place, or 24 where the result is subnormal; with `approximate`,
+/// 2016), within 7 units in the last place for float and 24 for double, tails included; with `approximate`,
 /// x / 2 · (1 + tanh(u)), u = sqrt(2 / π) · (x + 0.044715 x³), within 4 + 6 |u| units. 0 for -infinity.
 /// shapes   x [...] -> [...]
 /// errors   ValueError if exec.threads is negative
@@ -33453,10 +33900,7 @@ struct relu_formula {
     static constexpr std::string_view name = "relu", brief = "x where x > 0, else 0.";
     static constexpr bool integers = true;
 
-    ROWAN_FORMULA static V value(V const& x) {
-        V const zero = constant<V>(0.0);
-        return choose(x < zero, zero, x);
-    }
+    ROWAN_FORMULA static V value(V const& x) { return larger(constant<V>(0.0), x); }
     ROWAN_FORMULA static V gradient_of_out(V const& y, V const& g) {
         V const zero = constant<V>(0.0);
         return choose(y > zero, g, choose(y < zero, zero, plus(y, zero)));  // NaN where y is
@@ -33510,11 +33954,11 @@ struct elu_formula {
 
     ROWAN_FORMULA static V value(V const& x, EluOptions const& o) {
         V const zero = constant<V>(0.0);
-        return choose(x > zero, x, product(constant<V>(o.alpha), exponential_minus_one(V(choose(x > zero, zero, x)))));
+        return choose(x > zero, x, product(constant<V>(o.alpha), exponential_minus_one(smaller(zero, x))));
     }
     ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g, EluOptions const& o) {
         V const zero = constant<V>(0.0);
-        V const slope = product(constant<V>(o.alpha), exponential_of_any(V(choose(x > zero, zero, x))));
+        V const slope = product(constant<V>(o.alpha), exponential_of_any(smaller(zero, x)));
         return choose(x > zero, g, product(g, slope));
     }
 };
@@ -33565,7 +34009,7 @@ ROWAN_FORMULA V rounded_to_even(V const& x) {
     using S = typename lane_of<V>::type;
     constexpr double no_fractions = std::is_same_v<S, float> ? 0x1p23 : 0x1p52;
     V const round = constant<V>(no_fractions), zero = constant<V>(0.0);
-    V const size = choose(x < zero, V(zero - x), x), whole = rounded(size + round) - round;
+    V const size = larger(V(zero - x), x), whole = rounded(size + round) - round;
     V const y = choose(x < zero, V(zero - whole), whole);
     return choose(size < round, choose(whole == zero, product(x, zero), y), x);
 }
@@ -33864,9 +34308,8 @@ struct softplus_formula {
 
     ROWAN_FORMULA static V value(V const& x, SoftplusOptions const& o) {
         V const zero = constant<V>(0.0), scaled = product(x, constant<V>(o.beta));
-        V const size = choose(scaled < zero, scaled, V(zero - scaled));
-        return choose(x > zero, x, choose(x < zero, zero, x)) +
-               product(logarithm_of_one_plus(exponential_of_any(size)), constant<V>(1 / o.beta));
+        V const size = smaller(scaled, V(zero - scaled));
+        return larger(zero, x) + product(logarithm_of_one_plus(exponential_of_any(size)), constant<V>(1 / o.beta));
     }
     ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g, SoftplusOptions const& o) {
         return product(g, over_one_plus_exponential(constant<V>(1.0), product(x, constant<V>(-o.beta))));
@@ -33978,10 +34421,10 @@ struct softsign_formula {
 
     ROWAN_FORMULA static V value(V const& x) {
         V const zero = constant<V>(0.0), z = limited(x, -1e30, 1e30);  // the result is -1 or 1 beyond
-        return quotient(z, V(constant<V>(1.0) + choose(z < zero, V(zero - z), z)));
+        return quotient(z, V(constant<V>(1.0) + larger(V(zero - z), z)));
     }
     ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g) {
-        V const zero = constant<V>(0.0), below = constant<V>(1.0) + choose(x < zero, V(zero - x), x);
+        V const zero = constant<V>(0.0), below = constant<V>(1.0) + larger(V(zero - x), x);
         return quotient(g, product(below, below));
     }
 };
@@ -34107,7 +34550,8 @@ struct where_grad_op
         auto chosen = of_y ? where(exec, condition, zero, out_grad) : where(exec, condition, out_grad, zero);
         if (x.shape() == shape) return chosen;
         auto out = detail::new_tensor<T>(exec, x.shape());
-        detail::sum_repeated(exec, x.shape(), shape, -1, chosen.data(), out.data());
+        detail::fold_axes<detail::sum_t<T>, detail::add_lanes>(exec, detail::reduction_to(x.shape(), shape, -1),
+                                                               chosen.data(), out.data());
         return out;
     }
 };
@@ -34141,6 +34585,35 @@ struct where_op : detail::builtin_op<where_op, slots<slot::condition, slot::x, s
 
 namespace rowan::inline v0::detail {
 
+/// to[i * next_to + k] = from[k * next_from + i] for i and k below `size`.
+template <class T>
+struct TransposedBlock {
+    static constexpr std::size_t size = 1;
+    static void copy(T const* from, std::size_t, T* to, std::size_t) { *to = *from; }
+};
+#if __has_builtin(__builtin_shufflevector)
+/// The same for numbers of 4 bytes, in registers: at -O2, compilers move one by one.
+template <class T>
+requires(sizeof(T) == 4 && std::is_trivially_copyable_v<T>) struct TransposedBlock<T> {
+    static constexpr std::size_t size = 4;
+    static void copy(T const* from, std::size_t next_from, T* to, std::size_t next_to) {
+        typedef std::uint32_t quad __attribute__((vector_size(16)));
+        auto const row = [&](std::size_t k) {
+            quad x;
+            std::memcpy(&x, from + k * next_from, sizeof x);
+            return x;
+        };
+        auto const low = [](quad a, quad b) { return __builtin_shufflevector(a, b, 0, 4, 1, 5); };
+        auto const high = [](quad a, quad b) { return __builtin_shufflevector(a, b, 2, 6, 3, 7); };
+        quad const a = row(0), b = row(1), c = row(2), d = row(3);
+        quad const columns[] = {low(low(a, c), low(b, d)), high(low(a, c), low(b, d)), low(high(a, c), high(b, d)),
+                                high(high(a, c), high(b, d))};
+        for (std::size_t i = 0; i < 4; ++i)
+            std::memcpy(static_cast<void*>(to + i * next_to), &columns[i], sizeof(quad));
+    }
+};
+#endif
+
 /// to[i * next_to + k] = from[k * next_from + i] for i in [0, m), at most a cache line of `from`, and k in [0, n). Lines
 /// are copied to a tile, so that each is read once although powers of two between them are in few sets of the cache.
 template <class T>
@@ -34157,10 +34630,23 @@ struct TransposedLines {
                 T const* const x = from + (first + k) * next_from;
                 m == line ? std::copy_n(x, line, tile + k * line) : std::copy_n(x, m, tile + k * line);
             }
-            for (std::size_t i = 0; i < m; ++i) {
-                T* const out = to + i * next_to + first;
-                for (std::size_t k = 0; k < count; ++k) out[k] = tile[k * line + i];
+            for (std::size_t r = 0; r < m; ++r) prefetch_row<true>(to + r * next_to + first, count * sizeof(T));
+            std::size_t i = 0;
+            for (; i + Block::size <= m; i += Block::size) block_of_lines(count, tile + i, to + i * next_to + first);
+            for (; i < m; ++i) {
+                for (std::size_t k = 0; k < count; ++k) to[i * next_to + first + k] = tile[k * line + i];
             }
+        }
+    }
+
+private:
+    using Block = TransposedBlock<T>;
+
+    void block_of_lines(std::size_t count, T const* tile, T* to) const {
+        std::size_t k = 0;
+        for (; k + Block::size <= count; k += Block::size) Block::copy(tile + k * line, line, to + k, next_to);
+        for (; k < count; ++k) {
+            for (std::size_t i = 0; i < Block::size; ++i) to[i * next_to + k] = tile[k * line + i];
         }
     }
 };
@@ -34559,7 +35045,7 @@ namespace rowan::inline v0::detail {
 
 /// most = max(a, most); a NaN in `most` remains, other NaNs are ignored.
 struct take_larger {
-    ROWAN_FORMULA void operator()(V const& a, V& most) const { most = choose(a > most, a, most); }
+    ROWAN_FORMULA void operator()(V const& a, V& most) const { most = larger(a, most); }
 };
 
 /// The rule of softmax: what a row's result is, from exp(x - greatest) and their sum, and the gradient of x, from the
@@ -34702,13 +35188,15 @@ struct MatrixRows<Cpu> {
     template <class Rule, class T>
     static void slopes(Cpu exec, std::size_t n, std::size_t classes, T const* y, T const* g, T* to) {
         using S = sum_t<T>;
-        auto const term = []<class V>(V const& a, V const& b) ROWAN_INLINED { return Rule::term(a, b); };
         for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
-            Buffer<S> terms(classes);
             on_lanes<S>(classes, [&]<class V>(as<V>) ROWAN_INLINED {
                 for (std::size_t at = begin * classes; at < end * classes; at += classes) {
-                    zip_with<V>(term, classes, terms.data(), y + at, g + at);
-                    S const sum = sum_with<V>(classes, terms.data());
+                    auto const term = [&]<class U>(std::size_t i) ROWAN_INLINED {
+                        return Rule::term(load<U>(y + at + i), load<U>(g + at + i));
+                    };
+                    S part[16];
+                    interleave_with<V>(part, constant<S>(0.0), classes, add_lanes{}, term);
+                    S const sum = tree_sum(part);
                     auto const slope = [&]<class U>(U const& a, U const& b)
                                            ROWAN_INLINED { return Rule::slope(a, b, U(sum)); };
                     zip_with<V>(slope, classes, to + at, y + at, g + at);
@@ -36005,16 +36493,10 @@ namespace rowan::inline v0::detail {
 // label without a gradient.
 
 /// max(x, 0); NaN propagates.
-ROWAN_FORMULA V positive_part(V const& x) {
-    V const zero = constant<V>(0.0);
-    return choose(x > zero, x, choose(x < zero, zero, x));
-}
+ROWAN_FORMULA V positive_part(V const& x) { return larger(constant<V>(0.0), x); }
 
 /// |x|
-ROWAN_FORMULA V size_of(V const& x) {
-    V const zero = constant<V>(0.0);
-    return choose(x < zero, V(zero - x), x);
-}
+ROWAN_FORMULA V size_of(V const& x) { return larger(V(constant<V>(0.0) - x), x); }
 
 /// log(1 - x) for x in [0, 1]
 ROWAN_FORMULA V logarithm_of_one_minus(V const& x) {
@@ -37945,7 +38427,7 @@ Tensor<T, D> normalised_rows(D const& exec, Tensor<T, D> const& x, Tensor<T, D> 
     if (shift != nullptr) ElementLoops<D>::check(exec, *shift);
     auto out = new_tensor<T>(exec, x.shape());
     auto numbers = ElementLoops<D>::template scratch<S>(exec, rows.n * 2);
-    NormOfRows<T> const norm{x.data(), numbers.data(), 2, rows.width, options.epsilon};
+    NormOfRows<T> const norm{x.data(), numbers.data(), 2, rows.n, rows.width, options.epsilon};
     MatrixSums<D>::template of_rows<S>(
         exec, rows.n, rows.width,
         ScaleAndShift<NormOfRows<T>, T>{norm, scale == nullptr ? nullptr : scale->data(),
@@ -38009,7 +38491,7 @@ struct layer_norm_param_grad_op
     /// merge; h is the normalised row.
     /// shapes   x and out_grad [n, ...] -> two tensors with the dims of x from begin_axis on
     /// errors   as layer_norm; ShapeError if out_grad does not have the shape of x
-    /// cost     two reads of both; temporary memory for the sums of blocks: 1/64 of x
+    /// cost     one read of both; temporary memory for the sums of blocks: 1/32 of x
     template <class T, class D>
     static std::tuple<Tensor<T, D>, Tensor<T, D>> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& out_grad,
                                                       LayerNormOptions const& options = {}) {
@@ -38019,13 +38501,13 @@ struct layer_norm_param_grad_op
         detail::ElementLoops<D>::check(exec, x, out_grad);
         auto scale_grad = detail::new_tensor<T>(exec, rows.tail), shift_grad = detail::new_tensor<T>(exec, rows.tail);
         auto numbers = detail::ElementLoops<D>::template scratch<S>(exec, rows.n * 2);
-        detail::NormOfRows<T> const norm{x.data(), numbers.data(), 2, rows.width, options.epsilon};
-        detail::MatrixSums<D>::template of_rows<S>(exec, rows.n, rows.width, detail::NoStep{},
-                                                   detail::MeanOfRow<T>{norm}, detail::VarianceOfRow<T>{norm});
-        detail::column_sums<S>(exec, rows.n, rows.width,
-                               detail::TimesNorm<detail::NormOfRows<T>, T>{norm, out_grad.data()}, scale_grad.data());
-        detail::column_sums<S>(exec, rows.n, rows.width, detail::MatrixElement<T>{out_grad.data(), rows.width},
-                               shift_grad.data());
+        detail::NormOfRows<T> const norm{x.data(), numbers.data(), 2, rows.n, rows.width, options.epsilon};
+        detail::column_sums<S>(
+            exec, rows.n, rows.width,
+            std::tuple{detail::ColumnSum{detail::TimesNorm<detail::NormOfRows<T>, T>{norm, out_grad.data()},
+                                         scale_grad.data()},
+                       detail::ColumnSum{detail::MatrixElement<T>{out_grad.data(), rows.width}, shift_grad.data()}},
+            detail::MeanOfRow<T>{norm}, detail::VarianceOfRow<T>{norm});
         return {std::move(scale_grad), std::move(shift_grad)};
     }
 };
@@ -38077,10 +38559,10 @@ struct layer_norm_op
         detail::ElementLoops<D>::check(exec, x, scale, out_grad);
         auto x_grad = detail::new_tensor<T>(exec, x.shape());
         auto numbers = detail::ElementLoops<D>::template scratch<S>(exec, rows.n * 4);
-        detail::NormOfRows<T> const norm{x.data(), numbers.data(), 4, rows.width, options.epsilon};
+        detail::NormOfRows<T> const norm{x.data(), numbers.data(), 4, rows.n, rows.width, options.epsilon};
         detail::GradOfRows<T> const grad{norm, scale.data(), out_grad.data(), x_grad.data()};
         detail::MatrixSums<D>::template of_rows<S>(exec, rows.n, rows.width, grad, detail::MeanOfRow<T>{norm},
-                                                   detail::VarianceOfRow<T>{norm}, detail::MeanOfGrad<T>{grad},
+                                                   detail::MeanOfGrad<T>{grad}, detail::VarianceOfRow<T>{norm},
                                                    detail::MeanOfGradByNorm<T>{grad});
         return x_grad;
     }
@@ -38820,25 +39302,6 @@ private:
 
 namespace rowan::inline v0::detail {
 
-/// to = the more extreme one of both; if `from` is NaN, to
-template <bool greatest>
-struct keep_extreme_number {
-    static constexpr double start =
-        greatest ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
-    ROWAN_FORMULA void operator()(V const& from, V& to) const {
-        to = choose(more_extreme<greatest>::beyond(from, to), from, to);
-    }
-};
-
-/// to = the more extreme one of both; the first one of equal ones, the first NaN
-template <bool greatest>
-struct keep_extreme {
-    using in_any_order = keep_extreme_number<greatest>;
-    ROWAN_FORMULA void operator()(V const& from, V& to) const {
-        to = choose(more_extreme<greatest>{}(from, to), from, to);
-    }
-};
-
 /// x / n
 struct DividedBy {
     double n;
@@ -39054,30 +39517,55 @@ struct axis_extremes {
 
 namespace rowan::inline v0::detail {
 
-/// Calls f.lanes<N>(first, result) for N adjacent lanes or, where fewer are left, f.lanes<1>(first, result) for each:
-/// `first` is the offset of the first element, and `result` the number of the lane.
-template <std::size_t N, class F>
+/// Calls f.lanes<V, count>(first, apart, result) for N lanes, in `count` registers or numbers V that are `apart` elements
+/// apart or, where fewer are left, f.lanes<Number, 1>(first, 1, result) for each: `first` is the offset of the first
+/// element, and `result` the number of the lane. Registers are for lanes of adjacent elements.
+template <class Number, std::size_t N, bool adjacent, class F>
 struct LaneGroups {
     F f;
-    std::size_t n, inner, groups;  // groups for each outer index
+    std::size_t n, lanes, apart, groups;  // lanes, and groups of N, for each outer index
 
     ROWAN_KERNEL void operator()(std::size_t k) const {
-        std::size_t const outer = k / groups, first = outer * n * inner, result = outer * inner;
-        std::size_t lane = (k - outer * groups) * N;
-        if (lane + N <= inner) return f.template lanes<N>(first + lane, result + lane);
-        for (; lane < inner; ++lane) f.template lanes<1>(first + lane, result + lane);
+        std::size_t const outer = k / groups, lane = (k - outer * groups) * N, result = outer * lanes + lane;
+        std::size_t const first = outer * n * lanes + lane * apart;
+        if (lane + N > lanes) {
+            for (std::size_t i = 0; lane + i < lanes; ++i)
+                f.template lanes<Number, 1>(first + i * apart, 1, result + i);
+        } else if constexpr (adjacent) {
+            on_lanes<Number>(n * N, [&]<class V>(as<V>) ROWAN_INLINED {
+                f.template lanes<V, N / lanes_in<V>>(first, lanes_in<V>, result);
+            });
+        } else {
+            f.template lanes<Number, N>(first, apart, result);
+        }
     }
 };
 
-/// Processes all lanes along an axis of a tensor with elements; on Cpu, those that are together in the cache at once.
-template <class D, class Shape, class F>
+/// `count` times `lanes` lanes of n elements.
+template <class Number, std::size_t N, bool adjacent, class D, class F>
+void each_lane_group(D const& exec, F const& f, std::size_t n, std::size_t count, std::size_t lanes,
+                     std::size_t apart) {
+    std::size_t const groups = (lanes + N - 1) / N;
+    ElementLoops<D>::each(exec, count * groups, n * (lanes < N ? lanes : N),
+                          LaneGroups<Number, N, adjacent, F>{f, n, lanes, apart, groups});
+}
+
+/// Processes all lanes along an axis of a tensor with elements, in which f computes with numbers of a type. On Cpu,
+/// several at once: 16 that are together in the cache, or else 4, so that a step need not wait for the one before. More
+/// rows would not fit in the first cache if they begin at multiples of 4096 bytes.
+template <class Number, class D, class Shape, class F>
 void each_lane_along(D const& exec, Shape const& shape, std::size_t axis, F const& f) {
-    constexpr std::size_t together = std::same_as<D, Cpu> ? 16 : 1;
-    std::size_t const n = shape[axis], inner = product_from(shape, axis + 1),
-                      groups = (inner + together - 1) / together;
+    std::size_t const n = shape[axis], inner = product_from(shape, axis + 1);
     std::size_t const outer = product_from(shape, 0) / (n * inner);
-    ElementLoops<D>::each(exec, outer * groups, n * (inner < together ? inner : together),
-                          LaneGroups<together, F>{f, n, inner, groups});
+    if constexpr (!std::same_as<D, Cpu>) {
+        each_lane_group<Number, 1, false>(exec, f, n, outer, inner, 1);
+    } else if (inner == 1) {
+        each_lane_group<Number, 4, false>(exec, f, n, 1, outer, n);
+    } else if (inner < 16) {
+        each_lane_group<Number, 4, false>(exec, f, n, outer, inner, 1);
+    } else {
+        each_lane_group<Number, 16, true>(exec, f, n, outer, inner, 1);
+    }
 }
 
 }  // namespace rowan::inline v0::detail
@@ -39098,27 +39586,48 @@ namespace detail {
 /// Finds the extrema of lanes.
 template <bool greatest, class T>
 struct FindExtrema {
+    using Number = std::conditional_t<std::is_same_v<sum_t<T>, float>, double, sum_t<T>>;  // counts all elements
     T const* x;
     std::int64_t* out;
     std::size_t n, inner;
 
     ROWAN_NO_EXEC_CHECK
-    template <std::size_t N>
-    ROWAN_HD void lanes(std::size_t first, std::size_t result) const {
-        sum_t<T> best[N];
-        std::size_t at[N] = {};
-        for (std::size_t e = 0; e < N; ++e) best[e] = load<sum_t<T>>(x + (first + e));
+    template <class V, std::size_t count>
+    ROWAN_HD_INLINE void lanes(std::size_t first, std::size_t apart, std::size_t result) const {
+        using Place = std::conditional_t<is_register<V>, V, std::int64_t>;
+        V best[count];
+        Place at[count];
+        unrolled<count>([&](std::size_t k) ROWAN_INLINED {
+            best[k] = load<V>(x + (first + k * apart));
+            at[k] = Place(0);
+        });
         for (std::size_t i = 1; i < n; ++i) {
-            for (std::size_t e = 0; e < N; ++e) {
-                auto const now = load<sum_t<T>>(x + (first + i * inner + e));
-                if (!more_extreme<greatest>{}(now, best[e])) continue;
-                best[e] = now;
-                at[e] = i;
-            }
+            unrolled<count>([&](std::size_t k) ROWAN_INLINED {
+                V const now = load<V>(x + (first + i * inner + k * apart));
+                auto const more = more_extreme<greatest>{}(now, best[k]);
+                at[k] = choose(more, Place(static_cast<typename lane_of<Place>::type>(i)), at[k]);
+                best[k] = choose(more, now, best[k]);
+            });
         }
-        for (std::size_t e = 0; e < N; ++e) out[result + e] = static_cast<std::int64_t>(at[e]);
+        unrolled<count>([&](std::size_t k) ROWAN_INLINED { store(at[k], out + (result + k * lanes_in<V>)); });
     }
 };
+
+/// The same for rows: their extrema, and then where the first one is.
+template <bool greatest, class T>
+void find_extrema_of_rows(Cpu exec, std::size_t rows, std::size_t n, T const* x, std::int64_t* out) {
+    using S = sum_t<T>;
+    Buffer<S> extrema(rows);
+    fold_rows<S, keep_extreme<greatest>>(exec, rows, n, x, extrema.data());
+    for_ranges(exec, rows, n, [&](std::size_t begin, std::size_t end) {
+        for (; begin < end; ++begin) {
+            T const* const row = x + begin * n;
+            std::size_t at = 0;
+            while (!same_or_nan(load<S>(row + at), extrema[begin])) ++at;
+            out[begin] = static_cast<std::int64_t>(at);
+        }
+    });
+}
 
 template <bool greatest, class T, class D>
 Tensor<std::int64_t, D> find_extrema(D const& exec, Tensor<T, D> const& x, ArgmaxOptions const& options) {
@@ -39129,8 +39638,16 @@ Tensor<std::int64_t, D> find_extrema(D const& exec, Tensor<T, D> const& x, Argma
     auto out = new_tensor<std::int64_t>(exec, reduced_shape(x.shape(), reduced, options.keep_dims));
     if (out.size() == 0) return out;
     if (x.size() == 0) no_extremum(shape_text(x.shape()));
-    each_lane_along(exec, x.shape(), axis,
-                    FindExtrema<greatest, T>{x.data(), out.data(), x.shape(axis), product_from(x.shape(), axis + 1)});
+    if constexpr (std::same_as<D, Cpu> && RowFolds<D>::template has<sum_t<T>, keep_extreme<greatest>>) {
+        std::size_t const n = x.shape(axis);
+        if (n >= 32 && product_from(x.shape(), axis + 1) == 1) {
+            find_extrema_of_rows<greatest>(exec, out.size(), n, x.data(), out.data());
+            return out;
+        }
+    }
+    each_lane_along<typename FindExtrema<greatest, T>::Number>(
+        exec, x.shape(), axis,
+        FindExtrema<greatest, T>{x.data(), out.data(), x.shape(axis), product_from(x.shape(), axis + 1)});
     return out;
 }
 
@@ -39368,18 +39885,28 @@ struct RunningLanes {
     bool exclusive, reverse;
 
     ROWAN_NO_EXEC_CHECK
-    template <std::size_t N>
-    ROWAN_HD void lanes(std::size_t first, std::size_t) const {
-        using Wide = running_t<T>;
-        Wide kept[N];
-        for (std::size_t e = 0; e < N; ++e) kept[e] = constant<Wide>(Fold::start);
-        for (std::size_t i = 0; i < n; ++i) {
-            std::size_t const at = first + (reverse ? n - 1 - i : i) * inner;
-            for (std::size_t e = 0; e < N; ++e) {
-                Wide const more(load<sum_t<T>>(x + (at + e))), all = i == 0 ? more : Fold::fold(kept[e], more);
-                store(static_cast<sum_t<T>>(exclusive ? kept[e] : all), out + (at + e));
-                kept[e] = all;
-            }
+    template <class V, std::size_t count>
+    ROWAN_HD_INLINE void lanes(std::size_t first, std::size_t apart, std::size_t) const {
+        auto const step = reverse ? -static_cast<std::ptrdiff_t>(inner) : static_cast<std::ptrdiff_t>(inner);
+        T const* from = x + (first + (reverse ? (n - 1) * inner : 0));
+        T* to = out + (from - x);
+        if (exclusive) {
+            unrolled<count>([&](std::size_t k) ROWAN_INLINED { store(constant<V>(Fold::start), to + k * apart); });
+            if (n == 1) return;
+            to += step;
+        }
+        V kept[count];
+        unrolled<count>([&](std::size_t k) ROWAN_INLINED {
+            kept[k] = load<V>(from + k * apart);
+            store(kept[k], to + k * apart);
+        });
+        for (std::size_t i = exclusive ? 2 : 1; i < n; ++i) {
+            from += step;
+            to += step;
+            unrolled<count>([&](std::size_t k) ROWAN_INLINED {
+                kept[k] = Fold::fold(kept[k], load<V>(from + k * apart));
+                store(kept[k], to + k * apart);
+            });
         }
     }
 };
@@ -39390,9 +39917,10 @@ Tensor<T, D> running(D const& exec, Tensor<T, D> const& x, Options const& option
     std::size_t const axis = checked_axis(options.axis, x.dimension());
     auto out = new_tensor<T>(exec, x.shape());
     if (x.size() == 0) return out;
-    each_lane_along(exec, x.shape(), axis,
-                    RunningLanes<Fold, T>{x.data(), out.data(), x.shape(axis), product_from(x.shape(), axis + 1),
-                                          options.exclusive, options.reverse});
+    each_lane_along<running_t<T>>(
+        exec, x.shape(), axis,
+        RunningLanes<Fold, T>{x.data(), out.data(), x.shape(axis), product_from(x.shape(), axis + 1), options.exclusive,
+                              options.reverse});
     return out;
 }
 
@@ -39443,31 +39971,34 @@ struct ProductGradLanes {
     bool exclusive, reverse;
 
     ROWAN_NO_EXEC_CHECK
-    template <std::size_t N>
-    ROWAN_HD void lanes(std::size_t first, std::size_t) const {
-        using Wide = running_t<T>;
-        Wide kept[N];  // the sum, then the product
-        for (std::size_t e = 0; e < N; ++e) kept[e] = constant<Wide>(0.0);
+    template <class V, std::size_t count>
+    ROWAN_HD_INLINE void lanes(std::size_t first, std::size_t apart, std::size_t) const {
+        V kept[count];  // the sum, then the product
+        unrolled<count>([&](std::size_t k) ROWAN_INLINED { kept[k] = constant<V>(0.0); });
         for (std::size_t i = n; i-- > 0;) {
-            std::size_t const at = first + (reverse ? n - 1 - i : i) * inner;
-            for (std::size_t e = 0; e < N; ++e) {
-                Wide const a(load<sum_t<T>>(x + (at + e))), g(load<sum_t<T>>(out_grad + (at + e)));
-                Wide const own = exclusive ? kept[e] : plus(kept[e], g);
+            bool const last = exclusive && i + 1 == n;
+            unrolled<count>([&](std::size_t k) ROWAN_INLINED {
+                std::size_t const at = offset(first, i) + k * apart;
+                V const a = load<V>(x + at), g = load<V>(out_grad + at), own = exclusive ? kept[k] : plus(kept[k], g);
                 // no result has the last element of an exclusive product, which may be infinite
-                Wide const after = exclusive && i + 1 == n ? own : product(a, own);
-                sums[at + e] = own;
-                kept[e] = exclusive ? plus(after, g) : after;
-            }
+                V const after = last ? own : product(a, own);
+                store(own, sums + at);
+                kept[k] = exclusive ? plus(after, g) : after;
+            });
         }
-        for (std::size_t e = 0; e < N; ++e) kept[e] = constant<Wide>(1.0);
+        unrolled<count>([&](std::size_t k) ROWAN_INLINED { kept[k] = constant<V>(1.0); });
         for (std::size_t i = 0; i < n; ++i) {
-            std::size_t const at = first + (reverse ? n - 1 - i : i) * inner;
-            for (std::size_t e = 0; e < N; ++e) {
-                Wide const a(load<sum_t<T>>(x + (at + e)));
-                store(static_cast<sum_t<T>>(product(kept[e], sums[at + e])), out + (at + e));
-                kept[e] = product(kept[e], a);
-            }
+            unrolled<count>([&](std::size_t k) ROWAN_INLINED {
+                std::size_t const at = offset(first, i) + k * apart;
+                store(product(kept[k], load<V>(sums + at)), out + at);
+                kept[k] = product(kept[k], load<V>(x + at));
+            });
         }
+    }
+
+private:
+    ROWAN_HD_INLINE std::size_t offset(std::size_t first, std::size_t i) const {
+        return first + (reverse ? n - 1 - i : i) * inner;
     }
 };
 
@@ -39515,7 +40046,7 @@ struct cumprod_op : detail::running_op<cumprod_op, CumprodOptions> {
         auto out = detail::new_tensor<T>(exec, x.shape());
         if (x.size() == 0) return out;
         auto sums = Loops::template scratch<detail::running_t<T>>(exec, x.size());
-        detail::each_lane_along(
+        detail::each_lane_along<detail::running_t<T>>(
             exec, x.shape(), axis,
             detail::ProductGradLanes<T>{x.data(), out_grad.data(), sums.data(), out.data(), x.shape(axis),
                                         detail::product_from(x.shape(), axis + 1), options.exclusive, options.reverse});
@@ -43642,7 +44173,7 @@ Tensor<std::int64_t, D> kept_ids(D const& exec, Tensor<I, D> const& ids, std::in
 /// of a bag with divisor 0 is 0.
 /// shapes   table [h, ...], ids [n] with levels, weight [n] -> [bags, ...]
 /// errors   as embedding_bag; ShapeError if weight does not have the shape of ids
-/// cost     as embedding_bag, and on the host temporary memory for the weighted rows of a bag
+/// cost     as embedding_bag
 template <class T, id_type I, device D>
 LoDTensor<T, D> embedding_bag(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
                               std::type_identity_t<Tensor<T, D>> const& weight, BagOptions const& options = {}) {
