@@ -133,6 +133,17 @@ struct fold_four {
 
 template <>
 struct AxisSums<Cpu> {
+    /// Whether fold_all does without the sums of blocks in memory: there are sums enough for all threads.
+    static bool has_fold_all(AxisReduction const& r) {
+        return r.lane == 1 && r.outer >= 16 && r.blocks() <= block_size;
+    }
+
+    /// Folds the blocks of each sum, and their results.
+    template <class S, class Fold, class From, class To>
+    static void fold_all(Cpu exec, AxisReduction const& r, From const* from, To* to) {
+        sum_lanes<S, Fold>(exec, r, from, to, r.blocks());
+    }
+
     template <class S, class Fold, class From, class To>
     static void sum_blocks(Cpu exec, AxisReduction const& r, From const* from, To* to) {
         std::size_t const full = r.n / block_size;
@@ -149,29 +160,39 @@ struct AxisSums<Cpu> {
 private:
     static constexpr std::size_t most = 16384;  // lanes whose sums stay in the cache
 
+    /// `together` blocks are folded to one: one, or all of them.
     template <class S, class Fold, class From, class To>
-    static void sum_lanes(Cpu exec, AxisReduction const& r, From const* from, To* to) {
+    static void sum_lanes(Cpu exec, AxisReduction const& r, From const* from, To* to, std::size_t together = 1) {
         std::size_t const piece = r.lane == 1 ? most : 16, pieces = (r.width + piece - 1) / piece;
-        std::size_t const blocks = r.blocks(), work = std::min(r.width, piece) * std::min(r.n, block_size);
+        std::size_t const blocks = r.blocks() / together;
+        std::size_t const work = std::min(r.width, piece) * std::min(r.n, together * block_size);
         for_ranges(exec, r.outer * pieces * blocks, work, [&](std::size_t begin, std::size_t end) {
             AxisReduction const own = r;  // a local copy: writes to sums cannot alias it
-            Buffer<S> sums(own.lane == 1 && !std::is_same_v<S, To> ? std::min(own.width, most) : 0);
+            std::size_t const size = own.lane == 1 ? std::min(own.width, most) : 0;
+            Buffer<S> sums(std::is_same_v<S, To> ? 0 : size), more(together == 1 ? 0 : size);
             std::array<std::size_t, block_size> offsets;
             for (; begin < end; ++begin) {
-                std::size_t const block = begin % blocks, first = block * block_size, at = begin / blocks;
+                std::size_t const block = begin % blocks, at = begin / blocks;
                 std::size_t const outer = at / pieces, lane = (at - outer * pieces) * piece;
-                std::size_t const count = std::min(block_size, own.n - first);
                 std::size_t const lanes = std::min(piece, own.width - lane);
                 From const* x = from + own.kept(outer) + lane * own.lane;
                 To* out = to + (outer * blocks + block) * own.width + lane;
-                for (std::size_t i = 0; i < count; ++i) offsets[i] = own.summed(first + i);
-                if (own.lane != 1) {
-                    add_apart<S, Fold>(count, offsets.data(), lanes, own.lane, x, out);
-                } else if constexpr (std::is_same_v<S, To>) {
-                    add_adjacent<Fold>(Contributions<From>{own, first, count, offsets.data(), lanes, x}, out);
-                } else {
-                    add_adjacent<Fold>(Contributions<From>{own, first, count, offsets.data(), lanes, x}, sums.data());
-                    copy_lanes<S>(lanes, sums.data(), out);
+                S* total = sums.data();
+                if constexpr (std::is_same_v<S, To>) total = out;
+                for (std::size_t k = 0; k < together; ++k) {
+                    std::size_t const first = (block * together + k) * block_size;
+                    std::size_t const count = std::min(block_size, own.n - first);
+                    for (std::size_t i = 0; i < count; ++i) offsets[i] = own.summed(first + i);
+                    if (own.lane != 1) {
+                        add_apart<S, Fold>(count, offsets.data(), lanes, own.lane, x, out);
+                    } else {
+                        add_adjacent<Fold>(Contributions<From>{own, first, count, offsets.data(), lanes, x},
+                                           k == 0 ? total : more.data());
+                        if (k != 0) for_lanes<S>(Fold{}, lanes, static_cast<S const*>(more.data()), total);
+                    }
+                }
+                if constexpr (!std::is_same_v<S, To>) {
+                    if (own.lane == 1) copy_lanes<S>(lanes, total, out);
                 }
             }
         });
@@ -241,6 +262,9 @@ void fold_axes(D const& exec, AxisReduction r, From const* x, To* out) {
         if (r.of_rows) return fold_rows<S, Fold>(exec, r.outer * r.width, r.n, x, out);
     }
     if (r.blocks() == 1) return AxisSums<D>::template sum_blocks<S, Fold>(exec, r, x, out);
+    if constexpr (std::is_same_v<D, Cpu>) {
+        if (AxisSums<D>::has_fold_all(r)) return AxisSums<D>::template fold_all<S, Fold>(exec, r, x, out);
+    }
     std::size_t const sums = r.outer * r.width, blocks = r.blocks(), more = (blocks + block_size - 1) / block_size;
     auto first = ElementLoops<D>::template scratch<S>(exec, sums * blocks);
     auto second = ElementLoops<D>::template scratch<S>(exec, more == 1 ? 0 : sums * more);
