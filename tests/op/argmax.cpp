@@ -147,7 +147,7 @@ TEST_CASE("a lane has the same results alone and among others, with registers of
                 auto x = Tensor<T>::from_shape({inner == 1 ? 9U : 2U, n, inner});
                 for (std::size_t i = 0; i < x.size(); ++i) {
                     double const number = static_cast<double>(i * 7919 % 13) - 6;
-                    x.data()[i] = number == 5 && n > 2 && i % 7 == 0 ? static_cast<T>(NAN) : static_cast<T>(number == 0 && i % 2 == 0 ? -0.0 : number / 4);
+                    x.data()[i] = number == 5 && n > 2 && i % 7 == 0 ? static_cast<T>(NAN) : static_cast<T>(static_cast<float>(number == 0 && i % 2 == 0 ? -0.0 : number / 4));
                 }
                 check(x, [](auto const& t) { return rowan::argmax(t, {.axis = 1, .keep_dims = true}); });
                 check(x, [](auto const& t) { return rowan::argmin(t, {.axis = 1, .keep_dims = true}); });
