@@ -20,10 +20,11 @@ struct fixed {
     friend bool operator==(fixed, fixed) = default;
 };
 
-/// A value and its derivative.
+/// A value and its derivative. Larger than 16 bytes, as is no type of rowan.
 struct dual {
     double v = 0;
     double d = 0;
+    double more = 0;
 
     dual() = default;
     explicit dual(double value) : v(value) {}

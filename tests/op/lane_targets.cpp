@@ -14,6 +14,8 @@
 #include <rowan/op/reduce/reduce_sum.hpp>
 #include <rowan/sparse/lane_rule.hpp>
 
+#include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <limits>
 #include <vector>
@@ -37,6 +39,10 @@ struct decayed {
         s = s * V(0.9F) + g * g;
         p = p - g * V(0.1F) / (lane::square_root(s) + V(1e-3F));
     }
+};
+
+struct descent {
+    ROWAN_FORMULA void operator()(V const& g, V& p) const { p = p - V(0.1F) * g; }
 };
 
 /// Another one, which is a function of its own.
@@ -118,6 +124,22 @@ TEST_CASE("formulas of users have the same bits with registers of any size", "[o
             update_rows(grad, LaneRule{apart{}}, table, state);
             return std::vector{table, state};
         });
+    }
+    // One row is in nine of ten places: several threads sum it together.
+    std::vector<std::int64_t> rows(20000);
+    for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = i % 10 == 0 ? static_cast<std::int64_t>(i / 10) : 7;
+    SelectedRows<float> const grad(2000, rows, numbers<float>(rows.size(), 16));
+    test::check_any_threads([&](Cpu exec) {
+        auto table = numbers<float>(2000, 16);
+        update_rows(exec, grad, LaneRule{descent{}}, table);
+        return std::vector{table};
+    });
+}
+
+TEST_CASE("gelu keeps the sign of 0", "[op]") {
+    for (double const zero : {0.0, -0.0}) {
+        CHECK(std::signbit(gelu(Tensor<double>{zero})(0)) == std::signbit(zero));
+        CHECK(std::signbit(gelu(Tensor<float>{static_cast<float>(zero)})(0)) == std::signbit(zero));
     }
 }
 

@@ -6,7 +6,9 @@
 #include "inputs.hpp"
 #include "refused.hpp"
 
+#include <atomic>
 #include <cstdint>
+#include <span>
 
 namespace test_lane_rule {
 
@@ -52,6 +54,22 @@ TEMPLATE_TEST_CASE("an own SGD and AdaGrad have the bits of the built-in ones", 
         update_rows(exec, plan, g.value(), LaneRule{own_sgd{}}, own_p);
         CHECK(p == own_p);
     }
+}
+
+/// An own rule that begins as a LaneRule.
+struct counted_sgd : LaneRule<own_sgd> {
+    std::atomic<int>* calls;
+    void operator()(std::span<float const> g, std::span<float> p) const {
+        ++*calls;
+        LaneRule::operator()(g, p);
+    }
+};
+
+TEST_CASE("a rule that derives from LaneRule is called itself", "[lane_rule]") {
+    auto p = Tensor<float>::zeros({4, 3});
+    std::atomic<int> calls = 0;
+    update_rows(inputs::gradient<float>(4, 4, {3}, 1), counted_sgd{{own_sgd{}}, &calls}, p);
+    CHECK(calls > 0);
 }
 
 TEST_CASE("a formula selects by comparison, as a lambda too", "[lane_rule]") {

@@ -114,8 +114,8 @@ struct LaneRegister {
     }
     /// The same where p points to numbers of a byte.
     ROWAN_INLINE static LaneRegister of_bytes(std::uint8_t const* p) {
-        // g++ 12 converts numbers one by one unless each step doubles their size, and takes no type here that does not
-        // depend on S.
+        // g++ 12 converts to floats one by one unless each step doubles the size of the numbers, and takes no type here
+        // that does not depend on S.
         typedef std::conditional_t<sizeof(S) == 4, std::uint16_t, std::uint16_t> pairs
             __attribute__((vector_size(size * 2)));
         pairs const doubled = __builtin_convertvector(*reinterpret_cast<small const*>(p), pairs);

@@ -50,7 +50,9 @@ struct LaneRule {
         detail::on_lanes<S>(g.size(), [&]<class V>(detail::as<V>) ROWAN_INLINED { with<V>(g, rows...); });
     }
 
-    /// The same in a function that is compiled for registers V, which goes over many rows.
+    /// The same for update_rows, which calls it in a function that is compiled for registers V and goes over many rows.
+    /// errors   none
+    /// cost     one evaluation of the formula for each element
     template <class V, class G, class... P>
     ROWAN_INLINE void with(std::span<G const> g, std::span<P>... rows) const {
         using S = std::common_type_t<G, detail::sum_t<P>...>;

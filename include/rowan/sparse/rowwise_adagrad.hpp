@@ -57,6 +57,9 @@ struct rowwise_adagrad_rule {
     }
 };
 
+template <>
+inline constexpr bool is_lane_rule<rowwise_adagrad_rule> = true;
+
 template <class D, class P, class M>
 rowwise_adagrad_rule make_rowwise_adagrad_rule(Tensor<P, D> const& param, Tensor<M, D> const& moment,
                                                AdaGradOptions options) {

@@ -70,6 +70,10 @@ void check_dense_targets(Tensor<T, D> const& grad, Tensor<P, D> const&... param)
 template <class Rule>
 inline constexpr bool is_elementwise = false;
 
+/// Whether a rule has the member `with` of LaneRule, which is called in its place for the rows of a gradient.
+template <class Rule>
+inline constexpr bool is_lane_rule = is_elementwise<Rule>;
+
 /// Checks that a state has the shape of the parameter.
 template <class P, class S, class D>
 void check_state(std::string const& field, Tensor<P, D> const& param, Tensor<S, D> const& state) {
@@ -120,7 +124,7 @@ struct RowUpdates<Cpu> {
               row_of(param, static_cast<std::size_t>(rows[k]), param.row_size())...);
         };
         RowSums<T> sums(exec, plan, value);
-        if constexpr (requires { rule.template with<sum_t<T>>(std::span<sum_t<T> const>(), std::span<P>()...); }) {
+        if constexpr (is_lane_rule<Rule>) {
             sums.run(prefetch, [&]<class V>(as<V>, std::size_t k, sum_t<T> const* sum) ROWAN_INLINED {
                 with_row(k, sum, [&](auto... row) ROWAN_INLINED { rule.template with<V>(row...); });
             });

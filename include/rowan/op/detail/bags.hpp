@@ -157,7 +157,7 @@ struct BagLookups<Cpu> {
                     T* const to = out.data() + bag * width;
                     S const divisor = bags.divisor(bag);
                     if (n == 0 || divisor == constant<S>(0.0)) {
-                        std::fill_n(to, width, zero<T>());
+                        fill_elements(to, width, zero<T>());
                         continue;
                     }
                     S const* const total =

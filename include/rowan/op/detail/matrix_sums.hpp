@@ -68,12 +68,13 @@ private:
     template <class S, class... Pass, class... Sum>
     static void sum_blocks_of(Cpu exec, std::size_t n, std::size_t width, std::tuple<Pass const&...> const& passes,
                               Sum const&... sum) {
-        constexpr bool has_passes = sizeof...(Pass) != 0;
-        // Columns whose sums stay in the cache. Passes need whole rows.
-        std::size_t const most = has_passes ? std::max<std::size_t>(width, 1) : 2048;
+        constexpr std::size_t most = 2048;                            // columns whose sums stay in the cache
+        bool const together = sizeof...(Pass) != 0 && width <= most;  // as passes need whole rows
+        if (sizeof...(Pass) != 0 && !together)
+            std::apply([&](Pass const&... pass) { of_rows<S>(exec, n, width, NoStep{}, pass...); }, passes);
         std::size_t const pieces = (width + most - 1) / most, piece = std::min(width, most);
         std::size_t const blocks = std::max<std::size_t>((n + block_size - 1) / block_size, 1);
-        std::size_t const at_once = has_passes ? rows_at_once<S>(width) : block_size;
+        std::size_t const at_once = together ? rows_at_once<S>(width) : block_size;
         for_ranges(exec, blocks * pieces, piece * std::min(n, block_size), [&](std::size_t begin, std::size_t end) {
             Buffer<S> totals(piece * sizeof...(Sum));
             on_lanes<S>(piece, [&]<class V>(as<V>) ROWAN_INLINED {
@@ -85,9 +86,10 @@ private:
                     std::fill(totals.begin(), totals.end(), constant<S>(0.0));
                     while (row < last) {
                         std::size_t const some = std::min(last, row + at_once);
-                        std::apply([&](Pass const&... pass)
-                                       ROWAN_INLINED { (sum_rows<V, S>(pass, row, some, width), ...); },
-                                   passes);
+                        if (together)
+                            std::apply([&](Pass const&... pass)
+                                           ROWAN_INLINED { (sum_rows<V, S>(pass, row, some, width), ...); },
+                                       passes);
                         S* to;
                         for (; row + 4 <= some; row += 4) {
                             to = totals.data();
@@ -107,7 +109,7 @@ private:
 
     /// As many rows as lanes of 16 bytes.
     template <class S>
-    static constexpr std::size_t rows_together = 16 / sizeof(S);
+    static constexpr std::size_t rows_together = std::max<std::size_t>(16 / sizeof(S), 1);
 
     /// As many rows as stay in the first cache.
     template <class S>

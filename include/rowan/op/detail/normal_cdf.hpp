@@ -39,7 +39,7 @@ ROWAN_HD_INLINE V of_bits(V const& x, F const& f) {
     if constexpr (is_register<V>) {
         return detail::bit_cast<V>(f(detail::bit_cast<typename V::template of<std::uint32_t>>(x)));
     } else {
-        return bit_cast<V>(f(bit_cast<std::uint32_t>(x)));
+        return detail::bit_cast<V>(f(detail::bit_cast<std::uint32_t>(x)));
     }
 }
 
@@ -77,7 +77,7 @@ ROWAN_FORMULA NormalTail<V> normal_tail(V const& x) {
         return {tail(of_value), tail(V(p - product(a, divisor)))};
     } else {
         V const zero = constant<V>(0.0), one = constant<V>(1.0), three = constant<V>(3.0);
-        V const a = smaller(constant<V>(64.0), larger(V(zero - x), x)), e = bell(a);
+        V const a = smaller(constant<V>(64.0), larger(x, V(zero - x))), e = bell(a);
         V const t = quotient(three, V(three + product(a, constant<V>(0.70710678118654752440))));
         V const q = erfc_factor(V(product(t, constant<V>(2.0)) - one));
         V const tail = product(product(e, constant<V>(0.5)), product(t, q));

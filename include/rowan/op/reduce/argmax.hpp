@@ -100,7 +100,8 @@ struct argmax_name {
 ///     argmax([[1 7 7] [4 2 3]])   ->   [1 0]
 /// shapes   x [...] -> the dims of x without that of the axis, or with a dim of 1 for it
 /// errors   IndexError if the axis is not in [-rank, rank); ShapeError if there is a result of no elements
-/// cost     one read of x; a thread reads whole lanes
+/// cost     one read of x, and a second one up to the extremum of rows with 32 elements or more, for which there is
+///          temporary memory of an element each; a thread reads whole lanes
 template <class T, device D>
 Tensor<std::int64_t, D> argmax(D const& exec, Tensor<T, D> const& x, ArgmaxOptions const& options = {}) {
     return detail::find_extrema<true>(exec, x, options);
@@ -109,7 +110,8 @@ Tensor<std::int64_t, D> argmax(D const& exec, Tensor<T, D> const& x, ArgmaxOptio
 /// The position along an axis of the smallest element, as argmax.
 /// shapes   x [...] -> the dims of x without that of the axis, or with a dim of 1 for it
 /// errors   IndexError if the axis is not in [-rank, rank); ShapeError if there is a result of no elements
-/// cost     one read of x; a thread reads whole lanes
+/// cost     one read of x, and a second one up to the extremum of rows with 32 elements or more, for which there is
+///          temporary memory of an element each; a thread reads whole lanes
 template <class T, device D>
 Tensor<std::int64_t, D> argmin(D const& exec, Tensor<T, D> const& x, ArgmaxOptions const& options = {}) {
     return detail::find_extrema<false>(exec, x, options);

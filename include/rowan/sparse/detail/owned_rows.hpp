@@ -34,7 +34,8 @@ struct LookupOrder {
 
     RowPair operator()(std::size_t i) const {
         if (packed == nullptr) return {i, static_cast<std::size_t>(ids[i])};
-        return {begin + (packed[i] & ((std::uint64_t{1} << chunk_bits) - 1)), packed[i] >> chunk_bits};
+        std::uint64_t const position = packed[i] & ((std::uint64_t{1} << chunk_bits) - 1);
+        return {begin + static_cast<std::size_t>(position), static_cast<std::size_t>(packed[i] >> chunk_bits)};
     }
 };
 

@@ -46,18 +46,14 @@ public:
         team(static_cast<int>(threads_), [&](std::size_t t) {
             auto& block = blocks_[t];
             for (std::size_t i = next++; i + 1 < shares_.first.size(); i = next++) {
-                run_share(shares_.first[i], shares_.first[i + 1], block, prefetch, f);
+                run_share(shares_.first[i], shares_.first[i + 1], block, nullptr, prefetch, f);
             }
             stream_end();
         });
         for (std::size_t k : shares_.heavy) {
             sum_groups(k);
-            S const* const sum = groups_(group_order_.data(), (length(k) + group - 1) / group, 0);
-            if constexpr (in_registers<F>) {
-                f(as<S>(), k, sum);
-            } else {
-                f(k, sum);
-            }
+            run_share(k, k + 1, blocks_[0], groups_(group_order_.data(), (length(k) + group - 1) / group, 0), prefetch,
+                      f);
             stream_end();
         }
     }
@@ -76,15 +72,19 @@ private:
         return most;
     }
 
+    /// Rows [k, end) except heavy ones, or the heavy row k with its sum.
     template <class Prefetch, class F>
-    void run_share(std::size_t k, std::size_t end, BlockSum<T, S>& block, Prefetch const& prefetch, F const& f) {
+    void run_share(std::size_t k, std::size_t end, BlockSum<T, S>& block, S const* sum_of_heavy,
+                   Prefetch const& prefetch, F const& f) {
         std::size_t const last = begin(end);
         for (std::size_t i = k; i < std::min(end, k + ahead_); ++i) prefetch(i);
         auto const each = [&](auto const& call) ROWAN_INLINED {
             for (; k < end; ++k) {
                 if (k + ahead_ < end) prefetch(k + ahead_);
-                if (length(k) > shares_.heavy_from) continue;
-                call(block(plan_.positions().data() + begin(k), length(k), last - begin(k + 1)));
+                if (sum_of_heavy != nullptr)
+                    call(sum_of_heavy);
+                else if (length(k) <= shares_.heavy_from)
+                    call(block(plan_.positions().data() + begin(k), length(k), last - begin(k + 1)));
             }
         };
         if constexpr (in_registers<F>) {
