@@ -3238,8 +3238,8 @@ struct LaneRegister {
     }
     /// The same where p points to numbers of a byte.
     ROWAN_INLINE static LaneRegister of_bytes(std::uint8_t const* p) {
-        // g++ 12 converts numbers one by one unless each step doubles their size, and takes no type here that does not
-        // depend on S.
+        // g++ 12 converts to floats one by one unless each step doubles the size of the numbers, and takes no type here
+        // that does not depend on S.
         typedef std::conditional_t<sizeof(S) == 4, std::uint16_t, std::uint16_t> pairs
             __attribute__((vector_size(size * 2)));
         pairs const doubled = __builtin_convertvector(*reinterpret_cast<small const*>(p), pairs);
@@ -6497,18 +6497,14 @@ public:
         team(static_cast<int>(threads_), [&](std::size_t t) {
             auto& block = blocks_[t];
             for (std::size_t i = next++; i + 1 < shares_.first.size(); i = next++) {
-                run_share(shares_.first[i], shares_.first[i + 1], block, prefetch, f);
+                run_share(shares_.first[i], shares_.first[i + 1], block, nullptr, prefetch, f);
             }
             stream_end();
         });
         for (std::size_t k : shares_.heavy) {
             sum_groups(k);
-            S const* const sum = groups_(group_order_.data(), (length(k) + group - 1) / group, 0);
-            if constexpr (in_registers<F>) {
-                f(as<S>(), k, sum);
-            } else {
-                f(k, sum);
-            }
+            run_share(k, k + 1, blocks_[0], groups_(group_order_.data(), (length(k) + group - 1) / group, 0), prefetch,
+                      f);
             stream_end();
         }
     }
@@ -6527,15 +6523,19 @@ private:
         return most;
     }
 
+    /// Rows [k, end) except heavy ones, or the heavy row k with its sum.
     template <class Prefetch, class F>
-    void run_share(std::size_t k, std::size_t end, BlockSum<T, S>& block, Prefetch const& prefetch, F const& f) {
+    void run_share(std::size_t k, std::size_t end, BlockSum<T, S>& block, S const* sum_of_heavy,
+                   Prefetch const& prefetch, F const& f) {
         std::size_t const last = begin(end);
         for (std::size_t i = k; i < std::min(end, k + ahead_); ++i) prefetch(i);
         auto const each = [&](auto const& call) ROWAN_INLINED {
             for (; k < end; ++k) {
                 if (k + ahead_ < end) prefetch(k + ahead_);
-                if (length(k) > shares_.heavy_from) continue;
-                call(block(plan_.positions().data() + begin(k), length(k), last - begin(k + 1)));
+                if (sum_of_heavy != nullptr)
+                    call(sum_of_heavy);
+                else if (length(k) <= shares_.heavy_from)
+                    call(block(plan_.positions().data() + begin(k), length(k), last - begin(k + 1)));
             }
         };
         if constexpr (in_registers<F>) {
@@ -6623,7 +6623,8 @@ struct LookupOrder {
 
     RowPair operator()(std::size_t i) const {
         if (packed == nullptr) return {i, static_cast<std::size_t>(ids[i])};
-        return {begin + (packed[i] & ((std::uint64_t{1} << chunk_bits) - 1)), packed[i] >> chunk_bits};
+        std::uint64_t const position = packed[i] & ((std::uint64_t{1} << chunk_bits) - 1);
+        return {begin + static_cast<std::size_t>(position), static_cast<std::size_t>(packed[i] >> chunk_bits)};
     }
 };
 
@@ -14268,7 +14269,7 @@ struct BagLookups<Cpu> {
                     T* const to = out.data() + bag * width;
                     S const divisor = bags.divisor(bag);
                     if (n == 0 || divisor == constant<S>(0.0)) {
-                        std::fill_n(to, width, zero<T>());
+                        fill_elements(to, width, zero<T>());
                         continue;
                     }
                     S const* const total =
@@ -20641,6 +20642,10 @@ void check_dense_targets(Tensor<T, D> const& grad, Tensor<P, D> const&... param)
 template <class Rule>
 inline constexpr bool is_elementwise = false;
 
+/// Whether a rule has the member `with` of LaneRule, which is called in its place for the rows of a gradient.
+template <class Rule>
+inline constexpr bool is_lane_rule = is_elementwise<Rule>;
+
 /// Checks that a state has the shape of the parameter.
 template <class P, class S, class D>
 void check_state(std::string const& field, Tensor<P, D> const& param, Tensor<S, D> const& state) {
@@ -20691,7 +20696,7 @@ struct RowUpdates<Cpu> {
               row_of(param, static_cast<std::size_t>(rows[k]), param.row_size())...);
         };
         RowSums<T> sums(exec, plan, value);
-        if constexpr (requires { rule.template with<sum_t<T>>(std::span<sum_t<T> const>(), std::span<P>()...); }) {
+        if constexpr (is_lane_rule<Rule>) {
             sums.run(prefetch, [&]<class V>(as<V>, std::size_t k, sum_t<T> const* sum) ROWAN_INLINED {
                 with_row(k, sum, [&](auto... row) ROWAN_INLINED { rule.template with<V>(row...); });
             });
@@ -20861,7 +20866,10 @@ struct LaneRule {
         detail::on_lanes<S>(g.size(), [&]<class V>(detail::as<V>) ROWAN_INLINED { with<V>(g, rows...); });
     }
 
-    /// The same in a function that is compiled for registers V, which goes over many rows.
+    /// Applies the formula with registers V, for update_rows, which calls this in a function that is compiled for them and
+    /// goes over many rows.
+    /// errors   none
+    /// cost     one evaluation of the formula for each element
     template <class V, class G, class... P>
     ROWAN_INLINE void with(std::span<G const> g, std::span<P>... rows) const {
         using S = std::common_type_t<G, detail::sum_t<P>...>;
@@ -22449,6 +22457,9 @@ struct rowwise_adagrad_rule {
                         p.data());
     }
 };
+
+template <>
+inline constexpr bool is_lane_rule<rowwise_adagrad_rule> = true;
 
 template <class D, class P, class M>
 rowwise_adagrad_rule make_rowwise_adagrad_rule(Tensor<P, D> const& param, Tensor<M, D> const& moment,
@@ -30782,12 +30793,13 @@ private:
     template <class S, class... Pass, class... Sum>
     static void sum_blocks_of(Cpu exec, std::size_t n, std::size_t width, std::tuple<Pass const&...> const& passes,
                               Sum const&... sum) {
-        constexpr bool has_passes = sizeof...(Pass) != 0;
-        // Columns whose sums stay in the cache. Passes need whole rows.
-        std::size_t const most = has_passes ? std::max<std::size_t>(width, 1) : 2048;
+        constexpr std::size_t most = 2048;                            // columns whose sums stay in the cache
+        bool const together = sizeof...(Pass) != 0 && width <= most;  // as passes need whole rows
+        if (sizeof...(Pass) != 0 && !together)
+            std::apply([&](Pass const&... pass) { of_rows<S>(exec, n, width, NoStep{}, pass...); }, passes);
         std::size_t const pieces = (width + most - 1) / most, piece = std::min(width, most);
         std::size_t const blocks = std::max<std::size_t>((n + block_size - 1) / block_size, 1);
-        std::size_t const at_once = has_passes ? rows_at_once<S>(width) : block_size;
+        std::size_t const at_once = together ? rows_at_once<S>(width) : block_size;
         for_ranges(exec, blocks * pieces, piece * std::min(n, block_size), [&](std::size_t begin, std::size_t end) {
             Buffer<S> totals(piece * sizeof...(Sum));
             on_lanes<S>(piece, [&]<class V>(as<V>) ROWAN_INLINED {
@@ -30799,9 +30811,10 @@ private:
                     std::fill(totals.begin(), totals.end(), constant<S>(0.0));
                     while (row < last) {
                         std::size_t const some = std::min(last, row + at_once);
-                        std::apply([&](Pass const&... pass)
-                                       ROWAN_INLINED { (sum_rows<V, S>(pass, row, some, width), ...); },
-                                   passes);
+                        if (together)
+                            std::apply([&](Pass const&... pass)
+                                           ROWAN_INLINED { (sum_rows<V, S>(pass, row, some, width), ...); },
+                                       passes);
                         S* to;
                         for (; row + 4 <= some; row += 4) {
                             to = totals.data();
@@ -30821,7 +30834,7 @@ private:
 
     /// As many rows as lanes of 16 bytes.
     template <class S>
-    static constexpr std::size_t rows_together = 16 / sizeof(S);
+    static constexpr std::size_t rows_together = std::max<std::size_t>(16 / sizeof(S), 1);
 
     /// As many rows as stay in the first cache.
     template <class S>
@@ -32369,6 +32382,17 @@ struct fold_four {
 
 template <>
 struct AxisSums<Cpu> {
+    /// Whether fold_all does without the sums of blocks in memory: there are sums enough for all threads.
+    static bool has_fold_all(AxisReduction const& r) {
+        return r.lane == 1 && r.outer >= 16 && r.blocks() <= block_size;
+    }
+
+    /// Folds the blocks of each sum, and their results.
+    template <class S, class Fold, class From, class To>
+    static void fold_all(Cpu exec, AxisReduction const& r, From const* from, To* to) {
+        sum_lanes<S, Fold>(exec, r, from, to, r.blocks());
+    }
+
     template <class S, class Fold, class From, class To>
     static void sum_blocks(Cpu exec, AxisReduction const& r, From const* from, To* to) {
         std::size_t const full = r.n / block_size;
@@ -32385,29 +32409,39 @@ struct AxisSums<Cpu> {
 private:
     static constexpr std::size_t most = 16384;  // lanes whose sums stay in the cache
 
+    /// `together` blocks are folded to one: one, or all of them.
     template <class S, class Fold, class From, class To>
-    static void sum_lanes(Cpu exec, AxisReduction const& r, From const* from, To* to) {
+    static void sum_lanes(Cpu exec, AxisReduction const& r, From const* from, To* to, std::size_t together = 1) {
         std::size_t const piece = r.lane == 1 ? most : 16, pieces = (r.width + piece - 1) / piece;
-        std::size_t const blocks = r.blocks(), work = std::min(r.width, piece) * std::min(r.n, block_size);
+        std::size_t const blocks = r.blocks() / together;
+        std::size_t const work = std::min(r.width, piece) * std::min(r.n, together * block_size);
         for_ranges(exec, r.outer * pieces * blocks, work, [&](std::size_t begin, std::size_t end) {
             AxisReduction const own = r;  // a local copy: writes to sums cannot alias it
-            Buffer<S> sums(own.lane == 1 && !std::is_same_v<S, To> ? std::min(own.width, most) : 0);
+            std::size_t const size = own.lane == 1 ? std::min(own.width, most) : 0;
+            Buffer<S> sums(std::is_same_v<S, To> ? 0 : size), more(together == 1 ? 0 : size);
             std::array<std::size_t, block_size> offsets;
             for (; begin < end; ++begin) {
-                std::size_t const block = begin % blocks, first = block * block_size, at = begin / blocks;
+                std::size_t const block = begin % blocks, at = begin / blocks;
                 std::size_t const outer = at / pieces, lane = (at - outer * pieces) * piece;
-                std::size_t const count = std::min(block_size, own.n - first);
                 std::size_t const lanes = std::min(piece, own.width - lane);
                 From const* x = from + own.kept(outer) + lane * own.lane;
                 To* out = to + (outer * blocks + block) * own.width + lane;
-                for (std::size_t i = 0; i < count; ++i) offsets[i] = own.summed(first + i);
-                if (own.lane != 1) {
-                    add_apart<S, Fold>(count, offsets.data(), lanes, own.lane, x, out);
-                } else if constexpr (std::is_same_v<S, To>) {
-                    add_adjacent<Fold>(Contributions<From>{own, first, count, offsets.data(), lanes, x}, out);
-                } else {
-                    add_adjacent<Fold>(Contributions<From>{own, first, count, offsets.data(), lanes, x}, sums.data());
-                    copy_lanes<S>(lanes, sums.data(), out);
+                S* total = sums.data();
+                if constexpr (std::is_same_v<S, To>) total = out;
+                for (std::size_t k = 0; k < together; ++k) {
+                    std::size_t const first = (block * together + k) * block_size;
+                    std::size_t const count = std::min(block_size, own.n - first);
+                    for (std::size_t i = 0; i < count; ++i) offsets[i] = own.summed(first + i);
+                    if (own.lane != 1) {
+                        add_apart<S, Fold>(count, offsets.data(), lanes, own.lane, x, out);
+                    } else {
+                        add_adjacent<Fold>(Contributions<From>{own, first, count, offsets.data(), lanes, x},
+                                           k == 0 ? total : more.data());
+                        if (k != 0) for_lanes<S>(Fold{}, lanes, static_cast<S const*>(more.data()), total);
+                    }
+                }
+                if constexpr (!std::is_same_v<S, To>) {
+                    if (own.lane == 1) copy_lanes<S>(lanes, total, out);
                 }
             }
         });
@@ -32477,6 +32511,9 @@ void fold_axes(D const& exec, AxisReduction r, From const* x, To* out) {
         if (r.of_rows) return fold_rows<S, Fold>(exec, r.outer * r.width, r.n, x, out);
     }
     if (r.blocks() == 1) return AxisSums<D>::template sum_blocks<S, Fold>(exec, r, x, out);
+    if constexpr (std::is_same_v<D, Cpu>) {
+        if (AxisSums<D>::has_fold_all(r)) return AxisSums<D>::template fold_all<S, Fold>(exec, r, x, out);
+    }
     std::size_t const sums = r.outer * r.width, blocks = r.blocks(), more = (blocks + block_size - 1) / block_size;
     auto first = ElementLoops<D>::template scratch<S>(exec, sums * blocks);
     auto second = ElementLoops<D>::template scratch<S>(exec, more == 1 ? 0 : sums * more);
@@ -33555,7 +33592,7 @@ ROWAN_HD_INLINE V of_bits(V const& x, F const& f) {
     if constexpr (is_register<V>) {
         return detail::bit_cast<V>(f(detail::bit_cast<typename V::template of<std::uint32_t>>(x)));
     } else {
-        return bit_cast<V>(f(bit_cast<std::uint32_t>(x)));
+        return detail::bit_cast<V>(f(detail::bit_cast<std::uint32_t>(x)));
     }
 }
 
@@ -33593,7 +33630,7 @@ ROWAN_FORMULA NormalTail<V> normal_tail(V const& x) {
         return {tail(of_value), tail(V(p - product(a, divisor)))};
     } else {
         V const zero = constant<V>(0.0), one = constant<V>(1.0), three = constant<V>(3.0);
-        V const a = smaller(constant<V>(64.0), larger(V(zero - x), x)), e = bell(a);
+        V const a = smaller(constant<V>(64.0), larger(x, V(zero - x))), e = bell(a);
         V const t = quotient(three, V(three + product(a, constant<V>(0.70710678118654752440))));
         V const q = erfc_factor(V(product(t, constant<V>(2.0)) - one));
         V const tail = product(product(e, constant<V>(0.5)), product(t, q));
@@ -39662,7 +39699,8 @@ struct argmax_name {
 ///     argmax([[1 7 7] [4 2 3]])   ->   [1 0]
 /// shapes   x [...] -> the dims of x without that of the axis, or with a dim of 1 for it
 /// errors   IndexError if the axis is not in [-rank, rank); ShapeError if there is a result of no elements
-/// cost     one read of x; a thread reads whole lanes
+/// cost     one read of x, and a second one up to the extremum of rows with 32 elements or more, for which there is
+///          temporary memory of an element each; a thread reads whole lanes
 template <class T, device D>
 Tensor<std::int64_t, D> argmax(D const& exec, Tensor<T, D> const& x, ArgmaxOptions const& options = {}) {
     return detail::find_extrema<true>(exec, x, options);
@@ -39671,7 +39709,8 @@ Tensor<std::int64_t, D> argmax(D const& exec, Tensor<T, D> const& x, ArgmaxOptio
 /// The position along an axis of the smallest element, as argmax.
 /// shapes   x [...] -> the dims of x without that of the axis, or with a dim of 1 for it
 /// errors   IndexError if the axis is not in [-rank, rank); ShapeError if there is a result of no elements
-/// cost     one read of x; a thread reads whole lanes
+/// cost     one read of x, and a second one up to the extremum of rows with 32 elements or more, for which there is
+///          temporary memory of an element each; a thread reads whole lanes
 template <class T, device D>
 Tensor<std::int64_t, D> argmin(D const& exec, Tensor<T, D> const& x, ArgmaxOptions const& options = {}) {
     return detail::find_extrema<false>(exec, x, options);

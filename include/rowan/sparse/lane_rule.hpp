@@ -50,7 +50,8 @@ struct LaneRule {
         detail::on_lanes<S>(g.size(), [&]<class V>(detail::as<V>) ROWAN_INLINED { with<V>(g, rows...); });
     }
 
-    /// The same for update_rows, which calls it in a function that is compiled for registers V and goes over many rows.
+    /// Applies the formula with registers V, for update_rows, which calls this in a function that is compiled for them and
+    /// goes over many rows.
     /// errors   none
     /// cost     one evaluation of the formula for each element
     template <class V, class G, class... P>
