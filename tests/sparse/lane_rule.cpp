@@ -33,6 +33,15 @@ struct own_adagrad {
     }
 };
 
+/// An own rule that begins as a LaneRule.
+struct counted_sgd : LaneRule<own_sgd> {
+    std::atomic<int>* calls;
+    void operator()(std::span<float const> g, std::span<float> p) const {
+        ++*calls;
+        LaneRule::operator()(g, p);
+    }
+};
+
 }  // namespace
 
 TEMPLATE_TEST_CASE("an own SGD and AdaGrad have the bits of the built-in ones", "[lane_rule]", float, double, bfloat16) {
@@ -55,15 +64,6 @@ TEMPLATE_TEST_CASE("an own SGD and AdaGrad have the bits of the built-in ones", 
         CHECK(p == own_p);
     }
 }
-
-/// An own rule that begins as a LaneRule.
-struct counted_sgd : LaneRule<own_sgd> {
-    std::atomic<int>* calls;
-    void operator()(std::span<float const> g, std::span<float> p) const {
-        ++*calls;
-        LaneRule::operator()(g, p);
-    }
-};
 
 TEST_CASE("a rule that derives from LaneRule is called itself", "[lane_rule]") {
     auto p = Tensor<float>::zeros({4, 3});
