@@ -170,7 +170,8 @@ BlockHeader* new_block(std::size_t bytes, std::size_t alignment, FreeBlocks* poo
 /// whichever is later.
 class FreeBlocks {
 public:
-    explicit FreeBlocks(std::size_t most) : most_(most) {}
+    /// errors   std::bad_alloc
+    explicit FreeBlocks(std::size_t most);
     FreeBlocks(FreeBlocks const&) = delete;
     FreeBlocks& operator=(FreeBlocks const&) = delete;
 
@@ -194,10 +195,11 @@ public:
     /// Called when the pool is destroyed. Blocks in use are then returned to the system, and the last one deletes this.
     void close() noexcept;
 
-    /// Locked while the process forks, so that the child finds the lists complete.
-    std::mutex& mutex() noexcept { return mutex_; }
-
 private:
+    friend class AllFreeBlocks;
+
+    ~FreeBlocks();
+
     // Size classes, `steps` per power of two: 64, 80, 96, 112, 128, 160 ...
     static constexpr std::size_t steps = 4, smallest = 64;
     static constexpr std::size_t size_of(std::size_t c) { return (steps + c % steps) << (c / steps + 4); }
@@ -503,6 +505,7 @@ ROWAN_FUNCTION IoError::IoError(std::string const& operation, std::string path, 
 #include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include <pthread.h>
 #include <unistd.h>
@@ -563,13 +566,46 @@ inline std::size_t first_limit() {
     return most;
 }
 
+/// All FreeBlocks of the process, in the order in which they were made. A fork waits for them: a child would find those
+/// locked for ever that another thread has locked.
+class AllFreeBlocks {
+public:
+    static AllFreeBlocks& of_process() {
+        static AllFreeBlocks& all = *[] {
+            auto* const made = new AllFreeBlocks;
+            ::pthread_atfork([] { of_process().lock(); }, [] { of_process().unlock(); }, [] { of_process().unlock(); });
+            return made;
+        }();
+        return all;
+    }
+    void add(FreeBlocks* blocks) {
+        std::scoped_lock const lock(mutex_);
+        all_.push_back(blocks);
+    }
+    void remove(FreeBlocks* blocks) noexcept {
+        std::scoped_lock const lock(mutex_);
+        std::erase(all_, blocks);
+    }
+
+private:
+    void lock() {
+        mutex_.lock();
+        for (FreeBlocks* const blocks : all_) blocks->mutex_.lock();
+    }
+    void unlock() {
+        for (FreeBlocks* const blocks : all_) blocks->mutex_.unlock();
+        mutex_.unlock();
+    }
+
+    std::mutex mutex_;
+    std::vector<FreeBlocks*> all_;
+};
+
+ROWAN_FUNCTION FreeBlocks::FreeBlocks(std::size_t most) : most_(most) { AllFreeBlocks::of_process().add(this); }
+ROWAN_FUNCTION FreeBlocks::~FreeBlocks() { AllFreeBlocks::of_process().remove(this); }
+
 ROWAN_FUNCTION FreeBlocks& process_blocks() {
-    static FreeBlocks& blocks = *[] {
-        auto* const made = new FreeBlocks(first_limit());
-        ::pthread_atfork([] { process_blocks().mutex().lock(); }, [] { process_blocks().mutex().unlock(); },
-                         [] { process_blocks().mutex().unlock(); });
-        return made;
-    }();
+    static FreeBlocks& blocks = *new FreeBlocks(first_limit());
     return blocks;
 }
 
@@ -31026,8 +31062,8 @@ struct NormOfRows {
     }
     /// Stores that number of a row, or of as many rows as V has lanes.
     template <class V>
-    ROWAN_HD_INLINE void set(std::size_t row, std::size_t i, V const& x) const {
-        store(x, numbers + (i * rows + row));
+    ROWAN_HD_INLINE void set(std::size_t row, std::size_t i, V const& value) const {
+        store(value, numbers + (i * rows + row));
     }
     ROWAN_FORMULA V centered(std::size_t row, std::size_t column) const {
         return V(load<V>(x + row * width + column) - number<V>(row, 0));
@@ -39631,18 +39667,18 @@ struct FindExtrema {
     ROWAN_NO_EXEC_CHECK
     template <class V, std::size_t count>
     ROWAN_HD_INLINE void lanes(std::size_t first, std::size_t apart, std::size_t result) const {
-        using Place = std::conditional_t<is_register<V>, V, std::int64_t>;
+        using Position = std::conditional_t<is_register<V>, V, std::int64_t>;
         V best[count];
-        Place at[count];
+        Position at[count];
         unrolled<count>([&](std::size_t k) ROWAN_INLINED {
             best[k] = load<V>(x + (first + k * apart));
-            at[k] = Place(0);
+            at[k] = Position(0);
         });
         for (std::size_t i = 1; i < n; ++i) {
             unrolled<count>([&](std::size_t k) ROWAN_INLINED {
                 V const now = load<V>(x + (first + i * inner + k * apart));
                 auto const more = more_extreme<greatest>{}(now, best[k]);
-                at[k] = choose(more, Place(static_cast<typename lane_of<Place>::type>(i)), at[k]);
+                at[k] = choose(more, Position(static_cast<typename lane_of<Position>::type>(i)), at[k]);
                 best[k] = choose(more, now, best[k]);
             });
         }

@@ -4,7 +4,9 @@
 #include <rowan/core/tensor.hpp>
 
 #include "catch.hpp"
+#include "forked.hpp"
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -167,6 +169,25 @@ TEST_CASE("tensors of one size take memory from the system only the first time",
         CHECK(pool.kept() == 0);
     }
     CHECK(pool.kept() == kept);
+}
+
+TEST_CASE("a process may fork while another thread uses a pool", "[core]") {
+    MemoryPool pool;
+    std::atomic<bool> done{false};
+    std::thread other([&] {
+        MemoryPool::Guard const guard(pool);
+        while (!done) Tensor<float>::from_shape({64});
+    });
+    bool good = true;
+    for (int i = 0; good && i < 30; ++i) {
+        good = forked::succeeds_beside_threads([&] {
+            MemoryPool::Guard const guard(pool);
+            return Tensor<float>::zeros({64}).size() == 64;
+        });
+    }
+    done = true;
+    other.join();
+    CHECK(good);
 }
 
 }  // namespace test_memory_pool

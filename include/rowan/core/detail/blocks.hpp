@@ -39,7 +39,8 @@ BlockHeader* new_block(std::size_t bytes, std::size_t alignment, FreeBlocks* poo
 /// whichever is later.
 class FreeBlocks {
 public:
-    explicit FreeBlocks(std::size_t most) : most_(most) {}
+    /// errors   std::bad_alloc
+    explicit FreeBlocks(std::size_t most);
     FreeBlocks(FreeBlocks const&) = delete;
     FreeBlocks& operator=(FreeBlocks const&) = delete;
 
@@ -63,10 +64,11 @@ public:
     /// Called when the pool is destroyed. Blocks in use are then returned to the system, and the last one deletes this.
     void close() noexcept;
 
-    /// Locked while the process forks, so that the child finds the lists complete.
-    std::mutex& mutex() noexcept { return mutex_; }
-
 private:
+    friend class AllFreeBlocks;
+
+    ~FreeBlocks();
+
     // Size classes, `steps` per power of two: 64, 80, 96, 112, 128, 160 ...
     static constexpr std::size_t steps = 4, smallest = 64;
     static constexpr std::size_t size_of(std::size_t c) { return (steps + c % steps) << (c / steps + 4); }

@@ -16,6 +16,7 @@
 #include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include <pthread.h>
 #include <unistd.h>
@@ -76,13 +77,46 @@ inline std::size_t first_limit() {
     return most;
 }
 
+/// All FreeBlocks of the process, in the order in which they were made. A fork waits for them: a child would find those
+/// locked for ever that another thread has locked.
+class AllFreeBlocks {
+public:
+    static AllFreeBlocks& of_process() {
+        static AllFreeBlocks& all = *[] {
+            auto* const made = new AllFreeBlocks;
+            ::pthread_atfork([] { of_process().lock(); }, [] { of_process().unlock(); }, [] { of_process().unlock(); });
+            return made;
+        }();
+        return all;
+    }
+    void add(FreeBlocks* blocks) {
+        std::scoped_lock const lock(mutex_);
+        all_.push_back(blocks);
+    }
+    void remove(FreeBlocks* blocks) noexcept {
+        std::scoped_lock const lock(mutex_);
+        std::erase(all_, blocks);
+    }
+
+private:
+    void lock() {
+        mutex_.lock();
+        for (FreeBlocks* const blocks : all_) blocks->mutex_.lock();
+    }
+    void unlock() {
+        for (FreeBlocks* const blocks : all_) blocks->mutex_.unlock();
+        mutex_.unlock();
+    }
+
+    std::mutex mutex_;
+    std::vector<FreeBlocks*> all_;
+};
+
+ROWAN_FUNCTION FreeBlocks::FreeBlocks(std::size_t most) : most_(most) { AllFreeBlocks::of_process().add(this); }
+ROWAN_FUNCTION FreeBlocks::~FreeBlocks() { AllFreeBlocks::of_process().remove(this); }
+
 ROWAN_FUNCTION FreeBlocks& process_blocks() {
-    static FreeBlocks& blocks = *[] {
-        auto* const made = new FreeBlocks(first_limit());
-        ::pthread_atfork([] { process_blocks().mutex().lock(); }, [] { process_blocks().mutex().unlock(); },
-                         [] { process_blocks().mutex().unlock(); });
-        return made;
-    }();
+    static FreeBlocks& blocks = *new FreeBlocks(first_limit());
     return blocks;
 }
 

@@ -55,8 +55,8 @@ struct NormOfRows {
     }
     /// Stores that number of a row, or of as many rows as V has lanes.
     template <class V>
-    ROWAN_HD_INLINE void set(std::size_t row, std::size_t i, V const& x) const {
-        store(x, numbers + (i * rows + row));
+    ROWAN_HD_INLINE void set(std::size_t row, std::size_t i, V const& value) const {
+        store(value, numbers + (i * rows + row));
     }
     ROWAN_FORMULA V centered(std::size_t row, std::size_t column) const {
         return V(load<V>(x + row * width + column) - number<V>(row, 0));

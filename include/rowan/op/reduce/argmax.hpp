@@ -32,18 +32,18 @@ struct FindExtrema {
     ROWAN_NO_EXEC_CHECK
     template <class V, std::size_t count>
     ROWAN_HD_INLINE void lanes(std::size_t first, std::size_t apart, std::size_t result) const {
-        using Place = std::conditional_t<is_register<V>, V, std::int64_t>;
+        using Position = std::conditional_t<is_register<V>, V, std::int64_t>;
         V best[count];
-        Place at[count];
+        Position at[count];
         unrolled<count>([&](std::size_t k) ROWAN_INLINED {
             best[k] = load<V>(x + (first + k * apart));
-            at[k] = Place(0);
+            at[k] = Position(0);
         });
         for (std::size_t i = 1; i < n; ++i) {
             unrolled<count>([&](std::size_t k) ROWAN_INLINED {
                 V const now = load<V>(x + (first + i * inner + k * apart));
                 auto const more = more_extreme<greatest>{}(now, best[k]);
-                at[k] = choose(more, Place(static_cast<typename lane_of<Place>::type>(i)), at[k]);
+                at[k] = choose(more, Position(static_cast<typename lane_of<Position>::type>(i)), at[k]);
                 best[k] = choose(more, now, best[k]);
             });
         }
