@@ -1,6 +1,7 @@
 // rowan/sparse/rowwise_adagrad.hpp: rowwise_adagrad, AdaGrad with one state per row.
 #pragma once
 
+#include <rowan/detail/interleaved.hpp>
 #include <rowan/sparse/adagrad.hpp>
 #include <rowan/sparse/detail/optimizer.hpp>
 #include <rowan/sparse/update_rows.hpp>

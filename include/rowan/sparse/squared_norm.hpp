@@ -4,6 +4,7 @@
 #include <rowan/core/parallel.hpp>
 #include <rowan/detail/arguments.hpp>
 #include <rowan/detail/block_sum.hpp>
+#include <rowan/detail/interleaved.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/detail/on_device.hpp>
 #include <rowan/sparse/detail/row_sums.hpp>

@@ -3,6 +3,7 @@
 
 #include <rowan/core/allocator.hpp>
 #include <rowan/core/parallel.hpp>
+#include <rowan/detail/interleaved.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/op/detail/gemm.hpp>
 #include <rowan/op/detail/matrix_rows.hpp>

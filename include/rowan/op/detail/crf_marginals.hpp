@@ -1,6 +1,7 @@
 // rowan/op/detail/crf_marginals.hpp: the losses and gradients of conditional random fields, from the scores of paths.
 #pragma once
 
+#include <rowan/detail/interleaved.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/op/detail/crf.hpp>
 #include <rowan/op/detail/matrix_rows.hpp>

@@ -4,6 +4,7 @@
 
 #include <rowan/core/allocator.hpp>
 #include <rowan/detail/block_sum.hpp>
+#include <rowan/detail/interleaved.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/op/detail/row_folds.hpp>
 #include <rowan/op/operator.hpp>

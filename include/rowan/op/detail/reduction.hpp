@@ -4,6 +4,7 @@
 #include <rowan/core/allocator.hpp>
 #include <rowan/core/detail/checked.hpp>
 #include <rowan/core/parallel.hpp>
+#include <rowan/detail/interleaved.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/op/operator.hpp>
 

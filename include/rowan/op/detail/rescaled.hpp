@@ -1,6 +1,7 @@
 // rowan/op/detail/rescaled.hpp: powers of two that scale numbers so that their products neither overflow nor vanish.
 #pragma once
 
+#include <rowan/detail/interleaved.hpp>
 #include <rowan/detail/logarithm.hpp>
 
 #include <cstddef>

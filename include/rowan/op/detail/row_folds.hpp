@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rowan/core/parallel.hpp>
+#include <rowan/detail/interleaved.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/op/detail/reduction.hpp>
 #include <rowan/op/operator.hpp>

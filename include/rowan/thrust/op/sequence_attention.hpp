@@ -1,6 +1,7 @@
 // rowan/thrust/op/sequence_attention.hpp: sequence_attention on a device.
 #pragma once
 
+#include <rowan/detail/interleaved.hpp>
 #include <rowan/op/sequence/sequence_attention.hpp>
 #include <rowan/thrust/detail/elementwise.hpp>
 #include <rowan/thrust/detail/find_block.hpp>

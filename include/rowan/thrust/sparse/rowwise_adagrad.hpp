@@ -1,6 +1,7 @@
 // rowan/thrust/sparse/rowwise_adagrad.hpp: rowwise_adagrad on a device.
 #pragma once
 
+#include <rowan/detail/interleaved.hpp>
 #include <rowan/sparse/rowwise_adagrad.hpp>
 #include <rowan/thrust/detail/row_squares.hpp>
 #include <rowan/thrust/sparse/update_rows.hpp>

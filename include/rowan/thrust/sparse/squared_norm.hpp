@@ -1,6 +1,7 @@
 // rowan/thrust/sparse/squared_norm.hpp: squared_norm on a device.
 #pragma once
 
+#include <rowan/detail/interleaved.hpp>
 #include <rowan/sparse/squared_norm.hpp>
 #include <rowan/thrust/detail/row_squares.hpp>
 #include <rowan/thrust/sparse/update_rows.hpp>

@@ -2,6 +2,7 @@
 // host.
 #pragma once
 
+#include <rowan/detail/interleaved.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/thrust/core/detail/storage.hpp>
 #include <rowan/thrust/core/detail/system.hpp>

@@ -1,6 +1,7 @@
 // rowan/thrust/op/detail/row_folds.hpp: sums and products of rows on a device. 16 threads share a row, or a block of it.
 #pragma once
 
+#include <rowan/detail/interleaved.hpp>
 #include <rowan/op/detail/row_folds.hpp>
 #include <rowan/thrust/core/detail/system.hpp>
 #include <rowan/thrust/op/detail/interleaved_sums.hpp>
