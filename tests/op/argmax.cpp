@@ -142,8 +142,8 @@ TEST_CASE("a lane has the same results alone and among others, with registers of
         }
     };
     auto const check_type = [&]<class T>(T) {
-        for (std::size_t const n : {1, 2, 40}) {
-            for (std::size_t const inner : {1, 3, 16, 37}) {
+        for (std::size_t const n : {1U, 2U, 40U}) {
+            for (std::size_t const inner : {1U, 3U, 16U, 37U}) {
                 auto x = Tensor<T>::from_shape({inner == 1 ? 9U : 2U, n, inner});
                 for (std::size_t i = 0; i < x.size(); ++i) {
                     double const number = static_cast<double>(i * 7919 % 13) - 6;
