@@ -11,6 +11,10 @@
 #include <rowan/sparse/from_dense.hpp>
 #include <rowan/sparse/ftrl.hpp>
 #include <rowan/sparse/gather.hpp>
+#include <rowan/sparse/gather_keys.hpp>
+#include <rowan/sparse/key_index.hpp>
+#include <rowan/sparse/key_index_options.hpp>
+#include <rowan/sparse/keys.hpp>
 #include <rowan/sparse/lamb.hpp>
 #include <rowan/sparse/lane_rule.hpp>
 #include <rowan/sparse/lookup_table_grad.hpp>

@@ -1,0 +1,205 @@
+// rowan/sparse/detail/key_index_members.hpp: the member functions of KeyIndex.
+#pragma once
+
+#include <rowan/sparse/key_index.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <utility>
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+struct KeyIndexAccess {
+    /// Calls f(i, row) for i in [begin, end), with the row of keys[i], or that of keys without one.
+    template <class Key, class F>
+    static void find_each(KeyIndex<Key> const& index, Keys<Key> const& keys, std::size_t begin, std::size_t end,
+                          F const& f) {
+        std::int64_t const none = index.none();
+        index.map_.find_each(keys, begin, end, [&](std::size_t i, std::int64_t row) { f(i, row < 0 ? none : row); });
+    }
+
+    /// The number of threads for a batch of n keys. A key takes the time of 16 elements.
+    static int threads(Cpu exec, std::size_t n) { return n <= grain ? 1 : threads_for(exec, n * 16); }
+    /// The parallel loop over n keys: f(begin, end).
+    template <class F>
+    static void for_keys(Cpu exec, std::size_t n, F const& f) {
+        parallel_work(exec, n * 16, n, grain, f);
+    }
+
+    static constexpr std::size_t grain = std::size_t{1} << 12;
+};
+
+}  // namespace detail
+
+template <key_type Key>
+KeyIndex<Key>::KeyIndex(KeyIndexOptions const& options)
+    : options_(options), map_(options.seed, options.default_row), seen_(options.seed) {
+    if (options.capacity < 0) throw ValueError("capacity", options.capacity, "0 or more");
+    if (options.sightings < 0) throw ValueError("sightings", options.sightings, "0 or more");
+    if (!(options.probability >= 0 && options.probability <= 1))
+        throw ValueError("probability", options.probability, "in [0, 1]");
+}
+
+template <key_type Key>
+Tensor<std::int64_t> KeyIndex<Key>::find(Cpu exec, Keys<Key> keys) const {
+    using Access = detail::KeyIndexAccess;
+    auto rows = Tensor<std::int64_t>::from_shape(keys.shape());
+    std::int64_t* const to = rows.data();
+    Access::for_keys(exec, keys.size(), [&](std::size_t begin, std::size_t end) {
+        Access::find_each(*this, keys, begin, end, [=](std::size_t i, std::int64_t row) { to[i] = row; });
+    });
+    return rows;
+}
+
+template <key_type Key>
+Tensor<std::int64_t> KeyIndex<Key>::insert(Cpu exec, Keys<Key> const& keys, std::vector<std::int64_t>* inserted) {
+    std::size_t const n = keys.size();
+    if constexpr (std::same_as<Key, std::string>) {
+        for (std::size_t i = 0; i < n; ++i) {
+            if (keys[i].size() > longest_key)
+                throw IndexError("keys", i, "has " + std::to_string(keys[i].size()) + " bytes, the most are 65535");
+        }
+    }
+    auto rows = Tensor<std::int64_t>::from_shape(keys.shape());
+    std::int64_t* const to = rows.data();
+    std::vector<std::int64_t> own;
+    std::vector<std::int64_t>& added = inserted != nullptr ? *inserted : own;
+    std::size_t const before = added.size();
+    auto const add = [&](detail::KeyPositions positions) {
+        if (options_.record_uses) detail::grow_to(uses_, static_cast<std::size_t>(height()) + positions.size);
+        map_.insert(exec, keys, positions, static_cast<std::size_t>(options_.capacity), to, added);
+    };
+    if (options_.sightings == 1 && (mostly_new_ || detail::KeyIndexAccess::threads(exec, n) == 1)) {
+        add({n});
+    } else {
+        detail::KeyIndexAccess::for_keys(exec, n, [&](std::size_t begin, std::size_t end) {
+            map_.find_each(keys, begin, end, [=](std::size_t i, std::int64_t row) { to[i] = row; });
+        });
+        detail::Buffer<std::size_t> missing;
+        for (std::size_t i = 0; i < n; ++i) {
+            if (to[i] < 0) missing.push_back(i);
+        }
+        if (options_.sightings == 1) {
+            add({missing.size(), missing.data()});
+        } else if (!missing.empty()) {
+            seen_.count(exec, keys, missing, options_, step_, [&](std::span<std::size_t const> admitted) {
+                add({admitted.size(), admitted.data()});
+            });
+        }
+    }
+    mostly_new_ = added.size() - before > n / 2;
+    if (options_.record_uses) record(exec, rows, std::span(added).subspan(before));
+    if (options_.default_row) {
+        for (std::size_t i = 0; i < n; ++i) to[i] = std::max<std::int64_t>(to[i], 0);
+    }
+    return rows;
+}
+
+template <key_type Key>
+void KeyIndex<Key>::record(Cpu exec, Tensor<std::int64_t> const& rows, std::span<std::int64_t const> added) {
+    uses_.resize(static_cast<std::size_t>(height()));
+    for (std::int64_t const row : added) uses_[static_cast<std::size_t>(row)] = {};
+    constexpr std::size_t ahead = 16;
+    detail::KeyIndexAccess::for_keys(exec, rows.size(), [&](std::size_t begin, std::size_t end) {
+        std::int64_t const* const row = rows.data();
+        for (std::size_t i = begin; i < end; ++i) {
+            if (i + ahead < end && row[i + ahead] >= 0)
+                __builtin_prefetch(&uses_[static_cast<std::size_t>(row[i + ahead])], 1);
+            if (row[i] < 0) continue;
+            KeyUses& uses = uses_[static_cast<std::size_t>(row[i])];
+            std::atomic_ref(uses.count).fetch_add(1, std::memory_order_relaxed);
+            std::atomic_ref(uses.step).store(step_, std::memory_order_relaxed);
+        }
+    });
+}
+
+template <key_type Key>
+Key KeyIndex<Key>::key(std::int64_t row) const {
+    check_used(row);
+    return map_.key(row);
+}
+
+template <key_type Key>
+std::vector<Key> KeyIndex<Key>::keys() const {
+    std::vector<Key> keys;
+    keys.reserve(size());
+    for (std::int64_t const row : rows()) keys.push_back(map_.key(row));
+    return keys;
+}
+
+template <key_type Key>
+KeyUses KeyIndex<Key>::uses(std::int64_t row) const {
+    check_recorded("uses");
+    check_used(row);
+    return uses_[static_cast<std::size_t>(row)];
+}
+
+template <key_type Key>
+std::vector<std::int64_t> KeyIndex<Key>::evict_unused(std::int64_t since) {
+    auto rows = evict("evict_unused", [=](KeyUses const& uses) { return uses.step < since; });
+    seen_.evict_unused(since);
+    return rows;
+}
+
+template <key_type Key>
+std::vector<std::int64_t> KeyIndex<Key>::evict_rare(std::int64_t count) {
+    return evict("evict_rare", [=](KeyUses const& uses) { return uses.count < count; });
+}
+
+template <key_type Key>
+template <class Leaves>
+std::vector<std::int64_t> KeyIndex<Key>::evict(char const* function, Leaves const& leaves) {
+    check_recorded(function);
+    std::vector<std::int64_t> rows;
+    for (std::size_t i = 0; i < uses_.size(); ++i) {
+        if (uses_[i].count > 0 && leaves(uses_[i])) rows.push_back(static_cast<std::int64_t>(i));
+    }
+    map_.reserve_free(rows.size());
+    remove(rows);
+    return rows;
+}
+
+template <key_type Key>
+std::vector<std::int64_t> KeyIndex<Key>::erase(Keys<Key> keys) {
+    std::vector<std::int64_t> rows;
+    map_.find_each(keys, 0, keys.size(), [&](std::size_t, std::int64_t row) {
+        if (row >= 0) rows.push_back(row);
+    });
+    std::ranges::sort(rows);
+    rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+    map_.reserve_free(rows.size());
+    remove(rows);
+    return rows;
+}
+
+template <key_type Key>
+void KeyIndex<Key>::remove(std::span<std::int64_t const> rows) noexcept {
+    map_.erase(rows);
+    if (!options_.record_uses) return;
+    for (std::int64_t const row : rows) uses_[static_cast<std::size_t>(row)] = {};
+}
+
+template <key_type Key>
+KeyIndexStatistics KeyIndex<Key>::statistics() const {
+    auto const& slots = map_.slots();
+    return {.keys = size(),
+            .seen = seen_.size(),
+            .slots = slots.size(),
+            .load = static_cast<double>(size()) / static_cast<double>(slots.size()),
+            .longest_probe = slots.longest_probe(),
+            .bytes = map_.bytes() + seen_.bytes() + uses_.capacity() * sizeof(KeyUses)};
+}
+
+template <key_type Key>
+void KeyIndex<Key>::check_used(std::int64_t row) const {
+    if (!map_.has(row)) throw IndexError("row", IndexError::no_position, row, "is not the row of a key");
+}
+
+template <key_type Key>
+void KeyIndex<Key>::check_recorded(char const* function) const {
+    if (!options_.record_uses) throw Error(std::string(function) + ": the options of the index do not record uses");
+}
+
+}  // namespace rowan::inline v0

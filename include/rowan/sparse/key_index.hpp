@@ -1,0 +1,134 @@
+// rowan/sparse/key_index.hpp: KeyIndex, the rows of a table by keys: hashes, names, user numbers.
+#pragma once
+
+#include <rowan/core/error.hpp>
+#include <rowan/core/parallel.hpp>
+#include <rowan/sparse/detail/key_map.hpp>
+#include <rowan/sparse/detail/key_sightings.hpp>
+#include <rowan/sparse/key_index_options.hpp>
+#include <rowan/sparse/keys.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+struct KeyIndexAccess;
+
+}  // namespace detail
+
+/// Gives keys the numbers of rows: 0, 1, 2, … in the order in which they occur first, whatever the number of threads.
+/// Several threads may call const functions at the same time.
+///
+///     KeyIndex<std::int64_t> index;
+///     auto rows = index.find_or_insert(keys);        // in training: new keys get the next rows
+///     auto known = index.find(keys);                 // in inference: -1 for keys without a row
+///
+/// A key that must be seen often before it gets a row has none (-1, or row 0 with `default_row`) until the call in which
+/// it is seen for the last time before that. Whether a sighting gives it one by `probability` depends on the key, the
+/// seed and the number of the sighting alone.
+template <key_type Key>
+class KeyIndex {
+public:
+    /// The most bytes of a key that is a string.
+    static constexpr std::size_t longest_key = 65'535;
+
+    /// errors   ValueError if a number in the options is not in its range
+    /// cost     O(1)
+    explicit KeyIndex(KeyIndexOptions const& options = {});
+
+    KeyIndexOptions const& options() const noexcept { return options_; }  ///< as they were given
+    std::size_t size() const noexcept { return map_.size(); }             ///< the number of keys that have a row
+    /// The least height of a table with all rows: the highest row that a key ever had, and 1 more.
+    std::int64_t height() const noexcept { return map_.height(); }
+
+    /// The rows of keys; of keys that have none, -1, or 0 if the options have a default row.
+    /// shapes   keys of any shape -> the same
+    /// errors   ValueError if exec.threads is negative; std::bad_alloc
+    /// cost     about one cache miss for a key, 32 of them at a time; on several threads
+    Tensor<std::int64_t> find(Cpu exec, Keys<Key> keys) const;
+    Tensor<std::int64_t> find(Keys<Key> keys) const { return find(Cpu{}, keys); }
+
+    /// The rows of keys; new keys get rows, if the options admit them: the lowest free ones, in the order in which the
+    /// keys occur first. A key that occurs several times has the same row everywhere in the result.
+    /// shapes   keys of any shape -> the same
+    /// errors   IndexError for the first key beyond the capacity, and for a string longer than longest_key; ValueError
+    ///          if exec.threads is negative; std::bad_alloc; the index is unchanged
+    /// cost     that of find, and for new keys another cache miss, on several threads if there are many; amortised, one
+    ///          copy of the hash table for each doubling
+    Tensor<std::int64_t> find_or_insert(Cpu exec, Keys<Key> keys) { return insert(exec, keys, nullptr); }
+    Tensor<std::int64_t> find_or_insert(Keys<Key> keys) { return find_or_insert(Cpu{}, keys); }
+    /// The same, and appends the rows that are new to `inserted`, in the order of the keys.
+    Tensor<std::int64_t> find_or_insert(Cpu exec, Keys<Key> keys, std::vector<std::int64_t>& inserted) {
+        return insert(exec, keys, &inserted);
+    }
+
+    /// The key of a row.
+    /// errors   IndexError if no key has the row
+    /// cost     O(1)
+    Key key(std::int64_t row) const;
+    /// The rows that belong to keys, ascending.
+    /// errors   std::bad_alloc
+    /// cost     O(height)
+    std::vector<std::int64_t> rows() const { return map_.rows(); }
+    /// The keys, in the order of their rows.
+    /// errors   std::bad_alloc
+    /// cost     O(height)
+    std::vector<Key> keys() const;
+
+    /// The step that find_or_insert records, 0 at first.
+    std::int64_t step() const noexcept { return step_; }
+    void set_step(std::int64_t step) noexcept { step_ = step; }  ///< sets it
+    /// The uses of a row by find_or_insert.
+    /// errors   Error if the options do not record uses; IndexError if no key has the row
+    /// cost     O(1)
+    KeyUses uses(std::int64_t row) const;
+
+    /// Removes the keys that were not used in step `since` or later, also those that have no row yet. Returns the rows
+    /// that are free now, ascending; the next new keys get them, the lowest first.
+    /// errors   Error if the options do not record uses; std::bad_alloc; then the index is unchanged
+    /// cost     O(height)
+    std::vector<std::int64_t> evict_unused(std::int64_t since);
+    /// Removes the keys with a row that were used fewer than `count` times, otherwise as evict_unused.
+    std::vector<std::int64_t> evict_rare(std::int64_t count);
+    /// Removes keys, and returns the rows that are free now, ascending. Keys that have no row are ignored.
+    /// errors   std::bad_alloc; then the index is unchanged
+    /// cost     that of find, and O(log free rows) for each row
+    std::vector<std::int64_t> erase(Keys<Key> keys);
+
+    /// Makes room for `keys` keys in all.
+    /// errors   std::bad_alloc; the index is unchanged
+    /// cost     one copy of the hash table, if it grows
+    void reserve(std::size_t keys) { map_.reserve(keys); }
+
+    /// errors   none
+    /// cost     O(slots)
+    KeyIndexStatistics statistics() const;
+
+private:
+    friend struct detail::KeyIndexAccess;
+
+    Tensor<std::int64_t> insert(Cpu exec, Keys<Key> const& keys, std::vector<std::int64_t>* inserted);
+    void record(Cpu exec, Tensor<std::int64_t> const& rows, std::span<std::int64_t const> added);
+    template <class Leaves>
+    std::vector<std::int64_t> evict(char const* function, Leaves const& leaves);
+    void remove(std::span<std::int64_t const> rows) noexcept;
+    void check_used(std::int64_t row) const;
+    void check_recorded(char const* function) const;
+    std::int64_t none() const noexcept { return options_.default_row ? 0 : -1; }
+
+    KeyIndexOptions options_;
+    detail::KeyMap<Key> map_;
+    detail::KeySightings<Key> seen_;  // keys that have no row yet
+    detail::Buffer<KeyUses> uses_;    // by row
+    std::int64_t step_ = 0;
+    bool mostly_new_ = false;  // most keys of the last batch were: the next one's are not searched for first
+};
+
+}  // namespace rowan::inline v0
+
+#include <rowan/sparse/detail/key_index_members.hpp>
