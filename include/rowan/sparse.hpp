@@ -12,8 +12,10 @@
 #include <rowan/sparse/ftrl.hpp>
 #include <rowan/sparse/gather.hpp>
 #include <rowan/sparse/gather_keys.hpp>
+#include <rowan/sparse/growing_tensor.hpp>
 #include <rowan/sparse/key_index.hpp>
 #include <rowan/sparse/key_index_options.hpp>
+#include <rowan/sparse/keyed_table.hpp>
 #include <rowan/sparse/keys.hpp>
 #include <rowan/sparse/lamb.hpp>
 #include <rowan/sparse/lane_rule.hpp>

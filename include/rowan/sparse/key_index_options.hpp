@@ -1,6 +1,8 @@
 // rowan/sparse/key_index_options.hpp: KeyIndexOptions, which keys get a row; KeyUses and KeyIndexStatistics.
 #pragma once
 
+#include <rowan/version.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <limits>

@@ -20,6 +20,12 @@ struct KeyIndexAccess {
         index.map_.find_each(keys, begin, end, [&](std::size_t i, std::int64_t row) { f(i, row < 0 ? none : row); });
     }
 
+    /// The key of a row, which a key has.
+    template <class Key>
+    static Key const& key(KeyIndex<Key> const& index, std::int64_t row) {
+        return index.map_.key(row);
+    }
+
     /// The number of threads for a batch of n keys. A key takes the time of 16 elements.
     static int threads(Cpu exec, std::size_t n) { return n <= grain ? 1 : threads_for(exec, n * 16); }
     /// The parallel loop over n keys: f(begin, end).

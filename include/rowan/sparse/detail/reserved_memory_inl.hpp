@@ -1,0 +1,47 @@
+// rowan/sparse/detail/reserved_memory_inl.hpp: definitions of rowan/sparse/detail/reserved_memory.hpp.
+#pragma once
+
+#include <rowan/sparse/detail/reserved_memory.hpp>
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <rowan/core/detail/blocks.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <new>
+
+#include <sys/mman.h>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION ReservedMemory::ReservedMemory(std::size_t most, std::size_t least) {
+    auto const whole_pages = [](std::size_t bytes) { return (bytes + huge_page - 1) / huge_page * huge_page; };
+    least = whole_pages(std::max<std::size_t>(least, 1));
+    for (size_ = std::max(whole_pages(most), least);; size_ = std::max(whole_pages(size_ / 2), least)) {
+        mapped_bytes_ = size_ + huge_page;
+        mapped_ = ::mmap(nullptr, mapped_bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (mapped_ != MAP_FAILED) break;
+        if (size_ == least) throw std::bad_alloc();
+    }
+    std::size_t const past = reinterpret_cast<std::uintptr_t>(mapped_) % huge_page;
+    data_ = static_cast<std::byte*>(mapped_) + (huge_page - past) % huge_page;
+}
+
+ROWAN_FUNCTION ReservedMemory::~ReservedMemory() { ::munmap(mapped_, mapped_bytes_); }
+
+ROWAN_FUNCTION void ReservedMemory::commit(std::size_t bytes) {
+    if (bytes <= committed_) return;
+    constexpr std::size_t page = std::size_t{1} << 16;  // a multiple of the pages of all systems
+    std::size_t const step = std::max(page, committed_ / 8 / page * page);
+    std::size_t const whole = std::min(size_, std::max(committed_ + step, (bytes + page - 1) / page * page));
+    if (::mprotect(data_ + committed_, whole - committed_, PROT_READ | PROT_WRITE) != 0) throw std::bad_alloc();
+#ifdef MADV_HUGEPAGE
+    if (whole >= huge_from && committed_ < huge_from) ::madvise(data_, size_, MADV_HUGEPAGE);  // a hint
+#endif
+    committed_ = whole;
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif

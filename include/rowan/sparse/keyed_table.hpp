@@ -1,0 +1,179 @@
+// rowan/sparse/keyed_table.hpp: KeyedTable, a table whose rows belong to keys, and which grows with them.
+#pragma once
+
+#include <rowan/core/error.hpp>
+#include <rowan/core/parallel.hpp>
+#include <rowan/detail/random.hpp>
+#include <rowan/sparse/growing_tensor.hpp>
+#include <rowan/sparse/key_index.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0 {
+
+/// The rows of a KeyedTable.
+struct KeyedTableOptions {
+    std::size_t width = 0;   ///< numbers per row
+    double low = -0.05;      ///< first values of a row are uniform in [low, high)
+    double high = 0.05;      ///< as low
+    std::uint64_t seed = 0;  ///< of the first values
+    KeyIndexOptions keys{};  ///< which keys get rows
+};
+
+/// A table with a row for each key, and the states of its optimizer, which get new rows together.
+///
+///     KeyedTable<float> table({.width = 64});
+///     auto& moment = table.add_state<float>({64});                  // AdaGrad's
+///     auto rows = table.find_or_insert(keys);                       // new keys have rows after this
+///     auto x = gather(table.value(), rows);
+///     adagrad(table.value(), moment.tensor(), lookup_table_grad(rows, x_grad, table.height()));
+///     auto y = gather(table.value(), table.index(), keys);          // in inference; zeros for unknown keys
+///
+/// Number k of the first row of a key depends on the seed, the key and k alone: it is the same in each run, on each rank
+/// and in any order of arrival. A row that an evicted key had begins anew for the next one, in the states also. Tensors
+/// that the table returned stay valid as it grows, with the rows that they had.
+template <class T, key_type Key = std::int64_t>
+class KeyedTable {
+public:
+    /// An empty table. With `keys.capacity`, addresses are reserved for as many rows; otherwise as GrowingTensor does.
+    /// errors   ValueError if low and high are not finite, or a number for the keys is not in its range; those of
+    ///          GrowingTensor
+    /// cost     O(1)
+    explicit KeyedTable(KeyedTableOptions const& options)
+        : options_(checked(options)), value_({options.width}, most_rows(options.keys)), index_(fitted(options.keys)) {
+        if (options.keys.default_row) add_default_row();
+    }
+
+    KeyIndex<Key> const& index() const noexcept { return index_; }       ///< the rows by keys
+    std::size_t size() const noexcept { return index_.size(); }          ///< the number of keys
+    std::int64_t height() const noexcept { return value_.height(); }     ///< the number of rows
+    Tensor<T>& value() noexcept { return value_.tensor(); }              ///< the rows: [height, width]
+    Tensor<T> const& value() const noexcept { return value_.tensor(); }  ///< the rows: [height, width]
+
+    /// Adds a tensor that grows with the table, whose rows have this shape and first values `first`: the state of an
+    /// optimizer. The reference is valid as long as the table.
+    /// errors   those of GrowingTensor
+    /// cost     one write of its rows
+    template <class S>
+    GrowingTensor<S>& add_state(typename Tensor<S>::shape_type const& row_shape, S first = {}) {
+        auto state = std::make_unique<StateOf<S>>(row_shape, value_.most_rows(), first);
+        state->reserve(height());
+        state->grow(height());
+        for (std::int64_t row = 0; row < height(); ++row) state->reset(row);
+        auto& rows = state->rows;
+        states_.push_back(std::move(state));
+        return rows;
+    }
+
+    /// The rows of keys; new keys get rows, if the options admit them.
+    /// shapes   keys of any shape -> the same
+    /// errors   as KeyIndex::find_or_insert; std::bad_alloc; then the table is unchanged
+    /// cost     that of KeyIndex::find_or_insert, and one write of the new rows, on several threads
+    Tensor<std::int64_t> find_or_insert(Cpu exec, Keys<Key> keys) {
+        auto const more = static_cast<std::int64_t>(keys.size());
+        std::int64_t const most = height() + std::min(more, value_.most_rows() - height());
+        value_.reserve(most);
+        for (auto const& state : states_) state->reserve(most);
+        std::vector<std::int64_t> inserted;
+        auto rows = index_.find_or_insert(exec, keys, inserted);
+        grow(index_.height());
+        std::size_t const width = options_.width + states_.size() + 1;
+        detail::parallel_work(exec, inserted.size() * width, inserted.size(), 4096 / width + 1,
+                              [&](std::size_t begin, std::size_t end) {
+                                  for (std::size_t i = begin; i < end; ++i) reset(inserted[i]);
+                              });
+        return rows;
+    }
+    Tensor<std::int64_t> find_or_insert(Keys<Key> keys) { return find_or_insert(Cpu{}, keys); }
+
+    void set_step(std::int64_t step) noexcept { index_.set_step(step); }  ///< as KeyIndex::set_step
+    /// As the functions of KeyIndex: frees rows, which keep their numbers until a new key gets them.
+    std::vector<std::int64_t> evict_unused(std::int64_t since) { return index_.evict_unused(since); }
+    std::vector<std::int64_t> evict_rare(std::int64_t count) { return index_.evict_rare(count); }
+    std::vector<std::int64_t> erase(Keys<Key> keys) { return index_.erase(keys); }
+
+    /// Writes the first values of a key: what its row would have if it were new.
+    /// shapes   to [width]
+    /// errors   ShapeError if `to` has another size
+    /// cost     O(width)
+    void first_values(detail::KeyView<Key> key, std::span<T> to) const {
+        if (to.size() != options_.width)
+            throw ShapeError("to.size()", std::to_string(to.size()), std::to_string(options_.width));
+        draw(key, to.data());
+    }
+
+private:
+    struct State {
+        virtual ~State() = default;
+        virtual void reserve(std::int64_t height) = 0;
+        virtual void grow(std::int64_t height) = 0;
+        virtual void reset(std::int64_t row) = 0;
+    };
+    template <class S>
+    struct StateOf final : State {
+        StateOf(typename Tensor<S>::shape_type const& row_shape, std::int64_t most, S first_value)
+            : rows(row_shape, most), first(first_value) {}
+        void reserve(std::int64_t height) override { rows.reserve(height); }
+        void grow(std::int64_t height) override { rows.grow(height); }
+        void reset(std::int64_t row) override {
+            std::ranges::fill(rows.tensor().row(static_cast<std::size_t>(row)), first);
+        }
+
+        GrowingTensor<S> rows;
+        S first;
+    };
+
+    static KeyedTableOptions const& checked(KeyedTableOptions const& options) {
+        if (options.keys.capacity < 0) throw ValueError("capacity", options.keys.capacity, "0 or more");
+        if (!std::isfinite(options.low)) throw ValueError("low", options.low, "a finite number");
+        if (!std::isfinite(options.high)) throw ValueError("high", options.high, "a finite number");
+        return options;
+    }
+    static std::int64_t most_rows(KeyIndexOptions const& keys) {
+        constexpr std::int64_t unlimited = GrowingTensor<T>::unlimited;
+        return keys.capacity < unlimited ? keys.capacity + keys.default_row : unlimited;
+    }
+    KeyIndexOptions fitted(KeyIndexOptions keys) const {
+        keys.capacity = std::min(keys.capacity, value_.most_rows() - keys.default_row);
+        return keys;
+    }
+
+    void add_default_row() {
+        value_.grow(1);
+        std::ranges::fill(value_.tensor().row(0), dtype<T>::narrow(typename dtype<T>::sum{}));
+    }
+
+    void grow(std::int64_t height) {
+        if (height == this->height()) return;
+        value_.grow(height);
+        for (auto const& state : states_) state->grow(height);
+    }
+
+    void reset(std::int64_t row) {
+        draw(detail::KeyIndexAccess::key(index_, row), value_.tensor().row(static_cast<std::size_t>(row)).data());
+        for (auto const& state : states_) state->reset(row);
+    }
+
+    void draw(detail::KeyView<Key> key, T* to) const {
+        std::uint64_t const bits = hash_key(key, options_.seed);
+        for (std::size_t k = 0; k < options_.width; ++k) {
+            double const x = options_.low + (options_.high - options_.low) * detail::uniform_at(bits, k);
+            to[k] = dtype<T>::narrow(static_cast<typename dtype<T>::sum>(x));
+        }
+    }
+
+    KeyedTableOptions options_;
+    GrowingTensor<T> value_;
+    std::vector<std::unique_ptr<State>> states_;
+    KeyIndex<Key> index_;
+};
+
+}  // namespace rowan::inline v0
