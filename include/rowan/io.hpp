@@ -10,6 +10,7 @@
 #include <rowan/io/describe_paddle.hpp>
 #include <rowan/io/dlpack.hpp>
 #include <rowan/io/from_program.hpp>
+#include <rowan/io/keyed_table.hpp>
 #include <rowan/io/message.hpp>
 #include <rowan/io/model.hpp>
 #include <rowan/io/npy.hpp>

@@ -13,7 +13,9 @@
 #include <rowan/sparse/gather.hpp>
 #include <rowan/sparse/gather_keys.hpp>
 #include <rowan/sparse/growing_tensor.hpp>
+#include <rowan/sparse/hash_rows.hpp>
 #include <rowan/sparse/key_index.hpp>
+#include <rowan/sparse/key_index_contents.hpp>
 #include <rowan/sparse/key_index_options.hpp>
 #include <rowan/sparse/keyed_table.hpp>
 #include <rowan/sparse/keys.hpp>

@@ -3,6 +3,7 @@
 
 #include <rowan/core/error.hpp>
 #include <rowan/core/tensor.hpp>
+#include <rowan/detail/arguments.hpp>
 #include <rowan/sparse/detail/reserved_memory.hpp>
 
 #include <algorithm>
@@ -77,6 +78,16 @@ public:
             throw ShapeError("height", std::to_string(height), "at least " + std::to_string(this->height()));
         reserve(height);
         view(height);
+    }
+
+    /// Copies the rows of a tensor here, and adds rows if it has more.
+    /// errors   ShapeError if it has another row shape, or fewer rows; otherwise as reserve; nothing has changed
+    /// cost     one read and one write of the rows
+    void assign(Tensor<T> const& rows) {
+        detail::check_rows("rows", rows);
+        detail::check_trailing("rows", rows, shape_);
+        grow(static_cast<std::int64_t>(rows.shape()[0]));
+        std::copy_n(rows.data(), rows.size(), tensor_.data());
     }
 
     /// The rows. The tensor and its aliases keep the memory alive; after grow, this returns one with more rows.

@@ -5,6 +5,7 @@
 #include <rowan/core/parallel.hpp>
 #include <rowan/sparse/detail/key_map.hpp>
 #include <rowan/sparse/detail/key_sightings.hpp>
+#include <rowan/sparse/key_index_contents.hpp>
 #include <rowan/sparse/key_index_options.hpp>
 #include <rowan/sparse/keys.hpp>
 
@@ -105,6 +106,18 @@ public:
     /// cost     one copy of the hash table, if it grows
     void reserve(std::size_t keys) { map_.reserve(keys); }
 
+    /// A copy of what the index holds, for a file.
+    /// errors   std::bad_alloc
+    /// cost     O(height)
+    KeyIndexContents<Key> contents() const;
+    /// Replaces what the index holds.
+    /// errors   IndexError for a key that repeats or is longer than longest_key, for a row that is not in [0, height), is
+    ///          0 although the options have a default row, or does not follow the row before it, and for a count of
+    ///          sightings that is not positive; ShapeError if lists do not have the same size, or there are more keys than
+    ///          the capacity; ValueError if the height is negative; std::bad_alloc; the index is unchanged
+    /// cost     that of find_or_insert for all keys
+    void assign(KeyIndexContents<Key> const& contents);
+
     /// errors   none
     /// cost     O(slots)
     KeyIndexStatistics statistics() const;
@@ -116,7 +129,7 @@ private:
     void record(Cpu exec, Tensor<std::int64_t> const& rows, std::span<std::int64_t const> added);
     template <class Leaves>
     std::vector<std::int64_t> evict(char const* function, Leaves const& leaves);
-    void remove(std::span<std::int64_t const> rows) noexcept;
+    static void check_lengths(Keys<Key> const& keys);
     void check_used(std::int64_t row) const;
     void check_recorded(char const* function) const;
     std::int64_t none() const noexcept { return options_.default_row ? 0 : -1; }

@@ -100,6 +100,28 @@ public:
     std::vector<std::int64_t> evict_rare(std::int64_t count) { return index_.evict_rare(count); }
     std::vector<std::int64_t> erase(Keys<Key> keys) { return index_.erase(keys); }
 
+    /// Replaces keys and rows by those of a saved table, such as in a checkpoint. States get as many rows, and keep
+    /// those that they have: assign theirs afterwards, with GrowingTensor::assign.
+    /// shapes   value [contents.height, width]
+    /// errors   as KeyIndex::assign; ShapeError if the value has another shape, or fewer rows than this table; those of
+    ///          GrowingTensor::grow; nothing has changed
+    /// cost     that of KeyIndex::assign, and one read and one write of the rows
+    void assign(KeyIndexContents<Key> const& contents, Tensor<T> const& value) {
+        detail::check_height("value", value, contents.height);
+        detail::check_trailing("value", value, value_.tensor().shape());
+        if (contents.height < height())
+            throw ShapeError("height", std::to_string(contents.height), "at least " + std::to_string(height()));
+        value_.reserve(contents.height);
+        for (auto const& state : states_) state->reserve(contents.height);
+        index_.assign(contents);
+        std::int64_t const before = height();
+        grow(contents.height);
+        std::copy_n(value.data(), value.size(), value_.tensor().data());
+        for (auto const& state : states_) {
+            for (std::int64_t row = before; row < contents.height; ++row) state->reset(row);
+        }
+    }
+
     /// Writes the first values of a key: what its row would have if it were new.
     /// shapes   to [width]
     /// errors   ShapeError if `to` has another size

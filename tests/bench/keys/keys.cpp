@@ -17,17 +17,11 @@
 #include <string_view>
 #include <vector>
 
-#if __has_include(<boost/unordered/unordered_flat_map.hpp>) && !defined(ROWAN_ONLY)
+#if __has_include(<boost/unordered/unordered_flat_map.hpp>)
 #include <boost/unordered/unordered_flat_map.hpp>
 #endif
 #if __has_include(<ankerl/unordered_dense.h>)
 #include <ankerl/unordered_dense.h>
-#endif
-#if __has_include(<boost/unordered/concurrent_flat_map.hpp>)
-#include <boost/unordered/concurrent_flat_map.hpp>
-#endif
-#ifdef ROWAN_BENCH_ABSL
-#include <absl/container/flat_hash_map.h>
 #endif
 
 using rowan::Cpu, rowan::KeyIndex, rowan::Tensor;
@@ -118,8 +112,6 @@ int main(int argc, char** argv) {
     cases.push_back({"find", "rowan", batch, [&](std::size_t s) { use(index.find(exec, batches[s])); }});
     cases.push_back({"find and gather", "rowan", batch,
                      [&](std::size_t s) { rowan::gather_into(exec, table, index, batches[s], out); }});
-    cases.push_back({"find, then gather", "rowan", batch,
-                     [&](std::size_t s) { rowan::gather_into(exec, table, index.find(exec, batches[s]), out); }});
     cases.push_back({"insert", "rowan", static_cast<double>(sizes.keys), [&](std::size_t) {
                          KeyIndex<Key> fresh;
                          for (std::size_t i = 0; i < sizes.keys; i += sizes.batch)
@@ -132,17 +124,13 @@ int main(int argc, char** argv) {
                          fresh.find_or_insert(exec, all);
                          use(fresh);
                      }});
-#if __has_include(<boost/unordered/unordered_flat_map.hpp>) && !defined(ROWAN_ONLY)
+#if __has_include(<boost/unordered/unordered_flat_map.hpp>)
     boost::unordered_flat_map<Key, std::int64_t> boost_map;
     add_map(cases, "boost::unordered_flat_map", sizes, exec, boost_map, batches, table, out);
 #endif
 #if __has_include(<ankerl/unordered_dense.h>)
     ankerl::unordered_dense::map<Key, std::int64_t> ankerl_map;
     add_map(cases, "ankerl::unordered_dense", sizes, exec, ankerl_map, batches, table, out);
-#endif
-#ifdef ROWAN_BENCH_ABSL
-    absl::flat_hash_map<Key, std::int64_t> absl_map;
-    add_map(cases, "absl::flat_hash_map", sizes, exec, absl_map, batches, table, out);
 #endif
     for (std::size_t round = 0; round < (sizes.keys > 10'000 ? 3 : 1); ++round) {
         for (auto& c : cases) {

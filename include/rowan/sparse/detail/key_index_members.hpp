@@ -62,12 +62,7 @@ Tensor<std::int64_t> KeyIndex<Key>::find(Cpu exec, Keys<Key> keys) const {
 template <key_type Key>
 Tensor<std::int64_t> KeyIndex<Key>::insert(Cpu exec, Keys<Key> const& keys, std::vector<std::int64_t>* inserted) {
     std::size_t const n = keys.size();
-    if constexpr (std::same_as<Key, std::string>) {
-        for (std::size_t i = 0; i < n; ++i) {
-            if (keys[i].size() > longest_key)
-                throw IndexError("keys", i, "has " + std::to_string(keys[i].size()) + " bytes, the most are 65535");
-        }
-    }
+    check_lengths(keys);
     auto rows = Tensor<std::int64_t>::from_shape(keys.shape());
     std::int64_t* const to = rows.data();
     std::vector<std::int64_t> own;
@@ -158,12 +153,10 @@ template <key_type Key>
 template <class Leaves>
 std::vector<std::int64_t> KeyIndex<Key>::evict(char const* function, Leaves const& leaves) {
     check_recorded(function);
-    std::vector<std::int64_t> rows;
-    for (std::size_t i = 0; i < uses_.size(); ++i) {
-        if (uses_[i].count > 0 && leaves(uses_[i])) rows.push_back(static_cast<std::int64_t>(i));
-    }
+    auto rows = map_.rows();
+    std::erase_if(rows, [&](std::int64_t row) { return !leaves(uses_[static_cast<std::size_t>(row)]); });
     map_.reserve_free(rows.size());
-    remove(rows);
+    map_.erase(rows);
     return rows;
 }
 
@@ -176,15 +169,8 @@ std::vector<std::int64_t> KeyIndex<Key>::erase(Keys<Key> keys) {
     std::ranges::sort(rows);
     rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
     map_.reserve_free(rows.size());
-    remove(rows);
-    return rows;
-}
-
-template <key_type Key>
-void KeyIndex<Key>::remove(std::span<std::int64_t const> rows) noexcept {
     map_.erase(rows);
-    if (!options_.record_uses) return;
-    for (std::int64_t const row : rows) uses_[static_cast<std::size_t>(row)] = {};
+    return rows;
 }
 
 template <key_type Key>
@@ -196,6 +182,64 @@ KeyIndexStatistics KeyIndex<Key>::statistics() const {
             .load = static_cast<double>(size()) / static_cast<double>(slots.size()),
             .longest_probe = slots.longest_probe(),
             .bytes = map_.bytes() + seen_.bytes() + uses_.capacity() * sizeof(KeyUses)};
+}
+
+template <key_type Key>
+KeyIndexContents<Key> KeyIndex<Key>::contents() const {
+    KeyIndexContents<Key> c{.height = height(), .step = step_, .keys = keys(), .rows = rows()};
+    if (options_.record_uses) {
+        for (std::int64_t const row : c.rows) c.uses.push_back(uses_[static_cast<std::size_t>(row)]);
+    }
+    c.seen = seen_.keys();
+    c.sightings = seen_.sightings();
+    return c;
+}
+
+template <key_type Key>
+void KeyIndex<Key>::assign(KeyIndexContents<Key> const& contents) {
+    auto const& c = contents;
+    auto const same_size = [](char const* field, std::size_t size, std::size_t want) {
+        if (size != want) throw ShapeError(field, std::to_string(size), std::to_string(want));
+    };
+    same_size("rows.size()", c.rows.size(), c.keys.size());
+    if (options_.record_uses) same_size("uses.size()", c.uses.size(), c.keys.size());
+    same_size("sightings.size()", c.sightings.size(), c.seen.size());
+    if (std::cmp_greater(c.keys.size(), options_.capacity))
+        throw ShapeError("keys.size()", std::to_string(c.keys.size()), "at most " + std::to_string(options_.capacity));
+    std::int64_t least = options_.default_row;
+    if (c.height < least) throw ValueError("height", c.height, std::to_string(least) + " or more");
+    for (std::size_t i = 0; i < c.rows.size(); least = c.rows[i++] + 1) {
+        if (c.rows[i] >= c.height) throw IndexError("rows", i, c.rows[i], c.height);
+        if (c.rows[i] < least) throw IndexError("rows", i, c.rows[i], "is less than " + std::to_string(least));
+    }
+    for (std::size_t i = 0; i < c.sightings.size(); ++i) {
+        if (c.sightings[i].count < 1) throw IndexError("sightings", i, c.sightings[i].count, "is not positive");
+    }
+    check_lengths(c.keys);
+    check_lengths(c.seen);
+    detail::KeyMap<Key> map(options_.seed, options_.default_row);
+    map.fill(c.keys, c.rows, c.height);
+    detail::KeySightings<Key> seen(options_.seed);
+    seen.fill(c.seen, c.sightings);
+    detail::Buffer<KeyUses> uses;
+    if (options_.record_uses) {
+        uses.resize(static_cast<std::size_t>(c.height));
+        for (std::size_t i = 0; i < c.rows.size(); ++i) uses[static_cast<std::size_t>(c.rows[i])] = c.uses[i];
+    }
+    map_ = std::move(map);
+    seen_ = std::move(seen);
+    uses_ = std::move(uses);
+    step_ = c.step;
+}
+
+template <key_type Key>
+void KeyIndex<Key>::check_lengths(Keys<Key> const& keys) {
+    if constexpr (std::same_as<Key, std::string>) {
+        for (std::size_t i = 0; i < keys.size(); ++i) {
+            if (keys[i].size() > longest_key)
+                throw IndexError("keys", i, "has " + std::to_string(keys[i].size()) + " bytes, the most are 65535");
+        }
+    }
 }
 
 template <key_type Key>

@@ -3,6 +3,7 @@
 
 #include <rowan/core/parallel.hpp>
 #include <rowan/detail/partition.hpp>
+#include <rowan/sparse/detail/key_positions.hpp>
 #include <rowan/sparse/detail/key_slots.hpp>
 #include <rowan/sparse/keys.hpp>
 
@@ -12,30 +13,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <new>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace rowan::inline v0::detail {
-
-/// A list of positions in a batch of keys, or `size` positions from `first` on.
-struct KeyPositions {
-    std::size_t size;
-    std::size_t const* list = nullptr;
-    std::size_t first = 0;
-
-    std::size_t operator[](std::size_t j) const { return list != nullptr ? list[j] : first + j; }
-    KeyPositions part(std::size_t begin, std::size_t n) const {
-        return list != nullptr ? KeyPositions{n, list + begin} : KeyPositions{n, nullptr, first + begin};
-    }
-};
-
-/// Makes room for n elements, for twice as many as before if more are needed.
-/// errors   std::bad_alloc; the vector is unchanged
-template <class V>
-void grow_to(V& v, std::size_t n) {
-    if (n > v.capacity()) v.reserve(std::max(n, 2 * v.capacity()));
-}
 
 /// Keys and their row numbers. New keys get the lowest free row, in the order in which they are inserted.
 template <key_type Key>
@@ -113,6 +96,30 @@ public:
         keys_.resize(static_cast<std::size_t>(height));
     }
 
+    /// Gives keys their rows, which ascend and are in [first(), height), in a map that is empty.
+    /// errors   IndexError for the first key that repeats another; std::bad_alloc; then the map is of no use
+    void fill(Keys<Key> const& keys, std::span<std::int64_t const> rows, std::int64_t height) {
+        if (height > std::int64_t{1} << 56) throw std::bad_alloc();
+        slots_.reserve(rows.size());
+        keys_.resize(static_cast<std::size_t>(height));
+        free_.reserve(static_cast<std::size_t>(height - first_) - rows.size());
+        height_ = first_;
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            if (i + ahead < rows.size()) slots_.prefetch(slots_.home(hash_key(keys[i + ahead], seed_)));
+            auto const key = keys[i];
+            std::uint64_t const hash = hash_key(key, seed_);
+            std::size_t const at =
+                slots_.find(slots_.home(hash), hash, [&](std::int64_t row) { return same(row, key); });
+            if (slots_[at].row != 0)
+                throw refused(i, key, "is also the key of row " + std::to_string(slots_[at].row - 1));
+            slots_[at] = {hash, rows[i] + 1};
+            keys_[static_cast<std::size_t>(rows[i])] = key;
+            while (height_ < rows[i]) free_.push_back(height_++);
+            ++height_;
+        }
+        while (height_ < height) free_.push_back(height_++);  // ascending numbers are a heap
+    }
+
     /// Makes room for so many more free rows.
     /// errors   std::bad_alloc; the map is unchanged
     void reserve_free(std::size_t more) { grow_to(free_, free_.size() + more); }
@@ -175,6 +182,14 @@ private:
         }
     }
 
+    static IndexError refused(std::size_t i, KeyView<Key> key, std::string const& reason) {
+        if constexpr (std::same_as<Key, std::string>) {
+            return IndexError("keys", i, reason);
+        } else {
+            return IndexError("keys", i, static_cast<std::int64_t>(key), reason);
+        }
+    }
+
     std::int64_t next_row() {
         if (free_.empty()) return height_++;
         std::ranges::pop_heap(free_, std::greater{});
@@ -204,8 +219,7 @@ private:
                 slots_.find(slots_.home(hash), hash, [&](std::int64_t row) { return same(row, key); });
             if (slots_[i].row == 0) {
                 if (size() == capacity)
-                    throw IndexError("keys", at,
-                                     "is new, and there are " + std::to_string(capacity) + " keys, the most");
+                    throw refused(at, key, "is new, and there are " + std::to_string(capacity) + " keys, the most");
                 std::int64_t const row = free_.empty() ? height_ : free_.front();
                 keys_[static_cast<std::size_t>(row)] = key;
                 slots_[i] = {hash, next_row() + 1};

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -64,13 +65,29 @@ public:
 
     /// Removes the keys that were not seen in step `since` or later.
     void evict_unused(std::int64_t since) {
-        std::vector<std::int64_t> rows;
-        for (std::size_t i = 0; i < uses_.size(); ++i) {
-            if (uses_[i].count > 0 && uses_[i].step < since) rows.push_back(static_cast<std::int64_t>(i));
-        }
+        auto rows = map_.rows();
+        std::erase_if(rows, [&](std::int64_t row) { return uses_[static_cast<std::size_t>(row)].step >= since; });
         map_.reserve_free(rows.size());
         map_.erase(rows);
-        for (std::int64_t const row : rows) uses_[static_cast<std::size_t>(row)].count = -1;
+    }
+
+    std::vector<Key> keys() const {
+        std::vector<Key> keys;
+        for (std::int64_t const row : map_.rows()) keys.push_back(map_.key(row));
+        return keys;
+    }
+    std::vector<KeyUses> sightings() const {
+        std::vector<KeyUses> sightings;
+        for (std::int64_t const row : map_.rows()) sightings.push_back(uses_[static_cast<std::size_t>(row)]);
+        return sightings;
+    }
+    /// Sets the counts of keys, where no key has been counted.
+    /// errors   IndexError if a key repeats; std::bad_alloc; then this is of no use
+    void fill(std::span<Key const> keys, std::span<KeyUses const> sightings) {
+        std::vector<std::int64_t> rows(keys.size());
+        std::iota(rows.begin(), rows.end(), std::int64_t{0});
+        map_.fill(keys, rows, static_cast<std::int64_t>(keys.size()));
+        uses_.assign(sightings.begin(), sightings.end());
     }
 
 private:
@@ -80,7 +97,7 @@ private:
     }
 
     KeyMap<Key> map_;
-    Buffer<KeyUses> uses_;  // by row of map_; the count of a free one is negative
+    Buffer<KeyUses> uses_;  // by row of map_
 };
 
 }  // namespace rowan::inline v0::detail

@@ -1,0 +1,141 @@
+// rowan/io/keyed_table.hpp: keyed tables in checkpoints.
+#pragma once
+
+#include <rowan/core/error.hpp>
+#include <rowan/io/checkpoint.hpp>
+#include <rowan/sequence/lod_tensor.hpp>
+#include <rowan/sparse/keyed_table.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// Keys as a variable: numbers as std::int64_t, strings as sequences of bytes.
+template <class Key>
+struct KeyVariable {
+    using type = Tensor<std::int64_t>;
+
+    static type of(std::vector<Key> const& keys) {
+        auto numbers = type::from_shape({keys.size()});
+        for (std::size_t i = 0; i < keys.size(); ++i) numbers.data()[i] = static_cast<std::int64_t>(keys[i]);
+        return numbers;
+    }
+    static std::vector<Key> keys(std::string const& name, type const& numbers) {
+        check_rank(name, numbers.shape().size());
+        std::vector<Key> keys(numbers.size());
+        for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = static_cast<Key>(numbers.data()[i]);
+        return keys;
+    }
+
+    static void check_rank(std::string const& name, std::size_t rank) {
+        if (rank != 1) throw ShapeError(name, "of rank " + std::to_string(rank), "rank 1");
+    }
+};
+
+template <>
+struct KeyVariable<std::string> {
+    using type = LoDTensor<std::uint8_t>;
+
+    static type of(std::vector<std::string> const& keys) {
+        std::vector<std::int64_t> lengths;
+        std::vector<std::uint8_t> bytes;
+        for (std::string const& key : keys) {
+            lengths.push_back(static_cast<std::int64_t>(key.size()));
+            bytes.insert(bytes.end(), key.begin(), key.end());
+        }
+        return {Tensor<std::uint8_t>(bytes), Lod::from_lengths({lengths})};
+    }
+    static std::vector<std::string> keys(std::string const& name, type const& bytes) {
+        KeyVariable<std::int64_t>::check_rank(name, bytes.value().shape().size());
+        if (bytes.lod().levels() != 1)
+            throw ShapeError(name, std::to_string(bytes.lod().levels()) + " levels of sequences", "1");
+        std::vector<std::string> keys;
+        auto const at = bytes.lod()[0];
+        for (std::size_t i = 0; i + 1 < at.size(); ++i) {
+            auto const* const first = bytes.value().data();
+            keys.emplace_back(first + at[i], first + at[i + 1]);
+        }
+        return keys;
+    }
+};
+
+/// Uses as a variable: count and step of each.
+inline Tensor<std::int64_t> use_variable(std::vector<KeyUses> const& uses) {
+    auto numbers = Tensor<std::int64_t>::from_shape({uses.size(), 2});
+    for (std::size_t i = 0; i < uses.size(); ++i) {
+        numbers.row(i)[0] = uses[i].count;
+        numbers.row(i)[1] = uses[i].step;
+    }
+    return numbers;
+}
+inline std::vector<KeyUses> uses_of(std::string const& name, Tensor<std::int64_t> const& numbers) {
+    auto const& shape = numbers.shape();
+    if (shape.size() != 2 || shape[1] != 2) throw ShapeError(name + ".shape()", shape_text(shape), "[n, 2]");
+    std::vector<KeyUses> uses(shape[0]);
+    for (std::size_t i = 0; i < uses.size(); ++i) uses[i] = {numbers.row(i)[0], numbers.row(i)[1]};
+    return uses;
+}
+
+}  // namespace detail
+
+/// Adds a table to a checkpoint: its rows as the variable `name`, and what its index holds as `name.keys`, `name.rows`,
+/// `name.uses`, `name.seen`, `name.sightings` and `name.step`. States are tensors like any others:
+///     add_keyed_table(checkpoint, "users", table);
+///     checkpoint.add("users.moment", moment.tensor());
+/// errors   those of Checkpoint::add for one of the names
+/// cost     O(height); the rows are not copied
+template <class T, key_type Key>
+void add_keyed_table(Checkpoint& checkpoint, std::string const& name, KeyedTable<T, Key> const& table) {
+    auto const contents = table.index().contents();
+    using Stored = detail::KeyVariable<Key>;
+    Checkpoint added = checkpoint;  // so that an error leaves `checkpoint` as it was
+    added.add(name, table.value());
+    added.add(name + ".keys", Stored::of(contents.keys));
+    added.add(name + ".rows", Tensor<std::int64_t>(contents.rows));
+    added.add(name + ".uses", detail::use_variable(contents.uses));
+    added.add(name + ".seen", Stored::of(contents.seen));
+    added.add(name + ".sightings", detail::use_variable(contents.sightings));
+    added.add(name + ".step", Tensor<std::int64_t>{contents.step});
+    checkpoint = std::move(added);
+}
+
+/// Replaces keys and rows of a table by those that add_keyed_table saved. States get as many rows; load theirs afterwards:
+///     CheckpointFile file("model.rowan");
+///     load_keyed_table(file, "users", table);
+///     moment.assign(file.load<Tensor<float>>("users.moment"));
+/// `file` is a CheckpointFile or a CheckpointChain.
+/// errors   GraphError if a variable is missing; TypeError if the table has another element type, or its keys are strings
+///          and those of the file are not; ShapeError and IndexError as KeyedTable::assign, which name what is wrong, such
+///          as a key that repeats; FormatError if the file is damaged; the table is unchanged
+/// cost     reads the variables, and that of KeyedTable::assign
+template <class File, class T, key_type Key>
+void load_keyed_table(File const& file, std::string const& name, KeyedTable<T, Key>& table) {
+    using Stored = detail::KeyVariable<Key>;
+    using Numbers = Tensor<std::int64_t>;
+    auto const uses = [&](char const* part) {
+        return detail::uses_of(name + part, file.template load<Numbers>(name + part));
+    };
+    auto const keys = [&](char const* part) {
+        return Stored::keys(name + part, file.template load<typename Stored::type>(name + part));
+    };
+    auto const value = file.template load<Tensor<T>>(name);
+    auto const rows = file.template load<Numbers>(name + ".rows"), step = file.template load<Numbers>(name + ".step");
+    if (step.size() != 1) throw ShapeError(name + ".step", std::to_string(step.size()) + " numbers", "1");
+    detail::check_rows(name.c_str(), value);
+    KeyIndexContents<Key> contents{.height = static_cast<std::int64_t>(value.shape()[0]), .step = step.data()[0]};
+    contents.keys = keys(".keys");
+    contents.rows.assign(rows.begin(), rows.end());
+    contents.uses = uses(".uses");
+    contents.seen = keys(".seen");
+    contents.sightings = uses(".sightings");
+    table.assign(contents, value);
+}
+
+}  // namespace rowan::inline v0

@@ -1,0 +1,138 @@
+// tests/io/keyed_table.cpp: keyed tables in checkpoints.
+#include <rowan/io/checkpoint_file.hpp>
+#include <rowan/io/keyed_table.hpp>
+
+#include "catch.hpp"
+#include "files.hpp"
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace test_io_keyed_table {
+
+namespace {
+
+using namespace rowan;
+using Numbers = Tensor<std::int64_t>;
+
+constexpr KeyedTableOptions options{.width = 3, .keys = {.sightings = 2, .record_uses = true}};
+
+/// A table with evicted rows, and keys that were seen once.
+template <class Key>
+void fill(KeyedTable<float, Key>& table, std::vector<Key> const& keys) {
+    table.find_or_insert(keys);
+    table.set_step(1);
+    table.find_or_insert(std::span(keys).first(4));
+    table.set_step(7);
+    table.find_or_insert(std::span(keys).subspan(2, 1));
+    CHECK(table.erase(std::span(keys).subspan(1, 1)) == std::vector<std::int64_t>{1});
+    table.value()(0, 1) = 42;
+}
+
+template <class Key>
+void check_resumes(std::vector<Key> const& keys) {
+    test::Folder const folder;
+    KeyedTable<float, Key> saved(options), loaded(options);
+    auto& moment = saved.template add_state<double>({}, 0.5);
+    auto& loaded_moment = loaded.template add_state<double>({}, 0.5);
+    fill(saved, keys);
+    moment.tensor()(2) = 9;
+    Checkpoint checkpoint;
+    add_keyed_table(checkpoint, "users", saved);
+    checkpoint.add("users.moment", moment.tensor());
+    save_checkpoint(checkpoint, folder / "x");
+
+    CheckpointFile const file(folder / "x");
+    load_keyed_table(file, "users", loaded);
+    loaded_moment.assign(file.template load<Tensor<double>>("users.moment"));
+    auto const equal = [&] {
+        CHECK(loaded.index().keys() == saved.index().keys());
+        CHECK(loaded.index().rows() == saved.index().rows());
+        CHECK(loaded.index().step() == saved.index().step());
+        CHECK(loaded.value() == saved.value());
+        CHECK(loaded_moment.tensor() == moment.tensor());
+        CHECK(loaded.index().statistics().seen == saved.index().statistics().seen);
+        for (std::int64_t const row : saved.index().rows()) {
+            CHECK(loaded.index().uses(row).count == saved.index().uses(row).count);
+            CHECK(loaded.index().uses(row).step == saved.index().uses(row).step);
+        }
+    };
+    equal();
+    CHECK(loaded.index().statistics().seen == 2);
+    for (auto* table : {&saved, &loaded}) {  // the free row is the next, and the sightings go on
+        table->set_step(8);
+        CHECK(table->find_or_insert(std::span(keys).last(2))(0) == 1);
+        table->evict_unused(2);
+    }
+    equal();
+    CHECK(loaded.size() == 3);
+}
+
+}  // namespace
+
+TEST_CASE("a keyed table goes on after a load as it would have without", "[keyed_table]") {
+    check_resumes<std::int64_t>({7, -1, 0, std::numeric_limits<std::int64_t>::min(), 5, 6});
+    check_resumes<std::uint64_t>({7, ~std::uint64_t{0}, 0, std::uint64_t{1} << 63, 5, 6});
+    check_resumes<std::string>({"", "a", std::string("b\0c", 3), "\xff", "four", "a long key that is not stored in place"});
+}
+
+TEST_CASE("an empty keyed table is saved and loaded", "[keyed_table]") {
+    test::Folder const folder;
+    KeyedTable<float, std::string> saved({.width = 0}), loaded({.width = 0});
+    Checkpoint checkpoint;
+    add_keyed_table(checkpoint, "x", saved);
+    save_checkpoint(checkpoint, folder / "x");
+    load_keyed_table(CheckpointFile(folder / "x"), "x", loaded);
+    CHECK(loaded.size() == 0);
+}
+
+TEST_CASE("a file that does not fit leaves a keyed table as it was", "[keyed_table]") {
+    test::Folder const folder;
+    KeyedTable<float> saved(options);
+    fill(saved, {10, 20, 30, 40, 50, 60});
+    Checkpoint all;
+    add_keyed_table(all, "x", saved);
+    KeyedTable<float> table({.width = 3, .keys = {.capacity = 9, .record_uses = true}});
+    table.find_or_insert({1, 2});
+    auto const rows = table.value();
+    auto const refusal = [&](std::string const& name, auto const& value) -> std::string {
+        Checkpoint changed;
+        for (auto const& [key, entry] : all.entries()) {
+            if (key != name) changed.add(key, entry);
+        }
+        changed.add(name, value);
+        save_checkpoint(changed, folder / "x");
+        try {
+            load_keyed_table(CheckpointFile(folder / "x"), "x", table);
+        } catch (Error const& e) {
+            CHECK(table.value() == rows);
+            CHECK(table.index().keys() == std::vector<std::int64_t>{1, 2});
+            return e.what();
+        }
+        return "loaded";
+    };
+    CHECK(refusal("x.keys", Numbers{10, 30, 10}) == "keys[2] = 10 is also the key of row 0");
+    CHECK(refusal("x.keys", Numbers{10, 30}) == "rows.size() is 3, expected 2");
+    CHECK(refusal("x.keys", Numbers{{10, 30, 40}}) == "x.keys is of rank 2, expected rank 1");
+    CHECK(refusal("x.keys", LoDTensor<std::uint8_t>()) == "x.keys is Tensor<u8>[0], expected Tensor<i64>");
+    CHECK(refusal("x.rows", Numbers{0, 2, 4}) == "rows[2] = 4 is not in [0, 4)");
+    CHECK(refusal("x.rows", Numbers{0, 2, 2}) == "rows[2] = 2 is less than 3");
+    CHECK(refusal("x.rows", Numbers{-1, 2, 3}) == "rows[0] = -1 is less than 0");
+    CHECK(refusal("x.uses", Numbers{1, 2, 3}) == "x.uses.shape() is [3], expected [n, 2]");
+    CHECK(refusal("x.uses", Numbers{{1, 2}}) == "uses.size() is 1, expected 3");
+    CHECK(refusal("x.sightings", Numbers{{1, 0}, {0, 0}}) == "sightings[1] = 0 is not positive");
+    CHECK(refusal("x.step", Numbers{1, 2}) == "x.step is 2 numbers, expected 1");
+    CHECK(refusal("x", Tensor<float>::zeros({4, 2})) == "value.shape() is [4, 2], expected [4, 3]");
+    CHECK(refusal("x", Tensor<double>::zeros({4, 3})) == "x is Tensor<f64>[4, 3], expected Tensor<f32>");
+    CHECK(refusal("x", Tensor<float>::zeros({2, 3})) == "rows[1] = 2 is not in [0, 2)");
+    CHECK(refusal("x", Tensor<float>::zeros({12, 3})) == "height is 12, expected in [0, 9]");
+    CHECK(refusal("x.step", Numbers{1}) == "loaded");
+    CHECK(table.size() == 3);
+    CHECK_THROWS_AS(load_keyed_table(CheckpointFile(folder / "x"), "y", table), GraphError);
+    CHECK_THROWS_AS(add_keyed_table(all, "x", saved), GraphError);
+}
+
+}  // namespace test_io_keyed_table
