@@ -4,6 +4,10 @@
 #include "reference.hpp"
 #include "refused.hpp"
 
+#include <rowan/sparse/gather.hpp>
+#include <rowan/sparse/merge.hpp>
+#include <rowan/sparse/squared_norm.hpp>
+
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -163,6 +167,48 @@ TEST_CASE("loops over the parts of a gradient and of a plan that a function retu
 TEST_CASE("a plan throws for rows that are not one-dimensional and for an invalid height", "[row_plan][bad_input]") {
     CHECK(test::refusal<rowan::ShapeError>([&](Cpu exec) { RowPlan<>(exec, {0}, -1); }) == "height is -1, expected in [0, 2^63 - 1]");
     CHECK(test::refusal<rowan::ShapeError>([&](Cpu exec) { RowPlan<>(exec, rowan::Tensor<std::int64_t>{{0, 1}, {2, 3}}, 4); }) == "rows rank is 2, expected 1");
+}
+
+TEST_CASE("the plan of bags gives the bits of a gradient with a row for each lookup", "[row_plan]") {
+    auto const check = [](std::size_t bags, std::int64_t longest, std::int64_t height) {
+        inputs::Random random(bags);
+        Rows offsets{0}, rows, bag_of;
+        for (std::size_t b = 0; b < bags; ++b) {
+            for (std::int64_t n = random.below(longest + 1); n > 0; --n) {
+                rows.push_back(random.below(3) == 0 ? height - 1 : random.below(height));
+                bag_of.push_back(static_cast<std::int64_t>(b));
+            }
+            offsets.push_back(static_cast<std::int64_t>(rows.size()));
+        }
+        auto const value = inputs::wild<float>({bags, 17}, 5);
+        SelectedRows<float> const expanded(height, rows, gather(value, bag_of));
+        auto const want = merge(Cpu{1}, expanded);
+        for (int const threads : {1, 2, 8}) {
+            RowPlan const plan(Cpu{threads}, rows, offsets, height);
+            CHECK(plan.size() == rows.size());
+            CHECK(plan.value_rows() == bags);
+            CHECK(reference::same(merge(Cpu{threads}, plan, value), want));
+            CHECK(squared_norm(Cpu{threads}, plan, value) == squared_norm(Cpu{threads}, expanded));
+        }
+    };
+    check(1, 4, 1);
+    check(300, 5, 40);
+    check(300, 5, most);
+    check(20'000, 9, 100'000);
+    CHECK(merge(RowPlan(Rows(), Rows{0, 0, 0}, 4), rowan::Tensor<float>::zeros({2, 3})).rows().empty());
+}
+
+TEST_CASE("a plan throws for bags that do not divide the rows", "[row_plan][bad_input]") {
+    auto const refusal = [](Rows const& bags) {
+        return test::refusal<rowan::Error>([&](Cpu exec) { RowPlan<>(exec, {1, 2}, bags, 4); });
+    };
+    CHECK(refusal({}) == "bags.size() is 0, expected 1 or more");
+    CHECK(refusal({1, 2}) == "bags[0] = 1 is more than 0");
+    CHECK(refusal({0, 2, 1, 2}) == "bags[2] = 1 is less than 2");
+    CHECK(refusal({0, 3}) == "bags[1] = 3 is more than 2");
+    CHECK(refusal({0, 1}) == "bags[1] = 1 is not the end, 2");
+    CHECK(test::refusal<rowan::ShapeError>([&](Cpu exec) { merge(exec, RowPlan({1, 2}, Rows{0, 2}, 4), rowan::Tensor<float>::zeros({2, 3})); }) ==
+          "value.shape(0) is 2, expected 1, the number of rows");
 }
 
 }  // namespace test_row_plan

@@ -202,7 +202,7 @@ void lamb(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<M, 
           Tensor<G, D> const& value, LambOptions options = {}) {
     detail::check_types<G, P, M, V>();
     auto const direction = detail::make_lamb_direction(param, moment1, moment2, options);
-    SelectedRows<G, D>::check_value(value, plan.size());
+    SelectedRows<G, D>::check_value(value, plan.value_rows());
     detail::lamb_of_rows(exec, plan.height(), param, moment1, moment2, value, direction, plan, value);
 }
 

@@ -56,7 +56,7 @@ template <class T, device D>
 void merge_into(D const& exec, std::type_identity_t<RowPlan<D>> const& plan, Tensor<T, D> const& value,
                 SelectedRows<T, D>& out) {
     detail::check_exec(exec);
-    SelectedRows<T, D>::check_value(value, plan.size());
+    SelectedRows<T, D>::check_value(value, plan.value_rows());
     detail::RowMerge<D>::into(exec, plan, value, out);
 }
 

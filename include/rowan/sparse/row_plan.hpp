@@ -32,6 +32,17 @@ public:
     RowPlan(Cpu exec, Ids<> rows, Height height);
     RowPlan(Ids<> rows, Height height) : RowPlan(Cpu{}, rows, height) {}
 
+    /// The plan of rows in bags, for values with a row for each bag, which contributes once to each row in the bag: the
+    /// gradient of the sums of table rows over bags, without a copy of it for each row.
+    ///     auto x = embedding_bag(table, ids);                                    // [bags, width]
+    ///     adagrad(RowPlan(ids.value(), ids.lod()[0], height), table, moment, x_grad);
+    /// shapes   bag b is rows[bags[b]], …, rows[bags[b + 1] - 1]; positions() are numbers of bags
+    /// errors   as above; ShapeError if `bags` is empty; IndexError unless it begins with 0, does not descend, and ends
+    ///          with the number of rows
+    /// cost     that of a flat list, and one pass
+    RowPlan(Cpu exec, Ids<> rows, std::span<std::int64_t const> bags, Height height);
+    RowPlan(Ids<> rows, std::span<std::int64_t const> bags, Height height) : RowPlan(Cpu{}, rows, bags, height) {}
+
     /// The plan of a gradient's rows; a merged gradient needs no sort.
     /// errors   ValueError if exec.threads is negative
     /// cost     a radix sort of n numbers by the bits of height, O(n) for a merged gradient; one block of 24 bytes per
@@ -42,7 +53,7 @@ public:
         if (g.merged()) {
             enumerate(g.rows(), g.height());
         } else {
-            build(exec, g.rows(), g.height());
+            build(exec, g.rows(), g.height(), nullptr, g.rows().size());
         }
     }
     template <class T>
@@ -60,6 +71,8 @@ public:
 
     /// The number of lookups, including duplicates.
     std::size_t size() const noexcept { return size_; }
+    /// The number of rows of a value: size(), or the number of bags.
+    std::size_t value_rows() const noexcept { return value_rows_; }
     std::int64_t height() const noexcept { return height_; }  ///< the height of the table
     Cpu device() const noexcept { return {}; }                ///< the execution of calls that are given none
     /// The distinct rows, ascending.
@@ -80,6 +93,7 @@ public:
         std::swap(rows_, other.rows_);
         std::swap(count_, other.count_);
         std::swap(size_, other.size_);
+        std::swap(value_rows_, other.value_rows_);
         std::swap(height_, other.height_);
     }
 
@@ -89,7 +103,8 @@ private:
         std::uint64_t position;
     };
 
-    void build(Cpu exec, Ids<> const& ids, std::int64_t height);
+    // `row_of` has the row of a value for each lookup, of which there are value_rows; nullptr: its position.
+    void build(Cpu exec, Ids<> const& ids, std::int64_t height, std::int64_t const* row_of, std::size_t value_rows);
 
     template <class Entry, class Row, class Position>
     void split(int threads, Entry const* sorted, Row row, Position position);
@@ -99,11 +114,14 @@ private:
     std::size_t rows_ = 0;  // offset of the rows in memory_: 0 or size_; the positions are in the other half
     std::size_t count_ = 0;
     std::size_t size_ = 0;
+    std::size_t value_rows_ = 0;
     std::int64_t height_ = 0;
 };
 
 RowPlan(Ids<>, Height)->RowPlan<>;
 RowPlan(Cpu, Ids<>, Height)->RowPlan<>;
+RowPlan(Ids<>, std::span<std::int64_t const>, Height)->RowPlan<>;
+RowPlan(Cpu, Ids<>, std::span<std::int64_t const>, Height)->RowPlan<>;
 template <class T, class Device>
 RowPlan(SelectedRows<T, Device>) -> RowPlan<Device>;
 template <class T, class Device>

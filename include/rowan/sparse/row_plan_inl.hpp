@@ -18,7 +18,25 @@ namespace rowan::inline v0 {
 ROWAN_FUNCTION RowPlan<Cpu>::RowPlan(Cpu exec, Ids<> rows, Height height) {
     if (rows.shape().size() != 1) throw ShapeError("rows rank", std::to_string(rows.shape().size()), "1");
     detail::check_ids(exec, "rows", rows, height);
-    build(exec, rows, height);
+    build(exec, rows, height, nullptr, rows.size());
+}
+
+ROWAN_FUNCTION RowPlan<Cpu>::RowPlan(Cpu exec, Ids<> rows, std::span<std::int64_t const> bags, Height height) {
+    if (rows.shape().size() != 1) throw ShapeError("rows rank", std::to_string(rows.shape().size()), "1");
+    if (bags.empty()) throw ShapeError("bags.size()", "0", "1 or more");
+    auto const n = static_cast<std::int64_t>(rows.size());
+    for (std::size_t b = 0; b < bags.size(); ++b) {
+        std::int64_t const least = b == 0 ? 0 : bags[b - 1], most = b == 0 ? 0 : n;
+        if (bags[b] < least) throw IndexError("bags", b, bags[b], "is less than " + std::to_string(least));
+        if (bags[b] > most) throw IndexError("bags", b, bags[b], "is more than " + std::to_string(most));
+    }
+    if (bags.back() != n)
+        throw IndexError("bags", bags.size() - 1, bags.back(), "is not the end, " + std::to_string(n));
+    detail::check_ids(exec, "rows", rows, height);
+    detail::Buffer<std::int64_t> bag_of(rows.size());
+    for (std::size_t b = 0; b + 1 < bags.size(); ++b)
+        std::fill(bag_of.begin() + bags[b], bag_of.begin() + bags[b + 1], static_cast<std::int64_t>(b));
+    build(exec, rows, height, bag_of.data(), bags.size() - 1);
 }
 
 // Divides the sorted entries into runs of equal rows. The entries may be in the memory of the positions.
@@ -59,14 +77,17 @@ void RowPlan<Cpu>::split(int threads, Entry const* sorted, Row row, Position pos
 }
 
 // One block: two arrays for the sort, of which one becomes the positions and the other the rows; then the offsets.
-ROWAN_FUNCTION void RowPlan<Cpu>::build(Cpu exec, Ids<> const& ids, std::int64_t height) {
+ROWAN_FUNCTION void RowPlan<Cpu>::build(Cpu exec, Ids<> const& ids, std::int64_t height, std::int64_t const* row_of,
+                                        std::size_t value_rows) {
     constexpr std::size_t parallel_from = std::size_t{1} << 15;
     std::size_t const n = ids.size();
     int const threads = std::min(thread_count(exec), n < parallel_from ? 1 : std::numeric_limits<int>::max());
     height_ = height;
+    value_rows_ = value_rows;
     if (n == 0) return;
     auto const row_bits = static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(height) - 1));
-    auto const position_bits = static_cast<unsigned>(std::bit_width(n - 1));
+    auto const position_bits = static_cast<unsigned>(std::bit_width(std::max(n, value_rows) - 1));
+    auto const position_of = [=](std::size_t i) { return row_of == nullptr ? i : static_cast<std::size_t>(row_of[i]); };
     bool const packed = row_bits + position_bits <= 64;
     detail::Buffer<Wide> wide(packed ? 0 : 2 * n);
     memory_ = detail::Storage<std::int64_t>(3 * n + 1);
@@ -76,14 +97,16 @@ ROWAN_FUNCTION void RowPlan<Cpu>::build(Cpu exec, Ids<> const& ids, std::int64_t
         if (packed) {
             auto const row = [=](std::uint64_t e) { return e >> position_bits; };
             auto const position = [=](std::uint64_t e) { return e & ((std::uint64_t{1} << position_bits) - 1); };
-            auto const fill = [&](std::size_t i) { return static_cast<std::uint64_t>(list[i]) << position_bits | i; };
+            auto const fill = [&](std::size_t i) {
+                return static_cast<std::uint64_t>(list[i]) << position_bits | position_of(i);
+            };
             std::uint64_t* const sorted = detail::radix_sort(threads, n, row_bits, a, a + n, row, fill);
             rows_ = sorted == a ? n : 0;
             split(threads, sorted, row, position);
         } else {
             auto const row = [](Wide const& e) { return e.row; };
             auto const position = [](Wide const& e) { return e.position; };
-            auto const fill = [&](std::size_t i) { return Wide{static_cast<std::uint64_t>(list[i]), i}; };
+            auto const fill = [&](std::size_t i) { return Wide{static_cast<std::uint64_t>(list[i]), position_of(i)}; };
             split(threads, detail::radix_sort(threads, n, row_bits, wide.data(), wide.data() + n, row, fill), row,
                   position);
         }
@@ -93,7 +116,7 @@ ROWAN_FUNCTION void RowPlan<Cpu>::build(Cpu exec, Ids<> const& ids, std::int64_t
 ROWAN_FUNCTION void RowPlan<Cpu>::enumerate(std::span<std::int64_t const> rows, std::int64_t height) {
     memory_ = detail::Storage<std::int64_t>(3 * rows.size() + 1);
     height_ = height;
-    size_ = count_ = rows.size();
+    size_ = value_rows_ = count_ = rows.size();
     std::copy(rows.begin(), rows.end(), memory_.data());
     std::iota(memory_.data() + size_, memory_.data() + 2 * size_, std::int64_t{0});
     std::iota(memory_.data() + 2 * size_, memory_.data() + 3 * size_ + 1, std::int64_t{0});

@@ -80,7 +80,7 @@ struct SquareSums<Cpu> {
 template <class T, device D>
 detail::sum_t<T> squared_norm(D const& exec, std::type_identity_t<RowPlan<D>> const& plan, Tensor<T, D> const& value) {
     detail::check_exec(exec);
-    SelectedRows<T, D>::check_value(value, plan.size());
+    SelectedRows<T, D>::check_value(value, plan.value_rows());
     return detail::SquareSums<D>::planned(exec, plan, value);
 }
 

@@ -222,7 +222,7 @@ template <class T, device D, class Rule, class P, class... S>
 void update_rows(D const& exec, std::type_identity_t<RowPlan<D>> const& plan, Tensor<T, D> const& value,
                  Rule const& rule, Tensor<P, D>& param, Tensor<S, D>&... state) {
     detail::RowUpdates<D>::template check_rule<Rule, T, P, S...>();
-    SelectedRows<T, D>::check_value(value, plan.size());
+    SelectedRows<T, D>::check_value(value, plan.value_rows());
     detail::check_exec(exec);
     detail::check_sparse_targets(value, plan.height(), param, state...);
     detail::check_states<Rule>(param, state...);

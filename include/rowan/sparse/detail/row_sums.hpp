@@ -30,7 +30,7 @@ public:
 
     RowSums(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value)
         : plan_(plan), width_(plan.size() == 0 ? 0 : value.row_size()), ahead_(lookahead(width_ * sizeof(T)) / 2),
-          threads_(static_cast<std::size_t>(threads_for(exec, value.size()))), shares_(plan, threads_),
+          threads_(static_cast<std::size_t>(threads_for(exec, plan.size() * width_))), shares_(plan, threads_),
           blocks_(threads_, BlockSum<T, S>(value.data(), width_, plan.size())),
           group_order_((heaviest() + group - 1) / group), group_sums_(group_order_.size() * width_),
           groups_(group_sums_.data(), width_, group_order_.size()) {

@@ -139,6 +139,7 @@ public:
 
     /// The number of rows planned, including duplicates.
     std::size_t size() const noexcept { return size_; }
+    std::size_t value_rows() const noexcept { return size_; }    ///< the number of rows of a value
     std::int64_t height() const noexcept { return height_; }     ///< of the table
     Device device() const noexcept { return memory_.device(); }  ///< the execution of calls that are given none
 
