@@ -137,7 +137,6 @@ struct BagLookups<Cpu> {
     template <class T, class I>
     static LoDTensor<T> lookup(Cpu exec, Tensor<T> const& table, LoDTensor<I> const& ids, Tensor<T> const* weight,
                                Pooling pool) {
-        using S = sum_t<T>;
         check_ids(exec, "ids", ids.value(), height_of(table));
         std::span<std::int64_t const> const offsets = last_level(ids.lod());
         auto const bags = make_bags(table, ids, weight, offsets.data(), pool);
@@ -147,33 +146,53 @@ struct BagLookups<Cpu> {
         auto shape = table.shape();
         shape[0] = bags.bags;
         auto out = Tensor<T>::from_shape(shape);
-        T const one = dtype<T>::narrow(constant<S>(1.0)), *const weights = weight == nullptr ? &one : bags.weights;
-        std::size_t const step = weight != nullptr;
         for_sequences(exec, offsets, width, [&](std::size_t begin, std::size_t end) {
-            BlockSum<T, S> sum(bags.table, width, longest_of(offsets, begin, end), 2 * lookahead(width * sizeof(T)));
-            auto const pool_by = [&]<class V>(as<V>, auto const& fold) ROWAN_INLINED {
-                for (std::size_t bag = begin; bag < end; ++bag) {
-                    std::size_t const n = length_at(offsets, bag), first = bags.begin(bag);
-                    T* const to = out.data() + bag * width;
-                    S const divisor = bags.divisor(bag);
-                    if (n == 0 || divisor == constant<S>(0.0)) {
-                        fill_elements(to, width, zero<T>());
-                        continue;
-                    }
-                    S const* const total =
-                        sum.template fold_with<V>(rows + first, n, ids.value().size() - first - n,
-                                                  WeightedRow<T>{weights + first * step, step}, fold);
-                    zip_with<V>([&](auto const& x)
-                                    ROWAN_INLINED { return quotient(x, std::remove_cvref_t<decltype(x)>(divisor)); },
-                                width, to, total);
-                }
-            };
-            if (pool == Pooling::max)
-                on_lanes<S>(width, [&]<class V>(as<V> v) ROWAN_INLINED { pool_by(v, keep_extreme<true>{}); });
-            else
-                on_lanes<S>(width, [&]<class V>(as<V> v) ROWAN_INLINED { pool_by(v, add_lanes{}); });
+            pool_range(bags, rows, ids.value().size(), begin, end, out.data() + begin * width, width);
         });
         return {std::move(out), upper_levels(ids.lod())};
+    }
+
+    /// Writes the rows of bags [begin, end) to `to`, `stride` elements apart. rows[i] is id i, for i below `ids`.
+    template <class T, class I>
+    static void pool_range(Bags<T, I> const& bags, std::int64_t const* rows, std::size_t ids, std::size_t begin,
+                           std::size_t end, T* to, std::size_t stride) {
+        using S = sum_t<T>;
+        std::size_t const width = bags.width;
+        std::span const offsets(bags.offsets, bags.bags + 1);
+        T const one = dtype<T>::narrow(constant<S>(1.0)), *const weights =
+                                                              bags.weights == nullptr ? &one : bags.weights;
+        std::size_t const step = bags.weights != nullptr;
+        BlockSum<T, S> sum(bags.table, width, longest_of(offsets, begin, end), 2 * lookahead(width * sizeof(T)));
+        auto const pool_by = [&]<class V>(as<V>, auto const& fold) ROWAN_INLINED {
+            for (std::size_t bag = begin; bag < end; ++bag, to += stride) {
+                std::size_t const n = length_at(offsets, bag), first = bags.begin(bag);
+                S const divisor = bags.divisor(bag);
+                if (n == 0 || divisor == constant<S>(0.0)) {
+                    fill_elements(to, width, zero<T>());
+                    continue;
+                }
+                S const* const total = sum.template fold_with<V>(rows + first, n, ids - first - n,
+                                                                 WeightedRow<T>{weights + first * step, step}, fold);
+                zip_with<V>([&](auto const& x)
+                                ROWAN_INLINED { return quotient(x, std::remove_cvref_t<decltype(x)>(divisor)); },
+                            width, to, total);
+            }
+        };
+        if (bags.pool == Pooling::max)
+            on_lanes<S>(width, [&]<class V>(as<V> v) ROWAN_INLINED { pool_by(v, keep_extreme<true>{}); });
+        else
+            on_lanes<S>(width, [&]<class V>(as<V> v) ROWAN_INLINED { pool_by(v, add_lanes{}); });
+    }
+
+    /// The ids as positions of rows, in `copy` if they have another type.
+    template <class I>
+    static std::int64_t const* positions(Tensor<I> const& ids, [[maybe_unused]] Buffer<std::int64_t>& copy) {
+        if constexpr (std::is_same_v<I, std::int64_t>) {
+            return ids.data();
+        } else {
+            copy.assign(ids.data(), ids.data() + ids.size());
+            return copy.data();
+        }
     }
 
     /// Returns one row of gradient for each id; also writes the gradients of the weights unless weight_grad is null.
@@ -245,17 +264,6 @@ struct BagLookups<Cpu> {
     }
 
 private:
-    /// The ids as positions of rows, in `copy` if they have another type.
-    template <class I>
-    static std::int64_t const* positions(Tensor<I> const& ids, [[maybe_unused]] Buffer<std::int64_t>& copy) {
-        if constexpr (std::is_same_v<I, std::int64_t>) {
-            return ids.data();
-        } else {
-            copy.assign(ids.data(), ids.data() + ids.size());
-            return copy.data();
-        }
-    }
-
     /// Writes for each column the largest element of the weighted rows of a bag, and its position in the bag. Ties go
     /// to the first.
     template <class T, class I, class S>
