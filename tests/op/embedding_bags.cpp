@@ -1,0 +1,133 @@
+// tests/op/embedding_bags.cpp: many tables at once, compared with one after the other.
+#include <rowan/op/table/embedding_bag.hpp>
+#include <rowan/op/table/embedding_bags.hpp>
+
+#include "inputs.hpp"
+#include "reference.hpp"
+
+#include <rowan/sparse/adagrad.hpp>
+#include <rowan/sparse/rowwise_adagrad.hpp>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace test_embedding_bags {
+
+namespace {
+
+using namespace rowan;
+
+/// Tables of several heights and widths, and bags of ids, of which some are -1.
+struct Batch {
+    std::vector<Tensor<float>> tables;
+    LoDTensor<std::int64_t> ids;                      // all tables, one after the other
+    std::vector<LoDTensor<std::int64_t>> of_table{};  // without -1
+
+    Batch(std::size_t count, std::size_t examples, std::int64_t longest, bool pruned) {
+        inputs::Random random(count + examples);
+        std::vector<std::int64_t> all, all_lengths;
+        for (std::size_t t = 0; t < count; ++t) {
+            std::int64_t const height = 1 + random.below(50);
+            tables.push_back(inputs::wild<float>({static_cast<std::size_t>(height), t == 2 ? 0 : 3 + 7 * t}, t));
+            std::vector<std::int64_t> own, lengths;
+            for (std::size_t b = 0; b < examples; ++b) {
+                std::int64_t const n = random.below(longest + 1);
+                std::size_t const before = own.size();
+                for (std::int64_t i = 0; i < n; ++i) {
+                    all.push_back(pruned && random.below(4) == 0 ? -1 : random.below(height));
+                    if (all.back() >= 0) own.push_back(all.back());
+                }
+                lengths.push_back(static_cast<std::int64_t>(own.size() - before));
+                all_lengths.push_back(n);
+            }
+            of_table.emplace_back(Tensor<std::int64_t>(own), Lod::from_lengths({lengths}));
+        }
+        ids = {Tensor<std::int64_t>(all), Lod::from_lengths({all_lengths})};
+    }
+};
+
+/// Columns [first, first + width) of a matrix.
+Tensor<float> columns(Tensor<float> const& x, std::size_t first, std::size_t width) {
+    auto part = Tensor<float>::from_shape({x.shape(0), width});
+    for (std::size_t i = 0; i < x.shape(0); ++i) std::copy_n(x.row(i).data() + first, width, part.row(i).data());
+    return part;
+}
+
+void check(Batch const& batch, Pooling pool) {
+    std::size_t width = 0;
+    for (auto const& table : batch.tables) width += table.shape(1);
+    std::size_t const examples = batch.of_table[0].lod()[0].size() - 1;
+    auto const grad = inputs::wild<float>({examples, width}, 3);
+    for (int const threads : {1, 2, 8}) {
+        Cpu const exec{threads};
+        auto const out = embedding_bags(exec, std::span<Tensor<float> const>(batch.tables), batch.ids, pool);
+        REQUIRE(out.shape() == grad.shape());
+        auto tables = batch.tables, want = batch.tables;
+        std::vector<Tensor<float>> moments, wanted;
+        for (auto const& table : tables) moments.push_back(Tensor<float>::zeros({table.shape(0)}));
+        wanted = moments;
+        if (pool != Pooling::max) {
+            update_bags(
+                exec, std::span<Tensor<float> const>(tables), batch.ids, grad,
+                [&](Cpu inner, std::size_t t, RowPlan<> const& plan, Tensor<float> const& g) {
+                    rowwise_adagrad(inner, plan, tables[t], moments[t], g);
+                },
+                pool);
+        }
+        std::size_t column = 0;
+        for (std::size_t t = 0; t < tables.size(); ++t) {
+            std::size_t const n = tables[t].shape(1);
+            auto const& ids = batch.of_table[t];
+            CHECK(reference::same(columns(out, column, n), embedding_bag(Cpu{}, batch.tables[t], ids, {.pool = pool}).value()));
+            if (pool != Pooling::max) {
+                rowwise_adagrad(want[t], wanted[t], embedding_bag_grad(Cpu{}, want[t], ids, columns(grad, column, n), {.pool = pool}));
+                CHECK(reference::same(tables[t], want[t]));
+                CHECK(reference::same(moments[t], wanted[t]));
+            }
+            column += n;
+        }
+    }
+}
+
+}  // namespace
+
+TEST_CASE("many tables have the rows, and after a step the bits, of one table after the other", "[embedding_bags]") {
+    for (Pooling const pool : {Pooling::sum, Pooling::mean, Pooling::sqrt, Pooling::max}) {
+        for (bool const pruned : {false, true}) {
+            check(Batch(1, 5, 3, pruned), pool);
+            check(Batch(7, 300, 4, pruned), pool);
+        }
+    }
+    check(Batch(3, 4000, 70, false), Pooling::sum);
+    check(Batch(3, 0, 4, false), Pooling::sum);
+}
+
+TEST_CASE("ids of 32 bits, and bfloat16 tables", "[embedding_bags]") {
+    std::vector<Tensor<bfloat16>> tables{inputs::wild<bfloat16>({4, 3}, 1), inputs::wild<bfloat16>({2, 5}, 2)};
+    LoDTensor<std::int32_t> const ids({3, 0, -1, 1, 1}, Lod{{0, 2, 3, 4, 5}});
+    auto const out = embedding_bags(std::span<Tensor<bfloat16> const>(tables), ids);
+    CHECK(out.shape() == Tensor<float>::shape_type{2, 8});
+    CHECK(static_cast<float>(out(1, 0)) == 0);
+    CHECK(static_cast<float>(out(1, 3)) == static_cast<float>(tables[1](1, 0)));
+}
+
+TEST_CASE("bags that do not fit the tables are refused before anything changes", "[embedding_bags][bad_input]") {
+    std::vector<Tensor<float>> const tables{Tensor<float>::zeros({4, 3}), Tensor<float>::zeros({2, 5})};
+    std::span<Tensor<float> const> const all = tables;
+    LoDTensor<std::int64_t> const ids({3, 0, 1, 1}, Lod{{0, 2, 3, 4, 4}});
+    bool called = false;
+    auto const update = [&](Cpu, std::size_t, RowPlan<> const&, Tensor<float> const&) { called = true; };
+    CHECK_THROWS_WITH(embedding_bags(all.first(0), ids), "tables.size() is 0, expected 1 or more");
+    CHECK_THROWS_WITH(embedding_bags(all, LoDTensor<std::int64_t>({3, 0, 1}, Lod{{0, 1, 2, 3}})),
+                      "ids is 3 bags, expected a multiple of the number of tables, 2");
+    CHECK_THROWS_WITH(embedding_bags(all, LoDTensor<std::int64_t>({3, 2}, Lod{{0, 1, 2}})), "ids[1] = 2 is not in [0, 2)");
+    CHECK_THROWS_WITH(embedding_bags(all, LoDTensor<std::int64_t>({-2, 1}, Lod{{0, 1, 2}})), "ids[0] = -2 is not in [0, 4)");
+    CHECK_THROWS_AS(embedding_bags(all, ids, Pooling::last), ValueError);
+    CHECK_THROWS_AS(update_bags(Cpu{}, all, ids, Tensor<float>::zeros({2, 8}), update, Pooling::max), ValueError);
+    CHECK_THROWS_WITH(update_bags(Cpu{}, all, ids, Tensor<float>::zeros({2, 7}), update),
+                      "out_grad.shape() is [2, 7], expected [2, 8]");
+    CHECK(!called);
+}
+
+}  // namespace test_embedding_bags
