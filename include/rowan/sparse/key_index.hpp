@@ -31,7 +31,7 @@ struct KeyIndexAccess;
 ///
 /// A key that must be seen often before it gets a row has none (-1, or row 0 with `default_row`) until the call in which
 /// it is seen for the last time before that. Whether a sighting gives it one by `probability` depends on the key, the
-/// seed and the number of the sighting alone.
+/// seed and the number of the sighting alone. A copy is deep; an index that was moved from can only be assigned to.
 template <key_type Key>
 class KeyIndex {
 public:
