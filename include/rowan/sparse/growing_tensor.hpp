@@ -1,6 +1,7 @@
 // rowan/sparse/growing_tensor.hpp: GrowingTensor, a tensor that gets more rows without moving those that it has.
 #pragma once
 
+#include <rowan/core/detail/checked.hpp>
 #include <rowan/core/error.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/arguments.hpp>
@@ -42,7 +43,9 @@ public:
         if (most_rows < 0) throw ValueError("most_rows", most_rows, "0 or more");
         shape_[0] = 1;
         std::ranges::copy(row_shape, shape_.begin() + 1);
-        std::size_t const row = std::max<std::size_t>(Tensor<T>::from_shape(shape_).row_size(), 1) * sizeof(T);
+        detail::check_tensor_rank(shape_.size());
+        row_bytes_ = detail::checked_size("tensor", shape_, sizeof(T)) * sizeof(T);
+        std::size_t const row = std::max(row_bytes_, sizeof(T));
         std::size_t bytes = most_bytes, least = std::max(row, detail::huge_page);
         if (most_rows != unlimited) {
             auto const rows = static_cast<std::size_t>(most_rows);
@@ -67,7 +70,7 @@ public:
     void reserve(std::int64_t height) {
         if (height < 0 || height > most_rows_)
             throw ShapeError("height", std::to_string(height), "in [0, " + std::to_string(most_rows_) + "]");
-        memory_->commit(static_cast<std::size_t>(height) * tensor_.row_size() * sizeof(T));
+        memory_->commit(static_cast<std::size_t>(height) * row_bytes_);
     }
 
     /// Changes the number of rows to `height`, which is not less than before. New rows are not initialised.
@@ -101,6 +104,7 @@ private:
     }
 
     shape_type shape_;
+    std::size_t row_bytes_;
     std::int64_t most_rows_;
     std::shared_ptr<detail::ReservedMemory> memory_;
     Tensor<T> tensor_;
