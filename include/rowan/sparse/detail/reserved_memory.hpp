@@ -11,8 +11,8 @@ namespace rowan::inline v0::detail {
 /// others cost nothing, also where the system does not overcommit memory.
 class ReservedMemory {
 public:
-    /// Reserves `most` bytes; or, if the system does not have as many addresses, as under a limit of the process, half
-    /// of it, a quarter and so on, but at least `least`.
+    /// Reserves `most` bytes; or, if the system does not have as many addresses, as under a limit of the process, at
+    /// most an eighth of those that it has, but at least `least`.
     /// errors   std::bad_alloc
     ReservedMemory(std::size_t most, std::size_t least);
     ReservedMemory(ReservedMemory const&) = delete;

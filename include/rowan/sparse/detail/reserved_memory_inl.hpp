@@ -17,12 +17,21 @@ namespace rowan::inline v0::detail {
 
 ROWAN_FUNCTION ReservedMemory::ReservedMemory(std::size_t most, std::size_t least) {
     auto const whole_pages = [](std::size_t bytes) { return (bytes + huge_page - 1) / huge_page * huge_page; };
-    least = whole_pages(std::max<std::size_t>(least, 1));
-    for (size_ = std::max(whole_pages(most), least);; size_ = std::max(whole_pages(size_ / 2), least)) {
+    auto const map = [&] {
         mapped_bytes_ = size_ + huge_page;
         mapped_ = ::mmap(nullptr, mapped_bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (mapped_ != MAP_FAILED) break;
+        return mapped_ != MAP_FAILED;
+    };
+    least = whole_pages(std::max<std::size_t>(least, 1));
+    size_ = most = std::max(whole_pages(most), least);
+    while (!map()) {
         if (size_ == least) throw std::bad_alloc();
+        size_ = std::max(whole_pages(size_ / 2), least);
+    }
+    if (size_ != most && size_ != least) {  // others need addresses, too
+        ::munmap(mapped_, mapped_bytes_);
+        size_ = std::max(whole_pages(size_ / 8), least);
+        if (!map()) throw std::bad_alloc();
     }
     std::size_t const past = reinterpret_cast<std::uintptr_t>(mapped_) % huge_page;
     data_ = static_cast<std::byte*>(mapped_) + (huge_page - past) % huge_page;
