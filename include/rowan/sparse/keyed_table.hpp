@@ -3,6 +3,7 @@
 
 #include <rowan/core/error.hpp>
 #include <rowan/core/parallel.hpp>
+#include <rowan/detail/arithmetic.hpp>
 #include <rowan/detail/random.hpp>
 #include <rowan/sparse/growing_tensor.hpp>
 #include <rowan/sparse/key_index.hpp>
@@ -187,7 +188,7 @@ private:
     void draw(detail::KeyView<Key> key, T* to) const {
         std::uint64_t const bits = hash_key(key, options_.seed);
         for (std::size_t k = 0; k < options_.width; ++k) {
-            double const x = options_.low + (options_.high - options_.low) * detail::uniform_at(bits, k);
+            double const x = options_.low + detail::product(options_.high - options_.low, detail::uniform_at(bits, k));
             to[k] = dtype<T>::narrow(static_cast<typename dtype<T>::sum>(x));
         }
     }
