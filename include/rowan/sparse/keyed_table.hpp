@@ -79,6 +79,7 @@ public:
     /// errors   as KeyIndex::find_or_insert; std::bad_alloc; then the table is unchanged
     /// cost     that of KeyIndex::find_or_insert, and one write of the new rows, on several threads
     Tensor<std::int64_t> find_or_insert(Cpu exec, Keys<Key> keys) {
+        thread_count(exec);  // throws before anything changes
         auto const more = static_cast<std::int64_t>(keys.size());
         std::int64_t const most = height() + std::min(more, value_.most_rows() - height());
         value_.reserve(most);
