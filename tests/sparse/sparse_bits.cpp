@@ -83,4 +83,10 @@ TEST_CASE("all results have the recorded bits", "[bits]") {
           }) == 0x621D7239AD0D404EU);
 }
 
+TEST_CASE("recorded bits of the first values in a keyed table", "[bits]") {
+    rowan::KeyedTable<double> table({.width = 4, .low = -0.25, .high = 0.5, .seed = 42});
+    table.find_or_insert({7});
+    CHECK((table.value() == Tensor<double>{{0x1.f52adf31e201ap-2, -0x1.bc4491d8dbf7ap-3, 0x1.123c33f0fc9c8p-2, 0x1.33cde68289d04p-2}}));
+}
+
 }  // namespace test_sparse_bits
