@@ -3,70 +3,23 @@
 
 #include "catch.hpp"
 #include "forked.hpp"
+#include "process_memory.hpp"
 
 #include <rowan/core/error.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <fstream>
-#include <new>
 #include <utility>
 #include <vector>
 
-#ifdef __linux__
-#include <sys/resource.h>
-#include <unistd.h>
-#endif
-
 namespace test_growing_tensor {
 
+using process_memory::limit, process_memory::measurable, process_memory::Memory, process_memory::out_of_memory;
 using rowan::bfloat16, rowan::GrowingTensor, rowan::ShapeError, rowan::Tensor, rowan::ValueError;
 
 namespace {
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define GROWING_TENSOR_SANITIZED
-#endif
-#endif
-#if defined(GROWING_TENSOR_SANITIZED) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__linux__)
-constexpr bool measurable = false;  // shadow memory counts, too
-#else
-constexpr bool measurable = true;
-#endif
-
 constexpr std::size_t mib = std::size_t{1} << 20;
-
-/// The memory of the process in bytes: addresses, resident pages, and pages that it may write.
-struct Memory {
-    std::size_t addresses = 0, resident = 0, writable = 0;
-
-    Memory() {
-#ifdef __linux__
-        std::size_t shared = 0, text = 0, library = 0;
-        std::ifstream("/proc/self/statm") >> addresses >> resident >> shared >> text >> library >> writable;
-        auto const page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-        addresses *= page, resident *= page, writable *= page;
-#endif
-    }
-};
-
-#ifdef __linux__
-bool limit(decltype(RLIMIT_AS) what, std::size_t bytes) {
-    ::rlimit const limits{bytes, RLIM_INFINITY};
-    return ::setrlimit(what, &limits) == 0;
-}
-#endif
-
-template <class F>
-bool out_of_memory(F const& f) {
-    try {
-        f();
-    } catch (std::bad_alloc const&) {
-        return true;
-    }
-    return false;
-}
 
 /// Grows a tensor of this row shape, writes its rows, and checks that older aliases see them at the same place.
 template <class T>

@@ -2,7 +2,9 @@
 #include <rowan/sparse/keyed_table.hpp>
 
 #include "catch.hpp"
+#include "forked.hpp"
 #include "inputs.hpp"
+#include "process_memory.hpp"
 
 #include <rowan/sparse/adagrad.hpp>
 #include <rowan/sparse/adam.hpp>
@@ -33,7 +35,7 @@ namespace {
 
 template <class T>
 bool same(Tensor<T> const& a, Tensor<T> const& b) {
-    return a.shape() == b.shape() && std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
+    return a.shape() == b.shape() && (a.size() == 0 || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
 }
 
 template <class T>
@@ -408,6 +410,38 @@ TEST_CASE("a state that is added late has first values in the rows that exist", 
     CHECK(table.value()(2, 0) != first_values(table, 3, 4)[0]);
     table.find_or_insert({4});
     CHECK(all(moment.tensor().row(3), 0.5F));
+}
+
+TEST_CASE("without a capacity, a table has as many rows as all of its tensors have addresses for", "[keyed_table]") {
+    KeyedTable<bfloat16> table({.width = 0});
+    auto& state = table.add_state<double>({1 << 10});
+    auto const most = state.most_rows();
+    CHECK((most < 1 << 27 && table.index().options().capacity == most));
+    table.find_or_insert({1});
+    CHECK(state.height() == 1);
+#ifdef __linux__
+    if (!process_memory::measurable) return;
+    CHECK(forked::succeeds([] {
+        if (!process_memory::limit(RLIMIT_AS, process_memory::Memory().addresses + (256 << 20))) return false;
+        KeyedTable<float> limited({.width = 64, .keys = {.default_row = true}});
+        auto& wide = limited.add_state<double>({64}, 1);
+        auto& small = limited.add_state<float>({}, 2);
+        Rows keys;
+        for (std::int64_t i = 1; i < wide.most_rows(); ++i) keys.push_back(i);
+        limited.find_or_insert({keys.front()});
+        keys.push_back(-1);
+        try {
+            limited.find_or_insert(keys);
+            return false;
+        } catch (IndexError const&) {
+        }
+        if (limited.size() != 1 || limited.height() != 2 || wide.height() != 2 || small.height() != 2) return false;
+        if (!process_memory::out_of_memory([&] { limited.add_state<float>({256 << 20}); })) return false;
+        keys.pop_back();
+        limited.find_or_insert(keys);
+        return limited.height() == wide.most_rows() && wide.tensor()(keys.size(), 63) == 1 && small.tensor()(keys.size()) == 2;
+    }));
+#endif
 }
 
 TEST_CASE("tensors that the table returned see later updates of their rows", "[keyed_table]") {

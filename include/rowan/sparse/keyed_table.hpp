@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <span>
 #include <string>
 #include <utility>
@@ -49,7 +50,8 @@ public:
     ///          GrowingTensor
     /// cost     O(1)
     explicit KeyedTable(KeyedTableOptions const& options)
-        : options_(checked(options)), value_({options.width}, most_rows(options.keys)), index_(fitted(options.keys)) {
+        : options_(checked(options)), value_({options.width}, most_rows(options.keys)), index_(options.keys) {
+        limit(value_.most_rows());
         if (options.keys.default_row) add_default_row();
     }
 
@@ -60,17 +62,19 @@ public:
     Tensor<T> const& value() const noexcept { return value_.tensor(); }  ///< the rows: [height, width]
 
     /// Adds a tensor that grows with the table, whose rows have this shape and first values `first`: the state of an
-    /// optimizer. The reference is valid as long as the table.
-    /// errors   those of GrowingTensor
+    /// optimizer. The reference is valid as long as the table. Without `keys.capacity`, the table can have only as many
+    /// rows as there are addresses for in each of its tensors.
+    /// errors   those of GrowingTensor; then the table is unchanged
     /// cost     one write of its rows
     template <class S>
     GrowingTensor<S>& add_state(typename Tensor<S>::shape_type const& row_shape, S first = {}) {
-        auto state = std::make_unique<StateOf<S>>(row_shape, value_.most_rows(), first);
-        state->reserve(height());
+        auto state = std::make_unique<StateOf<S>>(row_shape, most_rows(options_.keys), first);
+        if (state->rows.most_rows() < height()) throw std::bad_alloc();
         state->grow(height());
         for (std::int64_t row = 0; row < height(); ++row) state->reset(row);
         auto& rows = state->rows;
         states_.push_back(std::move(state));
+        limit(rows.most_rows());
         return rows;
     }
 
@@ -81,7 +85,7 @@ public:
     Tensor<std::int64_t> find_or_insert(Cpu exec, Keys<Key> keys) {
         thread_count(exec);  // throws before anything changes
         auto const more = static_cast<std::int64_t>(keys.size());
-        std::int64_t const most = height() + std::min(more, value_.most_rows() - height());
+        std::int64_t const most = height() + std::min(more, most_rows_ - height());
         value_.reserve(most);
         for (auto const& state : states_) state->reserve(most);
         std::vector<std::int64_t> inserted;
@@ -165,9 +169,9 @@ private:
         constexpr std::int64_t unlimited = GrowingTensor<T>::unlimited;
         return keys.capacity < unlimited ? keys.capacity + keys.default_row : unlimited;
     }
-    KeyIndexOptions fitted(KeyIndexOptions keys) const {
-        keys.capacity = std::min(keys.capacity, value_.most_rows() - keys.default_row);
-        return keys;
+    void limit(std::int64_t rows) noexcept {
+        most_rows_ = std::min(most_rows_, rows);
+        detail::KeyIndexAccess::limit(index_, most_rows_ - options_.keys.default_row);
     }
 
     void add_default_row() {
@@ -195,6 +199,7 @@ private:
     }
 
     KeyedTableOptions options_;
+    std::int64_t most_rows_ = GrowingTensor<T>::unlimited;
     GrowingTensor<T> value_;
     std::vector<std::unique_ptr<State>> states_;
     KeyIndex<Key> index_;

@@ -26,6 +26,12 @@ struct KeyIndexAccess {
         return index.map_.key(row);
     }
 
+    /// Lowers the capacity to `most` keys.
+    template <class Key>
+    static void limit(KeyIndex<Key>& index, std::int64_t most) noexcept {
+        index.options_.capacity = std::min(index.options_.capacity, most);
+    }
+
     /// The number of threads for a batch of n keys. A key takes the time of 16 elements.
     static int threads(Cpu exec, std::size_t n) { return n <= grain ? 1 : threads_for(exec, n * 16); }
     /// The parallel loop over n keys: f(begin, end).
