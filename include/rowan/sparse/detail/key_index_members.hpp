@@ -145,8 +145,9 @@ KeyUses KeyIndex<Key>::uses(std::int64_t row) const {
 
 template <key_type Key>
 std::vector<std::int64_t> KeyIndex<Key>::evict_unused(std::int64_t since) {
+    auto const leaving = seen_.unused(since);
     auto rows = evict("evict_unused", [=](KeyUses const& uses) { return uses.step < since; });
-    seen_.evict_unused(since);
+    seen_.remove(leaving);
     return rows;
 }
 

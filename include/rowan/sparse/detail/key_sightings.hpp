@@ -63,13 +63,16 @@ public:
         }
     }
 
-    /// Removes the keys that were not seen in step `since` or later.
-    void evict_unused(std::int64_t since) {
+    /// The keys, by number, that were not seen in step `since` or later; there is room to remove them.
+    /// errors   std::bad_alloc; the counts are unchanged
+    std::vector<std::int64_t> unused(std::int64_t since) {
         auto rows = map_.rows();
         std::erase_if(rows, [&](std::int64_t row) { return uses_[static_cast<std::size_t>(row)].step >= since; });
         map_.reserve_free(rows.size());
-        map_.erase(rows);
+        return rows;
     }
+    /// Removes them.
+    void remove(std::span<std::int64_t const> rows) noexcept { map_.erase(rows); }
 
     std::vector<Key> keys() const {
         std::vector<Key> keys;
