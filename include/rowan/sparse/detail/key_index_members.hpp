@@ -33,7 +33,8 @@ struct KeyIndexAccess {
     }
 
     /// The number of threads for a batch of n keys. A key takes the time of 16 elements.
-    static int threads(Cpu exec, std::size_t n) { return n <= grain ? 1 : threads_for(exec, n * 16); }
+    /// errors   ValueError if exec.threads is negative
+    static int threads(Cpu exec, std::size_t n) { return threads_for(exec, n * 16); }
     /// The parallel loop over n keys: f(begin, end).
     template <class F>
     static void for_keys(Cpu exec, std::size_t n, F const& f) {
@@ -78,7 +79,7 @@ Tensor<std::int64_t> KeyIndex<Key>::insert(Cpu exec, Keys<Key> const& keys, std:
         if (options_.record_uses) detail::grow_to(uses_, static_cast<std::size_t>(height()) + positions.size);
         map_.insert(exec, keys, positions, static_cast<std::size_t>(options_.capacity), to, added);
     };
-    if (options_.sightings == 1 && (mostly_new_ || detail::KeyIndexAccess::threads(exec, n) == 1)) {
+    if (options_.sightings == 1 && (detail::KeyIndexAccess::threads(exec, n) == 1 || mostly_new_)) {
         add({n});
     } else {
         detail::KeyIndexAccess::for_keys(exec, n, [&](std::size_t begin, std::size_t end) {
