@@ -93,7 +93,7 @@ public:
             if (row < height) put_free(row);  // does not allocate: the row was taken from there
         }
         height_ = height;
-        keys_.resize(static_cast<std::size_t>(height));
+        keys_.resize(std::min(keys_.size(), static_cast<std::size_t>(height)));  // row 0 may have no element yet
     }
 
     /// Gives keys their rows, which ascend and are in [first(), height), in a map that is empty.
@@ -135,6 +135,7 @@ public:
     /// Makes room for `n` keys.
     /// errors   std::bad_alloc; the map is unchanged
     void reserve(std::size_t n) {
+        if (n > keys_.max_size()) throw std::bad_array_new_length();
         keys_.reserve(n);
         slots_.reserve(n);
     }
