@@ -1,9 +1,11 @@
 // rowan/sparse/keys.hpp: Keys, the parameter type for keys: numbers of 64 bits, or strings.
 #pragma once
 
+#include <rowan/core/error.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/random.hpp>
 
+#include <algorithm>
 #include <bit>
 #include <concepts>
 #include <cstddef>
