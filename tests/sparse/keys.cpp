@@ -90,6 +90,7 @@ TEST_CASE("keys have the shape of a tensor, or the one that is given", "[keys]")
 
     CHECK_THROWS_WITH((Keys<std::int64_t>(six, {2, 2})), "keys.size() is 6, expected 4");
     CHECK_THROWS_WITH((Keys<std::int64_t>(six, {})), "keys.size() is 6, expected 1");
+    CHECK_THROWS_WITH((Keys<std::int64_t>(six, {3, 3})), "keys.size() is 6, expected 9");
     CHECK_THROWS_AS((Keys<std::string>(two, {0})), ShapeError);
 }
 
