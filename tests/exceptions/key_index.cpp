@@ -1,0 +1,146 @@
+// tests/exceptions/key_index.cpp: no failed allocation changes a KeyIndex.
+#include "catch.hpp"
+#include "failing_new.hpp"
+
+#include <rowan/core/kept_memory.hpp>
+#include <rowan/sparse/gather_keys.hpp>
+#include <rowan/sparse/key_index.hpp>
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <string>
+#include <vector>
+
+namespace test_key_index_memory {
+
+namespace {
+
+using rowan::Cpu, rowan::KeyIndex, rowan::KeyIndexOptions;
+
+template <class Key>
+std::vector<Key> keys_from(std::size_t first, std::size_t n) {
+    std::vector<Key> keys(n);
+    for (std::size_t i = 0; i < n; ++i) {
+        if constexpr (std::same_as<Key, std::string>) {
+            keys[i] = "a key of more than sixteen bytes " + std::to_string(first + i);
+        } else {
+            keys[i] = static_cast<Key>((first + i) * (first + i));
+        }
+    }
+    return keys;
+}
+
+/// What can be seen of an index: also which rows are free, and how often keys without a row were seen.
+template <class Key>
+std::string seen(KeyIndex<Key> const& index) {
+    KeyIndex<Key> copy = index;
+    std::string text = std::to_string(index.size()) + " " + std::to_string(index.height()) + " " +
+                       std::to_string(index.statistics().seen);
+    auto const add = [&](auto const& list) {
+        for (std::int64_t const x : list) (text += ' ') += std::to_string(x);
+    };
+    add(index.rows());
+    for (std::int64_t const row : index.rows()) {
+        if constexpr (std::same_as<Key, std::string>) {
+            text += index.key(row);
+        } else {
+            text += ' ' + std::to_string(index.key(row));
+        }
+        add(std::vector{index.uses(row).count, index.uses(row).step});
+    }
+    if (index.options().capacity == 0) return text;
+    for (int i = 0; i < 3; ++i) {
+        auto const rows =
+            copy.find_or_insert(Cpu{1}, keys_from<Key>(0, std::min<std::size_t>(100 + 2 * index.size(), 500)));
+        add(std::vector(rows.data(), rows.data() + rows.size()));
+    }
+    return text;
+}
+
+/// Lets the n-th allocation of `call` fail, n = 1, 2, …, or all from the n-th on, until it succeeds. Each time the index must be as before.
+template <class Key, class Call>
+std::size_t survives(KeyIndex<Key> const& start, Call const& call) {
+    rowan::limit_kept_memory(0);  // so that a freed block is not live
+    auto const before = seen(start);
+    KeyIndex<Key> first = start;
+    call(first);  // static objects allocate here
+    auto const after = seen(first);
+    for (std::size_t n = 1;; ++n) {
+        bool const ever_after = n % 2 == 0;
+        CAPTURE(n, ever_after);
+        KeyIndex<Key> index = start;
+        bool threw = false;
+        test::fail_allocation((n + 1) / 2, ever_after);
+        try {
+            call(index);
+        } catch (std::bad_alloc const&) {
+            threw = true;
+        }
+        test::fail_allocation(0);
+        if (!threw) return n / 2;
+        CHECK((seen(index) == before));
+        call(index);
+        CHECK((seen(index) == after));
+        REQUIRE(n < 1000);
+    }
+}
+
+template <class Key>
+void check(KeyIndexOptions options, std::size_t n) {
+    options.record_uses = true;
+    CAPTURE(n, options.sightings);
+    Cpu const exec{.threads = n > 1000 ? 2 : 1};
+    KeyIndex<Key> start(options);
+    CHECK(survives(start, [&](auto& index) { index.find_or_insert(exec, keys_from<Key>(0, n)); }) > 0);
+    for (std::int64_t i = 0; i < options.sightings; ++i) start.find_or_insert(exec, keys_from<Key>(0, n));
+    start.erase(keys_from<Key>(n / 4, n / 2));
+    start.set_step(1);
+    start.find_or_insert(exec, keys_from<Key>(n / 2, n));
+    start.set_step(2);
+    auto const more = keys_from<Key>(n / 8, 2 * n), few = keys_from<Key>(0, n);
+    CHECK(survives(start, [&](auto& index) { index.find_or_insert(exec, more); }) > 0);
+    CHECK(survives(start, [&](auto& index) { index.erase(few); }) > 0);
+    CHECK(survives(start, [&](auto& index) { index.evict_unused(1); }) > 0);
+    CHECK(survives(start, [&](auto& index) { index.evict_unused(2); }) > 0);
+    CHECK(survives(start, [&](auto& index) { index.evict_rare(2); }) > 0);
+    CHECK(survives(start, [&](auto& index) { index.reserve(10 * n); }) > 0);
+    CHECK(survives(start, [&](auto& index) { index.find(exec, more); }) > 0);
+}
+
+}  // namespace
+
+TEST_CASE("out of memory: an index of few keys does not change", "[exceptions][key_index]") {
+    for (std::int64_t const sightings : {1, 2}) {
+        check<std::int64_t>({.sightings = sightings}, 40);
+        check<std::string>({.default_row = true, .sightings = sightings}, 40);
+    }
+}
+
+TEST_CASE("out of memory: an index into which threads insert does not change", "[exceptions][key_index]") {
+    for (std::int64_t const sightings : {1, 2}) check<std::int64_t>({.sightings = sightings}, 20'000);
+}
+
+TEST_CASE("out of memory: gather by keys writes nothing", "[exceptions][key_index]") {
+    KeyIndex<std::int64_t> index;
+    index.find_or_insert({5, 6});
+    rowan::Tensor<float> const table{{1, 2}, {3, 4}};
+    rowan::Tensor<float> out{{7, 7}, {7, 7}, {7, 7}};
+    std::size_t n = 0;
+    for (bool threw = true; threw; ++n) {
+        test::fail_allocation(n + 1);
+        try {
+            gather_into(table, index, {6, 9, 5}, out);
+            threw = false;
+        } catch (std::bad_alloc const&) {
+        }
+        test::fail_allocation(0);
+        if (threw) CHECK((out == rowan::Tensor<float>{{7, 7}, {7, 7}, {7, 7}}));
+    }
+    CHECK(n > 1);
+    CHECK((out == rowan::Tensor<float>{{3, 4}, {0, 0}, {1, 2}}));
+}
+
+}  // namespace test_key_index_memory
