@@ -9,4 +9,5 @@
 #include <rowan/op/loss/loss_options.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/op/slots.hpp>
+#include <rowan/op/table/embedding_bags.hpp>
 #include <rowan/op/var_spec.hpp>

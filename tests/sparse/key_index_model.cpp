@@ -129,7 +129,7 @@ TEST_CASE("keys beyond the capacity change nothing", "[key_index][bad_input]") {
         CHECK(!model.find_or_insert(more, want, beyond));
         for (int const threads : {1, 2, 8}) {
             std::string const text =
-                "keys[" + std::to_string(beyond) + "] is new, and there are " + std::to_string(n) + " keys, the most";
+                "keys[" + std::to_string(beyond) + "] = " + std::to_string(more[beyond]) + " is new, and there are " + std::to_string(n) + " keys, the most";
             CHECK_THROWS_WITH(index.find_or_insert(Cpu{threads}, more, inserted), text);
             CHECK(difference(index, model) == "");
             CHECK(inserted == Rows{5});
@@ -139,14 +139,14 @@ TEST_CASE("keys beyond the capacity change nothing", "[key_index][bad_input]") {
         CHECK(difference(index, model) == "");
     }
     Ints none({.capacity = 0});
-    CHECK_THROWS_WITH(none.find_or_insert({7}), "keys[0] is new, and there are 0 keys, the most");
+    CHECK_THROWS_WITH(none.find_or_insert({7}), "keys[0] = 7 is new, and there are 0 keys, the most");
     Ints all({.capacity = 60'000});
     Rows many(70'000);
     for (std::size_t i = 0; i < many.size(); ++i) many[i] = static_cast<std::int64_t>(i) / 2;
     CHECK(all.find_or_insert(Cpu{8}, many).data()[69'999] == 34'999);
     for (auto& key : many) key += 35'000;
     many.front() = 0;
-    CHECK_THROWS_WITH(all.find_or_insert(Cpu{8}, many), "keys[50000] is new, and there are 60000 keys, the most");
+    CHECK_THROWS_WITH(all.find_or_insert(Cpu{8}, many), "keys[50000] = 60000 is new, and there are 60000 keys, the most");
     CHECK((all.size() == 35'000 && all.height() == 35'000 && all.key(34'999) == 34'999));
     CHECK((list(all.find(many)) == [&] {
         Rows rows(many.size(), -1);

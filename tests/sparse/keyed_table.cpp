@@ -357,7 +357,7 @@ TEST_CASE("a call that throws leaves the table, its states and its index unchang
                all(std::span(value.data(), 6), 2.F) && all(std::span(old_state.data(), 3), 3.F) &&
                table.value().data() == value.data() && state.tensor().data() == old_state.data();
     };
-    CHECK_THROWS_WITH(table.find_or_insert({10, 30, 20, 40}), "keys[3] is new, and there are 3 keys, the most");
+    CHECK_THROWS_WITH(table.find_or_insert({10, 30, 20, 40}), "keys[3] = 40 is new, and there are 3 keys, the most");
     CHECK(unchanged());
     CHECK_THROWS_AS(table.find_or_insert({50, 60, 70, 80, 90}), IndexError);
     CHECK(unchanged());
