@@ -6067,6 +6067,17 @@ public:
     RowPlan(Cpu exec, Ids<> rows, Height height);
     RowPlan(Ids<> rows, Height height) : RowPlan(Cpu{}, rows, height) {}
 
+    /// The plan of rows in bags, for values with a row for each bag, which contributes once to each row in the bag: the
+    /// gradient of the sums of table rows over bags, without a copy of it for each row.
+    ///     auto x = embedding_bag(table, ids);                                    // [bags, width]
+    ///     adagrad(RowPlan(ids.value(), ids.lod()[0], height), table, moment, x_grad);
+    /// shapes   bag b is rows[bags[b]], …, rows[bags[b + 1] - 1]; positions() are numbers of bags
+    /// errors   as above; ShapeError if `bags` is empty; IndexError unless it begins with 0, does not descend, and ends
+    ///          with the number of rows
+    /// cost     that of a flat list, and one pass
+    RowPlan(Cpu exec, Ids<> rows, std::span<std::int64_t const> bags, Height height);
+    RowPlan(Ids<> rows, std::span<std::int64_t const> bags, Height height) : RowPlan(Cpu{}, rows, bags, height) {}
+
     /// The plan of a gradient's rows; a merged gradient needs no sort.
     /// errors   ValueError if exec.threads is negative
     /// cost     a radix sort of n numbers by the bits of height, O(n) for a merged gradient; one block of 24 bytes per
@@ -6077,7 +6088,7 @@ public:
         if (g.merged()) {
             enumerate(g.rows(), g.height());
         } else {
-            build(exec, g.rows(), g.height());
+            build(exec, g.rows(), g.height(), nullptr, g.rows().size());
         }
     }
     template <class T>
@@ -6095,6 +6106,8 @@ public:
 
     /// The number of lookups, including duplicates.
     std::size_t size() const noexcept { return size_; }
+    /// The number of rows of a value: size(), or the number of bags.
+    std::size_t value_rows() const noexcept { return value_rows_; }
     std::int64_t height() const noexcept { return height_; }  ///< the height of the table
     Cpu device() const noexcept { return {}; }                ///< the execution of calls that are given none
     /// The distinct rows, ascending.
@@ -6115,6 +6128,7 @@ public:
         std::swap(rows_, other.rows_);
         std::swap(count_, other.count_);
         std::swap(size_, other.size_);
+        std::swap(value_rows_, other.value_rows_);
         std::swap(height_, other.height_);
     }
 
@@ -6124,7 +6138,8 @@ private:
         std::uint64_t position;
     };
 
-    void build(Cpu exec, Ids<> const& ids, std::int64_t height);
+    // `row_of` has the row of a value for each lookup, of which there are value_rows; nullptr: its position.
+    void build(Cpu exec, Ids<> const& ids, std::int64_t height, std::int64_t const* row_of, std::size_t value_rows);
 
     template <class Entry, class Row, class Position>
     void split(int threads, Entry const* sorted, Row row, Position position);
@@ -6134,11 +6149,14 @@ private:
     std::size_t rows_ = 0;  // offset of the rows in memory_: 0 or size_; the positions are in the other half
     std::size_t count_ = 0;
     std::size_t size_ = 0;
+    std::size_t value_rows_ = 0;
     std::int64_t height_ = 0;
 };
 
 RowPlan(Ids<>, Height)->RowPlan<>;
 RowPlan(Cpu, Ids<>, Height)->RowPlan<>;
+RowPlan(Ids<>, std::span<std::int64_t const>, Height)->RowPlan<>;
+RowPlan(Cpu, Ids<>, std::span<std::int64_t const>, Height)->RowPlan<>;
 template <class T, class Device>
 RowPlan(SelectedRows<T, Device>) -> RowPlan<Device>;
 template <class T, class Device>
@@ -6306,7 +6324,25 @@ namespace rowan::inline v0 {
 ROWAN_FUNCTION RowPlan<Cpu>::RowPlan(Cpu exec, Ids<> rows, Height height) {
     if (rows.shape().size() != 1) throw ShapeError("rows rank", std::to_string(rows.shape().size()), "1");
     detail::check_ids(exec, "rows", rows, height);
-    build(exec, rows, height);
+    build(exec, rows, height, nullptr, rows.size());
+}
+
+ROWAN_FUNCTION RowPlan<Cpu>::RowPlan(Cpu exec, Ids<> rows, std::span<std::int64_t const> bags, Height height) {
+    if (rows.shape().size() != 1) throw ShapeError("rows rank", std::to_string(rows.shape().size()), "1");
+    if (bags.empty()) throw ShapeError("bags.size()", "0", "1 or more");
+    auto const n = static_cast<std::int64_t>(rows.size());
+    for (std::size_t b = 0; b < bags.size(); ++b) {
+        std::int64_t const least = b == 0 ? 0 : bags[b - 1], most = b == 0 ? 0 : n;
+        if (bags[b] < least) throw IndexError("bags", b, bags[b], "is less than " + std::to_string(least));
+        if (bags[b] > most) throw IndexError("bags", b, bags[b], "is more than " + std::to_string(most));
+    }
+    if (bags.back() != n)
+        throw IndexError("bags", bags.size() - 1, bags.back(), "is not the end, " + std::to_string(n));
+    detail::check_ids(exec, "rows", rows, height);
+    detail::Buffer<std::int64_t> bag_of(rows.size());
+    for (std::size_t b = 0; b + 1 < bags.size(); ++b)
+        std::fill(bag_of.begin() + bags[b], bag_of.begin() + bags[b + 1], static_cast<std::int64_t>(b));
+    build(exec, rows, height, bag_of.data(), bags.size() - 1);
 }
 
 // Divides the sorted entries into runs of equal rows. The entries may be in the memory of the positions.
@@ -6347,14 +6383,17 @@ void RowPlan<Cpu>::split(int threads, Entry const* sorted, Row row, Position pos
 }
 
 // One block: two arrays for the sort, of which one becomes the positions and the other the rows; then the offsets.
-ROWAN_FUNCTION void RowPlan<Cpu>::build(Cpu exec, Ids<> const& ids, std::int64_t height) {
+ROWAN_FUNCTION void RowPlan<Cpu>::build(Cpu exec, Ids<> const& ids, std::int64_t height, std::int64_t const* row_of,
+                                        std::size_t value_rows) {
     constexpr std::size_t parallel_from = std::size_t{1} << 15;
     std::size_t const n = ids.size();
     int const threads = std::min(thread_count(exec), n < parallel_from ? 1 : std::numeric_limits<int>::max());
     height_ = height;
+    value_rows_ = value_rows;
     if (n == 0) return;
     auto const row_bits = static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(height) - 1));
-    auto const position_bits = static_cast<unsigned>(std::bit_width(n - 1));
+    auto const position_bits = static_cast<unsigned>(std::bit_width(std::max(n, value_rows) - 1));
+    auto const position_of = [=](std::size_t i) { return row_of == nullptr ? i : static_cast<std::size_t>(row_of[i]); };
     bool const packed = row_bits + position_bits <= 64;
     detail::Buffer<Wide> wide(packed ? 0 : 2 * n);
     memory_ = detail::Storage<std::int64_t>(3 * n + 1);
@@ -6364,14 +6403,16 @@ ROWAN_FUNCTION void RowPlan<Cpu>::build(Cpu exec, Ids<> const& ids, std::int64_t
         if (packed) {
             auto const row = [=](std::uint64_t e) { return e >> position_bits; };
             auto const position = [=](std::uint64_t e) { return e & ((std::uint64_t{1} << position_bits) - 1); };
-            auto const fill = [&](std::size_t i) { return static_cast<std::uint64_t>(list[i]) << position_bits | i; };
+            auto const fill = [&](std::size_t i) {
+                return static_cast<std::uint64_t>(list[i]) << position_bits | position_of(i);
+            };
             std::uint64_t* const sorted = detail::radix_sort(threads, n, row_bits, a, a + n, row, fill);
             rows_ = sorted == a ? n : 0;
             split(threads, sorted, row, position);
         } else {
             auto const row = [](Wide const& e) { return e.row; };
             auto const position = [](Wide const& e) { return e.position; };
-            auto const fill = [&](std::size_t i) { return Wide{static_cast<std::uint64_t>(list[i]), i}; };
+            auto const fill = [&](std::size_t i) { return Wide{static_cast<std::uint64_t>(list[i]), position_of(i)}; };
             split(threads, detail::radix_sort(threads, n, row_bits, wide.data(), wide.data() + n, row, fill), row,
                   position);
         }
@@ -6381,7 +6422,7 @@ ROWAN_FUNCTION void RowPlan<Cpu>::build(Cpu exec, Ids<> const& ids, std::int64_t
 ROWAN_FUNCTION void RowPlan<Cpu>::enumerate(std::span<std::int64_t const> rows, std::int64_t height) {
     memory_ = detail::Storage<std::int64_t>(3 * rows.size() + 1);
     height_ = height;
-    size_ = count_ = rows.size();
+    size_ = value_rows_ = count_ = rows.size();
     std::copy(rows.begin(), rows.end(), memory_.data());
     std::iota(memory_.data() + size_, memory_.data() + 2 * size_, std::int64_t{0});
     std::iota(memory_.data() + 2 * size_, memory_.data() + 3 * size_ + 1, std::int64_t{0});
@@ -6412,7 +6453,7 @@ public:
 
     RowSums(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value)
         : plan_(plan), width_(plan.size() == 0 ? 0 : value.row_size()), ahead_(lookahead(width_ * sizeof(T)) / 2),
-          threads_(static_cast<std::size_t>(threads_for(exec, value.size()))), shares_(plan, threads_),
+          threads_(static_cast<std::size_t>(threads_for(exec, plan.size() * width_))), shares_(plan, threads_),
           blocks_(threads_, BlockSum<T, S>(value.data(), width_, plan.size())),
           group_order_((heaviest() + group - 1) / group), group_sums_(group_order_.size() * width_),
           groups_(group_sums_.data(), width_, group_order_.size()) {
@@ -7247,7 +7288,7 @@ template <class T, device D>
 void merge_into(D const& exec, std::type_identity_t<RowPlan<D>> const& plan, Tensor<T, D> const& value,
                 SelectedRows<T, D>& out) {
     detail::check_exec(exec);
-    SelectedRows<T, D>::check_value(value, plan.size());
+    SelectedRows<T, D>::check_value(value, plan.value_rows());
     detail::RowMerge<D>::into(exec, plan, value, out);
 }
 
@@ -14180,7 +14221,6 @@ struct BagLookups<Cpu> {
     template <class T, class I>
     static LoDTensor<T> lookup(Cpu exec, Tensor<T> const& table, LoDTensor<I> const& ids, Tensor<T> const* weight,
                                Pooling pool) {
-        using S = sum_t<T>;
         check_ids(exec, "ids", ids.value(), height_of(table));
         std::span<std::int64_t const> const offsets = last_level(ids.lod());
         auto const bags = make_bags(table, ids, weight, offsets.data(), pool);
@@ -14190,33 +14230,53 @@ struct BagLookups<Cpu> {
         auto shape = table.shape();
         shape[0] = bags.bags;
         auto out = Tensor<T>::from_shape(shape);
-        T const one = dtype<T>::narrow(constant<S>(1.0)), *const weights = weight == nullptr ? &one : bags.weights;
-        std::size_t const step = weight != nullptr;
         for_sequences(exec, offsets, width, [&](std::size_t begin, std::size_t end) {
-            BlockSum<T, S> sum(bags.table, width, longest_of(offsets, begin, end), 2 * lookahead(width * sizeof(T)));
-            auto const pool_by = [&]<class V>(as<V>, auto const& fold) ROWAN_INLINED {
-                for (std::size_t bag = begin; bag < end; ++bag) {
-                    std::size_t const n = length_at(offsets, bag), first = bags.begin(bag);
-                    T* const to = out.data() + bag * width;
-                    S const divisor = bags.divisor(bag);
-                    if (n == 0 || divisor == constant<S>(0.0)) {
-                        fill_elements(to, width, zero<T>());
-                        continue;
-                    }
-                    S const* const total =
-                        sum.template fold_with<V>(rows + first, n, ids.value().size() - first - n,
-                                                  WeightedRow<T>{weights + first * step, step}, fold);
-                    zip_with<V>([&](auto const& x)
-                                    ROWAN_INLINED { return quotient(x, std::remove_cvref_t<decltype(x)>(divisor)); },
-                                width, to, total);
-                }
-            };
-            if (pool == Pooling::max)
-                on_lanes<S>(width, [&]<class V>(as<V> v) ROWAN_INLINED { pool_by(v, keep_extreme<true>{}); });
-            else
-                on_lanes<S>(width, [&]<class V>(as<V> v) ROWAN_INLINED { pool_by(v, add_lanes{}); });
+            pool_range(bags, rows, ids.value().size(), begin, end, out.data() + begin * width, width);
         });
         return {std::move(out), upper_levels(ids.lod())};
+    }
+
+    /// Writes the rows of bags [begin, end) to `to`, `stride` elements apart. rows[i] is id i, for i below `ids`.
+    template <class T, class I>
+    static void pool_range(Bags<T, I> const& bags, std::int64_t const* rows, std::size_t ids, std::size_t begin,
+                           std::size_t end, T* to, std::size_t stride) {
+        using S = sum_t<T>;
+        std::size_t const width = bags.width;
+        std::span const offsets(bags.offsets, bags.bags + 1);
+        T const one = dtype<T>::narrow(constant<S>(1.0)), *const weights =
+                                                              bags.weights == nullptr ? &one : bags.weights;
+        std::size_t const step = bags.weights != nullptr;
+        BlockSum<T, S> sum(bags.table, width, longest_of(offsets, begin, end), 2 * lookahead(width * sizeof(T)));
+        auto const pool_by = [&]<class V>(as<V>, auto const& fold) ROWAN_INLINED {
+            for (std::size_t bag = begin; bag < end; ++bag, to += stride) {
+                std::size_t const n = length_at(offsets, bag), first = bags.begin(bag);
+                S const divisor = bags.divisor(bag);
+                if (n == 0 || divisor == constant<S>(0.0)) {
+                    fill_elements(to, width, zero<T>());
+                    continue;
+                }
+                S const* const total = sum.template fold_with<V>(rows + first, n, ids - first - n,
+                                                                 WeightedRow<T>{weights + first * step, step}, fold);
+                zip_with<V>([&](auto const& x)
+                                ROWAN_INLINED { return quotient(x, std::remove_cvref_t<decltype(x)>(divisor)); },
+                            width, to, total);
+            }
+        };
+        if (bags.pool == Pooling::max)
+            on_lanes<S>(width, [&]<class V>(as<V> v) ROWAN_INLINED { pool_by(v, keep_extreme<true>{}); });
+        else
+            on_lanes<S>(width, [&]<class V>(as<V> v) ROWAN_INLINED { pool_by(v, add_lanes{}); });
+    }
+
+    /// The ids as positions of rows, in `copy` if they have another type.
+    template <class I>
+    static std::int64_t const* positions(Tensor<I> const& ids, [[maybe_unused]] Buffer<std::int64_t>& copy) {
+        if constexpr (std::is_same_v<I, std::int64_t>) {
+            return ids.data();
+        } else {
+            copy.assign(ids.data(), ids.data() + ids.size());
+            return copy.data();
+        }
     }
 
     /// Returns one row of gradient for each id; also writes the gradients of the weights unless weight_grad is null.
@@ -14288,17 +14348,6 @@ struct BagLookups<Cpu> {
     }
 
 private:
-    /// The ids as positions of rows, in `copy` if they have another type.
-    template <class I>
-    static std::int64_t const* positions(Tensor<I> const& ids, [[maybe_unused]] Buffer<std::int64_t>& copy) {
-        if constexpr (std::is_same_v<I, std::int64_t>) {
-            return ids.data();
-        } else {
-            copy.assign(ids.data(), ids.data() + ids.size());
-            return copy.data();
-        }
-    }
-
     /// Writes for each column the largest element of the weighted rows of a bag, and its position in the bag. Ties go
     /// to the first.
     template <class T, class I, class S>
@@ -20089,7 +20138,7 @@ struct SquareSums<Cpu> {
 template <class T, device D>
 detail::sum_t<T> squared_norm(D const& exec, std::type_identity_t<RowPlan<D>> const& plan, Tensor<T, D> const& value) {
     detail::check_exec(exec);
-    SelectedRows<T, D>::check_value(value, plan.size());
+    SelectedRows<T, D>::check_value(value, plan.value_rows());
     return detail::SquareSums<D>::planned(exec, plan, value);
 }
 
@@ -20836,7 +20885,7 @@ template <class T, device D, class Rule, class P, class... S>
 void update_rows(D const& exec, std::type_identity_t<RowPlan<D>> const& plan, Tensor<T, D> const& value,
                  Rule const& rule, Tensor<P, D>& param, Tensor<S, D>&... state) {
     detail::RowUpdates<D>::template check_rule<Rule, T, P, S...>();
-    SelectedRows<T, D>::check_value(value, plan.size());
+    SelectedRows<T, D>::check_value(value, plan.value_rows());
     detail::check_exec(exec);
     detail::check_sparse_targets(value, plan.height(), param, state...);
     detail::check_states<Rule>(param, state...);
@@ -22062,7 +22111,7 @@ void lamb(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<M, 
           Tensor<G, D> const& value, LambOptions options = {}) {
     detail::check_types<G, P, M, V>();
     auto const direction = detail::make_lamb_direction(param, moment1, moment2, options);
-    SelectedRows<G, D>::check_value(value, plan.size());
+    SelectedRows<G, D>::check_value(value, plan.value_rows());
     detail::lamb_of_rows(exec, plan.height(), param, moment1, moment2, value, direction, plan, value);
 }
 
@@ -46736,6 +46785,167 @@ Var<T, Device> static_input(Var<T, Device> const& x) {
 
 }  // namespace rowan::inline v0::layer
 
+// rowan/op/table/embedding_bags.hpp: embedding_bags, the pooled rows of many tables side by side; update_bags, the step.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// The bags of several tables without ids -1: those of table t are bags [t · batch, (t + 1) · batch).
+template <class T, class I>
+class TableBags {
+public:
+    /// errors   those of embedding_bags
+    TableBags(Cpu exec, std::span<Tensor<T> const> tables, LoDTensor<I> const& ids, Pooling pool)
+        : tables_(tables), ids_(known(exec, tables, ids, pool)), pool_(pool),
+          batch_((last_level(ids_.lod()).size() - 1) / tables.size()) {
+        columns_.reserve(tables.size() + 1);
+        columns_.push_back(0);
+        for (auto const& table : tables) columns_.push_back(columns_.back() + table.row_size());
+    }
+
+    LoDTensor<I> const& ids() const { return ids_; }
+    std::size_t batch() const { return batch_; }
+    std::size_t width() const { return columns_.back(); }
+    std::size_t column(std::size_t t) const { return columns_[t]; }
+    std::span<std::int64_t const> offsets(std::size_t t) const {
+        return last_level(ids_.lod()).subspan(t * batch_, batch_ + 1);
+    }
+    Bags<T, I> bags(std::size_t t) const {
+        return {.table = tables_[t].data(),
+                .height = tables_[t].shape()[0],
+                .width = tables_[t].row_size(),
+                .ids = ids_.value().data(),
+                .weights = nullptr,
+                .offsets = offsets(t).data(),
+                .bags = batch_,
+                .pool = pool_};
+    }
+
+private:
+    static LoDTensor<I> known(Cpu exec, std::span<Tensor<T> const> tables, LoDTensor<I> const& ids, Pooling pool) {
+        if (tables.empty()) throw ShapeError("tables.size()", "0", "1 or more");
+        for (auto const& table : tables) check_bags(exec, table, ids, static_cast<Tensor<T> const*>(nullptr), pool);
+        auto const offsets = last_level(ids.lod());
+        std::size_t const bags = offsets.size() - 1, count = tables.size();
+        if (bags % count != 0)
+            throw ShapeError("ids", std::to_string(bags) + " bags",
+                             "a multiple of the number of tables, " + std::to_string(count));
+        bool pruned = false;
+        for (std::size_t t = 0; t < count; ++t) {
+            auto const first = static_cast<std::size_t>(offsets[t * (bags / count)]);
+            auto const end = static_cast<std::size_t>(offsets[(t + 1) * (bags / count)]);
+            auto const height = static_cast<std::int64_t>(tables[t].shape()[0]);
+            for (std::size_t i = first; i < end; ++i) {
+                std::int64_t const id = ids.value().data()[i];
+                if (id < -1 || id >= height) throw IndexError("ids", i, id, height);
+                pruned |= id == -1;
+            }
+        }
+        return pruned ? sequence_erase(exec, ids, {-1}) : LoDTensor<I>(ids.value().share(), ids.lod());
+    }
+
+    std::span<Tensor<T> const> tables_;
+    LoDTensor<I> ids_;
+    Pooling pool_;
+    std::size_t batch_;
+    Buffer<std::size_t> columns_;
+};
+
+}  // namespace detail
+
+/// Pools the rows of bags of ids in several tables, and puts those of one example side by side:
+///
+///     tables [h0, 2], [h1, 3], batch of 2:   bags of ids  t0b0 t0b1 t1b0 t1b1   ->   row 0  t0b0 t0b0 t1b0 t1b0 t1b0
+///                                                                                    row 1  t0b1 t0b1 t1b1 t1b1 t1b1
+///
+/// Ids are in the layout of TorchRec's KeyedJaggedTensor (values and lengths) and of FBGEMM: first the bags of table 0.
+/// An id of -1, as of a row that was pruned or of an unknown key, is no part of its bag. The row of an empty bag is 0.
+/// shapes   tables [h, ...], ids [n] with one level of bags, as many for each table -> [batch, sum of the widths]
+/// errors   ShapeError if there is no table, or the number of bags is not a multiple of theirs, or as embedding_bag;
+///          IndexError if an id is not in [-1, h) of its table; ValueError if pool is not sum, mean, sqrt or max
+/// cost     one read of a table row for each id and one write of the result; all tables and bags are divided among
+///          threads; a copy of the ids if one is -1
+template <class T, id_type I>
+Tensor<T> embedding_bags(Cpu exec, std::span<Tensor<T> const> tables, LoDTensor<I> const& ids,
+                         Pooling pool = Pooling::sum) {
+    detail::TableBags<T, I> const all(exec, tables, ids, pool);
+    auto out = Tensor<T>::from_shape({all.batch(), all.width()});
+    detail::Buffer<std::int64_t> copy;
+    auto const* const rows = detail::BagLookups<Cpu>::positions(all.ids().value(), copy);
+    std::size_t const n = all.ids().value().size();
+    // Some examples at a time for all tables: their rows of the result are in few pages.
+    constexpr std::size_t examples = 256;
+    detail::parallel_work(exec, n * all.width() / tables.size() + out.size(), all.batch(), examples,
+                          [&](std::size_t begin, std::size_t end) {
+                              for (std::size_t first = begin; first < end; first += examples) {
+                                  for (std::size_t t = 0; t < tables.size(); ++t)
+                                      detail::BagLookups<Cpu>::pool_range(
+                                          all.bags(t), rows, static_cast<std::size_t>(all.offsets(t).back()), first,
+                                          std::min(end, first + examples),
+                                          out.data() + first * all.width() + all.column(t), all.width());
+                              }
+                          });
+    return out;
+}
+template <class T, id_type I>
+Tensor<T> embedding_bags(std::span<Tensor<T> const> tables, LoDTensor<I> const& ids, Pooling pool = Pooling::sum) {
+    return embedding_bags(Cpu{}, tables, ids, pool);
+}
+
+/// Calls update(exec, t, plan, grad) once for each table: the backward pass of embedding_bags, with a step of any
+/// optimizer. `plan` has the rows of table t that the bags name, and `grad` the gradient of its bags, so that no
+/// gradient of the single rows is made:
+///     update_bags(exec, tables, ids, out_grad, [&](Cpu e, std::size_t t, RowPlan<> const& plan, auto const& grad) {
+///         rowwise_adagrad(e, plan, tables[t], moments[t], grad);
+///     });
+/// The parameters have the bits of a step with embedding_bag_grad.
+/// shapes   out_grad of the shape that embedding_bags returns
+/// errors   as embedding_bags; ValueError if pool is max; ShapeError if out_grad has another shape; then nothing is
+///          called; the first error of update, after which it is called for no more tables
+/// cost     a sort of the ids, one read of out_grad, and the cost of update; tables are divided among threads if there
+///          are as many, else update is passed the threads
+template <class T, id_type I, class F>
+void update_bags(Cpu exec, std::span<Tensor<T> const> tables, LoDTensor<I> const& ids, Tensor<T> const& out_grad,
+                 F const& update, Pooling pool = Pooling::sum) {
+    using S = detail::sum_t<T>;
+    static_assert(
+        std::is_invocable_v<F const&, Cpu, std::size_t, RowPlan<> const&, Tensor<T> const&>,
+        "rowan::update_bags: the step must take (Cpu, std::size_t table, RowPlan<> const&, Tensor<T> const&)");
+    detail::TableBags<T, I> const all(exec, tables, ids, pool);
+    if (pool == Pooling::max) throw ValueError("pool", static_cast<int>(pool), "one of sum, mean, sqrt");
+    typename Tensor<T>::shape_type const shape{all.batch(), all.width()};
+    if (out_grad.shape() != shape)
+        throw ShapeError("out_grad.shape()", detail::shape_text(out_grad.shape()), detail::shape_text(shape));
+    int const threads = thread_count(exec);
+    bool const by_tables = tables.size() >= static_cast<std::size_t>(threads);
+    Cpu const inner{by_tables ? 1 : threads};
+    detail::for_each_share(by_tables ? threads : 1, tables.size(), [&](std::size_t t) {
+        auto const bags = all.bags(t);
+        auto const offsets = all.offsets(t);
+        auto const first = static_cast<std::size_t>(offsets[0]), n = static_cast<std::size_t>(offsets.back()) - first;
+        std::vector<std::int64_t> starts(offsets.begin(), offsets.end());
+        for (std::int64_t& start : starts) start -= offsets[0];
+        RowPlan<> const plan(inner, std::span(bags.ids + first, n), starts, tables[t].shape()[0]);
+        auto shape_of_rows = tables[t].shape();
+        shape_of_rows[0] = all.batch();
+        auto grad = Tensor<T>::from_shape(shape_of_rows);
+        detail::on_lanes<S>(bags.width, [&]<class V>(detail::as<V>) ROWAN_INLINED {
+            for (std::size_t b = 0; b < all.batch(); ++b) {
+                S const divisor = bags.divisor(b);
+                S const share = divisor == detail::constant<S>(0.0) ? divisor : detail::constant<S>(1.0) / divisor;
+                detail::zip_with<V>(
+                    [&](auto const& x)
+                        ROWAN_INLINED { return detail::product(x, std::remove_cvref_t<decltype(x)>(share)); },
+                    bags.width, grad.data() + b * bags.width, out_grad.data() + b * all.width() + all.column(t));
+            }
+        });
+        update(inner, t, plan, std::as_const(grad));
+    });
+}
+
+}  // namespace rowan::inline v0
+
 // rowan/sequence/map_fn.hpp: map_fn, a function applied to every slot of a TensorArray.
 
 namespace rowan::inline v0 {
@@ -47090,6 +47300,1498 @@ SelectedRows<T, Device> from_dense(Tensor<T, Device> const& dense, double thresh
 
 ROWAN_TEMPLATE(SelectedRows<float> from_dense(Cpu const&, Tensor<float> const&, double))
 ROWAN_TEMPLATE(SelectedRows<double> from_dense(Cpu const&, Tensor<double> const&, double))
+
+}  // namespace rowan::inline v0
+
+// rowan/sparse/detail/key_positions.hpp: KeyPositions, some of the positions in a batch of keys; grow_to.
+
+namespace rowan::inline v0::detail {
+
+/// A list of positions in a batch of keys, or `size` positions from `first` on.
+struct KeyPositions {
+    std::size_t size;
+    std::size_t const* list = nullptr;
+    std::size_t first = 0;
+
+    std::size_t operator[](std::size_t j) const { return list != nullptr ? list[j] : first + j; }
+    KeyPositions part(std::size_t begin, std::size_t n) const {
+        return list != nullptr ? KeyPositions{n, list + begin} : KeyPositions{n, nullptr, first + begin};
+    }
+};
+
+/// Makes room for n elements, for twice as many as before if more are needed.
+/// errors   std::bad_alloc; the vector is unchanged
+template <class V>
+void grow_to(V& v, std::size_t n) {
+    if (n > v.capacity()) v.reserve(std::max(n, 2 * v.capacity()));
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/sparse/detail/key_slots.hpp: KeySlots, the hash table of a KeyIndex: hashes of 64 bits to row numbers.
+
+namespace rowan::inline v0::detail {
+
+/// A hash table with linear probing. A slot's first position are the upper bits of its hash, so slots are nearly in the
+/// order of their hashes, and ranges of slots belong to ranges of hashes. At most 3/4 of the slots are in use; so a
+/// search looks at 2.5 slots on average for a hash that is there, and at 8.5 for one that is not (Knuth, The Art of
+/// Computer Programming 3, 6.4), most of them in one cache line of 4.
+class KeySlots {
+public:
+    struct Slot {
+        std::uint64_t hash;
+        std::int64_t row;  // the row number + 1, or 0 if the slot is free
+    };
+
+    KeySlots() : slots_(smallest) {}
+
+    std::size_t size() const noexcept { return slots_.size(); }
+    std::size_t room() const noexcept { return slots_.size() / 4 * 3; }  ///< the number of slots that may be in use
+
+    Slot& operator[](std::size_t i) { return slots_[i]; }
+    Slot const& operator[](std::size_t i) const { return slots_[i]; }
+
+    /// The first position of a hash.
+    std::size_t home(std::uint64_t hash) const noexcept { return static_cast<std::size_t>(hash >> shift()); }
+    void prefetch(std::size_t home) const noexcept { __builtin_prefetch(&slots_[home]); }
+
+    /// The slot of a hash for whose row `same` is true, or the free slot where it belongs.
+    template <class Same>
+    std::size_t find(std::size_t home, std::uint64_t hash, Same const& same) const {
+        for (std::size_t i = home;; i = next(i)) {
+            Slot const& slot = slots_[i];
+            if (slot.row == 0 || (slot.hash == hash && same(slot.row - 1))) return i;
+        }
+    }
+
+    /// Frees a slot: those behind it move up.
+    void erase(std::size_t i) noexcept {
+        std::size_t const mask = slots_.size() - 1;
+        for (std::size_t j = next(i); slots_[j].row != 0; j = next(j)) {
+            if (((j - home(slots_[j].hash)) & mask) < ((j - i) & mask)) continue;  // it would be before its home
+            slots_[i] = slots_[j];
+            i = j;
+        }
+        slots_[i] = {};
+    }
+
+    /// Has room for `n` slots in use.
+    /// errors   std::bad_alloc; the table is unchanged
+    /// cost     if the table grows, one pass over the old slots and over the new ones
+    void reserve(std::size_t n) {
+        if (n <= room()) return;
+        if (n > std::size_t{1} << 59) throw std::bad_array_new_length();
+        KeySlots grown(std::bit_ceil(n / 3 * 4 + 4));
+        for (Slot const& slot : slots_) {
+            if (slot.row == 0) continue;
+            grown[grown.find(grown.home(slot.hash), slot.hash, [](auto) { return false; })] = slot;
+        }
+        slots_.swap(grown.slots_);
+    }
+
+    /// The largest number of slots that a search for a hash in the table looks at.
+    std::size_t longest_probe() const {
+        std::size_t most = 0;
+        for (std::size_t i = 0; i < slots_.size(); ++i) {
+            if (slots_[i].row != 0) most = std::max(most, ((i - home(slots_[i].hash)) & (slots_.size() - 1)) + 1);
+        }
+        return most;
+    }
+
+private:
+    static constexpr std::size_t smallest = 16;
+
+    explicit KeySlots(std::size_t n) : slots_(n) {}
+
+    int shift() const noexcept { return 64 - std::countr_zero(slots_.size()); }
+    std::size_t next(std::size_t i) const noexcept { return (i + 1) & (slots_.size() - 1); }
+
+    Buffer<Slot> slots_;  // a power of two
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/sparse/keys.hpp: Keys, the parameter type for keys: numbers of 64 bits, or strings.
+
+namespace rowan::inline v0 {
+
+/// A type of keys.
+template <class Key>
+concept key_type =
+    std::same_as<Key, std::int64_t> || std::same_as<Key, std::uint64_t> || std::same_as<Key, std::string>;
+
+namespace detail {
+
+/// A key as it is passed: a number, or the view of a string.
+template <class Key>
+using KeyView = std::conditional_t<std::same_as<Key, std::string>, std::string_view, Key>;
+
+}  // namespace detail
+
+/// A read-only view of keys of any shape: a braced list, a vector, a span, or a tensor of std::int64_t; keys that are
+/// strings may also be a list of views.
+/// requires   use as a function parameter only: the view refers to the caller's memory, which for a braced list ends
+///            with the full expression
+template <key_type Key>
+class Keys {
+public:
+    using value_type = detail::KeyView<Key>;  ///< a number, or std::string_view
+    using shape_type = Tensor<std::int64_t>::shape_type;
+
+    /// A braced list, valid until the end of the full expression.
+    Keys(std::initializer_list<value_type> keys) : Keys(std::span<value_type const>(keys.begin(), keys.size())) {}
+
+    /// A flat list: the keys have shape [size].
+    template <std::ranges::contiguous_range R>
+    requires std::ranges::sized_range<R> &&
+        (std::same_as<std::ranges::range_value_t<R>, Key> ||
+         std::same_as<std::ranges::range_value_t<R>, value_type>)&&(!xt::is_xexpression<R>::value)Keys(R const& keys)
+        : size_(std::ranges::size(keys)), shape_{size_} {
+        if constexpr (std::same_as<std::ranges::range_value_t<R>, value_type>) {
+            views_ = std::ranges::data(keys);
+        } else {
+            strings_ = std::ranges::data(keys);
+        }
+    }
+
+    /// A list with a shape.
+    /// errors   ShapeError if the shape has another number of elements
+    /// cost     O(1)
+    Keys(std::span<Key const> keys, shape_type const& shape) : Keys(keys) {
+        std::size_t size = 1;
+        for (std::size_t const dim : shape) size *= dim;
+        if (size != size_) throw ShapeError("keys.size()", std::to_string(size_), std::to_string(size));
+        shape_ = shape;
+    }
+
+    /// The elements of a tensor; the keys have its shape.
+    Keys(Tensor<std::int64_t> const& keys) requires std::same_as<Key, std::int64_t>
+        : Keys(std::span<Key const>(keys.data(), keys.size()), keys.shape()) {}
+
+    std::size_t size() const noexcept { return size_; }          ///< the number of keys
+    shape_type const& shape() const noexcept { return shape_; }  ///< the shape of the result of a lookup
+    /// Key i in row-major order, not bounds-checked.
+    value_type operator[](std::size_t i) const noexcept {
+        if constexpr (std::same_as<Key, std::string>) {
+            return strings_ != nullptr ? value_type(strings_[i]) : views_[i];
+        } else {
+            return views_[i];
+        }
+    }
+
+private:
+    Key const* strings_ = nullptr;  // of keys that are strings and not views
+    value_type const* views_ = nullptr;
+    std::size_t size_;
+    shape_type shape_;
+};
+
+/// A number of 64 bits that depends on all bits of a key and on the seed, the same on all machines. Different numbers
+/// have different hashes; so have nearly all strings.
+/// errors   none
+/// cost     O(1), of a string O(bytes)
+constexpr std::uint64_t hash_key(std::uint64_t key, std::uint64_t seed) {
+    return detail::mix_bits(key + detail::mix_bits(seed + detail::golden_step));
+}
+constexpr std::uint64_t hash_key(std::int64_t key, std::uint64_t seed) {
+    return hash_key(static_cast<std::uint64_t>(key), seed);
+}
+inline std::uint64_t hash_key(std::string_view key, std::uint64_t seed) {
+    // Words of 8 bytes, little endian; the last has zeros behind the text, whose size is mixed first.
+    std::uint64_t hash = hash_key(key.size(), seed);
+    for (; !key.empty(); key.remove_prefix(std::min<std::size_t>(8, key.size()))) {
+        std::uint64_t word = 0;
+        std::memcpy(&word, key.data(), std::min<std::size_t>(8, key.size()));
+        if constexpr (std::endian::native == std::endian::big) word = __builtin_bswap64(word);
+        hash = detail::mix_bits((hash ^ word) + detail::golden_step);
+    }
+    return hash;
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/sparse/detail/key_map.hpp: KeyMap, keys and their row numbers, found and inserted in batches.
+
+namespace rowan::inline v0::detail {
+
+/// Keys and their row numbers. New keys get the lowest free row, in the order in which they are inserted.
+template <key_type Key>
+class KeyMap {
+public:
+    KeyMap(std::uint64_t seed, std::int64_t first_row) : seed_(seed), first_(first_row), height_(first_row) {}
+
+    std::size_t size() const noexcept { return static_cast<std::size_t>(height_ - first_) - free_.size(); }
+    std::int64_t height() const noexcept { return height_; }  ///< the highest row that a key ever had, + 1
+    KeySlots const& slots() const noexcept { return slots_; }
+    std::int64_t first() const noexcept { return first_; }
+
+    /// The row of a key, or -1.
+    std::int64_t find(KeyView<Key> key) const { return row_of(hash_key(key, seed_), key); }
+
+    /// Calls f(i, row) for i in [begin, end), with the row of keys[i], or -1. Slots are prefetched.
+    template <class F>
+    void find_each(Keys<Key> const& keys, std::size_t begin, std::size_t end, F const& f) const {
+        std::array<std::uint64_t, ahead> hashes;
+        auto const ask = [&](std::size_t i) {
+            std::uint64_t const hash = hashes[i % ahead] = hash_key(keys[i], seed_);
+            slots_.prefetch(slots_.home(hash));
+        };
+        for (std::size_t i = begin; i < std::min(end, begin + ahead); ++i) ask(i);
+        for (std::size_t i = begin; i < end; ++i) {
+            std::uint64_t const hash = hashes[i % ahead];
+            if (i + ahead < end) ask(i + ahead);
+            f(i, row_of(hash, keys[i]));
+        }
+    }
+
+    /// Whether a row belongs to a key.
+    bool has(std::int64_t row) const {
+        return row >= first_ && row < height_ && find(keys_[static_cast<std::size_t>(row)]) == row;
+    }
+    Key const& key(std::int64_t row) const { return keys_[static_cast<std::size_t>(row)]; }
+
+    /// Gives each of the keys at `positions` a row if it has none, so that there are at most `capacity` keys. Sets
+    /// to[p] to the row of key p, and appends the new rows to `inserted`, in the order of their first positions.
+    /// errors   IndexError for the first key beyond the capacity; std::bad_alloc; the map is unchanged
+    void insert(Cpu exec, Keys<Key> const& keys, KeyPositions positions, std::size_t capacity, std::int64_t* to,
+                std::vector<std::int64_t>& inserted) {
+        std::size_t const before = inserted.size();
+        std::int64_t const height = height_;
+        try {
+            for (std::size_t done = 0; done < positions.size;) {
+                if (slots_.room() - size() <= slots_.size() / 16) slots_.reserve(slots_.room() + 1);
+                std::size_t take = std::min({positions.size - done, slots_.room() - size(), most_at_once});
+                int const threads = take < parallel_from ? 1 : thread_count(exec);
+                if (size() < capacity) take = std::min(take, capacity - size());
+                keys_.resize(static_cast<std::size_t>(height_) + take);
+                grow_to(inserted, inserted.size() + take);
+                if (threads > 1 && size() < capacity && !std::same_as<Key, std::string>) {
+                    insert_by_ranges(threads, keys, positions.part(done, take), to, inserted);
+                } else {
+                    insert_in_order(keys, positions.part(done, take), capacity, to, inserted);
+                }
+                done += take;
+            }
+        } catch (...) {
+            undo(height, std::span(inserted).subspan(before));
+            inserted.resize(before);
+            throw;
+        }
+        keys_.resize(static_cast<std::size_t>(height_));
+    }
+
+    /// Undoes insert: removes the keys that got these rows since the height was `height`.
+    void undo(std::int64_t height, std::span<std::int64_t const> inserted) noexcept {
+        for (std::int64_t const row : inserted) {
+            free_slot(row);
+            if (row < height) put_free(row);  // does not allocate: the row was taken from there
+        }
+        height_ = height;
+        keys_.resize(std::min(keys_.size(), static_cast<std::size_t>(height)));  // row 0 may have no element yet
+    }
+
+    /// Gives keys their rows, which ascend and are in [first(), height), in a map that is empty.
+    /// errors   IndexError for the first key that repeats another; std::bad_alloc; then the map is of no use
+    void fill(Keys<Key> const& keys, std::span<std::int64_t const> rows, std::int64_t height) {
+        if (height > std::int64_t{1} << 56) throw std::bad_alloc();
+        slots_.reserve(rows.size());
+        keys_.resize(static_cast<std::size_t>(height));
+        free_.reserve(static_cast<std::size_t>(height - first_) - rows.size());
+        height_ = first_;
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            if (i + ahead < rows.size()) slots_.prefetch(slots_.home(hash_key(keys[i + ahead], seed_)));
+            auto const key = keys[i];
+            std::uint64_t const hash = hash_key(key, seed_);
+            std::size_t const at =
+                slots_.find(slots_.home(hash), hash, [&](std::int64_t row) { return same(row, key); });
+            if (slots_[at].row != 0)
+                throw refused(i, key, "is also the key of row " + std::to_string(slots_[at].row - 1));
+            slots_[at] = {hash, rows[i] + 1};
+            keys_[static_cast<std::size_t>(rows[i])] = key;
+            while (height_ < rows[i]) free_.push_back(height_++);
+            ++height_;
+        }
+        while (height_ < height) free_.push_back(height_++);  // ascending numbers are a heap
+    }
+
+    /// Makes room for so many more free rows.
+    /// errors   std::bad_alloc; the map is unchanged
+    void reserve_free(std::size_t more) { grow_to(free_, free_.size() + more); }
+
+    /// Frees rows that belong to keys, for which there is room.
+    void erase(std::span<std::int64_t const> rows) noexcept {
+        for (std::int64_t const row : rows) {
+            free_slot(row);
+            put_free(row);
+        }
+    }
+
+    /// Makes room for `n` keys.
+    /// errors   std::bad_alloc; the map is unchanged
+    void reserve(std::size_t n) {
+        if (n > keys_.max_size()) throw std::bad_array_new_length();
+        keys_.reserve(n);
+        slots_.reserve(n);
+    }
+
+    /// The rows that belong to keys, ascending.
+    std::vector<std::int64_t> rows() const {
+        auto free = free_;
+        std::ranges::sort(free);
+        std::vector<std::int64_t> rows;
+        rows.reserve(size());
+        auto next = free.begin();
+        for (std::int64_t row = first_; row < height_; ++row) {
+            if (next != free.end() && *next == row) {
+                ++next;
+            } else {
+                rows.push_back(row);
+            }
+        }
+        return rows;
+    }
+
+    std::size_t bytes() const noexcept {
+        std::size_t bytes = slots_.size() * sizeof(KeySlots::Slot) + keys_.capacity() * sizeof(Key);
+        if constexpr (std::same_as<Key, std::string>) {
+            for (Key const& key : keys_) bytes += key.capacity() > Key().capacity() ? key.capacity() + 1 : 0;
+        }
+        return bytes + free_.capacity() * sizeof(std::int64_t);
+    }
+
+private:
+    static constexpr std::size_t ahead = 32;                            // keys: covers the latency of memory
+    static constexpr std::size_t parallel_from = std::size_t{1} << 14;  // keys
+    static constexpr std::size_t most_at_once = std::size_t{1} << 17;   // keys, whose slots stay in the cache
+    static constexpr std::size_t outside = ~std::size_t{0};             // a slot in another range
+
+    std::int64_t row_of(std::uint64_t hash, KeyView<Key> key) const {
+        return slots_[slots_.find(slots_.home(hash), hash, [&](std::int64_t row) { return same(row, key); })].row - 1;
+    }
+    // Whether a row with the hash of a key has that key. Different numbers have different hashes.
+    bool same(std::int64_t row, KeyView<Key> key) const {
+        if constexpr (std::same_as<Key, std::string>) {
+            return keys_[static_cast<std::size_t>(row)] == key;
+        } else {
+            return true;
+        }
+    }
+
+    static IndexError refused(std::size_t i, KeyView<Key> key, std::string const& reason) {
+        if constexpr (std::same_as<Key, std::string>) {
+            return IndexError("keys", i, reason);
+        } else {
+            return IndexError("keys", i, static_cast<std::int64_t>(key), reason);
+        }
+    }
+
+    std::int64_t next_row() {
+        if (free_.empty()) return height_++;
+        std::ranges::pop_heap(free_, std::greater{});
+        std::int64_t const row = free_.back();
+        free_.pop_back();
+        return row;
+    }
+    void put_free(std::int64_t row) {
+        free_.push_back(row);
+        std::ranges::push_heap(free_, std::greater{});
+    }
+    void free_slot(std::int64_t row) {
+        Key& key = keys_[static_cast<std::size_t>(row)];
+        std::uint64_t const hash = hash_key(KeyView<Key>(key), seed_);
+        slots_.erase(slots_.find(slots_.home(hash), hash, [&](std::int64_t other) { return other == row; }));
+        if constexpr (std::same_as<Key, std::string>) key = Key();
+    }
+
+    void insert_in_order(Keys<Key> const& keys, KeyPositions positions, std::size_t capacity, std::int64_t* to,
+                         std::vector<std::int64_t>& inserted) {
+        for (std::size_t j = 0; j < positions.size; ++j) {
+            if (j + ahead < positions.size) slots_.prefetch(slots_.home(hash_key(keys[positions[j + ahead]], seed_)));
+            std::size_t const at = positions[j];
+            auto const key = keys[at];
+            std::uint64_t const hash = hash_key(key, seed_);
+            std::size_t const i =
+                slots_.find(slots_.home(hash), hash, [&](std::int64_t row) { return same(row, key); });
+            if (slots_[i].row == 0) {
+                if (size() == capacity)
+                    throw refused(at, key, "is new, and there are " + std::to_string(capacity) + " keys, the most");
+                std::int64_t const row = free_.empty() ? height_ : free_.front();
+                keys_[static_cast<std::size_t>(row)] = key;
+                slots_[i] = {hash, next_row() + 1};
+                inserted.push_back(row);
+            }
+            to[at] = slots_[i].row - 1;
+        }
+    }
+
+    // Inserts numbers: each thread those whose hashes are in a range, in order, with -(position in `positions` + 1) for
+    // the row; then the new ones get their rows in order. What would leave its range is inserted after all ranges.
+    void insert_by_ranges(int threads, Keys<Key> const& keys, KeyPositions positions, std::int64_t* to,
+                          std::vector<std::int64_t>& inserted) {
+        std::size_t const n = positions.size;
+        std::size_t const ranges = std::bit_ceil(static_cast<std::size_t>(threads)) * 4;
+        Buffer<std::uint64_t> hashes(n);
+        Buffer<std::size_t> order(n), slot(n, outside);
+        Buffer<std::int64_t> rows(n);
+        Buckets buckets(ranges, threads);
+        parallel_for(Cpu{threads}, n, 1 << 12, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t j = begin; j < end; ++j) hashes[j] = hash_key(keys[positions[j]], seed_);
+        });
+        int const shift = 64 - std::countr_zero(ranges);
+        auto const range = [&](std::size_t j) { return static_cast<std::size_t>(hashes[j] >> shift); };
+        buckets.fill(n, range, [&](std::size_t place, std::size_t j) { order[place] = j; });
+
+        auto const place = [&](std::size_t j, std::size_t i) {
+            slot[j] = i;
+            if (slots_[i].row == 0) slots_[i] = {hashes[j], -static_cast<std::int64_t>(j) - 1};
+        };
+        for_each_share(threads, ranges, [&](std::size_t r) {
+            std::size_t const end = slots_.size() / ranges * (r + 1);
+            for (std::size_t k = buckets.starts[r]; k < buckets.starts[r + 1]; ++k) {
+                if (k + ahead < n) slots_.prefetch(slots_.home(hashes[order[k + ahead]]));
+                std::size_t const j = order[k];
+                std::size_t i = slots_.home(hashes[j]);
+                while (i < end && slots_[i].row != 0 && slots_[i].hash != hashes[j]) ++i;
+                if (i < end) place(j, i);
+            }
+        });
+        for (std::size_t const j : order) {
+            if (slot[j] == outside)
+                place(j, slots_.find(slots_.home(hashes[j]), hashes[j], [](std::int64_t) { return true; }));
+        }
+        for (std::size_t j = 0; j < n; ++j) {
+            rows[j] = slots_[slot[j]].row == -static_cast<std::int64_t>(j) - 1 ? next_row() : -1;
+            if (rows[j] >= 0) inserted.push_back(rows[j]);
+        }
+        auto const each = [&](auto const& f) {
+            parallel_for(Cpu{threads}, n, 1 << 12, [&](std::size_t begin, std::size_t end) {
+                for (std::size_t j = begin; j < end; ++j) f(j);
+            });
+        };
+        each([&](std::size_t j) {
+            if (rows[j] < 0) return;
+            slots_[slot[j]].row = rows[j] + 1;
+            keys_[static_cast<std::size_t>(rows[j])] = keys[positions[j]];
+        });
+        each([&](std::size_t j) { to[positions[j]] = slots_[slot[j]].row - 1; });
+    }
+
+    std::uint64_t seed_;
+    std::int64_t first_, height_;
+    KeySlots slots_;
+    Buffer<Key> keys_;                // by row
+    std::vector<std::int64_t> free_;  // rows below the height that no key has: a heap, the lowest in front
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/sparse/key_index_options.hpp: KeyIndexOptions, which keys get a row; KeyUses and KeyIndexStatistics.
+
+namespace rowan::inline v0 {
+
+/// Which keys get a row, and what is recorded of them.
+struct KeyIndexOptions {
+    std::int64_t capacity = std::numeric_limits<std::int64_t>::max();  ///< the most keys that have a row, 0 or more
+    bool default_row = false;    ///< row 0 is the row of all keys without one, and -1 is not returned
+    std::int64_t sightings = 1;  ///< a key gets a row when it is seen this often; 0: never by their number alone
+    double probability = 0;      ///< the probability, in [0, 1], that a sighting gives it one
+    bool record_uses = false;    ///< counts the uses of each row, and records the last step, for evict_*
+    std::uint64_t seed = 0;      ///< of the hash, and of the draws for `probability`
+};
+
+/// The uses of a row.
+struct KeyUses {
+    std::int64_t count = 0;  ///< the number of occurrences of its key since the row is the key's
+    std::int64_t step = 0;   ///< the step of the last
+};
+
+/// The size of a KeyIndex.
+struct KeyIndexStatistics {
+    std::size_t keys = 0;           ///< keys that have a row
+    std::size_t seen = 0;           ///< keys that were seen but have none yet
+    std::size_t slots = 0;          ///< slots of the hash table
+    double load = 0;                ///< keys / slots, at most 0.75
+    std::size_t longest_probe = 0;  ///< the most slots that the search for one of the keys looks at
+    std::size_t bytes = 0;          ///< memory
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/sparse/detail/key_sightings.hpp: KeySightings, the counts of keys that have been seen but have no row yet.
+
+namespace rowan::inline v0::detail {
+
+template <key_type Key>
+class KeySightings {
+public:
+    explicit KeySightings(std::uint64_t seed) : map_(seed, 0) {}
+
+    std::size_t size() const noexcept { return map_.size(); }
+    std::size_t bytes() const noexcept { return map_.bytes() + uses_.capacity() * sizeof(KeyUses); }
+
+    /// Counts a sighting of each key at `positions`, and calls insert(admitted) with the positions of those that the
+    /// options admit now; then they are counted here no more.
+    /// errors   those of insert, and std::bad_alloc; the counts are unchanged
+    template <class Insert>
+    void count(Cpu exec, Keys<Key> const& keys, std::span<std::size_t const> positions, KeyIndexOptions const& options,
+               std::int64_t step, Insert const& insert) {
+        std::int64_t const height = map_.height();
+        std::vector<std::int64_t> added;
+        Buffer<std::int64_t> at(keys.size());  // the position in uses_
+        map_.insert(exec, keys, {positions.size(), positions.data()}, ~std::size_t{0}, at.data(), added);
+        Buffer<KeyUses> before;
+        try {
+            uses_.resize(static_cast<std::size_t>(map_.height()));
+            for (std::int64_t const i : added) uses_[static_cast<std::size_t>(i)] = {};
+            before.reserve(positions.size());
+            std::vector<std::int64_t> leaving;
+            Buffer<std::size_t> admitted;
+            for (std::size_t const p : positions) {
+                KeyUses& uses = uses_[static_cast<std::size_t>(at[p])];
+                before.push_back(uses);
+                uses.step = step;
+                if (uses.count < 0) continue;  // it leaves
+                ++uses.count;
+                if (!admits(options, keys[p], uses.count)) continue;
+                leaving.push_back(at[p]);
+                uses.count = -1;
+            }
+            for (std::size_t const p : positions) {
+                if (uses_[static_cast<std::size_t>(at[p])].count < 0) admitted.push_back(p);
+            }
+            map_.reserve_free(leaving.size());
+            insert(std::span<std::size_t const>(admitted));
+            map_.erase(leaving);
+        } catch (...) {
+            for (std::size_t i = before.size(); i-- > 0;) uses_[static_cast<std::size_t>(at[positions[i]])] = before[i];
+            map_.undo(height, added);
+            uses_.resize(static_cast<std::size_t>(height));
+            throw;
+        }
+    }
+
+    /// The keys, by number, that were not seen in step `since` or later; there is room to remove them.
+    /// errors   std::bad_alloc; the counts are unchanged
+    std::vector<std::int64_t> unused(std::int64_t since) {
+        auto rows = map_.rows();
+        std::erase_if(rows, [&](std::int64_t row) { return uses_[static_cast<std::size_t>(row)].step >= since; });
+        map_.reserve_free(rows.size());
+        return rows;
+    }
+    /// Removes them.
+    void remove(std::span<std::int64_t const> rows) noexcept { map_.erase(rows); }
+
+    std::vector<Key> keys() const {
+        std::vector<Key> keys;
+        for (std::int64_t const row : map_.rows()) keys.push_back(map_.key(row));
+        return keys;
+    }
+    std::vector<KeyUses> sightings() const {
+        std::vector<KeyUses> sightings;
+        for (std::int64_t const row : map_.rows()) sightings.push_back(uses_[static_cast<std::size_t>(row)]);
+        return sightings;
+    }
+    /// Sets the counts of keys, where no key has been counted.
+    /// errors   IndexError if a key repeats; std::bad_alloc; then this is of no use
+    void fill(std::span<Key const> keys, std::span<KeyUses const> sightings) {
+        std::vector<std::int64_t> rows(keys.size());
+        std::iota(rows.begin(), rows.end(), std::int64_t{0});
+        map_.fill(keys, rows, static_cast<std::int64_t>(keys.size()));
+        uses_.assign(sightings.begin(), sightings.end());
+    }
+
+private:
+    static bool admits(KeyIndexOptions const& options, KeyView<Key> key, std::int64_t count) {
+        if (options.sightings > 0 && count >= options.sightings) return true;
+        return uniform_at(hash_key(key, options.seed), static_cast<std::uint64_t>(count)) < options.probability;
+    }
+
+    KeyMap<Key> map_;
+    Buffer<KeyUses> uses_;  // by row of map_
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/sparse/key_index_contents.hpp: KeyIndexContents, what a KeyIndex holds, for files.
+
+namespace rowan::inline v0 {
+
+/// Everything in a KeyIndex but its options. An index with the same options and contents behaves the same from then on.
+template <key_type Key>
+struct KeyIndexContents {
+    std::int64_t height = 0;           ///< of a table with all rows; rows below it that no key has are free
+    std::int64_t step = 0;             ///< the step that the next uses record
+    std::vector<Key> keys{};           ///< the keys that have a row, in the order of their rows
+    std::vector<std::int64_t> rows{};  ///< their rows, ascending
+    std::vector<KeyUses> uses{};       ///< their uses; empty if the options do not record them
+    std::vector<Key> seen{};           ///< the keys that were seen and have no row yet
+    std::vector<KeyUses> sightings{};  ///< how often, and the step of the last time
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/sparse/key_index.hpp: KeyIndex, the rows of a table by keys: hashes, names, user numbers.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+struct KeyIndexAccess;
+
+}  // namespace detail
+
+/// Gives keys the numbers of rows: 0, 1, 2, … in the order in which they occur first, whatever the number of threads.
+/// Several threads may call const functions at the same time.
+///
+///     KeyIndex<std::int64_t> index;
+///     auto rows = index.find_or_insert(keys);        // in training: new keys get the next rows
+///     auto known = index.find(keys);                 // in inference: -1 for keys without a row
+///
+/// A key that must be seen often before it gets a row has none (-1, or row 0 with `default_row`) until the call in which
+/// it is seen for the last time before that. Whether a sighting gives it one by `probability` depends on the key, the
+/// seed and the number of the sighting alone. A copy is deep; an index that was moved from can only be assigned to.
+template <key_type Key>
+class KeyIndex {
+public:
+    /// The most bytes of a key that is a string.
+    static constexpr std::size_t longest_key = 65'535;
+
+    /// errors   ValueError if a number in the options is not in its range
+    /// cost     O(1)
+    explicit KeyIndex(KeyIndexOptions const& options = {});
+
+    KeyIndexOptions const& options() const noexcept { return options_; }  ///< as they were given
+    std::size_t size() const noexcept { return map_.size(); }             ///< the number of keys that have a row
+    /// The least height of a table with all rows: the highest row that a key ever had, and 1 more.
+    std::int64_t height() const noexcept { return map_.height(); }
+
+    /// The rows of keys; of keys that have none, -1, or 0 if the options have a default row.
+    /// shapes   keys of any shape -> the same
+    /// errors   ValueError if exec.threads is negative; std::bad_alloc
+    /// cost     about one cache miss for a key, 32 of them at a time; on several threads
+    Tensor<std::int64_t> find(Cpu exec, Keys<Key> keys) const;
+    Tensor<std::int64_t> find(Keys<Key> keys) const { return find(Cpu{}, keys); }
+
+    /// The rows of keys; new keys get rows, if the options admit them: the lowest free ones, in the order in which the
+    /// keys occur first. A key that occurs several times has the same row everywhere in the result.
+    /// shapes   keys of any shape -> the same
+    /// errors   IndexError for the first key beyond the capacity, and for a string longer than longest_key; ValueError
+    ///          if exec.threads is negative; std::bad_alloc; the index is unchanged
+    /// cost     that of find, and for new keys another cache miss, on several threads if there are many; amortised, one
+    ///          copy of the hash table for each doubling
+    Tensor<std::int64_t> find_or_insert(Cpu exec, Keys<Key> keys) { return insert(exec, keys, nullptr); }
+    Tensor<std::int64_t> find_or_insert(Keys<Key> keys) { return find_or_insert(Cpu{}, keys); }
+    /// The same, and appends the rows that are new to `inserted`, in the order of the keys.
+    Tensor<std::int64_t> find_or_insert(Cpu exec, Keys<Key> keys, std::vector<std::int64_t>& inserted) {
+        return insert(exec, keys, &inserted);
+    }
+
+    /// The key of a row.
+    /// errors   IndexError if no key has the row
+    /// cost     O(1)
+    Key key(std::int64_t row) const;
+    /// The rows that belong to keys, ascending.
+    /// errors   std::bad_alloc
+    /// cost     O(height)
+    std::vector<std::int64_t> rows() const { return map_.rows(); }
+    /// The keys, in the order of their rows.
+    /// errors   std::bad_alloc
+    /// cost     O(height)
+    std::vector<Key> keys() const;
+
+    /// The step that find_or_insert records, 0 at first.
+    std::int64_t step() const noexcept { return step_; }
+    void set_step(std::int64_t step) noexcept { step_ = step; }  ///< sets it
+    /// The uses of a row by find_or_insert.
+    /// errors   Error if the options do not record uses; IndexError if no key has the row
+    /// cost     O(1)
+    KeyUses uses(std::int64_t row) const;
+
+    /// Removes the keys that were not used in step `since` or later, also those that have no row yet. Returns the rows
+    /// that are free now, ascending; the next new keys get them, the lowest first.
+    /// errors   Error if the options do not record uses; std::bad_alloc; then the index is unchanged
+    /// cost     O(height)
+    std::vector<std::int64_t> evict_unused(std::int64_t since);
+    /// Removes the keys with a row that were used fewer than `count` times, otherwise as evict_unused.
+    std::vector<std::int64_t> evict_rare(std::int64_t count);
+    /// Removes keys, and returns the rows that are free now, ascending. Keys that have no row are ignored.
+    /// errors   std::bad_alloc; then the index is unchanged
+    /// cost     that of find, and O(log free rows) for each row
+    std::vector<std::int64_t> erase(Keys<Key> keys);
+
+    /// Makes room for `keys` keys in all.
+    /// errors   std::bad_alloc; the index is unchanged
+    /// cost     one copy of the hash table, if it grows
+    void reserve(std::size_t keys) { map_.reserve(keys); }
+
+    /// A copy of what the index holds, for a file.
+    /// errors   std::bad_alloc
+    /// cost     O(height)
+    KeyIndexContents<Key> contents() const;
+    /// Replaces what the index holds.
+    /// errors   IndexError for a key that repeats or is longer than longest_key, for a row that is not in [0, height), is
+    ///          0 although the options have a default row, or does not follow the row before it, and for a count of
+    ///          sightings that is not positive; ShapeError if lists do not have the same size, or there are more keys than
+    ///          the capacity; ValueError if the height is negative; std::bad_alloc; the index is unchanged
+    /// cost     that of find_or_insert for all keys
+    void assign(KeyIndexContents<Key> const& contents);
+
+    /// errors   none
+    /// cost     O(slots)
+    KeyIndexStatistics statistics() const;
+
+private:
+    friend struct detail::KeyIndexAccess;
+
+    Tensor<std::int64_t> insert(Cpu exec, Keys<Key> const& keys, std::vector<std::int64_t>* inserted);
+    void record(Cpu exec, Tensor<std::int64_t> const& rows, std::span<std::int64_t const> added);
+    template <class Leaves>
+    std::vector<std::int64_t> evict(char const* function, Leaves const& leaves);
+    static void check_lengths(Keys<Key> const& keys);
+    void check_used(std::int64_t row) const;
+    void check_recorded(char const* function) const;
+    std::int64_t none() const noexcept { return options_.default_row ? 0 : -1; }
+
+    KeyIndexOptions options_;
+    detail::KeyMap<Key> map_;
+    detail::KeySightings<Key> seen_;  // keys that have no row yet
+    detail::Buffer<KeyUses> uses_;    // by row
+    std::int64_t step_ = 0;
+    bool mostly_new_ = false;  // most keys of the last batch were: the next one's are not searched for first
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/sparse/detail/key_index_members.hpp: the member functions of KeyIndex.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+struct KeyIndexAccess {
+    /// Calls f(i, row) for i in [begin, end), with the row of keys[i], or that of keys without one.
+    template <class Key, class F>
+    static void find_each(KeyIndex<Key> const& index, Keys<Key> const& keys, std::size_t begin, std::size_t end,
+                          F const& f) {
+        std::int64_t const none = index.none();
+        index.map_.find_each(keys, begin, end, [&](std::size_t i, std::int64_t row) { f(i, row < 0 ? none : row); });
+    }
+
+    /// The key of a row, which a key has.
+    template <class Key>
+    static Key const& key(KeyIndex<Key> const& index, std::int64_t row) {
+        return index.map_.key(row);
+    }
+
+    /// Lowers the capacity to `most` keys.
+    template <class Key>
+    static void limit(KeyIndex<Key>& index, std::int64_t most) noexcept {
+        index.options_.capacity = std::min(index.options_.capacity, most);
+    }
+
+    /// The number of threads for a batch of n keys. A key takes the time of 16 elements.
+    /// errors   ValueError if exec.threads is negative
+    static int threads(Cpu exec, std::size_t n) { return threads_for(exec, n * 16); }
+    /// The parallel loop over n keys: f(begin, end).
+    template <class F>
+    static void for_keys(Cpu exec, std::size_t n, F const& f) {
+        parallel_work(exec, n * 16, n, grain, f);
+    }
+
+    static constexpr std::size_t grain = std::size_t{1} << 12;
+};
+
+}  // namespace detail
+
+template <key_type Key>
+KeyIndex<Key>::KeyIndex(KeyIndexOptions const& options)
+    : options_(options), map_(options.seed, options.default_row), seen_(options.seed) {
+    if (options.capacity < 0) throw ValueError("capacity", options.capacity, "0 or more");
+    if (options.sightings < 0) throw ValueError("sightings", options.sightings, "0 or more");
+    if (!(options.probability >= 0 && options.probability <= 1))
+        throw ValueError("probability", options.probability, "in [0, 1]");
+}
+
+template <key_type Key>
+Tensor<std::int64_t> KeyIndex<Key>::find(Cpu exec, Keys<Key> keys) const {
+    using Access = detail::KeyIndexAccess;
+    auto rows = Tensor<std::int64_t>::from_shape(keys.shape());
+    std::int64_t* const to = rows.data();
+    Access::for_keys(exec, keys.size(), [&](std::size_t begin, std::size_t end) {
+        Access::find_each(*this, keys, begin, end, [=](std::size_t i, std::int64_t row) { to[i] = row; });
+    });
+    return rows;
+}
+
+template <key_type Key>
+Tensor<std::int64_t> KeyIndex<Key>::insert(Cpu exec, Keys<Key> const& keys, std::vector<std::int64_t>* inserted) {
+    std::size_t const n = keys.size();
+    check_lengths(keys);
+    auto rows = Tensor<std::int64_t>::from_shape(keys.shape());
+    std::int64_t* const to = rows.data();
+    std::vector<std::int64_t> own;
+    std::vector<std::int64_t>& added = inserted != nullptr ? *inserted : own;
+    std::size_t const before = added.size();
+    auto const add = [&](detail::KeyPositions positions) {
+        if (options_.record_uses) detail::grow_to(uses_, static_cast<std::size_t>(height()) + positions.size);
+        map_.insert(exec, keys, positions, static_cast<std::size_t>(options_.capacity), to, added);
+    };
+    if (options_.sightings == 1 && (detail::KeyIndexAccess::threads(exec, n) == 1 || mostly_new_)) {
+        add({n});
+    } else {
+        detail::KeyIndexAccess::for_keys(exec, n, [&](std::size_t begin, std::size_t end) {
+            map_.find_each(keys, begin, end, [=](std::size_t i, std::int64_t row) { to[i] = row; });
+        });
+        detail::Buffer<std::size_t> missing;
+        for (std::size_t i = 0; i < n; ++i) {
+            if (to[i] < 0) missing.push_back(i);
+        }
+        if (options_.sightings == 1) {
+            add({missing.size(), missing.data()});
+        } else if (!missing.empty()) {
+            seen_.count(exec, keys, missing, options_, step_, [&](std::span<std::size_t const> admitted) {
+                add({admitted.size(), admitted.data()});
+            });
+        }
+    }
+    mostly_new_ = added.size() - before > n / 2;
+    if (options_.record_uses) record(exec, rows, std::span(added).subspan(before));
+    if (options_.default_row) {
+        for (std::size_t i = 0; i < n; ++i) to[i] = std::max<std::int64_t>(to[i], 0);
+    }
+    return rows;
+}
+
+template <key_type Key>
+void KeyIndex<Key>::record(Cpu exec, Tensor<std::int64_t> const& rows, std::span<std::int64_t const> added) {
+    uses_.resize(static_cast<std::size_t>(height()));
+    for (std::int64_t const row : added) uses_[static_cast<std::size_t>(row)] = {};
+    constexpr std::size_t ahead = 16;
+    detail::KeyIndexAccess::for_keys(exec, rows.size(), [&](std::size_t begin, std::size_t end) {
+        std::int64_t const* const row = rows.data();
+        for (std::size_t i = begin; i < end; ++i) {
+            if (i + ahead < end && row[i + ahead] >= 0)
+                __builtin_prefetch(&uses_[static_cast<std::size_t>(row[i + ahead])], 1);
+            if (row[i] < 0) continue;
+            KeyUses& uses = uses_[static_cast<std::size_t>(row[i])];
+            std::atomic_ref(uses.count).fetch_add(1, std::memory_order_relaxed);
+            std::atomic_ref(uses.step).store(step_, std::memory_order_relaxed);
+        }
+    });
+}
+
+template <key_type Key>
+Key KeyIndex<Key>::key(std::int64_t row) const {
+    check_used(row);
+    return map_.key(row);
+}
+
+template <key_type Key>
+std::vector<Key> KeyIndex<Key>::keys() const {
+    std::vector<Key> keys;
+    keys.reserve(size());
+    for (std::int64_t const row : rows()) keys.push_back(map_.key(row));
+    return keys;
+}
+
+template <key_type Key>
+KeyUses KeyIndex<Key>::uses(std::int64_t row) const {
+    check_recorded("uses");
+    check_used(row);
+    return uses_[static_cast<std::size_t>(row)];
+}
+
+template <key_type Key>
+std::vector<std::int64_t> KeyIndex<Key>::evict_unused(std::int64_t since) {
+    auto const leaving = seen_.unused(since);
+    auto rows = evict("evict_unused", [=](KeyUses const& uses) { return uses.step < since; });
+    seen_.remove(leaving);
+    return rows;
+}
+
+template <key_type Key>
+std::vector<std::int64_t> KeyIndex<Key>::evict_rare(std::int64_t count) {
+    return evict("evict_rare", [=](KeyUses const& uses) { return uses.count < count; });
+}
+
+template <key_type Key>
+template <class Leaves>
+std::vector<std::int64_t> KeyIndex<Key>::evict(char const* function, Leaves const& leaves) {
+    check_recorded(function);
+    auto rows = map_.rows();
+    std::erase_if(rows, [&](std::int64_t row) { return !leaves(uses_[static_cast<std::size_t>(row)]); });
+    map_.reserve_free(rows.size());
+    map_.erase(rows);
+    return rows;
+}
+
+template <key_type Key>
+std::vector<std::int64_t> KeyIndex<Key>::erase(Keys<Key> keys) {
+    std::vector<std::int64_t> rows;
+    map_.find_each(keys, 0, keys.size(), [&](std::size_t, std::int64_t row) {
+        if (row >= 0) rows.push_back(row);
+    });
+    std::ranges::sort(rows);
+    rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+    map_.reserve_free(rows.size());
+    map_.erase(rows);
+    return rows;
+}
+
+template <key_type Key>
+KeyIndexStatistics KeyIndex<Key>::statistics() const {
+    auto const& slots = map_.slots();
+    return {.keys = size(),
+            .seen = seen_.size(),
+            .slots = slots.size(),
+            .load = static_cast<double>(size()) / static_cast<double>(slots.size()),
+            .longest_probe = slots.longest_probe(),
+            .bytes = map_.bytes() + seen_.bytes() + uses_.capacity() * sizeof(KeyUses)};
+}
+
+template <key_type Key>
+KeyIndexContents<Key> KeyIndex<Key>::contents() const {
+    KeyIndexContents<Key> c{.height = height(), .step = step_, .keys = keys(), .rows = rows()};
+    if (options_.record_uses) {
+        for (std::int64_t const row : c.rows) c.uses.push_back(uses_[static_cast<std::size_t>(row)]);
+    }
+    c.seen = seen_.keys();
+    c.sightings = seen_.sightings();
+    return c;
+}
+
+template <key_type Key>
+void KeyIndex<Key>::assign(KeyIndexContents<Key> const& contents) {
+    auto const& c = contents;
+    auto const same_size = [](char const* field, std::size_t size, std::size_t want) {
+        if (size != want) throw ShapeError(field, std::to_string(size), std::to_string(want));
+    };
+    same_size("rows.size()", c.rows.size(), c.keys.size());
+    if (options_.record_uses) same_size("uses.size()", c.uses.size(), c.keys.size());
+    same_size("sightings.size()", c.sightings.size(), c.seen.size());
+    if (std::cmp_greater(c.keys.size(), options_.capacity))
+        throw ShapeError("keys.size()", std::to_string(c.keys.size()), "at most " + std::to_string(options_.capacity));
+    std::int64_t least = options_.default_row;
+    if (c.height < least) throw ValueError("height", c.height, std::to_string(least) + " or more");
+    for (std::size_t i = 0; i < c.rows.size(); least = c.rows[i++] + 1) {
+        if (c.rows[i] >= c.height) throw IndexError("rows", i, c.rows[i], c.height);
+        if (c.rows[i] < least) throw IndexError("rows", i, c.rows[i], "is less than " + std::to_string(least));
+    }
+    for (std::size_t i = 0; i < c.sightings.size(); ++i) {
+        if (c.sightings[i].count < 1) throw IndexError("sightings", i, c.sightings[i].count, "is not positive");
+    }
+    check_lengths(c.keys);
+    check_lengths(c.seen);
+    detail::KeyMap<Key> map(options_.seed, options_.default_row);
+    map.fill(c.keys, c.rows, c.height);
+    detail::KeySightings<Key> seen(options_.seed);
+    seen.fill(c.seen, c.sightings);
+    detail::Buffer<KeyUses> uses;
+    if (options_.record_uses) {
+        uses.resize(static_cast<std::size_t>(c.height));
+        for (std::size_t i = 0; i < c.rows.size(); ++i) uses[static_cast<std::size_t>(c.rows[i])] = c.uses[i];
+    }
+    map_ = std::move(map);
+    seen_ = std::move(seen);
+    uses_ = std::move(uses);
+    step_ = c.step;
+}
+
+template <key_type Key>
+void KeyIndex<Key>::check_lengths(Keys<Key> const& keys) {
+    if constexpr (std::same_as<Key, std::string>) {
+        for (std::size_t i = 0; i < keys.size(); ++i) {
+            if (keys[i].size() > longest_key)
+                throw IndexError("keys", i, "has " + std::to_string(keys[i].size()) + " bytes, the most are 65535");
+        }
+    }
+}
+
+template <key_type Key>
+void KeyIndex<Key>::check_used(std::int64_t row) const {
+    if (!map_.has(row)) throw IndexError("row", IndexError::no_position, row, "is not the row of a key");
+}
+
+template <key_type Key>
+void KeyIndex<Key>::check_recorded(char const* function) const {
+    if (!options_.record_uses) throw Error(std::string(function) + ": the options of the index do not record uses");
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/sparse/gather_keys.hpp: gather by keys, the rows of a table that belong to keys.
+
+namespace rowan::inline v0 {
+
+/// Writes the row of each key to `out`, and zeros for a key that has no row.
+/// shapes   table [height, ...] of at least index.height() rows, keys of any shape, out keys.shape + table.shape[1:]
+/// errors   ShapeError if table has rank 0 or fewer rows, or out has another shape; Error if out shares memory with
+///          table
+/// cost     that of index.find and of gather_into; two passes, since both wait for memory: a pass that asks for each row
+///          as soon as its number is known takes as long
+template <class T, key_type Key>
+void gather_into(Cpu exec, Tensor<T> const& table, KeyIndex<Key> const& index, std::type_identity_t<Keys<Key>> keys,
+                 Tensor<T>& out) {
+    detail::check_rows("table", table);
+    if (std::cmp_less(table.shape()[0], index.height()))
+        throw ShapeError("table.shape(0)", std::to_string(table.shape()[0]),
+                         "at least index.height() = " + std::to_string(index.height()));
+    auto const shape = detail::gathered_shape(keys.shape(), table.shape());
+    if (out.shape() != shape)
+        throw ShapeError("out.shape()", detail::shape_text(out.shape()), detail::shape_text(shape));
+    detail::check_apart("out", detail::bytes_of(out), "table", detail::bytes_of(table));
+
+    auto const rows = index.find(exec, keys);
+    auto const zeros = Tensor<T>::zeros({1, table.row_size()});
+    std::size_t const width = table.row_size();
+    auto const from = [width, table = table.data(), row = rows.data(), zeros = zeros.data()](std::size_t i) {
+        return row[i] < 0 ? zeros : table + static_cast<std::size_t>(row[i]) * width;
+    };
+    detail::copy_rows(exec, keys.size(), width * sizeof(T), from,
+                      [width, to = out.data()](std::size_t i) { return to + i * width; });
+}
+
+/// The row of each key, in the order of `keys`; zeros for a key that has no row.
+/// shapes   table [height, ...], keys of any shape -> keys.shape + table.shape[1:]
+/// errors   as gather_into
+/// cost     as gather_into, and one allocation for the result
+template <class T, key_type Key>
+Tensor<T> gather(Cpu exec, Tensor<T> const& table, KeyIndex<Key> const& index, std::type_identity_t<Keys<Key>> keys) {
+    detail::check_rows("table", table);
+    auto out = Tensor<T>::from_shape(detail::gathered_shape(keys.shape(), table.shape()));
+    gather_into(exec, table, index, keys, out);
+    return out;
+}
+
+template <class T, key_type Key>
+void gather_into(Tensor<T> const& table, KeyIndex<Key> const& index, std::type_identity_t<Keys<Key>> keys,
+                 Tensor<T>& out) {
+    gather_into(Cpu{}, table, index, keys, out);
+}
+template <class T, key_type Key>
+Tensor<T> gather(Tensor<T> const& table, KeyIndex<Key> const& index, std::type_identity_t<Keys<Key>> keys) {
+    return gather(Cpu{}, table, index, keys);
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/sparse/detail/reserved_memory.hpp: ReservedMemory, a range of addresses that gets memory as it grows.
+
+namespace rowan::inline v0::detail {
+
+/// A range of addresses, which is aligned to huge pages. Its first bytes have memory, which is zeros at first; the
+/// others cost nothing, also where the system does not overcommit memory.
+class ReservedMemory {
+public:
+    /// Reserves `most` bytes; or, if the system does not have as many addresses, as under a limit of the process, at
+    /// most an eighth of those that it has, but at least `least`.
+    /// errors   std::bad_alloc
+    ReservedMemory(std::size_t most, std::size_t least);
+    ReservedMemory(ReservedMemory const&) = delete;
+    ReservedMemory& operator=(ReservedMemory const&) = delete;
+    ~ReservedMemory();
+
+    std::byte* data() const noexcept { return data_; }
+    std::size_t size() const noexcept { return size_; }            ///< the bytes that are reserved
+    std::size_t committed() const noexcept { return committed_; }  ///< the bytes that have memory
+
+    /// Gives the first `bytes` bytes memory, at most size().
+    /// errors   std::bad_alloc; nothing has changed
+    /// cost     a call of the system for an eighth more; pages get their memory when they are first written
+    void commit(std::size_t bytes);
+
+private:
+    void* mapped_ = nullptr;
+    std::size_t mapped_bytes_ = 0;
+    std::byte* data_ = nullptr;
+    std::size_t size_ = 0, committed_ = 0;
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/sparse/detail/reserved_memory_inl.hpp: definitions of rowan/sparse/detail/reserved_memory.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <algorithm>
+#include <cstdint>
+#include <new>
+
+#include <sys/mman.h>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION ReservedMemory::ReservedMemory(std::size_t most, std::size_t least) {
+    auto const whole_pages = [](std::size_t bytes) { return (bytes + huge_page - 1) / huge_page * huge_page; };
+    auto const map = [&] {
+        mapped_bytes_ = size_ + huge_page;
+        mapped_ = ::mmap(nullptr, mapped_bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        return mapped_ != MAP_FAILED;
+    };
+    least = whole_pages(std::max<std::size_t>(least, 1));
+    size_ = most = std::max(whole_pages(most), least);
+    while (!map()) {
+        if (size_ == least) throw std::bad_alloc();
+        size_ = std::max(whole_pages(size_ / 2), least);
+    }
+    if (size_ != most && size_ != least) {  // others need addresses, too
+        ::munmap(mapped_, mapped_bytes_);
+        size_ = std::max(whole_pages(size_ / 8), least);
+        if (!map()) throw std::bad_alloc();
+    }
+    std::size_t const past = reinterpret_cast<std::uintptr_t>(mapped_) % huge_page;
+    data_ = static_cast<std::byte*>(mapped_) + (huge_page - past) % huge_page;
+}
+
+ROWAN_FUNCTION ReservedMemory::~ReservedMemory() { ::munmap(mapped_, mapped_bytes_); }
+
+ROWAN_FUNCTION void ReservedMemory::commit(std::size_t bytes) {
+    if (bytes <= committed_) return;
+    constexpr std::size_t page = std::size_t{1} << 16;  // a multiple of the pages of all systems
+    std::size_t const step = std::max(page, committed_ / 8 / page * page);
+    std::size_t const whole = std::min(size_, std::max(committed_ + step, (bytes + page - 1) / page * page));
+    if (::mprotect(data_ + committed_, whole - committed_, PROT_READ | PROT_WRITE) != 0) throw std::bad_alloc();
+#ifdef MADV_HUGEPAGE
+    if (whole >= huge_from && committed_ < huge_from) ::madvise(data_, size_, MADV_HUGEPAGE);  // a hint
+#endif
+    committed_ = whole;
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/sparse/growing_tensor.hpp: GrowingTensor, a tensor that gets more rows without moving those that it has.
+
+namespace rowan::inline v0 {
+
+/// A tensor whose first dim grows. Its rows keep their addresses, so aliases see the same elements before and after, and
+/// growing costs no copy. For that, the addresses of all rows that it may ever have are reserved at once; memory is used
+/// only for the rows that were written.
+///
+///     GrowingTensor<float> table({64}, 1'000'000'000);   // rows of 64 numbers
+///     table.grow(1000);
+///     gather(table.tensor(), ids);                       // shape [1000, 64]
+template <class T>
+class GrowingTensor {
+public:
+    using shape_type = typename Tensor<T>::shape_type;
+
+    /// The most bytes that are reserved for a tensor without a stated number of rows: 512 GiB.
+    static constexpr std::size_t most_bytes = std::size_t{1} << 39;
+    /// No stated number of rows.
+    static constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
+
+    /// A tensor with no rows of this shape, for at most `most_rows` rows, for which addresses are reserved. Without that
+    /// number they are reserved for most_bytes bytes, or for fewer where the process may not have as many.
+    /// errors   ShapeError if the size in bytes exceeds 2^63 - 1, or there are more than 7 dims; ValueError if most_rows
+    ///          is negative; std::bad_alloc if the system does not have the addresses
+    /// cost     a call of the system
+    explicit GrowingTensor(shape_type const& row_shape, std::int64_t most_rows = unlimited)
+        : shape_(row_shape.size() + 1) {
+        if (most_rows < 0) throw ValueError("most_rows", most_rows, "0 or more");
+        shape_[0] = 1;
+        std::ranges::copy(row_shape, shape_.begin() + 1);
+        detail::check_tensor_rank(shape_.size());
+        row_bytes_ = detail::checked_size("tensor", shape_, sizeof(T)) * sizeof(T);
+        std::size_t const row = std::max(row_bytes_, sizeof(T));
+        std::size_t bytes = most_bytes, least = std::max(row, detail::huge_page);
+        if (most_rows != unlimited) {
+            auto const rows = static_cast<std::size_t>(most_rows);
+            if (rows > static_cast<std::size_t>(unlimited) / 2 / row)
+                throw ShapeError("most_rows", std::to_string(rows), "rows of at most 2^62 bytes in all");
+            bytes = least = rows * row;
+        }
+        memory_ = std::make_shared<detail::ReservedMemory>(bytes, least);
+        most_rows_ = std::min(most_rows, static_cast<std::int64_t>(memory_->size() / row));
+        view(0);
+    }
+    GrowingTensor(GrowingTensor const&) = delete;
+    GrowingTensor& operator=(GrowingTensor const&) = delete;
+    ~GrowingTensor() = default;
+
+    std::int64_t height() const noexcept { return static_cast<std::int64_t>(shape_[0]); }  ///< the number of rows
+    std::int64_t most_rows() const noexcept { return most_rows_; }  ///< the rows for which addresses are reserved
+
+    /// Makes memory ready for `height` rows, so that growing so far throws nothing.
+    /// errors   ShapeError if height is negative or more than most_rows(); std::bad_alloc; nothing has changed
+    /// cost     a call of the system for an eighth more rows
+    void reserve(std::int64_t height) {
+        if (height < 0 || height > most_rows_)
+            throw ShapeError("height", std::to_string(height), "in [0, " + std::to_string(most_rows_) + "]");
+        memory_->commit(static_cast<std::size_t>(height) * row_bytes_);
+    }
+
+    /// Changes the number of rows to `height`, which is not less than before. New rows are not initialised.
+    /// errors   ShapeError if it is less, otherwise as reserve
+    /// cost     that of reserve
+    void grow(std::int64_t height) {
+        if (height < this->height())
+            throw ShapeError("height", std::to_string(height), "at least " + std::to_string(this->height()));
+        reserve(height);
+        view(height);
+    }
+
+    /// Copies the rows of a tensor here, and adds rows if it has more.
+    /// errors   ShapeError if it has another row shape, or fewer rows; otherwise as reserve; nothing has changed
+    /// cost     one read and one write of the rows
+    void assign(Tensor<T> const& rows) {
+        detail::check_rows("rows", rows);
+        detail::check_trailing("rows", rows, shape_);
+        grow(static_cast<std::int64_t>(rows.shape()[0]));
+        std::copy_n(rows.data(), rows.size(), tensor_.data());
+    }
+
+    /// The rows. The tensor and its aliases keep the memory alive; after grow, this returns one with more rows.
+    Tensor<T>& tensor() noexcept { return tensor_; }
+    Tensor<T> const& tensor() const noexcept { return tensor_; }
+
+private:
+    void view(std::int64_t height) {
+        shape_[0] = static_cast<std::size_t>(height);
+        tensor_ = Tensor<T>::borrow(reinterpret_cast<T*>(memory_->data()), shape_, memory_);
+    }
+
+    shape_type shape_;
+    std::size_t row_bytes_;
+    std::int64_t most_rows_;
+    std::shared_ptr<detail::ReservedMemory> memory_;
+    Tensor<T> tensor_;
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/sparse/hash_rows.hpp: hash_rows, the rows of keys without an index, by hashes.
+
+namespace rowan::inline v0 {
+
+/// How hash_rows maps keys to rows.
+struct HashOptions {
+    std::size_t hashes = 1;  ///< rows for each key, 1 or more
+    std::uint64_t seed = 0;  ///< another one gives other collisions
+};
+
+/// Rows of keys of any number, in a table of `height` rows: hash_key(key, seed + j) modulo height for hash j. Keys may
+/// share a row; with several hashes, nearly no two keys share all of them (Svenstrup et al. 2017, Hash embeddings for
+/// efficient word representations):
+///     auto rows = hash_rows(keys, table.shape(0), {.hashes = 2});
+///     auto x = gather(table, rows);                                  // [n, 2, width]: side by side,
+///     auto sums = reduce_sum(x, {.axes = {1}});                      // or added
+/// shapes   keys of any shape -> the same, and [hashes] behind it if there are several
+/// errors   ShapeError if height is 0 or negative and there are keys; ValueError if there is no hash
+/// cost     O(n · hashes), on several threads
+template <key_type Key = std::int64_t>
+Tensor<std::int64_t> hash_rows(Cpu exec, std::type_identity_t<Keys<Key>> keys, Height height,
+                               HashOptions const& options = {}) {
+    if (options.hashes == 0) throw ValueError("hashes", options.hashes, "1 or more");
+    if (height == 0 && keys.size() != 0) throw ShapeError("height", "0", "1 or more");
+    auto shape = keys.shape();
+    if (options.hashes != 1) shape.push_back(options.hashes);
+    auto rows = Tensor<std::int64_t>::from_shape(shape);
+    auto const bound = static_cast<std::uint64_t>(std::int64_t{height});
+    detail::parallel_work(exec, rows.size() * 8, keys.size(), 4096, [&](std::size_t begin, std::size_t end) {
+        std::int64_t* to = rows.data() + begin * options.hashes;
+        for (std::size_t i = begin; i < end; ++i) {
+            for (std::size_t j = 0; j < options.hashes; ++j)
+                *to++ = static_cast<std::int64_t>(hash_key(keys[i], options.seed + j) % bound);
+        }
+    });
+    return rows;
+}
+template <key_type Key = std::int64_t>
+Tensor<std::int64_t> hash_rows(std::type_identity_t<Keys<Key>> keys, Height height, HashOptions const& options = {}) {
+    return hash_rows<Key>(Cpu{}, keys, height, options);
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/sparse/keyed_table.hpp: KeyedTable, a table whose rows belong to keys, and which grows with them.
+
+namespace rowan::inline v0 {
+
+/// The rows of a KeyedTable.
+struct KeyedTableOptions {
+    std::size_t width = 0;   ///< numbers per row
+    double low = -0.05;      ///< first values of a row are uniform in [low, high)
+    double high = 0.05;      ///< as low
+    std::uint64_t seed = 0;  ///< of the first values
+    KeyIndexOptions keys{};  ///< which keys get rows
+};
+
+/// A table with a row for each key, and the states of its optimizer, which get new rows together.
+///
+///     KeyedTable<float> table({.width = 64});
+///     auto& moment = table.add_state<float>({64});                  // AdaGrad's
+///     auto rows = table.find_or_insert(keys);                       // new keys have rows after this
+///     auto x = gather(table.value(), rows);
+///     adagrad(table.value(), moment.tensor(), lookup_table_grad(rows, x_grad, table.height()));
+///     auto y = gather(table.value(), table.index(), keys);          // in inference; zeros for unknown keys
+///
+/// Number k of the first row of a key depends on the seed, the key and k alone: it is the same in each run, on each rank
+/// and in any order of arrival. A row that an evicted key had begins anew for the next one, in the states also. Tensors
+/// that the table returned stay valid as it grows, with the rows that they had.
+template <class T, key_type Key = std::int64_t>
+class KeyedTable {
+public:
+    /// An empty table. With `keys.capacity`, addresses are reserved for as many rows; otherwise as GrowingTensor does.
+    /// errors   ValueError if low and high are not finite, or a number for the keys is not in its range; those of
+    ///          GrowingTensor
+    /// cost     O(1)
+    explicit KeyedTable(KeyedTableOptions const& options)
+        : options_(checked(options)), value_({options.width}, most_rows(options.keys)), index_(options.keys) {
+        limit(value_.most_rows());
+        if (options.keys.default_row) add_default_row();
+    }
+
+    KeyIndex<Key> const& index() const noexcept { return index_; }       ///< the rows by keys
+    std::size_t size() const noexcept { return index_.size(); }          ///< the number of keys
+    std::int64_t height() const noexcept { return value_.height(); }     ///< the number of rows
+    Tensor<T>& value() noexcept { return value_.tensor(); }              ///< the rows: [height, width]
+    Tensor<T> const& value() const noexcept { return value_.tensor(); }  ///< the rows: [height, width]
+
+    /// Adds a tensor that grows with the table, whose rows have this shape and first values `first`: the state of an
+    /// optimizer. The reference is valid as long as the table. Without `keys.capacity`, the table can have only as many
+    /// rows as there are addresses for in each of its tensors.
+    /// errors   those of GrowingTensor; then the table is unchanged
+    /// cost     one write of its rows
+    template <class S>
+    GrowingTensor<S>& add_state(typename Tensor<S>::shape_type const& row_shape, S first = {}) {
+        auto state = std::make_unique<StateOf<S>>(row_shape, most_rows(options_.keys), first);
+        if (state->rows.most_rows() < height()) throw std::bad_alloc();
+        state->grow(height());
+        for (std::int64_t row = 0; row < height(); ++row) state->reset(row);
+        auto& rows = state->rows;
+        states_.push_back(std::move(state));
+        limit(rows.most_rows());
+        return rows;
+    }
+
+    /// The rows of keys; new keys get rows, if the options admit them.
+    /// shapes   keys of any shape -> the same
+    /// errors   as KeyIndex::find_or_insert; std::bad_alloc; then the table is unchanged
+    /// cost     that of KeyIndex::find_or_insert, and one write of the new rows, on several threads
+    Tensor<std::int64_t> find_or_insert(Cpu exec, Keys<Key> keys) {
+        thread_count(exec);  // throws before anything changes
+        auto const more = static_cast<std::int64_t>(keys.size());
+        std::int64_t const most = height() + std::min(more, most_rows_ - height());
+        value_.reserve(most);
+        for (auto const& state : states_) state->reserve(most);
+        std::vector<std::int64_t> inserted;
+        auto rows = index_.find_or_insert(exec, keys, inserted);
+        grow(index_.height());
+        std::size_t const width = options_.width + states_.size() + 1;
+        detail::parallel_work(exec, inserted.size() * width, inserted.size(), 4096 / width + 1,
+                              [&](std::size_t begin, std::size_t end) {
+                                  for (std::size_t i = begin; i < end; ++i) reset(inserted[i]);
+                              });
+        return rows;
+    }
+    Tensor<std::int64_t> find_or_insert(Keys<Key> keys) { return find_or_insert(Cpu{}, keys); }
+
+    void set_step(std::int64_t step) noexcept { index_.set_step(step); }  ///< as KeyIndex::set_step
+    /// As the functions of KeyIndex: frees rows, which keep their numbers until a new key gets them.
+    std::vector<std::int64_t> evict_unused(std::int64_t since) { return index_.evict_unused(since); }
+    std::vector<std::int64_t> evict_rare(std::int64_t count) { return index_.evict_rare(count); }
+    std::vector<std::int64_t> erase(Keys<Key> keys) { return index_.erase(keys); }
+
+    /// Replaces keys and rows by those of a saved table, such as in a checkpoint. States get as many rows, and keep
+    /// those that they have: assign theirs afterwards, with GrowingTensor::assign.
+    /// shapes   value [contents.height, width]
+    /// errors   as KeyIndex::assign; ShapeError if the value has another shape, or fewer rows than this table; those of
+    ///          GrowingTensor::grow; nothing has changed
+    /// cost     that of KeyIndex::assign, and one read and one write of the rows
+    void assign(KeyIndexContents<Key> const& contents, Tensor<T> const& value) {
+        detail::check_height("value", value, contents.height);
+        detail::check_trailing("value", value, value_.tensor().shape());
+        if (contents.height < height())
+            throw ShapeError("height", std::to_string(contents.height), "at least " + std::to_string(height()));
+        value_.reserve(contents.height);
+        for (auto const& state : states_) state->reserve(contents.height);
+        index_.assign(contents);
+        std::int64_t const before = height();
+        grow(contents.height);
+        std::copy_n(value.data(), value.size(), value_.tensor().data());
+        for (auto const& state : states_) {
+            for (std::int64_t row = before; row < contents.height; ++row) state->reset(row);
+        }
+    }
+
+    /// Writes the first values of a key: what its row would have if it were new.
+    /// shapes   to [width]
+    /// errors   ShapeError if `to` has another size
+    /// cost     O(width)
+    void first_values(detail::KeyView<Key> key, std::span<T> to) const {
+        if (to.size() != options_.width)
+            throw ShapeError("to.size()", std::to_string(to.size()), std::to_string(options_.width));
+        draw(key, to.data());
+    }
+
+private:
+    struct State {
+        virtual ~State() = default;
+        virtual void reserve(std::int64_t height) = 0;
+        virtual void grow(std::int64_t height) = 0;
+        virtual void reset(std::int64_t row) = 0;
+    };
+    template <class S>
+    struct StateOf final : State {
+        StateOf(typename Tensor<S>::shape_type const& row_shape, std::int64_t most, S first_value)
+            : rows(row_shape, most), first(first_value) {}
+        void reserve(std::int64_t height) override { rows.reserve(height); }
+        void grow(std::int64_t height) override { rows.grow(height); }
+        void reset(std::int64_t row) override {
+            std::ranges::fill(rows.tensor().row(static_cast<std::size_t>(row)), first);
+        }
+
+        GrowingTensor<S> rows;
+        S first;
+    };
+
+    static KeyedTableOptions const& checked(KeyedTableOptions const& options) {
+        if (options.keys.capacity < 0) throw ValueError("capacity", options.keys.capacity, "0 or more");
+        if (!std::isfinite(options.low)) throw ValueError("low", options.low, "a finite number");
+        if (!std::isfinite(options.high)) throw ValueError("high", options.high, "a finite number");
+        return options;
+    }
+    static std::int64_t most_rows(KeyIndexOptions const& keys) {
+        constexpr std::int64_t unlimited = GrowingTensor<T>::unlimited;
+        return keys.capacity < unlimited ? keys.capacity + keys.default_row : unlimited;
+    }
+    void limit(std::int64_t rows) noexcept {
+        most_rows_ = std::min(most_rows_, rows);
+        detail::KeyIndexAccess::limit(index_, most_rows_ - options_.keys.default_row);
+    }
+
+    void add_default_row() {
+        value_.grow(1);
+        std::ranges::fill(value_.tensor().row(0), dtype<T>::narrow(typename dtype<T>::sum{}));
+    }
+
+    void grow(std::int64_t height) {
+        if (height == this->height()) return;
+        value_.grow(height);
+        for (auto const& state : states_) state->grow(height);
+    }
+
+    void reset(std::int64_t row) {
+        draw(detail::KeyIndexAccess::key(index_, row), value_.tensor().row(static_cast<std::size_t>(row)).data());
+        for (auto const& state : states_) state->reset(row);
+    }
+
+    void draw(detail::KeyView<Key> key, T* to) const {
+        std::uint64_t const bits = hash_key(key, options_.seed);
+        for (std::size_t k = 0; k < options_.width; ++k) {
+            double const x = options_.low + detail::product(options_.high - options_.low, detail::uniform_at(bits, k));
+            to[k] = dtype<T>::narrow(static_cast<typename dtype<T>::sum>(x));
+        }
+    }
+
+    KeyedTableOptions options_;
+    std::int64_t most_rows_ = GrowingTensor<T>::unlimited;
+    GrowingTensor<T> value_;
+    std::vector<std::unique_ptr<State>> states_;
+    KeyIndex<Key> index_;
+};
 
 }  // namespace rowan::inline v0
 
