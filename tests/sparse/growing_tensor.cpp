@@ -153,6 +153,10 @@ TEST_CASE("GrowingTensor uses memory only for rows that were written", "[growing
     // A row of which one alone is larger than the memory of most machines.
     GrowingTensor<float> wide({std::size_t{1} << 35});
     CHECK(wide.most_rows() >= 1);
+
+    std::size_t const addresses = Memory().addresses;
+    for (int i = 0; i < 3; ++i) GrowingTensor<float>({64}).grow(10);
+    if (measurable) CHECK(Memory().addresses < addresses + 16 * mib);
 }
 
 #ifdef __linux__

@@ -192,7 +192,7 @@ void check_against_model(std::uint64_t seed, std::size_t width, std::vector<std:
 }  // namespace
 
 TEST_CASE("KeyedTable equals a dense table with the same first values, trained by the same optimizer", "[keyed_table]") {
-    for (std::uint64_t seed = 0; seed < 8; ++seed) {
+    for (std::uint64_t seed = 0; seed < 16; ++seed) {
         inputs::Random random(seed + 100);
         std::vector<std::size_t> sizes(15);
         for (auto& n : sizes) n = static_cast<std::size_t>(random.below(40));
@@ -228,17 +228,17 @@ TEST_CASE("KeyedTable equals a dense table also where several threads insert and
 TEST_CASE("the first values of a key depend on the seed and the key alone", "[keyed_table]") {
     rowan::KeyedTableOptions const options{.width = 4, .low = -0.25, .high = 0.5, .seed = 42};
     std::vector<double> const seven{0x1.f52adf31e201ap-2, -0x1.bc4491d8dbf7ap-3, 0x1.123c33f0fc9c8p-2, 0x1.33cde68289d04p-2};
-    std::vector<double> const rowan{0x1.045a1106f76c8p-2, 0x1.4bd5d6cdb26aep-2, -0x1.398ede5366d92p-4, 0x1.a46ee726be100p-7};
+    std::vector<double> const tree{0x1.045a1106f76c8p-2, 0x1.4bd5d6cdb26aep-2, -0x1.398ede5366d92p-4, 0x1.a46ee726be100p-7};
     KeyedTable<double> numbers(options);
     KeyedTable<double, std::uint64_t> natural(options);
     KeyedTable<double, std::string> names(options);
     CHECK(first_values(numbers, 7, 4) == seven);
     CHECK(first_values(natural, 7U, 4) == seven);
-    CHECK(first_values(names, "rowan", 4) == rowan);
+    CHECK(first_values(names, "rowan", 4) == tree);
     CHECK(std::ranges::equal(numbers.find_or_insert({-1, 7, 3}), Rows{0, 1, 2}));
     CHECK(std::ranges::equal(numbers.value().row(1), seven));
     names.find_or_insert({"birch", "rowan"});
-    CHECK(std::ranges::equal(names.value().row(1), rowan));
+    CHECK(std::ranges::equal(names.value().row(1), tree));
 
     KeyedTable<float> floats(options);
     KeyedTable<bfloat16> halves(options);
@@ -439,10 +439,34 @@ TEST_CASE("without a capacity, a table has as many rows as all of its tensors ha
         if (!process_memory::out_of_memory([&] { limited.add_state<float>({256 << 20}); })) return false;
         keys.pop_back();
         limited.find_or_insert(keys);
+        if (!process_memory::out_of_memory([&] { limited.add_state<float>({1 << 16}); })) return false;  // for fewer rows
         return limited.height() == wide.most_rows() && wide.tensor()(keys.size(), 63) == 1 && small.tensor()(keys.size()) == 2;
     }));
 #endif
 }
+
+#ifdef __linux__
+TEST_CASE("a KeyedTable without memory for its rows is unchanged", "[keyed_table]") {
+    if (!process_memory::measurable) return;
+    for (std::size_t const width : {std::size_t{1024}, std::size_t{1}}) {  // no memory for the value, or for the state
+        CHECK(forked::succeeds([=] {
+            KeyedTable<float> table({.width = width});
+            auto& state = table.add_state<float>({1024 / width}, 3);
+            table.find_or_insert({-1});
+            if (!process_memory::limit(RLIMIT_DATA, process_memory::Memory().writable + (32 << 20))) return false;
+            Rows keys;
+            for (std::int64_t i = 0; i < 20'000; ++i) keys.push_back(i);
+            for (int i = 0; i < 2; ++i) {
+                if (!process_memory::out_of_memory([&] { table.find_or_insert(keys); })) return false;
+                if (table.size() != 1 || table.index().height() != 1 || table.height() != 1 || state.height() != 1) return false;
+            }
+            keys.resize(1000);
+            table.find_or_insert(keys);
+            return state.tensor()(1000, 0) == 3 && std::ranges::equal(table.value().row(1000), first_values(table, 999, width));
+        }));
+    }
+}
+#endif
 
 TEST_CASE("tensors that the table returned see later updates of their rows", "[keyed_table]") {
     KeyedTable<float> table({.width = 2});
