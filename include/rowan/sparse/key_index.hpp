@@ -63,7 +63,9 @@ public:
     ///          copy of the hash table for each doubling
     Tensor<std::int64_t> find_or_insert(Cpu exec, Keys<Key> keys) { return insert(exec, keys, nullptr); }
     Tensor<std::int64_t> find_or_insert(Keys<Key> keys) { return find_or_insert(Cpu{}, keys); }
-    /// The same, and appends the rows that are new to `inserted`, in the order of the keys.
+    /// The rows of keys, where the rows that are new are appended to `inserted`, in the order of their keys.
+    /// errors   as without `inserted`; then it is unchanged, too
+    /// cost     that of find_or_insert without it
     Tensor<std::int64_t> find_or_insert(Cpu exec, Keys<Key> keys, std::vector<std::int64_t>& inserted) {
         return insert(exec, keys, &inserted);
     }

@@ -24,7 +24,7 @@ namespace rowan::inline v0 {
 /// The rows of a KeyedTable.
 struct KeyedTableOptions {
     std::size_t width = 0;   ///< numbers per row
-    double low = -0.05;      ///< first values of a row are uniform in [low, high)
+    double low = -0.05;      ///< the first values of a row are uniform in [low, high), and rounded to T
     double high = 0.05;      ///< as low
     std::uint64_t seed = 0;  ///< of the first values
     KeyIndexOptions keys{};  ///< which keys get rows
@@ -46,7 +46,7 @@ template <class T, key_type Key = std::int64_t>
 class KeyedTable {
 public:
     /// An empty table. With `keys.capacity`, addresses are reserved for as many rows; otherwise as GrowingTensor does.
-    /// errors   ValueError if low and high are not finite, or a number for the keys is not in its range; those of
+    /// errors   ValueError if low, high or their difference is not finite, or a number for the keys is not in its range; those of
     ///          GrowingTensor
     /// cost     O(1)
     explicit KeyedTable(KeyedTableOptions const& options)
@@ -101,9 +101,12 @@ public:
     Tensor<std::int64_t> find_or_insert(Keys<Key> keys) { return find_or_insert(Cpu{}, keys); }
 
     void set_step(std::int64_t step) noexcept { index_.set_step(step); }  ///< as KeyIndex::set_step
-    /// As the functions of KeyIndex: frees rows, which keep their numbers until a new key gets them.
+    /// Removes keys that were not used since a step, as KeyIndex::evict_unused. Their rows keep their values until new
+    /// keys get them.
     std::vector<std::int64_t> evict_unused(std::int64_t since) { return index_.evict_unused(since); }
+    /// Removes keys that were used fewer times, as KeyIndex::evict_rare.
     std::vector<std::int64_t> evict_rare(std::int64_t count) { return index_.evict_rare(count); }
+    /// Removes keys, as KeyIndex::erase.
     std::vector<std::int64_t> erase(Keys<Key> keys) { return index_.erase(keys); }
 
     /// Replaces keys and rows by those of a saved table, such as in a checkpoint. States get as many rows, and keep
@@ -150,7 +153,7 @@ private:
         StateOf(typename Tensor<S>::shape_type const& row_shape, std::int64_t most, S first_value)
             : rows(row_shape, most), first(first_value) {}
         void reserve(std::int64_t height) override { rows.reserve(height); }
-        void grow(std::int64_t height) override { rows.grow(height); }
+        void grow(std::int64_t height) override { rows.grow(std::max(height, rows.height())); }
         void reset(std::int64_t row) override {
             std::ranges::fill(rows.tensor().row(static_cast<std::size_t>(row)), first);
         }
@@ -163,6 +166,8 @@ private:
         if (options.keys.capacity < 0) throw ValueError("capacity", options.keys.capacity, "0 or more");
         if (!std::isfinite(options.low)) throw ValueError("low", options.low, "a finite number");
         if (!std::isfinite(options.high)) throw ValueError("high", options.high, "a finite number");
+        if (!std::isfinite(options.high - options.low))
+            throw ValueError("high - low", options.high - options.low, "a finite number");
         return options;
     }
     static std::int64_t most_rows(KeyIndexOptions const& keys) {
