@@ -123,6 +123,7 @@ TEST_CASE("bags that do not fit the tables are refused before anything changes",
                       "ids is 3 bags, expected a multiple of the number of tables, 2");
     CHECK_THROWS_WITH(embedding_bags(all, LoDTensor<std::int64_t>({3, 2}, Lod{{0, 1, 2}})), "ids[1] = 2 is not in [0, 2)");
     CHECK_THROWS_WITH(embedding_bags(all, LoDTensor<std::int64_t>({-2, 1}, Lod{{0, 1, 2}})), "ids[0] = -2 is not in [0, 4)");
+    CHECK_THROWS_WITH(embedding_bags(all, LoDTensor<std::int64_t>({3, 1}, Lod{{0, 2}, {0, 1, 2}})), "ids levels is 2, expected 1");
     CHECK_THROWS_AS(embedding_bags(all, ids, Pooling::last), ValueError);
     CHECK_THROWS_AS(update_bags(Cpu{}, all, ids, Tensor<float>::zeros({2, 8}), update, Pooling::max), ValueError);
     CHECK_THROWS_WITH(update_bags(Cpu{}, all, ids, Tensor<float>::zeros({2, 7}), update),

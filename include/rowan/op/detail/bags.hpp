@@ -166,6 +166,7 @@ struct BagLookups<Cpu> {
         auto const pool_by = [&]<class V>(as<V>, auto const& fold) ROWAN_INLINED {
             for (std::size_t bag = begin; bag < end; ++bag, to += stride) {
                 std::size_t const n = length_at(offsets, bag), first = bags.begin(bag);
+                if (stride != width && bag + 16 < end) prefetch_row<true>(to + 16 * stride, width * sizeof(T));
                 S const divisor = bags.divisor(bag);
                 if (n == 0 || divisor == constant<S>(0.0)) {
                     fill_elements(to, width, zero<T>());

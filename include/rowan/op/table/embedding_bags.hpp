@@ -53,6 +53,7 @@ private:
     static LoDTensor<I> known(Cpu exec, std::span<Tensor<T> const> tables, LoDTensor<I> const& ids, Pooling pool) {
         if (tables.empty()) throw ShapeError("tables.size()", "0", "1 or more");
         for (auto const& table : tables) check_bags(exec, table, ids, static_cast<Tensor<T> const*>(nullptr), pool);
+        if (ids.lod().levels() != 1) throw ShapeError("ids levels", std::to_string(ids.lod().levels()), "1");
         auto const offsets = last_level(ids.lod());
         std::size_t const bags = offsets.size() - 1, count = tables.size();
         if (bags % count != 0)
@@ -63,11 +64,17 @@ private:
             auto const first = static_cast<std::size_t>(offsets[t * (bags / count)]);
             auto const end = static_cast<std::size_t>(offsets[(t + 1) * (bags / count)]);
             auto const height = static_cast<std::int64_t>(tables[t].shape()[0]);
-            for (std::size_t i = first; i < end; ++i) {
-                std::int64_t const id = ids.value().data()[i];
-                if (id < -1 || id >= height) throw IndexError("ids", i, id, height);
-                pruned |= id == -1;
+            auto const list = std::span(ids.value().data() + first, end - first);
+            std::int64_t least = 0, most = -1;
+            for (I const id : list) {
+                least = std::min(least, std::int64_t{id});
+                most = std::max(most, std::int64_t{id});
             }
+            pruned |= least == -1;
+            if (least >= -1 && most < height) continue;
+            std::size_t i = 0;
+            while (list[i] >= -1 && list[i] < height) ++i;
+            throw IndexError("ids", first + i, list[i], height);
         }
         return pruned ? sequence_erase(exec, ids, {-1}) : LoDTensor<I>(ids.value().share(), ids.lod());
     }
@@ -100,19 +107,18 @@ Tensor<T> embedding_bags(Cpu exec, std::span<Tensor<T> const> tables, LoDTensor<
     auto out = Tensor<T>::from_shape({all.batch(), all.width()});
     detail::Buffer<std::int64_t> copy;
     auto const* const rows = detail::BagLookups<Cpu>::positions(all.ids().value(), copy);
-    std::size_t const n = all.ids().value().size();
-    // Some examples at a time for all tables: their rows of the result are in few pages.
-    constexpr std::size_t examples = 256;
-    detail::parallel_work(exec, n * all.width() / tables.size() + out.size(), all.batch(), examples,
-                          [&](std::size_t begin, std::size_t end) {
-                              for (std::size_t first = begin; first < end; first += examples) {
-                                  for (std::size_t t = 0; t < tables.size(); ++t)
-                                      detail::BagLookups<Cpu>::pool_range(
-                                          all.bags(t), rows, static_cast<std::size_t>(all.offsets(t).back()), first,
-                                          std::min(end, first + examples),
-                                          out.data() + first * all.width() + all.column(t), all.width());
-                              }
-                          });
+    std::size_t const batch = all.batch(), n = all.ids().value().size(), bags = batch * tables.size();
+    std::size_t const elements = n * all.width() / tables.size() + out.size();
+    std::size_t const grain = bags * (std::size_t{1} << 15) / (elements + 1) + 1;
+    detail::parallel_work(exec, elements, bags, grain, [&](std::size_t begin, std::size_t end) {
+        while (begin < end) {  // bags of one table
+            std::size_t const t = begin / batch, first = begin % batch, last = std::min(batch, first + end - begin);
+            detail::BagLookups<Cpu>::pool_range(all.bags(t), rows, static_cast<std::size_t>(all.offsets(t).back()),
+                                                first, last, out.data() + first * all.width() + all.column(t),
+                                                all.width());
+            begin += last - first;
+        }
+    });
     return out;
 }
 template <class T, id_type I>
@@ -157,14 +163,17 @@ void update_bags(Cpu exec, std::span<Tensor<T> const> tables, LoDTensor<I> const
         auto shape_of_rows = tables[t].shape();
         shape_of_rows[0] = all.batch();
         auto grad = Tensor<T>::from_shape(shape_of_rows);
+        T const* const from = out_grad.data() + all.column(t);
         detail::on_lanes<S>(bags.width, [&]<class V>(detail::as<V>) ROWAN_INLINED {
             for (std::size_t b = 0; b < all.batch(); ++b) {
+                if (b + 16 < all.batch())
+                    detail::prefetch_row<false>(from + (b + 16) * all.width(), bags.width * sizeof(T));
                 S const divisor = bags.divisor(b);
                 S const share = divisor == detail::constant<S>(0.0) ? divisor : detail::constant<S>(1.0) / divisor;
                 detail::zip_with<V>(
                     [&](auto const& x)
                         ROWAN_INLINED { return detail::product(x, std::remove_cvref_t<decltype(x)>(share)); },
-                    bags.width, grad.data() + b * bags.width, out_grad.data() + b * all.width() + all.column(t));
+                    bags.width, grad.data() + b * bags.width, from + b * all.width());
             }
         });
         update(inner, t, plan, std::as_const(grad));
