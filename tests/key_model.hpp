@@ -68,7 +68,7 @@ struct Model {
 
     bool admits(Key const& key, std::int64_t count) const {
         if (options.sightings > 0 && count >= options.sightings) return true;
-        return rowan::detail::uniform_at(rowan::hash_key(key, options.seed), static_cast<std::uint64_t>(count)) <
+        return rowan::detail::uniform_at(~rowan::hash_key(key, options.seed), static_cast<std::uint64_t>(count)) <
                options.probability;
     }
 

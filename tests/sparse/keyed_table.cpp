@@ -280,6 +280,19 @@ TEST_CASE("the first values of a row are uniform", "[keyed_table]") {
     CHECK(all(std::span(constant.value().data(), 6), 0.75F));
 }
 
+TEST_CASE("the first values of keys that are admitted by probability are uniform", "[keyed_table]") {
+    KeyedTable<double> table({.width = 4, .low = 0, .high = 1, .keys = {.sightings = 0, .probability = 0.25}});
+    Rows keys;
+    for (std::int64_t i = 0; i < 4000; ++i) keys.push_back(i);
+    table.find_or_insert(keys);
+    CHECK((table.size() > 800 && table.size() < 1200));
+    for (std::size_t k = 0; k < 4; ++k) {
+        double most = 0;
+        for (std::size_t row = 0; row < table.size(); ++row) most = std::max(most, table.value()(row, k));
+        CHECK(most > 0.98);
+    }
+}
+
 TEST_CASE("a row that a key had begins anew for the next, in all states", "[keyed_table]") {
     KeyedTable<float, std::string> table({.width = 2, .keys = {.record_uses = true}});
     auto& moment = table.add_state<double>({2}, 0.5);
