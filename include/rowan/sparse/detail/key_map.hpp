@@ -66,12 +66,12 @@ public:
         try {
             for (std::size_t done = 0; done < positions.size;) {
                 if (slots_.room() - size() <= slots_.size() / 16) slots_.reserve(slots_.room() + 1);
-                std::size_t take = std::min({positions.size - done, slots_.room() - size(), most_at_once});
-                int const threads = take < parallel_from ? 1 : thread_count(exec);
-                if (size() < capacity) take = std::min(take, capacity - size());
-                keys_.resize(static_cast<std::size_t>(height_) + take);
-                grow_to(inserted, inserted.size() + take);
-                if (threads > 1 && size() < capacity && !std::same_as<Key, std::string>) {
+                std::size_t const take = std::min({positions.size - done, slots_.room() - size(), most_at_once});
+                std::size_t const more = std::min(take, capacity - size());  // at most so many are new
+                int const threads = take < parallel_from || more < take ? 1 : thread_count(exec);
+                keys_.resize(static_cast<std::size_t>(height_) + more);
+                grow_to(inserted, inserted.size() + more);
+                if (threads > 1 && !std::same_as<Key, std::string>) {
                     insert_by_ranges(threads, keys, positions.part(done, take), to, inserted);
                 } else {
                     insert_in_order(keys, positions.part(done, take), capacity, to, inserted);
