@@ -124,6 +124,7 @@ TEST_CASE("a file that does not fit leaves a keyed table as it was", "[keyed_tab
     CHECK(refusal("x.uses", Numbers{1, 2, 3}) == "x.uses.shape() is [3], expected [n, 2]");
     CHECK(refusal("x.uses", Numbers{{1, 2}}) == "uses.size() is 1, expected 3");
     CHECK(refusal("x.sightings", Numbers{{1, 0}, {0, 0}}) == "sightings[1] = 0 is not positive");
+    CHECK(refusal("x.seen", Numbers{50, 10}) == "seen[1] is also the key of row 0");
     CHECK(refusal("x.step", Numbers{1, 2}) == "x.step is 2 numbers, expected 1");
     CHECK(refusal("x", Tensor<float>::zeros({4, 2})) == "value.shape() is [4, 2], expected [4, 3]");
     CHECK(refusal("x", Tensor<double>::zeros({4, 3})) == "x is Tensor<f64>[4, 3], expected Tensor<f32>");

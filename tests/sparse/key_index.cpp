@@ -127,6 +127,18 @@ TEST_CASE("a copy of an index is another index", "[key_index]") {
     CHECK((list(moved.find({"a", "b", "c"})) == Rows{0, 1, -1}));
 }
 
+TEST_CASE("an index takes the largest count of sightings, and refuses a key that has a row and is also waiting", "[key_index]") {
+    constexpr auto most = std::numeric_limits<std::int64_t>::max();
+    Ints index({.sightings = 0});
+    KeyIndexContents<std::int64_t> contents{.height = 1, .keys = {5}, .rows = {0}, .seen = {7}, .sightings = {{most, 0}}};
+    index.assign(contents);
+    CHECK((list(index.find_or_insert({7, 5, 7})) == Rows{-1, 0, -1}));
+    CHECK(index.contents().sightings.at(0).count == most);
+    contents.seen = {5};
+    CHECK_THROWS_WITH(index.assign(contents), "seen[0] is also the key of row 0");
+    CHECK(index.contents().seen == Rows{7});
+}
+
 TEST_CASE("reserve saves copies of the table, and bytes grow with it", "[key_index]") {
     Ints index;
     auto const slots = index.statistics().slots, bytes = index.statistics().bytes;

@@ -113,10 +113,11 @@ public:
     /// cost     O(height)
     KeyIndexContents<Key> contents() const;
     /// Replaces what the index holds.
-    /// errors   IndexError for a key that repeats or is longer than longest_key, for a row that is not in [0, height), is
-    ///          0 although the options have a default row, or does not follow the row before it, and for a count of
-    ///          sightings that is not positive; ShapeError if lists do not have the same size, or there are more keys than
-    ///          the capacity; ValueError if the height is negative; std::bad_alloc; the index is unchanged
+    /// errors   IndexError for a key that repeats, in one list or in both, or is longer than longest_key, for a row that is
+    ///          not in [0, height), is 0 although the options have a default row, or does not follow the row before it,
+    ///          and for a count of sightings that is not positive; ShapeError if lists do not have the same size, or
+    ///          there are more keys than the capacity; ValueError if the height is negative, or 0 although there is a
+    ///          default row; std::bad_alloc; the index is unchanged
     /// cost     that of find_or_insert for all keys
     void assign(KeyIndexContents<Key> const& contents);
 

@@ -227,6 +227,10 @@ void KeyIndex<Key>::assign(KeyIndexContents<Key> const& contents) {
     check_lengths(c.seen);
     detail::KeyMap<Key> map(options_.seed, options_.default_row);
     map.fill(c.keys, c.rows, c.height);
+    Keys<Key> const waiting = c.seen;
+    map.find_each(waiting, 0, waiting.size(), [](std::size_t i, std::int64_t row) {
+        if (row >= 0) throw IndexError("seen", i, "is also the key of row " + std::to_string(row));
+    });
     detail::KeySightings<Key> seen(options_.seed);
     seen.fill(c.seen, c.sightings);
     detail::Buffer<KeyUses> uses;

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <span>
 #include <vector>
@@ -44,7 +45,8 @@ public:
                 before.push_back(uses);
                 uses.step = step;
                 if (uses.count < 0) continue;  // it leaves
-                ++uses.count;
+                // A file may hold any count.
+                if (uses.count < std::numeric_limits<std::int64_t>::max()) ++uses.count;
                 if (!admits(options, keys[p], uses.count)) continue;
                 leaving.push_back(at[p]);
                 uses.count = -1;
