@@ -32,8 +32,8 @@ public:
     RowPlan(Cpu exec, Ids<> rows, Height height);
     RowPlan(Ids<> rows, Height height) : RowPlan(Cpu{}, rows, height) {}
 
-    /// The plan of rows in bags, for values with a row for each bag, which contributes once to each row in the bag: the
-    /// gradient of the sums of table rows over bags, without a copy of it for each row.
+    /// The plan of rows in bags, for values with a row for each bag, which contributes to each row in the bag, as often as
+    /// the row is there: the gradient of the sums of table rows over bags, without a copy of it for each row.
     ///     auto x = embedding_bag(table, ids);                                    // [bags, width]
     ///     adagrad(RowPlan(ids.value(), ids.lod()[0], height), table, moment, x_grad);
     /// shapes   bag b is rows[bags[b]], …, rows[bags[b + 1] - 1]; positions() are numbers of bags
@@ -84,7 +84,7 @@ public:
         return size_ == 0 ? std::span<std::int64_t const>(none) : std::span(memory_.data() + 2 * size_, count_ + 1);
     }
     detail::KeptSpan<std::int64_t const> offsets() && noexcept { return {offsets(), memory_.memory()}; }
-    /// The positions of the lookups in the gradient, grouped by row, in input order within a row.
+    /// The positions of the lookups in the gradient, or of their bags, grouped by row, in input order within a row.
     std::span<std::int64_t const> positions() const& noexcept { return {memory_.data() + (size_ - rows_), size_}; }
     detail::KeptSpan<std::int64_t const> positions() && noexcept { return {positions(), memory_.memory()}; }
 

@@ -13,6 +13,7 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace rowan::inline v0 {
 
@@ -134,6 +135,8 @@ Tensor<T> embedding_bags(std::span<Tensor<T> const> tables, LoDTensor<I> const& 
 ///     });
 /// The parameters have the bits of a step with embedding_bag_grad.
 /// shapes   out_grad of the shape that embedding_bags returns
+/// requires tables do not share memory, and update may be called for several tables at the same time, unless
+///          exec.threads is 1
 /// errors   as embedding_bags; ValueError if pool is max; ShapeError if out_grad has another shape; then nothing is
 ///          called; the first error of update, after which it is called for no more tables
 /// cost     a sort of the ids, one read of out_grad, and the cost of update; tables are divided among threads if there
