@@ -136,6 +136,9 @@ TEST_CASE("an index takes the largest count of sightings, and refuses a key that
     CHECK(index.contents().sightings.at(0).count == most);
     contents.seen = {5};
     CHECK_THROWS_WITH(index.assign(contents), "seen[0] is also the key of row 0");
+    contents.seen = {6, 6};
+    contents.sightings = {{1, 0}, {1, 0}};
+    CHECK_THROWS_WITH(index.assign(contents), "seen[1] repeats another key");
     CHECK(index.contents().seen == Rows{7});
 }
 

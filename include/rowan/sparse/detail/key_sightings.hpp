@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rowan/core/allocator.hpp>
+#include <rowan/core/error.hpp>
 #include <rowan/detail/random.hpp>
 #include <rowan/sparse/detail/key_map.hpp>
 #include <rowan/sparse/key_index_options.hpp>
@@ -91,7 +92,11 @@ public:
     void fill(std::span<Key const> keys, std::span<KeyUses const> sightings) {
         std::vector<std::int64_t> rows(keys.size());
         std::iota(rows.begin(), rows.end(), std::int64_t{0});
-        map_.fill(keys, rows, static_cast<std::int64_t>(keys.size()));
+        try {
+            map_.fill(keys, rows, static_cast<std::int64_t>(keys.size()));
+        } catch (IndexError const& e) {
+            throw IndexError("seen", e.position(), "repeats another key");
+        }
         uses_.assign(sightings.begin(), sightings.end());
     }
 
