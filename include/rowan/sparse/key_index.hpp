@@ -29,9 +29,9 @@ struct KeyIndexAccess;
 ///     auto rows = index.find_or_insert(keys);        // in training: new keys get the next rows
 ///     auto known = index.find(keys);                 // in inference: -1 for keys without a row
 ///
-/// A key that must be seen often before it gets a row has none (-1, or row 0 with `default_row`) until the call in which
-/// it is seen for the last time before that. Whether a sighting gives it one by `probability` depends on the key, the
-/// seed and the number of the sighting alone. A copy is deep; an index that was moved from can only be assigned to.
+/// With `sightings` = k, a key has no row (-1, or row 0 with `default_row`) before the call in which it is seen for the
+/// k-th time. Whether a sighting gives it one by `probability` depends on the key, the seed and the number of the sighting
+/// alone. A copy is deep; an index that was moved from can only be assigned to.
 template <key_type Key>
 class KeyIndex {
 public:

@@ -21,7 +21,7 @@ struct KeyIndexOptions {
 
 /// The uses of a row.
 struct KeyUses {
-    std::int64_t count = 0;  ///< the number of occurrences of its key since the row is the key's
+    std::int64_t count = 0;  ///< the number of occurrences of its key since the key has the row
     std::int64_t step = 0;   ///< the step of the last
 };
 
