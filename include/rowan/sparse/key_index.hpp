@@ -64,6 +64,7 @@ public:
     Tensor<std::int64_t> find_or_insert(Cpu exec, Keys<Key> keys) { return insert(exec, keys, nullptr); }
     Tensor<std::int64_t> find_or_insert(Keys<Key> keys) { return find_or_insert(Cpu{}, keys); }
     /// The rows of keys, where the rows that are new are appended to `inserted`, in the order of their keys.
+    /// requires `inserted` is not the list of the keys
     /// errors   as without `inserted`; then it is unchanged, too
     /// cost     that of find_or_insert without it
     Tensor<std::int64_t> find_or_insert(Cpu exec, Keys<Key> keys, std::vector<std::int64_t>& inserted) {
