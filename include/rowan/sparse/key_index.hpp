@@ -30,8 +30,8 @@ struct KeyIndexAccess;
 ///     auto known = index.find(keys);                 // in inference: -1 for keys without a row
 ///
 /// With `sightings` = k, a key has no row (-1, or row 0 with `default_row`) before the call in which it is seen for the
-/// k-th time. Whether a sighting gives it one by `probability` depends on the key, the seed and the number of the sighting
-/// alone. A copy is deep; an index that was moved from can only be assigned to.
+/// k-th time. Whether a sighting gives it one by `probability` depends on the key, the seed and the number of the
+/// sighting alone. A copy is deep; an index that was moved from can only be assigned to.
 template <key_type Key>
 class KeyIndex {
 public:
@@ -114,11 +114,11 @@ public:
     /// cost     O(height)
     KeyIndexContents<Key> contents() const;
     /// Replaces what the index holds.
-    /// errors   IndexError for a key that repeats, in one list or in both, or is longer than longest_key, for a row that is
-    ///          not in [0, height), is 0 although the options have a default row, or does not follow the row before it,
-    ///          and for a count of sightings that is not positive; ShapeError if lists do not have the same size, or
-    ///          there are more keys than the capacity; ValueError if the height is negative, or 0 although there is a
-    ///          default row; std::bad_alloc; the index is unchanged
+    /// errors   IndexError for a key that repeats, in one list or in both, or is longer than longest_key, for a row
+    ///          that is not in [0, height), is 0 although the options have a default row, or does not follow the row
+    ///          before it, and for a count of sightings that is not positive; ShapeError if lists do not have the same
+    ///          size, or there are more keys than the capacity; ValueError if the height is negative, or 0 although
+    ///          there is a default row; std::bad_alloc; the index is unchanged
     /// cost     that of find_or_insert for all keys
     void assign(KeyIndexContents<Key> const& contents);
 

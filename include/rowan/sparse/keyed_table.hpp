@@ -39,15 +39,15 @@ struct KeyedTableOptions {
 ///     adagrad(table.value(), moment.tensor(), lookup_table_grad(rows, x_grad, table.height()));
 ///     auto y = gather(table.value(), table.index(), keys);          // in inference; zeros for unknown keys
 ///
-/// Number k of the first row of a key depends on the seed, the key and k alone: it is the same in each run, on each rank
-/// and in any order of arrival. A row that an evicted key had begins anew for the next one, in the states also. Tensors
-/// that the table returned stay valid as it grows, with the rows that they had.
+/// Number k of the first row of a key depends on the seed, the key and k alone: it is the same in each run, on each
+/// rank and in any order of arrival. A row that an evicted key had begins anew for the next one, in the states also.
+/// Tensors that the table returned stay valid as it grows, with the rows that they had.
 template <class T, key_type Key = std::int64_t>
 class KeyedTable {
 public:
     /// An empty table. With `keys.capacity`, addresses are reserved for as many rows; otherwise as GrowingTensor does.
-    /// errors   ValueError if low, high or their difference is not finite, or a number for the keys is not in its range; those of
-    ///          GrowingTensor
+    /// errors   ValueError if low, high or their difference is not finite, or a number for the keys is not in its
+    ///          range; those of GrowingTensor
     /// cost     O(1)
     explicit KeyedTable(KeyedTableOptions const& options)
         : options_(checked(options)), value_({options.width}, most_rows(options.keys)), index_(options.keys) {

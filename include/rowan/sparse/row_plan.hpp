@@ -32,8 +32,8 @@ public:
     RowPlan(Cpu exec, Ids<> rows, Height height);
     RowPlan(Ids<> rows, Height height) : RowPlan(Cpu{}, rows, height) {}
 
-    /// The plan of rows in bags, for values with a row for each bag, which contributes to each row in the bag, as often as
-    /// the row is there: the gradient of the sums of table rows over bags, without a copy of it for each row.
+    /// The plan of rows in bags, for values with a row for each bag, which contributes to each row in the bag, as often
+    /// as the row is there: the gradient of the sums of table rows over bags, without a copy of it for each row.
     ///     auto x = embedding_bag(table, ids);                                    // [bags, width]
     ///     adagrad(RowPlan(ids.value(), ids.lod()[0], height), table, moment, x_grad);
     /// shapes   bag b is rows[bags[b]], …, rows[bags[b + 1] - 1]; positions() are numbers of bags

@@ -103,7 +103,7 @@ public:
 private:
     static bool admits(KeyIndexOptions const& options, KeyView<Key> key, std::int64_t count) {
         if (options.sightings > 0 && count >= options.sightings) return true;
-        // The inverted hash: the numbers of the hash are the first values of the key in a KeyedTable with the same seed.
+        // The inverted hash: those of the hash are the first values of the key in a KeyedTable with the same seed.
         return uniform_at(~hash_key(key, options.seed), static_cast<std::uint64_t>(count)) < options.probability;
     }
 

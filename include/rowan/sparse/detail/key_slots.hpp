@@ -11,9 +11,9 @@
 
 namespace rowan::inline v0::detail {
 
-/// A hash table with linear probing. The first position of a hash is its upper bits, so slots are nearly in the order of
-/// their hashes, and ranges of slots belong to ranges of hashes. At most 3/4 of the slots are in use; so a search looks
-/// at 2.5 slots on average for a hash that is there, and at 8.5 for one that is not (Knuth, The Art of Computer
+/// A hash table with linear probing. The first position of a hash is its upper bits, so slots are nearly in the order
+/// of their hashes, and ranges of slots belong to ranges of hashes. At most 3/4 of the slots are in use; so a search
+/// looks at 2.5 slots on average for a hash that is there, and at 8.5 for one that is not (Knuth, The Art of Computer
 /// Programming 3, 6.4), most of them in one cache line of 4.
 class KeySlots {
 public:
