@@ -6067,8 +6067,8 @@ public:
     RowPlan(Cpu exec, Ids<> rows, Height height);
     RowPlan(Ids<> rows, Height height) : RowPlan(Cpu{}, rows, height) {}
 
-    /// The plan of rows in bags, for values with a row for each bag, which contributes once to each row in the bag: the
-    /// gradient of the sums of table rows over bags, without a copy of it for each row.
+    /// The plan of rows in bags, for values with a row for each bag, which contributes to each row in the bag, as often
+    /// as the row is there: the gradient of the sums of table rows over bags, without a copy of it for each row.
     ///     auto x = embedding_bag(table, ids);                                    // [bags, width]
     ///     adagrad(RowPlan(ids.value(), ids.lod()[0], height), table, moment, x_grad);
     /// shapes   bag b is rows[bags[b]], …, rows[bags[b + 1] - 1]; positions() are numbers of bags
@@ -6119,7 +6119,7 @@ public:
         return size_ == 0 ? std::span<std::int64_t const>(none) : std::span(memory_.data() + 2 * size_, count_ + 1);
     }
     detail::KeptSpan<std::int64_t const> offsets() && noexcept { return {offsets(), memory_.memory()}; }
-    /// The positions of the lookups in the gradient, grouped by row, in input order within a row.
+    /// The positions of the lookups in the gradient, or of their bags, grouped by row, in input order within a row.
     std::span<std::int64_t const> positions() const& noexcept { return {memory_.data() + (size_ - rows_), size_}; }
     detail::KeptSpan<std::int64_t const> positions() && noexcept { return {positions(), memory_.memory()}; }
 
@@ -14250,6 +14250,7 @@ struct BagLookups<Cpu> {
         auto const pool_by = [&]<class V>(as<V>, auto const& fold) ROWAN_INLINED {
             for (std::size_t bag = begin; bag < end; ++bag, to += stride) {
                 std::size_t const n = length_at(offsets, bag), first = bags.begin(bag);
+                if (stride != width && bag + 16 < end) prefetch_row<true>(to + 16 * stride, width * sizeof(T));
                 S const divisor = bags.divisor(bag);
                 if (n == 0 || divisor == constant<S>(0.0)) {
                     fill_elements(to, width, zero<T>());
@@ -46826,6 +46827,7 @@ private:
     static LoDTensor<I> known(Cpu exec, std::span<Tensor<T> const> tables, LoDTensor<I> const& ids, Pooling pool) {
         if (tables.empty()) throw ShapeError("tables.size()", "0", "1 or more");
         for (auto const& table : tables) check_bags(exec, table, ids, static_cast<Tensor<T> const*>(nullptr), pool);
+        if (ids.lod().levels() != 1) throw ShapeError("ids levels", std::to_string(ids.lod().levels()), "1");
         auto const offsets = last_level(ids.lod());
         std::size_t const bags = offsets.size() - 1, count = tables.size();
         if (bags % count != 0)
@@ -46836,11 +46838,17 @@ private:
             auto const first = static_cast<std::size_t>(offsets[t * (bags / count)]);
             auto const end = static_cast<std::size_t>(offsets[(t + 1) * (bags / count)]);
             auto const height = static_cast<std::int64_t>(tables[t].shape()[0]);
-            for (std::size_t i = first; i < end; ++i) {
-                std::int64_t const id = ids.value().data()[i];
-                if (id < -1 || id >= height) throw IndexError("ids", i, id, height);
-                pruned |= id == -1;
+            auto const list = std::span(ids.value().data() + first, end - first);
+            std::int64_t least = 0, most = -1;
+            for (I const id : list) {
+                least = std::min(least, std::int64_t{id});
+                most = std::max(most, std::int64_t{id});
             }
+            pruned |= least == -1;
+            if (least >= -1 && most < height) continue;
+            std::size_t i = 0;
+            while (list[i] >= -1 && list[i] < height) ++i;
+            throw IndexError("ids", first + i, list[i], height);
         }
         return pruned ? sequence_erase(exec, ids, {-1}) : LoDTensor<I>(ids.value().share(), ids.lod());
     }
@@ -46873,19 +46881,18 @@ Tensor<T> embedding_bags(Cpu exec, std::span<Tensor<T> const> tables, LoDTensor<
     auto out = Tensor<T>::from_shape({all.batch(), all.width()});
     detail::Buffer<std::int64_t> copy;
     auto const* const rows = detail::BagLookups<Cpu>::positions(all.ids().value(), copy);
-    std::size_t const n = all.ids().value().size();
-    // Some examples at a time for all tables: their rows of the result are in few pages.
-    constexpr std::size_t examples = 256;
-    detail::parallel_work(exec, n * all.width() / tables.size() + out.size(), all.batch(), examples,
-                          [&](std::size_t begin, std::size_t end) {
-                              for (std::size_t first = begin; first < end; first += examples) {
-                                  for (std::size_t t = 0; t < tables.size(); ++t)
-                                      detail::BagLookups<Cpu>::pool_range(
-                                          all.bags(t), rows, static_cast<std::size_t>(all.offsets(t).back()), first,
-                                          std::min(end, first + examples),
-                                          out.data() + first * all.width() + all.column(t), all.width());
-                              }
-                          });
+    std::size_t const batch = all.batch(), n = all.ids().value().size(), bags = batch * tables.size();
+    std::size_t const elements = n * all.width() / tables.size() + out.size();
+    std::size_t const grain = bags * (std::size_t{1} << 15) / (elements + 1) + 1;
+    detail::parallel_work(exec, elements, bags, grain, [&](std::size_t begin, std::size_t end) {
+        while (begin < end) {  // bags of one table
+            std::size_t const t = begin / batch, first = begin % batch, last = std::min(batch, first + end - begin);
+            detail::BagLookups<Cpu>::pool_range(all.bags(t), rows, static_cast<std::size_t>(all.offsets(t).back()),
+                                                first, last, out.data() + first * all.width() + all.column(t),
+                                                all.width());
+            begin += last - first;
+        }
+    });
     return out;
 }
 template <class T, id_type I>
@@ -46901,6 +46908,8 @@ Tensor<T> embedding_bags(std::span<Tensor<T> const> tables, LoDTensor<I> const& 
 ///     });
 /// The parameters have the bits of a step with embedding_bag_grad.
 /// shapes   out_grad of the shape that embedding_bags returns
+/// requires tables do not share memory, and update may be called for several tables at the same time, unless
+///          exec.threads is 1
 /// errors   as embedding_bags; ValueError if pool is max; ShapeError if out_grad has another shape; then nothing is
 ///          called; the first error of update, after which it is called for no more tables
 /// cost     a sort of the ids, one read of out_grad, and the cost of update; tables are divided among threads if there
@@ -46930,14 +46939,17 @@ void update_bags(Cpu exec, std::span<Tensor<T> const> tables, LoDTensor<I> const
         auto shape_of_rows = tables[t].shape();
         shape_of_rows[0] = all.batch();
         auto grad = Tensor<T>::from_shape(shape_of_rows);
+        T const* const from = out_grad.data() + all.column(t);
         detail::on_lanes<S>(bags.width, [&]<class V>(detail::as<V>) ROWAN_INLINED {
             for (std::size_t b = 0; b < all.batch(); ++b) {
+                if (b + 16 < all.batch())
+                    detail::prefetch_row<false>(from + (b + 16) * all.width(), bags.width * sizeof(T));
                 S const divisor = bags.divisor(b);
                 S const share = divisor == detail::constant<S>(0.0) ? divisor : detail::constant<S>(1.0) / divisor;
                 detail::zip_with<V>(
                     [&](auto const& x)
                         ROWAN_INLINED { return detail::product(x, std::remove_cvref_t<decltype(x)>(share)); },
-                    bags.width, grad.data() + b * bags.width, out_grad.data() + b * all.width() + all.column(t));
+                    bags.width, grad.data() + b * bags.width, from + b * all.width());
             }
         });
         update(inner, t, plan, std::as_const(grad));
@@ -47332,10 +47344,10 @@ void grow_to(V& v, std::size_t n) {
 
 namespace rowan::inline v0::detail {
 
-/// A hash table with linear probing. A slot's first position are the upper bits of its hash, so slots are nearly in the
-/// order of their hashes, and ranges of slots belong to ranges of hashes. At most 3/4 of the slots are in use; so a
-/// search looks at 2.5 slots on average for a hash that is there, and at 8.5 for one that is not (Knuth, The Art of
-/// Computer Programming 3, 6.4), most of them in one cache line of 4.
+/// A hash table with linear probing. The first position of a hash is its upper bits, so slots are nearly in the order
+/// of their hashes, and ranges of slots belong to ranges of hashes. At most 3/4 of the slots are in use; so a search
+/// looks at 2.5 slots on average for a hash that is there, and at 8.5 for one that is not (Knuth, The Art of Computer
+/// Programming 3, 6.4), most of them in one cache line of 4.
 class KeySlots {
 public:
     struct Slot {
@@ -47426,6 +47438,13 @@ namespace detail {
 template <class Key>
 using KeyView = std::conditional_t<std::same_as<Key, std::string>, std::string_view, Key>;
 
+/// A LoDTensor of keys, which this room does not know by name.
+template <class X, class Key>
+concept sequences_of_keys = std::same_as<Key, std::int64_t> && requires(X const& x) {
+    { x.value() } -> std::convertible_to<Tensor<std::int64_t> const&>;
+    X(x.value(), x.lod());
+};
+
 }  // namespace detail
 
 /// A read-only view of keys of any shape: a braced list, a vector, a span, or a tensor of std::int64_t; keys that are
@@ -47442,6 +47461,8 @@ public:
     Keys(std::initializer_list<value_type> keys) : Keys(std::span<value_type const>(keys.begin(), keys.size())) {}
 
     /// A flat list: the keys have shape [size].
+    /// errors   none
+    /// cost     O(1)
     template <std::ranges::contiguous_range R>
     requires std::ranges::sized_range<R> &&
         (std::same_as<std::ranges::range_value_t<R>, Key> ||
@@ -47465,6 +47486,8 @@ public:
     }
 
     /// The elements of a tensor; the keys have its shape.
+    /// errors   none
+    /// cost     O(1)
     Keys(Tensor<std::int64_t> const& keys) requires std::same_as<Key, std::int64_t>
         : Keys(std::span<Key const>(keys.data(), keys.size()), keys.shape()) {}
 
@@ -47560,12 +47583,12 @@ public:
         try {
             for (std::size_t done = 0; done < positions.size;) {
                 if (slots_.room() - size() <= slots_.size() / 16) slots_.reserve(slots_.room() + 1);
-                std::size_t take = std::min({positions.size - done, slots_.room() - size(), most_at_once});
-                int const threads = take < parallel_from ? 1 : thread_count(exec);
-                if (size() < capacity) take = std::min(take, capacity - size());
-                keys_.resize(static_cast<std::size_t>(height_) + take);
-                grow_to(inserted, inserted.size() + take);
-                if (threads > 1 && size() < capacity && !std::same_as<Key, std::string>) {
+                std::size_t const take = std::min({positions.size - done, slots_.room() - size(), most_at_once});
+                std::size_t const more = std::min(take, capacity - size());  // at most so many are new
+                int const threads = take < parallel_from || more < take ? 1 : thread_count(exec);
+                keys_.resize(static_cast<std::size_t>(height_) + more);
+                grow_to(inserted, inserted.size() + more);
+                if (threads > 1 && !std::same_as<Key, std::string>) {
                     insert_by_ranges(threads, keys, positions.part(done, take), to, inserted);
                 } else {
                     insert_in_order(keys, positions.part(done, take), capacity, to, inserted);
@@ -47801,7 +47824,7 @@ struct KeyIndexOptions {
 
 /// The uses of a row.
 struct KeyUses {
-    std::int64_t count = 0;  ///< the number of occurrences of its key since the row is the key's
+    std::int64_t count = 0;  ///< the number of occurrences of its key since the key has the row
     std::int64_t step = 0;   ///< the step of the last
 };
 
@@ -47851,7 +47874,8 @@ public:
                 before.push_back(uses);
                 uses.step = step;
                 if (uses.count < 0) continue;  // it leaves
-                ++uses.count;
+                // A file may hold any count.
+                if (uses.count < std::numeric_limits<std::int64_t>::max()) ++uses.count;
                 if (!admits(options, keys[p], uses.count)) continue;
                 leaving.push_back(at[p]);
                 uses.count = -1;
@@ -47881,29 +47905,33 @@ public:
     /// Removes them.
     void remove(std::span<std::int64_t const> rows) noexcept { map_.erase(rows); }
 
-    std::vector<Key> keys() const {
-        std::vector<Key> keys;
-        for (std::int64_t const row : map_.rows()) keys.push_back(map_.key(row));
-        return keys;
-    }
-    std::vector<KeyUses> sightings() const {
-        std::vector<KeyUses> sightings;
-        for (std::int64_t const row : map_.rows()) sightings.push_back(uses_[static_cast<std::size_t>(row)]);
-        return sightings;
+    /// Adds the keys, in ascending order, and how often they were seen, to lists.
+    void list(std::vector<Key>& keys, std::vector<KeyUses>& sightings) const {
+        auto rows = map_.rows();
+        std::ranges::sort(rows, {}, [&](std::int64_t row) -> Key const& { return map_.key(row); });
+        for (std::int64_t const row : rows) {
+            keys.push_back(map_.key(row));
+            sightings.push_back(uses_[static_cast<std::size_t>(row)]);
+        }
     }
     /// Sets the counts of keys, where no key has been counted.
     /// errors   IndexError if a key repeats; std::bad_alloc; then this is of no use
     void fill(std::span<Key const> keys, std::span<KeyUses const> sightings) {
         std::vector<std::int64_t> rows(keys.size());
         std::iota(rows.begin(), rows.end(), std::int64_t{0});
-        map_.fill(keys, rows, static_cast<std::int64_t>(keys.size()));
+        try {
+            map_.fill(keys, rows, static_cast<std::int64_t>(keys.size()));
+        } catch (IndexError const& e) {
+            throw IndexError("seen", e.position(), "repeats another key");
+        }
         uses_.assign(sightings.begin(), sightings.end());
     }
 
 private:
     static bool admits(KeyIndexOptions const& options, KeyView<Key> key, std::int64_t count) {
         if (options.sightings > 0 && count >= options.sightings) return true;
-        return uniform_at(hash_key(key, options.seed), static_cast<std::uint64_t>(count)) < options.probability;
+        // The inverted hash: those of the hash are the first values of the key in a KeyedTable with the same seed.
+        return uniform_at(~hash_key(key, options.seed), static_cast<std::uint64_t>(count)) < options.probability;
     }
 
     KeyMap<Key> map_;
@@ -47924,7 +47952,7 @@ struct KeyIndexContents {
     std::vector<Key> keys{};           ///< the keys that have a row, in the order of their rows
     std::vector<std::int64_t> rows{};  ///< their rows, ascending
     std::vector<KeyUses> uses{};       ///< their uses; empty if the options do not record them
-    std::vector<Key> seen{};           ///< the keys that were seen and have no row yet
+    std::vector<Key> seen{};           ///< the keys that were seen and have no row yet, ascending
     std::vector<KeyUses> sightings{};  ///< how often, and the step of the last time
 };
 
@@ -47947,9 +47975,9 @@ struct KeyIndexAccess;
 ///     auto rows = index.find_or_insert(keys);        // in training: new keys get the next rows
 ///     auto known = index.find(keys);                 // in inference: -1 for keys without a row
 ///
-/// A key that must be seen often before it gets a row has none (-1, or row 0 with `default_row`) until the call in which
-/// it is seen for the last time before that. Whether a sighting gives it one by `probability` depends on the key, the
-/// seed and the number of the sighting alone. A copy is deep; an index that was moved from can only be assigned to.
+/// With `sightings` = k, a key has no row (-1, or row 0 with `default_row`) before the call in which it is seen for the
+/// k-th time. Whether a sighting gives it one by `probability` depends on the key, the seed and the number of the
+/// sighting alone. A copy is deep; an index that was moved from can only be assigned to.
 template <key_type Key>
 class KeyIndex {
 public:
@@ -47981,9 +48009,27 @@ public:
     ///          copy of the hash table for each doubling
     Tensor<std::int64_t> find_or_insert(Cpu exec, Keys<Key> keys) { return insert(exec, keys, nullptr); }
     Tensor<std::int64_t> find_or_insert(Keys<Key> keys) { return find_or_insert(Cpu{}, keys); }
-    /// The same, and appends the rows that are new to `inserted`, in the order of the keys.
+    /// The rows of keys, where the rows that are new are appended to `inserted`, in the order of their keys.
+    /// requires `inserted` is not the list of the keys
+    /// errors   as without `inserted`; then it is unchanged, too
+    /// cost     that of find_or_insert without it
     Tensor<std::int64_t> find_or_insert(Cpu exec, Keys<Key> keys, std::vector<std::int64_t>& inserted) {
         return insert(exec, keys, &inserted);
+    }
+
+    /// The rows of a batch of sequences of keys, such as a LoDTensor, with its levels.
+    /// errors   as for a tensor
+    /// cost     as for a tensor
+    template <detail::sequences_of_keys<Key> Sequences>
+    Sequences find(Sequences const& keys) const {
+        return {find(keys.value()), keys.lod()};
+    }
+    /// The rows of a batch of sequences of keys, with its levels; new keys get rows.
+    /// errors   as for a tensor
+    /// cost     as for a tensor
+    template <detail::sequences_of_keys<Key> Sequences>
+    Sequences find_or_insert(Sequences const& keys) {
+        return {find_or_insert(keys.value()), keys.lod()};
     }
 
     /// The key of a row.
@@ -48029,10 +48075,11 @@ public:
     /// cost     O(height)
     KeyIndexContents<Key> contents() const;
     /// Replaces what the index holds.
-    /// errors   IndexError for a key that repeats or is longer than longest_key, for a row that is not in [0, height), is
-    ///          0 although the options have a default row, or does not follow the row before it, and for a count of
-    ///          sightings that is not positive; ShapeError if lists do not have the same size, or there are more keys than
-    ///          the capacity; ValueError if the height is negative; std::bad_alloc; the index is unchanged
+    /// errors   IndexError for a key that repeats, in one list or in both, or is longer than longest_key, for a row
+    ///          that is not in [0, height), is 0 although the options have a default row, or does not follow the row
+    ///          before it, and for a count of sightings that is not positive; ShapeError if lists do not have the same
+    ///          size, or there are more keys than the capacity; ValueError if the height is negative, or 0 although
+    ///          there is a default row; std::bad_alloc; the index is unchanged
     /// cost     that of find_or_insert for all keys
     void assign(KeyIndexContents<Key> const& contents);
 
@@ -48255,8 +48302,7 @@ KeyIndexContents<Key> KeyIndex<Key>::contents() const {
     if (options_.record_uses) {
         for (std::int64_t const row : c.rows) c.uses.push_back(uses_[static_cast<std::size_t>(row)]);
     }
-    c.seen = seen_.keys();
-    c.sightings = seen_.sightings();
+    seen_.list(c.seen, c.sightings);
     return c;
 }
 
@@ -48284,6 +48330,10 @@ void KeyIndex<Key>::assign(KeyIndexContents<Key> const& contents) {
     check_lengths(c.seen);
     detail::KeyMap<Key> map(options_.seed, options_.default_row);
     map.fill(c.keys, c.rows, c.height);
+    Keys<Key> const waiting = c.seen;
+    map.find_each(waiting, 0, waiting.size(), [](std::size_t i, std::int64_t row) {
+        if (row >= 0) throw IndexError("seen", i, "is also the key of row " + std::to_string(row));
+    });
     detail::KeySightings<Key> seen(options_.seed);
     seen.fill(c.seen, c.sightings);
     detail::Buffer<KeyUses> uses;
@@ -48612,7 +48662,7 @@ namespace rowan::inline v0 {
 /// The rows of a KeyedTable.
 struct KeyedTableOptions {
     std::size_t width = 0;   ///< numbers per row
-    double low = -0.05;      ///< first values of a row are uniform in [low, high)
+    double low = -0.05;      ///< the first values of a row are uniform in [low, high), and rounded to T
     double high = 0.05;      ///< as low
     std::uint64_t seed = 0;  ///< of the first values
     KeyIndexOptions keys{};  ///< which keys get rows
@@ -48627,15 +48677,15 @@ struct KeyedTableOptions {
 ///     adagrad(table.value(), moment.tensor(), lookup_table_grad(rows, x_grad, table.height()));
 ///     auto y = gather(table.value(), table.index(), keys);          // in inference; zeros for unknown keys
 ///
-/// Number k of the first row of a key depends on the seed, the key and k alone: it is the same in each run, on each rank
-/// and in any order of arrival. A row that an evicted key had begins anew for the next one, in the states also. Tensors
-/// that the table returned stay valid as it grows, with the rows that they had.
+/// Number k of the first row of a key depends on the seed, the key and k alone: it is the same in each run, on each
+/// rank and in any order of arrival. A row that an evicted key had begins anew for the next one, in the states also.
+/// Tensors that the table returned stay valid as it grows, with the rows that they had.
 template <class T, key_type Key = std::int64_t>
 class KeyedTable {
 public:
     /// An empty table. With `keys.capacity`, addresses are reserved for as many rows; otherwise as GrowingTensor does.
-    /// errors   ValueError if low and high are not finite, or a number for the keys is not in its range; those of
-    ///          GrowingTensor
+    /// errors   ValueError if low, high or their difference is not finite, or a number for the keys is not in its
+    ///          range; those of GrowingTensor
     /// cost     O(1)
     explicit KeyedTable(KeyedTableOptions const& options)
         : options_(checked(options)), value_({options.width}, most_rows(options.keys)), index_(options.keys) {
@@ -48688,10 +48738,21 @@ public:
     }
     Tensor<std::int64_t> find_or_insert(Keys<Key> keys) { return find_or_insert(Cpu{}, keys); }
 
+    /// The rows of a batch of sequences of keys, such as a LoDTensor, with its levels; new keys get rows.
+    /// errors   as for a tensor
+    /// cost     as for a tensor
+    template <detail::sequences_of_keys<Key> Sequences>
+    Sequences find_or_insert(Sequences const& keys) {
+        return {find_or_insert(keys.value()), keys.lod()};
+    }
+
     void set_step(std::int64_t step) noexcept { index_.set_step(step); }  ///< as KeyIndex::set_step
-    /// As the functions of KeyIndex: frees rows, which keep their numbers until a new key gets them.
+    /// Removes keys that were not used since a step, as KeyIndex::evict_unused. Their rows keep their values until new
+    /// keys get them.
     std::vector<std::int64_t> evict_unused(std::int64_t since) { return index_.evict_unused(since); }
+    /// Removes keys that were used fewer times, as KeyIndex::evict_rare.
     std::vector<std::int64_t> evict_rare(std::int64_t count) { return index_.evict_rare(count); }
+    /// Removes keys, as KeyIndex::erase.
     std::vector<std::int64_t> erase(Keys<Key> keys) { return index_.erase(keys); }
 
     /// Replaces keys and rows by those of a saved table, such as in a checkpoint. States get as many rows, and keep
@@ -48738,7 +48799,7 @@ private:
         StateOf(typename Tensor<S>::shape_type const& row_shape, std::int64_t most, S first_value)
             : rows(row_shape, most), first(first_value) {}
         void reserve(std::int64_t height) override { rows.reserve(height); }
-        void grow(std::int64_t height) override { rows.grow(height); }
+        void grow(std::int64_t height) override { rows.grow(std::max(height, rows.height())); }
         void reset(std::int64_t row) override {
             std::ranges::fill(rows.tensor().row(static_cast<std::size_t>(row)), first);
         }
@@ -48751,6 +48812,8 @@ private:
         if (options.keys.capacity < 0) throw ValueError("capacity", options.keys.capacity, "0 or more");
         if (!std::isfinite(options.low)) throw ValueError("low", options.low, "a finite number");
         if (!std::isfinite(options.high)) throw ValueError("high", options.high, "a finite number");
+        if (!std::isfinite(options.high - options.low))
+            throw ValueError("high - low", options.high - options.low, "a finite number");
         return options;
     }
     static std::int64_t most_rows(KeyIndexOptions const& keys) {

@@ -5,9 +5,10 @@
 #include "inputs.hpp"
 #include "reference.hpp"
 
-#include <rowan/sparse/adagrad.hpp>
+#include <rowan/sparse/keyed_table.hpp>
 #include <rowan/sparse/rowwise_adagrad.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -110,6 +111,20 @@ TEST_CASE("ids of 32 bits, and bfloat16 tables", "[embedding_bags]") {
     CHECK(out.shape() == Tensor<float>::shape_type{2, 8});
     CHECK(static_cast<float>(out(1, 0)) == 0);
     CHECK(static_cast<float>(out(1, 3)) == static_cast<float>(tables[1](1, 0)));
+}
+
+TEST_CASE("bags of keys become bags of rows, and an unknown key is no part of its bag", "[embedding_bags][keyed_table]") {
+    KeyedTable<float> table({.width = 2});
+    LoDTensor<std::int64_t> const keys({700, -5, 700, 9}, Lod{{0, 2, 2, 4}});
+    auto const rows = table.find_or_insert(keys);
+    CHECK(rows.lod() == keys.lod());
+    CHECK((rows.value() == Tensor<std::int64_t>{0, 1, 0, 2}));
+    CHECK(table.index().find(keys).value() == rows.value());
+    KeyIndex<std::int64_t> index;
+    CHECK(index.find_or_insert(keys).value() == rows.value());
+    LoDTensor<std::int64_t> const some({-5, 8}, Lod{{0, 2}});
+    auto const out = embedding_bags(std::span<Tensor<float> const>(&table.value(), 1), table.index().find(some));
+    CHECK(std::ranges::equal(out.row(0), table.value().row(1)));
 }
 
 TEST_CASE("bags that do not fit the tables are refused before anything changes", "[embedding_bags][bad_input]") {

@@ -111,7 +111,7 @@ void add_keyed_table(Checkpoint& checkpoint, std::string const& name, KeyedTable
 ///     load_keyed_table(file, "users", table);
 ///     moment.assign(file.load<Tensor<float>>("users.moment"));
 /// `file` is a CheckpointFile or a CheckpointChain.
-/// errors   GraphError if a variable is missing; TypeError if the table has another element type, or its keys are strings
+/// errors   GraphError if a variable is missing; ShapeError if rows without elements are free; TypeError if the table has another element type, or its keys are strings
 ///          and those of the file are not; ShapeError and IndexError as KeyedTable::assign, which name what is wrong, such
 ///          as a key that repeats; FormatError if the file is damaged; the table is unchanged
 /// cost     reads the variables, and that of KeyedTable::assign
@@ -129,6 +129,9 @@ void load_keyed_table(File const& file, std::string const& name, KeyedTable<T, K
     auto const rows = file.template load<Numbers>(name + ".rows"), step = file.template load<Numbers>(name + ".step");
     if (step.size() != 1) throw ShapeError(name + ".step", std::to_string(step.size()) + " numbers", "1");
     detail::check_rows(name.c_str(), value);
+    if (value.row_size() == 0 && value.shape()[0] > rows.size())  // the file has no elements that bound it
+        throw ShapeError(name + ".shape(0)", std::to_string(value.shape()[0]),
+                         std::to_string(rows.size()) + ", the number of keys");
     KeyIndexContents<Key> contents{.height = static_cast<std::int64_t>(value.shape()[0]), .step = step.data()[0]};
     contents.keys = keys(".keys");
     contents.rows.assign(rows.begin(), rows.end());

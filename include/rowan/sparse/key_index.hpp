@@ -71,6 +71,21 @@ public:
         return insert(exec, keys, &inserted);
     }
 
+    /// The rows of a batch of sequences of keys, such as a LoDTensor, with its levels.
+    /// errors   as for a tensor
+    /// cost     as for a tensor
+    template <detail::sequences_of_keys<Key> Sequences>
+    Sequences find(Sequences const& keys) const {
+        return {find(keys.value()), keys.lod()};
+    }
+    /// The rows of a batch of sequences of keys, with its levels; new keys get rows.
+    /// errors   as for a tensor
+    /// cost     as for a tensor
+    template <detail::sequences_of_keys<Key> Sequences>
+    Sequences find_or_insert(Sequences const& keys) {
+        return {find_or_insert(keys.value()), keys.lod()};
+    }
+
     /// The key of a row.
     /// errors   IndexError if no key has the row
     /// cost     O(1)

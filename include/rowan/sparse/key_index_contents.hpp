@@ -17,7 +17,7 @@ struct KeyIndexContents {
     std::vector<Key> keys{};           ///< the keys that have a row, in the order of their rows
     std::vector<std::int64_t> rows{};  ///< their rows, ascending
     std::vector<KeyUses> uses{};       ///< their uses; empty if the options do not record them
-    std::vector<Key> seen{};           ///< the keys that were seen and have no row yet
+    std::vector<Key> seen{};           ///< the keys that were seen and have no row yet, ascending
     std::vector<KeyUses> sightings{};  ///< how often, and the step of the last time
 };
 

@@ -100,6 +100,14 @@ public:
     }
     Tensor<std::int64_t> find_or_insert(Keys<Key> keys) { return find_or_insert(Cpu{}, keys); }
 
+    /// The rows of a batch of sequences of keys, such as a LoDTensor, with its levels; new keys get rows.
+    /// errors   as for a tensor
+    /// cost     as for a tensor
+    template <detail::sequences_of_keys<Key> Sequences>
+    Sequences find_or_insert(Sequences const& keys) {
+        return {find_or_insert(keys.value()), keys.lod()};
+    }
+
     void set_step(std::int64_t step) noexcept { index_.set_step(step); }  ///< as KeyIndex::set_step
     /// Removes keys that were not used since a step, as KeyIndex::evict_unused. Their rows keep their values until new
     /// keys get them.

@@ -31,6 +31,13 @@ namespace detail {
 template <class Key>
 using KeyView = std::conditional_t<std::same_as<Key, std::string>, std::string_view, Key>;
 
+/// A LoDTensor of keys, which this room does not know by name.
+template <class X, class Key>
+concept sequences_of_keys = std::same_as<Key, std::int64_t> && requires(X const& x) {
+    { x.value() } -> std::convertible_to<Tensor<std::int64_t> const&>;
+    X(x.value(), x.lod());
+};
+
 }  // namespace detail
 
 /// A read-only view of keys of any shape: a braced list, a vector, a span, or a tensor of std::int64_t; keys that are

@@ -198,8 +198,7 @@ KeyIndexContents<Key> KeyIndex<Key>::contents() const {
     if (options_.record_uses) {
         for (std::int64_t const row : c.rows) c.uses.push_back(uses_[static_cast<std::size_t>(row)]);
     }
-    c.seen = seen_.keys();
-    c.sightings = seen_.sightings();
+    seen_.list(c.seen, c.sightings);
     return c;
 }
 

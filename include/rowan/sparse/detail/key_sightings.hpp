@@ -7,6 +7,7 @@
 #include <rowan/sparse/detail/key_map.hpp>
 #include <rowan/sparse/key_index_options.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -77,15 +78,14 @@ public:
     /// Removes them.
     void remove(std::span<std::int64_t const> rows) noexcept { map_.erase(rows); }
 
-    std::vector<Key> keys() const {
-        std::vector<Key> keys;
-        for (std::int64_t const row : map_.rows()) keys.push_back(map_.key(row));
-        return keys;
-    }
-    std::vector<KeyUses> sightings() const {
-        std::vector<KeyUses> sightings;
-        for (std::int64_t const row : map_.rows()) sightings.push_back(uses_[static_cast<std::size_t>(row)]);
-        return sightings;
+    /// Adds the keys, in ascending order, and how often they were seen, to lists.
+    void list(std::vector<Key>& keys, std::vector<KeyUses>& sightings) const {
+        auto rows = map_.rows();
+        std::ranges::sort(rows, {}, [&](std::int64_t row) -> Key const& { return map_.key(row); });
+        for (std::int64_t const row : rows) {
+            keys.push_back(map_.key(row));
+            sightings.push_back(uses_[static_cast<std::size_t>(row)]);
+        }
     }
     /// Sets the counts of keys, where no key has been counted.
     /// errors   IndexError if a key repeats; std::bad_alloc; then this is of no use
