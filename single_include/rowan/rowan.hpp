@@ -46839,13 +46839,12 @@ private:
             auto const end = static_cast<std::size_t>(offsets[(t + 1) * (bags / count)]);
             auto const height = static_cast<std::int64_t>(tables[t].shape()[0]);
             auto const list = std::span(ids.value().data() + first, end - first);
-            std::int64_t least = 0, most = -1;
+            bool bad = false;  // no early exit, so that the loop is vectorised
             for (I const id : list) {
-                least = std::min(least, std::int64_t{id});
-                most = std::max(most, std::int64_t{id});
+                bad |= static_cast<std::uint64_t>(std::int64_t{id}) + 1 > static_cast<std::uint64_t>(height);
+                pruned |= id < 0;
             }
-            pruned |= least == -1;
-            if (least >= -1 && most < height) continue;
+            if (!bad) continue;
             std::size_t i = 0;
             while (list[i] >= -1 && list[i] < height) ++i;
             throw IndexError("ids", first + i, list[i], height);
