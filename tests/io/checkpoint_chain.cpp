@@ -177,7 +177,8 @@ TEST_CASE("rows that do not match the tensor throw", "[io][bad_input]") {
     };
     std::string const start = "byte 0: " + folder / "1 has rows of SelectedRows<";
     CHECK(text(SelectedRows<float>(2, {1}, {{5, 6}})) == "");
-    CHECK(text(SelectedRows<float>(3, {1}, {{5, 6}})) == start + "f32>[3, 2] \"w\", which is Tensor<f32>[2, 2]");
+    CHECK(text(SelectedRows<float>(1, {0}, {{5, 6}})) == start + "f32>[1, 2] \"w\", which is Tensor<f32>[2, 2]");
+    CHECK(text(SelectedRows<float>(4, {1, 3, 3}, {{5, 6}, {7, 8}, {9, 9}})).ends_with("1 has 1 of the 2 rows that \"w\" has got"));
     CHECK(text(SelectedRows<float>(2, {1}, {{5}})) == start + "f32>[2, 1] \"w\", which is Tensor<f32>[2, 2]");
     CHECK(text(SelectedRows<float>(2, {1}, {5})) == start + "f32>[2] \"w\", which is Tensor<f32>[2, 2]");
     CHECK(text(SelectedRows<double>(2, {1}, {{5, 6}})) == start + "f64>[2, 2] \"w\", which is Tensor<f32>[2, 2]");

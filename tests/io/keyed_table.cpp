@@ -1,4 +1,5 @@
 // tests/io/keyed_table.cpp: keyed tables in checkpoints.
+#include <rowan/io/checkpoint_chain.hpp>
 #include <rowan/io/checkpoint_file.hpp>
 #include <rowan/io/keyed_table.hpp>
 
@@ -77,6 +78,63 @@ TEST_CASE("a keyed table goes on after a load as it would have without", "[keyed
     check_resumes<std::int64_t>({7, -1, 0, std::numeric_limits<std::int64_t>::min(), 5, 6});
     check_resumes<std::uint64_t>({7, ~std::uint64_t{0}, 0, std::uint64_t{1} << 63, 5, 6});
     check_resumes<std::string>({"", "a", std::string("b\0c", 3), "\xff", "four", "a long key that is not stored in place"});
+}
+
+TEST_CASE("deltas of a keyed table hold what was inserted, changed and evicted", "[keyed_table][checkpoint_chain]") {
+    test::Folder const folder;
+    KeyedTable<float> table({.width = 3, .keys = {.record_uses = true}}), loaded({.width = 3, .keys = {.record_uses = true}});
+    auto& moment = table.add_state<float>({}, 0.5F);
+    auto& loaded_moment = loaded.add_state<float>({}, 0.5F);
+    TouchedRows touched(0);
+    std::vector<std::string> files;
+    std::uint64_t id = 0;
+    auto const use = [&](std::vector<std::int64_t> const& keys) {
+        auto const rows = table.find_or_insert(keys);
+        touched.grow(table.height());
+        touched.add(rows);
+        for (std::int64_t const row : rows) {
+            table.value().row(static_cast<std::size_t>(row))[1] += 1;
+            moment.tensor()(static_cast<std::size_t>(row)) += 1;
+        }
+    };
+    for (int day = 0; day < 5; ++day) {
+        table.set_step(day);
+        touched.clear();
+        if (day != 3) use({10, 20 + day, 30 + 2 * day});
+        table.evict_unused(day - 1);
+        files.push_back(folder / std::to_string(day));
+        Checkpoint checkpoint;
+        if (day == 0) {
+            add_keyed_table(checkpoint, "x", table);
+            checkpoint.add("x.moment", moment.tensor());
+            id = save_checkpoint(checkpoint, files.back());
+        } else {
+            add_keyed_table(checkpoint, "x", table, touched);
+            checkpoint.add("x.moment", touched.of(moment.tensor()));
+            id = save_delta(checkpoint, id, files.back());
+        }
+        CheckpointChain const chain(files);
+        load_keyed_table(chain, "x", loaded);
+        loaded_moment.assign(chain.load<Tensor<float>>("x.moment"));
+        CHECK(loaded.index().keys() == table.index().keys());
+        CHECK(loaded.index().rows() == table.index().rows());
+        CHECK(loaded.value() == table.value());
+        CHECK(loaded_moment.tensor() == moment.tensor());
+    }
+    CHECK(table.size() == 3);
+
+    std::int64_t const before = table.height();
+    table.find_or_insert({77, 78, 79, 80, 81, 82, 83, 84, 85});  // a delta that lacks new rows
+    touched.grow(table.height());
+    touched.add({table.height() - 1});
+    Checkpoint lacking;
+    add_keyed_table(lacking, "x", table, touched);
+    save_delta(lacking, id, folder / "lacking");
+    files.push_back(folder / "lacking");
+    CHECK_THROWS_WITH(load_keyed_table(CheckpointChain(files), "x", loaded),
+                      Catch::Matchers::EndsWith("has 1 of the " + std::to_string(table.height() - before) + " rows that \"x\" has got"));
+    CHECK(loaded.size() == 3);
+    CHECK_THROWS_WITH(touched.grow(1), "height is 1, expected at least " + std::to_string(table.height()));
 }
 
 TEST_CASE("an empty keyed table is saved and loaded", "[keyed_table]") {

@@ -19,7 +19,7 @@
 namespace rowan::inline v0 {
 
 /// Writes the changes since the checkpoint or delta whose id is `base`. A SelectedRows holds new values for rows of the
-/// tensor of the same name; any other variable replaces the variable of the same name or is new. Variables that are not
+/// tensor of the same name, and if it is higher, all rows that the tensor has got since; any other variable replaces the variable of the same name or is new. Variables that are not
 /// in `changes` keep their values. Returns the id of this file, which is the base of the next delta.
 ///
 ///     auto id = save_checkpoint(all, "0.rowan");
@@ -67,7 +67,8 @@ public:
 
     /// A variable as it was when the last file was saved, bit for bit.
     /// errors   GraphError if there is no variable of this name; TypeError if it is not a V; FormatError if a file is
-    ///          damaged, or the rows of a delta have another element type, height or width than the tensor
+    ///          damaged, or the rows of a delta have another element type or width than the tensor or a smaller height,
+    ///          or a greater one without all new rows
     /// cost     as CheckpointFile::load, plus the rows of each delta, which are in memory one delta at a time
     template <class V = CheckpointEntry>
     V load(std::string_view name) const {
@@ -91,7 +92,7 @@ public:
             return detail::naming_file(files_[i].path(), [&] { return files_[i].template load<E>(name); });
         };
         if (deltas.empty()) return read.template operator()<V>(whole);
-        auto const e = read.template operator()<CheckpointEntry>(whole);
+        auto e = read.template operator()<CheckpointEntry>(whole);
         detail::checkpoint_value<V>::expect(e.desc, e.type_name, e.element_size);
         for (std::size_t const i : deltas) write_rows(e, files_[i], read.template operator()<CheckpointEntry>(i));
         return detail::checkpoint_value<V>::value(e);
@@ -103,7 +104,8 @@ public:
     Checkpoint load() const;
 
 private:
-    static void write_rows(CheckpointEntry const& table, CheckpointFile const& file, CheckpointEntry const& rows);
+    static void write_rows(CheckpointEntry& table, CheckpointFile const& file, CheckpointEntry const& rows);
+    static void grow(CheckpointEntry& table, CheckpointFile const& file, CheckpointEntry const& rows);
 
     std::vector<CheckpointFile> files_;
 };

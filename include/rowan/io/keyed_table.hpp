@@ -5,6 +5,7 @@
 #include <rowan/io/checkpoint.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 #include <rowan/sparse/keyed_table.hpp>
+#include <rowan/sparse/touched_rows.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -85,6 +86,26 @@ inline std::vector<KeyUses> uses_of(std::string const& name, Tensor<std::int64_t
 
 }  // namespace detail
 
+namespace detail {
+
+template <class T, class Key, class Value>
+void add_keyed_table(Checkpoint& checkpoint, std::string const& name, KeyedTable<T, Key> const& table,
+                     Value const& value) {
+    auto const contents = table.index().contents();
+    using Stored = KeyVariable<Key>;
+    Checkpoint added = checkpoint;  // so that an error leaves `checkpoint` as it was
+    added.add(name, value);
+    added.add(name + ".keys", Stored::of(contents.keys));
+    added.add(name + ".rows", Tensor<std::int64_t>(contents.rows));
+    added.add(name + ".uses", use_variable(contents.uses));
+    added.add(name + ".seen", Stored::of(contents.seen));
+    added.add(name + ".sightings", use_variable(contents.sightings));
+    added.add(name + ".step", Tensor<std::int64_t>{contents.step});
+    checkpoint = std::move(added);
+}
+
+}  // namespace detail
+
 /// Adds a table to a checkpoint: its rows as the variable `name`, and what its index holds as `name.keys`, `name.rows`,
 /// `name.uses`, `name.seen`, `name.sightings` and `name.step`. States are tensors like any others:
 ///     add_keyed_table(checkpoint, "users", table);
@@ -93,17 +114,21 @@ inline std::vector<KeyUses> uses_of(std::string const& name, Tensor<std::int64_t
 /// cost     O(height); the rows are not copied
 template <class T, key_type Key>
 void add_keyed_table(Checkpoint& checkpoint, std::string const& name, KeyedTable<T, Key> const& table) {
-    auto const contents = table.index().contents();
-    using Stored = detail::KeyVariable<Key>;
-    Checkpoint added = checkpoint;  // so that an error leaves `checkpoint` as it was
-    added.add(name, table.value());
-    added.add(name + ".keys", Stored::of(contents.keys));
-    added.add(name + ".rows", Tensor<std::int64_t>(contents.rows));
-    added.add(name + ".uses", detail::use_variable(contents.uses));
-    added.add(name + ".seen", Stored::of(contents.seen));
-    added.add(name + ".sightings", detail::use_variable(contents.sightings));
-    added.add(name + ".step", Tensor<std::int64_t>{contents.step});
-    checkpoint = std::move(added);
+    detail::add_keyed_table(checkpoint, name, table, table.value());
+}
+
+/// Adds the rows of a table that changed to a delta checkpoint, and what its index holds now:
+///     auto rows = table.find_or_insert(keys);             in every step
+///     touched.grow(table.height());
+///     touched.add(rows);
+///     add_keyed_table(delta, "users", table, touched);    the new and the changed rows, and which keys there are
+///     delta.add("users.moment", touched.of(moment.tensor()));
+/// errors   as for a whole table; ShapeError if the set has another height than the table
+/// cost     O(height) for the index, 16 bytes and its uses for each key, and one copy of the rows
+template <class T, key_type Key>
+void add_keyed_table(Checkpoint& delta, std::string const& name, KeyedTable<T, Key> const& table,
+                     TouchedRows const& touched) {
+    detail::add_keyed_table(delta, name, table, touched.of(table.value()));
 }
 
 /// Replaces keys and rows of a table by those that add_keyed_table saved. States get as many rows; load theirs afterwards:

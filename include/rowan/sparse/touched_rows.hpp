@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -69,6 +70,16 @@ public:
     ~TouchedRows() = default;
 
     std::int64_t height() const noexcept { return height_; }  ///< the height of the table
+
+    /// Changes the height to that of a table that has grown, as a KeyedTable does.
+    /// errors   ShapeError if it is less than before; std::bad_alloc; the set is unchanged
+    /// cost     amortised O(new rows / 64)
+    void grow(Height height) {
+        if (height < height_)
+            throw ShapeError("height", std::to_string(std::int64_t{height}), "at least " + std::to_string(height_));
+        bits_.resize(static_cast<std::size_t>(height / 64 + (height % 64 != 0)));
+        height_ = height;
+    }
 
     /// Adds rows, in any order; duplicates are allowed.
     /// errors   IndexError if a row is not in [0, height)
