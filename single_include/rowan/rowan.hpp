@@ -46938,7 +46938,7 @@ void update_bags(Cpu exec, std::span<Tensor<T> const> tables, LoDTensor<I> const
         auto shape_of_rows = tables[t].shape();
         shape_of_rows[0] = all.batch();
         auto grad = Tensor<T>::from_shape(shape_of_rows);
-        T const* const from = out_grad.data() + all.column(t);
+        T const* const from = all.batch() == 0 ? nullptr : out_grad.data() + all.column(t);
         detail::on_lanes<S>(bags.width, [&]<class V>(detail::as<V>) ROWAN_INLINED {
             for (std::size_t b = 0; b < all.batch(); ++b) {
                 if (b + 16 < all.batch())
