@@ -1,7 +1,8 @@
 // tests/bench/keys/bags.cpp: times the pooled rows of 26 tables, and their training. Prints a line of JSON for each case.
 //
 //     rowan_bench_bags [--threads N] [--width D] [--tiny]
-#include <rowan/detail/random.hpp>
+#include "../arguments.hpp"
+
 #include <rowan/op/table/embedding_bag.hpp>
 #include <rowan/op/table/embedding_bags.hpp>
 #include <rowan/sparse/adagrad.hpp>
@@ -11,11 +12,9 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <functional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 using rowan::Cpu, rowan::Lod, rowan::LoDTensor, rowan::RowPlan, rowan::Tensor;
@@ -97,14 +96,6 @@ void measure(Cpu exec, std::size_t width, std::size_t pooling, bool tiny) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    Cpu exec{2};
-    std::size_t width = 64;
-    bool tiny = false;
-    for (int i = 1; i < argc; ++i) {
-        std::string_view const word = argv[i];
-        if (word == "--threads" && i + 1 < argc) exec.threads = std::atoi(argv[++i]);
-        if (word == "--width" && i + 1 < argc) width = static_cast<std::size_t>(std::atoi(argv[++i]));
-        if (word == "--tiny") tiny = true;
-    }
-    for (std::size_t const pooling : {20U, 1U}) measure(exec, width, pooling, tiny);
+    bench::Arguments const a(argc, argv);
+    for (std::size_t const pooling : {20U, 1U}) measure(a.exec, a.width, pooling, a.tiny);
 }

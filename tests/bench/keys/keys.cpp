@@ -3,6 +3,8 @@
 //     rowan_bench_keys [--threads N] [--tiny]
 //
 // 10 million keys; batches of 65,536 keys whose ranks have a log-uniform distribution; a table with 64 floats per row.
+#include "../arguments.hpp"
+
 #include <rowan/sparse/gather.hpp>
 #include <rowan/sparse/gather_keys.hpp>
 #include <rowan/sparse/key_index.hpp>
@@ -11,10 +13,8 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <functional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #if __has_include(<boost/unordered/unordered_flat_map.hpp>)
@@ -24,6 +24,7 @@
 #include <ankerl/unordered_dense.h>
 #endif
 
+using bench::use;
 using rowan::Cpu, rowan::KeyIndex, rowan::Tensor;
 
 namespace {
@@ -47,11 +48,6 @@ double seconds(std::function<void()> const& f) {
     auto const begin = std::chrono::steady_clock::now();
     f();
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
-
-template <class T>
-void use(T const& value) {
-    asm volatile("" : : "r"(&value) : "memory");
 }
 
 /// The cases of a map of another library.
@@ -85,13 +81,10 @@ void add_map(std::vector<Case>& cases, std::string const& who, Sizes const& size
 }  // namespace
 
 int main(int argc, char** argv) {
+    bench::Arguments const a(argc, argv);
     Sizes sizes;
-    int threads = 1;
-    for (int i = 1; i < argc; ++i) {
-        if (std::string_view(argv[i]) == "--tiny") sizes = {.keys = 5'000, .batch = 1'000, .sets = 2, .width = 8};
-        if (std::string_view(argv[i]) == "--threads" && i + 1 < argc) threads = std::atoi(argv[++i]);
-    }
-    Cpu const exec{threads};
+    if (a.tiny) sizes = {.keys = 5'000, .batch = 1'000, .sets = 2, .width = 8};
+    Cpu const exec = a.exec;
     std::vector<std::vector<Key>> batches(sizes.sets);
     for (std::size_t s = 0; s < sizes.sets; ++s) {
         for (std::size_t i = 0; i < sizes.batch; ++i) {
@@ -146,7 +139,7 @@ int main(int argc, char** argv) {
     }
     for (auto const& c : cases)
         std::printf("{\"op\": \"%s\", \"who\": \"%s\", \"threads\": %d, \"ns_per_key\": %.2f}\n", c.op.c_str(),
-                    c.who.c_str(), threads, 1e9 * c.best / c.keys);
+                    c.who.c_str(), exec.threads, 1e9 * c.best / c.keys);
     auto const s = index.statistics();
     std::printf("{\"keys\": %zu, \"load\": %.3f, \"longest_probe\": %zu, \"bytes_per_key\": %.1f}\n", s.keys, s.load,
                 s.longest_probe, static_cast<double>(s.bytes) / static_cast<double>(s.keys));

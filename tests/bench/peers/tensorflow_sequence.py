@@ -1,18 +1,14 @@
 """TensorFlow's RaggedTensor on batches of sequences: the same lengths as rowan_bench_sequence. A line of JSON for each case."""
 
-import argparse
 import json
 import os
 import time
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+import arguments  # noqa: E402
 import tensorflow as tf  # noqa: E402
 
-parser = argparse.ArgumentParser()
-parser.add_argument("--threads", type=int, default=2)
-parser.add_argument("--width", type=int, default=64)
-parser.add_argument("--tiny", action="store_true")
-args = parser.parse_args()
+args = arguments.parse()
 tf.config.threading.set_intra_op_parallelism_threads(args.threads)
 tf.config.threading.set_inter_op_parallelism_threads(1)
 SETS = 8

@@ -1,18 +1,14 @@
 """PyTorch and FBGEMM on the bags of rowan_bench_bags: the same ids and sizes. A line of JSON for each case."""
 
-import argparse
 import json
 import logging
 import math
 import time
 
+import arguments
 import torch
 
-parser = argparse.ArgumentParser()
-parser.add_argument("--threads", type=int, default=2)
-parser.add_argument("--width", type=int, default=64)
-parser.add_argument("--tiny", action="store_true")
-args = parser.parse_args()
+args = arguments.parse()
 torch.set_num_threads(args.threads)
 logging.disable(logging.CRITICAL)
 TABLES, BATCH, HEIGHT, SETS = (3, 16, 100, 4) if args.tiny else (26, 2048, 200_000, 4)

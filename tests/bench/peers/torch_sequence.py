@@ -1,18 +1,14 @@
 """PyTorch and FBGEMM on batches of sequences: the same lengths as rowan_bench_sequence. A line of JSON for each case."""
 
-import argparse
 import json
 import logging
 import time
 
+import arguments
 import torch
 from torch.nn.utils.rnn import pack_sequence, pad_packed_sequence, pad_sequence
 
-parser = argparse.ArgumentParser()
-parser.add_argument("--threads", type=int, default=2)
-parser.add_argument("--width", type=int, default=64)
-parser.add_argument("--tiny", action="store_true")
-args = parser.parse_args()
+args = arguments.parse()
 torch.set_num_threads(args.threads)
 logging.disable(logging.CRITICAL)
 SETS = 8

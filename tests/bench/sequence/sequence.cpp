@@ -1,6 +1,8 @@
 // tests/bench/sequence/sequence.cpp: times unpack and pack of batches. Prints a line of JSON for each case.
 //
 //     rowan_bench_sequence [--threads N] [--width D] [--tiny]
+#include "../arguments.hpp"
+
 #include <rowan/core/parallel.hpp>
 #include <rowan/sequence.hpp>
 #include <rowan/sparse/gather.hpp>
@@ -8,21 +10,16 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+using bench::use;
 using rowan::Cpu, rowan::Lod, rowan::LoDTensor, rowan::StepMap, rowan::Tensor, rowan::TensorArray;
 
 namespace {
-
-template <class T>
-void use(T const& value) {
-    asm volatile("" : : "r"(&value) : "memory");
-}
 
 // The same lengths as in the peers' programs: the high bits of a product. "skewed" has 10,000 sentences, one of them
 // with 10,000 words.
@@ -126,14 +123,6 @@ void measure(std::string const& batch, Cpu exec, std::size_t width, bool tiny) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    Cpu exec{2};
-    std::size_t width = 64;
-    bool tiny = false;
-    for (int i = 1; i < argc; ++i) {
-        std::string_view const word = argv[i];
-        if (word == "--threads" && i + 1 < argc) exec.threads = std::atoi(argv[++i]);
-        if (word == "--width" && i + 1 < argc) width = static_cast<std::size_t>(std::atoi(argv[++i]));
-        if (word == "--tiny") tiny = true;
-    }
-    for (char const* batch : {"sentences", "long", "skewed"}) measure(batch, exec, width, tiny);
+    bench::Arguments const a(argc, argv);
+    for (char const* batch : {"sentences", "long", "skewed"}) measure(batch, a.exec, a.width, a.tiny);
 }
