@@ -47545,7 +47545,6 @@ public:
     std::size_t size() const noexcept { return static_cast<std::size_t>(height_ - first_) - free_.size(); }
     std::int64_t height() const noexcept { return height_; }  ///< the highest row that a key ever had, + 1
     KeySlots const& slots() const noexcept { return slots_; }
-    std::int64_t first() const noexcept { return first_; }
 
     /// The row of a key, or -1.
     std::int64_t find(KeyView<Key> key) const { return row_of(hash_key(key, seed_), key); }
@@ -47553,17 +47552,8 @@ public:
     /// Calls f(i, row) for i in [begin, end), with the row of keys[i], or -1. Slots are prefetched.
     template <class F>
     void find_each(Keys<Key> const& keys, std::size_t begin, std::size_t end, F const& f) const {
-        std::array<std::uint64_t, ahead> hashes;
-        auto const ask = [&](std::size_t i) {
-            std::uint64_t const hash = hashes[i % ahead] = hash_key(keys[i], seed_);
-            slots_.prefetch(slots_.home(hash));
-        };
-        for (std::size_t i = begin; i < std::min(end, begin + ahead); ++i) ask(i);
-        for (std::size_t i = begin; i < end; ++i) {
-            std::uint64_t const hash = hashes[i % ahead];
-            if (i + ahead < end) ask(i + ahead);
-            f(i, row_of(hash, keys[i]));
-        }
+        for_hashes(keys, {end - begin, nullptr, begin},
+                   [&](std::size_t i, std::uint64_t hash) { f(i, row_of(hash, keys[i])); });
     }
 
     /// Whether a row belongs to a key.
@@ -47612,7 +47602,7 @@ public:
         keys_.resize(std::min(keys_.size(), static_cast<std::size_t>(height)));  // row 0 may have no element yet
     }
 
-    /// Gives keys their rows, which ascend and are in [first(), height), in a map that is empty.
+    /// Gives keys their rows, which ascend and are in [first row, height), in a map that is empty.
     /// errors   IndexError for the first key that repeats another; std::bad_alloc; then the map is of no use
     void fill(Keys<Key> const& keys, std::span<std::int64_t const> rows, std::int64_t height) {
         if (height > std::int64_t{1} << 56) throw std::bad_alloc();
@@ -47620,10 +47610,8 @@ public:
         keys_.resize(static_cast<std::size_t>(height));
         free_.reserve(static_cast<std::size_t>(height - first_) - rows.size());
         height_ = first_;
-        for (std::size_t i = 0; i < rows.size(); ++i) {
-            if (i + ahead < rows.size()) slots_.prefetch(slots_.home(hash_key(keys[i + ahead], seed_)));
+        for_hashes(keys, {rows.size()}, [&](std::size_t i, std::uint64_t hash) {
             auto const key = keys[i];
-            std::uint64_t const hash = hash_key(key, seed_);
             std::size_t const at =
                 slots_.find(slots_.home(hash), hash, [&](std::int64_t row) { return same(row, key); });
             if (slots_[at].row != 0)
@@ -47632,7 +47620,7 @@ public:
             keys_[static_cast<std::size_t>(rows[i])] = key;
             while (height_ < rows[i]) free_.push_back(height_++);
             ++height_;
-        }
+        });
         while (height_ < height) free_.push_back(height_++);  // ascending numbers are a heap
     }
 
@@ -47687,6 +47675,22 @@ private:
     static constexpr std::size_t most_at_once = std::size_t{1} << 17;   // keys, whose slots stay in the cache
     static constexpr std::size_t outside = ~std::size_t{0};             // a slot in another range
 
+    // Calls f(i, hash of keys[i]) for each position i, whose slot was prefetched.
+    template <class F>
+    void for_hashes(Keys<Key> const& keys, KeyPositions positions, F const& f) const {
+        std::array<std::uint64_t, ahead> hashes;
+        auto const ask = [&](std::size_t j) {
+            std::uint64_t const hash = hashes[j % ahead] = hash_key(keys[positions[j]], seed_);
+            slots_.prefetch(slots_.home(hash));
+        };
+        for (std::size_t j = 0; j < std::min(positions.size, ahead); ++j) ask(j);
+        for (std::size_t j = 0; j < positions.size; ++j) {
+            std::uint64_t const hash = hashes[j % ahead];
+            if (j + ahead < positions.size) ask(j + ahead);
+            f(positions[j], hash);
+        }
+    }
+
     std::int64_t row_of(std::uint64_t hash, KeyView<Key> key) const {
         return slots_[slots_.find(slots_.home(hash), hash, [&](std::int64_t row) { return same(row, key); })].row - 1;
     }
@@ -47727,11 +47731,8 @@ private:
 
     void insert_in_order(Keys<Key> const& keys, KeyPositions positions, std::size_t capacity, std::int64_t* to,
                          std::vector<std::int64_t>& inserted) {
-        for (std::size_t j = 0; j < positions.size; ++j) {
-            if (j + ahead < positions.size) slots_.prefetch(slots_.home(hash_key(keys[positions[j + ahead]], seed_)));
-            std::size_t const at = positions[j];
+        for_hashes(keys, positions, [&](std::size_t at, std::uint64_t hash) {
             auto const key = keys[at];
-            std::uint64_t const hash = hash_key(key, seed_);
             std::size_t const i =
                 slots_.find(slots_.home(hash), hash, [&](std::int64_t row) { return same(row, key); });
             if (slots_[i].row == 0) {
@@ -47743,7 +47744,7 @@ private:
                 inserted.push_back(row);
             }
             to[at] = slots_[i].row - 1;
-        }
+        });
     }
 
     // Inserts numbers: each thread those whose hashes are in a range, in order, with -(position in `positions` + 1) for
@@ -48096,7 +48097,7 @@ private:
     static void check_lengths(Keys<Key> const& keys);
     void check_used(std::int64_t row) const;
     void check_recorded(char const* function) const;
-    std::int64_t none() const noexcept { return options_.default_row ? 0 : -1; }
+    std::vector<Key> keys_of(std::span<std::int64_t const> rows) const;
 
     KeyIndexOptions options_;
     detail::KeyMap<Key> map_;
@@ -48115,14 +48116,6 @@ namespace rowan::inline v0 {
 namespace detail {
 
 struct KeyIndexAccess {
-    /// Calls f(i, row) for i in [begin, end), with the row of keys[i], or that of keys without one.
-    template <class Key, class F>
-    static void find_each(KeyIndex<Key> const& index, Keys<Key> const& keys, std::size_t begin, std::size_t end,
-                          F const& f) {
-        std::int64_t const none = index.none();
-        index.map_.find_each(keys, begin, end, [&](std::size_t i, std::int64_t row) { f(i, row < 0 ? none : row); });
-    }
-
     /// The key of a row, which a key has.
     template <class Key>
     static Key const& key(KeyIndex<Key> const& index, std::int64_t row) {
@@ -48160,11 +48153,11 @@ KeyIndex<Key>::KeyIndex(KeyIndexOptions const& options)
 
 template <key_type Key>
 Tensor<std::int64_t> KeyIndex<Key>::find(Cpu exec, Keys<Key> keys) const {
-    using Access = detail::KeyIndexAccess;
     auto rows = Tensor<std::int64_t>::from_shape(keys.shape());
     std::int64_t* const to = rows.data();
-    Access::for_keys(exec, keys.size(), [&](std::size_t begin, std::size_t end) {
-        Access::find_each(*this, keys, begin, end, [=](std::size_t i, std::int64_t row) { to[i] = row; });
+    std::int64_t const none = options_.default_row ? 0 : -1;
+    detail::KeyIndexAccess::for_keys(exec, keys.size(), [&](std::size_t begin, std::size_t end) {
+        map_.find_each(keys, begin, end, [=](std::size_t i, std::int64_t row) { to[i] = row < 0 ? none : row; });
     });
     return rows;
 }
@@ -48234,9 +48227,14 @@ Key KeyIndex<Key>::key(std::int64_t row) const {
 
 template <key_type Key>
 std::vector<Key> KeyIndex<Key>::keys() const {
+    return keys_of(rows());
+}
+
+template <key_type Key>
+std::vector<Key> KeyIndex<Key>::keys_of(std::span<std::int64_t const> rows) const {
     std::vector<Key> keys;
-    keys.reserve(size());
-    for (std::int64_t const row : rows()) keys.push_back(map_.key(row));
+    keys.reserve(rows.size());
+    for (std::int64_t const row : rows) keys.push_back(map_.key(row));
     return keys;
 }
 
@@ -48297,7 +48295,8 @@ KeyIndexStatistics KeyIndex<Key>::statistics() const {
 
 template <key_type Key>
 KeyIndexContents<Key> KeyIndex<Key>::contents() const {
-    KeyIndexContents<Key> c{.height = height(), .step = step_, .keys = keys(), .rows = rows()};
+    KeyIndexContents<Key> c{.height = height(), .step = step_, .rows = rows()};
+    c.keys = keys_of(c.rows);
     if (options_.record_uses) {
         for (std::int64_t const row : c.rows) c.uses.push_back(uses_[static_cast<std::size_t>(row)]);
     }
@@ -48351,7 +48350,9 @@ void KeyIndex<Key>::check_lengths(Keys<Key> const& keys) {
     if constexpr (std::same_as<Key, std::string>) {
         for (std::size_t i = 0; i < keys.size(); ++i) {
             if (keys[i].size() > longest_key)
-                throw IndexError("keys", i, "has " + std::to_string(keys[i].size()) + " bytes, the most are 65535");
+                throw IndexError(
+                    "keys", i,
+                    "has " + std::to_string(keys[i].size()) + " bytes, the most are " + std::to_string(longest_key));
         }
     }
 }

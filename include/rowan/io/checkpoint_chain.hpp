@@ -19,8 +19,9 @@
 namespace rowan::inline v0 {
 
 /// Writes the changes since the checkpoint or delta whose id is `base`. A SelectedRows holds new values for rows of the
-/// tensor of the same name, and if it is higher, all rows that the tensor has got since; any other variable replaces the variable of the same name or is new. Variables that are not
-/// in `changes` keep their values. Returns the id of this file, which is the base of the next delta.
+/// tensor of the same name, and if it is higher, all rows that the tensor has got since; any other variable replaces
+/// the variable of the same name or is new. Variables that are not in `changes` keep their values. Returns the id of
+/// this file, which is the base of the next delta.
 ///
 ///     auto id = save_checkpoint(all, "0.rowan");
 ///     id = save_delta(changes, id, "1.rowan");

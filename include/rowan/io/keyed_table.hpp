@@ -84,10 +84,6 @@ inline std::vector<KeyUses> uses_of(std::string const& name, Tensor<std::int64_t
     return uses;
 }
 
-}  // namespace detail
-
-namespace detail {
-
 template <class T, class Key, class Value>
 void add_keyed_table(Checkpoint& checkpoint, std::string const& name, KeyedTable<T, Key> const& table,
                      Value const& value) {
@@ -131,14 +127,16 @@ void add_keyed_table(Checkpoint& delta, std::string const& name, KeyedTable<T, K
     detail::add_keyed_table(delta, name, table, touched.of(table.value()));
 }
 
-/// Replaces keys and rows of a table by those that add_keyed_table saved. States get as many rows; load theirs afterwards:
+/// Replaces keys and rows of a table by those that add_keyed_table saved. States get as many rows; load theirs
+/// afterwards:
 ///     CheckpointFile file("model.rowan");
 ///     load_keyed_table(file, "users", table);
 ///     moment.assign(file.load<Tensor<float>>("users.moment"));
 /// `file` is a CheckpointFile or a CheckpointChain.
-/// errors   GraphError if a variable is missing; ShapeError if rows without elements are free; TypeError if the table has another element type, or its keys are strings
-///          and those of the file are not; ShapeError and IndexError as KeyedTable::assign, which name what is wrong, such
-///          as a key that repeats; FormatError if the file is damaged; the table is unchanged
+/// errors   GraphError if a variable is missing; TypeError if the table has another element type, or its keys are
+///          strings and those of the file are not; ShapeError if rows without elements are free; ShapeError and
+///          IndexError as KeyedTable::assign, which name what is wrong, such as a key that repeats; FormatError if the
+///          file is damaged; the table is unchanged
 /// cost     reads the variables, and that of KeyedTable::assign
 template <class File, class T, key_type Key>
 void load_keyed_table(File const& file, std::string const& name, KeyedTable<T, Key>& table) {

@@ -151,7 +151,7 @@ private:
     static void check_lengths(Keys<Key> const& keys);
     void check_used(std::int64_t row) const;
     void check_recorded(char const* function) const;
-    std::int64_t none() const noexcept { return options_.default_row ? 0 : -1; }
+    std::vector<Key> keys_of(std::span<std::int64_t const> rows) const;
 
     KeyIndexOptions options_;
     detail::KeyMap<Key> map_;

@@ -12,14 +12,6 @@ namespace rowan::inline v0 {
 namespace detail {
 
 struct KeyIndexAccess {
-    /// Calls f(i, row) for i in [begin, end), with the row of keys[i], or that of keys without one.
-    template <class Key, class F>
-    static void find_each(KeyIndex<Key> const& index, Keys<Key> const& keys, std::size_t begin, std::size_t end,
-                          F const& f) {
-        std::int64_t const none = index.none();
-        index.map_.find_each(keys, begin, end, [&](std::size_t i, std::int64_t row) { f(i, row < 0 ? none : row); });
-    }
-
     /// The key of a row, which a key has.
     template <class Key>
     static Key const& key(KeyIndex<Key> const& index, std::int64_t row) {
@@ -57,11 +49,11 @@ KeyIndex<Key>::KeyIndex(KeyIndexOptions const& options)
 
 template <key_type Key>
 Tensor<std::int64_t> KeyIndex<Key>::find(Cpu exec, Keys<Key> keys) const {
-    using Access = detail::KeyIndexAccess;
     auto rows = Tensor<std::int64_t>::from_shape(keys.shape());
     std::int64_t* const to = rows.data();
-    Access::for_keys(exec, keys.size(), [&](std::size_t begin, std::size_t end) {
-        Access::find_each(*this, keys, begin, end, [=](std::size_t i, std::int64_t row) { to[i] = row; });
+    std::int64_t const none = options_.default_row ? 0 : -1;
+    detail::KeyIndexAccess::for_keys(exec, keys.size(), [&](std::size_t begin, std::size_t end) {
+        map_.find_each(keys, begin, end, [=](std::size_t i, std::int64_t row) { to[i] = row < 0 ? none : row; });
     });
     return rows;
 }
@@ -131,9 +123,14 @@ Key KeyIndex<Key>::key(std::int64_t row) const {
 
 template <key_type Key>
 std::vector<Key> KeyIndex<Key>::keys() const {
+    return keys_of(rows());
+}
+
+template <key_type Key>
+std::vector<Key> KeyIndex<Key>::keys_of(std::span<std::int64_t const> rows) const {
     std::vector<Key> keys;
-    keys.reserve(size());
-    for (std::int64_t const row : rows()) keys.push_back(map_.key(row));
+    keys.reserve(rows.size());
+    for (std::int64_t const row : rows) keys.push_back(map_.key(row));
     return keys;
 }
 
@@ -194,7 +191,8 @@ KeyIndexStatistics KeyIndex<Key>::statistics() const {
 
 template <key_type Key>
 KeyIndexContents<Key> KeyIndex<Key>::contents() const {
-    KeyIndexContents<Key> c{.height = height(), .step = step_, .keys = keys(), .rows = rows()};
+    KeyIndexContents<Key> c{.height = height(), .step = step_, .rows = rows()};
+    c.keys = keys_of(c.rows);
     if (options_.record_uses) {
         for (std::int64_t const row : c.rows) c.uses.push_back(uses_[static_cast<std::size_t>(row)]);
     }
@@ -248,7 +246,9 @@ void KeyIndex<Key>::check_lengths(Keys<Key> const& keys) {
     if constexpr (std::same_as<Key, std::string>) {
         for (std::size_t i = 0; i < keys.size(); ++i) {
             if (keys[i].size() > longest_key)
-                throw IndexError("keys", i, "has " + std::to_string(keys[i].size()) + " bytes, the most are 65535");
+                throw IndexError(
+                    "keys", i,
+                    "has " + std::to_string(keys[i].size()) + " bytes, the most are " + std::to_string(longest_key));
         }
     }
 }

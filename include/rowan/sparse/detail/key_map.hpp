@@ -29,7 +29,6 @@ public:
     std::size_t size() const noexcept { return static_cast<std::size_t>(height_ - first_) - free_.size(); }
     std::int64_t height() const noexcept { return height_; }  ///< the highest row that a key ever had, + 1
     KeySlots const& slots() const noexcept { return slots_; }
-    std::int64_t first() const noexcept { return first_; }
 
     /// The row of a key, or -1.
     std::int64_t find(KeyView<Key> key) const { return row_of(hash_key(key, seed_), key); }
@@ -37,17 +36,8 @@ public:
     /// Calls f(i, row) for i in [begin, end), with the row of keys[i], or -1. Slots are prefetched.
     template <class F>
     void find_each(Keys<Key> const& keys, std::size_t begin, std::size_t end, F const& f) const {
-        std::array<std::uint64_t, ahead> hashes;
-        auto const ask = [&](std::size_t i) {
-            std::uint64_t const hash = hashes[i % ahead] = hash_key(keys[i], seed_);
-            slots_.prefetch(slots_.home(hash));
-        };
-        for (std::size_t i = begin; i < std::min(end, begin + ahead); ++i) ask(i);
-        for (std::size_t i = begin; i < end; ++i) {
-            std::uint64_t const hash = hashes[i % ahead];
-            if (i + ahead < end) ask(i + ahead);
-            f(i, row_of(hash, keys[i]));
-        }
+        for_hashes(keys, {end - begin, nullptr, begin},
+                   [&](std::size_t i, std::uint64_t hash) { f(i, row_of(hash, keys[i])); });
     }
 
     /// Whether a row belongs to a key.
@@ -96,7 +86,7 @@ public:
         keys_.resize(std::min(keys_.size(), static_cast<std::size_t>(height)));  // row 0 may have no element yet
     }
 
-    /// Gives keys their rows, which ascend and are in [first(), height), in a map that is empty.
+    /// Gives keys their rows, which ascend and are in [first row, height), in a map that is empty.
     /// errors   IndexError for the first key that repeats another; std::bad_alloc; then the map is of no use
     void fill(Keys<Key> const& keys, std::span<std::int64_t const> rows, std::int64_t height) {
         if (height > std::int64_t{1} << 56) throw std::bad_alloc();
@@ -104,10 +94,8 @@ public:
         keys_.resize(static_cast<std::size_t>(height));
         free_.reserve(static_cast<std::size_t>(height - first_) - rows.size());
         height_ = first_;
-        for (std::size_t i = 0; i < rows.size(); ++i) {
-            if (i + ahead < rows.size()) slots_.prefetch(slots_.home(hash_key(keys[i + ahead], seed_)));
+        for_hashes(keys, {rows.size()}, [&](std::size_t i, std::uint64_t hash) {
             auto const key = keys[i];
-            std::uint64_t const hash = hash_key(key, seed_);
             std::size_t const at =
                 slots_.find(slots_.home(hash), hash, [&](std::int64_t row) { return same(row, key); });
             if (slots_[at].row != 0)
@@ -116,7 +104,7 @@ public:
             keys_[static_cast<std::size_t>(rows[i])] = key;
             while (height_ < rows[i]) free_.push_back(height_++);
             ++height_;
-        }
+        });
         while (height_ < height) free_.push_back(height_++);  // ascending numbers are a heap
     }
 
@@ -171,6 +159,22 @@ private:
     static constexpr std::size_t most_at_once = std::size_t{1} << 17;   // keys, whose slots stay in the cache
     static constexpr std::size_t outside = ~std::size_t{0};             // a slot in another range
 
+    // Calls f(i, hash of keys[i]) for each position i, whose slot was prefetched.
+    template <class F>
+    void for_hashes(Keys<Key> const& keys, KeyPositions positions, F const& f) const {
+        std::array<std::uint64_t, ahead> hashes;
+        auto const ask = [&](std::size_t j) {
+            std::uint64_t const hash = hashes[j % ahead] = hash_key(keys[positions[j]], seed_);
+            slots_.prefetch(slots_.home(hash));
+        };
+        for (std::size_t j = 0; j < std::min(positions.size, ahead); ++j) ask(j);
+        for (std::size_t j = 0; j < positions.size; ++j) {
+            std::uint64_t const hash = hashes[j % ahead];
+            if (j + ahead < positions.size) ask(j + ahead);
+            f(positions[j], hash);
+        }
+    }
+
     std::int64_t row_of(std::uint64_t hash, KeyView<Key> key) const {
         return slots_[slots_.find(slots_.home(hash), hash, [&](std::int64_t row) { return same(row, key); })].row - 1;
     }
@@ -211,11 +215,8 @@ private:
 
     void insert_in_order(Keys<Key> const& keys, KeyPositions positions, std::size_t capacity, std::int64_t* to,
                          std::vector<std::int64_t>& inserted) {
-        for (std::size_t j = 0; j < positions.size; ++j) {
-            if (j + ahead < positions.size) slots_.prefetch(slots_.home(hash_key(keys[positions[j + ahead]], seed_)));
-            std::size_t const at = positions[j];
+        for_hashes(keys, positions, [&](std::size_t at, std::uint64_t hash) {
             auto const key = keys[at];
-            std::uint64_t const hash = hash_key(key, seed_);
             std::size_t const i =
                 slots_.find(slots_.home(hash), hash, [&](std::int64_t row) { return same(row, key); });
             if (slots_[i].row == 0) {
@@ -227,7 +228,7 @@ private:
                 inserted.push_back(row);
             }
             to[at] = slots_[i].row - 1;
-        }
+        });
     }
 
     // Inserts numbers: each thread those whose hashes are in a range, in order, with -(position in `positions` + 1) for
