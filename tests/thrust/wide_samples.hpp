@@ -30,6 +30,7 @@ inline NamedSamples wide_samples(std::size_t n, std::size_t width) {
         {"reduce_sum", {{{table}, ReduceOptions{.axes = {1}}}, {{table}, ReduceOptions{.axes = {0}}}, {{x({2, n, 2, width, 2})}, ReduceOptions{.axes = {0, 2, 4}}}}},
         {"reduce_mean", {{{table}, ReduceOptions{.axes = {1}}}}},
         {"cosine_similarity", {{{table, other}}}},
+        {"dot_interaction", {{{x({n, 5, width})}}}},
         {"matmul", {{{table, x({width, 17}, 2)}}, {{x({width, n}), x({17, width}, 2)}, MatmulOptions{.transpose_x = true, .transpose_y = true}}}},
         {"fc", {{{table, x({width, 17}, 2), x({17}, 3)}}}},
         {"gru_unit", {{{x({n, 3 * width}), other, x({width, 3 * width}, 3), x({3 * width}, 4)}}}},

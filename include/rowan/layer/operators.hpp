@@ -104,6 +104,7 @@ inline constexpr operator_layer<transpose_op> transpose{};  ///< As rowan::trans
 // ---- Rows and losses
 
 inline constexpr operator_layer<row_dot_op> row_dot{};                      ///< As rowan::row_dot.
+inline constexpr operator_layer<dot_interaction_op> dot_interaction{};      ///< As rowan::dot_interaction.
 inline constexpr operator_layer<cosine_similarity_op> cosine_similarity{};  ///< As rowan::cosine_similarity.
 inline constexpr operator_layer<mse_op> mse{};                              ///< As rowan::mse.
 inline constexpr operator_layer<huber_op> huber{};                          ///< As rowan::huber.

@@ -13,6 +13,7 @@
 #include <rowan/thrust/op/detail/matrix_sums.hpp>
 #include <rowan/thrust/op/detail/reduction.hpp>
 #include <rowan/thrust/op/detail/row_folds.hpp>
+#include <rowan/thrust/op/dot_interaction.hpp>
 #include <rowan/thrust/op/embedding_bag.hpp>
 #include <rowan/thrust/op/matmul.hpp>
 #include <rowan/thrust/op/sequence_attention.hpp>

@@ -46,11 +46,11 @@ template <class Step, class V, std::size_t width = V::size>
 ROWAN_INLINE void fold_registers(Step& step, V* rows) {
     constexpr std::size_t half = width / 2;
     constexpr std::make_index_sequence<V::size> lanes{};
-    for (std::size_t k = 0; k < half; ++k) {
+    unrolled<half>([&](std::size_t k) ROWAN_INLINED {
         V const a = rows[2 * k], b = rows[2 * k + 1];
         rows[k] = halves<width, 0>(a, b, lanes);
         step(halves<width, half>(a, b, lanes), rows[k]);
-    }
+    });
     if constexpr (half > 1) fold_registers<Step, V, half>(step, rows);
 }
 
