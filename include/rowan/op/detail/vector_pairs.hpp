@@ -39,7 +39,8 @@ struct WideVectors {
     S const* at(std::size_t i) const { return data + i * width; }
 };
 
-/// dots[4 · r + c]: the dot product of vectors a[r] and b[c], in 16 interleaved partial sums. With registers V, as zip_with.
+/// dots[4 · r + c]: the dot product of vectors a[r] and b[c], in 16 interleaved partial sums. With registers V, as
+/// zip_with.
 template <class V, class S>
 ROWAN_INLINE void dots_of_four(std::size_t width, S const* const (&a)[4], S const* const (&b)[4], S* dots) {
     constexpr std::size_t lanes = lanes_in<V>, count = 16 / lanes;
@@ -92,7 +93,8 @@ ROWAN_INLINE void dots_of_pairs(VectorPairs const& pairs, WideVectors<S> const& 
     }
 }
 
-/// The gradients of `count` vectors from i on: each the sum over j, in order, of the gradient of pair (i, j) times vector j.
+/// The gradients of `count` vectors from i on: each the sum over j, in order, of the gradient of pair (i, j) times
+/// vector j.
 template <class V, std::size_t count, class S>
 ROWAN_INLINE void grads_of_some(VectorPairs const& pairs, std::size_t i, WideVectors<S> const& x, S const* grad,
                                 S* to) {
