@@ -2,14 +2,17 @@
 #pragma once
 
 #include <rowan/train/auc.hpp>
+#include <rowan/train/calibration.hpp>
 #include <rowan/train/comm.hpp>
 #include <rowan/train/early_stop.hpp>
 #include <rowan/train/entity_f1.hpp>
 #include <rowan/train/feeds.hpp>
 #include <rowan/train/gradient_clip.hpp>
+#include <rowan/train/group_auc.hpp>
 #include <rowan/train/infer.hpp>
 #include <rowan/train/loaded_model.hpp>
 #include <rowan/train/moving_average.hpp>
+#include <rowan/train/normalized_entropy.hpp>
 #include <rowan/train/optimizer.hpp>
 #include <rowan/train/optimizers.hpp>
 #include <rowan/train/parameters.hpp>

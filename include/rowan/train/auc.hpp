@@ -4,12 +4,12 @@
 #include <rowan/core/error.hpp>
 #include <rowan/core/ids.hpp>
 #include <rowan/core/tensor.hpp>
+#include <rowan/train/detail/predictions.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <vector>
 
 namespace rowan::inline v0 {
@@ -41,15 +41,7 @@ public:
     /// cost     O(n)
     template <class T, id_type I>
     void update(Tensor<T> const& probability, Tensor<I> const& label) {
-        static_assert(floating_element<T>, "rowan::Auc: probabilities must have a floating-point type");
-        if (probability.size() != label.size())
-            throw ShapeError("label.size()", std::to_string(label.size()), std::to_string(probability.size()));
-        auto const p = [&](std::size_t i) { return static_cast<double>(dtype<T>::widen(probability.data()[i])); };
-        for (std::size_t i = 0; i < label.size(); ++i) {
-            if (!(p(i) >= 0 && p(i) <= 1))
-                throw ValueError(std::string("probability[").append(std::to_string(i)).append("]"), p(i), "in [0, 1]");
-        }
-        detail::check_ids(Cpu{}, "label", label, 2);
+        auto const p = detail::checked_predictions(probability, label);
         auto const is = [&](std::size_t i) { return static_cast<std::size_t>(label.data()[i]); };
         if (thresholds_ == 0) {
             std::array<std::size_t, 2> sizes{kept_[0].size(), kept_[1].size()};
@@ -71,12 +63,9 @@ public:
     /// errors   none
     /// cost     O(n log n) for n examples, and memory for their probabilities; with thresholds O(thresholds)
     double value() const {
-        double area = 0, positive = 0, negative = 0;
+        detail::RocArea area;
         auto const tie = [&](std::int64_t positives, std::int64_t negatives) {
-            auto const more = static_cast<double>(positives), less = static_cast<double>(negatives);
-            area += less * (positive + more / 2);
-            positive += more;
-            negative += less;
+            area.add(static_cast<double>(positives), static_cast<double>(negatives));
         };
         for (std::size_t i = counts_[0].size(); i-- != 0;) tie(counts_[1][i], counts_[0][i]);
         auto kept = kept_;
@@ -90,7 +79,7 @@ public:
             }
             tie(equal[1], equal[0]);
         }
-        return area / (positive * negative);
+        return area.value();
     }
 
     /// Forgets all batches.
