@@ -30603,11 +30603,11 @@ template <class Step, class V, std::size_t width = V::size>
 ROWAN_INLINE void fold_registers(Step& step, V* rows) {
     constexpr std::size_t half = width / 2;
     constexpr std::make_index_sequence<V::size> lanes{};
-    for (std::size_t k = 0; k < half; ++k) {
+    unrolled<half>([&](std::size_t k) ROWAN_INLINED {
         V const a = rows[2 * k], b = rows[2 * k + 1];
         rows[k] = halves<width, 0>(a, b, lanes);
         step(halves<width, half>(a, b, lanes), rows[k]);
-    }
+    });
     if constexpr (half > 1) fold_registers<Step, V, half>(step, rows);
 }
 
@@ -37515,6 +37515,320 @@ struct cosine_similarity_op
 
 }  // namespace rowan::inline v0
 
+// rowan/op/detail/vector_pairs.hpp: the dot products of the pairs of an example's vectors, and their gradients.
+
+namespace rowan::inline v0::detail {
+
+/// The pairs (i, j) of n vectors with j < i, or with j <= i if `self`: (1, 0), (2, 0), (2, 1) …
+struct VectorPairs {
+    std::size_t n;
+    bool self;
+
+    /// The number of pairs whose first vector comes before i.
+    ROWAN_HD constexpr std::size_t before(std::size_t i) const { return i * (i + 1) / 2 - (self ? 0 : i); }
+    ROWAN_HD constexpr std::size_t size() const { return before(n); }
+    /// The number of pairs whose first vector is i.
+    ROWAN_HD constexpr std::size_t of(std::size_t i) const { return self ? i + 1 : i; }
+    ROWAN_HD constexpr std::size_t at(std::size_t i, std::size_t j) const {
+        return i < j ? before(j) + i : before(i) + j;
+    }
+};
+
+/// Vectors of `width` numbers, a multiple of 16, one after another.
+template <class S>
+struct WideVectors {
+    S const* data;
+    std::size_t width;
+
+    S const* at(std::size_t i) const { return data + i * width; }
+};
+
+/// dots[4 · r + c]: the dot product of vectors a[r] and b[c], in 16 interleaved partial sums. With registers V, as
+/// zip_with.
+template <class V, class S>
+ROWAN_INLINE void dots_of_four(std::size_t width, S const* const (&a)[4], S const* const (&b)[4], S* dots) {
+    constexpr std::size_t lanes = lanes_in<V>, count = 16 / lanes;
+    V sums[16];
+    unrolled<4>([&](std::size_t r) ROWAN_INLINED {
+        V parts[4][count];
+        unrolled<4 * count>([&](std::size_t k) ROWAN_INLINED { parts[k / count][k % count] = constant<V>(0.0); });
+        for (std::size_t i = 0; i < width; i += 16) {
+            unrolled<count>([&](std::size_t k) ROWAN_INLINED {
+                V const x = load<V>(a[r] + i + k * lanes);
+                unrolled<4>([&](std::size_t c) ROWAN_INLINED {
+                    parts[c][k] = plus(parts[c][k], product(x, load<V>(b[c] + i + k * lanes)));
+                });
+            });
+        }
+        unrolled<4>([&](std::size_t c) ROWAN_INLINED {
+            if constexpr (count > 1) fold_halves(parts[c], add_lanes{}, std::make_index_sequence<count / 2>());
+            sums[4 * r + c] = parts[c][0];
+        });
+    });
+    add_lanes const add;
+    for (std::size_t k = 0; k < 16; k += lanes) {
+        if constexpr (lanes > 1) fold_registers(add, sums + k);
+        store(sums[k], dots + k);
+    }
+}
+
+/// The dot products of all pairs of the vectors of an example, of which there are some.
+template <class V, class S>
+ROWAN_INLINE void dots_of_pairs(VectorPairs const& pairs, WideVectors<S> const& x, S* to) {
+    auto const four = [&](std::size_t i, S const*(&from)[4]) ROWAN_INLINED {
+        for (std::size_t r = 0; r < 4; ++r) from[r] = x.at(std::min(i + r, pairs.n - 1));
+    };
+    S const *a[4], *b[4];
+    S dots[16];
+    for (std::size_t i = 0; i < pairs.n; i += 4) {
+        four(i, a);
+        for (std::size_t j = 0; j <= i; j += 4) {
+            four(j, b);
+            dots_of_four<V>(x.width, a, b, dots);
+            for (std::size_t r = 0; r < std::min<std::size_t>(4, pairs.n - i); ++r) {
+                S* const row = to + pairs.before(i + r) + j;
+                if (j < i) {
+                    std::copy_n(dots + 4 * r, 4, row);
+                } else {
+                    std::copy_n(dots + 4 * r, pairs.of(i + r) - j, row);
+                }
+            }
+        }
+    }
+}
+
+/// The gradients of `count` vectors from i on: each the sum over j, in order, of the gradient of pair (i, j) times
+/// vector j.
+template <class V, std::size_t count, class S>
+ROWAN_INLINE void grads_of_some(VectorPairs const& pairs, std::size_t i, WideVectors<S> const& x, S const* grad,
+                                S* to) {
+    S const* before[count];  // the gradients of their pairs with the vectors before them
+    unrolled<count>([&](std::size_t r) ROWAN_INLINED { before[r] = grad + pairs.before(i + r); });
+    for (std::size_t column = 0; column < x.width; column += lanes_in<V>) {
+        V sums[count];
+        unrolled<count>([&](std::size_t r) ROWAN_INLINED { sums[r] = constant<V>(0.0); });
+        auto const vector = [&](std::size_t j) ROWAN_INLINED { return load<V>(x.at(j) + column); };
+        for (std::size_t j = 0; j < i; ++j) {
+            V const v = vector(j);
+            unrolled<count>([&](std::size_t r) ROWAN_INLINED { sums[r] = plus(sums[r], product(V(before[r][j]), v)); });
+        }
+        for (std::size_t j = i; j < i + count; ++j) {
+            V const v = vector(j);
+            unrolled<count>([&](std::size_t r) ROWAN_INLINED {
+                if (j == i + r && !pairs.self) return;
+                S const g = grad[pairs.at(i + r, j)];
+                sums[r] = plus(sums[r], product(V(j == i + r ? plus(g, g) : g), v));
+            });
+        }
+        for (std::size_t j = i + count; j < pairs.n; ++j) {
+            V const v = vector(j);
+            S const* const g = grad + pairs.before(j) + i;
+            unrolled<count>([&](std::size_t r) ROWAN_INLINED { sums[r] = plus(sums[r], product(V(g[r]), v)); });
+        }
+        unrolled<count>([&](std::size_t r) ROWAN_INLINED { store(sums[r], to + (i + r) * x.width + column); });
+    }
+}
+
+/// The gradients of all vectors of an example.
+template <class V, class S>
+ROWAN_INLINE void grads_of_vectors(VectorPairs const& pairs, WideVectors<S> const& x, S const* grad, S* to) {
+    constexpr std::size_t most = 8;
+    if (pairs.n < most) {
+        for (std::size_t i = 0; i < pairs.n; ++i) grads_of_some<V, 1>(pairs, i, x, grad, to);
+        return;
+    }
+    for (std::size_t i = 0; i + most < pairs.n; i += most) grads_of_some<V, most>(pairs, i, x, grad, to);
+    grads_of_some<V, most>(pairs, pairs.n - most, x, grad, to);  // some of them a second time
+}
+
+/// Dot products of pairs on a device. The Thrust specialization is in rowan/thrust/op/dot_interaction.hpp.
+template <class D>
+struct PairProducts {
+    static_assert(has_backend<D>, "rowan: dot_interaction on a Thrust device needs #include <rowan/thrust/op.hpp>");
+};
+
+template <>
+struct PairProducts<Cpu> {
+    /// There are examples, and pairs.
+    template <class T>
+    static void run(Cpu exec, std::size_t batch, std::size_t width, VectorPairs const& pairs, T const* x, T* out) {
+        using S = sum_t<T>;
+        std::size_t const size = pairs.size();
+        each_example<T>(
+            exec, batch, width, pairs, size, [&]<class V>(as<V>, Memory<T>& memory, std::size_t k) ROWAN_INLINED {
+                WideVectors<S> const vectors = memory.template widened<V>(x + k * pairs.n * width);
+                if constexpr (std::is_same_v<T, S>) {
+                    dots_of_pairs<V>(pairs, vectors, out + k * size);
+                } else {
+                    dots_of_pairs<V>(pairs, vectors, memory.more.data());
+                    zip_with<V>(same_number{}, size, out + k * size, static_cast<S const*>(memory.more.data()));
+                }
+            });
+    }
+
+    template <class T>
+    static void grad(Cpu exec, std::size_t batch, std::size_t width, VectorPairs const& pairs, T const* x,
+                     T const* grad, T* to) {
+        using S = sum_t<T>;
+        std::size_t const size = pairs.size(), n = pairs.n, more = n * Memory<T>::rounded_up(width);
+        each_example<T>(exec, batch, width, pairs, size + more,
+                        [&]<class V>(as<V>, Memory<T>& memory, std::size_t k) ROWAN_INLINED {
+                            WideVectors<S> const vectors = memory.template widened<V>(x + k * n * width);
+                            T* const result = to + k * n * width;
+                            if constexpr (std::is_same_v<T, S>) {
+                                if (width == vectors.width)
+                                    return grads_of_vectors<V>(pairs, vectors, grad + k * size, result);
+                            }
+                            S* const g = memory.more.data();
+                            zip_with<V>(same_number{}, size, g, grad + k * size);
+                            grads_of_vectors<V>(pairs, vectors, static_cast<S const*>(g), g + size);
+                            for (std::size_t i = 0; i < n; ++i)
+                                zip_with<V>(same_number{}, width, result + i * width,
+                                            static_cast<S const*>(g + size + i * vectors.width));
+                        });
+    }
+
+private:
+    /// Memory of one thread: the vectors of an example, unless they can be used as they are, and what else it needs.
+    template <class T>
+    struct Memory {
+        using S = sum_t<T>;
+        std::size_t n, width;
+        bool as_they_are;
+        Buffer<S> vectors, more;
+
+        Memory(std::size_t n_, std::size_t width_, std::size_t more_)
+            : n(n_), width(width_), as_they_are(std::is_same_v<T, S> && width % 16 == 0),
+              vectors(as_they_are ? 0 : n * rounded_up(width), constant<S>(0.0)), more(more_) {}
+
+        static std::size_t rounded_up(std::size_t width) { return (width + 15) / 16 * 16; }
+
+        template <class V>
+        ROWAN_INLINE WideVectors<S> widened(T const* x) {
+            if constexpr (std::is_same_v<T, S>) {
+                if (as_they_are) return {x, width};
+            }
+            std::size_t const wide = rounded_up(width);
+            for (std::size_t i = 0; i < n; ++i)
+                zip_with<V>(same_number{}, width, vectors.data() + i * wide, x + i * width);
+            return {vectors.data(), wide};
+        }
+    };
+
+    /// Calls f(as<V>(), memory, k) for each example k, on several threads if there is enough work.
+    template <class T, class F>
+    static void each_example(Cpu exec, std::size_t batch, std::size_t width, VectorPairs const& pairs, std::size_t more,
+                             F const& f) {
+        using S = sum_t<T>;
+        std::size_t const work = pairs.n * width + pairs.size() * (width / 8 + 2);  // of one example
+        for_ranges(exec, batch, work, [&](std::size_t begin, std::size_t end) {
+            Memory<T> memory(pairs.n, width, more);
+            on_lanes<S>(work, [&]<class V>(as<V>) ROWAN_INLINED {
+                for (std::size_t k = begin; k < end; ++k) f(as<V>(), memory, k);
+            });
+        });
+    }
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/matrix/dot_interaction.hpp: dot_interaction, the dot products of the pairs of an example's vectors.
+
+namespace rowan::inline v0 {
+
+/// The settings of dot_interaction.
+struct DotInteractionOptions {
+    bool self = false;  ///< whether there are also the products of the vectors with themselves
+    ROWAN_OPTIONS(DotInteractionOptions, self)
+};
+
+namespace detail {
+
+/// The number of pairs of n vectors, or UNK.
+constexpr std::int64_t count_of_pairs(std::int64_t n, DotInteractionOptions const& options) {
+    if (n == UNK) return UNK;
+    if (std::int64_t const most = std::int64_t{1} << 31; n > most)
+        spec::the_dim_is_too_great("dot_interaction: x", 1, n, most);
+    return static_cast<std::int64_t>(VectorPairs{static_cast<std::size_t>(n), options.self}.size());
+}
+
+/// Checks x and returns its pairs.
+template <class T, class D>
+VectorPairs pairs_of(Tensor<T, D> const& x, DotInteractionOptions const& options) {
+    static_assert(floating_element<T>, "rowan::dot_interaction: x must have a floating-point type");
+    check_rank("x", x, 3);
+    count_of_pairs(static_cast<std::int64_t>(x.shape(1)), options);
+    return {x.shape(1), options.self};
+}
+
+}  // namespace detail
+
+/// The dot products of the pairs of vectors of each example, in the order (1, 0), (2, 0), (2, 1), (3, 0) …; with
+/// `self`, (0, 0), (1, 0), (1, 1), (2, 0) …: DLRM's interaction of features. Products are rounded to dtype<T>::sum and
+/// summed in 16 interleaved partial sums.
+///     dot_interaction([[[1 2] [3 4] [5 6]]])                     ->   [[11 17 39]]
+///     dot_interaction([[[1 2] [3 4] [5 6]]], {.self = true})     ->   [[5 11 25 17 39 61]]
+/// Naumov et al.: Deep Learning Recommendation Model for Personalization and Recommendation Systems, 2019.
+/// shapes   x [batch, n, width] -> [batch, n · (n - 1) / 2], with self [batch, n · (n + 1) / 2]
+/// errors   ShapeError if x has another rank, or n is greater than 2^31
+/// cost     one read of x and one write of the result; memory of one example for each thread; the same bits for any
+///          number of threads
+template <class T, device D>
+Tensor<T, D> dot_interaction(D const& exec, Tensor<T, D> const& x, DotInteractionOptions const& options = {}) {
+    auto const pairs = detail::pairs_of(x, options);
+    detail::ElementLoops<D>::check(exec, x);
+    auto out = detail::new_tensor<T>(exec, {x.shape(0), pairs.size()});
+    if (out.size() != 0)
+        detail::PairProducts<D>::run(exec, x.shape(0), x.shape(2), pairs, static_cast<T const*>(x.data()), out.data());
+    return out;
+}
+
+template <class T, class Device>
+Tensor<T, Device> dot_interaction(Tensor<T, Device> const& x, DotInteractionOptions const& options = {}) {
+    return dot_interaction(x.device(), x, options);
+}
+
+/// See dot_interaction.
+struct dot_interaction_op
+    : detail::builtin_op<dot_interaction_op, slots<slot::x>, slots<slot::out>, DotInteractionOptions> {
+    static constexpr std::string_view name = "dot_interaction";
+    static constexpr std::string_view brief = "The dot products of the pairs of vectors of each example.";
+    static constexpr unsigned row_inputs = 0b1;
+    using grad = gradient<dot_interaction_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+
+    static constexpr VarSpec infer(VarSpec const& x, attributes const& options = {}) {
+        spec::dense("dot_interaction: x", x);
+        spec::rank("dot_interaction: x", x, 3, "3");
+        return spec::with_dims(x, {x.dims[0], detail::count_of_pairs(x.dims[1], options)}, x.lod_level);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, attributes const& options = {}) {
+        return dot_interaction(exec, x, options);
+    }
+
+    /// The gradient of x: that of vector i is the sum over j, in order, of the gradient of the pair of i and j times
+    /// vector j; twice that of a pair (i, i).
+    /// shapes   x [batch, n, width], out_grad as the result -> the shape of x
+    /// errors   as dot_interaction; ShapeError if out_grad has another shape
+    /// cost     one read of both and one write of the result, and as dot_interaction
+    template <class T, class D>
+    static Tensor<T, D> backward(D exec, Tensor<T, D> const& x, Tensor<T, D> const& out_grad,
+                                 attributes const& options = {}) {
+        auto const pairs = detail::pairs_of(x, options);
+        if (typename Tensor<T, D>::shape_type const shape{x.shape(0), pairs.size()}; out_grad.shape() != shape)
+            throw ShapeError("out_grad.shape()", detail::shape_text(out_grad.shape()), detail::shape_text(shape));
+        detail::ElementLoops<D>::check(exec, x, out_grad);
+        auto x_grad = detail::new_tensor<T>(exec, x.shape());
+        if (x.size() != 0)
+            detail::PairProducts<D>::grad(exec, x.shape(0), x.shape(2), pairs, static_cast<T const*>(x.data()),
+                                          static_cast<T const*>(out_grad.data()), x_grad.data());
+        return x_grad;
+    }
+};
+
+}  // namespace rowan::inline v0
+
 // rowan/op/detail/factor.hpp: Factor, an operand of a matrix product.
 
 namespace rowan::inline v0::detail {
@@ -44396,21 +44710,21 @@ using program_ops = type_list<
     abs_op, accuracy_op, add_op, any_op, argmax_op, argmin_op, argsort_op, batch_norm_op, beam_search_decode_op,
     beam_search_op, binary_cross_entropy_op, binary_cross_entropy_with_epsilon_op, binary_cross_entropy_with_logits_op,
     ceil_op, clip_by_norm_op, clip_op, concat_op, cos_op, cosine_embedding_op, cosine_similarity_op, crf_decoding_op,
-    crf_matches_op, cross_entropy_of_probabilities_op, cross_entropy_op, cumprod_op, cumsum_op, div_op, drop_levels_op,
-    dropout_op, edit_distance_op, elu_op, embedding_bag_op, equal_op, exp_op, fc_op, floor_op, full_like_op, gelu_op,
-    greater_equal_op, greater_op, gru_unit_op, hard_sigmoid_op, hard_swish_op, hardtanh_op, hinge_op, huber_op,
-    identity_op, interleave_rows_op, isfinite_op, isinf_op, isnan_op, kl_div_op, layer_norm_op, leaky_relu_op,
-    less_equal_op, less_op, linear_chain_crf_op, lod_from_offsets_op, lod_reset_op, log_op, log_softmax_op,
-    logical_and_op, logical_not_op, logical_or_op, lookup_table_op, lstm_unit_op, margin_ranking_op, matmul_op,
-    maximum_op, minimum_op, mish_op, mse_op, mul_op, negate_op, nonzero_rows_op, one_hot_op, padded_sequence_context_op,
-    pick_sequences_op, pow_op, reduce_max_op, reduce_mean_op, reduce_min_op, reduce_prod_op, reduce_sum_op, relu6_op,
-    relu_op, reorder_op, reshape_op, round_op, row_dot_op, rsqrt_op, scale_op, sequence_attention_op,
-    sequence_concat_op, sequence_context_op, sequence_erase_op, sequence_expand_op, sequence_mask_op, sequence_pad_op,
-    sequence_pool_op, sequence_reshape_op, sequence_reverse_op, sequence_scatter_op, sequence_slice_op,
-    sequence_softmax_op, sequence_top_k_mean_op, sequence_unpad_op, shape_op, shrink_op, sigmoid_op, sign_op, silu_op,
-    sin_op, smooth_l1_op, softmax_op, softplus_op, softsign_op, split_op, sqrt_op, square_op, squeeze_op, stack_op,
-    stanh_op, sub_op, sum_op, swish_op, tanh_op, thresholded_relu_op, top_k_op, transpose_op, unsqueeze_op,
-    weighted_embedding_bag_op, where_op>;
+    crf_matches_op, cross_entropy_of_probabilities_op, cross_entropy_op, cumprod_op, cumsum_op, div_op,
+    dot_interaction_op, drop_levels_op, dropout_op, edit_distance_op, elu_op, embedding_bag_op, equal_op, exp_op, fc_op,
+    floor_op, full_like_op, gelu_op, greater_equal_op, greater_op, gru_unit_op, hard_sigmoid_op, hard_swish_op,
+    hardtanh_op, hinge_op, huber_op, identity_op, interleave_rows_op, isfinite_op, isinf_op, isnan_op, kl_div_op,
+    layer_norm_op, leaky_relu_op, less_equal_op, less_op, linear_chain_crf_op, lod_from_offsets_op, lod_reset_op,
+    log_op, log_softmax_op, logical_and_op, logical_not_op, logical_or_op, lookup_table_op, lstm_unit_op,
+    margin_ranking_op, matmul_op, maximum_op, minimum_op, mish_op, mse_op, mul_op, negate_op, nonzero_rows_op,
+    one_hot_op, padded_sequence_context_op, pick_sequences_op, pow_op, reduce_max_op, reduce_mean_op, reduce_min_op,
+    reduce_prod_op, reduce_sum_op, relu6_op, relu_op, reorder_op, reshape_op, round_op, row_dot_op, rsqrt_op, scale_op,
+    sequence_attention_op, sequence_concat_op, sequence_context_op, sequence_erase_op, sequence_expand_op,
+    sequence_mask_op, sequence_pad_op, sequence_pool_op, sequence_reshape_op, sequence_reverse_op, sequence_scatter_op,
+    sequence_slice_op, sequence_softmax_op, sequence_top_k_mean_op, sequence_unpad_op, shape_op, shrink_op, sigmoid_op,
+    sign_op, silu_op, sin_op, smooth_l1_op, softmax_op, softplus_op, softsign_op, split_op, sqrt_op, square_op,
+    squeeze_op, stack_op, stanh_op, sub_op, sum_op, swish_op, tanh_op, thresholded_relu_op, top_k_op, transpose_op,
+    unsqueeze_op, weighted_embedding_bag_op, where_op>;
 
 /// Those that only training needs.
 using training_ops =
@@ -44531,6 +44845,7 @@ inline constexpr operator_layer<transpose_op> transpose{};  ///< As rowan::trans
 // ---- Rows and losses
 
 inline constexpr operator_layer<row_dot_op> row_dot{};                      ///< As rowan::row_dot.
+inline constexpr operator_layer<dot_interaction_op> dot_interaction{};      ///< As rowan::dot_interaction.
 inline constexpr operator_layer<cosine_similarity_op> cosine_similarity{};  ///< As rowan::cosine_similarity.
 inline constexpr operator_layer<mse_op> mse{};                              ///< As rowan::mse.
 inline constexpr operator_layer<huber_op> huber{};                          ///< As rowan::huber.
@@ -49053,6 +49368,42 @@ private:
 
 }  // namespace rowan::inline v0
 
+// rowan/train/detail/predictions.hpp: what metrics of probabilities share: checks of a batch, areas under curves.
+
+namespace rowan::inline v0::detail {
+
+/// Checks a batch for a metric: probabilities, and as many labels of 0 and 1. Returns a function of the probabilities.
+template <class T, class I>
+auto checked_predictions(Tensor<T> const& probability, Tensor<I> const& label) {
+    static_assert(floating_element<T>, "rowan: probabilities must have a floating-point type");
+    if (probability.size() != label.size())
+        throw ShapeError("label.size()", std::to_string(label.size()), std::to_string(probability.size()));
+    auto const p = [from = probability.data()](std::size_t i) { return static_cast<double>(dtype<T>::widen(from[i])); };
+    for (std::size_t i = 0; i < label.size(); ++i) {
+        if (!(p(i) >= 0 && p(i) <= 1))
+            throw ValueError(std::string("probability[").append(std::to_string(i)).append("]"), p(i), "in [0, 1]");
+    }
+    check_ids(Cpu{}, "label", label, 2);
+    return p;
+}
+
+/// The area under a ROC curve, from the numbers of examples of each probability, the greatest first.
+class RocArea {
+public:
+    void add(double positives, double negatives) {
+        area_ += negatives * (positive_ + positives / 2);
+        positive_ += positives;
+        negative_ += negatives;
+    }
+    /// NaN if one class is missing.
+    double value() const { return area_ / (positive_ * negative_); }
+
+private:
+    double area_ = 0, positive_ = 0, negative_ = 0;
+};
+
+}  // namespace rowan::inline v0::detail
+
 // rowan/train/auc.hpp: Auc, the area under the ROC curve, of any number of batches.
 
 namespace rowan::inline v0 {
@@ -49084,15 +49435,7 @@ public:
     /// cost     O(n)
     template <class T, id_type I>
     void update(Tensor<T> const& probability, Tensor<I> const& label) {
-        static_assert(floating_element<T>, "rowan::Auc: probabilities must have a floating-point type");
-        if (probability.size() != label.size())
-            throw ShapeError("label.size()", std::to_string(label.size()), std::to_string(probability.size()));
-        auto const p = [&](std::size_t i) { return static_cast<double>(dtype<T>::widen(probability.data()[i])); };
-        for (std::size_t i = 0; i < label.size(); ++i) {
-            if (!(p(i) >= 0 && p(i) <= 1))
-                throw ValueError(std::string("probability[").append(std::to_string(i)).append("]"), p(i), "in [0, 1]");
-        }
-        detail::check_ids(Cpu{}, "label", label, 2);
+        auto const p = detail::checked_predictions(probability, label);
         auto const is = [&](std::size_t i) { return static_cast<std::size_t>(label.data()[i]); };
         if (thresholds_ == 0) {
             std::array<std::size_t, 2> sizes{kept_[0].size(), kept_[1].size()};
@@ -49114,12 +49457,9 @@ public:
     /// errors   none
     /// cost     O(n log n) for n examples, and memory for their probabilities; with thresholds O(thresholds)
     double value() const {
-        double area = 0, positive = 0, negative = 0;
+        detail::RocArea area;
         auto const tie = [&](std::int64_t positives, std::int64_t negatives) {
-            auto const more = static_cast<double>(positives), less = static_cast<double>(negatives);
-            area += less * (positive + more / 2);
-            positive += more;
-            negative += less;
+            area.add(static_cast<double>(positives), static_cast<double>(negatives));
         };
         for (std::size_t i = counts_[0].size(); i-- != 0;) tie(counts_[1][i], counts_[0][i]);
         auto kept = kept_;
@@ -49133,7 +49473,7 @@ public:
             }
             tie(equal[1], equal[0]);
         }
-        return area / (positive * negative);
+        return area.value();
     }
 
     /// Forgets all batches.
@@ -49148,6 +49488,50 @@ private:
     double thresholds_ = 0;                            // 0 if the area is exact
     std::array<std::vector<std::int64_t>, 2> counts_;  // of negative and of positive examples
     std::array<std::vector<double>, 2> kept_;          // their probabilities
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/train/calibration.hpp: Calibration, predicted over observed clicks, of any number of batches.
+
+namespace rowan::inline v0 {
+
+/// The sum of the probabilities divided by the number of positive examples: predicted over observed clicks. It is 1 for
+/// a model that is right on average, and greater if clicks are promised that do not come. He et al.: Practical lessons
+/// from predicting clicks on ads at Facebook, 2014.
+///     Calibration calibration;
+///     for (auto const& batch : batches)
+///         calibration.update(infer(predict, batch.feeds, parameters).value(), batch.labels);
+///     double ratio = calibration.value();
+/// Its memory does not grow. Sums are formed in double, in order.
+class Calibration {
+public:
+    /// Adds a batch: the probabilities of the positive class, and labels of 0 and 1.
+    /// shapes   probability [n] or [n, 1], label [n] or [n, 1]
+    /// errors   ShapeError if the sizes differ; ValueError if a probability is not in [0, 1]; IndexError if a label is
+    ///          neither 0 nor 1. On error, nothing is added
+    /// cost     O(n)
+    template <class T, id_type I>
+    void update(Tensor<T> const& probability, Tensor<I> const& label) {
+        auto const p = detail::checked_predictions(probability, label);
+        for (std::size_t i = 0; i < label.size(); ++i) {
+            predicted_ += p(i);
+            observed_ += static_cast<double>(label.data()[i]);
+        }
+    }
+
+    /// The quotient of all batches: infinite if there are no positive examples, NaN if all probabilities are 0, too.
+    /// errors   none
+    /// cost     O(1)
+    double value() const { return predicted_ / observed_; }
+
+    /// Forgets all batches.
+    /// errors   none
+    /// cost     O(1)
+    void reset() { *this = {}; }
+
+private:
+    double predicted_ = 0, observed_ = 0;
 };
 
 }  // namespace rowan::inline v0
@@ -49335,6 +49719,137 @@ private:
 
     TagScheme scheme_;
     Counts right_, predicted_, present_;  // entities by type: correctly predicted, predicted, labelled
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/train/group_auc.hpp: GroupAuc, the mean area under the ROC curves of groups, of any number of batches.
+
+namespace rowan::inline v0 {
+
+/// The area under the ROC curve of each group of examples, such as those of one user, averaged with the numbers of
+/// their examples as weights: how well a model orders what one user is shown. Groups with examples of one class alone
+/// have no curve and are left out. Each area is exact, as Auc. Zhou et al.: Deep Interest Network, 2018.
+///     GroupAuc auc;
+///     for (auto const& batch : batches)
+///         auc.update(infer(predict, batch.feeds, parameters).value(), batch.labels, batch.users);
+///     double area = auc.value();
+class GroupAuc {
+public:
+    /// Adds a batch: the probabilities of the positive class, labels of 0 and 1, and the group of each example, which
+    /// may be any number.
+    /// shapes   probability, label and group [n] or [n, 1]
+    /// errors   ShapeError if the sizes differ; ValueError if a probability is not in [0, 1]; IndexError if a label is
+    ///          neither 0 nor 1. On error, nothing is added
+    /// cost     O(n), and 24 bytes for each example
+    template <class T, id_type I, id_type G>
+    void update(Tensor<T> const& probability, Tensor<I> const& label, Tensor<G> const& group) {
+        auto const p = detail::checked_predictions(probability, label);
+        if (group.size() != label.size())
+            throw ShapeError("group.size()", std::to_string(group.size()), std::to_string(label.size()));
+        if (std::size_t const size = kept_.size() + label.size(); size > kept_.capacity())
+            kept_.reserve(std::max(size, 2 * kept_.size()));  // before anything is added
+        for (std::size_t i = 0; i < label.size(); ++i)
+            kept_.push_back({.group = group.data()[i], .probability = p(i), .positive = label.data()[i] == 1});
+    }
+
+    /// The mean area of all batches; NaN if no group has examples of both classes.
+    /// errors   none
+    /// cost     O(n log n) for n examples, and memory for as many
+    double value() const {
+        auto sorted = kept_;
+        std::sort(sorted.begin(), sorted.end(), [](Example const& a, Example const& b) {
+            return std::tie(a.group, b.probability) < std::tie(b.group, a.probability);
+        });
+        double sum = 0, examples = 0;
+        for (std::size_t i = 0, first = 0; i < sorted.size(); first = i) {
+            detail::RocArea area;
+            while (i < sorted.size() && sorted[i].group == sorted[first].group) {
+                double const p = sorted[i].probability;
+                double positives = 0, negatives = 0;
+                for (; i < sorted.size() && sorted[i].group == sorted[first].group && sorted[i].probability == p; ++i)
+                    ++(sorted[i].positive ? positives : negatives);
+                area.add(positives, negatives);
+            }
+            auto const n = static_cast<double>(i - first);
+            if (double const a = area.value(); a == a) sum += n * a, examples += n;
+        }
+        return sum / examples;
+    }
+
+    /// Forgets all batches.
+    /// errors   none
+    /// cost     O(1)
+    void reset() { kept_.clear(); }
+
+private:
+    struct Example {
+        std::int64_t group;
+        double probability;
+        bool positive;
+    };
+
+    std::vector<Example> kept_;
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/train/normalized_entropy.hpp: NormalizedEntropy, the log loss and its quotient by that of a constant, of any
+// number of batches.
+
+namespace rowan::inline v0 {
+
+/// The mean log loss of the probabilities, divided by that of a model which always predicts the share of positive
+/// examples: below 1 for a model that has learned more than this share. It compares models on data sets with other
+/// shares. He et al.: Practical lessons from predicting clicks on ads at Facebook, 2014.
+///     NormalizedEntropy entropy;
+///     for (auto const& batch : batches) entropy.update(infer(predict, batch.feeds, parameters).value(), batch.labels);
+///     double loss = entropy.log_loss(), normalized = entropy.value();
+/// The loss of an example is -log(p) or -log(1 - p), where p is clipped to [2^-52, 1 - 2^-52], as scikit-learn does for
+/// double. Its memory does not grow. Sums are formed in double, in order.
+class NormalizedEntropy {
+public:
+    /// Adds a batch: the probabilities of the positive class, and labels of 0 and 1.
+    /// shapes   probability [n] or [n, 1], label [n] or [n, 1]
+    /// errors   ShapeError if the sizes differ; ValueError if a probability is not in [0, 1]; IndexError if a label is
+    ///          neither 0 nor 1. On error, nothing is added
+    /// cost     O(n)
+    template <class T, id_type I>
+    void update(Tensor<T> const& probability, Tensor<I> const& label) {
+        auto const p = detail::checked_predictions(probability, label);
+        constexpr double least = 0x1p-52;
+        for (std::size_t i = 0; i < label.size(); ++i) {
+            bool const positive = label.data()[i] == 1;
+            double const clipped = std::clamp(p(i), least, 1 - least);
+            loss_ -= detail::logarithm(positive ? clipped : 1 - clipped);
+            positives_ += positive ? 1 : 0;
+        }
+        examples_ += static_cast<double>(label.size());
+    }
+
+    /// The mean log loss of all batches, divided by the entropy of the share of positive examples; NaN if there are no
+    /// positive or no negative examples.
+    /// errors   none
+    /// cost     O(1)
+    double value() const {
+        double const share = positives_ / examples_;
+        if (!(share > 0 && share < 1)) return std::numeric_limits<double>::quiet_NaN();
+        double const entropy = -(share * detail::logarithm(share) + (1 - share) * detail::logarithm(1 - share));
+        return log_loss() / entropy;
+    }
+
+    /// The mean log loss of all batches; NaN if there are no examples.
+    /// errors   none
+    /// cost     O(1)
+    double log_loss() const { return loss_ / examples_; }
+
+    /// Forgets all batches.
+    /// errors   none
+    /// cost     O(1)
+    void reset() { *this = {}; }
+
+private:
+    double loss_ = 0, positives_ = 0, examples_ = 0;
 };
 
 }  // namespace rowan::inline v0
