@@ -1,21 +1,13 @@
 // rowan/thrust/op/dot_interaction.hpp: dot_interaction on a device.
 #pragma once
 
-#include <rowan/detail/interleaved.hpp>
+#include <rowan/detail/lanes.hpp>
 #include <rowan/op/detail/vector_pairs.hpp>
 #include <rowan/thrust/detail/elementwise.hpp>
 
 #include <cstddef>
 
 namespace rowan::inline v0::detail {
-
-/// a[i] · b[i]
-template <class T>
-struct ProductOfElements {
-    T const *a, *b;
-
-    ROWAN_FORMULA V operator()(std::size_t i) const { return product(load<V>(a + i), load<V>(b + i)); }
-};
 
 /// The dot product of one pair of vectors of an example.
 template <class T>
@@ -25,38 +17,27 @@ struct DotOfPair {
     T const* x;
     T* to;
 
-    ROWAN_HD void operator()(std::size_t k) const {
-        using S = sum_t<T>;
+    ROWAN_KERNEL void operator()(std::size_t k) const {
         std::size_t const example = k / pairs.size(), pair = k % pairs.size();
         std::size_t i = 0;
         while (pairs.before(i + 1) <= pair) ++i;
-        T const *const vectors = x + example * pairs.n * width, *const other =
-                                                                    vectors + (pair - pairs.before(i)) * width;
-        S part[16];
-        interleave(part, constant<S>(0.0), width, add_lanes{}, ProductOfElements<T>{vectors + i * width, other});
-        store(tree_sum(part), to + k);
+        T const* const vectors = x + example * pairs.n * width;
+        store(dot_of_pair(width, vectors + i * width, vectors + (pair - pairs.before(i)) * width), to + k);
     }
 };
 
 /// One element of the gradient of x.
 template <class T>
-struct GradOfVectors {
+struct GradOfElement {
     VectorPairs pairs;
     std::size_t width;
     T const *x, *grad;
     T* to;
 
-    ROWAN_HD void operator()(std::size_t k) const {
-        using S = sum_t<T>;
-        std::size_t const vector = k / width, example = vector / pairs.n, i = vector % pairs.n;
-        T const *const column = x + example * pairs.n * width + k % width, *const g = grad + example * pairs.size();
-        S sum = constant<S>(0.0);
-        for (std::size_t j = 0; j < pairs.n; ++j) {
-            if (i == j && !pairs.self) continue;
-            S const once = load<S>(g + pairs.at(i, j));
-            sum = plus(sum, product(i == j ? plus(once, once) : once, load<S>(column + j * width)));
-        }
-        store(sum, to + k);
+    ROWAN_KERNEL void operator()(std::size_t k) const {
+        std::size_t const vector = k / width, example = vector / pairs.n;
+        T const *const element = x + example * pairs.n * width + k % width, *const g = grad + example * pairs.size();
+        store(grad_of_element(pairs, vector % pairs.n, width, element, g), to + k);
     }
 };
 
@@ -73,7 +54,7 @@ struct PairProducts<ThrustDevice<System>> {
     template <class T>
     static void grad(Exec const& exec, std::size_t batch, std::size_t width, VectorPairs const& pairs, T const* x,
                      T const* grad, T* to) {
-        launch(exec, batch * pairs.n * width, GradOfVectors<T>{pairs, width, x, grad, to});
+        launch(exec, batch * pairs.n * width, GradOfElement<T>{pairs, width, x, grad, to});
     }
 };
 
