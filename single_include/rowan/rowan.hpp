@@ -37534,6 +37534,39 @@ struct VectorPairs {
     }
 };
 
+/// a[i] · b[i]
+template <class T>
+struct ProductOfElements {
+    T const *a, *b;
+
+    ROWAN_FORMULA V operator()(std::size_t i) const { return product(load<V>(a + i), load<V>(b + i)); }
+};
+
+/// The dot product of two vectors, in 16 interleaved partial sums.
+ROWAN_NO_EXEC_CHECK
+template <class T>
+ROWAN_HD sum_t<T> dot_of_pair(std::size_t width, T const* a, T const* b) {
+    sum_t<T> part[16];
+    interleave(part, constant<sum_t<T>>(0.0), width, add_lanes{}, ProductOfElements<T>{a, b});
+    return tree_sum(part);
+}
+
+/// One element of the gradient of vector i: the sum over j, in order, of the gradient of pair (i, j) times the element
+/// of vector j, the first of which is given.
+ROWAN_NO_EXEC_CHECK
+template <class T>
+ROWAN_HD sum_t<T> grad_of_element(VectorPairs const& pairs, std::size_t i, std::size_t width, T const* element,
+                                  T const* grad) {
+    using S = sum_t<T>;
+    S sum = constant<S>(0.0);
+    for (std::size_t j = 0; j < pairs.n; ++j) {
+        if (i == j && !pairs.self) continue;
+        S const once = load<S>(grad + pairs.at(i, j));
+        sum = plus(sum, product(i == j ? S(plus(once, once)) : once, load<S>(element + j * width)));
+    }
+    return sum;
+}
+
 /// Vectors of `width` numbers, a multiple of 16, one after another.
 template <class S>
 struct WideVectors {
@@ -37543,11 +37576,10 @@ struct WideVectors {
     S const* at(std::size_t i) const { return data + i * width; }
 };
 
-/// dots[4 · r + c]: the dot product of vectors a[r] and b[c], in 16 interleaved partial sums. With registers V, as
-/// zip_with.
+/// dots[4 · r + c]: dot_of_pair of vectors a[r] and b[c]. With registers V, as zip_with.
 template <class V, class S>
 ROWAN_INLINE void dots_of_four(std::size_t width, S const* const (&a)[4], S const* const (&b)[4], S* dots) {
-    constexpr std::size_t lanes = lanes_in<V>, count = 16 / lanes;
+    constexpr std::size_t lanes = V::size, count = 16 / lanes;
     V sums[16];
     unrolled<4>([&](std::size_t r) ROWAN_INLINED {
         V parts[4][count];
@@ -37567,44 +37599,48 @@ ROWAN_INLINE void dots_of_four(std::size_t width, S const* const (&a)[4], S cons
     });
     add_lanes const add;
     for (std::size_t k = 0; k < 16; k += lanes) {
-        if constexpr (lanes > 1) fold_registers(add, sums + k);
-        store(sums[k], dots + k);
+        fold_registers(add, sums + k);
+        sums[k].store(dots + k);
     }
 }
 
 /// The dot products of all pairs of the vectors of an example, of which there are some.
 template <class V, class S>
 ROWAN_INLINE void dots_of_pairs(VectorPairs const& pairs, WideVectors<S> const& x, S* to) {
-    auto const four = [&](std::size_t i, S const*(&from)[4]) ROWAN_INLINED {
-        for (std::size_t r = 0; r < 4; ++r) from[r] = x.at(std::min(i + r, pairs.n - 1));
-    };
-    S const *a[4], *b[4];
-    S dots[16];
-    for (std::size_t i = 0; i < pairs.n; i += 4) {
-        four(i, a);
-        for (std::size_t j = 0; j <= i; j += 4) {
-            four(j, b);
-            dots_of_four<V>(x.width, a, b, dots);
-            for (std::size_t r = 0; r < std::min<std::size_t>(4, pairs.n - i); ++r) {
-                S* const row = to + pairs.before(i + r) + j;
-                if (j < i) {
-                    std::copy_n(dots + 4 * r, 4, row);
-                } else {
-                    std::copy_n(dots + 4 * r, pairs.of(i + r) - j, row);
+    if constexpr (!is_register<V>) {
+        for (std::size_t i = 0; i < pairs.n; ++i)
+            for (std::size_t j = 0; j < pairs.of(i); ++j) *to++ = dot_of_pair(x.width, x.at(i), x.at(j));
+    } else {
+        auto const four = [&](std::size_t i, S const*(&from)[4]) ROWAN_INLINED {
+            for (std::size_t r = 0; r < 4; ++r) from[r] = x.at(std::min(i + r, pairs.n - 1));
+        };
+        S const *a[4], *b[4];
+        S dots[16];
+        for (std::size_t i = 0; i < pairs.n; i += 4) {
+            four(i, a);
+            for (std::size_t j = 0; j <= i; j += 4) {
+                four(j, b);
+                dots_of_four<V>(x.width, a, b, dots);
+                for (std::size_t r = 0; r < std::min<std::size_t>(4, pairs.n - i); ++r) {
+                    S* const row = to + pairs.before(i + r) + j;
+                    if (j < i) {
+                        std::copy_n(dots + 4 * r, 4, row);
+                    } else {
+                        std::copy_n(dots + 4 * r, pairs.of(i + r) - j, row);
+                    }
                 }
             }
         }
     }
 }
 
-/// The gradients of `count` vectors from i on: each the sum over j, in order, of the gradient of pair (i, j) times
-/// vector j.
+/// grad_of_element of `count` vectors from i on.
 template <class V, std::size_t count, class S>
 ROWAN_INLINE void grads_of_some(VectorPairs const& pairs, std::size_t i, WideVectors<S> const& x, S const* grad,
                                 S* to) {
     S const* before[count];  // the gradients of their pairs with the vectors before them
     unrolled<count>([&](std::size_t r) ROWAN_INLINED { before[r] = grad + pairs.before(i + r); });
-    for (std::size_t column = 0; column < x.width; column += lanes_in<V>) {
+    for (std::size_t column = 0; column < x.width; column += V::size) {
         V sums[count];
         unrolled<count>([&](std::size_t r) ROWAN_INLINED { sums[r] = constant<V>(0.0); });
         auto const vector = [&](std::size_t j) ROWAN_INLINED { return load<V>(x.at(j) + column); };
@@ -37632,13 +37668,16 @@ ROWAN_INLINE void grads_of_some(VectorPairs const& pairs, std::size_t i, WideVec
 /// The gradients of all vectors of an example.
 template <class V, class S>
 ROWAN_INLINE void grads_of_vectors(VectorPairs const& pairs, WideVectors<S> const& x, S const* grad, S* to) {
-    constexpr std::size_t most = 8;
-    if (pairs.n < most) {
-        for (std::size_t i = 0; i < pairs.n; ++i) grads_of_some<V, 1>(pairs, i, x, grad, to);
-        return;
+    if constexpr (!is_register<V>) {
+        for (std::size_t k = 0; k < pairs.n * x.width; ++k)
+            to[k] = grad_of_element(pairs, k / x.width, x.width, x.data + k % x.width, grad);
+    } else {
+        constexpr std::size_t most = 8;
+        std::size_t i = 0;
+        for (; i + most < pairs.n; i += most) grads_of_some<V, most>(pairs, i, x, grad, to);
+        if (pairs.n >= most) return grads_of_some<V, most>(pairs, pairs.n - most, x, grad, to);  // some a second time
+        for (; i < pairs.n; ++i) grads_of_some<V, 1>(pairs, i, x, grad, to);
     }
-    for (std::size_t i = 0; i + most < pairs.n; i += most) grads_of_some<V, most>(pairs, i, x, grad, to);
-    grads_of_some<V, most>(pairs, pairs.n - most, x, grad, to);  // some of them a second time
 }
 
 /// Dot products of pairs on a device. The Thrust specialization is in rowan/thrust/op/dot_interaction.hpp.
