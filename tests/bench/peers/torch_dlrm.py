@@ -5,7 +5,7 @@ Criteo's; fields may be empty. The loss and the AUC are those of each batch befo
 of the steps.
 
 All tables are one, and its lookup is F.embedding: with 26 nn.EmbeddingBag the forward pass of the tables takes 2 to 6
-times as long, and their step 1.3 to 2.6 times, on one thread; with one nn.EmbeddingBag both take as long or longer.
+times as long, and their step 1.3 to 2.6 times, on one thread; with one nn.EmbeddingBag both take about as long.
 Row-wise AdaGrad is by hand, since PyTorch has none.
 """
 
