@@ -32,6 +32,7 @@ parser.add_argument("--top", type=numbers, default=[64, 32], help="hidden sizes 
 parser.add_argument("--rows", type=int, default=100_000, help="rows of each of the 26 tables")
 parser.add_argument("--steps", type=int, default=200, help="at most, of a log")
 parser.add_argument("--warm-up", type=int, default=20, help="steps that are not timed")
+parser.add_argument("--tables", choices=["bags", "joined"], default="joined")
 parser.add_argument("--optimizer", choices=["adagrad", "rowwise_adagrad"], default="rowwise_adagrad", help="of the tables")
 parser.add_argument("--table-rate", type=float, default=0.02)
 parser.add_argument("--rate", type=float, default=0.001, help="of Adam, for the MLPs")
@@ -91,34 +92,54 @@ class RowwiseAdagrad:
 batches = read_log() if args.log else [draw() for _ in range(args.steps)]
 if len(batches) <= args.warm_up:
     raise SystemExit(f"{len(batches)} batches are too few: --warm-up takes {args.warm_up}")
-table = torch.empty(TABLES * args.rows, args.dim).uniform_(-args.rows**-0.5, args.rows**-0.5)
-table = torch.nn.Parameter(table.bfloat16() if args.bfloat16 else table)
+
+
+def new_table(rows):
+    values = torch.empty(rows, args.dim).uniform_(-args.rows**-0.5, args.rows**-0.5)
+    return values.bfloat16() if args.bfloat16 else values
+
+
+if args.tables == "bags":
+    bags = [torch.nn.EmbeddingBag(args.rows, args.dim, mode="sum", sparse=True, _weight=new_table(args.rows)) for _ in range(TABLES)]
+    tables = [bag.weight for bag in bags]
+    batches = [(x, (ids % args.rows).T.contiguous(), label) for x, ids, label in batches]
+    starts = torch.arange(args.batch)  # of the bags
+else:
+    tables = [torch.nn.Parameter(new_table(TABLES * args.rows))]
 bottom = mlp([NUMBERS, *args.bottom, args.dim], [])
 pairs = TABLES * (TABLES + 1) // 2
 top = mlp([args.dim + pairs, *args.top], [torch.nn.Linear(args.top[-1], 1)])
 dense = torch.optim.Adam([*bottom.parameters(), *top.parameters()], lr=args.rate, fused=True)
 if args.optimizer == "adagrad":
-    sparse = torch.optim.Adagrad([table], lr=args.table_rate)
+    sparse = [torch.optim.Adagrad(tables, lr=args.table_rate)]
 else:
-    sparse = RowwiseAdagrad(table)
+    sparse = [RowwiseAdagrad(table) for table in tables]
 i, j = torch.tril_indices(TABLES + 1, TABLES + 1, -1)
 lower = i * (TABLES + 1) + j
 
 
+def rows_of(ids):
+    if args.tables == "bags":
+        return torch.stack([bag(of_table, starts) for bag, of_table in zip(bags, ids)], 1)
+    return F.embedding(ids, tables[0], sparse=True)
+
+
 def logits(x, ids):
     low = bottom(x)
-    vectors = torch.cat([low.unsqueeze(1), F.embedding(ids, table, sparse=True).float()], 1)
+    vectors = torch.cat([low.unsqueeze(1), rows_of(ids).float()], 1)
     products = torch.bmm(vectors, vectors.transpose(1, 2)).view(len(x), -1)
     return top(torch.cat([low, products.index_select(1, lower)], 1)).squeeze(1)  # faster than indexing with i and j
 
 
 def step(x, ids, label):
     dense.zero_grad()
-    table.grad = None
+    for table in tables:
+        table.grad = None
     z = logits(x, ids)
     F.binary_cross_entropy_with_logits(z, label).backward()
     dense.step()
-    sparse.step()
+    for optimizer in sparse:
+        optimizer.step()
     return z.detach()
 
 
@@ -140,7 +161,8 @@ z, label = torch.cat(predictions[last:]), torch.cat([batch[2] for batch in batch
 line = {
     "peer": "torch",
     "optimizer": args.optimizer,
-    "table": "bfloat16" if args.bfloat16 else "float",
+    "tables": args.tables,
+    "type": "bfloat16" if args.bfloat16 else "float",
     "dim": args.dim,
     "threads": args.threads,
     "steps": len(batches),

@@ -1,0 +1,248 @@
+// Predicts clicks from logs in Criteo's format: a label, 13 numbers and 26 categories, separated by tabs.
+//   13 numbers    -> layers      -> a vector   \  dot products
+//   26 categories -> a row each  -> 26 vectors /  of all pairs  -> layers -> the probability of a click
+// The categories are hashes without a bound. Each new one gets a row of a table that grows, and a row-sparse gradient
+// changes only the rows that a batch names. Logs are streamed: a file for each day, plain or compressed by gzip, or the
+// standard input. The model is tested on each day before it learns from it. click_log writes such logs.
+// Built with MPI, it runs on several ranks: mpirun -np 2 click_model_mpi --parts 8 --shard day_*.gz. The result is that
+// of one process with the same --parts.
+
+#include "clicks/log.hpp"
+#include "clicks/model.hpp"
+
+#include <rowan/rowan.hpp>
+#ifdef WITH_MPI
+#include <rowan/distributed/mpi.hpp>
+#endif
+
+#include <unistd.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cinttypes>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <fstream>
+#include <iostream>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace {
+
+using clicks::BadInput;
+using clicks::Batch;
+using clicks::Floats;
+
+struct Options {
+    std::vector<std::string> files;
+    std::size_t batch = 1024;
+    int threads = 0;
+    bool shard = false, serve = false;
+    std::optional<std::size_t> group;
+    std::optional<std::string> save, load;
+    clicks::ModelOptions model;
+};
+
+double seconds() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// What is said of predictions.
+class Metrics {
+public:
+    explicit Metrics(std::optional<std::size_t> group) : group_(group) {}
+
+    void update(Floats const& p, Batch const& batch) {
+        std::size_t const n = batch.size();
+        auto labels = rowan::Tensor<std::int64_t>::from_shape({n});
+        std::ranges::copy(batch.labels, labels.begin());
+        auc_.update(p, labels);
+        entropy_.update(p, labels);
+        calibration_.update(p, labels);
+        if (!group_) return;
+        auto groups = rowan::Tensor<std::int64_t>::from_shape({n});
+        for (std::size_t i = 0; i < n; ++i) groups(i) = batch.keys[i * clicks::vectors + *group_];
+        by_group_.update(p, labels, groups);
+    }
+    void print() const {
+        std::printf("AUC %.4f, log loss %.4f, normalized entropy %.4f, calibration %.3f", auc_.value(), entropy_.log_loss(), entropy_.value(), calibration_.value());
+        if (group_) std::printf(", AUC within C%zu %.4f", *group_, by_group_.value());
+    }
+
+private:
+    std::optional<std::size_t> group_;
+    rowan::Auc auc_{std::size_t{1} << 20};  // buckets, so that the memory does not grow
+    rowan::NormalizedEntropy entropy_;
+    rowan::Calibration calibration_;
+    rowan::GroupAuc by_group_;
+};
+
+/// Calls f(batch) for each batch of a log, and shows the progress on a terminal. Returns the number of examples.
+template <class F>
+std::size_t each_batch(Options const& options, std::string const& file, char const* what, F const& f) {
+    clicks::LogReader log(file);
+    Batch batch;
+    std::size_t n = 0;
+    bool const terminal = ::isatty(STDOUT_FILENO) != 0;
+    double const start = seconds();
+    for (double shown = start; log.next({options.threads}, batch, options.batch); n += batch.size()) {
+        f(batch);
+        if (!terminal || seconds() < shown + 0.1) continue;
+        shown = seconds();
+        std::printf("\r%s: %s %zu examples, %.0f examples/s ", file.c_str(), what, n, static_cast<double>(n) / (shown - start));
+        std::fflush(stdout);
+    }
+    if (terminal) std::printf("\r\033[K");
+    return n;
+}
+
+template <class Model>
+void test(Model& model, Options const& options, std::string const& file) {
+    Metrics metrics(options.group);
+    std::size_t const n = each_batch(options, file, "tested on", [&](Batch const& batch) { metrics.update(model.predict(batch), batch); });
+    std::printf("%s: before training: ", file.c_str());
+    metrics.print();
+    std::printf(" on %zu examples\n", n);
+    std::fflush(stdout);
+}
+
+/// The memory of this process, in MB.
+double resident() {
+    std::size_t all = 0, pages = 0;
+    std::ifstream("/proc/self/statm") >> all >> pages;
+    return static_cast<double>(pages) * static_cast<double>(::sysconf(_SC_PAGESIZE)) * 1e-6;
+}
+
+template <class Model>
+void train(Model& model, Options const& options, std::string const& file) {
+    Metrics metrics(options.group);
+    double const start = seconds();
+    std::size_t const n = each_batch(options, file, "trained on", [&](Batch const& batch) { metrics.update(model.train(batch), batch); });
+    double const time = seconds() - start;
+    std::printf("%s: while training:  ", file.c_str());
+    metrics.print();
+    std::printf("\n  %" PRId64 " keys, checksum %016" PRIx64 "\n  %.2f s, %.0f examples/s, %.0f MB\n", model.keys(), model.hash(), time,
+                static_cast<double>(n) / time, resident());
+    std::fflush(stdout);
+}
+
+/// Answers each line of the standard input with a probability. Prints to stderr how long that took.
+template <class Model>
+void serve(Model& model) {
+    std::vector<double> times;
+    Batch batch;
+    std::string line;
+    for (std::size_t number = 1; std::getline(std::cin, line); ++number) {
+        double const start = seconds();
+        batch.resize(1);
+        try {
+            clicks::Line(line).read(batch, 0, false);
+        } catch (BadInput const& bad) {
+            throw BadInput("stdin, line " + std::to_string(number) + ": " + bad.what());
+        }
+        std::printf("%.6f\n", static_cast<double>(model.predict(batch)(0)));
+        if (std::cin.rdbuf()->in_avail() <= 0) std::fflush(stdout);  // whoever asks may wait for the answer
+        times.push_back(seconds() - start);
+    }
+    if (times.empty()) return;
+    std::ranges::sort(times);
+    auto const part = [&](double p) { return 1e6 * times[static_cast<std::size_t>(p * static_cast<double>(times.size() - 1))]; };
+    std::fprintf(stderr, "%zu answers; p50 %.0f us, p99 %.0f us\n", times.size(), part(0.5), part(0.99));
+}
+
+/// Calls f and converts its errors of rowan to BadInput.
+template <class F>
+void of_file(F const& f) {
+    try {
+        f();
+    } catch (rowan::Error const& error) {
+        throw BadInput(error.what());
+    }
+}
+
+template <template <class> class Table, rowan::communicator Comm>
+void run(Comm const& comm, Options options) {
+    if (options.load) of_file([&] { options.model = clicks::saved_options(*options.load, options.model); });
+    clicks::ClickModel<Comm, Table> model(comm, {options.threads}, options.model);
+    if (options.load) of_file([&] { model.load(*options.load); });
+    bool learned = options.load.has_value();
+    for (auto const& file : options.files) {
+        if (learned && file != "-") test(model, options, file);
+        train(model, options, file);
+        learned = true;
+    }
+    if (options.save) of_file([&] { model.save(*options.save); });
+    if (options.serve) serve(model);
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) throw std::runtime_error("stdout cannot be written");
+}
+
+template <rowan::communicator Comm>
+int work(Comm const& comm, int argc, char** argv) {
+    // Rank 0 prints, also the errors of others.
+    if (comm.rank() != 0 && std::freopen("/dev/null", "w", stdout) == nullptr) return 1;
+    auto const complain = [&](char const* what) {
+        std::fflush(stdout);
+        if (comm.rank() == 0) std::fprintf(stderr, "click_model: %s\n", what);
+    };
+    Options options;
+    auto& model = options.model;
+    CLI::App app("Learns from logs of impressions in Criteo's format whether they are clicked: files of one day after the\n"
+                 "other. Each is predicted before the model learns from it.\n", "click_model");
+    app.option_defaults()->always_capture_default();
+    app.get_formatter()->column_width(28);
+    app.add_option("files,--days", options.files, "logs, one for each day, plain or of gzip; -: the standard input")->type_name("FILE")->default_str("");
+    app.add_option("--batch", options.batch, "examples that make a step")->check(CLI::Range(1, 1 << 20));
+    auto* const dim = app.add_option("--dim", model.dim, "numbers per key")->check(CLI::Range(1, 1024));
+    auto* const bottom = app.add_option("--bottom", model.bottom, "sizes of the hidden layers for the numbers")->delimiter(',')->check(CLI::Range(1, 1 << 16))->type_name("N,...");
+    auto* const top = app.add_option("--top", model.top, "sizes of the hidden layers for the interactions")->delimiter(',')->check(CLI::Range(1, 1 << 16))->type_name("N,...");
+    auto* const sightings = app.add_option("--sightings", model.sightings, "a key gets a row when it is seen this often")->check(CLI::Range(1, 1'000'000));
+    auto* const seed = app.add_option("--seed", model.seed, "of the first parameters");
+    app.add_option("--rate", model.rate, "learning rate of the table's row-wise AdaGrad")->check(CLI::Range(0.0, 100.0));
+    app.add_option("--dense-rate", model.dense_rate, "learning rate of the layers' Adam")->check(CLI::Range(0.0, 100.0));
+    app.add_option("--group", options.group, "print the AUC within each value of this category, too, 1 to 26")->check(CLI::Range(1, 26))->default_str("");
+    app.add_option("--threads", options.threads, "0: all cores; any number gives the same result")->check(CLI::Range(0, 1024));
+    app.add_option("--parts", model.parts, "parts of a batch, which the ranks of mpirun share out")->check(CLI::Range(1, 1024));
+    app.add_flag("--shard", options.shard, "each rank of mpirun has a part of the table");
+    app.add_option("--save", options.save, "write the model there")->type_name("FILE")->default_str("");
+    app.add_option("--load", options.load, "begin with such a model")->type_name("FILE")->default_str("");
+    app.add_flag("--serve", options.serve, "then answer lines of the standard input, with or without a label, with probabilities");
+    for (auto* const option : {dim, bottom, top, sightings, seed}) option->description(option->get_description() + "; of --load, if given");
+    app.footer("Exit status: 0, or 2 if an argument or a log cannot be used; a sentence on stderr says why.");
+    try {
+        app.parse(argc, argv);
+        auto const from_stdin = std::ranges::count(options.files, "-");
+        if (options.files.empty() && !options.load) throw BadInput("nothing to learn from: give logs, or a model by --load");
+        if (from_stdin > 1 || (from_stdin == 1 && options.serve)) throw BadInput("the standard input can be read only once");
+        if (comm.size() > 1 && (from_stdin != 0 || options.serve)) throw BadInput("only one rank has a standard input");
+        if (model.parts < static_cast<std::size_t>(comm.size()))
+            throw BadInput("--parts " + std::to_string(model.parts) + " leaves ranks without work: give at least " + std::to_string(comm.size()));
+        if (options.shard)
+            run<clicks::ShardedTable>(comm, options);
+        else
+            run<clicks::WholeTable>(comm, options);
+        return 0;
+    } catch (CLI::ParseError const& error) {
+        if (error.get_exit_code() == 0) return app.exit(error);  // --help
+        complain(error.what());
+        return 2;
+    } catch (BadInput const& error) {
+        complain(error.what());
+        return 2;
+    } catch (std::exception const& error) {
+        complain(error.what());
+        return 1;
+    }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+#ifdef WITH_MPI
+    return rowan::run_mpi(argc, argv, [&](rowan::Mpi const& comm) { return work(comm, argc, argv); });
+#else
+    return work(rowan::Self{}, argc, argv);
+#endif
+}

@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# tests/click_model.sh PROGRAM CLICK_LOG: tests the click model on small logs: errors, threads, parts, files, saving, serving.
+set -euo pipefail
+program=$(realpath "$1") click_log=$(realpath "$2")
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+
+failed=0
+must() { # SENTENCE COMMAND...
+    if ! "${@:2}"; then
+        echo "FAILED: $1"
+        failed=1
+    fi
+}
+
+# refuses SENTENCE ARGUMENT...: exit status 2 and, on stderr, one line that holds SENTENCE.
+refuses() {
+    local status=0
+    "$program" "${@:2}" >out.txt 2>err.txt </dev/null || status=$?
+    must "${*:2}: status $status, not 2" test $status = 2
+    must "${*:2}: one line on stderr, not $(cat err.txt)" test "$(wc -l <err.txt)" = 1
+    must "${*:2}: no \"$1\" in: $(cat err.txt)" grep -qF -- "$1" err.txt
+}
+
+# The logs: the same for any number of threads, and compressed.
+"$click_log" log --days 3 --examples 3000 --drift 0.1 | tee best.txt
+"$click_log" same --days 3 --examples 3000 --drift 0.1 --threads 1 --gzip >/dev/null
+for day in 0 1 2; do must "a compressed log differs" cmp log/day_$day.tsv <(gzip -dc same/day_$day.gz); done
+must "40 fields" test "$(awk -F '\t' 'NF != 40' log/day_0.tsv | wc -l)" = 0
+
+# What is wrong in a log is named.
+refuses 'nothing to learn from'
+refuses 'nowhere.tsv cannot be read' nowhere.tsv
+refuses 'log cannot be read: Is a directory' log
+sed '1700s/^[01]\t/2\t/' log/day_0.tsv >label.tsv
+refuses 'label.tsv, line 1700: field 1: "2" is not a label, 0 or 1' label.tsv --dim 2
+sed '3s/\t[^\t]*$/\txyz/' log/day_0.tsv >category.tsv
+refuses 'category.tsv, line 3: field 40: "xyz" is not a hexadecimal number of at most 8 digits' category.tsv
+sed '3s/\t[^\t]*$/\t123456789/' log/day_0.tsv >category.tsv
+refuses 'field 40: "123456789" is not a hexadecimal number of at most 8 digits' category.tsv
+sed 's/\t[^\t]*/\t1.5/1' log/day_0.tsv >number.tsv
+refuses 'number.tsv, line 1: field 2: "1.5" is not a whole number' number.tsv
+cut -f 1-39 log/day_0.tsv >fields.tsv
+refuses 'fields.tsv, line 1: 39 fields, expected 40' fields.tsv
+head -c 100000 same/day_0.gz >cut.gz
+refuses 'cut.gz cannot be read: ' cut.gz --dim 2
+refuses 'the standard input can be read only once' - --serve
+refuses 'model.rowan' --load model.rowan
+
+# learns LOG ARGUMENT...: writes what the program prints, without times, to LOG.
+small=(--dim 4 --bottom 8 --top 8 --batch 256 --sightings 2)
+learns() { "$program" "${small[@]}" "${@:2}" | grep -v 'examples/s' | sed 's/^[^ ]*day_/day_/; s/\.gz/.tsv/' >"$1"; }
+learns 1 log/day_{0,1,2}.tsv --threads 1 --group 9
+cat 1
+must "tested before training, twice" test "$(grep -c 'before training: AUC 0' 1)" = 2
+learns 2 same/day_{0,1,2}.gz --threads 2 --group 9
+must "two threads, or compressed logs, give something else" diff 1 2
+
+# Parts of a batch, the same for a table that ranks may share out; mpi/click_model.sh runs it on several ranks.
+learns parts log/day_{0,1}.tsv --parts 3
+learns shard log/day_{0,1}.tsv --parts 3 --shard
+must "--shard gives something else" diff parts shard
+must "--parts changes the bits alone" diff <(grep -v checksum parts) <(grep -v checksum 1 | sed '/day_2/d; s/, AUC within[^,]*0\.[0-9]*//')
+
+# A model that was saved goes on as if it had not been, and answers.
+for shard in '' --shard; do
+    learns first log/day_0.tsv $shard --save model.rowan
+    learns rest log/day_1.tsv $shard --load model.rowan --save model.rowan
+    learns whole log/day_{0,1}.tsv
+    must "saved and loaded, $shard" diff whole <(cat first rest)
+    "$program" --load model.rowan $shard --serve <log/day_2.tsv >answers 2>times
+    must "answers without labels, $shard" cmp answers <(cut -f 2- log/day_2.tsv | "$program" --load model.rowan $shard --serve 2>/dev/null)
+    must "an answer for each line" test "$(grep -cx '0\.[0-9]*' answers)" = 3000
+    must "times: $(cat times)" grep -qx '3000 answers; p50 [0-9]* us, p99 [0-9]* us' times
+    must "the mean of the answers: $(awk '{ s += $1 } END { print s / NR }' answers)" awk '{ s += $1 } END { exit !(s / NR > 0.1 && s / NR < 0.4) }' answers
+done
+learns stdin - <log/day_0.tsv
+learns file log/day_0.tsv
+must "the standard input differs from a file" diff <(sed 's/^[^:]*//' stdin) <(sed 's/^[^:]*//' file)
+
+if ((failed == 0)); then echo "all good"; fi
+exit $failed
