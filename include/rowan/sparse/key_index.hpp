@@ -61,14 +61,17 @@ public:
     ///          if exec.threads is negative; std::bad_alloc; the index is unchanged
     /// cost     that of find, and for new keys another cache miss, on several threads if there are many; amortised, one
     ///          copy of the hash table for each doubling
-    Tensor<std::int64_t> find_or_insert(Cpu exec, Keys<Key> keys) { return insert(exec, keys, nullptr); }
+    Tensor<std::int64_t> find_or_insert(Cpu exec, Keys<Key> keys) {
+        std::vector<std::int64_t> inserted;
+        return insert(exec, keys, nullptr, inserted, [] {});
+    }
     Tensor<std::int64_t> find_or_insert(Keys<Key> keys) { return find_or_insert(Cpu{}, keys); }
     /// The rows of keys, where the rows that are new are appended to `inserted`, in the order of their keys.
     /// requires `inserted` is not the list of the keys
     /// errors   as without `inserted`; then it is unchanged, too
     /// cost     that of find_or_insert without it
     Tensor<std::int64_t> find_or_insert(Cpu exec, Keys<Key> keys, std::vector<std::int64_t>& inserted) {
-        return insert(exec, keys, &inserted);
+        return insert(exec, keys, nullptr, inserted, [] {});
     }
 
     /// The rows of a batch of sequences of keys, such as a LoDTensor, with its levels.
@@ -144,8 +147,11 @@ public:
 private:
     friend struct detail::KeyIndexAccess;
 
-    Tensor<std::int64_t> insert(Cpu exec, Keys<Key> const& keys, std::vector<std::int64_t>* inserted);
-    void record(Cpu exec, Tensor<std::int64_t> const& rows, std::span<std::int64_t const> added);
+    template <class Commit>
+    Tensor<std::int64_t> insert(Cpu exec, Keys<Key> const& keys, std::int64_t const* times,
+                                std::vector<std::int64_t>& inserted, Commit const& commit);
+    void record(Cpu exec, Tensor<std::int64_t> const& rows, std::int64_t const* times,
+                std::span<std::int64_t const> added);
     template <class Leaves>
     std::vector<std::int64_t> evict(char const* function, Leaves const& leaves);
     static void check_lengths(Keys<Key> const& keys);

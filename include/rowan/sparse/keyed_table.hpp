@@ -21,6 +21,12 @@
 
 namespace rowan::inline v0 {
 
+namespace detail {
+
+struct KeyedTableAccess;
+
+}  // namespace detail
+
 /// The rows of a KeyedTable.
 struct KeyedTableOptions {
     std::size_t width = 0;   ///< numbers per row
@@ -83,20 +89,7 @@ public:
     /// errors   as KeyIndex::find_or_insert; std::bad_alloc; then the table is unchanged
     /// cost     that of KeyIndex::find_or_insert, and one write of the new rows, on several threads
     Tensor<std::int64_t> find_or_insert(Cpu exec, Keys<Key> keys) {
-        thread_count(exec);  // throws before anything changes
-        auto const more = static_cast<std::int64_t>(keys.size());
-        std::int64_t const most = height() + std::min(more, most_rows_ - height());
-        value_.reserve(most);
-        for (auto const& state : states_) state->reserve(most);
-        std::vector<std::int64_t> inserted;
-        auto rows = index_.find_or_insert(exec, keys, inserted);
-        grow(index_.height());
-        std::size_t const width = options_.width + states_.size() + 1;
-        detail::parallel_work(exec, inserted.size() * width, inserted.size(), 4096 / width + 1,
-                              [&](std::size_t begin, std::size_t end) {
-                                  for (std::size_t i = begin; i < end; ++i) reset(inserted[i]);
-                              });
-        return rows;
+        return insert(exec, keys, nullptr, [] {});
     }
     Tensor<std::int64_t> find_or_insert(Keys<Key> keys) { return find_or_insert(Cpu{}, keys); }
 
@@ -128,15 +121,10 @@ public:
         detail::check_trailing("value", value, value_.tensor().shape());
         if (contents.height < height())
             throw ShapeError("height", std::to_string(contents.height), "at least " + std::to_string(height()));
-        value_.reserve(contents.height);
-        for (auto const& state : states_) state->reserve(contents.height);
-        index_.assign(contents);
-        std::int64_t const before = height();
-        grow(contents.height);
-        std::copy_n(value.data(), value.size(), value_.tensor().data());
-        for (auto const& state : states_) {
-            for (std::int64_t row = before; row < contents.height; ++row) state->reset(row);
-        }
+        reserve(contents.height);
+        KeyIndex<Key> index(index_.options());
+        index.assign(contents);
+        replace(std::move(index), value);
     }
 
     /// Writes the first values of a key: what its row would have if it were new.
@@ -150,6 +138,8 @@ public:
     }
 
 private:
+    friend struct detail::KeyedTableAccess;
+
     struct State {
         virtual ~State() = default;
         virtual void reserve(std::int64_t height) = 0;
@@ -192,6 +182,39 @@ private:
         std::ranges::fill(value_.tensor().row(0), dtype<T>::narrow(typename dtype<T>::sum{}));
     }
 
+    // As KeyIndexAccess::insert.
+    template <class Commit>
+    Tensor<std::int64_t> insert(Cpu exec, Keys<Key> const& keys, std::int64_t const* times, Commit const& commit) {
+        thread_count(exec);  // throws before anything changes
+        auto const more = static_cast<std::int64_t>(keys.size());
+        reserve(height() + std::min(more, most_rows_ - height()));
+        std::vector<std::int64_t> inserted;
+        auto rows = detail::KeyIndexAccess::insert(index_, exec, keys, times, inserted, commit);
+        grow(index_.height());
+        std::size_t const width = options_.width + states_.size() + 1;
+        detail::parallel_work(exec, inserted.size() * width, inserted.size(), 4096 / width + 1,
+                              [&](std::size_t begin, std::size_t end) {
+                                  for (std::size_t i = begin; i < end; ++i) reset(inserted[i]);
+                              });
+        return rows;
+    }
+
+    void reserve(std::int64_t height) {
+        value_.reserve(height);
+        for (auto const& state : states_) state->reserve(height);
+    }
+
+    // Replaces keys and rows; memory for the rows was reserved, and `value` has no more.
+    void replace(KeyIndex<Key>&& index, Tensor<T> const& value) {
+        std::int64_t const before = height();
+        index_ = std::move(index);
+        grow(index_.height());
+        std::copy_n(value.data(), value.size(), value_.tensor().data());
+        for (auto const& state : states_) {
+            for (std::int64_t row = before; row < height(); ++row) state->reset(row);
+        }
+    }
+
     void grow(std::int64_t height) {
         if (height == this->height()) return;
         value_.grow(height);
@@ -217,5 +240,31 @@ private:
     std::vector<std::unique_ptr<State>> states_;
     KeyIndex<Key> index_;
 };
+
+namespace detail {
+
+/// The steps of KeyedTable's functions, for tables on several ranks.
+struct KeyedTableAccess {
+    /// As KeyIndexAccess::insert.
+    template <class T, class Key, class Commit>
+    static Tensor<std::int64_t> insert(KeyedTable<T, Key>& table, Cpu exec, Keys<Key> const& keys,
+                                       std::int64_t const* times, Commit const& commit) {
+        return table.insert(exec, keys, times, commit);
+    }
+    /// Makes memory ready for so many rows.
+    /// errors   those of GrowingTensor::reserve
+    template <class T, class Key>
+    static void reserve(KeyedTable<T, Key>& table, std::int64_t height) {
+        table.reserve(height);
+    }
+    /// Replaces keys and rows by those of an index with the same options, whose height is not less than the table's and
+    /// for which memory was reserved, and a value with no more rows. Nothing fails.
+    template <class T, class Key>
+    static void replace(KeyedTable<T, Key>& table, KeyIndex<Key>&& index, Tensor<T> const& value) {
+        table.replace(std::move(index), value);
+    }
+};
+
+}  // namespace detail
 
 }  // namespace rowan::inline v0

@@ -18,6 +18,20 @@ struct KeyIndexAccess {
         return index.map_.key(row);
     }
 
+    /// The uses of a row, which a key has, if the options record them.
+    template <class Key>
+    static KeyUses const& uses(KeyIndex<Key> const& index, std::int64_t row) {
+        return index.uses_[static_cast<std::size_t>(row)];
+    }
+    /// As find_or_insert, of a list in which key i stands for times[i] occurrences, or null: for one. Calls commit()
+    /// when all but what cannot fail is done.
+    /// errors   also those of commit; the index is unchanged
+    template <class Key, class Commit>
+    static Tensor<std::int64_t> insert(KeyIndex<Key>& index, Cpu exec, Keys<Key> const& keys, std::int64_t const* times,
+                                       std::vector<std::int64_t>& inserted, Commit const& commit) {
+        return index.insert(exec, keys, times, inserted, commit);
+    }
+
     /// Lowers the capacity to `most` keys.
     template <class Key>
     static void limit(KeyIndex<Key>& index, std::int64_t most) noexcept {
@@ -59,17 +73,17 @@ Tensor<std::int64_t> KeyIndex<Key>::find(Cpu exec, Keys<Key> keys) const {
 }
 
 template <key_type Key>
-Tensor<std::int64_t> KeyIndex<Key>::insert(Cpu exec, Keys<Key> const& keys, std::vector<std::int64_t>* inserted) {
+template <class Commit>
+Tensor<std::int64_t> KeyIndex<Key>::insert(Cpu exec, Keys<Key> const& keys, std::int64_t const* times,
+                                           std::vector<std::int64_t>& inserted, Commit const& commit) {
     std::size_t const n = keys.size();
     check_lengths(keys);
     auto rows = Tensor<std::int64_t>::from_shape(keys.shape());
     std::int64_t* const to = rows.data();
-    std::vector<std::int64_t> own;
-    std::vector<std::int64_t>& added = inserted != nullptr ? *inserted : own;
-    std::size_t const before = added.size();
+    std::size_t const before = inserted.size();
     auto const add = [&](detail::KeyPositions positions) {
         if (options_.record_uses) detail::grow_to(uses_, static_cast<std::size_t>(height()) + positions.size);
-        map_.insert(exec, keys, positions, static_cast<std::size_t>(options_.capacity), to, added);
+        map_.insert(exec, keys, positions, static_cast<std::size_t>(options_.capacity), to, inserted, commit);
     };
     if (options_.sightings == 1 && (detail::KeyIndexAccess::threads(exec, n) == 1 || mostly_new_)) {
         add({n});
@@ -83,14 +97,16 @@ Tensor<std::int64_t> KeyIndex<Key>::insert(Cpu exec, Keys<Key> const& keys, std:
         }
         if (options_.sightings == 1) {
             add({missing.size(), missing.data()});
-        } else if (!missing.empty()) {
-            seen_.count(exec, keys, missing, options_, step_, [&](std::span<std::size_t const> admitted) {
+        } else if (missing.empty()) {
+            add({0});
+        } else {
+            seen_.count(exec, keys, times, missing, options_, step_, [&](std::span<std::size_t const> admitted) {
                 add({admitted.size(), admitted.data()});
             });
         }
     }
-    mostly_new_ = added.size() - before > n / 2;
-    if (options_.record_uses) record(exec, rows, std::span(added).subspan(before));
+    mostly_new_ = inserted.size() - before > n / 2;
+    if (options_.record_uses) record(exec, rows, times, std::span(inserted).subspan(before));
     if (options_.default_row) {
         for (std::size_t i = 0; i < n; ++i) to[i] = std::max<std::int64_t>(to[i], 0);
     }
@@ -98,7 +114,8 @@ Tensor<std::int64_t> KeyIndex<Key>::insert(Cpu exec, Keys<Key> const& keys, std:
 }
 
 template <key_type Key>
-void KeyIndex<Key>::record(Cpu exec, Tensor<std::int64_t> const& rows, std::span<std::int64_t const> added) {
+void KeyIndex<Key>::record(Cpu exec, Tensor<std::int64_t> const& rows, std::int64_t const* times,
+                           std::span<std::int64_t const> added) {
     uses_.resize(static_cast<std::size_t>(height()));
     for (std::int64_t const row : added) uses_[static_cast<std::size_t>(row)] = {};
     constexpr std::size_t ahead = 16;
@@ -109,7 +126,7 @@ void KeyIndex<Key>::record(Cpu exec, Tensor<std::int64_t> const& rows, std::span
                 __builtin_prefetch(&uses_[static_cast<std::size_t>(row[i + ahead])], 1);
             if (row[i] < 0) continue;
             KeyUses& uses = uses_[static_cast<std::size_t>(row[i])];
-            std::atomic_ref(uses.count).fetch_add(1, std::memory_order_relaxed);
+            std::atomic_ref(uses.count).fetch_add(times == nullptr ? 1 : times[i], std::memory_order_relaxed);
             std::atomic_ref(uses.step).store(step_, std::memory_order_relaxed);
         }
     });

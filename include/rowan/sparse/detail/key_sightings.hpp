@@ -25,16 +25,16 @@ public:
     std::size_t size() const noexcept { return map_.size(); }
     std::size_t bytes() const noexcept { return map_.bytes() + uses_.capacity() * sizeof(KeyUses); }
 
-    /// Counts a sighting of each key at `positions`, and calls insert(admitted) with the positions of those that the
-    /// options admit now; then they are counted here no more.
+    /// Counts a sighting of each key at `positions`, or times[p] of key p, and calls insert(admitted) with the positions
+    /// of those that the options admit now; then they are counted here no more.
     /// errors   those of insert, and std::bad_alloc; the counts are unchanged
     template <class Insert>
-    void count(Cpu exec, Keys<Key> const& keys, std::span<std::size_t const> positions, KeyIndexOptions const& options,
-               std::int64_t step, Insert const& insert) {
+    void count(Cpu exec, Keys<Key> const& keys, std::int64_t const* times, std::span<std::size_t const> positions,
+               KeyIndexOptions const& options, std::int64_t step, Insert const& insert) {
         std::int64_t const height = map_.height();
         std::vector<std::int64_t> added;
         Buffer<std::int64_t> at(keys.size());  // the position in uses_
-        map_.insert(exec, keys, {positions.size(), positions.data()}, ~std::size_t{0}, at.data(), added);
+        map_.insert(exec, keys, {positions.size(), positions.data()}, ~std::size_t{0}, at.data(), added, [] {});
         Buffer<KeyUses> before;
         try {
             uses_.resize(static_cast<std::size_t>(map_.height()));
@@ -46,12 +46,13 @@ public:
                 KeyUses& uses = uses_[static_cast<std::size_t>(at[p])];
                 before.push_back(uses);
                 uses.step = step;
-                if (uses.count < 0) continue;  // it leaves
-                // A file may hold any count.
-                if (uses.count < std::numeric_limits<std::int64_t>::max()) ++uses.count;
-                if (!admits(options, keys[p], uses.count)) continue;
-                leaving.push_back(at[p]);
-                uses.count = -1;
+                for (std::int64_t n = times == nullptr ? 1 : times[p]; n > 0 && uses.count >= 0; --n) {  // -1: it leaves
+                    // A file may hold any count.
+                    if (uses.count < std::numeric_limits<std::int64_t>::max()) ++uses.count;
+                    if (!admits(options, keys[p], uses.count)) continue;
+                    leaving.push_back(at[p]);
+                    uses.count = -1;
+                }
             }
             for (std::size_t const p : positions) {
                 if (uses_[static_cast<std::size_t>(at[p])].count < 0) admitted.push_back(p);
