@@ -242,7 +242,7 @@ TEST_CASE("tables that one rank uses in another order are an error on all", "[di
                 thrown += std::string(e.what()).find(text) != std::string::npos ? 1 : 0;
             }
         };
-        std::string const number = "the number of the ShardedTable on rank";
+        std::string const number = "the number of the sharded table on rank";
         refused(number, [&] { static_cast<void>(mine.gather(Cpu{1}, {1, 2}, lookup)); });
         refused(number, [&] { mine.exchange(Cpu{1}, grad); });
         refused(number, [&] { mine.exchange(Cpu{1}, grad, SumOrder::contributions); });

@@ -166,7 +166,7 @@ TEST_CASE("a save and another operation are an error on all ranks, and none wait
         save(comm, at, 2);
         auto one = table(comm, 2, 1), two = table(comm, 2, 1);
         auto const mixed = [&](std::string const& is) {
-            return is.starts_with("the number of the ShardedTable on rank 1 is ");
+            return is.starts_with("the number of the sharded table on rank 1 is ");
         };
         auto const third = text([&] { (other ? one : two).save(at, "t", 1, all); });
         auto const fourth = text([&] { static_cast<void>((other ? one : two).template load<float>(at, "t")); });

@@ -29,8 +29,8 @@ struct TableFiles {
     template <class Files = PosixFiles, class T, class D, class C>
     static void save(ShardedTable<T, D, C> const& table, std::string const& folder, std::string const& name,
                      std::int64_t step, std::map<std::string, Tensor<S>> const& states) {
-        save_shards<Files>(table.comm_, folder, name, [&] {
-            ShardSave save{.partition = table.partition_, .step = step, .table = table.number_};
+        save_shards<Files>(table.shards_.comm(), folder, name, [&] {
+            ShardSave save{.partition = table.partition_, .step = step, .table = table.shards_.number()};
             for (auto const& [key, state] : states) check_state(key, state.shape(), table.local_);
             save.shard.add("rows", table.local_);
             for (auto const& [key, state] : states) save.shard.add("state " + key, state);
@@ -45,9 +45,9 @@ struct TableFiles {
         Tensor<T> local;
         std::map<std::string, Tensor<S>> read;
         std::int64_t step = 0;
-        load_shards(GroupOf<C>(table.comm_), path, [&](Notice& n) {
-            table.describe(n);
-            n.own[2] = table.number_;
+        load_shards(table.shards_.group(), path, [&](Notice& n) {
+            table.shards_.describe(n, table.local_.row_size());
+            n.own[2] = table.shards_.number();
             check_file_name(name);
             CheckpointFile const file = open_saved(path);
             TableIndex const index = naming_file(path, [&] { return TableIndex(file); });
@@ -71,7 +71,7 @@ private:
                            std::string const& name, int rank, Tensor<T>& local,
                            std::map<std::string, Tensor<S>>& states) {
         auto const file = open_shard(index, folder, name, rank);
-        if (!shares_rows(table.partition_, table.comm_.rank(), index.partition, rank)) return;
+        if (!shares_rows(table.partition_, table.shards_.comm().rank(), index.partition, rank)) return;
         copy_rows(table, index.partition, rank, file, "rows", local);
         for (auto& [key, state] : states) copy_rows(table, index.partition, rank, file, "state " + key, state);
     }
@@ -88,12 +88,13 @@ private:
                              shape_text(shape));
         std::size_t const bytes = to.row_size() * sizeof(E);
         if (bytes == 0) return;
-        each_run(table.partition_, table.comm_.rank(), from, [&](std::int64_t i, std::int64_t row, std::int64_t n) {
-            if (from.owner(row) != rank) return;
-            std::memcpy(to.data() + static_cast<std::size_t>(i) * to.row_size(),
-                        rows.data() + static_cast<std::size_t>(from.local(row)) * to.row_size(),
-                        static_cast<std::size_t>(n) * bytes);
-        });
+        each_run(table.partition_, table.shards_.comm().rank(), from,
+                 [&](std::int64_t i, std::int64_t row, std::int64_t n) {
+                     if (from.owner(row) != rank) return;
+                     std::memcpy(to.data() + static_cast<std::size_t>(i) * to.row_size(),
+                                 rows.data() + static_cast<std::size_t>(from.local(row)) * to.row_size(),
+                                 static_cast<std::size_t>(n) * bytes);
+                 });
     }
 
     template <class Shape, class T>

@@ -27,7 +27,7 @@ public:
 
     /// Checks the arguments. Called first.
     virtual void describe(Notice& notice) = 0;
-    /// The number of the ShardedTable, if it is one.
+    /// The number of the table, if it is sharded.
     virtual std::int64_t table() const { return 0; }
     /// Each part merged and widened, numbered from 0 on.
     virtual std::vector<RowPieces> parts(Cpu exec) const = 0;

@@ -51,7 +51,7 @@ inline NamedValues values_of(RowReduceOptions options, RowPieces::Shape const& s
     all.add("the row shape", shape_text(std::span(shape).subspan(1)));
     all.add("options.order", orders[static_cast<std::size_t>(options.order)]);
     all.add("options.route", routes[static_cast<std::size_t>(options.route)]);
-    all.add("the number of the ShardedTable", table);
+    all.add("the number of the sharded table", table);
     return all;
 }
 

@@ -22,7 +22,7 @@ namespace rowan::inline v0::detail {
 /// What a rank saves: its file, and what the index has besides, which is the same on all ranks.
 struct ShardSave {
     Partition partition;
-    std::int64_t step = 0, table = 0;  // the number of the ShardedTable, if it is one
+    std::int64_t step = 0, table = 0;  // the number of the table, if it is sharded
     Checkpoint shard = {}, index = {};
 };
 
@@ -46,7 +46,7 @@ void save_shards(C const& comm, std::string const& folder, std::string const& na
         check_file_name(name);
         own = make();
         same = values_of(own.shard, own.index, name, own.step);
-        same.add("the number of the ShardedTable", own.table);
+        same.add("the number of the sharded table", own.table);
         if (comm.rank() == 0) n.own[0] = new_save(folder, name);
         n.own[1] = same.hash();
     });

@@ -42,7 +42,7 @@ ROWAN_FUNCTION void load_shards(ProcessGroup const& group, std::string const& pa
         throw FormatError(
             0, path, std::string("cannot be loaded on rank ").append(std::to_string(r)).append(": ").append(texts[r]));
     }
-    check_same_number(notices, 2, "the number of the ShardedTable");
+    check_same_number(notices, 2, "the number of the sharded table");
     for (auto const& n : notices) {
         if (n.own[1] != notices[0].own[1]) throw FormatError(0, path, "is not the same file on all ranks");
     }

@@ -20,22 +20,23 @@ namespace rowan::inline v0::detail {
 template <class T>
 class ShardParts final : public RowParts<T> {
 public:
-    ShardParts(Cpu exec, std::span<SelectedRows<T> const> parts, std::int64_t height, std::size_t width,
-               Slots const& slots, std::int64_t table)
-        : RowParts<T>({}), exec_(exec), given_(parts), height_(height), width_(width), slots_(slots), table_(table) {}
+    ShardParts(Cpu exec, std::span<SelectedRows<T> const> parts, std::size_t width, Slots const& slots,
+               std::int64_t table)
+        : RowParts<T>({}), exec_(exec), given_(parts), width_(width), slots_(slots), table_(table) {}
 
     std::int64_t table() const override { return table_; }
 
     void describe(Notice& notice) override {
         for (auto const& p : given_) {
-            if (p.height() != height_)
-                throw ShapeError("parts height", std::to_string(p.height()), std::to_string(height_));
+            if (p.height() > slots_.height() || (p.height() < slots_.height() && !slots_.grows()))
+                throw ShapeError("parts height", std::to_string(p.height()),
+                                 std::string(slots_.grows() ? "at most " : "").append(std::to_string(slots_.height())));
             if (p.value().shape().size() != 2 || p.row_size() != width_)
                 throw ShapeError("parts row shape", shape_text(p.value().shape()),
                                  std::string("[rows, ").append(std::to_string(width_)).append("]"));
-            moved_.emplace_back(height_, slots_.of(exec_, p.rows()), p.value().share());
+            moved_.emplace_back(slots_.size(), slots_.of(exec_, "parts rows", p.rows()), p.value().share());
         }
-        if (given_.empty()) moved_.emplace_back(height_, Ids<>(), Tensor<T>::from_shape({0, width_}));
+        if (given_.empty()) moved_.emplace_back(slots_.size(), Ids<>(), Tensor<T>::from_shape({0, width_}));
         this->parts_ = moved_;
         RowParts<T>::describe(notice);
         notice.own[0] = static_cast<std::int64_t>(given_.size());
@@ -44,7 +45,6 @@ public:
 private:
     Cpu exec_;
     std::span<SelectedRows<T> const> given_;
-    std::int64_t height_;
     std::size_t width_;
     Slots const& slots_;
     std::int64_t table_;

@@ -18,7 +18,7 @@ ROWAN_FUNCTION Value fetch_rows(ProcessGroup const& group, Cpu exec, Value const
                                 std::span<std::int64_t const> rows) {
     Partition const partition = shards_of(own.spec().dims[0], group.size());
     Slots const slots(partition);
-    RowFetch fetch(exec, partition, slots, rows);
+    RowFetch fetch(exec, slots, "ids", rows);
     fetch.ask(group, slots.splits());
     Value answers = own.row_values().gather(exec, fetch.asked());
     auto const e = answers.elements();
@@ -34,7 +34,7 @@ inline RowPieces dealt_pieces(Cpu exec, Partition const& partition, Slots const&
     std::vector<std::size_t> next(static_cast<std::size_t>(partition.ranks) + 1);
     for (auto const row : in.rows) ++next[static_cast<std::size_t>(partition.owner(row)) + 1];
     for (std::size_t r = 1; r < next.size(); ++r) next[r] += next[r - 1];
-    auto const to = slots.of(exec, in.rows);
+    auto const to = slots.of(exec, "rows", in.rows);
     auto out = in.like();
     out.resize(in.rows.size());
     for (std::size_t i = 0; i < in.rows.size(); ++i) {
