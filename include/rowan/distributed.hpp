@@ -9,6 +9,7 @@
 #include <rowan/distributed/row_allreduce.hpp>
 #include <rowan/distributed/row_reduce_options.hpp>
 #include <rowan/distributed/self.hpp>
+#include <rowan/distributed/sharded_keyed_table.hpp>
 #include <rowan/distributed/sharded_table.hpp>
 #include <rowan/distributed/threads.hpp>
 #include <rowan/distributed/together.hpp>

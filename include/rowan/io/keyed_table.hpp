@@ -100,6 +100,31 @@ void add_keyed_table(Checkpoint& checkpoint, std::string const& name, KeyedTable
     checkpoint = std::move(added);
 }
 
+/// What add_keyed_table has saved of an index, whose rows are `value`.
+/// errors   GraphError, TypeError, ShapeError and FormatError as load_keyed_table
+template <class Key, class File, class T>
+KeyIndexContents<Key> saved_keys(File const& file, std::string const& name, Tensor<T> const& value) {
+    using Stored = KeyVariable<Key>;
+    using Numbers = Tensor<std::int64_t>;
+    auto const uses = [&](char const* part) { return uses_of(name + part, file.template load<Numbers>(name + part)); };
+    auto const keys = [&](char const* part) {
+        return Stored::keys(name + part, file.template load<typename Stored::type>(name + part));
+    };
+    auto const rows = file.template load<Numbers>(name + ".rows"), step = file.template load<Numbers>(name + ".step");
+    if (step.size() != 1) throw ShapeError(name + ".step", std::to_string(step.size()) + " numbers", "1");
+    check_rows(name.c_str(), value);
+    if (value.row_size() == 0 && value.shape()[0] > rows.size())  // the file has no elements that bound it
+        throw ShapeError(name + ".shape(0)", std::to_string(value.shape()[0]),
+                         std::to_string(rows.size()) + ", the number of keys");
+    KeyIndexContents<Key> contents{.height = static_cast<std::int64_t>(value.shape()[0]), .step = step.data()[0]};
+    contents.keys = keys(".keys");
+    contents.rows.assign(rows.begin(), rows.end());
+    contents.uses = uses(".uses");
+    contents.seen = keys(".seen");
+    contents.sightings = uses(".sightings");
+    return contents;
+}
+
 }  // namespace detail
 
 /// Adds a table to a checkpoint: its rows as the variable `name`, and what its index holds as `name.keys`, `name.rows`,
@@ -140,28 +165,8 @@ void add_keyed_table(Checkpoint& delta, std::string const& name, KeyedTable<T, K
 /// cost     reads the variables, and that of KeyedTable::assign
 template <class File, class T, key_type Key>
 void load_keyed_table(File const& file, std::string const& name, KeyedTable<T, Key>& table) {
-    using Stored = detail::KeyVariable<Key>;
-    using Numbers = Tensor<std::int64_t>;
-    auto const uses = [&](char const* part) {
-        return detail::uses_of(name + part, file.template load<Numbers>(name + part));
-    };
-    auto const keys = [&](char const* part) {
-        return Stored::keys(name + part, file.template load<typename Stored::type>(name + part));
-    };
     auto const value = file.template load<Tensor<T>>(name);
-    auto const rows = file.template load<Numbers>(name + ".rows"), step = file.template load<Numbers>(name + ".step");
-    if (step.size() != 1) throw ShapeError(name + ".step", std::to_string(step.size()) + " numbers", "1");
-    detail::check_rows(name.c_str(), value);
-    if (value.row_size() == 0 && value.shape()[0] > rows.size())  // the file has no elements that bound it
-        throw ShapeError(name + ".shape(0)", std::to_string(value.shape()[0]),
-                         std::to_string(rows.size()) + ", the number of keys");
-    KeyIndexContents<Key> contents{.height = static_cast<std::int64_t>(value.shape()[0]), .step = step.data()[0]};
-    contents.keys = keys(".keys");
-    contents.rows.assign(rows.begin(), rows.end());
-    contents.uses = uses(".uses");
-    contents.seen = keys(".seen");
-    contents.sightings = uses(".sightings");
-    table.assign(contents, value);
+    table.assign(detail::saved_keys<Key>(file, name, value), value);
 }
 
 }  // namespace rowan::inline v0
