@@ -18,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
@@ -42,8 +43,7 @@ class LoadedShard {
 public:
     template <class States>
     LoadedShard(KeyedTable<T, Key> const& table, int rank, int ranks, States const& states)
-        : rank_(rank), ranks_(ranks), row_(table.value().shape().begin() + 1, table.value().shape().end()),
-          value_(row_) {
+        : rank_(rank), ranks_(ranks), value_({table.value().row_size()}) {
         for (auto const& [key, state] : states) {
             auto const& shape = state.get().tensor().shape();
             states_.try_emplace(key, typename Tensor<S>::shape_type(shape.begin() + 1, shape.end()));
@@ -56,6 +56,9 @@ public:
     /// Reads what is of this rank from the file of a rank of a save.
     void read(CheckpointFile const& file, int saved_rank, int saved_ranks) {
         auto const value = rows_of<T>(file, "rows", value_.tensor());
+        for (auto const* const part :
+             {"rows.keys", "rows.rows", "rows.uses", "rows.seen", "rows.sightings", "rows.step"})
+            check_has(file, part);
         auto const saved = undamaged(file.path(), [&] {
             auto keys = naming_file(file.path(), [&] { return saved_keys<Key>(file, "rows", value); });
             check(keys, saved_rank, saved_ranks);
@@ -106,8 +109,6 @@ private:
     static auto undamaged(std::string const& path, F const& f) -> decltype(f()) {
         try {
             return f();
-        } catch (GraphError const& e) {
-            throw FormatError(0, path, e.what());
         } catch (IndexError const& e) {
             throw FormatError(0, path, e.what());
         } catch (ShapeError const& e) {
@@ -115,10 +116,14 @@ private:
         }
     }
 
+    static void check_has(CheckpointFile const& file, std::string const& name) {
+        if (!file.has(name)) throw FormatError(0, file.path(), std::string("has no `").append(name).append("`"));
+    }
+
     /// errors   FormatError if there is no such variable; TypeError; ShapeError if its rows are not like those
     template <class E>
     static Tensor<E> rows_of(CheckpointFile const& file, std::string const& name, Tensor<E> const& like) {
-        if (!file.has(name)) throw FormatError(0, file.path(), std::string("has no `").append(name).append("`"));
+        check_has(file, name);
         auto rows = naming_file(file.path(), [&] { return file.load<Tensor<E>>(name); });
         auto const field = std::string(name).append(" in ").append(file.path());
         check_rows(field.c_str(), rows);
@@ -144,7 +149,6 @@ private:
     }
 
     int rank_, ranks_;
-    typename Tensor<T>::shape_type row_;
     GrowingTensor<T> value_;
     std::map<std::string, GrowingTensor<S>> states_;
     KeyIndexContents<Key> contents_;
