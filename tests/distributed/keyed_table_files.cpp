@@ -247,7 +247,7 @@ TEST_CASE("a table by keys is not loaded into one that is different", "[distribu
     with(", 2], expected [", {.width = 3, .keys = {.record_uses = true}});
     with("keys = 19 of all ranks are more than 18, the capacity", {.width = 2, .keys = {.capacity = 18, .sightings = 99, .record_uses = true}});
     refused("", [&](auto const& comm) { return loaded<test::Ranks, std::string>(comm, at); });
-    refused("[\"sums\"]", [&](auto const& comm) -> std::string {
+    refused("[\"sums\"]", [&](auto const& comm) {
         ShardedKeyedTable<float, std::int64_t, test::Ranks> t(comm, {.width = 2});
         GrowingTensor<double> other({});
         other.grow(1);
@@ -256,7 +256,7 @@ TEST_CASE("a table by keys is not loaded into one that is different", "[distribu
         } catch (Error const& e) {
             return std::string("refused: ").append(e.what());
         }
-        return "";
+        return std::string();
     });
     save_shards(1, at, {.uses = {}});
     with("uses.size() is 0, expected ", Saved<std::int64_t>::usual());

@@ -334,4 +334,34 @@ TEST_CASE("what is wrong with keys on one rank is an error on all, and nothing h
     });
 }
 
+TEST_CASE("ranks that call it differently get an error, all of them", "[distributed][errors]") {
+    auto const right = test::on_ranks(3, [&](auto const& comm) {
+        bool const last = comm.rank() == comm.size() - 1 && comm.size() > 1;
+        int thrown = 0;
+        auto const refused = [&](std::string const& text, auto const& call) {
+            try {
+                call();
+                thrown += comm.size() == 1 ? 1 : 0;
+            } catch (Error const& e) {
+                thrown += std::string(e.what()).find(text) != std::string::npos ? 1 : 0;
+            }
+        };
+        auto const make = [&](KeyedTableOptions const& options) { Table<std::int64_t> const t(comm, options); };
+        refused(" is 4, expected 3, as on rank 0", [&] { make({.width = 2, .seed = last ? 4U : 3U}); });
+        refused("options.width on rank ", [&] { make({.width = last ? 3U : 2U}); });
+        refused("options.keys.sightings", [&] { make({.width = 2, .keys = {.sightings = last ? 2 : 1}}); });
+        refused("probability is 2, expected in [0, 1]", [&] { make({.width = 2, .keys = {.probability = last ? 2. : 0}}); });
+        if (comm.size() > 1) refused("keys.default_row is 1", [&] { make({.width = 2, .keys = {.default_row = last}}); });
+        Table<std::int64_t> one(comm, {.width = 2}), two(comm, {.width = 2});
+        refused(" calls find where rank 0 calls find_or_insert",
+                [&] { last ? one.find(Cpu{1}, {1}) : one.find_or_insert(Cpu{1}, {1}); });
+        refused("the number of the sharded table", [&] { (last ? one : two).find_or_insert(Cpu{1}, {1}); });
+        typename Table<std::int64_t>::Lookup lookup;
+        refused("the number of the sharded table", [&] { (last ? one : two).gather(Cpu{1}, {-1}, lookup); });
+        bool const same = one.height() == two.height() && (comm.size() == 1 || one.height() == 0);
+        return thrown + (comm.size() == 1 ? 1 : 0) + (same ? 10 : 0);
+    });
+    for (int const r : right) CHECK(r == 18);
+}
+
 }  // namespace test_sharded_keyed_table

@@ -193,8 +193,10 @@ struct KeyedTableFiles {
                 if (saved_ranks != ranks || r == rank) loaded->read(shard, r, saved_ranks);
             }
             keys = loaded->index(path, local);
-            KeyedTableAccess::reserve(local, keys.height());
-            for (auto const& [key, state] : states) state.get().reserve(keys.height());
+            if (std::cmp_less_equal(keys.size(), table.capacity_)) {  // else agree_on_growth throws
+                KeyedTableAccess::reserve(local, keys.height());
+                for (auto const& [key, state] : states) state.get().reserve(keys.height());
+            }
             step = index.step;
             return static_cast<std::int64_t>(file.id());
         });

@@ -119,9 +119,9 @@ public:
     /// The rows of keys, which differ between ranks; new keys get rows, if the options admit them: as if one rank had
     /// the keys of all.
     /// shapes   keys of any shape, also without keys -> the same
-    /// errors   IndexError on all ranks if they have more keys together than the capacity; as
-    ///          KeyedTable::find_or_insert, RemoteError on the other ranks; ShapeError on all if ranks call it of
-    ///          different tables; all ranks' tables are unchanged then
+    /// errors   IndexError if the ranks have more keys together than the capacity; as KeyedTable::find_or_insert;
+    ///          RemoteError on the other ranks; ShapeError on all if ranks call it of different tables; all ranks'
+    ///          tables are unchanged then
     /// cost     as find and KeyedTable::find_or_insert; 8 more bytes for each distinct key if the options count; two
     ///          agreements
     Tensor<std::int64_t> find_or_insert(Cpu exec, Keys<Key> keys) {
