@@ -61,7 +61,7 @@ void fill(Saved<Key, C>& s, C const& comm, std::int64_t save) {
 
 /// What a rank has of a table: the sum of it over ranks does not depend on where keys are.
 template <class Key, class C>
-std::int64_t content(Saved<Key, C> const& s) {
+std::uint64_t content(Saved<Key, C> const& s) {
     auto const c = s.table.local().index().contents();
     auto const add = [](std::uint64_t& h, auto const& x) { h = hash_key(static_cast<std::uint64_t>(x), h); };
     std::uint64_t sum = 0;
@@ -74,18 +74,18 @@ std::int64_t content(Saved<Key, C> const& s) {
         sum += h;
     }
     for (std::size_t i = 0; i < c.seen.size(); ++i) sum += hash_key(c.seen[i], 2) * static_cast<std::uint64_t>(c.sightings[i].count);
-    return static_cast<std::int64_t>(sum + static_cast<std::uint64_t>(c.step));
+    return sum + static_cast<std::uint64_t>(c.step);
 }
 
 /// The content of a save on all ranks, which is in the folder afterwards.
 template <class Key>
-std::int64_t saved(std::string const& at, int ranks, std::int64_t save) {
-    std::int64_t sum = 0;
+std::uint64_t saved(std::string const& at, int ranks, std::int64_t save) {
+    std::uint64_t sum = 0;
     for (auto const x : test::on_ranks(ranks, [&](auto const& comm) {
              Saved<Key> s(comm);
              fill(s, comm, save);
              s.table.save(at, "t", save, s.states());
-             return content(s) - (save + 1);
+             return content(s) - static_cast<std::uint64_t>(save + 1);
          }))
         sum += x;
     return sum;
@@ -97,12 +97,12 @@ void check_loads(std::string const& at) {
     for (int const from : test::group_sizes({1, 2, 3})) {
         for (int const to : test::group_sizes({1, 2, 3, 4})) {
             auto const want = saved<Key>(at, from, ++save);
-            std::int64_t sum = 0;
+            std::uint64_t sum = 0;
             for (auto const x : test::on_ranks(to, [&](auto const& comm) {
                      Saved<Key> s(comm);
                      if (to != 2) fill(s, comm, 500);  // a table that has more rows before
-                     if (s.table.load(at, "t", s.states()) != save) return std::int64_t{0};
-                     auto const loaded = content(s) - (save + 1);
+                     if (s.table.load(at, "t", s.states()) != save) return std::uint64_t{0};
+                     auto const loaded = content(s) - static_cast<std::uint64_t>(save + 1);
                      auto const row = s.table.find_or_insert(Cpu{1}, {key_of<Key>(30 + save), key_of<Key>(1 + save)});
                      return row(1) >= 0 && (row(0) >= 0) ? loaded : 0;
                  }))
