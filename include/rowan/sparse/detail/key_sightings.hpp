@@ -46,7 +46,8 @@ public:
                 KeyUses& uses = uses_[static_cast<std::size_t>(at[p])];
                 before.push_back(uses);
                 uses.step = step;
-                for (std::int64_t n = times == nullptr ? 1 : times[p]; n > 0 && uses.count >= 0; --n) {  // -1: it leaves
+                std::int64_t const n = times == nullptr ? 1 : times[p];
+                for (std::int64_t i = 0; i < n && uses.count >= 0; ++i) {  // -1: it leaves
                     // A file may hold any count.
                     if (uses.count < std::numeric_limits<std::int64_t>::max()) ++uses.count;
                     if (!admits(options, keys[p], uses.count)) continue;
