@@ -8,6 +8,7 @@
 #include "on_ranks.hpp"
 #include "parts.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -39,7 +40,7 @@ Key key_of(std::int64_t i) {
 /// The keys of a part of a step: few are frequent, and a part may have none.
 template <class Key>
 std::vector<Key> keys_of(std::int64_t step, std::size_t part, std::int64_t distinct) {
-    inputs::Random random(static_cast<std::uint64_t>(step) * 100 + part + 1);
+    inputs::Random random(static_cast<std::uint64_t>(step + distinct * 100) * 100 + part + 1);
     std::vector<Key> keys;
     for (std::int64_t n = part == 2 && step % 2 == 0 ? 0 : random.below(60); n > 0; --n)
         keys.push_back(key_of<Key>(random.below(1 + random.below(distinct))));
@@ -196,7 +197,8 @@ void same_bits(KeyIndexOptions const& keys, std::int64_t distinct = 50, std::vec
 TEST_CASE("a table by keys has the bits of one on one rank, for any number of ranks", "[distributed][keyed_table]") {
     same_bits<std::int64_t>({});
     same_bits<std::int64_t>({.record_uses = true}, 3);
-    same_bits<std::int64_t>({.sightings = 3, .record_uses = true, .seed = 9});
+    for (std::int64_t const distinct : {40, 50, 60, 200})
+        same_bits<std::int64_t>({.sightings = 3, .record_uses = true, .seed = 9}, distinct);
     same_bits<std::uint64_t>({.sightings = 0, .probability = 0.2}, 50, {3});
     same_bits<std::string>({.sightings = 2, .probability = 0.1, .record_uses = true});
 }
@@ -332,6 +334,30 @@ TEST_CASE("what is wrong with keys on one rank is an error on all, and nothing h
     refused("out_grad.shape() is [1, 2], expected [7, 2]", [](auto& t, bool, int, auto& lookup) {
         t.exchange(Cpu{1}, lookup, Tensor<float>{{1, 2}});
     });
+}
+
+TEST_CASE("keys of all ranks beyond the capacity leave none, also where several threads insert", "[distributed][errors]") {
+    auto const right = test::on_ranks(3, [&](auto const& comm) {
+        std::int64_t const most = 20'000 * comm.size() - 1;
+        Table<std::int64_t> t(comm, {.width = 1, .keys = {.capacity = most, .record_uses = true}});
+        Numbers keys;
+        for (std::int64_t i = 0; i < 20'000; ++i) keys.push_back((i * comm.size() + comm.rank()) * 7);
+        auto const known = t.find_or_insert(Cpu{1}, {0, 7, 14});
+        t.erase({7});
+        auto const height = t.local().height();
+        int thrown = 0;
+        try {
+            t.find_or_insert(Cpu{3}, keys);
+        } catch (IndexError const&) {
+            thrown = 1;
+        }
+        bool same = t.local().height() == height && t.find(Cpu{1}, {0, 7, 14, 21}) == Tensor<std::int64_t>{known(0), -1, known(2), -1};
+        if (comm.rank() == 0) keys.pop_back();
+        auto const rows = t.find_or_insert(Cpu{3}, keys);
+        same &= std::ranges::min(rows) >= 0 && t.find(Cpu{3}, keys) == rows;
+        return thrown + (same ? 2 : 0);
+    });
+    for (int const r : right) CHECK(r == 3);
 }
 
 TEST_CASE("ranks that call it differently get an error, all of them", "[distributed][errors]") {
