@@ -4615,6 +4615,9 @@ enum class Collective : std::int32_t {
     row_allreduce,
     dense_allreduce,
     table,
+    keyed_table,
+    find,
+    find_or_insert,
     gather,
     exchange,
     exchange_lookup,
@@ -4876,6 +4879,9 @@ inline void check_operation(std::size_t rank, Collective other, Collective first
                                       "row_allreduce",
                                       "dense_allreduce",
                                       "ShardedTable",
+                                      "ShardedKeyedTable",
+                                      "find",
+                                      "find_or_insert",
                                       "gather",
                                       "exchange",
                                       "exchange of a lookup",
@@ -10184,7 +10190,7 @@ public:
 
     /// Checks the arguments. Called first.
     virtual void describe(Notice& notice) = 0;
-    /// The number of the ShardedTable, if it is one.
+    /// The number of the table, if it is sharded.
     virtual std::int64_t table() const { return 0; }
     /// Each part merged and widened, numbered from 0 on.
     virtual std::vector<RowPieces> parts(Cpu exec) const = 0;
@@ -10478,7 +10484,7 @@ inline NamedValues values_of(RowReduceOptions options, RowPieces::Shape const& s
     all.add("the row shape", shape_text(std::span(shape).subspan(1)));
     all.add("options.order", orders[static_cast<std::size_t>(options.order)]);
     all.add("options.route", routes[static_cast<std::size_t>(options.route)]);
-    all.add("the number of the ShardedTable", table);
+    all.add("the number of the sharded table", table);
     return all;
 }
 
@@ -10735,40 +10741,52 @@ class Slots {
 public:
     Slots() = default;
     explicit Slots(Partition const& partition);
+    /// Of a table that grows: row i of the heights[r] rows of rank r is row i * ranks + r, and row -1 is none.
+    explicit Slots(std::span<std::int64_t const> heights);
 
     std::vector<std::int64_t> const& splits() const { return splits_; }
-    std::vector<std::int64_t> of(Cpu exec, Ids<> const& rows) const;
+    std::int64_t height() const { return partition_.height; }  ///< rows are below it
+    std::int64_t size() const { return splits_.back(); }       ///< the number of rows that there are
+    std::int64_t rows_of(int rank) const {
+        auto const r = static_cast<std::size_t>(rank);
+        return splits_[r + 1] - splits_[r];
+    }
+    bool grows() const { return grows_; }
+    /// The slots of rows; size() for none.
+    /// errors   IndexError for the first that is not a row of the table
+    std::vector<std::int64_t> of(Cpu exec, char const* field, Ids<> const& rows) const;
 
 private:
     Partition partition_;
     std::vector<std::int64_t> splits_;
+    bool grows_ = false;
 };
 
 /// The ids of a lookup, and which rows they make travel. Every id is asked for once.
 class RowFetch {
 public:
     RowFetch() = default;
-    /// errors   IndexError if an id is not in [0, height)
-    RowFetch(Cpu exec, Partition const& partition, Slots const& slots, Ids<> const& ids);
+    /// errors   IndexError if an id is not a row of the table
+    RowFetch(Cpu exec, Slots const& slots, char const* field, Ids<> const& ids);
 
     /// Tells the owners the rows.
     void ask(ProcessGroup const& group, std::span<std::int64_t const> splits);
     /// Sends the rows that were asked for, answers[i] is that of asked()[i], and receives a row for each of
-    /// plan().rows().
+    /// plan().rows() but none.
     void fetch(ProcessGroup const& group, std::size_t row_bytes, std::span<std::byte const> answers,
                std::span<std::byte> rows) const;
-    /// The other way: a piece for each of plan().rows() goes to its owner. Returns those of asked(), by rank.
+    /// The other way: a piece for each of plan().rows() but none goes to its owner. Returns those of asked(), by rank.
     RowPieces give(ProcessGroup const& group, RowPieces&& own) const;
 
-    Partition const& partition() const { return partition_; }
-    RowPlan<> const& plan() const { return plan_; }                 ///< of slots
+    /// Of slots. The last of its rows may be none.
+    RowPlan<> const& plan() const { return plan_; }
+    bool has_none() const { return total(send_) != plan_.rows().size(); }
     Tensor<std::int64_t> const& places() const { return places_; }  ///< for each id, its k of plan().rows()[k]
     std::vector<std::int64_t> const& asked() const {
         return asked_;
     }  ///< this rank's local rows, those of rank 0 first
 
 private:
-    Partition partition_;
     RowPlan<> plan_;
     Tensor<std::int64_t> places_;
     std::vector<std::size_t> send_, receive_;
@@ -10782,6 +10800,7 @@ private:
 #if ROWAN_DEFINES_FUNCTIONS
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 namespace rowan::inline v0::detail {
@@ -10790,40 +10809,61 @@ ROWAN_FUNCTION Slots::Slots(Partition const& partition) : partition_(partition),
     for (int r = 0; r < partition.ranks; ++r) splits_.push_back(splits_.back() + partition.rows_of(r));
 }
 
-ROWAN_FUNCTION std::vector<std::int64_t> Slots::of(Cpu exec, Ids<> const& rows) const {
-    std::vector<std::int64_t> slots(rows.size());
-    parallel_work(exec, slots.size() * 16, slots.size(), std::size_t{1} << 14, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i) {
-            std::int64_t const row = rows[i];
-            slots[i] = splits_[static_cast<std::size_t>(partition_.owner(row))] + partition_.local(row);
-        }
-    });
-    return slots;
+ROWAN_FUNCTION Slots::Slots(std::span<std::int64_t const> heights) : splits_{0}, grows_(true) {
+    for (std::int64_t const height : heights) splits_.push_back(splits_.back() + height);
+    auto const ranks = static_cast<int>(heights.size());
+    partition_ = {*std::ranges::max_element(heights) * ranks, 1, ranks};
 }
 
-ROWAN_FUNCTION RowFetch::RowFetch(Cpu exec, Partition const& partition, Slots const& slots, Ids<> const& ids)
-    : partition_(partition) {
-    check_ids(exec, "ids", ids, partition.height);
-    plan_ = RowPlan<>(exec, slots.of(exec, ids), partition.height);
+ROWAN_FUNCTION std::vector<std::int64_t> Slots::of(Cpu exec, char const* field, Ids<> const& rows) const {
+    std::vector<std::int64_t> slots(rows.size());
+    std::int64_t const least = grows_ ? -1 : 0;
+    // The slot of a row, or -1 if it is not one.
+    auto const slot = [&](std::int64_t row) {
+        if (row < least || row >= height()) return std::int64_t{-1};
+        if (row < 0) return size();
+        auto const owner = static_cast<std::size_t>(partition_.owner(row));
+        std::int64_t const s = splits_[owner] + partition_.local(row);
+        return s < splits_[owner + 1] ? s : -1;
+    };
+    std::atomic<bool> good{true};
+    parallel_work(exec, slots.size() * 16, slots.size(), std::size_t{1} << 14, [&](std::size_t begin, std::size_t end) {
+        bool bad = false;
+        for (std::size_t i = begin; i < end; ++i) bad |= (slots[i] = slot(rows[i])) < 0;
+        if (bad) good = false;
+    });
+    if (good) return slots;
+    auto const i = static_cast<std::size_t>(std::ranges::find(slots, -1) - slots.begin());
+    if (!grows_) throw IndexError(field, i, rows[i], height());
+    throw IndexError(field, i, rows[i], "is neither -1 nor a row of the table");
+}
+
+ROWAN_FUNCTION RowFetch::RowFetch(Cpu exec, Slots const& slots, char const* field, Ids<> const& ids)
+    : plan_(exec, slots.of(exec, field, ids), slots.size() + slots.grows()) {
     places_ =
         Tensor<std::int64_t>::from_shape(Tensor<std::int64_t>::shape_type(ids.shape().begin(), ids.shape().end()));
     for (std::size_t k = 0; k < plan_.rows().size(); ++k) {
         for (auto i = plan_.offsets()[k]; i < plan_.offsets()[k + 1]; ++i)
             places_.data()[plan_.positions()[static_cast<std::size_t>(i)]] = static_cast<std::int64_t>(k);
     }
-    send_ = counts_in(slots.splits(), plan_.rows());
+    auto rows = plan_.rows();
+    if (!rows.empty() && rows.back() == slots.size()) rows = rows.first(rows.size() - 1);
+    send_ = counts_in(slots.splits(), rows);
 }
 
 ROWAN_FUNCTION void RowFetch::ask(ProcessGroup const& group, std::span<std::int64_t const> splits) {
     receive_ = exchange_counts(group, send_);
     asked_.resize(total(receive_));
-    group.alltoallv(sizeof(std::int64_t), bytes_of(plan_.rows()), send_, bytes_of(asked_), receive_)->wait();
+    group
+        .alltoallv(sizeof(std::int64_t), bytes_of(plan_.rows().first(total(send_))), send_, bytes_of(asked_), receive_)
+        ->wait();
     for (auto& row : asked_) row -= splits[static_cast<std::size_t>(group.rank())];
 }
 
 ROWAN_FUNCTION void RowFetch::fetch(ProcessGroup const& group, std::size_t row_bytes,
                                     std::span<std::byte const> answers, std::span<std::byte> rows) const {
-    if (row_bytes != 0) group.alltoallv(row_bytes, answers, receive_, rows, send_)->wait();
+    if (row_bytes != 0)
+        group.alltoallv(row_bytes, answers, receive_, rows.first(total(send_) * row_bytes), send_)->wait();
 }
 
 ROWAN_FUNCTION RowPieces RowFetch::give(ProcessGroup const& group, RowPieces&& own) const {
@@ -10833,7 +10873,8 @@ ROWAN_FUNCTION RowPieces RowFetch::give(ProcessGroup const& group, RowPieces&& o
     auto key = in.keys.begin();
     for (std::size_t r = 0; r < receive_.size(); ++r) key = std::fill_n(key, receive_[r], static_cast<std::int64_t>(r));
     if (own.row_bytes != 0) {
-        group.alltoallv(own.row_bytes, bytes_of(std::as_const(own.bytes)), send_, bytes_of(in.bytes), receive_)->wait();
+        auto const known = bytes_of(std::as_const(own.bytes)).first(total(send_) * own.row_bytes);
+        group.alltoallv(own.row_bytes, known, send_, bytes_of(in.bytes), receive_)->wait();
     }
     return in;
 }
@@ -10856,7 +10897,7 @@ ROWAN_FUNCTION Value fetch_rows(ProcessGroup const& group, Cpu exec, Value const
                                 std::span<std::int64_t const> rows) {
     Partition const partition = shards_of(own.spec().dims[0], group.size());
     Slots const slots(partition);
-    RowFetch fetch(exec, partition, slots, rows);
+    RowFetch fetch(exec, slots, "ids", rows);
     fetch.ask(group, slots.splits());
     Value answers = own.row_values().gather(exec, fetch.asked());
     auto const e = answers.elements();
@@ -10872,7 +10913,7 @@ inline RowPieces dealt_pieces(Cpu exec, Partition const& partition, Slots const&
     std::vector<std::size_t> next(static_cast<std::size_t>(partition.ranks) + 1);
     for (auto const row : in.rows) ++next[static_cast<std::size_t>(partition.owner(row)) + 1];
     for (std::size_t r = 1; r < next.size(); ++r) next[r] += next[r - 1];
-    auto const to = slots.of(exec, in.rows);
+    auto const to = slots.of(exec, "rows", in.rows);
     auto out = in.like();
     out.resize(in.rows.size());
     for (std::size_t i = 0; i < in.rows.size(); ++i) {
@@ -16288,6 +16329,1262 @@ static_assert(communicator<Self>);
 
 }  // namespace rowan::inline v0
 
+// rowan/sparse/detail/key_positions.hpp: KeyPositions, some of the positions in a batch of keys; grow_to.
+
+namespace rowan::inline v0::detail {
+
+/// A list of positions in a batch of keys, or `size` positions from `first` on.
+struct KeyPositions {
+    std::size_t size;
+    std::size_t const* list = nullptr;
+    std::size_t first = 0;
+
+    std::size_t operator[](std::size_t j) const { return list != nullptr ? list[j] : first + j; }
+    KeyPositions part(std::size_t begin, std::size_t n) const {
+        return list != nullptr ? KeyPositions{n, list + begin} : KeyPositions{n, nullptr, first + begin};
+    }
+};
+
+/// Makes room for n elements, for twice as many as before if more are needed.
+/// errors   std::bad_alloc; the vector is unchanged
+template <class V>
+void grow_to(V& v, std::size_t n) {
+    if (n > v.capacity()) v.reserve(std::max(n, 2 * v.capacity()));
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/sparse/detail/key_slots.hpp: KeySlots, the hash table of a KeyIndex: hashes of 64 bits to row numbers.
+
+namespace rowan::inline v0::detail {
+
+/// A hash table with linear probing. The first position of a hash is its upper bits, so slots are nearly in the order
+/// of their hashes, and ranges of slots belong to ranges of hashes. At most 3/4 of the slots are in use; so a search
+/// looks at 2.5 slots on average for a hash that is there, and at 8.5 for one that is not (Knuth, The Art of Computer
+/// Programming 3, 6.4), most of them in one cache line of 4.
+class KeySlots {
+public:
+    struct Slot {
+        std::uint64_t hash;
+        std::int64_t row;  // the row number + 1, or 0 if the slot is free
+    };
+
+    KeySlots() : slots_(smallest) {}
+
+    std::size_t size() const noexcept { return slots_.size(); }
+    std::size_t room() const noexcept { return slots_.size() / 4 * 3; }  ///< the number of slots that may be in use
+
+    Slot& operator[](std::size_t i) { return slots_[i]; }
+    Slot const& operator[](std::size_t i) const { return slots_[i]; }
+
+    /// The first position of a hash.
+    std::size_t home(std::uint64_t hash) const noexcept { return static_cast<std::size_t>(hash >> shift()); }
+    void prefetch(std::size_t home) const noexcept { __builtin_prefetch(&slots_[home]); }
+
+    /// The slot of a hash for whose row `same` is true, or the free slot where it belongs.
+    template <class Same>
+    std::size_t find(std::size_t home, std::uint64_t hash, Same const& same) const {
+        for (std::size_t i = home;; i = next(i)) {
+            Slot const& slot = slots_[i];
+            if (slot.row == 0 || (slot.hash == hash && same(slot.row - 1))) return i;
+        }
+    }
+
+    /// Frees a slot: those behind it move up.
+    void erase(std::size_t i) noexcept {
+        std::size_t const mask = slots_.size() - 1;
+        for (std::size_t j = next(i); slots_[j].row != 0; j = next(j)) {
+            if (((j - home(slots_[j].hash)) & mask) < ((j - i) & mask)) continue;  // it would be before its home
+            slots_[i] = slots_[j];
+            i = j;
+        }
+        slots_[i] = {};
+    }
+
+    /// Has room for `n` slots in use.
+    /// errors   std::bad_alloc; the table is unchanged
+    /// cost     if the table grows, one pass over the old slots and over the new ones
+    void reserve(std::size_t n) {
+        if (n <= room()) return;
+        if (n > std::size_t{1} << 59) throw std::bad_array_new_length();
+        KeySlots grown(std::bit_ceil(n / 3 * 4 + 4));
+        for (Slot const& slot : slots_) {
+            if (slot.row == 0) continue;
+            grown[grown.find(grown.home(slot.hash), slot.hash, [](auto) { return false; })] = slot;
+        }
+        slots_.swap(grown.slots_);
+    }
+
+    /// The largest number of slots that a search for a hash in the table looks at.
+    std::size_t longest_probe() const {
+        std::size_t most = 0;
+        for (std::size_t i = 0; i < slots_.size(); ++i) {
+            if (slots_[i].row != 0) most = std::max(most, ((i - home(slots_[i].hash)) & (slots_.size() - 1)) + 1);
+        }
+        return most;
+    }
+
+private:
+    static constexpr std::size_t smallest = 16;
+
+    explicit KeySlots(std::size_t n) : slots_(n) {}
+
+    int shift() const noexcept { return 64 - std::countr_zero(slots_.size()); }
+    std::size_t next(std::size_t i) const noexcept { return (i + 1) & (slots_.size() - 1); }
+
+    Buffer<Slot> slots_;  // a power of two
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/detail/random.hpp: random numbers as a function of a seed and a position, independent of the number of threads.
+
+namespace rowan::inline v0::detail {
+
+/// Mixes all bits of a number, or of each of several: the finaliser of splitmix64 (Steele, Lea, Flood: Fast Splittable
+/// Pseudorandom Number Generators, 2014).
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE constexpr V mix_bits(V x) {
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9U;
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EBU;
+    return x ^ (x >> 31);
+}
+
+/// The difference of the numbers that are mixed.
+inline constexpr std::uint64_t golden_step = 0x9E3779B97F4A7C15U;
+
+/// Number i, counted from 1, of the splitmix64 sequence with this seed.
+ROWAN_HD constexpr std::uint64_t bits_at(std::uint64_t seed, std::uint64_t i) {
+    return mix_bits(seed + i * golden_step);
+}
+
+/// Number i, counted from 0, of the splitmix64 sequence with the mixed seed, scaled to [0, 1). A pure function.
+ROWAN_HD constexpr double uniform_at(std::uint64_t seed, std::uint64_t i) {
+    return static_cast<double>(bits_at(mix_bits(seed), i + 1) >> 11) * 0x1p-53;
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/sparse/keys.hpp: Keys, the parameter type for keys: numbers of 64 bits, or strings.
+
+namespace rowan::inline v0 {
+
+/// A type of keys.
+template <class Key>
+concept key_type =
+    std::same_as<Key, std::int64_t> || std::same_as<Key, std::uint64_t> || std::same_as<Key, std::string>;
+
+namespace detail {
+
+/// A key as it is passed: a number, or the view of a string.
+template <class Key>
+using KeyView = std::conditional_t<std::same_as<Key, std::string>, std::string_view, Key>;
+
+/// A LoDTensor of keys, which this room does not know by name.
+template <class X, class Key>
+concept sequences_of_keys = std::same_as<Key, std::int64_t> && requires(X const& x) {
+    { x.value() } -> std::convertible_to<Tensor<std::int64_t> const&>;
+    X(x.value(), x.lod());
+};
+
+}  // namespace detail
+
+/// A read-only view of keys of any shape: a braced list, a vector, a span, or a tensor of std::int64_t; keys that are
+/// strings may also be a list of views.
+/// requires   use as a function parameter only: the view refers to the caller's memory, which for a braced list ends
+///            with the full expression
+template <key_type Key>
+class Keys {
+public:
+    using value_type = detail::KeyView<Key>;  ///< a number, or std::string_view
+    using shape_type = Tensor<std::int64_t>::shape_type;
+
+    /// A braced list, valid until the end of the full expression.
+    Keys(std::initializer_list<value_type> keys) : Keys(std::span<value_type const>(keys.begin(), keys.size())) {}
+
+    /// A flat list: the keys have shape [size].
+    /// errors   none
+    /// cost     O(1)
+    template <std::ranges::contiguous_range R>
+    requires std::ranges::sized_range<R> &&
+        (std::same_as<std::ranges::range_value_t<R>, Key> ||
+         std::same_as<std::ranges::range_value_t<R>, value_type>)&&(!xt::is_xexpression<R>::value)Keys(R const& keys)
+        : size_(std::ranges::size(keys)), shape_{size_} {
+        if constexpr (std::same_as<std::ranges::range_value_t<R>, value_type>) {
+            views_ = std::ranges::data(keys);
+        } else {
+            strings_ = std::ranges::data(keys);
+        }
+    }
+
+    /// A list with a shape.
+    /// errors   ShapeError if the shape has another number of elements
+    /// cost     O(1)
+    Keys(std::span<Key const> keys, shape_type const& shape) : Keys(keys) {
+        std::size_t size = 1;
+        for (std::size_t const dim : shape) size *= dim;
+        if (size != size_) throw ShapeError("keys.size()", std::to_string(size_), std::to_string(size));
+        shape_ = shape;
+    }
+
+    /// The elements of a tensor; the keys have its shape.
+    /// errors   none
+    /// cost     O(1)
+    Keys(Tensor<std::int64_t> const& keys) requires std::same_as<Key, std::int64_t>
+        : Keys(std::span<Key const>(keys.data(), keys.size()), keys.shape()) {}
+
+    std::size_t size() const noexcept { return size_; }          ///< the number of keys
+    shape_type const& shape() const noexcept { return shape_; }  ///< the shape of the result of a lookup
+    /// Key i in row-major order, not bounds-checked.
+    value_type operator[](std::size_t i) const noexcept {
+        if constexpr (std::same_as<Key, std::string>) {
+            return strings_ != nullptr ? value_type(strings_[i]) : views_[i];
+        } else {
+            return views_[i];
+        }
+    }
+
+private:
+    Key const* strings_ = nullptr;  // of keys that are strings and not views
+    value_type const* views_ = nullptr;
+    std::size_t size_;
+    shape_type shape_;
+};
+
+/// A number of 64 bits that depends on all bits of a key and on the seed, the same on all machines. Different numbers
+/// have different hashes; so have nearly all strings.
+/// errors   none
+/// cost     O(1), of a string O(bytes)
+constexpr std::uint64_t hash_key(std::uint64_t key, std::uint64_t seed) {
+    return detail::mix_bits(key + detail::mix_bits(seed + detail::golden_step));
+}
+constexpr std::uint64_t hash_key(std::int64_t key, std::uint64_t seed) {
+    return hash_key(static_cast<std::uint64_t>(key), seed);
+}
+inline std::uint64_t hash_key(std::string_view key, std::uint64_t seed) {
+    // Words of 8 bytes, little endian; the last has zeros behind the text, whose size is mixed first.
+    std::uint64_t hash = hash_key(key.size(), seed);
+    for (; !key.empty(); key.remove_prefix(std::min<std::size_t>(8, key.size()))) {
+        std::uint64_t word = 0;
+        std::memcpy(&word, key.data(), std::min<std::size_t>(8, key.size()));
+        if constexpr (std::endian::native == std::endian::big) word = __builtin_bswap64(word);
+        hash = detail::mix_bits((hash ^ word) + detail::golden_step);
+    }
+    return hash;
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/sparse/detail/key_map.hpp: KeyMap, keys and their row numbers, found and inserted in batches.
+
+namespace rowan::inline v0::detail {
+
+/// Keys and their row numbers. New keys get the lowest free row, in the order in which they are inserted.
+template <key_type Key>
+class KeyMap {
+public:
+    KeyMap(std::uint64_t seed, std::int64_t first_row) : seed_(seed), first_(first_row), height_(first_row) {}
+
+    std::size_t size() const noexcept { return static_cast<std::size_t>(height_ - first_) - free_.size(); }
+    std::int64_t height() const noexcept { return height_; }  ///< the highest row that a key ever had, + 1
+    KeySlots const& slots() const noexcept { return slots_; }
+
+    /// The row of a key, or -1.
+    std::int64_t find(KeyView<Key> key) const { return row_of(hash_key(key, seed_), key); }
+
+    /// Calls f(i, row) for i in [begin, end), with the row of keys[i], or -1. Slots are prefetched.
+    template <class F>
+    void find_each(Keys<Key> const& keys, std::size_t begin, std::size_t end, F const& f) const {
+        for_hashes(keys, {end - begin, nullptr, begin},
+                   [&](std::size_t i, std::uint64_t hash) { f(i, row_of(hash, keys[i])); });
+    }
+
+    /// Whether a row belongs to a key.
+    bool has(std::int64_t row) const {
+        return row >= first_ && row < height_ && find(keys_[static_cast<std::size_t>(row)]) == row;
+    }
+    Key const& key(std::int64_t row) const { return keys_[static_cast<std::size_t>(row)]; }
+
+    /// Gives each of the keys at `positions` a row if it has none, so that there are at most `capacity` keys. Sets
+    /// to[p] to the row of key p, and appends the new rows to `inserted`, in the order of their first positions. Calls
+    /// commit() at the end.
+    /// errors   IndexError for the first key beyond the capacity; std::bad_alloc; those of commit; the map is unchanged
+    template <class Commit>
+    void insert(Cpu exec, Keys<Key> const& keys, KeyPositions positions, std::size_t capacity, std::int64_t* to,
+                std::vector<std::int64_t>& inserted, Commit const& commit) {
+        std::size_t const before = inserted.size();
+        std::int64_t const height = height_;
+        try {
+            for (std::size_t done = 0; done < positions.size;) {
+                if (slots_.room() - size() <= slots_.size() / 16) slots_.reserve(slots_.room() + 1);
+                std::size_t const take = std::min({positions.size - done, slots_.room() - size(), most_at_once});
+                std::size_t const more = std::min(take, capacity - size());  // at most so many are new
+                int const threads = take < parallel_from || more < take ? 1 : thread_count(exec);
+                keys_.resize(static_cast<std::size_t>(height_) + more);
+                grow_to(inserted, inserted.size() + more);
+                if (threads > 1 && !std::same_as<Key, std::string>) {
+                    insert_by_ranges(threads, keys, positions.part(done, take), to, inserted);
+                } else {
+                    insert_in_order(keys, positions.part(done, take), capacity, to, inserted);
+                }
+                done += take;
+            }
+            commit();
+        } catch (...) {
+            undo(height, std::span(inserted).subspan(before));
+            inserted.resize(before);
+            throw;
+        }
+        keys_.resize(static_cast<std::size_t>(height_));
+    }
+
+    /// Undoes insert: removes the keys that got these rows since the height was `height`.
+    void undo(std::int64_t height, std::span<std::int64_t const> inserted) noexcept {
+        for (std::int64_t const row : inserted) {
+            free_slot(row);
+            if (row < height) put_free(row);  // does not allocate: the row was taken from there
+        }
+        height_ = height;
+        keys_.resize(std::min(keys_.size(), static_cast<std::size_t>(height)));  // row 0 may have no element yet
+    }
+
+    /// Gives keys their rows, which ascend and are in [first row, height), in a map that is empty.
+    /// errors   IndexError for the first key that repeats another; std::bad_alloc; then the map is of no use
+    void fill(Keys<Key> const& keys, std::span<std::int64_t const> rows, std::int64_t height) {
+        if (height > std::int64_t{1} << 56) throw std::bad_alloc();
+        slots_.reserve(rows.size());
+        keys_.resize(static_cast<std::size_t>(height));
+        free_.reserve(static_cast<std::size_t>(height - first_) - rows.size());
+        height_ = first_;
+        for_hashes(keys, {rows.size()}, [&](std::size_t i, std::uint64_t hash) {
+            auto const key = keys[i];
+            std::size_t const at =
+                slots_.find(slots_.home(hash), hash, [&](std::int64_t row) { return same(row, key); });
+            if (slots_[at].row != 0)
+                throw refused(i, key, "is also the key of row " + std::to_string(slots_[at].row - 1));
+            slots_[at] = {hash, rows[i] + 1};
+            keys_[static_cast<std::size_t>(rows[i])] = key;
+            while (height_ < rows[i]) free_.push_back(height_++);
+            ++height_;
+        });
+        while (height_ < height) free_.push_back(height_++);  // ascending numbers are a heap
+    }
+
+    /// Makes room for so many more free rows.
+    /// errors   std::bad_alloc; the map is unchanged
+    void reserve_free(std::size_t more) { grow_to(free_, free_.size() + more); }
+
+    /// Frees rows that belong to keys, for which there is room.
+    void erase(std::span<std::int64_t const> rows) noexcept {
+        for (std::int64_t const row : rows) {
+            free_slot(row);
+            put_free(row);
+        }
+    }
+
+    /// Makes room for `n` keys.
+    /// errors   std::bad_alloc; the map is unchanged
+    void reserve(std::size_t n) {
+        if (n > keys_.max_size()) throw std::bad_array_new_length();
+        keys_.reserve(n);
+        slots_.reserve(n);
+    }
+
+    /// The rows that belong to keys, ascending.
+    std::vector<std::int64_t> rows() const {
+        auto free = free_;
+        std::ranges::sort(free);
+        std::vector<std::int64_t> rows;
+        rows.reserve(size());
+        auto next = free.begin();
+        for (std::int64_t row = first_; row < height_; ++row) {
+            if (next != free.end() && *next == row) {
+                ++next;
+            } else {
+                rows.push_back(row);
+            }
+        }
+        return rows;
+    }
+
+    std::size_t bytes() const noexcept {
+        std::size_t bytes = slots_.size() * sizeof(KeySlots::Slot) + keys_.capacity() * sizeof(Key);
+        if constexpr (std::same_as<Key, std::string>) {
+            for (Key const& key : keys_) bytes += key.capacity() > Key().capacity() ? key.capacity() + 1 : 0;
+        }
+        return bytes + free_.capacity() * sizeof(std::int64_t);
+    }
+
+private:
+    static constexpr std::size_t ahead = 32;                            // keys: covers the latency of memory
+    static constexpr std::size_t parallel_from = std::size_t{1} << 14;  // keys
+    static constexpr std::size_t most_at_once = std::size_t{1} << 17;   // keys, whose slots stay in the cache
+    static constexpr std::size_t outside = ~std::size_t{0};             // a slot in another range
+
+    // Calls f(i, hash of keys[i]) for each position i, whose slot was prefetched.
+    template <class F>
+    void for_hashes(Keys<Key> const& keys, KeyPositions positions, F const& f) const {
+        std::array<std::uint64_t, ahead> hashes;
+        auto const ask = [&](std::size_t j) {
+            std::uint64_t const hash = hashes[j % ahead] = hash_key(keys[positions[j]], seed_);
+            slots_.prefetch(slots_.home(hash));
+        };
+        for (std::size_t j = 0; j < std::min(positions.size, ahead); ++j) ask(j);
+        for (std::size_t j = 0; j < positions.size; ++j) {
+            std::uint64_t const hash = hashes[j % ahead];
+            if (j + ahead < positions.size) ask(j + ahead);
+            f(positions[j], hash);
+        }
+    }
+
+    std::int64_t row_of(std::uint64_t hash, KeyView<Key> key) const {
+        return slots_[slots_.find(slots_.home(hash), hash, [&](std::int64_t row) { return same(row, key); })].row - 1;
+    }
+    // Whether a row with the hash of a key has that key. Different numbers have different hashes.
+    bool same(std::int64_t row, KeyView<Key> key) const {
+        if constexpr (std::same_as<Key, std::string>) {
+            return keys_[static_cast<std::size_t>(row)] == key;
+        } else {
+            return true;
+        }
+    }
+
+    static IndexError refused(std::size_t i, KeyView<Key> key, std::string const& reason) {
+        if constexpr (std::same_as<Key, std::string>) {
+            return IndexError("keys", i, reason);
+        } else {
+            return IndexError("keys", i, static_cast<std::int64_t>(key), reason);
+        }
+    }
+
+    std::int64_t next_row() {
+        if (free_.empty()) return height_++;
+        std::ranges::pop_heap(free_, std::greater{});
+        std::int64_t const row = free_.back();
+        free_.pop_back();
+        return row;
+    }
+    void put_free(std::int64_t row) {
+        free_.push_back(row);
+        std::ranges::push_heap(free_, std::greater{});
+    }
+    void free_slot(std::int64_t row) {
+        Key& key = keys_[static_cast<std::size_t>(row)];
+        std::uint64_t const hash = hash_key(KeyView<Key>(key), seed_);
+        slots_.erase(slots_.find(slots_.home(hash), hash, [&](std::int64_t other) { return other == row; }));
+        if constexpr (std::same_as<Key, std::string>) key = Key();
+    }
+
+    void insert_in_order(Keys<Key> const& keys, KeyPositions positions, std::size_t capacity, std::int64_t* to,
+                         std::vector<std::int64_t>& inserted) {
+        for_hashes(keys, positions, [&](std::size_t at, std::uint64_t hash) {
+            auto const key = keys[at];
+            std::size_t const i =
+                slots_.find(slots_.home(hash), hash, [&](std::int64_t row) { return same(row, key); });
+            if (slots_[i].row == 0) {
+                if (size() == capacity)
+                    throw refused(at, key, "is new, and there are " + std::to_string(capacity) + " keys, the most");
+                std::int64_t const row = free_.empty() ? height_ : free_.front();
+                keys_[static_cast<std::size_t>(row)] = key;
+                slots_[i] = {hash, next_row() + 1};
+                inserted.push_back(row);
+            }
+            to[at] = slots_[i].row - 1;
+        });
+    }
+
+    // Inserts numbers: each thread those whose hashes are in a range, in order, with -(position in `positions` + 1) for
+    // the row; then the new ones get their rows in order. What would leave its range is inserted after all ranges.
+    void insert_by_ranges(int threads, Keys<Key> const& keys, KeyPositions positions, std::int64_t* to,
+                          std::vector<std::int64_t>& inserted) {
+        std::size_t const n = positions.size;
+        std::size_t const ranges = std::bit_ceil(static_cast<std::size_t>(threads)) * 4;
+        Buffer<std::uint64_t> hashes(n);
+        Buffer<std::size_t> order(n), slot(n, outside);
+        Buffer<std::int64_t> rows(n);
+        Buckets buckets(ranges, threads);
+        parallel_for(Cpu{threads}, n, 1 << 12, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t j = begin; j < end; ++j) hashes[j] = hash_key(keys[positions[j]], seed_);
+        });
+        int const shift = 64 - std::countr_zero(ranges);
+        auto const range = [&](std::size_t j) { return static_cast<std::size_t>(hashes[j] >> shift); };
+        buckets.fill(n, range, [&](std::size_t place, std::size_t j) { order[place] = j; });
+
+        auto const place = [&](std::size_t j, std::size_t i) {
+            slot[j] = i;
+            if (slots_[i].row == 0) slots_[i] = {hashes[j], -static_cast<std::int64_t>(j) - 1};
+        };
+        for_each_share(threads, ranges, [&](std::size_t r) {
+            std::size_t const end = slots_.size() / ranges * (r + 1);
+            for (std::size_t k = buckets.starts[r]; k < buckets.starts[r + 1]; ++k) {
+                if (k + ahead < n) slots_.prefetch(slots_.home(hashes[order[k + ahead]]));
+                std::size_t const j = order[k];
+                std::size_t i = slots_.home(hashes[j]);
+                while (i < end && slots_[i].row != 0 && slots_[i].hash != hashes[j]) ++i;
+                if (i < end) place(j, i);
+            }
+        });
+        for (std::size_t const j : order) {
+            if (slot[j] == outside)
+                place(j, slots_.find(slots_.home(hashes[j]), hashes[j], [](std::int64_t) { return true; }));
+        }
+        for (std::size_t j = 0; j < n; ++j) {
+            rows[j] = slots_[slot[j]].row == -static_cast<std::int64_t>(j) - 1 ? next_row() : -1;
+            if (rows[j] >= 0) inserted.push_back(rows[j]);
+        }
+        auto const each = [&](auto const& f) {
+            parallel_for(Cpu{threads}, n, 1 << 12, [&](std::size_t begin, std::size_t end) {
+                for (std::size_t j = begin; j < end; ++j) f(j);
+            });
+        };
+        each([&](std::size_t j) {
+            if (rows[j] < 0) return;
+            slots_[slot[j]].row = rows[j] + 1;
+            keys_[static_cast<std::size_t>(rows[j])] = keys[positions[j]];
+        });
+        each([&](std::size_t j) { to[positions[j]] = slots_[slot[j]].row - 1; });
+    }
+
+    std::uint64_t seed_;
+    std::int64_t first_, height_;
+    KeySlots slots_;
+    Buffer<Key> keys_;                // by row
+    std::vector<std::int64_t> free_;  // rows below the height that no key has: a heap, the lowest in front
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/sparse/key_index_options.hpp: KeyIndexOptions, which keys get a row; KeyUses and KeyIndexStatistics.
+
+namespace rowan::inline v0 {
+
+/// Which keys get a row, and what is recorded of them.
+struct KeyIndexOptions {
+    std::int64_t capacity = std::numeric_limits<std::int64_t>::max();  ///< the most keys that have a row, 0 or more
+    bool default_row = false;    ///< row 0 is the row of all keys without one, and -1 is not returned
+    std::int64_t sightings = 1;  ///< a key gets a row when it is seen this often; 0: never by their number alone
+    double probability = 0;      ///< the probability, in [0, 1], that a sighting gives it one
+    bool record_uses = false;    ///< counts the uses of each row, and records the last step, for evict_*
+    std::uint64_t seed = 0;      ///< of the hash, and of the draws for `probability`
+};
+
+/// The uses of a row.
+struct KeyUses {
+    std::int64_t count = 0;  ///< the number of occurrences of its key since the key has the row
+    std::int64_t step = 0;   ///< the step of the last
+};
+
+/// The size of a KeyIndex.
+struct KeyIndexStatistics {
+    std::size_t keys = 0;           ///< keys that have a row
+    std::size_t seen = 0;           ///< keys that were seen but have none yet
+    std::size_t slots = 0;          ///< slots of the hash table
+    double load = 0;                ///< keys / slots, at most 0.75
+    std::size_t longest_probe = 0;  ///< the most slots that the search for one of the keys looks at
+    std::size_t bytes = 0;          ///< memory
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/sparse/detail/key_sightings.hpp: KeySightings, the counts of keys that have been seen but have no row yet.
+
+namespace rowan::inline v0::detail {
+
+template <key_type Key>
+class KeySightings {
+public:
+    explicit KeySightings(std::uint64_t seed) : map_(seed, 0) {}
+
+    std::size_t size() const noexcept { return map_.size(); }
+    std::size_t bytes() const noexcept { return map_.bytes() + uses_.capacity() * sizeof(KeyUses); }
+
+    /// Counts a sighting of each key at `positions`, or times[p] of key p, and calls insert(admitted) with the positions
+    /// of those that the options admit now; then they are counted here no more.
+    /// errors   those of insert, and std::bad_alloc; the counts are unchanged
+    template <class Insert>
+    void count(Cpu exec, Keys<Key> const& keys, std::int64_t const* times, std::span<std::size_t const> positions,
+               KeyIndexOptions const& options, std::int64_t step, Insert const& insert) {
+        std::int64_t const height = map_.height();
+        std::vector<std::int64_t> added;
+        Buffer<std::int64_t> at(keys.size());  // the position in uses_
+        map_.insert(exec, keys, {positions.size(), positions.data()}, ~std::size_t{0}, at.data(), added, [] {});
+        Buffer<KeyUses> before;
+        try {
+            uses_.resize(static_cast<std::size_t>(map_.height()));
+            for (std::int64_t const i : added) uses_[static_cast<std::size_t>(i)] = {};
+            before.reserve(positions.size());
+            std::vector<std::int64_t> leaving;
+            Buffer<std::size_t> admitted;
+            for (std::size_t const p : positions) {
+                KeyUses& uses = uses_[static_cast<std::size_t>(at[p])];
+                before.push_back(uses);
+                uses.step = step;
+                std::int64_t const n = times == nullptr ? 1 : times[p];
+                for (std::int64_t i = 0; i < n && uses.count >= 0; ++i) {  // -1: it leaves
+                    // A file may hold any count.
+                    if (uses.count < std::numeric_limits<std::int64_t>::max()) ++uses.count;
+                    if (!admits(options, keys[p], uses.count)) continue;
+                    leaving.push_back(at[p]);
+                    uses.count = -1;
+                }
+            }
+            for (std::size_t const p : positions) {
+                if (uses_[static_cast<std::size_t>(at[p])].count < 0) admitted.push_back(p);
+            }
+            map_.reserve_free(leaving.size());
+            insert(std::span<std::size_t const>(admitted));
+            map_.erase(leaving);
+        } catch (...) {
+            for (std::size_t i = before.size(); i-- > 0;) uses_[static_cast<std::size_t>(at[positions[i]])] = before[i];
+            map_.undo(height, added);
+            uses_.resize(static_cast<std::size_t>(height));
+            throw;
+        }
+    }
+
+    /// The keys, by number, that were not seen in step `since` or later; there is room to remove them.
+    /// errors   std::bad_alloc; the counts are unchanged
+    std::vector<std::int64_t> unused(std::int64_t since) {
+        auto rows = map_.rows();
+        std::erase_if(rows, [&](std::int64_t row) { return uses_[static_cast<std::size_t>(row)].step >= since; });
+        map_.reserve_free(rows.size());
+        return rows;
+    }
+    /// Removes them.
+    void remove(std::span<std::int64_t const> rows) noexcept { map_.erase(rows); }
+
+    /// Adds the keys, in ascending order, and how often they were seen, to lists.
+    void list(std::vector<Key>& keys, std::vector<KeyUses>& sightings) const {
+        auto rows = map_.rows();
+        std::ranges::sort(rows, {}, [&](std::int64_t row) -> Key const& { return map_.key(row); });
+        for (std::int64_t const row : rows) {
+            keys.push_back(map_.key(row));
+            sightings.push_back(uses_[static_cast<std::size_t>(row)]);
+        }
+    }
+    /// Sets the counts of keys, where no key has been counted.
+    /// errors   IndexError if a key repeats; std::bad_alloc; then this is of no use
+    void fill(std::span<Key const> keys, std::span<KeyUses const> sightings) {
+        std::vector<std::int64_t> rows(keys.size());
+        std::iota(rows.begin(), rows.end(), std::int64_t{0});
+        try {
+            map_.fill(keys, rows, static_cast<std::int64_t>(keys.size()));
+        } catch (IndexError const& e) {
+            throw IndexError("seen", e.position(), "repeats another key");
+        }
+        uses_.assign(sightings.begin(), sightings.end());
+    }
+
+private:
+    static bool admits(KeyIndexOptions const& options, KeyView<Key> key, std::int64_t count) {
+        if (options.sightings > 0 && count >= options.sightings) return true;
+        // The inverted hash: those of the hash are the first values of the key in a KeyedTable with the same seed.
+        return uniform_at(~hash_key(key, options.seed), static_cast<std::uint64_t>(count)) < options.probability;
+    }
+
+    KeyMap<Key> map_;
+    Buffer<KeyUses> uses_;  // by row of map_
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/sparse/key_index_contents.hpp: KeyIndexContents, what a KeyIndex holds, for files.
+
+namespace rowan::inline v0 {
+
+/// Everything in a KeyIndex but its options. An index with the same options and contents behaves the same from then on.
+template <key_type Key>
+struct KeyIndexContents {
+    std::int64_t height = 0;           ///< of a table with all rows; rows below it that no key has are free
+    std::int64_t step = 0;             ///< the step that the next uses record
+    std::vector<Key> keys{};           ///< the keys that have a row, in the order of their rows
+    std::vector<std::int64_t> rows{};  ///< their rows, ascending
+    std::vector<KeyUses> uses{};       ///< their uses; empty if the options do not record them
+    std::vector<Key> seen{};           ///< the keys that were seen and have no row yet, ascending
+    std::vector<KeyUses> sightings{};  ///< how often, and the step of the last time
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/sparse/key_index.hpp: KeyIndex, the rows of a table by keys: hashes, names, user numbers.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+struct KeyIndexAccess;
+
+}  // namespace detail
+
+/// Gives keys the numbers of rows: 0, 1, 2, … in the order in which they occur first, whatever the number of threads.
+/// Several threads may call const functions at the same time.
+///
+///     KeyIndex<std::int64_t> index;
+///     auto rows = index.find_or_insert(keys);        // in training: new keys get the next rows
+///     auto known = index.find(keys);                 // in inference: -1 for keys without a row
+///
+/// With `sightings` = k, a key has no row (-1, or row 0 with `default_row`) before the call in which it is seen for the
+/// k-th time. Whether a sighting gives it one by `probability` depends on the key, the seed and the number of the
+/// sighting alone. A copy is deep; an index that was moved from can only be assigned to.
+template <key_type Key>
+class KeyIndex {
+public:
+    /// The most bytes of a key that is a string.
+    static constexpr std::size_t longest_key = 65'535;
+
+    /// errors   ValueError if a number in the options is not in its range
+    /// cost     O(1)
+    explicit KeyIndex(KeyIndexOptions const& options = {});
+
+    KeyIndexOptions const& options() const noexcept { return options_; }  ///< as they were given
+    std::size_t size() const noexcept { return map_.size(); }             ///< the number of keys that have a row
+    /// The least height of a table with all rows: the highest row that a key ever had, and 1 more.
+    std::int64_t height() const noexcept { return map_.height(); }
+
+    /// The rows of keys; of keys that have none, -1, or 0 if the options have a default row.
+    /// shapes   keys of any shape -> the same
+    /// errors   ValueError if exec.threads is negative; std::bad_alloc
+    /// cost     about one cache miss for a key, 32 of them at a time; on several threads
+    Tensor<std::int64_t> find(Cpu exec, Keys<Key> keys) const;
+    Tensor<std::int64_t> find(Keys<Key> keys) const { return find(Cpu{}, keys); }
+
+    /// The rows of keys; new keys get rows, if the options admit them: the lowest free ones, in the order in which the
+    /// keys occur first. A key that occurs several times has the same row everywhere in the result.
+    /// shapes   keys of any shape -> the same
+    /// errors   IndexError for the first key beyond the capacity, and for a string longer than longest_key; ValueError
+    ///          if exec.threads is negative; std::bad_alloc; the index is unchanged
+    /// cost     that of find, and for new keys another cache miss, on several threads if there are many; amortised, one
+    ///          copy of the hash table for each doubling
+    Tensor<std::int64_t> find_or_insert(Cpu exec, Keys<Key> keys) {
+        std::vector<std::int64_t> inserted;
+        return insert(exec, keys, nullptr, inserted, [] {});
+    }
+    Tensor<std::int64_t> find_or_insert(Keys<Key> keys) { return find_or_insert(Cpu{}, keys); }
+    /// The rows of keys, where the rows that are new are appended to `inserted`, in the order of their keys.
+    /// requires `inserted` is not the list of the keys
+    /// errors   as without `inserted`; then it is unchanged, too
+    /// cost     that of find_or_insert without it
+    Tensor<std::int64_t> find_or_insert(Cpu exec, Keys<Key> keys, std::vector<std::int64_t>& inserted) {
+        return insert(exec, keys, nullptr, inserted, [] {});
+    }
+
+    /// The rows of a batch of sequences of keys, such as a LoDTensor, with its levels.
+    /// errors   as for a tensor
+    /// cost     as for a tensor
+    template <detail::sequences_of_keys<Key> Sequences>
+    Sequences find(Sequences const& keys) const {
+        return {find(keys.value()), keys.lod()};
+    }
+    /// The rows of a batch of sequences of keys, with its levels; new keys get rows.
+    /// errors   as for a tensor
+    /// cost     as for a tensor
+    template <detail::sequences_of_keys<Key> Sequences>
+    Sequences find_or_insert(Sequences const& keys) {
+        return {find_or_insert(keys.value()), keys.lod()};
+    }
+
+    /// The key of a row.
+    /// errors   IndexError if no key has the row
+    /// cost     O(1)
+    Key key(std::int64_t row) const;
+    /// The rows that belong to keys, ascending.
+    /// errors   std::bad_alloc
+    /// cost     O(height)
+    std::vector<std::int64_t> rows() const { return map_.rows(); }
+    /// The keys, in the order of their rows.
+    /// errors   std::bad_alloc
+    /// cost     O(height)
+    std::vector<Key> keys() const;
+
+    /// The step that find_or_insert records, 0 at first.
+    std::int64_t step() const noexcept { return step_; }
+    void set_step(std::int64_t step) noexcept { step_ = step; }  ///< sets it
+    /// The uses of a row by find_or_insert.
+    /// errors   Error if the options do not record uses; IndexError if no key has the row
+    /// cost     O(1)
+    KeyUses uses(std::int64_t row) const;
+
+    /// Removes the keys that were not used in step `since` or later, also those that have no row yet. Returns the rows
+    /// that are free now, ascending; the next new keys get them, the lowest first.
+    /// errors   Error if the options do not record uses; std::bad_alloc; then the index is unchanged
+    /// cost     O(height)
+    std::vector<std::int64_t> evict_unused(std::int64_t since);
+    /// Removes the keys with a row that were used fewer than `count` times, otherwise as evict_unused.
+    std::vector<std::int64_t> evict_rare(std::int64_t count);
+    /// Removes keys, and returns the rows that are free now, ascending. Keys that have no row are ignored.
+    /// errors   std::bad_alloc; then the index is unchanged
+    /// cost     that of find, and O(log free rows) for each row
+    std::vector<std::int64_t> erase(Keys<Key> keys);
+
+    /// Makes room for `keys` keys in all.
+    /// errors   std::bad_alloc; the index is unchanged
+    /// cost     one copy of the hash table, if it grows
+    void reserve(std::size_t keys) { map_.reserve(keys); }
+
+    /// A copy of what the index holds, for a file.
+    /// errors   std::bad_alloc
+    /// cost     O(height)
+    KeyIndexContents<Key> contents() const;
+    /// Replaces what the index holds.
+    /// errors   IndexError for a key that repeats, in one list or in both, or is longer than longest_key, for a row
+    ///          that is not in [0, height), is 0 although the options have a default row, or does not follow the row
+    ///          before it, and for a count of sightings that is not positive; ShapeError if lists do not have the same
+    ///          size, or there are more keys than the capacity; ValueError if the height is negative, or 0 although
+    ///          there is a default row; std::bad_alloc; the index is unchanged
+    /// cost     that of find_or_insert for all keys
+    void assign(KeyIndexContents<Key> const& contents);
+
+    /// errors   none
+    /// cost     O(slots)
+    KeyIndexStatistics statistics() const;
+
+private:
+    friend struct detail::KeyIndexAccess;
+
+    template <class Commit>
+    Tensor<std::int64_t> insert(Cpu exec, Keys<Key> const& keys, std::int64_t const* times,
+                                std::vector<std::int64_t>& inserted, Commit const& commit);
+    void record(Cpu exec, Tensor<std::int64_t> const& rows, std::int64_t const* times,
+                std::span<std::int64_t const> added);
+    template <class Leaves>
+    std::vector<std::int64_t> evict(char const* function, Leaves const& leaves);
+    static void check_lengths(Keys<Key> const& keys);
+    void check_used(std::int64_t row) const;
+    void check_recorded(char const* function) const;
+    std::vector<Key> keys_of(std::span<std::int64_t const> rows) const;
+
+    KeyIndexOptions options_;
+    detail::KeyMap<Key> map_;
+    detail::KeySightings<Key> seen_;  // keys that have no row yet
+    detail::Buffer<KeyUses> uses_;    // by row
+    std::int64_t step_ = 0;
+    bool mostly_new_ = false;  // most keys of the last batch were: the next one's are not searched for first
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/sparse/detail/key_index_members.hpp: the member functions of KeyIndex.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+struct KeyIndexAccess {
+    /// The key of a row, which a key has.
+    template <class Key>
+    static Key const& key(KeyIndex<Key> const& index, std::int64_t row) {
+        return index.map_.key(row);
+    }
+
+    /// The uses of a row, which a key has, if the options record them.
+    template <class Key>
+    static KeyUses const& uses(KeyIndex<Key> const& index, std::int64_t row) {
+        return index.uses_[static_cast<std::size_t>(row)];
+    }
+    /// As find_or_insert, of a list in which key i stands for times[i] occurrences, or null: for one. Calls commit()
+    /// when all but what cannot fail is done.
+    /// errors   also those of commit; the index is unchanged
+    template <class Key, class Commit>
+    static Tensor<std::int64_t> insert(KeyIndex<Key>& index, Cpu exec, Keys<Key> const& keys, std::int64_t const* times,
+                                       std::vector<std::int64_t>& inserted, Commit const& commit) {
+        return index.insert(exec, keys, times, inserted, commit);
+    }
+
+    /// Lowers the capacity to `most` keys.
+    template <class Key>
+    static void limit(KeyIndex<Key>& index, std::int64_t most) noexcept {
+        index.options_.capacity = std::min(index.options_.capacity, most);
+    }
+
+    /// The number of threads for a batch of n keys. A key takes the time of 16 elements.
+    /// errors   ValueError if exec.threads is negative
+    static int threads(Cpu exec, std::size_t n) { return threads_for(exec, n * 16); }
+    /// The parallel loop over n keys: f(begin, end).
+    template <class F>
+    static void for_keys(Cpu exec, std::size_t n, F const& f) {
+        parallel_work(exec, n * 16, n, grain, f);
+    }
+
+    static constexpr std::size_t grain = std::size_t{1} << 12;
+};
+
+}  // namespace detail
+
+template <key_type Key>
+KeyIndex<Key>::KeyIndex(KeyIndexOptions const& options)
+    : options_(options), map_(options.seed, options.default_row), seen_(options.seed) {
+    if (options.capacity < 0) throw ValueError("capacity", options.capacity, "0 or more");
+    if (options.sightings < 0) throw ValueError("sightings", options.sightings, "0 or more");
+    if (!(options.probability >= 0 && options.probability <= 1))
+        throw ValueError("probability", options.probability, "in [0, 1]");
+}
+
+template <key_type Key>
+Tensor<std::int64_t> KeyIndex<Key>::find(Cpu exec, Keys<Key> keys) const {
+    auto rows = Tensor<std::int64_t>::from_shape(keys.shape());
+    std::int64_t* const to = rows.data();
+    std::int64_t const none = options_.default_row ? 0 : -1;
+    detail::KeyIndexAccess::for_keys(exec, keys.size(), [&](std::size_t begin, std::size_t end) {
+        map_.find_each(keys, begin, end, [=](std::size_t i, std::int64_t row) { to[i] = row < 0 ? none : row; });
+    });
+    return rows;
+}
+
+template <key_type Key>
+template <class Commit>
+Tensor<std::int64_t> KeyIndex<Key>::insert(Cpu exec, Keys<Key> const& keys, std::int64_t const* times,
+                                           std::vector<std::int64_t>& inserted, Commit const& commit) {
+    std::size_t const n = keys.size();
+    check_lengths(keys);
+    auto rows = Tensor<std::int64_t>::from_shape(keys.shape());
+    std::int64_t* const to = rows.data();
+    std::size_t const before = inserted.size();
+    auto const add = [&](detail::KeyPositions positions) {
+        if (options_.record_uses) detail::grow_to(uses_, static_cast<std::size_t>(height()) + positions.size);
+        map_.insert(exec, keys, positions, static_cast<std::size_t>(options_.capacity), to, inserted, commit);
+    };
+    if (options_.sightings == 1 && (detail::KeyIndexAccess::threads(exec, n) == 1 || mostly_new_)) {
+        add({n});
+    } else {
+        detail::KeyIndexAccess::for_keys(exec, n, [&](std::size_t begin, std::size_t end) {
+            map_.find_each(keys, begin, end, [=](std::size_t i, std::int64_t row) { to[i] = row; });
+        });
+        detail::Buffer<std::size_t> missing;
+        for (std::size_t i = 0; i < n; ++i) {
+            if (to[i] < 0) missing.push_back(i);
+        }
+        if (options_.sightings == 1) {
+            add({missing.size(), missing.data()});
+        } else if (missing.empty()) {
+            add({0});
+        } else {
+            seen_.count(exec, keys, times, missing, options_, step_, [&](std::span<std::size_t const> admitted) {
+                add({admitted.size(), admitted.data()});
+            });
+        }
+    }
+    mostly_new_ = inserted.size() - before > n / 2;
+    if (options_.record_uses) record(exec, rows, times, std::span(inserted).subspan(before));
+    if (options_.default_row) {
+        for (std::size_t i = 0; i < n; ++i) to[i] = std::max<std::int64_t>(to[i], 0);
+    }
+    return rows;
+}
+
+template <key_type Key>
+void KeyIndex<Key>::record(Cpu exec, Tensor<std::int64_t> const& rows, std::int64_t const* times,
+                           std::span<std::int64_t const> added) {
+    uses_.resize(static_cast<std::size_t>(height()));
+    for (std::int64_t const row : added) uses_[static_cast<std::size_t>(row)] = {};
+    constexpr std::size_t ahead = 16;
+    detail::KeyIndexAccess::for_keys(exec, rows.size(), [&](std::size_t begin, std::size_t end) {
+        std::int64_t const* const row = rows.data();
+        for (std::size_t i = begin; i < end; ++i) {
+            if (i + ahead < end && row[i + ahead] >= 0)
+                __builtin_prefetch(&uses_[static_cast<std::size_t>(row[i + ahead])], 1);
+            if (row[i] < 0) continue;
+            KeyUses& uses = uses_[static_cast<std::size_t>(row[i])];
+            std::atomic_ref(uses.count).fetch_add(times == nullptr ? 1 : times[i], std::memory_order_relaxed);
+            std::atomic_ref(uses.step).store(step_, std::memory_order_relaxed);
+        }
+    });
+}
+
+template <key_type Key>
+Key KeyIndex<Key>::key(std::int64_t row) const {
+    check_used(row);
+    return map_.key(row);
+}
+
+template <key_type Key>
+std::vector<Key> KeyIndex<Key>::keys() const {
+    return keys_of(rows());
+}
+
+template <key_type Key>
+std::vector<Key> KeyIndex<Key>::keys_of(std::span<std::int64_t const> rows) const {
+    std::vector<Key> keys;
+    keys.reserve(rows.size());
+    for (std::int64_t const row : rows) keys.push_back(map_.key(row));
+    return keys;
+}
+
+template <key_type Key>
+KeyUses KeyIndex<Key>::uses(std::int64_t row) const {
+    check_recorded("uses");
+    check_used(row);
+    return uses_[static_cast<std::size_t>(row)];
+}
+
+template <key_type Key>
+std::vector<std::int64_t> KeyIndex<Key>::evict_unused(std::int64_t since) {
+    auto const leaving = seen_.unused(since);
+    auto rows = evict("evict_unused", [=](KeyUses const& uses) { return uses.step < since; });
+    seen_.remove(leaving);
+    return rows;
+}
+
+template <key_type Key>
+std::vector<std::int64_t> KeyIndex<Key>::evict_rare(std::int64_t count) {
+    return evict("evict_rare", [=](KeyUses const& uses) { return uses.count < count; });
+}
+
+template <key_type Key>
+template <class Leaves>
+std::vector<std::int64_t> KeyIndex<Key>::evict(char const* function, Leaves const& leaves) {
+    check_recorded(function);
+    auto rows = map_.rows();
+    std::erase_if(rows, [&](std::int64_t row) { return !leaves(uses_[static_cast<std::size_t>(row)]); });
+    map_.reserve_free(rows.size());
+    map_.erase(rows);
+    return rows;
+}
+
+template <key_type Key>
+std::vector<std::int64_t> KeyIndex<Key>::erase(Keys<Key> keys) {
+    std::vector<std::int64_t> rows;
+    map_.find_each(keys, 0, keys.size(), [&](std::size_t, std::int64_t row) {
+        if (row >= 0) rows.push_back(row);
+    });
+    std::ranges::sort(rows);
+    rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+    map_.reserve_free(rows.size());
+    map_.erase(rows);
+    return rows;
+}
+
+template <key_type Key>
+KeyIndexStatistics KeyIndex<Key>::statistics() const {
+    auto const& slots = map_.slots();
+    return {.keys = size(),
+            .seen = seen_.size(),
+            .slots = slots.size(),
+            .load = static_cast<double>(size()) / static_cast<double>(slots.size()),
+            .longest_probe = slots.longest_probe(),
+            .bytes = map_.bytes() + seen_.bytes() + uses_.capacity() * sizeof(KeyUses)};
+}
+
+template <key_type Key>
+KeyIndexContents<Key> KeyIndex<Key>::contents() const {
+    KeyIndexContents<Key> c{.height = height(), .step = step_, .rows = rows()};
+    c.keys = keys_of(c.rows);
+    if (options_.record_uses) {
+        for (std::int64_t const row : c.rows) c.uses.push_back(uses_[static_cast<std::size_t>(row)]);
+    }
+    seen_.list(c.seen, c.sightings);
+    return c;
+}
+
+template <key_type Key>
+void KeyIndex<Key>::assign(KeyIndexContents<Key> const& contents) {
+    auto const& c = contents;
+    auto const same_size = [](char const* field, std::size_t size, std::size_t want) {
+        if (size != want) throw ShapeError(field, std::to_string(size), std::to_string(want));
+    };
+    same_size("rows.size()", c.rows.size(), c.keys.size());
+    if (options_.record_uses) same_size("uses.size()", c.uses.size(), c.keys.size());
+    same_size("sightings.size()", c.sightings.size(), c.seen.size());
+    if (std::cmp_greater(c.keys.size(), options_.capacity))
+        throw ShapeError("keys.size()", std::to_string(c.keys.size()), "at most " + std::to_string(options_.capacity));
+    std::int64_t least = options_.default_row;
+    if (c.height < least) throw ValueError("height", c.height, std::to_string(least) + " or more");
+    for (std::size_t i = 0; i < c.rows.size(); least = c.rows[i++] + 1) {
+        if (c.rows[i] >= c.height) throw IndexError("rows", i, c.rows[i], c.height);
+        if (c.rows[i] < least) throw IndexError("rows", i, c.rows[i], "is less than " + std::to_string(least));
+    }
+    for (std::size_t i = 0; i < c.sightings.size(); ++i) {
+        if (c.sightings[i].count < 1) throw IndexError("sightings", i, c.sightings[i].count, "is not positive");
+    }
+    check_lengths(c.keys);
+    check_lengths(c.seen);
+    detail::KeyMap<Key> map(options_.seed, options_.default_row);
+    map.fill(c.keys, c.rows, c.height);
+    Keys<Key> const waiting = c.seen;
+    map.find_each(waiting, 0, waiting.size(), [](std::size_t i, std::int64_t row) {
+        if (row >= 0) throw IndexError("seen", i, "is also the key of row " + std::to_string(row));
+    });
+    detail::KeySightings<Key> seen(options_.seed);
+    seen.fill(c.seen, c.sightings);
+    detail::Buffer<KeyUses> uses;
+    if (options_.record_uses) {
+        uses.resize(static_cast<std::size_t>(c.height));
+        for (std::size_t i = 0; i < c.rows.size(); ++i) uses[static_cast<std::size_t>(c.rows[i])] = c.uses[i];
+    }
+    map_ = std::move(map);
+    seen_ = std::move(seen);
+    uses_ = std::move(uses);
+    step_ = c.step;
+}
+
+template <key_type Key>
+void KeyIndex<Key>::check_lengths(Keys<Key> const& keys) {
+    if constexpr (std::same_as<Key, std::string>) {
+        for (std::size_t i = 0; i < keys.size(); ++i) {
+            if (keys[i].size() > longest_key)
+                throw IndexError(
+                    "keys", i,
+                    "has " + std::to_string(keys[i].size()) + " bytes, the most are " + std::to_string(longest_key));
+        }
+    }
+}
+
+template <key_type Key>
+void KeyIndex<Key>::check_used(std::int64_t row) const {
+    if (!map_.has(row)) throw IndexError("row", IndexError::no_position, row, "is not the row of a key");
+}
+
+template <key_type Key>
+void KeyIndex<Key>::check_recorded(char const* function) const {
+    if (!options_.record_uses) throw Error(std::string(function) + ": the options of the index do not record uses");
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/distributed/detail/key_fetch.hpp: KeyFetch, keys whose rows lie on several ranks.
+
+namespace rowan::inline v0::detail {
+
+/// The rank that has a key. Its hash is another than that of an index, whose slots all keys of a rank share.
+template <class Key>
+int key_owner(Key const& key, int ranks) {
+    std::uint64_t const hash = hash_key(KeyView<Key>(key), 0x5348415244454421U) >> 32;
+    return static_cast<int>(hash * static_cast<std::uint64_t>(ranks) >> 32);
+}
+
+/// A list of keys that travels.
+template <class Key>
+struct KeyMessage {
+    std::vector<Key> list;
+
+    void add(Key key) { list.push_back(key); }
+    void receive(ProcessGroup const& group, KeyMessage const& own, std::span<std::size_t const> send,
+                 std::span<std::size_t const> receive) {
+        list.resize(total(receive));
+        group.alltoallv(sizeof(Key), bytes_of(own.list), send, bytes_of(list), receive)->wait();
+    }
+};
+
+template <>
+struct KeyMessage<std::string> {
+    std::vector<std::string_view> list{};  // of what has come
+    std::vector<std::uint16_t> lengths{};
+    std::string text{};
+    static_assert(KeyIndex<std::string>::longest_key <= 0xFFFF);
+
+    void add(std::string const& key) {
+        lengths.push_back(static_cast<std::uint16_t>(key.size()));
+        text += key;
+    }
+    /// The number of bytes of the keys of each rank.
+    std::vector<std::size_t> bytes(std::span<std::size_t const> counts) const {
+        std::vector<std::size_t> sums;
+        auto at = lengths.begin();
+        for (std::size_t const n : counts) {
+            sums.push_back(std::accumulate(at, at + static_cast<std::ptrdiff_t>(n), std::size_t{0}));
+            at += static_cast<std::ptrdiff_t>(n);
+        }
+        return sums;
+    }
+    void receive(ProcessGroup const& group, KeyMessage const& own, std::span<std::size_t const> send,
+                 std::span<std::size_t const> receive) {
+        lengths.resize(total(receive));
+        group.alltoallv(sizeof(lengths[0]), bytes_of(own.lengths), send, bytes_of(lengths), receive)->wait();
+        auto const sent = own.bytes(send), coming = bytes(receive);
+        text.resize(total(coming));
+        group.alltoallv(1, bytes_of(own.text), sent, bytes_of(text), coming)->wait();
+        std::size_t at = 0;
+        for (std::size_t const n : lengths) {
+            list.push_back(std::string_view(text).substr(at, n));
+            at += n;
+        }
+    }
+};
+
+/// The keys of a rank's batch: each goes to its owner once, which tells its row.
+template <key_type Key>
+class KeyFetch {
+public:
+    KeyFetch() = default;
+    KeyFetch(KeyFetch const&) = delete;  // keys that have come refer to their text
+    KeyFetch& operator=(KeyFetch const&) = delete;
+    ~KeyFetch() = default;
+
+    /// Deals keys to their owners; with `counts`, their owners are told how often each occurs.
+    /// errors   IndexError for a string that is too long; ValueError if exec.threads is negative
+    void deal(Cpu exec, Keys<Key> const& keys, int ranks, bool counts) {
+        counts_ = counts;
+        KeyIndex<Key> distinct({.record_uses = counts});
+        rows_ = distinct.find_or_insert(exec, keys);
+        std::size_t const n = distinct.size();
+        std::vector<std::size_t> owners(n);
+        send_.assign(static_cast<std::size_t>(ranks), 0);
+        for (std::size_t k = 0; k < n; ++k) {
+            owners[k] = static_cast<std::size_t>(key_owner(key(distinct, k), ranks));
+            ++send_[owners[k]];
+        }
+        std::vector<std::size_t> next(send_.size()), order(n);
+        std::exclusive_scan(send_.begin(), send_.end(), next.begin(), std::size_t{0});
+        std::vector<std::int64_t> places(n);
+        for (std::size_t k = 0; k < n; ++k) {
+            std::size_t const place = next[owners[k]]++;
+            order[place] = k;
+            places[k] = static_cast<std::int64_t>(place);
+        }
+        for (std::size_t const k : order) {
+            own_.add(key(distinct, k));
+            if (counts) times_.push_back(KeyIndexAccess::uses(distinct, static_cast<std::int64_t>(k)).count);
+        }
+        replace_rows(exec, places);
+        found_.resize(n);
+    }
+
+    /// Tells the owners the keys.
+    void ask(ProcessGroup const& group) {
+        receive_ = exchange_counts(group, send_);
+        asked_.receive(group, own_, send_, receive_);
+        if (!counts_) return;
+        asked_times_.resize(total(receive_));
+        group.alltoallv(sizeof(std::int64_t), bytes_of(std::as_const(times_)), send_, bytes_of(asked_times_), receive_)
+            ->wait();
+    }
+    /// The keys that this rank has and others, or itself, ask for, those of rank 0 first; a key may repeat.
+    Keys<Key> asked() const { return asked_.list; }
+    /// How often each occurs; null without `counts`.
+    std::int64_t const* times() const { return counts_ ? asked_times_.data() : nullptr; }
+
+    /// Sends the rows of asked(), or -1, and returns those of the batch: row i of rank r is i * ranks + r.
+    Tensor<std::int64_t> answer(Cpu exec, ProcessGroup const& group, Tensor<std::int64_t> const& rows) {
+        group.alltoallv(sizeof(std::int64_t), bytes_of(rows), receive_, bytes_of(found_), send_)->wait();
+        auto row = found_.begin();
+        for (std::size_t r = 0; r < send_.size(); ++r) {
+            for (auto const end = row + static_cast<std::ptrdiff_t>(send_[r]); row != end; ++row) {
+                if (*row >= 0) *row = *row * group.size() + static_cast<std::int64_t>(r);
+            }
+        }
+        replace_rows(exec, found_);
+        return std::move(rows_);
+    }
+
+private:
+    static Key const& key(KeyIndex<Key> const& distinct, std::size_t k) {
+        return KeyIndexAccess::key(distinct, static_cast<std::int64_t>(k));
+    }
+    void replace_rows(Cpu exec, std::vector<std::int64_t> const& by) {
+        KeyIndexAccess::for_keys(exec, rows_.size(), [&, rows = rows_.data()](std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i) rows[i] = by[static_cast<std::size_t>(rows[i])];
+        });
+    }
+
+    bool counts_ = false;
+    Tensor<std::int64_t> rows_;  // for each key of the batch, its place among the distinct ones; at last its row
+    KeyMessage<Key> own_, asked_;
+    std::vector<std::size_t> send_, receive_;
+    std::vector<std::int64_t> times_, asked_times_, found_;
+};
+
+}  // namespace rowan::inline v0::detail
+
 // rowan/distributed/detail/shard_parts.hpp: ShardParts, what a rank brings to ShardedTable::exchange.
 
 namespace rowan::inline v0::detail {
@@ -16296,22 +17593,23 @@ namespace rowan::inline v0::detail {
 template <class T>
 class ShardParts final : public RowParts<T> {
 public:
-    ShardParts(Cpu exec, std::span<SelectedRows<T> const> parts, std::int64_t height, std::size_t width,
-               Slots const& slots, std::int64_t table)
-        : RowParts<T>({}), exec_(exec), given_(parts), height_(height), width_(width), slots_(slots), table_(table) {}
+    ShardParts(Cpu exec, std::span<SelectedRows<T> const> parts, std::size_t width, Slots const& slots,
+               std::int64_t table)
+        : RowParts<T>({}), exec_(exec), given_(parts), width_(width), slots_(slots), table_(table) {}
 
     std::int64_t table() const override { return table_; }
 
     void describe(Notice& notice) override {
         for (auto const& p : given_) {
-            if (p.height() != height_)
-                throw ShapeError("parts height", std::to_string(p.height()), std::to_string(height_));
+            if (p.height() > slots_.height() || (p.height() < slots_.height() && !slots_.grows()))
+                throw ShapeError("parts height", std::to_string(p.height()),
+                                 std::string(slots_.grows() ? "at most " : "").append(std::to_string(slots_.height())));
             if (p.value().shape().size() != 2 || p.row_size() != width_)
                 throw ShapeError("parts row shape", shape_text(p.value().shape()),
                                  std::string("[rows, ").append(std::to_string(width_)).append("]"));
-            moved_.emplace_back(height_, slots_.of(exec_, p.rows()), p.value().share());
+            moved_.emplace_back(slots_.size(), slots_.of(exec_, "parts rows", p.rows()), p.value().share());
         }
-        if (given_.empty()) moved_.emplace_back(height_, Ids<>(), Tensor<T>::from_shape({0, width_}));
+        if (given_.empty()) moved_.emplace_back(slots_.size(), Ids<>(), Tensor<T>::from_shape({0, width_}));
         this->parts_ = moved_;
         RowParts<T>::describe(notice);
         notice.own[0] = static_cast<std::int64_t>(given_.size());
@@ -16320,7 +17618,6 @@ public:
 private:
     Cpu exec_;
     std::span<SelectedRows<T> const> given_;
-    std::int64_t height_;
     std::size_t width_;
     Slots const& slots_;
     std::int64_t table_;
@@ -16328,6 +17625,851 @@ private:
 };
 
 }  // namespace rowan::inline v0::detail
+
+// rowan/distributed/detail/row_shards.hpp: RowShards, what tables of which each rank has some rows have in common.
+
+namespace rowan::inline v0::detail {
+
+template <class T, communicator C>
+class RowShards;
+
+/// The ids of a gather, for exchange.
+class RowLookup {
+    template <class T, communicator C>
+    friend class RowShards;
+    RowFetch fetch_;
+    std::int64_t number_ = 0, table_ = 0;
+};
+
+/// The ranks of a table and where its rows are, and the rows and gradients that travel between them. The functions are
+/// those of ShardedTable; `width` is that of a row.
+template <class T, communicator C>
+class RowShards {
+public:
+    explicit RowShards(C comm) : comm_(std::move(comm)) {}
+
+    C const& comm() const { return comm_; }
+    GroupOf<C> group() const { return GroupOf<C>(comm_); }
+    Slots const& slots() const { return slots_; }
+    std::int64_t number() const { return number_; }  ///< of the table, that of an agreement on rank 0
+    /// Tells where the rows are, in a table with this number.
+    void set(Slots slots, std::int64_t number) {
+        slots_ = std::move(slots);
+        number_ = number;
+    }
+    void describe(Notice& notice, std::size_t width) const {
+        notice.same = {dtype<T>::wire, slots_.height(), static_cast<std::int64_t>(width)};
+    }
+
+    /// Agrees on an operation of the same table, which has had as many lookups.
+    template <class F>
+    void agree_on_table(Collective operation, std::int64_t lookup, F const& f) const {
+        auto const notices = agree(group(), operation, Told::differences, [&](Notice& n) {
+            f(n);
+            n.own = {number_, lookup, 0};
+        });
+        check_same_number(notices, 0, "the number of the sharded table");
+        check_same_number(notices, 1, "the number of the lookup");
+    }
+    template <class F>
+    void agree_on_table(Collective operation, F const& f) const {
+        agree_on_table(operation, lookups_, f);
+    }
+
+    Tensor<T> gather(Cpu exec, Tensor<T> const& local, char const* field, Ids<> const& ids, RowLookup& lookup) {
+        std::size_t const width = local.row_size();
+        RowFetch fetch;
+        Tensor<T> rows, out;
+        agree_on_table(Collective::gather, [&](Notice& n) {
+            check_exec(exec);
+            describe(n, width);
+            fetch = RowFetch(exec, slots_, field, ids);
+            rows = Tensor<T>::from_shape({fetch.plan().rows().size(), width});
+            if (fetch.has_none())
+                std::ranges::fill(rows.row(rows.shape()[0] - 1), dtype<T>::narrow(typename dtype<T>::sum{}));
+            auto shape = fetch.places().shape();
+            shape.push_back(width);
+            out = Tensor<T>::from_shape(shape);
+        });
+        after_agreement(group(), [&] {  // all that may fail is before the last exchange
+            auto const all = group();
+            fetch.ask(all, slots_.splits());
+            auto const answers = rowan::gather(exec, local, fetch.asked());
+            fetch.fetch(all, width * sizeof(T), bytes_of(answers),
+                        std::as_writable_bytes(std::span(rows.data(), rows.size())));
+            take_rows(exec, fetch.places().size(), width, rows.data(), fetch.places().data(), out.data());
+        });
+        lookup.fetch_ = std::move(fetch);
+        lookup.number_ = ++lookups_;
+        lookup.table_ = number_;
+        return out;
+    }
+
+    SelectedRows<T> exchange(Cpu exec, std::size_t width, std::span<SelectedRows<T> const> parts,
+                             SumOrder order) const {
+        std::unique_ptr<GroupOf<C>> all;
+        std::unique_ptr<ShardParts<T>> source;
+        std::vector<std::int64_t> splits;
+        after_agreement(group(), [&] {  // all memory that is needed before the agreement of RowReduction
+            all = std::make_unique<GroupOf<C>>(comm_);
+            source = std::make_unique<ShardParts<T>>(exec, parts, width, slots_, number_);
+            splits = slots_.splits();
+        });
+        RowReduction reduction(std::move(all), exec, std::move(source), {order, Route::owner}, std::move(splits));
+        OwnRows result(*this);
+        reduction.finish(result);
+        return result.rows.result();
+    }
+
+    SelectedRows<T> exchange(Cpu exec, std::size_t width, RowLookup const& lookup, Tensor<T> const& out_grad) const {
+        RowPieces own;
+        auto const& plan = lookup.fetch_.plan();
+        agree_on_table(Collective::exchange_lookup, lookup.number_, [&](Notice& n) {
+            check_exec(exec);
+            if (lookup.number_ == 0 || lookup.table_ != number_)
+                throw ShapeError("lookup", "not of this table", "one that gather has made");
+            auto shape = lookup.fetch_.places().shape();
+            shape.push_back(width);
+            if (out_grad.shape() != shape)
+                throw ShapeError("out_grad.shape()", shape_text(out_grad.shape()), shape_text(shape));
+            own = planned_pieces(exec, plan, out_grad.reshaped({plan.size(), width}), comm_.rank());
+            describe(n, width);
+        });
+        RowPieces in;
+        SelectedRows<T> sums;
+        after_agreement(group(), [&] { in = lookup.fetch_.give(group(), std::move(own)); });
+        static_cast<void>(agree_on_end(group(), 0, Told::differences, [&](Notice&) {
+            in.height = slots_.rows_of(comm_.rank());
+            sums = from_pieces<T>(exec, sum_pieces<T>(exec, in));
+        }));
+        return sums;
+    }
+
+private:
+    /// The rows of this rank, with their numbers there.
+    struct OwnRows final : RowTarget {
+        explicit OwnRows(RowShards const& s) : shards(s) {}
+        void take(RowPieces&& sums) override {
+            auto const& slots = shards.slots_;
+            int const rank = shards.comm_.rank();
+            for (auto& row : sums.rows) row -= slots.splits()[static_cast<std::size_t>(rank)];
+            sums.height = slots.rows_of(rank);
+            rows.take(std::move(sums));
+        }
+        Memory make(RowPieces const& like, std::size_t n) override { return rows.make(like, n); }
+        RowShards const& shards;
+        RowResult<T> rows;
+    };
+
+    C comm_;
+    Slots slots_;
+    std::int64_t number_ = 0, lookups_ = 0;
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/sparse/detail/reserved_memory.hpp: ReservedMemory, a range of addresses that gets memory as it grows.
+
+namespace rowan::inline v0::detail {
+
+/// A range of addresses, which is aligned to huge pages. Its first bytes have memory, which is zeros at first; the
+/// others cost nothing, also where the system does not overcommit memory.
+class ReservedMemory {
+public:
+    /// Reserves `most` bytes; or, if the system does not have as many addresses, as under a limit of the process, at
+    /// most an eighth of those that it has, but at least `least`.
+    /// errors   std::bad_alloc
+    ReservedMemory(std::size_t most, std::size_t least);
+    ReservedMemory(ReservedMemory const&) = delete;
+    ReservedMemory& operator=(ReservedMemory const&) = delete;
+    ~ReservedMemory();
+
+    std::byte* data() const noexcept { return data_; }
+    std::size_t size() const noexcept { return size_; }            ///< the bytes that are reserved
+    std::size_t committed() const noexcept { return committed_; }  ///< the bytes that have memory
+
+    /// Gives the first `bytes` bytes memory, at most size().
+    /// errors   std::bad_alloc; nothing has changed
+    /// cost     a call of the system for an eighth more; pages get their memory when they are first written
+    void commit(std::size_t bytes);
+
+private:
+    void* mapped_ = nullptr;
+    std::size_t mapped_bytes_ = 0;
+    std::byte* data_ = nullptr;
+    std::size_t size_ = 0, committed_ = 0;
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/sparse/detail/reserved_memory_inl.hpp: definitions of rowan/sparse/detail/reserved_memory.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <algorithm>
+#include <cstdint>
+#include <new>
+
+#include <sys/mman.h>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION ReservedMemory::ReservedMemory(std::size_t most, std::size_t least) {
+    auto const whole_pages = [](std::size_t bytes) { return (bytes + huge_page - 1) / huge_page * huge_page; };
+    auto const map = [&] {
+        mapped_bytes_ = size_ + huge_page;
+        mapped_ = ::mmap(nullptr, mapped_bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        return mapped_ != MAP_FAILED;
+    };
+    least = whole_pages(std::max<std::size_t>(least, 1));
+    size_ = most = std::max(whole_pages(most), least);
+    while (!map()) {
+        if (size_ == least) throw std::bad_alloc();
+        size_ = std::max(whole_pages(size_ / 2), least);
+    }
+    if (size_ != most && size_ != least) {  // others need addresses, too
+        ::munmap(mapped_, mapped_bytes_);
+        size_ = std::max(whole_pages(size_ / 8), least);
+        if (!map()) throw std::bad_alloc();
+    }
+    std::size_t const past = reinterpret_cast<std::uintptr_t>(mapped_) % huge_page;
+    data_ = static_cast<std::byte*>(mapped_) + (huge_page - past) % huge_page;
+}
+
+ROWAN_FUNCTION ReservedMemory::~ReservedMemory() { ::munmap(mapped_, mapped_bytes_); }
+
+ROWAN_FUNCTION void ReservedMemory::commit(std::size_t bytes) {
+    if (bytes <= committed_) return;
+    constexpr std::size_t page = std::size_t{1} << 16;  // a multiple of the pages of all systems
+    std::size_t const step = std::max(page, committed_ / 8 / page * page);
+    std::size_t const whole = std::min(size_, std::max(committed_ + step, (bytes + page - 1) / page * page));
+    if (::mprotect(data_ + committed_, whole - committed_, PROT_READ | PROT_WRITE) != 0) throw std::bad_alloc();
+#ifdef MADV_HUGEPAGE
+    if (whole >= huge_from && committed_ < huge_from) ::madvise(data_, size_, MADV_HUGEPAGE);  // a hint
+#endif
+    committed_ = whole;
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/sparse/growing_tensor.hpp: GrowingTensor, a tensor that gets more rows without moving those that it has.
+
+namespace rowan::inline v0 {
+
+/// A tensor whose first dim grows. Its rows keep their addresses, so aliases see the same elements before and after, and
+/// growing costs no copy. For that, the addresses of all rows that it may ever have are reserved at once; memory is used
+/// only for the rows that were written.
+///
+///     GrowingTensor<float> table({64}, 1'000'000'000);   // rows of 64 numbers
+///     table.grow(1000);
+///     gather(table.tensor(), ids);                       // shape [1000, 64]
+template <class T>
+class GrowingTensor {
+public:
+    using shape_type = typename Tensor<T>::shape_type;
+
+    /// The most bytes that are reserved for a tensor without a stated number of rows: 512 GiB.
+    static constexpr std::size_t most_bytes = std::size_t{1} << 39;
+    /// No stated number of rows.
+    static constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
+
+    /// A tensor with no rows of this shape, for at most `most_rows` rows, for which addresses are reserved. Without that
+    /// number they are reserved for most_bytes bytes, or for fewer where the process may not have as many.
+    /// errors   ShapeError if the size in bytes exceeds 2^63 - 1, or there are more than 7 dims; ValueError if most_rows
+    ///          is negative; std::bad_alloc if the system does not have the addresses
+    /// cost     a call of the system
+    explicit GrowingTensor(shape_type const& row_shape, std::int64_t most_rows = unlimited)
+        : shape_(row_shape.size() + 1) {
+        if (most_rows < 0) throw ValueError("most_rows", most_rows, "0 or more");
+        shape_[0] = 1;
+        std::ranges::copy(row_shape, shape_.begin() + 1);
+        detail::check_tensor_rank(shape_.size());
+        row_bytes_ = detail::checked_size("tensor", shape_, sizeof(T)) * sizeof(T);
+        std::size_t const row = std::max(row_bytes_, sizeof(T));
+        std::size_t bytes = most_bytes, least = std::max(row, detail::huge_page);
+        if (most_rows != unlimited) {
+            auto const rows = static_cast<std::size_t>(most_rows);
+            if (rows > static_cast<std::size_t>(unlimited) / 2 / row)
+                throw ShapeError("most_rows", std::to_string(rows), "rows of at most 2^62 bytes in all");
+            bytes = least = rows * row;
+        }
+        memory_ = std::make_shared<detail::ReservedMemory>(bytes, least);
+        most_rows_ = std::min(most_rows, static_cast<std::int64_t>(memory_->size() / row));
+        view(0);
+    }
+    GrowingTensor(GrowingTensor const&) = delete;
+    GrowingTensor& operator=(GrowingTensor const&) = delete;
+    ~GrowingTensor() = default;
+
+    std::int64_t height() const noexcept { return static_cast<std::int64_t>(shape_[0]); }  ///< the number of rows
+    std::int64_t most_rows() const noexcept { return most_rows_; }  ///< the rows for which addresses are reserved
+
+    /// Makes memory ready for `height` rows, so that growing so far throws nothing.
+    /// errors   ShapeError if height is negative or more than most_rows(); std::bad_alloc; nothing has changed
+    /// cost     a call of the system for an eighth more rows
+    void reserve(std::int64_t height) {
+        if (height < 0 || height > most_rows_)
+            throw ShapeError("height", std::to_string(height), "in [0, " + std::to_string(most_rows_) + "]");
+        memory_->commit(static_cast<std::size_t>(height) * row_bytes_);
+    }
+
+    /// Changes the number of rows to `height`, which is not less than before. New rows are not initialised.
+    /// errors   ShapeError if it is less, otherwise as reserve
+    /// cost     that of reserve
+    void grow(std::int64_t height) {
+        if (height < this->height())
+            throw ShapeError("height", std::to_string(height), "at least " + std::to_string(this->height()));
+        reserve(height);
+        view(height);
+    }
+
+    /// Copies the rows of a tensor here, and adds rows if it has more.
+    /// errors   ShapeError if it has another row shape, or fewer rows; otherwise as reserve; nothing has changed
+    /// cost     one read and one write of the rows
+    void assign(Tensor<T> const& rows) {
+        detail::check_rows("rows", rows);
+        detail::check_trailing("rows", rows, shape_);
+        grow(static_cast<std::int64_t>(rows.shape()[0]));
+        std::copy_n(rows.data(), rows.size(), tensor_.data());
+    }
+
+    /// The rows. The tensor and its aliases keep the memory alive; after grow, this returns one with more rows.
+    Tensor<T>& tensor() noexcept { return tensor_; }
+    Tensor<T> const& tensor() const noexcept { return tensor_; }
+
+private:
+    void view(std::int64_t height) {
+        shape_[0] = static_cast<std::size_t>(height);
+        tensor_ = Tensor<T>::borrow(reinterpret_cast<T*>(memory_->data()), shape_, memory_);
+    }
+
+    shape_type shape_;
+    std::size_t row_bytes_;
+    std::int64_t most_rows_;
+    std::shared_ptr<detail::ReservedMemory> memory_;
+    Tensor<T> tensor_;
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/sparse/keyed_table.hpp: KeyedTable, a table whose rows belong to keys, and which grows with them.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+struct KeyedTableAccess;
+
+}  // namespace detail
+
+/// The rows of a KeyedTable.
+struct KeyedTableOptions {
+    std::size_t width = 0;   ///< numbers per row
+    double low = -0.05;      ///< the first values of a row are uniform in [low, high), and rounded to T
+    double high = 0.05;      ///< as low
+    std::uint64_t seed = 0;  ///< of the first values
+    KeyIndexOptions keys{};  ///< which keys get rows
+};
+
+/// A table with a row for each key, and the states of its optimizer, which get new rows together.
+///
+///     KeyedTable<float> table({.width = 64});
+///     auto& moment = table.add_state<float>({64});                  // AdaGrad's
+///     auto rows = table.find_or_insert(keys);                       // new keys have rows after this
+///     auto x = gather(table.value(), rows);
+///     adagrad(table.value(), moment.tensor(), lookup_table_grad(rows, x_grad, table.height()));
+///     auto y = gather(table.value(), table.index(), keys);          // in inference; zeros for unknown keys
+///
+/// Number k of the first row of a key depends on the seed, the key and k alone: it is the same in each run, on each
+/// rank and in any order of arrival. A row that an evicted key had begins anew for the next one, in the states also.
+/// Tensors that the table returned stay valid as it grows, with the rows that they had.
+template <class T, key_type Key = std::int64_t>
+class KeyedTable {
+public:
+    /// An empty table. With `keys.capacity`, addresses are reserved for as many rows; otherwise as GrowingTensor does.
+    /// errors   ValueError if low, high or their difference is not finite, or a number for the keys is not in its
+    ///          range; those of GrowingTensor
+    /// cost     O(1)
+    explicit KeyedTable(KeyedTableOptions const& options)
+        : options_(checked(options)), value_({options.width}, most_rows(options.keys)), index_(options.keys) {
+        limit(value_.most_rows());
+        if (options.keys.default_row) add_default_row();
+    }
+
+    KeyIndex<Key> const& index() const noexcept { return index_; }       ///< the rows by keys
+    std::size_t size() const noexcept { return index_.size(); }          ///< the number of keys
+    std::int64_t height() const noexcept { return value_.height(); }     ///< the number of rows
+    Tensor<T>& value() noexcept { return value_.tensor(); }              ///< the rows: [height, width]
+    Tensor<T> const& value() const noexcept { return value_.tensor(); }  ///< the rows: [height, width]
+
+    /// Adds a tensor that grows with the table, whose rows have this shape and first values `first`: the state of an
+    /// optimizer. The reference is valid as long as the table. Without `keys.capacity`, the table can have only as many
+    /// rows as there are addresses for in each of its tensors.
+    /// errors   those of GrowingTensor; then the table is unchanged
+    /// cost     one write of its rows
+    template <class S>
+    GrowingTensor<S>& add_state(typename Tensor<S>::shape_type const& row_shape, S first = {}) {
+        auto state = std::make_unique<StateOf<S>>(row_shape, most_rows(options_.keys), first);
+        if (state->rows.most_rows() < height()) throw std::bad_alloc();
+        state->grow(height());
+        for (std::int64_t row = 0; row < height(); ++row) state->reset(row);
+        auto& rows = state->rows;
+        states_.push_back(std::move(state));
+        limit(rows.most_rows());
+        return rows;
+    }
+
+    /// The rows of keys; new keys get rows, if the options admit them.
+    /// shapes   keys of any shape -> the same
+    /// errors   as KeyIndex::find_or_insert; std::bad_alloc; then the table is unchanged
+    /// cost     that of KeyIndex::find_or_insert, and one write of the new rows, on several threads
+    Tensor<std::int64_t> find_or_insert(Cpu exec, Keys<Key> keys) {
+        return insert(exec, keys, nullptr, [] {});
+    }
+    Tensor<std::int64_t> find_or_insert(Keys<Key> keys) { return find_or_insert(Cpu{}, keys); }
+
+    /// The rows of a batch of sequences of keys, such as a LoDTensor, with its levels; new keys get rows.
+    /// errors   as for a tensor
+    /// cost     as for a tensor
+    template <detail::sequences_of_keys<Key> Sequences>
+    Sequences find_or_insert(Sequences const& keys) {
+        return {find_or_insert(keys.value()), keys.lod()};
+    }
+
+    void set_step(std::int64_t step) noexcept { index_.set_step(step); }  ///< as KeyIndex::set_step
+    /// Removes keys that were not used since a step, as KeyIndex::evict_unused. Their rows keep their values until new
+    /// keys get them.
+    std::vector<std::int64_t> evict_unused(std::int64_t since) { return index_.evict_unused(since); }
+    /// Removes keys that were used fewer times, as KeyIndex::evict_rare.
+    std::vector<std::int64_t> evict_rare(std::int64_t count) { return index_.evict_rare(count); }
+    /// Removes keys, as KeyIndex::erase.
+    std::vector<std::int64_t> erase(Keys<Key> keys) { return index_.erase(keys); }
+
+    /// Replaces keys and rows by those of a saved table, such as in a checkpoint. States get as many rows, and keep
+    /// those that they have: assign theirs afterwards, with GrowingTensor::assign.
+    /// shapes   value [contents.height, width]
+    /// errors   as KeyIndex::assign; ShapeError if the value has another shape, or fewer rows than this table; those of
+    ///          GrowingTensor::grow; nothing has changed
+    /// cost     that of KeyIndex::assign, and one read and one write of the rows
+    void assign(KeyIndexContents<Key> const& contents, Tensor<T> const& value) {
+        detail::check_height("value", value, contents.height);
+        detail::check_trailing("value", value, value_.tensor().shape());
+        if (contents.height < height())
+            throw ShapeError("height", std::to_string(contents.height), "at least " + std::to_string(height()));
+        reserve(contents.height);
+        KeyIndex<Key> index(index_.options());
+        index.assign(contents);
+        replace(std::move(index), value);
+    }
+
+    /// Writes the first values of a key: what its row would have if it were new.
+    /// shapes   to [width]
+    /// errors   ShapeError if `to` has another size
+    /// cost     O(width)
+    void first_values(detail::KeyView<Key> key, std::span<T> to) const {
+        if (to.size() != options_.width)
+            throw ShapeError("to.size()", std::to_string(to.size()), std::to_string(options_.width));
+        draw(key, to.data());
+    }
+
+private:
+    friend struct detail::KeyedTableAccess;
+
+    struct State {
+        virtual ~State() = default;
+        virtual void reserve(std::int64_t height) = 0;
+        virtual void grow(std::int64_t height) = 0;
+        virtual void reset(std::int64_t row) = 0;
+    };
+    template <class S>
+    struct StateOf final : State {
+        StateOf(typename Tensor<S>::shape_type const& row_shape, std::int64_t most, S first_value)
+            : rows(row_shape, most), first(first_value) {}
+        void reserve(std::int64_t height) override { rows.reserve(height); }
+        void grow(std::int64_t height) override { rows.grow(std::max(height, rows.height())); }
+        void reset(std::int64_t row) override {
+            std::ranges::fill(rows.tensor().row(static_cast<std::size_t>(row)), first);
+        }
+
+        GrowingTensor<S> rows;
+        S first;
+    };
+
+    static KeyedTableOptions const& checked(KeyedTableOptions const& options) {
+        if (options.keys.capacity < 0) throw ValueError("capacity", options.keys.capacity, "0 or more");
+        if (!std::isfinite(options.low)) throw ValueError("low", options.low, "a finite number");
+        if (!std::isfinite(options.high)) throw ValueError("high", options.high, "a finite number");
+        if (!std::isfinite(options.high - options.low))
+            throw ValueError("high - low", options.high - options.low, "a finite number");
+        return options;
+    }
+    static std::int64_t most_rows(KeyIndexOptions const& keys) {
+        constexpr std::int64_t unlimited = GrowingTensor<T>::unlimited;
+        return keys.capacity < unlimited ? keys.capacity + keys.default_row : unlimited;
+    }
+    void limit(std::int64_t rows) noexcept {
+        most_rows_ = std::min(most_rows_, rows);
+        detail::KeyIndexAccess::limit(index_, most_rows_ - options_.keys.default_row);
+    }
+
+    void add_default_row() {
+        value_.grow(1);
+        std::ranges::fill(value_.tensor().row(0), dtype<T>::narrow(typename dtype<T>::sum{}));
+    }
+
+    // As KeyIndexAccess::insert.
+    template <class Commit>
+    Tensor<std::int64_t> insert(Cpu exec, Keys<Key> const& keys, std::int64_t const* times, Commit const& commit) {
+        thread_count(exec);  // throws before anything changes
+        auto const more = static_cast<std::int64_t>(keys.size());
+        reserve(height() + std::min(more, most_rows_ - height()));
+        std::vector<std::int64_t> inserted;
+        auto rows = detail::KeyIndexAccess::insert(index_, exec, keys, times, inserted, commit);
+        grow(index_.height());
+        std::size_t const width = options_.width + states_.size() + 1;
+        detail::parallel_work(exec, inserted.size() * width, inserted.size(), 4096 / width + 1,
+                              [&](std::size_t begin, std::size_t end) {
+                                  for (std::size_t i = begin; i < end; ++i) reset(inserted[i]);
+                              });
+        return rows;
+    }
+
+    void reserve(std::int64_t height) {
+        value_.reserve(height);
+        for (auto const& state : states_) state->reserve(height);
+    }
+
+    // Replaces keys and rows; memory for the rows was reserved, and `value` has no more.
+    void replace(KeyIndex<Key>&& index, Tensor<T> const& value) {
+        std::int64_t const before = height();
+        index_ = std::move(index);
+        grow(index_.height());
+        std::copy_n(value.data(), value.size(), value_.tensor().data());
+        for (auto const& state : states_) {
+            for (std::int64_t row = before; row < height(); ++row) state->reset(row);
+        }
+    }
+
+    void grow(std::int64_t height) {
+        if (height == this->height()) return;
+        value_.grow(height);
+        for (auto const& state : states_) state->grow(height);
+    }
+
+    void reset(std::int64_t row) {
+        draw(detail::KeyIndexAccess::key(index_, row), value_.tensor().row(static_cast<std::size_t>(row)).data());
+        for (auto const& state : states_) state->reset(row);
+    }
+
+    void draw(detail::KeyView<Key> key, T* to) const {
+        std::uint64_t const bits = hash_key(key, options_.seed);
+        for (std::size_t k = 0; k < options_.width; ++k) {
+            double const x = options_.low + detail::product(options_.high - options_.low, detail::uniform_at(bits, k));
+            to[k] = dtype<T>::narrow(static_cast<typename dtype<T>::sum>(x));
+        }
+    }
+
+    KeyedTableOptions options_;
+    std::int64_t most_rows_ = GrowingTensor<T>::unlimited;
+    GrowingTensor<T> value_;
+    std::vector<std::unique_ptr<State>> states_;
+    KeyIndex<Key> index_;
+};
+
+namespace detail {
+
+/// The steps of KeyedTable's functions, for tables on several ranks.
+struct KeyedTableAccess {
+    /// As KeyIndexAccess::insert.
+    template <class T, class Key, class Commit>
+    static Tensor<std::int64_t> insert(KeyedTable<T, Key>& table, Cpu exec, Keys<Key> const& keys,
+                                       std::int64_t const* times, Commit const& commit) {
+        return table.insert(exec, keys, times, commit);
+    }
+    /// Makes memory ready for so many rows.
+    /// errors   those of GrowingTensor::reserve
+    template <class T, class Key>
+    static void reserve(KeyedTable<T, Key>& table, std::int64_t height) {
+        table.reserve(height);
+    }
+    /// Replaces keys and rows by those of an index with the same options, whose height is not less than the table's and
+    /// for which memory was reserved, and a value with no more rows. Nothing fails.
+    template <class T, class Key>
+    static void replace(KeyedTable<T, Key>& table, KeyIndex<Key>&& index, Tensor<T> const& value) {
+        table.replace(std::move(index), value);
+    }
+};
+
+}  // namespace detail
+
+}  // namespace rowan::inline v0
+
+// rowan/distributed/sharded_keyed_table.hpp: ShardedKeyedTable, a table by keys of which each rank has some.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// Of states of S; rowan/distributed/keyed_table_files.hpp defines it.
+template <class S>
+struct KeyedTableFiles;
+
+}  // namespace detail
+
+/// A table by keys, which grows with them, as KeyedTable, and of which each rank has the rows of some keys: the hash of
+/// a key says which. All functions that take `exec`, and the constructor, are collective: every rank calls them, in one
+/// order, also with empty batches. The others are of this rank's rows.
+///
+///     ShardedKeyedTable<float, std::int64_t, Mpi> table(comm, {.width = 64});
+///     auto& sums = table.add_state<float>({});                       // of rowwise_adagrad
+///     ShardedKeyedTable<float, std::int64_t, Mpi>::Lookup lookup;
+///     auto const rows = table.find_or_insert(exec, keys);            // the keys of this rank's batch
+///     auto const x = table.gather(exec, rows, lookup);
+///     rowwise_adagrad(exec, table.value(), sums.tensor(), table.exchange(exec, lookup, x_grad));
+///
+/// Row i of rank r is row i * ranks + r of the table. Which keys have rows, the rows and the states have the same bits
+/// for any number of ranks, if in each call the ranks together give the same keys, and the parts of exchange are the
+/// same. Numbers of rows depend on the number of ranks.
+template <class T, key_type Key, communicator C>
+class ShardedKeyedTable {
+public:
+    using Lookup = detail::RowLookup;  ///< the rows of a gather, for exchange
+    /// States of a table, by names, for files.
+    template <class S>
+    using States = std::map<std::string, std::reference_wrapper<GrowingTensor<S>>>;
+
+    /// An empty table. `keys.capacity` is the most keys of all ranks together; addresses are reserved for so many on
+    /// each.
+    /// errors   ValueError for `keys.default_row`, as -1 stands for keys without a row; as KeyedTable; RemoteError on
+    ///          the other ranks; ShapeError on all if ranks have different options or keys of another type
+    /// cost     O(1), one agreement
+    ShardedKeyedTable(C comm, KeyedTableOptions const& options)
+        : shards_(std::move(comm)), counts_(counted(options.keys)), capacity_(options.keys.capacity) {
+        detail::NamedValues same;
+        auto const notices =
+            detail::agree(shards_.group(), detail::Collective::keyed_table, detail::Told::all, [&](detail::Notice& n) {
+                if (options.keys.default_row) throw ValueError("keys.default_row", 1, "false in a table on ranks");
+                local_ = std::make_unique<KeyedTable<T, Key>>(options);
+                same = values_of(options);
+                n.same[0] = dtype<T>::wire;
+                n.own[0] = same.hash();
+            });
+        detail::check_same_values(shards_.group(), notices, 0, same);
+        detail::after_agreement(shards_.group(), [&] {
+            shards_.set(detail::Slots(std::vector<std::int64_t>(notices.size())), notices[0].number);
+        });
+    }
+
+    /// This rank's keys and rows.
+    KeyedTable<T, Key> const& local() const noexcept { return *local_; }
+    /// This rank's rows: [local().height(), width].
+    Tensor<T>& value() noexcept { return local_->value(); }
+    /// Rows that find and find_or_insert give are below it.
+    std::int64_t height() const noexcept { return shards_.slots().height(); }
+
+    /// Adds the state of an optimizer for this rank's rows, as KeyedTable::add_state. All ranks add the same.
+    template <class S>
+    GrowingTensor<S>& add_state(typename Tensor<S>::shape_type const& row_shape, S first = {}) {
+        return local_->template add_state<S>(row_shape, first);
+    }
+
+    void set_step(std::int64_t step) noexcept { local_->set_step(step); }  ///< as KeyedTable, on all ranks alike
+    /// Removes keys of this rank, and returns their rows in value(), as KeyedTable::evict_unused.
+    std::vector<std::int64_t> evict_unused(std::int64_t since) { return local_->evict_unused(since); }
+    /// Removes keys of this rank, and returns their rows in value(), as KeyedTable::evict_rare.
+    std::vector<std::int64_t> evict_rare(std::int64_t count) { return local_->evict_rare(count); }
+    /// Removes keys of this rank, and returns their rows in value(), as KeyedTable::erase: keys of others are ignored.
+    std::vector<std::int64_t> erase(Keys<Key> keys) { return local_->erase(keys); }
+
+    /// The rows of keys, which differ between ranks; -1 for those that have none.
+    /// shapes   keys of any shape, also without keys -> the same
+    /// errors   as KeyIndex::find_or_insert but for the capacity, RemoteError on the other ranks; ShapeError on all if
+    ///          ranks call it of different tables
+    /// cost     a hash table of the batch; each distinct key sent once to its owner, 8 bytes back; one agreement
+    Tensor<std::int64_t> find(Cpu exec, Keys<Key> keys) const {
+        detail::KeyFetch<Key> fetch;
+        ask(detail::Collective::find, exec, keys, false, fetch);
+        return detail::after_agreement(shards_.group(), [&] {
+            auto const rows = local_->index().find(exec, fetch.asked());
+            return fetch.answer(exec, shards_.group(), rows);
+        });
+    }
+
+    /// The rows of keys, which differ between ranks; new keys get rows, if the options admit them: as if one rank had
+    /// the keys of all.
+    /// shapes   keys of any shape, also without keys -> the same
+    /// errors   IndexError if the ranks have more keys together than the capacity; as KeyedTable::find_or_insert;
+    ///          RemoteError on the other ranks; ShapeError on all if ranks call it of different tables; all ranks'
+    ///          tables are unchanged then
+    /// cost     as find and KeyedTable::find_or_insert; 8 more bytes for each distinct key if the options count; two
+    ///          agreements
+    Tensor<std::int64_t> find_or_insert(Cpu exec, Keys<Key> keys) {
+        detail::KeyFetch<Key> fetch;
+        ask(detail::Collective::find_or_insert, exec, keys, counts_, fetch);
+        Tensor<std::int64_t> rows;
+        bool told = false;
+        auto const commit = [&] {  // throws on all ranks or on none
+            told = true;
+            agree_on_growth(detail::Collective::find_or_insert, local_->index());
+        };
+        try {
+            rows = detail::KeyedTableAccess::insert(*local_, exec, fetch.asked(), fetch.times(), commit);
+        } catch (...) {
+            if (!told) {
+                detail::agree(shards_.group(), detail::Collective::find_or_insert, detail::Told::all,
+                              [](detail::Notice&) {
+                                  try {
+                                      throw;
+                                  } catch (IndexError const& e) {  // its position is not in the list of the caller
+                                      throw e.moved_to("keys", IndexError::no_position);
+                                  }
+                              });
+            }
+            throw;
+        }
+        return detail::after_agreement(shards_.group(), [&] { return fetch.answer(exec, shards_.group(), rows); });
+    }
+
+    /// The rows of the table with these numbers, as find and find_or_insert give them; zeros for -1. Every row is asked
+    /// for once. `lookup` is for exchange, also when the table has grown since.
+    /// shapes   rows of any shape, also without rows -> rows.shape + [width]
+    /// errors   IndexError if a number is neither -1 nor a row of the table, RemoteError on the other ranks; ShapeError
+    ///          on all if ranks call it of different tables; `lookup` is unchanged then
+    /// cost     a sort of the rows; messages of 8 bytes for each distinct one, and the rows back; one agreement
+    Tensor<T> gather(Cpu exec, Ids<> rows, Lookup& lookup) {
+        return shards_.gather(exec, local_->value(), "rows", rows, lookup);
+    }
+
+    /// The gradients of this rank's rows, merged, with row numbers as those of value(): for any optimizer but lamb. The
+    /// parts of rank 0 come first, and so on; the sums are those of sum_of_parts or merge over all, as row_allreduce.
+    /// shapes   SelectedRows of a height up to height() and rows of `width` elements, none or more -> of height
+    ///          local().height()
+    /// errors   ShapeError if a height or width differs, or ranks have different orders or tables; IndexError for a
+    ///          number that is not a row of the table; RemoteError on the other ranks
+    /// cost     a merge of each part; every distinct row sent once to its owner; two or three agreements
+    SelectedRows<T> exchange(Cpu exec, std::span<SelectedRows<T> const> parts, SumOrder order = SumOrder::parts) const {
+        return shards_.exchange(exec, local_->value().row_size(), parts, order);
+    }
+    SelectedRows<T> exchange(Cpu exec, SelectedRows<T> const& part, SumOrder order = SumOrder::parts) const {
+        return exchange(exec, std::span(&part, 1), order);
+    }
+    SelectedRows<T> exchange(Cpu exec, std::vector<SelectedRows<T>> const& parts,
+                             SumOrder order = SumOrder::parts) const {
+        return exchange(exec, std::span<SelectedRows<T> const>(parts), order);
+    }
+
+    /// The gradients of this rank's rows, merged, from the gradient of a gather's result: one part for each rank. Those
+    /// of keys without a row take no part in it.
+    /// shapes   out_grad as the result of the gather -> SelectedRows of height local().height()
+    /// errors   ShapeError if out_grad has another shape, `lookup` is of another table or from before a load, or ranks
+    ///          give the lookups of different gathers or call it of different tables; RemoteError on the other ranks
+    /// cost     a merge, and a row sent for each distinct number; two agreements
+    SelectedRows<T> exchange(Cpu exec, Lookup const& lookup, Tensor<T> const& out_grad) const {
+        return shards_.exchange(exec, local_->value().row_size(), lookup, out_grad);
+    }
+
+    /// Writes keys, rows, what is recorded of the keys, and states, `<folder>/<name>`, for load on any number of ranks:
+    ///     table.save(folder, "users", step, {{"sums", sums}});
+    /// Collective. As ShardedTable::save: each rank writes a file, then rank 0 replaces the index. The program includes
+    /// <rowan/distributed/keyed_table_files.hpp>, which needs nanopb.
+    /// shapes   each state: a row for each row of value()
+    /// errors   as ShardedTable::save
+    /// cost     as add_keyed_table and save_checkpoint of this rank's rows and states, three agreements
+    template <class S = T>
+    void save(std::string const& folder, std::string const& name, std::int64_t step,
+              States<S> const& states = {}) const {
+        using Files = files_of<S>;
+        if constexpr (requires { sizeof(Files); }) Files::save(*this, folder, name, step, states);
+    }
+
+    /// Replaces the table by what save has written on any number of ranks, and returns its step. `states` says which
+    /// states to load. Collective. Keys get other rows than they had. On error, nothing has changed.
+    /// errors   FormatError on all ranks if a file is missing, damaged or of another save, or holds a key that is not
+    ///          of its rank or repeats; IndexError on all if there are more keys than the capacity; ShapeError if the
+    ///          width or the shape of a state differs, or this table records uses and the saved one did not; TypeError
+    ///          if an element type or the type of the keys does; RemoteError on the other ranks
+    /// cost     reads the files of all ranks, on as many ranks its own, and keeps one at a time in memory beside the
+    ///          new rows; two agreements
+    template <class S = T>
+    std::int64_t load(std::string const& folder, std::string const& name, States<S> const& states = {}) {
+        using Files = files_of<S>;
+        if constexpr (requires { sizeof(Files); }) {
+            return Files::load(*this, folder, name, states);
+        } else {
+            return 0;
+        }
+    }
+
+private:
+    template <class S>
+    friend struct detail::KeyedTableFiles;
+    template <class S>
+    static auto files() {
+        static_assert(
+            requires { sizeof(detail::KeyedTableFiles<S>); },
+            "rowan::ShardedKeyedTable: save and load are in <rowan/distributed/keyed_table_files.hpp>: include it");
+        return std::type_identity<detail::KeyedTableFiles<S>>();
+    }
+    template <class S>
+    using files_of = typename decltype(files<S>())::type;
+
+    /// Whether it matters how often a key occurs.
+    static bool counted(KeyIndexOptions const& o) { return o.record_uses || o.sightings != 1 || o.probability > 0; }
+
+    static detail::NamedValues values_of(KeyedTableOptions const& o) {
+        detail::NamedValues all;
+        all.add("keys of strings", std::same_as<Key, std::string>);
+        all.add("options.width", static_cast<std::int64_t>(o.width));
+        all.add("options.low", o.low);
+        all.add("options.high", o.high);
+        all.add("options.seed", static_cast<std::int64_t>(o.seed));
+        all.add("options.keys.capacity", o.keys.capacity);
+        all.add("options.keys.sightings", o.keys.sightings);
+        all.add("options.keys.probability", o.keys.probability);
+        all.add("options.keys.record_uses", o.keys.record_uses);
+        all.add("options.keys.seed", static_cast<std::int64_t>(o.keys.seed));
+        return all;
+    }
+
+    /// Tells the owners of keys that this rank looks for them.
+    void ask(detail::Collective operation, Cpu exec, Keys<Key> const& keys, bool counts,
+             detail::KeyFetch<Key>& fetch) const {
+        shards_.agree_on_table(operation, [&](detail::Notice& n) {
+            shards_.describe(n, local_->value().row_size());
+            fetch.deal(exec, keys, shards_.comm().size(), counts);
+        });
+        detail::after_agreement(shards_.group(), [&] { fetch.ask(shards_.group()); });
+    }
+
+    /// Agrees that each rank has the keys and rows of an index from now on. Returns the number of the agreement.
+    /// errors   IndexError on all ranks if there are more keys than the capacity; what has failed on one, RemoteError
+    ///          on the others
+    std::int64_t agree_on_growth(detail::Collective operation, KeyIndex<Key> const& index) {
+        auto const notices = detail::agree(shards_.group(), operation, detail::Told::all, [&](detail::Notice& n) {
+            n.own = {std::max(index.height(), local_->height()), static_cast<std::int64_t>(index.size()), 0};
+        });
+        std::int64_t keys = 0;
+        for (auto const& n : notices) keys += n.own[1];
+        if (keys > capacity_)
+            throw IndexError("keys", IndexError::no_position, keys,
+                             "of all ranks are more than " + std::to_string(capacity_) + ", the capacity");
+        detail::after_agreement(shards_.group(), [&] {
+            std::vector<std::int64_t> heights;
+            for (auto const& n : notices) heights.push_back(n.own[0]);
+            shards_.set(detail::Slots(heights), shards_.number());
+        });
+        return notices[0].number;
+    }
+
+    detail::RowShards<T, C> shards_;
+    bool counts_;
+    std::int64_t capacity_;
+    std::unique_ptr<KeyedTable<T, Key>> local_;
+};
+
+}  // namespace rowan::inline v0
 
 // rowan/distributed/sharded_table.hpp: ShardedTable, a table of which each rank has some rows.
 
@@ -16356,12 +18498,7 @@ class ShardedTable {
     static_assert(std::same_as<Device, Cpu>, "rowan::ShardedTable: rows lie in the memory of the CPU");
 
 public:
-    /// The ids of a gather, for exchange.
-    class Lookup {
-        friend ShardedTable;
-        detail::RowFetch fetch_;
-        std::int64_t number_ = 0, table_ = 0;
-    };
+    using Lookup = detail::RowLookup;  ///< the ids of a gather, for exchange
 
     /// Calls first(row, values), for each row of this rank, where values is a std::span<T> of `width` elements.
     /// errors   ShapeError on all ranks if the partition or width has a bad number, ranks have different partitions, or
@@ -16370,22 +18507,25 @@ public:
     /// cost     the memory of this rank's rows, one call of `first` for each, one agreement
     template <std::invocable<std::int64_t, std::span<T>> F>
     ShardedTable(C comm, Partition partition, std::int64_t width, F const& first)
-        : comm_(std::move(comm)), partition_(partition) {
-        auto const notices = agree(detail::Collective::table, detail::Told::all, [&](detail::Notice& n) {
-            partition_.check();
-            if (width < 0) throw ShapeError("width", std::to_string(width), "at least 0");
-            if (partition_.ranks != comm_.size())
-                throw ShapeError("partition.ranks", std::to_string(partition_.ranks),
-                                 std::to_string(comm_.size()).append(", the number of ranks"));
-            slots_ = detail::Slots(partition_);
-            auto const rows = partition_.rows_of(comm_.rank());
-            local_ = Tensor<T>::from_shape({static_cast<std::size_t>(rows), static_cast<std::size_t>(width)});
-            for (std::int64_t i = 0; i < rows; ++i) first(partition_.global(comm_.rank(), i), row(i));
-            describe(n);
-            n.own[0] = partition_.block;
-        });
+        : shards_(std::move(comm)), partition_(partition) {
+        detail::Slots slots;
+        auto const notices =
+            detail::agree(shards_.group(), detail::Collective::table, detail::Told::all, [&](detail::Notice& n) {
+                C const& ranks = shards_.comm();
+                partition_.check();
+                if (width < 0) throw ShapeError("width", std::to_string(width), "at least 0");
+                if (partition_.ranks != ranks.size())
+                    throw ShapeError("partition.ranks", std::to_string(partition_.ranks),
+                                     std::to_string(ranks.size()).append(", the number of ranks"));
+                slots = detail::Slots(partition_);
+                auto const rows = partition_.rows_of(ranks.rank());
+                local_ = Tensor<T>::from_shape({static_cast<std::size_t>(rows), static_cast<std::size_t>(width)});
+                for (std::int64_t i = 0; i < rows; ++i) first(partition_.global(ranks.rank(), i), row(i));
+                n.same = {dtype<T>::wire, partition_.height, width};
+                n.own[0] = partition_.block;
+            });
         detail::check_same_number(notices, 0, "partition.block");
-        number_ = notices[0].number;
+        shards_.set(std::move(slots), notices[0].number);
     }
 
     /// Which rank has which rows.
@@ -16402,31 +18542,7 @@ public:
     /// errors   IndexError if an id is not in [0, height), RemoteError on the other ranks; ShapeError on all if ranks
     ///          call it of different tables; `lookup` is unchanged then
     /// cost     a sort of the ids; messages of 8 bytes for each distinct id, and the rows back; one agreement
-    Tensor<T> gather(Cpu exec, Ids<> ids, Lookup& lookup) {
-        detail::RowFetch fetch;
-        Tensor<T> rows, out;
-        agree_on_table(detail::Collective::gather, lookups_, [&](detail::Notice& n) {
-            detail::check_exec(exec);
-            describe(n);
-            fetch = detail::RowFetch(exec, partition_, slots_, ids);
-            rows = Tensor<T>::from_shape({fetch.plan().rows().size(), local_.row_size()});
-            auto shape = fetch.places().shape();
-            shape.push_back(local_.row_size());
-            out = Tensor<T>::from_shape(shape);
-        });
-        after_agreement([&] {  // all that may fail is before the last exchange
-            detail::GroupOf<C> const group(comm_);
-            fetch.ask(group, slots_.splits());
-            auto const answers = rowan::gather(exec, local_, fetch.asked());
-            fetch.fetch(group, local_.row_size() * sizeof(T), detail::bytes_of(answers), writable(rows));
-            detail::take_rows(exec, fetch.places().size(), rows.row_size(), rows.data(), fetch.places().data(),
-                              out.data());
-        });
-        lookup.fetch_ = std::move(fetch);
-        lookup.number_ = ++lookups_;
-        lookup.table_ = number_;
-        return out;
-    }
+    Tensor<T> gather(Cpu exec, Ids<> ids, Lookup& lookup) { return shards_.gather(exec, local_, "ids", ids, lookup); }
 
     /// The gradients of this rank's rows, merged, with row numbers as those of local(): for any optimizer but lamb,
     /// which needs the norm of all rows. The parts of rank 0 come first, and so on; the sums are those of sum_of_parts
@@ -16437,20 +18553,7 @@ public:
     ///          other ranks
     /// cost     a merge of each part; every distinct row sent once to its owner; two or three agreements
     SelectedRows<T> exchange(Cpu exec, std::span<SelectedRows<T> const> parts, SumOrder order = SumOrder::parts) const {
-        std::unique_ptr<detail::GroupOf<C>> group;
-        std::unique_ptr<detail::ShardParts<T>> source;
-        std::vector<std::int64_t> splits;
-        after_agreement([&] {  // all memory that is needed before the agreement of RowReduction
-            group = std::make_unique<detail::GroupOf<C>>(comm_);
-            source = std::make_unique<detail::ShardParts<T>>(exec, parts, partition_.height, local_.row_size(), slots_,
-                                                             number_);
-            splits = slots_.splits();
-        });
-        detail::RowReduction reduction(std::move(group), exec, std::move(source), {order, Route::owner},
-                                       std::move(splits));
-        OwnRows result(*this);
-        reduction.finish(result);
-        return result.rows.result();
+        return shards_.exchange(exec, local_.row_size(), parts, order);
     }
     SelectedRows<T> exchange(Cpu exec, SelectedRows<T> const& part, SumOrder order = SumOrder::parts) const {
         return exchange(exec, std::span(&part, 1), order);
@@ -16467,28 +18570,7 @@ public:
     ///          different gathers or call it of different tables; RemoteError on the other ranks
     /// cost     a merge, and a row sent for each distinct id; two agreements
     SelectedRows<T> exchange(Cpu exec, Lookup const& lookup, Tensor<T> const& out_grad) const {
-        detail::RowPieces own;
-        auto const& plan = lookup.fetch_.plan();
-        agree_on_table(detail::Collective::exchange_lookup, lookup.number_, [&](detail::Notice& n) {
-            detail::check_exec(exec);
-            if (lookup.number_ == 0 || lookup.table_ != number_ || lookup.fetch_.partition() != partition_)
-                throw ShapeError("lookup", "not of this table", "one that gather has made");
-            auto shape = lookup.fetch_.places().shape();
-            shape.push_back(local_.row_size());
-            if (out_grad.shape() != shape)
-                throw ShapeError("out_grad.shape()", detail::shape_text(out_grad.shape()), detail::shape_text(shape));
-            auto const value = out_grad.reshaped({plan.size(), local_.row_size()});
-            own = detail::planned_pieces(exec, plan, value, comm_.rank());
-            describe(n);
-        });
-        detail::RowPieces in;
-        SelectedRows<T> sums;
-        after_agreement([&] { in = lookup.fetch_.give(detail::GroupOf<C>(comm_), std::move(own)); });
-        agree_on_end([&] {
-            in.height = partition_.rows_of(comm_.rank());
-            sums = detail::from_pieces<T>(exec, detail::sum_pieces<T>(exec, in));
-        });
-        return sums;
+        return shards_.exchange(exec, local_.row_size(), lookup, out_grad);
     }
 
     /// Writes the table and states of its optimizer, `<folder>/<name>`, for load on any number of ranks. The folder is
@@ -16539,56 +18621,14 @@ private:
     template <class S>
     using files_of = typename decltype(files<S>())::type;
 
-    template <class F>
-    std::vector<detail::Notice> agree(detail::Collective operation, detail::Told told, F const& f) const {
-        return detail::agree(detail::GroupOf<C>(comm_), operation, told, f);
-    }
-    template <class F>
-    auto after_agreement(F const& f) const {
-        return detail::after_agreement(detail::GroupOf<C>(comm_), f);
-    }
-    /// Agrees on an operation of the same table, which has had as many lookups.
-    template <class F>
-    void agree_on_table(detail::Collective operation, std::int64_t lookup, F const& f) const {
-        auto const notices = agree(operation, detail::Told::differences, [&](detail::Notice& n) {
-            f(n);
-            n.own = {number_, lookup, 0};
-        });
-        detail::check_same_number(notices, 0, "the number of the ShardedTable");
-        detail::check_same_number(notices, 1, "the number of the lookup");
-    }
-    template <class F>
-    void agree_on_end(F const& f) const {
-        static_cast<void>(detail::agree_on_end(detail::GroupOf<C>(comm_), 0, detail::Told::differences,
-                                               [&](detail::Notice&) { f(); }));
-    }
-    /// The rows of this rank, with their numbers in local().
-    struct OwnRows final : detail::RowTarget {
-        explicit OwnRows(ShardedTable const& t) : table(t) {}
-        void take(detail::RowPieces&& sums) override {
-            for (auto& row : sums.rows) row -= table.slots_.splits()[static_cast<std::size_t>(table.comm_.rank())];
-            sums.height = table.partition_.rows_of(table.comm_.rank());
-            rows.take(std::move(sums));
-        }
-        Memory make(detail::RowPieces const& like, std::size_t n) override { return rows.make(like, n); }
-        ShardedTable const& table;
-        detail::RowResult<T> rows;
-    };
-    void describe(detail::Notice& notice) const {
-        notice.same = {dtype<T>::wire, partition_.height, static_cast<std::int64_t>(local_.row_size())};
-    }
     std::span<T> row(std::int64_t i) {
         std::size_t const width = local_.row_size();
         return {local_.data() + static_cast<std::size_t>(i) * width, width};
     }
-    static std::span<std::byte> writable(Tensor<T>& t) { return std::as_writable_bytes(std::span(t.data(), t.size())); }
 
-    C comm_;
+    detail::RowShards<T, C> shards_;
     Partition partition_;
-    detail::Slots slots_;
     Tensor<T> local_;
-    std::int64_t lookups_ = 0;
-    std::int64_t number_ = 0;  // of the table, that of its first agreement on rank 0
 };
 
 }  // namespace rowan::inline v0
@@ -25155,35 +27195,6 @@ private:
 };
 
 }  // namespace rowan::inline v0
-
-// rowan/detail/random.hpp: random numbers as a function of a seed and a position, independent of the number of threads.
-
-namespace rowan::inline v0::detail {
-
-/// Mixes all bits of a number, or of each of several: the finaliser of splitmix64 (Steele, Lea, Flood: Fast Splittable
-/// Pseudorandom Number Generators, 2014).
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE constexpr V mix_bits(V x) {
-    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9U;
-    x = (x ^ (x >> 27)) * 0x94D049BB133111EBU;
-    return x ^ (x >> 31);
-}
-
-/// The difference of the numbers that are mixed.
-inline constexpr std::uint64_t golden_step = 0x9E3779B97F4A7C15U;
-
-/// Number i, counted from 1, of the splitmix64 sequence with this seed.
-ROWAN_HD constexpr std::uint64_t bits_at(std::uint64_t seed, std::uint64_t i) {
-    return mix_bits(seed + i * golden_step);
-}
-
-/// Number i, counted from 0, of the splitmix64 sequence with the mixed seed, scaled to [0, 1). A pure function.
-ROWAN_HD constexpr double uniform_at(std::uint64_t seed, std::uint64_t i) {
-    return static_cast<double>(bits_at(mix_bits(seed), i + 1) >> 11) * 0x1p-53;
-}
-
-}  // namespace rowan::inline v0::detail
 
 // rowan/train/detail/trainer_members.hpp: the members of Trainer: what it builds, a step and its parts.
 
@@ -47668,1061 +49679,6 @@ ROWAN_TEMPLATE(SelectedRows<double> from_dense(Cpu const&, Tensor<double> const&
 
 }  // namespace rowan::inline v0
 
-// rowan/sparse/detail/key_positions.hpp: KeyPositions, some of the positions in a batch of keys; grow_to.
-
-namespace rowan::inline v0::detail {
-
-/// A list of positions in a batch of keys, or `size` positions from `first` on.
-struct KeyPositions {
-    std::size_t size;
-    std::size_t const* list = nullptr;
-    std::size_t first = 0;
-
-    std::size_t operator[](std::size_t j) const { return list != nullptr ? list[j] : first + j; }
-    KeyPositions part(std::size_t begin, std::size_t n) const {
-        return list != nullptr ? KeyPositions{n, list + begin} : KeyPositions{n, nullptr, first + begin};
-    }
-};
-
-/// Makes room for n elements, for twice as many as before if more are needed.
-/// errors   std::bad_alloc; the vector is unchanged
-template <class V>
-void grow_to(V& v, std::size_t n) {
-    if (n > v.capacity()) v.reserve(std::max(n, 2 * v.capacity()));
-}
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/sparse/detail/key_slots.hpp: KeySlots, the hash table of a KeyIndex: hashes of 64 bits to row numbers.
-
-namespace rowan::inline v0::detail {
-
-/// A hash table with linear probing. The first position of a hash is its upper bits, so slots are nearly in the order
-/// of their hashes, and ranges of slots belong to ranges of hashes. At most 3/4 of the slots are in use; so a search
-/// looks at 2.5 slots on average for a hash that is there, and at 8.5 for one that is not (Knuth, The Art of Computer
-/// Programming 3, 6.4), most of them in one cache line of 4.
-class KeySlots {
-public:
-    struct Slot {
-        std::uint64_t hash;
-        std::int64_t row;  // the row number + 1, or 0 if the slot is free
-    };
-
-    KeySlots() : slots_(smallest) {}
-
-    std::size_t size() const noexcept { return slots_.size(); }
-    std::size_t room() const noexcept { return slots_.size() / 4 * 3; }  ///< the number of slots that may be in use
-
-    Slot& operator[](std::size_t i) { return slots_[i]; }
-    Slot const& operator[](std::size_t i) const { return slots_[i]; }
-
-    /// The first position of a hash.
-    std::size_t home(std::uint64_t hash) const noexcept { return static_cast<std::size_t>(hash >> shift()); }
-    void prefetch(std::size_t home) const noexcept { __builtin_prefetch(&slots_[home]); }
-
-    /// The slot of a hash for whose row `same` is true, or the free slot where it belongs.
-    template <class Same>
-    std::size_t find(std::size_t home, std::uint64_t hash, Same const& same) const {
-        for (std::size_t i = home;; i = next(i)) {
-            Slot const& slot = slots_[i];
-            if (slot.row == 0 || (slot.hash == hash && same(slot.row - 1))) return i;
-        }
-    }
-
-    /// Frees a slot: those behind it move up.
-    void erase(std::size_t i) noexcept {
-        std::size_t const mask = slots_.size() - 1;
-        for (std::size_t j = next(i); slots_[j].row != 0; j = next(j)) {
-            if (((j - home(slots_[j].hash)) & mask) < ((j - i) & mask)) continue;  // it would be before its home
-            slots_[i] = slots_[j];
-            i = j;
-        }
-        slots_[i] = {};
-    }
-
-    /// Has room for `n` slots in use.
-    /// errors   std::bad_alloc; the table is unchanged
-    /// cost     if the table grows, one pass over the old slots and over the new ones
-    void reserve(std::size_t n) {
-        if (n <= room()) return;
-        if (n > std::size_t{1} << 59) throw std::bad_array_new_length();
-        KeySlots grown(std::bit_ceil(n / 3 * 4 + 4));
-        for (Slot const& slot : slots_) {
-            if (slot.row == 0) continue;
-            grown[grown.find(grown.home(slot.hash), slot.hash, [](auto) { return false; })] = slot;
-        }
-        slots_.swap(grown.slots_);
-    }
-
-    /// The largest number of slots that a search for a hash in the table looks at.
-    std::size_t longest_probe() const {
-        std::size_t most = 0;
-        for (std::size_t i = 0; i < slots_.size(); ++i) {
-            if (slots_[i].row != 0) most = std::max(most, ((i - home(slots_[i].hash)) & (slots_.size() - 1)) + 1);
-        }
-        return most;
-    }
-
-private:
-    static constexpr std::size_t smallest = 16;
-
-    explicit KeySlots(std::size_t n) : slots_(n) {}
-
-    int shift() const noexcept { return 64 - std::countr_zero(slots_.size()); }
-    std::size_t next(std::size_t i) const noexcept { return (i + 1) & (slots_.size() - 1); }
-
-    Buffer<Slot> slots_;  // a power of two
-};
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/sparse/keys.hpp: Keys, the parameter type for keys: numbers of 64 bits, or strings.
-
-namespace rowan::inline v0 {
-
-/// A type of keys.
-template <class Key>
-concept key_type =
-    std::same_as<Key, std::int64_t> || std::same_as<Key, std::uint64_t> || std::same_as<Key, std::string>;
-
-namespace detail {
-
-/// A key as it is passed: a number, or the view of a string.
-template <class Key>
-using KeyView = std::conditional_t<std::same_as<Key, std::string>, std::string_view, Key>;
-
-/// A LoDTensor of keys, which this room does not know by name.
-template <class X, class Key>
-concept sequences_of_keys = std::same_as<Key, std::int64_t> && requires(X const& x) {
-    { x.value() } -> std::convertible_to<Tensor<std::int64_t> const&>;
-    X(x.value(), x.lod());
-};
-
-}  // namespace detail
-
-/// A read-only view of keys of any shape: a braced list, a vector, a span, or a tensor of std::int64_t; keys that are
-/// strings may also be a list of views.
-/// requires   use as a function parameter only: the view refers to the caller's memory, which for a braced list ends
-///            with the full expression
-template <key_type Key>
-class Keys {
-public:
-    using value_type = detail::KeyView<Key>;  ///< a number, or std::string_view
-    using shape_type = Tensor<std::int64_t>::shape_type;
-
-    /// A braced list, valid until the end of the full expression.
-    Keys(std::initializer_list<value_type> keys) : Keys(std::span<value_type const>(keys.begin(), keys.size())) {}
-
-    /// A flat list: the keys have shape [size].
-    /// errors   none
-    /// cost     O(1)
-    template <std::ranges::contiguous_range R>
-    requires std::ranges::sized_range<R> &&
-        (std::same_as<std::ranges::range_value_t<R>, Key> ||
-         std::same_as<std::ranges::range_value_t<R>, value_type>)&&(!xt::is_xexpression<R>::value)Keys(R const& keys)
-        : size_(std::ranges::size(keys)), shape_{size_} {
-        if constexpr (std::same_as<std::ranges::range_value_t<R>, value_type>) {
-            views_ = std::ranges::data(keys);
-        } else {
-            strings_ = std::ranges::data(keys);
-        }
-    }
-
-    /// A list with a shape.
-    /// errors   ShapeError if the shape has another number of elements
-    /// cost     O(1)
-    Keys(std::span<Key const> keys, shape_type const& shape) : Keys(keys) {
-        std::size_t size = 1;
-        for (std::size_t const dim : shape) size *= dim;
-        if (size != size_) throw ShapeError("keys.size()", std::to_string(size_), std::to_string(size));
-        shape_ = shape;
-    }
-
-    /// The elements of a tensor; the keys have its shape.
-    /// errors   none
-    /// cost     O(1)
-    Keys(Tensor<std::int64_t> const& keys) requires std::same_as<Key, std::int64_t>
-        : Keys(std::span<Key const>(keys.data(), keys.size()), keys.shape()) {}
-
-    std::size_t size() const noexcept { return size_; }          ///< the number of keys
-    shape_type const& shape() const noexcept { return shape_; }  ///< the shape of the result of a lookup
-    /// Key i in row-major order, not bounds-checked.
-    value_type operator[](std::size_t i) const noexcept {
-        if constexpr (std::same_as<Key, std::string>) {
-            return strings_ != nullptr ? value_type(strings_[i]) : views_[i];
-        } else {
-            return views_[i];
-        }
-    }
-
-private:
-    Key const* strings_ = nullptr;  // of keys that are strings and not views
-    value_type const* views_ = nullptr;
-    std::size_t size_;
-    shape_type shape_;
-};
-
-/// A number of 64 bits that depends on all bits of a key and on the seed, the same on all machines. Different numbers
-/// have different hashes; so have nearly all strings.
-/// errors   none
-/// cost     O(1), of a string O(bytes)
-constexpr std::uint64_t hash_key(std::uint64_t key, std::uint64_t seed) {
-    return detail::mix_bits(key + detail::mix_bits(seed + detail::golden_step));
-}
-constexpr std::uint64_t hash_key(std::int64_t key, std::uint64_t seed) {
-    return hash_key(static_cast<std::uint64_t>(key), seed);
-}
-inline std::uint64_t hash_key(std::string_view key, std::uint64_t seed) {
-    // Words of 8 bytes, little endian; the last has zeros behind the text, whose size is mixed first.
-    std::uint64_t hash = hash_key(key.size(), seed);
-    for (; !key.empty(); key.remove_prefix(std::min<std::size_t>(8, key.size()))) {
-        std::uint64_t word = 0;
-        std::memcpy(&word, key.data(), std::min<std::size_t>(8, key.size()));
-        if constexpr (std::endian::native == std::endian::big) word = __builtin_bswap64(word);
-        hash = detail::mix_bits((hash ^ word) + detail::golden_step);
-    }
-    return hash;
-}
-
-}  // namespace rowan::inline v0
-
-// rowan/sparse/detail/key_map.hpp: KeyMap, keys and their row numbers, found and inserted in batches.
-
-namespace rowan::inline v0::detail {
-
-/// Keys and their row numbers. New keys get the lowest free row, in the order in which they are inserted.
-template <key_type Key>
-class KeyMap {
-public:
-    KeyMap(std::uint64_t seed, std::int64_t first_row) : seed_(seed), first_(first_row), height_(first_row) {}
-
-    std::size_t size() const noexcept { return static_cast<std::size_t>(height_ - first_) - free_.size(); }
-    std::int64_t height() const noexcept { return height_; }  ///< the highest row that a key ever had, + 1
-    KeySlots const& slots() const noexcept { return slots_; }
-
-    /// The row of a key, or -1.
-    std::int64_t find(KeyView<Key> key) const { return row_of(hash_key(key, seed_), key); }
-
-    /// Calls f(i, row) for i in [begin, end), with the row of keys[i], or -1. Slots are prefetched.
-    template <class F>
-    void find_each(Keys<Key> const& keys, std::size_t begin, std::size_t end, F const& f) const {
-        for_hashes(keys, {end - begin, nullptr, begin},
-                   [&](std::size_t i, std::uint64_t hash) { f(i, row_of(hash, keys[i])); });
-    }
-
-    /// Whether a row belongs to a key.
-    bool has(std::int64_t row) const {
-        return row >= first_ && row < height_ && find(keys_[static_cast<std::size_t>(row)]) == row;
-    }
-    Key const& key(std::int64_t row) const { return keys_[static_cast<std::size_t>(row)]; }
-
-    /// Gives each of the keys at `positions` a row if it has none, so that there are at most `capacity` keys. Sets
-    /// to[p] to the row of key p, and appends the new rows to `inserted`, in the order of their first positions.
-    /// errors   IndexError for the first key beyond the capacity; std::bad_alloc; the map is unchanged
-    void insert(Cpu exec, Keys<Key> const& keys, KeyPositions positions, std::size_t capacity, std::int64_t* to,
-                std::vector<std::int64_t>& inserted) {
-        std::size_t const before = inserted.size();
-        std::int64_t const height = height_;
-        try {
-            for (std::size_t done = 0; done < positions.size;) {
-                if (slots_.room() - size() <= slots_.size() / 16) slots_.reserve(slots_.room() + 1);
-                std::size_t const take = std::min({positions.size - done, slots_.room() - size(), most_at_once});
-                std::size_t const more = std::min(take, capacity - size());  // at most so many are new
-                int const threads = take < parallel_from || more < take ? 1 : thread_count(exec);
-                keys_.resize(static_cast<std::size_t>(height_) + more);
-                grow_to(inserted, inserted.size() + more);
-                if (threads > 1 && !std::same_as<Key, std::string>) {
-                    insert_by_ranges(threads, keys, positions.part(done, take), to, inserted);
-                } else {
-                    insert_in_order(keys, positions.part(done, take), capacity, to, inserted);
-                }
-                done += take;
-            }
-        } catch (...) {
-            undo(height, std::span(inserted).subspan(before));
-            inserted.resize(before);
-            throw;
-        }
-        keys_.resize(static_cast<std::size_t>(height_));
-    }
-
-    /// Undoes insert: removes the keys that got these rows since the height was `height`.
-    void undo(std::int64_t height, std::span<std::int64_t const> inserted) noexcept {
-        for (std::int64_t const row : inserted) {
-            free_slot(row);
-            if (row < height) put_free(row);  // does not allocate: the row was taken from there
-        }
-        height_ = height;
-        keys_.resize(std::min(keys_.size(), static_cast<std::size_t>(height)));  // row 0 may have no element yet
-    }
-
-    /// Gives keys their rows, which ascend and are in [first row, height), in a map that is empty.
-    /// errors   IndexError for the first key that repeats another; std::bad_alloc; then the map is of no use
-    void fill(Keys<Key> const& keys, std::span<std::int64_t const> rows, std::int64_t height) {
-        if (height > std::int64_t{1} << 56) throw std::bad_alloc();
-        slots_.reserve(rows.size());
-        keys_.resize(static_cast<std::size_t>(height));
-        free_.reserve(static_cast<std::size_t>(height - first_) - rows.size());
-        height_ = first_;
-        for_hashes(keys, {rows.size()}, [&](std::size_t i, std::uint64_t hash) {
-            auto const key = keys[i];
-            std::size_t const at =
-                slots_.find(slots_.home(hash), hash, [&](std::int64_t row) { return same(row, key); });
-            if (slots_[at].row != 0)
-                throw refused(i, key, "is also the key of row " + std::to_string(slots_[at].row - 1));
-            slots_[at] = {hash, rows[i] + 1};
-            keys_[static_cast<std::size_t>(rows[i])] = key;
-            while (height_ < rows[i]) free_.push_back(height_++);
-            ++height_;
-        });
-        while (height_ < height) free_.push_back(height_++);  // ascending numbers are a heap
-    }
-
-    /// Makes room for so many more free rows.
-    /// errors   std::bad_alloc; the map is unchanged
-    void reserve_free(std::size_t more) { grow_to(free_, free_.size() + more); }
-
-    /// Frees rows that belong to keys, for which there is room.
-    void erase(std::span<std::int64_t const> rows) noexcept {
-        for (std::int64_t const row : rows) {
-            free_slot(row);
-            put_free(row);
-        }
-    }
-
-    /// Makes room for `n` keys.
-    /// errors   std::bad_alloc; the map is unchanged
-    void reserve(std::size_t n) {
-        if (n > keys_.max_size()) throw std::bad_array_new_length();
-        keys_.reserve(n);
-        slots_.reserve(n);
-    }
-
-    /// The rows that belong to keys, ascending.
-    std::vector<std::int64_t> rows() const {
-        auto free = free_;
-        std::ranges::sort(free);
-        std::vector<std::int64_t> rows;
-        rows.reserve(size());
-        auto next = free.begin();
-        for (std::int64_t row = first_; row < height_; ++row) {
-            if (next != free.end() && *next == row) {
-                ++next;
-            } else {
-                rows.push_back(row);
-            }
-        }
-        return rows;
-    }
-
-    std::size_t bytes() const noexcept {
-        std::size_t bytes = slots_.size() * sizeof(KeySlots::Slot) + keys_.capacity() * sizeof(Key);
-        if constexpr (std::same_as<Key, std::string>) {
-            for (Key const& key : keys_) bytes += key.capacity() > Key().capacity() ? key.capacity() + 1 : 0;
-        }
-        return bytes + free_.capacity() * sizeof(std::int64_t);
-    }
-
-private:
-    static constexpr std::size_t ahead = 32;                            // keys: covers the latency of memory
-    static constexpr std::size_t parallel_from = std::size_t{1} << 14;  // keys
-    static constexpr std::size_t most_at_once = std::size_t{1} << 17;   // keys, whose slots stay in the cache
-    static constexpr std::size_t outside = ~std::size_t{0};             // a slot in another range
-
-    // Calls f(i, hash of keys[i]) for each position i, whose slot was prefetched.
-    template <class F>
-    void for_hashes(Keys<Key> const& keys, KeyPositions positions, F const& f) const {
-        std::array<std::uint64_t, ahead> hashes;
-        auto const ask = [&](std::size_t j) {
-            std::uint64_t const hash = hashes[j % ahead] = hash_key(keys[positions[j]], seed_);
-            slots_.prefetch(slots_.home(hash));
-        };
-        for (std::size_t j = 0; j < std::min(positions.size, ahead); ++j) ask(j);
-        for (std::size_t j = 0; j < positions.size; ++j) {
-            std::uint64_t const hash = hashes[j % ahead];
-            if (j + ahead < positions.size) ask(j + ahead);
-            f(positions[j], hash);
-        }
-    }
-
-    std::int64_t row_of(std::uint64_t hash, KeyView<Key> key) const {
-        return slots_[slots_.find(slots_.home(hash), hash, [&](std::int64_t row) { return same(row, key); })].row - 1;
-    }
-    // Whether a row with the hash of a key has that key. Different numbers have different hashes.
-    bool same(std::int64_t row, KeyView<Key> key) const {
-        if constexpr (std::same_as<Key, std::string>) {
-            return keys_[static_cast<std::size_t>(row)] == key;
-        } else {
-            return true;
-        }
-    }
-
-    static IndexError refused(std::size_t i, KeyView<Key> key, std::string const& reason) {
-        if constexpr (std::same_as<Key, std::string>) {
-            return IndexError("keys", i, reason);
-        } else {
-            return IndexError("keys", i, static_cast<std::int64_t>(key), reason);
-        }
-    }
-
-    std::int64_t next_row() {
-        if (free_.empty()) return height_++;
-        std::ranges::pop_heap(free_, std::greater{});
-        std::int64_t const row = free_.back();
-        free_.pop_back();
-        return row;
-    }
-    void put_free(std::int64_t row) {
-        free_.push_back(row);
-        std::ranges::push_heap(free_, std::greater{});
-    }
-    void free_slot(std::int64_t row) {
-        Key& key = keys_[static_cast<std::size_t>(row)];
-        std::uint64_t const hash = hash_key(KeyView<Key>(key), seed_);
-        slots_.erase(slots_.find(slots_.home(hash), hash, [&](std::int64_t other) { return other == row; }));
-        if constexpr (std::same_as<Key, std::string>) key = Key();
-    }
-
-    void insert_in_order(Keys<Key> const& keys, KeyPositions positions, std::size_t capacity, std::int64_t* to,
-                         std::vector<std::int64_t>& inserted) {
-        for_hashes(keys, positions, [&](std::size_t at, std::uint64_t hash) {
-            auto const key = keys[at];
-            std::size_t const i =
-                slots_.find(slots_.home(hash), hash, [&](std::int64_t row) { return same(row, key); });
-            if (slots_[i].row == 0) {
-                if (size() == capacity)
-                    throw refused(at, key, "is new, and there are " + std::to_string(capacity) + " keys, the most");
-                std::int64_t const row = free_.empty() ? height_ : free_.front();
-                keys_[static_cast<std::size_t>(row)] = key;
-                slots_[i] = {hash, next_row() + 1};
-                inserted.push_back(row);
-            }
-            to[at] = slots_[i].row - 1;
-        });
-    }
-
-    // Inserts numbers: each thread those whose hashes are in a range, in order, with -(position in `positions` + 1) for
-    // the row; then the new ones get their rows in order. What would leave its range is inserted after all ranges.
-    void insert_by_ranges(int threads, Keys<Key> const& keys, KeyPositions positions, std::int64_t* to,
-                          std::vector<std::int64_t>& inserted) {
-        std::size_t const n = positions.size;
-        std::size_t const ranges = std::bit_ceil(static_cast<std::size_t>(threads)) * 4;
-        Buffer<std::uint64_t> hashes(n);
-        Buffer<std::size_t> order(n), slot(n, outside);
-        Buffer<std::int64_t> rows(n);
-        Buckets buckets(ranges, threads);
-        parallel_for(Cpu{threads}, n, 1 << 12, [&](std::size_t begin, std::size_t end) {
-            for (std::size_t j = begin; j < end; ++j) hashes[j] = hash_key(keys[positions[j]], seed_);
-        });
-        int const shift = 64 - std::countr_zero(ranges);
-        auto const range = [&](std::size_t j) { return static_cast<std::size_t>(hashes[j] >> shift); };
-        buckets.fill(n, range, [&](std::size_t place, std::size_t j) { order[place] = j; });
-
-        auto const place = [&](std::size_t j, std::size_t i) {
-            slot[j] = i;
-            if (slots_[i].row == 0) slots_[i] = {hashes[j], -static_cast<std::int64_t>(j) - 1};
-        };
-        for_each_share(threads, ranges, [&](std::size_t r) {
-            std::size_t const end = slots_.size() / ranges * (r + 1);
-            for (std::size_t k = buckets.starts[r]; k < buckets.starts[r + 1]; ++k) {
-                if (k + ahead < n) slots_.prefetch(slots_.home(hashes[order[k + ahead]]));
-                std::size_t const j = order[k];
-                std::size_t i = slots_.home(hashes[j]);
-                while (i < end && slots_[i].row != 0 && slots_[i].hash != hashes[j]) ++i;
-                if (i < end) place(j, i);
-            }
-        });
-        for (std::size_t const j : order) {
-            if (slot[j] == outside)
-                place(j, slots_.find(slots_.home(hashes[j]), hashes[j], [](std::int64_t) { return true; }));
-        }
-        for (std::size_t j = 0; j < n; ++j) {
-            rows[j] = slots_[slot[j]].row == -static_cast<std::int64_t>(j) - 1 ? next_row() : -1;
-            if (rows[j] >= 0) inserted.push_back(rows[j]);
-        }
-        auto const each = [&](auto const& f) {
-            parallel_for(Cpu{threads}, n, 1 << 12, [&](std::size_t begin, std::size_t end) {
-                for (std::size_t j = begin; j < end; ++j) f(j);
-            });
-        };
-        each([&](std::size_t j) {
-            if (rows[j] < 0) return;
-            slots_[slot[j]].row = rows[j] + 1;
-            keys_[static_cast<std::size_t>(rows[j])] = keys[positions[j]];
-        });
-        each([&](std::size_t j) { to[positions[j]] = slots_[slot[j]].row - 1; });
-    }
-
-    std::uint64_t seed_;
-    std::int64_t first_, height_;
-    KeySlots slots_;
-    Buffer<Key> keys_;                // by row
-    std::vector<std::int64_t> free_;  // rows below the height that no key has: a heap, the lowest in front
-};
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/sparse/key_index_options.hpp: KeyIndexOptions, which keys get a row; KeyUses and KeyIndexStatistics.
-
-namespace rowan::inline v0 {
-
-/// Which keys get a row, and what is recorded of them.
-struct KeyIndexOptions {
-    std::int64_t capacity = std::numeric_limits<std::int64_t>::max();  ///< the most keys that have a row, 0 or more
-    bool default_row = false;    ///< row 0 is the row of all keys without one, and -1 is not returned
-    std::int64_t sightings = 1;  ///< a key gets a row when it is seen this often; 0: never by their number alone
-    double probability = 0;      ///< the probability, in [0, 1], that a sighting gives it one
-    bool record_uses = false;    ///< counts the uses of each row, and records the last step, for evict_*
-    std::uint64_t seed = 0;      ///< of the hash, and of the draws for `probability`
-};
-
-/// The uses of a row.
-struct KeyUses {
-    std::int64_t count = 0;  ///< the number of occurrences of its key since the key has the row
-    std::int64_t step = 0;   ///< the step of the last
-};
-
-/// The size of a KeyIndex.
-struct KeyIndexStatistics {
-    std::size_t keys = 0;           ///< keys that have a row
-    std::size_t seen = 0;           ///< keys that were seen but have none yet
-    std::size_t slots = 0;          ///< slots of the hash table
-    double load = 0;                ///< keys / slots, at most 0.75
-    std::size_t longest_probe = 0;  ///< the most slots that the search for one of the keys looks at
-    std::size_t bytes = 0;          ///< memory
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/sparse/detail/key_sightings.hpp: KeySightings, the counts of keys that have been seen but have no row yet.
-
-namespace rowan::inline v0::detail {
-
-template <key_type Key>
-class KeySightings {
-public:
-    explicit KeySightings(std::uint64_t seed) : map_(seed, 0) {}
-
-    std::size_t size() const noexcept { return map_.size(); }
-    std::size_t bytes() const noexcept { return map_.bytes() + uses_.capacity() * sizeof(KeyUses); }
-
-    /// Counts a sighting of each key at `positions`, and calls insert(admitted) with the positions of those that the
-    /// options admit now; then they are counted here no more.
-    /// errors   those of insert, and std::bad_alloc; the counts are unchanged
-    template <class Insert>
-    void count(Cpu exec, Keys<Key> const& keys, std::span<std::size_t const> positions, KeyIndexOptions const& options,
-               std::int64_t step, Insert const& insert) {
-        std::int64_t const height = map_.height();
-        std::vector<std::int64_t> added;
-        Buffer<std::int64_t> at(keys.size());  // the position in uses_
-        map_.insert(exec, keys, {positions.size(), positions.data()}, ~std::size_t{0}, at.data(), added);
-        Buffer<KeyUses> before;
-        try {
-            uses_.resize(static_cast<std::size_t>(map_.height()));
-            for (std::int64_t const i : added) uses_[static_cast<std::size_t>(i)] = {};
-            before.reserve(positions.size());
-            std::vector<std::int64_t> leaving;
-            Buffer<std::size_t> admitted;
-            for (std::size_t const p : positions) {
-                KeyUses& uses = uses_[static_cast<std::size_t>(at[p])];
-                before.push_back(uses);
-                uses.step = step;
-                if (uses.count < 0) continue;  // it leaves
-                // A file may hold any count.
-                if (uses.count < std::numeric_limits<std::int64_t>::max()) ++uses.count;
-                if (!admits(options, keys[p], uses.count)) continue;
-                leaving.push_back(at[p]);
-                uses.count = -1;
-            }
-            for (std::size_t const p : positions) {
-                if (uses_[static_cast<std::size_t>(at[p])].count < 0) admitted.push_back(p);
-            }
-            map_.reserve_free(leaving.size());
-            insert(std::span<std::size_t const>(admitted));
-            map_.erase(leaving);
-        } catch (...) {
-            for (std::size_t i = before.size(); i-- > 0;) uses_[static_cast<std::size_t>(at[positions[i]])] = before[i];
-            map_.undo(height, added);
-            uses_.resize(static_cast<std::size_t>(height));
-            throw;
-        }
-    }
-
-    /// The keys, by number, that were not seen in step `since` or later; there is room to remove them.
-    /// errors   std::bad_alloc; the counts are unchanged
-    std::vector<std::int64_t> unused(std::int64_t since) {
-        auto rows = map_.rows();
-        std::erase_if(rows, [&](std::int64_t row) { return uses_[static_cast<std::size_t>(row)].step >= since; });
-        map_.reserve_free(rows.size());
-        return rows;
-    }
-    /// Removes them.
-    void remove(std::span<std::int64_t const> rows) noexcept { map_.erase(rows); }
-
-    /// Adds the keys, in ascending order, and how often they were seen, to lists.
-    void list(std::vector<Key>& keys, std::vector<KeyUses>& sightings) const {
-        auto rows = map_.rows();
-        std::ranges::sort(rows, {}, [&](std::int64_t row) -> Key const& { return map_.key(row); });
-        for (std::int64_t const row : rows) {
-            keys.push_back(map_.key(row));
-            sightings.push_back(uses_[static_cast<std::size_t>(row)]);
-        }
-    }
-    /// Sets the counts of keys, where no key has been counted.
-    /// errors   IndexError if a key repeats; std::bad_alloc; then this is of no use
-    void fill(std::span<Key const> keys, std::span<KeyUses const> sightings) {
-        std::vector<std::int64_t> rows(keys.size());
-        std::iota(rows.begin(), rows.end(), std::int64_t{0});
-        try {
-            map_.fill(keys, rows, static_cast<std::int64_t>(keys.size()));
-        } catch (IndexError const& e) {
-            throw IndexError("seen", e.position(), "repeats another key");
-        }
-        uses_.assign(sightings.begin(), sightings.end());
-    }
-
-private:
-    static bool admits(KeyIndexOptions const& options, KeyView<Key> key, std::int64_t count) {
-        if (options.sightings > 0 && count >= options.sightings) return true;
-        // The inverted hash: those of the hash are the first values of the key in a KeyedTable with the same seed.
-        return uniform_at(~hash_key(key, options.seed), static_cast<std::uint64_t>(count)) < options.probability;
-    }
-
-    KeyMap<Key> map_;
-    Buffer<KeyUses> uses_;  // by row of map_
-};
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/sparse/key_index_contents.hpp: KeyIndexContents, what a KeyIndex holds, for files.
-
-namespace rowan::inline v0 {
-
-/// Everything in a KeyIndex but its options. An index with the same options and contents behaves the same from then on.
-template <key_type Key>
-struct KeyIndexContents {
-    std::int64_t height = 0;           ///< of a table with all rows; rows below it that no key has are free
-    std::int64_t step = 0;             ///< the step that the next uses record
-    std::vector<Key> keys{};           ///< the keys that have a row, in the order of their rows
-    std::vector<std::int64_t> rows{};  ///< their rows, ascending
-    std::vector<KeyUses> uses{};       ///< their uses; empty if the options do not record them
-    std::vector<Key> seen{};           ///< the keys that were seen and have no row yet, ascending
-    std::vector<KeyUses> sightings{};  ///< how often, and the step of the last time
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/sparse/key_index.hpp: KeyIndex, the rows of a table by keys: hashes, names, user numbers.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-struct KeyIndexAccess;
-
-}  // namespace detail
-
-/// Gives keys the numbers of rows: 0, 1, 2, … in the order in which they occur first, whatever the number of threads.
-/// Several threads may call const functions at the same time.
-///
-///     KeyIndex<std::int64_t> index;
-///     auto rows = index.find_or_insert(keys);        // in training: new keys get the next rows
-///     auto known = index.find(keys);                 // in inference: -1 for keys without a row
-///
-/// With `sightings` = k, a key has no row (-1, or row 0 with `default_row`) before the call in which it is seen for the
-/// k-th time. Whether a sighting gives it one by `probability` depends on the key, the seed and the number of the
-/// sighting alone. A copy is deep; an index that was moved from can only be assigned to.
-template <key_type Key>
-class KeyIndex {
-public:
-    /// The most bytes of a key that is a string.
-    static constexpr std::size_t longest_key = 65'535;
-
-    /// errors   ValueError if a number in the options is not in its range
-    /// cost     O(1)
-    explicit KeyIndex(KeyIndexOptions const& options = {});
-
-    KeyIndexOptions const& options() const noexcept { return options_; }  ///< as they were given
-    std::size_t size() const noexcept { return map_.size(); }             ///< the number of keys that have a row
-    /// The least height of a table with all rows: the highest row that a key ever had, and 1 more.
-    std::int64_t height() const noexcept { return map_.height(); }
-
-    /// The rows of keys; of keys that have none, -1, or 0 if the options have a default row.
-    /// shapes   keys of any shape -> the same
-    /// errors   ValueError if exec.threads is negative; std::bad_alloc
-    /// cost     about one cache miss for a key, 32 of them at a time; on several threads
-    Tensor<std::int64_t> find(Cpu exec, Keys<Key> keys) const;
-    Tensor<std::int64_t> find(Keys<Key> keys) const { return find(Cpu{}, keys); }
-
-    /// The rows of keys; new keys get rows, if the options admit them: the lowest free ones, in the order in which the
-    /// keys occur first. A key that occurs several times has the same row everywhere in the result.
-    /// shapes   keys of any shape -> the same
-    /// errors   IndexError for the first key beyond the capacity, and for a string longer than longest_key; ValueError
-    ///          if exec.threads is negative; std::bad_alloc; the index is unchanged
-    /// cost     that of find, and for new keys another cache miss, on several threads if there are many; amortised, one
-    ///          copy of the hash table for each doubling
-    Tensor<std::int64_t> find_or_insert(Cpu exec, Keys<Key> keys) { return insert(exec, keys, nullptr); }
-    Tensor<std::int64_t> find_or_insert(Keys<Key> keys) { return find_or_insert(Cpu{}, keys); }
-    /// The rows of keys, where the rows that are new are appended to `inserted`, in the order of their keys.
-    /// requires `inserted` is not the list of the keys
-    /// errors   as without `inserted`; then it is unchanged, too
-    /// cost     that of find_or_insert without it
-    Tensor<std::int64_t> find_or_insert(Cpu exec, Keys<Key> keys, std::vector<std::int64_t>& inserted) {
-        return insert(exec, keys, &inserted);
-    }
-
-    /// The rows of a batch of sequences of keys, such as a LoDTensor, with its levels.
-    /// errors   as for a tensor
-    /// cost     as for a tensor
-    template <detail::sequences_of_keys<Key> Sequences>
-    Sequences find(Sequences const& keys) const {
-        return {find(keys.value()), keys.lod()};
-    }
-    /// The rows of a batch of sequences of keys, with its levels; new keys get rows.
-    /// errors   as for a tensor
-    /// cost     as for a tensor
-    template <detail::sequences_of_keys<Key> Sequences>
-    Sequences find_or_insert(Sequences const& keys) {
-        return {find_or_insert(keys.value()), keys.lod()};
-    }
-
-    /// The key of a row.
-    /// errors   IndexError if no key has the row
-    /// cost     O(1)
-    Key key(std::int64_t row) const;
-    /// The rows that belong to keys, ascending.
-    /// errors   std::bad_alloc
-    /// cost     O(height)
-    std::vector<std::int64_t> rows() const { return map_.rows(); }
-    /// The keys, in the order of their rows.
-    /// errors   std::bad_alloc
-    /// cost     O(height)
-    std::vector<Key> keys() const;
-
-    /// The step that find_or_insert records, 0 at first.
-    std::int64_t step() const noexcept { return step_; }
-    void set_step(std::int64_t step) noexcept { step_ = step; }  ///< sets it
-    /// The uses of a row by find_or_insert.
-    /// errors   Error if the options do not record uses; IndexError if no key has the row
-    /// cost     O(1)
-    KeyUses uses(std::int64_t row) const;
-
-    /// Removes the keys that were not used in step `since` or later, also those that have no row yet. Returns the rows
-    /// that are free now, ascending; the next new keys get them, the lowest first.
-    /// errors   Error if the options do not record uses; std::bad_alloc; then the index is unchanged
-    /// cost     O(height)
-    std::vector<std::int64_t> evict_unused(std::int64_t since);
-    /// Removes the keys with a row that were used fewer than `count` times, otherwise as evict_unused.
-    std::vector<std::int64_t> evict_rare(std::int64_t count);
-    /// Removes keys, and returns the rows that are free now, ascending. Keys that have no row are ignored.
-    /// errors   std::bad_alloc; then the index is unchanged
-    /// cost     that of find, and O(log free rows) for each row
-    std::vector<std::int64_t> erase(Keys<Key> keys);
-
-    /// Makes room for `keys` keys in all.
-    /// errors   std::bad_alloc; the index is unchanged
-    /// cost     one copy of the hash table, if it grows
-    void reserve(std::size_t keys) { map_.reserve(keys); }
-
-    /// A copy of what the index holds, for a file.
-    /// errors   std::bad_alloc
-    /// cost     O(height)
-    KeyIndexContents<Key> contents() const;
-    /// Replaces what the index holds.
-    /// errors   IndexError for a key that repeats, in one list or in both, or is longer than longest_key, for a row
-    ///          that is not in [0, height), is 0 although the options have a default row, or does not follow the row
-    ///          before it, and for a count of sightings that is not positive; ShapeError if lists do not have the same
-    ///          size, or there are more keys than the capacity; ValueError if the height is negative, or 0 although
-    ///          there is a default row; std::bad_alloc; the index is unchanged
-    /// cost     that of find_or_insert for all keys
-    void assign(KeyIndexContents<Key> const& contents);
-
-    /// errors   none
-    /// cost     O(slots)
-    KeyIndexStatistics statistics() const;
-
-private:
-    friend struct detail::KeyIndexAccess;
-
-    Tensor<std::int64_t> insert(Cpu exec, Keys<Key> const& keys, std::vector<std::int64_t>* inserted);
-    void record(Cpu exec, Tensor<std::int64_t> const& rows, std::span<std::int64_t const> added);
-    template <class Leaves>
-    std::vector<std::int64_t> evict(char const* function, Leaves const& leaves);
-    static void check_lengths(Keys<Key> const& keys);
-    void check_used(std::int64_t row) const;
-    void check_recorded(char const* function) const;
-    std::vector<Key> keys_of(std::span<std::int64_t const> rows) const;
-
-    KeyIndexOptions options_;
-    detail::KeyMap<Key> map_;
-    detail::KeySightings<Key> seen_;  // keys that have no row yet
-    detail::Buffer<KeyUses> uses_;    // by row
-    std::int64_t step_ = 0;
-    bool mostly_new_ = false;  // most keys of the last batch were: the next one's are not searched for first
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/sparse/detail/key_index_members.hpp: the member functions of KeyIndex.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-struct KeyIndexAccess {
-    /// The key of a row, which a key has.
-    template <class Key>
-    static Key const& key(KeyIndex<Key> const& index, std::int64_t row) {
-        return index.map_.key(row);
-    }
-
-    /// Lowers the capacity to `most` keys.
-    template <class Key>
-    static void limit(KeyIndex<Key>& index, std::int64_t most) noexcept {
-        index.options_.capacity = std::min(index.options_.capacity, most);
-    }
-
-    /// The number of threads for a batch of n keys. A key takes the time of 16 elements.
-    /// errors   ValueError if exec.threads is negative
-    static int threads(Cpu exec, std::size_t n) { return threads_for(exec, n * 16); }
-    /// The parallel loop over n keys: f(begin, end).
-    template <class F>
-    static void for_keys(Cpu exec, std::size_t n, F const& f) {
-        parallel_work(exec, n * 16, n, grain, f);
-    }
-
-    static constexpr std::size_t grain = std::size_t{1} << 12;
-};
-
-}  // namespace detail
-
-template <key_type Key>
-KeyIndex<Key>::KeyIndex(KeyIndexOptions const& options)
-    : options_(options), map_(options.seed, options.default_row), seen_(options.seed) {
-    if (options.capacity < 0) throw ValueError("capacity", options.capacity, "0 or more");
-    if (options.sightings < 0) throw ValueError("sightings", options.sightings, "0 or more");
-    if (!(options.probability >= 0 && options.probability <= 1))
-        throw ValueError("probability", options.probability, "in [0, 1]");
-}
-
-template <key_type Key>
-Tensor<std::int64_t> KeyIndex<Key>::find(Cpu exec, Keys<Key> keys) const {
-    auto rows = Tensor<std::int64_t>::from_shape(keys.shape());
-    std::int64_t* const to = rows.data();
-    std::int64_t const none = options_.default_row ? 0 : -1;
-    detail::KeyIndexAccess::for_keys(exec, keys.size(), [&](std::size_t begin, std::size_t end) {
-        map_.find_each(keys, begin, end, [=](std::size_t i, std::int64_t row) { to[i] = row < 0 ? none : row; });
-    });
-    return rows;
-}
-
-template <key_type Key>
-Tensor<std::int64_t> KeyIndex<Key>::insert(Cpu exec, Keys<Key> const& keys, std::vector<std::int64_t>* inserted) {
-    std::size_t const n = keys.size();
-    check_lengths(keys);
-    auto rows = Tensor<std::int64_t>::from_shape(keys.shape());
-    std::int64_t* const to = rows.data();
-    std::vector<std::int64_t> own;
-    std::vector<std::int64_t>& added = inserted != nullptr ? *inserted : own;
-    std::size_t const before = added.size();
-    auto const add = [&](detail::KeyPositions positions) {
-        if (options_.record_uses) detail::grow_to(uses_, static_cast<std::size_t>(height()) + positions.size);
-        map_.insert(exec, keys, positions, static_cast<std::size_t>(options_.capacity), to, added);
-    };
-    if (options_.sightings == 1 && (detail::KeyIndexAccess::threads(exec, n) == 1 || mostly_new_)) {
-        add({n});
-    } else {
-        detail::KeyIndexAccess::for_keys(exec, n, [&](std::size_t begin, std::size_t end) {
-            map_.find_each(keys, begin, end, [=](std::size_t i, std::int64_t row) { to[i] = row; });
-        });
-        detail::Buffer<std::size_t> missing;
-        for (std::size_t i = 0; i < n; ++i) {
-            if (to[i] < 0) missing.push_back(i);
-        }
-        if (options_.sightings == 1) {
-            add({missing.size(), missing.data()});
-        } else if (!missing.empty()) {
-            seen_.count(exec, keys, missing, options_, step_, [&](std::span<std::size_t const> admitted) {
-                add({admitted.size(), admitted.data()});
-            });
-        }
-    }
-    mostly_new_ = added.size() - before > n / 2;
-    if (options_.record_uses) record(exec, rows, std::span(added).subspan(before));
-    if (options_.default_row) {
-        for (std::size_t i = 0; i < n; ++i) to[i] = std::max<std::int64_t>(to[i], 0);
-    }
-    return rows;
-}
-
-template <key_type Key>
-void KeyIndex<Key>::record(Cpu exec, Tensor<std::int64_t> const& rows, std::span<std::int64_t const> added) {
-    uses_.resize(static_cast<std::size_t>(height()));
-    for (std::int64_t const row : added) uses_[static_cast<std::size_t>(row)] = {};
-    constexpr std::size_t ahead = 16;
-    detail::KeyIndexAccess::for_keys(exec, rows.size(), [&](std::size_t begin, std::size_t end) {
-        std::int64_t const* const row = rows.data();
-        for (std::size_t i = begin; i < end; ++i) {
-            if (i + ahead < end && row[i + ahead] >= 0)
-                __builtin_prefetch(&uses_[static_cast<std::size_t>(row[i + ahead])], 1);
-            if (row[i] < 0) continue;
-            KeyUses& uses = uses_[static_cast<std::size_t>(row[i])];
-            std::atomic_ref(uses.count).fetch_add(1, std::memory_order_relaxed);
-            std::atomic_ref(uses.step).store(step_, std::memory_order_relaxed);
-        }
-    });
-}
-
-template <key_type Key>
-Key KeyIndex<Key>::key(std::int64_t row) const {
-    check_used(row);
-    return map_.key(row);
-}
-
-template <key_type Key>
-std::vector<Key> KeyIndex<Key>::keys() const {
-    return keys_of(rows());
-}
-
-template <key_type Key>
-std::vector<Key> KeyIndex<Key>::keys_of(std::span<std::int64_t const> rows) const {
-    std::vector<Key> keys;
-    keys.reserve(rows.size());
-    for (std::int64_t const row : rows) keys.push_back(map_.key(row));
-    return keys;
-}
-
-template <key_type Key>
-KeyUses KeyIndex<Key>::uses(std::int64_t row) const {
-    check_recorded("uses");
-    check_used(row);
-    return uses_[static_cast<std::size_t>(row)];
-}
-
-template <key_type Key>
-std::vector<std::int64_t> KeyIndex<Key>::evict_unused(std::int64_t since) {
-    auto const leaving = seen_.unused(since);
-    auto rows = evict("evict_unused", [=](KeyUses const& uses) { return uses.step < since; });
-    seen_.remove(leaving);
-    return rows;
-}
-
-template <key_type Key>
-std::vector<std::int64_t> KeyIndex<Key>::evict_rare(std::int64_t count) {
-    return evict("evict_rare", [=](KeyUses const& uses) { return uses.count < count; });
-}
-
-template <key_type Key>
-template <class Leaves>
-std::vector<std::int64_t> KeyIndex<Key>::evict(char const* function, Leaves const& leaves) {
-    check_recorded(function);
-    auto rows = map_.rows();
-    std::erase_if(rows, [&](std::int64_t row) { return !leaves(uses_[static_cast<std::size_t>(row)]); });
-    map_.reserve_free(rows.size());
-    map_.erase(rows);
-    return rows;
-}
-
-template <key_type Key>
-std::vector<std::int64_t> KeyIndex<Key>::erase(Keys<Key> keys) {
-    std::vector<std::int64_t> rows;
-    map_.find_each(keys, 0, keys.size(), [&](std::size_t, std::int64_t row) {
-        if (row >= 0) rows.push_back(row);
-    });
-    std::ranges::sort(rows);
-    rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
-    map_.reserve_free(rows.size());
-    map_.erase(rows);
-    return rows;
-}
-
-template <key_type Key>
-KeyIndexStatistics KeyIndex<Key>::statistics() const {
-    auto const& slots = map_.slots();
-    return {.keys = size(),
-            .seen = seen_.size(),
-            .slots = slots.size(),
-            .load = static_cast<double>(size()) / static_cast<double>(slots.size()),
-            .longest_probe = slots.longest_probe(),
-            .bytes = map_.bytes() + seen_.bytes() + uses_.capacity() * sizeof(KeyUses)};
-}
-
-template <key_type Key>
-KeyIndexContents<Key> KeyIndex<Key>::contents() const {
-    KeyIndexContents<Key> c{.height = height(), .step = step_, .rows = rows()};
-    c.keys = keys_of(c.rows);
-    if (options_.record_uses) {
-        for (std::int64_t const row : c.rows) c.uses.push_back(uses_[static_cast<std::size_t>(row)]);
-    }
-    seen_.list(c.seen, c.sightings);
-    return c;
-}
-
-template <key_type Key>
-void KeyIndex<Key>::assign(KeyIndexContents<Key> const& contents) {
-    auto const& c = contents;
-    auto const same_size = [](char const* field, std::size_t size, std::size_t want) {
-        if (size != want) throw ShapeError(field, std::to_string(size), std::to_string(want));
-    };
-    same_size("rows.size()", c.rows.size(), c.keys.size());
-    if (options_.record_uses) same_size("uses.size()", c.uses.size(), c.keys.size());
-    same_size("sightings.size()", c.sightings.size(), c.seen.size());
-    if (std::cmp_greater(c.keys.size(), options_.capacity))
-        throw ShapeError("keys.size()", std::to_string(c.keys.size()), "at most " + std::to_string(options_.capacity));
-    std::int64_t least = options_.default_row;
-    if (c.height < least) throw ValueError("height", c.height, std::to_string(least) + " or more");
-    for (std::size_t i = 0; i < c.rows.size(); least = c.rows[i++] + 1) {
-        if (c.rows[i] >= c.height) throw IndexError("rows", i, c.rows[i], c.height);
-        if (c.rows[i] < least) throw IndexError("rows", i, c.rows[i], "is less than " + std::to_string(least));
-    }
-    for (std::size_t i = 0; i < c.sightings.size(); ++i) {
-        if (c.sightings[i].count < 1) throw IndexError("sightings", i, c.sightings[i].count, "is not positive");
-    }
-    check_lengths(c.keys);
-    check_lengths(c.seen);
-    detail::KeyMap<Key> map(options_.seed, options_.default_row);
-    map.fill(c.keys, c.rows, c.height);
-    Keys<Key> const waiting = c.seen;
-    map.find_each(waiting, 0, waiting.size(), [](std::size_t i, std::int64_t row) {
-        if (row >= 0) throw IndexError("seen", i, "is also the key of row " + std::to_string(row));
-    });
-    detail::KeySightings<Key> seen(options_.seed);
-    seen.fill(c.seen, c.sightings);
-    detail::Buffer<KeyUses> uses;
-    if (options_.record_uses) {
-        uses.resize(static_cast<std::size_t>(c.height));
-        for (std::size_t i = 0; i < c.rows.size(); ++i) uses[static_cast<std::size_t>(c.rows[i])] = c.uses[i];
-    }
-    map_ = std::move(map);
-    seen_ = std::move(seen);
-    uses_ = std::move(uses);
-    step_ = c.step;
-}
-
-template <key_type Key>
-void KeyIndex<Key>::check_lengths(Keys<Key> const& keys) {
-    if constexpr (std::same_as<Key, std::string>) {
-        for (std::size_t i = 0; i < keys.size(); ++i) {
-            if (keys[i].size() > longest_key)
-                throw IndexError(
-                    "keys", i,
-                    "has " + std::to_string(keys[i].size()) + " bytes, the most are " + std::to_string(longest_key));
-        }
-    }
-}
-
-template <key_type Key>
-void KeyIndex<Key>::check_used(std::int64_t row) const {
-    if (!map_.has(row)) throw IndexError("row", IndexError::no_position, row, "is not the row of a key");
-}
-
-template <key_type Key>
-void KeyIndex<Key>::check_recorded(char const* function) const {
-    if (!options_.record_uses) throw Error(std::string(function) + ": the options of the index do not record uses");
-}
-
-}  // namespace rowan::inline v0
-
 // rowan/sparse/gather_keys.hpp: gather by keys, the rows of a table that belong to keys.
 
 namespace rowan::inline v0 {
@@ -48779,192 +49735,6 @@ Tensor<T> gather(Tensor<T> const& table, KeyIndex<Key> const& index, std::type_i
 
 }  // namespace rowan::inline v0
 
-// rowan/sparse/detail/reserved_memory.hpp: ReservedMemory, a range of addresses that gets memory as it grows.
-
-namespace rowan::inline v0::detail {
-
-/// A range of addresses, which is aligned to huge pages. Its first bytes have memory, which is zeros at first; the
-/// others cost nothing, also where the system does not overcommit memory.
-class ReservedMemory {
-public:
-    /// Reserves `most` bytes; or, if the system does not have as many addresses, as under a limit of the process, at
-    /// most an eighth of those that it has, but at least `least`.
-    /// errors   std::bad_alloc
-    ReservedMemory(std::size_t most, std::size_t least);
-    ReservedMemory(ReservedMemory const&) = delete;
-    ReservedMemory& operator=(ReservedMemory const&) = delete;
-    ~ReservedMemory();
-
-    std::byte* data() const noexcept { return data_; }
-    std::size_t size() const noexcept { return size_; }            ///< the bytes that are reserved
-    std::size_t committed() const noexcept { return committed_; }  ///< the bytes that have memory
-
-    /// Gives the first `bytes` bytes memory, at most size().
-    /// errors   std::bad_alloc; nothing has changed
-    /// cost     a call of the system for an eighth more; pages get their memory when they are first written
-    void commit(std::size_t bytes);
-
-private:
-    void* mapped_ = nullptr;
-    std::size_t mapped_bytes_ = 0;
-    std::byte* data_ = nullptr;
-    std::size_t size_ = 0, committed_ = 0;
-};
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/sparse/detail/reserved_memory_inl.hpp: definitions of rowan/sparse/detail/reserved_memory.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-
-#include <algorithm>
-#include <cstdint>
-#include <new>
-
-#include <sys/mman.h>
-
-namespace rowan::inline v0::detail {
-
-ROWAN_FUNCTION ReservedMemory::ReservedMemory(std::size_t most, std::size_t least) {
-    auto const whole_pages = [](std::size_t bytes) { return (bytes + huge_page - 1) / huge_page * huge_page; };
-    auto const map = [&] {
-        mapped_bytes_ = size_ + huge_page;
-        mapped_ = ::mmap(nullptr, mapped_bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        return mapped_ != MAP_FAILED;
-    };
-    least = whole_pages(std::max<std::size_t>(least, 1));
-    size_ = most = std::max(whole_pages(most), least);
-    while (!map()) {
-        if (size_ == least) throw std::bad_alloc();
-        size_ = std::max(whole_pages(size_ / 2), least);
-    }
-    if (size_ != most && size_ != least) {  // others need addresses, too
-        ::munmap(mapped_, mapped_bytes_);
-        size_ = std::max(whole_pages(size_ / 8), least);
-        if (!map()) throw std::bad_alloc();
-    }
-    std::size_t const past = reinterpret_cast<std::uintptr_t>(mapped_) % huge_page;
-    data_ = static_cast<std::byte*>(mapped_) + (huge_page - past) % huge_page;
-}
-
-ROWAN_FUNCTION ReservedMemory::~ReservedMemory() { ::munmap(mapped_, mapped_bytes_); }
-
-ROWAN_FUNCTION void ReservedMemory::commit(std::size_t bytes) {
-    if (bytes <= committed_) return;
-    constexpr std::size_t page = std::size_t{1} << 16;  // a multiple of the pages of all systems
-    std::size_t const step = std::max(page, committed_ / 8 / page * page);
-    std::size_t const whole = std::min(size_, std::max(committed_ + step, (bytes + page - 1) / page * page));
-    if (::mprotect(data_ + committed_, whole - committed_, PROT_READ | PROT_WRITE) != 0) throw std::bad_alloc();
-#ifdef MADV_HUGEPAGE
-    if (whole >= huge_from && committed_ < huge_from) ::madvise(data_, size_, MADV_HUGEPAGE);  // a hint
-#endif
-    committed_ = whole;
-}
-
-}  // namespace rowan::inline v0::detail
-
-#endif
-
-// rowan/sparse/growing_tensor.hpp: GrowingTensor, a tensor that gets more rows without moving those that it has.
-
-namespace rowan::inline v0 {
-
-/// A tensor whose first dim grows. Its rows keep their addresses, so aliases see the same elements before and after, and
-/// growing costs no copy. For that, the addresses of all rows that it may ever have are reserved at once; memory is used
-/// only for the rows that were written.
-///
-///     GrowingTensor<float> table({64}, 1'000'000'000);   // rows of 64 numbers
-///     table.grow(1000);
-///     gather(table.tensor(), ids);                       // shape [1000, 64]
-template <class T>
-class GrowingTensor {
-public:
-    using shape_type = typename Tensor<T>::shape_type;
-
-    /// The most bytes that are reserved for a tensor without a stated number of rows: 512 GiB.
-    static constexpr std::size_t most_bytes = std::size_t{1} << 39;
-    /// No stated number of rows.
-    static constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
-
-    /// A tensor with no rows of this shape, for at most `most_rows` rows, for which addresses are reserved. Without that
-    /// number they are reserved for most_bytes bytes, or for fewer where the process may not have as many.
-    /// errors   ShapeError if the size in bytes exceeds 2^63 - 1, or there are more than 7 dims; ValueError if most_rows
-    ///          is negative; std::bad_alloc if the system does not have the addresses
-    /// cost     a call of the system
-    explicit GrowingTensor(shape_type const& row_shape, std::int64_t most_rows = unlimited)
-        : shape_(row_shape.size() + 1) {
-        if (most_rows < 0) throw ValueError("most_rows", most_rows, "0 or more");
-        shape_[0] = 1;
-        std::ranges::copy(row_shape, shape_.begin() + 1);
-        detail::check_tensor_rank(shape_.size());
-        row_bytes_ = detail::checked_size("tensor", shape_, sizeof(T)) * sizeof(T);
-        std::size_t const row = std::max(row_bytes_, sizeof(T));
-        std::size_t bytes = most_bytes, least = std::max(row, detail::huge_page);
-        if (most_rows != unlimited) {
-            auto const rows = static_cast<std::size_t>(most_rows);
-            if (rows > static_cast<std::size_t>(unlimited) / 2 / row)
-                throw ShapeError("most_rows", std::to_string(rows), "rows of at most 2^62 bytes in all");
-            bytes = least = rows * row;
-        }
-        memory_ = std::make_shared<detail::ReservedMemory>(bytes, least);
-        most_rows_ = std::min(most_rows, static_cast<std::int64_t>(memory_->size() / row));
-        view(0);
-    }
-    GrowingTensor(GrowingTensor const&) = delete;
-    GrowingTensor& operator=(GrowingTensor const&) = delete;
-    ~GrowingTensor() = default;
-
-    std::int64_t height() const noexcept { return static_cast<std::int64_t>(shape_[0]); }  ///< the number of rows
-    std::int64_t most_rows() const noexcept { return most_rows_; }  ///< the rows for which addresses are reserved
-
-    /// Makes memory ready for `height` rows, so that growing so far throws nothing.
-    /// errors   ShapeError if height is negative or more than most_rows(); std::bad_alloc; nothing has changed
-    /// cost     a call of the system for an eighth more rows
-    void reserve(std::int64_t height) {
-        if (height < 0 || height > most_rows_)
-            throw ShapeError("height", std::to_string(height), "in [0, " + std::to_string(most_rows_) + "]");
-        memory_->commit(static_cast<std::size_t>(height) * row_bytes_);
-    }
-
-    /// Changes the number of rows to `height`, which is not less than before. New rows are not initialised.
-    /// errors   ShapeError if it is less, otherwise as reserve
-    /// cost     that of reserve
-    void grow(std::int64_t height) {
-        if (height < this->height())
-            throw ShapeError("height", std::to_string(height), "at least " + std::to_string(this->height()));
-        reserve(height);
-        view(height);
-    }
-
-    /// Copies the rows of a tensor here, and adds rows if it has more.
-    /// errors   ShapeError if it has another row shape, or fewer rows; otherwise as reserve; nothing has changed
-    /// cost     one read and one write of the rows
-    void assign(Tensor<T> const& rows) {
-        detail::check_rows("rows", rows);
-        detail::check_trailing("rows", rows, shape_);
-        grow(static_cast<std::int64_t>(rows.shape()[0]));
-        std::copy_n(rows.data(), rows.size(), tensor_.data());
-    }
-
-    /// The rows. The tensor and its aliases keep the memory alive; after grow, this returns one with more rows.
-    Tensor<T>& tensor() noexcept { return tensor_; }
-    Tensor<T> const& tensor() const noexcept { return tensor_; }
-
-private:
-    void view(std::int64_t height) {
-        shape_[0] = static_cast<std::size_t>(height);
-        tensor_ = Tensor<T>::borrow(reinterpret_cast<T*>(memory_->data()), shape_, memory_);
-    }
-
-    shape_type shape_;
-    std::size_t row_bytes_;
-    std::int64_t most_rows_;
-    std::shared_ptr<detail::ReservedMemory> memory_;
-    Tensor<T> tensor_;
-};
-
-}  // namespace rowan::inline v0
-
 // rowan/sparse/hash_rows.hpp: hash_rows, the rows of keys without an index, by hashes.
 
 namespace rowan::inline v0 {
@@ -49006,209 +49776,6 @@ template <key_type Key = std::int64_t>
 Tensor<std::int64_t> hash_rows(std::type_identity_t<Keys<Key>> keys, Height height, HashOptions const& options = {}) {
     return hash_rows<Key>(Cpu{}, keys, height, options);
 }
-
-}  // namespace rowan::inline v0
-
-// rowan/sparse/keyed_table.hpp: KeyedTable, a table whose rows belong to keys, and which grows with them.
-
-namespace rowan::inline v0 {
-
-/// The rows of a KeyedTable.
-struct KeyedTableOptions {
-    std::size_t width = 0;   ///< numbers per row
-    double low = -0.05;      ///< the first values of a row are uniform in [low, high), and rounded to T
-    double high = 0.05;      ///< as low
-    std::uint64_t seed = 0;  ///< of the first values
-    KeyIndexOptions keys{};  ///< which keys get rows
-};
-
-/// A table with a row for each key, and the states of its optimizer, which get new rows together.
-///
-///     KeyedTable<float> table({.width = 64});
-///     auto& moment = table.add_state<float>({64});                  // AdaGrad's
-///     auto rows = table.find_or_insert(keys);                       // new keys have rows after this
-///     auto x = gather(table.value(), rows);
-///     adagrad(table.value(), moment.tensor(), lookup_table_grad(rows, x_grad, table.height()));
-///     auto y = gather(table.value(), table.index(), keys);          // in inference; zeros for unknown keys
-///
-/// Number k of the first row of a key depends on the seed, the key and k alone: it is the same in each run, on each
-/// rank and in any order of arrival. A row that an evicted key had begins anew for the next one, in the states also.
-/// Tensors that the table returned stay valid as it grows, with the rows that they had.
-template <class T, key_type Key = std::int64_t>
-class KeyedTable {
-public:
-    /// An empty table. With `keys.capacity`, addresses are reserved for as many rows; otherwise as GrowingTensor does.
-    /// errors   ValueError if low, high or their difference is not finite, or a number for the keys is not in its
-    ///          range; those of GrowingTensor
-    /// cost     O(1)
-    explicit KeyedTable(KeyedTableOptions const& options)
-        : options_(checked(options)), value_({options.width}, most_rows(options.keys)), index_(options.keys) {
-        limit(value_.most_rows());
-        if (options.keys.default_row) add_default_row();
-    }
-
-    KeyIndex<Key> const& index() const noexcept { return index_; }       ///< the rows by keys
-    std::size_t size() const noexcept { return index_.size(); }          ///< the number of keys
-    std::int64_t height() const noexcept { return value_.height(); }     ///< the number of rows
-    Tensor<T>& value() noexcept { return value_.tensor(); }              ///< the rows: [height, width]
-    Tensor<T> const& value() const noexcept { return value_.tensor(); }  ///< the rows: [height, width]
-
-    /// Adds a tensor that grows with the table, whose rows have this shape and first values `first`: the state of an
-    /// optimizer. The reference is valid as long as the table. Without `keys.capacity`, the table can have only as many
-    /// rows as there are addresses for in each of its tensors.
-    /// errors   those of GrowingTensor; then the table is unchanged
-    /// cost     one write of its rows
-    template <class S>
-    GrowingTensor<S>& add_state(typename Tensor<S>::shape_type const& row_shape, S first = {}) {
-        auto state = std::make_unique<StateOf<S>>(row_shape, most_rows(options_.keys), first);
-        if (state->rows.most_rows() < height()) throw std::bad_alloc();
-        state->grow(height());
-        for (std::int64_t row = 0; row < height(); ++row) state->reset(row);
-        auto& rows = state->rows;
-        states_.push_back(std::move(state));
-        limit(rows.most_rows());
-        return rows;
-    }
-
-    /// The rows of keys; new keys get rows, if the options admit them.
-    /// shapes   keys of any shape -> the same
-    /// errors   as KeyIndex::find_or_insert; std::bad_alloc; then the table is unchanged
-    /// cost     that of KeyIndex::find_or_insert, and one write of the new rows, on several threads
-    Tensor<std::int64_t> find_or_insert(Cpu exec, Keys<Key> keys) {
-        thread_count(exec);  // throws before anything changes
-        auto const more = static_cast<std::int64_t>(keys.size());
-        std::int64_t const most = height() + std::min(more, most_rows_ - height());
-        value_.reserve(most);
-        for (auto const& state : states_) state->reserve(most);
-        std::vector<std::int64_t> inserted;
-        auto rows = index_.find_or_insert(exec, keys, inserted);
-        grow(index_.height());
-        std::size_t const width = options_.width + states_.size() + 1;
-        detail::parallel_work(exec, inserted.size() * width, inserted.size(), 4096 / width + 1,
-                              [&](std::size_t begin, std::size_t end) {
-                                  for (std::size_t i = begin; i < end; ++i) reset(inserted[i]);
-                              });
-        return rows;
-    }
-    Tensor<std::int64_t> find_or_insert(Keys<Key> keys) { return find_or_insert(Cpu{}, keys); }
-
-    /// The rows of a batch of sequences of keys, such as a LoDTensor, with its levels; new keys get rows.
-    /// errors   as for a tensor
-    /// cost     as for a tensor
-    template <detail::sequences_of_keys<Key> Sequences>
-    Sequences find_or_insert(Sequences const& keys) {
-        return {find_or_insert(keys.value()), keys.lod()};
-    }
-
-    void set_step(std::int64_t step) noexcept { index_.set_step(step); }  ///< as KeyIndex::set_step
-    /// Removes keys that were not used since a step, as KeyIndex::evict_unused. Their rows keep their values until new
-    /// keys get them.
-    std::vector<std::int64_t> evict_unused(std::int64_t since) { return index_.evict_unused(since); }
-    /// Removes keys that were used fewer times, as KeyIndex::evict_rare.
-    std::vector<std::int64_t> evict_rare(std::int64_t count) { return index_.evict_rare(count); }
-    /// Removes keys, as KeyIndex::erase.
-    std::vector<std::int64_t> erase(Keys<Key> keys) { return index_.erase(keys); }
-
-    /// Replaces keys and rows by those of a saved table, such as in a checkpoint. States get as many rows, and keep
-    /// those that they have: assign theirs afterwards, with GrowingTensor::assign.
-    /// shapes   value [contents.height, width]
-    /// errors   as KeyIndex::assign; ShapeError if the value has another shape, or fewer rows than this table; those of
-    ///          GrowingTensor::grow; nothing has changed
-    /// cost     that of KeyIndex::assign, and one read and one write of the rows
-    void assign(KeyIndexContents<Key> const& contents, Tensor<T> const& value) {
-        detail::check_height("value", value, contents.height);
-        detail::check_trailing("value", value, value_.tensor().shape());
-        if (contents.height < height())
-            throw ShapeError("height", std::to_string(contents.height), "at least " + std::to_string(height()));
-        value_.reserve(contents.height);
-        for (auto const& state : states_) state->reserve(contents.height);
-        index_.assign(contents);
-        std::int64_t const before = height();
-        grow(contents.height);
-        std::copy_n(value.data(), value.size(), value_.tensor().data());
-        for (auto const& state : states_) {
-            for (std::int64_t row = before; row < contents.height; ++row) state->reset(row);
-        }
-    }
-
-    /// Writes the first values of a key: what its row would have if it were new.
-    /// shapes   to [width]
-    /// errors   ShapeError if `to` has another size
-    /// cost     O(width)
-    void first_values(detail::KeyView<Key> key, std::span<T> to) const {
-        if (to.size() != options_.width)
-            throw ShapeError("to.size()", std::to_string(to.size()), std::to_string(options_.width));
-        draw(key, to.data());
-    }
-
-private:
-    struct State {
-        virtual ~State() = default;
-        virtual void reserve(std::int64_t height) = 0;
-        virtual void grow(std::int64_t height) = 0;
-        virtual void reset(std::int64_t row) = 0;
-    };
-    template <class S>
-    struct StateOf final : State {
-        StateOf(typename Tensor<S>::shape_type const& row_shape, std::int64_t most, S first_value)
-            : rows(row_shape, most), first(first_value) {}
-        void reserve(std::int64_t height) override { rows.reserve(height); }
-        void grow(std::int64_t height) override { rows.grow(std::max(height, rows.height())); }
-        void reset(std::int64_t row) override {
-            std::ranges::fill(rows.tensor().row(static_cast<std::size_t>(row)), first);
-        }
-
-        GrowingTensor<S> rows;
-        S first;
-    };
-
-    static KeyedTableOptions const& checked(KeyedTableOptions const& options) {
-        if (options.keys.capacity < 0) throw ValueError("capacity", options.keys.capacity, "0 or more");
-        if (!std::isfinite(options.low)) throw ValueError("low", options.low, "a finite number");
-        if (!std::isfinite(options.high)) throw ValueError("high", options.high, "a finite number");
-        if (!std::isfinite(options.high - options.low))
-            throw ValueError("high - low", options.high - options.low, "a finite number");
-        return options;
-    }
-    static std::int64_t most_rows(KeyIndexOptions const& keys) {
-        constexpr std::int64_t unlimited = GrowingTensor<T>::unlimited;
-        return keys.capacity < unlimited ? keys.capacity + keys.default_row : unlimited;
-    }
-    void limit(std::int64_t rows) noexcept {
-        most_rows_ = std::min(most_rows_, rows);
-        detail::KeyIndexAccess::limit(index_, most_rows_ - options_.keys.default_row);
-    }
-
-    void add_default_row() {
-        value_.grow(1);
-        std::ranges::fill(value_.tensor().row(0), dtype<T>::narrow(typename dtype<T>::sum{}));
-    }
-
-    void grow(std::int64_t height) {
-        if (height == this->height()) return;
-        value_.grow(height);
-        for (auto const& state : states_) state->grow(height);
-    }
-
-    void reset(std::int64_t row) {
-        draw(detail::KeyIndexAccess::key(index_, row), value_.tensor().row(static_cast<std::size_t>(row)).data());
-        for (auto const& state : states_) state->reset(row);
-    }
-
-    void draw(detail::KeyView<Key> key, T* to) const {
-        std::uint64_t const bits = hash_key(key, options_.seed);
-        for (std::size_t k = 0; k < options_.width; ++k) {
-            double const x = options_.low + detail::product(options_.high - options_.low, detail::uniform_at(bits, k));
-            to[k] = dtype<T>::narrow(static_cast<typename dtype<T>::sum>(x));
-        }
-    }
-
-    KeyedTableOptions options_;
-    std::int64_t most_rows_ = GrowingTensor<T>::unlimited;
-    GrowingTensor<T> value_;
-    std::vector<std::unique_ptr<State>> states_;
-    KeyIndex<Key> index_;
-};
 
 }  // namespace rowan::inline v0
 

@@ -15,6 +15,7 @@
 #include <rowan/sparse/keyed_table.hpp>
 #include <rowan/sparse/selected_rows.hpp>
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
