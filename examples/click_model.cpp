@@ -24,6 +24,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <optional>
@@ -49,6 +50,8 @@ struct Options {
 double seconds() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
+
+std::string name_of(std::string const& file) { return file == "-" ? "stdin" : std::filesystem::path(file).filename().string(); }
 
 /// What is said of predictions.
 class Metrics {
@@ -92,7 +95,7 @@ std::size_t each_batch(Options const& options, std::string const& file, char con
         f(batch);
         if (!terminal || seconds() < shown + 0.1) continue;
         shown = seconds();
-        std::printf("\r%s: %s %zu examples, %.0f examples/s ", file.c_str(), what, n, static_cast<double>(n) / (shown - start));
+        std::printf("\r%s: %s %zu examples, %.0f examples/s ", name_of(file).c_str(), what, n, static_cast<double>(n) / (shown - start));
         std::fflush(stdout);
     }
     if (terminal) std::printf("\r\033[K");
@@ -103,7 +106,7 @@ template <class Model>
 void test(Model& model, Options const& options, std::string const& file) {
     Metrics metrics(options.group);
     std::size_t const n = each_batch(options, file, "tested on", [&](Batch const& batch) { metrics.update(model.predict(batch), batch); });
-    std::printf("%s: before training: ", file.c_str());
+    std::printf("%s, before training: ", name_of(file).c_str());
     metrics.print();
     std::printf(" on %zu examples\n", n);
     std::fflush(stdout);
@@ -122,7 +125,7 @@ void train(Model& model, Options const& options, std::string const& file) {
     double const start = seconds();
     std::size_t const n = each_batch(options, file, "trained on", [&](Batch const& batch) { metrics.update(model.train(batch), batch); });
     double const time = seconds() - start;
-    std::printf("%s: while training:  ", file.c_str());
+    std::printf("%s, while training:  ", name_of(file).c_str());
     metrics.print();
     std::printf("\n  %" PRId64 " keys, checksum %016" PRIx64 "\n  %.2f s, %.0f examples/s, %.0f MB\n", model.keys(), model.hash(), time,
                 static_cast<double>(n) / time, resident());

@@ -45,10 +45,21 @@ constexpr std::int64_t rare_key(std::size_t column) { return empty_key(column) |
 /// The key in the place of the numbers' vector, so that this vector and the rows of keys can lie side by side.
 inline constexpr std::int64_t numbers_key = key_of(categories, 0);
 
+/// log(1 + x), of x below 0 as of 0.
+inline float logarithm(std::int64_t x) {
+    static std::vector<float> const small = [] {
+        std::vector<float> values(4096);
+        for (std::size_t i = 0; i < values.size(); ++i) values[i] = std::log1p(static_cast<float>(i));
+        return values;
+    }();
+    if (x < 0) return 0.0f;
+    return x < std::ssize(small) ? small[static_cast<std::size_t>(x)] : std::log1p(static_cast<float>(x));
+}
+
 /// Some lines of a log.
 struct Batch {
     std::vector<float> labels;       ///< 1 for a click, 0 for none
-    std::vector<float> numbers;      ///< [size, 13]: log(1 + x), of x below 0 as of 0; -1 for an empty field
+    std::vector<float> numbers;      ///< [size, 13]: logarithm(x); -1 for an empty field
     std::vector<std::int64_t> keys;  ///< [size, 27]: numbers_key, then those of the categories
 
     std::size_t size() const { return labels.size(); }
@@ -82,7 +93,7 @@ public:
             std::int64_t x = 0;
             auto const text = next();
             if (!text.empty() && !parsed(text, x, 10)) fail(text, "a whole number");
-            to.numbers[i * numbers + k] = text.empty() ? -1.0f : x <= 0 ? 0.0f : std::log1p(static_cast<float>(x));
+            to.numbers[i * numbers + k] = text.empty() ? -1.0f : logarithm(x);
         }
         to.keys[i * vectors] = numbers_key;
         for (std::size_t k = 0; k < categories; ++k) {
