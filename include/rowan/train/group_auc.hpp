@@ -10,7 +10,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <tuple>
 #include <vector>
 
 namespace rowan::inline v0 {
@@ -44,26 +43,7 @@ public:
     /// The mean area of all batches; NaN if no group has examples of both classes.
     /// errors   none
     /// cost     O(n log n) for n examples, and memory for as many
-    double value() const {
-        auto sorted = kept_;
-        std::sort(sorted.begin(), sorted.end(), [](Example const& a, Example const& b) {
-            return std::tie(a.group, b.probability) < std::tie(b.group, a.probability);
-        });
-        double sum = 0, examples = 0;
-        for (std::size_t i = 0, first = 0; i < sorted.size(); first = i) {
-            detail::RocArea area;
-            while (i < sorted.size() && sorted[i].group == sorted[first].group) {
-                double const p = sorted[i].probability;
-                double positives = 0, negatives = 0;
-                for (; i < sorted.size() && sorted[i].group == sorted[first].group && sorted[i].probability == p; ++i)
-                    ++(sorted[i].positive ? positives : negatives);
-                area.add(positives, negatives);
-            }
-            auto const n = static_cast<double>(i - first);
-            if (double const a = area.value(); a == a) sum += n * a, examples += n;
-        }
-        return sum / examples;
-    }
+    double value() const;
 
     /// Forgets all batches.
     /// errors   none
@@ -81,3 +61,5 @@ private:
 };
 
 }  // namespace rowan::inline v0
+
+#include <rowan/train/group_auc_inl.hpp>

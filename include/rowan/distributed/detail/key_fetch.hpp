@@ -8,6 +8,7 @@
 #include <rowan/sparse/key_index.hpp>
 #include <rowan/sparse/keys.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
@@ -39,12 +40,12 @@ struct KeyMessage {
     }
 };
 
-template <>
-struct KeyMessage<std::string> {
+template <std::same_as<std::string> Key>
+struct KeyMessage<Key> {
     std::vector<std::string_view> list{};  // of what has come
     std::vector<std::uint16_t> lengths{};
     std::string text{};
-    static_assert(KeyIndex<std::string>::longest_key <= 0xFFFF);
+    static_assert(KeyIndex<Key>::longest_key <= 0xFFFF);
 
     void add(std::string const& key) {
         lengths.push_back(static_cast<std::uint16_t>(key.size()));
