@@ -10,4 +10,5 @@
 #include <rowan/op/registry.hpp>
 #include <rowan/op/slots.hpp>
 #include <rowan/op/table/embedding_bags.hpp>
+#include <rowan/op/table/join_bags.hpp>
 #include <rowan/op/var_spec.hpp>
