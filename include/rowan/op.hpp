@@ -11,4 +11,5 @@
 #include <rowan/op/slots.hpp>
 #include <rowan/op/table/embedding_bags.hpp>
 #include <rowan/op/table/join_bags.hpp>
+#include <rowan/op/table/update_bags.hpp>
 #include <rowan/op/var_spec.hpp>

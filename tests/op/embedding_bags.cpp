@@ -1,6 +1,8 @@
 // tests/op/embedding_bags.cpp: many tables at once, compared with one after the other.
 #include <rowan/op/table/embedding_bag.hpp>
 #include <rowan/op/table/embedding_bags.hpp>
+#include <rowan/op/table/update_bags.hpp>
+#include <rowan/op/table/weighted_embedding_bag.hpp>
 
 #include "inputs.hpp"
 #include "reference.hpp"
@@ -19,11 +21,21 @@ namespace {
 
 using namespace rowan;
 
+/// Numbers of both signs, whose sums are 0 at times.
+template <class T>
+Tensor<T> values(std::size_t n) {
+    auto made = Tensor<T>::from_shape({n});
+    for (std::size_t i = 0; i < n; ++i) made(i) = static_cast<T>(static_cast<float>(i * i % 5) / 2 - 1);
+    return made;
+}
+
 /// Tables of several heights and widths, and bags of ids, of which some are -1.
 struct Batch {
     std::vector<Tensor<float>> tables;
     LoDTensor<std::int64_t> ids;                      // all tables, one after the other
+    Tensor<float> weight{};                           // of each id
     std::vector<LoDTensor<std::int64_t>> of_table{};  // without -1
+    std::vector<Tensor<float>> weights_of{};          // of these
 
     Batch(std::size_t count, std::size_t examples, std::int64_t longest, bool pruned) {
         inputs::Random random(count + examples);
@@ -45,6 +57,15 @@ struct Batch {
             of_table.emplace_back(Tensor<std::int64_t>(own), Lod::from_lengths({lengths}));
         }
         ids = {Tensor<std::int64_t>(all), Lod::from_lengths({all_lengths})};
+        weight = values<float>(all.size());
+        std::size_t next = 0;
+        for (auto const& own : of_table) {
+            std::vector<float> kept;
+            std::size_t const bags = own.lod().sequences(0), first = bags * weights_of.size();
+            for (auto end = static_cast<std::size_t>(ids.lod()[0][first + bags]); next < end; ++next)
+                if (all[next] >= 0) kept.push_back(weight(next));
+            weights_of.emplace_back(Tensor<float>(kept));
+        }
     }
 };
 
@@ -55,37 +76,45 @@ Tensor<float> columns(Tensor<float> const& x, std::size_t first, std::size_t wid
     return part;
 }
 
-void check(Batch const& batch, Pooling pool) {
+/// A step with the gradient of one bag after the other.
+void step(Batch const& batch, std::size_t t, bool weighted, Pooling pool, Tensor<float> const& grad, Tensor<float>& table, Tensor<float>& moment) {
+    auto const rows = weighted ? std::get<0>(embedding_bag_grad(Cpu{}, table, batch.of_table[t], batch.weights_of[t], grad, {.pool = pool}))
+                               : embedding_bag_grad(Cpu{}, table, batch.of_table[t], grad, {.pool = pool});
+    rowwise_adagrad(table, moment, rows);
+}
+
+void check(Batch const& batch, Pooling pool, bool weighted = false) {
+    CAPTURE(batch.tables.size(), pool, weighted);
     std::size_t width = 0;
     for (auto const& table : batch.tables) width += table.shape(1);
     std::size_t const examples = batch.of_table[0].lod()[0].size() - 1;
     auto const grad = inputs::wild<float>({examples, width}, 3);
     for (int const threads : {1, 2, 8}) {
         Cpu const exec{threads};
-        auto const out = embedding_bags(exec, std::span<Tensor<float> const>(batch.tables), batch.ids, pool);
-        REQUIRE(out.shape() == grad.shape());
         auto tables = batch.tables, want = batch.tables;
+        std::span<Tensor<float> const> const all(tables);
+        auto const out = weighted ? embedding_bags(exec, all, batch.ids, batch.weight, pool) : embedding_bags(exec, all, batch.ids, pool);
+        REQUIRE(out.shape() == grad.shape());
         std::vector<Tensor<float>> moments, wanted;
         for (auto const& table : tables) moments.push_back(Tensor<float>::zeros({table.shape(0)}));
         wanted = moments;
-        if (pool != Pooling::max) {
-            update_bags(
-                exec, std::span<Tensor<float> const>(tables), batch.ids, grad,
-                [&](Cpu inner, std::size_t t, RowPlan<> const& plan, Tensor<float> const& g) {
-                    rowwise_adagrad(inner, plan, tables[t], moments[t], g);
-                },
-                pool);
-        }
+        auto const update = [&](Cpu inner, std::size_t t, RowPlan<> const& plan, Tensor<float> const& g) {
+            rowwise_adagrad(inner, plan, tables[t], moments[t], g);
+        };
+        if (weighted)
+            update_bags(exec, all, batch.ids, batch.weight, grad, update, pool);
+        else
+            update_bags(exec, all, batch.ids, grad, update, pool);
         std::size_t column = 0;
         for (std::size_t t = 0; t < tables.size(); ++t) {
             std::size_t const n = tables[t].shape(1);
             auto const& ids = batch.of_table[t];
-            CHECK(reference::same(columns(out, column, n), embedding_bag(Cpu{}, batch.tables[t], ids, {.pool = pool}).value()));
-            if (pool != Pooling::max) {
-                rowwise_adagrad(want[t], wanted[t], embedding_bag_grad(Cpu{}, want[t], ids, columns(grad, column, n), {.pool = pool}));
-                CHECK(reference::same(tables[t], want[t]));
-                CHECK(reference::same(moments[t], wanted[t]));
-            }
+            auto const pooled = weighted ? embedding_bag(Cpu{}, batch.tables[t], ids, batch.weights_of[t], {.pool = pool})
+                                         : embedding_bag(Cpu{}, batch.tables[t], ids, {.pool = pool});
+            CHECK(reference::same(columns(out, column, n), pooled.value()));
+            step(batch, t, weighted, pool, columns(grad, column, n), want[t], wanted[t]);
+            CHECK(reference::same(tables[t], want[t]));
+            CHECK(reference::same(moments[t], wanted[t]));
             column += n;
         }
     }
@@ -96,12 +125,18 @@ void check(Batch const& batch, Pooling pool) {
 TEST_CASE("many tables have the rows, and after a step the bits, of one table after the other", "[embedding_bags]") {
     for (Pooling const pool : {Pooling::sum, Pooling::mean, Pooling::sqrt, Pooling::max}) {
         for (bool const pruned : {false, true}) {
-            check(Batch(1, 5, 3, pruned), pool);
-            check(Batch(7, 300, 4, pruned), pool);
+            for (bool const weighted : {false, true}) {
+                check(Batch(1, 5, 3, pruned), pool, weighted);
+                check(Batch(7, 300, 4, pruned), pool, weighted);
+            }
         }
     }
     check(Batch(3, 4000, 70, false), Pooling::sum);
-    check(Batch(3, 0, 4, false), Pooling::sum);
+    for (bool const weighted : {false, true}) {
+        check(Batch(3, 0, 4, false), Pooling::sum, weighted);
+        check(Batch(3, 0, 4, false), Pooling::max, weighted);
+        check(Batch(2, 9, 0, false), Pooling::mean, weighted);
+    }
 }
 
 TEST_CASE("ids of 32 bits, and bfloat16 tables", "[embedding_bags]") {
@@ -111,6 +146,8 @@ TEST_CASE("ids of 32 bits, and bfloat16 tables", "[embedding_bags]") {
     CHECK(out.shape() == Tensor<float>::shape_type{2, 8});
     CHECK(static_cast<float>(out(1, 0)) == 0);
     CHECK(static_cast<float>(out(1, 3)) == static_cast<float>(tables[1](1, 0)));
+    auto const halved = embedding_bags(std::span<Tensor<bfloat16> const>(tables), ids, Tensor<bfloat16>::full({5}, bfloat16(0.5F)), Pooling::max);
+    CHECK(static_cast<float>(halved(1, 4)) == static_cast<float>(tables[1](1, 1)) / 2);
 }
 
 TEST_CASE("bags of keys become bags of rows, and an unknown key is no part of its bag", "[embedding_bags][keyed_table]") {
@@ -138,9 +175,16 @@ TEST_CASE("bags that do not fit the tables are refused before anything changes",
                       "ids is 3 bags, expected a multiple of the number of tables, 2");
     CHECK_THROWS_WITH(embedding_bags(all, LoDTensor<std::int64_t>({3, 2}, Lod{{0, 1, 2}})), "ids[1] = 2 is not in [0, 2)");
     CHECK_THROWS_WITH(embedding_bags(all, LoDTensor<std::int64_t>({-2, 1}, Lod{{0, 1, 2}})), "ids[0] = -2 is not in [0, 4)");
+    std::vector<std::int64_t> many(400'000);
+    many[300'000] = 2;
+    LoDTensor<std::int64_t> const bad(Tensor<std::int64_t>(many), Lod{{0, 200'000, 400'000}});
+    CHECK_THROWS_WITH(embedding_bags(Cpu{2}, all, bad), "ids[300000] = 2 is not in [0, 2)");
     CHECK_THROWS_WITH(embedding_bags(all, LoDTensor<std::int64_t>({3, 1}, Lod{{0, 2}, {0, 1, 2}})), "ids levels is 2, expected 1");
     CHECK_THROWS_AS(embedding_bags(all, ids, Pooling::last), ValueError);
-    CHECK_THROWS_AS(update_bags(Cpu{}, all, ids, Tensor<float>::zeros({2, 8}), update, Pooling::max), ValueError);
+    CHECK_THROWS_AS(update_bags(Cpu{}, all, ids, Tensor<float>::zeros({2, 8}), update, Pooling::last), ValueError);
+    CHECK_THROWS_WITH(embedding_bags(all, ids, Tensor<float>::zeros({3})), "weight.shape() is [3], expected [4]");
+    CHECK_THROWS_WITH(update_bags(Cpu{}, all, ids, Tensor<float>::zeros({4, 1}), Tensor<float>::zeros({2, 8}), update),
+                      "weight.shape() is [4, 1], expected [4]");
     CHECK_THROWS_WITH(update_bags(Cpu{}, all, ids, Tensor<float>::zeros({2, 7}), update),
                       "out_grad.shape() is [2, 7], expected [2, 8]");
     CHECK(!called);

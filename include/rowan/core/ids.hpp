@@ -142,22 +142,34 @@ private:
 
 namespace detail {
 
+/// Whether an id is not in [least, bound).
+template <class I>
+bool has_bad_id(std::span<I const> ids, std::int64_t least, std::int64_t bound) {
+    auto const from = static_cast<std::uint64_t>(least), size = static_cast<std::uint64_t>(bound) - from;
+    bool bad = false;  // no early exit, so that the loop is vectorised
+    for (I const id : ids) bad |= static_cast<std::uint64_t>(std::int64_t{id}) - from >= size;
+    return bad;
+}
+
+/// Throws IndexError for the first id that is not in [least, bound), which there is. ids[0] is id `first` of the field.
+template <class I>
+[[noreturn]] void bad_id(char const* field, std::span<I const> ids, std::int64_t least, std::int64_t bound,
+                         std::size_t first = 0) {
+    std::size_t i = 0;
+    while (!has_bad_id(ids.subspan(i, 1), least, bound)) ++i;
+    throw IndexError(field, first + i, ids[i], bound);
+}
+
 /// Checks that all ids are in [0, bound).
 /// errors   IndexError for the first id that is not in [0, bound)
 /// cost     one pass, in parallel for many ids
 inline void check_ids(Cpu exec, char const* field, Ids<> const& ids, std::int64_t bound) {
-    auto const limit = static_cast<std::uint64_t>(bound);
     ids.visit([&](auto list) {
         std::atomic<bool> good{true};
         parallel_work(exec, list.size(), list.size(), std::size_t{1} << 16, [&](std::size_t begin, std::size_t end) {
-            bool bad = false;  // no early exit, so that the loop is vectorised
-            for (std::size_t i = begin; i < end; ++i) bad |= static_cast<std::uint64_t>(std::int64_t{list[i]}) >= limit;
-            if (bad) good = false;
+            if (has_bad_id(list.subspan(begin, end - begin), 0, bound)) good = false;
         });
-        if (good) return;
-        std::size_t i = 0;
-        while (static_cast<std::uint64_t>(std::int64_t{list[i]}) < limit) ++i;
-        throw IndexError(field, i, list[i], bound);
+        if (!good) bad_id(field, list, 0, bound);
     });
 }
 

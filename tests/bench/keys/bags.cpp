@@ -5,6 +5,7 @@
 
 #include <rowan/op/table/embedding_bag.hpp>
 #include <rowan/op/table/embedding_bags.hpp>
+#include <rowan/op/table/update_bags.hpp>
 #include <rowan/sparse/adagrad.hpp>
 #include <rowan/sparse/rowwise_adagrad.hpp>
 

@@ -132,6 +132,13 @@ struct WeightedRow {
     }
 };
 
+/// Writes share · from[i] for each element of a row.
+template <class V, class S, class T>
+ROWAN_INLINE void write_share(S share, std::size_t width, T* to, T const* from) {
+    zip_with<V>([&](auto const& x) ROWAN_INLINED { return product(x, std::remove_cvref_t<decltype(x)>(share)); }, width,
+                to, from);
+}
+
 template <>
 struct BagLookups<Cpu> {
     template <class T, class I>
@@ -224,10 +231,8 @@ struct BagLookups<Cpu> {
                         continue;
                     }
                     for (std::size_t i = bags.begin(b); i < bags.begin(b + 1); ++i) {
-                        S const share = bags.weight(i) / divisor;
-                        zip_with<V>([&](auto const& x)
-                                        ROWAN_INLINED { return product(x, std::remove_cvref_t<decltype(x)>(share)); },
-                                    width, value.data() + i * width, out_grad.data() + b * width);
+                        write_share<V>(bags.weight(i) / divisor, width, value.data() + i * width,
+                                       out_grad.data() + b * width);
                     }
                 }
             };
