@@ -5,6 +5,7 @@
 
 #include <rowan/graph/detail/kind_text.hpp>
 #include <rowan/io/detail/former_names.hpp>
+#include <rowan/io/operator_maker.hpp>
 #include <rowan/op/builtin_ops.hpp>
 #include <rowan/op/detail/input_types.hpp>
 #include <rowan/op/elementwise/cast.hpp>
@@ -61,7 +62,10 @@ void add_kernels(Table& table) {
             info.variadic = true;
             add_kernel<Op>(info, d::type_list<E>{});
         } else {
-            d::each_input_types<Op, E>([&]<class... T>(d::type_list<T...> types) { add_kernel<Op>(info, types); });
+            d::each_input_types<Op, E>([&]<class... T>(d::type_list<T...> types) {
+                info.variadic = d::is_variadic<Op, Cpu, T...>;
+                add_kernel<Op>(info, types);
+            });
         }
     }
 }
@@ -163,10 +167,8 @@ rowan::op_kernel const& kernel_for(OperatorInfo const& op, std::span<rowan::Vari
                          (op.variadic ? ", the first of which may be several" : "") + ", but it is given " +
                          std::to_string(inputs.size()) + " variables");
     for (auto const& [wires, kernel] : op.choices) {
-        bool fits = true;
-        for (std::size_t i = 0; i < inputs.size(); ++i)
-            fits = fits && inputs[i]->spec().dtype == wires[op.variadic ? 0 : i];
-        if (fits) return *kernel;
+        d::KernelChoice const choice{wires, op.variadic, kernel};
+        if (choice.takes(inputs.size(), [&](std::size_t i) { return inputs[i]->spec().dtype; })) return *kernel;
     }
     throw rowan::TypeError("the input of operator " + std::string(op.name), kinds_of(inputs),
                            "types for which it has a kernel");

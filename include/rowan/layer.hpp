@@ -10,6 +10,7 @@
 #include <rowan/layer/dropout.hpp>
 #include <rowan/layer/elementwise.hpp>
 #include <rowan/layer/embedding.hpp>
+#include <rowan/layer/embedding_bags.hpp>
 #include <rowan/layer/fc.hpp>
 #include <rowan/layer/full.hpp>
 #include <rowan/layer/gru.hpp>

@@ -9,7 +9,6 @@
 #include <rowan/op/loss/loss_options.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/op/slots.hpp>
-#include <rowan/op/table/embedding_bags.hpp>
 #include <rowan/op/table/join_bags.hpp>
 #include <rowan/op/table/update_bags.hpp>
 #include <rowan/op/var_spec.hpp>

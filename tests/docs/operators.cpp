@@ -80,10 +80,19 @@ std::string elements() {
                                      : "all";
 }
 
+/// Whether the first input is any number of values.
+template <class Op>
+bool any_number() {
+    bool found = false;
+    if constexpr (Op::inputs::size != 0)
+        detail::each_input_types<Op, float>([&]<class... T>(detail::type_list<T...>) { found = found || detail::is_variadic<Op, Cpu, T...>; });
+    return found;
+}
+
 template <class Op>
 void print() {
     std::printf("| %s | %s | %s → %s | %s | %s | %s |\n", code(Op::name).c_str(), cell(Op::brief).c_str(),
-                listed(typename Op::inputs{}, detail::is_variadic<Op, Cpu, float>).c_str(), listed(typename Op::outputs{}, false).c_str(),
+                listed(typename Op::inputs{}, any_number<Op>()).c_str(), listed(typename Op::outputs{}, false).c_str(),
                 options<attributes_of<Op>>().c_str(), elements<Op>().c_str(), differentiable<Op> ? "yes" : "");
 }
 

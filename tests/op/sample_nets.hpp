@@ -55,11 +55,7 @@ std::vector<Entry> entries(detail::type_list<Op...>) {
 /// The kernel for inputs of these element types, or nullptr.
 inline op_kernel const* find_kernel(Entry const& e, Sample const& s) {
     auto const takes = [&](detail::KernelChoice const& choice) {
-        if (!choice.variadic && choice.wires.size() != s.in.size()) return false;
-        for (std::size_t i = 0; i < s.in.size(); ++i) {
-            if (s.in[i].value->spec().dtype != choice.wires[choice.variadic ? 0 : i]) return false;
-        }
-        return true;
+        return choice.takes(s.in.size(), [&](std::size_t i) { return s.in[i].value->spec().dtype; });
     };
     auto const found = std::ranges::find_if(e.kernels, takes);
     return found == e.kernels.end() ? nullptr : found->kernel;

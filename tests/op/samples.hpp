@@ -96,6 +96,14 @@ inline Input sparse(std::size_t n, std::uint64_t seed = 1) {
     return holder(SelectedRows<double>(static_cast<std::int64_t>(n), numbers_below(static_cast<std::int64_t>(n), n), values({n, 3}, seed)));
 }
 inline Input ids(std::int64_t limit, std::size_t n, Lod lod = {}) { return holder(LoDTensor<std::int64_t>(numbers_below(limit, n), std::move(lod))); }
+/// Ids below a limit in bags, as many for each of several tables; some are -1.
+inline Input bags(std::int64_t limit, std::size_t n, std::size_t tables = 2) {
+    auto numbers = numbers_below(limit, n);
+    for (std::size_t i = 3; i < n; i += 7) numbers(i) = -1;
+    auto cuts = offsets(n);
+    while ((cuts.size() - 1) % tables != 0) cuts.push_back(cuts.back());
+    return holder(LoDTensor<std::int64_t>(std::move(numbers), Lod(Levels{cuts})));
+}
 inline Input list(std::vector<std::int64_t> const& values) { return holder(LoDTensor<std::int64_t>(Tensor<std::int64_t>::from_values({values.size()}, values))); }
 inline Input truth(Shape const& shape) {
     auto t = Tensor<bool>::from_shape(shape);
@@ -265,6 +273,8 @@ ROWAN_SAMPLES(transpose_op, {{{x({n, 3})}}, {{x({n, 3, 2})}, TransposeOptions{.p
 ROWAN_SAMPLES(lookup_table_op, {{{x({7, 3}), ids(7, n)}, LookupOptions{.padding_id = 2}}, {{x({7, 3}), ids(7, n, one_level(n))}}, {{x({7, 3}), ids(9, n)}, LookupOptions{.unknown = 1}}, {{x({7, 3}), ids(7, n)}, LookupOptions{.padding_id = 7}, "padding_id = 7 is not in [0, 7)"}, {{x({7, 3}), ids(9, n)}, "", "ids[4] = 8 is not in [0, 7)"}, {{x({7, 3}), list({0, 1, -1, 7})}, "", "ids[2] = -1 is not in [0, 7)"}, {{x({}), ids(7, n)}, "lookup_table: w rank is 0, expected at least 1", "table rank is 0, expected at least 1"}})
 ROWAN_SAMPLES(embedding_bag_op, {{{x({7, 3}), ids(7, n, one_level(n))}, BagOptions{.pool = Pooling::mean, .padding_id = 2}}, {{x({7, 3}), ids(7, n, two_levels(n))}, BagOptions{.pool = Pooling::max}}, {{x({7, 3}), ids(9, n, one_level(n))}, BagOptions{.pool = Pooling::sqrt, .unknown = 1}}, {{x({7, 3}), ids(7, n, one_level(n))}}, {{x({7, 3}), ids(7, n, one_level(n))}, BagOptions{.pool = Pooling::first}, "pool is 5, expected one of sum, mean, sqrt, max"}, {{x({7, 3}), ids(9, n, one_level(n))}, "", "ids[4] = 8 is not in [0, 7)"}, {{x({7, 3}), ids(7, n)}, "embedding_bag: ids.lod().levels() is 0, expected at least 1"}, {{x({}), ids(7, n, one_level(n))}, "embedding_bag: w rank is 0, expected at least 1", "table rank is 0, expected at least 1"}})
 ROWAN_SAMPLES(weighted_embedding_bag_op, {{{x({7, 3}), ids(7, n, one_level(n)), in(0.5, 2, {n})}, BagOptions{.pool = Pooling::sqrt}}, {{x({7, 3}), ids(7, n, one_level(n)), x({n}, 2)}}, {{x({7, 3}), ids(7, n, one_level(n)), x({n}, 2)}, BagOptions{.pool = Pooling::max, .padding_id = 2}}, {{x({7, 3}), ids(7, n, one_level(n)), x({n}, 2)}, BagOptions{.pool = Pooling::mean}}, {{x({7, 3}), ids(7, n, one_level(n)), x({n + 1})}, "weighted_embedding_bag: weight.shape(0) is 7, expected 6", "weight.shape() is [7], expected [6]"}, {{x({7, 3}), ids(7, n, one_level(n)), x({n, 1})}, "weighted_embedding_bag: weight rank is 2, expected the rank of the other input", "weight.shape() is [6, 1], expected [6]"}})
+ROWAN_SAMPLES(embedding_bags_op, {{{x({7, 3}), x({5, 2}, 2), bags(5, n)}, BagsOptions{.pool = Pooling::mean}}, {{x({7, 3}), bags(7, n)}}, {{x({7, 2, 2}), x({7, 1}, 2), x({9}, 3), bags(7, n, 3)}, BagsOptions{.pool = Pooling::max}}, {{x({7, 3}), x({5, 2}, 2), bags(5, n)}, BagsOptions{.pool = Pooling::sqrt}}, {{x({7, 3}), bags(7, n)}, BagsOptions{.pool = Pooling::last}, "pool is 6, expected one of sum, mean, sqrt, max"}, {{x({7, 3}), x({5, 2}), bags(9, n)}, "", "ids[4] = 8 is not in [0, 5)"}, {{x({7, 3}), x({5, 2}), ids(5, n)}, "embedding_bags: ids.lod().levels() is 0, expected 1", "ids.lod().levels() is 0, expected at least 1"}, {{x({7, 3}), ids(5, n, two_levels(n))}, "embedding_bags: ids.lod().levels() is 2, expected 1", "ids levels is 2, expected 1"}, {{x({7, 3}), x({}), bags(5, n)}, "embedding_bags: w[1] rank is 0, expected at least 1", "table rank is 0, expected at least 1"}})
+ROWAN_SAMPLES(hash_rows_op, {{{bags(1000, n)}, HashRowsOptions{.heights = {7, 5}, .seed = 3}}, {{ids(1000, n)}, HashRowsOptions{.heights = {11}}}, {{ids(1000, n)}, "heights.size() is 0, expected 1 or more"}, {{ids(1000, n)}, HashRowsOptions{.heights = {3, 0}}, "heights[1] is 0, expected 1 or more"}, {{ids(1000, n)}, HashRowsOptions{.heights = {3, 4}}, "hash_rows: ids.lod().levels() is 0, expected 1", "ids levels is 0, expected 1"}})
 ROWAN_SAMPLES(to_dense_op, {{{sparse(n)}}})
 
 // ---- sequences

@@ -17,7 +17,8 @@ using compiled_sources = registry<full_op<double>, full_op<float>, full_op<std::
 
 template <class Op, class... T>
 void compile_kernel(Kernels& kernels, type_list<T...>) {
-    static_assert(level_mask<Op, Cpu, LoDTensor<T, Cpu>...>() != no_mask || sparse_inputs_of<Op, Cpu, T...> != 0,
+    static_assert(is_variadic<Op, Cpu, T...> || level_mask<Op, Cpu, LoDTensor<T, Cpu>...>() != no_mask ||
+                      sparse_inputs_of<Op, Cpu, T...> != 0,
                   "rowan: the operator lacks a kernel for elements that it says it takes");
     kernels.push_back(&kernel_of<Op, Cpu, T...>::value);
 }

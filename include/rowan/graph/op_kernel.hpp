@@ -92,8 +92,9 @@ struct results_of {
         typename result_types<decltype(call<Op>(std::declval<D const&>(), std::declval<attributes_of<Op> const&>(),
                                                 std::declval<LoDTensor<T, D>&>()...))>::type;
 };
-template <class Op, class D, class T>
-requires(is_variadic<Op, D, T>&& Op::inputs::size == 1) struct results_of<Op, D, T> {
+template <class Op, class D, class T, class... More>
+requires(is_variadic<Op, D, T, More...>&& Op::inputs::size ==
+         1 + sizeof...(More)) struct results_of<Op, D, T, More...> {
     using type = type_list<Tensor<T, D>>;
 };
 
@@ -234,19 +235,19 @@ constinit op_kernel const whole_kernel<Op>::value{.name = Op::name,
 
 }  // namespace detail
 
-/// The kernel of `Op` on device D for inputs with element types T... (a single T if a slot holds any number of values).
+/// The kernel of `Op` on device D for inputs with element types T... (that of the first slot once, if it holds any number
+/// of values, and a single T if all are the same then).
 template <class Op, class D, class... T>
 struct kernel_of {
     static_assert(operation<Op>, "rowan: an operator has a name, inputs, outputs and grad, see rowan::operation");
 
 private:
-    using First = std::tuple_element_t<0, std::tuple<T..., float>>;
-    static constexpr bool variadic = detail::is_variadic<Op, D, First>;
+    static constexpr bool variadic = detail::is_variadic<Op, D, T...>;
     static constexpr auto run() {
-        if constexpr (variadic && detail::takes_batches<Op, D, First>) {
-            return &detail::run_batches<Op, D, First>;
+        if constexpr (detail::takes_batches<Op, D, T...>) {
+            return &detail::run_batches<Op, D, T...>;
         } else if constexpr (variadic) {
-            return &detail::run_variadic<Op, D, First>;
+            return &detail::run_variadic<Op, D, std::tuple_element_t<0, std::tuple<T...>>>;
         } else {
             static_assert(sizeof...(T) == Op::inputs::size,
                           "rowan::kernel_of: give one element type for each input of the operator");

@@ -23,11 +23,23 @@ namespace rowan::inline v0::detail {
 template <class Op, class D, class... T>
 inline constexpr bool has_kernel = level_mask<Op, D, LoDTensor<T, D>...>() != no_mask;
 
-/// A kernel, and the element types of its inputs; a single one if a slot holds any number of values.
+/// A kernel, and the element types of its slots. If it is variadic, the first holds any number of values, and the last
+/// ones one each.
 struct KernelChoice {
     std::span<std::int32_t const> wires;
     bool variadic;
     op_kernel const* kernel;
+
+    /// Whether it takes inputs of these element types.
+    template <class WireOf>
+    bool takes(std::size_t inputs, WireOf const& wire_of) const {
+        if (variadic ? inputs < wires.size() : inputs != wires.size()) return false;
+        std::size_t const surplus = inputs - wires.size();
+        for (std::size_t i = 0; i < inputs; ++i) {
+            if (wire_of(i) != wires[i < surplus ? 0 : i - surplus]) return false;
+        }
+        return true;
+    }
 };
 
 /// What an operator is made with. There is one function for each type of attributes, and none for each operator.
@@ -79,8 +91,9 @@ class OperatorKernels {
 
     template <class Op, class... E>
     static constexpr void try_types(List& made) {
-        if constexpr (has_kernel<Op, Device, E...>)
-            made.choices[made.size++] = {wires_of<E...>, false, &kernel_of<Op, Device, E...>::value};
+        constexpr bool variadic = is_variadic<Op, Device, E...>;
+        if constexpr (variadic || has_kernel<Op, Device, E...>)
+            made.choices[made.size++] = {wires_of<E...>, variadic, &kernel_of<Op, Device, E...>::value};
     }
 
     template <class Op>

@@ -7,23 +7,20 @@
 #include <rowan/core/error.hpp>
 #include <rowan/graph/detail/kind_text.hpp>
 
+#include <algorithm>
 #include <string>
 
 namespace rowan::inline v0::detail {
 
-// Whether it is a tensor or a SelectedRows with elements of this type. Whether the operator takes a SelectedRows in
-// this slot is checked by its infer or, at the latest, when it runs.
-ROWAN_FUNCTION bool holds_elements(Variable const& v, std::int32_t wire) {
-    VarSpec const& spec = v.spec();
-    return spec.dtype == wire && (spec.type == VarType::LOD_TENSOR || spec.type == VarType::SELECTED_ROWS);
-}
-
+// Whether all are tensors or SelectedRows with elements of these types. Whether the operator takes a SelectedRows in
+// a slot is checked by its infer or, at the latest, when it runs.
 ROWAN_FUNCTION bool fits(KernelChoice const& choice, std::vector<Variable*> const& inputs) {
-    if (choice.variadic ? inputs.empty() : inputs.size() != choice.wires.size()) return false;
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-        if (!holds_elements(*inputs[i], choice.wires[choice.variadic ? 0 : i])) return false;
-    }
-    return true;
+    return std::ranges::all_of(inputs,
+                               [](Variable const* v) {
+                                   VarType const type = v->spec().type;
+                                   return type == VarType::LOD_TENSOR || type == VarType::SELECTED_ROWS;
+                               }) &&
+           choice.takes(inputs.size(), [&](std::size_t i) { return inputs[i]->spec().dtype; });
 }
 
 ROWAN_FUNCTION Operator* make_with(OperatorChoices const& choices, OpDesc const& op,

@@ -106,10 +106,10 @@ private:
 /// have different hashes; so have nearly all strings.
 /// errors   none
 /// cost     O(1), of a string O(bytes)
-constexpr std::uint64_t hash_key(std::uint64_t key, std::uint64_t seed) {
+ROWAN_HD constexpr std::uint64_t hash_key(std::uint64_t key, std::uint64_t seed) {
     return detail::mix_bits(key + detail::mix_bits(seed + detail::golden_step));
 }
-constexpr std::uint64_t hash_key(std::int64_t key, std::uint64_t seed) {
+ROWAN_HD constexpr std::uint64_t hash_key(std::int64_t key, std::uint64_t seed) {
     return hash_key(static_cast<std::uint64_t>(key), seed);
 }
 inline std::uint64_t hash_key(std::string_view key, std::uint64_t seed) {

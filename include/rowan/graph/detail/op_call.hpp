@@ -142,18 +142,29 @@ void run_or_check(KernelCall const& c) {
     run_fixed<Op, D, T...>(c);
 }
 
-/// Whether the operator takes any number of values with their levels, and possibly one more value.
-template <class Op, class D, class T>
-inline constexpr bool takes_batches = [] {
-    using Many = std::vector<LoDTensor<T, D>>;
-    return Op::inputs::size == 1 ? takes<Op, D, Many> : Op::inputs::size == 2 && takes<Op, D, Many, LoDTensor<T, D>>;
-}();
+/// The element type of input i: T... are those of all inputs, or the first is that of every one.
+template <std::size_t i, class... T>
+using element_at = std::tuple_element_t<(i < sizeof...(T) ? i : 0), std::tuple<T...>>;
 
-/// Whether the operator's first slot holds any number of values. A second slot with one value may follow.
-template <class Op, class D, class T>
-inline constexpr bool is_variadic = [] {
+/// Whether the operator takes any number of values with their levels, and possibly more values in other slots.
+template <class Op, class D, class... T>
+inline constexpr bool takes_batches = []<std::size_t... i>(std::index_sequence<i...>) {
+    if constexpr (sizeof...(T) == 0 || Op::inputs::size == 0) {
+        return false;
+    } else {
+        return takes<Op, D, std::vector<LoDTensor<element_at<0, T...>, D>>, LoDTensor<element_at<i + 1, T...>, D>...>;
+    }
+}
+(std::make_index_sequence<(Op::inputs::size == 0 ? 0 : Op::inputs::size - 1)>{});
+
+/// Whether the operator's first slot holds any number of values. Slots with one value each may follow; one, unless the
+/// operator takes values with their levels.
+template <class Op, class D, class... T>
+inline constexpr bool is_variadic = takes_batches<Op, D, T...>;
+template <class Op, class D, class T, class... More>
+inline constexpr bool is_variadic<Op, D, T, More...> = [] {
     using Many = std::vector<Tensor<T, D>>;
-    if constexpr (takes_batches<Op, D, T>) {
+    if constexpr (takes_batches<Op, D, T, More...>) {
         return true;
     } else if constexpr (Op::inputs::size == 1) {
         return takes<Op, D, Many> || takes<Op, D, std::vector<SelectedRows<T, D>>> ||
@@ -177,22 +188,23 @@ struct Borrowed {
     List& home;
 };
 
-template <class Op, class D, class T>
+template <class Op, class D, class... T>
 void run_batches(KernelCall const& c) {
-    using Batch = LoDTensor<T, D>;
+    using Batch = LoDTensor<element_at<0, T...>, D>;
     auto const& a = attributes_for<Op>(c.attributes);
     std::vector<Batch> batches;
-    for (Value* const v : c.in.first(c.in.size() - (Op::inputs::size - 1))) {
+    auto const others = c.in.last(Op::inputs::size - 1);
+    for (Value* const v : c.in.first(c.in.size() - others.size())) {
         if (!v->is<Batch>()) no_kernel(Op::name, c.in);
         batches.push_back(v->get<Batch>().share());
     }
     Results const to{c.in, c.out};
-    if constexpr (Op::inputs::size == 1) {
-        to.store_all(call<Op>(c.exec.get<D>(), a, batches));
-    } else {
-        if (!c.in.back()->is<Batch>()) no_kernel(Op::name, c.in);
-        to.store_all(call<Op>(c.exec.get<D>(), a, batches, c.in.back()->get<Batch>()));
+    [&]<std::size_t... i>(std::index_sequence<i...>) {
+        if (!(others[i]->template is<LoDTensor<element_at<i + 1, T...>, D>>() && ...)) no_kernel(Op::name, c.in);
+        to.store_all(
+            call<Op>(c.exec.get<D>(), a, batches, others[i]->template get<LoDTensor<element_at<i + 1, T...>, D>>()...));
     }
+    (std::make_index_sequence<Op::inputs::size - 1>{});
 }
 template <class Op, class D, class T>
 void run_variadic(KernelCall const& c) {

@@ -60,13 +60,12 @@ struct untyped_functions {
         auto const result = [&]<std::size_t... i>(std::index_sequence<i...>) {
             if constexpr (!variadic) {
                 return infer_of<Op>(a, in[i]...);
-            } else if constexpr (Op::inputs::size == 2) {
-                return infer_of<Op>(a, in.first(in.size() - 1), in.back());
             } else {
-                return infer_of<Op>(a, in);
+                std::size_t const many = in.size() - sizeof...(i);
+                return infer_of<Op>(a, in.first(many), in[many + i]...);
             }
         }
-        (std::make_index_sequence<Op::inputs::size>{});
+        (std::make_index_sequence<Op::inputs::size - variadic>{});
         if constexpr (std::is_same_v<std::remove_cvref_t<decltype(result)>, VarSpec>) {
             return {result};
         } else {

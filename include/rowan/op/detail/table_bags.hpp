@@ -21,7 +21,7 @@ namespace rowan::inline v0::detail {
 
 /// Pools the bags of several tables on a device. The Thrust specialization is in rowan/thrust/op/embedding_bags.hpp.
 template <class D>
-struct TableLookups {
+struct TableBagLookups {
     static_assert(has_backend<D>,
                   "rowan: embedding_bags on a Thrust device needs #include <rowan/thrust/op/embedding_bags.hpp>");
 };
@@ -52,7 +52,7 @@ public:
     /// Checks the ids, and removes those that are -1, with their weights.
     /// errors   IndexError if an id is not in [-1, h) of its table
     void keep_known(D const& exec) {
-        if (!TableLookups<D>::has_pruned(exec, *this)) return;
+        if (!TableBagLookups<D>::has_pruned(exec, *this)) return;
         if (weighted_) weight_ = rows_at(exec, weight_, kept_ids(exec, ids_.value(), -1));
         ids_ = sequence_erase(exec, ids_, {-1});
     }
@@ -117,7 +117,7 @@ private:
 };
 
 template <>
-struct TableLookups<Cpu> {
+struct TableBagLookups<Cpu> {
     /// Whether an id is -1.
     /// errors   IndexError if an id is not in [-1, h) of its table
     template <class T, class I>

@@ -1,11 +1,17 @@
 // rowan/op/table/embedding_bags.hpp: embedding_bags, the pooled rows of many tables side by side.
 #pragma once
 
+#include <rowan/op/detail/concat_split.hpp>
 #include <rowan/op/detail/table_bags.hpp>
+#include <rowan/op/operator.hpp>
+#include <rowan/op/shape/concat.hpp>
+#include <rowan/sparse/selected_rows.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <type_traits>
+#include <vector>
 
 namespace rowan::inline v0 {
 
@@ -29,7 +35,7 @@ Tensor<T, D> embedding_bags(D const& exec, std::span<Tensor<T, D> const> tables,
     Tensor<T, D> const* const none = nullptr;
     detail::TableBags<T, I, D> all(exec, tables, ids, none, pool);
     auto out = detail::new_tensor<T>(exec, {all.batch(), all.width()});
-    detail::TableLookups<D>::lookup(exec, all, out);
+    detail::TableBagLookups<D>::lookup(exec, all, out);
     return out;
 }
 template <class T, id_type I, device D>
@@ -37,7 +43,7 @@ Tensor<T, D> embedding_bags(D const& exec, std::span<Tensor<T, D> const> tables,
                             std::type_identity_t<Tensor<T, D>> const& weight, Pooling pool = Pooling::sum) {
     detail::TableBags<T, I, D> all(exec, tables, ids, &weight, pool);
     auto out = detail::new_tensor<T>(exec, {all.batch(), all.width()});
-    detail::TableLookups<D>::lookup(exec, all, out);
+    detail::TableBagLookups<D>::lookup(exec, all, out);
     return out;
 }
 template <class T, id_type I, class Device>
@@ -50,5 +56,88 @@ Tensor<T, Device> embedding_bags(std::span<Tensor<T, Device> const> tables, LoDT
                                  std::type_identity_t<Tensor<T, Device>> const& weight, Pooling pool = Pooling::sum) {
     return embedding_bags(ids.device(), tables, ids, weight, pool);
 }
+
+/// The gradient of each table, with the bits of embedding_bag_grad. To train tables without it, see update_bags.
+/// shapes   out_grad of the shape that embedding_bags returns -> for each table a SelectedRows of its shape, with a row
+///          for each of its ids that is not -1
+/// errors   as embedding_bags; ShapeError if out_grad has another shape
+/// cost     that of embedding_bag_grad for each table, and a copy of out_grad; a Thrust device synchronizes
+template <class T, id_type I, device D>
+std::vector<SelectedRows<T, D>> embedding_bags_grad(D const& exec, std::span<Tensor<T, D> const> tables,
+                                                    LoDTensor<I, D> const& ids,
+                                                    std::type_identity_t<Tensor<T, D>> const& out_grad,
+                                                    Pooling pool = Pooling::sum) {
+    Tensor<T, D> const* const none = nullptr;
+    detail::TableBags<T, I, D> all(exec, tables, ids, none, pool);
+    all.check_grad(out_grad);
+    detail::ElementLoops<D>::check(exec, out_grad);
+    all.keep_known(exec);
+    std::vector<std::size_t> widths;
+    for (std::size_t t = 0; t < all.size(); ++t) widths.push_back(all.column(t + 1) - all.column(t));
+    auto const parts = detail::cut_along(exec, out_grad, 1, widths);
+    std::vector<SelectedRows<T, D>> grads;
+    for (std::size_t t = 0; t < all.size(); ++t) grads.push_back(all.grad(exec, t, parts[t].reshaped(all.shape(t))));
+    return grads;
+}
+
+/// The settings of embedding_bags.
+struct BagsOptions {
+    Pooling pool = Pooling::sum;  ///< sum, mean, sqrt or max
+    ROWAN_OPTIONS(BagsOptions, pool)
+};
+
+/// See embedding_bags. The slot `w` holds all tables as a std::vector.
+struct embedding_bags_op
+    : detail::builtin_op<embedding_bags_op, slots<slot::w, slot::ids>, slots<slot::out>, BagsOptions> {
+    static constexpr std::string_view name = "embedding_bags";
+    static constexpr std::string_view brief =
+        "embedding_bag of several tables, side by side; first the bags of the first table, and -1 is no id.";
+    using grad = gradient<embedding_bags_op, uses<slot::w, slot::ids, grad_of<slot::out>>, makes<grad_of<slot::w>>>;
+
+    static constexpr VarSpec infer(std::span<VarSpec const> w, VarSpec const& ids, BagsOptions const& options = {}) {
+        detail::check_bag_pool(options.pool);
+        if (w.empty()) throw ShapeError("tables.size()", "0", "1 or more");
+        std::int64_t width = 0;
+        for (std::size_t t = 0; t < w.size(); ++t) {
+            detail::with_part_name("embedding_bags: w", t, [&](char const* name) {
+                spec::rows(name, w[t]);
+                spec::same_dtype(name, w[t], w[0]);
+                std::int64_t elements = 1;
+                for (std::size_t i = 1; i < w[t].dims.size(); ++i) {
+                    std::int64_t const dim = w[t].dims[i];
+                    elements = dim == UNK || dim == 0 ? dim : spec::times(name, elements, dim);
+                    if (dim == UNK || dim == 0) break;
+                }
+                width = spec::plus(name, 1, elements, width);
+            });
+        }
+        spec::id_list("embedding_bags: ids", ids);
+        if (ids.lod_level != 1) spec::the_levels_do_not_match("embedding_bags: ids", ids.lod_level, 1);
+        return spec::with_dims(w[0], {UNK, width});
+    }
+
+    template <class T, id_type I, class D>
+    static Tensor<T, D> run(D exec, std::vector<LoDTensor<T, D>> const& w, LoDTensor<I, D> const& ids,
+                            BagsOptions const& options = {}) {
+        auto const tables = detail::rows_of(w);
+        return embedding_bags(exec, std::span<Tensor<T, D> const>(tables), ids, options.pool);
+    }
+
+    static constexpr std::vector<VarSpec> infer_backward(std::span<VarSpec const> w, VarSpec const&, VarSpec const&,
+                                                         BagsOptions const& = {}) {
+        std::vector<VarSpec> grads(w.begin(), w.end());
+        for (VarSpec& grad : grads)
+            grad = {.type = VarType::SELECTED_ROWS, .dtype = grad.dtype, .dims = grad.dims, .lod_level = 0};
+        return grads;
+    }
+
+    template <class T, id_type I, class D>
+    static std::vector<SelectedRows<T, D>> backward(D exec, std::vector<LoDTensor<T, D>> const& w,
+                                                    LoDTensor<I, D> const& ids, LoDTensor<T, D> const& out_grad,
+                                                    BagsOptions const& options = {}) {
+        auto const tables = detail::rows_of(w);
+        return embedding_bags_grad(exec, std::span<Tensor<T, D> const>(tables), ids, out_grad.value(), options.pool);
+    }
+};
 
 }  // namespace rowan::inline v0

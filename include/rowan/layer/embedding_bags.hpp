@@ -1,0 +1,79 @@
+// rowan/layer/embedding_bags.hpp: layer::embedding_bags, bags of ids or keys of several trainable tables.
+#pragma once
+
+#include <rowan/core/error.hpp>
+#include <rowan/layer/embedding.hpp>
+#include <rowan/layer/initializer.hpp>
+#include <rowan/layer/parameter.hpp>
+#include <rowan/layer/var.hpp>
+#include <rowan/op/table/embedding_bags.hpp>
+#include <rowan/op/table/hash_rows.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0::layer {
+
+/// The settings of embedding_bags and its tables.
+struct EmbeddingBagsOptions {
+    std::vector<std::int64_t> heights = {};  ///< number of rows of each table
+    std::int64_t width = 0;                  ///< number of elements per row of all tables,
+    std::vector<std::int64_t> widths = {};   ///< or of each
+    Pooling pool = Pooling::sum;             ///< sum, mean, sqrt or max
+    /// whether the ids are keys of any number, each of which reads the row that hash_rows gives it; else they are rows,
+    /// and -1 is no id
+    bool hashed = false;
+    std::int64_t seed = 0;                ///< of the hashes
+    Initializer table = {-0.1, 0.1};      ///< initial values of the tables
+    std::vector<std::string> names = {};  ///< names of the tables
+};
+
+/// The pooled rows of several tables side by side, by one operator: TorchRec's EmbeddingBagCollection. The gradients of
+/// the tables are row-sparse. Ids are the bags of all tables, those of the first table first, as rowan::join_bags and a
+/// KeyedJaggedTensor have them:
+///     auto ids = layer::data<std::int64_t>("ids", {UNK}, 1);
+///     auto x = layer::embedding_bags(ids, {.heights = {1000, 50}, .width = 16});               // [batch, 32]
+/// shapes   ids [n] with one level, as many bags for each table -> [batch, sum of the widths]
+/// errors   ShapeError if there is no table, ids have not rank 1 and one level, or there is another number of widths or
+///          names than of heights; as embedding_table; when the net runs, as rowan::embedding_bags
+/// cost     as rowan::embedding_bags and rowan::embedding_bags_grad, when the net runs
+template <class I, class T, class Device>
+Var<T, Device> embedding_bags(Var<I, Device> const& ids, std::vector<Var<T, Device>> const& tables,
+                              BagsOptions const& options = {}) {
+    static_assert(id_type<I>,
+                  "rowan::layer::embedding_bags: ids are integers: declare them with "
+                  "layer::data<std::int64_t>(name, {UNK}, 1)");
+    std::vector<Variable*> inputs;
+    for (auto const& table : tables) inputs.push_back(&*table);
+    inputs.push_back(&*ids);
+    return Var<T, Device>(
+        *default_scope().new_op<embedding_bags_op, Device, T, I>(std::move(inputs), options).outputs[0]);
+}
+template <class T = float, class I, class Device>
+Var<T, Device> embedding_bags(Var<I, Device> const& ids, EmbeddingBagsOptions const& options) {
+    std::size_t const count = options.heights.size();
+    auto const check = [&](char const* field, std::size_t size) {
+        if (size != 0 && size != count)
+            throw ShapeError(field, std::to_string(size), std::to_string(count) + ", one for each table");
+    };
+    check("widths.size()", options.widths.size());
+    check("names.size()", options.names.size());
+    rowan::detail::LayerRollback added;
+    std::vector<Var<T, Device>> tables;
+    for (std::size_t t = 0; t < count; ++t)
+        tables.push_back(
+            embedding_table<T, Device>({.height = options.heights[t],
+                                        .width = options.widths.empty() ? options.width : options.widths[t],
+                                        .table = options.table,
+                                        .name = options.names.empty() ? "" : options.names[t]}));
+    auto const x = options.hashed ? embedding_bags(apply<hash_rows_op>({options.heights, options.seed}, ids), tables,
+                                                   {options.pool})
+                                  : embedding_bags(ids, tables, {options.pool});
+    added.keep();
+    return x;
+}
+
+}  // namespace rowan::inline v0::layer
