@@ -11,6 +11,7 @@
 #include <rowan/thrust/op/cast.hpp>
 #include <rowan/thrust/op/compare.hpp>
 #include <rowan/thrust/op/embedding_bag.hpp>
+#include <rowan/thrust/op/embedding_bags.hpp>
 #include <rowan/thrust/op/matmul.hpp>
 #include <rowan/thrust/op/sum.hpp>
 #include <rowan/thrust/sequence/lod_tensor.hpp>

@@ -1,5 +1,7 @@
 // tests/thrust/row_plan.cpp: which lookups belong to which row, found on a device.
+#include <rowan/sparse/adagrad.hpp>
 #include <rowan/thrust/sparse/row_plan.hpp>
+#include <rowan/thrust/sparse/update_rows.hpp>
 
 #include "devices.hpp"
 
@@ -21,7 +23,7 @@ Tensor<std::int64_t> list(std::span<std::int64_t const> numbers) {
 
 template <class D>
 void check_plan(RowPlan<D> const& plan, RowPlan<> const& want) {
-    CHECK((plan.size() == want.size() && plan.height() == want.height()));
+    CHECK((plan.size() == want.size() && plan.height() == want.height() && plan.value_rows() == want.value_rows()));
     CHECK(same_bits(plan.rows(), list(want.rows())));
     CHECK(same_bits(plan.offsets(), list(want.offsets())));
     CHECK(same_bits(plan.positions(), list(want.positions())));
@@ -43,6 +45,28 @@ TEMPLATE_TEST_CASE("a plan on a device equals the host's", "[thrust][row_plan]",
             check_plan(RowPlan<D>(ids, 1000), RowPlan<>(ids, 1000));
         }
     }
+}
+
+TEMPLATE_TEST_CASE("a plan of bags on a device equals the host's", "[thrust][row_plan]", ROWAN_TEST_DEVICES) {
+    using D = TestType;
+    Rows const ids{4, 1, 4, 0, 4}, bags{0, 0, 2, 2, 5, 5};
+    check_plan(RowPlan<D>(ids, bags, 5), RowPlan<>(ids, bags, 5));
+    check_plan(RowPlan<D>(D{}, Tensor<std::int32_t, D>{4, 1, 4, 0, 4}, bags, 5), RowPlan<>(ids, bags, 5));
+    check_plan(RowPlan<D>(Rows(), Rows{0, 0}, 5), RowPlan<>(Rows(), Rows{0, 0}, 5));
+    check_plan(RowPlan<D>(Rows(), Rows{0}, 5), RowPlan<>(Rows(), Rows{0}, 5));
+    auto const many = device::some_ids(100'000, 1000, 50, 3);
+    Rows ends{0};
+    while (ends.back() < 100'000) ends.push_back(std::min<std::int64_t>(100'000, ends.back() + static_cast<std::int64_t>(ends.size() % 7)));
+    check_plan(RowPlan<D>(many, ends, 1000), RowPlan<>(many, ends, 1000));
+    CHECK(refusal<rowan::IndexError>([&] { RowPlan<D>(ids, Rows{0, 3}, 5); }) == "bags[1] = 3 is not the end, 5");
+    CHECK(refusal<rowan::ShapeError>([&] { RowPlan<D>(ids, Rows(), 5); }) == "bags.size() is 0, expected 1 or more");
+    // a step with the gradient of bags
+    auto const grad = device::filled<float>({ends.size() - 1, 6}, 4);
+    auto want = device::filled<float>({1000, 6}, 5), want_moment = device::positive<float>({1000, 6}, 6);
+    auto got = to_device(D{}, want), moment = to_device(D{}, want_moment);
+    rowan::adagrad(RowPlan<>(many, ends, 1000), want, want_moment, grad);
+    rowan::adagrad(D{}, RowPlan<D>(many, ends, 1000), got, moment, to_device(D{}, grad));
+    CHECK((same_bits(got, want) && same_bits(moment, want_moment)));
 }
 
 TEMPLATE_TEST_CASE("a plan on a device serves tables of any height", "[thrust][row_plan]", ROWAN_TEST_DEVICES) {

@@ -15,6 +15,13 @@
 
 namespace rowan::inline v0 {
 
+namespace detail {
+
+/// Checks the offsets of the bags of n rows.
+void check_row_bags(std::span<std::int64_t const> bags, std::size_t n);
+
+}  // namespace detail
+
 /// The lookups, grouped by row. A plan can be reused for many values, widths and optimizers.
 ///
 ///     rows [4 1 4 0]   ->   rows()      [0 1 4]        the distinct rows, ascending

@@ -15,6 +15,18 @@
 
 namespace rowan::inline v0 {
 
+ROWAN_FUNCTION void detail::check_row_bags(std::span<std::int64_t const> bags, std::size_t size) {
+    if (bags.empty()) throw ShapeError("bags.size()", "0", "1 or more");
+    auto const n = static_cast<std::int64_t>(size);
+    for (std::size_t b = 0; b < bags.size(); ++b) {
+        std::int64_t const least = b == 0 ? 0 : bags[b - 1], most = b == 0 ? 0 : n;
+        if (bags[b] < least) throw IndexError("bags", b, bags[b], "is less than " + std::to_string(least));
+        if (bags[b] > most) throw IndexError("bags", b, bags[b], "is more than " + std::to_string(most));
+    }
+    if (bags.back() != n)
+        throw IndexError("bags", bags.size() - 1, bags.back(), "is not the end, " + std::to_string(n));
+}
+
 ROWAN_FUNCTION RowPlan<Cpu>::RowPlan(Cpu exec, Ids<> rows, Height height) {
     if (rows.shape().size() != 1) throw ShapeError("rows rank", std::to_string(rows.shape().size()), "1");
     detail::check_ids(exec, "rows", rows, height);
@@ -23,15 +35,7 @@ ROWAN_FUNCTION RowPlan<Cpu>::RowPlan(Cpu exec, Ids<> rows, Height height) {
 
 ROWAN_FUNCTION RowPlan<Cpu>::RowPlan(Cpu exec, Ids<> rows, std::span<std::int64_t const> bags, Height height) {
     if (rows.shape().size() != 1) throw ShapeError("rows rank", std::to_string(rows.shape().size()), "1");
-    if (bags.empty()) throw ShapeError("bags.size()", "0", "1 or more");
-    auto const n = static_cast<std::int64_t>(rows.size());
-    for (std::size_t b = 0; b < bags.size(); ++b) {
-        std::int64_t const least = b == 0 ? 0 : bags[b - 1], most = b == 0 ? 0 : n;
-        if (bags[b] < least) throw IndexError("bags", b, bags[b], "is less than " + std::to_string(least));
-        if (bags[b] > most) throw IndexError("bags", b, bags[b], "is more than " + std::to_string(most));
-    }
-    if (bags.back() != n)
-        throw IndexError("bags", bags.size() - 1, bags.back(), "is not the end, " + std::to_string(n));
+    detail::check_row_bags(bags, rows.size());
     detail::check_ids(exec, "rows", rows, height);
     detail::Buffer<std::int64_t> bag_of(rows.size());
     for (std::size_t b = 0; b + 1 < bags.size(); ++b)

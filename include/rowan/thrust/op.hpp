@@ -15,6 +15,7 @@
 #include <rowan/thrust/op/detail/row_folds.hpp>
 #include <rowan/thrust/op/dot_interaction.hpp>
 #include <rowan/thrust/op/embedding_bag.hpp>
+#include <rowan/thrust/op/embedding_bags.hpp>
 #include <rowan/thrust/op/matmul.hpp>
 #include <rowan/thrust/op/sequence_attention.hpp>
 #include <rowan/thrust/op/sum.hpp>

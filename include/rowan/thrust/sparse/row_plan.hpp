@@ -3,6 +3,8 @@
 
 #include <rowan/sparse/row_plan.hpp>
 #include <rowan/thrust/core/copy.hpp>
+#include <rowan/thrust/detail/find_block.hpp>
+#include <rowan/thrust/detail/on_device.hpp>
 #include <rowan/thrust/sparse/selected_rows.hpp>
 
 #include <algorithm>
@@ -12,6 +14,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -19,16 +22,18 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// Writes the pairs to sort: the ids as keys, 0 for a bad id, and their positions.
+/// Writes the pairs to sort: the ids as keys, 0 for a bad id, and their positions, or the numbers of their bags.
 template <class I, class Key>
 struct MakeKey {
     IdCheck check;
     I const* ids;
     Key* keys;
     std::int64_t* positions;
+    std::int64_t const* bags;  // offsets; nullptr: none
+    std::size_t count;
     ROWAN_HD void operator()(std::size_t k) const {
         keys[k] = check(k, ids[k]) ? static_cast<Key>(ids[k]) : Key{0};
-        positions[k] = static_cast<std::int64_t>(k);
+        positions[k] = static_cast<std::int64_t>(bags == nullptr ? k : find_block(bags, count, k));
     }
 };
 
@@ -103,6 +108,19 @@ public:
     template <id_type I>
     RowPlan(Tensor<I, Device> const& rows, Height height) : RowPlan(rows.device(), rows, height) {}
 
+    /// The plan of rows in bags, whose offsets are in host memory, as on the host.
+    /// errors   as above; ShapeError and IndexError for bags as on the host
+    /// cost     that of a flat list, a copy of the offsets to the device, and a binary search in them for each row
+    RowPlan(Device const& exec, Ids<Device> rows, std::span<std::int64_t const> bags, Height height) {
+        detail::check_row_bags(bags, rows.size());
+        make(exec, "rows", rows, height, bags);
+    }
+    RowPlan(Ids<Device> rows, std::span<std::int64_t const> bags, Height height)
+        : RowPlan(Device{}, rows, bags, height) {}
+    template <id_type I>
+    RowPlan(Tensor<I, Device> const& rows, std::span<std::int64_t const> bags, Height height)
+        : RowPlan(rows.device(), rows, bags, height) {}
+
     /// The plan of a gradient's rows; merged rows need no sort.
     /// errors   as Tensor::from_shape; IndexError, as the constructor of SelectedRows, if the rows were modified, which
     ///          is not checked for merged rows
@@ -116,7 +134,7 @@ public:
             detail::launch_always(exec, n, detail::OneRunEach{g.rows().data(), arrays()});
             *count_ = static_cast<std::int64_t>(n);
         } else {
-            build(exec, detail::id_check(exec, "rows", g.height()), g.rows().data());
+            build(exec, detail::id_check(exec, "rows", g.height()), g.rows().data(), nullptr);
         }
     }
     template <class T>
@@ -133,13 +151,15 @@ public:
     void swap(RowPlan& other) noexcept {
         memory_.swap(other.memory_);
         std::swap(size_, other.size_);
+        std::swap(value_rows_, other.value_rows_);
         std::swap(height_, other.height_);
         count_.swap(other.count_);
     }
 
     /// The number of rows planned, including duplicates.
     std::size_t size() const noexcept { return size_; }
-    std::size_t value_rows() const noexcept { return size_; }    ///< the number of rows of a value
+    /// The number of rows of a value: size(), or the number of bags.
+    std::size_t value_rows() const noexcept { return value_rows_; }
     std::int64_t height() const noexcept { return height_; }     ///< of the table
     Device device() const noexcept { return memory_.device(); }  ///< the execution of calls that are given none
 
@@ -162,16 +182,24 @@ private:
     friend struct detail::RowPlanAccess;
 
     RowPlan(Device const& exec, char const* field, Ids<Device> const& rows, std::int64_t height) {
+        make(exec, field, rows, height, {});
+    }
+
+    // Without bags, positions are those of rows.
+    void make(Device const& exec, char const* field, Ids<Device> const& rows, std::int64_t height,
+              std::span<std::int64_t const> bags) {
         if (rows.shape().size() != 1)
             throw ShapeError(std::string(field) + " rank", std::to_string(rows.shape().size()), "1");
         detail::DeviceIds<System> const ids(exec, field, rows, height);
         allocate(exec, rows.size(), height);
-        ids.visit([&](auto const* list) { build(exec, ids.check, list); });
+        detail::OnDevice<std::int64_t, Device> const offsets(exec, bags);
+        if (!bags.empty()) value_rows_ = bags.size() - 1;
+        ids.visit([&](auto const* list) { build(exec, ids.check, list, bags.empty() ? nullptr : offsets.data()); });
     }
 
     void allocate(Device const& exec, std::size_t n, std::int64_t height) {
         height_ = height;
-        size_ = n;
+        size_ = value_rows_ = n;
         if (n != 0) memory_ = Tensor<std::int64_t, Device>::from_shape(exec, {4 * n + 2});
     }
 
@@ -186,23 +214,23 @@ private:
     }
 
     template <class I>
-    void build(Device const& exec, detail::IdCheck const& check, I const* ids) {
+    void build(Device const& exec, detail::IdCheck const& check, I const* ids, std::int64_t const* bags) {
         if (height_ - 1 > std::int64_t{std::numeric_limits<std::uint32_t>::max()}) {
-            sort<std::uint64_t>(exec, check, ids);
+            sort<std::uint64_t>(exec, check, ids, bags);
         } else {
-            sort<std::uint32_t>(exec, check, ids);
+            sort<std::uint32_t>(exec, check, ids, bags);
         }
     }
 
     template <class Key, class I>
-    void sort(Device const& exec, detail::IdCheck const& check, I const* ids) {
+    void sort(Device const& exec, detail::IdCheck const& check, I const* ids, std::int64_t const* bags) {
         using Sort = detail::ThrustSystem<System>;
         auto const plan = arrays();
         // the positions are sorted between plan.positions and plan.run, which is overwritten later
         detail::DeviceStorage<Key, System> const keys(exec, 2 * size_);
         Key* sorted = keys.data();
         std::int64_t *from = plan.positions, *to = plan.run;
-        detail::launch_always(exec, size_, detail::MakeKey<I, Key>{check, ids, sorted, from});
+        detail::launch_always(exec, size_, detail::MakeKey<I, Key>{check, ids, sorted, from, bags, value_rows_});
         auto const bits = static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(height_) - 1));
         if (Sort::sort_pairs(exec, size_, std::max(bits, 1U), sorted, sorted + size_, from, to)) {
             sorted += size_;
@@ -227,6 +255,7 @@ private:
 
     Tensor<std::int64_t, Device> memory_;
     std::size_t size_ = 0;
+    std::size_t value_rows_ = 0;
     std::int64_t height_ = 0;
     std::shared_ptr<std::atomic<std::int64_t>> count_ = std::make_shared<std::atomic<std::int64_t>>(-1);
 };
