@@ -20,8 +20,10 @@ using Run = void (*)(KernelCall const&);
 
 template <class Op, class T, class... In>
 Run run_with(detail::type_list<In...>) {
-    if constexpr (!detail::has_kernel<Op, Cpu, In...>) return nullptr;
+    constexpr bool batches = detail::takes_batches<Op, Cpu, In...>;
+    if constexpr (!batches && !detail::has_kernel<Op, Cpu, In...>) return nullptr;
     else if constexpr (std::is_same_v<T, double>) return kernel_of<Op, Cpu, In...>::value.run;  // is compiled
+    else if constexpr (batches) return &detail::run_batches<Op, Cpu, In...>;
     else return &detail::run_fixed<Op, Cpu, In...>;
 }
 

@@ -42,6 +42,7 @@ static_assert(rowan::sum_op::infer(std::array{table_grad, table_grad}) == table_
 static_assert(rowan::sum_op::infer(std::array{table_grad, table}) == table);  // dense if one of them is
 static_assert(rowan::scale_op::infer(table_grad, {.factor = 0.5}) == table_grad);
 static_assert(rowan::embedding_bag_op::infer(table, words) == pooled && rowan::embedding_bag_op::infer_backward(table, words, pooled) == table_grad);
+static_assert(rowan::embedding_bags_op::infer(std::array{table, table}, words) == tensor_spec<float>({UNK, 128}));
 
 // paragraphs of sentences of words: each pooling removes a level, repeating rows restores it
 constexpr VarSpec deep = rowan::lookup_table_op::infer(table, tensor_spec<std::int32_t>({UNK}, 2));
