@@ -7,6 +7,8 @@
 #include "inputs.hpp"
 #include "reference.hpp"
 
+#include <rowan/op/table/join_bags.hpp>
+#include <rowan/sparse/gather.hpp>
 #include <rowan/sparse/keyed_table.hpp>
 #include <rowan/sparse/rowwise_adagrad.hpp>
 
@@ -136,6 +138,28 @@ TEST_CASE("many tables have the rows, and after a step the bits, of one table af
         check(Batch(3, 0, 4, false), Pooling::sum, weighted);
         check(Batch(3, 0, 4, false), Pooling::max, weighted);
         check(Batch(2, 9, 0, false), Pooling::mean, weighted);
+    }
+}
+
+TEST_CASE("bags of one id each are rows of the tables, whatever the pool", "[embedding_bags]") {
+    for (std::size_t const examples : {std::size_t{1}, std::size_t{40}, std::size_t{35'000}}) {  // the last are written past the caches
+        std::vector<Tensor<float>> const tables{inputs::wild<float>({1000, 16}, 1), inputs::wild<float>({50, 3}, 2), inputs::wild<float>({7, 45}, 3)};
+        std::vector<LoDTensor<std::int32_t>> parts;
+        Lod const one = Lod::from_lengths({std::vector<std::int64_t>(examples, 1)});
+        for (auto const& table : tables) {
+            auto numbers = Tensor<std::int32_t>::from_shape({examples});
+            for (std::size_t i = 0; i < examples; ++i) numbers(i) = static_cast<std::int32_t>(i * 7919 % table.shape(0));
+            parts.emplace_back(std::move(numbers), one);
+        }
+        for (Pooling const pool : {Pooling::sum, Pooling::mean, Pooling::sqrt, Pooling::max}) {
+            for (int const threads : {1, 2}) {
+                auto const out = embedding_bags(Cpu{threads}, std::span(tables), join_bags(parts), pool);
+                std::size_t column = 0;
+                for (std::size_t t = 0; t < tables.size(); column += tables[t++].shape(1))
+                    CHECK(reference::same(columns(out, column, tables[t].shape(1)), gather(tables[t], parts[t].value())));
+                CHECK(reference::same(embedding_bag(Cpu{threads}, tables[0], parts[0], {.pool = pool}).value(), gather(tables[0], parts[0].value())));
+            }
+        }
     }
 }
 

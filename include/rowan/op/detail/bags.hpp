@@ -6,12 +6,14 @@
 #include <rowan/core/ids.hpp>
 #include <rowan/detail/block_sum.hpp>
 #include <rowan/detail/extremes.hpp>
+#include <rowan/detail/rows.hpp>
 #include <rowan/op/operator.hpp>
 #include <rowan/sequence/detail/sequences.hpp>
 #include <rowan/sequence/sequence_pool.hpp>
 #include <rowan/sparse/selected_rows.hpp>
 
 #include <algorithm>
+#include <cstring>
 #include <span>
 #include <type_traits>
 
@@ -153,10 +155,42 @@ struct BagLookups<Cpu> {
         auto shape = table.shape();
         shape[0] = bags.bags;
         auto out = Tensor<T>::from_shape(shape);
+        bool const one = one_each(bags), stream = out.size() * sizeof(T) >= stream_from;
         for_sequences(exec, offsets, width, [&](std::size_t begin, std::size_t end) {
-            pool_range(bags, rows, ids.value().size(), begin, end, out.data() + begin * width, width);
+            T* const to = out.data() + begin * width;
+            if (one)
+                copy_range(bags, rows, ids.value().size(), begin, end, to, width, stream);
+            else
+                pool_range(bags, rows, ids.value().size(), begin, end, to, width);
         });
         return {std::move(out), upper_levels(ids.lod())};
+    }
+
+    /// Whether each bag is one id without weight: then its row is that of the table, for any pool.
+    template <class T, class I>
+    static bool one_each(Bags<T, I> const& bags) {
+        std::span const offsets(bags.offsets, bags.bags + 1);
+        return bags.weights == nullptr && offsets.back() - offsets.front() == static_cast<std::int64_t>(bags.bags) &&
+               longest_of(offsets, 0, bags.bags) <= 1;
+    }
+
+    /// pool_range for bags of one id each.
+    template <class T, class I>
+    static void copy_range(Bags<T, I> const& bags, std::int64_t const* rows, std::size_t ids, std::size_t begin,
+                           std::size_t end, T* to, std::size_t stride, bool stream) {
+        std::size_t const bytes = bags.width * sizeof(T), ahead = 2 * lookahead(bytes);
+        auto const row = [&](std::size_t i) { return bags.table + static_cast<std::size_t>(rows[i]) * bags.width; };
+        std::size_t i = bags.begin(begin);
+        std::size_t const last = i + (end - begin);
+        for (std::size_t k = i; k < std::min(ids, i + ahead); ++k) prefetch_row<false>(row(k), bytes);
+        for (; i < last; ++i, to += stride) {
+            if (i + ahead < ids) prefetch_row<false>(row(i + ahead), bytes);
+            if (stream)
+                stream_copy(to, row(i), bytes);
+            else
+                std::memcpy(to, row(i), bytes);
+        }
+        if (stream) stream_end();
     }
 
     /// Writes the rows of bags [begin, end) to `to`, `stride` elements apart. rows[i] is id i, for i below `ids`.

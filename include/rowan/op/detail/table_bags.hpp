@@ -14,7 +14,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
 
 namespace rowan::inline v0::detail {
@@ -126,8 +125,11 @@ struct TableBagLookups<Cpu> {
         std::size_t const grain = all.size() * (std::size_t{1} << 16) / (all.ids().value().size() + 1) + 1;
         parallel_work(exec, all.ids().value().size(), all.size(), grain, [&](std::size_t begin, std::size_t end) {
             for (; begin < end; ++begin) {
-                if (has_bad_id(all.ids_of(begin), -1, height_of(all.table(begin)))) good = false;
-                if (has_bad_id(all.ids_of(begin), 0, std::numeric_limits<std::int64_t>::max())) pruned = true;
+                auto const list = all.ids_of(begin);
+                auto const height = height_of(all.table(begin));
+                if (!has_bad_id(list, 0, height)) continue;
+                pruned = true;
+                if (has_bad_id(list, -1, height)) good = false;
             }
         });
         for (std::size_t t = 0; t < all.size() && !good; ++t) {
@@ -147,11 +149,18 @@ struct TableBagLookups<Cpu> {
         std::size_t const batch = all.batch(), n = all.ids().value().size(), bags = batch * all.size();
         std::size_t const elements = n * all.width() / all.size() + out.size();
         std::size_t const grain = bags * (std::size_t{1} << 15) / (elements + 1) + 1;
+        Buffer<bool> one;
+        for (std::size_t t = 0; t < all.size(); ++t) one.push_back(BagLookups<Cpu>::one_each(all.bags(t)));
+        bool const stream = out.size() * sizeof(T) >= stream_from;
         parallel_work(exec, elements, bags, grain, [&](std::size_t begin, std::size_t end) {
             while (begin < end) {  // bags of one table
                 std::size_t const t = begin / batch, first = begin % batch, last = std::min(batch, first + end - begin);
-                BagLookups<Cpu>::pool_range(all.bags(t), rows, all.first_id(t + 1), first, last,
-                                            out.data() + first * all.width() + all.column(t), all.width());
+                T* const to = out.data() + first * all.width() + all.column(t);
+                if (one[t])
+                    BagLookups<Cpu>::copy_range(all.bags(t), rows, all.first_id(t + 1), first, last, to, all.width(),
+                                                stream);
+                else
+                    BagLookups<Cpu>::pool_range(all.bags(t), rows, all.first_id(t + 1), first, last, to, all.width());
                 begin += last - first;
             }
         });
