@@ -71,6 +71,31 @@ TEST_CASE("tables trained by one operator have the bits of tables trained by a l
     }
 }
 
+TEST_CASE("weights of ids: value and gradients", "[layer][embedding_bags]") {
+    for (auto const pool : {Pooling::sum, Pooling::mean, Pooling::sqrt}) {
+        test::DefaultScope scope;
+        auto const ids = layer::data<std::int64_t>("ids", {UNK}, 1);
+        auto const target = layer::data<double>("target", {UNK, 5});
+        auto const weight = test::parameter({6}, 1), first = test::parameter({4, 3}, 2, "first"), second = test::parameter({2, 2}, 3, "second");
+        test::set(*weight, LoDTensor<double>(Tensor<double>{0.5, 1.25, 7, 0.75, 2, 1}));
+        test::set(*ids, Ids({3, 0, -1, 3, 1, 1}, Lod{{0, 3, 4, 4, 6}}));
+        test::set(*target, LoDTensor<double>(test::values({2, 5}, 3)));
+        auto const bags = layer::embedding_bags(ids, weight, std::vector{first, second}, {pool});
+        CHECK(bags->spec() == tensor_spec<double>({UNK, 5}));
+        test::check_net(layer::mse(bags, target));
+        Net<>::trace_and_build(*bags).run(scope);
+        auto const& t = first->value().get<LoDTensor<double>>().value();
+        auto const& out = bags->value().get<LoDTensor<double>>().value();
+        if (pool == Pooling::sum) CHECK(out(0, 1) == 0.5 * t(3, 1) + 1.25 * t(0, 1));
+        CHECK(out(0, 3) == 0);
+        if (pool == Pooling::mean) CHECK(out(1, 4) == Approx(second->value().get<LoDTensor<double>>().value()(1, 1)).epsilon(1e-12));
+    }
+    test::DefaultScope scope;
+    auto const ids = layer::data<std::int64_t>("ids", {UNK}, 1);
+    auto const x = layer::embedding_bags(ids, layer::data("weight", {UNK}), {.heights = {4, 2}, .width = 2});
+    CHECK(x->spec() == tensor_spec<float>({UNK, 4}));
+}
+
 TEST_CASE("keys read the rows of their hashes", "[layer][embedding_bags]") {
     std::vector<Ids> const keys{Ids({700, -5, std::int64_t{1} << 60}, Lod{{0, 1, 3}}), Ids({700, 9}, Lod{{0, 2, 2}})};
     auto const run = [](bool hashed, Ids const& given) {

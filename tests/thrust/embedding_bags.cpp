@@ -42,6 +42,10 @@ void check(std::vector<std::size_t> const& widths, std::vector<std::int64_t> con
     auto const grads = embedding_bags_grad(Cpu{}, here, ids, grad, pool);
     REQUIRE(got.size() == grads.size());
     for (std::size_t t = 0; t < got.size(); ++t) CHECK(same_bits(got[t], grads[t]));
+    auto const [weighed, of_weight] = embedding_bags_grad(exec, all, far, to_device(exec, weight), to_device(exec, grad), pool);
+    auto const [want_weighed, want_of_weight] = embedding_bags_grad(Cpu{}, here, ids, weight, grad, pool);
+    for (std::size_t t = 0; t < got.size(); ++t) CHECK(same_bits(weighed[t], want_weighed[t]));
+    CHECK(same_bits(of_weight, want_of_weight));
 }
 
 }  // namespace

@@ -31,14 +31,47 @@ struct EmbeddingBagsOptions {
     std::vector<std::string> names = {};  ///< names of the tables
 };
 
+}  // namespace rowan::inline v0::layer
+
+namespace rowan::inline v0::detail {
+
+/// Creates the tables and returns add(ids, tables), with the rows of ids that are keys.
+template <class T, class I, class Device, class Add>
+layer::Var<T, Device> bags_of_new_tables(layer::Var<I, Device> const& ids, layer::EmbeddingBagsOptions const& options,
+                                         Add const& add) {
+    std::size_t const count = options.heights.size();
+    auto const check = [&](char const* field, std::size_t size) {
+        if (size != 0 && size != count)
+            throw ShapeError(field, std::to_string(size), std::to_string(count) + ", one for each table");
+    };
+    check("widths.size()", options.widths.size());
+    check("names.size()", options.names.size());
+    LayerRollback added;
+    std::vector<layer::Var<T, Device>> tables;
+    for (std::size_t t = 0; t < count; ++t)
+        tables.push_back(
+            layer::embedding_table<T, Device>({.height = options.heights[t],
+                                               .width = options.widths.empty() ? options.width : options.widths[t],
+                                               .table = options.table,
+                                               .name = options.names.empty() ? "" : options.names[t]}));
+    auto const x = options.hashed ? add(layer::apply<hash_rows_op>({options.heights, options.seed}, ids), tables)
+                                  : add(ids, tables);
+    added.keep();
+    return x;
+}
+
+}  // namespace rowan::inline v0::detail
+
+namespace rowan::inline v0::layer {
+
 /// The pooled rows of several tables side by side, by one operator: TorchRec's EmbeddingBagCollection. The gradients of
 /// the tables are row-sparse. Ids are the bags of all tables, those of the first table first, as rowan::join_bags and a
 /// KeyedJaggedTensor have them:
 ///     auto ids = layer::data<std::int64_t>("ids", {UNK}, 1);
 ///     auto x = layer::embedding_bags(ids, {.heights = {1000, 50}, .width = 16});               // [batch, 32]
 /// shapes   ids [n] with one level, as many bags for each table -> [batch, sum of the widths]
-/// errors   ShapeError if there is no table, ids have not rank 1 and one level, or there is another number of widths or
-///          names than of heights; as embedding_table; when the net runs, as rowan::embedding_bags
+/// errors   ShapeError if there is no table, or ids have not rank 1 and one level; when the net runs, as
+///          rowan::embedding_bags
 /// cost     as rowan::embedding_bags and rowan::embedding_bags_grad, when the net runs
 template <class I, class T, class Device>
 Var<T, Device> embedding_bags(Var<I, Device> const& ids, std::vector<Var<T, Device>> const& tables,
@@ -52,28 +85,37 @@ Var<T, Device> embedding_bags(Var<I, Device> const& ids, std::vector<Var<T, Devi
     return Var<T, Device>(
         *default_scope().new_op<embedding_bags_op, Device, T, I>(std::move(inputs), options).outputs[0]);
 }
+
+/// The same with a weight for each id, which has a gradient, too.
+/// shapes   ids [n] with one level, weight [n] -> as above
+/// errors   as above, and for weights of another shape or element type
+/// cost     as above
+template <class I, class T, class Device>
+Var<T, Device> embedding_bags(Var<I, Device> const& ids, Var<T, Device> const& weight,
+                              std::vector<Var<T, Device>> const& tables, BagsOptions const& options = {}) {
+    std::vector<Variable*> inputs;
+    for (auto const& table : tables) inputs.push_back(&*table);
+    inputs.insert(inputs.end(), {&*ids, &*weight});
+    return Var<T, Device>(
+        *default_scope().new_op<weighted_embedding_bags_op, Device, T, I, T>(std::move(inputs), options).outputs[0]);
+}
+
+/// The same, which creates the tables.
+/// shapes   as above
+/// errors   ShapeError if there is another number of widths or names than of heights; as embedding_table and above
+/// cost     one parameter in the net for each table, and as above
 template <class T = float, class I, class Device>
 Var<T, Device> embedding_bags(Var<I, Device> const& ids, EmbeddingBagsOptions const& options) {
-    std::size_t const count = options.heights.size();
-    auto const check = [&](char const* field, std::size_t size) {
-        if (size != 0 && size != count)
-            throw ShapeError(field, std::to_string(size), std::to_string(count) + ", one for each table");
-    };
-    check("widths.size()", options.widths.size());
-    check("names.size()", options.names.size());
-    rowan::detail::LayerRollback added;
-    std::vector<Var<T, Device>> tables;
-    for (std::size_t t = 0; t < count; ++t)
-        tables.push_back(
-            embedding_table<T, Device>({.height = options.heights[t],
-                                        .width = options.widths.empty() ? options.width : options.widths[t],
-                                        .table = options.table,
-                                        .name = options.names.empty() ? "" : options.names[t]}));
-    auto const x = options.hashed ? embedding_bags(apply<hash_rows_op>({options.heights, options.seed}, ids), tables,
-                                                   {options.pool})
-                                  : embedding_bags(ids, tables, {options.pool});
-    added.keep();
-    return x;
+    return rowan::detail::bags_of_new_tables<T>(ids, options, [&](auto const& rows, auto const& tables) {
+        return embedding_bags(rows, tables, {options.pool});
+    });
+}
+template <class I, class T, class Device>
+Var<T, Device> embedding_bags(Var<I, Device> const& ids, Var<T, Device> const& weight,
+                              EmbeddingBagsOptions const& options) {
+    return rowan::detail::bags_of_new_tables<T>(ids, options, [&](auto const& rows, auto const& tables) {
+        return embedding_bags(rows, weight, tables, {options.pool});
+    });
 }
 
 }  // namespace rowan::inline v0::layer

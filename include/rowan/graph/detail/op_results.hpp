@@ -63,6 +63,13 @@ struct Results {
     void store_all(std::vector<V>&& results) const {
         for (std::size_t i = 0; i < out.size(); ++i) store(i, std::move(results[i]));
     }
+    /// Those of a list, then another one.
+    template <class V, class Last>
+    void store_all(std::tuple<std::vector<V>, Last>&& results) const {
+        std::size_t const many = out.size() - 1;
+        for (std::size_t i = 0; i < many; ++i) store(i, std::move(std::get<0>(results)[i]));
+        store(many, std::move(std::get<1>(results)));
+    }
     /// Results of an operator with as many inputs: result i is dense or row-sparse like input i.
     template <class T, class D>
     void store_all(std::tuple<std::vector<Tensor<T, D>>, std::vector<SelectedRows<T, D>>>&& results) const {

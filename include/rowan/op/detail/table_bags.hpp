@@ -5,6 +5,7 @@
 #include <rowan/core/ids.hpp>
 #include <rowan/core/parallel.hpp>
 #include <rowan/op/detail/bags.hpp>
+#include <rowan/op/detail/concat_split.hpp>
 #include <rowan/op/table/join_bags.hpp>
 #include <rowan/op/table/weighted_embedding_bag.hpp>
 #include <rowan/sequence/sequence_erase.hpp>
@@ -14,7 +15,9 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <vector>
 
 namespace rowan::inline v0::detail {
 
@@ -52,7 +55,10 @@ public:
     /// errors   IndexError if an id is not in [-1, h) of its table
     void keep_known(D const& exec) {
         if (!TableBagLookups<D>::has_pruned(exec, *this)) return;
-        if (weighted_) weight_ = rows_at(exec, weight_, kept_ids(exec, ids_.value(), -1));
+        if (weighted_) {
+            kept_ = kept_ids(exec, ids_.value(), -1);
+            weight_ = rows_at(exec, weight_, *kept_);
+        }
         ids_ = sequence_erase(exec, ids_, {-1});
     }
 
@@ -95,20 +101,37 @@ public:
             throw ShapeError("out_grad.shape()", shape_text(out_grad.shape()), shape_text(shape));
     }
 
-    /// The gradient of table t, one row for each id, of the gradient of the rows of its bags. Calls may run at the same
-    /// time.
-    SelectedRows<T, D> grad(D const& exec, std::size_t t, Tensor<T, D> const& out_grad) const {
-        Tensor<T, D>* const none = nullptr;
+    /// The gradient of table t, one row for each id, of the gradient of the rows of its bags; also writes those of the
+    /// weights of all known ids, which are zeros before, unless it is null. Calls may run at the same time.
+    SelectedRows<T, D> grad(D const& exec, std::size_t t, Tensor<T, D> const& out_grad,
+                            Tensor<T, D>* weight_grad = nullptr) const {
         auto const ids = ids_.slice(t * batch_, (t + 1) * batch_);
-        Tensor<T, D> const weight = weighted_ ? weight_.slice(first_id(t), first_id(t + 1)) : Tensor<T, D>();
+        auto const own = [&](Tensor<T, D> const& all) { return all.slice(first_id(t), first_id(t + 1)); };
+        Tensor<T, D> const weight = weighted_ ? own(weight_) : Tensor<T, D>();
+        Tensor<T, D> part = weight_grad != nullptr ? own(*weight_grad) : Tensor<T, D>();
         return BagLookups<D>::template grad<T, I>(exec, tables_[t], ids, weighted_ ? &weight : nullptr, out_grad, pool_,
-                                                  none);
+                                                  weight_grad != nullptr ? &part : nullptr);
     }
+
+    /// The gradients of all tables, and of the weights as above.
+    std::vector<SelectedRows<T, D>> grads(D const& exec, Tensor<T, D> const& out_grad,
+                                          Tensor<T, D>* weight_grad = nullptr) const {
+        std::vector<std::size_t> widths;
+        for (auto const& table : tables_) widths.push_back(table.row_size());
+        auto const parts = cut_along(exec, out_grad, 1, widths);
+        std::vector<SelectedRows<T, D>> all;
+        for (std::size_t t = 0; t < size(); ++t) all.push_back(grad(exec, t, parts[t].reshaped(shape(t)), weight_grad));
+        return all;
+    }
+
+    /// The positions of the known ids if there are weights and other ids.
+    std::optional<Tensor<std::int64_t, D>> const& kept() const { return kept_; }
 
 private:
     std::span<Tensor<T, D> const> tables_;
     LoDTensor<I, D> ids_;
     Tensor<T, D> weight_;
+    std::optional<Tensor<std::int64_t, D>> kept_;
     bool weighted_ = false;
     Pooling pool_;
     std::size_t batch_ = 0;

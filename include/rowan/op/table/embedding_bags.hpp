@@ -1,7 +1,6 @@
 // rowan/op/table/embedding_bags.hpp: embedding_bags, the pooled rows of many tables side by side.
 #pragma once
 
-#include <rowan/op/detail/concat_split.hpp>
 #include <rowan/op/detail/table_bags.hpp>
 #include <rowan/op/operator.hpp>
 #include <rowan/op/shape/concat.hpp>
@@ -10,7 +9,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <tuple>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace rowan::inline v0 {
@@ -72,12 +73,30 @@ std::vector<SelectedRows<T, D>> embedding_bags_grad(D const& exec, std::span<Ten
     all.check_grad(out_grad);
     detail::ElementLoops<D>::check(exec, out_grad);
     all.keep_known(exec);
-    std::vector<std::size_t> widths;
-    for (std::size_t t = 0; t < all.size(); ++t) widths.push_back(all.column(t + 1) - all.column(t));
-    auto const parts = detail::cut_along(exec, out_grad, 1, widths);
-    std::vector<SelectedRows<T, D>> grads;
-    for (std::size_t t = 0; t < all.size(); ++t) grads.push_back(all.grad(exec, t, parts[t].reshaped(all.shape(t))));
-    return grads;
+    return all.grads(exec, out_grad);
+}
+
+/// The gradients of the tables and of the weights, 0 for those of ids that are -1.
+/// shapes   out_grad of the shape that embedding_bags returns -> as above; [n]
+/// errors   as above
+/// cost     as above, and two reads of a table row for each id
+template <class T, id_type I, device D>
+std::tuple<std::vector<SelectedRows<T, D>>, Tensor<T, D>> embedding_bags_grad(
+    D const& exec, std::span<Tensor<T, D> const> tables, LoDTensor<I, D> const& ids,
+    std::type_identity_t<Tensor<T, D>> const& weight, std::type_identity_t<Tensor<T, D>> const& out_grad,
+    Pooling pool = Pooling::sum) {
+    detail::TableBags<T, I, D> all(exec, tables, ids, &weight, pool);
+    all.check_grad(out_grad);
+    detail::ElementLoops<D>::check(exec, out_grad, weight);
+    all.keep_known(exec);
+    auto weight_grad = Tensor<T, D>::zeros(exec, {all.ids().value().size()});
+    auto grads = all.grads(exec, out_grad, &weight_grad);
+    if (all.kept()) {
+        auto whole = Tensor<T, D>::zeros(exec, weight.shape());
+        detail::put_rows(exec, weight_grad.size(), 1, weight_grad.data(), all.kept()->data(), whole.data());
+        weight_grad = std::move(whole);
+    }
+    return {std::move(grads), std::move(weight_grad)};
 }
 
 /// The settings of embedding_bags.
@@ -137,6 +156,50 @@ struct embedding_bags_op
                                                     BagsOptions const& options = {}) {
         auto const tables = detail::rows_of(w);
         return embedding_bags_grad(exec, std::span<Tensor<T, D> const>(tables), ids, out_grad.value(), options.pool);
+    }
+};
+
+/// embedding_bags with a weight for each id.
+struct weighted_embedding_bags_op
+    : detail::builtin_op<weighted_embedding_bags_op, slots<slot::w, slot::ids, slot::weight>, slots<slot::out>,
+                         BagsOptions> {
+    static constexpr std::string_view name = "weighted_embedding_bags";
+    static constexpr std::string_view brief = "embedding_bags with a weight for each id.";
+    using grad = gradient<weighted_embedding_bags_op, uses<slot::w, slot::ids, slot::weight, grad_of<slot::out>>,
+                          makes<grad_of<slot::w>, grad_of<slot::weight>>>;
+
+    static constexpr VarSpec infer(std::span<VarSpec const> w, VarSpec const& ids, VarSpec const& weight,
+                                   BagsOptions const& options = {}) {
+        VarSpec const out = embedding_bags_op::infer(w, ids, options);
+        spec::dense("weighted_embedding_bags: weight", weight);
+        spec::same_dtype("weighted_embedding_bags: weight", weight, w[0]);
+        static_cast<void>(spec::same_dims("weighted_embedding_bags: weight", weight, ids));
+        return out;
+    }
+
+    template <class T, id_type I, class D>
+    static Tensor<T, D> run(D exec, std::vector<LoDTensor<T, D>> const& w, LoDTensor<I, D> const& ids,
+                            LoDTensor<T, D> const& weight, BagsOptions const& options = {}) {
+        auto const tables = detail::rows_of(w);
+        return embedding_bags(exec, std::span<Tensor<T, D> const>(tables), ids, weight.value(), options.pool);
+    }
+
+    static constexpr std::vector<VarSpec> infer_backward(std::span<VarSpec const> w, VarSpec const& ids,
+                                                         VarSpec const& weight, VarSpec const& out_grad,
+                                                         BagsOptions const& = {}) {
+        auto grads = embedding_bags_op::infer_backward(w, ids, out_grad);
+        grads.push_back(weight);
+        return grads;
+    }
+
+    template <class T, id_type I, class D>
+    static std::tuple<std::vector<SelectedRows<T, D>>, LoDTensor<T, D>> backward(
+        D exec, std::vector<LoDTensor<T, D>> const& w, LoDTensor<I, D> const& ids, LoDTensor<T, D> const& weight,
+        LoDTensor<T, D> const& out_grad, BagsOptions const& options = {}) {
+        auto const tables = detail::rows_of(w);
+        auto [grads, of_weight] = embedding_bags_grad(exec, std::span<Tensor<T, D> const>(tables), ids, weight.value(),
+                                                      out_grad.value(), options.pool);
+        return {std::move(grads), LoDTensor<T, D>(std::move(of_weight), weight.lod())};
     }
 };
 

@@ -45,8 +45,8 @@ constexpr void check_heights(std::vector<std::int64_t> const& heights) {
 
 }  // namespace detail
 
-/// hash_rows with one hash, so that a net takes keys of any number, without an index. Rows that all keys of a table
-/// share have no name of their own: a key of -1 has a row as any other.
+/// hash_rows with one hash, so that a net takes keys of any number, without an index. A key of -1 has a row as any
+/// other.
 struct hash_rows_op : detail::builtin_op<hash_rows_op, slots<slot::ids>, slots<slot::out>, HashRowsOptions> {
     static constexpr std::string_view name = "hash_rows";
     static constexpr std::string_view brief = "The rows of keys in tables of these heights, by hashes.";
