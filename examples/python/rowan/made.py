@@ -13,7 +13,7 @@ _TYPES: dict[str, Any] = {"float": float, "int": int, "bool": bool, "str": str, 
 # Operators without a layer of their name; most are parts of others.
 _PARTS = {"cast_f32", "cast_f64", "cast_i64", "clip_by_global_norm", "crf_matches", "expand_rows", "full_f32", "full_f64",
           "full_i64", "identity", "interleave_rows", "lookup_table", "nonzero_rows",
-          "padded_sequence_context", "to_dense", "weighted_embedding_bag", "weighted_embedding_bags"}
+          "padded_sequence_context", "to_dense", "weighted_embedding_bag"}
 # Inputs that have better names than the slots.
 _INPUTS = {"linear_chain_crf": ("emission", "transition", "label"), "sequence_mask": ("lengths",)}
 

@@ -86,10 +86,11 @@ Var<T, Device> embedding_bags(Var<I, Device> const& ids, std::vector<Var<T, Devi
         *default_scope().new_op<embedding_bags_op, Device, T, I>(std::move(inputs), options).outputs[0]);
 }
 
-/// The same with a weight for each id, which has a gradient, too.
-/// shapes   ids [n] with one level, weight [n] -> as above
-/// errors   as above, and for weights of another shape or element type
-/// cost     as above
+/// The pooled rows of several tables, each row multiplied by the weight of its id. The weights have a gradient, too.
+/// shapes   ids [n] with one level, weight [n], tables [h, width] -> [batch, sum of the widths]
+/// errors   ShapeError as without weights, and if their shape is not that of ids; when the net runs, as
+///          rowan::embedding_bags
+/// cost     as rowan::embedding_bags and rowan::embedding_bags_grad with weights, when the net runs
 template <class I, class T, class Device>
 Var<T, Device> embedding_bags(Var<I, Device> const& ids, Var<T, Device> const& weight,
                               std::vector<Var<T, Device>> const& tables, BagsOptions const& options = {}) {
@@ -100,10 +101,11 @@ Var<T, Device> embedding_bags(Var<I, Device> const& ids, Var<T, Device> const& w
         *default_scope().new_op<weighted_embedding_bags_op, Device, T, I, T>(std::move(inputs), options).outputs[0]);
 }
 
-/// The same, which creates the tables.
-/// shapes   as above
-/// errors   ShapeError if there is another number of widths or names than of heights; as embedding_table and above
-/// cost     one parameter in the net for each table, and as above
+/// Creates the tables, and returns their pooled rows; with options.hashed also the operator that gives keys their rows.
+/// shapes   ids [n] with one level, and maybe weight [n] -> [batch, sum of the widths]
+/// errors   ShapeError if there is another number of widths or names than of heights; as embedding_table, and as
+///          embedding_bags of given tables; then nothing is created
+/// cost     one parameter in the net for each table, and as embedding_bags of given tables
 template <class T = float, class I, class Device>
 Var<T, Device> embedding_bags(Var<I, Device> const& ids, EmbeddingBagsOptions const& options) {
     return rowan::detail::bags_of_new_tables<T>(ids, options, [&](auto const& rows, auto const& tables) {

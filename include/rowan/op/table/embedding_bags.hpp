@@ -76,10 +76,10 @@ std::vector<SelectedRows<T, D>> embedding_bags_grad(D const& exec, std::span<Ten
     return all.grads(exec, out_grad);
 }
 
-/// The gradients of the tables and of the weights, 0 for those of ids that are -1.
-/// shapes   out_grad of the shape that embedding_bags returns -> as above; [n]
-/// errors   as above
-/// cost     as above, and two reads of a table row for each id
+/// The gradients of the tables and of the weights of their ids, which are 0 for ids of -1.
+/// shapes   out_grad of the shape that embedding_bags returns -> for each table a SelectedRows of its shape; [n]
+/// errors   as embedding_bags with weights; ShapeError if out_grad has another shape
+/// cost     that without weights, and two reads of a table row for each id
 template <class T, id_type I, device D>
 std::tuple<std::vector<SelectedRows<T, D>>, Tensor<T, D>> embedding_bags_grad(
     D const& exec, std::span<Tensor<T, D> const> tables, LoDTensor<I, D> const& ids,
