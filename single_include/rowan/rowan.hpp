@@ -2875,22 +2875,34 @@ private:
 
 namespace detail {
 
+/// Whether an id is not in [least, bound).
+template <class I>
+bool has_bad_id(std::span<I const> ids, std::int64_t least, std::int64_t bound) {
+    auto const from = static_cast<std::uint64_t>(least), size = static_cast<std::uint64_t>(bound) - from;
+    bool bad = false;  // no early exit, so that the loop is vectorised
+    for (I const id : ids) bad |= static_cast<std::uint64_t>(std::int64_t{id}) - from >= size;
+    return bad;
+}
+
+/// Throws IndexError for the first id that is not in [least, bound), which there is. ids[0] is id `first` of the field.
+template <class I>
+[[noreturn]] void bad_id(char const* field, std::span<I const> ids, std::int64_t least, std::int64_t bound,
+                         std::size_t first = 0) {
+    std::size_t i = 0;
+    while (!has_bad_id(ids.subspan(i, 1), least, bound)) ++i;
+    throw IndexError(field, first + i, ids[i], bound);
+}
+
 /// Checks that all ids are in [0, bound).
 /// errors   IndexError for the first id that is not in [0, bound)
 /// cost     one pass, in parallel for many ids
 inline void check_ids(Cpu exec, char const* field, Ids<> const& ids, std::int64_t bound) {
-    auto const limit = static_cast<std::uint64_t>(bound);
     ids.visit([&](auto list) {
         std::atomic<bool> good{true};
         parallel_work(exec, list.size(), list.size(), std::size_t{1} << 16, [&](std::size_t begin, std::size_t end) {
-            bool bad = false;  // no early exit, so that the loop is vectorised
-            for (std::size_t i = begin; i < end; ++i) bad |= static_cast<std::uint64_t>(std::int64_t{list[i]}) >= limit;
-            if (bad) good = false;
+            if (has_bad_id(list.subspan(begin, end - begin), 0, bound)) good = false;
         });
-        if (good) return;
-        std::size_t i = 0;
-        while (static_cast<std::uint64_t>(std::int64_t{list[i]}) < limit) ++i;
-        throw IndexError(field, i, list[i], bound);
+        if (!good) bad_id(field, list, 0, bound);
     });
 }
 
@@ -6056,6 +6068,13 @@ ROWAN_TEMPLATE(class SelectedRows<double>)
 
 namespace rowan::inline v0 {
 
+namespace detail {
+
+/// Checks the offsets of the bags of n rows.
+void check_row_bags(std::span<std::int64_t const> bags, std::size_t n);
+
+}  // namespace detail
+
 /// The lookups, grouped by row. A plan can be reused for many values, widths and optimizers.
 ///
 ///     rows [4 1 4 0]   ->   rows()      [0 1 4]        the distinct rows, ascending
@@ -6327,6 +6346,18 @@ Entry* radix_sort(int threads, std::size_t n, unsigned bits, Entry* a, Entry* b,
 
 namespace rowan::inline v0 {
 
+ROWAN_FUNCTION void detail::check_row_bags(std::span<std::int64_t const> bags, std::size_t size) {
+    if (bags.empty()) throw ShapeError("bags.size()", "0", "1 or more");
+    auto const n = static_cast<std::int64_t>(size);
+    for (std::size_t b = 0; b < bags.size(); ++b) {
+        std::int64_t const least = b == 0 ? 0 : bags[b - 1], most = b == 0 ? 0 : n;
+        if (bags[b] < least) throw IndexError("bags", b, bags[b], "is less than " + std::to_string(least));
+        if (bags[b] > most) throw IndexError("bags", b, bags[b], "is more than " + std::to_string(most));
+    }
+    if (bags.back() != n)
+        throw IndexError("bags", bags.size() - 1, bags.back(), "is not the end, " + std::to_string(n));
+}
+
 ROWAN_FUNCTION RowPlan<Cpu>::RowPlan(Cpu exec, Ids<> rows, Height height) {
     if (rows.shape().size() != 1) throw ShapeError("rows rank", std::to_string(rows.shape().size()), "1");
     detail::check_ids(exec, "rows", rows, height);
@@ -6335,15 +6366,7 @@ ROWAN_FUNCTION RowPlan<Cpu>::RowPlan(Cpu exec, Ids<> rows, Height height) {
 
 ROWAN_FUNCTION RowPlan<Cpu>::RowPlan(Cpu exec, Ids<> rows, std::span<std::int64_t const> bags, Height height) {
     if (rows.shape().size() != 1) throw ShapeError("rows rank", std::to_string(rows.shape().size()), "1");
-    if (bags.empty()) throw ShapeError("bags.size()", "0", "1 or more");
-    auto const n = static_cast<std::int64_t>(rows.size());
-    for (std::size_t b = 0; b < bags.size(); ++b) {
-        std::int64_t const least = b == 0 ? 0 : bags[b - 1], most = b == 0 ? 0 : n;
-        if (bags[b] < least) throw IndexError("bags", b, bags[b], "is less than " + std::to_string(least));
-        if (bags[b] > most) throw IndexError("bags", b, bags[b], "is more than " + std::to_string(most));
-    }
-    if (bags.back() != n)
-        throw IndexError("bags", bags.size() - 1, bags.back(), "is not the end, " + std::to_string(n));
+    detail::check_row_bags(bags, rows.size());
     detail::check_ids(exec, "rows", rows, height);
     detail::Buffer<std::int64_t> bag_of(rows.size());
     for (std::size_t b = 0; b + 1 < bags.size(); ++b)
@@ -12204,6 +12227,13 @@ struct Results {
     void store_all(std::vector<V>&& results) const {
         for (std::size_t i = 0; i < out.size(); ++i) store(i, std::move(results[i]));
     }
+    /// Those of a list, then another one.
+    template <class V, class Last>
+    void store_all(std::tuple<std::vector<V>, Last>&& results) const {
+        std::size_t const many = out.size() - 1;
+        for (std::size_t i = 0; i < many; ++i) store(i, std::move(std::get<0>(results)[i]));
+        store(many, std::move(std::get<1>(results)));
+    }
     /// Results of an operator with as many inputs: result i is dense or row-sparse like input i.
     template <class T, class D>
     void store_all(std::tuple<std::vector<Tensor<T, D>>, std::vector<SelectedRows<T, D>>>&& results) const {
@@ -12489,18 +12519,29 @@ void run_or_check(KernelCall const& c) {
     run_fixed<Op, D, T...>(c);
 }
 
-/// Whether the operator takes any number of values with their levels, and possibly one more value.
-template <class Op, class D, class T>
-inline constexpr bool takes_batches = [] {
-    using Many = std::vector<LoDTensor<T, D>>;
-    return Op::inputs::size == 1 ? takes<Op, D, Many> : Op::inputs::size == 2 && takes<Op, D, Many, LoDTensor<T, D>>;
-}();
+/// The element type of input i: T... are those of all inputs, or the first is that of every one.
+template <std::size_t i, class... T>
+using element_at = std::tuple_element_t<(i < sizeof...(T) ? i : 0), std::tuple<T...>>;
 
-/// Whether the operator's first slot holds any number of values. A second slot with one value may follow.
-template <class Op, class D, class T>
-inline constexpr bool is_variadic = [] {
+/// Whether the operator takes any number of values with their levels, and possibly more values in other slots.
+template <class Op, class D, class... T>
+inline constexpr bool takes_batches = []<std::size_t... i>(std::index_sequence<i...>) {
+    if constexpr (sizeof...(T) == 0 || Op::inputs::size == 0) {
+        return false;
+    } else {
+        return takes<Op, D, std::vector<LoDTensor<element_at<0, T...>, D>>, LoDTensor<element_at<i + 1, T...>, D>...>;
+    }
+}
+(std::make_index_sequence<(Op::inputs::size == 0 ? 0 : Op::inputs::size - 1)>{});
+
+/// Whether the operator's first slot holds any number of values. Slots with one value each may follow; one, unless the
+/// operator takes values with their levels.
+template <class Op, class D, class... T>
+inline constexpr bool is_variadic = takes_batches<Op, D, T...>;
+template <class Op, class D, class T, class... More>
+inline constexpr bool is_variadic<Op, D, T, More...> = [] {
     using Many = std::vector<Tensor<T, D>>;
-    if constexpr (takes_batches<Op, D, T>) {
+    if constexpr (takes_batches<Op, D, T, More...>) {
         return true;
     } else if constexpr (Op::inputs::size == 1) {
         return takes<Op, D, Many> || takes<Op, D, std::vector<SelectedRows<T, D>>> ||
@@ -12524,22 +12565,23 @@ struct Borrowed {
     List& home;
 };
 
-template <class Op, class D, class T>
+template <class Op, class D, class... T>
 void run_batches(KernelCall const& c) {
-    using Batch = LoDTensor<T, D>;
+    using Batch = LoDTensor<element_at<0, T...>, D>;
     auto const& a = attributes_for<Op>(c.attributes);
     std::vector<Batch> batches;
-    for (Value* const v : c.in.first(c.in.size() - (Op::inputs::size - 1))) {
+    auto const others = c.in.last(Op::inputs::size - 1);
+    for (Value* const v : c.in.first(c.in.size() - others.size())) {
         if (!v->is<Batch>()) no_kernel(Op::name, c.in);
         batches.push_back(v->get<Batch>().share());
     }
     Results const to{c.in, c.out};
-    if constexpr (Op::inputs::size == 1) {
-        to.store_all(call<Op>(c.exec.get<D>(), a, batches));
-    } else {
-        if (!c.in.back()->is<Batch>()) no_kernel(Op::name, c.in);
-        to.store_all(call<Op>(c.exec.get<D>(), a, batches, c.in.back()->get<Batch>()));
+    [&]<std::size_t... i>(std::index_sequence<i...>) {
+        if (!(others[i]->template is<LoDTensor<element_at<i + 1, T...>, D>>() && ...)) no_kernel(Op::name, c.in);
+        to.store_all(
+            call<Op>(c.exec.get<D>(), a, batches, others[i]->template get<LoDTensor<element_at<i + 1, T...>, D>>()...));
     }
+    (std::make_index_sequence<Op::inputs::size - 1>{});
 }
 template <class Op, class D, class T>
 void run_variadic(KernelCall const& c) {
@@ -12653,13 +12695,12 @@ struct untyped_functions {
         auto const result = [&]<std::size_t... i>(std::index_sequence<i...>) {
             if constexpr (!variadic) {
                 return infer_of<Op>(a, in[i]...);
-            } else if constexpr (Op::inputs::size == 2) {
-                return infer_of<Op>(a, in.first(in.size() - 1), in.back());
             } else {
-                return infer_of<Op>(a, in);
+                std::size_t const many = in.size() - sizeof...(i);
+                return infer_of<Op>(a, in.first(many), in[many + i]...);
             }
         }
-        (std::make_index_sequence<Op::inputs::size>{});
+        (std::make_index_sequence<Op::inputs::size - variadic>{});
         if constexpr (std::is_same_v<std::remove_cvref_t<decltype(result)>, VarSpec>) {
             return {result};
         } else {
@@ -12774,8 +12815,9 @@ struct results_of {
         typename result_types<decltype(call<Op>(std::declval<D const&>(), std::declval<attributes_of<Op> const&>(),
                                                 std::declval<LoDTensor<T, D>&>()...))>::type;
 };
-template <class Op, class D, class T>
-requires(is_variadic<Op, D, T>&& Op::inputs::size == 1) struct results_of<Op, D, T> {
+template <class Op, class D, class T, class... More>
+requires(is_variadic<Op, D, T, More...>&& Op::inputs::size ==
+         1 + sizeof...(More)) struct results_of<Op, D, T, More...> {
     using type = type_list<Tensor<T, D>>;
 };
 
@@ -12916,19 +12958,19 @@ constinit op_kernel const whole_kernel<Op>::value{.name = Op::name,
 
 }  // namespace detail
 
-/// The kernel of `Op` on device D for inputs with element types T... (a single T if a slot holds any number of values).
+/// The kernel of `Op` on device D for inputs with element types T... (that of the first slot once, if it holds any number
+/// of values, and a single T if all are the same then).
 template <class Op, class D, class... T>
 struct kernel_of {
     static_assert(operation<Op>, "rowan: an operator has a name, inputs, outputs and grad, see rowan::operation");
 
 private:
-    using First = std::tuple_element_t<0, std::tuple<T..., float>>;
-    static constexpr bool variadic = detail::is_variadic<Op, D, First>;
+    static constexpr bool variadic = detail::is_variadic<Op, D, T...>;
     static constexpr auto run() {
-        if constexpr (variadic && detail::takes_batches<Op, D, First>) {
-            return &detail::run_batches<Op, D, First>;
+        if constexpr (detail::takes_batches<Op, D, T...>) {
+            return &detail::run_batches<Op, D, T...>;
         } else if constexpr (variadic) {
-            return &detail::run_variadic<Op, D, First>;
+            return &detail::run_variadic<Op, D, std::tuple_element_t<0, std::tuple<T...>>>;
         } else {
             static_assert(sizeof...(T) == Op::inputs::size,
                           "rowan::kernel_of: give one element type for each input of the operator");
@@ -14257,6 +14299,13 @@ struct WeightedRow {
     }
 };
 
+/// Writes share · from[i] for each element of a row.
+template <class V, class S, class T>
+ROWAN_INLINE void write_share(S share, std::size_t width, T* to, T const* from) {
+    zip_with<V>([&](auto const& x) ROWAN_INLINED { return product(x, std::remove_cvref_t<decltype(x)>(share)); }, width,
+                to, from);
+}
+
 template <>
 struct BagLookups<Cpu> {
     template <class T, class I>
@@ -14271,10 +14320,42 @@ struct BagLookups<Cpu> {
         auto shape = table.shape();
         shape[0] = bags.bags;
         auto out = Tensor<T>::from_shape(shape);
+        bool const one = one_each(bags), stream = out.size() * sizeof(T) >= stream_from;
         for_sequences(exec, offsets, width, [&](std::size_t begin, std::size_t end) {
-            pool_range(bags, rows, ids.value().size(), begin, end, out.data() + begin * width, width);
+            T* const to = out.data() + begin * width;
+            if (one)
+                copy_range(bags, rows, ids.value().size(), begin, end, to, width, stream);
+            else
+                pool_range(bags, rows, ids.value().size(), begin, end, to, width);
         });
         return {std::move(out), upper_levels(ids.lod())};
+    }
+
+    /// Whether each bag is one id without weight: then its row is that of the table, for any pool.
+    template <class T, class I>
+    static bool one_each(Bags<T, I> const& bags) {
+        std::span const offsets(bags.offsets, bags.bags + 1);
+        return bags.weights == nullptr && offsets.back() - offsets.front() == static_cast<std::int64_t>(bags.bags) &&
+               longest_of(offsets, 0, bags.bags) <= 1;
+    }
+
+    /// pool_range for bags of one id each.
+    template <class T, class I>
+    static void copy_range(Bags<T, I> const& bags, std::int64_t const* rows, std::size_t ids, std::size_t begin,
+                           std::size_t end, T* to, std::size_t stride, bool stream) {
+        std::size_t const bytes = bags.width * sizeof(T), ahead = 2 * lookahead(bytes);
+        auto const row = [&](std::size_t i) { return bags.table + static_cast<std::size_t>(rows[i]) * bags.width; };
+        std::size_t i = bags.begin(begin);
+        std::size_t const last = i + (end - begin);
+        for (std::size_t k = i; k < std::min(ids, i + ahead); ++k) prefetch_row<false>(row(k), bytes);
+        for (; i < last; ++i, to += stride) {
+            if (i + ahead < ids) prefetch_row<false>(row(i + ahead), bytes);
+            if (stream)
+                stream_copy(to, row(i), bytes);
+            else
+                std::memcpy(to, row(i), bytes);
+        }
+        if (stream) stream_end();
     }
 
     /// Writes the rows of bags [begin, end) to `to`, `stride` elements apart. rows[i] is id i, for i below `ids`.
@@ -14349,10 +14430,8 @@ struct BagLookups<Cpu> {
                         continue;
                     }
                     for (std::size_t i = bags.begin(b); i < bags.begin(b + 1); ++i) {
-                        S const share = bags.weight(i) / divisor;
-                        zip_with<V>([&](auto const& x)
-                                        ROWAN_INLINED { return product(x, std::remove_cvref_t<decltype(x)>(share)); },
-                                    width, value.data() + i * width, out_grad.data() + b * width);
+                        write_share<V>(bags.weight(i) / divisor, width, value.data() + i * width,
+                                       out_grad.data() + b * width);
                     }
                 }
             };
@@ -16556,10 +16635,10 @@ private:
 /// have different hashes; so have nearly all strings.
 /// errors   none
 /// cost     O(1), of a string O(bytes)
-constexpr std::uint64_t hash_key(std::uint64_t key, std::uint64_t seed) {
+ROWAN_HD constexpr std::uint64_t hash_key(std::uint64_t key, std::uint64_t seed) {
     return detail::mix_bits(key + detail::mix_bits(seed + detail::golden_step));
 }
-constexpr std::uint64_t hash_key(std::int64_t key, std::uint64_t seed) {
+ROWAN_HD constexpr std::uint64_t hash_key(std::int64_t key, std::uint64_t seed) {
     return hash_key(static_cast<std::uint64_t>(key), seed);
 }
 inline std::uint64_t hash_key(std::string_view key, std::uint64_t seed) {
@@ -17465,12 +17544,12 @@ struct KeyMessage {
     }
 };
 
-template <>
-struct KeyMessage<std::string> {
+template <std::same_as<std::string> Key>
+struct KeyMessage<Key> {
     std::vector<std::string_view> list{};  // of what has come
     std::vector<std::uint16_t> lengths{};
     std::string text{};
-    static_assert(KeyIndex<std::string>::longest_key <= 0xFFFF);
+    static_assert(KeyIndex<Key>::longest_key <= 0xFFFF);
 
     void add(std::string const& key) {
         lengths.push_back(static_cast<std::uint16_t>(key.size()));
@@ -46641,6 +46720,66 @@ struct split_op : detail::builtin_op<split_op, slots<slot::x>, slots<slot::out>>
 
 }  // namespace rowan::inline v0
 
+// rowan/op/table/join_bags.hpp: join_bags and split_bags, from the ids of each table to the ids of all, and back.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// The number of examples of a batch whose bags are one after the other, as many for each table.
+/// errors   ShapeError if there is no table, or lod has not one level with as many bags for each
+inline std::size_t batch_of(Lod const& lod, std::size_t tables) {
+    if (tables == 0) throw ShapeError("tables.size()", "0", "1 or more");
+    if (lod.levels() != 1) throw ShapeError("ids levels", std::to_string(lod.levels()), "1");
+    std::size_t const bags = lod.sequences(0);
+    if (bags % tables != 0)
+        throw ShapeError("ids", std::to_string(bags) + " bags",
+                         "a multiple of the number of tables, " + std::to_string(tables));
+    return bags / tables;
+}
+
+}  // namespace detail
+
+/// Joins the bags of several tables to the layout of embedding_bags: first the bags of table 0. Their weights, as
+/// LoDTensors, are joined by the same call.
+///
+///     [[3 0] [1]]  and  [[] [1 1]]   ->   [[3 0] [1] [] [1 1]]
+///
+/// It is the layout of TorchRec's KeyedJaggedTensor, and of FBGEMM, with one table for each key in order:
+///     LoDTensor<std::int64_t> ids(values, Lod::from_lengths({lengths}));             // from a KeyedJaggedTensor
+///     LoDTensor<std::int64_t> ids(values, Lod{offsets});                             // or from offsets
+///     auto lengths = ids.lod().lengths(0);  auto offsets = ids.lod()[0];             // and back; values: ids.value()
+/// shapes   x[t] [n_t, ...] with one level of m bags -> [Σ n_t, ...] with one level of x.size() · m bags
+/// errors   ShapeError if x is empty, an x[t] has not one level, or numbers of bags or trailing dims differ
+/// cost     one read and one write of every row
+template <class T, device D>
+LoDTensor<T, D> join_bags(D const& exec, std::span<LoDTensor<T, D> const> x) {
+    for (std::size_t t = 0; t < x.size(); ++t) {
+        auto const name = [&] { return "x[" + std::to_string(t) + "]"; };
+        if (x[t].lod().levels() != 1) throw ShapeError(name() + " levels", std::to_string(x[t].lod().levels()), "1");
+        if (x[t].size() != x[0].size())
+            throw ShapeError(name(), std::to_string(x[t].size()) + " bags",
+                             std::to_string(x[0].size()) + ", as many as x[0]");
+    }
+    return merge_batches(exec, x);
+}
+template <class T, class Device>
+LoDTensor<T, Device> join_bags(std::vector<LoDTensor<T, Device>> const& x) {
+    return join_bags(detail::device_of_first<LoDTensor<T, Device>>(x), std::span<LoDTensor<T, Device> const>(x));
+}
+
+/// The adjoint of join_bags: the bags of each table, which alias the rows of x.
+/// shapes   x [n, ...] with one level of tables · m bags -> for each table [n_t, ...] with one level of m bags
+/// errors   ShapeError if there is no table, or x has not one level with as many bags for each
+/// cost     O(offsets of x), no rows copied
+template <class T, class Device>
+std::vector<LoDTensor<T, Device>> split_bags(LoDTensor<T, Device> const& x, std::size_t tables) {
+    auto const batch = static_cast<std::int64_t>(detail::batch_of(x.lod(), tables));
+    return split_batch(x, std::vector(tables, batch));
+}
+
+}  // namespace rowan::inline v0
+
 // rowan/op/table/weighted_embedding_bag.hpp: embedding_bag with a weight for each id.
 
 namespace rowan::inline v0 {
@@ -46749,6 +46888,495 @@ struct weighted_embedding_bag_op
 
 }  // namespace rowan::inline v0
 
+// rowan/op/detail/table_bags.hpp: the bags of ids of several tables, and how they are pooled.
+
+namespace rowan::inline v0::detail {
+
+/// Pools the bags of several tables on a device. The Thrust specialization is in rowan/thrust/op/embedding_bags.hpp.
+template <class D>
+struct TableBagLookups {
+    static_assert(has_backend<D>,
+                  "rowan: embedding_bags on a Thrust device needs #include <rowan/thrust/op/embedding_bags.hpp>");
+};
+
+/// The bags of several tables: those of table t are bags [t · batch, (t + 1) · batch), and their rows are the columns
+/// from column(t) to column(t + 1) of the result.
+template <class T, class I, class D>
+class TableBags {
+public:
+    /// errors   those of embedding_bags, but for ids
+    TableBags(D const& exec, std::span<Tensor<T, D> const> tables, LoDTensor<I, D> const& ids,
+              Tensor<T, D> const* weight, Pooling pool)
+        : tables_(tables), ids_(ids.share()), pool_(pool) {
+        for (auto const& table : tables) check_bags(exec, table, ids, weight, pool);
+        batch_ = batch_of(ids.lod(), tables.size());
+        columns_.reserve(tables.size() + 1);
+        columns_.push_back(0);
+        for (auto const& table : tables) columns_.push_back(columns_.back() + table.row_size());
+        if (weight == nullptr) return;
+        weight_ = weight->share();
+        weighted_ = true;
+    }
+
+    TableBags(TableBags const&) = delete;
+    TableBags& operator=(TableBags const&) = delete;
+    ~TableBags() = default;
+
+    /// Checks the ids, and removes those that are -1, with their weights.
+    /// errors   IndexError if an id is not in [-1, h) of its table
+    void keep_known(D const& exec) {
+        if (!TableBagLookups<D>::has_pruned(exec, *this)) return;
+        if (weighted_) {
+            kept_ = kept_ids(exec, ids_.value(), -1);
+            weight_ = rows_at(exec, weight_, *kept_);
+        }
+        ids_ = sequence_erase(exec, ids_, {-1});
+    }
+
+    std::size_t size() const { return tables_.size(); }
+    Tensor<T, D> const& table(std::size_t t) const { return tables_[t]; }
+    LoDTensor<I, D> const& ids() const { return ids_; }
+    Tensor<T, D> const* weight() const { return weighted_ ? &weight_ : nullptr; }
+    Pooling pool() const { return pool_; }
+    std::size_t batch() const { return batch_; }
+    std::size_t width() const { return columns_.back(); }
+    std::size_t column(std::size_t t) const { return columns_[t]; }
+
+    std::span<std::int64_t const> offsets(std::size_t t) const {
+        return last_level(ids_.lod()).subspan(t * batch_, batch_ + 1);
+    }
+    std::size_t first_id(std::size_t t) const { return static_cast<std::size_t>(last_level(ids_.lod())[t * batch_]); }
+    std::span<I const> ids_of(std::size_t t) const {
+        return {ids_.value().data() + first_id(t), first_id(t + 1) - first_id(t)};
+    }
+    Bags<T, I> bags(std::size_t t) const {
+        return {.table = tables_[t].data(),
+                .height = tables_[t].shape()[0],
+                .width = tables_[t].row_size(),
+                .ids = ids_.value().data(),
+                .weights = weighted_ ? weight_.data() : nullptr,
+                .offsets = offsets(t).data(),
+                .bags = batch_,
+                .pool = pool_};
+    }
+
+    /// The shape of the rows of the bags of table t.
+    auto shape(std::size_t t) const {
+        auto shape = tables_[t].shape();
+        shape[0] = batch_;
+        return shape;
+    }
+    void check_grad(Tensor<T, D> const& out_grad) const {
+        typename Tensor<T, D>::shape_type const shape{batch_, width()};
+        if (out_grad.shape() != shape)
+            throw ShapeError("out_grad.shape()", shape_text(out_grad.shape()), shape_text(shape));
+    }
+
+    /// The gradient of table t, one row for each id, of the gradient of the rows of its bags; also writes those of the
+    /// weights of all known ids, which are zeros before, unless it is null. Calls may run at the same time.
+    SelectedRows<T, D> grad(D const& exec, std::size_t t, Tensor<T, D> const& out_grad,
+                            Tensor<T, D>* weight_grad = nullptr) const {
+        auto const ids = ids_.slice(t * batch_, (t + 1) * batch_);
+        auto const own = [&](Tensor<T, D> const& all) { return all.slice(first_id(t), first_id(t + 1)); };
+        Tensor<T, D> const weight = weighted_ ? own(weight_) : Tensor<T, D>();
+        Tensor<T, D> part = weight_grad != nullptr ? own(*weight_grad) : Tensor<T, D>();
+        return BagLookups<D>::template grad<T, I>(exec, tables_[t], ids, weighted_ ? &weight : nullptr, out_grad, pool_,
+                                                  weight_grad != nullptr ? &part : nullptr);
+    }
+
+    /// The gradients of all tables, and of the weights as above.
+    std::vector<SelectedRows<T, D>> grads(D const& exec, Tensor<T, D> const& out_grad,
+                                          Tensor<T, D>* weight_grad = nullptr) const {
+        std::vector<std::size_t> widths;
+        for (auto const& table : tables_) widths.push_back(table.row_size());
+        auto const parts = cut_along(exec, out_grad, 1, widths);
+        std::vector<SelectedRows<T, D>> all;
+        for (std::size_t t = 0; t < size(); ++t) all.push_back(grad(exec, t, parts[t].reshaped(shape(t)), weight_grad));
+        return all;
+    }
+
+    /// The positions of the known ids if there are weights and other ids.
+    std::optional<Tensor<std::int64_t, D>> const& kept() const { return kept_; }
+
+private:
+    std::span<Tensor<T, D> const> tables_;
+    LoDTensor<I, D> ids_;
+    Tensor<T, D> weight_;
+    std::optional<Tensor<std::int64_t, D>> kept_;
+    bool weighted_ = false;
+    Pooling pool_;
+    std::size_t batch_ = 0;
+    Buffer<std::size_t> columns_;
+};
+
+template <>
+struct TableBagLookups<Cpu> {
+    /// Whether an id is -1.
+    /// errors   IndexError if an id is not in [-1, h) of its table
+    template <class T, class I>
+    static bool has_pruned(Cpu exec, TableBags<T, I, Cpu> const& all) {
+        std::atomic<bool> good{true}, pruned{false};
+        std::size_t const grain = all.size() * (std::size_t{1} << 16) / (all.ids().value().size() + 1) + 1;
+        parallel_work(exec, all.ids().value().size(), all.size(), grain, [&](std::size_t begin, std::size_t end) {
+            for (; begin < end; ++begin) {
+                auto const list = all.ids_of(begin);
+                auto const height = height_of(all.table(begin));
+                if (!has_bad_id(list, 0, height)) continue;
+                pruned = true;
+                if (has_bad_id(list, -1, height)) good = false;
+            }
+        });
+        for (std::size_t t = 0; t < all.size() && !good; ++t) {
+            auto const list = all.ids_of(t);
+            auto const height = height_of(all.table(t));
+            if (has_bad_id(list, -1, height)) bad_id("ids", list, -1, height, all.first_id(t));
+        }
+        return pruned;
+    }
+
+    /// Writes the rows of all bags.
+    template <class T, class I>
+    static void lookup(Cpu exec, TableBags<T, I, Cpu>& all, Tensor<T>& out) {
+        all.keep_known(exec);
+        Buffer<std::int64_t> copy;
+        auto const* const rows = BagLookups<Cpu>::positions(all.ids().value(), copy);
+        std::size_t const batch = all.batch(), n = all.ids().value().size(), bags = batch * all.size();
+        std::size_t const elements = n * all.width() / all.size() + out.size();
+        std::size_t const grain = bags * (std::size_t{1} << 15) / (elements + 1) + 1;
+        Buffer<bool> one;
+        for (std::size_t t = 0; t < all.size(); ++t) one.push_back(BagLookups<Cpu>::one_each(all.bags(t)));
+        bool const stream = out.size() * sizeof(T) >= stream_from;
+        parallel_work(exec, elements, bags, grain, [&](std::size_t begin, std::size_t end) {
+            while (begin < end) {  // bags of one table
+                std::size_t const t = begin / batch, first = begin % batch, last = std::min(batch, first + end - begin);
+                T* const to = out.data() + first * all.width() + all.column(t);
+                if (one[t])
+                    BagLookups<Cpu>::copy_range(all.bags(t), rows, all.first_id(t + 1), first, last, to, all.width(),
+                                                stream);
+                else
+                    BagLookups<Cpu>::pool_range(all.bags(t), rows, all.first_id(t + 1), first, last, to, all.width());
+                begin += last - first;
+            }
+        });
+    }
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/table/embedding_bags.hpp: embedding_bags, the pooled rows of many tables side by side.
+
+namespace rowan::inline v0 {
+
+/// Pools the rows of bags of ids in several tables, and puts those of one example side by side:
+///
+///     tables [h0, 2], [h1, 3], batch of 2:   bags of ids  t0b0 t0b1 t1b0 t1b1   ->   row 0  t0b0 t0b0 t1b0 t1b0 t1b0
+///                                                                                    row 1  t0b1 t0b1 t1b1 t1b1 t1b1
+///
+/// Ids are in the layout of TorchRec's KeyedJaggedTensor (values and lengths) and of FBGEMM: first the bags of table 0;
+/// see join_bags. An id of -1, as of a row that was pruned or of an unknown key, is no part of its bag, and neither is
+/// its weight. The row of an empty bag is 0. Bits are those of embedding_bag for each table.
+/// shapes   tables [h, ...], ids [n] with one level of bags, as many for each table, weight [n] -> [batch, sum of the
+///          widths]
+/// errors   ShapeError if there is no table, or the number of bags is not a multiple of theirs, or as embedding_bag;
+///          IndexError if an id is not in [-1, h) of its table; ValueError if pool is not sum, mean, sqrt or max
+/// cost     one read of a table row for each id and one write of the result; all tables and bags are divided among
+///          threads; on the host a copy of the ids if one is -1
+template <class T, id_type I, device D>
+Tensor<T, D> embedding_bags(D const& exec, std::span<Tensor<T, D> const> tables, LoDTensor<I, D> const& ids,
+                            Pooling pool = Pooling::sum) {
+    Tensor<T, D> const* const none = nullptr;
+    detail::TableBags<T, I, D> all(exec, tables, ids, none, pool);
+    auto out = detail::new_tensor<T>(exec, {all.batch(), all.width()});
+    detail::TableBagLookups<D>::lookup(exec, all, out);
+    return out;
+}
+template <class T, id_type I, device D>
+Tensor<T, D> embedding_bags(D const& exec, std::span<Tensor<T, D> const> tables, LoDTensor<I, D> const& ids,
+                            std::type_identity_t<Tensor<T, D>> const& weight, Pooling pool = Pooling::sum) {
+    detail::TableBags<T, I, D> all(exec, tables, ids, &weight, pool);
+    auto out = detail::new_tensor<T>(exec, {all.batch(), all.width()});
+    detail::TableBagLookups<D>::lookup(exec, all, out);
+    return out;
+}
+template <class T, id_type I, class Device>
+Tensor<T, Device> embedding_bags(std::span<Tensor<T, Device> const> tables, LoDTensor<I, Device> const& ids,
+                                 Pooling pool = Pooling::sum) {
+    return embedding_bags(ids.device(), tables, ids, pool);
+}
+template <class T, id_type I, class Device>
+Tensor<T, Device> embedding_bags(std::span<Tensor<T, Device> const> tables, LoDTensor<I, Device> const& ids,
+                                 std::type_identity_t<Tensor<T, Device>> const& weight, Pooling pool = Pooling::sum) {
+    return embedding_bags(ids.device(), tables, ids, weight, pool);
+}
+
+/// The gradient of each table, with the bits of embedding_bag_grad. To train tables without it, see update_bags.
+/// shapes   out_grad of the shape that embedding_bags returns -> for each table a SelectedRows of its shape, with a row
+///          for each of its ids that is not -1
+/// errors   as embedding_bags; ShapeError if out_grad has another shape
+/// cost     that of embedding_bag_grad for each table, and a copy of out_grad; a Thrust device synchronizes
+template <class T, id_type I, device D>
+std::vector<SelectedRows<T, D>> embedding_bags_grad(D const& exec, std::span<Tensor<T, D> const> tables,
+                                                    LoDTensor<I, D> const& ids,
+                                                    std::type_identity_t<Tensor<T, D>> const& out_grad,
+                                                    Pooling pool = Pooling::sum) {
+    Tensor<T, D> const* const none = nullptr;
+    detail::TableBags<T, I, D> all(exec, tables, ids, none, pool);
+    all.check_grad(out_grad);
+    detail::ElementLoops<D>::check(exec, out_grad);
+    all.keep_known(exec);
+    return all.grads(exec, out_grad);
+}
+
+/// The gradients of the tables and of the weights of their ids, which are 0 for ids of -1.
+/// shapes   out_grad of the shape that embedding_bags returns -> for each table a SelectedRows of its shape; [n]
+/// errors   as embedding_bags with weights; ShapeError if out_grad has another shape
+/// cost     that without weights, and two reads of a table row for each id
+template <class T, id_type I, device D>
+std::tuple<std::vector<SelectedRows<T, D>>, Tensor<T, D>> embedding_bags_grad(
+    D const& exec, std::span<Tensor<T, D> const> tables, LoDTensor<I, D> const& ids,
+    std::type_identity_t<Tensor<T, D>> const& weight, std::type_identity_t<Tensor<T, D>> const& out_grad,
+    Pooling pool = Pooling::sum) {
+    detail::TableBags<T, I, D> all(exec, tables, ids, &weight, pool);
+    all.check_grad(out_grad);
+    detail::ElementLoops<D>::check(exec, out_grad, weight);
+    all.keep_known(exec);
+    auto weight_grad = Tensor<T, D>::zeros(exec, {all.ids().value().size()});
+    auto grads = all.grads(exec, out_grad, &weight_grad);
+    if (all.kept()) {
+        auto whole = Tensor<T, D>::zeros(exec, weight.shape());
+        detail::put_rows(exec, weight_grad.size(), 1, weight_grad.data(), all.kept()->data(), whole.data());
+        weight_grad = std::move(whole);
+    }
+    return {std::move(grads), std::move(weight_grad)};
+}
+
+/// The settings of embedding_bags.
+struct BagsOptions {
+    Pooling pool = Pooling::sum;  ///< sum, mean, sqrt or max
+    ROWAN_OPTIONS(BagsOptions, pool)
+};
+
+/// See embedding_bags. The slot `w` holds all tables as a std::vector.
+struct embedding_bags_op
+    : detail::builtin_op<embedding_bags_op, slots<slot::w, slot::ids>, slots<slot::out>, BagsOptions> {
+    static constexpr std::string_view name = "embedding_bags";
+    static constexpr std::string_view brief =
+        "embedding_bag of several tables, side by side; first the bags of the first table, and -1 is no id.";
+    using grad = gradient<embedding_bags_op, uses<slot::w, slot::ids, grad_of<slot::out>>, makes<grad_of<slot::w>>>;
+
+    static constexpr VarSpec infer(std::span<VarSpec const> w, VarSpec const& ids, BagsOptions const& options = {}) {
+        detail::check_bag_pool(options.pool);
+        if (w.empty()) throw ShapeError("tables.size()", "0", "1 or more");
+        std::int64_t width = 0;
+        for (std::size_t t = 0; t < w.size(); ++t) {
+            detail::with_part_name("embedding_bags: w", t, [&](char const* name) {
+                spec::rows(name, w[t]);
+                spec::same_dtype(name, w[t], w[0]);
+                std::int64_t elements = 1;
+                for (std::size_t i = 1; i < w[t].dims.size(); ++i) {
+                    std::int64_t const dim = w[t].dims[i];
+                    elements = dim == UNK || dim == 0 ? dim : spec::times(name, elements, dim);
+                    if (dim == UNK || dim == 0) break;
+                }
+                width = spec::plus(name, 1, elements, width);
+            });
+        }
+        spec::id_list("embedding_bags: ids", ids);
+        if (ids.lod_level != 1) spec::the_levels_do_not_match("embedding_bags: ids", ids.lod_level, 1);
+        return spec::with_dims(w[0], {UNK, width});
+    }
+
+    template <class T, id_type I, class D>
+    static Tensor<T, D> run(D exec, std::vector<LoDTensor<T, D>> const& w, LoDTensor<I, D> const& ids,
+                            BagsOptions const& options = {}) {
+        auto const tables = detail::rows_of(w);
+        return embedding_bags(exec, std::span<Tensor<T, D> const>(tables), ids, options.pool);
+    }
+
+    static constexpr std::vector<VarSpec> infer_backward(std::span<VarSpec const> w, VarSpec const&, VarSpec const&,
+                                                         BagsOptions const& = {}) {
+        std::vector<VarSpec> grads(w.begin(), w.end());
+        for (VarSpec& grad : grads)
+            grad = {.type = VarType::SELECTED_ROWS, .dtype = grad.dtype, .dims = grad.dims, .lod_level = 0};
+        return grads;
+    }
+
+    template <class T, id_type I, class D>
+    static std::vector<SelectedRows<T, D>> backward(D exec, std::vector<LoDTensor<T, D>> const& w,
+                                                    LoDTensor<I, D> const& ids, LoDTensor<T, D> const& out_grad,
+                                                    BagsOptions const& options = {}) {
+        auto const tables = detail::rows_of(w);
+        return embedding_bags_grad(exec, std::span<Tensor<T, D> const>(tables), ids, out_grad.value(), options.pool);
+    }
+};
+
+/// embedding_bags with a weight for each id.
+struct weighted_embedding_bags_op
+    : detail::builtin_op<weighted_embedding_bags_op, slots<slot::w, slot::ids, slot::weight>, slots<slot::out>,
+                         BagsOptions> {
+    static constexpr std::string_view name = "weighted_embedding_bags";
+    static constexpr std::string_view brief = "embedding_bags with a weight for each id.";
+    using grad = gradient<weighted_embedding_bags_op, uses<slot::w, slot::ids, slot::weight, grad_of<slot::out>>,
+                          makes<grad_of<slot::w>, grad_of<slot::weight>>>;
+
+    static constexpr VarSpec infer(std::span<VarSpec const> w, VarSpec const& ids, VarSpec const& weight,
+                                   BagsOptions const& options = {}) {
+        VarSpec const out = embedding_bags_op::infer(w, ids, options);
+        spec::dense("weighted_embedding_bags: weight", weight);
+        spec::same_dtype("weighted_embedding_bags: weight", weight, w[0]);
+        static_cast<void>(spec::same_dims("weighted_embedding_bags: weight", weight, ids));
+        return out;
+    }
+
+    template <class T, id_type I, class D>
+    static Tensor<T, D> run(D exec, std::vector<LoDTensor<T, D>> const& w, LoDTensor<I, D> const& ids,
+                            LoDTensor<T, D> const& weight, BagsOptions const& options = {}) {
+        auto const tables = detail::rows_of(w);
+        return embedding_bags(exec, std::span<Tensor<T, D> const>(tables), ids, weight.value(), options.pool);
+    }
+
+    static constexpr std::vector<VarSpec> infer_backward(std::span<VarSpec const> w, VarSpec const& ids,
+                                                         VarSpec const& weight, VarSpec const& out_grad,
+                                                         BagsOptions const& = {}) {
+        auto grads = embedding_bags_op::infer_backward(w, ids, out_grad);
+        grads.push_back(weight);
+        return grads;
+    }
+
+    template <class T, id_type I, class D>
+    static std::tuple<std::vector<SelectedRows<T, D>>, LoDTensor<T, D>> backward(
+        D exec, std::vector<LoDTensor<T, D>> const& w, LoDTensor<I, D> const& ids, LoDTensor<T, D> const& weight,
+        LoDTensor<T, D> const& out_grad, BagsOptions const& options = {}) {
+        auto const tables = detail::rows_of(w);
+        auto [grads, of_weight] = embedding_bags_grad(exec, std::span<Tensor<T, D> const>(tables), ids, weight.value(),
+                                                      out_grad.value(), options.pool);
+        return {std::move(grads), LoDTensor<T, D>(std::move(of_weight), weight.lod())};
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/sparse/hash_rows.hpp: hash_rows, the rows of keys without an index, by hashes.
+
+namespace rowan::inline v0 {
+
+/// How hash_rows maps keys to rows.
+struct HashOptions {
+    std::size_t hashes = 1;  ///< rows for each key, 1 or more
+    std::uint64_t seed = 0;  ///< another one gives other collisions
+};
+
+/// Rows of keys of any number, in a table of `height` rows: hash_key(key, seed + j) modulo height for hash j. Keys may
+/// share a row; with several hashes, nearly no two keys share all of them (Svenstrup et al. 2017, Hash embeddings for
+/// efficient word representations):
+///     auto rows = hash_rows(keys, table.shape(0), {.hashes = 2});
+///     auto x = gather(table, rows);                                  // [n, 2, width]: side by side,
+///     auto sums = reduce_sum(x, {.axes = {1}});                      // or added
+/// shapes   keys of any shape -> the same, and [hashes] behind it if there are several
+/// errors   ShapeError if height is 0 or negative and there are keys; ValueError if there is no hash
+/// cost     O(n · hashes), on several threads
+template <key_type Key = std::int64_t>
+Tensor<std::int64_t> hash_rows(Cpu exec, std::type_identity_t<Keys<Key>> keys, Height height,
+                               HashOptions const& options = {}) {
+    if (options.hashes == 0) throw ValueError("hashes", options.hashes, "1 or more");
+    if (height == 0 && keys.size() != 0) throw ShapeError("height", "0", "1 or more");
+    auto shape = keys.shape();
+    if (options.hashes != 1) shape.push_back(options.hashes);
+    auto rows = Tensor<std::int64_t>::from_shape(shape);
+    auto const bound = static_cast<std::uint64_t>(std::int64_t{height});
+    detail::parallel_work(exec, rows.size() * 8, keys.size(), 4096, [&](std::size_t begin, std::size_t end) {
+        std::int64_t* to = rows.data() + begin * options.hashes;
+        for (std::size_t i = begin; i < end; ++i) {
+            for (std::size_t j = 0; j < options.hashes; ++j)
+                *to++ = static_cast<std::int64_t>(hash_key(keys[i], options.seed + j) % bound);
+        }
+    });
+    return rows;
+}
+template <key_type Key = std::int64_t>
+Tensor<std::int64_t> hash_rows(std::type_identity_t<Keys<Key>> keys, Height height, HashOptions const& options = {}) {
+    return hash_rows<Key>(Cpu{}, keys, height, options);
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/op/table/hash_rows.hpp: hash_rows_op, the rows of keys of one or several tables, by hashes.
+
+namespace rowan::inline v0 {
+
+/// The settings of hash_rows in nets.
+struct HashRowsOptions {
+    /// the height of the table; of several, the ids are the bags of all, as for embedding_bags
+    std::vector<std::int64_t> heights = {};
+    std::int64_t seed = 0;  ///< another one gives other collisions
+    ROWAN_OPTIONS(HashRowsOptions, heights, seed)
+};
+
+namespace detail {
+
+/// rows[i] = the row of key i in a table of this height
+template <class I>
+struct HashRow {
+    I const* keys;
+    std::int64_t* rows;
+    std::uint64_t height, seed;
+
+    ROWAN_HD void operator()(std::size_t i) const {
+        rows[i] = static_cast<std::int64_t>(hash_key(std::int64_t{keys[i]}, seed) % height);
+    }
+};
+
+constexpr void check_heights(std::vector<std::int64_t> const& heights) {
+    if (heights.empty()) throw ShapeError("heights.size()", "0", "1 or more");
+    for (std::size_t t = 0; t < heights.size(); ++t) {
+        if (heights[t] < 1)
+            throw ShapeError("heights[" + std::to_string(t) + "]", std::to_string(heights[t]), "1 or more");
+    }
+}
+
+}  // namespace detail
+
+/// hash_rows with one hash, so that a net takes keys of any number, without an index. A key of -1 has a row as any
+/// other.
+struct hash_rows_op : detail::builtin_op<hash_rows_op, slots<slot::ids>, slots<slot::out>, HashRowsOptions> {
+    static constexpr std::string_view name = "hash_rows";
+    static constexpr std::string_view brief = "The rows of keys in tables of these heights, by hashes.";
+    static constexpr Elements elements = Elements::integers;
+
+    static constexpr VarSpec infer(VarSpec const& ids, HashRowsOptions const& options) {
+        detail::check_heights(options.heights);
+        spec::dense("hash_rows: ids", ids);
+        spec::ids("hash_rows: ids", ids);
+        if (options.heights.size() != 1 && ids.lod_level != 1)
+            spec::the_levels_do_not_match("hash_rows: ids", ids.lod_level, 1);
+        return tensor_spec<std::int64_t>(ids.dims, ids.lod_level);
+    }
+
+    template <id_type I, class D>
+    static LoDTensor<std::int64_t, D> run(D exec, LoDTensor<I, D> const& ids, HashRowsOptions const& options) {
+        using Loops = detail::ElementLoops<D>;
+        detail::check_heights(options.heights);
+        Loops::check(exec, ids.value());
+        ids.check();
+        std::size_t const tables = options.heights.size(), n = ids.value().size();
+        std::size_t const batch = tables == 1 ? 0 : detail::batch_of(ids.lod(), tables);
+        auto rows = detail::new_tensor<std::int64_t>(exec, ids.shape());
+        auto const end = [&](std::size_t t) {
+            return t == tables ? n : static_cast<std::size_t>(t == 0 ? 0 : ids.lod()[0][t * batch]);
+        };
+        for (std::size_t t = 0; t < tables; ++t) {
+            if (end(t) == end(t + 1)) continue;
+            Loops::each(exec, end(t + 1) - end(t), 8,
+                        detail::HashRow<I>{ids.value().data() + end(t), rows.data() + end(t),
+                                           static_cast<std::uint64_t>(options.heights[t]),
+                                           static_cast<std::uint64_t>(options.seed)});
+        }
+        return {std::move(rows), ids.lod()};
+    }
+};
+
+}  // namespace rowan::inline v0
+
 // rowan/op/builtin_ops.hpp: builtin_ops and forward_ops, the registries of rowan's operators.
 
 namespace rowan::inline v0 {
@@ -46761,20 +47389,21 @@ using program_ops = type_list<
     beam_search_op, binary_cross_entropy_op, binary_cross_entropy_with_epsilon_op, binary_cross_entropy_with_logits_op,
     ceil_op, clip_by_norm_op, clip_op, concat_op, cos_op, cosine_embedding_op, cosine_similarity_op, crf_decoding_op,
     crf_matches_op, cross_entropy_of_probabilities_op, cross_entropy_op, cumprod_op, cumsum_op, div_op,
-    dot_interaction_op, drop_levels_op, dropout_op, edit_distance_op, elu_op, embedding_bag_op, equal_op, exp_op, fc_op,
-    floor_op, full_like_op, gelu_op, greater_equal_op, greater_op, gru_unit_op, hard_sigmoid_op, hard_swish_op,
-    hardtanh_op, hinge_op, huber_op, identity_op, interleave_rows_op, isfinite_op, isinf_op, isnan_op, kl_div_op,
-    layer_norm_op, leaky_relu_op, less_equal_op, less_op, linear_chain_crf_op, lod_from_offsets_op, lod_reset_op,
-    log_op, log_softmax_op, logical_and_op, logical_not_op, logical_or_op, lookup_table_op, lstm_unit_op,
-    margin_ranking_op, matmul_op, maximum_op, minimum_op, mish_op, mse_op, mul_op, negate_op, nonzero_rows_op,
-    one_hot_op, padded_sequence_context_op, pick_sequences_op, pow_op, reduce_max_op, reduce_mean_op, reduce_min_op,
-    reduce_prod_op, reduce_sum_op, relu6_op, relu_op, reorder_op, reshape_op, round_op, row_dot_op, rsqrt_op, scale_op,
-    sequence_attention_op, sequence_concat_op, sequence_context_op, sequence_erase_op, sequence_expand_op,
-    sequence_mask_op, sequence_pad_op, sequence_pool_op, sequence_reshape_op, sequence_reverse_op, sequence_scatter_op,
-    sequence_slice_op, sequence_softmax_op, sequence_top_k_mean_op, sequence_unpad_op, shape_op, shrink_op, sigmoid_op,
-    sign_op, silu_op, sin_op, smooth_l1_op, softmax_op, softplus_op, softsign_op, split_op, sqrt_op, square_op,
-    squeeze_op, stack_op, stanh_op, sub_op, sum_op, swish_op, tanh_op, thresholded_relu_op, top_k_op, transpose_op,
-    unsqueeze_op, weighted_embedding_bag_op, where_op>;
+    dot_interaction_op, drop_levels_op, dropout_op, edit_distance_op, elu_op, embedding_bag_op, embedding_bags_op,
+    equal_op, exp_op, fc_op, floor_op, full_like_op, gelu_op, greater_equal_op, greater_op, gru_unit_op,
+    hard_sigmoid_op, hard_swish_op, hardtanh_op, hash_rows_op, hinge_op, huber_op, identity_op, interleave_rows_op,
+    isfinite_op, isinf_op, isnan_op, kl_div_op, layer_norm_op, leaky_relu_op, less_equal_op, less_op,
+    linear_chain_crf_op, lod_from_offsets_op, lod_reset_op, log_op, log_softmax_op, logical_and_op, logical_not_op,
+    logical_or_op, lookup_table_op, lstm_unit_op, margin_ranking_op, matmul_op, maximum_op, minimum_op, mish_op, mse_op,
+    mul_op, negate_op, nonzero_rows_op, one_hot_op, padded_sequence_context_op, pick_sequences_op, pow_op,
+    reduce_max_op, reduce_mean_op, reduce_min_op, reduce_prod_op, reduce_sum_op, relu6_op, relu_op, reorder_op,
+    reshape_op, round_op, row_dot_op, rsqrt_op, scale_op, sequence_attention_op, sequence_concat_op,
+    sequence_context_op, sequence_erase_op, sequence_expand_op, sequence_mask_op, sequence_pad_op, sequence_pool_op,
+    sequence_reshape_op, sequence_reverse_op, sequence_scatter_op, sequence_slice_op, sequence_softmax_op,
+    sequence_top_k_mean_op, sequence_unpad_op, shape_op, shrink_op, sigmoid_op, sign_op, silu_op, sin_op, smooth_l1_op,
+    softmax_op, softplus_op, softsign_op, split_op, sqrt_op, square_op, squeeze_op, stack_op, stanh_op, sub_op, sum_op,
+    swish_op, tanh_op, thresholded_relu_op, top_k_op, transpose_op, unsqueeze_op, weighted_embedding_bag_op,
+    weighted_embedding_bags_op, where_op>;
 
 /// Those that only training needs.
 using training_ops =
@@ -47681,6 +48310,115 @@ ROWAN_TEMPLATE(Var<double> embedding(Var<std::int64_t> const&, Var<double> const
 ROWAN_TEMPLATE(Var<double> embedding_bag(Var<std::int64_t> const&, Var<double> const&, BagOptions const&))
 ROWAN_TEMPLATE(Var<double> embedding(Var<std::int32_t> const&, Var<double> const&, LookupOptions const&))
 ROWAN_TEMPLATE(Var<double> embedding_bag(Var<std::int32_t> const&, Var<double> const&, BagOptions const&))
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/layer/embedding_bags.hpp: layer::embedding_bags, bags of ids or keys of several trainable tables.
+
+namespace rowan::inline v0::layer {
+
+/// The settings of embedding_bags and its tables.
+struct EmbeddingBagsOptions {
+    std::vector<std::int64_t> heights = {};  ///< number of rows of each table
+    std::int64_t width = 0;                  ///< number of elements per row of all tables,
+    std::vector<std::int64_t> widths = {};   ///< or of each
+    Pooling pool = Pooling::sum;             ///< sum, mean, sqrt or max
+    /// whether the ids are keys of any number, each of which reads the row that hash_rows gives it; else they are rows,
+    /// and -1 is no id
+    bool hashed = false;
+    std::int64_t seed = 0;                ///< of the hashes
+    Initializer table = {-0.1, 0.1};      ///< initial values of the tables
+    std::vector<std::string> names = {};  ///< names of the tables
+};
+
+}  // namespace rowan::inline v0::layer
+
+namespace rowan::inline v0::detail {
+
+/// Creates the tables and returns add(ids, tables), with the rows of ids that are keys.
+template <class T, class I, class Device, class Add>
+layer::Var<T, Device> bags_of_new_tables(layer::Var<I, Device> const& ids, layer::EmbeddingBagsOptions const& options,
+                                         Add const& add) {
+    std::size_t const count = options.heights.size();
+    auto const check = [&](char const* field, std::size_t size) {
+        if (size != 0 && size != count)
+            throw ShapeError(field, std::to_string(size), std::to_string(count) + ", one for each table");
+    };
+    check("widths.size()", options.widths.size());
+    check("names.size()", options.names.size());
+    LayerRollback added;
+    std::vector<layer::Var<T, Device>> tables;
+    for (std::size_t t = 0; t < count; ++t)
+        tables.push_back(
+            layer::embedding_table<T, Device>({.height = options.heights[t],
+                                               .width = options.widths.empty() ? options.width : options.widths[t],
+                                               .table = options.table,
+                                               .name = options.names.empty() ? "" : options.names[t]}));
+    auto const x = options.hashed ? add(layer::apply<hash_rows_op>({options.heights, options.seed}, ids), tables)
+                                  : add(ids, tables);
+    added.keep();
+    return x;
+}
+
+}  // namespace rowan::inline v0::detail
+
+namespace rowan::inline v0::layer {
+
+/// The pooled rows of several tables side by side, by one operator: TorchRec's EmbeddingBagCollection. The gradients of
+/// the tables are row-sparse. Ids are the bags of all tables, those of the first table first, as rowan::join_bags and a
+/// KeyedJaggedTensor have them:
+///     auto ids = layer::data<std::int64_t>("ids", {UNK}, 1);
+///     auto x = layer::embedding_bags(ids, {.heights = {1000, 50}, .width = 16});               // [batch, 32]
+/// shapes   ids [n] with one level, as many bags for each table -> [batch, sum of the widths]
+/// errors   ShapeError if there is no table, or ids have not rank 1 and one level; when the net runs, as
+///          rowan::embedding_bags
+/// cost     as rowan::embedding_bags and rowan::embedding_bags_grad, when the net runs
+template <class I, class T, class Device>
+Var<T, Device> embedding_bags(Var<I, Device> const& ids, std::vector<Var<T, Device>> const& tables,
+                              BagsOptions const& options = {}) {
+    static_assert(id_type<I>,
+                  "rowan::layer::embedding_bags: ids are integers: declare them with "
+                  "layer::data<std::int64_t>(name, {UNK}, 1)");
+    std::vector<Variable*> inputs;
+    for (auto const& table : tables) inputs.push_back(&*table);
+    inputs.push_back(&*ids);
+    return Var<T, Device>(
+        *default_scope().new_op<embedding_bags_op, Device, T, I>(std::move(inputs), options).outputs[0]);
+}
+
+/// The pooled rows of several tables, each row multiplied by the weight of its id. The weights have a gradient, too.
+/// shapes   ids [n] with one level, weight [n], tables [h, width] -> [batch, sum of the widths]
+/// errors   ShapeError as without weights, and if their shape is not that of ids; when the net runs, as
+///          rowan::embedding_bags
+/// cost     as rowan::embedding_bags and rowan::embedding_bags_grad with weights, when the net runs
+template <class I, class T, class Device>
+Var<T, Device> embedding_bags(Var<I, Device> const& ids, Var<T, Device> const& weight,
+                              std::vector<Var<T, Device>> const& tables, BagsOptions const& options = {}) {
+    std::vector<Variable*> inputs;
+    for (auto const& table : tables) inputs.push_back(&*table);
+    inputs.insert(inputs.end(), {&*ids, &*weight});
+    return Var<T, Device>(
+        *default_scope().new_op<weighted_embedding_bags_op, Device, T, I, T>(std::move(inputs), options).outputs[0]);
+}
+
+/// Creates the tables, and returns their pooled rows; with options.hashed also the operator that gives keys their rows.
+/// shapes   ids [n] with one level, and maybe weight [n] -> [batch, sum of the widths]
+/// errors   ShapeError if there is another number of widths or names than of heights; as embedding_table, and as
+///          embedding_bags of given tables; then nothing is created
+/// cost     one parameter in the net for each table, and as embedding_bags of given tables
+template <class T = float, class I, class Device>
+Var<T, Device> embedding_bags(Var<I, Device> const& ids, EmbeddingBagsOptions const& options) {
+    return rowan::detail::bags_of_new_tables<T>(ids, options, [&](auto const& rows, auto const& tables) {
+        return embedding_bags(rows, tables, {options.pool});
+    });
+}
+template <class I, class T, class Device>
+Var<T, Device> embedding_bags(Var<I, Device> const& ids, Var<T, Device> const& weight,
+                              EmbeddingBagsOptions const& options) {
+    return rowan::detail::bags_of_new_tables<T>(ids, options, [&](auto const& rows, auto const& tables) {
+        return embedding_bags(rows, weight, tables, {options.pool});
+    });
+}
 
 }  // namespace rowan::inline v0::layer
 
@@ -49151,122 +49889,61 @@ Var<T, Device> static_input(Var<T, Device> const& x) {
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/op/table/embedding_bags.hpp: embedding_bags, the pooled rows of many tables side by side; update_bags, the step.
+// rowan/op/table/update_bags.hpp: update_bags, a step of an optimizer for many tables by the gradient of their bags.
 
 namespace rowan::inline v0 {
 
 namespace detail {
 
-/// The bags of several tables without ids -1: those of table t are bags [t · batch, (t + 1) · batch).
+/// The gradient of the rows of the bags of table t, each divided by its divisor of `pool`.
 template <class T, class I>
-class TableBags {
-public:
-    /// errors   those of embedding_bags
-    TableBags(Cpu exec, std::span<Tensor<T> const> tables, LoDTensor<I> const& ids, Pooling pool)
-        : tables_(tables), ids_(known(exec, tables, ids, pool)), pool_(pool),
-          batch_((last_level(ids_.lod()).size() - 1) / tables.size()) {
-        columns_.reserve(tables.size() + 1);
-        columns_.push_back(0);
-        for (auto const& table : tables) columns_.push_back(columns_.back() + table.row_size());
-    }
-
-    LoDTensor<I> const& ids() const { return ids_; }
-    std::size_t batch() const { return batch_; }
-    std::size_t width() const { return columns_.back(); }
-    std::size_t column(std::size_t t) const { return columns_[t]; }
-    std::span<std::int64_t const> offsets(std::size_t t) const {
-        return last_level(ids_.lod()).subspan(t * batch_, batch_ + 1);
-    }
-    Bags<T, I> bags(std::size_t t) const {
-        return {.table = tables_[t].data(),
-                .height = tables_[t].shape()[0],
-                .width = tables_[t].row_size(),
-                .ids = ids_.value().data(),
-                .weights = nullptr,
-                .offsets = offsets(t).data(),
-                .bags = batch_,
-                .pool = pool_};
-    }
-
-private:
-    static LoDTensor<I> known(Cpu exec, std::span<Tensor<T> const> tables, LoDTensor<I> const& ids, Pooling pool) {
-        if (tables.empty()) throw ShapeError("tables.size()", "0", "1 or more");
-        for (auto const& table : tables) check_bags(exec, table, ids, static_cast<Tensor<T> const*>(nullptr), pool);
-        if (ids.lod().levels() != 1) throw ShapeError("ids levels", std::to_string(ids.lod().levels()), "1");
-        auto const offsets = last_level(ids.lod());
-        std::size_t const bags = offsets.size() - 1, count = tables.size();
-        if (bags % count != 0)
-            throw ShapeError("ids", std::to_string(bags) + " bags",
-                             "a multiple of the number of tables, " + std::to_string(count));
-        bool pruned = false;
-        for (std::size_t t = 0; t < count; ++t) {
-            auto const first = static_cast<std::size_t>(offsets[t * (bags / count)]);
-            auto const end = static_cast<std::size_t>(offsets[(t + 1) * (bags / count)]);
-            auto const height = static_cast<std::int64_t>(tables[t].shape()[0]);
-            auto const list = std::span(ids.value().data() + first, end - first);
-            bool bad = false;  // no early exit, so that the loop is vectorised
-            for (I const id : list) {
-                bad |= static_cast<std::uint64_t>(std::int64_t{id}) + 1 > static_cast<std::uint64_t>(height);
-                pruned |= id < 0;
-            }
-            if (!bad) continue;
-            std::size_t i = 0;
-            while (list[i] >= -1 && list[i] < height) ++i;
-            throw IndexError("ids", first + i, list[i], height);
+Tensor<T> grad_of_bags(TableBags<T, I, Cpu> const& all, std::size_t t, Pooling pool, Tensor<T> const& out_grad) {
+    using S = sum_t<T>;
+    auto bags = all.bags(t);
+    bags.pool = pool;
+    auto grad = Tensor<T>::from_shape(all.shape(t));
+    T const* const from = all.batch() == 0 ? nullptr : out_grad.data() + all.column(t);
+    on_lanes<S>(bags.width, [&]<class V>(as<V>) ROWAN_INLINED {
+        for (std::size_t b = 0; b < all.batch(); ++b) {
+            if (b + 16 < all.batch()) prefetch_row<false>(from + (b + 16) * all.width(), bags.width * sizeof(T));
+            S const divisor = bags.divisor(b);
+            S const share = divisor == constant<S>(0.0) ? divisor : constant<S>(1.0) / divisor;
+            write_share<V>(share, bags.width, grad.data() + b * bags.width, from + b * all.width());
         }
-        return pruned ? sequence_erase(exec, ids, {-1}) : LoDTensor<I>(ids.value().share(), ids.lod());
-    }
+    });
+    return grad;
+}
 
-    std::span<Tensor<T> const> tables_;
-    LoDTensor<I> ids_;
-    Pooling pool_;
-    std::size_t batch_;
-    Buffer<std::size_t> columns_;
-};
+template <class T, class I, class F>
+void update_tables(Cpu exec, TableBags<T, I, Cpu>&& all, Tensor<T> const& out_grad, F const& update) {
+    static_assert(
+        std::is_invocable_v<F const&, Cpu, std::size_t, RowPlan<> const&, Tensor<T> const&>,
+        "rowan::update_bags: the step must take (Cpu, std::size_t table, RowPlan<> const&, Tensor<T> const&)");
+    all.check_grad(out_grad);
+    all.keep_known(exec);
+    int const threads = thread_count(exec);
+    bool const by_tables = all.size() >= static_cast<std::size_t>(threads);
+    bool const by_bags = all.weight() == nullptr && all.pool() != Pooling::max;
+    Cpu const inner{by_tables ? 1 : threads};
+    for_each_share(by_tables ? threads : 1, all.size(), [&](std::size_t t) {
+        auto const grad = grad_of_bags(all, t, by_bags ? all.pool() : Pooling::sum, out_grad);
+        if (by_bags) {
+            auto const offsets = all.offsets(t);
+            std::vector<std::int64_t> starts(offsets.begin(), offsets.end());
+            for (std::int64_t& start : starts) start -= offsets[0];
+            update(inner, t, RowPlan<>(inner, all.ids_of(t), starts, height_of(all.table(t))), grad);
+        } else {
+            auto const rows = all.grad(inner, t, grad);
+            update(inner, t, RowPlan<>(inner, rows), rows.value());
+        }
+    });
+}
 
 }  // namespace detail
 
-/// Pools the rows of bags of ids in several tables, and puts those of one example side by side:
-///
-///     tables [h0, 2], [h1, 3], batch of 2:   bags of ids  t0b0 t0b1 t1b0 t1b1   ->   row 0  t0b0 t0b0 t1b0 t1b0 t1b0
-///                                                                                    row 1  t0b1 t0b1 t1b1 t1b1 t1b1
-///
-/// Ids are in the layout of TorchRec's KeyedJaggedTensor (values and lengths) and of FBGEMM: first the bags of table 0.
-/// An id of -1, as of a row that was pruned or of an unknown key, is no part of its bag. The row of an empty bag is 0.
-/// shapes   tables [h, ...], ids [n] with one level of bags, as many for each table -> [batch, sum of the widths]
-/// errors   ShapeError if there is no table, or the number of bags is not a multiple of theirs, or as embedding_bag;
-///          IndexError if an id is not in [-1, h) of its table; ValueError if pool is not sum, mean, sqrt or max
-/// cost     one read of a table row for each id and one write of the result; all tables and bags are divided among
-///          threads; a copy of the ids if one is -1
-template <class T, id_type I>
-Tensor<T> embedding_bags(Cpu exec, std::span<Tensor<T> const> tables, LoDTensor<I> const& ids,
-                         Pooling pool = Pooling::sum) {
-    detail::TableBags<T, I> const all(exec, tables, ids, pool);
-    auto out = Tensor<T>::from_shape({all.batch(), all.width()});
-    detail::Buffer<std::int64_t> copy;
-    auto const* const rows = detail::BagLookups<Cpu>::positions(all.ids().value(), copy);
-    std::size_t const batch = all.batch(), n = all.ids().value().size(), bags = batch * tables.size();
-    std::size_t const elements = n * all.width() / tables.size() + out.size();
-    std::size_t const grain = bags * (std::size_t{1} << 15) / (elements + 1) + 1;
-    detail::parallel_work(exec, elements, bags, grain, [&](std::size_t begin, std::size_t end) {
-        while (begin < end) {  // bags of one table
-            std::size_t const t = begin / batch, first = begin % batch, last = std::min(batch, first + end - begin);
-            detail::BagLookups<Cpu>::pool_range(all.bags(t), rows, static_cast<std::size_t>(all.offsets(t).back()),
-                                                first, last, out.data() + first * all.width() + all.column(t),
-                                                all.width());
-            begin += last - first;
-        }
-    });
-    return out;
-}
-template <class T, id_type I>
-Tensor<T> embedding_bags(std::span<Tensor<T> const> tables, LoDTensor<I> const& ids, Pooling pool = Pooling::sum) {
-    return embedding_bags(Cpu{}, tables, ids, pool);
-}
-
 /// Calls update(exec, t, plan, grad) once for each table: the backward pass of embedding_bags, with a step of any
 /// optimizer. `plan` has the rows of table t that the bags name, and `grad` the gradient of its bags, so that no
-/// gradient of the single rows is made:
+/// gradient of the single rows is made; that is made, of one table for each thread, for max and with weights:
 ///     update_bags(exec, tables, ids, out_grad, [&](Cpu e, std::size_t t, RowPlan<> const& plan, auto const& grad) {
 ///         rowwise_adagrad(e, plan, tables[t], moments[t], grad);
 ///     });
@@ -49274,50 +49951,21 @@ Tensor<T> embedding_bags(std::span<Tensor<T> const> tables, LoDTensor<I> const& 
 /// shapes   out_grad of the shape that embedding_bags returns
 /// requires tables do not share memory, and update may be called for several tables at the same time, unless
 ///          exec.threads is 1
-/// errors   as embedding_bags; ValueError if pool is max; ShapeError if out_grad has another shape; then nothing is
-///          called; the first error of update, after which it is called for no more tables
+/// errors   as embedding_bags; ShapeError if out_grad has another shape; then nothing is called; the first error of
+///          update, after which it is called for no more tables
 /// cost     a sort of the ids, one read of out_grad, and the cost of update; tables are divided among threads if there
-///          are as many, else update is passed the threads
+///          are as many, else update is passed the threads; for max and with weights also embedding_bag_grad
 template <class T, id_type I, class F>
 void update_bags(Cpu exec, std::span<Tensor<T> const> tables, LoDTensor<I> const& ids, Tensor<T> const& out_grad,
                  F const& update, Pooling pool = Pooling::sum) {
-    using S = detail::sum_t<T>;
-    static_assert(
-        std::is_invocable_v<F const&, Cpu, std::size_t, RowPlan<> const&, Tensor<T> const&>,
-        "rowan::update_bags: the step must take (Cpu, std::size_t table, RowPlan<> const&, Tensor<T> const&)");
-    detail::TableBags<T, I> const all(exec, tables, ids, pool);
-    if (pool == Pooling::max) throw ValueError("pool", static_cast<int>(pool), "one of sum, mean, sqrt");
-    typename Tensor<T>::shape_type const shape{all.batch(), all.width()};
-    if (out_grad.shape() != shape)
-        throw ShapeError("out_grad.shape()", detail::shape_text(out_grad.shape()), detail::shape_text(shape));
-    int const threads = thread_count(exec);
-    bool const by_tables = tables.size() >= static_cast<std::size_t>(threads);
-    Cpu const inner{by_tables ? 1 : threads};
-    detail::for_each_share(by_tables ? threads : 1, tables.size(), [&](std::size_t t) {
-        auto const bags = all.bags(t);
-        auto const offsets = all.offsets(t);
-        auto const first = static_cast<std::size_t>(offsets[0]), n = static_cast<std::size_t>(offsets.back()) - first;
-        std::vector<std::int64_t> starts(offsets.begin(), offsets.end());
-        for (std::int64_t& start : starts) start -= offsets[0];
-        RowPlan<> const plan(inner, std::span(bags.ids + first, n), starts, tables[t].shape()[0]);
-        auto shape_of_rows = tables[t].shape();
-        shape_of_rows[0] = all.batch();
-        auto grad = Tensor<T>::from_shape(shape_of_rows);
-        T const* const from = all.batch() == 0 ? nullptr : out_grad.data() + all.column(t);
-        detail::on_lanes<S>(bags.width, [&]<class V>(detail::as<V>) ROWAN_INLINED {
-            for (std::size_t b = 0; b < all.batch(); ++b) {
-                if (b + 16 < all.batch())
-                    detail::prefetch_row<false>(from + (b + 16) * all.width(), bags.width * sizeof(T));
-                S const divisor = bags.divisor(b);
-                S const share = divisor == detail::constant<S>(0.0) ? divisor : detail::constant<S>(1.0) / divisor;
-                detail::zip_with<V>(
-                    [&](auto const& x)
-                        ROWAN_INLINED { return detail::product(x, std::remove_cvref_t<decltype(x)>(share)); },
-                    bags.width, grad.data() + b * bags.width, from + b * all.width());
-            }
-        });
-        update(inner, t, plan, std::as_const(grad));
-    });
+    Tensor<T> const* const none = nullptr;
+    detail::update_tables(exec, detail::TableBags<T, I, Cpu>(exec, tables, ids, none, pool), out_grad, update);
+}
+template <class T, id_type I, class F>
+void update_bags(Cpu exec, std::span<Tensor<T> const> tables, LoDTensor<I> const& ids,
+                 std::type_identity_t<Tensor<T>> const& weight, std::type_identity_t<Tensor<T>> const& out_grad,
+                 F const& update, Pooling pool = Pooling::sum) {
+    detail::update_tables(exec, detail::TableBags<T, I, Cpu>(exec, tables, ids, &weight, pool), out_grad, update);
 }
 
 }  // namespace rowan::inline v0
@@ -49731,50 +50379,6 @@ void gather_into(Tensor<T> const& table, KeyIndex<Key> const& index, std::type_i
 template <class T, key_type Key>
 Tensor<T> gather(Tensor<T> const& table, KeyIndex<Key> const& index, std::type_identity_t<Keys<Key>> keys) {
     return gather(Cpu{}, table, index, keys);
-}
-
-}  // namespace rowan::inline v0
-
-// rowan/sparse/hash_rows.hpp: hash_rows, the rows of keys without an index, by hashes.
-
-namespace rowan::inline v0 {
-
-/// How hash_rows maps keys to rows.
-struct HashOptions {
-    std::size_t hashes = 1;  ///< rows for each key, 1 or more
-    std::uint64_t seed = 0;  ///< another one gives other collisions
-};
-
-/// Rows of keys of any number, in a table of `height` rows: hash_key(key, seed + j) modulo height for hash j. Keys may
-/// share a row; with several hashes, nearly no two keys share all of them (Svenstrup et al. 2017, Hash embeddings for
-/// efficient word representations):
-///     auto rows = hash_rows(keys, table.shape(0), {.hashes = 2});
-///     auto x = gather(table, rows);                                  // [n, 2, width]: side by side,
-///     auto sums = reduce_sum(x, {.axes = {1}});                      // or added
-/// shapes   keys of any shape -> the same, and [hashes] behind it if there are several
-/// errors   ShapeError if height is 0 or negative and there are keys; ValueError if there is no hash
-/// cost     O(n · hashes), on several threads
-template <key_type Key = std::int64_t>
-Tensor<std::int64_t> hash_rows(Cpu exec, std::type_identity_t<Keys<Key>> keys, Height height,
-                               HashOptions const& options = {}) {
-    if (options.hashes == 0) throw ValueError("hashes", options.hashes, "1 or more");
-    if (height == 0 && keys.size() != 0) throw ShapeError("height", "0", "1 or more");
-    auto shape = keys.shape();
-    if (options.hashes != 1) shape.push_back(options.hashes);
-    auto rows = Tensor<std::int64_t>::from_shape(shape);
-    auto const bound = static_cast<std::uint64_t>(std::int64_t{height});
-    detail::parallel_work(exec, rows.size() * 8, keys.size(), 4096, [&](std::size_t begin, std::size_t end) {
-        std::int64_t* to = rows.data() + begin * options.hashes;
-        for (std::size_t i = begin; i < end; ++i) {
-            for (std::size_t j = 0; j < options.hashes; ++j)
-                *to++ = static_cast<std::int64_t>(hash_key(keys[i], options.seed + j) % bound);
-        }
-    });
-    return rows;
-}
-template <key_type Key = std::int64_t>
-Tensor<std::int64_t> hash_rows(std::type_identity_t<Keys<Key>> keys, Height height, HashOptions const& options = {}) {
-    return hash_rows<Key>(Cpu{}, keys, height, options);
 }
 
 }  // namespace rowan::inline v0
@@ -50362,26 +50966,7 @@ public:
     /// The mean area of all batches; NaN if no group has examples of both classes.
     /// errors   none
     /// cost     O(n log n) for n examples, and memory for as many
-    double value() const {
-        auto sorted = kept_;
-        std::sort(sorted.begin(), sorted.end(), [](Example const& a, Example const& b) {
-            return std::tie(a.group, b.probability) < std::tie(b.group, a.probability);
-        });
-        double sum = 0, examples = 0;
-        for (std::size_t i = 0, first = 0; i < sorted.size(); first = i) {
-            detail::RocArea area;
-            while (i < sorted.size() && sorted[i].group == sorted[first].group) {
-                double const p = sorted[i].probability;
-                double positives = 0, negatives = 0;
-                for (; i < sorted.size() && sorted[i].group == sorted[first].group && sorted[i].probability == p; ++i)
-                    ++(sorted[i].positive ? positives : negatives);
-                area.add(positives, negatives);
-            }
-            auto const n = static_cast<double>(i - first);
-            if (double const a = area.value(); a == a) sum += n * a, examples += n;
-        }
-        return sum / examples;
-    }
+    double value() const;
 
     /// Forgets all batches.
     /// errors   none
@@ -50399,6 +50984,39 @@ private:
 };
 
 }  // namespace rowan::inline v0
+
+// rowan/train/group_auc_inl.hpp: definitions of rowan/train/group_auc.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <algorithm>
+#include <tuple>
+
+namespace rowan::inline v0 {
+
+ROWAN_FUNCTION double GroupAuc::value() const {
+    auto sorted = kept_;
+    std::sort(sorted.begin(), sorted.end(), [](Example const& a, Example const& b) {
+        return std::tie(a.group, b.probability) < std::tie(b.group, a.probability);
+    });
+    double sum = 0, examples = 0;
+    for (std::size_t i = 0, first = 0; i < sorted.size(); first = i) {
+        detail::RocArea area;
+        while (i < sorted.size() && sorted[i].group == sorted[first].group) {
+            double const p = sorted[i].probability;
+            double positives = 0, negatives = 0;
+            for (; i < sorted.size() && sorted[i].group == sorted[first].group && sorted[i].probability == p; ++i)
+                ++(sorted[i].positive ? positives : negatives);
+            area.add(positives, negatives);
+        }
+        auto const n = static_cast<double>(i - first);
+        if (double const a = area.value(); a == a) sum += n * a, examples += n;
+    }
+    return sum / examples;
+}
+
+}  // namespace rowan::inline v0
+
+#endif
 
 // rowan/train/normalized_entropy.hpp: NormalizedEntropy, the log loss and its quotient by that of a constant, of any
 // number of batches.
