@@ -235,8 +235,8 @@ constinit op_kernel const whole_kernel<Op>::value{.name = Op::name,
 
 }  // namespace detail
 
-/// The kernel of `Op` on device D for inputs with element types T... (that of the first slot once, if it holds any number
-/// of values, and a single T if all are the same then).
+/// The kernel of `Op` on device D for inputs with element types T..., one for each slot, or for all if the first holds
+/// any number of values.
 template <class Op, class D, class... T>
 struct kernel_of {
     static_assert(operation<Op>, "rowan: an operator has a name, inputs, outputs and grad, see rowan::operation");

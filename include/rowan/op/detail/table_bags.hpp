@@ -4,7 +4,7 @@
 #include <rowan/core/allocator.hpp>
 #include <rowan/core/ids.hpp>
 #include <rowan/core/parallel.hpp>
-#include <rowan/op/detail/bags.hpp>
+#include <rowan/op/detail/bag_lookups.hpp>
 #include <rowan/op/detail/concat_split.hpp>
 #include <rowan/op/table/join_bags.hpp>
 #include <rowan/op/table/weighted_embedding_bag.hpp>

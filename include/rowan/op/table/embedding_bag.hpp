@@ -1,7 +1,7 @@
 // rowan/op/table/embedding_bag.hpp: embedding_bag, one pooled row for each bag of ids, with a row-sparse gradient.
 #pragma once
 
-#include <rowan/op/detail/bags.hpp>
+#include <rowan/op/detail/bag_lookups.hpp>
 #include <rowan/op/operator.hpp>
 #include <rowan/sequence/sequence_erase.hpp>
 #include <rowan/sparse/detail/known_ids.hpp>
