@@ -12958,8 +12958,8 @@ constinit op_kernel const whole_kernel<Op>::value{.name = Op::name,
 
 }  // namespace detail
 
-/// The kernel of `Op` on device D for inputs with element types T... (that of the first slot once, if it holds any number
-/// of values, and a single T if all are the same then).
+/// The kernel of `Op` on device D for inputs with element types T..., one for each slot, or for all if the first holds
+/// any number of values.
 template <class Op, class D, class... T>
 struct kernel_of {
     static_assert(operation<Op>, "rowan: an operator has a name, inputs, outputs and grad, see rowan::operation");
@@ -14180,7 +14180,7 @@ LoDTensor<T, Device> sequence_pool_grad(LoDTensor<T, Device> const& x,
 
 }  // namespace rowan::inline v0
 
-// rowan/op/detail/bags.hpp: pooling of bags of ids to rows of a table, and its gradient.
+// rowan/op/detail/bags.hpp: Bags, bags of ids of table rows in the memory of any device, and their checks.
 
 namespace rowan::inline v0::detail {
 
@@ -14201,13 +14201,6 @@ void check_bags(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const&
     if (weight != nullptr && weight->shape() != ids.value().shape())
         throw ShapeError("weight.shape()", shape_text(weight->shape()), shape_text(ids.value().shape()));
 }
-
-/// Looks up bags on a device. The Thrust specialization is in rowan/thrust/op/embedding_bag.hpp.
-template <class D>
-struct BagLookups {
-    static_assert(has_backend<D>,
-                  "rowan: embedding_bag on a Thrust device needs #include <rowan/thrust/op/embedding_bag.hpp>");
-};
 
 /// The bags of a lookup, in the memory of any device.
 template <class T, class I>
@@ -14287,6 +14280,19 @@ Bags<T, I> make_bags(Tensor<T, D> const& table, LoDTensor<I, D> const& ids, Tens
             .bags = last_level(ids.lod()).size() - 1,
             .pool = pool};
 }
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/detail/bag_lookups.hpp: BagLookups, the pooling of bags of ids to rows of a table, and its gradient.
+
+namespace rowan::inline v0::detail {
+
+/// Looks up bags on a device. The Thrust specialization is in rowan/thrust/op/embedding_bag.hpp.
+template <class D>
+struct BagLookups {
+    static_assert(has_backend<D>,
+                  "rowan: embedding_bag on a Thrust device needs #include <rowan/thrust/op/embedding_bag.hpp>");
+};
 
 /// Contribution i of a sum is the row times weight i.
 template <class T>
