@@ -3,7 +3,7 @@
 //     logit = bias + sum of a weight for each number, and of one for each value of a category
 //             + dot products of the factors of the values of pairs of categories
 // Few values of a category are frequent, and most are rare (rank r has a probability of about 1 / r). Every day, a part
-// of them, frequent ones also, is replaced by new values: half of a log's keys may never have been seen before.
+// of them, frequent ones also, is replaced by new values, but in the smallest categories.
 
 #include "clicks/log.hpp"
 
@@ -114,7 +114,7 @@ private:
 
 void write_day(Options const& options, Clicks const& model, int day) {
     auto const path = std::filesystem::path(options.folder) / ("day_" + std::to_string(day) + (options.gzip ? ".gz" : ".tsv"));
-    clicks::File file(gzopen(path.c_str(), options.gzip ? "wb1" : "wbT"));
+    gzFile const file = gzopen(path.c_str(), options.gzip ? "wb1" : "wbT");
     rowan::Auc auc;
     rowan::NormalizedEntropy entropy;
     bool good = file != nullptr;
@@ -131,12 +131,13 @@ void write_day(Options const& options, Clicks const& model, int day) {
                 label(i) = click;
             }
         });
-        for (auto const& text : texts) good = good && gzwrite(file.get(), text.data(), static_cast<unsigned>(text.size())) == static_cast<int>(text.size());
+        for (auto const& text : texts) good = good && gzwrite(file, text.data(), static_cast<unsigned>(text.size())) == static_cast<int>(text.size());
         auc.update(probability, label);
         entropy.update(probability, label);
     }
-    if (!good || gzclose(file.release()) != Z_OK) throw BadInput(path.string() + " cannot be written");
-    std::printf("%s: %zu lines; best AUC %.4f, log loss %.4f, normalized entropy %.4f\n", path.c_str(), options.examples, auc.value(), entropy.log_loss(),
+    if (file != nullptr) good = gzclose(file) == Z_OK && good;
+    if (!good) throw BadInput(path.string() + " cannot be written");
+    std::printf("%s: %zu lines; best AUC %.4f, log loss %.4f, normalized entropy %.4f\n", path.filename().c_str(), options.examples, auc.value(), entropy.log_loss(),
                 entropy.value());
     std::fflush(stdout);
 }
@@ -155,12 +156,18 @@ int main(int argc, char** argv) {
     app.add_option("--seed", options.seed, "of everything that is drawn");
     app.add_option("--threads", options.threads, "0: all cores; any number gives the same files")->check(CLI::Range(0, 1024));
     app.add_flag("--gzip", options.gzip, "compress the files: day_0.gz, ...");
-    CLI11_PARSE(app, argc, argv);
     try {
+        app.parse(argc, argv);
+        if (!std::isfinite(options.drift)) throw BadInput("--drift is not a number");
         std::filesystem::create_directories(options.folder);
         Clicks const model(options);
         for (int day = 0; day < options.days; ++day) write_day(options, model, day);
+        if (std::ferror(stdout) != 0) throw BadInput("stdout cannot be written");
         return 0;
+    } catch (CLI::ParseError const& error) {
+        if (error.get_exit_code() == 0) return app.exit(error);  // --help
+        std::fprintf(stderr, "click_log: %s\n", error.what());
+        return 2;
     } catch (std::exception const& error) {
         std::fprintf(stderr, "click_log: %s\n", error.what());
         return 2;

@@ -19,10 +19,14 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <cerrno>
+#include <charconv>
 #include <chrono>
 #include <cinttypes>
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <filesystem>
 #include <fstream>
@@ -41,7 +45,7 @@ struct Options {
     std::vector<std::string> files;
     std::size_t batch = 1024;
     int threads = 0;
-    bool shard = false, serve = false;
+    bool shard = false, serve = false, test = false;
     std::optional<std::size_t> group;
     std::optional<std::string> save, load;
     clicks::ModelOptions model;
@@ -71,11 +75,21 @@ public:
         by_group_.update(p, labels, groups);
     }
     void print() const {
-        std::printf("AUC %.4f, log loss %.4f, normalized entropy %.4f, calibration %.3f", auc_.value(), entropy_.log_loss(), entropy_.value(), calibration_.value());
-        if (group_) std::printf(", AUC within C%zu %.4f", *group_, by_group_.value());
+        show("AUC", 4, auc_.value());
+        show(", log loss", 4, entropy_.log_loss());
+        show(", normalized entropy", 4, entropy_.value());
+        show(", calibration", 3, calibration_.value());
+        if (group_) show((", AUC within C" + std::to_string(*group_)).c_str(), 4, by_group_.value());
     }
 
 private:
+    static void show(char const* name, int digits, double value) {
+        if (std::isfinite(value))
+            std::printf("%s %.*f", name, digits, value);
+        else
+            std::printf("%s none", name);  // there is one class alone
+    }
+
     std::optional<std::size_t> group_;
     rowan::Auc auc_{std::size_t{1} << 20};  // buckets, so that the memory does not grow
     rowan::NormalizedEntropy entropy_;
@@ -83,7 +97,8 @@ private:
     rowan::GroupAuc by_group_;
 };
 
-/// Calls f(batch) for each batch of a log, and shows the progress on a terminal. Returns the number of examples.
+/// Calls f(batch) for each batch of a log, and shows the progress on a terminal. Returns the number of examples, 1 or
+/// more.
 template <class F>
 std::size_t each_batch(Options const& options, std::string const& file, char const* what, F const& f) {
     clicks::LogReader log(file);
@@ -99,6 +114,7 @@ std::size_t each_batch(Options const& options, std::string const& file, char con
         std::fflush(stdout);
     }
     if (terminal) std::printf("\r\033[K");
+    if (n == 0) throw BadInput(file + " has no lines");
     return n;
 }
 
@@ -132,59 +148,101 @@ void train(Model& model, Options const& options, std::string const& file) {
     std::fflush(stdout);
 }
 
-/// Answers each line of the standard input with a probability. Prints to stderr how long that took.
+/// Answers each line of the standard input with a probability. All lines have a label, or all have none. Prints to stderr
+/// how long that took, of the last million.
 template <class Model>
 void serve(Model& model) {
+    constexpr std::size_t most = 1'000'000;
     std::vector<double> times;
+    std::size_t number = 0, fields = 0;
+    auto const print_times = [&] {
+        if (times.empty()) return;
+        std::ranges::sort(times);
+        auto const part = [&](double p) { return 1e6 * times[static_cast<std::size_t>(std::ceil(p * static_cast<double>(times.size()))) - 1]; };
+        std::fflush(stdout);
+        std::fprintf(stderr, "%zu answers; p50 %.0f us, p99 %.0f us\n", number, part(0.5), part(0.99));
+    };
     Batch batch;
-    std::string line;
-    for (std::size_t number = 1; std::getline(std::cin, line); ++number) {
+    batch.resize(1);
+    for (std::string line; std::getline(std::cin, line); ++number) {
         double const start = seconds();
-        batch.resize(1);
+        clicks::Line read(line);
+        if (number == 0) fields = read.fields() == clicks::Line::all_fields - 1 ? read.fields() : clicks::Line::all_fields;
         try {
-            clicks::Line(line).read(batch, 0, false);
+            read.read(batch, 0, fields, false);
         } catch (BadInput const& bad) {
-            throw BadInput("stdin, line " + std::to_string(number) + ": " + bad.what());
+            print_times();
+            throw BadInput("stdin, line " + std::to_string(number + 1) + ": " + bad.what());
         }
-        std::printf("%.6f\n", static_cast<double>(model.predict(batch)(0)));
-        if (std::cin.rdbuf()->in_avail() <= 0) std::fflush(stdout);  // whoever asks may wait for the answer
-        times.push_back(seconds() - start);
+        std::printf("%.6g\n", static_cast<double>(model.predict(batch)(0)));
+        if (std::cin.rdbuf()->in_avail() <= 0 && std::fflush(stdout) != 0) throw std::runtime_error("stdout cannot be written");  // whoever asks may wait for the answer
+        double const time = seconds() - start;
+        if (times.size() < most)
+            times.push_back(time);
+        else
+            times[number % most] = time;
     }
-    if (times.empty()) return;
-    std::ranges::sort(times);
-    auto const part = [&](double p) { return 1e6 * times[static_cast<std::size_t>(p * static_cast<double>(times.size() - 1))]; };
-    std::fprintf(stderr, "%zu answers; p50 %.0f us, p99 %.0f us\n", times.size(), part(0.5), part(0.99));
+    print_times();
 }
 
-/// Calls f and converts its errors of rowan to BadInput.
+/// Calls f(file) and names the file in its errors.
 template <class F>
-void of_file(F const& f) {
+void of_file(std::string const& file, F const& f) {
     try {
-        f();
+        f(file);
     } catch (rowan::Error const& error) {
-        throw BadInput(error.what());
+        throw BadInput(file + ": " + error.what());
+    } catch (BadInput const& error) {
+        throw BadInput(file + ": " + error.what());
     }
+}
+
+/// Throws BadInput for what can be known to fail before anything is learned.
+void check_files(Options const& options) {
+    for (auto const& file : options.files) {
+        if (file != "-" && ::access(file.c_str(), R_OK) != 0) throw BadInput(file + " cannot be read: " + std::strerror(errno));
+    }
+    if (!options.save) return;
+    auto const folder = std::filesystem::path(*options.save).parent_path();
+    if (options.save->empty() || std::filesystem::is_directory(*options.save) || (!folder.empty() && !std::filesystem::is_directory(folder)))
+        throw BadInput("--save " + *options.save + " is no file in a folder that exists");
 }
 
 template <template <class> class Table, rowan::communicator Comm>
 void run(Comm const& comm, Options options) {
-    if (options.load) of_file([&] { options.model = clicks::saved_options(*options.load, options.model); });
+    check_files(options);
+    if (options.load) of_file(*options.load, [&](auto const& file) { options.model = clicks::saved_options(file, options.model); });
     clicks::ClickModel<Comm, Table> model(comm, {options.threads}, options.model);
-    if (options.load) of_file([&] { model.load(*options.load); });
+    if (options.load) of_file(*options.load, [&](auto const& file) { model.load(file); });
     bool learned = options.load.has_value();
     for (auto const& file : options.files) {
-        if (learned && file != "-") test(model, options, file);
+        bool const twice = std::filesystem::is_regular_file(file);  // a pipe can be read only once
+        if (options.test || (learned && twice)) test(model, options, file);
+        if (options.test) continue;
+        model.begin_day();
         train(model, options, file);
         learned = true;
+        if (options.save) of_file(*options.save, [&](auto const& to) { model.save(to); });
     }
-    if (options.save) of_file([&] { model.save(*options.save); });
     if (options.serve) serve(model);
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) throw std::runtime_error("stdout cannot be written");
 }
 
+/// Takes numbers in [low, high], also where CLI11 would take nan or convert -1.
+CLI::Validator number_in(double low, double high) {
+    return {[=](std::string const& text) {
+                double x = 0;
+                auto const* const end = text.data() + text.size();
+                auto const [stop, error] = std::from_chars(text.data(), end, x);
+                bool const good = error == std::errc{} && stop == end && x >= low && x <= high;
+                return good ? std::string() : "\"" + text + "\" is not a number from " + CLI::detail::to_string(low) + " to " + CLI::detail::to_string(high);
+            },
+            "", ""};
+}
+
 template <rowan::communicator Comm>
 int work(Comm const& comm, int argc, char** argv) {
-    // Rank 0 prints, also the errors of others.
+    // Rank 0 prints, also errors that all have.
     if (comm.rank() != 0 && std::freopen("/dev/null", "w", stdout) == nullptr) return 1;
     auto const complain = [&](char const* what) {
         std::fflush(stdout);
@@ -197,20 +255,22 @@ int work(Comm const& comm, int argc, char** argv) {
     app.option_defaults()->always_capture_default();
     app.get_formatter()->column_width(28);
     app.add_option("files,--days", options.files, "logs, one for each day, plain or of gzip; -: the standard input")->type_name("FILE")->default_str("");
-    app.add_option("--batch", options.batch, "examples that make a step")->check(CLI::Range(1, 1 << 20));
-    auto* const dim = app.add_option("--dim", model.dim, "numbers per key")->check(CLI::Range(1, 1024));
-    auto* const bottom = app.add_option("--bottom", model.bottom, "sizes of the hidden layers for the numbers")->delimiter(',')->check(CLI::Range(1, 1 << 16))->type_name("N,...");
-    auto* const top = app.add_option("--top", model.top, "sizes of the hidden layers for the interactions")->delimiter(',')->check(CLI::Range(1, 1 << 16))->type_name("N,...");
-    auto* const sightings = app.add_option("--sightings", model.sightings, "a key gets a row when it is seen this often")->check(CLI::Range(1, 1'000'000));
-    auto* const seed = app.add_option("--seed", model.seed, "of the first parameters");
-    app.add_option("--rate", model.rate, "learning rate of the table's row-wise AdaGrad")->check(CLI::Range(0.0, 100.0));
-    app.add_option("--dense-rate", model.dense_rate, "learning rate of the layers' Adam")->check(CLI::Range(0.0, 100.0));
-    app.add_option("--group", options.group, "print the AUC within each value of this category, too, 1 to 26")->check(CLI::Range(1, 26))->default_str("");
-    app.add_option("--threads", options.threads, "0: all cores; any number gives the same result")->check(CLI::Range(0, 1024));
-    app.add_option("--parts", model.parts, "parts of a batch, which the ranks of mpirun share out")->check(CLI::Range(1, 1024));
+    app.add_option("--batch", options.batch, "examples that make a step")->check(number_in(1, 1 << 20));
+    auto* const dim = app.add_option("--dim", model.dim, "numbers per key")->check(number_in(1, clicks::most_dim));
+    auto* const bottom = app.add_option("--bottom", model.bottom, "sizes of the hidden layers for the numbers")->delimiter(',')->check(number_in(1, clicks::most_width))->type_name("N,...");
+    auto* const top = app.add_option("--top", model.top, "sizes of the hidden layers for the interactions")->delimiter(',')->check(number_in(1, clicks::most_width))->type_name("N,...");
+    auto* const sightings = app.add_option("--sightings", model.sightings, "a key gets a row when it is seen this often")->check(number_in(1, clicks::most_sightings));
+    auto* const seed = app.add_option("--seed", model.seed, "of the first parameters")->check(number_in(0, 1e15));
+    app.add_option("--forget", model.forget, "a key that was not seen for this many days loses its row; 0: never")->check(number_in(0, 1'000'000));
+    app.add_option("--rate", model.rate, "learning rate of the table's row-wise AdaGrad")->check(number_in(0, 100));
+    app.add_option("--dense-rate", model.dense_rate, "learning rate of the layers' Adam")->check(number_in(0, 100));
+    app.add_option("--group", options.group, "print the AUC within each value of this category, too, 1 to 26")->check(number_in(1, 26))->default_str("");
+    app.add_option("--threads", options.threads, "0: all cores; any number gives the same result")->check(number_in(0, 1024));
+    app.add_option("--parts", model.parts, "parts of a batch, which the ranks of mpirun share out")->check(number_in(1, 1024));
     app.add_flag("--shard", options.shard, "each rank of mpirun has a part of the table");
-    app.add_option("--save", options.save, "write the model there")->type_name("FILE")->default_str("");
+    app.add_option("--save", options.save, "write the model there after each day")->type_name("FILE")->default_str("");
     app.add_option("--load", options.load, "begin with such a model")->type_name("FILE")->default_str("");
+    app.add_flag("--test", options.test, "only predict the logs");
     app.add_flag("--serve", options.serve, "then answer lines of the standard input, with or without a label, with probabilities");
     for (auto* const option : {dim, bottom, top, sightings, seed}) option->description(option->get_description() + "; of --load, if given");
     app.footer("Exit status: 0, or 2 if an argument or a log cannot be used; a sentence on stderr says why.");
@@ -218,6 +278,7 @@ int work(Comm const& comm, int argc, char** argv) {
         app.parse(argc, argv);
         auto const from_stdin = std::ranges::count(options.files, "-");
         if (options.files.empty() && !options.load) throw BadInput("nothing to learn from: give logs, or a model by --load");
+        if (options.test && !options.load) throw BadInput("--test needs a model: give one by --load");
         if (from_stdin > 1 || (from_stdin == 1 && options.serve)) throw BadInput("the standard input can be read only once");
         if (comm.size() > 1 && (from_stdin != 0 || options.serve)) throw BadInput("only one rank has a standard input");
         if (model.parts < static_cast<std::size_t>(comm.size()))

@@ -236,6 +236,11 @@ demo() {
     else
         count "demo, the same numbers" 1 1 "bash tests/gloss_classifier.sh --same $native $plain"
     fi
+    if bash examples/demo.sh --job clicks >build/clicks.txt && grep day_15 build/clicks.txt && awk '/^day_15.*best/ { best = $6 } /^day_15.*before/ { good = $5 > best - 0.005 } END { exit !good }' build/clicks.txt; then
+        count demo 0 1
+    else
+        count "demo, clicks: AUC on day 15 within 0.005 of the best" 1 1 "bash examples/demo.sh --job clicks"
+    fi
 }
 
 # pip builds the Python module from this checkout, with pybind11 from PyPI, and the module runs beside Debian's NumPy and

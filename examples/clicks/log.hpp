@@ -4,6 +4,8 @@
 #include <rowan/core/parallel.hpp>
 #include <rowan/core/tensor.hpp>
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -15,8 +17,8 @@
 #include <cstdint>
 #include <cstring>
 #include <future>
-#include <memory>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -70,29 +72,38 @@ struct Batch {
     }
 };
 
-/// Reads the fields of a line, which ends at a tab, into example i of a batch.
+/// What a message shows of a text of the input.
+inline std::string shown(std::string_view text) {
+    std::string part(text.substr(0, 40));
+    for (char& c : part) c = c < ' ' || c > '~' ? '?' : c;
+    return '"' + part + '"';
+}
+
+/// Reads the fields of a line, each of which ends at a tab, into example i of a batch.
 class Line {
 public:
+    static constexpr std::size_t all_fields = 1 + numbers + categories;
+
     explicit Line(std::string_view text) : rest_(text) {
         if (rest_.ends_with('\r')) rest_.remove_suffix(1);
     }
+    std::size_t fields() const { return 1 + static_cast<std::size_t>(std::ranges::count(rest_, '\t')); }
 
-    /// Throws BadInput, which names the field, counted from 1. Without a label, it may be missing in the line.
-    void read(Batch& to, std::size_t i, bool labelled) {
-        auto const fields = 1 + static_cast<std::size_t>(std::ranges::count(rest_, '\t'));
-        std::size_t const all = 1 + numbers + categories;
-        if (fields != all && (labelled || fields != all - 1))
-            throw BadInput(std::to_string(fields) + " fields, expected " + std::to_string(all));
+    /// Throws BadInput, which names the field, counted from 1. Of 39 fields, the label is missing; of 40, it may be empty
+    /// if it is not `labelled`.
+    void read(Batch& to, std::size_t i, std::size_t expected = all_fields, bool labelled = true) {
+        if (std::size_t const n = fields(); n != expected)
+            throw BadInput(std::to_string(n) + (n == 1 ? " field" : " fields") + ", expected " + std::to_string(expected));
         to.labels[i] = 0;
-        if (fields == all) {
+        if (expected == all_fields) {
             auto const text = next();
-            if (text != "0" && text != "1" && labelled) fail(text, "a label, 0 or 1");
+            if (text != "0" && text != "1" && (labelled || !text.empty())) fail(text, "a label, 0 or 1");
             to.labels[i] = text == "1" ? 1.0f : 0.0f;
         }
         for (std::size_t k = 0; k < numbers; ++k) {
             std::int64_t x = 0;
             auto const text = next();
-            if (!text.empty() && !parsed(text, x, 10)) fail(text, "a whole number");
+            if (!text.empty() && !parsed(text, x, 10)) fail(text, "a whole number of 64 bits");
             to.numbers[i * numbers + k] = text.empty() ? -1.0f : logarithm(x);
         }
         to.keys[i * vectors] = numbers_key;
@@ -119,27 +130,96 @@ private:
         return error == std::errc{} && stop == end;
     }
     [[noreturn]] void fail(std::string_view text, char const* expected) const {
-        throw BadInput("field " + std::to_string(field_) + ": \"" + std::string(text.substr(0, 40)) + "\" is not " + expected);
+        throw BadInput("field " + std::to_string(field_) + ": " + shown(text) + " is not " + expected);
     }
 
     std::string_view rest_;
     std::size_t field_ = 0;
 };
 
-struct CloseFile {
-    void operator()(gzFile file) const { gzclose(file); }
+/// The bytes of a file, without compression by gzip if there is one.
+class Bytes {
+public:
+    explicit Bytes(std::string path) : path_(std::move(path)), file_(path_ == "-" ? ::dup(0) : ::open(path_.c_str(), O_RDONLY | O_CLOEXEC)) {
+        struct stat about {};
+        if (file_ < 0 || ::fstat(file_, &about) != 0) fail(std::strerror(errno));
+        if (S_ISDIR(about.st_mode)) fail(std::strerror(EISDIR));
+        regular_ = S_ISREG(about.st_mode);
+    }
+    Bytes(Bytes const&) = delete;
+    ~Bytes() {
+        if (gzip_) inflateEnd(&stream_);
+        if (file_ >= 0) ::close(file_);
+    }
+
+    bool regular() const { return regular_; }  ///< whether it is a file, and no pipe
+
+    /// The next bytes, as many as there are, up to some MiB; none at the end.
+    std::string next() {
+        for (;;) {
+            std::string read(piece_size, '\0');
+            ssize_t n = 0;
+            while ((n = ::read(file_, read.data(), read.size())) < 0 && errno == EINTR) {}
+            if (n < 0) fail(std::strerror(errno));
+            read.resize(static_cast<std::size_t>(n));
+            if (first_) {
+                char second = 0;
+                if (n == 1 && ::read(file_, &second, 1) == 1) read += second;  // of a pipe
+                first_ = false;
+                gzip_ = read.starts_with("\x1f\x8b");
+                if (gzip_ && inflateInit2(&stream_, 15 + 16) != Z_OK) throw std::bad_alloc();
+            }
+            if (!gzip_) return read;
+            if (read.empty() && !whole_) fail("the end of the compressed file is missing");
+            auto text = inflated(read);
+            if (!text.empty() || read.empty()) return text;
+        }
+    }
+
+private:
+    static constexpr std::size_t piece_size = std::size_t{1} << 20;
+
+    [[noreturn]] void fail(char const* why) const { throw BadInput(path_ + " cannot be read: " + why); }
+
+    std::string inflated(std::string& read) {
+        std::string text;
+        stream_.next_in = reinterpret_cast<Bytef*>(read.data());
+        stream_.avail_in = static_cast<uInt>(read.size());
+        while (stream_.avail_in != 0) {
+            if (std::exchange(whole_, false)) inflateReset(&stream_);  // another member begins
+            std::size_t const before = text.size();
+            text.resize(before + piece_size);
+            stream_.next_out = reinterpret_cast<Bytef*>(text.data() + before);
+            stream_.avail_out = static_cast<uInt>(piece_size);
+            int const state = inflate(&stream_, Z_NO_FLUSH);
+            text.resize(text.size() - stream_.avail_out);
+            if (state == Z_STREAM_END)
+                whole_ = true;
+            else if (state != Z_OK && state != Z_BUF_ERROR)
+                fail("the compressed file is damaged");
+        }
+        return text;
+    }
+
+    std::string path_;
+    int file_;
+    bool regular_ = false, first_ = true, gzip_ = false, whole_ = false;  // whole_: at the end of a member
+    z_stream stream_{};
 };
-using File = std::unique_ptr<gzFile_s, CloseFile>;
 
 /// Reads a log from its beginning to its end: a file, also one that gzip has compressed, or "-", the standard input.
-/// Has some MiB of it in memory, of which the next are read while the program works on those before.
+/// Has some MiB of it in memory. The next bytes of a file are read while the program works on those before.
 class LogReader {
 public:
-    explicit LogReader(std::string path) : path_(std::move(path)), file_(open(path_)) { begin_piece(); }
+    explicit LogReader(std::string const& path) : path_(path), bytes_(path) {
+        if (bytes_.regular()) begin_piece();
+    }
     LogReader(LogReader const&) = delete;
     ~LogReader() {
         if (piece_.valid()) piece_.wait();
     }
+
+    bool regular() const { return bytes_.regular(); }
 
     /// Reads the next `n` lines into `batch`, at the end of the log fewer. Returns whether there were any. Throws
     /// BadInput for the first line that is wrong.
@@ -149,7 +229,7 @@ public:
         while (lines_.size() < n) {
             auto const end = text_.find('\n', at);
             if (end == std::string::npos) {
-                if (text_.size() - at > piece_size) throw BadInput(path_ + ", line " + std::to_string(read_ + lines_.size() + 1) + " is no line of a log: it has no end");
+                if (text_.size() - at > longest_line) throw BadInput(path_ + ", line " + std::to_string(read_ + lines_.size() + 1) + " is no line of a log: it has no end");
                 if (more(at)) continue;
                 if (at < text_.size()) lines_.emplace_back(at, text_.size());  // a line without an end
                 at = text_.size();
@@ -166,7 +246,7 @@ public:
             try {
                 for (; i < last; ++i) {
                     auto const [from, to] = lines_[i];
-                    Line(std::string_view(text_).substr(from, to - from)).read(batch, i, true);
+                    Line(std::string_view(text_).substr(from, to - from)).read(batch, i);
                 }
             } catch (BadInput const& bad) {
                 std::lock_guard const lock(mutex);
@@ -179,32 +259,17 @@ public:
     }
 
 private:
-    static constexpr std::size_t piece_size = std::size_t{4} << 20;
-    static File open(std::string const& path) {
-        File file(path == "-" ? gzdopen(::dup(0), "rb") : gzopen(path.c_str(), "rb"));
-        if (!file) throw BadInput(path + " cannot be read");
-        gzbuffer(file.get(), 1 << 18);
-        return file;
-    }
+    static constexpr std::size_t longest_line = std::size_t{1} << 20;
 
     void begin_piece() {
-        piece_ = std::async(std::launch::async, [this] {
-            std::string piece(piece_size, '\0');
-            int const n = gzread(file_.get(), piece.data(), static_cast<unsigned>(piece.size()));
-            int error = Z_OK;
-            char const* const text = gzerror(file_.get(), &error);
-            if (n < 0 || (error != Z_OK && error != Z_STREAM_END))
-                throw BadInput(path_ + " cannot be read: " + (error == Z_ERRNO ? std::strerror(errno) : text));
-            piece.resize(static_cast<std::size_t>(n));
-            return piece;
-        });
+        piece_ = std::async(std::launch::async, [this] { return bytes_.next(); });
     }
     /// Appends a piece to text_, from which it removes what was read. Moves the position `at` and lines_ along.
     bool more(std::size_t& at) {
-        if (!piece_.valid()) return false;
-        auto const piece = piece_.get();
-        if (piece.empty()) return false;
-        begin_piece();
+        auto const piece = ended_ ? std::string() : bytes_.regular() ? piece_.get() : bytes_.next();
+        ended_ = piece.empty();
+        if (ended_) return false;
+        if (bytes_.regular()) begin_piece();
         text_.erase(0, begin_);
         at -= begin_;
         for (auto& [from, to] : lines_) {
@@ -217,12 +282,13 @@ private:
     }
 
     std::string path_;
-    File file_;
+    Bytes bytes_;
     std::future<std::string> piece_;
     std::string text_;
     std::size_t begin_ = 0;                                    // in text_, of the lines not yet read
     std::vector<std::pair<std::size_t, std::size_t>> lines_;  // in text_, of a batch
     std::size_t read_ = 0;                                     // lines
+    bool ended_ = false;
 };
 
 }  // namespace clicks

@@ -6,6 +6,7 @@
 #include "tables.hpp"
 
 #include <rowan/distributed/dense_allreduce.hpp>
+#include <rowan/distributed/together.hpp>
 #include <rowan/io/checkpoint_file.hpp>
 #include <rowan/rowan.hpp>
 
@@ -20,12 +21,15 @@
 
 namespace clicks {
 
+inline constexpr std::int64_t most_dim = 1024, most_width = 1 << 16, most_sightings = 1'000'000;
+
 /// What a model is, and how it learns.
 struct ModelOptions {
     std::size_t dim = 16;                     ///< numbers for each key
     std::vector<std::size_t> bottom{64};      ///< hidden layers for the 13 numbers
     std::vector<std::size_t> top{128, 64};    ///< hidden layers for the interactions
     std::int64_t sightings = 1;               ///< a key gets a row when it is seen this often
+    std::int64_t forget = 0;                  ///< a key loses its row when it was not seen for so many days; 0: never
     std::size_t parts = 1;                    ///< of each batch, whose gradients are summed
     double rate = 0.1, dense_rate = 2e-3;    ///< the learning rates of AdaGrad and of Adam
     std::uint64_t seed = 1;                   ///< of the first values
@@ -34,20 +38,25 @@ struct ModelOptions {
 /// `options`, but those that make the model are of a saved one.
 inline ModelOptions saved_options(std::string const& path, ModelOptions options) {
     rowan::CheckpointFile const file(path);
-    auto const list = [&](char const* name) {
+    auto const list = [&](char const* name, std::int64_t most) {
         auto const numbers = file.load<Rows>(name);
+        for (auto const n : numbers) {
+            if (numbers.shape().size() != 1 || n < 1 || n > most) throw BadInput(std::string("`") + name + "` has a number that is not in [1, " + std::to_string(most) + "]");
+        }
         return std::vector<std::size_t>(numbers.begin(), numbers.end());
     };
-    auto const one = [&](char const* name) {
-        auto const number = file.load<Rows>(name);
-        if (number.size() != 1) throw BadInput(path + " has no number `" + name + "`");
-        return number(0);
+    auto const one = [&](char const* name, std::int64_t most) {
+        auto const numbers = list(name, most);
+        if (numbers.size() != 1) throw BadInput(std::string("`") + name + "` is not one number");
+        return numbers[0];
     };
-    options.dim = static_cast<std::size_t>(one("dim"));
-    options.bottom = list("bottom");
-    options.top = list("top");
-    options.sightings = one("sightings");
-    options.seed = static_cast<std::uint64_t>(one("seed"));
+    options.dim = one("dim", most_dim);
+    options.bottom = list("bottom", most_width);
+    options.top = list("top", most_width);
+    options.sightings = static_cast<std::int64_t>(one("sightings", most_sightings));
+    auto const seed = file.load<Rows>("seed"), step = file.load<Rows>("step");
+    if (seed.size() != 1 || step.size() != 1 || step(0) < 0) throw BadInput("`seed` or `step` is not one number");
+    options.seed = static_cast<std::uint64_t>(seed(0));
     return options;
 }
 
@@ -62,12 +71,18 @@ class ClickModel {
 public:
     ClickModel(Comm const& comm, Cpu exec, ModelOptions const& options)
         : comm_(comm), exec_(exec), options_(options),
-          table_(comm, {.width = options.dim, .low = -0.05, .high = 0.05, .seed = options.seed, .keys = {.sightings = options.sightings}}),
+          table_(comm, {.width = options.dim, .low = -0.05, .high = 0.05, .seed = options.seed, .keys = {.sightings = options.sightings, .record_uses = true}}),
           bottom_(joined(numbers, options.bottom, options.dim), true, 0),
           top_(joined(options.dim + vectors * (vectors - 1) / 2, options.top, 1), false, bottom_.end()),
           dense_(Floats::zeros({top_.end()})), moment1_(Floats::zeros({top_.end()})), moment2_(Floats::zeros({top_.end()})) {
         bottom_.initialize(dense_, options.seed);
         top_.initialize(dense_, options.seed);
+    }
+
+    /// Begins the next day.
+    void begin_day() {
+        auto const day = table_.day() + 1;
+        table_.begin_day(day, options_.forget == 0 ? 0 : day - options_.forget);
     }
 
     /// Makes one step. Returns the probabilities of clicks that the model gave before it.
@@ -106,7 +121,7 @@ public:
     }
 
     std::int64_t keys() const { return table_.keys(); }  ///< keys with a row
-    /// A number of all bits of the model, the same for any number of ranks.
+    /// A number of all parameters and the table's moments, the same for any number of ranks.
     std::uint64_t hash() const {
         std::uint64_t hash = table_.hash();
         for (float const x : dense_) hash = rowan::hash_key(std::uint64_t{std::bit_cast<std::uint32_t>(x)}, hash);
@@ -127,8 +142,11 @@ public:
         file.add("layers.moment1", moment1_);
         file.add("layers.moment2", moment2_);
         table_.save(file, path, step_);
-        if (comm_.rank() == 0) rowan::save_checkpoint(file, path);
-        comm_.barrier();
+        rowan::together(comm_, [&] {
+            if (comm_.rank() != 0) return;
+            rowan::save_checkpoint(file, path);
+            table_.remove_others(path, step_);
+        });
     }
     /// Replaces the model by one that was saved with the same options, on any number of ranks.
     void load(std::string const& path) {
@@ -136,7 +154,7 @@ public:
         auto dense = file.load<Floats>("layers"), moment1 = file.load<Floats>("layers.moment1"), moment2 = file.load<Floats>("layers.moment2");
         auto const step = file.load<Rows>("step");
         for (auto const* const read : {&dense, &moment1, &moment2}) {
-            if (read->shape() != dense_.shape() || step.size() != 1) throw BadInput(path + " has layers of other sizes");
+            if (read->shape() != dense_.shape()) throw BadInput("`layers` have other sizes");
         }
         table_.load(file, path);
         dense_ = std::move(dense);

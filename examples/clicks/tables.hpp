@@ -10,6 +10,7 @@
 #include <rowan/io/keyed_table.hpp>
 #include <rowan/rowan.hpp>
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -64,6 +65,12 @@ inline std::uint64_t hash_of(rowan::KeyedTable<float> const& table, Floats const
     return sum;
 }
 
+/// Checks that a table that was loaded has the rows of rare_keys.
+inline Rows checked_rare(Rows rows) {
+    if (std::ranges::any_of(rows, [](auto row) { return row < 0; })) throw BadInput("the table lacks the rows of rare values");
+    return rows;
+}
+
 /// The gradients of parts of a batch, [n, 27, dim] each, as gradients of the table.
 inline std::vector<rowan::SelectedRows<float>> grads_of(std::int64_t height, Rows const& rows, std::span<Floats> parts) {
     std::vector<rowan::SelectedRows<float>> grads;
@@ -101,6 +108,14 @@ public:
     }
     Floats gather(Cpu exec, Rows const& rows) const { return rowan::gather(exec, table_.value(), rows); }
 
+    std::int64_t day() const { return table_.index().step(); }
+    /// Begins another day; keys that were not seen since day `since` lose their rows.
+    void begin_day(std::int64_t day, std::int64_t since) {
+        table_.set_step(day);
+        table_.find_or_insert(rare_keys());  // which stay
+        table_.evict_unused(since);
+    }
+
     /// A step of row-wise AdaGrad, by the gradients of what gather returned, in parts.
     void update(Cpu exec, Rows const& rows, std::span<Floats> parts, double learning_rate) {
         if (comm_.size() == 1 && parts.size() == 1) {  // the gradient is not copied
@@ -123,10 +138,12 @@ public:
         rowan::add_keyed_table(to, "table", table_);
         to.add("table.moment", moment_.tensor());
     }
+    static void remove_others(std::string const&, std::int64_t) {}
     void load(rowan::CheckpointFile const& file, std::string const&) {
+        if (!file.has("table")) throw BadInput("the model was saved with --shard");
         rowan::load_keyed_table(file, "table", table_);
         moment_.assign(file.load<Floats>("table.moment"));
-        rare_ = table_.index().find(rare_keys());
+        rare_ = checked_rare(table_.index().find(rare_keys()));
     }
 
 private:
@@ -141,8 +158,7 @@ template <rowan::communicator Comm>
 class ShardedTable {
 public:
     ShardedTable(Comm const& comm, rowan::KeyedTableOptions const& options) : comm_(comm), table_(comm, options), moment_(table_.template add_state<float>({})) {
-        for (std::int64_t k = 0; k < options.keys.sightings; ++k)
-            table_.find_or_insert(Cpu{}, comm.rank() == 0 ? rare_keys() : std::vector<std::int64_t>());
+        for (std::int64_t k = 0; k < options.keys.sightings; ++k) insert_rare();
         rare_ = table_.find(Cpu{}, rare_keys());
     }
 
@@ -160,6 +176,13 @@ public:
         typename Table::Lookup lookup;
         return table_.gather(exec, rows, lookup);
     }
+
+    std::int64_t day() const { return table_.local().index().step(); }
+    void begin_day(std::int64_t day, std::int64_t since) {
+        table_.set_step(day);
+        insert_rare();
+        table_.evict_unused(since);
+    }
     void update(Cpu exec, Rows const& rows, std::span<Floats> parts, double learning_rate) {
         auto const sum = table_.exchange(exec, grads_of(table_.height(), rows, parts));
         rowan::rowwise_adagrad(exec, table_.value(), moment_.tensor(), sum, adagrad_options(learning_rate));
@@ -168,27 +191,38 @@ public:
     std::int64_t keys() const { return of_all_ranks(static_cast<std::int64_t>(table_.local().size())); }
     std::uint64_t hash() const { return static_cast<std::uint64_t>(of_all_ranks(static_cast<std::int64_t>(hash_of(table_.local(), moment_.tensor())))); }
 
-    /// The ranks' parts are files beside that of the model.
+    /// The ranks' parts are files beside that of the model, which says by its step which they are.
     void save(rowan::Checkpoint&, std::string const& path, std::int64_t step) const {
-        auto const [folder, name] = place_of(path);
+        auto const [folder, name] = place_of(path, step);
         table_.save(folder, name, step, {{"moment", moment_}});
     }
+    /// Removes the parts of other steps.
+    static void remove_others(std::string const& path, std::int64_t step) {
+        auto const [folder, name] = place_of(path, step);
+        auto const all = std::filesystem::path(path).filename().string() + ".table-";
+        for (auto const& file : std::filesystem::directory_iterator(folder)) {
+            auto const other = file.path().filename().string();
+            if (other.starts_with(all) && !other.starts_with(name)) std::filesystem::remove(file.path());
+        }
+    }
     void load(rowan::CheckpointFile const& file, std::string const& path) {
-        auto const [folder, name] = place_of(path);
-        if (table_.load(folder, name, {{"moment", moment_}}) != file.load<Rows>("step")(0)) throw BadInput(path + " is not of the same step as " + name);
-        rare_ = table_.find(Cpu{}, rare_keys());
+        if (file.has("table")) throw BadInput("the model was saved without --shard");
+        auto const [folder, name] = place_of(path, file.load<Rows>("step")(0));
+        table_.load(folder, name, {{"moment", moment_}});
+        rare_ = checked_rare(table_.find(Cpu{}, rare_keys()));
     }
 
 private:
     using Table = rowan::ShardedKeyedTable<float, std::int64_t, Comm>;
 
+    void insert_rare() { table_.find_or_insert(Cpu{}, comm_.rank() == 0 ? rare_keys() : std::vector<std::int64_t>()); }
     std::int64_t of_all_ranks(std::int64_t number) const {
         comm_.sum(std::span(&number, 1));
         return number;
     }
-    static std::pair<std::string, std::string> place_of(std::string const& path) {
+    static std::pair<std::string, std::string> place_of(std::string const& path, std::int64_t step) {
         std::filesystem::path const file(path);
-        return {file.has_parent_path() ? file.parent_path().string() : ".", file.filename().string() + ".table"};
+        return {file.has_parent_path() ? file.parent_path().string() : ".", file.filename().string() + ".table-" + std::to_string(step)};
     }
 
     Comm const& comm_;

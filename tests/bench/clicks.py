@@ -49,7 +49,7 @@ if native(rowan[0]):
 best, area = dict.fromkeys(commands, 0.0), {}
 for _ in range(args.rounds):
     for name, command in commands.items():
-        out = subprocess.run(command, check=True, text=True, capture_output=True).stdout
+        out = subprocess.run(command, check=True, text=True, stdout=subprocess.PIPE).stdout
         if name.startswith("torch"):
             line = json.loads(out)
             speed, area[name] = line["examples_per_s"], line["auc"]
