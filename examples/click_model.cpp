@@ -97,34 +97,45 @@ private:
     rowan::GroupAuc by_group_;
 };
 
-/// Calls f(batch) for each batch of a log, and shows the progress on a terminal. Returns the number of examples, 1 or
-/// more.
+/// What went through a model: the number of examples, and the seconds in all and for reading and parsing the log.
+struct Passed {
+    std::size_t examples = 0;
+    double seconds = 0, reading = 0;
+};
+
+/// Calls f(batch) for each batch of a log, and shows the progress on a terminal.
 template <class F>
-std::size_t each_batch(Options const& options, std::string const& file, char const* what, F const& f) {
+Passed each_batch(Options const& options, std::string const& file, char const* what, F const& f) {
     clicks::LogReader log(file);
     Batch batch;
-    std::size_t n = 0;
+    Passed passed;
     bool const terminal = ::isatty(STDOUT_FILENO) != 0;
     double const start = seconds();
-    for (double shown = start; log.next({options.threads}, batch, options.batch); n += batch.size()) {
+    for (double now = start, shown = start;;) {
+        bool const more = log.next({options.threads}, batch, options.batch);
+        passed.reading += seconds() - now;
+        if (!more) break;
         f(batch);
-        if (!terminal || seconds() < shown + 0.1) continue;
-        shown = seconds();
-        std::printf("\r%s: %s %zu examples, %.0f examples/s ", name_of(file).c_str(), what, n, static_cast<double>(n) / (shown - start));
+        passed.examples += batch.size();
+        now = seconds();
+        if (!terminal || now < shown + 0.1) continue;
+        shown = now;
+        std::printf("\r%s: %s %zu examples, %.0f examples/s ", name_of(file).c_str(), what, passed.examples, static_cast<double>(passed.examples) / (now - start));
         std::fflush(stdout);
     }
+    passed.seconds = seconds() - start;
     if (terminal) std::printf("\r\033[K");
-    if (n == 0) throw BadInput(file + " has no lines");
-    return n;
+    if (passed.examples == 0) throw BadInput(file + " has no lines");
+    return passed;
 }
 
 template <class Model>
 void test(Model& model, Options const& options, std::string const& file) {
     Metrics metrics(options.group);
-    std::size_t const n = each_batch(options, file, "tested on", [&](Batch const& batch) { metrics.update(model.predict(batch), batch); });
+    Passed const passed = each_batch(options, file, "tested on", [&](Batch const& batch) { metrics.update(model.predict(batch), batch); });
     std::printf("%s, before training: ", name_of(file).c_str());
     metrics.print();
-    std::printf(" on %zu examples\n", n);
+    std::printf(" on %zu examples\n", passed.examples);
     std::fflush(stdout);
 }
 
@@ -138,13 +149,12 @@ double resident() {
 template <class Model>
 void train(Model& model, Options const& options, std::string const& file) {
     Metrics metrics(options.group);
-    double const start = seconds();
-    std::size_t const n = each_batch(options, file, "trained on", [&](Batch const& batch) { metrics.update(model.train(batch), batch); });
-    double const time = seconds() - start;
+    Passed const passed = each_batch(options, file, "trained on", [&](Batch const& batch) { metrics.update(model.train(batch), batch); });
     std::printf("%s, while training:  ", name_of(file).c_str());
     metrics.print();
-    std::printf("\n  %" PRId64 " keys, checksum %016" PRIx64 "\n  %.2f s, %.0f examples/s, %.0f MB\n", model.keys(), model.hash(), time,
-                static_cast<double>(n) / time, resident());
+    std::printf("\n  %" PRId64 " keys, checksum %016" PRIx64 "\n", model.keys(), model.hash());
+    std::printf("  %.2f s, %.2f of them to read the log, %.0f examples/s, %.0f MB\n", passed.seconds, passed.reading,
+                static_cast<double>(passed.examples) / passed.seconds, resident());
     std::fflush(stdout);
 }
 
