@@ -91,7 +91,7 @@ private:
     }
 
     std::optional<std::size_t> group_;
-    rowan::Auc auc_{std::size_t{1} << 20};  // buckets, so that the memory does not grow
+    rowan::Auc auc_{std::size_t{1} << 16};  // buckets, so that the memory does not grow
     rowan::NormalizedEntropy entropy_;
     rowan::Calibration calibration_;
     rowan::GroupAuc by_group_;

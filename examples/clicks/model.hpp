@@ -14,6 +14,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <utility>
@@ -189,7 +190,9 @@ private:
         auto parts = rowan::split(exec_, top_grad, {static_cast<std::int64_t>(options_.dim), static_cast<std::int64_t>(pass.dots.shape()[1])}, 1);
         auto [rows_grad] = rowan::gradients<rowan::dot_interaction_op>(exec_, std::tie(pass.vectors), std::tie(pass.dots), std::tie(parts[1]));
         for (std::size_t i = 0; i < labels.size(); ++i) {
-            for (std::size_t k = 0; k < options_.dim; ++k) parts[0](i, k) += std::exchange(rows_grad(i, 0, k), 0.0f);
+            auto const first = rows_grad.row(i).first(options_.dim);  // of the numbers' vector, which is no row
+            std::ranges::transform(first, parts[0].row(i), parts[0].row(i).begin(), std::plus());
+            std::ranges::fill(first, 0.0f);
         }
         bottom_.backward(exec_, dense_, pass.bottom, std::move(parts[0]), dense_grad);
         return std::move(rows_grad);

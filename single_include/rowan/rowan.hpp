@@ -17090,6 +17090,20 @@ struct KeyIndexContents {
     std::vector<KeyUses> sightings{};  ///< how often, and the step of the last time
 };
 
+namespace detail {
+
+/// Checks that rows ascend in [least, height).
+/// errors   IndexError for the first that does not
+inline void check_ascending(char const* field, std::vector<std::int64_t> const& rows, std::int64_t least,
+                            std::int64_t height) {
+    for (std::size_t i = 0; i < rows.size(); least = rows[i++] + 1) {
+        if (rows[i] >= height) throw IndexError(field, i, rows[i], height);
+        if (rows[i] < least) throw IndexError(field, i, rows[i], "is less than " + std::to_string(least));
+    }
+}
+
+}  // namespace detail
+
 }  // namespace rowan::inline v0
 
 // rowan/sparse/key_index.hpp: KeyIndex, the rows of a table by keys: hashes, names, user numbers.
@@ -17472,12 +17486,9 @@ void KeyIndex<Key>::assign(KeyIndexContents<Key> const& contents) {
     same_size("sightings.size()", c.sightings.size(), c.seen.size());
     if (std::cmp_greater(c.keys.size(), options_.capacity))
         throw ShapeError("keys.size()", std::to_string(c.keys.size()), "at most " + std::to_string(options_.capacity));
-    std::int64_t least = options_.default_row;
+    std::int64_t const least = options_.default_row;
     if (c.height < least) throw ValueError("height", c.height, std::to_string(least) + " or more");
-    for (std::size_t i = 0; i < c.rows.size(); least = c.rows[i++] + 1) {
-        if (c.rows[i] >= c.height) throw IndexError("rows", i, c.rows[i], c.height);
-        if (c.rows[i] < least) throw IndexError("rows", i, c.rows[i], "is less than " + std::to_string(least));
-    }
+    detail::check_ascending("rows", c.rows, least, c.height);
     for (std::size_t i = 0; i < c.sightings.size(); ++i) {
         if (c.sightings[i].count < 1) throw IndexError("sightings", i, c.sightings[i].count, "is not positive");
     }
@@ -18146,7 +18157,7 @@ public:
         reserve(contents.height);
         KeyIndex<Key> index(index_.options());
         index.assign(contents);
-        replace(std::move(index), value);
+        replace(std::move(index), value, height());
     }
 
     /// Writes the first values of a key: what its row would have if it were new.
@@ -18226,14 +18237,14 @@ private:
         for (auto const& state : states_) state->reserve(height);
     }
 
-    // Replaces keys and rows; memory for the rows was reserved, and `value` has no more.
-    void replace(KeyIndex<Key>&& index, Tensor<T> const& value) {
-        std::int64_t const before = height();
+    // Replaces keys and rows, and the states of rows from `first` on by their first values; memory for the rows was
+    // reserved, and `value` has no more.
+    void replace(KeyIndex<Key>&& index, Tensor<T> const& value, std::int64_t first) {
         index_ = std::move(index);
         grow(index_.height());
         std::copy_n(value.data(), value.size(), value_.tensor().data());
         for (auto const& state : states_) {
-            for (std::int64_t row = before; row < height(); ++row) state->reset(row);
+            for (std::int64_t row = first; row < height(); ++row) state->reset(row);
         }
     }
 
@@ -18280,10 +18291,10 @@ struct KeyedTableAccess {
         table.reserve(height);
     }
     /// Replaces keys and rows by those of an index with the same options, whose height is not less than the table's and
-    /// for which memory was reserved, and a value with no more rows. Nothing fails.
+    /// for which memory was reserved, and a value with no more rows. States have their first values. Nothing fails.
     template <class T, class Key>
     static void replace(KeyedTable<T, Key>& table, KeyIndex<Key>&& index, Tensor<T> const& value) {
-        table.replace(std::move(index), value);
+        table.replace(std::move(index), value, 0);
     }
 };
 
@@ -18304,8 +18315,8 @@ struct KeyedTableFiles;
 }  // namespace detail
 
 /// A table by keys, which grows with them, as KeyedTable, and of which each rank has the rows of some keys: the hash of
-/// a key says which. All functions that take `exec`, and the constructor, are collective: every rank calls them, in one
-/// order, also with empty batches. The others are of this rank's rows.
+/// a key says which. All functions that take `exec`, the constructor, save and load are collective: every rank calls
+/// them, in one order, also with empty batches. The others are of this rank's rows.
 ///
 ///     ShardedKeyedTable<float, std::int64_t, Mpi> table(comm, {.width = 64});
 ///     auto& sums = table.add_state<float>({});                       // of rowwise_adagrad
@@ -18387,21 +18398,23 @@ public:
     /// shapes   keys of any shape, also without keys -> the same
     /// errors   IndexError if the ranks have more keys together than the capacity; as KeyedTable::find_or_insert;
     ///          RemoteError on the other ranks; ShapeError on all if ranks call it of different tables; all ranks'
-    ///          tables are unchanged then
+    ///          tables are unchanged then. Memory that fails while keys travel, or after ranks have agreed, ends all
     /// cost     as find and KeyedTable::find_or_insert; 8 more bytes for each distinct key if the options count; two
     ///          agreements
     Tensor<std::int64_t> find_or_insert(Cpu exec, Keys<Key> keys) {
         detail::KeyFetch<Key> fetch;
         ask(detail::Collective::find_or_insert, exec, keys, counts_, fetch);
         Tensor<std::int64_t> rows;
-        bool told = false;
+        bool told = false, agreed = false;
         auto const commit = [&] {  // throws on all ranks or on none
             told = true;
-            agree_on_growth(detail::Collective::find_or_insert, local_->index());
+            agree_on_growth(detail::Collective::find_or_insert, local_->index(), 0);
+            agreed = true;
         };
         try {
             rows = detail::KeyedTableAccess::insert(*local_, exec, fetch.asked(), fetch.times(), commit);
         } catch (...) {
+            if (agreed) detail::after_agreement(shards_.group(), [] { throw; });  // other ranks go on
             if (!told) {
                 detail::agree(shards_.group(), detail::Collective::find_or_insert, detail::Told::all,
                               [](detail::Notice&) {
@@ -18470,11 +18483,13 @@ public:
     }
 
     /// Replaces the table by what save has written on any number of ranks, and returns its step. `states` says which
-    /// states to load. Collective. Keys get other rows than they had. On error, nothing has changed.
+    /// states to load; others have their first values then. Keys get other rows than they had. On error, nothing has
+    /// changed.
     /// errors   FormatError on all ranks if a file is missing, damaged or of another save, or holds a key that is not
     ///          of its rank or repeats; IndexError on all if there are more keys than the capacity; ShapeError if the
     ///          width or the shape of a state differs, or this table records uses and the saved one did not; TypeError
-    ///          if an element type or the type of the keys does; RemoteError on the other ranks
+    ///          if an element type or the type of the keys does; ShapeError on all if they name different states;
+    ///          RemoteError on the other ranks
     /// cost     reads the files of all ranks, on as many ranks its own, and keeps one at a time in memory beside the
     ///          new rows; two agreements
     template <class S = T>
@@ -18501,11 +18516,12 @@ private:
     using files_of = typename decltype(files<S>())::type;
 
     /// Whether it matters how often a key occurs.
-    static bool counted(KeyIndexOptions const& o) { return o.record_uses || o.sightings != 1 || o.probability > 0; }
+    static bool counted(KeyIndexOptions const& o) { return o.record_uses || o.sightings != 1; }
 
     static detail::NamedValues values_of(KeyedTableOptions const& o) {
         detail::NamedValues all;
-        all.add("keys of strings", std::same_as<Key, std::string>);
+        constexpr bool strings = std::same_as<Key, std::string>;
+        all.add("the type of keys", std::int64_t{strings ? 2 : std::same_as<Key, std::uint64_t>});
         all.add("options.width", static_cast<std::int64_t>(o.width));
         all.add("options.low", o.low);
         all.add("options.high", o.high);
@@ -18528,13 +18544,15 @@ private:
         detail::after_agreement(shards_.group(), [&] { fetch.ask(shards_.group()); });
     }
 
-    /// Agrees that each rank has the keys and rows of an index from now on. Returns the number of the agreement.
+    /// Agrees that each rank has the keys and rows of an index from now on, and a load the same states. Returns the
+    /// number of the agreement.
     /// errors   IndexError on all ranks if there are more keys than the capacity; what has failed on one, RemoteError
     ///          on the others
-    std::int64_t agree_on_growth(detail::Collective operation, KeyIndex<Key> const& index) {
+    std::int64_t agree_on_growth(detail::Collective operation, KeyIndex<Key> const& index, std::int64_t states) {
         auto const notices = detail::agree(shards_.group(), operation, detail::Told::all, [&](detail::Notice& n) {
-            n.own = {std::max(index.height(), local_->height()), static_cast<std::int64_t>(index.size()), 0};
+            n.own = {std::max(index.height(), local_->height()), static_cast<std::int64_t>(index.size()), states};
         });
+        detail::check_same_number(notices, 2, "the hash of the names of states");
         std::int64_t keys = 0;
         for (auto const& n : notices) keys += n.own[1];
         if (keys > capacity_)
@@ -39789,24 +39807,25 @@ struct PairProducts<Cpu> {
     static void run(Cpu exec, std::size_t batch, std::size_t width, VectorPairs const& pairs, T const* x, T* out) {
         using S = sum_t<T>;
         std::size_t const size = pairs.size();
-        each_example<T>(
-            exec, batch, width, pairs, size, [&]<class V>(as<V>, Memory<T>& memory, std::size_t k) ROWAN_INLINED {
-                WideVectors<S> const vectors = memory.template widened<V>(x + k * pairs.n * width);
-                if constexpr (std::is_same_v<T, S>) {
-                    dots_of_pairs<V>(pairs, vectors, out + k * size);
-                } else {
-                    dots_of_pairs<V>(pairs, vectors, memory.more.data());
-                    zip_with<V>(same_number{}, size, out + k * size, static_cast<S const*>(memory.more.data()));
-                }
-            });
+        each_example<T>(exec, batch, width, pairs, std::is_same_v<T, S> ? 0 : size,
+                        [&]<class V>(as<V>, Memory<T>& memory, std::size_t k) ROWAN_INLINED {
+                            WideVectors<S> const vectors = memory.template widened<V>(x + k * pairs.n * width);
+                            if constexpr (std::is_same_v<T, S>) {
+                                dots_of_pairs<V>(pairs, vectors, out + k * size);
+                            } else {
+                                dots_of_pairs<V>(pairs, vectors, memory.more.data());
+                                zip_with<V>(same_number{}, size, out + k * size,
+                                            static_cast<S const*>(memory.more.data()));
+                            }
+                        });
     }
 
     template <class T>
     static void grad(Cpu exec, std::size_t batch, std::size_t width, VectorPairs const& pairs, T const* x,
                      T const* grad, T* to) {
         using S = sum_t<T>;
-        std::size_t const size = pairs.size(), n = pairs.n, more = n * Memory<T>::rounded_up(width);
-        each_example<T>(exec, batch, width, pairs, size + more,
+        std::size_t const size = pairs.size(), n = pairs.n, wide = Memory<T>::rounded_up(width);
+        each_example<T>(exec, batch, width, pairs, std::is_same_v<T, S> && width == wide ? 0 : size + n * wide,
                         [&]<class V>(as<V>, Memory<T>& memory, std::size_t k) ROWAN_INLINED {
                             WideVectors<S> const vectors = memory.template widened<V>(x + k * n * width);
                             T* const result = to + k * n * width;
@@ -47022,11 +47041,14 @@ struct TableBagLookups<Cpu> {
     template <class T, class I>
     static bool has_pruned(Cpu exec, TableBags<T, I, Cpu> const& all) {
         std::atomic<bool> good{true}, pruned{false};
-        std::size_t const grain = all.size() * (std::size_t{1} << 16) / (all.ids().value().size() + 1) + 1;
-        parallel_work(exec, all.ids().value().size(), all.size(), grain, [&](std::size_t begin, std::size_t end) {
-            for (; begin < end; ++begin) {
-                auto const list = all.ids_of(begin);
-                auto const height = height_of(all.table(begin));
+        std::size_t const n = all.ids().value().size();
+        parallel_work(exec, n, n, std::size_t{1} << 16, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t t = 0; begin < end; ++t) {
+                std::size_t const last = std::min(end, all.first_id(t + 1));
+                if (begin >= last) continue;
+                std::span<I const> const list(all.ids().value().data() + begin, last - begin);
+                auto const height = height_of(all.table(t));
+                begin = last;
                 if (!has_bad_id(list, 0, height)) continue;
                 pruned = true;
                 if (has_bad_id(list, -1, height)) good = false;
@@ -47344,6 +47366,9 @@ constexpr void check_heights(std::vector<std::int64_t> const& heights) {
 
 /// hash_rows with one hash, so that a net takes keys of any number, without an index. A key of -1 has a row as any
 /// other.
+/// shapes   ids of any shape -> the same; for several heights with one level of bags, as many for each table
+/// errors   ShapeError if there is no height or one is below 1, or the bags are not as many for each table
+/// cost     one read of the ids and one write of the rows
 struct hash_rows_op : detail::builtin_op<hash_rows_op, slots<slot::ids>, slots<slot::out>, HashRowsOptions> {
     static constexpr std::string_view name = "hash_rows";
     static constexpr std::string_view brief = "The rows of keys in tables of these heights, by hashes.";
@@ -47368,7 +47393,9 @@ struct hash_rows_op : detail::builtin_op<hash_rows_op, slots<slot::ids>, slots<s
         std::size_t const batch = tables == 1 ? 0 : detail::batch_of(ids.lod(), tables);
         auto rows = detail::new_tensor<std::int64_t>(exec, ids.shape());
         auto const end = [&](std::size_t t) {
-            return t == tables ? n : static_cast<std::size_t>(t == 0 ? 0 : ids.lod()[0][t * batch]);
+            return t == tables
+                       ? n
+                       : static_cast<std::size_t>(t == 0 ? 0 : ids.lod()[0][t * batch]) * ids.value().row_size();
         };
         for (std::size_t t = 0; t < tables; ++t) {
             if (end(t) == end(t + 1)) continue;
@@ -48418,7 +48445,7 @@ Var<T, Device> embedding_bags(Var<I, Device> const& ids, EmbeddingBagsOptions co
         return embedding_bags(rows, tables, {options.pool});
     });
 }
-template <class I, class T, class Device>
+template <class T = float, class I, class Device>
 Var<T, Device> embedding_bags(Var<I, Device> const& ids, Var<T, Device> const& weight,
                               EmbeddingBagsOptions const& options) {
     return rowan::detail::bags_of_new_tables<T>(ids, options, [&](auto const& rows, auto const& tables) {
@@ -49957,9 +49984,9 @@ void update_tables(Cpu exec, TableBags<T, I, Cpu>&& all, Tensor<T> const& out_gr
 /// shapes   out_grad of the shape that embedding_bags returns
 /// requires tables do not share memory, and update may be called for several tables at the same time, unless
 ///          exec.threads is 1
-/// errors   as embedding_bags; ShapeError if out_grad has another shape; then nothing is called; the first error of
-///          update, after which it is called for no more tables
-/// cost     a sort of the ids, one read of out_grad, and the cost of update; tables are divided among threads if there
+/// errors   as embedding_bags; ShapeError if out_grad has another shape; then nothing is called; std::bad_alloc or the
+///          first error of update, after which it is called for no more tables
+/// cost     a sort of the ids, one read and a copy of out_grad, and the cost of update; tables are divided among threads if there
 ///          are as many, else update is passed the threads; for max and with weights also embedding_bag_grad
 template <class T, id_type I, class F>
 void update_bags(Cpu exec, std::span<Tensor<T> const> tables, LoDTensor<I> const& ids, Tensor<T> const& out_grad,

@@ -6,6 +6,7 @@
 #include "damaged.hpp"
 #include "on_ranks.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -215,6 +216,7 @@ TEST_CASE("files whose keys are not those of a table are a FormatError on all ra
     damaged("seen[0] is also the key of row", {.seen = {2}});
     damaged("seen[1] repeats another key", {.seen = {5, 5}, .sightings = {1, 1, 1, 1}});
     damaged("rows.rows[1] = 3 is not in [0, 3)", {.at = {0, 3}});
+    damaged("rows.rows[1] = 1 is less than 2", {.at = {1, 1}});
     damaged("rows.rows is 1, expected 2", {.at = {0}});
     damaged("rows.uses is 1, expected 2", {.uses = {1, 2}});
     damaged("rows.sightings is 0, expected 1", {.sightings = {}});
@@ -227,6 +229,20 @@ TEST_CASE("files whose keys are not those of a table are a FormatError on all ra
         damaged("is the key of another rank", {}, 2);
         damaged("rows.seen[0] is the key of another rank", {.keys = {}, .at = {}, .uses = {}}, 2);
     }
+}
+
+TEST_CASE("states that a load of a table by keys does not name have their first values", "[distributed][io][keyed_table]") {
+    test::Folder const folder;
+    auto const at = test::shared_path(folder / "");
+    saved<std::int64_t>(at, 2, 1);
+    for (int const r : test::on_ranks(2, [&](auto const& comm) {
+             Saved<std::int64_t> s(comm);
+             fill(s, comm, 7);
+             s.table.template load<double>(at, "t", {{"pairs", s.pairs}});
+             auto const& sums = s.sums.tensor();
+             return static_cast<int>(s.sums.height() == s.table.local().height() && std::ranges::all_of(sums, [](double x) { return x == 0.5; }));
+         }))
+        CHECK(r == 1);
 }
 
 TEST_CASE("a table by keys is not loaded into one that is different", "[distributed][io][errors]") {
@@ -254,6 +270,15 @@ TEST_CASE("a table by keys is not loaded into one that is different", "[distribu
         try {
             t.template load<double>(at, "t", {{"sums", other}});
         } catch (Error const& e) {
+            return std::string("refused: ").append(e.what());
+        }
+        return std::string();
+    });
+    if (test::group_sizes({2})[0] == 2) refused("the hash of the names of states", [&](auto const& comm) {
+        Saved<std::int64_t> s(comm);
+        try {
+            s.table.template load<double>(at, "t", comm.rank() == 0 ? s.states() : decltype(s.states())());
+        } catch (ShapeError const& e) {
             return std::string("refused: ").append(e.what());
         }
         return std::string();

@@ -127,4 +127,11 @@ TEST_CASE("tables and ids that do not fit are refused, and nothing is created", 
     CHECK(scope.find("a") == nullptr);
 }
 
+TEST_CASE("hash_rows gives rows of a matrix of keys the rows of their tables", "[op]") {
+    Tensor<std::int64_t> const keys{{5, 6}, {7, 8}, {9, 10}, {11, 12}};
+    auto const rows = hash_rows_op::run(Cpu{}, Ids(keys, Lod{{0, 2, 4}}), {.heights = {3, 1000}, .seed = 2});
+    for (std::size_t i = 0; i < keys.size(); ++i)
+        CHECK(rows.value().data()[i] == static_cast<std::int64_t>(hash_key(keys.data()[i], 2) % (i < 4 ? 3U : 1000U)));
+}
+
 }  // namespace test_layer_embedding_bags

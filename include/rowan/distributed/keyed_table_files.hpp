@@ -17,8 +17,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -78,7 +80,7 @@ public:
             contents_.seen.push_back(saved.seen[i]);
             contents_.sightings.push_back(saved.sightings[i]);
         }
-        contents_.step = std::max(contents_.step, saved.step);
+        contents_.step = std::exchange(begun_, true) ? std::max(contents_.step, saved.step) : saved.step;
         append_rows(value_, value, rows);
         for (auto& [key, state] : states_) {
             auto const from = rows_of<S>(file, "state " + key, state.tensor());
@@ -138,7 +140,7 @@ private:
         same_size("rows.rows", saved.rows.size(), saved.keys.size());
         if (!saved.uses.empty()) same_size("rows.uses", saved.uses.size(), saved.keys.size());
         same_size("rows.sightings", saved.sightings.size(), saved.seen.size());
-        check_ids(Cpu{1}, "rows.rows", saved.rows, saved.height);
+        check_ascending("rows.rows", saved.rows, 0, saved.height);
         auto const check_owners = [&](char const* field, std::vector<Key> const& keys) {
             for (std::size_t i = 0; i < keys.size(); ++i) {
                 if (key_owner(keys[i], ranks) != rank) throw IndexError(field, i, "is the key of another rank");
@@ -149,6 +151,7 @@ private:
     }
 
     int rank_, ranks_;
+    bool begun_ = false;
     GrowingTensor<T> value_;
     std::map<std::string, GrowingTensor<S>> states_;
     KeyIndexContents<Key> contents_;
@@ -161,27 +164,30 @@ struct KeyedTableFiles {
     static void save(ShardedKeyedTable<T, Key, C> const& table, std::string const& folder, std::string const& name,
                      std::int64_t step, States const& states) {
         auto const& comm = table.shards_.comm();
-        save_shards<Files>(comm, folder, name, [&] {
+        auto const make = [&] {
             ShardSave save{.partition = {0, 1, comm.size()}, .step = step, .table = table.shards_.number()};
             check_states(table.local(), states);
             add_keyed_table(save.shard, "rows", table.local());
             for (auto const& [key, state] : states) save.shard.add("state " + key, state.get().tensor());
             return save;
-        });
+        };
+        save_shards<Files>(comm, folder, name, std::cref(make));
     }
 
     template <class T, class Key, class C, class States>
     static std::int64_t load(ShardedKeyedTable<T, Key, C>& table, std::string const& folder, std::string const& name,
                              States const& states) {
-        auto const path = index_path(folder, name);
+        std::string path;
         auto& local = *table.local_;
         std::unique_ptr<LoadedShard<T, Key, S>> loaded;
-        KeyIndex<Key> keys;
+        std::optional<KeyIndex<Key>> keys;
+        NamedValues names;
         std::int64_t step = 0;
-        load_shards(table.shards_.group(), path, [&](Notice& n) {
+        auto const read = [&](Notice& n) {  // needs no memory before ranks agree
             table.shards_.describe(n, local.value().row_size());
             n.own[2] = table.shards_.number();
             check_file_name(name);
+            path = index_path(folder, name);
             CheckpointFile const file = open_saved(path);
             TableIndex const index = naming_file(path, [&] { return TableIndex(file); });
             check_states(local, states);
@@ -192,18 +198,20 @@ struct KeyedTableFiles {
                 auto const shard = open_shard(index, folder, name, r);
                 if (saved_ranks != ranks || r == rank) loaded->read(shard, r, saved_ranks);
             }
-            keys = loaded->index(path, local);
-            if (std::cmp_less_equal(keys.size(), table.capacity_)) {  // else agree_on_growth throws
-                KeyedTableAccess::reserve(local, keys.height());
-                for (auto const& [key, state] : states) state.get().reserve(keys.height());
+            keys.emplace(loaded->index(path, local));
+            if (std::cmp_less_equal(keys->size(), table.capacity_)) {  // else agree_on_growth throws
+                KeyedTableAccess::reserve(local, keys->height());
+                for (auto const& [key, state] : states) state.get().reserve(keys->height());
             }
+            for (auto const& state : states) names.add(state.first, std::int64_t{1});
             step = index.step;
             return static_cast<std::int64_t>(file.id());
-        });
-        auto const number = table.agree_on_growth(Collective::load, keys);
+        };
+        load_shards(table.shards_.group(), path, std::cref(read));
+        auto const number = table.agree_on_growth(Collective::load, *keys, names.hash());
         after_agreement(table.shards_.group(), [&] {
             table.shards_.set(table.shards_.slots(), number);
-            KeyedTableAccess::replace(local, std::move(keys), loaded->value().tensor());
+            KeyedTableAccess::replace(local, std::move(*keys), loaded->value().tensor());
             for (auto const& [key, state] : states) {
                 auto& to = state.get();
                 auto const& from = loaded->state(key).tensor();

@@ -39,8 +39,8 @@ struct KeyedTableFiles;
 }  // namespace detail
 
 /// A table by keys, which grows with them, as KeyedTable, and of which each rank has the rows of some keys: the hash of
-/// a key says which. All functions that take `exec`, and the constructor, are collective: every rank calls them, in one
-/// order, also with empty batches. The others are of this rank's rows.
+/// a key says which. All functions that take `exec`, the constructor, save and load are collective: every rank calls
+/// them, in one order, also with empty batches. The others are of this rank's rows.
 ///
 ///     ShardedKeyedTable<float, std::int64_t, Mpi> table(comm, {.width = 64});
 ///     auto& sums = table.add_state<float>({});                       // of rowwise_adagrad
@@ -122,21 +122,23 @@ public:
     /// shapes   keys of any shape, also without keys -> the same
     /// errors   IndexError if the ranks have more keys together than the capacity; as KeyedTable::find_or_insert;
     ///          RemoteError on the other ranks; ShapeError on all if ranks call it of different tables; all ranks'
-    ///          tables are unchanged then
+    ///          tables are unchanged then. Memory that fails while keys travel, or after ranks have agreed, ends all
     /// cost     as find and KeyedTable::find_or_insert; 8 more bytes for each distinct key if the options count; two
     ///          agreements
     Tensor<std::int64_t> find_or_insert(Cpu exec, Keys<Key> keys) {
         detail::KeyFetch<Key> fetch;
         ask(detail::Collective::find_or_insert, exec, keys, counts_, fetch);
         Tensor<std::int64_t> rows;
-        bool told = false;
+        bool told = false, agreed = false;
         auto const commit = [&] {  // throws on all ranks or on none
             told = true;
-            agree_on_growth(detail::Collective::find_or_insert, local_->index());
+            agree_on_growth(detail::Collective::find_or_insert, local_->index(), 0);
+            agreed = true;
         };
         try {
             rows = detail::KeyedTableAccess::insert(*local_, exec, fetch.asked(), fetch.times(), commit);
         } catch (...) {
+            if (agreed) detail::after_agreement(shards_.group(), [] { throw; });  // other ranks go on
             if (!told) {
                 detail::agree(shards_.group(), detail::Collective::find_or_insert, detail::Told::all,
                               [](detail::Notice&) {
@@ -205,11 +207,13 @@ public:
     }
 
     /// Replaces the table by what save has written on any number of ranks, and returns its step. `states` says which
-    /// states to load. Collective. Keys get other rows than they had. On error, nothing has changed.
+    /// states to load; others have their first values then. Keys get other rows than they had. On error, nothing has
+    /// changed.
     /// errors   FormatError on all ranks if a file is missing, damaged or of another save, or holds a key that is not
     ///          of its rank or repeats; IndexError on all if there are more keys than the capacity; ShapeError if the
     ///          width or the shape of a state differs, or this table records uses and the saved one did not; TypeError
-    ///          if an element type or the type of the keys does; RemoteError on the other ranks
+    ///          if an element type or the type of the keys does; ShapeError on all if they name different states;
+    ///          RemoteError on the other ranks
     /// cost     reads the files of all ranks, on as many ranks its own, and keeps one at a time in memory beside the
     ///          new rows; two agreements
     template <class S = T>
@@ -236,11 +240,12 @@ private:
     using files_of = typename decltype(files<S>())::type;
 
     /// Whether it matters how often a key occurs.
-    static bool counted(KeyIndexOptions const& o) { return o.record_uses || o.sightings != 1 || o.probability > 0; }
+    static bool counted(KeyIndexOptions const& o) { return o.record_uses || o.sightings != 1; }
 
     static detail::NamedValues values_of(KeyedTableOptions const& o) {
         detail::NamedValues all;
-        all.add("keys of strings", std::same_as<Key, std::string>);
+        constexpr bool strings = std::same_as<Key, std::string>;
+        all.add("the type of keys", std::int64_t{strings ? 2 : std::same_as<Key, std::uint64_t>});
         all.add("options.width", static_cast<std::int64_t>(o.width));
         all.add("options.low", o.low);
         all.add("options.high", o.high);
@@ -263,13 +268,15 @@ private:
         detail::after_agreement(shards_.group(), [&] { fetch.ask(shards_.group()); });
     }
 
-    /// Agrees that each rank has the keys and rows of an index from now on. Returns the number of the agreement.
+    /// Agrees that each rank has the keys and rows of an index from now on, and a load the same states. Returns the
+    /// number of the agreement.
     /// errors   IndexError on all ranks if there are more keys than the capacity; what has failed on one, RemoteError
     ///          on the others
-    std::int64_t agree_on_growth(detail::Collective operation, KeyIndex<Key> const& index) {
+    std::int64_t agree_on_growth(detail::Collective operation, KeyIndex<Key> const& index, std::int64_t states) {
         auto const notices = detail::agree(shards_.group(), operation, detail::Told::all, [&](detail::Notice& n) {
-            n.own = {std::max(index.height(), local_->height()), static_cast<std::int64_t>(index.size()), 0};
+            n.own = {std::max(index.height(), local_->height()), static_cast<std::int64_t>(index.size()), states};
         });
+        detail::check_same_number(notices, 2, "the hash of the names of states");
         std::int64_t keys = 0;
         for (auto const& n : notices) keys += n.own[1];
         if (keys > capacity_)

@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
@@ -29,26 +30,28 @@ struct TableFiles {
     template <class Files = PosixFiles, class T, class D, class C>
     static void save(ShardedTable<T, D, C> const& table, std::string const& folder, std::string const& name,
                      std::int64_t step, std::map<std::string, Tensor<S>> const& states) {
-        save_shards<Files>(table.shards_.comm(), folder, name, [&] {
+        auto const make = [&] {
             ShardSave save{.partition = table.partition_, .step = step, .table = table.shards_.number()};
             for (auto const& [key, state] : states) check_state(key, state.shape(), table.local_);
             save.shard.add("rows", table.local_);
             for (auto const& [key, state] : states) save.shard.add("state " + key, state);
             return save;
-        });
+        };
+        save_shards<Files>(table.shards_.comm(), folder, name, std::cref(make));
     }
 
     template <class T, class D, class C>
     static std::int64_t load(ShardedTable<T, D, C>& table, std::string const& folder, std::string const& name,
                              std::map<std::string, Tensor<S>>& states) {
-        auto const path = index_path(folder, name);
+        std::string path;
         Tensor<T> local;
         std::map<std::string, Tensor<S>> read;
         std::int64_t step = 0;
-        load_shards(table.shards_.group(), path, [&](Notice& n) {
+        auto const load = [&](Notice& n) {  // needs no memory before ranks agree
             table.shards_.describe(n, table.local_.row_size());
             n.own[2] = table.shards_.number();
             check_file_name(name);
+            path = index_path(folder, name);
             CheckpointFile const file = open_saved(path);
             TableIndex const index = naming_file(path, [&] { return TableIndex(file); });
             check_height(path, index.partition, table.partition_);
@@ -58,7 +61,8 @@ struct TableFiles {
             for (int r = 0; r < index.partition.ranks; ++r) read_shard(table, index, folder, name, r, local, read);
             step = index.step;
             return static_cast<std::int64_t>(file.id());
-        });
+        };
+        load_shards(table.shards_.group(), path, std::cref(load));
         table.local_ = std::move(local);
         states.swap(read);
         return step;

@@ -112,7 +112,7 @@ Var<T, Device> embedding_bags(Var<I, Device> const& ids, EmbeddingBagsOptions co
         return embedding_bags(rows, tables, {options.pool});
     });
 }
-template <class I, class T, class Device>
+template <class T = float, class I, class Device>
 Var<T, Device> embedding_bags(Var<I, Device> const& ids, Var<T, Device> const& weight,
                               EmbeddingBagsOptions const& options) {
     return rowan::detail::bags_of_new_tables<T>(ids, options, [&](auto const& rows, auto const& tables) {

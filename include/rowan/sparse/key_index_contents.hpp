@@ -1,10 +1,13 @@
 // rowan/sparse/key_index_contents.hpp: KeyIndexContents, what a KeyIndex holds, for files.
 #pragma once
 
+#include <rowan/core/error.hpp>
 #include <rowan/sparse/key_index_options.hpp>
 #include <rowan/sparse/keys.hpp>
 
+#include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace rowan::inline v0 {
@@ -20,5 +23,19 @@ struct KeyIndexContents {
     std::vector<Key> seen{};           ///< the keys that were seen and have no row yet, ascending
     std::vector<KeyUses> sightings{};  ///< how often, and the step of the last time
 };
+
+namespace detail {
+
+/// Checks that rows ascend in [least, height).
+/// errors   IndexError for the first that does not
+inline void check_ascending(char const* field, std::vector<std::int64_t> const& rows, std::int64_t least,
+                            std::int64_t height) {
+    for (std::size_t i = 0; i < rows.size(); least = rows[i++] + 1) {
+        if (rows[i] >= height) throw IndexError(field, i, rows[i], height);
+        if (rows[i] < least) throw IndexError(field, i, rows[i], "is less than " + std::to_string(least));
+    }
+}
+
+}  // namespace detail
 
 }  // namespace rowan::inline v0

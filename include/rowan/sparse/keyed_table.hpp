@@ -124,7 +124,7 @@ public:
         reserve(contents.height);
         KeyIndex<Key> index(index_.options());
         index.assign(contents);
-        replace(std::move(index), value);
+        replace(std::move(index), value, height());
     }
 
     /// Writes the first values of a key: what its row would have if it were new.
@@ -204,14 +204,14 @@ private:
         for (auto const& state : states_) state->reserve(height);
     }
 
-    // Replaces keys and rows; memory for the rows was reserved, and `value` has no more.
-    void replace(KeyIndex<Key>&& index, Tensor<T> const& value) {
-        std::int64_t const before = height();
+    // Replaces keys and rows, and the states of rows from `first` on by their first values; memory for the rows was
+    // reserved, and `value` has no more.
+    void replace(KeyIndex<Key>&& index, Tensor<T> const& value, std::int64_t first) {
         index_ = std::move(index);
         grow(index_.height());
         std::copy_n(value.data(), value.size(), value_.tensor().data());
         for (auto const& state : states_) {
-            for (std::int64_t row = before; row < height(); ++row) state->reset(row);
+            for (std::int64_t row = first; row < height(); ++row) state->reset(row);
         }
     }
 
@@ -258,10 +258,10 @@ struct KeyedTableAccess {
         table.reserve(height);
     }
     /// Replaces keys and rows by those of an index with the same options, whose height is not less than the table's and
-    /// for which memory was reserved, and a value with no more rows. Nothing fails.
+    /// for which memory was reserved, and a value with no more rows. States have their first values. Nothing fails.
     template <class T, class Key>
     static void replace(KeyedTable<T, Key>& table, KeyIndex<Key>&& index, Tensor<T> const& value) {
-        table.replace(std::move(index), value);
+        table.replace(std::move(index), value, 0);
     }
 };
 

@@ -57,19 +57,20 @@ void save_shards(C const& comm, std::string const& folder, std::string const& na
             path = shard_path(folder, name, number, comm.rank());
             n.own[0] = static_cast<std::int64_t>(save_checkpoint<Files>(own.shard, path));
         });
-        save_index(group, folder, name, number, [&] {
+        auto const save = [&] {
             std::vector<std::int64_t> ids;
             for (auto const& n : notices) ids.push_back(n.own[0]);
             TableIndex(own.partition, own.step, number, std::move(ids)).add_to(own.index);
             save_checkpoint<Files>(own.index, index_path(folder, name));
-        });
+        };
+        save_index(group, folder, name, number, std::cref(save));
     } catch (...) {
         if (!path.empty() && !has_number(index_path(folder, name), number)) std::remove(path.c_str());
         throw;
     }
 }
 
-/// Calls f(notice), which reads a save and returns the id of its index, on every rank. own[2] is the number of the
+/// Calls f(notice), which reads a save, sets the path of its index and returns its id, on every rank. own[2] is the number of the
 /// ShardedTable, if it is one.
 /// errors   FormatError on all ranks if f throws one on some, or they have read different saves; ShapeError on all if
 ///          their tables differ; else as agree

@@ -145,11 +145,14 @@ struct TableBagLookups<Cpu> {
     template <class T, class I>
     static bool has_pruned(Cpu exec, TableBags<T, I, Cpu> const& all) {
         std::atomic<bool> good{true}, pruned{false};
-        std::size_t const grain = all.size() * (std::size_t{1} << 16) / (all.ids().value().size() + 1) + 1;
-        parallel_work(exec, all.ids().value().size(), all.size(), grain, [&](std::size_t begin, std::size_t end) {
-            for (; begin < end; ++begin) {
-                auto const list = all.ids_of(begin);
-                auto const height = height_of(all.table(begin));
+        std::size_t const n = all.ids().value().size();
+        parallel_work(exec, n, n, std::size_t{1} << 16, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t t = 0; begin < end; ++t) {
+                std::size_t const last = std::min(end, all.first_id(t + 1));
+                if (begin >= last) continue;
+                std::span<I const> const list(all.ids().value().data() + begin, last - begin);
+                auto const height = height_of(all.table(t));
+                begin = last;
                 if (!has_bad_id(list, 0, height)) continue;
                 pruned = true;
                 if (has_bad_id(list, -1, height)) good = false;

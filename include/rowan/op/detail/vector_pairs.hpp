@@ -189,24 +189,25 @@ struct PairProducts<Cpu> {
     static void run(Cpu exec, std::size_t batch, std::size_t width, VectorPairs const& pairs, T const* x, T* out) {
         using S = sum_t<T>;
         std::size_t const size = pairs.size();
-        each_example<T>(
-            exec, batch, width, pairs, size, [&]<class V>(as<V>, Memory<T>& memory, std::size_t k) ROWAN_INLINED {
-                WideVectors<S> const vectors = memory.template widened<V>(x + k * pairs.n * width);
-                if constexpr (std::is_same_v<T, S>) {
-                    dots_of_pairs<V>(pairs, vectors, out + k * size);
-                } else {
-                    dots_of_pairs<V>(pairs, vectors, memory.more.data());
-                    zip_with<V>(same_number{}, size, out + k * size, static_cast<S const*>(memory.more.data()));
-                }
-            });
+        each_example<T>(exec, batch, width, pairs, std::is_same_v<T, S> ? 0 : size,
+                        [&]<class V>(as<V>, Memory<T>& memory, std::size_t k) ROWAN_INLINED {
+                            WideVectors<S> const vectors = memory.template widened<V>(x + k * pairs.n * width);
+                            if constexpr (std::is_same_v<T, S>) {
+                                dots_of_pairs<V>(pairs, vectors, out + k * size);
+                            } else {
+                                dots_of_pairs<V>(pairs, vectors, memory.more.data());
+                                zip_with<V>(same_number{}, size, out + k * size,
+                                            static_cast<S const*>(memory.more.data()));
+                            }
+                        });
     }
 
     template <class T>
     static void grad(Cpu exec, std::size_t batch, std::size_t width, VectorPairs const& pairs, T const* x,
                      T const* grad, T* to) {
         using S = sum_t<T>;
-        std::size_t const size = pairs.size(), n = pairs.n, more = n * Memory<T>::rounded_up(width);
-        each_example<T>(exec, batch, width, pairs, size + more,
+        std::size_t const size = pairs.size(), n = pairs.n, wide = Memory<T>::rounded_up(width);
+        each_example<T>(exec, batch, width, pairs, std::is_same_v<T, S> && width == wide ? 0 : size + n * wide,
                         [&]<class V>(as<V>, Memory<T>& memory, std::size_t k) ROWAN_INLINED {
                             WideVectors<S> const vectors = memory.template widened<V>(x + k * n * width);
                             T* const result = to + k * n * width;

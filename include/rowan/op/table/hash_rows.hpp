@@ -47,6 +47,9 @@ constexpr void check_heights(std::vector<std::int64_t> const& heights) {
 
 /// hash_rows with one hash, so that a net takes keys of any number, without an index. A key of -1 has a row as any
 /// other.
+/// shapes   ids of any shape -> the same; for several heights with one level of bags, as many for each table
+/// errors   ShapeError if there is no height or one is below 1, or the bags are not as many for each table
+/// cost     one read of the ids and one write of the rows
 struct hash_rows_op : detail::builtin_op<hash_rows_op, slots<slot::ids>, slots<slot::out>, HashRowsOptions> {
     static constexpr std::string_view name = "hash_rows";
     static constexpr std::string_view brief = "The rows of keys in tables of these heights, by hashes.";
@@ -71,7 +74,9 @@ struct hash_rows_op : detail::builtin_op<hash_rows_op, slots<slot::ids>, slots<s
         std::size_t const batch = tables == 1 ? 0 : detail::batch_of(ids.lod(), tables);
         auto rows = detail::new_tensor<std::int64_t>(exec, ids.shape());
         auto const end = [&](std::size_t t) {
-            return t == tables ? n : static_cast<std::size_t>(t == 0 ? 0 : ids.lod()[0][t * batch]);
+            return t == tables
+                       ? n
+                       : static_cast<std::size_t>(t == 0 ? 0 : ids.lod()[0][t * batch]) * ids.value().row_size();
         };
         for (std::size_t t = 0; t < tables; ++t) {
             if (end(t) == end(t + 1)) continue;

@@ -71,9 +71,9 @@ void update_tables(Cpu exec, TableBags<T, I, Cpu>&& all, Tensor<T> const& out_gr
 /// shapes   out_grad of the shape that embedding_bags returns
 /// requires tables do not share memory, and update may be called for several tables at the same time, unless
 ///          exec.threads is 1
-/// errors   as embedding_bags; ShapeError if out_grad has another shape; then nothing is called; the first error of
-///          update, after which it is called for no more tables
-/// cost     a sort of the ids, one read of out_grad, and the cost of update; tables are divided among threads if there
+/// errors   as embedding_bags; ShapeError if out_grad has another shape; then nothing is called; std::bad_alloc or the
+///          first error of update, after which it is called for no more tables
+/// cost     a sort of the ids, one read and a copy of out_grad, and the cost of update; tables are divided among threads if there
 ///          are as many, else update is passed the threads; for max and with weights also embedding_bag_grad
 template <class T, id_type I, class F>
 void update_bags(Cpu exec, std::span<Tensor<T> const> tables, LoDTensor<I> const& ids, Tensor<T> const& out_grad,

@@ -228,12 +228,9 @@ void KeyIndex<Key>::assign(KeyIndexContents<Key> const& contents) {
     same_size("sightings.size()", c.sightings.size(), c.seen.size());
     if (std::cmp_greater(c.keys.size(), options_.capacity))
         throw ShapeError("keys.size()", std::to_string(c.keys.size()), "at most " + std::to_string(options_.capacity));
-    std::int64_t least = options_.default_row;
+    std::int64_t const least = options_.default_row;
     if (c.height < least) throw ValueError("height", c.height, std::to_string(least) + " or more");
-    for (std::size_t i = 0; i < c.rows.size(); least = c.rows[i++] + 1) {
-        if (c.rows[i] >= c.height) throw IndexError("rows", i, c.rows[i], c.height);
-        if (c.rows[i] < least) throw IndexError("rows", i, c.rows[i], "is less than " + std::to_string(least));
-    }
+    detail::check_ascending("rows", c.rows, least, c.height);
     for (std::size_t i = 0; i < c.sightings.size(); ++i) {
         if (c.sightings[i].count < 1) throw IndexError("sightings", i, c.sightings[i].count, "is not positive");
     }
