@@ -39892,8 +39892,8 @@ namespace rowan::inline v0 {
 
 /// The settings of dot_interaction.
 struct DotInteractionOptions {
-    bool self = false;  ///< whether there are also the products of the vectors with themselves
-    ROWAN_OPTIONS(DotInteractionOptions, self)
+    bool self_interaction = false;  ///< whether there are also the products of the vectors with themselves
+    ROWAN_OPTIONS(DotInteractionOptions, self_interaction)
 };
 
 namespace detail {
@@ -39903,7 +39903,7 @@ constexpr std::int64_t count_of_pairs(std::int64_t n, DotInteractionOptions cons
     if (n == UNK) return UNK;
     if (std::int64_t const most = std::int64_t{1} << 31; n > most)
         spec::the_dim_is_too_great("dot_interaction: x", 1, n, most);
-    return static_cast<std::int64_t>(VectorPairs{static_cast<std::size_t>(n), options.self}.size());
+    return static_cast<std::int64_t>(VectorPairs{static_cast<std::size_t>(n), options.self_interaction}.size());
 }
 
 /// Checks x and returns its pairs.
@@ -39912,18 +39912,18 @@ VectorPairs pairs_of(Tensor<T, D> const& x, DotInteractionOptions const& options
     static_assert(floating_element<T>, "rowan::dot_interaction: x must have a floating-point type");
     check_rank("x", x, 3);
     count_of_pairs(static_cast<std::int64_t>(x.shape(1)), options);
-    return {x.shape(1), options.self};
+    return {x.shape(1), options.self_interaction};
 }
 
 }  // namespace detail
 
 /// The dot products of the pairs of vectors of each example, in the order (1, 0), (2, 0), (2, 1), (3, 0) …; with
-/// `self`, (0, 0), (1, 0), (1, 1), (2, 0) …: DLRM's interaction of features. Products are rounded to dtype<T>::sum and
-/// summed in 16 interleaved partial sums.
-///     dot_interaction([[[1 2] [3 4] [5 6]]])                     ->   [[11 17 39]]
-///     dot_interaction([[[1 2] [3 4] [5 6]]], {.self = true})     ->   [[5 11 25 17 39 61]]
+/// `self_interaction`, (0, 0), (1, 0), (1, 1), (2, 0) …: DLRM's interaction of features. Products are rounded to
+/// dtype<T>::sum and summed in 16 interleaved partial sums.
+///     dot_interaction([[[1 2] [3 4] [5 6]]])                                 ->   [[11 17 39]]
+///     dot_interaction([[[1 2] [3 4] [5 6]]], {.self_interaction = true})     ->   [[5 11 25 17 39 61]]
 /// Naumov et al.: Deep Learning Recommendation Model for Personalization and Recommendation Systems, 2019.
-/// shapes   x [batch, n, width] -> [batch, n · (n - 1) / 2], with self [batch, n · (n + 1) / 2]
+/// shapes   x [batch, n, width] -> [batch, n · (n - 1) / 2], with self_interaction [batch, n · (n + 1) / 2]
 /// errors   ShapeError if x has another rank, or n is greater than 2^31
 /// cost     one read of x and one write of the result; memory of one example for each thread; the same bits for any
 ///          number of threads

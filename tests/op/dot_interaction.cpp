@@ -17,7 +17,7 @@ namespace test_dot_interaction {
 using rowan::bfloat16, rowan::Cpu, rowan::dot_interaction, rowan::dot_interaction_op, rowan::DotInteractionOptions, rowan::Tensor, rowan::tensor_spec, rowan::UNK;
 
 static_assert(dot_interaction_op::infer(tensor_spec<float>({UNK, 27, 16}, 1)) == tensor_spec<float>({UNK, 351}, 1));
-static_assert(dot_interaction_op::infer(tensor_spec<float>({4, 27, UNK}), {.self = true}) == tensor_spec<float>({4, 378}));
+static_assert(dot_interaction_op::infer(tensor_spec<float>({4, 27, UNK}), {.self_interaction = true}) == tensor_spec<float>({4, 378}));
 static_assert(dot_interaction_op::infer(tensor_spec<float>({4, UNK, 2})) == tensor_spec<float>({4, UNK}));
 
 namespace {
@@ -35,9 +35,9 @@ template <class T>
 void check_values(std::size_t n, std::size_t width, bool self) {
     CAPTURE(n, width, self);
     auto const x = numbers<T>({3, n, width}, 1);
-    auto const out = dot_interaction(x, {.self = self});
+    auto const out = dot_interaction(x, {.self_interaction = self});
     auto const g = numbers<T>(out.shape(), 2);
-    auto const x_grad = dot_interaction_op::backward(Cpu{}, x, g, {.self = self});
+    auto const x_grad = dot_interaction_op::backward(Cpu{}, x, g, {.self_interaction = self});
     auto const number = [](T v) { return static_cast<double>(rowan::dtype<T>::widen(v)); };
     auto grad = Tensor<double>::zeros(x.shape());
     double const unit = std::is_same_v<T, bfloat16> ? 0x1p-8 : std::is_same_v<T, float> ? 0x1p-23 : 0x1p-52;
@@ -67,11 +67,11 @@ void check_values(std::size_t n, std::size_t width, bool self) {
 TEST_CASE("dot_interaction has a column for each pair of vectors", "[op][golden]") {
     Tensor<float> const x{{{1, 2}, {3, 4}, {5, 6}}, {{1, 0}, {0, 1}, {2, -3}}};
     CHECK((dot_interaction(x) == Tensor<float>{{11, 17, 39}, {0, 2, -3}}));
-    CHECK((dot_interaction(x, {.self = true}) == Tensor<float>{{5, 11, 25, 17, 39, 61}, {1, 0, 1, 2, -3, 13}}));
+    CHECK((dot_interaction(x, {.self_interaction = true}) == Tensor<float>{{5, 11, 25, 17, 39, 61}, {1, 0, 1, 2, -3, 13}}));
     Tensor<float> const g{{1, 10, 100}, {0, 1, 2}};
     CHECK((dot_interaction_op::backward(Cpu{}, x, g) == Tensor<float>{{{53, 64}, {501, 602}, {310, 420}}, {{2, -3}, {4, -6}, {1, 2}}}));
     Tensor<float> const one{{{1, 2}, {3, 4}}};
-    CHECK((dot_interaction_op::backward(Cpu{}, one, {{1, 10, 100}}, {.self = true}) == Tensor<float>{{{32, 44}, {610, 820}}}));
+    CHECK((dot_interaction_op::backward(Cpu{}, one, {{1, 10, 100}}, {.self_interaction = true}) == Tensor<float>{{{32, 44}, {610, 820}}}));
     // no vector, one, no examples, and no numbers
     CHECK(dot_interaction(Tensor<float>::zeros({2, 0, 3})).shape() == Tensor<float>::shape_type{2, 0});
     CHECK(dot_interaction(Tensor<float>::zeros({2, 1, 3})).shape() == Tensor<float>::shape_type{2, 0});
@@ -81,7 +81,7 @@ TEST_CASE("dot_interaction has a column for each pair of vectors", "[op][golden]
     CHECK(dot_interaction_op::backward(Cpu{}, Tensor<bfloat16>::zeros({2, 3, 0}), Tensor<bfloat16>::zeros({2, 3})).size() == 0);
     // sums are not rounded to bfloat16 before the end
     Tensor<bfloat16> const narrow{{{bfloat16(16), bfloat16(1), bfloat16(1)}}};
-    CHECK((dot_interaction(narrow, {.self = true}) == Tensor<bfloat16>{{bfloat16(258)}}));
+    CHECK((dot_interaction(narrow, {.self_interaction = true}) == Tensor<bfloat16>{{bfloat16(258)}}));
 }
 
 TEMPLATE_TEST_CASE("dot_interaction equals sums in double, for any number of vectors", "[op]", float, double, bfloat16) {
@@ -116,7 +116,7 @@ TEMPLATE_TEST_CASE("dot_interaction has the bits of row_dot, on any number of th
 TEST_CASE("dot_interaction is differentiated", "[op]") {
     for (bool const self : {false, true}) {
         for (std::size_t const n : {1U, 3U, 9U})
-            test::check_gradients<dot_interaction_op>(std::tuple(test::values({2, n, 3}, 4)), DotInteractionOptions{.self = self});
+            test::check_gradients<dot_interaction_op>(std::tuple(test::values({2, n, 3}, 4)), DotInteractionOptions{.self_interaction = self});
     }
 }
 
