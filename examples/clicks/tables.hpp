@@ -109,11 +109,12 @@ public:
     Floats gather(Cpu exec, Rows const& rows) const { return rowan::gather(exec, table_.value(), rows); }
 
     std::int64_t day() const { return table_.index().step(); }
-    /// Begins another day; keys that were not seen since day `since` lose their rows.
-    void begin_day(std::int64_t day, std::int64_t since) {
+    /// Begins another day; keys that were not seen for `forget` days lose their rows, unless it is 0.
+    void begin_day(std::int64_t day, std::int64_t forget) {
         table_.set_step(day);
+        if (forget == 0) return;
         table_.find_or_insert(rare_keys());  // which stay
-        table_.evict_unused(since);
+        table_.evict_unused(day - forget);
     }
 
     /// A step of row-wise AdaGrad, by the gradients of what gather returned, in parts.
@@ -178,10 +179,11 @@ public:
     }
 
     std::int64_t day() const { return table_.local().index().step(); }
-    void begin_day(std::int64_t day, std::int64_t since) {
+    void begin_day(std::int64_t day, std::int64_t forget) {
         table_.set_step(day);
+        if (forget == 0) return;
         insert_rare();
-        table_.evict_unused(since);
+        table_.evict_unused(day - forget);
     }
     void update(Cpu exec, Rows const& rows, std::span<Floats> parts, double learning_rate) {
         auto const sum = table_.exchange(exec, grads_of(table_.height(), rows, parts));
