@@ -84,6 +84,7 @@ struct BagLookups<Cpu> {
     static void copy_range(Bags<T, I> const& bags, std::int64_t const* rows, std::size_t ids, std::size_t begin,
                            std::size_t end, T* to, std::size_t stride, bool stream) {
         std::size_t const bytes = bags.width * sizeof(T), ahead = 2 * lookahead(bytes);
+        if (bytes == 0) return;  // and no memory
         auto const row = [&](std::size_t i) { return bags.table + static_cast<std::size_t>(rows[i]) * bags.width; };
         std::size_t i = bags.begin(begin);
         std::size_t const last = i + (end - begin);
