@@ -16,6 +16,20 @@
 
 namespace rowan::inline v0 {
 
+namespace detail {
+
+/// embedding_bags, without weights if the pointer is null.
+template <class T, class I, class D>
+Tensor<T, D> pooled_tables(D const& exec, std::span<Tensor<T, D> const> tables, LoDTensor<I, D> const& ids,
+                           Tensor<T, D> const* weight, Pooling pool) {
+    TableBags<T, I, D> all(exec, tables, ids, weight, pool);
+    auto out = new_tensor<T>(exec, {all.batch(), all.width()});
+    TableBagLookups<D>::lookup(exec, all, out);
+    return out;
+}
+
+}  // namespace detail
+
 /// Pools the rows of bags of ids in several tables, and puts those of one example side by side:
 ///
 ///     tables [h0, 2], [h1, 3], batch of 2:   bags of ids  t0b0 t0b1 t1b0 t1b1   ->   row 0  t0b0 t0b0 t1b0 t1b0 t1b0
@@ -34,18 +48,12 @@ template <class T, id_type I, device D>
 Tensor<T, D> embedding_bags(D const& exec, std::span<Tensor<T, D> const> tables, LoDTensor<I, D> const& ids,
                             Pooling pool = Pooling::sum) {
     Tensor<T, D> const* const none = nullptr;
-    detail::TableBags<T, I, D> all(exec, tables, ids, none, pool);
-    auto out = detail::new_tensor<T>(exec, {all.batch(), all.width()});
-    detail::TableBagLookups<D>::lookup(exec, all, out);
-    return out;
+    return detail::pooled_tables(exec, tables, ids, none, pool);
 }
 template <class T, id_type I, device D>
 Tensor<T, D> embedding_bags(D const& exec, std::span<Tensor<T, D> const> tables, LoDTensor<I, D> const& ids,
                             std::type_identity_t<Tensor<T, D>> const& weight, Pooling pool = Pooling::sum) {
-    detail::TableBags<T, I, D> all(exec, tables, ids, &weight, pool);
-    auto out = detail::new_tensor<T>(exec, {all.batch(), all.width()});
-    detail::TableBagLookups<D>::lookup(exec, all, out);
-    return out;
+    return detail::pooled_tables(exec, tables, ids, &weight, pool);
 }
 template <class T, id_type I, class Device>
 Tensor<T, Device> embedding_bags(std::span<Tensor<T, Device> const> tables, LoDTensor<I, Device> const& ids,
