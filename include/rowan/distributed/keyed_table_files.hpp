@@ -118,10 +118,6 @@ private:
         }
     }
 
-    static void check_has(CheckpointFile const& file, std::string const& name) {
-        if (!file.has(name)) throw FormatError(0, file.path(), std::string("has no `").append(name).append("`"));
-    }
-
     /// errors   FormatError if there is no such variable; TypeError; ShapeError if its rows are not like those
     template <class E>
     static Tensor<E> rows_of(CheckpointFile const& file, std::string const& name, Tensor<E> const& like) {

@@ -83,7 +83,7 @@ private:
     template <class T, class D, class C, class E>
     static void copy_rows(ShardedTable<T, D, C> const& table, Partition const& from, int rank,
                           CheckpointFile const& file, std::string const& name, Tensor<E>& to) {
-        if (!file.has(name)) throw FormatError(0, file.path(), std::string("has no `").append(name).append("`"));
+        check_has(file, name);
         auto const rows = naming_file(file.path(), [&] { return file.load<Tensor<E>>(name); });
         auto shape = to.shape();
         shape[0] = static_cast<std::size_t>(from.rows_of(rank));

@@ -53,6 +53,9 @@ void remove_other_saves(std::string const& folder, std::string const& name, std:
 /// errors   FormatError if the file is missing, damaged, or of another save
 CheckpointFile open_shard(TableIndex const& index, std::string const& folder, std::string const& name, int rank);
 
+/// errors   FormatError if the file has no variable of this name
+void check_has(CheckpointFile const& file, std::string const& name);
+
 /// errors   ShapeError if the tables differ in height
 void check_height(std::string const& path, Partition const& saved, Partition const& own);
 

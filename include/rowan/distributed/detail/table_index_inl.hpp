@@ -145,6 +145,10 @@ ROWAN_FUNCTION CheckpointFile open_shard(TableIndex const& index, std::string co
     return file;
 }
 
+ROWAN_FUNCTION void check_has(CheckpointFile const& file, std::string const& name) {
+    if (!file.has(name)) throw FormatError(0, file.path(), std::string("has no `").append(name).append("`"));
+}
+
 ROWAN_FUNCTION void check_height(std::string const& path, Partition const& saved, Partition const& own) {
     if (saved.height == own.height) return;
     throw ShapeError(std::string("the height in ").append(path), std::to_string(saved.height),
