@@ -23,6 +23,9 @@ class SelectedRows;
 template <class Device = Cpu>
 class RowPlan;
 
+template <class T = float>
+class RowStore;
+
 class Lod;
 
 template <class T, class Device = Cpu>

@@ -25,23 +25,42 @@ struct whole_row {
     }
 };
 
-/// Sums the rows of a value at given positions. It owns the memory of the partial sums, so each thread needs its own.
-template <class T, class S>
+/// The rows of a value. Rows that are stored in another way have the same members.
+template <class T>
+struct ElementRows {
+    T const* data;
+    std::size_t width;
+
+    std::size_t bytes() const { return width * sizeof(T); }
+    ROWAN_INLINE T const* address(std::int64_t position) const {
+        return data + static_cast<std::size_t>(position) * width;
+    }
+    /// What load() reads.
+    ROWAN_INLINE T const* at(std::int64_t position) const { return address(position); }
+    /// The elements of a row from `column` on.
+    template <class V>
+    ROWAN_INLINE static V load(T const* row, std::size_t column) {
+        return detail::load<V>(row + column);
+    }
+};
+
+/// Sums rows at given positions. It owns the memory of the partial sums, so each thread needs its own.
+template <class T, class S, class Rows = ElementRows<T>>
 class BlockSum {
 public:
     /// `most` is the maximum number of contributions of one sum. Rows are prefetched `ahead` rows before they are read.
-    BlockSum(T const* value, std::size_t width, std::size_t most, std::size_t ahead)
-        : value_(value), width_(width), ahead_(ahead), partial_((levels(most) + 1) * width) {}
+    BlockSum(Rows const& rows, std::size_t most, std::size_t ahead)
+        : rows_(rows), width_(rows.width), ahead_(ahead), partial_((levels(most) + 1) * width_) {}
     BlockSum(T const* value, std::size_t width, std::size_t most)
-        : BlockSum(value, width, most, lookahead(width * sizeof(T))) {}
+        : BlockSum({value, width}, most, lookahead(width * sizeof(T))) {}
 
     /// Returns the sum of the rows at the n > 0 positions from `first` on, valid until the next call. `ahead` more
     /// positions follow in the array; their rows are prefetched.
     ROWAN_INLINE S const* operator()(std::int64_t const* first, std::size_t n, std::size_t ahead) {
         if constexpr (std::is_same_v<S, T>) {
             if (n == 1) {
-                if (ahead >= ahead_) prefetch_row<false>(row(first[ahead_]), width_ * sizeof(T));
-                return row(*first);
+                if (ahead >= ahead_) prefetch_row<false>(rows_.address(first[ahead_]), rows_.bytes());
+                return rows_.address(*first);
             }
         }
         return sum(first, n, ahead);
@@ -79,9 +98,6 @@ private:
         for (; n > block_size; n = (n + block_size - 1) / block_size) ++levels;
         return levels;
     }
-    ROWAN_INLINE T const* row(std::int64_t position) const {
-        return value_ + static_cast<std::size_t>(position) * width_;
-    }
 
     // Some columns at a time, whose sums stay in registers. The rows that follow are prefetched with the first ones.
     template <class V, class Map, class Fold>
@@ -92,13 +108,13 @@ private:
             auto const columns = [&]<class W, std::size_t... k>(as<W>, std::index_sequence<k...>) ROWAN_INLINED {
                 constexpr std::size_t lanes = lanes_in<W>;
                 for (; column + sizeof...(k) * lanes <= width_; column += sizeof...(k) * lanes) {
-                    T const* from = row(first[begin]) + column;
-                    W sums[] = {W(map(begin, load<W>(from + k * lanes)))...};
+                    auto from = rows_.at(first[begin]);
+                    W sums[] = {W(map(begin, rows_.template load<W>(from, column + k * lanes)))...};
                     for (std::size_t i = begin;;) {
                         if (column == 0) prefetch_ahead(i, first, known);
                         if (++i == end) break;
-                        from = row(first[i]) + column;
-                        (fold(W(map(i, load<W>(from + k * lanes))), sums[k]), ...);
+                        from = rows_.at(first[i]);
+                        (fold(W(map(i, rows_.template load<W>(from, column + k * lanes))), sums[k]), ...);
                     }
                     (store(sums[k], out + column + k * lanes), ...);
                 }
@@ -110,18 +126,19 @@ private:
         } else {
             for (std::size_t i = begin; i < end; ++i) {
                 prefetch_ahead(i, first, known);
-                auto const term = [&](S const& x) ROWAN_INLINED { return S(map(i, x)); };
-                auto const add = [&](S const& x, S& sum) ROWAN_INLINED { fold(term(x), sum); };
-                i == begin ? zip_with<S>(term, width_, out, row(first[i]))
-                           : for_with<S>(add, width_, row(first[i]), out);
+                auto const from = rows_.at(first[i]);
+                for (std::size_t column = 0; column < width_; ++column) {
+                    S const term = map(i, rows_.template load<S>(from, column));
+                    i == begin ? static_cast<void>(out[column] = term) : fold(term, out[column]);
+                }
             }
         }
     }
     ROWAN_INLINE void prefetch_ahead(std::size_t i, std::int64_t const* first, std::size_t known) const {
-        if (i + ahead_ < known) prefetch_row<false>(row(first[i + ahead_]), width_ * sizeof(T));
+        if (i + ahead_ < known) prefetch_row<false>(rows_.address(first[i + ahead_]), rows_.bytes());
     }
 
-    T const* value_;
+    Rows rows_;
     std::size_t width_;
     std::size_t ahead_;
     Buffer<S> partial_;

@@ -114,13 +114,23 @@ struct LaneRegister {
     }
     /// The same where p points to numbers of a byte.
     ROWAN_INLINE static LaneRegister of_bytes(std::uint8_t const* p) {
-        // g++ 12 converts to floats one by one unless each step doubles the size of the numbers, and takes no type here
-        // that does not depend on S.
+        return of_small(*reinterpret_cast<small const*>(p));
+    }
+    /// The same where p points to signed numbers of a byte.
+    ROWAN_INLINE static LaneRegister of_signed_bytes(std::int8_t const* p) {
+        LaneRegister x;
+        // as numbers of 0 to 255, whose conversion is fast
+        x.data = of_small(*reinterpret_cast<small const*>(p) ^ (std::uint8_t)0x80).data - (S)128;
+        return x;
+    }
+    /// The same where p points to numbers of half a byte, of which the lower half of a byte comes first.
+    ROWAN_INLINE static LaneRegister of_nibbles(std::uint8_t const* p) {
+        typedef std::conditional_t<sizeof(S) == 4, std::uint8_t, std::uint8_t> bytes_of_two
+            __attribute__((vector_size(size / 2), aligned(1)));
         typedef std::conditional_t<sizeof(S) == 4, std::uint16_t, std::uint16_t> pairs
-            __attribute__((vector_size(size * 2)));
-        pairs const doubled = __builtin_convertvector(*reinterpret_cast<small const*>(p), pairs);
-        indices const whole = __builtin_convertvector(doubled, indices);
-        return __builtin_convertvector(whole, vector);
+            __attribute__((vector_size(size)));
+        pairs const both = __builtin_convertvector(*reinterpret_cast<bytes_of_two const*>(p), pairs);
+        return of_small((small)((both & 15) | (both >> 4 << 8)));
     }
     ROWAN_INLINE void store_bytes(std::uint8_t* p) const {
         *reinterpret_cast<small*>(p) = __builtin_convertvector(data, small);
@@ -191,6 +201,17 @@ private:
     using index = std::conditional_t<sizeof(S) == 4, std::int32_t, std::int64_t>;
     typedef index indices __attribute__((vector_size(bytes)));
     typedef std::uint8_t small __attribute__((vector_size(size), aligned(1)));
+
+    ROWAN_INLINE static LaneRegister of_small(small const& x) {
+        // g++ 12 converts to floats one by one unless each step doubles the size of the numbers, and takes no type here
+        // that does not depend on S.
+        typedef std::conditional_t<sizeof(S) == 4, std::uint16_t, std::uint16_t> pairs
+            __attribute__((vector_size(size * 2)));
+        pairs const doubled = __builtin_convertvector(x, pairs);
+        indices const whole = __builtin_convertvector(doubled, indices);
+        return __builtin_convertvector(whole, vector);
+    }
+
     typedef std::uint16_t halves __attribute__((vector_size(size * 2), aligned(2), may_alias));
     typedef S unaligned __attribute__((vector_size(bytes), aligned(sizeof(S))));
     typedef float floats __attribute__((vector_size(bytes * sizeof(float) / sizeof(S)), aligned(sizeof(float))));

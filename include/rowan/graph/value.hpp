@@ -23,7 +23,8 @@
 
 namespace rowan::inline v0 {
 
-/// A type-erased holder of a LoDTensor, a SelectedRows, a TensorArray or any other movable object; may be empty.
+/// A type-erased holder of a LoDTensor, a SelectedRows, a TensorArray, a RowStore or any other movable object; may be
+/// empty.
 class Value {
 public:
     Value() = default;  ///< empty
@@ -83,7 +84,8 @@ public:
     /// cost     one copy and one addition for each slot that both have, O(1) for the others
     Value add_slots(Value const& other) const { return held().add_slots(other); }
 
-    /// The kind, element type, dims and number of levels of a LoDTensor or a SelectedRows.
+    /// The kind, element type, dims and number of levels of a LoDTensor or a SelectedRows. A RowStore has those of the
+    /// tensor of its rows.
     /// errors   TypeError for any other type
     /// cost     O(1)
     VarSpec spec() const { return held().spec(); }
@@ -243,6 +245,16 @@ private:
         Value row_values() const override { return of(LoDTensor<T, D>(value.value().share())); }
         Value with_rows(std::span<std::int64_t const> rows) const override;
         Value on_host() const override { return of(to_host(value)); }
+        V value;
+    };
+
+    template <class T>
+    struct Holder<RowStore<T>> final : Base {
+        using V = RowStore<T>;
+        explicit Holder(V&& v) : Base(&detail::type_tag<V>), value(std::move(v)) {}
+        std::unique_ptr<Base> share() const override { return std::make_unique<Holder>(value.share()); }
+        std::string name() const override { return detail::kind_name<V>::text(); }
+        VarSpec spec() const override;
         V value;
     };
 

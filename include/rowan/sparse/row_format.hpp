@@ -44,7 +44,7 @@ enum class RowFormat : std::uint8_t {
 std::string_view format_name(RowFormat format);
 
 /// The format of this name.
-/// errors   ValueError if there is none
+/// errors   TypeError if there is none
 /// cost     O(1)
 RowFormat format_of_name(std::string_view name);
 

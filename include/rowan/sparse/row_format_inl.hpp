@@ -24,10 +24,10 @@ struct RowLayout {
 };
 
 inline constexpr std::array row_layouts{
-    RowLayout{"elements", 1, 0, 0},       RowLayout{"float32", 1, 4, 0},      RowLayout{"float16", 1, 2, 0},
-    RowLayout{"bfloat16", 1, 2, 0},       RowLayout{"int8", 1, 1, 8},         RowLayout{"int8_half", 1, 1, 4},
-    RowLayout{"int4", 2, 1, 4},           RowLayout{"float8_e4m3", 1, 1, 4},  RowLayout{"float8_e5m2", 1, 1, 4},
-    RowLayout{"mxfp8_e4m3", 32, 33, 0},   RowLayout{"mxfp8_e5m2", 32, 33, 0}, RowLayout{"q8_0", 32, 34, 0, true},
+    RowLayout{"elements", 1, 0, 0},     RowLayout{"float32", 1, 4, 0},      RowLayout{"float16", 1, 2, 0},
+    RowLayout{"bfloat16", 1, 2, 0},     RowLayout{"int8", 1, 1, 8},         RowLayout{"int8_half", 1, 1, 4},
+    RowLayout{"int4", 2, 1, 4},         RowLayout{"float8_e4m3", 1, 1, 4},  RowLayout{"float8_e5m2", 1, 1, 4},
+    RowLayout{"mxfp8_e4m3", 32, 33, 0}, RowLayout{"mxfp8_e5m2", 32, 33, 0}, RowLayout{"q8_0", 32, 34, 0, true},
 };
 
 ROWAN_FUNCTION RowLayout row_layout(RowFormat format, std::size_t element_size) {
@@ -46,7 +46,7 @@ ROWAN_FUNCTION RowFormat format_of_name(std::string_view name) {
     for (std::size_t i = 0; i < detail::row_layouts.size(); ++i) {
         if (detail::row_layouts[i].name == name) return static_cast<RowFormat>(i);
     }
-    throw ValueError("format", std::string(name), "the name of a RowFormat");
+    throw TypeError("format", std::string(name), "the name of a RowFormat");
 }
 
 ROWAN_FUNCTION std::size_t row_bytes(RowFormat format, std::size_t width, std::size_t element_size) {

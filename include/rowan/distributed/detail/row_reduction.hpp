@@ -18,12 +18,12 @@
 namespace rowan::inline v0::detail {
 
 /// What a rank brings to a reduction, of any element type.
-class RowSource {
+class RowSummands {
 public:
-    explicit RowSource(ElementSums const& sums) : type(sums) {}
-    RowSource(RowSource const&) = delete;
-    RowSource& operator=(RowSource const&) = delete;
-    virtual ~RowSource() = default;
+    explicit RowSummands(ElementSums const& sums) : type(sums) {}
+    RowSummands(RowSummands const&) = delete;
+    RowSummands& operator=(RowSummands const&) = delete;
+    virtual ~RowSummands() = default;
 
     /// Checks the arguments. Called first.
     virtual void describe(Notice& notice) = 0;
@@ -89,7 +89,7 @@ private:
 /// those that the order of the sums has.
 class RowReduction {
 public:
-    RowReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, std::unique_ptr<RowSource> source,
+    RowReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, std::unique_ptr<RowSummands> source,
                  RowReduceOptions options, std::vector<std::int64_t> splits = {});
     /// For ranks that have agreed on a step of `total` parts: rank r of P has the sums of the nodes of the tree of
     /// parts [r · total / P, (r + 1) · total / P).
@@ -128,7 +128,7 @@ private:
 
     std::unique_ptr<ProcessGroup const> group_;
     Cpu exec_;
-    std::unique_ptr<RowSource> source_;  // null for nodes
+    std::unique_ptr<RowSummands> source_;  // null for nodes
     ElementSums type_;
     RowReduceOptions options_;
     std::vector<std::int64_t> splits_;
@@ -157,11 +157,11 @@ Storage<std::byte> tensor_bytes(Tensor<T> tensor) {
 
 /// The parts of a rank. It shares the memory of their values; the span remains valid while the reduction begins.
 template <class T>
-class RowParts : public RowSource {
+class RowParts : public RowSummands {
     using S = sum_t<T>;
 
 public:
-    explicit RowParts(std::span<SelectedRows<T> const> parts) : RowSource(element_sums<T>()), parts_(parts) {}
+    explicit RowParts(std::span<SelectedRows<T> const> parts) : RowSummands(element_sums<T>()), parts_(parts) {}
 
     void describe(Notice& notice) override {
         check_parts(parts_);

@@ -14,7 +14,7 @@
 namespace rowan::inline v0::detail {
 
 ROWAN_FUNCTION RowReduction::RowReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec,
-                                          std::unique_ptr<RowSource> source, RowReduceOptions options,
+                                          std::unique_ptr<RowSummands> source, RowReduceOptions options,
                                           std::vector<std::int64_t> splits)
     : group_(std::move(group)), exec_(exec), source_(std::move(source)), type_(source_->type), options_(options),
       splits_(std::move(splits)) {

@@ -9,6 +9,7 @@
 #include <rowan/sparse/selected_rows.hpp>
 
 #include <cstdint>
+#include <type_traits>
 
 namespace rowan::inline v0::detail {
 
@@ -37,7 +38,7 @@ Tensor<T, D> copy_made_by(D const& exec, Tensor<T, D> const& x) {
 }
 
 /// Transfers a tensor to the device of a net that runs on `any`. A tensor that is already there is left as it is, or
-/// replaced by a copy if `own`.
+/// replaced by a copy if `own`; a RowStore of the host is always left as it is.
 /// errors   TypeError if it is not a LoDTensor whose elements are of type T
 template <class T, class D>
 void bring(Value& value, AnyExec any, bool own) {
@@ -47,6 +48,7 @@ void bring(Value& value, AnyExec any, bool own) {
         if (own) value.set(LoDTensor<T, D>(copy_made_by(exec, there.value()), there.lod()));
         return;
     }
+    if (std::is_same_v<D, Cpu> && value.is<RowStore<T>>()) return;
     value = value.on_host();
     auto const& host = value.get<LoDTensor<T>>();
     value.set(LoDTensor<T, D>(to_device(exec, host.value().share()), host.lod()));

@@ -17,6 +17,14 @@ VarSpec Value::Holder<LoDTensor<T, D>>::spec() const {
     return spec;
 }
 
+template <class T>
+VarSpec Value::Holder<RowStore<T>>::spec() const {
+    return {.type = VarType::LOD_TENSOR,
+            .dtype = dtype<T>::wire,
+            .dims = {value.height(), static_cast<std::int64_t>(value.width())},
+            .lod_level = 0};
+}
+
 template <class T, class D>
 VarSpec Value::Holder<SelectedRows<T, D>>::spec() const {
     VarSpec spec{.type = VarType::SELECTED_ROWS, .dtype = dtype<T>::wire, .dims = {}, .lod_level = 0};

@@ -37,6 +37,10 @@ template <class T, class D>
 struct kind_name<SelectedRows<T, D>> {
     static std::string text() { return kind_on<T, D>("SelectedRows"); }
 };
+template <class T>
+struct kind_name<RowStore<T>> {
+    static std::string text() { return kind_on<T, Cpu>("RowStore"); }
+};
 template <class T, class D>
 struct kind_name<TensorArray<T, D>> {
     static std::string text() { return kind_on<T, D>("TensorArray"); }

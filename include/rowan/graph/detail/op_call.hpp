@@ -94,6 +94,15 @@ bool run_on_rows(KernelCall const& c) {
     (std::index_sequence_for<T...>{});
 }
 
+/// Runs the kernel of an operator that reads_stores if the first input is a RowStore. Returns whether it ran.
+template <class Op, class T, class... More, std::size_t... i>
+bool run_on_store(Cpu exec, Results const& to, attributes_of<Op> const& attributes, type_list<T, More...>,
+                  std::index_sequence<i...>) {
+    if (!to.in[0]->is<RowStore<T>>() || !(to.in[i + 1]->is<LoDTensor<More>>() && ...)) return false;
+    to.store_all(call<Op>(exec, attributes, to.in[0]->get<RowStore<T>>(), to.in[i + 1]->get<LoDTensor<More>>()...));
+    return true;
+}
+
 template <class Op, class D, class... T>
 void run_fixed(KernelCall const& c) {
     constexpr auto indices = std::index_sequence_for<T...>{};
@@ -132,6 +141,8 @@ void run_fixed(KernelCall const& c) {
             (indices);
         }
     }
+    if constexpr (std::is_same_v<D, Cpu> && requires { Op::reads_stores; })
+        done = done || run_on_store<Op>(d, to, a, type_list<T...>{}, std::make_index_sequence<sizeof...(T) - 1>{});
     if (!done) no_kernel(Op::name, c.in);
 }
 

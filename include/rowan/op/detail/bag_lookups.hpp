@@ -109,7 +109,7 @@ struct BagLookups<Cpu> {
         T const one = dtype<T>::narrow(constant<S>(1.0)), *const weights =
                                                               bags.weights == nullptr ? &one : bags.weights;
         std::size_t const step = bags.weights != nullptr;
-        BlockSum<T, S> sum(bags.table, width, longest_of(offsets, begin, end), 2 * lookahead(width * sizeof(T)));
+        BlockSum<T, S> sum({bags.table, width}, longest_of(offsets, begin, end), 2 * lookahead(width * sizeof(T)));
         auto const pool_by = [&]<class V>(as<V>, auto const& fold) ROWAN_INLINED {
             for (std::size_t bag = begin; bag < end; ++bag, to += stride) {
                 std::size_t const n = length_at(offsets, bag), first = bags.begin(bag);

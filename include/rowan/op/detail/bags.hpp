@@ -19,15 +19,25 @@ constexpr void check_bag_pool(Pooling pool) {
 
 /// Checks the arguments of a lookup on any device, except whether the ids are in range.
 template <class T, class I, class D>
-void check_bags(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids, Tensor<T, D> const* weight,
-                Pooling pool) {
+void check_id_bags(D const& exec, LoDTensor<I, D> const& ids, Pooling pool) {
     static_assert(floating_element<T>, "rowan::embedding_bag: the table must have a floating-point type");
     check_bag_pool(pool);
     check_sequences(exec, "ids", ids);
     if (ids.value().dimension() != 1) throw ShapeError("ids rank", std::to_string(ids.value().dimension()), "1");
+}
+
+template <class T, class I, class D>
+void check_weights(Tensor<T, D> const& weight, LoDTensor<I, D> const& ids) {
+    if (weight.shape() != ids.value().shape())
+        throw ShapeError("weight.shape()", shape_text(weight.shape()), shape_text(ids.value().shape()));
+}
+
+template <class T, class I, class D>
+void check_bags(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids, Tensor<T, D> const* weight,
+                Pooling pool) {
+    check_id_bags<T>(exec, ids, pool);
     check_rows("table", table);
-    if (weight != nullptr && weight->shape() != ids.value().shape())
-        throw ShapeError("weight.shape()", shape_text(weight->shape()), shape_text(ids.value().shape()));
+    if (weight != nullptr) check_weights(*weight, ids);
 }
 
 /// The bags of a lookup, in the memory of any device.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rowan/op/detail/bag_lookups.hpp>
+#include <rowan/op/detail/store_bags.hpp>
 #include <rowan/op/operator.hpp>
 #include <rowan/sequence/sequence_erase.hpp>
 #include <rowan/sparse/detail/known_ids.hpp>
@@ -131,11 +132,28 @@ SelectedRows<T, D> embedding_bag_grad(D const& exec, SelectedRows<T, D> const& t
                          g.value().share());
 }
 
+/// Pools the rows of each bag of a store, as embedding_bag for the tensor of its rows.
+/// shapes   store [h, w], ids [n] with levels -> [bags, w]
+/// errors   as for a Tensor; IoError if a row cannot be read from its file
+/// cost     one read of a row for each id, as it is stored; rows of files that are not mapped are copied first
+template <class T, id_type I>
+LoDTensor<T> embedding_bag(Cpu const& exec, RowStore<T> const& store, LoDTensor<I> const& ids,
+                           BagOptions const& options = {}) {
+    detail::check_id_bags<T>(exec, ids, options.pool);
+    if (options.unknown)
+        return embedding_bag(exec, store, detail::known_bags(exec, store, ids, options), detail::all_known(options));
+    if (options.padding_id)
+        return embedding_bag(exec, store, detail::without_padding(exec, ids, *options.padding_id, store.height()),
+                             {.pool = options.pool});
+    return detail::store_bags<T, I>(exec, store, ids, nullptr, options.pool);
+}
+
 struct embedding_bag_op
     : detail::builtin_op<embedding_bag_op, slots<slot::w, slot::ids>, slots<slot::out>, BagOptions> {
     static constexpr std::string_view name = "embedding_bag";
     static constexpr std::string_view brief =
         "A row for each sequence of ids: the sum, mean, … of their rows of the table.";
+    static constexpr bool reads_stores = true;
     using grad = gradient<embedding_bag_op, uses<slot::w, slot::ids, grad_of<slot::out>>, makes<grad_of<slot::w>>>;
 
     static constexpr VarSpec infer(VarSpec const& w, VarSpec const& ids, BagOptions const& options = {}) {
@@ -158,6 +176,10 @@ struct embedding_bag_op
     template <class T, id_type I, class D>
     static LoDTensor<T, D> run(D exec, SelectedRows<T, D> const& w, LoDTensor<I, D> const& ids,
                                BagOptions const& options = {}) {
+        return embedding_bag(exec, w, ids, options);
+    }
+    template <class T, id_type I>
+    static LoDTensor<T> run(Cpu exec, RowStore<T> const& w, LoDTensor<I> const& ids, BagOptions const& options = {}) {
         return embedding_bag(exec, w, ids, options);
     }
 

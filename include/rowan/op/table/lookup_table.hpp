@@ -6,6 +6,7 @@
 #include <rowan/sparse/find_rows.hpp>
 #include <rowan/sparse/gather.hpp>
 #include <rowan/sparse/lookup_table_grad.hpp>
+#include <rowan/sparse/row_store.hpp>
 #include <rowan/sparse/selected_rows.hpp>
 
 #include <optional>
@@ -95,6 +96,25 @@ Tensor<T, D> lookup_table(D const& exec, SelectedRows<T, D> const& table, Tensor
     return out;
 }
 
+/// The rows of a store, as lookup_table for the tensor of its rows.
+/// shapes   store [h, w], ids of any shape -> ids.shape + [w]
+/// errors   as for a Tensor; IoError if a row cannot be read from its file
+/// cost     as gather; with unknown also a pass over the ids, and 8 bytes for each
+template <class T, id_type I>
+Tensor<T> lookup_table(Cpu const& exec, RowStore<T> const& store, Tensor<I> const& ids,
+                       LookupOptions const& options = {}) {
+    if (auto const padding = options.padding_id; padding && (*padding < 0 || *padding >= store.height()))
+        throw IndexError("padding_id", *padding, store.height());
+    if (options.unknown)
+        return lookup_table(exec, store, detail::known_ids(exec, store, ids, *options.unknown),
+                            {.padding_id = options.padding_id});
+    auto out = gather(exec, store, ids);
+    if (!options.padding_id) return out;
+    detail::PadRow<T, I> const pad{ids.data(), *options.padding_id, out.data(), store.width()};
+    detail::ElementLoops<Cpu>::each(exec, ids.size(), store.width(), pad);
+    return out;
+}
+
 struct lookup_table_grad_op
     : operator_of<slots<slot::w, slot::ids, grad_of<slot::out>>, slots<grad_of<slot::w>>, LookupOptions> {
     static constexpr std::string_view name = "lookup_table_grad";
@@ -132,6 +152,7 @@ struct lookup_table_op
     static constexpr std::string_view name = "lookup_table";
     static constexpr std::string_view brief = "A row of the table for each id; its gradient is row-sparse.";
     static constexpr unsigned row_inputs = 0b10;
+    static constexpr bool reads_stores = true;
     using grad = grad_rule<lookup_table_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& w, VarSpec const& ids, LookupOptions const& options = {}) {
@@ -152,6 +173,10 @@ struct lookup_table_op
     template <class T, id_type I, class D>
     static Tensor<T, D> run(D exec, SelectedRows<T, D> const& w, Tensor<I, D> const& ids,
                             LookupOptions const& options = {}) {
+        return lookup_table(exec, w, ids, options);
+    }
+    template <class T, id_type I>
+    static Tensor<T> run(Cpu exec, RowStore<T> const& w, Tensor<I> const& ids, LookupOptions const& options = {}) {
         return lookup_table(exec, w, ids, options);
     }
 };

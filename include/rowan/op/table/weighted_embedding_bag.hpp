@@ -75,6 +75,26 @@ std::tuple<SelectedRows<T, D>, Tensor<T, D>> embedding_bag_grad(D const& exec, T
     return {std::move(rows), std::move(weight_grad)};
 }
 
+/// The same for a store.
+/// shapes   store [h, w], ids [n] with levels, weight [n] -> [bags, w]
+/// errors   as for a Tensor; IoError if a row cannot be read from its file
+/// cost     as embedding_bag
+template <class T, id_type I>
+LoDTensor<T> embedding_bag(Cpu const& exec, RowStore<T> const& store, LoDTensor<I> const& ids,
+                           std::type_identity_t<Tensor<T>> const& weight, BagOptions const& options = {}) {
+    detail::check_id_bags<T>(exec, ids, options.pool);
+    detail::check_weights(weight, ids);
+    if (options.unknown)
+        return embedding_bag(exec, store, detail::known_bags(exec, store, ids, options), weight,
+                             detail::all_known(options));
+    if (options.padding_id) {
+        auto const kept = detail::without_padding(exec, ids, *options.padding_id, store.height());
+        auto const positions = detail::kept_ids(exec, ids.value(), *options.padding_id);
+        return embedding_bag(exec, store, kept, detail::rows_at(exec, weight, positions), {.pool = options.pool});
+    }
+    return detail::store_bags(exec, store, ids, weight.data(), options.pool);
+}
+
 struct weighted_embedding_bag_op
     : detail::builtin_op<weighted_embedding_bag_op, slots<slot::w, slot::ids, slot::weight>, slots<slot::out>,
                          BagOptions> {
@@ -82,6 +102,8 @@ struct weighted_embedding_bag_op
     static constexpr std::string_view brief = "embedding_bag with a weight for each id.";
     using grad = gradient<weighted_embedding_bag_op, uses<slot::w, slot::ids, slot::weight, grad_of<slot::out>>,
                           makes<grad_of<slot::w>, grad_of<slot::weight>>>;
+
+    static constexpr bool reads_stores = true;
 
     static constexpr VarSpec infer(VarSpec const& w, VarSpec const& ids, VarSpec const& weight,
                                    BagOptions const& options = {}) {
@@ -94,6 +116,12 @@ struct weighted_embedding_bag_op
     template <class T, id_type I, class D>
     static LoDTensor<T, D> run(D exec, Tensor<T, D> const& w, LoDTensor<I, D> const& ids, Tensor<T, D> const& weight,
                                BagOptions const& options = {}) {
+        return embedding_bag(exec, w, ids, weight, options);
+    }
+
+    template <class T, id_type I>
+    static LoDTensor<T> run(Cpu exec, RowStore<T> const& w, LoDTensor<I> const& ids, Tensor<T> const& weight,
+                            BagOptions const& options = {}) {
         return embedding_bag(exec, w, ids, weight, options);
     }
 

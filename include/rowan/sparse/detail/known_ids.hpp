@@ -27,18 +27,26 @@ struct KnownId {
     }
 };
 
-/// The ids, with `unknown` in place of those that are not in [0, height of table).
+/// The ids, with `unknown` in place of those that are not in [0, height).
 /// errors   IndexError if `unknown` is not
 /// cost     one pass over the ids, and 8 bytes for each
-template <class T, class I, class D>
-Tensor<std::int64_t, D> known_ids(D const& exec, Tensor<T, D> const& table, Tensor<I, D> const& ids,
-                                  std::int64_t unknown, std::optional<std::int64_t> = {}) {
-    std::int64_t const height = height_of(table);
+template <class I, class D>
+Tensor<std::int64_t, D> known_ids(D const& exec, std::int64_t height, Tensor<I, D> const& ids, std::int64_t unknown) {
     if (unknown < 0 || unknown >= height) throw IndexError("unknown", unknown, height);
     ElementLoops<D>::check(exec, ids);
     auto known = new_tensor<std::int64_t>(exec, ids.shape());
     ElementLoops<D>::each(exec, ids.size(), 1, KnownId<I>{ids.data(), known.data(), height, unknown});
     return known;
+}
+template <class T, class I, class D>
+Tensor<std::int64_t, D> known_ids(D const& exec, Tensor<T, D> const& table, Tensor<I, D> const& ids,
+                                  std::int64_t unknown, std::optional<std::int64_t> = {}) {
+    return known_ids(exec, height_of(table), ids, unknown);
+}
+template <class T, class I>
+Tensor<std::int64_t> known_ids(Cpu exec, RowStore<T> const& store, Tensor<I> const& ids, std::int64_t unknown,
+                               std::optional<std::int64_t> = {}) {
+    return known_ids(exec, store.height(), ids, unknown);
 }
 
 /// The same for a table of which only some rows exist, besides the row of `padding`.

@@ -1,0 +1,119 @@
+// rowan/sparse/detail/stored_rows.hpp: StoredRows, rows of a RowFormat in memory, read as elements of a type.
+#pragma once
+
+#include <rowan/core/allocator.hpp>
+#include <rowan/core/error.hpp>
+#include <rowan/core/ids.hpp>
+#include <rowan/core/parallel.hpp>
+#include <rowan/detail/copy_rows.hpp>
+#include <rowan/detail/lanes.hpp>
+#include <rowan/sparse/detail/decode_rows.hpp>
+
+#include <algorithm>
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <type_traits>
+
+namespace rowan::inline v0::detail {
+
+/// Whether T can be read from the floats of rows of few bits.
+template <class T>
+concept read_from_floats = !std::integral<sum_t<T>> && std::constructible_from<sum_t<T>, float>;
+
+/// The addresses of rows of `bytes` bytes from `base` on: those of a list of row numbers, or all.
+struct ListedRows {
+    std::byte const* base;
+    std::size_t bytes;
+    std::int64_t const* wide;  // the list, in one of two types
+    std::int32_t const* narrow;
+
+    static ListedRows of(std::byte const* base, std::size_t bytes, Ids<> const& ids) {
+        ListedRows rows{base, bytes, nullptr, nullptr};
+        ids.visit([&](auto list) {
+            if constexpr (sizeof list[0] == 8)
+                rows.wide = list.data();
+            else
+                rows.narrow = list.data();
+        });
+        return rows;
+    }
+    ROWAN_INLINE std::byte const* operator()(std::size_t i) const {
+        if (wide != nullptr) i = static_cast<std::size_t>(wide[i]);
+        if (narrow != nullptr) i = static_cast<std::size_t>(narrow[i]);
+        return base + i * bytes;
+    }
+};
+
+/// Rows of one format and width. `decode` is decode_rows, or nullptr for RowFormat::elements: so only programs that make
+/// a store of rows of few bits contain it.
+struct StoredRows {
+    static constexpr std::size_t block = 32;      // the rows that are decoded together
+    static constexpr std::size_t scratch = 4096;  // their elements, unless a row has more
+
+    RowFormat format;
+    std::size_t width, bytes;  // of a row
+    void (*decode)(EncodedRows const&, float*);
+
+    /// errors   TypeError if rows of this format cannot be read as T; ShapeError if it has no rows of this width
+    template <class T>
+    static StoredRows of(RowFormat format, std::size_t width) {
+        std::size_t const bytes = row_bytes(format, width, sizeof(T));
+        if (format == RowFormat::elements) return {format, width, bytes, nullptr};
+        if constexpr (read_from_floats<T>) return {format, width, bytes, decode_rows};
+        throw TypeError("format", std::string(format_name(format)),
+                        std::string("rows that can be read as ").append(dtype<T>::name));
+    }
+
+    /// Writes the rows at the addresses at(0) to at(n - 1) to consecutive rows of `to`.
+    template <class T, class At>
+    void copy(Cpu exec, std::size_t n, At const& at, T* to) const {
+        std::size_t const row = width * sizeof(T);
+        if (decode == nullptr)
+            return copy_rows(exec, n, bytes, at, ConsecutiveRows<std::byte>{reinterpret_cast<std::byte*>(to), bytes});
+        if (width == 0) return;
+        bool const stream = n >= stream_from / row && row % 64 == 0;
+        std::size_t const grain = (std::size_t{64} << 10) / width + 64;
+        parallel_work(exec, n * width, n, grain,
+                      [&](std::size_t begin, std::size_t end) { decode_range(begin, end, at, to, stream); });
+    }
+
+private:
+    template <class T, class At>
+    void decode_range(std::size_t begin, std::size_t end, At const& at, T* to, bool stream) const {
+        constexpr bool direct = std::is_same_v<T, float>;  // unless the rows bypass the caches
+        std::size_t const most = std::clamp<std::size_t>(scratch / width, 1, block);
+        Buffer<float> floats(direct && !stream ? 0 : most * width);
+        Buffer<T> narrow(!direct && stream ? most * width : 0);
+        std::array<std::byte const*, 2 * block> addresses;
+        auto const some = [&](std::size_t first, std::size_t side) {
+            std::size_t const n = std::min(most, end - std::min(end, first));
+            for (std::size_t i = 0; i < n; ++i) addresses[side + i] = at(first + i);
+            return std::span<std::byte const* const>(addresses.data() + side, n);
+        };
+        auto rows = some(begin, 0);
+        for (auto const* const row : rows) prefetch_row<false>(row, bytes);
+        for (std::size_t side = block; begin < end; side = block - side) {
+            std::size_t const n = rows.size() * width;
+            T* const out = to + begin * width;
+            auto const next = some(begin + rows.size(), side);
+            EncodedRows const list{format, width, bytes, rows, next};
+            if constexpr (direct) {
+                decode(list, stream ? floats.data() : out);
+                if (stream) stream_copy(out, floats.data(), n * sizeof(T));
+            } else if constexpr (read_from_floats<T>) {
+                decode(list, floats.data());
+                copy_lanes<sum_t<T>>(n, floats.data(), stream ? narrow.data() : out);
+                if (stream) stream_copy(out, narrow.data(), n * sizeof(T));
+            }
+            begin += rows.size();
+            rows = next;
+        }
+        if (stream) stream_end();
+    }
+};
+
+}  // namespace rowan::inline v0::detail

@@ -1,0 +1,196 @@
+// rowan/sparse/row_store.hpp: RowStore, a table that is only read, with rows of any format, in memory or in a file.
+#pragma once
+
+#include <rowan/core/allocator.hpp>
+#include <rowan/core/ids.hpp>
+#include <rowan/core/tensor.hpp>
+#include <rowan/detail/arguments.hpp>
+#include <rowan/detail/copy_rows.hpp>
+#include <rowan/fwd.hpp>
+#include <rowan/sparse/detail/row_source.hpp>
+#include <rowan/sparse/detail/stored_rows.hpp>
+#include <rowan/sparse/gather.hpp>
+#include <rowan/sparse/row_format.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <numeric>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0 {
+
+/// Rows that are being read before they are needed, see RowStore::prefetch. They stay at hand until its destruction.
+using RowPrefetch = std::shared_ptr<void>;
+
+/// A table that is only read, as rows of elements T: in memory, or in a file that open_rows has opened. How the rows are
+/// stored does not concern the type, so gather, embedding_bag and nets read tables of 8 bits as they read a tensor.
+///     RowStore<float> const store = quantize_rows(table, RowFormat::int8);
+///     auto rows = gather(store, {2, 0, 2});
+/// Copies share the rows. Any number of threads may use it at the same time.
+template <class T>
+class RowStore {
+public:
+    using value_type = T;
+
+    /// The rows of a tensor, which are shared.
+    /// errors   ShapeError if it has rank 0
+    /// cost     O(1)
+    explicit RowStore(Tensor<T> const& table) : RowStore(RowFormat::elements, width_of(table), source_of(table)) {}
+
+    /// Rows in memory, which are shared: those of quantize_rows, of FBGEMM or of PyTorch's quantized embedding bags.
+    /// shapes   rows [height, row_bytes(format, width, sizeof(T))]
+    /// errors   ShapeError if rows has another shape, or the format no rows of this width; TypeError if rows of this
+    ///          format cannot be read as T
+    /// cost     O(1)
+    RowStore(RowFormat format, std::size_t width, Tensor<std::uint8_t> const& rows)
+        : RowStore(format, width, source_of(format, width, rows)) {}
+
+    /// The rows of a source, of the width and format.
+    RowStore(RowFormat format, std::size_t width, std::shared_ptr<detail::RowSource const> source)
+        : rows_(detail::StoredRows::of<T>(format, width)), source_(std::move(source)) {}
+
+    std::int64_t height() const noexcept { return source_->height(); }       ///< the number of rows
+    std::size_t width() const noexcept { return rows_.width; }               ///< the elements of a row
+    RowFormat format() const noexcept { return rows_.format; }               ///< how a row is stored
+    std::size_t row_bytes() const noexcept { return source_->row_bytes(); }  ///< the bytes of a row
+    RowStore share() const { return *this; }                                 ///< a copy, which shares the rows
+
+    /// The bytes of all rows, which keep the memory or the mapping alive; written to in neither case.
+    /// shapes   [height, row_bytes]
+    /// errors   Error if they are neither in memory nor mapped
+    /// cost     O(1)
+    Tensor<std::uint8_t> const bytes() const {
+        if (source_->data() == nullptr && height() != 0) throw Error("the rows of the store are not in memory");
+        auto* const data = const_cast<std::byte*>(source_->data());
+        return Tensor<std::uint8_t>::borrow(reinterpret_cast<std::uint8_t*>(data),
+                                            {static_cast<std::size_t>(height()), row_bytes()}, source_);
+    }
+
+    /// Begins to read rows from the file, such as those of the next batch, and returns at once. As long as the result
+    /// exists, a call for these rows finds them in memory, as far as they fit into half of the cache. Rows in memory
+    /// need no reading.
+    /// errors   IndexError if an id is not in [0, height)
+    /// cost     a pass over the ids; their reads go on in the background
+    [[nodiscard]] RowPrefetch prefetch(Cpu exec, Ids<> const& ids) const {
+        detail::check_ids(exec, "ids", ids, height());
+        return source_->prefetch(exec, ids);
+    }
+    [[nodiscard]] RowPrefetch prefetch(Ids<> const& ids) const { return prefetch(Cpu(), ids); }
+
+    /// Writes rows ids[i] to `to`, without a check of the ids.
+    void copy(Cpu exec, Ids<> const& ids, T* to) const {
+        if (source_->data() != nullptr) return rows_.copy(exec, ids.size(), in_memory(exec, ids), to);
+        source_->read(exec, ids, [&](std::size_t first, std::span<std::byte const* const> rows) {
+            rows_.copy(
+                exec, rows.size(), [&](std::size_t i) { return rows[i]; }, to + first * width());
+        });
+    }
+
+    /// The stored rows ids[i], without a check of the ids: where they are in memory, or else in `room`.
+    detail::ListedRows fetch(Cpu exec, Ids<> const& ids, detail::Buffer<std::byte>& room) const {
+        if (source_->data() != nullptr) return in_memory(exec, ids);
+        room.resize(ids.size() * row_bytes());
+        source_->read(exec, ids, [&](std::size_t first, std::span<std::byte const* const> rows) {
+            detail::copy_rows(
+                exec, rows.size(), row_bytes(), [&](std::size_t i) { return rows[i]; },
+                detail::ConsecutiveRows<std::byte>{room.data() + first * row_bytes(), row_bytes()});
+        });
+        return {room.data(), row_bytes(), nullptr, nullptr};
+    }
+
+    /// How rows are read.
+    detail::StoredRows const& stored() const noexcept { return rows_; }
+
+    /// Writes rows [begin, end), which are in [0, height), to `to`.
+    void copy_range(Cpu exec, std::int64_t begin, std::int64_t end, T* to) const {
+        if (auto const* const data = source_->data()) {
+            detail::ConsecutiveRows<std::byte const> const from{data + static_cast<std::size_t>(begin) * row_bytes(),
+                                                                row_bytes()};
+            return rows_.copy(exec, static_cast<std::size_t>(end - begin), from, to);
+        }
+        std::vector<std::int64_t> ids;
+        for (constexpr std::int64_t most = 1 << 16; begin < end; begin += most) {
+            ids.resize(static_cast<std::size_t>(std::min(most, end - begin)));
+            std::iota(ids.begin(), ids.end(), begin);
+            copy(exec, ids, to);
+            to += ids.size() * width();
+        }
+    }
+
+private:
+    static std::size_t width_of(Tensor<T> const& table) {
+        detail::check_rows("table", table);
+        return table.row_size();
+    }
+    static std::shared_ptr<detail::RowSource const> source_of(Tensor<T> const& table) {
+        auto const shared = std::make_shared<Tensor<T> const>(table.share());
+        return std::make_shared<detail::MemoryRows const>(detail::height_of(table), table.row_size() * sizeof(T),
+                                                          reinterpret_cast<std::byte const*>(shared->data()), shared);
+    }
+    static std::shared_ptr<detail::RowSource const> source_of(RowFormat format, std::size_t width,
+                                                              Tensor<std::uint8_t> const& rows) {
+        std::size_t const bytes = rowan::row_bytes(format, width, sizeof(T));
+        if (rows.dimension() != 2 || rows.shape()[1] != bytes)
+            throw ShapeError("rows.shape()", detail::shape_text(rows.shape()),
+                             "[height, " + std::to_string(bytes) + "]");
+        auto const shared = std::make_shared<Tensor<std::uint8_t> const>(rows.share());
+        return std::make_shared<detail::MemoryRows const>(detail::height_of(rows), bytes,
+                                                          reinterpret_cast<std::byte const*>(shared->data()), shared);
+    }
+
+    detail::ListedRows in_memory(Cpu exec, Ids<> const& ids) const {
+        source_->will_read(exec, ids);
+        return detail::ListedRows::of(source_->data(), row_bytes(), ids);
+    }
+
+    detail::StoredRows rows_;
+    std::shared_ptr<detail::RowSource const> source_;
+};
+
+/// Writes row `ids[i]` of the store to row i of `out`, with the elements that its format gives.
+/// shapes   store [height, width], ids of any shape, out ids.shape + [width]
+/// errors   ShapeError if out has another shape; IndexError if an id is not in [0, height); Error if out shares memory
+///          with ids; IoError if a row cannot be read from its file: rows of `out` may then have been written
+/// cost     one read of the rows, as they are stored, and one write; of a file that is not mapped, each page that is not
+///          in the cache is read once
+template <class T>
+void gather_into(Cpu exec, RowStore<T> const& store, std::type_identity_t<Ids<>> ids, Tensor<T>& out) {
+    auto shape = ids.shape();
+    shape.push_back(store.width());
+    if (out.shape() != shape)
+        throw ShapeError("out.shape()", detail::shape_text(out.shape()), detail::shape_text(shape));
+    detail::check_ids(exec, "ids", ids, store.height());
+    detail::check_apart("out", detail::bytes_of(out), "ids", ids.bytes());
+    store.copy(exec, ids, out.data());
+}
+
+/// The rows of the store at `ids`, in the order of `ids`.
+/// shapes   store [height, width], ids of any shape -> ids.shape + [width]
+/// errors   as gather_into
+/// cost     as gather_into, and one allocation for the result
+template <class T>
+Tensor<T> gather(Cpu exec, RowStore<T> const& store, std::type_identity_t<Ids<>> ids) {
+    detail::check_ids(exec, "ids", ids, store.height());
+    auto shape = ids.shape();
+    shape.push_back(store.width());
+    auto out = Tensor<T>::from_shape(shape);
+    store.copy(exec, ids, out.data());
+    return out;
+}
+
+template <class T>
+void gather_into(RowStore<T> const& store, std::type_identity_t<Ids<>> ids, Tensor<T>& out) {
+    gather_into(Cpu(), store, ids, out);
+}
+template <class T>
+Tensor<T> gather(RowStore<T> const& store, std::type_identity_t<Ids<>> ids) {
+    return gather(Cpu(), store, ids);
+}
+
+}  // namespace rowan::inline v0
