@@ -148,13 +148,13 @@ public:
     /// The element type, dims and bytes of a LoDTensor.
     struct Elements {
         std::int32_t dtype;              ///< dtype<T>::wire
-        std::string_view type;           ///< dtype<T>::name
+        std::string type;                ///< dtype<T>::name
         std::size_t element_size;        ///< in bytes
         std::vector<std::int64_t> dims;  ///< of the tensor
         std::span<std::byte> bytes;      ///< all elements, writable; empty for a value in device memory
     };
-    /// Describes the elements of a LoDTensor.
-    /// errors   TypeError for any other type
+    /// Describes the elements of a LoDTensor, or the stored rows of a RowStore, which are not writable.
+    /// errors   TypeError for any other type; Error for a RowStore whose rows are not in memory
     /// cost     O(1)
     Elements elements() { return held().elements(); }
 
@@ -255,7 +255,11 @@ private:
         std::unique_ptr<Base> share() const override { return std::make_unique<Holder>(value.share()); }
         std::string name() const override { return detail::kind_name<V>::text(); }
         VarSpec spec() const override;
+        Elements elements() const override;
+        Value on_host() const override { return of(value.share()); }
+        Lod const& lod() const override { return none; }
         V value;
+        Lod none = {};
     };
 
     template <class T, class D>

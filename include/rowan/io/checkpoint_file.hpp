@@ -66,6 +66,11 @@ public:
     /// cost     as has
     VarDesc desc(std::string_view name) const { return record(name).desc; }
 
+    /// The position of the elements of a variable in the file.
+    /// errors   GraphError if there is no variable of this name
+    /// cost     as has
+    std::uint64_t offset(std::string_view name) const { return record(name).elements().offset; }
+
     /// The program, if the file has one.
     /// errors   FormatError if the program cannot be decoded, or needs more memory than 7 times the size of the file
     ///          and 1 MiB

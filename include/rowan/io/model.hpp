@@ -19,6 +19,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -37,6 +38,9 @@ struct LoadOptions {
     /// For load_model of a net from an untrusted source: becomes the `limits` of the scope, which every run observes.
     ///     auto const model = load_model(path, {.limits = {.iterations = 100'000, .bytes = 1 << 30}});
     Limits limits = {};
+    /// For tables that stay in the file: opens a parameter, or returns an empty value for one to be loaded. See
+    /// row_stores.
+    std::function<Value(CheckpointFile const& file, std::string const& name)> open = {};
 };
 
 namespace detail {
@@ -64,7 +68,7 @@ Value const& whole_value(Variable const& v, Parameters const& parameters);
 template <class Device, class... T>
 Value load_value(CheckpointFile const& file, std::string const& name, LoadOptions const& options) {
     VarDesc const desc = file.desc(name);
-    Value value;
+    Value value = options.open ? options.open(file, name) : Value();
     auto const attempt = [&]<class E>(std::type_identity<E>) {
         using V = LoDTensor<E>;
         using Rows = SelectedRows<E>;

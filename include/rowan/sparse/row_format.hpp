@@ -1,6 +1,8 @@
 // rowan/sparse/row_format.hpp: RowFormat, how the rows of a RowStore are stored.
 #pragma once
 
+#include <rowan/core/detail/config.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <string_view>

@@ -7,6 +7,8 @@
 #include <rowan/graph/value.hpp>
 #include <rowan/sequence/batches.hpp>
 #include <rowan/sequence/detail/take_sequences.hpp>
+#include <rowan/sparse/detail/stored_type.hpp>
+#include <rowan/sparse/row_store.hpp>
 
 namespace rowan::inline v0 {
 
@@ -23,6 +25,17 @@ VarSpec Value::Holder<RowStore<T>>::spec() const {
             .dtype = dtype<T>::wire,
             .dims = {value.height(), static_cast<std::int64_t>(value.width())},
             .lod_level = 0};
+}
+
+template <class T>
+auto Value::Holder<RowStore<T>>::elements() const -> Elements {
+    auto type = detail::stored_type<T>(value.format(), value.width(), value.height());
+    Tensor<std::uint8_t> bytes = value.bytes().share();
+    return {.dtype = type.dtype,
+            .type = std::move(type.name),
+            .element_size = type.element_size,
+            .dims = std::move(type.dims),
+            .bytes = detail::host_bytes(bytes)};
 }
 
 template <class T, class D>
@@ -55,7 +68,7 @@ template <class T, class D>
 auto Value::Holder<LoDTensor<T, D>>::elements() const -> Elements {
     Tensor<T, D> alias = value.value().share();
     return {.dtype = dtype<T>::wire,
-            .type = dtype<T>::name,
+            .type = std::string(dtype<T>::name),
             .element_size = sizeof(T),
             .dims = {alias.shape().begin(), alias.shape().end()},
             .bytes = detail::host_bytes(alias)};
