@@ -1,0 +1,77 @@
+// rowan/io/safetensors.hpp: save_safetensors and load_safetensors, named tensors in a file that many libraries read.
+#pragma once
+
+#include <rowan/core/tensor.hpp>
+#include <rowan/io/detail/safetensors_header.hpp>
+#include <rowan/io/detail/safetensors_text.hpp>
+#include <rowan/io/safetensors_file.hpp>
+#include <rowan/train/parameters.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0 {
+
+/// A non-owning reference to a tensor of any element type, to be written.
+/// requires   the tensor outlives it; use it only as a parameter
+class SafetensorsArray {
+public:
+    /// Refers to the elements of `tensor`.
+    template <class T>
+    SafetensorsArray(Tensor<T> const& tensor)
+        : dtype_(detail::safetensors_type<T>()), shape_(tensor.shape().begin(), tensor.shape().end()),
+          elements_(std::as_bytes(std::span(tensor.data(), tensor.size()))) {
+        if (detail::safetensors_of_bytes<T>) shape_.push_back(sizeof(T));
+    }
+
+    std::string_view dtype() const noexcept { return dtype_; }                   ///< as the format spells it: "F32"
+    std::vector<std::int64_t> const& shape() const& noexcept { return shape_; }  ///< the dims in the file
+    std::vector<std::int64_t> shape() && noexcept { return std::move(shape_); }
+    std::span<std::byte const> elements() const noexcept { return elements_; }  ///< the elements in memory
+
+private:
+    std::string_view dtype_;
+    std::vector<std::int64_t> shape_;
+    std::span<std::byte const> elements_;
+};
+
+/// Writes tensors of any element types to a safetensors file, atomically:
+/// `save_safetensors("model.safetensors", {{"table", table}, {"ids", ids}})`. The bytes are those of the reference
+/// implementation, for which the order of the metadata is random: here its keys ascend. Elements of a type of yours are
+/// U8 with one more dim of sizeof(T), so of those the file does not know the type.
+/// shapes   any
+/// errors   Error if a name is given twice or is "__metadata__", a text is not UTF-8, or they need a header of more than
+///          100 MB; IoError if the file cannot be written
+/// cost     one write of the elements, which are not copied
+void save_safetensors(std::string const& path, std::vector<std::pair<std::string, SafetensorsArray>> const& tensors,
+                      std::map<std::string, std::string> const& metadata = {});
+
+/// Writes the values of parameters and optimizer states, as above. The number of steps is not in the file.
+/// errors   as above; TypeError if a value is not a LoDTensor: the format has no row-sparse tensors; ShapeError if it has
+///          levels
+/// cost     one write of the elements; those on a device are copied to the host, one value at a time
+void save_safetensors(Parameters const& parameters, std::string const& path,
+                      std::map<std::string, std::string> const& metadata = {});
+
+/// Reads all tensors of a safetensors file.
+/// errors   as SafetensorsFile's constructor and load; TypeError if a tensor is of a type that rowan does not have
+/// cost     one read of the file
+Parameters load_safetensors(std::string const& path);
+
+/// Reads one tensor of a safetensors file.
+/// errors   as SafetensorsFile's constructor and load
+/// cost     one read of the file's header and of this tensor
+template <class T>
+Tensor<T> load_safetensors(std::string const& path, std::string_view name) {
+    return SafetensorsFile(path).load<T>(name);
+}
+
+}  // namespace rowan::inline v0
+
+#include <rowan/io/safetensors_inl.hpp>

@@ -1,0 +1,93 @@
+// rowan/io/safetensors_inl.hpp: definitions of rowan/io/safetensors.hpp.
+#pragma once
+
+#include <rowan/io/safetensors.hpp>
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <rowan/io/detail/file.hpp>
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace rowan::inline v0::detail {
+
+/// Calls f with an element of the type with this name, if rowan has one.
+template <class F>
+bool with_safetensors_type(std::string_view name, F const& f) {
+    auto const with = [&]<class T>(T x) { return safetensors_type<T>() == name && (f(x), true); };
+    return with(double{}) || with(float{}) || with(float16{}) || with(bfloat16{}) || with(std::int64_t{}) ||
+           with(std::int32_t{}) || with(std::uint8_t{}) || with(bool{});
+}
+
+/// The name and dims in a file of elements with this wire number.
+ROWAN_FUNCTION SafetensorsPart safetensors_part(Value::Elements const& e) {
+    SafetensorsPart part{{}, "U8", e.dims, e.element_size, 0};
+    bool built_in = false;
+    auto const is = [&]<class T>(T) {
+        if (dtype<T>::wire != e.dtype) return;
+        built_in = true;
+        part.type = safetensors_type<T>();
+    };
+    for (auto const& type : safetensors_types) with_safetensors_type(type.name, is);
+    if (!built_in) part.shape.push_back(static_cast<std::int64_t>(e.element_size));
+    for (std::int64_t const dim : e.dims) part.bytes *= static_cast<std::uint64_t>(dim);
+    return part;
+}
+
+}  // namespace rowan::inline v0::detail
+
+namespace rowan::inline v0 {
+
+ROWAN_FUNCTION void save_safetensors(std::string const& path,
+                                     std::vector<std::pair<std::string, SafetensorsArray>> const& tensors,
+                                     std::map<std::string, std::string> const& metadata) {
+    std::vector<detail::SafetensorsPart> parts;
+    for (auto const& [name, array] : tensors)
+        parts.push_back({name, array.dtype(), array.shape(), array.elements().size(), parts.size()});
+    std::string const header = detail::safetensors_header_text(parts, metadata);
+    detail::AtomicFile<> file(path);
+    file.write(std::as_bytes(std::span(header)));
+    for (auto const& part : parts) file.write(tensors[part.source].second.elements());
+    file.commit();
+}
+
+ROWAN_FUNCTION void save_safetensors(Parameters const& parameters, std::string const& path,
+                                     std::map<std::string, std::string> const& metadata) {
+    std::vector<detail::SafetensorsPart> parts;
+    for (auto const& [name, value] : parameters) {
+        if (value.empty() || value.spec().type != VarType::LOD_TENSOR)
+            throw TypeError(name, value.kind(), "a LoDTensor, as all that a safetensors file can have");
+        if (!value.lod().empty()) throw ShapeError(name + ".lod().levels()", std::to_string(value.lod().levels()), "0");
+        parts.push_back(detail::safetensors_part(value.share().elements()));
+        parts.back().name = name;
+    }
+    std::string const header = detail::safetensors_header_text(parts, metadata);
+    detail::AtomicFile<> file(path);
+    file.write(std::as_bytes(std::span(header)));
+    for (auto const& part : parts) file.write(parameters.find(part.name).on_host().elements().bytes);
+    file.commit();
+}
+
+ROWAN_FUNCTION Parameters load_safetensors(std::string const& path) {
+    SafetensorsFile const file(path);
+    auto const names = file.names();
+    for (auto const& name : names) {
+        auto const type = file.entry(name).dtype;
+        if (!detail::with_safetensors_type(type, [](auto) {}))
+            throw TypeError(path + ": " + name, type, "one of rowan's: SafetensorsFile reads it as bytes");
+    }
+    Parameters parameters;
+    for (auto const& name : names) {
+        detail::with_safetensors_type(file.entry(name).dtype, [&]<class T>(T) {
+            Value value;
+            value.set(LoDTensor<T>(file.load<T>(name)));
+            parameters.set(name, std::move(value));
+        });
+    }
+    return parameters;
+}
+
+}  // namespace rowan::inline v0
+
+#endif
