@@ -1,0 +1,25 @@
+// rowan/io/row_store_options.hpp: RowStoreOptions, how the rows of a table in a file are read.
+#pragma once
+
+#include <cstddef>
+
+namespace rowan::inline v0 {
+
+/// How the rows of a file come into memory.
+enum class RowAccess {
+    mapped,    ///< the file is mapped: the system keeps in memory what it has room for
+    direct,    ///< rows are read on demand, into a cache of fixed size
+    resident,  ///< all rows are read when the file is opened
+};
+
+/// Options of a table in a file. Values never depend on them.
+struct RowStoreOptions {
+    RowAccess access = RowAccess::mapped;
+    /// Of direct access: the bytes of the cache of pages of 4 KiB, at least 4 pages.
+    std::size_t cache_bytes = std::size_t{64} << 20;
+    /// Of direct access: the threads that read, in [0, 1024]. They start when there is something to read for them, and
+    /// sleep otherwise. Each has one page in flight, and so has the thread that waits for rows.
+    int readers = 32;
+};
+
+}  // namespace rowan::inline v0
