@@ -32,31 +32,21 @@ ROWAN_FUNCTION std::pair<std::size_t, std::size_t> PageReader::in_use() {
     return {cache_.pinned(), cache_.added()};
 }
 
-/// Returns the number of pages that are to be read.
+/// Returns the number of pages that are to be read. After an exception, `to` has those that were pinned before it.
 ROWAN_FUNCTION std::size_t PageReader::pin(std::span<Page const> pages, PinnedPages& to, bool urgent) {
-    to.slots.reserve(pages.size());
-    to.data.resize(pages.size());
     std::size_t jobs = 0;
-    try {
-        for (std::size_t i = 0; i < pages.size(); ++i) {
-            PageCache::Slot const slot = cache_.pin(pages[i]);
-            to.slots.push_back(slot);
-            to.data[i] = cache_.data(slot);
-            auto& entry = cache_[slot];
-            if (entry.state == PageCache::ready) continue;
-            to.unread = i + 1;
-            bool const is_new = entry.state == PageCache::wanted && entry.pins == 1;
-            if (is_new && !urgent) later_.push_back(slot);
-            if (entry.state == PageCache::wanted && urgent && !entry.urgent) {
-                urgent_.push_back(slot);
-                entry.urgent = true;
-                ++jobs;
-            }
-            if (is_new && !urgent) ++jobs;
-        }
-    } catch (...) {
-        unpin(to);
-        throw;
+    for (Page const page : pages) {
+        PageCache::Slot const slot = cache_.pin(page);
+        to.slots.push_back(slot);  // there is room
+        to.data.push_back(cache_.data(slot));
+        auto& entry = cache_[slot];
+        if (entry.state == PageCache::ready) continue;
+        to.unread = to.slots.size();
+        bool const is_new = entry.state == PageCache::wanted && entry.pins == 1;
+        if (urgent ? entry.state != PageCache::wanted || entry.urgent : !is_new) continue;
+        (urgent ? urgent_ : later_).push_back(slot);
+        entry.urgent = urgent;
+        ++jobs;
     }
     return jobs;
 }
@@ -67,10 +57,23 @@ ROWAN_FUNCTION void PageReader::unpin(PinnedPages& pages) noexcept {
 }
 
 ROWAN_FUNCTION void PageReader::begin(std::span<Page const> pages, PinnedPages& to) {
+    constexpr std::size_t some = 64;  // pinned at a time, so that the readers do not wait for long
+    to.slots.reserve(pages.size());
+    to.data.reserve(pages.size());
     for (Page const page : pages) cache_.prefetch(page);
     Lock lock(mutex_);
-    std::size_t const jobs = pin(pages, to, true);
-    if (jobs > 1) call_readers(lock, jobs - 1);  // this thread reads, too, when it waits
+    try {
+        for (std::size_t i = 0; i < pages.size(); i += some) {
+            std::size_t const jobs = pin(pages.subspan(i, std::min(some, pages.size() - i)), to, true);
+            if (jobs > 1) call_readers(lock, jobs - 1);  // this thread reads, too, when it waits
+            if (i + some >= pages.size()) return;
+            lock.unlock();
+            lock.lock();
+        }
+    } catch (...) {
+        unpin(to);
+        throw;
+    }
 }
 
 ROWAN_FUNCTION int PageReader::finish(PinnedPages const& pages) {
@@ -108,13 +111,21 @@ ROWAN_FUNCTION void PageReader::begin_later(std::vector<Page> pages, PinnedPages
     };
     std::vector<Page> const in_order = pages;
     make_distinct();
+    to.slots.reserve(pages.size());
+    to.data.reserve(pages.size());
     Lock lock(mutex_);
     std::size_t const most = cache_.pages() / 2 - kept_;
     if (pages.size() > most) {
         pages.assign(in_order.begin(), in_order.begin() + static_cast<std::ptrdiff_t>(most));
         make_distinct();
     }
-    std::size_t const jobs = pin(pages, to, false);
+    std::size_t jobs = 0;
+    try {
+        jobs = pin(pages, to, false);
+    } catch (...) {
+        unpin(to);
+        throw;
+    }
     kept_ += to.slots.size();
     call_readers(lock, jobs);
     if (readers_.empty()) {  // none can be started
