@@ -70,6 +70,10 @@ public:
     /// errors   GraphError if there is no variable of this name
     /// cost     as has
     std::uint64_t offset(std::string_view name) const { return record(name).elements().offset; }
+    /// The descriptor of a variable and its element type, without the elements.
+    /// errors   GraphError if there is no variable of this name
+    /// cost     as has
+    CheckpointEntry describe_type(std::string_view name) const;
 
     /// The program, if the file has one.
     /// errors   FormatError if the program cannot be decoded, or needs more memory than 7 times the size of the file

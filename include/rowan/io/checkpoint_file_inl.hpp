@@ -14,6 +14,15 @@ ROWAN_FUNCTION std::vector<std::string> CheckpointFile::names() const {
     return names;
 }
 
+ROWAN_FUNCTION CheckpointEntry CheckpointFile::describe_type(std::string_view name) const {
+    Record const r = record(name);
+    CheckpointEntry entry;
+    entry.desc = r.desc;
+    entry.type_name = r.type_name;
+    entry.element_size = static_cast<std::size_t>(r.element_size);
+    return entry;
+}
+
 ROWAN_FUNCTION void CheckpointFile::load_into(std::string_view name, std::span<std::byte> to) const {
     auto const r = record(name);
     if (to.size() != r.elements().bytes) {

@@ -11,6 +11,7 @@
 #include <rowan/io/from_program.hpp>
 #include <rowan/io/to_program.hpp>
 #include <rowan/layer/var.hpp>
+#include <rowan/sparse/detail/stored_type.hpp>
 #include <rowan/train/detail/feed.hpp>
 #include <rowan/train/infer.hpp>
 #include <rowan/train/loaded_model.hpp>
@@ -84,8 +85,10 @@ Value load_value(CheckpointFile const& file, std::string const& name, LoadOption
     (..., attempt(std::type_identity<T>{}));
     (..., attempt(std::type_identity<kept_t<T>>{}));
     if (value.empty()) {
-        std::string const kind = dtype_text(spec_of(desc).dtype);
-        throw TypeError(file.path() + ": " + name, kind, "a type among the template arguments, such as dtypes<float>");
+        auto const type = spec_of(desc).dtype;
+        throw TypeError(file.path() + ": " + name, dtype_text(type),
+                        is_row_type(type) ? "a table that LoadOptions::open opens, such as row_stores<float>()"
+                                          : "a type among the template arguments, such as dtypes<float>");
     }
     return value;
 }

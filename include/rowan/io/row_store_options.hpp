@@ -1,7 +1,10 @@
 // rowan/io/row_store_options.hpp: RowStoreOptions, how the rows of a table in a file are read.
 #pragma once
 
+#include <rowan/sparse/row_format.hpp>
+
 #include <cstddef>
+#include <optional>
 
 namespace rowan::inline v0 {
 
@@ -20,6 +23,10 @@ struct RowStoreOptions {
     /// Of direct access: the threads that read, in [0, 1024]. They start when there is something to read for them, and
     /// sleep otherwise. Each has one page in flight, and so has the thread that waits for rows.
     int readers = 32;
+    /// The format of rows that the file has as bytes, such as those of FBGEMM in a tensor of U8.
+    std::optional<RowFormat> format = {};
+    /// The elements of a row of `format`; 0: as many as the bytes of a row have, an even number of int4.
+    std::size_t width = 0;
 };
 
 }  // namespace rowan::inline v0

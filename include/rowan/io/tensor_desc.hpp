@@ -42,7 +42,7 @@ inline constexpr DataType data_types[] = {{0, "bool"},  {1, "i16"},  {2, "i32"},
                                           {22, "bf16"}, {23, "c64"}, {24, "c128"}, {32, "f8_e4m3"}, {33, "f8_e5m2"},
                                           {36, "u16"},  {37, "u32"}, {38, "u64"}};
 
-/// "f32"; "element type 1000" for a user-defined type; "" for an invalid number.
+/// "f32"; "rows of int8"; "element type 1000" for a user-defined type; "" for an invalid number.
 std::string data_type_text(std::int32_t data_type);
 
 template <>

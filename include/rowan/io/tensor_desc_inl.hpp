@@ -4,6 +4,7 @@
 #include <rowan/io/tensor_desc.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
+#include <rowan/sparse/detail/stored_type.hpp>
 
 namespace rowan::inline v0::detail {
 
@@ -11,6 +12,7 @@ ROWAN_FUNCTION std::string data_type_text(std::int32_t data_type) {
     for (auto const& known : data_types) {
         if (known.number == data_type) return std::string(known.name);
     }
+    if (is_row_type(data_type)) return "rows of " + std::string(format_name(format_of_type(data_type)));
     return data_type < 1000 ? "" : std::string("element type ").append(std::to_string(data_type));
 }
 

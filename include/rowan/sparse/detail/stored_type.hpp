@@ -24,7 +24,9 @@ struct StoredType {
 
     template <class E>
     static StoredType of(std::int64_t height, std::size_t width) {
-        return {dtype_number<E>(), std::string(rowan::dtype<E>::name), sizeof(E),
+        return {dtype_number<E>(),
+                std::string(rowan::dtype<E>::name),
+                sizeof(E),
                 {height, static_cast<std::int64_t>(width)}};
     }
     template <class E>
@@ -38,6 +40,11 @@ private:
         return rowan::dtype<E>::wire;
     }
 };
+
+/// Whether it is the number of a type of rows of few bits.
+bool is_row_type(std::int32_t dtype);
+/// The format of its rows.
+RowFormat format_of_type(std::int32_t dtype);
 
 /// The type of rows of few bits.
 StoredType type_of_rows(RowFormat format, std::size_t width, std::int64_t height);
@@ -55,11 +62,16 @@ std::optional<RowShape> shape_of_rows(StoredType const& type);
 template <class T>
 StoredType stored_type(RowFormat format, std::size_t width, std::int64_t height) {
     switch (format) {
-        case RowFormat::elements: return StoredType::of<T>(height, width);
-        case RowFormat::float32: return StoredType::of<float>(height, width);
-        case RowFormat::float16: return StoredType::of<float16>(height, width);
-        case RowFormat::bfloat16: return StoredType::of<bfloat16>(height, width);
-        default: return type_of_rows(format, width, height);
+        case RowFormat::elements:
+            return StoredType::of<T>(height, width);
+        case RowFormat::float32:
+            return StoredType::of<float>(height, width);
+        case RowFormat::float16:
+            return StoredType::of<float16>(height, width);
+        case RowFormat::bfloat16:
+            return StoredType::of<bfloat16>(height, width);
+        default:
+            return type_of_rows(format, width, height);
     }
 }
 

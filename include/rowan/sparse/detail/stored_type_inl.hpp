@@ -11,6 +11,13 @@ namespace rowan::inline v0::detail {
 
 inline constexpr std::int32_t first_row_type = 256;  // below those of users
 
+ROWAN_FUNCTION bool is_row_type(std::int32_t dtype) {
+    return dtype >= first_row_type + static_cast<std::int32_t>(RowFormat::int8) &&
+           dtype <= first_row_type + static_cast<std::int32_t>(RowFormat::q8_0);
+}
+
+ROWAN_FUNCTION RowFormat format_of_type(std::int32_t dtype) { return static_cast<RowFormat>(dtype - first_row_type); }
+
 ROWAN_FUNCTION StoredType type_of_rows(RowFormat format, std::size_t width, std::int64_t height) {
     return {first_row_type + static_cast<std::int32_t>(format),
             std::string(format_name(format)).append("[").append(std::to_string(width)).append("]"),
@@ -19,15 +26,12 @@ ROWAN_FUNCTION StoredType type_of_rows(RowFormat format, std::size_t width, std:
 }
 
 ROWAN_FUNCTION std::optional<RowShape> shape_of_rows(StoredType const& type) {
-    constexpr auto first = first_row_type + static_cast<std::int32_t>(RowFormat::int8),
-                   last = first_row_type + static_cast<std::int32_t>(RowFormat::q8_0);
     std::size_t const bracket = type.name.find('[');
-    if (type.dtype < first || type.dtype > last || type.dims.size() != 1 || bracket == std::string::npos)
-        return std::nullopt;
+    if (!is_row_type(type.dtype) || type.dims.size() != 1 || bracket == std::string::npos) return std::nullopt;
     std::size_t width = 0;
     for (std::size_t i = bracket + 1; i + 1 < type.name.size() && width < (std::size_t{1} << 40); ++i)
         width = 10 * width + static_cast<std::size_t>(type.name[i] - '0');
-    auto const format = static_cast<RowFormat>(type.dtype - first_row_type);
+    RowFormat const format = format_of_type(type.dtype);
     if (format == RowFormat::q8_0 && width % 32 != 0) return std::nullopt;
     if (width > (std::size_t{1} << 40)) return std::nullopt;
     StoredType const same = type_of_rows(format, width, type.dims[0]);
