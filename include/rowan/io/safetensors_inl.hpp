@@ -56,9 +56,13 @@ ROWAN_FUNCTION void save_safetensors(Parameters const& parameters, std::string c
                                      std::map<std::string, std::string> const& metadata) {
     std::vector<detail::SafetensorsPart> parts;
     for (auto const& [name, value] : parameters) {
-        if (value.empty() || value.spec().type != VarType::LOD_TENSOR)
-            throw TypeError(name, value.kind(), "a LoDTensor, as all that a safetensors file can have");
-        if (!value.lod().empty()) throw ShapeError(name + ".lod().levels()", std::to_string(value.lod().levels()), "0");
+        std::size_t levels = 0;
+        try {
+            levels = value.lod().levels();
+        } catch (TypeError const& e) {
+            throw TypeError(name, e.actual(), "a LoDTensor: a safetensors file has no other values");
+        }
+        if (levels != 0) throw ShapeError(name + ".lod().levels()", std::to_string(levels), "0");
         parts.push_back(detail::safetensors_part(value.share().elements()));
         parts.back().name = name;
     }

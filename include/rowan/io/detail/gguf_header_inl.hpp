@@ -181,7 +181,9 @@ ROWAN_FUNCTION void GgufHeader::check_places(std::uint64_t begin, std::uint64_t 
         throw FormatError(r.place, "tensor \"" + std::string(view(r.name)) + "\"",
                           "is at " + std::to_string(r.offset) + " of the data, " + reason);
     };
-    std::uint64_t const size = begin < end ? end - begin : 0;
+    if (records_.empty()) return;
+    if (begin > end) throw FormatError(end, "the file", "ends here, but its data begins at " + std::to_string(begin));
+    std::uint64_t const size = end - begin;
     std::ranges::sort(records_, {}, [](Record const& r) { return std::tuple(r.offset, r.bytes, r.place); });
     std::uint64_t next = 0;
     for (Record const& r : records_) {
