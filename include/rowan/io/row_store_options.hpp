@@ -18,7 +18,8 @@ enum class RowAccess {
 /// Options of a table in a file. Values never depend on them.
 struct RowStoreOptions {
     RowAccess access = RowAccess::mapped;
-    /// Of direct access: the bytes of the cache of pages of 4 KiB, at least 4 pages.
+    /// Of direct access: the memory of the cache of pages of 4 KiB, at least 16,576 bytes, which is 4 pages. Threads
+    /// that have more pages in use at a time add to it.
     std::size_t cache_bytes = std::size_t{64} << 20;
     /// Of direct access: the threads that read, in [0, 1024]. They start when there is something to read for them, and
     /// sleep otherwise. Each has one page in flight, and so has the thread that waits for rows.

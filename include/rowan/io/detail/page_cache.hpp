@@ -19,6 +19,8 @@ std::shared_ptr<std::byte> untouched_memory(std::size_t n);
 class PageCache {
 public:
     static constexpr std::size_t page_bytes = 4096;
+    /// The memory of a page in the cache, with what it takes to find it.
+    static constexpr std::size_t bytes_per_page = page_bytes + 48;
 
     using Slot = std::uint32_t;
     enum State : std::uint8_t {
@@ -38,6 +40,7 @@ public:
         bool waited = false;  ///< a thread sleeps until it is read
     };
 
+    /// requires   at least 1 page, and fewer than 2^31
     explicit PageCache(std::size_t pages);
 
     /// Fetches the processor's cache line where `page` is looked for. Needs no exclusion.

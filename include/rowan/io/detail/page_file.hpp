@@ -26,7 +26,7 @@ class PageFile {
 public:
     static constexpr int shorter = -1;  ///< of read: the file has become shorter
 
-    /// errors   IoError if a system call fails, or the path names another file by now
+    /// errors   IoError if a system call fails
     explicit PageFile(std::shared_ptr<InputFile const> file) : file_(std::move(file)), opened_(about(descriptor())) {
 #ifdef O_DIRECT
         int const again =

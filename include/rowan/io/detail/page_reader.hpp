@@ -48,12 +48,13 @@ public:
     /// Pins pages, which may be repeated, and begins to read those that are missing. `to` is empty.
     /// errors   std::bad_alloc, after which nothing is pinned
     void begin(std::span<Page const> pages, PinnedPages& to);
-    /// Waits until the pages are read. Returns 0, or why one of them could not be read.
+    /// Waits until the pages are read. Returns 0, or why one of them could not be read; they remain pinned.
     int finish(PinnedPages const& pages);
     void release(PinnedPages& pages) noexcept;
 
-    /// begin for different pages that nobody waits for: others are read first. Pins at most `most` of them, and at
-    /// most half of the cache at a time.
+    /// begin for pages that nobody waits for: others are read first. Pins at most half of the cache, with those of other
+    /// calls, and ignores the rest of the pages.
+    /// errors   std::bad_alloc, after which nothing is pinned
     void begin_later(std::vector<Page> pages, PinnedPages& to);
     void release_later(PinnedPages& pages) noexcept;
 

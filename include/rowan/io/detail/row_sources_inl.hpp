@@ -8,6 +8,7 @@
 #include <rowan/io/detail/direct_rows.hpp>
 #include <rowan/io/detail/mapped_rows.hpp>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -17,14 +18,12 @@ ROWAN_FUNCTION std::shared_ptr<RowSource const> open_row_source(std::shared_ptr<
                                                                 std::uint64_t offset, std::int64_t height,
                                                                 std::size_t row_bytes, RowStoreOptions const& options) {
     if (height < 0) throw ShapeError("height", std::to_string(height), "0 or more");
-    constexpr std::size_t most_pages = std::size_t{1} << 31;
-    std::size_t const pages = options.cache_bytes / PageCache::page_bytes;
     if (options.readers < 0 || options.readers > 1024)
         throw ValueError("readers", options.readers, "a number in [0, 1024]");
-    if (pages < 4 || pages > most_pages) {
+    constexpr std::size_t least = 4 * PageCache::bytes_per_page, most = least << 28;
+    if (options.cache_bytes < least || options.cache_bytes > most) {
         throw ValueError("cache_bytes", options.cache_bytes,
-                         "a number in [" + std::to_string(4 * PageCache::page_bytes) + ", " +
-                             std::to_string(most_pages * PageCache::page_bytes) + "]");
+                         "a number in [" + std::to_string(least) + ", " + std::to_string(most) + "]");
     }
     std::uint64_t const size = file->size(), left = offset > size ? 0 : size - offset;
     if (offset > size || (row_bytes != 0 && static_cast<std::uint64_t>(height) > left / row_bytes)) {
@@ -34,6 +33,9 @@ ROWAN_FUNCTION std::shared_ptr<RowSource const> open_row_source(std::shared_ptr<
     }
     static constexpr std::byte nothing{};
     if (height == 0 || row_bytes == 0) return std::make_shared<MemoryRows>(height, row_bytes, &nothing, nullptr);
+    std::uint64_t const of_rows = static_cast<std::uint64_t>(height) * row_bytes / PageCache::page_bytes + 2;
+    std::size_t const pages =
+        static_cast<std::size_t>(std::min<std::uint64_t>(options.cache_bytes / PageCache::bytes_per_page, 2 * of_rows));
     switch (options.access) {
         case RowAccess::mapped:
             return std::make_shared<MappedRows>(std::move(file), offset, height, row_bytes);
