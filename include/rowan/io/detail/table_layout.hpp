@@ -1,0 +1,122 @@
+// rowan/io/detail/table_layout.hpp: the format of files that hold a table and are changed in place.
+#pragma once
+
+#include <rowan/core/dtype.hpp>
+#include <rowan/core/error.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0 {
+
+/// A state of an optimizer, which a TableFile holds beside its rows.
+///     TableState::of<float>("moment", 64)     a tensor of floats [height, 64]
+///     TableState::of<float>("moment")         a tensor of floats [height], one number for each row
+struct TableState {
+    std::string name;
+    std::int32_t wire = 0;             ///< dtype<S>::wire
+    std::string type_name;             ///< dtype<S>::name
+    std::size_t element_size = 0;      ///< sizeof(S)
+    std::optional<std::size_t> width;  ///< elements per row; none: a tensor of rank 1
+
+    /// A state of elements of type S.
+    /// errors   std::bad_alloc
+    /// cost     two strings
+    template <class S>
+    static TableState of(std::string name, std::optional<std::size_t> width = {}) {
+        static_assert(element<S> && !std::is_same_v<S, bool>,
+                      "rowan::TableState: S is an element type other than bool");
+        return {std::move(name), dtype<S>::wire, std::string(dtype<S>::name), sizeof(S), width};
+    }
+
+    friend bool operator==(TableState const&, TableState const&) = default;
+};
+
+namespace detail {
+
+// Little-endian, in pages of 4096 bytes. Each of these begins with a page; what is between them is zero:
+//
+//   page 0        at 0: TableHeader; at 1024 and 2048: two TableGeneration, of which the later one counts; at 3072: u64,
+//                 the generation whose rows have begun to change after it was saved
+//   descriptions  of the table and of each state: u32 length, name (none for the table); i32 dtype<T>::wire;
+//                 u32 length, dtype<T>::name; u32 sizeof(T); u32 rank; u64 elements per row
+//   the table     its rows
+//   the states    in their order, the rows of each
+//
+// Generations are counted from 1. A file may have a journal, `<path>.journal`: TableRecords, each with the bytes of a page
+// as they were in its generation. Records of another file or another generation than that of the table mean nothing.
+
+inline constexpr std::size_t table_page = 4096;
+inline constexpr std::size_t table_generations = 1024, table_unsaved = 3072;
+
+struct TableHeader {
+    static constexpr std::array<unsigned char, 8> rowan{0x89, 'R', 'W', 'T', 'A', 'B', '\r', '\n'};  // not text
+
+    std::array<unsigned char, 8> magic = rowan;
+    std::uint32_t version = 1;
+    std::uint32_t parts = 0;  // 1 + the number of states
+    std::uint64_t id = 0;     // random: a journal of another file at the same path has another one
+    std::uint64_t height = 0;
+    std::uint64_t file_bytes = 0;
+    std::uint64_t description_bytes = 0;
+    std::uint64_t reserved = 0;
+    std::uint32_t description_sum = 0;  // CRC-32C of the descriptions
+    std::uint32_t sum = 0;              // CRC-32C of the header before this field
+};
+static_assert(sizeof(TableHeader) == 64);
+
+struct TableGeneration {
+    std::uint64_t number = 0;
+    std::uint32_t zero = 0, sum = 0;  // CRC-32C of what is before it
+
+    bool valid() const;
+    static TableGeneration of(std::uint64_t number);
+};
+
+struct TableRecord {
+    std::uint64_t id = 0, generation = 0, page = 0;
+    std::uint32_t zero = 0, sum = 0;  // CRC-32C of the fields before it and of the page
+
+    std::uint32_t sum_with(std::span<std::byte const> bytes) const;
+};
+static_assert(sizeof(TableRecord) == 32);
+inline constexpr std::size_t table_record_bytes = sizeof(TableRecord) + table_page;
+
+constexpr std::uint64_t in_table_pages(std::uint64_t bytes) {
+    return (bytes + table_page - 1) / table_page * table_page;
+}
+
+/// The places of the parts of a file.
+struct TableLayout {
+    std::uint64_t id = 0, height = 0;
+    std::vector<TableState> parts;  // the table, which has no name, then its states
+    std::vector<std::uint64_t> offsets;
+    std::uint64_t file_bytes = 0;
+
+    TableLayout() = default;
+    /// errors   ShapeError if the file would have more than 2^62 bytes; Error if a state has no name, one longer than
+    ///          255 bytes, or that of another state
+    TableLayout(std::uint64_t id, std::uint64_t height, std::vector<TableState> all);
+
+    std::size_t row_bytes(std::size_t part) const { return parts[part].element_size * parts[part].width.value_or(1); }
+
+    /// Everything before the table, of generation 1.
+    std::vector<std::byte> header() const;
+
+    /// Reads the layout of a file.
+    /// errors   FormatError if it is damaged or has another size
+    static TableLayout parse(std::span<std::byte const> file);
+};
+
+}  // namespace detail
+
+}  // namespace rowan::inline v0
+
+#include <rowan/io/detail/table_layout_inl.hpp>

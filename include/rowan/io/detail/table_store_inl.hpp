@@ -1,0 +1,52 @@
+// rowan/io/detail/table_store_inl.hpp: definitions of rowan/io/detail/table_store.hpp.
+#pragma once
+
+#include <rowan/io/detail/table_store.hpp>
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <sys/mman.h>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION std::shared_ptr<std::byte> map_shared(int file, std::string const& path, std::size_t n) {
+    void* const pages = ::mmap(nullptr, n, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (pages == MAP_FAILED) throw_io("map", path);
+    ::madvise(pages, n, MADV_RANDOM);  // rows are read one by one: the system would read many around each
+    return {static_cast<std::byte*>(pages), [=](std::byte*) { ::munmap(pages, n); }};
+}
+
+ROWAN_FUNCTION void will_need(std::byte const* from, std::size_t n) noexcept {
+    auto const page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+    auto const before = reinterpret_cast<std::uintptr_t>(from) % page;
+    ::madvise(const_cast<std::byte*>(from) - before, n + before, MADV_WILLNEED);
+}
+
+ROWAN_FUNCTION void release_pages(std::byte* from, std::size_t n) noexcept { ::madvise(from, n, MADV_DONTNEED); }
+
+ROWAN_FUNCTION void allocate_file(int file, std::string const& path, std::uint64_t offset, std::uint64_t n) {
+    auto const first = static_cast<off_t>(offset), size = static_cast<off_t>(n);
+#ifdef __linux__  // glibc's posix_fallocate would write into pages where the file system has no such call
+    if (uninterrupted([&] { return ::fallocate(file, 0, first, size); }) == 0 || errno == EOPNOTSUPP || errno == ENOSYS)
+        return;
+    throw_io("allocate", path);
+#else
+    int const code = ::posix_fallocate(file, first, size);
+    if (code != 0 && code != EOPNOTSUPP && code != EINVAL) throw_io("allocate", path, code);
+#endif
+}
+
+ROWAN_FUNCTION std::uint64_t random_id(std::string const& path) {
+    std::uint64_t id = 0;
+    if (::getentropy(&id, sizeof id) != 0) throw_io("create", path);
+    return id;
+}
+
+ROWAN_FUNCTION void name_new_file(std::string const& temporary, std::string const& path) {
+    if (::link(temporary.c_str(), path.c_str()) == 0) return;
+    if (errno == EEXIST || (errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS)) throw_io("create", path);
+    if (::rename(temporary.c_str(), path.c_str()) != 0) throw_io("create", path);  // a file system without links
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif

@@ -1,0 +1,219 @@
+// rowan/io/table_file.hpp: TableFile, a table in a file that training writes to, for tables larger than memory.
+#pragma once
+
+#include <rowan/core/height.hpp>
+#include <rowan/core/ids.hpp>
+#include <rowan/core/parallel.hpp>
+#include <rowan/core/tensor.hpp>
+#include <rowan/io/detail/table_layout.hpp>
+#include <rowan/io/detail/table_store.hpp>
+#include <rowan/sparse/touched_rows.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0 {
+
+/// What a new TableFile holds.
+struct TableFileShape {
+    Height height = 0;                    ///< the number of rows
+    std::size_t width = 1;                ///< the number of elements of a row
+    std::vector<TableState> states = {};  ///< tensors of that height beside the rows, which begin with zeros
+    /// Reserves the whole file on the disk. Otherwise the file is sparse: rows that never changed need no space.
+    bool allocate = false;
+};
+
+/// How a TableFile is written.
+struct TableFileOptions {
+    /// Whether a power failure or a crash of the system, too, leaves the table as of its last save. Then each call of
+    /// `change` that has rows which have not changed since waits for the disk, once.
+    bool power_safe = false;
+};
+
+/// A table in a file, with the states of its optimizer, which algorithms read and write in place: the file is mapped into
+/// memory, and the system loads the pages that are used and writes those that changed. The table may be larger than the
+/// memory.
+///
+///     TableFile<float>::create("users.table", {.height = 1'000'000'000, .width = 64,
+///                                              .states = {TableState::of<float>("moment")}});
+///     TableFile<float> users("users.table");
+///     auto x = gather(users.rows(), ids);
+///     rowwise_adagrad(users, gradient);                    of table_file_optimizers.hpp
+///     users.save();
+///
+/// **Interrupted programs.** A program that ends at any moment, also by SIGKILL, leaves the table as of the last `save`
+/// that returned, or of the save that it interrupted: the next program that opens the file finds this. For that, `change`
+/// copies each page of 4 KiB, before it changes for the first time after a save, to the journal `<path>.journal`, which
+/// must stay with the file. Only `change` knows what will change: it comes before any algorithm that writes.
+///
+/// **Power.** After a power failure the same is true if `.power_safe` was set, and if the disk keeps what it has
+/// confirmed. Otherwise the file may be in a state between two saves, which opening detects only in part: load a
+/// checkpoint.
+///
+/// **Memory.** Pages that changed are written by the system when it needs memory, others are dropped. The process's
+/// resident memory counts all pages that it has used, up to the whole table, although the system can take them back at
+/// any time; `release()` gives them back. A TableFile itself has one bit for each row and for each page.
+///
+/// **Disk.** On file systems that reserve space, a full disk is an IoError of `change`, and nothing has changed. On those
+/// that copy on write, such as Btrfs, it may end the process with SIGBUS, as an unreadable disk does.
+/// requires   calls for one TableFile come from one thread at a time; nobody else changes the file's size
+template <class T = float, class Files = detail::PosixFiles>
+class TableFile {
+    static_assert(element<T> && !std::is_same_v<T, bool>, "rowan::TableFile<T>: T is an element type other than bool");
+
+public:
+    /// Opens a file, as of its last save.
+    /// errors   IoError if a system call fails, or another TableFile has the file open; TypeError if the elements of its
+    ///          rows are not T; FormatError if it is damaged or shortened, its journal is missing, or it is none; then
+    ///          the file is unchanged. Rows have no checksums: a damaged row is not detected
+    /// cost     O(height / 64); the pages that were changed after the last save are copied back
+    explicit TableFile(std::string path, TableFileOptions options = {})
+        : TableFile(detail::TableStore<Files>::open(std::move(path), options.power_safe,
+                                                    [](auto const& layout) { check_type(layout); })) {}
+
+    /// Makes a new file, whose rows are zero, and opens it.
+    /// errors   IoError if there is a file of this name, or a system call fails; ShapeError if the height is negative or
+    ///          the table too large; Error if a state's name is empty, longer than 255 bytes, or the name of another
+    /// cost     O(height / 64); with `.allocate` the system's cost of that
+    static TableFile create(std::string path, TableFileShape const& shape, TableFileOptions options = {}) {
+        return create(std::move(path), shape, nullptr, options);
+    }
+    /// The same, where `first(row, span<T>)` writes each row, which is zero before.
+    /// requires   several threads may call `first` concurrently
+    /// errors   those above; exceptions of `first`; then there is no file
+    /// cost     one write of the table
+    template <class First>
+    static TableFile create(std::string path, TableFileShape const& shape, First const& first,
+                            TableFileOptions options = {}) {
+        std::vector<TableState> parts{TableState::of<T>("", shape.width)};
+        parts.insert(parts.end(), shape.states.begin(), shape.states.end());
+        auto const height = static_cast<std::size_t>(std::int64_t{shape.height});
+        detail::TableLayout layout(0, height, std::move(parts));
+        bool const fills = !std::is_same_v<First, std::nullptr_t>;
+        return TableFile(detail::TableStore<Files>::create(
+            std::move(path), std::move(layout), shape.allocate || fills, options.power_safe,
+            [&]([[maybe_unused]] std::byte* rows) {
+                if constexpr (!std::is_same_v<First, std::nullptr_t>) {
+                    T* const data = reinterpret_cast<T*>(rows);
+                    std::size_t const grain = (std::size_t{1} << 16) / std::max<std::size_t>(shape.width, 1);
+                    parallel_for(Cpu{}, height, grain, [&](std::size_t row, std::size_t end) {
+                        for (; row < end; ++row)
+                            first(static_cast<std::int64_t>(row), std::span(data + row * shape.width, shape.width));
+                    });
+                }
+            }));
+    }
+
+    std::int64_t height() const noexcept { return touched_.height(); }           ///< the number of rows
+    std::size_t width() const noexcept { return parts()[0].width.value_or(1); }  ///< the number of elements of a row
+    std::string const& path() const noexcept { return store_->path(); }          ///< the path of the file
+    /// The number of saves since the file was made, for example to find out which batches a file has seen.
+    std::uint64_t saves() const noexcept { return store_->generation() - 1; }
+    /// The states that the file holds.
+    std::span<TableState const> states() const noexcept { return parts().subspan(1); }
+
+    /// The rows, [height, width]. Call `change` before they are written. Tensors that share their memory keep the file
+    /// mapped.
+    Tensor<T>& rows() noexcept { return rows_; }
+    Tensor<T> const& rows() const noexcept { return rows_; }
+
+    /// A state, [height, w], or [height] if it has no width. Call `change` before it is written.
+    /// errors   Error if there is no such state; TypeError if its elements are not S; std::bad_alloc
+    /// cost     O(states)
+    template <class S>
+    Tensor<S>& state(std::string const& name) {
+        std::size_t part = 1;
+        while (part < parts().size() && parts()[part].name != name) ++part;
+        if (part == parts().size()) throw Error(path() + " has no state \"" + name + "\"");
+        check_element<S>(("the state \"" + name + "\"").c_str(), parts()[part]);
+        auto& tensor = states_[part - 1];
+        if (tensor == nullptr) tensor = std::make_shared<Tensor<S>>(borrow<S>(part));
+        return *static_cast<Tensor<S>*>(tensor.get());
+    }
+
+    /// Prepares rows, and their states, for being written, and adds them to `touched()`. Duplicates are allowed. From
+    /// then on they may be written any number of times until the next `save`.
+    /// errors   IndexError if a row is not in [0, height); IoError if the journal cannot be written, the disk is full, or
+    ///          after a failed `save`; std::bad_alloc; no row has changed
+    /// cost     two passes over the rows; for each page that was not changed since the last save 4 KiB are read, from the
+    ///          disk if need be, and written to the journal, which the next save empties
+    void change(Cpu exec, Ids<> rows) {
+        detail::check_ids(exec, "rows", rows, height());
+        store_->change(exec, rows);
+        touched_.add(rows);
+    }
+    void change(Ids<> rows) { change(Cpu{}, rows); }
+
+    /// Writes all changes to the disk. They are what a program that opens the file later finds.
+    /// errors   IoError if a system call fails: then neither `change` nor `save` can be called, and a TableFile that is
+    ///          opened again has the rows of this save or of the one before
+    /// cost     one write of the pages that changed, and two waits for the disk; nothing if `change` was not called
+    void save() { store_->save(); }
+
+    /// Asks the system to load rows and states that will be used soon, and returns at once.
+    /// errors   IndexError if a row is not in [0, height); std::bad_alloc
+    /// cost     a sort of the pages and a system call for each run of them
+    void prefetch(Ids<> rows) const {
+        detail::check_ids(Cpu{}, "rows", rows, height());
+        store_->prefetch(rows);
+    }
+
+    /// Takes the pages out of the process's resident memory. They stay in the system's cache as long as there is room.
+    void release() noexcept { store_->release(); }
+
+    /// The rows that `change` was called for since the file was opened or this set cleared, for delta checkpoints:
+    ///     delta.add("users", users.touched().of(users.rows()));
+    ///     users.touched().clear();
+    TouchedRows& touched() noexcept { return touched_; }
+    TouchedRows const& touched() const noexcept { return touched_; }
+
+    /// Whether a tensor is rows() or one of the states.
+    template <class S>
+    bool holds(Tensor<S> const& tensor) const noexcept {
+        auto const all = std::span<std::byte const>(store_->memory().get(), store_->layout().file_bytes);
+        auto const bytes = std::as_bytes(std::span(tensor.data(), tensor.size()));
+        return bytes.data() >= all.data() && bytes.data() + bytes.size() <= all.data() + all.size();
+    }
+
+private:
+    explicit TableFile(std::unique_ptr<detail::TableStore<Files>> store)
+        : store_(std::move(store)), rows_(borrow<T>(0)), touched_(store_->layout().height),
+          states_(parts().size() - 1) {}
+
+    std::span<TableState const> parts() const noexcept { return store_->layout().parts; }
+
+    template <class S>
+    Tensor<S> borrow(std::size_t part) const {
+        auto const& layout = store_->layout();
+        auto const height = static_cast<std::size_t>(layout.height);
+        typename Tensor<S>::shape_type shape{height};
+        if (layout.parts[part].width) shape = {height, *layout.parts[part].width};
+        auto* const data = reinterpret_cast<S*>(store_->memory().get() + layout.offsets[part]);
+        return Tensor<S>::borrow(data, shape, store_->memory());
+    }
+
+    template <class S>
+    static void check_element(char const* what, TableState const& found) {
+        auto const wanted = TableState::of<S>(found.name, found.width);
+        if (found == wanted) return;
+        auto const text = [](TableState const& s) {
+            return s.type_name + " of " + std::to_string(s.element_size) + " bytes, number " + std::to_string(s.wire);
+        };
+        bool const same_name = found.type_name == wanted.type_name;
+        throw TypeError(what, same_name ? text(found) : found.type_name, same_name ? text(wanted) : wanted.type_name);
+    }
+    static void check_type(detail::TableLayout const& layout) { check_element<T>("the table", layout.parts[0]); }
+
+    std::unique_ptr<detail::TableStore<Files>> store_;
+    Tensor<T> rows_;
+    TouchedRows touched_;
+    std::vector<std::shared_ptr<void>> states_;  // each a Tensor<S>, made when it is asked for
+};
+
+}  // namespace rowan::inline v0

@@ -1,0 +1,451 @@
+// tests/io/table_file.cpp: tables that training changes in a file, and what killed programs leave.
+#include <rowan/io/table_file.hpp>
+#include <rowan/io/table_file_optimizers.hpp>
+
+#include "checkpoint_files.hpp"
+#include "forked.hpp"
+#include "inputs.hpp"
+#include "reference.hpp"
+
+#include <rowan/core/bfloat16.hpp>
+#include <rowan/io/checkpoint_chain.hpp>
+
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <thread>
+
+namespace test_table_file {
+
+namespace {
+
+using namespace rowan;
+using reference::same;
+using test::Bytes, test::FaultyFiles, test::Folder, test::refusal;
+
+constexpr std::size_t height = 60, width = 100;  // rows of 400 bytes, which cross pages
+TableFileShape const shape{.height = height, .width = width, .states = {TableState::of<float>("moment"), TableState::of<float>("other", 3)}};
+
+/// A step's gradient, of rows that repeat.
+SelectedRows<float> gradient(std::uint64_t step) {
+    inputs::Random random(step);
+    std::vector<std::int64_t> rows(6);
+    for (auto& row : rows) row = random.below(static_cast<std::int64_t>(height));
+    return {static_cast<std::int64_t>(height), rows, inputs::wild<float>({rows.size(), width}, step + 1)};
+}
+
+void first_row(std::int64_t row, std::span<float> to) {
+    for (std::size_t i = 0; i < to.size(); ++i) to[i] = static_cast<float>(row) + 0.25F * static_cast<float>(i);
+}
+
+/// What a file holds.
+struct Contents {
+    Tensor<float> rows = Tensor<float>::from_shape({height, width}), moment = Tensor<float>::zeros({height});
+
+    Contents() {
+        for (std::size_t row = 0; row < height; ++row) first_row(static_cast<std::int64_t>(row), std::span(rows.row(row).data(), width));
+    }
+    template <class Files>
+    explicit Contents(TableFile<float, Files>& file) : rows(file.rows()), moment(file.template state<float>("moment")) {}
+
+    void step(std::uint64_t n) { rowwise_adagrad(Cpu{1}, rows, moment, gradient(n)); }
+    friend bool operator==(Contents const& a, Contents const& b) { return same(a.rows, b.rows) && same(a.moment, b.moment); }
+};
+
+Contents after(std::uint64_t steps) {
+    Contents contents;
+    for (std::uint64_t n = 0; n < steps; ++n) contents.step(n);
+    return contents;
+}
+
+template <class Files = rowan::detail::PosixFiles>
+void make(std::string const& path) {
+    TableFile<float, Files>::create(path, shape, first_row);
+}
+
+/// Each save follows `of` steps.
+template <class Files>
+void train(TableFile<float, Files>& file, std::uint64_t saves, std::uint64_t of = 2) {
+    for (; saves != 0; --saves) {
+        for (std::uint64_t n = of * file.saves(), end = n + of; n < end; ++n) rowwise_adagrad(Cpu{1}, file, gradient(n));
+        file.save();
+    }
+}
+
+/// Copies a file and its journal, as a killed process would leave them.
+void copy(std::string const& from, std::string const& to) {
+    for (char const* const end : {"", ".journal"}) {
+        std::filesystem::remove(to + end);
+        if (std::filesystem::exists(from + end)) std::filesystem::copy_file(from + end, to + end);
+    }
+}
+
+/// Waits for a child that f() runs in. Whether it was killed.
+template <class F>
+bool killed(F const& f) {
+    ::pid_t const child = ::fork();
+    if (child == 0) {
+        ::alarm(20);
+        f();
+        ::_exit(0);
+    }
+    int const status = forked::status(child);
+    CHECK((WIFEXITED(status) ? WEXITSTATUS(status) == 0 : WTERMSIG(status) == SIGKILL));
+    return WIFSIGNALED(status);
+}
+
+}  // namespace
+
+TEST_CASE("a table in a file is trained like one in memory, and a file that is opened again has it", "[io][table_file]") {
+    Folder const folder;
+    auto const path = folder / "table";
+    auto moment = Tensor<float>::zeros({height, width});
+    Contents want;
+    {
+        auto file = TableFile<float>::create(path, {.height = height, .width = width, .states = {TableState::of<float>("moment", width)}}, first_row);
+        CHECK((file.height() == height && file.width() == width && file.saves() == 0 && file.states().size() == 1));
+        CHECK(same(file.rows(), want.rows));
+        for (std::uint64_t n = 0; n < 6; ++n) {
+            auto const g = gradient(n);
+            adagrad(file, g, {.learning_rate = 0.1});
+            adagrad(want.rows, moment, g, {.learning_rate = 0.1});
+            sgd(Cpu{2}, file, g, 0.5);
+            sgd(want.rows, g, 0.5);
+            auto const rule = [](auto gradients, auto row, auto sums) {
+                for (std::size_t i = 0; i < row.size(); ++i) row[i] -= sums[i] += gradients[i];
+            };
+            update_rows(file, g, rule, file.state<float>("moment"));
+            update_rows(g, rule, want.rows, moment);
+            if (n == 3) file.save();
+        }
+        CHECK(same(file.rows(), want.rows));
+        CHECK(same(gather(file.rows(), {3, 59, 3}), gather(want.rows, {3, 59, 3})));
+        file.save();
+        file.save();  // nothing changed
+        CHECK(file.saves() == 2);
+        file.release();
+        file.prefetch({0, 59});
+    }
+    CHECK(folder.files() == 1);  // without a journal
+    auto moved = TableFile<float>(path);
+    auto const file = std::move(moved);
+    CHECK((same(file.rows(), want.rows) && file.saves() == 2));
+    CHECK(same(TableFile<float>(std::move(moved = TableFile<float>::create(folder / "other", shape))).state<float>("other"), Tensor<float>::zeros({height, 3})));
+}
+
+TEST_CASE("rows of other types, and files without rows", "[io][table_file]") {
+    Folder const folder;
+    {
+        auto file = TableFile<bfloat16>::create(folder / "b", {.height = 5, .width = 3, .states = {TableState::of<double>("moment")}});
+        auto want = Tensor<bfloat16>::zeros({5, 3});
+        auto moment = Tensor<double>::zeros({5});
+        SelectedRows<float> const g(5, {4, 0, 4}, inputs::wild<float>({3, 3}, 1));
+        rowwise_adagrad<double>(file, g);
+        rowwise_adagrad(want, moment, g);
+        CHECK((same(file.rows(), want) && same(file.state<double>("moment"), moment)));
+        CHECK(refusal<TypeError>([&] { rowwise_adagrad(file, g); }) == "the state \"moment\" is f64, expected f32");
+    }
+    CHECK(refusal<TypeError>([&] { TableFile<float>(folder / "b"); }) == "the table is bf16, expected f32");
+    auto empty = TableFile<float>::create(folder / "e", {.height = 0, .width = 3, .allocate = true});
+    empty.change({});
+    CHECK((empty.rows().size() == 0 && empty.saves() == 0));
+}
+
+TEST_CASE("sparse files take no space for rows that never changed, and others all of it", "[io][table_file]") {
+    Folder const folder;
+    struct stat about {};
+    auto file = TableFile<float>::create(folder / "t", {.height = 1 << 20, .width = 64});
+    file.change({0, (1 << 20) - 1});
+    file.rows()[{(1 << 20) - 1, 63}] = 1;
+    file.save();
+    CHECK((::stat((folder / "t").c_str(), &about) == 0 && about.st_size > 1 << 28 && about.st_blocks * 512 < 1 << 20));
+    TableFile<float>::create(folder / "u", {.height = 1 << 10, .width = 64, .allocate = true});
+    CHECK((::stat((folder / "u").c_str(), &about) == 0 && about.st_blocks * 512 >= 1 << 18));
+}
+
+TEST_CASE("rows that are not saved are as before, also if only some were changed", "[io][table_file]") {
+    Folder const folder;
+    auto const path = folder / "table";
+    make(path);
+    {
+        TableFile<float> file(path);
+        train(file, 1);
+        rowwise_adagrad(file, gradient(2));
+        CHECK(Contents(file) == after(3));
+    }
+    TableFile<float> file(path);
+    CHECK((Contents(file) == after(2) && file.saves() == 1));
+    train(file, 1);
+    CHECK(Contents(file) == after(4));
+}
+
+TEST_CASE("errors leave a table in a file as it was", "[io][table_file][bad_input]") {
+    Folder const folder;
+    auto const path = folder / "table";
+    make(path);
+    TableFile<float> file(path);
+    auto moment = Tensor<float>::zeros({height});
+    SelectedRows<float> const narrow(height, {1}, Tensor<float>::zeros({1, 2}));
+    auto const g = gradient(0);
+    CHECK(refusal<IoError>([&] { TableFile<float> second(path); }) == "lock " + path + ": it is open, in this process or another");
+    CHECK(refusal<IoError>([&] { make(path); }) == "create " + path + ": File exists");
+    CHECK(refusal<IoError>([&] { make(folder / "no/table"); }) == "create " + folder / "no/table" + ": No such file or directory");
+    CHECK(refusal<IndexError>([&] { file.change({0, 60}); }) == "rows[1] = 60 is not in [0, 60)");
+    CHECK(refusal<ShapeError>([&] { rowwise_adagrad(file, narrow); }) != "");
+    CHECK(refusal<ValueError>([&] { sgd(file, g, NAN); }) != "");
+    CHECK(refusal<ValueError>([&] { file.change(Cpu{-1}, {0}); }) != "");
+    CHECK(refusal([&] { update_rows(file, g, [](auto, auto, auto) {}, moment); }) == "a state is not one of " + path + ": table.state<S>(name)");
+    CHECK(refusal([&] { file.state<float>("x"); }) == path + " has no state \"x\"");
+    CHECK(refusal<TypeError>([&] { file.state<double>("moment"); }) == "the state \"moment\" is f32, expected f64");
+    CHECK(refusal<ShapeError>([&] { TableFile<float>::create(folder / "x", {.height = 1LL << 60, .width = 64}); }) != "");
+    CHECK(refusal([&] { TableFile<float>::create(folder / "x", {.states = {TableState::of<float>("")}}); }) == "states[0] has no name");
+    CHECK(refusal([&] { TableFile<float>::create(folder / "x", {.states = {TableState::of<float>("a"), TableState::of<float>("a")}}); }) == "two states are named \"a\"");
+    CHECK(refusal([&] { TableFile<float>::create(folder / "x", shape, [](auto row, auto) { if (row == 9) throw Error("nine"); }); }) == "nine");
+    CHECK((Contents(file) == Contents() && file.touched().rows().empty() && folder.files() == 1));
+    file.rows() = Tensor<float>::zeros({height, width});
+    CHECK(refusal([&] { sgd(file, g, 1); }) == "rows() of " + path + " is another tensor than that of the file");
+}
+
+TEST_CASE("damaged and shortened files of tables are refused, and unchanged", "[io][table_file][bad_input]") {
+    Folder const folder;
+    auto const path = folder / "table";
+    make(path);
+    {
+        TableFile<float> file(path);
+        train(file, 2);
+    }
+    Bytes const good = test::read(path);
+    auto const want = after(4);
+    auto const refused = [&](Bytes const& bytes) {
+        test::write(path, bytes);
+        bool const fails = refusal<FormatError>([&] { TableFile<float> file(path); CHECK((Contents(file) == want && file.saves() == 2)); }) != "";
+        CHECK((!fails || test::read(path) == bytes));
+        return fails;
+    };
+    CHECK_FALSE(refused(good));
+    for (std::size_t const n : std::vector<std::size_t>{0, 1, 63, 4095, 4096, 8191, 8192, good.size() - 4096, good.size() - 1}) CHECK(refused(Bytes(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(n))));
+    Bytes longer = good;
+    longer.resize(good.size() + 4096);
+    CHECK(refused(longer));
+    std::vector<std::size_t> places;
+    for (std::size_t i = 0; i < 64; ++i) places.push_back(i);
+    for (std::size_t i = 4096; i < 4096 + 104; ++i) places.push_back(i);  // the descriptions
+    for (std::size_t const place : places) {
+        CAPTURE(place);
+        Bytes bytes = good;
+        bytes[place] ^= std::byte{0x10};
+        CHECK(refused(bytes));
+    }
+    Bytes bytes = good;
+    bytes[1024] ^= std::byte{1}, bytes[2048] ^= std::byte{1};  // both generations
+    CHECK(refused(bytes));
+}
+
+TEST_CASE("a killed process leaves the last save, whichever system call was its last", "[io][table_file]") {
+    Folder const folder;
+    auto const path = folder / "table";
+    Contents const want[] = {after(0), after(2), after(4), after(6)};
+    for (bool const power_safe : {false, true}) {
+        std::size_t n = 1;
+        for (bool more = true; more; ++n) {
+            CAPTURE(power_safe, n);
+            std::filesystem::remove(path), std::filesystem::remove(path + ".journal");
+            more = killed([&] {
+                FaultyFiles::state = {.fail = n, .kill = true};
+                { TableFile<float, FaultyFiles>::create(path, shape, first_row); }
+                TableFile<float, FaultyFiles> file(path, {.power_safe = power_safe});
+                train(file, 3);
+            });
+            if (!std::filesystem::exists(path)) continue;
+            TableFile<float> file(path);
+            REQUIRE(file.saves() < 4);
+            CHECK((more || file.saves() == 3));
+            CHECK(Contents(file) == want[file.saves()]);
+            train(file, 1);
+            CHECK(Contents(file) == after(2 * file.saves()));
+        }
+        CHECK(n > (power_safe ? 38 : 30));
+        CHECK(folder.files() == 1);  // a later call removes what was killed before it had a name
+    }
+}
+
+TEST_CASE("a process killed while it restores a table, and again, leaves the last save", "[io][table_file]") {
+    Folder const folder;
+    auto const path = folder / "table", trial = folder / "trial";
+    make(path);
+    TableFile<float> file(path);
+    train(file, 1);
+    rowwise_adagrad(file, gradient(2));
+    for (std::size_t n = 1; n < 40; n += 3) {
+        CAPTURE(n);
+        copy(path, trial);
+        for (int times = 0; times < 2; ++times) {
+            killed([&] {
+                FaultyFiles::state = {.fail = n, .kill = true};
+                TableFile<float, FaultyFiles> again(trial);
+            });
+        }
+        TableFile<float> again(trial);
+        CHECK((Contents(again) == after(2) && again.saves() == 1));
+    }
+}
+
+TEST_CASE("system calls that fail are errors, after which a file that is opened again has a save", "[io][table_file]") {
+    Folder const folder;
+    auto const path = folder / "table";
+    make(path);
+    Contents const start;
+    for (std::size_t n = 1, failed = 1; failed != 0; ++n) {
+        CAPTURE(n);
+        failed = 0;
+        std::uint64_t saves = 0;
+        auto const good = [&](auto const& call) { failed += refusal<IoError>(call) != ""; };
+        FaultyFiles::state = {.fail = n, .code = EIO};
+        good([&] {
+            TableFile<float, FaultyFiles> file(path, {.power_safe = true});
+            saves = file.saves();
+            auto const before = Contents(file);
+            bool changed = false;
+            good([&] { file.change({1, 40}), changed = true; });
+            CHECK((changed || Contents(file) == before));
+            if (!changed) good([&] { file.change({1, 40}), changed = true; });  // a write that failed is made again
+            if (changed) file.rows().row(1)[0] = 1000 + static_cast<float>(saves), file.rows().row(40)[0] = 5;
+            good([&] { file.save(), ++saves; });
+        });
+        FaultyFiles::state = {};
+        TableFile<float> file(path);
+        CHECK((file.saves() == saves || (failed != 0 && file.saves() == saves + 1)));
+        CHECK(file.rows().row(1)[0] == (file.saves() == 0 ? start.rows.row(1)[0] : 999 + static_cast<float>(file.saves())));
+        REQUIRE(n < 100);
+    }
+}
+
+TEST_CASE("a journal whose last records were not written whole restores the others", "[io][table_file]") {
+    Folder const folder;
+    auto const path = folder / "table", trial = folder / "trial";
+    make(path);
+    TableFile<float> file(path);
+    train(file, 1);
+    rowwise_adagrad(file, gradient(2));
+    auto const size = test::read(path + ".journal").size();
+    file.change({0, 10, 20, 30, 40, 50});  // these have not changed, and the process is killed before they are in the journal
+    copy(path, trial);
+    Bytes const journal = test::read(trial + ".journal"), table = test::read(trial);
+    REQUIRE((size > 0 && journal.size() > size));
+    for (std::size_t n = size; n <= journal.size(); n += 97) {
+        for (bool const cut : {true, false}) {
+            CAPTURE(n, cut);
+            Bytes torn(journal.begin(), journal.begin() + static_cast<std::ptrdiff_t>(n));
+            if (!cut) torn.resize(journal.size(), std::byte{0xAA});
+            test::write(trial + ".journal", torn);
+            test::write(trial, table);
+            TableFile<float> again(trial);
+            CHECK((Contents(again) == after(2) && again.saves() == 1));
+        }
+    }
+    test::write(trial, table);
+    std::filesystem::remove(trial + ".journal");
+    CHECK_THROWS_AS(TableFile<float>(trial), FormatError);  // its rows are neither of this save nor of another
+    CHECK(test::read(trial) == table);
+    auto const before = test::read(path);
+    file.save();
+    copy(path, trial);
+    train(file, 1);
+    rowwise_adagrad(file, gradient(9));
+    std::filesystem::copy_file(path + ".journal", trial + ".journal", std::filesystem::copy_options::overwrite_existing);
+    CHECK_THROWS_AS(TableFile<float>(trial), FormatError);  // the journal of a later save
+}
+
+TEST_CASE("a full disk is an error, and nothing has changed", "[io][table_file]") {
+    Folder const folder;
+    make(folder / "table");
+    TableFile<float> file(folder / "table");
+    ::rlimit before{};
+    ::getrlimit(RLIMIT_FSIZE, &before);
+    ::rlimit const small{5000, before.rlim_max};
+    auto* const handler = std::signal(SIGXFSZ, SIG_IGN);
+    ::setrlimit(RLIMIT_FSIZE, &small);
+    std::string const text = refusal<IoError>([&] { rowwise_adagrad(file, gradient(0)); });
+    ::setrlimit(RLIMIT_FSIZE, &before);
+    std::signal(SIGXFSZ, handler);
+    CHECK(text == "write " + folder / "table" + ".journal: File too large");
+    CHECK((Contents(file) == Contents() && file.touched().rows().empty()));
+    train(file, 1);
+    CHECK(Contents(file) == after(2));
+}
+
+TEST_CASE("only with power_safe the journal is on the disk before rows change", "[io][table_file]") {
+    Folder const folder;
+    auto const path = folder / "table";
+    make(path);
+    for (bool const power_safe : {false, true}) {
+        TableFile<float, FaultyFiles> file(path, {.power_safe = power_safe});
+        auto const syncs = [&](std::string const& of) {
+            return std::ranges::count_if(FaultyFiles::state.log, [&](auto const& call) { return call.name == "fsync" && call.path == of; });
+        };
+        FaultyFiles::state.log.clear();
+        file.change({1, 2});
+        file.change({1});
+        CHECK((syncs(path + ".journal") == (power_safe ? 1 : 0) && syncs(path) == 0));
+        file.save();
+        CHECK(syncs(path) == 2);  // the rows, and then the number of the save
+        FaultyFiles::state = {};
+    }
+}
+
+TEST_CASE("a table in a file has deltas for checkpoints", "[io][table_file]") {
+    Folder const folder;
+    make(folder / "table");
+    TableFile<float> file(folder / "table");
+    Checkpoint all;
+    all.add("rows", file.rows());
+    all.add("moment", file.state<float>("moment"));
+    auto const id = save_checkpoint(all, folder / "0");
+    train(file, 2);
+    Checkpoint delta;
+    delta.add("rows", file.touched().of(file.rows()));
+    delta.add("moment", file.touched().of(file.state<float>("moment")));
+    save_delta(delta, id, folder / "1");
+    CHECK(file.touched().rows().size() < 24);
+    file.touched().clear();
+    CheckpointChain const chain({folder / "0", folder / "1"});
+    CHECK(same(chain.load<Tensor<float>>("rows"), after(4).rows));
+    CHECK(same(chain.load<Tensor<float>>("moment"), after(4).moment));
+}
+
+TEST_CASE("a process killed at any time leaves the last save", "[io][table_file]") {
+    Folder const folder;
+    auto const path = folder / "table";
+    make(path);
+    auto const* const asked = std::getenv("ROWAN_TEST_KILLS");
+    int const kills = asked == nullptr ? 40 : std::atoi(asked);
+    auto* const done = static_cast<std::uint64_t*>(::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+    inputs::Random random(static_cast<std::uint64_t>(kills));
+    Contents want;
+    std::uint64_t steps = 0, inside = 0;
+    for (int k = 0; k < kills; ++k) {
+        ::pid_t const child = ::fork();
+        if (child == 0) {
+            ::alarm(20);
+            TableFile<float> file(path, {.power_safe = k % 4 == 0});
+            for (;; *done = file.saves()) train(file, 1);
+        }
+        std::this_thread::sleep_for(std::chrono::microseconds(random.below(12'000)));
+        ::kill(child, SIGKILL);
+        REQUIRE(WIFSIGNALED(forked::status(child)));
+        inside += std::filesystem::exists(path + ".journal") && std::filesystem::file_size(path + ".journal") != 0;
+        TableFile<float> file(path);
+        REQUIRE((file.saves() == *done || file.saves() == *done + 1));
+        *done = file.saves();
+        for (; steps < 2 * file.saves(); ++steps) want.step(steps);
+        REQUIRE(Contents(file) == want);
+    }
+    if (asked != nullptr) WARN(kills << " kills, " << steps / 2 << " saves; rows were restored after " << inside);
+    CHECK((steps > 0 && inside > 0));
+    ::munmap(done, 4096);
+}
+
+}  // namespace test_table_file
