@@ -1,0 +1,48 @@
+// rowan/sparse/detail/random_rounding.hpp: RandomRounding, floats rounded to 16 bits by random numbers.
+#pragma once
+
+#include <rowan/core/bfloat16.hpp>
+#include <rowan/core/detail/bit_cast.hpp>
+#include <rowan/core/dtype.hpp>
+#include <rowan/core/float16.hpp>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace rowan::inline v0::detail {
+
+/// Rounds by a random number of which the upper bits count that the type needs: away from zero if it and what would be
+/// cut off reach one unit of the last place.
+template <class P>
+struct RandomRounding {
+    static_assert(!element<P>, "rowan::StochasticRounding: param is a tensor of bfloat16 or float16");
+};
+template <>
+struct RandomRounding<bfloat16> {
+    static constexpr unsigned bits = 16;
+    static bfloat16 round(float x, std::uint32_t random) noexcept {
+        std::uint32_t const from = bit_cast<std::uint32_t>(x), size = from & 0x7FFFFFFFU;
+        if (size >= 0x7F800000U) return bfloat16(x);
+        std::uint32_t const to = std::min((size + random) >> 16, 0x7F7FU);
+        return bfloat16::from_bits(static_cast<std::uint16_t>((from >> 16 & 0x8000U) | to));
+    }
+};
+template <>
+struct RandomRounding<float16> {
+    static constexpr unsigned bits = 32;
+    static float16 round(float x, std::uint32_t random) noexcept {
+        std::uint32_t const from = bit_cast<std::uint32_t>(x), size = from & 0x7FFFFFFFU;
+        if (size >= 0x7F800000U) return float16(x);
+        std::uint32_t to = 0;
+        if (size >= 0x38800000U) {
+            to = std::min((size - 0x38000000U + (random >> 19)) >> 13, 0x7BFFU);
+        } else {  // below 2^-14: multiples of 2^-24
+            float const units = bit_cast<float>(size) * 0x1p24F;
+            to = static_cast<std::uint32_t>(units);
+            to += static_cast<double>(random) * 0x1p-32 < static_cast<double>(units - static_cast<float>(to));
+        }
+        return float16::from_bits(static_cast<std::uint16_t>((from >> 16 & 0x8000U) | to));
+    }
+};
+
+}  // namespace rowan::inline v0::detail
