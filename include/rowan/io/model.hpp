@@ -86,7 +86,7 @@ Value load_value(CheckpointFile const& file, std::string const& name, LoadOption
     (..., attempt(std::type_identity<kept_t<T>>{}));
     if (value.empty()) {
         auto const type = spec_of(desc).dtype;
-        throw TypeError(file.path() + ": " + name, dtype_text(type),
+        throw TypeError(file.path() + ": " + name, data_type_text(type),
                         is_row_type(type) ? "a table that LoadOptions::open opens, such as row_stores<float>()"
                                           : "a type among the template arguments, such as dtypes<float>");
     }
