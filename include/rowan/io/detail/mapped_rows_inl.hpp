@@ -106,10 +106,9 @@ ROWAN_FUNCTION bool MappedRows::lacks_some(Ids<> const& ids, std::size_t samples
 
 ROWAN_FUNCTION void MappedRows::will_read(Cpu exec, Ids<> const& ids) const {
     std::size_t const n = ids.size();
-    bool const few = n <= 256;
-    bool const looks = looks_.load(std::memory_order_relaxed) > 0;
-    if (n == 0 || (few && !looks && calls_.fetch_add(1, std::memory_order_relaxed) % 32 != 0)) return;
-    if (!lacks_some(ids, looks ? std::min<std::size_t>(n, 16) : std::clamp<std::size_t>(n / 256, 1, 16))) {
+    bool const few = n <= 512, looks = looks_.load(std::memory_order_relaxed) > 0;
+    if (n == 0 || (few && !looks && calls_.fetch_add(1, std::memory_order_relaxed) % 64 != 0)) return;
+    if (!lacks_some(ids, looks ? std::min<std::size_t>(n, 4) : std::clamp<std::size_t>(n / 512, 1, 16))) {
         if (looks) looks_.fetch_sub(1, std::memory_order_relaxed);
         return;
     }
