@@ -4,6 +4,8 @@
 #include <rowan/io/detail/page_reader.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
+#include <rowan/core/parallel.hpp>
+
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +16,7 @@ namespace rowan::inline v0::detail {
 ROWAN_FUNCTION PageReader::PageReader(std::size_t pages, int readers, Read read)
     : read_(std::move(read)), process_(::getpid()), most_readers_(static_cast<std::size_t>(readers)), cache_(pages) {
     readers_.reserve(most_readers_);
+    process_helpers();  // not made on a reader
 }
 
 ROWAN_FUNCTION PageReader::~PageReader() {
@@ -179,6 +182,7 @@ ROWAN_FUNCTION bool PageReader::read_next(Lock& lock) noexcept {
 }
 
 ROWAN_FUNCTION void PageReader::work() noexcept {
+    process_helpers().use_all_places();
     for (Lock lock(mutex_); !ended_;) {
         if (read_next(lock)) continue;
         ++sleeping_;
