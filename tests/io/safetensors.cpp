@@ -303,6 +303,7 @@ TEST_CASE("invalid headers throw an error that states the cause", "[safetensors]
              {with("[1]", "[]"), 4, "none"},
              {with("[1]", "[0]"), 4, "byte 10: tensor \"a\" is F32 [0], 0 bytes, but at [0, 4)"},
              {one("F32", "[0]", "[2,2]"), 4, "byte 10: tensor \"a\" begins at 2 of the data, expected 0"},
+             {one("U8", "[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]", "[0,2]"), 2, "byte 10: tensor \"a\" is U8 of 17 dims, 1 bytes, but at [0, 2)"},
              {one("F4", "[3]", "[0,2]"), 2, "byte 10: tensor \"a\" is F4 [3], which ends within a byte"},
              {one("F6_E2M3", "[2]", "[0,2]"), 2, "byte 10: tensor \"a\" is F6_E2M3 [2], which ends within a byte"},
              {one("F32", "[4294967296,4294967296]", "[0,0]"), 0, "byte 10: tensor \"a\" is F32 [4294967296, 4294967296], more than 2^63 - 1 bytes"},

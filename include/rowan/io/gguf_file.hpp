@@ -19,7 +19,7 @@ namespace rowan::inline v0 {
 
 /// One tensor of a GGUF file.
 struct GgufEntry {
-    std::string name;
+    std::string name;                 ///< unique in the file
     std::uint32_t type = 0;           ///< the format's number: 0 for F32, 8 for Q8_0
     std::string type_name;            ///< "F32", "Q8_0"
     std::vector<std::int64_t> shape;  ///< row-major, as in NumPy: the file has the last dim first
@@ -63,8 +63,8 @@ struct GgufReader {
 ///     auto e = f.load<float>("token_embd.weight");
 ///     auto blocks = f.metadata<std::int64_t>("llama.block_count");
 ///
-/// F32, F16, BF16, F64, I32 and I64 are float, float16, bfloat16, double, int32 and int64, and Q8_0 can be read as float.
-/// Tensors of other types can be read as bytes.
+/// F32, F16, BF16, F64, I32 and I64 are float, float16, bfloat16, double, int32 and int64, and Q8_0 can be read as
+/// float. Tensors of other types can be read as bytes.
 class GgufFile {
 public:
     /// errors   IoError if the file cannot be read; FormatError if its header violates the format, or has a key or a
@@ -96,7 +96,7 @@ public:
     /// cost     O(log tensors)
     GgufEntry entry(std::string_view name) const;
 
-    /// Reads a tensor. A Q8_0 tensor is also read as float: each element is a product of its block's scale, rounded once.
+    /// Reads a tensor. A Q8_0 tensor is read as float: each element is a product with its block's scale, rounded once.
     /// shapes   as entry(name).shape
     /// errors   Error if there is no tensor of this name; TypeError if its elements are not T; IoError; std::bad_alloc
     /// cost     one read of the elements into the result; Q8_0 in blocks, on all threads

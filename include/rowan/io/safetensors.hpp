@@ -23,6 +23,8 @@ namespace rowan::inline v0 {
 class SafetensorsArray {
 public:
     /// Refers to the elements of `tensor`.
+    /// errors   std::bad_alloc
+    /// cost     one allocation
     template <class T>
     SafetensorsArray(Tensor<T> const& tensor)
         : dtype_(detail::safetensors_type<T>()), shape_(tensor.shape().begin(), tensor.shape().end()),
@@ -43,8 +45,8 @@ private:
 
 /// Writes tensors of any element types to a safetensors file, atomically:
 /// `save_safetensors("model.safetensors", {{"table", table}, {"ids", ids}})`. The bytes are those of the reference
-/// implementation, for which the order of the metadata is random: here its keys ascend. Elements of a type of yours are
-/// U8 with one more dim of sizeof(T), so of those the file does not know the type.
+/// implementation, for which the order of the metadata is random: here its keys ascend. Elements of a type of yours
+/// are U8 with one more dim of sizeof(T).
 /// shapes   any
 /// errors   Error if a name is given twice or is "__metadata__", a text is not UTF-8, or they need a header of more than
 ///          100 MB; IoError if the file cannot be written
@@ -52,9 +54,11 @@ private:
 void save_safetensors(std::string const& path, std::vector<std::pair<std::string, SafetensorsArray>> const& tensors,
                       std::map<std::string, std::string> const& metadata = {});
 
-/// Writes the values of parameters and optimizer states, as above. The number of steps is not in the file.
-/// errors   as above; TypeError if a value is not a LoDTensor: the format has no row-sparse tensors; ShapeError if it has
-///          levels
+/// Writes the values of parameters and optimizer states to a safetensors file, atomically. The number of steps is not
+/// in the file.
+/// errors   TypeError if a value is not a LoDTensor: the format has no row-sparse tensors; ShapeError if it has
+///          levels; Error if a name is "__metadata__", a text is not UTF-8, or they need a header of more than 100 MB;
+///          IoError if the file cannot be written
 /// cost     one write of the elements; those on a device are copied to the host, one value at a time
 void save_safetensors(Parameters const& parameters, std::string const& path,
                       std::map<std::string, std::string> const& metadata = {});
@@ -65,6 +69,7 @@ void save_safetensors(Parameters const& parameters, std::string const& path,
 Parameters load_safetensors(std::string const& path);
 
 /// Reads one tensor of a safetensors file.
+/// shapes   as in the file
 /// errors   as SafetensorsFile's constructor and load
 /// cost     one read of the file's header and of this tensor
 template <class T>

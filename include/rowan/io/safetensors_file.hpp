@@ -22,11 +22,11 @@ namespace rowan::inline v0 {
 
 /// One tensor of a safetensors file.
 struct SafetensorsEntry {
-    std::string name;
-    std::string dtype;  ///< as the format spells it: "F32", "BF16"
-    std::vector<std::int64_t> shape;
-    std::uint64_t offset = 0;  ///< position of the elements in the file
-    std::uint64_t bytes = 0;   ///< size of the elements
+    std::string name;                 ///< unique in the file
+    std::string dtype;                ///< as the format spells it: "F32", "BF16"
+    std::vector<std::int64_t> shape;  ///< the dims
+    std::uint64_t offset = 0;         ///< position of the elements in the file
+    std::uint64_t bytes = 0;          ///< size of the elements
 
     friend bool operator==(SafetensorsEntry const&, SafetensorsEntry const&) = default;
 };
@@ -41,7 +41,7 @@ struct SafetensorsReader {
     SafetensorsEntry entry(SafetensorsHeader::Record const& r) const;
     std::uint64_t offset(SafetensorsHeader::Record const& r) const { return header.data_begin() + r.begin; }
 
-    /// The shape as a tensor of the type `wanted`, whose elements are as many bytes if the file has no such type, else 0.
+    /// The shape of the tensor with elements of the type `wanted`; bytes: their size if the last dim is that, else 0.
     /// errors   TypeError if the tensor is of another type; FormatError if it has more than 8 dims
     Tensor<float>::shape_type shape(SafetensorsHeader::Record const& r, std::string_view wanted,
                                     std::size_t bytes) const;
@@ -102,8 +102,8 @@ public:
 
     /// Reads a tensor.
     /// shapes   as in the file
-    /// errors   Error if there is no tensor of this name; TypeError if its elements are not T; FormatError if it has more
-    ///          than 8 dims, or a bool that is neither 0 nor 1; IoError; std::bad_alloc
+    /// errors   Error if there is no tensor of this name; TypeError if its elements are not T; FormatError if it has
+    ///          more than 8 dims, or a bool that is neither 0 nor 1; IoError; std::bad_alloc
     /// cost     one read of the elements into the result
     template <class T>
     Tensor<T> load(std::string_view name) const {
@@ -113,8 +113,8 @@ public:
         return tensor;
     }
 
-    /// Maps a tensor, copy-on-write: its elements are read on demand. Those of bool, and those that are not aligned for T
-    /// in the file, which the format allows, are read as by load.
+    /// Maps a tensor, copy-on-write: its elements are read on demand. Those of bool, and those that are not aligned for
+    /// T in the file, which the format allows, are read as by load.
     /// shapes     as in the file
     /// requires   the file is not truncated or written to while the tensor is in use
     /// errors     as load

@@ -80,8 +80,8 @@ public:
 
     GgufHeader() = default;
     /// errors   FormatError if it violates the format, or has a key or a tensor twice; IoError
-    /// cost     O(size + n log n); strings, 40 bytes per pair, and 64 bytes and the dims per tensor, in vectors that grow:
-    ///          at most 8 times the size of the header, and 64 KiB
+    /// cost     O(size + n log n); strings, 40 bytes per pair, and 64 bytes and the dims per tensor, in vectors that
+    ///          grow: at most 8 times the size of the header, and 64 KiB
     explicit GgufHeader(BufferedReader& in);
 
     std::uint32_t version() const noexcept { return version_; }

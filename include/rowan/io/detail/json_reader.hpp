@@ -16,8 +16,8 @@ struct JsonText {
     std::uint32_t at = 0, size = 0;
 };
 
-/// A position in an untrusted text of JSON: the caller states what comes next. Replaces the escapes of strings in place,
-/// which makes no string longer.
+/// A position in an untrusted text of JSON: the caller states what comes next. Replaces the escapes of strings in
+/// place, which makes no string longer.
 class JsonReader {
 protected:
     /// `offset`: the position of the text in the file, which error messages call `field`.

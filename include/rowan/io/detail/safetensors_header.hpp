@@ -48,8 +48,8 @@ constexpr std::string_view safetensors_type() {
 template <class T>
 inline constexpr bool safetensors_of_bytes = safetensors_type<T>() == "U8" && !std::is_same_v<T, std::uint8_t>;
 
-/// A header that has been validated. It keeps the text, in which the escapes of strings have been replaced, and for each
-/// tensor and each entry of the metadata a few numbers.
+/// A header that has been validated. It keeps the text, in which the escapes of strings have been replaced, and for
+/// each tensor and each entry of the metadata a few numbers.
 class SafetensorsHeader {
 public:
     struct Record {
@@ -65,8 +65,8 @@ public:
     SafetensorsHeader() = default;
     /// Parses the text of a header, which is at byte 8 of a file and followed by `data` bytes.
     /// errors   FormatError if it is not JSON, lacks or repeats anything, or its tensors do not cover the data
-    /// cost     O(size + n log n); beside the text 32 bytes per tensor and 16 per entry of the metadata, in vectors that
-    ///          grow: at most 8 times the size of the text
+    /// cost     O(size + n log n); beside the text 32 bytes per tensor and 16 per entry of the metadata, in vectors
+    ///          that grow: at most 8 times the size of the text
     SafetensorsHeader(std::string text, std::uint64_t data);
 
     std::uint64_t data_begin() const noexcept { return 8 + text_.size(); }

@@ -107,17 +107,22 @@ ROWAN_FUNCTION void SafetensorsParser::check_size(Record const& r) {
     constexpr std::uint64_t most = std::numeric_limits<std::int64_t>::max();
     std::uint64_t const limit = most / std::max(bits / 8, 1U);
     std::uint64_t elements = 1;
+    std::size_t rank = 0;
     bool empty = false, fits = true;
     std::size_t const after = std::exchange(at_, r.shape);
     list([&](std::int64_t x) {
         auto const dim = static_cast<std::uint64_t>(x);
+        ++rank;
         empty = empty || dim == 0;
         if (dim == 0 || !fits) return;
         fits = elements <= limit / dim;
         elements *= dim;
     });
     at_ = after;
-    auto const text = [&] { return std::string(type.name) + " " + shape_text(header_.shape(r)); };
+    auto const text = [&] {  // short, however long the shape is
+        return std::string(type.name) +
+               (rank > 16 ? " of " + std::to_string(rank) + " dims" : " " + shape_text(header_.shape(r)));
+    };
     if (!fits) fail(r, "is " + text() + ", more than 2^63 - 1 bytes");
     if (empty) elements = 0;
     if (elements % 8 * bits % 8 != 0) fail(r, "is " + text() + ", which ends within a byte");
