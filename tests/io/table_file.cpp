@@ -27,7 +27,8 @@ using reference::same;
 using test::Bytes, test::FaultyFiles, test::Folder, test::refusal;
 
 constexpr std::size_t height = 60, width = 100;  // rows of 400 bytes, which cross pages
-TableFileShape const shape{.height = height, .width = width, .states = {TableState::of<float>("moment"), TableState::of<float>("other", 3)}};
+TableFileShape const shape{
+    .height = height, .width = width, .states = {TableState::of<float>("moment"), TableState::of<float>("other", 3)}};
 
 /// A step's gradient, of rows that repeat.
 SelectedRows<float> gradient(std::uint64_t step) {
@@ -46,13 +47,17 @@ struct Contents {
     Tensor<float> rows = Tensor<float>::from_shape({height, width}), moment = Tensor<float>::zeros({height});
 
     Contents() {
-        for (std::size_t row = 0; row < height; ++row) first_row(static_cast<std::int64_t>(row), std::span(rows.row(row).data(), width));
+        for (std::size_t row = 0; row < height; ++row)
+            first_row(static_cast<std::int64_t>(row), std::span(rows.row(row).data(), width));
     }
     template <class Files>
-    explicit Contents(TableFile<float, Files>& file) : rows(file.rows()), moment(file.template state<float>("moment")) {}
+    explicit Contents(TableFile<float, Files>& file)
+        : rows(file.rows()), moment(file.template state<float>("moment")) {}
 
     void step(std::uint64_t n) { rowwise_adagrad(Cpu{1}, rows, moment, gradient(n)); }
-    friend bool operator==(Contents const& a, Contents const& b) { return same(a.rows, b.rows) && same(a.moment, b.moment); }
+    friend bool operator==(Contents const& a, Contents const& b) {
+        return same(a.rows, b.rows) && same(a.moment, b.moment);
+    }
 };
 
 Contents after(std::uint64_t steps) {
@@ -70,7 +75,8 @@ void make(std::string const& path) {
 template <class Files>
 void train(TableFile<float, Files>& file, std::uint64_t saves, std::uint64_t of = 2) {
     for (; saves != 0; --saves) {
-        for (std::uint64_t n = of * file.saves(), end = n + of; n < end; ++n) rowwise_adagrad(Cpu{1}, file, gradient(n));
+        for (std::uint64_t n = of * file.saves(), end = n + of; n < end; ++n)
+            rowwise_adagrad(Cpu{1}, file, gradient(n));
         file.save();
     }
 }
@@ -99,13 +105,15 @@ bool killed(F const& f) {
 
 }  // namespace
 
-TEST_CASE("a table in a file is trained like one in memory, and a file that is opened again has it", "[io][table_file]") {
+TEST_CASE("a table in a file is trained like one in memory, and a file that is opened again has it",
+          "[io][table_file]") {
     Folder const folder;
     auto const path = folder / "table";
     auto moment = Tensor<float>::zeros({height, width});
     Contents want;
     {
-        auto file = TableFile<float>::create(path, {.height = height, .width = width, .states = {TableState::of<float>("moment", width)}}, first_row);
+        auto file = TableFile<float>::create(
+            path, {.height = height, .width = width, .states = {TableState::of<float>("moment", width)}}, first_row);
         CHECK((file.height() == height && file.width() == width && file.saves() == 0 && file.states().size() == 1));
         CHECK(same(file.rows(), want.rows));
         for (std::uint64_t n = 0; n < 6; ++n) {
@@ -133,13 +141,16 @@ TEST_CASE("a table in a file is trained like one in memory, and a file that is o
     auto moved = TableFile<float>(path);
     auto const file = std::move(moved);
     CHECK((same(file.rows(), want.rows) && file.saves() == 2));
-    CHECK(same(TableFile<float>(std::move(moved = TableFile<float>::create(folder / "other", shape))).state<float>("other"), Tensor<float>::zeros({height, 3})));
+    CHECK(same(
+        TableFile<float>(std::move(moved = TableFile<float>::create(folder / "other", shape))).state<float>("other"),
+        Tensor<float>::zeros({height, 3})));
 }
 
 TEST_CASE("rows of other types, and files without rows", "[io][table_file]") {
     Folder const folder;
     {
-        auto file = TableFile<bfloat16>::create(folder / "b", {.height = 5, .width = 3, .states = {TableState::of<double>("moment")}});
+        auto file = TableFile<bfloat16>::create(
+            folder / "b", {.height = 5, .width = 3, .states = {TableState::of<double>("moment")}});
         auto want = Tensor<bfloat16>::zeros({5, 3});
         auto moment = Tensor<double>::zeros({5});
         SelectedRows<float> const g(5, {4, 0, 4}, inputs::wild<float>({3, 3}, 1));
@@ -190,20 +201,34 @@ TEST_CASE("errors leave a table in a file as it was", "[io][table_file][bad_inpu
     auto moment = Tensor<float>::zeros({height});
     SelectedRows<float> const narrow(height, {1}, Tensor<float>::zeros({1, 2}));
     auto const g = gradient(0);
-    CHECK(refusal<IoError>([&] { TableFile<float> second(path); }) == "lock " + path + ": it is open, in this process or another");
+    CHECK(refusal<IoError>([&] { TableFile<float> second(path); }) ==
+          "lock " + path + ": it is open, in this process or another");
     CHECK(refusal<IoError>([&] { make(path); }) == "create " + path + ": File exists");
-    CHECK(refusal<IoError>([&] { make(folder / "no/table"); }) == "create " + folder / "no/table" + ": No such file or directory");
+    CHECK(refusal<IoError>([&] { make(folder / "no/table"); }) ==
+          "create " + folder / "no/table" + ": No such file or directory");
     CHECK(refusal<IndexError>([&] { file.change({0, 60}); }) == "rows[1] = 60 is not in [0, 60)");
     CHECK(refusal<ShapeError>([&] { rowwise_adagrad(file, narrow); }) != "");
     CHECK(refusal<ValueError>([&] { sgd(file, g, NAN); }) != "");
     CHECK(refusal<ValueError>([&] { file.change(Cpu{-1}, {0}); }) != "");
-    CHECK(refusal([&] { update_rows(file, g, [](auto, auto, auto) {}, moment); }) == "a state is not one of " + path + ": table.state<S>(name)");
+    CHECK(refusal([&] {
+              update_rows(
+                  file, g, [](auto, auto, auto) {}, moment);
+          }) == "a state is not one of " + path + ": table.state<S>(name)");
     CHECK(refusal([&] { file.state<float>("x"); }) == path + " has no state \"x\"");
     CHECK(refusal<TypeError>([&] { file.state<double>("moment"); }) == "the state \"moment\" is f32, expected f64");
-    CHECK(refusal<ShapeError>([&] { TableFile<float>::create(folder / "x", {.height = 1LL << 60, .width = 64}); }) != "");
-    CHECK(refusal([&] { TableFile<float>::create(folder / "x", {.states = {TableState::of<float>("")}}); }) == "states[0] has no name");
-    CHECK(refusal([&] { TableFile<float>::create(folder / "x", {.states = {TableState::of<float>("a"), TableState::of<float>("a")}}); }) == "two states are named \"a\"");
-    CHECK(refusal([&] { TableFile<float>::create(folder / "x", shape, [](auto row, auto) { if (row == 9) throw Error("nine"); }); }) == "nine");
+    CHECK(refusal<ShapeError>([&] { TableFile<float>::create(folder / "x", {.height = 1LL << 60, .width = 64}); }) !=
+          "");
+    CHECK(refusal([&] { TableFile<float>::create(folder / "x", {.states = {TableState::of<float>("")}}); }) ==
+          "states[0] has no name");
+    CHECK(refusal([&] {
+              TableFile<float>::create(folder / "x",
+                                       {.states = {TableState::of<float>("a"), TableState::of<float>("a")}});
+          }) == "two states are named \"a\"");
+    CHECK(refusal([&] {
+              TableFile<float>::create(folder / "x", shape, [](auto row, auto) {
+                  if (row == 9) throw Error("nine");
+              });
+          }) == "nine");
     CHECK((Contents(file) == Contents() && file.touched().rows().empty() && folder.files() == 1));
     file.rows() = Tensor<float>::zeros({height, width});
     CHECK(refusal([&] { sgd(file, g, 1); }) == "rows() of " + path + " is another tensor than that of the file");
@@ -221,12 +246,17 @@ TEST_CASE("damaged and shortened files of tables are refused, and unchanged", "[
     auto const want = after(4);
     auto const refused = [&](Bytes const& bytes) {
         test::write(path, bytes);
-        bool const fails = refusal<FormatError>([&] { TableFile<float> file(path); CHECK((Contents(file) == want && file.saves() == 2)); }) != "";
+        bool const fails = refusal<FormatError>([&] {
+                               TableFile<float> file(path);
+                               CHECK((Contents(file) == want && file.saves() == 2));
+                           }) != "";
         CHECK((!fails || test::read(path) == bytes));
         return fails;
     };
     CHECK_FALSE(refused(good));
-    for (std::size_t const n : std::vector<std::size_t>{0, 1, 63, 4095, 4096, 8191, 8192, good.size() - 4096, good.size() - 1}) CHECK(refused(Bytes(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(n))));
+    for (std::size_t const n :
+         std::vector<std::size_t>{0, 1, 63, 4095, 4096, 8191, 8192, good.size() - 4096, good.size() - 1})
+        CHECK(refused(Bytes(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(n))));
     Bytes longer = good;
     longer.resize(good.size() + 4096);
     CHECK(refused(longer));
@@ -318,7 +348,8 @@ TEST_CASE("system calls that fail are errors, after which a file that is opened 
         FaultyFiles::state = {};
         TableFile<float> file(path);
         CHECK((file.saves() == saves || (failed != 0 && file.saves() == saves + 1)));
-        CHECK(file.rows().row(1)[0] == (file.saves() == 0 ? start.rows.row(1)[0] : 999 + static_cast<float>(file.saves())));
+        CHECK(file.rows().row(1)[0] ==
+              (file.saves() == 0 ? start.rows.row(1)[0] : 999 + static_cast<float>(file.saves())));
         REQUIRE(n < 100);
     }
 }
@@ -331,7 +362,8 @@ TEST_CASE("a journal whose last records were not written whole restores the othe
     train(file, 1);
     rowwise_adagrad(file, gradient(2));
     auto const size = test::read(path + ".journal").size();
-    file.change({0, 10, 20, 30, 40, 50});  // these have not changed, and the process is killed before they are in the journal
+    file.change(
+        {0, 10, 20, 30, 40, 50});  // these have not changed, and the process is killed before they are in the journal
     copy(path, trial);
     Bytes const journal = test::read(trial + ".journal"), table = test::read(trial);
     REQUIRE((size > 0 && journal.size() > size));
@@ -355,7 +387,8 @@ TEST_CASE("a journal whose last records were not written whole restores the othe
     copy(path, trial);
     train(file, 1);
     rowwise_adagrad(file, gradient(9));
-    std::filesystem::copy_file(path + ".journal", trial + ".journal", std::filesystem::copy_options::overwrite_existing);
+    std::filesystem::copy_file(path + ".journal", trial + ".journal",
+                               std::filesystem::copy_options::overwrite_existing);
     CHECK_THROWS_AS(TableFile<float>(trial), FormatError);  // the journal of a later save
 }
 
@@ -384,7 +417,8 @@ TEST_CASE("only with power_safe the journal is on the disk before rows change", 
     for (bool const power_safe : {false, true}) {
         TableFile<float, FaultyFiles> file(path, {.power_safe = power_safe});
         auto const syncs = [&](std::string const& of) {
-            return std::ranges::count_if(FaultyFiles::state.log, [&](auto const& call) { return call.name == "fsync" && call.path == of; });
+            return std::ranges::count_if(FaultyFiles::state.log,
+                                         [&](auto const& call) { return call.name == "fsync" && call.path == of; });
         };
         FaultyFiles::state.log.clear();
         file.change({1, 2});
@@ -422,7 +456,8 @@ TEST_CASE("a process killed at any time leaves the last save", "[io][table_file]
     make(path);
     auto const* const asked = std::getenv("ROWAN_TEST_KILLS");
     int const kills = asked == nullptr ? 40 : std::atoi(asked);
-    auto* const done = static_cast<std::uint64_t*>(::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+    auto* const done =
+        static_cast<std::uint64_t*>(::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
     inputs::Random random(static_cast<std::uint64_t>(kills));
     Contents want;
     std::uint64_t steps = 0, inside = 0;

@@ -40,7 +40,8 @@ double slow(float x, std::uint64_t seed, std::int64_t step, std::uint64_t e) {
     constexpr std::uint64_t golden = 0x9E3779B97F4A7C15U, per = std::is_same_v<P, bfloat16> ? 4 : 2, bits = 64 / per;
     std::uint64_t const sequence = mix(mix(seed) + (static_cast<std::uint64_t>(step) + 1) * golden);
     std::uint64_t const word = mix(sequence + (e / per + 1) * golden) >> bits * (e % per);
-    double const random = std::ldexp(static_cast<double>(per == 4 ? word & 0xFFFF : word & 0xFFFFFFFF), -static_cast<int>(bits));
+    double const random =
+        std::ldexp(static_cast<double>(per == 4 ? word & 0xFFFF : word & 0xFFFFFFFF), -static_cast<int>(bits));
     double const size = std::abs(static_cast<double>(x));
     if (!std::isfinite(x)) return static_cast<double>(x);
     auto const above = std::ranges::lower_bound(all, size);
@@ -56,10 +57,15 @@ double slow(float x, std::uint64_t seed, std::int64_t step, std::uint64_t e) {
 }
 
 std::vector<float> inputs_around_numbers() {
-    std::vector<float> all{0, -0.0F, 65504, 65519, 65520, 1e6F, 3.3895e38F, 3.4e38F, INFINITY, -INFINITY, NAN, 0x1p-24F, 0x1p-25F, 0x1p-149F, 0x1.004p-14F, 0x1.fffp-15F, -0x1.8p-30F};
+    std::vector<float> all{0,          -0.0F,     65504,        65519,        65520,      1e6F,
+                           3.3895e38F, 3.4e38F,   INFINITY,     -INFINITY,    NAN,        0x1p-24F,
+                           0x1p-25F,   0x1p-149F, 0x1.004p-14F, 0x1.fffp-15F, -0x1.8p-30F};
     inputs::Random random(3);
-    for (int i = 0; i < 3000; ++i) all.push_back(static_cast<float>(std::ldexp(1 + random.uniform(), static_cast<int>(random.below(60)) - 40)) * (i % 2 == 0 ? 1.0F : -1.0F));
-    for (int i = 0; i < 300; ++i) all.push_back(static_cast<float>(std::ldexp(random.uniform(), static_cast<int>(random.below(276)) - 148)));
+    for (int i = 0; i < 3000; ++i)
+        all.push_back(static_cast<float>(std::ldexp(1 + random.uniform(), static_cast<int>(random.below(60)) - 40)) *
+                      (i % 2 == 0 ? 1.0F : -1.0F));
+    for (int i = 0; i < 300; ++i)
+        all.push_back(static_cast<float>(std::ldexp(random.uniform(), static_cast<int>(random.below(276)) - 148)));
     return all;
 }
 
@@ -70,7 +76,8 @@ Tensor<P> table(std::size_t height, std::size_t width) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("stochastic rounding gives the documented bits, and keeps what needs no rounding", "[sparse][stochastic_rounding]", bfloat16, float16) {
+TEMPLATE_TEST_CASE("stochastic rounding gives the documented bits, and keeps what needs no rounding",
+                   "[sparse][stochastic_rounding]", bfloat16, float16) {
     auto const all = inputs_around_numbers();
     StochasticRounding const rounding{.seed = 5, .step = 77};
     std::vector<TestType> together(all.size());
@@ -94,24 +101,31 @@ TEMPLATE_TEST_CASE("stochastic rounding gives the documented bits, and keeps wha
     }
 }
 
-TEMPLATE_TEST_CASE("stochastic rounding has the expected value, over elements, steps and seeds", "[sparse][stochastic_rounding]", bfloat16, float16) {
+TEMPLATE_TEST_CASE("stochastic rounding has the expected value, over elements, steps and seeds",
+                   "[sparse][stochastic_rounding]", bfloat16, float16) {
     for (float const x : {1.001F, -3.3F, 0.7F, 6.1e-5F, 2.1e-6F, 1.3e-8F}) {
         TestType const near(x), next = TestType::from_bits(static_cast<std::uint16_t>(near.bits() + 1));
-        double const unit = std::abs(static_cast<double>(static_cast<float>(next)) - static_cast<double>(static_cast<float>(near)));
+        double const unit =
+            std::abs(static_cast<double>(static_cast<float>(next)) - static_cast<double>(static_cast<float>(near)));
         for (int what = 0; what < 3; ++what) {
             CAPTURE(x, what);
             int constexpr n = 40'000;
             double sum = 0;
             for (int i = 0; i < n; ++i) {
-                StochasticRounding const rounding{.seed = what == 1 ? static_cast<std::uint64_t>(i) : 1, .step = what == 2 ? i : 1};
-                sum += static_cast<double>(static_cast<float>(rounding.narrow<TestType>(x, what == 0 ? static_cast<std::uint64_t>(i) : 6))) - static_cast<double>(x);
+                StochasticRounding const rounding{.seed = what == 1 ? static_cast<std::uint64_t>(i) : 1,
+                                                  .step = what == 2 ? i : 1};
+                sum += static_cast<double>(static_cast<float>(
+                           rounding.narrow<TestType>(x, what == 0 ? static_cast<std::uint64_t>(i) : 6))) -
+                       static_cast<double>(x);
             }
-            CHECK(std::abs(sum / n) < 5 * 0.5 * unit / std::sqrt(n));  // 5 standard deviations, which are at most half a unit
+            CHECK(std::abs(sum / n) <
+                  5 * 0.5 * unit / std::sqrt(n));  // 5 standard deviations, which are at most half a unit
         }
     }
 }
 
-TEMPLATE_TEST_CASE("optimizers with stochastic rounding compute as with floats, for any number of threads", "[sparse][stochastic_rounding]", bfloat16, float16) {
+TEMPLATE_TEST_CASE("optimizers with stochastic rounding compute as with floats, for any number of threads",
+                   "[sparse][stochastic_rounding]", bfloat16, float16) {
     std::size_t const height = 50;
     StochasticRounding const rounding{.seed = 8, .step = 3};
     for (std::size_t const width : std::vector<std::size_t>{1, 3, 64, 300, 6001}) {
@@ -119,7 +133,8 @@ TEMPLATE_TEST_CASE("optimizers with stochastic rounding compute as with floats, 
         inputs::Random random(width);
         std::vector<std::int64_t> rows(90);
         for (auto& row : rows) row = random.below(40);
-        SelectedRows<float> const grad(static_cast<std::int64_t>(height), rows, inputs::wild<float>({rows.size(), width}, 4));
+        SelectedRows<float> const grad(static_cast<std::int64_t>(height), rows,
+                                       inputs::wild<float>({rows.size(), width}, 4));
         auto const check = [&](bool by_rows, auto const& rounded, auto const& plain) {
             auto const start = table<TestType>(height, width);
             auto wide = Tensor<float>::from_shape({height, width});
@@ -129,7 +144,8 @@ TEMPLATE_TEST_CASE("optimizers with stochastic rounding compute as with floats, 
             plain(wide, wide_state);
             auto want = start;
             for (std::size_t e = 0; e < wide.size(); ++e) {
-                if (std::ranges::find(rows, static_cast<std::int64_t>(e / width)) != rows.end()) want.data()[e] = rounding.narrow<TestType>(wide.data()[e], e);
+                if (std::ranges::find(rows, static_cast<std::int64_t>(e / width)) != rows.end())
+                    want.data()[e] = rounding.narrow<TestType>(wide.data()[e], e);
             }
             for (int const threads : {1, 2, 8}) {
                 CAPTURE(threads);
@@ -142,10 +158,19 @@ TEMPLATE_TEST_CASE("optimizers with stochastic rounding compute as with floats, 
         auto const rule = [](auto g, std::span<float> row, auto sum) {
             for (std::size_t i = 0; i < row.size(); ++i) row[i] -= 0.1F * (sum[0] += g[i]);
         };
-        check(false, [&](Cpu exec, auto& p, auto& m) { adagrad(exec, p, m, grad, rounding, {.learning_rate = 0.1}); }, [&](auto& p, auto& m) { adagrad(p, m, grad, {.learning_rate = 0.1}); });
-        check(true, [&](Cpu exec, auto& p, auto& m) { rowwise_adagrad(exec, p, m, grad, rounding); }, [&](auto& p, auto& m) { rowwise_adagrad(p, m, grad); });
-        check(true, [&](Cpu exec, auto& p, auto&) { sgd(exec, p, grad, 0.3, rounding); }, [&](auto& p, auto&) { sgd(RowPlan(grad), p, grad.value(), 0.3); });
-        check(true, [&](Cpu exec, auto& p, auto& m) { update_rows(exec, RowPlan(grad), grad.value(), rounding, rule, p, m); }, [&](auto& p, auto& m) { update_rows(grad, rule, p, m); });
+        check(
+            false, [&](Cpu exec, auto& p, auto& m) { adagrad(exec, p, m, grad, rounding, {.learning_rate = 0.1}); },
+            [&](auto& p, auto& m) { adagrad(p, m, grad, {.learning_rate = 0.1}); });
+        check(
+            true, [&](Cpu exec, auto& p, auto& m) { rowwise_adagrad(exec, p, m, grad, rounding); },
+            [&](auto& p, auto& m) { rowwise_adagrad(p, m, grad); });
+        check(
+            true, [&](Cpu exec, auto& p, auto&) { sgd(exec, p, grad, 0.3, rounding); },
+            [&](auto& p, auto&) { sgd(RowPlan(grad), p, grad.value(), 0.3); });
+        check(
+            true,
+            [&](Cpu exec, auto& p, auto& m) { update_rows(exec, RowPlan(grad), grad.value(), rounding, rule, p, m); },
+            [&](auto& p, auto& m) { update_rows(grad, rule, p, m); });
     }
 }
 
@@ -159,7 +184,8 @@ TEST_CASE("dense gradients are rounded at random, too, and errors change nothing
     auto got = start;
     StochasticRounding const rounding{.seed = 1, .step = 2};
     adam(got, m, v, grad, rounding);
-    for (std::size_t e = 0; e < got.size(); ++e) REQUIRE(got.data()[e].bits() == rounding.narrow<bfloat16>(wide.data()[e], e).bits());
+    for (std::size_t e = 0; e < got.size(); ++e)
+        REQUIRE(got.data()[e].bits() == rounding.narrow<bfloat16>(wide.data()[e], e).bits());
     CHECK((same(m, wide_m) && same(v, wide_v)));
     got = start;
     auto state = Tensor<float>::zeros({29});
@@ -169,7 +195,8 @@ TEST_CASE("dense gradients are rounded at random, too, and errors change nothing
     CHECK(same(got, start));
 }
 
-TEST_CASE("updates of less than half a unit of the last place are lost by rounding to nearest only", "[sparse][stochastic_rounding]") {
+TEST_CASE("updates of less than half a unit of the last place are lost by rounding to nearest only",
+          "[sparse][stochastic_rounding]") {
     // Each element is to become 2, from 1, by steps of 0.001: a unit of the last place is 0.0078.
     auto nearest = Tensor<bfloat16>::full({4, 64}, bfloat16(1.0F)), random = nearest;
     SelectedRows<float> const grad(4, {0, 1, 2, 3}, Tensor<float>::full({4, 64}, -0.001F));

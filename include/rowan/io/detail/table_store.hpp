@@ -125,14 +125,14 @@ public:
         check_whole();
         Fresh fresh{*this};
         each_page(rows, [&](std::uint64_t page) {
-            if (in_journal(page)) return;
+            if (has(journaled_, page)) return;
             fresh.pages.push_back(page);
             journaled_[page / 64] |= std::uint64_t{1} << page % 64;
         });
         auto& pages = fresh.pages;
         if (pages.empty()) return;
         std::sort(pages.begin(), pages.end());
-        if (sparse_) allocate(pages);
+        allocate(pages);
         static constexpr std::size_t most = 256;  // 1 MiB of records
         Buffer<std::byte> records(std::min(most, pages.size()) * table_record_bytes);
         for (std::size_t from = 0, n = 0; from < pages.size(); from += n) {
@@ -238,7 +238,8 @@ private:
         journaled_.resize(static_cast<std::size_t>(layout_.file_bytes / table_page / 64 + 1));
         struct stat about {};
         if (uninterrupted([&] { return Files::fstat(file_.get(), about); }) != 0) throw_io("stat", path_);
-        sparse_ = static_cast<std::uint64_t>(about.st_blocks) * 512 < layout_.file_bytes;
+        if (static_cast<std::uint64_t>(about.st_blocks) * 512 < layout_.file_bytes)
+            allocated_.resize(journaled_.size());
         clear_journal();
         broken_ = false;
     }
@@ -253,7 +254,9 @@ private:
         throw IoError("write", path_, "after an error it is unknown what is on the disk: open the file again", EIO);
     }
 
-    bool in_journal(std::uint64_t page) const { return (journaled_[page / 64] >> page % 64 & 1) != 0; }
+    static bool has(Buffer<std::uint64_t> const& pages, std::uint64_t page) {
+        return (pages[page / 64] >> page % 64 & 1) != 0;
+    }
 
     template <class Visit>
     void each_page(Ids<> const& rows, Visit const& visit) const {
@@ -280,9 +283,14 @@ private:
     }
 
     /// A store to a page for which a full disk has no room would end the process with SIGBUS.
-    void allocate(std::span<std::uint64_t const> pages) const {
+    void allocate(std::span<std::uint64_t const> pages) {
+        if (allocated_.empty()) return;
         for_runs(pages, [&](std::uint64_t first, std::uint64_t count) {
-            allocate_file(file_.get(), path_, first * table_page, count * table_page);
+            std::uint64_t const end = first + count;
+            while (first != end && has(allocated_, first)) ++first;
+            if (first == end) return;
+            allocate_file(file_.get(), path_, first * table_page, (end - first) * table_page);
+            for (; first != end; ++first) allocated_[first / 64] |= std::uint64_t{1} << first % 64;
         });
     }
 
@@ -299,9 +307,9 @@ private:
     TableLayout layout_;
     TableJournal<Files> journal_;
     Buffer<std::uint64_t> journaled_;  // a bit for each page that is in the journal
+    Buffer<std::uint64_t> allocated_;  // a bit for each page that is known to have room; none for a file that has all
     std::uint64_t generation_ = 0;
     bool power_safe_;
-    bool sparse_ = false;
     bool broken_ = true;
 };
 
