@@ -40,19 +40,15 @@ double slow(float x, std::uint64_t seed, std::int64_t step, std::uint64_t e) {
     constexpr std::uint64_t golden = 0x9E3779B97F4A7C15U, per = std::is_same_v<P, bfloat16> ? 4 : 2, bits = 64 / per;
     std::uint64_t const sequence = mix(mix(seed) + (static_cast<std::uint64_t>(step) + 1) * golden);
     std::uint64_t const word = mix(sequence + (e / per + 1) * golden) >> bits * (e % per);
-    double const random =
-        std::ldexp(static_cast<double>(per == 4 ? word & 0xFFFF : word & 0xFFFFFFFF), -static_cast<int>(bits));
+    double const random = static_cast<double>(per == 4 ? word & 0xFFFF : word & 0xFFFFFFFF);
     double const size = std::abs(static_cast<double>(x));
     if (!std::isfinite(x)) return static_cast<double>(x);
     auto const above = std::ranges::lower_bound(all, size);
     if (above == all.end()) return std::copysign(all.back(), x);
     if (*above == size) return static_cast<double>(x);
     double const part = (size - above[-1]) / (*above - above[-1]);
-    // Away from zero if what is cut off and the random number reach 1. In units of 2^-bits of the type, both are whole from
-    // 2^-24 on; below, the random number is compared with what is cut off.
-    bool const tiny = per == 2 && size < 0x1p-14;
-    double const unit = per == 4 ? 0x1p-16 : 0x1p-13;
-    bool const away = tiny ? random < part : part + std::floor(random / unit) * unit >= 1;
+    double const all_bits = std::ldexp(1, static_cast<int>(bits));
+    bool const away = std::floor(part * all_bits) + random >= all_bits;
     return std::copysign(away ? *above : above[-1], x);
 }
 

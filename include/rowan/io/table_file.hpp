@@ -36,21 +36,24 @@ struct TableFileOptions {
     bool power_safe = false;
 };
 
-/// A table in a file, with the states of its optimizer, which algorithms read and write in place: the file is mapped into
-/// memory, and the system loads the pages that are used and writes those that changed. The table may be larger than the
-/// memory.
+/// A table in a file, with the states of its optimizer, which algorithms read and write in place: the file is mapped
+/// into memory, and the system loads the pages that are used and writes those that changed. The table may be larger
+/// than the memory.
 ///
 ///     TableFile<float>::create("users.table", {.height = 1'000'000'000, .width = 64,
 ///                                              .states = {TableState::of<float>("moment")}});
 ///     TableFile<float> users("users.table");
 ///     auto x = gather(users.rows(), ids);
 ///     rowwise_adagrad(users, gradient);                    of table_file_optimizers.hpp
+///     users.change(other.rows());                          or any algorithm, after this call
+///     sgd(users.rows(), other, 0.1);
 ///     users.save();
 ///
 /// **Interrupted programs.** A program that ends at any moment, also by SIGKILL, leaves the table as of the last `save`
-/// that returned, or of the save that it interrupted: the next program that opens the file finds this. For that, `change`
-/// copies each page of 4 KiB, before it changes for the first time after a save, to the journal `<path>.journal`, which
-/// must stay with the file. Only `change` knows what will change: it comes before any algorithm that writes.
+/// that returned, or of the save that it interrupted: the next program that opens the file finds this. For that,
+/// `change` copies each page of 4 KiB, before it changes for the first time after a save, to the journal
+/// `<path>.journal`, which must stay with the file. Only `change` knows what will change: it comes before any algorithm
+/// that writes.
 ///
 /// **Power.** After a power failure the same is true if `.power_safe` was set, and if the disk keeps what it has
 /// confirmed. Otherwise the file may be in a state between two saves, which opening detects only in part: load a
@@ -58,10 +61,10 @@ struct TableFileOptions {
 ///
 /// **Memory.** Pages that changed are written by the system when it needs memory, others are dropped. The process's
 /// resident memory counts all pages that it has used, up to the whole table, although the system can take them back at
-/// any time; `release()` gives them back. A TableFile itself has one bit for each row and for each page.
+/// any time; `release()` gives them back. A TableFile itself has one bit for each row and two for each page.
 ///
-/// **Disk.** On file systems that reserve space, a full disk is an IoError of `change`, and nothing has changed. On those
-/// that copy on write, such as Btrfs, it may end the process with SIGBUS, as an unreadable disk does.
+/// **Disk.** On file systems that reserve space, a full disk is an IoError of `change`, and nothing has changed. On
+/// those that copy on write, such as Btrfs, it may end the process with SIGBUS, as an unreadable disk does.
 /// requires   calls for one TableFile come from one thread at a time; nobody else changes the file's size
 template <class T = float, class Files = detail::PosixFiles>
 class TableFile {
@@ -69,17 +72,17 @@ class TableFile {
 
 public:
     /// Opens a file, as of its last save.
-    /// errors   IoError if a system call fails, or another TableFile has the file open; TypeError if the elements of its
-    ///          rows are not T; FormatError if it is damaged or shortened, its journal is missing, or it is none; then
-    ///          the file is unchanged. Rows have no checksums: a damaged row is not detected
+    /// errors   IoError if a system call fails, or another TableFile has the file open; TypeError if the elements of
+    ///          its rows are not T; FormatError if it is damaged or shortened, its journal is missing, or it is none;
+    ///          then the file is unchanged. Rows have no checksums: a damaged row is not detected
     /// cost     O(height / 64); the pages that were changed after the last save are copied back
     explicit TableFile(std::string path, TableFileOptions options = {})
         : TableFile(detail::TableStore<Files>::open(std::move(path), options.power_safe,
                                                     [](auto const& layout) { check_type(layout); })) {}
 
     /// Makes a new file, whose rows are zero, and opens it.
-    /// errors   IoError if there is a file of this name, or a system call fails; ShapeError if the height is negative or
-    ///          the table too large; Error if a state's name is empty, longer than 255 bytes, or the name of another
+    /// errors   IoError if there is a file of this name, or a system call fails; ShapeError if the height is negative
+    ///          or the table too large; Error if a state's name is empty, longer than 255 bytes, or the name of another
     /// cost     O(height / 64); with `.allocate` the system's cost of that
     static TableFile create(std::string path, TableFileShape const& shape, TableFileOptions options = {}) {
         return create(std::move(path), shape, nullptr, options);
@@ -139,10 +142,10 @@ public:
 
     /// Prepares rows, and their states, for being written, and adds them to `touched()`. Duplicates are allowed. From
     /// then on they may be written any number of times until the next `save`.
-    /// errors   IndexError if a row is not in [0, height); IoError if the journal cannot be written, the disk is full, or
-    ///          after a failed `save`; std::bad_alloc; no row has changed
-    /// cost     two passes over the rows; for each page that was not changed since the last save 4 KiB are read, from the
-    ///          disk if need be, and written to the journal, which the next save empties
+    /// errors   IndexError if a row is not in [0, height); IoError if the journal cannot be written, the disk is full,
+    ///          or after a failed `save`; std::bad_alloc; no row has changed
+    /// cost     two passes over the rows; for each page that was not changed since the last save 4 KiB are read, from
+    ///          the disk if need be, and written to the journal, which the next save empties
     void change(Cpu exec, Ids<> rows) {
         detail::check_ids(exec, "rows", rows, height());
         store_->change(exec, rows);

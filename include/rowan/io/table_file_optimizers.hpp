@@ -43,8 +43,8 @@ struct moment_type<void, T> {
 
 /// update_rows on the rows of a file: the same bits. States are those of the file.
 ///     update_rows(Cpu{}, table, gradient, rule, table.state<float>("moment"));
-/// errors   those of update_rows; Error if a state is not of the file; those of TableFile::change; the table is unchanged,
-///          unless the rule throws
+/// errors   those of update_rows; Error if a state is not of the file; those of TableFile::change; the table is
+///          unchanged, unless the rule throws
 /// cost     that of TableFile::change and of update_rows
 template <class T, class Files, class G, class Rule, class... S>
 void update_rows(Cpu exec, TableFile<T, Files>& table, SelectedRows<G> const& grad, Rule const& rule,

@@ -26,18 +26,18 @@ namespace rowan::inline v0 {
 ///     StochasticRounding const rounding{.seed = 1, .step = step};
 ///     rowwise_adagrad(table, moment, gradient, rounding, {.learning_rate = 0.01});
 ///     sgd(table, gradient, 0.01, rounding);
-///     update_rows(gradient, rounding, rule, table, state);     any rule: it gets floats in place of the table's elements
+///     update_rows(gradient, rounding, rule, table, state);     any rule: its spans of rows of the table are of floats
 ///
 /// The new values are computed in float, or rounded to nearest float, as without StochasticRounding; states are rounded
 /// as always. A value between two numbers of the table's type becomes the one away from zero with the probability
-/// |value - the other| / |their difference|, exactly for bfloat16 and for float16 from 2^-24 on, and to 2^-32 below. Values
-/// that are numbers of the type, infinities and NaNs are stored as they are. A number above the largest finite one
-/// becomes that one.
+/// |value - the other| / |their difference|, exactly for bfloat16 and for float16 from 2^-24 on, and to 2^-32 below.
+/// Values that are numbers of the type, infinities and NaNs are stored as they are. A number above the largest finite
+/// one becomes that one.
 ///
 /// The random number of element e = row · width + column is, of the splitmix64 sequence with the seed
 /// mix(mix(seed) + (step + 1) · 0x9E3779B97F4A7C15), where mix is the finaliser of splitmix64: for bfloat16 the 16 bits
-/// from bit 16 · (e mod 4) on of its number e / 4, counted from 0; for float16 the 32 bits from bit 32 · (e mod 2) on of
-/// number e / 2. So the bits are the same on all machines, for any number of threads and in any order of rows.
+/// from bit 16 · (e mod 4) on of its number e / 4, counted from 0; for float16 the 32 bits from bit 32 · (e mod 2) on
+/// of number e / 2. So the bits are the same on all machines, for any number of threads and in any order of rows.
 struct StochasticRounding {
     std::uint64_t seed = 0;
     std::int64_t step = 0;  ///< the number of the step: two steps with one number round in the same way
@@ -55,7 +55,7 @@ struct StochasticRounding {
     /// errors   none
     /// cost     one random number for 2 or 4 elements
     template <class P>
-    void narrow(std::span<float const> x, std::uint64_t first, P* to) const noexcept {
+    [[gnu::noinline]] void narrow(std::span<float const> x, std::uint64_t first, P* to) const noexcept {
         constexpr unsigned bits = detail::RandomRounding<P>::bits, per = 64 / bits;
         std::uint64_t const seeded = key();
         for (std::size_t i = 0; i < x.size();) {

@@ -43,15 +43,16 @@ namespace detail {
 
 // Little-endian, in pages of 4096 bytes. Each of these begins with a page; what is between them is zero:
 //
-//   page 0        at 0: TableHeader; at 1024 and 2048: two TableGeneration, of which the later one counts; at 3072: u64,
-//                 the generation whose rows have begun to change after it was saved
+//   page 0        at 0: TableHeader; at 1024 and 2048: TableGeneration, of which the later one counts; at 3072: u64, the
+//                 generation whose rows have begun to change after it was saved
 //   descriptions  of the table and of each state: u32 length, name (none for the table); i32 dtype<T>::wire;
 //                 u32 length, dtype<T>::name; u32 sizeof(T); u32 rank; u64 elements per row
 //   the table     its rows
 //   the states    in their order, the rows of each
 //
-// Generations are counted from 1. A file may have a journal, `<path>.journal`: TableRecords, each with the bytes of a page
-// as they were in its generation. Records of another file or another generation than that of the table mean nothing.
+// Generations are counted from 1. A file may have a journal, `<path>.journal`: TableRecords, each with the bytes of a
+// page as they were in its generation. Records of another file or another generation than that of the table mean
+// nothing.
 
 inline constexpr std::size_t table_page = 4096;
 inline constexpr std::size_t table_generations = 1024, table_unsaved = 3072;

@@ -5,6 +5,7 @@
 #include <rowan/core/ids.hpp>
 #include <rowan/core/parallel.hpp>
 #include <rowan/io/detail/file.hpp>
+#include <rowan/io/detail/mapped_table.hpp>
 #include <rowan/io/detail/table_journal.hpp>
 #include <rowan/io/detail/table_layout.hpp>
 
@@ -19,26 +20,6 @@
 #include <vector>
 
 namespace rowan::inline v0::detail {
-
-/// Maps a whole file, so that what is written to memory is written to the file.
-/// errors   IoError if a system call fails
-std::shared_ptr<std::byte> map_shared(int file, std::string const& path, std::size_t n);
-
-/// Tells the system that pages are needed soon.
-void will_need(std::byte const* from, std::size_t n) noexcept;
-
-/// Takes pages of a mapped file out of the process; the file's contents remain what they are.
-void release_pages(std::byte* from, std::size_t n) noexcept;
-
-/// Reserves disk space, where the file system can.
-/// errors   IoError if there is not enough
-void allocate_file(int file, std::string const& path, std::uint64_t offset, std::uint64_t n);
-
-std::uint64_t random_id(std::string const& path);
-
-/// Gives a complete temporary file its name.
-/// errors   IoError if there is a file of that name
-void name_new_file(std::string const& temporary, std::string const& path);
 
 template <class Files>
 class TableStore {
@@ -314,5 +295,3 @@ private:
 };
 
 }  // namespace rowan::inline v0::detail
-
-#include <rowan/io/detail/table_store_inl.hpp>

@@ -33,14 +33,12 @@ struct RandomRounding<float16> {
     static float16 round(float x, std::uint32_t random) noexcept {
         std::uint32_t const from = bit_cast<std::uint32_t>(x), size = from & 0x7FFFFFFFU;
         if (size >= 0x7F800000U) return float16(x);
-        std::uint32_t to = 0;
-        if (size >= 0x38800000U) {
-            to = std::min((size - 0x38000000U + (random >> 19)) >> 13, 0x7BFFU);
-        } else {  // below 2^-14: multiples of 2^-24
-            float const units = bit_cast<float>(size) * 0x1p24F;
-            to = static_cast<std::uint32_t>(units);
-            to += static_cast<double>(random) * 0x1p-32 < static_cast<double>(units - static_cast<float>(to));
-        }
+        // What is kept and cut off, shifted so that what is kept begins at bit 32. Below 2^-14 numbers are multiples of
+        // 2^-24, and the leading bit is stored.
+        bool const normal = size >= 0x38800000U;
+        std::uint64_t const digits = normal ? size - 0x38000000U : (size & 0x007FFFFFU) | 0x00800000U;
+        std::uint32_t const shift = normal ? 13 : std::min(126U - (size >> 23), 63U);
+        std::uint64_t const to = std::min<std::uint64_t>(((digits << 32 >> shift) + random) >> 32, 0x7BFF);
         return float16::from_bits(static_cast<std::uint16_t>((from >> 16 & 0x8000U) | to));
     }
 };

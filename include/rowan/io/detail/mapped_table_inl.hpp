@@ -1,7 +1,7 @@
-// rowan/io/detail/table_store_inl.hpp: definitions of rowan/io/detail/table_store.hpp.
+// rowan/io/detail/mapped_table_inl.hpp: definitions of rowan/io/detail/mapped_table.hpp.
 #pragma once
 
-#include <rowan/io/detail/table_store.hpp>
+#include <rowan/io/detail/mapped_table.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
 #include <sys/mman.h>
