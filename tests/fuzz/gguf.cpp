@@ -29,7 +29,8 @@ void load(GgufFile const& file, GgufEntry const& entry, std::span<std::byte cons
         return;
     }
     fuzz::require(n * sizeof(T) == entry.bytes, "every byte is read");
-    fuzz::require(n == 0 || std::memcmp(tensor.data(), bytes.data() + entry.offset, n * sizeof(T)) == 0, "as it is in the file");
+    fuzz::require(n == 0 || std::memcmp(tensor.data(), bytes.data() + entry.offset, n * sizeof(T)) == 0,
+                  "as it is in the file");
 }
 
 template <class V>
@@ -56,7 +57,8 @@ int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
     std::uint64_t all = 0;
     for (auto const& name : file.names()) {
         auto const entry = file.entry(name);
-        fuzz::require(file.has(name) && entry.offset <= size && entry.bytes <= size - entry.offset, "a tensor is in the file");
+        fuzz::require(file.has(name) && entry.offset <= size && entry.bytes <= size - entry.offset,
+                      "a tensor is in the file");
         all += entry.bytes;
         load<float>(file, entry, bytes);
         load<double>(file, entry, bytes);

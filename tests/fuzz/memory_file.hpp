@@ -14,7 +14,8 @@ namespace fuzz {
 class MemoryFile {
 public:
     explicit MemoryFile(std::span<std::byte const> bytes) : file_(::memfd_create("fuzz", 0)) {
-        require(::write(file_, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()), "the file is written");
+        require(::write(file_, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()),
+                "the file is written");
     }
     MemoryFile(MemoryFile const&) = delete;
     ~MemoryFile() { ::close(file_); }

@@ -28,7 +28,8 @@ void check_header(detail::SafetensorsHeader const& header, std::size_t size) {
     std::vector<detail::SafetensorsPart> parts;
     std::uint64_t all = 0;
     for (auto const& r : header.records()) {
-        parts.push_back({std::string(header.name(r)), detail::safetensors_types[r.type].name, header.shape(r), r.end - r.begin, parts.size()});
+        parts.push_back({std::string(header.name(r)), detail::safetensors_types[r.type].name, header.shape(r),
+                         r.end - r.begin, parts.size()});
         all += r.end - r.begin;
     }
     fuzz::require(header.data_begin() + all == size, "each byte belongs to one tensor");
@@ -39,12 +40,15 @@ void check_header(detail::SafetensorsHeader const& header, std::size_t size) {
     Bytes again(text.size() + static_cast<std::size_t>(all));
     std::ranges::copy(std::as_bytes(std::span(text)), again.begin());
     auto const same = parse(again);
-    fuzz::require(same.records().size() == parts.size() && same.metadata().size() == metadata.size(), "what is written is read");
+    fuzz::require(same.records().size() == parts.size() && same.metadata().size() == metadata.size(),
+                  "what is written is read");
     for (auto const& p : parts) {
         auto const* const r = same.find(p.name);
-        fuzz::require(r != nullptr && same.shape(*r) == p.shape && detail::safetensors_types[r->type].name == p.type, "as it was written");
+        fuzz::require(r != nullptr && same.shape(*r) == p.shape && detail::safetensors_types[r->type].name == p.type,
+                      "as it was written");
     }
-    for (auto const& [key, value] : same.metadata()) fuzz::require(metadata.at(std::string(same.view(key))) == same.view(value), "also the metadata");
+    for (auto const& [key, value] : same.metadata())
+        fuzz::require(metadata.at(std::string(same.view(key))) == same.view(value), "also the metadata");
 }
 
 template <class T>
@@ -57,14 +61,19 @@ void load(SafetensorsFile const& file, std::string const& name, Bytes const& byt
     }
     auto const entry = file.entry(name);
     fuzz::require(tensor.size() * sizeof(T) == entry.bytes, "every byte is read");
-    auto const same = [&](Tensor<T> const& t, T const* from) { return t.size() == 0 || std::memcmp(t.data(), from, t.size() * sizeof(T)) == 0; };
-    fuzz::require(entry.bytes == 0 || std::memcmp(tensor.data(), bytes.data() + entry.offset, tensor.size() * sizeof(T)) == 0, "as it is in the file");
+    auto const same = [&](Tensor<T> const& t, T const* from) {
+        return t.size() == 0 || std::memcmp(t.data(), from, t.size() * sizeof(T)) == 0;
+    };
+    fuzz::require(
+        entry.bytes == 0 || std::memcmp(tensor.data(), bytes.data() + entry.offset, tensor.size() * sizeof(T)) == 0,
+        "as it is in the file");
     fuzz::require(same(file.map<T>(name), tensor.data()), "a mapped tensor has the same elements");
     if (tensor.dimension() == 0 || tensor.shape(0) == 0) return;
     auto const last = static_cast<std::int64_t>(tensor.shape(0)) - 1;
     auto const rows = file.gather<T>(name, {last, 0, last});
     for (std::size_t i = 0; i < 3; ++i) {
-        auto const row = tensor.slice(i == 1 ? 0 : static_cast<std::size_t>(last), i == 1 ? 1 : static_cast<std::size_t>(last) + 1);
+        auto const row =
+            tensor.slice(i == 1 ? 0 : static_cast<std::size_t>(last), i == 1 ? 1 : static_cast<std::size_t>(last) + 1);
         fuzz::require(same(rows.slice(i, i + 1), row.data()), "gathered rows are those of the loaded tensor");
     }
 }

@@ -61,14 +61,19 @@ std::string error(Bytes const& bytes) {
     });
 }
 
-std::string tensor(std::string const& name, std::string const& type, std::string const& shape, std::string const& offsets) {
+std::string tensor(std::string const& name, std::string const& type, std::string const& shape,
+                   std::string const& offsets) {
     return "\"" + name + R"(":{"dtype":")" + type + R"(","shape":)" + shape + R"(,"data_offsets":)" + offsets + "}";
 }
-std::string one(std::string const& type, std::string const& shape, std::string const& offsets) { return "{" + tensor("a", type, shape, offsets) + "}"; }
+std::string one(std::string const& type, std::string const& shape, std::string const& offsets) {
+    return "{" + tensor("a", type, shape, offsets) + "}";
+}
 std::string const good = one("F32", "[1]", "[0,4]");
 
 /// `good` with `from` replaced.
-std::string with(std::string const& from, std::string const& to) { return std::string(good).replace(good.find(from), from.size(), to); }
+std::string with(std::string const& from, std::string const& to) {
+    return std::string(good).replace(good.find(from), from.size(), to);
+}
 
 struct Golden {
     Tensor<float> w{{1, 2}, {3, 4}}, e = Tensor<float>::from_shape({0, 3});
@@ -80,15 +85,17 @@ struct Golden {
     Tensor<float16> h{float16(1.5F)};
     Tensor<bfloat16> g{bfloat16(1.5F)};
     Texts metadata{{"k\"\n\x01é\x7f/", "\\\t"}};
-    std::string const header = R"({"__metadata__":{"k\"\n\u0001é)"
-                               "\x7f"
-                               R"(/":"\\\t"},"i":{"dtype":"I64","shape":[1],"data_offsets":[0,8]},)"
-                               R"("d":{"dtype":"F64","shape":[],"data_offsets":[8,16]},"e":{"dtype":"F32","shape":[0,3],"data_offsets":[16,16]},)"
-                               R"("w":{"dtype":"F32","shape":[2,2],"data_offsets":[16,32]},"n":{"dtype":"I32","shape":[1],"data_offsets":[32,36]},)"
-                               R"("g":{"dtype":"BF16","shape":[1],"data_offsets":[36,38]},"h":{"dtype":"F16","shape":[1],"data_offsets":[38,40]},)"
-                               R"("u":{"dtype":"U8","shape":[2],"data_offsets":[40,42]},"b":{"dtype":"BOOL","shape":[1],"data_offsets":[42,43]}}     )";
-    Bytes file = join({hex("2002000000000000"), bytes(header),
-                       hex("feffffffffffffff 000000000000f83f 0000803f000000400000404000008040 07000000 c03f 003e 01ff 01")});
+    std::string const header =
+        R"({"__metadata__":{"k\"\n\u0001é)"
+        "\x7f"
+        R"(/":"\\\t"},"i":{"dtype":"I64","shape":[1],"data_offsets":[0,8]},)"
+        R"("d":{"dtype":"F64","shape":[],"data_offsets":[8,16]},"e":{"dtype":"F32","shape":[0,3],"data_offsets":[16,16]},)"
+        R"("w":{"dtype":"F32","shape":[2,2],"data_offsets":[16,32]},"n":{"dtype":"I32","shape":[1],"data_offsets":[32,36]},)"
+        R"("g":{"dtype":"BF16","shape":[1],"data_offsets":[36,38]},"h":{"dtype":"F16","shape":[1],"data_offsets":[38,40]},)"
+        R"("u":{"dtype":"U8","shape":[2],"data_offsets":[40,42]},"b":{"dtype":"BOOL","shape":[1],"data_offsets":[42,43]}}     )";
+    Bytes file =
+        join({hex("2002000000000000"), bytes(header),
+              hex("feffffffffffffff 000000000000f83f 0000803f000000400000404000008040 07000000 c03f 003e 01ff 01")});
 };
 
 }  // namespace
@@ -98,7 +105,10 @@ TEST_CASE("a safetensors file has the bytes of the reference implementation, and
     auto const path = folder / "x.safetensors";
     Golden const x;
     auto const names = Names{"b", "d", "e", "g", "h", "i", "n", "u", "w"};
-    save_safetensors(path, {{"w", x.w}, {"u", x.u}, {"b", x.b}, {"i", x.i}, {"d", x.d}, {"n", x.n}, {"h", x.h}, {"e", x.e}, {"g", x.g}}, x.metadata);
+    save_safetensors(
+        path,
+        {{"w", x.w}, {"u", x.u}, {"b", x.b}, {"i", x.i}, {"d", x.d}, {"n", x.n}, {"h", x.h}, {"e", x.e}, {"g", x.g}},
+        x.metadata);
     CHECK(test::read(path) == x.file);
     CHECK(folder.files() == 1);
 
@@ -174,7 +184,8 @@ TEST_CASE("gathered rows are those of the loaded tensor", "[safetensors][propert
         CHECK(refusal([&] { f.gather<std::int32_t>("table", {0, 70}); }) == "ids[1] = 70 is not in [0, 70)");
         CHECK(refusal([&] { f.gather<std::int32_t>("table", {-1}); }) == "ids[0] = -1 is not in [0, 70)");
         CHECK(refusal([&] { f.gather<float>("scalar", {0}); }) == "scalar rank is 0, expected at least 1");
-        CHECK_THROWS_AS(f.gather<std::int32_t>("table", Tensor<std::int64_t>::zeros({1, 1, 1, 1, 1, 1, 1})), ShapeError);
+        CHECK_THROWS_AS(f.gather<std::int32_t>("table", Tensor<std::int64_t>::zeros({1, 1, 1, 1, 1, 1, 1})),
+                        ShapeError);
         CHECK_THROWS_AS(f.gather<float>("table", {0}), TypeError);
     }
     CHECK_THROWS_AS(SafetensorsFile(Cpu{-1}, path), ValueError);
@@ -193,14 +204,16 @@ TEST_CASE("a mapped tensor is private, and an unaligned one is read", "[safetens
     CHECK(SafetensorsFile(path).map<bool>("b") == Tensor<bool>{true, false});
     CHECK(SafetensorsFile(path).map<double>("none").size() == 0);
 
-    auto unaligned = file("{" + tensor("b", "BOOL", "[1]", "[0,1]") + "," + tensor("w", "F32", "[2]", "[1,9]") + "}", 9);
+    auto unaligned =
+        file("{" + tensor("b", "BOOL", "[1]", "[0,1]") + "," + tensor("w", "F32", "[2]", "[1,9]") + "}", 9);
     unaligned[unaligned.size() - 9] = std::byte{2};
     test::write(path, unaligned);
     SafetensorsFile const f(path);
     CHECK(f.map<float>("w") == f.load<float>("w"));
     CHECK(f.map<float>("w").data()[1] == f.load<float>("w")(1));
     auto const at = std::to_string(unaligned.size() - 9);
-    for (auto const& text : {refusal([&] { f.map<bool>("b"); }), refusal([&] { f.load<bool>("b"); }), refusal([&] { f.gather<bool>("b", {0}); })})
+    for (auto const& text : {refusal([&] { f.map<bool>("b"); }), refusal([&] { f.load<bool>("b"); }),
+                             refusal([&] { f.gather<bool>("b", {0}); })})
         CHECK(text == "byte " + at + ": b has the truth value 2, which is neither 0 nor 1");
     CHECK(f.load_bytes("b") == Tensor<std::uint8_t>{2});
 }
@@ -212,13 +225,15 @@ TEST_CASE("headers may have other blanks, orders, escapes and types", "[safetens
         return SafetensorsFile(folder / "x").names();
     };
     CHECK(names(good + "  \n", 4) == Names{"a"});
-    CHECK(names("{\r\n\t\"a\" : { \"shape\" : [ 1 ] , \"data_offsets\" : [ 0 , 4 ] , \"dtype\" : \"F32\" } }", 4) == Names{"a"});
+    CHECK(names("{\r\n\t\"a\" : { \"shape\" : [ 1 ] , \"data_offsets\" : [ 0 , 4 ] , \"dtype\" : \"F32\" } }", 4) ==
+          Names{"a"});
     CHECK(names("{" + tensor(R"(\u00e9\u0000\ud83d\ude00\uffff\"\\\/\b\f\n\r\t)", "F32", "[1]", "[0,4]") + "}", 4) ==
           Names{std::string("é\0😀\uffff\"\\/\b\f\n\r\t", 18)});
     CHECK(names(R"({"__metadata__":{}})", 0).empty());
     CHECK(names(R"({"a":{"\u0064type":"F32","shape":[1],"data_offsets":[0,4]}})", 4) == Names{"a"});
-    CHECK(names("{" + tensor("z", "F32", "[1]", "[0,4]") + "," + tensor("", "F32", "[0]", "[4,4]") + "," + tensor("y", "F32", "[2,0]", "[0,0]") + "}", 4) ==
-          Names{"", "y", "z"});
+    CHECK(names("{" + tensor("z", "F32", "[1]", "[0,4]") + "," + tensor("", "F32", "[0]", "[4,4]") + "," +
+                    tensor("y", "F32", "[2,0]", "[0,0]") + "}",
+                4) == Names{"", "y", "z"});
     CHECK(names(one("F64", "[0,1073741824,1073741823]", "[0,0]"), 0) == Names{"a"});
     for (auto const& [type, bits] : detail::safetensors_types) {
         auto const data = bits / 2;
@@ -231,11 +246,14 @@ TEST_CASE("headers may have other blanks, orders, escapes and types", "[safetens
     CHECK((f.entry("a").shape.size() == 9 && f.load_bytes("a").size() == 4));
     CHECK(refusal([&] { f.load<float>("a"); }) == "byte 10: a has 9 dims, more than 8");
     test::write(folder / "x", file(one("I16", "[1]", "[0,2]"), 2));
-    CHECK(refusal([&] { load_safetensors(folder / "x"); }) == folder / "x: a is I16, expected one of rowan's: SafetensorsFile reads it as bytes");
+    CHECK(refusal([&] { load_safetensors(folder / "x"); }) ==
+          folder / "x: a is I16, expected one of rowan's: SafetensorsFile reads it as bytes");
 }
 
 TEST_CASE("invalid headers throw an error that states the cause", "[safetensors][bad_input]") {
-    auto const too_long = [](std::uint64_t n) { return join({bytes({reinterpret_cast<char const*>(&n), 8}), bytes("{}")}); };
+    auto const too_long = [](std::uint64_t n) {
+        return join({bytes({reinterpret_cast<char const*>(&n), 8}), bytes("{}")});
+    };
     CHECK(error(too_long(100'000'001)) == "byte 0: the header's length is 100000001, more than 100000000");
     CHECK(error(too_long(~0ULL)) == "byte 0: the header's length is 18446744073709551615, more than 100000000");
     CHECK(error(too_long(3)) == "byte 0: the header's length is 3, but 2 bytes follow");
@@ -278,8 +296,10 @@ TEST_CASE("invalid headers throw an error that states the cause", "[safetensors]
              {with("[1]", "[1e0]"), 4, "byte 38: the header has 'e', expected ',' or ']'"},
              {with("[1]", "[01]"), 4, "byte 37: the header has '0', expected an integer without a leading zero"},
              {with("[1]", "[-1]"), 4, "byte 37: the header has '-', expected an integer in [0, 2^63 - 1]"},
-             {with("[1]", "[9223372036854775808]"), 4, "byte 37: the header has '9', expected an integer in [0, 2^63 - 1]"},
-             {with("[1]", "[99999999999999999999]"), 4, "byte 37: the header has '9', expected an integer in [0, 2^63 - 1]"},
+             {with("[1]", "[9223372036854775808]"), 4,
+              "byte 37: the header has '9', expected an integer in [0, 2^63 - 1]"},
+             {with("[1]", "[99999999999999999999]"), 4,
+              "byte 37: the header has '9', expected an integer in [0, 2^63 - 1]"},
              {with("[1]", "[1,]"), 4, "byte 39: the header has ']', expected an integer in [0, 2^63 - 1]"},
              {with("[1]", "[[1]]"), 4, "byte 37: the header has '[', expected an integer in [0, 2^63 - 1]"},
              {with("[1]", "[1"), 4, "byte 39: the header has '\"', expected an integer in [0, 2^63 - 1]"},
@@ -303,16 +323,24 @@ TEST_CASE("invalid headers throw an error that states the cause", "[safetensors]
              {with("[1]", "[]"), 4, "none"},
              {with("[1]", "[0]"), 4, "byte 10: tensor \"a\" is F32 [0], 0 bytes, but at [0, 4)"},
              {one("F32", "[0]", "[2,2]"), 4, "byte 10: tensor \"a\" begins at 2 of the data, expected 0"},
-             {one("U8", "[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]", "[0,2]"), 2, "byte 10: tensor \"a\" is U8 of 17 dims, 1 bytes, but at [0, 2)"},
+             {one("U8", "[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]", "[0,2]"), 2,
+              "byte 10: tensor \"a\" is U8 of 17 dims, 1 bytes, but at [0, 2)"},
              {one("F4", "[3]", "[0,2]"), 2, "byte 10: tensor \"a\" is F4 [3], which ends within a byte"},
              {one("F6_E2M3", "[2]", "[0,2]"), 2, "byte 10: tensor \"a\" is F6_E2M3 [2], which ends within a byte"},
-             {one("F32", "[4294967296,4294967296]", "[0,0]"), 0, "byte 10: tensor \"a\" is F32 [4294967296, 4294967296], more than 2^63 - 1 bytes"},
-             {one("F32", "[0,4294967296,4294967296]", "[0,0]"), 0, "byte 10: tensor \"a\" is F32 [0, 4294967296, 4294967296], more than 2^63 - 1 bytes"},
-             {one("F64", "[1152921504606846976]", "[0,0]"), 0, "byte 10: tensor \"a\" is F64 [1152921504606846976], more than 2^63 - 1 bytes"},
-             {"{" + tensor("a", "U8", "[2]", "[0,2]") + "," + tensor("b", "U8", "[2]", "[1,3]") + "}", 3, "byte 62: tensor \"b\" begins at 1 of the data, expected 2"},
-             {"{" + tensor("a", "U8", "[2]", "[0,2]") + "," + tensor("b", "U8", "[2]", "[0,2]") + "}", 2, "byte 62: tensor \"b\" begins at 0 of the data, expected 2"},
-             {"{" + tensor("a", "U8", "[1]", "[0,1]") + "," + tensor("b", "U8", "[1]", "[2,3]") + "}", 3, "byte 62: tensor \"b\" begins at 2 of the data, expected 1"},
-             {"{" + tensor("a", "U8", "[1]", "[0,1]") + "," + tensor("a", "U8", "[1]", "[1,2]") + "}", 2, "byte 62: the header has the key \"a\" twice"},
+             {one("F32", "[4294967296,4294967296]", "[0,0]"), 0,
+              "byte 10: tensor \"a\" is F32 [4294967296, 4294967296], more than 2^63 - 1 bytes"},
+             {one("F32", "[0,4294967296,4294967296]", "[0,0]"), 0,
+              "byte 10: tensor \"a\" is F32 [0, 4294967296, 4294967296], more than 2^63 - 1 bytes"},
+             {one("F64", "[1152921504606846976]", "[0,0]"), 0,
+              "byte 10: tensor \"a\" is F64 [1152921504606846976], more than 2^63 - 1 bytes"},
+             {"{" + tensor("a", "U8", "[2]", "[0,2]") + "," + tensor("b", "U8", "[2]", "[1,3]") + "}", 3,
+              "byte 62: tensor \"b\" begins at 1 of the data, expected 2"},
+             {"{" + tensor("a", "U8", "[2]", "[0,2]") + "," + tensor("b", "U8", "[2]", "[0,2]") + "}", 2,
+              "byte 62: tensor \"b\" begins at 0 of the data, expected 2"},
+             {"{" + tensor("a", "U8", "[1]", "[0,1]") + "," + tensor("b", "U8", "[1]", "[2,3]") + "}", 3,
+              "byte 62: tensor \"b\" begins at 2 of the data, expected 1"},
+             {"{" + tensor("a", "U8", "[1]", "[0,1]") + "," + tensor("a", "U8", "[1]", "[1,2]") + "}", 2,
+              "byte 62: the header has the key \"a\" twice"},
              {R"({"__metadata__":{"k":1}})", 0, "byte 29: the header has '1', expected a string"},
              {R"({"__metadata__":null})", 0, "byte 24: the header has 'n', expected '{'"},
              {R"({"__metadata__":{"k":{}}})", 0, "byte 29: the header has '{', expected a string"},
@@ -324,7 +352,8 @@ TEST_CASE("invalid headers throw an error that states the cause", "[safetensors]
     }
 }
 
-TEST_CASE("a truncated safetensors file throws, and a changed bit throws or changes elements and names only", "[safetensors]") {
+TEST_CASE("a truncated safetensors file throws, and a changed bit throws or changes elements and names only",
+          "[safetensors]") {
     auto const load = [](Bytes const& bytes) {
         detail::ByteReader in(bytes);
         return detail::read_safetensors_header(in);
@@ -338,10 +367,16 @@ TEST_CASE("what cannot be saved leaves no file", "[safetensors]") {
     test::Folder const folder;
     auto const path = folder / "x";
     Tensor<float> const w{1};
-    CHECK(refusal([&] { save_safetensors(path, {{"w", w}, {"v", w}, {"w", w}}); }) == "the tensor \"w\" is given twice");
-    CHECK(refusal([&] { save_safetensors(path, {{"__metadata__", w}}); }) == "a tensor cannot have the name \"__metadata__\"");
+    CHECK(refusal([&] {
+              save_safetensors(path, {{"w", w}, {"v", w}, {"w", w}});
+          }) == "the tensor \"w\" is given twice");
+    CHECK(refusal([&] {
+              save_safetensors(path, {{"__metadata__", w}});
+          }) == "a tensor cannot have the name \"__metadata__\"");
     CHECK(refusal([&] { save_safetensors(path, {{"a\xff", w}}); }) == "the name \"a\xff\" is not UTF-8 at byte 1");
-    CHECK(refusal([&] { save_safetensors(path, {{"a", w}}, {{"k", "\x80"}}); }) == "the value \"\x80\" is not UTF-8 at byte 0");
+    CHECK(refusal([&] {
+              save_safetensors(path, {{"a", w}}, {{"k", "\x80"}});
+          }) == "the value \"\x80\" is not UTF-8 at byte 0");
     CHECK_THROWS_AS(save_safetensors(folder / "no/such", {{"w", w}}), IoError);
     auto const save = [&](auto value) {
         Parameters parameters;
@@ -350,7 +385,8 @@ TEST_CASE("what cannot be saved leaves no file", "[safetensors]") {
         parameters.set("w", std::move(held));
         return refusal([&] { save_safetensors(parameters, path); });
     };
-    CHECK(save(SelectedRows<float>(3, {1}, {{1, 2}})) == "w is SelectedRows<f32>, expected a LoDTensor: a safetensors file has no other values");
+    CHECK(save(SelectedRows<float>(3, {1}, {{1, 2}})) ==
+          "w is SelectedRows<f32>, expected a LoDTensor: a safetensors file has no other values");
     CHECK(save(LoDTensor<float>(w, Lod{{0, 1}})) == "w.lod().levels() is 1, expected 0");
     CHECK(folder.files() == 0);
     CHECK(save(LoDTensor<float>(w)) == "none");

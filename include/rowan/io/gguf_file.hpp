@@ -42,6 +42,7 @@ struct GgufReader {
     void check_type(GgufHeader::Record const& r, std::string_view wanted, std::string_view other) const;
     Tensor<float>::shape_type shape(GgufHeader::Record const& r) const;
 
+    void read(GgufHeader::Record const& r, std::span<std::byte> to) const;
     /// Reads the elements of a Q8_0 tensor: blocks of a half scale and 32 int8.
     void dequantize(GgufHeader::Record const& r, float* to) const;
 
@@ -99,7 +100,7 @@ public:
     /// Reads a tensor. A Q8_0 tensor is read as float: each element is a product with its block's scale, rounded once.
     /// shapes   as entry(name).shape
     /// errors   Error if there is no tensor of this name; TypeError if its elements are not T; IoError; std::bad_alloc
-    /// cost     one read of the elements into the result; Q8_0 in blocks, on all threads
+    /// cost     one multi-threaded read of the elements into the result; of Q8_0 through a small buffer
     template <class T>
     Tensor<T> load(std::string_view name) const {
         static_assert(!detail::gguf_type<T>().empty(),
@@ -111,14 +112,14 @@ public:
         if constexpr (is_float) {
             if (detail::gguf_types[r.type].name == "Q8_0") return state_->dequantize(r, tensor.data()), tensor;
         }
-        state_->file.read(r.offset, std::as_writable_bytes(std::span(tensor.data(), tensor.size())));
+        state_->read(r, std::as_writable_bytes(std::span(tensor.data(), tensor.size())));
         return tensor;
     }
 
     /// Reads the bytes of a tensor of any type.
     /// shapes   [entry(name).bytes]
     /// errors   Error if there is no tensor of this name; IoError; std::bad_alloc
-    /// cost     one read of the elements into the result
+    /// cost     one multi-threaded read of the elements into the result
     Tensor<std::uint8_t> load_bytes(std::string_view name) const;
 
     /// The keys of the metadata, ascending.

@@ -7,6 +7,7 @@
 #include <rowan/core/allocator.hpp>
 #include <rowan/core/float16.hpp>
 #include <rowan/core/parallel.hpp>
+#include <rowan/io/detail/read_parts.hpp>
 
 #include <bit>
 #include <cstring>
@@ -45,6 +46,10 @@ ROWAN_FUNCTION void GgufReader::check_type(GgufHeader::Record const& r, std::str
 ROWAN_FUNCTION Tensor<float>::shape_type GgufReader::shape(GgufHeader::Record const& r) const {
     auto const dims = header.shape(r);
     return {dims.begin(), dims.end()};
+}
+
+ROWAN_FUNCTION void GgufReader::read(GgufHeader::Record const& r, std::span<std::byte> to) const {
+    read_parts(exec, file, r.offset, to);
 }
 
 ROWAN_FUNCTION void GgufReader::dequantize(GgufHeader::Record const& r, float* to) const {
@@ -122,7 +127,7 @@ ROWAN_FUNCTION GgufEntry GgufFile::entry(std::string_view name) const {
 ROWAN_FUNCTION Tensor<std::uint8_t> GgufFile::load_bytes(std::string_view name) const {
     auto const& r = state_->record(name);
     auto bytes = Tensor<std::uint8_t>::from_shape({static_cast<std::size_t>(r.bytes)});
-    state_->file.read(r.offset, std::as_writable_bytes(std::span(bytes.data(), bytes.size())));
+    state_->read(r, std::as_writable_bytes(std::span(bytes.data(), bytes.size())));
     return bytes;
 }
 

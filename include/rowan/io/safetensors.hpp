@@ -48,8 +48,8 @@ private:
 /// implementation, for which the order of the metadata is random: here its keys ascend. Elements of a type of yours
 /// are U8 with one more dim of sizeof(T).
 /// shapes   any
-/// errors   Error if a name is given twice or is "__metadata__", a text is not UTF-8, or they need a header of more than
-///          100 MB; IoError if the file cannot be written
+/// errors   Error if a name is given twice or is "__metadata__", a text is not UTF-8, or they need a header of more
+///          than 100 MB; IoError if the file cannot be written
 /// cost     one write of the elements, which are not copied
 void save_safetensors(std::string const& path, std::vector<std::pair<std::string, SafetensorsArray>> const& tensors,
                       std::map<std::string, std::string> const& metadata = {});

@@ -68,8 +68,8 @@ struct SafetensorsReader {
 /// element type of yours is U8 with one more dim of sizeof(T). Tensors of other types can be read as bytes.
 class SafetensorsFile {
 public:
-    /// errors   IoError if the file cannot be read; FormatError if its header violates the format, has a tensor or a key
-    ///          twice or a key that is unknown, or its tensors do not cover the rest of the file
+    /// errors   IoError if the file cannot be read; FormatError if its header violates the format, has a tensor or a
+    ///          key twice or a key that is unknown, or its tensors do not cover the rest of the file
     /// cost     reads the header, of at most 100 MB, and keeps it; at most 8 times its size in memory
     explicit SafetensorsFile(std::string path) : SafetensorsFile(Cpu{}, std::move(path)) {}
     SafetensorsFile(Cpu exec, std::string path)
@@ -104,7 +104,7 @@ public:
     /// shapes   as in the file
     /// errors   Error if there is no tensor of this name; TypeError if its elements are not T; FormatError if it has
     ///          more than 8 dims, or a bool that is neither 0 nor 1; IoError; std::bad_alloc
-    /// cost     one read of the elements into the result
+    /// cost     one multi-threaded read of the elements into the result
     template <class T>
     Tensor<T> load(std::string_view name) const {
         auto const& r = state_->record(name);
@@ -151,7 +151,7 @@ public:
     /// Reads the bytes of a tensor of any type.
     /// shapes   [entry(name).bytes]
     /// errors   Error if there is no tensor of this name; IoError; std::bad_alloc
-    /// cost     one read of the elements into the result
+    /// cost     one multi-threaded read of the elements into the result
     Tensor<std::uint8_t> load_bytes(std::string_view name) const;
 
 private:

@@ -7,6 +7,7 @@
 #include <rowan/core/allocator.hpp>
 #include <rowan/core/detail/checked.hpp>
 #include <rowan/core/parallel.hpp>
+#include <rowan/io/detail/read_parts.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -50,7 +51,7 @@ ROWAN_FUNCTION Tensor<float>::shape_type SafetensorsReader::shape(SafetensorsHea
 
 ROWAN_FUNCTION void SafetensorsReader::read(SafetensorsHeader::Record const& r, std::uint64_t begin,
                                             std::span<std::byte> to) const {
-    file.read(offset(r) + begin, to);
+    read_parts(exec, file, offset(r) + begin, to);
     if (safetensors_types[r.type].name != "BOOL") return;
     auto const bad = std::ranges::find_if(to, [](std::byte b) { return b > std::byte{1}; });
     if (bad == to.end()) return;
@@ -105,7 +106,8 @@ ROWAN_FUNCTION std::map<std::string, std::string> SafetensorsFile::metadata() co
 ROWAN_FUNCTION Tensor<std::uint8_t> SafetensorsFile::load_bytes(std::string_view name) const {
     Record const& r = state_->record(name);
     auto bytes = Tensor<std::uint8_t>::from_shape({static_cast<std::size_t>(r.end - r.begin)});
-    state_->file.read(state_->offset(r), std::as_writable_bytes(std::span(bytes.data(), bytes.size())));
+    detail::read_parts(state_->exec, state_->file, state_->offset(r),
+                       std::as_writable_bytes(std::span(bytes.data(), bytes.size())));
     return bytes;
 }
 
