@@ -61,7 +61,7 @@ for name in public:
     needs_nanopb = "rowan/io/detail/nanopb.hpp" in reached(name)
     if needs_nanopb and room == "distributed":  # whose umbrella is for those who do not have it, too
         continue
-    for umbrella in [f"rowan/{room}.hpp"] + ["rowan/rowan.hpp"] * (room != "thrust" and not needs_nanopb):
+    for umbrella in [f"rowan/{room}.hpp"] + ["rowan/rowan.hpp"] * (room not in ("thrust", "io") and not needs_nanopb):
         if name not in reached(umbrella):
             wrong.append(f"{umbrella} does not include <{name}>")
 for name in reached("rowan/rowan.hpp"):

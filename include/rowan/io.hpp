@@ -10,6 +10,7 @@
 #include <rowan/io/describe_paddle.hpp>
 #include <rowan/io/dlpack.hpp>
 #include <rowan/io/from_program.hpp>
+#include <rowan/io/gguf_file.hpp>
 #include <rowan/io/keyed_table.hpp>
 #include <rowan/io/message.hpp>
 #include <rowan/io/model.hpp>
@@ -17,9 +18,16 @@
 #include <rowan/io/npy_folder.hpp>
 #include <rowan/io/op_attributes.hpp>
 #include <rowan/io/op_desc.hpp>
+#include <rowan/io/open_rows.hpp>
 #include <rowan/io/operator_maker.hpp>
 #include <rowan/io/paddle.hpp>
 #include <rowan/io/program_desc.hpp>
+#include <rowan/io/row_store.hpp>
+#include <rowan/io/row_store_options.hpp>
+#include <rowan/io/safetensors.hpp>
+#include <rowan/io/safetensors_file.hpp>
+#include <rowan/io/table_file.hpp>
+#include <rowan/io/table_file_optimizers.hpp>
 #include <rowan/io/tensor_desc.hpp>
 #include <rowan/io/to_program.hpp>
 #include <rowan/io/var_desc.hpp>

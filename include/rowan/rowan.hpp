@@ -1,4 +1,4 @@
-// rowan/rowan.hpp: all of rowan except the parts that need CUDA, Thrust, MPI or nanopb; rowan/io.hpp has the rest of io.
+// rowan/rowan.hpp: all of rowan except the parts that need CUDA, Thrust, MPI or nanopb; of io, DLPack and NumPy's files alone.
 #pragma once
 
 #include <rowan/core.hpp>

@@ -26,9 +26,12 @@
 #include <rowan/sparse/momentum.hpp>
 #include <rowan/sparse/partition.hpp>
 #include <rowan/sparse/print.hpp>
+#include <rowan/sparse/quantize_rows.hpp>
 #include <rowan/sparse/retain.hpp>
 #include <rowan/sparse/rmsprop.hpp>
+#include <rowan/sparse/row_format.hpp>
 #include <rowan/sparse/row_plan.hpp>
+#include <rowan/sparse/row_store.hpp>
 #include <rowan/sparse/rowwise_adagrad.hpp>
 #include <rowan/sparse/scale.hpp>
 #include <rowan/sparse/scatter_add.hpp>
@@ -36,6 +39,7 @@
 #include <rowan/sparse/sgd.hpp>
 #include <rowan/sparse/split.hpp>
 #include <rowan/sparse/squared_norm.hpp>
+#include <rowan/sparse/stochastic_rounding.hpp>
 #include <rowan/sparse/sum_of_parts.hpp>
 #include <rowan/sparse/to_dense.hpp>
 #include <rowan/sparse/touched_rows.hpp>

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdlib>
+#include <string>
 #include <string_view>
 
 namespace bench {
@@ -13,12 +14,14 @@ struct Arguments {
     rowan::Cpu exec{2};
     std::size_t width = 64;
     bool tiny = false;  // a quick test
+    std::string file;   // a file to make and read
 
     Arguments(int argc, char** argv) {
         for (int i = 1; i < argc; ++i) {
             std::string_view const word = argv[i];
             if (word == "--threads" && i + 1 < argc) exec.threads = std::atoi(argv[++i]);
             if (word == "--width" && i + 1 < argc) width = static_cast<std::size_t>(std::atoi(argv[++i]));
+            if (word == "--file" && i + 1 < argc) file = argv[++i];
             if (word == "--tiny") tiny = true;
         }
     }

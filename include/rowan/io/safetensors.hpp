@@ -5,6 +5,7 @@
 #include <rowan/io/detail/safetensors_header.hpp>
 #include <rowan/io/detail/safetensors_text.hpp>
 #include <rowan/io/safetensors_file.hpp>
+#include <rowan/sequence/lod_tensor.hpp>
 #include <rowan/train/parameters.hpp>
 
 #include <cstddef>
@@ -66,7 +67,9 @@ void save_safetensors(Parameters const& parameters, std::string const& path,
 /// Reads all tensors of a safetensors file.
 /// errors   as SafetensorsFile's constructor and load; TypeError if a tensor is of a type that rowan does not have
 /// cost     one read of the file
-Parameters load_safetensors(std::string const& path);
+/// A template, so that only programs that call it compile it.
+template <class P = Parameters>
+P load_safetensors(std::string const& path);
 
 /// Reads one tensor of a safetensors file.
 /// shapes   as in the file
@@ -76,6 +79,40 @@ template <class T>
 Tensor<T> load_safetensors(std::string const& path, std::string_view name) {
     return SafetensorsFile(path).load<T>(name);
 }
+
+namespace detail {
+
+/// Calls f with an element of the type with this name, if rowan has one.
+template <class F>
+bool with_safetensors_type(std::string_view name, F const& f) {
+    auto const with = [&]<class T>(T x) { return safetensors_type<T>() == name && (f(x), true); };
+    return with(double{}) || with(float{}) || with(float16{}) || with(bfloat16{}) || with(std::int64_t{}) ||
+           with(std::int32_t{}) || with(std::uint8_t{}) || with(bool{});
+}
+
+}  // namespace detail
+
+template <class P>
+P load_safetensors(std::string const& path) {
+    SafetensorsFile const file(path);
+    auto const names = file.names();
+    for (auto const& name : names) {
+        auto const type = file.entry(name).dtype;
+        if (!detail::with_safetensors_type(type, [](auto) {}))
+            throw TypeError(path + ": " + name, type, "one of rowan's: SafetensorsFile reads it as bytes");
+    }
+    P parameters;
+    for (auto const& name : names) {
+        detail::with_safetensors_type(file.entry(name).dtype, [&]<class T>(T) {
+            Value value;
+            value.set(LoDTensor<T>(file.load<T>(name)));
+            parameters.set(name, std::move(value));
+        });
+    }
+    return parameters;
+}
+
+ROWAN_TEMPLATE(Parameters load_safetensors(std::string const&))
 
 }  // namespace rowan::inline v0
 

@@ -12,14 +12,6 @@
 
 namespace rowan::inline v0::detail {
 
-/// Calls f with an element of the type with this name, if rowan has one.
-template <class F>
-bool with_safetensors_type(std::string_view name, F const& f) {
-    auto const with = [&]<class T>(T x) { return safetensors_type<T>() == name && (f(x), true); };
-    return with(double{}) || with(float{}) || with(float16{}) || with(bfloat16{}) || with(std::int64_t{}) ||
-           with(std::int32_t{}) || with(std::uint8_t{}) || with(bool{});
-}
-
 /// The name and dims in a file of elements with this wire number.
 ROWAN_FUNCTION SafetensorsPart safetensors_part(Value::Elements const& e) {
     SafetensorsPart part{{}, "U8", e.dims, e.element_size, 0};
@@ -71,25 +63,6 @@ ROWAN_FUNCTION void save_safetensors(Parameters const& parameters, std::string c
     file.write(std::as_bytes(std::span(header)));
     for (auto const& part : parts) file.write(parameters.find(part.name).on_host().elements().bytes);
     file.commit();
-}
-
-ROWAN_FUNCTION Parameters load_safetensors(std::string const& path) {
-    SafetensorsFile const file(path);
-    auto const names = file.names();
-    for (auto const& name : names) {
-        auto const type = file.entry(name).dtype;
-        if (!detail::with_safetensors_type(type, [](auto) {}))
-            throw TypeError(path + ": " + name, type, "one of rowan's: SafetensorsFile reads it as bytes");
-    }
-    Parameters parameters;
-    for (auto const& name : names) {
-        detail::with_safetensors_type(file.entry(name).dtype, [&]<class T>(T) {
-            Value value;
-            value.set(LoDTensor<T>(file.load<T>(name)));
-            parameters.set(name, std::move(value));
-        });
-    }
-    return parameters;
 }
 
 }  // namespace rowan::inline v0

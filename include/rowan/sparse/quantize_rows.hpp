@@ -52,7 +52,8 @@ RowStore<T> quantize_rows(Cpu exec, Tensor<T> const& table, RowFormat format) {
                                       if (format != RowFormat::elements) {
                                           for (std::size_t i = 0; i < width; ++i)
                                               floats[i] = static_cast<float>(dtype<T>::widen(from[i]));
-                                          if (detail::encode_row(format, floats, to + row * stored.bytes)) continue;
+                                          if (detail::encode_row<float>(format, floats, to + row * stored.bytes))
+                                              continue;
                                           std::size_t first = bad;
                                           while (row < first && !bad.compare_exchange_weak(first, row)) {
                                           }

@@ -63,7 +63,7 @@ struct StoredRows {
     static StoredRows of(RowFormat format, std::size_t width) {
         std::size_t const bytes = row_bytes(format, width, sizeof(T));
         if (format == RowFormat::elements) return {format, width, bytes, nullptr};
-        if constexpr (read_from_floats<T>) return {format, width, bytes, decode_rows};
+        if constexpr (read_from_floats<T>) return {format, width, bytes, &decode_rows<float>};
         throw TypeError("format", std::string(format_name(format)),
                         std::string("rows that can be read as ").append(dtype<T>::name));
     }
