@@ -102,12 +102,12 @@ def single(folder):
             sys.exit(f"{name} has no `#pragma once`")
         if reached(headers, name) == {name} != {"rowan/version.hpp"}:  # two copies of rowan would not be told so
             sys.exit(f"{name} includes none of ours: <rowan/version.hpp> is for all")
-        left_out = re.match(r"rowan/(thrust|compiled)[./]|.*/detail/|rowan/distributed/mpi", name) or "rowan/io/detail/nanopb.hpp" in reached(headers, name)
+        left_out = re.match(r"rowan/(thrust|compiled|io)[./]|.*/detail/|rowan/distributed/mpi", name) or "rowan/io/detail/nanopb.hpp" in reached(headers, name)
         if name not in seen and not left_out:
-            sys.exit(f"{name} is not reached from rowan/rowan.hpp, and needs no nanopb, Thrust or MPI")
+            sys.exit(f"{name} is not reached from rowan/rowan.hpp, and needs no nanopb, Thrust or MPI, nor is it for files")
     version = ".".join(re.findall(r"^#define ROWAN_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)$", "\n".join(lines), re.MULTILINE))
     licence = (folder / "LICENSE").read_text(encoding="utf-8").rstrip("\n").split("\n")
-    what = f"rowan/rowan.hpp: rowan {version} in one file, but for what needs nanopb, Thrust or MPI. single_include/generate.py made it."
+    what = f"rowan/rowan.hpp: rowan {version} in one file, but for Thrust, MPI, and files other than NumPy's. single_include/generate.py made it."
     return "\n".join([*(f"// {line}".rstrip() for line in (what, "", *licence)), "#pragma once", "", *lines])
 
 

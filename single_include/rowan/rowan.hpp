@@ -1,4 +1,4 @@
-// rowan/rowan.hpp: rowan 0.1.0 in one file, but for what needs nanopb, Thrust or MPI. single_include/generate.py made it.
+// rowan/rowan.hpp: rowan 0.1.0 in one file, but for Thrust, MPI, and files other than NumPy's. single_include/generate.py made it.
 //
 // MIT License
 //
@@ -1242,6 +1242,9 @@ class SelectedRows;
 
 template <class Device = Cpu>
 class RowPlan;
+
+template <class T = float>
+class RowStore;
 
 class Lod;
 
@@ -3286,13 +3289,23 @@ struct LaneRegister {
     }
     /// The same where p points to numbers of a byte.
     ROWAN_INLINE static LaneRegister of_bytes(std::uint8_t const* p) {
-        // g++ 12 converts to floats one by one unless each step doubles the size of the numbers, and takes no type here
-        // that does not depend on S.
+        return of_small(*reinterpret_cast<small const*>(p));
+    }
+    /// The same where p points to signed numbers of a byte.
+    ROWAN_INLINE static LaneRegister of_signed_bytes(std::int8_t const* p) {
+        LaneRegister x;
+        // as numbers of 0 to 255, whose conversion is fast
+        x.data = of_small(*reinterpret_cast<small const*>(p) ^ (std::uint8_t)0x80).data - (S)128;
+        return x;
+    }
+    /// The same where p points to numbers of half a byte, of which the lower half of a byte comes first.
+    ROWAN_INLINE static LaneRegister of_nibbles(std::uint8_t const* p) {
+        typedef std::conditional_t<sizeof(S) == 4, std::uint8_t, std::uint8_t> bytes_of_two
+            __attribute__((vector_size(size / 2), aligned(1)));
         typedef std::conditional_t<sizeof(S) == 4, std::uint16_t, std::uint16_t> pairs
-            __attribute__((vector_size(size * 2)));
-        pairs const doubled = __builtin_convertvector(*reinterpret_cast<small const*>(p), pairs);
-        indices const whole = __builtin_convertvector(doubled, indices);
-        return __builtin_convertvector(whole, vector);
+            __attribute__((vector_size(size)));
+        pairs const both = __builtin_convertvector(*reinterpret_cast<bytes_of_two const*>(p), pairs);
+        return of_small((small)((both & 15) | (both >> 4 << 8)));
     }
     ROWAN_INLINE void store_bytes(std::uint8_t* p) const {
         *reinterpret_cast<small*>(p) = __builtin_convertvector(data, small);
@@ -3363,6 +3376,17 @@ private:
     using index = std::conditional_t<sizeof(S) == 4, std::int32_t, std::int64_t>;
     typedef index indices __attribute__((vector_size(bytes)));
     typedef std::uint8_t small __attribute__((vector_size(size), aligned(1)));
+
+    ROWAN_INLINE static LaneRegister of_small(small const& x) {
+        // g++ 12 converts to floats one by one unless each step doubles the size of the numbers, and takes no type here
+        // that does not depend on S.
+        typedef std::conditional_t<sizeof(S) == 4, std::uint16_t, std::uint16_t> pairs
+            __attribute__((vector_size(size * 2)));
+        pairs const doubled = __builtin_convertvector(x, pairs);
+        indices const whole = __builtin_convertvector(doubled, indices);
+        return __builtin_convertvector(whole, vector);
+    }
+
     typedef std::uint16_t halves __attribute__((vector_size(size * 2), aligned(2), may_alias));
     typedef S unaligned __attribute__((vector_size(bytes), aligned(sizeof(S))));
     typedef float floats __attribute__((vector_size(bytes * sizeof(float) / sizeof(S)), aligned(sizeof(float))));
@@ -5679,23 +5703,42 @@ struct whole_row {
     }
 };
 
-/// Sums the rows of a value at given positions. It owns the memory of the partial sums, so each thread needs its own.
-template <class T, class S>
+/// The rows of a value. Rows that are stored in another way have the same members.
+template <class T>
+struct ElementRows {
+    T const* data;
+    std::size_t width;
+
+    std::size_t bytes() const { return width * sizeof(T); }
+    ROWAN_INLINE T const* address(std::int64_t position) const {
+        return data + static_cast<std::size_t>(position) * width;
+    }
+    /// What load() reads.
+    ROWAN_INLINE T const* at(std::int64_t position) const { return address(position); }
+    /// The elements of a row from `column` on.
+    template <class V>
+    ROWAN_INLINE static V load(T const* row, std::size_t column) {
+        return detail::load<V>(row + column);
+    }
+};
+
+/// Sums rows at given positions. It owns the memory of the partial sums, so each thread needs its own.
+template <class T, class S, class Rows = ElementRows<T>>
 class BlockSum {
 public:
     /// `most` is the maximum number of contributions of one sum. Rows are prefetched `ahead` rows before they are read.
-    BlockSum(T const* value, std::size_t width, std::size_t most, std::size_t ahead)
-        : value_(value), width_(width), ahead_(ahead), partial_((levels(most) + 1) * width) {}
+    BlockSum(Rows const& rows, std::size_t most, std::size_t ahead)
+        : rows_(rows), width_(rows.width), ahead_(ahead), partial_((levels(most) + 1) * width_) {}
     BlockSum(T const* value, std::size_t width, std::size_t most)
-        : BlockSum(value, width, most, lookahead(width * sizeof(T))) {}
+        : BlockSum({value, width}, most, lookahead(width * sizeof(T))) {}
 
     /// Returns the sum of the rows at the n > 0 positions from `first` on, valid until the next call. `ahead` more
     /// positions follow in the array; their rows are prefetched.
     ROWAN_INLINE S const* operator()(std::int64_t const* first, std::size_t n, std::size_t ahead) {
         if constexpr (std::is_same_v<S, T>) {
             if (n == 1) {
-                if (ahead >= ahead_) prefetch_row<false>(row(first[ahead_]), width_ * sizeof(T));
-                return row(*first);
+                if (ahead >= ahead_) prefetch_row<false>(rows_.address(first[ahead_]), rows_.bytes());
+                return rows_.address(*first);
             }
         }
         return sum(first, n, ahead);
@@ -5733,9 +5776,6 @@ private:
         for (; n > block_size; n = (n + block_size - 1) / block_size) ++levels;
         return levels;
     }
-    ROWAN_INLINE T const* row(std::int64_t position) const {
-        return value_ + static_cast<std::size_t>(position) * width_;
-    }
 
     // Some columns at a time, whose sums stay in registers. The rows that follow are prefetched with the first ones.
     template <class V, class Map, class Fold>
@@ -5746,13 +5786,13 @@ private:
             auto const columns = [&]<class W, std::size_t... k>(as<W>, std::index_sequence<k...>) ROWAN_INLINED {
                 constexpr std::size_t lanes = lanes_in<W>;
                 for (; column + sizeof...(k) * lanes <= width_; column += sizeof...(k) * lanes) {
-                    T const* from = row(first[begin]) + column;
-                    W sums[] = {W(map(begin, load<W>(from + k * lanes)))...};
+                    auto from = rows_.at(first[begin]);
+                    W sums[] = {W(map(begin, rows_.template load<W>(from, column + k * lanes)))...};
                     for (std::size_t i = begin;;) {
                         if (column == 0) prefetch_ahead(i, first, known);
                         if (++i == end) break;
-                        from = row(first[i]) + column;
-                        (fold(W(map(i, load<W>(from + k * lanes))), sums[k]), ...);
+                        from = rows_.at(first[i]);
+                        (fold(W(map(i, rows_.template load<W>(from, column + k * lanes))), sums[k]), ...);
                     }
                     (store(sums[k], out + column + k * lanes), ...);
                 }
@@ -5764,18 +5804,19 @@ private:
         } else {
             for (std::size_t i = begin; i < end; ++i) {
                 prefetch_ahead(i, first, known);
-                auto const term = [&](S const& x) ROWAN_INLINED { return S(map(i, x)); };
-                auto const add = [&](S const& x, S& sum) ROWAN_INLINED { fold(term(x), sum); };
-                i == begin ? zip_with<S>(term, width_, out, row(first[i]))
-                           : for_with<S>(add, width_, row(first[i]), out);
+                auto const from = rows_.at(first[i]);
+                for (std::size_t column = 0; column < width_; ++column) {
+                    S const term = map(i, rows_.template load<S>(from, column));
+                    i == begin ? static_cast<void>(out[column] = term) : fold(term, out[column]);
+                }
             }
         }
     }
     ROWAN_INLINE void prefetch_ahead(std::size_t i, std::int64_t const* first, std::size_t known) const {
-        if (i + ahead_ < known) prefetch_row<false>(row(first[i + ahead_]), width_ * sizeof(T));
+        if (i + ahead_ < known) prefetch_row<false>(rows_.address(first[i + ahead_]), rows_.bytes());
     }
 
-    T const* value_;
+    Rows rows_;
     std::size_t width_;
     std::size_t ahead_;
     Buffer<S> partial_;
@@ -7824,6 +7865,10 @@ template <class T, class D>
 struct kind_name<SelectedRows<T, D>> {
     static std::string text() { return kind_on<T, D>("SelectedRows"); }
 };
+template <class T>
+struct kind_name<RowStore<T>> {
+    static std::string text() { return kind_on<T, Cpu>("RowStore"); }
+};
 template <class T, class D>
 struct kind_name<TensorArray<T, D>> {
     static std::string text() { return kind_on<T, D>("TensorArray"); }
@@ -8709,7 +8754,8 @@ ROWAN_TEMPLATE(class LoDTensor<bool>)
 
 namespace rowan::inline v0 {
 
-/// A type-erased holder of a LoDTensor, a SelectedRows, a TensorArray or any other movable object; may be empty.
+/// A type-erased holder of a LoDTensor, a SelectedRows, a TensorArray, a RowStore or any other movable object; may be
+/// empty.
 class Value {
 public:
     Value() = default;  ///< empty
@@ -8769,7 +8815,8 @@ public:
     /// cost     one copy and one addition for each slot that both have, O(1) for the others
     Value add_slots(Value const& other) const { return held().add_slots(other); }
 
-    /// The kind, element type, dims and number of levels of a LoDTensor or a SelectedRows.
+    /// The kind, element type, dims and number of levels of a LoDTensor or a SelectedRows. A RowStore has those of the
+    /// tensor of its rows.
     /// errors   TypeError for any other type
     /// cost     O(1)
     VarSpec spec() const { return held().spec(); }
@@ -8832,13 +8879,13 @@ public:
     /// The element type, dims and bytes of a LoDTensor.
     struct Elements {
         std::int32_t dtype;              ///< dtype<T>::wire
-        std::string_view type;           ///< dtype<T>::name
+        std::string type;                ///< dtype<T>::name
         std::size_t element_size;        ///< in bytes
         std::vector<std::int64_t> dims;  ///< of the tensor
         std::span<std::byte> bytes;      ///< all elements, writable; empty for a value in device memory
     };
-    /// Describes the elements of a LoDTensor.
-    /// errors   TypeError for any other type
+    /// Describes the elements of a LoDTensor, or the stored rows of a RowStore, which are not writable.
+    /// errors   TypeError for any other type; Error for a RowStore whose rows are not in memory
     /// cost     O(1)
     Elements elements() { return held().elements(); }
 
@@ -8930,6 +8977,20 @@ private:
         Value with_rows(std::span<std::int64_t const> rows) const override;
         Value on_host() const override { return of(to_host(value)); }
         V value;
+    };
+
+    template <class T>
+    struct Holder<RowStore<T>> final : Base {
+        using V = RowStore<T>;
+        explicit Holder(V&& v) : Base(&detail::type_tag<V>), value(std::move(v)) {}
+        std::unique_ptr<Base> share() const override { return std::make_unique<Holder>(value.share()); }
+        std::string name() const override { return detail::kind_name<V>::text(); }
+        VarSpec spec() const override;
+        Elements elements() const override;
+        Value on_host() const override { return of(value.share()); }
+        Lod const& lod() const override { return none; }
+        V value;
+        Lod none = {};
     };
 
     template <class T, class D>
@@ -9540,6 +9601,976 @@ ROWAN_FUNCTION TakenSequences::TakenSequences(Lod const& of, std::vector<std::in
 
 #endif
 
+// rowan/sparse/row_format.hpp: RowFormat, how the rows of a RowStore are stored.
+
+namespace rowan::inline v0 {
+
+/// How the elements of a row are stored. D is the width of the rows, q the stored number of an element.
+///
+/// | format | bytes of a row | an element is |
+/// |---|---|---|
+/// | elements | those of D elements of the store's type | itself |
+/// | float32, float16, bfloat16 | 4 D, 2 D, 2 D | itself |
+/// | int8 | D numbers of 0 to 255, then scale and bias as floats | q · scale + bias |
+/// | int8_half | D numbers of 0 to 255, then scale and bias as halves | q · scale + bias |
+/// | int4 | (D + 1) / 2 bytes of two numbers of 0 to 15, the lower half first, then scale and bias as halves | q · scale + bias |
+/// | float8_e4m3, float8_e5m2 | D floats of 8 bits, then a scale as float | q · scale |
+/// | mxfp8_e4m3, mxfp8_e5m2 | D floats of 8 bits, then a byte e for each 32 of them | q · 2^(e - 127) |
+/// | q8_0 | for each 32 elements a scale as half and 32 numbers of -128 to 127; D is a multiple of 32 | q · scale |
+///
+/// Products and sums are those of floats, each rounded. int8, int8_half and int4 are the rows of FBGEMM and of PyTorch's
+/// quantized embedding bags; e4m3 has no infinity, and 0x7F and 0xFF are NaN; e5m2 has the infinities and NaNs of a half;
+/// mxfp8 are those of OCP's MX formats, where e = 255 is NaN; q8_0 is that of GGUF.
+enum class RowFormat : std::uint8_t {
+    elements,
+    float32,
+    float16,
+    bfloat16,
+    int8,
+    int8_half,
+    int4,
+    float8_e4m3,
+    float8_e5m2,
+    mxfp8_e4m3,
+    mxfp8_e5m2,
+    q8_0,
+};
+
+/// The name of a format, such as "int8".
+/// errors   ValueError if it is none of RowFormat
+/// cost     O(1)
+std::string_view format_name(RowFormat format);
+
+/// The format of this name.
+/// errors   TypeError if there is none
+/// cost     O(1)
+RowFormat format_of_name(std::string_view name);
+
+/// The bytes of a row of `width` elements; those of `elements` have `element_size` bytes each.
+/// errors   ValueError if it is none of RowFormat; ShapeError if the format has no rows of this width, or they exceed
+///          2^63 - 1 bytes
+/// cost     O(1)
+std::size_t row_bytes(RowFormat format, std::size_t width, std::size_t element_size = 0);
+
+/// The width of rows of `bytes` bytes. A row of int4 has an even width.
+/// errors   ValueError if it is none of RowFormat; ShapeError if the format has no rows of so many bytes
+/// cost     O(1)
+std::size_t row_width(RowFormat format, std::size_t bytes, std::size_t element_size = 0);
+
+}  // namespace rowan::inline v0
+
+// rowan/sparse/row_format_inl.hpp: definitions of rowan/sparse/row_format.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <array>
+#include <cstddef>
+#include <limits>
+#include <string>
+#include <string_view>
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// A row has `head` bytes, and for every `block` elements, or a part of them, `bytes` bytes.
+struct RowLayout {
+    std::string_view name;
+    std::size_t block, bytes, head;
+    bool whole_blocks = false;
+};
+
+inline constexpr std::array row_layouts{
+    RowLayout{"elements", 1, 0, 0},     RowLayout{"float32", 1, 4, 0},      RowLayout{"float16", 1, 2, 0},
+    RowLayout{"bfloat16", 1, 2, 0},     RowLayout{"int8", 1, 1, 8},         RowLayout{"int8_half", 1, 1, 4},
+    RowLayout{"int4", 2, 1, 4},         RowLayout{"float8_e4m3", 1, 1, 4},  RowLayout{"float8_e5m2", 1, 1, 4},
+    RowLayout{"mxfp8_e4m3", 32, 33, 0}, RowLayout{"mxfp8_e5m2", 32, 33, 0}, RowLayout{"q8_0", 32, 34, 0, true},
+};
+
+ROWAN_FUNCTION RowLayout row_layout(RowFormat format, std::size_t element_size) {
+    auto const i = static_cast<std::size_t>(format);
+    if (i >= row_layouts.size()) throw ValueError("format", static_cast<int>(format), "a RowFormat");
+    RowLayout layout = row_layouts[i];
+    if (format == RowFormat::elements) layout.bytes = element_size;
+    return layout;
+}
+
+}  // namespace detail
+
+ROWAN_FUNCTION std::string_view format_name(RowFormat format) { return detail::row_layout(format, 0).name; }
+
+ROWAN_FUNCTION RowFormat format_of_name(std::string_view name) {
+    for (std::size_t i = 0; i < detail::row_layouts.size(); ++i) {
+        if (detail::row_layouts[i].name == name) return static_cast<RowFormat>(i);
+    }
+    throw TypeError("format", std::string(name), "the name of a RowFormat");
+}
+
+ROWAN_FUNCTION std::size_t row_bytes(RowFormat format, std::size_t width, std::size_t element_size) {
+    auto const layout = detail::row_layout(format, element_size);
+    if (layout.whole_blocks && width % layout.block != 0)
+        throw ShapeError("width", std::to_string(width), "a multiple of " + std::to_string(layout.block));
+    if (layout.bytes != 0 && width > (std::size_t{1} << 62) / layout.bytes)
+        throw ShapeError("width", std::to_string(width), "rows of at most 2^62 bytes");
+    std::size_t const blocks = width / layout.block, rest = width % layout.block;
+    // A part of a block of MX has its elements and the byte of its scale.
+    std::size_t const part = rest == 0 ? 0 : layout.block == 32 ? rest + 1 : layout.bytes;
+    return layout.head + blocks * layout.bytes + part;
+}
+
+ROWAN_FUNCTION std::size_t row_width(RowFormat format, std::size_t bytes, std::size_t element_size) {
+    auto const layout = detail::row_layout(format, element_size);
+    std::size_t width = 0;
+    if (bytes >= layout.head && layout.bytes != 0) {
+        std::size_t const rest = bytes - layout.head, part = rest % layout.bytes;
+        width = rest / layout.bytes * layout.block + (part == 0 ? 0 : part - 1);
+    }
+    if (layout.bytes == 0 || row_bytes(format, layout.whole_blocks ? width / 32 * 32 : width, element_size) != bytes)
+        throw ShapeError("bytes of a row", std::to_string(bytes), "a row of " + std::string(layout.name));
+    return width;
+}
+
+}  // namespace rowan::inline v0
+
+#endif
+
+// rowan/sparse/detail/stored_type.hpp: how files name the element types of rows of a RowFormat.
+
+namespace rowan::inline v0::detail {
+
+/// The elements of a table in a file. Rows of few bits are elements of types of their own, such as "int8[64]".
+struct StoredType {
+    std::int32_t dtype;
+    std::string name;
+    std::size_t element_size;
+    std::vector<std::int64_t> dims;
+
+    template <class E>
+    static StoredType of(std::int64_t height, std::size_t width) {
+        return {dtype_number<E>(),
+                std::string(rowan::dtype<E>::name),
+                sizeof(E),
+                {height, static_cast<std::int64_t>(width)}};
+    }
+    template <class E>
+    bool is() const {
+        return dtype == dtype_number<E>() && name == rowan::dtype<E>::name && element_size == sizeof(E);
+    }
+
+private:
+    template <class E>
+    static std::int32_t dtype_number() {
+        return rowan::dtype<E>::wire;
+    }
+};
+
+/// Whether it is the number of a type of rows of few bits.
+bool is_row_type(std::int32_t dtype);
+/// The format of its rows.
+RowFormat format_of_type(std::int32_t dtype);
+
+/// The type of rows of few bits.
+StoredType type_of_rows(RowFormat format, std::size_t width, std::int64_t height);
+
+/// The format and width of rows.
+struct RowShape {
+    RowFormat format;
+    std::size_t width;
+};
+
+/// Those of rows of few bits; none if the type is another.
+std::optional<RowShape> shape_of_rows(StoredType const& type);
+
+/// The type of rows that are read as T.
+template <class T>
+StoredType stored_type(RowFormat format, std::size_t width, std::int64_t height) {
+    switch (format) {
+        case RowFormat::elements:
+            return StoredType::of<T>(height, width);
+        case RowFormat::float32:
+            return StoredType::of<float>(height, width);
+        case RowFormat::float16:
+            return StoredType::of<float16>(height, width);
+        case RowFormat::bfloat16:
+            return StoredType::of<bfloat16>(height, width);
+        default:
+            return type_of_rows(format, width, height);
+    }
+}
+
+/// The format and width of rows of this type that are to be read as T; none if there are no such rows.
+template <class T>
+std::optional<RowShape> row_shape(StoredType const& type) {
+    if (type.dims.empty()) return std::nullopt;
+    std::size_t width = 1;
+    for (std::size_t i = 1; i < type.dims.size(); ++i) width *= static_cast<std::size_t>(type.dims[i]);
+    if (type.is<T>()) return RowShape{RowFormat::elements, width};
+    if (type.is<float>()) return RowShape{RowFormat::float32, width};
+    if (type.is<float16>()) return RowShape{RowFormat::float16, width};
+    if (type.is<bfloat16>()) return RowShape{RowFormat::bfloat16, width};
+    return shape_of_rows(type);
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/sparse/detail/stored_type_inl.hpp: definitions of rowan/sparse/detail/stored_type.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <cstddef>
+#include <string>
+
+namespace rowan::inline v0::detail {
+
+inline constexpr std::int32_t first_row_type = 256;  // below those of users
+
+ROWAN_FUNCTION bool is_row_type(std::int32_t dtype) {
+    return dtype >= first_row_type + static_cast<std::int32_t>(RowFormat::int8) &&
+           dtype <= first_row_type + static_cast<std::int32_t>(RowFormat::q8_0);
+}
+
+ROWAN_FUNCTION RowFormat format_of_type(std::int32_t dtype) { return static_cast<RowFormat>(dtype - first_row_type); }
+
+ROWAN_FUNCTION StoredType type_of_rows(RowFormat format, std::size_t width, std::int64_t height) {
+    return {first_row_type + static_cast<std::int32_t>(format),
+            std::string(format_name(format)).append("[").append(std::to_string(width)).append("]"),
+            row_bytes(format, width),
+            {height}};
+}
+
+ROWAN_FUNCTION std::optional<RowShape> shape_of_rows(StoredType const& type) {
+    std::size_t const bracket = type.name.find('[');
+    if (!is_row_type(type.dtype) || type.dims.size() != 1 || bracket == std::string::npos) return std::nullopt;
+    std::size_t width = 0;
+    for (std::size_t i = bracket + 1; i + 1 < type.name.size() && width < (std::size_t{1} << 40); ++i)
+        width = 10 * width + static_cast<std::size_t>(type.name[i] - '0');
+    RowFormat const format = format_of_type(type.dtype);
+    if (format == RowFormat::q8_0 && width % 32 != 0) return std::nullopt;
+    if (width > (std::size_t{1} << 40)) return std::nullopt;
+    StoredType const same = type_of_rows(format, width, type.dims[0]);
+    if (same.name != type.name || same.element_size != type.element_size) return std::nullopt;
+    return RowShape{format, width};
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/sparse/detail/row_source.hpp: RowSource, where the bytes of a RowStore's rows are.
+
+namespace rowan::inline v0::detail {
+
+/// Rows of equal size, in memory or elsewhere. Any number of threads may call it at the same time.
+class RowSource {
+public:
+    RowSource(std::int64_t height, std::size_t row_bytes, std::byte const* data)
+        : height_(height), row_bytes_(row_bytes), data_(data) {}
+    RowSource(RowSource const&) = delete;
+    RowSource& operator=(RowSource const&) = delete;
+    virtual ~RowSource() = default;
+
+    std::int64_t height() const noexcept { return height_; }
+    std::size_t row_bytes() const noexcept { return row_bytes_; }
+    /// The first row, if the rows have consecutive addresses; otherwise nullptr.
+    std::byte const* data() const noexcept { return data_; }
+
+    /// Called before the rows at `ids` are read from data(). The ids are in [0, height()).
+    virtual void will_read(Cpu, Ids<> const&) const {}
+
+    /// Rows [first, first + rows.size()) of a list of ids: their addresses, which are valid during the call.
+    using Piece = std::function<void(std::size_t first, std::span<std::byte const* const> rows)>;
+    /// Calls f, on this thread, with consecutive pieces of the rows at `ids`, if there is no data(). The ids are in
+    /// [0, height()).
+    /// errors   IoError; those of f
+    virtual void read(Cpu, Ids<> const&, Piece const&) const {}
+
+    /// Begins to read rows, and keeps them at hand while the result exists. The ids are in [0, height()).
+    virtual std::shared_ptr<void> prefetch(Cpu, Ids<> const&) const { return nullptr; }
+
+private:
+    std::int64_t height_;
+    std::size_t row_bytes_;
+    std::byte const* data_;
+};
+
+/// Rows in memory, which `owner` keeps alive.
+class MemoryRows final : public RowSource {
+public:
+    MemoryRows(std::int64_t height, std::size_t row_bytes, std::byte const* data, std::shared_ptr<void const> owner)
+        : RowSource(height, row_bytes, data), owner_(std::move(owner)) {}
+
+private:
+    std::shared_ptr<void const> owner_;
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/sparse/detail/row_codecs.hpp: the elements of a row of each RowFormat, as floats in registers or one at a time.
+
+namespace rowan::inline v0::detail {
+
+/// The object at an address of any alignment.
+template <class V>
+ROWAN_INLINE V unaligned(void const* p) {
+    V x;
+    std::memcpy(&x, p, sizeof x);
+    return x;
+}
+
+// A codec has the address of a row, and what all its elements have in common. load<V> returns the elements from `column`
+// on, which is a multiple of their number: registers of floats, or a float.
+
+/// RowFormat::float32, float16 and bfloat16.
+template <class From>
+struct ElementRow {
+    std::byte const* row;
+
+    ElementRow(std::byte const* p, std::size_t) : row(p) {}
+    template <class V>
+    ROWAN_INLINE V load(std::size_t column) const {
+        From x[lanes_in<V>];
+        std::memcpy(x, row + column * sizeof(From), sizeof x);
+        return detail::load<V>(x);
+    }
+};
+
+/// RowFormat::int8 and int8_half: numbers of a byte, then scale and bias.
+template <class Scale>
+struct Int8Row {
+    std::uint8_t const* codes;
+    float scale, bias;
+
+    Int8Row(std::byte const* p, std::size_t width)
+        : codes(reinterpret_cast<std::uint8_t const*>(p)), scale(unaligned<Scale>(p + width)),
+          bias(unaligned<Scale>(p + width + sizeof(Scale))) {}
+    template <class V>
+    ROWAN_INLINE V load(std::size_t column) const {
+        return plus(product(detail::load<V>(codes + column), V(scale)), V(bias));
+    }
+};
+
+/// RowFormat::int4: numbers of half a byte, then scale and bias.
+struct Int4Row {
+    std::uint8_t const* codes;
+    float scale, bias;
+
+    Int4Row(std::byte const* p, std::size_t width)
+        : codes(reinterpret_cast<std::uint8_t const*>(p)), scale(unaligned<float16>(p + (width + 1) / 2)),
+          bias(unaligned<float16>(p + (width + 1) / 2 + sizeof(float16))) {}
+    template <class V>
+    ROWAN_INLINE V load(std::size_t column) const {
+        V x;
+        if constexpr (is_register<V>) {
+            x = V::of_nibbles(codes + column / 2);
+        } else {
+            x = static_cast<float>(codes[column / 2] >> (column % 2 * 4) & 15);
+        }
+        return plus(product(x, V(scale)), V(bias));
+    }
+};
+
+/// A float of 8 bits with `mantissa` bits of fraction. From `first_special` on, magnitudes are infinity and NaN if
+/// there is an infinity, else NaN.
+template <int mantissa_bits, int exponent_bias, int special, bool has_infinity, int largest>
+struct Float8 {
+    static constexpr int mantissa = mantissa_bits, bias = exponent_bias, first_special = special,
+                         largest_code = largest;
+    static constexpr int shift = 23 - mantissa;
+    static constexpr std::int32_t exponent(int e) { return e << 23; }
+
+    /// The numbers with these codes: integers from 0 to 255, in lanes or one.
+    template <class V, class I>
+    ROWAN_INLINE static V decode(I const& code) {
+        I const size = code & I(0x7F);
+        I const sign = (code & I(0x80)) << 24;
+        I const normal = (size << shift) + I(exponent(127 - bias));
+        V const one_more = detail::bit_cast<V>(I((size << shift) + I(exponent(128 - bias))));
+        I const subnormal = detail::bit_cast<I>(V(one_more - V(bit_cast_one(exponent(128 - bias)))));
+        I const not_finite =
+            has_infinity ? I((size << shift) + I(exponent(256 - (1 << (7 - mantissa))))) : I(0x7FC00000);
+        I const finite = choose(size < I(1 << mantissa), subnormal, normal);
+        I const bits = choose(size < I(first_special), finite, not_finite);
+        return detail::bit_cast<V>(I(bits ^ sign));
+    }
+
+    /// The code of the nearest number, ties to even; numbers above the largest finite one become that.
+    static std::uint8_t encode(float x) {
+        auto const bits = detail::bit_cast<std::uint32_t>(x);
+        std::uint32_t const size = bits & 0x7FFFFFFFU;
+        float const magnitude = detail::bit_cast<float>(size);
+        constexpr auto least_normal = static_cast<std::uint32_t>(exponent(128 - bias));
+        std::uint32_t code = 0;
+        if (size < least_normal) {  // in the sum, only the bits that fit remain
+            constexpr auto unit = static_cast<std::uint32_t>(exponent(128 - bias + shift));
+            code = detail::bit_cast<std::uint32_t>(magnitude + detail::bit_cast<float>(unit)) - unit;
+        } else {
+            std::uint32_t const even = size >> shift & 1U;
+            code = (size + (1U << (shift - 1)) - 1 + even - static_cast<std::uint32_t>(exponent(127 - bias))) >> shift;
+            if (code > largest_code) code = largest_code;
+        }
+        return static_cast<std::uint8_t>(code | (bits >> 24 & 0x80U));
+    }
+
+private:
+    static float bit_cast_one(std::int32_t bits) { return detail::bit_cast<float>(bits); }
+};
+using E4m3 = Float8<3, 7, 0x7F, false, 0x7E>;
+using E5m2 = Float8<2, 15, 0x7C, true, 0x7B>;
+
+/// The numbers at p, in lanes or one.
+template <class Float, class V>
+ROWAN_INLINE V load_float8(std::uint8_t const* p) {
+    if constexpr (is_register<V>) {
+        using I = typename V::template of<std::int32_t>;
+        return Float::template decode<V>(I::of_bytes(p));
+    } else {
+        return Float::template decode<float>(std::int32_t{*p});
+    }
+}
+
+/// RowFormat::float8_e4m3 and float8_e5m2: floats of 8 bits, then a scale.
+template <class Float>
+struct Float8Row {
+    std::uint8_t const* codes;
+    float scale;
+
+    Float8Row(std::byte const* p, std::size_t width)
+        : codes(reinterpret_cast<std::uint8_t const*>(p)), scale(unaligned<float>(p + width)) {}
+    template <class V>
+    ROWAN_INLINE V load(std::size_t column) const {
+        return product(load_float8<Float, V>(codes + column), V(scale));
+    }
+};
+
+/// 2^(e - 127); NaN for 255.
+ROWAN_INLINE float power_of_two(std::uint8_t e) {
+    std::uint32_t const bits = e == 0 ? 0x00400000U : e == 255 ? 0x7FC00000U : std::uint32_t{e} << 23;
+    return detail::bit_cast<float>(bits);
+}
+
+inline constexpr std::size_t row_block = 32;  // elements with a scale of their own
+
+/// RowFormat::mxfp8_e4m3 and mxfp8_e5m2: floats of 8 bits, then a power of two for each block.
+template <class Float>
+struct Mxfp8Row {
+    std::uint8_t const *codes, *scales;
+
+    Mxfp8Row(std::byte const* p, std::size_t width)
+        : codes(reinterpret_cast<std::uint8_t const*>(p)), scales(codes + width) {}
+    template <class V>
+    ROWAN_INLINE V load(std::size_t column) const {
+        return product(load_float8<Float, V>(codes + column), V(power_of_two(scales[column / row_block])));
+    }
+};
+
+/// RowFormat::q8_0: blocks of a scale and signed numbers of a byte.
+struct Q8Row {
+    static constexpr std::size_t block_bytes = sizeof(float16) + row_block;
+    std::byte const* row;
+
+    Q8Row(std::byte const* p, std::size_t) : row(p) {}
+    template <class V>
+    ROWAN_INLINE V load(std::size_t column) const {
+        std::byte const* const block = row + column / row_block * block_bytes;
+        auto const* const codes = reinterpret_cast<std::int8_t const*>(block + sizeof(float16)) + column % row_block;
+        V x;
+        if constexpr (is_register<V>) {
+            x = V::of_signed_bytes(codes);
+        } else {
+            x = static_cast<float>(*codes);
+        }
+        return product(x, V(static_cast<float>(unaligned<float16>(block))));
+    }
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/sparse/detail/decode_rows.hpp: decode_rows, the elements of rows of a RowFormat as floats.
+
+namespace rowan::inline v0::detail {
+
+/// Rows to decode, and rows to prefetch meanwhile, by their addresses.
+struct EncodedRows {
+    RowFormat format;
+    std::size_t width, bytes;  // of a row
+    std::span<std::byte const*const> rows, next;
+};
+
+template <class Codec>
+void decode_with(EncodedRows const& list, float* to) {
+    on_lanes<float>(list.width, [&]<class V>(as<V>) ROWAN_INLINED {
+        float* out = to;
+        for (std::size_t i = 0; i < list.rows.size(); ++i, out += list.width) {
+            if (i < list.next.size()) prefetch_row<false>(list.next[i], list.bytes);
+            Codec const row(list.rows[i], list.width);
+            each_with<V>(list.width, [&]<class W>(std::size_t column)
+                                         ROWAN_INLINED { store(row.template load<W>(column), out + column); });
+        }
+    });
+}
+
+/// Writes the elements of the rows to consecutive rows of `to`. The format is not RowFormat::elements. A template, so that
+/// only programs that call it compile it.
+template <class F>
+void decode_rows(EncodedRows const& rows, F* to) {
+    switch (rows.format) {
+        case RowFormat::elements:
+            break;
+        case RowFormat::float32:
+            return decode_with<ElementRow<float>>(rows, to);
+        case RowFormat::float16:
+            return decode_with<ElementRow<float16>>(rows, to);
+        case RowFormat::bfloat16:
+            return decode_with<ElementRow<bfloat16>>(rows, to);
+        case RowFormat::int8:
+            return decode_with<Int8Row<float>>(rows, to);
+        case RowFormat::int8_half:
+            return decode_with<Int8Row<float16>>(rows, to);
+        case RowFormat::int4:
+            return decode_with<Int4Row>(rows, to);
+        case RowFormat::float8_e4m3:
+            return decode_with<Float8Row<E4m3>>(rows, to);
+        case RowFormat::float8_e5m2:
+            return decode_with<Float8Row<E5m2>>(rows, to);
+        case RowFormat::mxfp8_e4m3:
+            return decode_with<Mxfp8Row<E4m3>>(rows, to);
+        case RowFormat::mxfp8_e5m2:
+            return decode_with<Mxfp8Row<E5m2>>(rows, to);
+        case RowFormat::q8_0:
+            return decode_with<Q8Row>(rows, to);
+    }
+}
+
+ROWAN_TEMPLATE(void decode_rows(EncodedRows const&, float*))
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/sparse/detail/stored_rows.hpp: StoredRows, rows of a RowFormat in memory, read as elements of a type.
+
+namespace rowan::inline v0::detail {
+
+/// Whether T can be read from the floats of rows of few bits.
+template <class T>
+concept read_from_floats = !std::integral<sum_t<T>> && std::constructible_from<sum_t<T>, float>;
+
+/// The addresses of rows of `bytes` bytes from `base` on: those of a list of row numbers, or all.
+struct ListedRows {
+    std::byte const* base;
+    std::size_t bytes;
+    std::int64_t const* wide;  // the list, in one of two types
+    std::int32_t const* narrow;
+
+    static ListedRows of(std::byte const* base, std::size_t bytes, Ids<> const& ids) {
+        ListedRows rows{base, bytes, nullptr, nullptr};
+        ids.visit([&](auto list) {
+            if constexpr (sizeof list[0] == 8)
+                rows.wide = list.data();
+            else
+                rows.narrow = list.data();
+        });
+        return rows;
+    }
+    ROWAN_INLINE std::byte const* operator()(std::size_t i) const {
+        if (wide != nullptr) i = static_cast<std::size_t>(wide[i]);
+        if (narrow != nullptr) i = static_cast<std::size_t>(narrow[i]);
+        return base + i * bytes;
+    }
+};
+
+/// Rows of one format and width. `decode` is decode_rows, or nullptr for RowFormat::elements: so only programs that make
+/// a store of rows of few bits contain it.
+struct StoredRows {
+    static constexpr std::size_t block = 32;      // the rows that are decoded together
+    static constexpr std::size_t scratch = 4096;  // their elements, unless a row has more
+
+    RowFormat format;
+    std::size_t width, bytes;  // of a row
+    void (*decode)(EncodedRows const&, float*);
+
+    /// errors   TypeError if rows of this format cannot be read as T; ShapeError if it has no rows of this width
+    template <class T>
+    static StoredRows of(RowFormat format, std::size_t width) {
+        std::size_t const bytes = row_bytes(format, width, sizeof(T));
+        if (format == RowFormat::elements) return {format, width, bytes, nullptr};
+        if constexpr (read_from_floats<T>) return {format, width, bytes, &decode_rows<float>};
+        throw TypeError("format", std::string(format_name(format)),
+                        std::string("rows that can be read as ").append(dtype<T>::name));
+    }
+
+    /// Writes the rows at the addresses at(0) to at(n - 1) to consecutive rows of `to`.
+    template <class T, class At>
+    void copy(Cpu exec, std::size_t n, At const& at, T* to) const {
+        std::size_t const row = width * sizeof(T);
+        if (decode == nullptr)
+            return copy_rows(exec, n, bytes, at, ConsecutiveRows<std::byte>{reinterpret_cast<std::byte*>(to), bytes});
+        if (width == 0) return;
+        bool const stream = n >= stream_from / row && row % 64 == 0;
+        std::size_t const grain = (std::size_t{64} << 10) / width + 64;
+        parallel_work(exec, n * width, n, grain,
+                      [&](std::size_t begin, std::size_t end) { decode_range(begin, end, at, to, stream); });
+    }
+
+private:
+    template <class T, class At>
+    void decode_range(std::size_t begin, std::size_t end, At const& at, T* to, bool stream) const {
+        constexpr bool direct = std::is_same_v<T, float>;  // unless the rows bypass the caches
+        std::size_t const most = std::clamp<std::size_t>(scratch / width, 1, block);
+        Buffer<float> floats(direct && !stream ? 0 : most * width);
+        Buffer<T> narrow(!direct && stream ? most * width : 0);
+        std::array<std::byte const*, 2 * block> addresses;
+        auto const some = [&](std::size_t first, std::size_t side) {
+            std::size_t const n = std::min(most, end - std::min(end, first));
+            for (std::size_t i = 0; i < n; ++i) addresses[side + i] = at(first + i);
+            return std::span<std::byte const* const>(addresses.data() + side, n);
+        };
+        auto rows = some(begin, 0);
+        for (auto const* const row : rows) prefetch_row<false>(row, bytes);
+        for (std::size_t side = block; begin < end; side = block - side) {
+            std::size_t const n = rows.size() * width;
+            T* const out = to + begin * width;
+            auto const next = some(begin + rows.size(), side);
+            EncodedRows const list{format, width, bytes, rows, next};
+            if constexpr (direct) {
+                decode(list, stream ? floats.data() : out);
+                if (stream) stream_copy(out, floats.data(), n * sizeof(T));
+            } else if constexpr (read_from_floats<T>) {
+                decode(list, floats.data());
+                copy_lanes<sum_t<T>>(n, floats.data(), stream ? narrow.data() : out);
+                if (stream) stream_copy(out, narrow.data(), n * sizeof(T));
+            }
+            begin += rows.size();
+            rows = next;
+        }
+        if (stream) stream_end();
+    }
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/sparse/gather.hpp: gather, the rows of a table at given ids.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+template <class Shape>
+Shape gathered_shape(Shape const& ids, Shape const& table) {
+    Shape shape = ids;
+    shape.insert(shape.end(), table.begin() + 1, table.end());
+    return shape;
+}
+
+/// Selects and copies rows of a table.
+template <class D>
+struct RowGather {
+    static_assert(has_backend<D>, "rowan: gather on a Thrust device needs #include <rowan/thrust/sparse/gather.hpp>");
+};
+
+template <>
+struct RowGather<Cpu> {
+    /// Checks the arguments; returns the ids for copy().
+    template <class T, class... Out>
+    static Ids<> const& checked(Cpu exec, Tensor<T> const& table, Ids<> const& ids, Out const&...) {
+        check_ids(exec, "ids", ids, height_of(table));
+        return ids;
+    }
+
+    /// Writes the rows to `out`; is_new: its contents may be lost.
+    template <class T>
+    static void copy(Cpu exec, Tensor<T> const& table, Ids<> const& ids, Tensor<T>& out, bool /*is_new*/) {
+        std::size_t const width = table.row_size();
+        T const* const rows = table.data();
+        T* const to = out.data();
+        ids.visit([&](auto list) {
+            auto const row = [=](std::size_t i) { return rows + static_cast<std::size_t>(list[i]) * width; };
+            copy_rows(exec, list.size(), width * sizeof(T), row, [=](std::size_t i) { return to + i * width; });
+        });
+    }
+
+    /// The numbers i in [0, n) for which keep(i) is true, ascending.
+    template <class Keep>
+    static Tensor<std::int64_t> where(Cpu, std::size_t n, Keep const& keep) {
+        std::vector<std::int64_t> found;
+        for (std::size_t i = 0; i < n; ++i) {
+            if (keep(i)) found.push_back(static_cast<std::int64_t>(i));
+        }
+        auto positions = Tensor<std::int64_t>::from_shape({found.size()});
+        std::ranges::copy(found, positions.data());
+        return positions;
+    }
+
+    /// to[i] = row positions[i] of a tensor, not bounds-checked.
+    template <class T>
+    static void take(Cpu exec, Tensor<T> const& from, Tensor<std::int64_t> const& positions, Tensor<T>& to) {
+        take_rows(exec, positions.size(), from.row_size(), from.data(), positions.data(), to.data());
+    }
+};
+
+/// The rows positions[i] of a tensor, not bounds-checked.
+template <class T, class D>
+Tensor<T, D> rows_at(D const& exec, Tensor<T, D> const& from, Tensor<std::int64_t, D> const& positions) {
+    auto shape = from.shape();
+    shape[0] = positions.size();
+    auto out = new_tensor<T>(exec, shape);
+    RowGather<D>::take(exec, from, positions, out);
+    return out;
+}
+
+}  // namespace detail
+
+/// Writes row `ids[i]` of `table` to row i of `out`.
+/// shapes   table [height, ...], ids of any shape, out ids.shape + table.shape[1:]
+/// errors   ShapeError if table has rank 0 or out has another shape; IndexError if an id is not in [0, height); Error
+///          if out shares memory with table or ids
+/// cost     O(n * width), one read and one write of n rows, no allocation; ids in device memory are checked in another
+///          pass before, so that `out` is unchanged if one is bad
+template <class T, device D>
+void gather_into(D const& exec, Tensor<T, D> const& table, std::type_identity_t<Ids<D>> ids, Tensor<T, D>& out) {
+    detail::check_rows("table", table);
+    auto const shape = detail::gathered_shape(ids.shape(), table.shape());
+    if (out.shape() != shape)
+        throw ShapeError("out.shape()", detail::shape_text(out.shape()), detail::shape_text(shape));
+    auto const& checked = detail::RowGather<D>::checked(exec, table, ids, out);
+    detail::check_apart("out", detail::bytes_of(out), "ids", ids.bytes());
+    detail::check_apart("out", detail::bytes_of(out), "table", detail::bytes_of(table));
+    detail::RowGather<D>::copy(exec, table, checked, out, false);
+}
+
+/// The rows of `table` at `ids`, in the order of `ids`: the forward pass of an embedding.
+/// shapes   table [height, ...], ids of any shape -> ids.shape + table.shape[1:]
+/// errors   as gather_into
+/// cost     one read and one write of n rows, and one allocation for the result
+template <class T, device D>
+Tensor<T, D> gather(D const& exec, Tensor<T, D> const& table, std::type_identity_t<Ids<D>> ids) {
+    detail::check_rows("table", table);
+    auto const& checked = detail::RowGather<D>::checked(exec, table, ids);
+    auto out = detail::new_tensor<T>(exec, detail::gathered_shape(ids.shape(), table.shape()));
+    detail::RowGather<D>::copy(exec, table, checked, out, true);
+    return out;
+}
+
+template <class T, class Device>
+void gather_into(Tensor<T, Device> const& table, std::type_identity_t<Ids<Device>> ids, Tensor<T, Device>& out) {
+    gather_into(table.device(), table, ids, out);
+}
+
+template <class T, class Device>
+Tensor<T, Device> gather(Tensor<T, Device> const& table, std::type_identity_t<Ids<Device>> ids) {
+    return gather(table.device(), table, ids);
+}
+
+// A mistake, which does not compile.
+template <detail::plain_range R, class I = std::initializer_list<std::int64_t>>
+Tensor<float> gather(R const&, I const&) {
+    static_assert(!detail::plain_range<R>,
+                  "rowan::gather: the table comes first, and it is a Tensor: Tensor<T>::borrow(values, {rows, width}) "
+                  "is one in your memory");
+    return {};
+}
+
+ROWAN_TEMPLATE(void gather_into(Cpu const&, Tensor<float> const&, Ids<>, Tensor<float>&))
+ROWAN_TEMPLATE(Tensor<float> gather(Cpu const&, Tensor<float> const&, Ids<>))
+ROWAN_TEMPLATE(void gather_into(Cpu const&, Tensor<double> const&, Ids<>, Tensor<double>&))
+ROWAN_TEMPLATE(Tensor<double> gather(Cpu const&, Tensor<double> const&, Ids<>))
+
+}  // namespace rowan::inline v0
+
+// rowan/sparse/row_store.hpp: RowStore, a table that is only read, with rows of any format, in memory or in a file.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// What functions of a RowStore use, without checks of the ids.
+struct RowStoreAccess {
+    /// Writes rows ids[i] to `to`.
+    template <class T>
+    static void copy(Cpu exec, RowStore<T> const& store, Ids<> const& ids, T* to) {
+        store.copy(exec, ids, to);
+    }
+    /// Writes rows [begin, end) to `to`.
+    template <class T>
+    static void copy_range(Cpu exec, RowStore<T> const& store, std::int64_t begin, std::int64_t end, T* to) {
+        store.copy_range(exec, begin, end, to);
+    }
+    /// The stored rows ids[i]: where they are in memory, or else in `room`.
+    template <class T>
+    static ListedRows fetch(Cpu exec, RowStore<T> const& store, Ids<> const& ids, Buffer<std::byte>& room) {
+        return store.fetch(exec, ids, room);
+    }
+    template <class T>
+    static StoredRows const& rows(RowStore<T> const& store) {
+        return store.rows_;
+    }
+};
+
+}  // namespace detail
+
+/// Rows that are being read before they are needed, see RowStore::prefetch. They stay at hand until its destruction.
+using RowPrefetch = std::shared_ptr<void>;
+
+/// A table that is only read, as rows of elements T: in memory, or in a file that open_rows has opened. How the rows are
+/// stored does not concern the type, so gather, embedding_bag and nets read tables of 8 bits as they read a tensor.
+///     RowStore<float> const store = quantize_rows(table, RowFormat::int8);
+///     auto rows = gather(store, {2, 0, 2});
+/// Copies share the rows. Any number of threads may use it at the same time.
+template <class T>
+class RowStore {
+public:
+    using value_type = T;
+
+    /// The rows of a tensor, which are shared.
+    /// errors   ShapeError if it has rank 0
+    /// cost     O(1)
+    explicit RowStore(Tensor<T> const& table) : RowStore(RowFormat::elements, width_of(table), source_of(table)) {}
+
+    /// Rows in memory, which are shared: those of quantize_rows, of FBGEMM or of PyTorch's quantized embedding bags.
+    /// shapes   rows [height, row_bytes(format, width, sizeof(T))]
+    /// errors   ShapeError if rows has another shape, or the format no rows of this width; TypeError if rows of this
+    ///          format cannot be read as T
+    /// cost     O(1)
+    RowStore(RowFormat format, std::size_t width, Tensor<std::uint8_t> const& rows)
+        : RowStore(format, width, source_of(format, width, rows)) {}
+
+    /// The rows of a source, of the width and format.
+    RowStore(RowFormat format, std::size_t width, std::shared_ptr<detail::RowSource const> source)
+        : rows_(detail::StoredRows::of<T>(format, width)), source_(std::move(source)) {}
+
+    std::int64_t height() const noexcept { return source_->height(); }       ///< the number of rows
+    std::size_t width() const noexcept { return rows_.width; }               ///< the elements of a row
+    RowFormat format() const noexcept { return rows_.format; }               ///< how a row is stored
+    std::size_t row_bytes() const noexcept { return source_->row_bytes(); }  ///< the bytes of a row
+    RowStore share() const { return *this; }                                 ///< a copy, which shares the rows
+
+    /// The bytes of all rows, which keep the memory or the mapping alive; written to in neither case.
+    /// shapes   [height, row_bytes]
+    /// errors   Error if they are neither in memory nor mapped
+    /// cost     O(1)
+    Tensor<std::uint8_t> const bytes() const {
+        if (source_->data() == nullptr && height() != 0) throw Error("the rows of the store are not in memory");
+        auto* const data = const_cast<std::byte*>(source_->data());
+        return Tensor<std::uint8_t>::borrow(reinterpret_cast<std::uint8_t*>(data),
+                                            {static_cast<std::size_t>(height()), row_bytes()}, source_);
+    }
+
+    /// Begins to read rows from the file, such as those of the next batch, and returns at once. As long as the result
+    /// exists, a call for these rows finds them in memory, as far as they fit into half of the cache. Rows in memory
+    /// need no reading.
+    /// errors   IndexError if an id is not in [0, height)
+    /// cost     a pass over the ids; their reads go on in the background
+    [[nodiscard]] RowPrefetch prefetch(Cpu exec, Ids<> const& ids) const {
+        detail::check_ids(exec, "ids", ids, height());
+        return source_->prefetch(exec, ids);
+    }
+    [[nodiscard]] RowPrefetch prefetch(Ids<> const& ids) const { return prefetch(Cpu(), ids); }
+
+private:
+    friend struct detail::RowStoreAccess;
+
+    void copy(Cpu exec, Ids<> const& ids, T* to) const {
+        if (source_->data() != nullptr) return rows_.copy(exec, ids.size(), in_memory(exec, ids), to);
+        source_->read(exec, ids, [&](std::size_t first, std::span<std::byte const* const> rows) {
+            rows_.copy(
+                exec, rows.size(), [&](std::size_t i) { return rows[i]; }, to + first * width());
+        });
+    }
+
+    detail::ListedRows fetch(Cpu exec, Ids<> const& ids, detail::Buffer<std::byte>& room) const {
+        if (source_->data() != nullptr) return in_memory(exec, ids);
+        room.resize(ids.size() * row_bytes());
+        source_->read(exec, ids, [&](std::size_t first, std::span<std::byte const* const> rows) {
+            detail::copy_rows(
+                exec, rows.size(), row_bytes(), [&](std::size_t i) { return rows[i]; },
+                detail::ConsecutiveRows<std::byte>{room.data() + first * row_bytes(), row_bytes()});
+        });
+        return {room.data(), row_bytes(), nullptr, nullptr};
+    }
+
+    void copy_range(Cpu exec, std::int64_t begin, std::int64_t end, T* to) const {
+        if (auto const* const data = source_->data()) {
+            detail::ConsecutiveRows<std::byte const> const from{data + static_cast<std::size_t>(begin) * row_bytes(),
+                                                                row_bytes()};
+            return rows_.copy(exec, static_cast<std::size_t>(end - begin), from, to);
+        }
+        std::vector<std::int64_t> ids;
+        for (constexpr std::int64_t most = 1 << 16; begin < end; begin += most) {
+            ids.resize(static_cast<std::size_t>(std::min(most, end - begin)));
+            std::iota(ids.begin(), ids.end(), begin);
+            copy(exec, ids, to);
+            to += ids.size() * width();
+        }
+    }
+
+    static std::size_t width_of(Tensor<T> const& table) {
+        detail::check_rows("table", table);
+        return table.row_size();
+    }
+    static std::shared_ptr<detail::RowSource const> source_of(Tensor<T> const& table) {
+        auto const shared = std::make_shared<Tensor<T> const>(table.share());
+        return std::make_shared<detail::MemoryRows const>(detail::height_of(table), table.row_size() * sizeof(T),
+                                                          reinterpret_cast<std::byte const*>(shared->data()), shared);
+    }
+    static std::shared_ptr<detail::RowSource const> source_of(RowFormat format, std::size_t width,
+                                                              Tensor<std::uint8_t> const& rows) {
+        std::size_t const bytes = rowan::row_bytes(format, width, sizeof(T));
+        if (rows.dimension() != 2 || rows.shape()[1] != bytes)
+            throw ShapeError("rows.shape()", detail::shape_text(rows.shape()),
+                             "[height, " + std::to_string(bytes) + "]");
+        auto const shared = std::make_shared<Tensor<std::uint8_t> const>(rows.share());
+        return std::make_shared<detail::MemoryRows const>(detail::height_of(rows), bytes,
+                                                          reinterpret_cast<std::byte const*>(shared->data()), shared);
+    }
+
+    detail::ListedRows in_memory(Cpu exec, Ids<> const& ids) const {
+        source_->will_read(exec, ids);
+        return detail::ListedRows::of(source_->data(), row_bytes(), ids);
+    }
+
+    detail::StoredRows rows_;
+    std::shared_ptr<detail::RowSource const> source_;
+};
+
+/// Writes row `ids[i]` of the store to row i of `out`, with the elements that its format gives.
+/// shapes   store [height, width], ids of any shape, out ids.shape + [width]
+/// errors   ShapeError if out has another shape; IndexError if an id is not in [0, height); Error if out shares memory
+///          with ids; IoError if a row cannot be read from its file: rows of `out` may then have been written
+/// cost     one read of the rows, as they are stored, and one write; of a file that is not mapped, each page that is not
+///          in the cache is read once
+template <class T>
+void gather_into(Cpu exec, RowStore<T> const& store, std::type_identity_t<Ids<>> ids, Tensor<T>& out) {
+    auto shape = ids.shape();
+    shape.push_back(store.width());
+    if (out.shape() != shape)
+        throw ShapeError("out.shape()", detail::shape_text(out.shape()), detail::shape_text(shape));
+    detail::check_ids(exec, "ids", ids, store.height());
+    detail::check_apart("out", detail::bytes_of(out), "ids", ids.bytes());
+    detail::RowStoreAccess::copy(exec, store, ids, out.data());
+}
+
+/// The rows of the store at `ids`, in the order of `ids`.
+/// shapes   store [height, width], ids of any shape -> ids.shape + [width]
+/// errors   as gather_into
+/// cost     as gather_into, and one allocation for the result
+template <class T>
+Tensor<T> gather(Cpu exec, RowStore<T> const& store, std::type_identity_t<Ids<>> ids) {
+    detail::check_ids(exec, "ids", ids, store.height());
+    auto shape = ids.shape();
+    shape.push_back(store.width());
+    auto out = Tensor<T>::from_shape(shape);
+    detail::RowStoreAccess::copy(exec, store, ids, out.data());
+    return out;
+}
+
+template <class T>
+void gather_into(RowStore<T> const& store, std::type_identity_t<Ids<>> ids, Tensor<T>& out) {
+    gather_into(Cpu(), store, ids, out);
+}
+template <class T>
+Tensor<T> gather(RowStore<T> const& store, std::type_identity_t<Ids<>> ids) {
+    return gather(Cpu(), store, ids);
+}
+
+}  // namespace rowan::inline v0
+
 // rowan/graph/detail/held_values.hpp: what Value does with the values that it holds.
 
 namespace rowan::inline v0 {
@@ -9549,6 +10580,25 @@ VarSpec Value::Holder<LoDTensor<T, D>>::spec() const {
     VarSpec spec{.type = VarType::LOD_TENSOR, .dtype = dtype<T>::wire, .dims = {}, .lod_level = value.lod().levels()};
     for (std::size_t const dim : value.value().shape()) spec.dims.push_back(static_cast<std::int64_t>(dim));
     return spec;
+}
+
+template <class T>
+VarSpec Value::Holder<RowStore<T>>::spec() const {
+    return {.type = VarType::LOD_TENSOR,
+            .dtype = dtype<T>::wire,
+            .dims = {value.height(), static_cast<std::int64_t>(value.width())},
+            .lod_level = 0};
+}
+
+template <class T>
+auto Value::Holder<RowStore<T>>::elements() const -> Elements {
+    auto type = detail::stored_type<T>(value.format(), value.width(), value.height());
+    Tensor<std::uint8_t> bytes = value.bytes().share();
+    return {.dtype = type.dtype,
+            .type = std::move(type.name),
+            .element_size = type.element_size,
+            .dims = std::move(type.dims),
+            .bytes = detail::host_bytes(bytes)};
 }
 
 template <class T, class D>
@@ -9581,7 +10631,7 @@ template <class T, class D>
 auto Value::Holder<LoDTensor<T, D>>::elements() const -> Elements {
     Tensor<T, D> alias = value.value().share();
     return {.dtype = dtype<T>::wire,
-            .type = dtype<T>::name,
+            .type = std::string(dtype<T>::name),
             .element_size = sizeof(T),
             .dims = {alias.shape().begin(), alias.shape().end()},
             .bytes = detail::host_bytes(alias)};
@@ -10204,12 +11254,12 @@ struct RowReduceOptions {
 namespace rowan::inline v0::detail {
 
 /// What a rank brings to a reduction, of any element type.
-class RowSource {
+class RowSummands {
 public:
-    explicit RowSource(ElementSums const& sums) : type(sums) {}
-    RowSource(RowSource const&) = delete;
-    RowSource& operator=(RowSource const&) = delete;
-    virtual ~RowSource() = default;
+    explicit RowSummands(ElementSums const& sums) : type(sums) {}
+    RowSummands(RowSummands const&) = delete;
+    RowSummands& operator=(RowSummands const&) = delete;
+    virtual ~RowSummands() = default;
 
     /// Checks the arguments. Called first.
     virtual void describe(Notice& notice) = 0;
@@ -10275,7 +11325,7 @@ private:
 /// those that the order of the sums has.
 class RowReduction {
 public:
-    RowReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, std::unique_ptr<RowSource> source,
+    RowReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, std::unique_ptr<RowSummands> source,
                  RowReduceOptions options, std::vector<std::int64_t> splits = {});
     /// For ranks that have agreed on a step of `total` parts: rank r of P has the sums of the nodes of the tree of
     /// parts [r · total / P, (r + 1) · total / P).
@@ -10314,7 +11364,7 @@ private:
 
     std::unique_ptr<ProcessGroup const> group_;
     Cpu exec_;
-    std::unique_ptr<RowSource> source_;  // null for nodes
+    std::unique_ptr<RowSummands> source_;  // null for nodes
     ElementSums type_;
     RowReduceOptions options_;
     std::vector<std::int64_t> splits_;
@@ -10343,11 +11393,11 @@ Storage<std::byte> tensor_bytes(Tensor<T> tensor) {
 
 /// The parts of a rank. It shares the memory of their values; the span remains valid while the reduction begins.
 template <class T>
-class RowParts : public RowSource {
+class RowParts : public RowSummands {
     using S = sum_t<T>;
 
 public:
-    explicit RowParts(std::span<SelectedRows<T> const> parts) : RowSource(element_sums<T>()), parts_(parts) {}
+    explicit RowParts(std::span<SelectedRows<T> const> parts) : RowSummands(element_sums<T>()), parts_(parts) {}
 
     void describe(Notice& notice) override {
         check_parts(parts_);
@@ -10470,7 +11520,7 @@ inline Route fastest_route(RouteCounts const& c) {
 namespace rowan::inline v0::detail {
 
 ROWAN_FUNCTION RowReduction::RowReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec,
-                                          std::unique_ptr<RowSource> source, RowReduceOptions options,
+                                          std::unique_ptr<RowSummands> source, RowReduceOptions options,
                                           std::vector<std::int64_t> splits)
     : group_(std::move(group)), exec_(exec), source_(std::move(source)), type_(source_->type), options_(options),
       splits_(std::move(splits)) {
@@ -12471,6 +13521,15 @@ bool run_on_rows(KernelCall const& c) {
     (std::index_sequence_for<T...>{});
 }
 
+/// Runs the kernel of an operator that reads_stores if the first input is a RowStore. Returns whether it ran.
+template <class Op, class T, class... More, std::size_t... i>
+bool run_on_store(Cpu exec, Results const& to, attributes_of<Op> const& attributes, type_list<T, More...>,
+                  std::index_sequence<i...>) {
+    if (!to.in[0]->is<RowStore<T>>() || !(to.in[i + 1]->is<LoDTensor<More>>() && ...)) return false;
+    to.store_all(call<Op>(exec, attributes, to.in[0]->get<RowStore<T>>(), to.in[i + 1]->get<LoDTensor<More>>()...));
+    return true;
+}
+
 template <class Op, class D, class... T>
 void run_fixed(KernelCall const& c) {
     constexpr auto indices = std::index_sequence_for<T...>{};
@@ -12509,6 +13568,8 @@ void run_fixed(KernelCall const& c) {
             (indices);
         }
     }
+    if constexpr (std::is_same_v<D, Cpu> && requires { Op::reads_stores; })
+        done = done || run_on_store<Op>(d, to, a, type_list<T...>{}, std::make_index_sequence<sizeof...(T) - 1>{});
     if (!done) no_kernel(Op::name, c.in);
 }
 
@@ -14191,15 +15252,25 @@ constexpr void check_bag_pool(Pooling pool) {
 
 /// Checks the arguments of a lookup on any device, except whether the ids are in range.
 template <class T, class I, class D>
-void check_bags(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids, Tensor<T, D> const* weight,
-                Pooling pool) {
+void check_id_bags(D const& exec, LoDTensor<I, D> const& ids, Pooling pool) {
     static_assert(floating_element<T>, "rowan::embedding_bag: the table must have a floating-point type");
     check_bag_pool(pool);
     check_sequences(exec, "ids", ids);
     if (ids.value().dimension() != 1) throw ShapeError("ids rank", std::to_string(ids.value().dimension()), "1");
+}
+
+template <class T, class I, class D>
+void check_weights(Tensor<T, D> const& weight, LoDTensor<I, D> const& ids) {
+    if (weight.shape() != ids.value().shape())
+        throw ShapeError("weight.shape()", shape_text(weight.shape()), shape_text(ids.value().shape()));
+}
+
+template <class T, class I, class D>
+void check_bags(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids, Tensor<T, D> const* weight,
+                Pooling pool) {
+    check_id_bags<T>(exec, ids, pool);
     check_rows("table", table);
-    if (weight != nullptr && weight->shape() != ids.value().shape())
-        throw ShapeError("weight.shape()", shape_text(weight->shape()), shape_text(ids.value().shape()));
+    if (weight != nullptr) check_weights(*weight, ids);
 }
 
 /// The bags of a lookup, in the memory of any device.
@@ -14375,7 +15446,7 @@ struct BagLookups<Cpu> {
         T const one = dtype<T>::narrow(constant<S>(1.0)), *const weights =
                                                               bags.weights == nullptr ? &one : bags.weights;
         std::size_t const step = bags.weights != nullptr;
-        BlockSum<T, S> sum(bags.table, width, longest_of(offsets, begin, end), 2 * lookahead(width * sizeof(T)));
+        BlockSum<T, S> sum({bags.table, width}, longest_of(offsets, begin, end), 2 * lookahead(width * sizeof(T)));
         auto const pool_by = [&]<class V>(as<V>, auto const& fold) ROWAN_INLINED {
             for (std::size_t bag = begin; bag < end; ++bag, to += stride) {
                 std::size_t const n = length_at(offsets, bag), first = bags.begin(bag);
@@ -14494,6 +15565,66 @@ private:
 
 }  // namespace rowan::inline v0::detail
 
+// rowan/op/detail/store_bags.hpp: store_bags, the pooling of bags of ids of a RowStore.
+
+namespace rowan::inline v0::detail {
+
+/// BagLookups<Cpu>::lookup for a store, with the same bits as for its rows as a tensor. Some rows at a time are decoded
+/// to memory that stays in the cache.
+template <class T, class I>
+LoDTensor<T> store_bags(Cpu exec, RowStore<T> const& store, LoDTensor<I> const& ids, T const* weights, Pooling pool) {
+    using Lookups = BagLookups<Cpu>;
+    check_ids(exec, "ids", ids.value(), store.height());
+    std::span<std::int64_t const> const offsets = last_level(ids.lod());
+    std::size_t const width = store.width(), most = std::max<std::size_t>(64, 16384 / (width + 1));
+    Bags<T, std::int64_t> bags{.table = nullptr,
+                               .height = 0,
+                               .width = width,
+                               .ids = nullptr,
+                               .weights = weights,
+                               .offsets = offsets.data(),
+                               .bags = offsets.size() - 1,
+                               .pool = pool};
+    auto out = Tensor<T>::from_shape({bags.bags, width});
+    if (Lookups::one_each(bags)) {
+        RowStoreAccess::copy(exec, store, ids.value(), out.data());
+        return {std::move(out), upper_levels(ids.lod())};
+    }
+    Buffer<std::byte> room;
+    ListedRows const rows = RowStoreAccess::fetch(exec, store, ids.value(), room);
+    auto const length = [&](std::size_t begin, std::size_t end) {
+        return static_cast<std::size_t>(offsets[end] - offsets[begin]);
+    };
+    for_sequences(exec, offsets, width, [&](std::size_t begin, std::size_t end) {
+        Buffer<T> decoded;
+        Buffer<std::int64_t> position, from;
+        while (begin < end) {
+            std::size_t last = begin + 1;
+            while (last < end && length(begin, last + 1) <= most) ++last;
+            std::size_t const n = length(begin, last), first = bags.begin(begin);
+            decoded.resize(n * width);
+            RowStoreAccess::rows(store).copy(
+                Cpu{.threads = 1}, n, [&](std::size_t i) { return rows(first + i); }, decoded.data());
+            position.resize(n);
+            std::iota(position.begin(), position.end(), std::int64_t{0});
+            from.assign(offsets.data() + begin, offsets.data() + last + 1);
+            for (auto& offset : from) offset -= offsets[begin];
+            Bags<T, std::int64_t> some = bags;
+            some.table = decoded.data();
+            some.height = n;
+            some.ids = position.data();
+            some.weights = weights == nullptr ? nullptr : weights + first;
+            some.offsets = from.data();
+            some.bags = last - begin;
+            Lookups::pool_range(some, position.data(), n, 0, some.bags, out.data() + begin * width, width);
+            begin = last;
+        }
+    });
+    return {std::move(out), upper_levels(ids.lod())};
+}
+
+}  // namespace rowan::inline v0::detail
+
 // rowan/sequence/sequence_erase.hpp: sequence_erase, which removes given tokens from sequences.
 
 namespace rowan::inline v0 {
@@ -14581,18 +15712,26 @@ struct KnownId {
     }
 };
 
-/// The ids, with `unknown` in place of those that are not in [0, height of table).
+/// The ids, with `unknown` in place of those that are not in [0, height).
 /// errors   IndexError if `unknown` is not
 /// cost     one pass over the ids, and 8 bytes for each
-template <class T, class I, class D>
-Tensor<std::int64_t, D> known_ids(D const& exec, Tensor<T, D> const& table, Tensor<I, D> const& ids,
-                                  std::int64_t unknown, std::optional<std::int64_t> = {}) {
-    std::int64_t const height = height_of(table);
+template <class I, class D>
+Tensor<std::int64_t, D> known_ids(D const& exec, std::int64_t height, Tensor<I, D> const& ids, std::int64_t unknown) {
     if (unknown < 0 || unknown >= height) throw IndexError("unknown", unknown, height);
     ElementLoops<D>::check(exec, ids);
     auto known = new_tensor<std::int64_t>(exec, ids.shape());
     ElementLoops<D>::each(exec, ids.size(), 1, KnownId<I>{ids.data(), known.data(), height, unknown});
     return known;
+}
+template <class T, class I, class D>
+Tensor<std::int64_t, D> known_ids(D const& exec, Tensor<T, D> const& table, Tensor<I, D> const& ids,
+                                  std::int64_t unknown, std::optional<std::int64_t> = {}) {
+    return known_ids(exec, height_of(table), ids, unknown);
+}
+template <class T, class I>
+Tensor<std::int64_t> known_ids(Cpu exec, RowStore<T> const& store, Tensor<I> const& ids, std::int64_t unknown,
+                               std::optional<std::int64_t> = {}) {
+    return known_ids(exec, store.height(), ids, unknown);
 }
 
 /// The same for a table of which only some rows exist, besides the row of `padding`.
@@ -14610,134 +15749,6 @@ Tensor<std::int64_t, D> known_ids(D const& exec, SelectedRows<T, D> const& table
 }
 
 }  // namespace rowan::inline v0::detail
-
-// rowan/sparse/gather.hpp: gather, the rows of a table at given ids.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-template <class Shape>
-Shape gathered_shape(Shape const& ids, Shape const& table) {
-    Shape shape = ids;
-    shape.insert(shape.end(), table.begin() + 1, table.end());
-    return shape;
-}
-
-/// Selects and copies rows of a table.
-template <class D>
-struct RowGather {
-    static_assert(has_backend<D>, "rowan: gather on a Thrust device needs #include <rowan/thrust/sparse/gather.hpp>");
-};
-
-template <>
-struct RowGather<Cpu> {
-    /// Checks the arguments; returns the ids for copy().
-    template <class T, class... Out>
-    static Ids<> const& checked(Cpu exec, Tensor<T> const& table, Ids<> const& ids, Out const&...) {
-        check_ids(exec, "ids", ids, height_of(table));
-        return ids;
-    }
-
-    /// Writes the rows to `out`; is_new: its contents may be lost.
-    template <class T>
-    static void copy(Cpu exec, Tensor<T> const& table, Ids<> const& ids, Tensor<T>& out, bool /*is_new*/) {
-        std::size_t const width = table.row_size();
-        T const* const rows = table.data();
-        T* const to = out.data();
-        ids.visit([&](auto list) {
-            auto const row = [=](std::size_t i) { return rows + static_cast<std::size_t>(list[i]) * width; };
-            copy_rows(exec, list.size(), width * sizeof(T), row, [=](std::size_t i) { return to + i * width; });
-        });
-    }
-
-    /// The numbers i in [0, n) for which keep(i) is true, ascending.
-    template <class Keep>
-    static Tensor<std::int64_t> where(Cpu, std::size_t n, Keep const& keep) {
-        std::vector<std::int64_t> found;
-        for (std::size_t i = 0; i < n; ++i) {
-            if (keep(i)) found.push_back(static_cast<std::int64_t>(i));
-        }
-        auto positions = Tensor<std::int64_t>::from_shape({found.size()});
-        std::ranges::copy(found, positions.data());
-        return positions;
-    }
-
-    /// to[i] = row positions[i] of a tensor, not bounds-checked.
-    template <class T>
-    static void take(Cpu exec, Tensor<T> const& from, Tensor<std::int64_t> const& positions, Tensor<T>& to) {
-        take_rows(exec, positions.size(), from.row_size(), from.data(), positions.data(), to.data());
-    }
-};
-
-/// The rows positions[i] of a tensor, not bounds-checked.
-template <class T, class D>
-Tensor<T, D> rows_at(D const& exec, Tensor<T, D> const& from, Tensor<std::int64_t, D> const& positions) {
-    auto shape = from.shape();
-    shape[0] = positions.size();
-    auto out = new_tensor<T>(exec, shape);
-    RowGather<D>::take(exec, from, positions, out);
-    return out;
-}
-
-}  // namespace detail
-
-/// Writes row `ids[i]` of `table` to row i of `out`.
-/// shapes   table [height, ...], ids of any shape, out ids.shape + table.shape[1:]
-/// errors   ShapeError if table has rank 0 or out has another shape; IndexError if an id is not in [0, height); Error
-///          if out shares memory with table or ids
-/// cost     O(n * width), one read and one write of n rows, no allocation; ids in device memory are checked in another
-///          pass before, so that `out` is unchanged if one is bad
-template <class T, device D>
-void gather_into(D const& exec, Tensor<T, D> const& table, std::type_identity_t<Ids<D>> ids, Tensor<T, D>& out) {
-    detail::check_rows("table", table);
-    auto const shape = detail::gathered_shape(ids.shape(), table.shape());
-    if (out.shape() != shape)
-        throw ShapeError("out.shape()", detail::shape_text(out.shape()), detail::shape_text(shape));
-    auto const& checked = detail::RowGather<D>::checked(exec, table, ids, out);
-    detail::check_apart("out", detail::bytes_of(out), "ids", ids.bytes());
-    detail::check_apart("out", detail::bytes_of(out), "table", detail::bytes_of(table));
-    detail::RowGather<D>::copy(exec, table, checked, out, false);
-}
-
-/// The rows of `table` at `ids`, in the order of `ids`: the forward pass of an embedding.
-/// shapes   table [height, ...], ids of any shape -> ids.shape + table.shape[1:]
-/// errors   as gather_into
-/// cost     one read and one write of n rows, and one allocation for the result
-template <class T, device D>
-Tensor<T, D> gather(D const& exec, Tensor<T, D> const& table, std::type_identity_t<Ids<D>> ids) {
-    detail::check_rows("table", table);
-    auto const& checked = detail::RowGather<D>::checked(exec, table, ids);
-    auto out = detail::new_tensor<T>(exec, detail::gathered_shape(ids.shape(), table.shape()));
-    detail::RowGather<D>::copy(exec, table, checked, out, true);
-    return out;
-}
-
-template <class T, class Device>
-void gather_into(Tensor<T, Device> const& table, std::type_identity_t<Ids<Device>> ids, Tensor<T, Device>& out) {
-    gather_into(table.device(), table, ids, out);
-}
-
-template <class T, class Device>
-Tensor<T, Device> gather(Tensor<T, Device> const& table, std::type_identity_t<Ids<Device>> ids) {
-    return gather(table.device(), table, ids);
-}
-
-// A mistake, which does not compile.
-template <detail::plain_range R, class I = std::initializer_list<std::int64_t>>
-Tensor<float> gather(R const&, I const&) {
-    static_assert(!detail::plain_range<R>,
-                  "rowan::gather: the table comes first, and it is a Tensor: Tensor<T>::borrow(values, {rows, width}) "
-                  "is one in your memory");
-    return {};
-}
-
-ROWAN_TEMPLATE(void gather_into(Cpu const&, Tensor<float> const&, Ids<>, Tensor<float>&))
-ROWAN_TEMPLATE(Tensor<float> gather(Cpu const&, Tensor<float> const&, Ids<>))
-ROWAN_TEMPLATE(void gather_into(Cpu const&, Tensor<double> const&, Ids<>, Tensor<double>&))
-ROWAN_TEMPLATE(Tensor<double> gather(Cpu const&, Tensor<double> const&, Ids<>))
-
-}  // namespace rowan::inline v0
 
 // rowan/op/table/embedding_bag.hpp: embedding_bag, one pooled row for each bag of ids, with a row-sparse gradient.
 
@@ -14861,11 +15872,28 @@ SelectedRows<T, D> embedding_bag_grad(D const& exec, SelectedRows<T, D> const& t
                          g.value().share());
 }
 
+/// Pools the rows of each bag of a store, as embedding_bag for the tensor of its rows.
+/// shapes   store [h, w], ids [n] with levels -> [bags, w]
+/// errors   as for a Tensor; IoError if a row cannot be read from its file
+/// cost     one read of a row for each id, as it is stored; rows of files that are not mapped are copied first
+template <class T, id_type I>
+LoDTensor<T> embedding_bag(Cpu const& exec, RowStore<T> const& store, LoDTensor<I> const& ids,
+                           BagOptions const& options = {}) {
+    detail::check_id_bags<T>(exec, ids, options.pool);
+    if (options.unknown)
+        return embedding_bag(exec, store, detail::known_bags(exec, store, ids, options), detail::all_known(options));
+    if (options.padding_id)
+        return embedding_bag(exec, store, detail::without_padding(exec, ids, *options.padding_id, store.height()),
+                             {.pool = options.pool});
+    return detail::store_bags<T, I>(exec, store, ids, nullptr, options.pool);
+}
+
 struct embedding_bag_op
     : detail::builtin_op<embedding_bag_op, slots<slot::w, slot::ids>, slots<slot::out>, BagOptions> {
     static constexpr std::string_view name = "embedding_bag";
     static constexpr std::string_view brief =
         "A row for each sequence of ids: the sum, mean, … of their rows of the table.";
+    static constexpr bool reads_stores = true;
     using grad = gradient<embedding_bag_op, uses<slot::w, slot::ids, grad_of<slot::out>>, makes<grad_of<slot::w>>>;
 
     static constexpr VarSpec infer(VarSpec const& w, VarSpec const& ids, BagOptions const& options = {}) {
@@ -14888,6 +15916,10 @@ struct embedding_bag_op
     template <class T, id_type I, class D>
     static LoDTensor<T, D> run(D exec, SelectedRows<T, D> const& w, LoDTensor<I, D> const& ids,
                                BagOptions const& options = {}) {
+        return embedding_bag(exec, w, ids, options);
+    }
+    template <class T, id_type I>
+    static LoDTensor<T> run(Cpu exec, RowStore<T> const& w, LoDTensor<I> const& ids, BagOptions const& options = {}) {
         return embedding_bag(exec, w, ids, options);
     }
 
@@ -15069,6 +16101,25 @@ Tensor<T, D> lookup_table(D const& exec, SelectedRows<T, D> const& table, Tensor
     return out;
 }
 
+/// The rows of a store, as lookup_table for the tensor of its rows.
+/// shapes   store [h, w], ids of any shape -> ids.shape + [w]
+/// errors   as for a Tensor; IoError if a row cannot be read from its file
+/// cost     as gather; with unknown also a pass over the ids, and 8 bytes for each
+template <class T, id_type I>
+Tensor<T> lookup_table(Cpu const& exec, RowStore<T> const& store, Tensor<I> const& ids,
+                       LookupOptions const& options = {}) {
+    if (auto const padding = options.padding_id; padding && (*padding < 0 || *padding >= store.height()))
+        throw IndexError("padding_id", *padding, store.height());
+    if (options.unknown)
+        return lookup_table(exec, store, detail::known_ids(exec, store, ids, *options.unknown),
+                            {.padding_id = options.padding_id});
+    auto out = gather(exec, store, ids);
+    if (!options.padding_id) return out;
+    detail::PadRow<T, I> const pad{ids.data(), *options.padding_id, out.data(), store.width()};
+    detail::ElementLoops<Cpu>::each(exec, ids.size(), store.width(), pad);
+    return out;
+}
+
 struct lookup_table_grad_op
     : operator_of<slots<slot::w, slot::ids, grad_of<slot::out>>, slots<grad_of<slot::w>>, LookupOptions> {
     static constexpr std::string_view name = "lookup_table_grad";
@@ -15106,6 +16157,7 @@ struct lookup_table_op
     static constexpr std::string_view name = "lookup_table";
     static constexpr std::string_view brief = "A row of the table for each id; its gradient is row-sparse.";
     static constexpr unsigned row_inputs = 0b10;
+    static constexpr bool reads_stores = true;
     using grad = grad_rule<lookup_table_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& w, VarSpec const& ids, LookupOptions const& options = {}) {
@@ -15126,6 +16178,10 @@ struct lookup_table_op
     template <class T, id_type I, class D>
     static Tensor<T, D> run(D exec, SelectedRows<T, D> const& w, Tensor<I, D> const& ids,
                             LookupOptions const& options = {}) {
+        return lookup_table(exec, w, ids, options);
+    }
+    template <class T, id_type I>
+    static Tensor<T> run(Cpu exec, RowStore<T> const& w, Tensor<I> const& ids, LookupOptions const& options = {}) {
         return lookup_table(exec, w, ids, options);
     }
 };
@@ -15552,7 +16608,7 @@ Tensor<T, D> copy_made_by(D const& exec, Tensor<T, D> const& x) {
 }
 
 /// Transfers a tensor to the device of a net that runs on `any`. A tensor that is already there is left as it is, or
-/// replaced by a copy if `own`.
+/// replaced by a copy if `own`; a RowStore of the host is always left as it is.
 /// errors   TypeError if it is not a LoDTensor whose elements are of type T
 template <class T, class D>
 void bring(Value& value, AnyExec any, bool own) {
@@ -15562,6 +16618,7 @@ void bring(Value& value, AnyExec any, bool own) {
         if (own) value.set(LoDTensor<T, D>(copy_made_by(exec, there.value()), there.lod()));
         return;
     }
+    if (std::is_same_v<D, Cpu> && value.is<RowStore<T>>()) return;
     value = value.on_host();
     auto const& host = value.get<LoDTensor<T>>();
     value.set(LoDTensor<T, D>(to_device(exec, host.value().share()), host.lod()));
@@ -46878,6 +47935,26 @@ std::tuple<SelectedRows<T, D>, Tensor<T, D>> embedding_bag_grad(D const& exec, T
     return {std::move(rows), std::move(weight_grad)};
 }
 
+/// Pools the rows of each bag of a store with a weight for each id, as embedding_bag for the tensor of its rows.
+/// shapes   store [h, w], ids [n] with levels, weight [n] -> [bags, w]
+/// errors   as for a Tensor; IoError if a row cannot be read from its file
+/// cost     as embedding_bag
+template <class T, id_type I>
+LoDTensor<T> embedding_bag(Cpu const& exec, RowStore<T> const& store, LoDTensor<I> const& ids,
+                           std::type_identity_t<Tensor<T>> const& weight, BagOptions const& options = {}) {
+    detail::check_id_bags<T>(exec, ids, options.pool);
+    detail::check_weights(weight, ids);
+    if (options.unknown)
+        return embedding_bag(exec, store, detail::known_bags(exec, store, ids, options), weight,
+                             detail::all_known(options));
+    if (options.padding_id) {
+        auto const kept = detail::without_padding(exec, ids, *options.padding_id, store.height());
+        auto const positions = detail::kept_ids(exec, ids.value(), *options.padding_id);
+        return embedding_bag(exec, store, kept, detail::rows_at(exec, weight, positions), {.pool = options.pool});
+    }
+    return detail::store_bags(exec, store, ids, weight.data(), options.pool);
+}
+
 struct weighted_embedding_bag_op
     : detail::builtin_op<weighted_embedding_bag_op, slots<slot::w, slot::ids, slot::weight>, slots<slot::out>,
                          BagOptions> {
@@ -46885,6 +47962,8 @@ struct weighted_embedding_bag_op
     static constexpr std::string_view brief = "embedding_bag with a weight for each id.";
     using grad = gradient<weighted_embedding_bag_op, uses<slot::w, slot::ids, slot::weight, grad_of<slot::out>>,
                           makes<grad_of<slot::w>, grad_of<slot::weight>>>;
+
+    static constexpr bool reads_stores = true;
 
     static constexpr VarSpec infer(VarSpec const& w, VarSpec const& ids, VarSpec const& weight,
                                    BagOptions const& options = {}) {
@@ -46897,6 +47976,12 @@ struct weighted_embedding_bag_op
     template <class T, id_type I, class D>
     static LoDTensor<T, D> run(D exec, Tensor<T, D> const& w, LoDTensor<I, D> const& ids, Tensor<T, D> const& weight,
                                BagOptions const& options = {}) {
+        return embedding_bag(exec, w, ids, weight, options);
+    }
+
+    template <class T, id_type I>
+    static LoDTensor<T> run(Cpu exec, RowStore<T> const& w, LoDTensor<I> const& ids, Tensor<T> const& weight,
+                            BagOptions const& options = {}) {
         return embedding_bag(exec, w, ids, weight, options);
     }
 
@@ -50445,6 +51530,228 @@ std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& o
 
 }  // namespace rowan::inline v0
 
+// rowan/sparse/detail/encode_row.hpp: encode_row, a row of floats in a RowFormat.
+
+namespace rowan::inline v0::detail {
+
+template <class V>
+void put(V x, std::byte* to) {
+    std::memcpy(to, &x, sizeof x);
+}
+
+template <class T>
+bool encode_elements(std::span<float const> row, std::byte* to) {
+    for (std::size_t i = 0; i < row.size(); ++i) put(T(row[i]), to + i * sizeof(T));
+    return true;
+}
+
+inline bool finite(float x) { return x - x == 0; }
+
+/// The numbers nearest to (x - bias) * inverse, ties to even, in [0, most].
+inline std::uint8_t code_of(float x, float bias, float inverse, float most) {
+    return static_cast<std::uint8_t>(std::clamp(std::nearbyint(rounded((x - bias) * inverse)), 0.0F, most));
+}
+
+template <class F>
+bool encode_int8(std::span<F const> row, std::byte* to) {
+    auto const [least, greatest] =
+        row.empty() ? std::pair(0.0F, 0.0F) : std::pair(*std::ranges::min_element(row), *std::ranges::max_element(row));
+    float const range = greatest - least, scale = range / 255.0F, inverse = 255.0F / (range + 1e-8F);
+    if (!finite(range)) return false;
+    for (std::size_t i = 0; i < row.size(); ++i) put(code_of(row[i], least, inverse, 255.0F), to + i);
+    put(scale, to + row.size());
+    put(least, to + row.size() + sizeof scale);
+    return true;
+}
+
+/// Codes of `bits` bits, with halves as scale and bias.
+template <class F>
+bool encode_bits(int bits, std::span<F const> row, std::byte* to) {
+    auto const [min, max] =
+        row.empty() ? std::pair(0.0F, 0.0F) : std::pair(*std::ranges::min_element(row), *std::ranges::max_element(row));
+    auto const most = static_cast<float>((1 << bits) - 1);
+    float16 const bias(min);
+    float const least = bias, range = max - least;
+    float16 half_scale(range == 0 ? 1.0F : range / most);
+    float scale = half_scale, inverse = 1.0F / scale;
+    if (scale == 0 || !finite(inverse)) {
+        half_scale = float16(1.0F);
+        inverse = 1.0F;
+    }
+    if (!finite(least) || !finite(half_scale)) return false;
+    std::size_t const bytes = bits == 8 ? row.size() : (row.size() + 1) / 2;
+    std::fill_n(to, bytes, std::byte{});
+    for (std::size_t i = 0; i < row.size(); ++i) {
+        auto const code = std::byte{code_of(row[i], least, inverse, most)};
+        if (bits == 8)
+            to[i] = code;
+        else
+            to[i / 2] |= code << static_cast<int>(i % 2 * 4);
+    }
+    put(half_scale, to + bytes);
+    put(bias, to + bytes + sizeof bias);
+    return true;
+}
+
+inline float greatest_of(std::span<float const> row) {
+    float most = 0;
+    for (float const x : row) most = std::max(most, std::abs(x));
+    return most;
+}
+
+template <class Float>
+bool encode_float8(std::span<float const> row, std::byte* to) {
+    float const greatest = Float::template decode<float>(std::int32_t{Float::largest_code}), most = greatest_of(row);
+    float const scale = most == 0 ? 1.0F : std::max(most / greatest, std::numeric_limits<float>::denorm_min());
+    for (std::size_t i = 0; i < row.size(); ++i) to[i] = std::byte{Float::encode(row[i] / scale)};
+    put(scale, to + row.size());
+    return true;
+}
+
+template <class Float>
+bool encode_mx(std::span<float const> row, std::byte* to) {
+    int const most_exponent = std::ilogb(Float::template decode<float>(std::int32_t{Float::largest_code}));
+    for (std::size_t b = 0; b < row.size(); b += row_block) {
+        auto const some = row.subspan(b, std::min(row_block, row.size() - b));
+        float const most = greatest_of(some);
+        int const power = most == 0 ? 0 : std::clamp(std::ilogb(most) - most_exponent + 127, 0, 254);
+        auto const e = static_cast<std::uint8_t>(power);
+        for (std::size_t i = 0; i < some.size(); ++i) to[b + i] = std::byte{Float::encode(some[i] / power_of_two(e))};
+        to[row.size() + b / row_block] = std::byte{e};
+    }
+    return true;
+}
+
+template <class F>
+bool encode_q8(std::span<F const> row, std::byte* to) {
+    for (std::size_t b = 0; b < row.size(); b += row_block, to += Q8Row::block_bytes) {
+        auto const some = row.subspan(b, row_block);
+        float const scale = greatest_of(some) / 127.0F, inverse = scale == 0 ? 0.0F : 1.0F / scale;
+        float16 const half(scale);
+        if (!finite(half) || !finite(inverse)) return false;
+        put(half, to);
+        for (std::size_t i = 0; i < row_block; ++i)
+            put(static_cast<std::int8_t>(std::round(rounded(some[i] * inverse))), to + sizeof half + i);
+    }
+    return true;
+}
+
+/// Writes a row of a format other than RowFormat::elements to `to`, which has row_bytes(format, row.size()) bytes.
+/// Returns whether the format has such a row: its numbers are finite, and so is their scale. Otherwise `to` has no
+/// meaning. A template, so that only programs that call it compile it.
+template <class F>
+bool encode_row(RowFormat format, std::span<F const> row, std::byte* to) {
+    switch (format) {
+        case RowFormat::float32:
+            return encode_elements<float>(row, to);
+        case RowFormat::float16:
+            return encode_elements<float16>(row, to);
+        case RowFormat::bfloat16:
+            return encode_elements<bfloat16>(row, to);
+        default:
+            break;
+    }
+    if (!std::ranges::all_of(row, finite)) return false;
+    switch (format) {
+        case RowFormat::int8:
+            return encode_int8(row, to);
+        case RowFormat::int8_half:
+            return encode_bits(8, row, to);
+        case RowFormat::int4:
+            return encode_bits(4, row, to);
+        case RowFormat::float8_e4m3:
+            return encode_float8<E4m3>(row, to);
+        case RowFormat::float8_e5m2:
+            return encode_float8<E5m2>(row, to);
+        case RowFormat::mxfp8_e4m3:
+            return encode_mx<E4m3>(row, to);
+        case RowFormat::mxfp8_e5m2:
+            return encode_mx<E5m2>(row, to);
+        default:
+            return encode_q8(row, to);
+    }
+}
+
+ROWAN_TEMPLATE(bool encode_row(RowFormat, std::span<float const>, std::byte*))
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/sparse/quantize_rows.hpp: quantize_rows and dequantize_rows, tables with rows of few bits.
+
+namespace rowan::inline v0 {
+
+/// The rows of a table in a format of few bits, in memory. Numbers are computed as floats; where it rounds:
+/// - int8: scale = (max - min) / 255, bias = min, q = (x - min) · (255 / (max - min + 1e-8)), rounded to nearest, ties to
+///   even, as FBGEMM does.
+/// - int8_half, int4: bias = min and scale = (max - bias) / 255 or 15 as halves, q = (x - bias) / scale by 1 / scale,
+///   rounded as before, at most 255 or 15; a scale of 0 becomes 1.
+/// - float8: scale = greatest magnitude / 448 (e4m3) or 57344 (e5m2), 1 if all are 0; x / scale, to nearest, ties to even.
+/// - mxfp8: e = floor(log2(greatest magnitude of 32)) - 8 (e4m3) or 15 (e5m2) + 127; x / 2^(e - 127), to nearest, ties to
+///   even, and the largest finite number where it is greater: as OCP's MX formats say.
+/// - q8_0: scale = greatest magnitude of 32 / 127 as a half, q = x · (127 / greatest magnitude), ties away from zero, as GGML.
+/// - float16, bfloat16: to nearest, ties to even.
+///
+///     RowStore<float> const store = quantize_rows(table, RowFormat::int8);     // 72 bytes a row of 64 numbers, not 256
+/// shapes   table [height, ...] -> rows of the elements of a row
+/// errors   ShapeError if table has rank 0 or the format has no rows of this width; TypeError if T is an integer type;
+///          ValueError if a row has no finite scale: it has an infinity or NaN, except for float16, bfloat16 and float32,
+///          or numbers too large for a half, or whose difference is too large for a float
+/// cost     one read of the table and one write of the rows; the same bytes for any number of threads
+template <class T>
+RowStore<T> quantize_rows(Cpu exec, Tensor<T> const& table, RowFormat format) {
+    detail::check_rows("table", table);
+    std::size_t const width = table.row_size(), height = table.shape()[0];
+    auto const stored = detail::StoredRows::of<T>(format, width);
+    auto rows = Tensor<std::uint8_t>::from_shape({height, stored.bytes});
+    auto* const to = reinterpret_cast<std::byte*>(rows.data());
+    std::atomic<std::size_t> bad{height};
+    detail::parallel_work(exec, 8 * table.size(), height, 4096 / (width + 1) + 1,
+                          [&](std::size_t row, std::size_t end) {
+                              [[maybe_unused]] detail::Buffer<float> floats(width);
+                              for (; row < end; ++row) {
+                                  T const* const from = table.data() + row * width;
+                                  if constexpr (detail::read_from_floats<T>) {
+                                      if (format != RowFormat::elements) {
+                                          for (std::size_t i = 0; i < width; ++i)
+                                              floats[i] = static_cast<float>(dtype<T>::widen(from[i]));
+                                          if (detail::encode_row<float>(format, floats, to + row * stored.bytes))
+                                              continue;
+                                          std::size_t first = bad;
+                                          while (row < first && !bad.compare_exchange_weak(first, row)) {
+                                          }
+                                          return;
+                                      }
+                                  }
+                                  if (width != 0) std::memcpy(to + row * stored.bytes, from, stored.bytes);
+                              }
+                          });
+    if (bad != height)
+        throw ValueError("row", bad.load(),
+                         "finite numbers with a finite scale in the format " + std::string(format_name(format)));
+    return RowStore<T>(format, width, rows);
+}
+template <class T>
+RowStore<T> quantize_rows(Tensor<T> const& table, RowFormat format) {
+    return quantize_rows(Cpu(), table, format);
+}
+
+/// All rows of a store, as gather returns them.
+/// shapes   [height, width]
+/// errors   IoError if a row cannot be read from its file
+/// cost     one read of the rows and one write of the result
+template <class T>
+Tensor<T> dequantize_rows(Cpu exec, RowStore<T> const& store) {
+    auto table = Tensor<T>::from_shape({static_cast<std::size_t>(store.height()), store.width()});
+    detail::RowStoreAccess::copy_range(exec, store, 0, store.height(), table.data());
+    return table;
+}
+template <class T>
+Tensor<T> dequantize_rows(RowStore<T> const& store) {
+    return dequantize_rows(Cpu(), store);
+}
+
+}  // namespace rowan::inline v0
+
 // rowan/sparse/retain.hpp: retain, the part of a gradient in given rows.
 
 namespace rowan::inline v0 {
@@ -50496,6 +51803,317 @@ SelectedRows<T, Device> retain(SelectedRows<T, Device> const& g, std::type_ident
 
 ROWAN_TEMPLATE(SelectedRows<float> retain(Cpu const&, SelectedRows<float> const&, Ids<>))
 ROWAN_TEMPLATE(SelectedRows<double> retain(Cpu const&, SelectedRows<double> const&, Ids<>))
+
+}  // namespace rowan::inline v0
+
+// rowan/sparse/detail/random_rounding.hpp: RandomRounding, floats rounded to 16 bits by random numbers.
+
+namespace rowan::inline v0::detail {
+
+/// Rounds by a random number of which the upper bits count that the type needs: away from zero if it and what would be
+/// cut off reach one unit of the last place.
+template <class P>
+struct RandomRounding {
+    static_assert(!element<P>, "rowan::StochasticRounding: param is a tensor of bfloat16 or float16");
+};
+template <>
+struct RandomRounding<bfloat16> {
+    static constexpr unsigned bits = 16;
+    static bfloat16 round(float x, std::uint32_t random) noexcept {
+        std::uint32_t const from = bit_cast<std::uint32_t>(x), size = from & 0x7FFFFFFFU;
+        if (size >= 0x7F800000U) return bfloat16(x);
+        std::uint32_t const to = std::min((size + random) >> 16, 0x7F7FU);
+        return bfloat16::from_bits(static_cast<std::uint16_t>((from >> 16 & 0x8000U) | to));
+    }
+};
+template <>
+struct RandomRounding<float16> {
+    static constexpr unsigned bits = 32;
+    static float16 round(float x, std::uint32_t random) noexcept {
+        std::uint32_t const from = bit_cast<std::uint32_t>(x), size = from & 0x7FFFFFFFU;
+        if (size >= 0x7F800000U) return float16(x);
+        // What is kept and cut off, shifted so that what is kept begins at bit 32. Below 2^-14 numbers are multiples of
+        // 2^-24, and the leading bit is stored.
+        bool const normal = size >= 0x38800000U;
+        std::uint64_t const digits = normal ? size - 0x38000000U : (size & 0x007FFFFFU) | 0x00800000U;
+        std::uint32_t const shift = normal ? 13 : std::min(126U - (size >> 23), 63U);
+        std::uint64_t const to = std::min<std::uint64_t>(((digits << 32 >> shift) + random) >> 32, 0x7BFF);
+        return float16::from_bits(static_cast<std::uint16_t>((from >> 16 & 0x8000U) | to));
+    }
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/sparse/detail/rounded_rule.hpp: RoundedRule, a rule of update_rows for floats, for rows of fewer bits.
+
+namespace rowan::inline v0::detail {
+
+/// Rows of floats, one for each thread, for rows that are too wide for the stack.
+class FloatRows {
+public:
+    static constexpr std::size_t on_stack = 2048;
+
+    FloatRows(Cpu exec, std::size_t width)
+        : width_(width), busy_(width <= on_stack ? 0 : static_cast<std::size_t>(thread_count(exec))),
+          rows_(busy_.size() * width) {}
+
+    /// Calls f with memory for a row that nobody else uses.
+    template <class F>
+    void lend(F const& f) const {
+        if (busy_.empty()) {
+            float row[on_stack];
+            return f(row);
+        }
+        std::size_t k = 0;
+        while (busy_[k].exchange(true, std::memory_order_acquire)) k = (k + 1) % busy_.size();
+        struct Return {
+            std::atomic<bool>& busy;
+            ~Return() { busy.store(false, std::memory_order_release); }
+        } const giving_back{busy_[k]};
+        f(rows_.data() + k * width_);
+    }
+
+private:
+    std::size_t width_;
+    mutable std::vector<std::atomic<bool>> busy_;
+    mutable Buffer<float> rows_;
+};
+
+/// A rule for rows of P, by a rule for rows of floats.
+template <class Rule, class Rounding, class P>
+struct RoundedRule {
+    Rule const& rule;
+    Rounding rounding;
+    P const* first;  // the table's
+    FloatRows const* rows;
+
+    template <class G, class... S>
+    void operator()(std::span<G const> g, std::span<P> p, std::span<S>... s) const {
+        if constexpr (is_elementwise<Rule>) {
+            in_pieces<LaneRegister<float, native_bytes>>([&](auto... row) { rule(row...); }, g, p, s...);
+        } else {
+            whole<LaneRegister<float, native_bytes>>([&](auto... row) { rule(row...); }, g, p, s...);
+        }
+    }
+    template <class V, class G, class... S>
+    ROWAN_INLINE void with(std::span<G const> g, std::span<P> p, std::span<S>... s) const {
+        using Lanes = typename lanes_like<V, float>::type;
+        auto const call = [&](auto... row) ROWAN_INLINED { rule.template with<V>(row...); };
+        if constexpr (is_elementwise<Rule>) {
+            in_pieces<Lanes>(call, g, p, s...);
+        } else {
+            whole<Lanes>(call, g, p, s...);
+        }
+    }
+
+private:
+    template <class Lanes, class Call, class G, class... S>
+    ROWAN_INLINE void in_pieces(Call const& call, std::span<G const> g, std::span<P> p, std::span<S>... s) const {
+        static constexpr std::size_t piece = 256;
+        float wide[piece];
+        for (std::size_t i = 0; i < p.size(); i += piece) {
+            std::size_t const n = std::min(piece, p.size() - i);
+            convert<Lanes>(wide, call, g.subspan(i, n), p.subspan(i, n), s.subspan(i, n)...);
+        }
+    }
+    template <class Lanes, class Call, class G, class... S>
+    ROWAN_INLINE void whole(Call const& call, std::span<G const> g, std::span<P> p, std::span<S>... s) const {
+        rows->lend([&](float* wide) ROWAN_INLINED { convert<Lanes>(wide, call, g, p, s...); });
+    }
+    template <class Lanes, class Call, class G, class... S>
+    ROWAN_INLINE void convert(float* wide, Call const& call, std::span<G const> g, std::span<P> p,
+                              std::span<S>... s) const {
+        zip_with<Lanes>(same_number{}, p.size(), wide, static_cast<P const*>(p.data()));
+        call(g, std::span<float>(wide, p.size()), s...);
+        rounding.narrow({wide, p.size()}, static_cast<std::uint64_t>(p.data() - first), p.data());
+    }
+};
+
+template <class Rule, class Rounding, class P>
+inline constexpr bool is_elementwise<RoundedRule<Rule, Rounding, P>> = is_elementwise<Rule>;
+template <class Rule, class Rounding, class P>
+inline constexpr bool is_lane_rule<RoundedRule<Rule, Rounding, P>> = is_lane_rule<Rule>;
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/sparse/stochastic_rounding.hpp: StochasticRounding, for optimizers of tables of 16-bit floats.
+
+namespace rowan::inline v0 {
+
+/// Rounds what an optimizer writes into a table of bfloat16 or float16 up or down at random, so that the expected value
+/// is the one that was computed: updates that are less than half a unit of the last place are not lost. Give it to an
+/// optimizer, with another step each time:
+///
+///     StochasticRounding const rounding{.seed = 1, .step = step};
+///     rowwise_adagrad(table, moment, gradient, rounding, {.learning_rate = 0.01});
+///     sgd(table, gradient, 0.01, rounding);
+///     update_rows(gradient, rounding, rule, table, state);     any rule: its spans of rows of the table are of floats
+///
+/// The new values are computed in float, or rounded to nearest float, as without StochasticRounding; states are rounded
+/// as always. A value between two numbers of the table's type becomes the one away from zero with the probability
+/// |value - the other| / |their difference|, exactly for bfloat16 and for float16 from 2^-24 on, and to 2^-32 below.
+/// Values that are numbers of the type, infinities and NaNs are stored as they are. A number above the largest finite
+/// one becomes that one.
+///
+/// The random number of element e = row · width + column is, of the splitmix64 sequence with the seed
+/// mix(mix(seed) + (step + 1) · 0x9E3779B97F4A7C15), where mix is the finaliser of splitmix64: for bfloat16 the 16 bits
+/// from bit 16 · (e mod 4) on of its number e / 4, counted from 0; for float16 the 32 bits from bit 32 · (e mod 2) on
+/// of number e / 2. So the bits are the same on all machines, for any number of threads and in any order of rows.
+struct StochasticRounding {
+    std::uint64_t seed = 0;  ///< of the random numbers
+    std::int64_t step = 0;   ///< the number of the step: two steps with one number round in the same way
+
+    /// What is stored for x in the element with this number, row · width + column, of a table of P.
+    /// errors   none
+    /// cost     one random number
+    template <class P>
+    P narrow(float x, std::uint64_t e) const noexcept {
+        constexpr unsigned bits = detail::RandomRounding<P>::bits, per = 64 / bits;
+        return detail::RandomRounding<P>::round(x, part<bits>(detail::bits_at(key(), e / per + 1), e % per));
+    }
+
+    /// Stores x[i] in to[i], which is element `first` + i.
+    /// errors   none
+    /// cost     one random number for 2 or 4 elements
+    template <class P>
+    [[gnu::noinline]] void narrow(std::span<float const> x, std::uint64_t first, P* to) const noexcept {
+        constexpr unsigned bits = detail::RandomRounding<P>::bits, per = 64 / bits;
+        std::uint64_t const seeded = key();
+        for (std::size_t i = 0; i < x.size();) {
+            std::uint64_t const e = first + i, word = detail::bits_at(seeded, e / per + 1);
+            if (e % per == 0 && i + per <= x.size()) {
+                for (unsigned k = 0; k < per; ++k)
+                    to[i + k] = detail::RandomRounding<P>::round(x[i + k], part<bits>(word, k));
+                i += per;
+            } else {
+                to[i] = detail::RandomRounding<P>::round(x[i], part<bits>(word, e % per));
+                ++i;
+            }
+        }
+    }
+
+private:
+    std::uint64_t key() const noexcept {
+        return detail::bits_at(detail::mix_bits(seed), static_cast<std::uint64_t>(step) + 1);
+    }
+    template <unsigned bits>
+    static std::uint32_t part(std::uint64_t word, std::uint64_t k) noexcept {
+        return static_cast<std::uint32_t>(word >> bits * k & (~std::uint64_t{0} >> (64 - bits)));
+    }
+};
+
+namespace detail {
+
+/// Calls f with the rule for rows of P.
+template <class P, class Rule, class F>
+void with_rounding(Cpu exec, StochasticRounding rounding, Rule const& rule, Tensor<P> const& param, F const& f) {
+    static_assert(RandomRounding<P>::bits != 0);
+    FloatRows const rows(exec, is_elementwise<Rule> || param.dimension() == 0 ? 0 : param.row_size());
+    f(RoundedRule<Rule, StochasticRounding, P>{rule, rounding, param.data(), &rows});
+}
+
+}  // namespace detail
+
+/// update_rows with a rule that gets a span of floats for a row of param, whose new values are rounded at random.
+/// shapes   as update_rows
+/// errors   those of update_rows; ValueError if exec.threads is negative; std::bad_alloc
+/// cost     that of update_rows, and one random number for 4 elements of bfloat16 or 2 of float16
+template <class G, class Rule, class P, class... S>
+requires detail::gradient_on<G, Cpu>
+void update_rows(Cpu exec, G const& grad, StochasticRounding rounding, Rule const& rule, Tensor<P>& param,
+                 Tensor<S>&... state) {
+    detail::with_rounding(exec, rounding, rule, param,
+                          [&](auto const& rounded) { update_rows(exec, grad, rounded, param, state...); });
+}
+/// update_rows with a plan, and a rule that gets a span of floats for a row of param, whose new values are rounded at
+/// random.
+/// shapes   as update_rows with a plan
+/// errors   those of update_rows; ValueError if exec.threads is negative; std::bad_alloc
+/// cost     that of update_rows, and one random number for 4 elements of bfloat16 or 2 of float16
+template <class G, class Rule, class P, class... S>
+void update_rows(Cpu exec, RowPlan<> const& plan, Tensor<G> const& value, StochasticRounding rounding, Rule const& rule,
+                 Tensor<P>& param, Tensor<S>&... state) {
+    detail::with_rounding(exec, rounding, rule, param,
+                          [&](auto const& rounded) { update_rows(exec, plan, value, rounded, param, state...); });
+}
+
+/// sgd with new values that are rounded at random; duplicates are summed first, as with a plan.
+/// shapes   as sgd
+/// errors   those of sgd
+/// cost     that of update_rows with a StochasticRounding
+template <class P, class G>
+requires detail::gradient_on<G, Cpu>
+void sgd(Cpu exec, Tensor<P>& param, G const& grad, double learning_rate, StochasticRounding rounding) {
+    detail::check_types<typename G::value_type, P>();
+    detail::check_setting<P>("learning_rate", learning_rate);
+    update_rows(exec, grad, rounding, LaneRule<detail::sgd_formula>{{learning_rate}}, param);
+}
+
+/// adagrad with new values of param that are rounded at random.
+/// shapes   as adagrad
+/// errors   those of adagrad
+/// cost     that of update_rows with a StochasticRounding
+template <class P, class M, class G>
+requires detail::gradient_on<G, Cpu>
+void adagrad(Cpu exec, Tensor<P>& param, Tensor<M>& moment, G const& grad, StochasticRounding rounding,
+             AdaGradOptions options = {}) {
+    detail::check_types<typename G::value_type, P, M>();
+    update_rows(exec, grad, rounding, detail::make_adagrad_rule(param, moment, options), param, moment);
+}
+
+/// rowwise_adagrad with new values of param that are rounded at random.
+/// shapes   as rowwise_adagrad
+/// errors   those of rowwise_adagrad
+/// cost     that of update_rows with a StochasticRounding
+template <class P, class M, class G>
+requires detail::gradient_on<G, Cpu>
+void rowwise_adagrad(Cpu exec, Tensor<P>& param, Tensor<M>& moment, G const& grad, StochasticRounding rounding,
+                     AdaGradOptions options = {}) {
+    detail::check_types<typename G::value_type, P, M>();
+    update_rows(exec, grad, rounding, detail::make_rowwise_adagrad_rule(param, moment, options), param, moment);
+}
+
+/// adam with new values of param that are rounded at random.
+/// shapes   as adam
+/// errors   those of adam
+/// cost     that of update_rows with a StochasticRounding
+template <class P, class M, class V, class G>
+requires detail::gradient_on<G, Cpu>
+void adam(Cpu exec, Tensor<P>& param, Tensor<M>& moment1, Tensor<V>& moment2, G const& grad,
+          StochasticRounding rounding, AdamOptions options = {}) {
+    detail::check_types<typename G::value_type, P, M, V>();
+    update_rows(exec, grad, rounding, detail::make_adam_rule(param, moment1, moment2, options), param, moment1,
+                moment2);
+}
+
+template <class G, class Rule, class P, class... S>
+requires detail::gradient_on<G, Cpu>
+void update_rows(G const& grad, StochasticRounding rounding, Rule const& rule, Tensor<P>& param, Tensor<S>&... state) {
+    update_rows(Cpu{}, grad, rounding, rule, param, state...);
+}
+template <class P, class G>
+requires detail::gradient_on<G, Cpu>
+void sgd(Tensor<P>& param, G const& grad, double learning_rate, StochasticRounding rounding) {
+    sgd(Cpu{}, param, grad, learning_rate, rounding);
+}
+template <class P, class M, class G>
+requires detail::gradient_on<G, Cpu>
+void adagrad(Tensor<P>& param, Tensor<M>& moment, G const& grad, StochasticRounding rounding,
+             AdaGradOptions options = {}) {
+    adagrad(Cpu{}, param, moment, grad, rounding, options);
+}
+template <class P, class M, class G>
+requires detail::gradient_on<G, Cpu>
+void rowwise_adagrad(Tensor<P>& param, Tensor<M>& moment, G const& grad, StochasticRounding rounding,
+                     AdaGradOptions options = {}) {
+    rowwise_adagrad(Cpu{}, param, moment, grad, rounding, options);
+}
+template <class P, class M, class V, class G>
+requires detail::gradient_on<G, Cpu>
+void adam(Tensor<P>& param, Tensor<M>& moment1, Tensor<V>& moment2, G const& grad, StochasticRounding rounding,
+          AdamOptions options = {}) {
+    adam(Cpu{}, param, moment1, moment2, grad, rounding, options);
+}
 
 }  // namespace rowan::inline v0
 

@@ -17,7 +17,7 @@ enum class RowAccess {
 
 /// Options of a table in a file. Values never depend on them.
 struct RowStoreOptions {
-    RowAccess access = RowAccess::mapped;
+    RowAccess access = RowAccess::mapped;  ///< how the rows come into memory
     /// Of direct access: the memory of the cache of pages of 4 KiB, at least 16,576 bytes, which is 4 pages. Threads
     /// that have more pages in use at a time add to it.
     std::size_t cache_bytes = std::size_t{64} << 20;

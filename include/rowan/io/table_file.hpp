@@ -87,7 +87,7 @@ public:
     static TableFile create(std::string path, TableFileShape const& shape, TableFileOptions options = {}) {
         return create(std::move(path), shape, nullptr, options);
     }
-    /// The same, where `first(row, span<T>)` writes each row, which is zero before.
+    /// Makes a new file, whose rows `first(row, span<T>)` writes, which are zero before, and opens it.
     /// requires   several threads may call `first` concurrently
     /// errors   those above; exceptions of `first`; then there is no file
     /// cost     one write of the table

@@ -43,6 +43,7 @@ struct moment_type<void, T> {
 
 /// update_rows on the rows of a file: the same bits. States are those of the file.
 ///     update_rows(Cpu{}, table, gradient, rule, table.state<float>("moment"));
+/// shapes   as update_rows for tensors
 /// errors   those of update_rows; Error if a state is not of the file; those of TableFile::change; the table is
 ///          unchanged, unless the rule throws
 /// cost     that of TableFile::change and of update_rows
@@ -54,6 +55,7 @@ void update_rows(Cpu exec, TableFile<T, Files>& table, SelectedRows<G> const& gr
 }
 
 /// sgd on the rows of a file: the same bits.
+/// shapes   as sgd for tensors
 /// errors   those of sgd and of TableFile::change; the table is unchanged
 /// cost     that of TableFile::change and of sgd
 template <class T, class Files, class G>
@@ -63,6 +65,7 @@ void sgd(Cpu exec, TableFile<T, Files>& table, SelectedRows<G> const& grad, doub
 
 /// adagrad on the rows of a file and its state "moment", [height, width]: the same bits. M is the element type of the
 /// moment: by default that of sums, float or double.
+/// shapes   as adagrad for tensors
 /// errors   Error if there is no state "moment"; TypeError if its elements are not M; those of adagrad and of
 ///          TableFile::change; the table is unchanged
 /// cost     that of TableFile::change and of adagrad

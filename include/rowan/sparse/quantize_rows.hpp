@@ -80,7 +80,7 @@ RowStore<T> quantize_rows(Tensor<T> const& table, RowFormat format) {
 template <class T>
 Tensor<T> dequantize_rows(Cpu exec, RowStore<T> const& store) {
     auto table = Tensor<T>::from_shape({static_cast<std::size_t>(store.height()), store.width()});
-    store.copy_range(exec, 0, store.height(), table.data());
+    detail::RowStoreAccess::copy_range(exec, store, 0, store.height(), table.data());
     return table;
 }
 template <class T>

@@ -25,6 +25,33 @@
 
 namespace rowan::inline v0 {
 
+namespace detail {
+
+/// What functions of a RowStore use, without checks of the ids.
+struct RowStoreAccess {
+    /// Writes rows ids[i] to `to`.
+    template <class T>
+    static void copy(Cpu exec, RowStore<T> const& store, Ids<> const& ids, T* to) {
+        store.copy(exec, ids, to);
+    }
+    /// Writes rows [begin, end) to `to`.
+    template <class T>
+    static void copy_range(Cpu exec, RowStore<T> const& store, std::int64_t begin, std::int64_t end, T* to) {
+        store.copy_range(exec, begin, end, to);
+    }
+    /// The stored rows ids[i]: where they are in memory, or else in `room`.
+    template <class T>
+    static ListedRows fetch(Cpu exec, RowStore<T> const& store, Ids<> const& ids, Buffer<std::byte>& room) {
+        return store.fetch(exec, ids, room);
+    }
+    template <class T>
+    static StoredRows const& rows(RowStore<T> const& store) {
+        return store.rows_;
+    }
+};
+
+}  // namespace detail
+
 /// Rows that are being read before they are needed, see RowStore::prefetch. They stay at hand until its destruction.
 using RowPrefetch = std::shared_ptr<void>;
 
@@ -83,7 +110,9 @@ public:
     }
     [[nodiscard]] RowPrefetch prefetch(Ids<> const& ids) const { return prefetch(Cpu(), ids); }
 
-    /// Writes rows ids[i] to `to`, without a check of the ids.
+private:
+    friend struct detail::RowStoreAccess;
+
     void copy(Cpu exec, Ids<> const& ids, T* to) const {
         if (source_->data() != nullptr) return rows_.copy(exec, ids.size(), in_memory(exec, ids), to);
         source_->read(exec, ids, [&](std::size_t first, std::span<std::byte const* const> rows) {
@@ -92,7 +121,6 @@ public:
         });
     }
 
-    /// The stored rows ids[i], without a check of the ids: where they are in memory, or else in `room`.
     detail::ListedRows fetch(Cpu exec, Ids<> const& ids, detail::Buffer<std::byte>& room) const {
         if (source_->data() != nullptr) return in_memory(exec, ids);
         room.resize(ids.size() * row_bytes());
@@ -104,10 +132,6 @@ public:
         return {room.data(), row_bytes(), nullptr, nullptr};
     }
 
-    /// How rows are read.
-    detail::StoredRows const& stored() const noexcept { return rows_; }
-
-    /// Writes rows [begin, end), which are in [0, height), to `to`.
     void copy_range(Cpu exec, std::int64_t begin, std::int64_t end, T* to) const {
         if (auto const* const data = source_->data()) {
             detail::ConsecutiveRows<std::byte const> const from{data + static_cast<std::size_t>(begin) * row_bytes(),
@@ -123,7 +147,6 @@ public:
         }
     }
 
-private:
     static std::size_t width_of(Tensor<T> const& table) {
         detail::check_rows("table", table);
         return table.row_size();
@@ -167,7 +190,7 @@ void gather_into(Cpu exec, RowStore<T> const& store, std::type_identity_t<Ids<>>
         throw ShapeError("out.shape()", detail::shape_text(out.shape()), detail::shape_text(shape));
     detail::check_ids(exec, "ids", ids, store.height());
     detail::check_apart("out", detail::bytes_of(out), "ids", ids.bytes());
-    store.copy(exec, ids, out.data());
+    detail::RowStoreAccess::copy(exec, store, ids, out.data());
 }
 
 /// The rows of the store at `ids`, in the order of `ids`.
@@ -180,7 +203,7 @@ Tensor<T> gather(Cpu exec, RowStore<T> const& store, std::type_identity_t<Ids<>>
     auto shape = ids.shape();
     shape.push_back(store.width());
     auto out = Tensor<T>::from_shape(shape);
-    store.copy(exec, ids, out.data());
+    detail::RowStoreAccess::copy(exec, store, ids, out.data());
     return out;
 }
 

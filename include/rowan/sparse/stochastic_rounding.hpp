@@ -39,8 +39,8 @@ namespace rowan::inline v0 {
 /// from bit 16 · (e mod 4) on of its number e / 4, counted from 0; for float16 the 32 bits from bit 32 · (e mod 2) on
 /// of number e / 2. So the bits are the same on all machines, for any number of threads and in any order of rows.
 struct StochasticRounding {
-    std::uint64_t seed = 0;
-    std::int64_t step = 0;  ///< the number of the step: two steps with one number round in the same way
+    std::uint64_t seed = 0;  ///< of the random numbers
+    std::int64_t step = 0;   ///< the number of the step: two steps with one number round in the same way
 
     /// What is stored for x in the element with this number, row · width + column, of a table of P.
     /// errors   none
@@ -104,7 +104,11 @@ void update_rows(Cpu exec, G const& grad, StochasticRounding rounding, Rule cons
     detail::with_rounding(exec, rounding, rule, param,
                           [&](auto const& rounded) { update_rows(exec, grad, rounded, param, state...); });
 }
-/// The same for the rows of a plan.
+/// update_rows with a plan, and a rule that gets a span of floats for a row of param, whose new values are rounded at
+/// random.
+/// shapes   as update_rows with a plan
+/// errors   those of update_rows; ValueError if exec.threads is negative; std::bad_alloc
+/// cost     that of update_rows, and one random number for 4 elements of bfloat16 or 2 of float16
 template <class G, class Rule, class P, class... S>
 void update_rows(Cpu exec, RowPlan<> const& plan, Tensor<G> const& value, StochasticRounding rounding, Rule const& rule,
                  Tensor<P>& param, Tensor<S>&... state) {

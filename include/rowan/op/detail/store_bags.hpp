@@ -32,11 +32,11 @@ LoDTensor<T> store_bags(Cpu exec, RowStore<T> const& store, LoDTensor<I> const& 
                                .pool = pool};
     auto out = Tensor<T>::from_shape({bags.bags, width});
     if (Lookups::one_each(bags)) {
-        store.copy(exec, ids.value(), out.data());
+        RowStoreAccess::copy(exec, store, ids.value(), out.data());
         return {std::move(out), upper_levels(ids.lod())};
     }
     Buffer<std::byte> room;
-    ListedRows const rows = store.fetch(exec, ids.value(), room);
+    ListedRows const rows = RowStoreAccess::fetch(exec, store, ids.value(), room);
     auto const length = [&](std::size_t begin, std::size_t end) {
         return static_cast<std::size_t>(offsets[end] - offsets[begin]);
     };
@@ -48,7 +48,7 @@ LoDTensor<T> store_bags(Cpu exec, RowStore<T> const& store, LoDTensor<I> const& 
             while (last < end && length(begin, last + 1) <= most) ++last;
             std::size_t const n = length(begin, last), first = bags.begin(begin);
             decoded.resize(n * width);
-            store.stored().copy(
+            RowStoreAccess::rows(store).copy(
                 Cpu{.threads = 1}, n, [&](std::size_t i) { return rows(first + i); }, decoded.data());
             position.resize(n);
             std::iota(position.begin(), position.end(), std::int64_t{0});

@@ -75,7 +75,7 @@ std::tuple<SelectedRows<T, D>, Tensor<T, D>> embedding_bag_grad(D const& exec, T
     return {std::move(rows), std::move(weight_grad)};
 }
 
-/// The same for a store.
+/// Pools the rows of each bag of a store with a weight for each id, as embedding_bag for the tensor of its rows.
 /// shapes   store [h, w], ids [n] with levels, weight [n] -> [bags, w]
 /// errors   as for a Tensor; IoError if a row cannot be read from its file
 /// cost     as embedding_bag
