@@ -124,7 +124,7 @@ TEST_CASE("gather reads the rows of a store as those of a tensor, in every width
     std::vector<std::int64_t> const ids{3, 0, 6, 3, 5, 2, 1, 4};
     std::vector<std::int32_t> const narrow(ids.begin(), ids.end());
     for (RowFormat const format : coded) {
-        for (std::size_t const width : {1, 2, 7, 32, 33, 64, 71, 5000}) {
+        for (std::size_t const width : {1U, 2U, 7U, 32U, 33U, 64U, 71U, 5000U}) {
             if (format == RowFormat::q8_0 && width % 32 != 0) continue;
             CAPTURE(rowan::format_name(format), width);
             auto table = Tensor<float>::from_shape({7, width});

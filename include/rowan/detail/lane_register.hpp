@@ -65,6 +65,46 @@ private:
     }
 };
 
+/// A vector of numbers, of `bytes` bytes in all.
+template <class N, std::size_t bytes>
+struct small_vector {
+    typedef N type __attribute__((vector_size(bytes)));
+};
+
+// Conversions for which g++ 12 does not find the instruction: numbers of a byte to int32, and int32 to their lower halves.
+template <class Small, class Ints>
+ROWAN_INLINE void widen_bytes(Small const& from, Ints& to) {
+    // one by one unless each step doubles the size of the numbers
+    auto const doubled = __builtin_convertvector(from, typename small_vector<std::uint16_t, sizeof(Small) * 2>::type);
+    to = __builtin_convertvector(doubled, Ints);
+}
+template <class Ints, class Small>
+ROWAN_INLINE void narrow_to_halves(Ints const& from, Small& to) {
+    to = __builtin_convertvector(from, Small);
+}
+#if defined(__x86_64__) && !defined(__clang__)
+[[gnu::target("avx512f")]] inline void widen_bytes(small_vector<std::uint8_t, 16>::type const& from,
+                                                   small_vector<std::int32_t, 64>::type& to) {
+    typedef char chars __attribute__((vector_size(16)));
+    typedef int ints __attribute__((vector_size(64)));
+    to = (small_vector<std::int32_t, 64>::type)__builtin_ia32_pmovzxbd512_mask((chars)from, ints{}, (short)-1);
+}
+[[gnu::target("avx2")]] inline void widen_bytes(small_vector<std::uint8_t, 8>::type const& from,
+                                                small_vector<std::int32_t, 32>::type& to) {
+    typedef char chars __attribute__((vector_size(16)));
+    typedef long long longs __attribute__((vector_size(16)));
+    long long all;
+    __builtin_memcpy(&all, &from, 8);
+    to = (small_vector<std::int32_t, 32>::type)__builtin_ia32_pmovzxbd256((chars)longs{all, 0});
+}
+[[gnu::target("avx512f")]] inline void narrow_to_halves(small_vector<std::int32_t, 64>::type const& from,
+                                                        small_vector<std::uint16_t, 32>::type& to) {
+    typedef int ints __attribute__((vector_size(64)));
+    typedef short shorts __attribute__((vector_size(32)));
+    to = (small_vector<std::uint16_t, 32>::type)__builtin_ia32_pmovdw512_mask((ints)from, shorts{}, (short)-1);
+}
+#endif
+
 /// `bytes` / sizeof(S) numbers, for which the arithmetic and the comparisons of numbers work lane by lane. It has the
 /// size of a register of the processor for which the function that uses it is compiled, see lane_targets.hpp. As the
 /// copies are not trivial, calls pass it in memory: they mean the same in code for any processor.
@@ -111,6 +151,16 @@ struct LaneRegister {
         typedef std::conditional_t<sizeof(S) == 4, std::uint32_t, std::uint64_t> wide
             __attribute__((vector_size(bytes)));
         return (vector)(__builtin_convertvector(*static_cast<halves const*>(p), wide) << 16);
+    }
+    /// The same where S is an integer and p points to numbers of two bytes.
+    ROWAN_INLINE static LaneRegister of_halves(void const* p) {
+        return __builtin_convertvector(*static_cast<halves const*>(p), vector);
+    }
+    /// Stores the lower halves of integers of four bytes.
+    ROWAN_INLINE void store_lower_halves(void* p) const {
+        typename small_vector<std::uint16_t, size * 2>::type lower;
+        narrow_to_halves((typename small_vector<std::int32_t, bytes>::type)data, lower);
+        std::memcpy(p, &lower, sizeof lower);
     }
     /// The same where p points to numbers of a byte.
     ROWAN_INLINE static LaneRegister of_bytes(std::uint8_t const* p) {
@@ -168,6 +218,7 @@ struct LaneRegister {
 
     // of integers
     ROWAN_INLINE friend LaneRegister operator&(LaneRegister const& a, LaneRegister const& b) { return a.data & b.data; }
+    ROWAN_INLINE friend LaneRegister operator|(LaneRegister const& a, LaneRegister const& b) { return a.data | b.data; }
     ROWAN_INLINE friend LaneRegister operator^(LaneRegister const& a, LaneRegister const& b) { return a.data ^ b.data; }
     ROWAN_INLINE friend LaneRegister operator<<(LaneRegister const& a, int n) { return a.data << n; }
     ROWAN_INLINE friend LaneRegister operator>>(LaneRegister const& a, int n) { return a.data >> n; }
@@ -203,13 +254,15 @@ private:
     typedef std::uint8_t small __attribute__((vector_size(size), aligned(1)));
 
     ROWAN_INLINE static LaneRegister of_small(small const& x) {
-        // g++ 12 converts to floats one by one unless each step doubles the size of the numbers, and takes no type here
-        // that does not depend on S.
-        typedef std::conditional_t<sizeof(S) == 4, std::uint16_t, std::uint16_t> pairs
-            __attribute__((vector_size(size * 2)));
-        pairs const doubled = __builtin_convertvector(x, pairs);
-        indices const whole = __builtin_convertvector(doubled, indices);
-        return __builtin_convertvector(whole, vector);
+        if constexpr (sizeof(S) == 4) {
+            typename small_vector<std::int32_t, bytes>::type whole;
+            widen_bytes((typename small_vector<std::uint8_t, size>::type)x, whole);
+            return __builtin_convertvector(whole, vector);
+        } else {
+            typedef std::conditional_t<sizeof(S) == 8, std::uint16_t, void> number;
+            auto const doubled = __builtin_convertvector(x, typename small_vector<number, size * 2>::type);
+            return __builtin_convertvector(__builtin_convertvector(doubled, indices), vector);
+        }
     }
 
     typedef std::uint16_t halves __attribute__((vector_size(size * 2), aligned(2), may_alias));

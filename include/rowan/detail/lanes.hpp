@@ -33,6 +33,16 @@ ROWAN_HD_INLINE V load(T const* p) {
     }
 }
 
+/// Rounds the floats to bfloat16, as its constructor does.
+template <class V>
+ROWAN_INLINE void store_upper_halves(V const& x, void* p) {
+    using I = typename V::template of<std::uint32_t>;
+    I const bits = detail::bit_cast<I>(x);
+    I const near = bits + I(0x7FFF) + ((bits >> 16) & I(1));
+    I const rounded = choose((bits & I(0x7FFFFFFF)) > I(0x7F800000), bits | I(0x00400000), near);
+    (rounded >> 16).store_lower_halves(p);
+}
+
 ROWAN_NO_EXEC_CHECK
 template <class V, class T>
 ROWAN_HD_INLINE void store(V const& x, T* p) {
@@ -44,6 +54,8 @@ ROWAN_HD_INLINE void store(V const& x, T* p) {
         x.store(p);
     } else if constexpr (std::is_same_v<T, float>) {
         x.store_floats(p);
+    } else if constexpr (std::is_same_v<T, bfloat16> && std::is_same_v<typename V::value_type, float>) {
+        store_upper_halves(x, p);
     } else {
         typename V::value_type wide[V::size];
         x.store(wide);

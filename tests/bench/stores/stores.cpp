@@ -96,18 +96,22 @@ void in_memory(char const* table, std::size_t height) {
     RowStore<bfloat16> const store(RowFormat::mxfp8_e4m3, wide, rows_of(RowFormat::mxfp8_e4m3, wide, half));
     auto const bytes = store.bytes();
     std::size_t const row = store.row_bytes();
-    auto copied = Tensor<std::uint8_t>::from_shape({n, row});
     auto out = Tensor<bfloat16>::from_shape({n, wide});
-    measure("plain loop, 264 bytes", table, sets, n, [&](std::size_t s) {
-        std::int64_t const* const list = ids[s].data();
-        auto const at = [&](std::size_t i) { return bytes.data() + static_cast<std::size_t>(list[i]) * row; };
-        parallel_for(exec, n, 4096, [&](std::size_t begin, std::size_t end) {
-            for (std::size_t i = begin; i < end; ++i) {
-                if (i + 24 < end) detail::prefetch_row<false>(at(i + 24), row);
-                std::memcpy(copied.data() + i * row, at(i), row);
-            }
+    for (std::size_t const written : {row, wide * sizeof(bfloat16)}) {  // as many bytes as are read, or as the result has
+        auto copied = Tensor<std::uint8_t>::from_shape({n, written});
+        std::string const name = "plain loop, 264 bytes to " + std::to_string(written);
+        measure(name.c_str(), table, sets, n, [&](std::size_t s) {
+            std::int64_t const* const list = ids[s].data();
+            auto const at = [&](std::size_t i) { return bytes.data() + static_cast<std::size_t>(list[i]) * row; };
+            parallel_for(exec, n, 4096, [&](std::size_t begin, std::size_t end) {
+                for (std::size_t i = begin; i < end; ++i) {
+                    if (i + 24 < end) detail::prefetch_row<false>(at(i + 24), row);
+                    std::memcpy(copied.data() + i * written, at(i), row);
+                    std::memcpy(copied.data() + i * written + row, at(i), written - row);
+                }
+            });
         });
-    });
+    }
     measure("mxfp8 gather, 264 bytes to bfloat16", table, sets, n, [&](std::size_t s) { gather_into(exec, store, ids[s], out); });
 }
 

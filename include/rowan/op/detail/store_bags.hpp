@@ -10,12 +10,13 @@
 #include <cstdint>
 #include <numeric>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 namespace rowan::inline v0::detail {
 
-/// BagLookups<Cpu>::lookup for a store, with the same bits as for its rows as a tensor. Some rows at a time are decoded
-/// to memory that stays in the cache.
+/// BagLookups<Cpu>::lookup for a store, with the same bits as for its rows as a tensor. Rows of integers are decoded in
+/// registers; of others, some at a time are decoded to memory that stays in the cache.
 template <class T, class I>
 LoDTensor<T> store_bags(Cpu exec, RowStore<T> const& store, LoDTensor<I> const& ids, T const* weights, Pooling pool) {
     using Lookups = BagLookups<Cpu>;
@@ -36,7 +37,28 @@ LoDTensor<T> store_bags(Cpu exec, RowStore<T> const& store, LoDTensor<I> const& 
         return {std::move(out), upper_levels(ids.lod())};
     }
     Buffer<std::byte> room;
+    StoredRows const& stored = RowStoreAccess::rows(store);
     ListedRows const rows = RowStoreAccess::fetch(exec, store, ids.value(), room);
+    if constexpr (std::is_same_v<T, float>) {
+        if (stored.sum != nullptr && pool != Pooling::max) {
+            Buffer<std::int64_t> positions(rows.wide == nullptr ? ids.value().size() : 0);
+            for (std::size_t i = 0; i < positions.size(); ++i)
+                positions[i] = rows.narrow == nullptr ? static_cast<std::int64_t>(i) : rows.narrow[i];
+            Buffer<float> divisors(pool == Pooling::sum ? 0 : bags.bags);
+            for (std::size_t b = 0; b < divisors.size(); ++b) divisors[b] = bags.divisor(b);
+            EncodedBags const encoded{stored.format,
+                                      width,
+                                      stored.bytes,
+                                      rows.base,
+                                      rows.wide == nullptr ? positions.data() : rows.wide,
+                                      offsets,
+                                      weights,
+                                      divisors.empty() ? nullptr : divisors.data()};
+            for_sequences(exec, offsets, width,
+                          [&](std::size_t begin, std::size_t end) { stored.sum(encoded, begin, end, out.data()); });
+            return {std::move(out), upper_levels(ids.lod())};
+        }
+    }
     auto const length = [&](std::size_t begin, std::size_t end) {
         return static_cast<std::size_t>(offsets[end] - offsets[begin]);
     };
@@ -48,7 +70,7 @@ LoDTensor<T> store_bags(Cpu exec, RowStore<T> const& store, LoDTensor<I> const& 
             while (last < end && length(begin, last + 1) <= most) ++last;
             std::size_t const n = length(begin, last), first = bags.begin(begin);
             decoded.resize(n * width);
-            RowStoreAccess::rows(store).copy(
+            stored.copy(
                 Cpu{.threads = 1}, n, [&](std::size_t i) { return rows(first + i); }, decoded.data());
             position.resize(n);
             std::iota(position.begin(), position.end(), std::int64_t{0});

@@ -1,12 +1,16 @@
-// rowan/sparse/detail/decode_rows.hpp: decode_rows, the elements of rows of a RowFormat as floats.
+// rowan/sparse/detail/decode_rows.hpp: decode_rows, the elements of rows of a RowFormat; sum_bags, sums of such rows.
 #pragma once
 
+#include <rowan/detail/block_sum.hpp>
 #include <rowan/detail/rows.hpp>
 #include <rowan/sparse/detail/row_codecs.hpp>
 #include <rowan/sparse/row_format.hpp>
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <span>
+#include <type_traits>
 
 namespace rowan::inline v0::detail {
 
@@ -17,10 +21,10 @@ struct EncodedRows {
     std::span<std::byte const*const> rows, next;
 };
 
-template <class Codec>
-void decode_with(EncodedRows const& list, float* to) {
+template <class Codec, class F>
+void decode_with(EncodedRows const& list, F* to) {
     on_lanes<float>(list.width, [&]<class V>(as<V>) ROWAN_INLINED {
-        float* out = to;
+        F* out = to;
         for (std::size_t i = 0; i < list.rows.size(); ++i, out += list.width) {
             if (i < list.next.size()) prefetch_row<false>(list.next[i], list.bytes);
             Codec const row(list.rows[i], list.width);
@@ -30,10 +34,11 @@ void decode_with(EncodedRows const& list, float* to) {
     });
 }
 
-/// Writes the elements of the rows to consecutive rows of `to`. The format is not RowFormat::elements. A template, so that
-/// only programs that call it compile it.
+/// Writes the elements of the rows to consecutive rows of `memory`, as elements F: floats, or bfloat16. The format is not
+/// RowFormat::elements. A template, so that only programs that call it compile it.
 template <class F>
-void decode_rows(EncodedRows const& rows, F* to) {
+void decode_rows(EncodedRows const& rows, void* memory) {
+    auto* const to = static_cast<F*>(memory);
     switch (rows.format) {
         case RowFormat::elements:
             break;
@@ -62,6 +67,80 @@ void decode_rows(EncodedRows const& rows, F* to) {
     }
 }
 
-ROWAN_TEMPLATE(void decode_rows(EncodedRows const&, float*))
+/// Bags of rows of few bits. Bag b has the rows at positions[offsets[b]] to positions[offsets[b + 1]] of those that
+/// consecutively begin at `rows`.
+struct EncodedBags {
+    RowFormat format;
+    std::size_t width, bytes;  // of a row
+    std::byte const* rows;
+    std::int64_t const* positions;
+    std::span<std::int64_t const> offsets;
+    float const* weights;   // of the positions; nullptr: all 1
+    float const* divisors;  // of the bags; nullptr: all 1
+};
+
+/// Whether sum_bags has this format.
+constexpr bool sums_bags(RowFormat format) {
+    return format == RowFormat::int8 || format == RowFormat::int8_half || format == RowFormat::int4;
+}
+
+/// The rows of a BlockSum.
+template <class Codec>
+struct CodedRows {
+    std::byte const* rows;
+    std::size_t width, row_bytes;
+
+    std::size_t bytes() const { return row_bytes; }
+    ROWAN_INLINE std::byte const* address(std::int64_t position) const {
+        return rows + static_cast<std::size_t>(position) * row_bytes;
+    }
+    ROWAN_INLINE Codec at(std::int64_t position) const { return Codec(address(position), width); }
+    template <class V>
+    ROWAN_INLINE static V load(Codec const& row, std::size_t column) {
+        return row.template load<V>(column);
+    }
+};
+
+template <class Codec>
+void sum_bags_with(EncodedBags const& bags, std::size_t begin, std::size_t end, float* to) {
+    std::size_t longest = 1;
+    for (std::size_t b = begin; b < end; ++b)
+        longest = std::max(longest, static_cast<std::size_t>(bags.offsets[b + 1] - bags.offsets[b]));
+    std::size_t const width = bags.width;
+    BlockSum<float, float, CodedRows<Codec>> sum({bags.rows, width, bags.bytes}, longest, 2 * lookahead(bags.bytes));
+    on_lanes<float>(width, [&]<class V>(as<V>) ROWAN_INLINED {
+        for (std::size_t b = begin; b < end; ++b) {
+            auto const first = static_cast<std::size_t>(bags.offsets[b]);
+            auto const n = static_cast<std::size_t>(bags.offsets[b + 1]) - first;
+            auto const after = static_cast<std::size_t>(bags.offsets.back()) - first - n;
+            float* const out = to + b * width;
+            float const divisor = bags.divisors == nullptr ? 1.0F : bags.divisors[b];
+            if (n == 0 || divisor == 0) {
+                std::fill_n(out, width, 0.0F);
+                continue;
+            }
+            auto const weighted = [&](std::size_t i, auto const& x) ROWAN_INLINED {
+                using X = std::remove_cvref_t<decltype(x)>;
+                return bags.weights == nullptr ? x : product(x, X(bags.weights[first + i]));
+            };
+            float const* const total =
+                sum.template fold_with<V>(bags.positions + first, n, after, weighted, add_lanes{});
+            zip_with<V>([&](auto const& x)
+                            ROWAN_INLINED { return quotient(x, std::remove_cvref_t<decltype(x)>(divisor)); },
+                        width, out, total);
+        }
+    });
+}
+
+/// Writes the sums of bags [begin, end) to these rows of `to`, as embedding_bag adds the rows as floats.
+template <class F>
+void sum_bags(EncodedBags const& bags, std::size_t begin, std::size_t end, F* to) {
+    if (bags.format == RowFormat::int4) return sum_bags_with<Int4Row>(bags, begin, end, to);
+    if (bags.format == RowFormat::int8) return sum_bags_with<Int8Row<float>>(bags, begin, end, to);
+    sum_bags_with<Int8Row<float16>>(bags, begin, end, to);
+}
+
+ROWAN_TEMPLATE(void decode_rows<float>(EncodedRows const&, void*))
+ROWAN_TEMPLATE(void sum_bags(EncodedBags const&, std::size_t, std::size_t, float*))
 
 }  // namespace rowan::inline v0::detail

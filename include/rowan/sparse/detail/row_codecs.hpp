@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 namespace rowan::inline v0::detail {
 
@@ -19,6 +20,56 @@ ROWAN_INLINE V unaligned(void const* p) {
     std::memcpy(&x, p, sizeof x);
     return x;
 }
+
+/// A float of 8 or 16 bits with `mantissa` bits of fraction. From `first_special` on, magnitudes are infinity and NaN if
+/// there is an infinity, else NaN.
+template <int bits, int mantissa_bits, int exponent_bias, int special, bool has_infinity, int largest>
+struct SmallFloat {
+    static constexpr int mantissa = mantissa_bits, bias = exponent_bias, first_special = special,
+                         largest_code = largest;
+    static constexpr int shift = 23 - mantissa;
+    static constexpr std::int32_t magnitudes = (1 << (bits - 1)) - 1;
+    static constexpr std::int32_t exponent(int e) { return e << 23; }
+
+    /// The numbers with these codes, in lanes or one.
+    template <class V, class I>
+    ROWAN_INLINE static V decode(I const& code) {
+        I const size = code & I(magnitudes);
+        I const sign = (code & I(magnitudes + 1)) << (32 - bits);
+        I const normal = (size << shift) + I(exponent(127 - bias));
+        V const one_more = detail::bit_cast<V>(I((size << shift) + I(exponent(128 - bias))));
+        I const subnormal = detail::bit_cast<I>(V(one_more - V(bit_cast_one(exponent(128 - bias)))));
+        I const not_finite =
+            has_infinity ? I((size << shift) + I(exponent(256 - (1 << (bits - 1 - mantissa))))) : I(0x7FC00000);
+        I const finite = choose(size < I(1 << mantissa), subnormal, normal);
+        I const all = choose(size < I(first_special), finite, not_finite);
+        return detail::bit_cast<V>(I(all ^ sign));
+    }
+
+    /// Of 8 bits: the code of the nearest number, ties to even; numbers above the largest finite one become that.
+    static std::uint8_t encode(float x) {
+        auto const from = detail::bit_cast<std::uint32_t>(x);
+        std::uint32_t const size = from & 0x7FFFFFFFU;
+        float const magnitude = detail::bit_cast<float>(size);
+        constexpr auto least_normal = static_cast<std::uint32_t>(exponent(128 - bias));
+        std::uint32_t code = 0;
+        if (size < least_normal) {  // in the sum, only the bits that fit remain
+            constexpr auto unit = static_cast<std::uint32_t>(exponent(128 - bias + shift));
+            code = detail::bit_cast<std::uint32_t>(magnitude + detail::bit_cast<float>(unit)) - unit;
+        } else {
+            std::uint32_t const even = size >> shift & 1U;
+            code = (size + (1U << (shift - 1)) - 1 + even - static_cast<std::uint32_t>(exponent(127 - bias))) >> shift;
+            if (code > largest_code) code = largest_code;
+        }
+        return static_cast<std::uint8_t>(code | (from >> 24 & 0x80U));
+    }
+
+private:
+    static float bit_cast_one(std::int32_t of) { return detail::bit_cast<float>(of); }
+};
+using E4m3 = SmallFloat<8, 3, 7, 0x7F, false, 0x7E>;
+using E5m2 = SmallFloat<8, 2, 15, 0x7C, true, 0x7B>;
+using Half = SmallFloat<16, 10, 15, 0x7C00, true, 0x7BFF>;
 
 // A codec has the address of a row, and what all its elements have in common. load<V> returns the elements from `column`
 // on, which is a multiple of their number: registers of floats, or a float.
@@ -31,6 +82,10 @@ struct ElementRow {
     ElementRow(std::byte const* p, std::size_t) : row(p) {}
     template <class V>
     ROWAN_INLINE V load(std::size_t column) const {
+        if constexpr (std::is_same_v<From, float16> && is_register<V>) {
+            using I = typename V::template of<std::int32_t>;
+            return Half::template decode<V>(I::of_halves(row + column * sizeof(From)));
+        }
         From x[lanes_in<V>];
         std::memcpy(x, row + column * sizeof(From), sizeof x);
         return detail::load<V>(x);
@@ -71,54 +126,6 @@ struct Int4Row {
         return plus(product(x, V(scale)), V(bias));
     }
 };
-
-/// A float of 8 bits with `mantissa` bits of fraction. From `first_special` on, magnitudes are infinity and NaN if
-/// there is an infinity, else NaN.
-template <int mantissa_bits, int exponent_bias, int special, bool has_infinity, int largest>
-struct Float8 {
-    static constexpr int mantissa = mantissa_bits, bias = exponent_bias, first_special = special,
-                         largest_code = largest;
-    static constexpr int shift = 23 - mantissa;
-    static constexpr std::int32_t exponent(int e) { return e << 23; }
-
-    /// The numbers with these codes: integers from 0 to 255, in lanes or one.
-    template <class V, class I>
-    ROWAN_INLINE static V decode(I const& code) {
-        I const size = code & I(0x7F);
-        I const sign = (code & I(0x80)) << 24;
-        I const normal = (size << shift) + I(exponent(127 - bias));
-        V const one_more = detail::bit_cast<V>(I((size << shift) + I(exponent(128 - bias))));
-        I const subnormal = detail::bit_cast<I>(V(one_more - V(bit_cast_one(exponent(128 - bias)))));
-        I const not_finite =
-            has_infinity ? I((size << shift) + I(exponent(256 - (1 << (7 - mantissa))))) : I(0x7FC00000);
-        I const finite = choose(size < I(1 << mantissa), subnormal, normal);
-        I const bits = choose(size < I(first_special), finite, not_finite);
-        return detail::bit_cast<V>(I(bits ^ sign));
-    }
-
-    /// The code of the nearest number, ties to even; numbers above the largest finite one become that.
-    static std::uint8_t encode(float x) {
-        auto const bits = detail::bit_cast<std::uint32_t>(x);
-        std::uint32_t const size = bits & 0x7FFFFFFFU;
-        float const magnitude = detail::bit_cast<float>(size);
-        constexpr auto least_normal = static_cast<std::uint32_t>(exponent(128 - bias));
-        std::uint32_t code = 0;
-        if (size < least_normal) {  // in the sum, only the bits that fit remain
-            constexpr auto unit = static_cast<std::uint32_t>(exponent(128 - bias + shift));
-            code = detail::bit_cast<std::uint32_t>(magnitude + detail::bit_cast<float>(unit)) - unit;
-        } else {
-            std::uint32_t const even = size >> shift & 1U;
-            code = (size + (1U << (shift - 1)) - 1 + even - static_cast<std::uint32_t>(exponent(127 - bias))) >> shift;
-            if (code > largest_code) code = largest_code;
-        }
-        return static_cast<std::uint8_t>(code | (bits >> 24 & 0x80U));
-    }
-
-private:
-    static float bit_cast_one(std::int32_t bits) { return detail::bit_cast<float>(bits); }
-};
-using E4m3 = Float8<3, 7, 0x7F, false, 0x7E>;
-using E5m2 = Float8<2, 15, 0x7C, true, 0x7B>;
 
 /// The numbers at p, in lanes or one.
 template <class Float, class V>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rowan/core/allocator.hpp>
+#include <rowan/core/bfloat16.hpp>
 #include <rowan/core/error.hpp>
 #include <rowan/core/ids.hpp>
 #include <rowan/core/parallel.hpp>
@@ -48,6 +49,10 @@ struct ListedRows {
     }
 };
 
+/// What rows are decoded to before they are converted to T.
+template <class T>
+using decoded_t = std::conditional_t<std::is_same_v<T, bfloat16>, bfloat16, float>;
+
 /// Rows of one format and width. `decode` is decode_rows, or nullptr for RowFormat::elements: so only programs that make
 /// a store of rows of few bits contain it.
 struct StoredRows {
@@ -56,14 +61,17 @@ struct StoredRows {
 
     RowFormat format;
     std::size_t width, bytes;  // of a row
-    void (*decode)(EncodedRows const&, float*);
+    void (*decode)(EncodedRows const&, void*);
+    void (*sum)(EncodedBags const&, std::size_t, std::size_t, float*);  // sum_bags, or nullptr
 
     /// errors   TypeError if rows of this format cannot be read as T; ShapeError if it has no rows of this width
     template <class T>
     static StoredRows of(RowFormat format, std::size_t width) {
         std::size_t const bytes = row_bytes(format, width, sizeof(T));
-        if (format == RowFormat::elements) return {format, width, bytes, nullptr};
-        if constexpr (read_from_floats<T>) return {format, width, bytes, &decode_rows<float>};
+        if (format == RowFormat::elements) return {format, width, bytes, nullptr, nullptr};
+        if constexpr (std::is_same_v<T, float>)
+            return {format, width, bytes, &decode_rows<float>, sums_bags(format) ? &sum_bags<float> : nullptr};
+        if constexpr (read_from_floats<T>) return {format, width, bytes, &decode_rows<decoded_t<T>>, nullptr};
         throw TypeError("format", std::string(format_name(format)),
                         std::string("rows that can be read as ").append(dtype<T>::name));
     }
@@ -84,9 +92,9 @@ struct StoredRows {
 private:
     template <class T, class At>
     void decode_range(std::size_t begin, std::size_t end, At const& at, T* to, bool stream) const {
-        constexpr bool direct = std::is_same_v<T, float>;  // unless the rows bypass the caches
+        constexpr bool direct = std::is_same_v<T, decoded_t<T>>;  // unless the rows bypass the caches
         std::size_t const most = std::clamp<std::size_t>(scratch / width, 1, block);
-        Buffer<float> floats(direct && !stream ? 0 : most * width);
+        Buffer<decoded_t<T>> decoded(direct && !stream ? 0 : most * width);
         Buffer<T> narrow(!direct && stream ? most * width : 0);
         std::array<std::byte const*, 2 * block> addresses;
         auto const some = [&](std::size_t first, std::size_t side) {
@@ -102,11 +110,11 @@ private:
             auto const next = some(begin + rows.size(), side);
             EncodedRows const list{format, width, bytes, rows, next};
             if constexpr (direct) {
-                decode(list, stream ? floats.data() : out);
-                if (stream) stream_copy(out, floats.data(), n * sizeof(T));
+                decode(list, stream ? decoded.data() : out);
+                if (stream) stream_copy(out, decoded.data(), n * sizeof(T));
             } else if constexpr (read_from_floats<T>) {
-                decode(list, floats.data());
-                copy_lanes<sum_t<T>>(n, floats.data(), stream ? narrow.data() : out);
+                decode(list, decoded.data());
+                copy_lanes<sum_t<T>>(n, decoded.data(), stream ? narrow.data() : out);
                 if (stream) stream_copy(out, narrow.data(), n * sizeof(T));
             }
             begin += rows.size();
