@@ -154,7 +154,9 @@ struct LaneRegister {
     }
     /// The same where S is an integer and p points to numbers of two bytes.
     ROWAN_INLINE static LaneRegister of_halves(void const* p) {
-        return __builtin_convertvector(*static_cast<halves const*>(p), vector);
+        LaneRegister x;
+        x.data = __builtin_convertvector(*static_cast<halves const*>(p), vector);
+        return x;
     }
     /// Stores the lower halves of integers of four bytes.
     ROWAN_INLINE void store_lower_halves(void* p) const {
@@ -164,26 +166,34 @@ struct LaneRegister {
     }
     /// The same where p points to numbers of a byte.
     ROWAN_INLINE static LaneRegister of_bytes(std::uint8_t const* p) {
-        return of_small(*reinterpret_cast<small const*>(p));
+        small x;
+        std::memcpy(&x, p, sizeof x);
+        return of_small(x);
     }
     /// The same where p points to signed numbers of a byte.
     ROWAN_INLINE static LaneRegister of_signed_bytes(std::int8_t const* p) {
         LaneRegister x;
         // as numbers of 0 to 255, whose conversion is fast
-        x.data = of_small(*reinterpret_cast<small const*>(p) ^ (std::uint8_t)0x80).data - (S)128;
+        small signs;
+        std::memcpy(&signs, p, sizeof signs);
+        signs ^= (std::uint8_t)0x80;
+        x.data = of_small(signs).data - (S)128;
         return x;
     }
     /// The same where p points to numbers of half a byte, of which the lower half of a byte comes first.
     ROWAN_INLINE static LaneRegister of_nibbles(std::uint8_t const* p) {
-        typedef std::conditional_t<sizeof(S) == 4, std::uint8_t, std::uint8_t> bytes_of_two
-            __attribute__((vector_size(size / 2), aligned(1)));
-        typedef std::conditional_t<sizeof(S) == 4, std::uint16_t, std::uint16_t> pairs
-            __attribute__((vector_size(size)));
-        pairs const both = __builtin_convertvector(*reinterpret_cast<bytes_of_two const*>(p), pairs);
-        return of_small((small)((both & 15) | (both >> 4 << 8)));
+        typedef std::conditional_t<sizeof(S) == 4, std::uint8_t, std::uint8_t> byte;
+        typedef std::conditional_t<sizeof(S) == 4, std::uint16_t, std::uint16_t> two;
+        typedef typename small_vector<two, size>::type pairs;
+        typename small_vector<byte, size / 2>::type x;
+        std::memcpy(&x, p, sizeof x);
+        pairs const both = __builtin_convertvector(x, pairs);
+        small const codes = (small)((both & 15) | (both >> 4 << 8));
+        return of_small(codes);
     }
     ROWAN_INLINE void store_bytes(std::uint8_t* p) const {
-        *reinterpret_cast<small*>(p) = __builtin_convertvector(data, small);
+        small const narrow = __builtin_convertvector(data, small);
+        std::memcpy(p, &narrow, sizeof narrow);
     }
     ROWAN_INLINE void store_floats(float* p) const {
         *reinterpret_cast<floats*>(p) = __builtin_convertvector(data, floats);
@@ -251,12 +261,13 @@ struct LaneRegister {
 private:
     using index = std::conditional_t<sizeof(S) == 4, std::int32_t, std::int64_t>;
     typedef index indices __attribute__((vector_size(bytes)));
-    typedef std::uint8_t small __attribute__((vector_size(size), aligned(1)));
+    typedef std::uint8_t small __attribute__((vector_size(size)));
 
     ROWAN_INLINE static LaneRegister of_small(small const& x) {
         if constexpr (sizeof(S) == 4) {
             typename small_vector<std::int32_t, bytes>::type whole;
-            widen_bytes((typename small_vector<std::uint8_t, size>::type)x, whole);
+            typename small_vector<std::uint8_t, size>::type const narrow = x;
+            widen_bytes(narrow, whole);
             return __builtin_convertvector(whole, vector);
         } else {
             typedef std::conditional_t<sizeof(S) == 8, std::uint16_t, void> number;
