@@ -3240,6 +3240,46 @@ private:
     }
 };
 
+/// A vector of numbers, of `bytes` bytes in all.
+template <class N, std::size_t bytes>
+struct small_vector {
+    typedef N type __attribute__((vector_size(bytes)));
+};
+
+// Conversions for which g++ 12 does not find the instruction: numbers of a byte to int32, and int32 to their lower halves.
+template <class Small, class Ints>
+ROWAN_INLINE void widen_bytes(Small const& from, Ints& to) {
+    // one by one unless each step doubles the size of the numbers
+    auto const doubled = __builtin_convertvector(from, typename small_vector<std::uint16_t, sizeof(Small) * 2>::type);
+    to = __builtin_convertvector(doubled, Ints);
+}
+template <class Ints, class Small>
+ROWAN_INLINE void narrow_to_halves(Ints const& from, Small& to) {
+    to = __builtin_convertvector(from, Small);
+}
+#if defined(__x86_64__) && !defined(__clang__)
+[[gnu::target("avx512f")]] inline void widen_bytes(small_vector<std::uint8_t, 16>::type const& from,
+                                                   small_vector<std::int32_t, 64>::type& to) {
+    typedef char chars __attribute__((vector_size(16)));
+    typedef int ints __attribute__((vector_size(64)));
+    to = (small_vector<std::int32_t, 64>::type)__builtin_ia32_pmovzxbd512_mask((chars)from, ints{}, (short)-1);
+}
+[[gnu::target("avx2")]] inline void widen_bytes(small_vector<std::uint8_t, 8>::type const& from,
+                                                small_vector<std::int32_t, 32>::type& to) {
+    typedef char chars __attribute__((vector_size(16)));
+    typedef long long longs __attribute__((vector_size(16)));
+    long long all;
+    __builtin_memcpy(&all, &from, 8);
+    to = (small_vector<std::int32_t, 32>::type)__builtin_ia32_pmovzxbd256((chars)longs{all, 0});
+}
+[[gnu::target("avx512f")]] inline void narrow_to_halves(small_vector<std::int32_t, 64>::type const& from,
+                                                        small_vector<std::uint16_t, 32>::type& to) {
+    typedef int ints __attribute__((vector_size(64)));
+    typedef short shorts __attribute__((vector_size(32)));
+    to = (small_vector<std::uint16_t, 32>::type)__builtin_ia32_pmovdw512_mask((ints)from, shorts{}, (short)-1);
+}
+#endif
+
 /// `bytes` / sizeof(S) numbers, for which the arithmetic and the comparisons of numbers work lane by lane. It has the
 /// size of a register of the processor for which the function that uses it is compiled, see lane_targets.hpp. As the
 /// copies are not trivial, calls pass it in memory: they mean the same in code for any processor.
@@ -3287,28 +3327,48 @@ struct LaneRegister {
             __attribute__((vector_size(bytes)));
         return (vector)(__builtin_convertvector(*static_cast<halves const*>(p), wide) << 16);
     }
+    /// The same where S is an integer and p points to numbers of two bytes.
+    ROWAN_INLINE static LaneRegister of_halves(void const* p) {
+        LaneRegister x;
+        x.data = __builtin_convertvector(*static_cast<halves const*>(p), vector);
+        return x;
+    }
+    /// Stores the lower halves of integers of four bytes.
+    ROWAN_INLINE void store_lower_halves(void* p) const {
+        typename small_vector<std::uint16_t, size * 2>::type lower;
+        narrow_to_halves((typename small_vector<std::int32_t, bytes>::type)data, lower);
+        std::memcpy(p, &lower, sizeof lower);
+    }
     /// The same where p points to numbers of a byte.
     ROWAN_INLINE static LaneRegister of_bytes(std::uint8_t const* p) {
-        return of_small(*reinterpret_cast<small const*>(p));
+        small x;
+        std::memcpy(&x, p, sizeof x);
+        return of_small(x);
     }
     /// The same where p points to signed numbers of a byte.
     ROWAN_INLINE static LaneRegister of_signed_bytes(std::int8_t const* p) {
         LaneRegister x;
         // as numbers of 0 to 255, whose conversion is fast
-        x.data = of_small(*reinterpret_cast<small const*>(p) ^ (std::uint8_t)0x80).data - (S)128;
+        small signs;
+        std::memcpy(&signs, p, sizeof signs);
+        signs ^= (std::uint8_t)0x80;
+        x.data = of_small(signs).data - (S)128;
         return x;
     }
     /// The same where p points to numbers of half a byte, of which the lower half of a byte comes first.
     ROWAN_INLINE static LaneRegister of_nibbles(std::uint8_t const* p) {
-        typedef std::conditional_t<sizeof(S) == 4, std::uint8_t, std::uint8_t> bytes_of_two
-            __attribute__((vector_size(size / 2), aligned(1)));
-        typedef std::conditional_t<sizeof(S) == 4, std::uint16_t, std::uint16_t> pairs
-            __attribute__((vector_size(size)));
-        pairs const both = __builtin_convertvector(*reinterpret_cast<bytes_of_two const*>(p), pairs);
-        return of_small((small)((both & 15) | (both >> 4 << 8)));
+        typedef std::conditional_t<sizeof(S) == 4, std::uint8_t, std::uint8_t> byte;
+        typedef std::conditional_t<sizeof(S) == 4, std::uint16_t, std::uint16_t> two;
+        typedef typename small_vector<two, size>::type pairs;
+        typename small_vector<byte, size / 2>::type x;
+        std::memcpy(&x, p, sizeof x);
+        pairs const both = __builtin_convertvector(x, pairs);
+        small const codes = (small)((both & 15) | (both >> 4 << 8));
+        return of_small(codes);
     }
     ROWAN_INLINE void store_bytes(std::uint8_t* p) const {
-        *reinterpret_cast<small*>(p) = __builtin_convertvector(data, small);
+        small const narrow = __builtin_convertvector(data, small);
+        std::memcpy(p, &narrow, sizeof narrow);
     }
     ROWAN_INLINE void store_floats(float* p) const {
         *reinterpret_cast<floats*>(p) = __builtin_convertvector(data, floats);
@@ -3343,6 +3403,7 @@ struct LaneRegister {
 
     // of integers
     ROWAN_INLINE friend LaneRegister operator&(LaneRegister const& a, LaneRegister const& b) { return a.data & b.data; }
+    ROWAN_INLINE friend LaneRegister operator|(LaneRegister const& a, LaneRegister const& b) { return a.data | b.data; }
     ROWAN_INLINE friend LaneRegister operator^(LaneRegister const& a, LaneRegister const& b) { return a.data ^ b.data; }
     ROWAN_INLINE friend LaneRegister operator<<(LaneRegister const& a, int n) { return a.data << n; }
     ROWAN_INLINE friend LaneRegister operator>>(LaneRegister const& a, int n) { return a.data >> n; }
@@ -3375,16 +3436,19 @@ struct LaneRegister {
 private:
     using index = std::conditional_t<sizeof(S) == 4, std::int32_t, std::int64_t>;
     typedef index indices __attribute__((vector_size(bytes)));
-    typedef std::uint8_t small __attribute__((vector_size(size), aligned(1)));
+    typedef std::uint8_t small __attribute__((vector_size(size)));
 
     ROWAN_INLINE static LaneRegister of_small(small const& x) {
-        // g++ 12 converts to floats one by one unless each step doubles the size of the numbers, and takes no type here
-        // that does not depend on S.
-        typedef std::conditional_t<sizeof(S) == 4, std::uint16_t, std::uint16_t> pairs
-            __attribute__((vector_size(size * 2)));
-        pairs const doubled = __builtin_convertvector(x, pairs);
-        indices const whole = __builtin_convertvector(doubled, indices);
-        return __builtin_convertvector(whole, vector);
+        if constexpr (sizeof(S) == 4) {
+            typename small_vector<std::int32_t, bytes>::type whole;
+            typename small_vector<std::uint8_t, size>::type const narrow = x;
+            widen_bytes(narrow, whole);
+            return __builtin_convertvector(whole, vector);
+        } else {
+            typedef std::conditional_t<sizeof(S) == 8, std::uint16_t, void> number;
+            auto const doubled = __builtin_convertvector(x, typename small_vector<number, size * 2>::type);
+            return __builtin_convertvector(__builtin_convertvector(doubled, indices), vector);
+        }
     }
 
     typedef std::uint16_t halves __attribute__((vector_size(size * 2), aligned(2), may_alias));
@@ -3876,6 +3940,16 @@ ROWAN_HD_INLINE V load(T const* p) {
     }
 }
 
+/// Rounds the floats to bfloat16, as its constructor does.
+template <class V>
+ROWAN_INLINE void store_upper_halves(V const& x, void* p) {
+    using I = typename V::template of<std::uint32_t>;
+    I const bits = detail::bit_cast<I>(x);
+    I const near = bits + I(0x7FFF) + ((bits >> 16) & I(1));
+    I const rounded = choose((bits & I(0x7FFFFFFF)) > I(0x7F800000), bits | I(0x00400000), near);
+    (rounded >> 16).store_lower_halves(p);
+}
+
 ROWAN_NO_EXEC_CHECK
 template <class V, class T>
 ROWAN_HD_INLINE void store(V const& x, T* p) {
@@ -3887,6 +3961,8 @@ ROWAN_HD_INLINE void store(V const& x, T* p) {
         x.store(p);
     } else if constexpr (std::is_same_v<T, float>) {
         x.store_floats(p);
+    } else if constexpr (std::is_same_v<T, bfloat16> && std::is_same_v<typename V::value_type, float>) {
+        store_upper_halves(x, p);
     } else {
         typename V::value_type wide[V::size];
         x.store(wide);
@@ -9647,8 +9723,8 @@ std::string_view format_name(RowFormat format);
 RowFormat format_of_name(std::string_view name);
 
 /// The bytes of a row of `width` elements; those of `elements` have `element_size` bytes each.
-/// errors   ValueError if it is none of RowFormat; ShapeError if the format has no rows of this width, or they exceed
-///          2^63 - 1 bytes
+/// errors   ValueError if it is none of RowFormat; ShapeError if the format has no rows of this width, or they may have
+///          more than 2^62 bytes
 /// cost     O(1)
 std::size_t row_bytes(RowFormat format, std::size_t width, std::size_t element_size = 0);
 
@@ -9798,12 +9874,11 @@ StoredType stored_type(RowFormat format, std::size_t width, std::int64_t height)
     }
 }
 
-/// The format and width of rows of this type that are to be read as T; none if there are no such rows.
+/// The format and width of rows of this type that are to be read as T; none if there are no such rows. Rows that are not
+/// of few bits have `width` elements.
 template <class T>
-std::optional<RowShape> row_shape(StoredType const& type) {
+std::optional<RowShape> row_shape(StoredType const& type, std::size_t width) {
     if (type.dims.empty()) return std::nullopt;
-    std::size_t width = 1;
-    for (std::size_t i = 1; i < type.dims.size(); ++i) width *= static_cast<std::size_t>(type.dims[i]);
     if (type.is<T>()) return RowShape{RowFormat::elements, width};
     if (type.is<float>()) return RowShape{RowFormat::float32, width};
     if (type.is<float16>()) return RowShape{RowFormat::float16, width};
@@ -9893,10 +9968,11 @@ private:
 };
 
 /// Rows in memory, which `owner` keeps alive.
+inline constexpr std::byte no_bytes{};
 class MemoryRows final : public RowSource {
 public:
     MemoryRows(std::int64_t height, std::size_t row_bytes, std::byte const* data, std::shared_ptr<void const> owner)
-        : RowSource(height, row_bytes, data), owner_(std::move(owner)) {}
+        : RowSource(height, row_bytes, data == nullptr ? &no_bytes : data), owner_(std::move(owner)) {}
 
 private:
     std::shared_ptr<void const> owner_;
@@ -9916,6 +9992,56 @@ ROWAN_INLINE V unaligned(void const* p) {
     return x;
 }
 
+/// A float of 8 or 16 bits with `mantissa` bits of fraction. From `first_special` on, magnitudes are infinity and NaN if
+/// there is an infinity, else NaN.
+template <int bits, int mantissa_bits, int exponent_bias, int special, bool has_infinity, int largest>
+struct SmallFloat {
+    static constexpr int mantissa = mantissa_bits, bias = exponent_bias, first_special = special,
+                         largest_code = largest;
+    static constexpr int shift = 23 - mantissa;
+    static constexpr std::int32_t magnitudes = (1 << (bits - 1)) - 1;
+    static constexpr std::int32_t exponent(int e) { return e << 23; }
+
+    /// The numbers with these codes, in lanes or one.
+    template <class V, class I>
+    ROWAN_INLINE static V decode(I const& code) {
+        I const size = code & I(magnitudes);
+        I const sign = (code & I(magnitudes + 1)) << (32 - bits);
+        I const normal = (size << shift) + I(exponent(127 - bias));
+        V const one_more = detail::bit_cast<V>(I((size << shift) + I(exponent(128 - bias))));
+        I const subnormal = detail::bit_cast<I>(V(one_more - V(bit_cast_one(exponent(128 - bias)))));
+        I const not_finite =
+            has_infinity ? I((size << shift) + I(exponent(256 - (1 << (bits - 1 - mantissa))))) : I(0x7FC00000);
+        I const finite = choose(size < I(1 << mantissa), subnormal, normal);
+        I const all = choose(size < I(first_special), finite, not_finite);
+        return detail::bit_cast<V>(I(all ^ sign));
+    }
+
+    /// Of 8 bits: the code of the nearest number, ties to even; numbers above the largest finite one become that.
+    static std::uint8_t encode(float x) {
+        auto const from = detail::bit_cast<std::uint32_t>(x);
+        std::uint32_t const size = from & 0x7FFFFFFFU;
+        float const magnitude = detail::bit_cast<float>(size);
+        constexpr auto least_normal = static_cast<std::uint32_t>(exponent(128 - bias));
+        std::uint32_t code = 0;
+        if (size < least_normal) {  // in the sum, only the bits that fit remain
+            constexpr auto unit = static_cast<std::uint32_t>(exponent(128 - bias + shift));
+            code = detail::bit_cast<std::uint32_t>(magnitude + detail::bit_cast<float>(unit)) - unit;
+        } else {
+            std::uint32_t const even = size >> shift & 1U;
+            code = (size + (1U << (shift - 1)) - 1 + even - static_cast<std::uint32_t>(exponent(127 - bias))) >> shift;
+            if (code > largest_code) code = largest_code;
+        }
+        return static_cast<std::uint8_t>(code | (from >> 24 & 0x80U));
+    }
+
+private:
+    static float bit_cast_one(std::int32_t of) { return detail::bit_cast<float>(of); }
+};
+using E4m3 = SmallFloat<8, 3, 7, 0x7F, false, 0x7E>;
+using E5m2 = SmallFloat<8, 2, 15, 0x7C, true, 0x7B>;
+using Half = SmallFloat<16, 10, 15, 0x7C00, true, 0x7BFF>;
+
 // A codec has the address of a row, and what all its elements have in common. load<V> returns the elements from `column`
 // on, which is a multiple of their number: registers of floats, or a float.
 
@@ -9927,6 +10053,10 @@ struct ElementRow {
     ElementRow(std::byte const* p, std::size_t) : row(p) {}
     template <class V>
     ROWAN_INLINE V load(std::size_t column) const {
+        if constexpr (std::is_same_v<From, float16> && is_register<V>) {
+            using I = typename V::template of<std::int32_t>;
+            return Half::template decode<V>(I::of_halves(row + column * sizeof(From)));
+        }
         From x[lanes_in<V>];
         std::memcpy(x, row + column * sizeof(From), sizeof x);
         return detail::load<V>(x);
@@ -9967,54 +10097,6 @@ struct Int4Row {
         return plus(product(x, V(scale)), V(bias));
     }
 };
-
-/// A float of 8 bits with `mantissa` bits of fraction. From `first_special` on, magnitudes are infinity and NaN if
-/// there is an infinity, else NaN.
-template <int mantissa_bits, int exponent_bias, int special, bool has_infinity, int largest>
-struct Float8 {
-    static constexpr int mantissa = mantissa_bits, bias = exponent_bias, first_special = special,
-                         largest_code = largest;
-    static constexpr int shift = 23 - mantissa;
-    static constexpr std::int32_t exponent(int e) { return e << 23; }
-
-    /// The numbers with these codes: integers from 0 to 255, in lanes or one.
-    template <class V, class I>
-    ROWAN_INLINE static V decode(I const& code) {
-        I const size = code & I(0x7F);
-        I const sign = (code & I(0x80)) << 24;
-        I const normal = (size << shift) + I(exponent(127 - bias));
-        V const one_more = detail::bit_cast<V>(I((size << shift) + I(exponent(128 - bias))));
-        I const subnormal = detail::bit_cast<I>(V(one_more - V(bit_cast_one(exponent(128 - bias)))));
-        I const not_finite =
-            has_infinity ? I((size << shift) + I(exponent(256 - (1 << (7 - mantissa))))) : I(0x7FC00000);
-        I const finite = choose(size < I(1 << mantissa), subnormal, normal);
-        I const bits = choose(size < I(first_special), finite, not_finite);
-        return detail::bit_cast<V>(I(bits ^ sign));
-    }
-
-    /// The code of the nearest number, ties to even; numbers above the largest finite one become that.
-    static std::uint8_t encode(float x) {
-        auto const bits = detail::bit_cast<std::uint32_t>(x);
-        std::uint32_t const size = bits & 0x7FFFFFFFU;
-        float const magnitude = detail::bit_cast<float>(size);
-        constexpr auto least_normal = static_cast<std::uint32_t>(exponent(128 - bias));
-        std::uint32_t code = 0;
-        if (size < least_normal) {  // in the sum, only the bits that fit remain
-            constexpr auto unit = static_cast<std::uint32_t>(exponent(128 - bias + shift));
-            code = detail::bit_cast<std::uint32_t>(magnitude + detail::bit_cast<float>(unit)) - unit;
-        } else {
-            std::uint32_t const even = size >> shift & 1U;
-            code = (size + (1U << (shift - 1)) - 1 + even - static_cast<std::uint32_t>(exponent(127 - bias))) >> shift;
-            if (code > largest_code) code = largest_code;
-        }
-        return static_cast<std::uint8_t>(code | (bits >> 24 & 0x80U));
-    }
-
-private:
-    static float bit_cast_one(std::int32_t bits) { return detail::bit_cast<float>(bits); }
-};
-using E4m3 = Float8<3, 7, 0x7F, false, 0x7E>;
-using E5m2 = Float8<2, 15, 0x7C, true, 0x7B>;
 
 /// The numbers at p, in lanes or one.
 template <class Float, class V>
@@ -10084,7 +10166,7 @@ struct Q8Row {
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/sparse/detail/decode_rows.hpp: decode_rows, the elements of rows of a RowFormat as floats.
+// rowan/sparse/detail/decode_rows.hpp: decode_rows, the elements of rows of a RowFormat; sum_bags, sums of such rows.
 
 namespace rowan::inline v0::detail {
 
@@ -10095,10 +10177,10 @@ struct EncodedRows {
     std::span<std::byte const*const> rows, next;
 };
 
-template <class Codec>
-void decode_with(EncodedRows const& list, float* to) {
+template <class Codec, class F>
+void decode_with(EncodedRows const& list, F* to) {
     on_lanes<float>(list.width, [&]<class V>(as<V>) ROWAN_INLINED {
-        float* out = to;
+        F* out = to;
         for (std::size_t i = 0; i < list.rows.size(); ++i, out += list.width) {
             if (i < list.next.size()) prefetch_row<false>(list.next[i], list.bytes);
             Codec const row(list.rows[i], list.width);
@@ -10108,10 +10190,11 @@ void decode_with(EncodedRows const& list, float* to) {
     });
 }
 
-/// Writes the elements of the rows to consecutive rows of `to`. The format is not RowFormat::elements. A template, so that
-/// only programs that call it compile it.
+/// Writes the elements of the rows to consecutive rows of `memory`, as elements F: floats, or bfloat16. The format is not
+/// RowFormat::elements. A template, so that only programs that call it compile it.
 template <class F>
-void decode_rows(EncodedRows const& rows, F* to) {
+void decode_rows(EncodedRows const& rows, void* memory) {
+    auto* const to = static_cast<F*>(memory);
     switch (rows.format) {
         case RowFormat::elements:
             break;
@@ -10140,7 +10223,81 @@ void decode_rows(EncodedRows const& rows, F* to) {
     }
 }
 
-ROWAN_TEMPLATE(void decode_rows(EncodedRows const&, float*))
+/// Bags of rows of few bits. Bag b has the rows at positions[offsets[b]] to positions[offsets[b + 1]] of those that
+/// consecutively begin at `rows`.
+struct EncodedBags {
+    RowFormat format;
+    std::size_t width, bytes;  // of a row
+    std::byte const* rows;
+    std::int64_t const* positions;
+    std::span<std::int64_t const> offsets;
+    float const* weights;   // of the positions; nullptr: all 1
+    float const* divisors;  // of the bags; nullptr: all 1
+};
+
+/// Whether sum_bags has this format.
+constexpr bool sums_bags(RowFormat format) {
+    return format == RowFormat::int8 || format == RowFormat::int8_half || format == RowFormat::int4;
+}
+
+/// The rows of a BlockSum.
+template <class Codec>
+struct CodedRows {
+    std::byte const* rows;
+    std::size_t width, row_bytes;
+
+    std::size_t bytes() const { return row_bytes; }
+    ROWAN_INLINE std::byte const* address(std::int64_t position) const {
+        return rows + static_cast<std::size_t>(position) * row_bytes;
+    }
+    ROWAN_INLINE Codec at(std::int64_t position) const { return Codec(address(position), width); }
+    template <class V>
+    ROWAN_INLINE static V load(Codec const& row, std::size_t column) {
+        return row.template load<V>(column);
+    }
+};
+
+template <class Codec>
+void sum_bags_with(EncodedBags const& bags, std::size_t begin, std::size_t end, float* to) {
+    std::size_t longest = 1;
+    for (std::size_t b = begin; b < end; ++b)
+        longest = std::max(longest, static_cast<std::size_t>(bags.offsets[b + 1] - bags.offsets[b]));
+    std::size_t const width = bags.width;
+    BlockSum<float, float, CodedRows<Codec>> sum({bags.rows, width, bags.bytes}, longest, 2 * lookahead(bags.bytes));
+    on_lanes<float>(width, [&]<class V>(as<V>) ROWAN_INLINED {
+        for (std::size_t b = begin; b < end; ++b) {
+            auto const first = static_cast<std::size_t>(bags.offsets[b]);
+            auto const n = static_cast<std::size_t>(bags.offsets[b + 1]) - first;
+            auto const after = static_cast<std::size_t>(bags.offsets.back()) - first - n;
+            float* const out = to + b * width;
+            float const divisor = bags.divisors == nullptr ? 1.0F : bags.divisors[b];
+            if (n == 0 || divisor == 0) {
+                std::fill_n(out, width, 0.0F);
+                continue;
+            }
+            auto const weighted = [&](std::size_t i, auto const& x) ROWAN_INLINED {
+                using X = std::remove_cvref_t<decltype(x)>;
+                return bags.weights == nullptr ? x : product(x, X(bags.weights[first + i]));
+            };
+            float const* const total =
+                sum.template fold_with<V>(bags.positions + first, n, after, weighted, add_lanes{});
+            zip_with<V>([&](auto const& x)
+                            ROWAN_INLINED { return quotient(x, std::remove_cvref_t<decltype(x)>(divisor)); },
+                        width, out, total);
+        }
+    });
+}
+
+/// Writes the sums of bags [begin, end) to these rows of `to`, as embedding_bag adds the rows as floats.
+template <class F>
+void sum_bags(EncodedBags const& bags, std::size_t begin, std::size_t end, F* to) {
+    if (bags.format == RowFormat::int4) return sum_bags_with<Int4Row>(bags, begin, end, to);
+    if (bags.format == RowFormat::int8) return sum_bags_with<Int8Row<float>>(bags, begin, end, to);
+    sum_bags_with<Int8Row<float16>>(bags, begin, end, to);
+}
+
+ROWAN_TEMPLATE(void decode_rows<float>(EncodedRows const&, void*))
+ROWAN_TEMPLATE(void sum_bags(EncodedBags const&, std::size_t, std::size_t, float*))
 
 }  // namespace rowan::inline v0::detail
 
@@ -10176,6 +10333,10 @@ struct ListedRows {
     }
 };
 
+/// What rows are decoded to before they are converted to T.
+template <class T>
+using decoded_t = std::conditional_t<std::is_same_v<T, bfloat16>, bfloat16, float>;
+
 /// Rows of one format and width. `decode` is decode_rows, or nullptr for RowFormat::elements: so only programs that make
 /// a store of rows of few bits contain it.
 struct StoredRows {
@@ -10184,14 +10345,17 @@ struct StoredRows {
 
     RowFormat format;
     std::size_t width, bytes;  // of a row
-    void (*decode)(EncodedRows const&, float*);
+    void (*decode)(EncodedRows const&, void*);
+    void (*sum)(EncodedBags const&, std::size_t, std::size_t, float*);  // sum_bags, or nullptr
 
     /// errors   TypeError if rows of this format cannot be read as T; ShapeError if it has no rows of this width
     template <class T>
     static StoredRows of(RowFormat format, std::size_t width) {
         std::size_t const bytes = row_bytes(format, width, sizeof(T));
-        if (format == RowFormat::elements) return {format, width, bytes, nullptr};
-        if constexpr (read_from_floats<T>) return {format, width, bytes, &decode_rows<float>};
+        if (format == RowFormat::elements) return {format, width, bytes, nullptr, nullptr};
+        if constexpr (std::is_same_v<T, float>)
+            return {format, width, bytes, &decode_rows<float>, sums_bags(format) ? &sum_bags<float> : nullptr};
+        if constexpr (read_from_floats<T>) return {format, width, bytes, &decode_rows<decoded_t<T>>, nullptr};
         throw TypeError("format", std::string(format_name(format)),
                         std::string("rows that can be read as ").append(dtype<T>::name));
     }
@@ -10212,9 +10376,9 @@ struct StoredRows {
 private:
     template <class T, class At>
     void decode_range(std::size_t begin, std::size_t end, At const& at, T* to, bool stream) const {
-        constexpr bool direct = std::is_same_v<T, float>;  // unless the rows bypass the caches
+        constexpr bool direct = std::is_same_v<T, decoded_t<T>>;  // unless the rows bypass the caches
         std::size_t const most = std::clamp<std::size_t>(scratch / width, 1, block);
-        Buffer<float> floats(direct && !stream ? 0 : most * width);
+        Buffer<decoded_t<T>> decoded(direct && !stream ? 0 : most * width);
         Buffer<T> narrow(!direct && stream ? most * width : 0);
         std::array<std::byte const*, 2 * block> addresses;
         auto const some = [&](std::size_t first, std::size_t side) {
@@ -10230,11 +10394,11 @@ private:
             auto const next = some(begin + rows.size(), side);
             EncodedRows const list{format, width, bytes, rows, next};
             if constexpr (direct) {
-                decode(list, stream ? floats.data() : out);
-                if (stream) stream_copy(out, floats.data(), n * sizeof(T));
+                decode(list, stream ? decoded.data() : out);
+                if (stream) stream_copy(out, decoded.data(), n * sizeof(T));
             } else if constexpr (read_from_floats<T>) {
-                decode(list, floats.data());
-                copy_lanes<sum_t<T>>(n, floats.data(), stream ? narrow.data() : out);
+                decode(list, decoded.data());
+                copy_lanes<sum_t<T>>(n, decoded.data(), stream ? narrow.data() : out);
                 if (stream) stream_copy(out, narrow.data(), n * sizeof(T));
             }
             begin += rows.size();
@@ -10397,6 +10561,12 @@ struct RowStoreAccess {
     static ListedRows fetch(Cpu exec, RowStore<T> const& store, Ids<> const& ids, Buffer<std::byte>& room) {
         return store.fetch(exec, ids, room);
     }
+    /// The memory of all rows, if they are in memory.
+    template <class T>
+    static std::span<std::byte const> memory(RowStore<T> const& store) {
+        if (store.source_->data() == nullptr) return {};
+        return {store.source_->data(), static_cast<std::size_t>(store.height()) * store.row_bytes()};
+    }
     template <class T>
     static StoredRows const& rows(RowStore<T> const& store) {
         return store.rows_;
@@ -10405,7 +10575,7 @@ struct RowStoreAccess {
 
 }  // namespace detail
 
-/// Rows that are being read before they are needed, see RowStore::prefetch. They stay at hand until its destruction.
+/// Rows that are being read before they are needed, see RowStore::prefetch.
 using RowPrefetch = std::shared_ptr<void>;
 
 /// A table that is only read, as rows of elements T: in memory, or in a file that open_rows has opened. How the rows are
@@ -10452,11 +10622,12 @@ public:
                                             {static_cast<std::size_t>(height()), row_bytes()}, source_);
     }
 
-    /// Begins to read rows from the file, such as those of the next batch, and returns at once. As long as the result
-    /// exists, a call for these rows finds them in memory, as far as they fit into half of the cache. Rows in memory
-    /// need no reading.
+    /// Begins to read rows from the file, such as those of the next batch, and returns at once. With direct access, the
+    /// rows that fit into the half of the cache that is for all results of prefetch stay there as long as the result
+    /// exists; without readers nothing is read. With mapped access, the system is asked for the pages. Rows in memory need
+    /// no reading.
     /// errors   IndexError if an id is not in [0, height)
-    /// cost     a pass over the ids; their reads go on in the background
+    /// cost     a sort of the ids; their reads go on in the background
     [[nodiscard]] RowPrefetch prefetch(Cpu exec, Ids<> const& ids) const {
         detail::check_ids(exec, "ids", ids, height());
         return source_->prefetch(exec, ids);
@@ -10532,7 +10703,7 @@ private:
 /// Writes row `ids[i]` of the store to row i of `out`, with the elements that its format gives.
 /// shapes   store [height, width], ids of any shape, out ids.shape + [width]
 /// errors   ShapeError if out has another shape; IndexError if an id is not in [0, height); Error if out shares memory
-///          with ids; IoError if a row cannot be read from its file: rows of `out` may then have been written
+///          with ids or the store; IoError if a row cannot be read from its file: rows of `out` may then have been written
 /// cost     one read of the rows, as they are stored, and one write; of a file that is not mapped, each page that is not
 ///          in the cache is read once
 template <class T>
@@ -10543,6 +10714,7 @@ void gather_into(Cpu exec, RowStore<T> const& store, std::type_identity_t<Ids<>>
         throw ShapeError("out.shape()", detail::shape_text(out.shape()), detail::shape_text(shape));
     detail::check_ids(exec, "ids", ids, store.height());
     detail::check_apart("out", detail::bytes_of(out), "ids", ids.bytes());
+    detail::check_apart("out", detail::bytes_of(out), "store", detail::RowStoreAccess::memory(store));
     detail::RowStoreAccess::copy(exec, store, ids, out.data());
 }
 
@@ -15569,8 +15741,8 @@ private:
 
 namespace rowan::inline v0::detail {
 
-/// BagLookups<Cpu>::lookup for a store, with the same bits as for its rows as a tensor. Some rows at a time are decoded
-/// to memory that stays in the cache.
+/// BagLookups<Cpu>::lookup for a store, with the same bits as for its rows as a tensor. Rows of integers are decoded in
+/// registers; of others, some at a time are decoded to memory that stays in the cache.
 template <class T, class I>
 LoDTensor<T> store_bags(Cpu exec, RowStore<T> const& store, LoDTensor<I> const& ids, T const* weights, Pooling pool) {
     using Lookups = BagLookups<Cpu>;
@@ -15591,7 +15763,28 @@ LoDTensor<T> store_bags(Cpu exec, RowStore<T> const& store, LoDTensor<I> const& 
         return {std::move(out), upper_levels(ids.lod())};
     }
     Buffer<std::byte> room;
+    StoredRows const& stored = RowStoreAccess::rows(store);
     ListedRows const rows = RowStoreAccess::fetch(exec, store, ids.value(), room);
+    if constexpr (std::is_same_v<T, float>) {
+        if (stored.sum != nullptr && pool != Pooling::max) {
+            Buffer<std::int64_t> positions(rows.wide == nullptr ? ids.value().size() : 0);
+            for (std::size_t i = 0; i < positions.size(); ++i)
+                positions[i] = rows.narrow == nullptr ? static_cast<std::int64_t>(i) : rows.narrow[i];
+            Buffer<float> divisors(pool == Pooling::sum ? 0 : bags.bags);
+            for (std::size_t b = 0; b < divisors.size(); ++b) divisors[b] = bags.divisor(b);
+            EncodedBags const encoded{stored.format,
+                                      width,
+                                      stored.bytes,
+                                      rows.base,
+                                      rows.wide == nullptr ? positions.data() : rows.wide,
+                                      offsets,
+                                      weights,
+                                      divisors.empty() ? nullptr : divisors.data()};
+            for_sequences(exec, offsets, width,
+                          [&](std::size_t begin, std::size_t end) { stored.sum(encoded, begin, end, out.data()); });
+            return {std::move(out), upper_levels(ids.lod())};
+        }
+    }
     auto const length = [&](std::size_t begin, std::size_t end) {
         return static_cast<std::size_t>(offsets[end] - offsets[begin]);
     };
@@ -15603,7 +15796,7 @@ LoDTensor<T> store_bags(Cpu exec, RowStore<T> const& store, LoDTensor<I> const& 
             while (last < end && length(begin, last + 1) <= most) ++last;
             std::size_t const n = length(begin, last), first = bags.begin(begin);
             decoded.resize(n * width);
-            RowStoreAccess::rows(store).copy(
+            stored.copy(
                 Cpu{.threads = 1}, n, [&](std::size_t i) { return rows(first + i); }, decoded.data());
             position.resize(n);
             std::iota(position.begin(), position.end(), std::int64_t{0});
@@ -15875,7 +16068,8 @@ SelectedRows<T, D> embedding_bag_grad(D const& exec, SelectedRows<T, D> const& t
 /// Pools the rows of each bag of a store, as embedding_bag for the tensor of its rows.
 /// shapes   store [h, w], ids [n] with levels -> [bags, w]
 /// errors   as for a Tensor; IoError if a row cannot be read from its file
-/// cost     one read of a row for each id, as it is stored; rows of files that are not mapped are copied first
+/// cost     one read of a row for each id, as it is stored; those of files that are not mapped are copied first. Except
+///          for sums of int8, int8_half and int4 as floats, the rows of a bag are decoded to temporary memory
 template <class T, id_type I>
 LoDTensor<T> embedding_bag(Cpu const& exec, RowStore<T> const& store, LoDTensor<I> const& ids,
                            BagOptions const& options = {}) {
@@ -31157,6 +31351,14 @@ private:
     std::string path_;
     int file_;
     std::uint64_t size_ = 0;
+};
+
+/// The open file of a CheckpointFile, SafetensorsFile or GgufFile, which it keeps alive.
+struct OpenedFile {
+    template <class F>
+    static std::shared_ptr<InputFile const> of(F const& file) {
+        return {file.state_, &file.state_->file};
+    }
 };
 
 /// Reads a whole file.
@@ -51626,9 +51828,9 @@ template <class F>
 bool encode_q8(std::span<F const> row, std::byte* to) {
     for (std::size_t b = 0; b < row.size(); b += row_block, to += Q8Row::block_bytes) {
         auto const some = row.subspan(b, row_block);
-        float const scale = greatest_of(some) / 127.0F, inverse = scale == 0 ? 0.0F : 1.0F / scale;
+        float const scale = greatest_of(some) / 127.0F, inverse = finite(1.0F / scale) ? 1.0F / scale : 0.0F;
         float16 const half(scale);
-        if (!finite(half) || !finite(inverse)) return false;
+        if (!finite(half)) return false;
         put(half, to);
         for (std::size_t i = 0; i < row_block; ++i)
             put(static_cast<std::int8_t>(std::round(rounded(some[i] * inverse))), to + sizeof half + i);
@@ -51685,10 +51887,12 @@ namespace rowan::inline v0 {
 ///   even, as FBGEMM does.
 /// - int8_half, int4: bias = min and scale = (max - bias) / 255 or 15 as halves, q = (x - bias) / scale by 1 / scale,
 ///   rounded as before, at most 255 or 15; a scale of 0 becomes 1.
-/// - float8: scale = greatest magnitude / 448 (e4m3) or 57344 (e5m2), 1 if all are 0; x / scale, to nearest, ties to even.
-/// - mxfp8: e = floor(log2(greatest magnitude of 32)) - 8 (e4m3) or 15 (e5m2) + 127; x / 2^(e - 127), to nearest, ties to
+/// - float8: scale = greatest magnitude / 448 (e4m3) or 57344 (e5m2), 1 if all are
+///   0, and at least 2^-149; x / scale, to nearest, ties to even.
+/// - mxfp8: e = floor(log2(greatest magnitude of 32)) - 8 (e4m3) or 15 (e5m2) + 127, but at least 0; x / 2^(e - 127), to nearest, ties to
 ///   even, and the largest finite number where it is greater: as OCP's MX formats say.
-/// - q8_0: scale = greatest magnitude of 32 / 127 as a half, q = x · (127 / greatest magnitude), ties away from zero, as GGML.
+/// - q8_0: scale = greatest magnitude of 32 / 127, stored as a half, q = x · (1 / scale), ties away from zero, as GGML;
+///   0 where 1 / scale is not finite.
 /// - float16, bfloat16: to nearest, ties to even.
 ///
 ///     RowStore<float> const store = quantize_rows(table, RowFormat::int8);     // 72 bytes a row of 64 numbers, not 256

@@ -134,6 +134,14 @@ TEST_CASE("tables of NumPy, safetensors and GGUF are opened where they are", "[o
     CHECK_THROWS_AS(open_rows(folder / "t.safetensors", "rows", {.format = RowFormat::mxfp8_e4m3, .width = 31}),
                     ShapeError);
 
+    CHECK_THROWS_WITH(open_rows(folder / "t.safetensors", "rows", {.format = RowFormat::elements}),
+                      "options.format is 0, expected a format of bytes");
+    CHECK_THROWS_WITH(open_rows(folder / "t.npy", "", {.width = 3}),
+                      "options.width is 3, expected 0, without options.format");
+    Checkpoint tall;
+    tall.add("t", Tensor<float>::from_shape({std::size_t{1} << 59, 0}));
+    CHECK(gather(tall.get<RowStore<float>>("t"), {5}).shape() == Tensor<float>::shape_type{1, 0});
+
     auto const blocks = quantize_rows(table, RowFormat::q8_0);
     auto const bytes = blocks.bytes();
     write_gguf(folder / "t.gguf", 40, 32, {bytes.data(), bytes.size()});
@@ -235,6 +243,16 @@ TEST_CASE("a net answers from tables that stay in its file", "[open_rows]") {
     save_model(sums, parameters, folder / "model");
     Predictor const opened(load_model(folder / "model", {.open = row_stores<float>({name})}));
     CHECK(opened(batch).value() == expected.value());
+    CHECK_THROWS_AS(load_model(folder / "model", {.open = row_stores<float>({"other"})}), GraphError);
+    {  // a save between the opening of a model and that of its tables
+        CheckpointFile const before(folder / "model");
+        Checkpoint other;
+        other.add("a", Tensor<float>::zeros({7}));
+        other.add(name, Tensor<float>::zeros({60, 16}));
+        save_checkpoint(other, folder / "model");
+        auto const table = row_stores<float>({name}, {.access = RowAccess::direct})(before, name);
+        CHECK(dequantize_rows(table.get<RowStore<float>>()) == dequantize_rows(quantized));
+    }
 
     v.set(RowStore<float>(quantize_rows(table_of(61, 16), RowFormat::int8)));
     parameters.set(name, v.share());

@@ -220,6 +220,14 @@ TEST_CASE("stores refuse bad arguments", "[row_store]") {
     CHECK_THROWS_AS(quantize_rows(wide, RowFormat::int8), rowan::ValueError);
     CHECK_THROWS_AS(quantize_rows(wide, RowFormat::int4), rowan::ValueError);
     CHECK(std::isfinite(dequantize_rows(quantize_rows(wide, RowFormat::float8_e4m3))(0, 0)));
+    Tensor<float> rows{{0, 1}, {2, 3}, {4, 5}};
+    CHECK_THROWS_WITH(gather_into(RowStore<float>(rows), {2, 1, 0}, rows), "out shares memory with store");
+    CHECK(dequantize_rows(quantize_rows(Tensor<float>::full({1, 32}, 1e-38F), RowFormat::q8_0)) ==
+          Tensor<float>::zeros({1, 32}));
+    for (RowFormat const format : {RowFormat::elements, RowFormat::mxfp8_e4m3, RowFormat::int8}) {
+        auto const none = quantize_rows(Tensor<float>::from_shape({5, 0}), format);
+        CHECK((none.bytes().shape(0) == 5 && dequantize_rows(none).shape() == Tensor<float>::shape_type{5, 0}));
+    }
     for (RowFormat const format : coded) {
         if (format == RowFormat::q8_0) continue;
         CHECK(rowan::row_width(format, rowan::row_bytes(format, 34)) == 34);

@@ -122,6 +122,7 @@ public:
     std::string describe() const;
 
 private:
+    friend struct detail::OpenedFile;
     using Record = detail::CheckpointRecord;
     Record record(std::string_view name) const;
 

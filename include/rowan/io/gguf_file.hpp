@@ -148,6 +148,7 @@ public:
     }
 
 private:
+    friend struct detail::OpenedFile;
     std::shared_ptr<detail::GgufReader const> state_;
 };
 

@@ -32,10 +32,24 @@ struct ElementsInFile {
 
 /// Finds a tensor in a file of any format that open_rows reads.
 ElementsInFile find_elements(std::string const& path, std::string_view name);
+/// The same in a checkpoint that is open.
+ElementsInFile checkpoint_elements(CheckpointFile const& file, std::string_view name);
 
 /// The format and width that options give rows of bytes.
 /// errors   TypeError unless they are bytes; ShapeError if the format has no such rows
 RowShape given_shape(std::string const& what, StoredType const& type, RowStoreOptions const& options);
+
+template <class T>
+RowStore<T> open_elements(ElementsInFile elements, std::string const& what, RowStoreOptions const& options) {
+    if (elements.type.dims.empty()) throw ShapeError(what + " rank", "0", "at least 1");
+    if (!options.format && options.width != 0)
+        throw ValueError("options.width", options.width, "0, without options.format");
+    auto const [format, width] =
+        options.format ? given_shape(what, elements.type, options) : expected_rows<T>(what, elements.type);
+    return RowStore<T>(format, width,
+                       open_row_source(std::move(elements.file), elements.offset, elements.type.dims[0],
+                                       row_bytes(format, width, sizeof(T)), options));
+}
 
 }  // namespace detail
 
@@ -57,32 +71,32 @@ RowShape given_shape(std::string const& what, StoredType const& type, RowStoreOp
 /// cost     that of the header; elements are read on demand, unless they are resident
 template <class T = float>
 RowStore<T> open_rows(std::string const& path, std::string_view name = {}, RowStoreOptions const& options = {}) {
-    auto elements = detail::find_elements(path, name);
-    std::string const what = name.empty() ? path : std::string(path).append(": ").append(name);
-    if (elements.type.dims.empty()) throw ShapeError(what + " rank", "0", "at least 1");
-    auto const [format, width] = options.format ? detail::given_shape(what, elements.type, options)
-                                                : detail::expected_rows<T>(what, elements.type);
-    return RowStore<T>(format, width,
-                       detail::open_row_source(std::move(elements.file), elements.offset, elements.type.dims[0],
-                                               row_bytes(format, width, sizeof(T)), options));
+    return detail::open_elements<T>(detail::find_elements(path, name),
+                                    name.empty() ? path : std::string(path).append(": ").append(name), options);
 }
 
 /// An option of load_model and load_parameters: parameters with these names stay in the file, as stores; without names,
 /// those that were saved as a RowStore. Lookups and bags read them, on the host.
 ///     auto const model = load_model("model.rowan", {.open = row_stores<float>({"lookup_table_0.w_0"})});
-/// errors   none; those of the result are those of open_rows
+/// errors   none; the result: as open_rows, and GraphError if the file does not have one of the names
 /// cost     O(names)
 template <class T = float>
 std::function<Value(CheckpointFile const&, std::string const&)> row_stores(std::vector<std::string> names = {},
                                                                            RowStoreOptions const& options = {}) {
     return [names = std::move(names), options](CheckpointFile const& file, std::string const& name) {
+        for (std::string const& one : names) {
+            if (!file.has(one))
+                throw GraphError(file.path() + " has no variable \"" + one + "\", a name of row_stores");
+        }
         Value value;
         auto const opens = [&] {
             if (!names.empty()) return std::ranges::find(names, name) != names.end();
             auto const& lod = file.desc(name).lod_desc;
             return lod && detail::is_row_type(lod->tensor.data_type);
         };
-        if (opens()) value.set(open_rows<T>(file.path(), name, options));
+        if (opens())
+            value.set(
+                detail::open_elements<T>(detail::checkpoint_elements(file, name), file.path() + ": " + name, options));
         return value;
     };
 }

@@ -42,6 +42,12 @@ inline ElementsInFile npy_elements(std::shared_ptr<InputFile const> file) {
     return {file, in.position(), named_type(header.type, {header.shape.begin(), header.shape.end()})};
 }
 
+ROWAN_FUNCTION ElementsInFile checkpoint_elements(CheckpointFile const& file, std::string_view name) {
+    expect_no_delta(file);
+    auto const entry = file.describe_type(name);
+    return {OpenedFile::of(file), file.offset(name), stored_type_of(entry.desc, entry.type_name, entry.element_size)};
+}
+
 ROWAN_FUNCTION ElementsInFile find_elements(std::string const& path, std::string_view name) {
     auto file = std::make_shared<InputFile const>(path);
     std::array<unsigned char, 8> begin{};
@@ -49,42 +55,37 @@ ROWAN_FUNCTION ElementsInFile find_elements(std::string const& path, std::string
     auto const begins_with = [&](std::string_view magic) {
         return std::memcmp(begin.data(), magic.data(), magic.size()) == 0;
     };
-    if (begin == CheckpointHeader::rowan) {
-        CheckpointFile const checkpoint(path);
-        expect_no_delta(checkpoint);
-        auto const entry = checkpoint.describe_type(name);
-        return {std::move(file), checkpoint.offset(name),
-                stored_type_of(entry.desc, entry.type_name, entry.element_size)};
-    }
+    if (begin == CheckpointHeader::rowan) return checkpoint_elements(CheckpointFile(path), name);
     if (begins_with(npy_magic)) {
         if (!name.empty()) throw Error(path + " has one array, without a name");
         return npy_elements(std::move(file));
     }
     if (begins_with("GGUF")) {
-        auto const entry = GgufFile(path).entry(name);
+        GgufFile const gguf(path);
+        auto const entry = gguf.entry(name);
         auto type = named_type(entry.type_name, entry.shape);
-        if (entry.type_name == "Q8_0" && !entry.shape.empty()) {
-            std::size_t width = 1;
-            for (std::size_t i = 1; i < entry.shape.size(); ++i) width *= static_cast<std::size_t>(entry.shape[i]);
-            type = type_of_rows(RowFormat::q8_0, width, entry.shape[0]);
-        }
-        return {std::move(file), entry.offset, std::move(type)};
+        if (entry.type_name == "Q8_0" && entry.shape.size() > 1)
+            type = type_of_rows(RowFormat::q8_0, row_elements(path, entry.shape), entry.shape[0]);
+        return {OpenedFile::of(gguf), entry.offset, std::move(type)};
     }
-    auto const entry = SafetensorsFile(path).entry(name);
-    return {std::move(file), entry.offset, named_type(entry.dtype, entry.shape)};
+    SafetensorsFile const tensors(path);
+    auto const entry = tensors.entry(name);
+    return {OpenedFile::of(tensors), entry.offset, named_type(entry.dtype, entry.shape)};
 }
 
 ROWAN_FUNCTION RowShape given_shape(std::string const& what, StoredType const& type, RowStoreOptions const& options) {
     if (!type.is<std::uint8_t>())
         throw TypeError(what, std::string("elements of ").append(type.name), "bytes, since options.format is given");
-    std::size_t bytes = 1;
-    for (std::size_t i = 1; i < type.dims.size(); ++i) bytes *= static_cast<std::size_t>(type.dims[i]);
     RowFormat const format = *options.format;
-    if (options.width == 0) return {format, row_width(format, bytes)};
-    if (row_bytes(format, options.width) != bytes)
-        throw ShapeError(what + ": bytes of a row", std::to_string(bytes),
-                         std::to_string(row_bytes(format, options.width)));
-    return {format, options.width};
+    if (format == RowFormat::elements) throw ValueError("options.format", 0, "a format of bytes");
+    std::size_t const bytes = row_elements(what, type.dims);
+    try {
+        std::size_t const width = options.width == 0 ? row_width(format, bytes) : options.width;
+        if (row_bytes(format, width) == bytes) return {format, width};
+        throw ShapeError("bytes of a row", std::to_string(bytes), std::to_string(row_bytes(format, width)));
+    } catch (ShapeError const& e) {
+        throw ShapeError(what + ": " + e.field(), e.actual(), e.expected());
+    }
 }
 
 }  // namespace rowan::inline v0::detail

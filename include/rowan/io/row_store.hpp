@@ -12,6 +12,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace rowan::inline v0::detail {
 
@@ -25,10 +26,21 @@ inline StoredType stored_type_of(VarDesc const& desc, std::string const& type_na
         tensor.data_type, type_name, static_cast<std::size_t>(element_size), {tensor.dims.begin(), tensor.dims.end()}};
 }
 
-/// errors   TypeError if elements of this type cannot be read as rows of T
+/// The elements of a row: the product of all dims but the first.
+/// errors   ShapeError if it is more than 2^62
+inline std::size_t row_elements(std::string const& what, std::vector<std::int64_t> const& dims) {
+    std::size_t n = 1;
+    for (std::size_t i = 1; i < dims.size(); ++i) {
+        if (__builtin_mul_overflow(n, static_cast<std::size_t>(dims[i]), &n) || n > std::size_t{1} << 62)
+            throw ShapeError(what + ".shape()", shape_text(dims), "rows of at most 2^62 elements");
+    }
+    return n;
+}
+
+/// errors   TypeError if elements of this type cannot be read as rows of T; ShapeError if a row has too many
 template <class T>
 RowShape expected_rows(std::string const& what, StoredType const& type) {
-    auto const shape = row_shape<T>(type);
+    auto const shape = row_shape<T>(type, type.dims.empty() ? 0 : row_elements(what, type.dims));
     if (!shape)
         throw TypeError(what, std::string("Tensor<").append(type.name).append(">"),
                         std::string("a table whose rows can be read as ").append(dtype<T>::name));

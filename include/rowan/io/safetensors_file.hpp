@@ -155,6 +155,7 @@ public:
     Tensor<std::uint8_t> load_bytes(std::string_view name) const;
 
 private:
+    friend struct detail::OpenedFile;
     using Record = detail::SafetensorsHeader::Record;
 
     template <class T>

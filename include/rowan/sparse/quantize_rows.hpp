@@ -23,10 +23,12 @@ namespace rowan::inline v0 {
 ///   even, as FBGEMM does.
 /// - int8_half, int4: bias = min and scale = (max - bias) / 255 or 15 as halves, q = (x - bias) / scale by 1 / scale,
 ///   rounded as before, at most 255 or 15; a scale of 0 becomes 1.
-/// - float8: scale = greatest magnitude / 448 (e4m3) or 57344 (e5m2), 1 if all are 0; x / scale, to nearest, ties to even.
-/// - mxfp8: e = floor(log2(greatest magnitude of 32)) - 8 (e4m3) or 15 (e5m2) + 127; x / 2^(e - 127), to nearest, ties to
+/// - float8: scale = greatest magnitude / 448 (e4m3) or 57344 (e5m2), 1 if all are
+///   0, and at least 2^-149; x / scale, to nearest, ties to even.
+/// - mxfp8: e = floor(log2(greatest magnitude of 32)) - 8 (e4m3) or 15 (e5m2) + 127, but at least 0; x / 2^(e - 127), to nearest, ties to
 ///   even, and the largest finite number where it is greater: as OCP's MX formats say.
-/// - q8_0: scale = greatest magnitude of 32 / 127 as a half, q = x · (127 / greatest magnitude), ties away from zero, as GGML.
+/// - q8_0: scale = greatest magnitude of 32 / 127, stored as a half, q = x · (1 / scale), ties away from zero, as GGML;
+///   0 where 1 / scale is not finite.
 /// - float16, bfloat16: to nearest, ties to even.
 ///
 ///     RowStore<float> const store = quantize_rows(table, RowFormat::int8);     // 72 bytes a row of 64 numbers, not 256

@@ -51,8 +51,8 @@ std::string_view format_name(RowFormat format);
 RowFormat format_of_name(std::string_view name);
 
 /// The bytes of a row of `width` elements; those of `elements` have `element_size` bytes each.
-/// errors   ValueError if it is none of RowFormat; ShapeError if the format has no rows of this width, or they exceed
-///          2^63 - 1 bytes
+/// errors   ValueError if it is none of RowFormat; ShapeError if the format has no rows of this width, or they may have
+///          more than 2^62 bytes
 /// cost     O(1)
 std::size_t row_bytes(RowFormat format, std::size_t width, std::size_t element_size = 0);
 

@@ -44,6 +44,12 @@ struct RowStoreAccess {
     static ListedRows fetch(Cpu exec, RowStore<T> const& store, Ids<> const& ids, Buffer<std::byte>& room) {
         return store.fetch(exec, ids, room);
     }
+    /// The memory of all rows, if they are in memory.
+    template <class T>
+    static std::span<std::byte const> memory(RowStore<T> const& store) {
+        if (store.source_->data() == nullptr) return {};
+        return {store.source_->data(), static_cast<std::size_t>(store.height()) * store.row_bytes()};
+    }
     template <class T>
     static StoredRows const& rows(RowStore<T> const& store) {
         return store.rows_;
@@ -52,7 +58,7 @@ struct RowStoreAccess {
 
 }  // namespace detail
 
-/// Rows that are being read before they are needed, see RowStore::prefetch. They stay at hand until its destruction.
+/// Rows that are being read before they are needed, see RowStore::prefetch.
 using RowPrefetch = std::shared_ptr<void>;
 
 /// A table that is only read, as rows of elements T: in memory, or in a file that open_rows has opened. How the rows are
@@ -99,11 +105,12 @@ public:
                                             {static_cast<std::size_t>(height()), row_bytes()}, source_);
     }
 
-    /// Begins to read rows from the file, such as those of the next batch, and returns at once. As long as the result
-    /// exists, a call for these rows finds them in memory, as far as they fit into half of the cache. Rows in memory
-    /// need no reading.
+    /// Begins to read rows from the file, such as those of the next batch, and returns at once. With direct access, the
+    /// rows that fit into the half of the cache that is for all results of prefetch stay there as long as the result
+    /// exists; without readers nothing is read. With mapped access, the system is asked for the pages. Rows in memory need
+    /// no reading.
     /// errors   IndexError if an id is not in [0, height)
-    /// cost     a pass over the ids; their reads go on in the background
+    /// cost     a sort of the ids; their reads go on in the background
     [[nodiscard]] RowPrefetch prefetch(Cpu exec, Ids<> const& ids) const {
         detail::check_ids(exec, "ids", ids, height());
         return source_->prefetch(exec, ids);
@@ -179,7 +186,7 @@ private:
 /// Writes row `ids[i]` of the store to row i of `out`, with the elements that its format gives.
 /// shapes   store [height, width], ids of any shape, out ids.shape + [width]
 /// errors   ShapeError if out has another shape; IndexError if an id is not in [0, height); Error if out shares memory
-///          with ids; IoError if a row cannot be read from its file: rows of `out` may then have been written
+///          with ids or the store; IoError if a row cannot be read from its file: rows of `out` may then have been written
 /// cost     one read of the rows, as they are stored, and one write; of a file that is not mapped, each page that is not
 ///          in the cache is read once
 template <class T>
@@ -190,6 +197,7 @@ void gather_into(Cpu exec, RowStore<T> const& store, std::type_identity_t<Ids<>>
         throw ShapeError("out.shape()", detail::shape_text(out.shape()), detail::shape_text(shape));
     detail::check_ids(exec, "ids", ids, store.height());
     detail::check_apart("out", detail::bytes_of(out), "ids", ids.bytes());
+    detail::check_apart("out", detail::bytes_of(out), "store", detail::RowStoreAccess::memory(store));
     detail::RowStoreAccess::copy(exec, store, ids, out.data());
 }
 

@@ -120,6 +120,14 @@ private:
     std::uint64_t size_ = 0;
 };
 
+/// The open file of a CheckpointFile, SafetensorsFile or GgufFile, which it keeps alive.
+struct OpenedFile {
+    template <class F>
+    static std::shared_ptr<InputFile const> of(F const& file) {
+        return {file.state_, &file.state_->file};
+    }
+};
+
 /// Reads a whole file.
 Buffer<std::byte> read_file(std::string const& path);
 

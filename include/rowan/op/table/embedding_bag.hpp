@@ -135,7 +135,8 @@ SelectedRows<T, D> embedding_bag_grad(D const& exec, SelectedRows<T, D> const& t
 /// Pools the rows of each bag of a store, as embedding_bag for the tensor of its rows.
 /// shapes   store [h, w], ids [n] with levels -> [bags, w]
 /// errors   as for a Tensor; IoError if a row cannot be read from its file
-/// cost     one read of a row for each id, as it is stored; rows of files that are not mapped are copied first
+/// cost     one read of a row for each id, as it is stored; those of files that are not mapped are copied first. Except
+///          for sums of int8, int8_half and int4 as floats, the rows of a bag are decoded to temporary memory
 template <class T, id_type I>
 LoDTensor<T> embedding_bag(Cpu const& exec, RowStore<T> const& store, LoDTensor<I> const& ids,
                            BagOptions const& options = {}) {

@@ -107,9 +107,9 @@ template <class F>
 bool encode_q8(std::span<F const> row, std::byte* to) {
     for (std::size_t b = 0; b < row.size(); b += row_block, to += Q8Row::block_bytes) {
         auto const some = row.subspan(b, row_block);
-        float const scale = greatest_of(some) / 127.0F, inverse = scale == 0 ? 0.0F : 1.0F / scale;
+        float const scale = greatest_of(some) / 127.0F, inverse = finite(1.0F / scale) ? 1.0F / scale : 0.0F;
         float16 const half(scale);
-        if (!finite(half) || !finite(inverse)) return false;
+        if (!finite(half)) return false;
         put(half, to);
         for (std::size_t i = 0; i < row_block; ++i)
             put(static_cast<std::int8_t>(std::round(rounded(some[i] * inverse))), to + sizeof half + i);

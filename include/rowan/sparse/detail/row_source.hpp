@@ -46,10 +46,11 @@ private:
 };
 
 /// Rows in memory, which `owner` keeps alive.
+inline constexpr std::byte no_bytes{};
 class MemoryRows final : public RowSource {
 public:
     MemoryRows(std::int64_t height, std::size_t row_bytes, std::byte const* data, std::shared_ptr<void const> owner)
-        : RowSource(height, row_bytes, data), owner_(std::move(owner)) {}
+        : RowSource(height, row_bytes, data == nullptr ? &no_bytes : data), owner_(std::move(owner)) {}
 
 private:
     std::shared_ptr<void const> owner_;

@@ -75,12 +75,11 @@ StoredType stored_type(RowFormat format, std::size_t width, std::int64_t height)
     }
 }
 
-/// The format and width of rows of this type that are to be read as T; none if there are no such rows.
+/// The format and width of rows of this type that are to be read as T; none if there are no such rows. Rows that are not
+/// of few bits have `width` elements.
 template <class T>
-std::optional<RowShape> row_shape(StoredType const& type) {
+std::optional<RowShape> row_shape(StoredType const& type, std::size_t width) {
     if (type.dims.empty()) return std::nullopt;
-    std::size_t width = 1;
-    for (std::size_t i = 1; i < type.dims.size(); ++i) width *= static_cast<std::size_t>(type.dims[i]);
     if (type.is<T>()) return RowShape{RowFormat::elements, width};
     if (type.is<float>()) return RowShape{RowFormat::float32, width};
     if (type.is<float16>()) return RowShape{RowFormat::float16, width};
