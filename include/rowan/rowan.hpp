@@ -1,4 +1,4 @@
-// rowan/rowan.hpp: all of rowan except the parts that need CUDA, Thrust, MPI or nanopb; of io, DLPack and NumPy's files alone.
+// rowan/rowan.hpp: all of rowan but what needs CUDA, Thrust, MPI or nanopb, and files other than NumPy's and DLPack.
 #pragma once
 
 #include <rowan/core.hpp>

@@ -3246,7 +3246,8 @@ struct small_vector {
     typedef N type __attribute__((vector_size(bytes)));
 };
 
-// Conversions for which g++ 12 does not find the instruction: numbers of a byte to int32, and int32 to their lower halves.
+// Conversions for which g++ 12 does not find the instruction: numbers of a byte to int32, and int32 to their lower
+// halves.
 template <class Small, class Ints>
 ROWAN_INLINE void widen_bytes(Small const& from, Ints& to) {
     // one by one unless each step doubles the size of the numbers
@@ -9689,14 +9690,14 @@ namespace rowan::inline v0 {
 /// | float32, float16, bfloat16 | 4 D, 2 D, 2 D | itself |
 /// | int8 | D numbers of 0 to 255, then scale and bias as floats | q · scale + bias |
 /// | int8_half | D numbers of 0 to 255, then scale and bias as halves | q · scale + bias |
-/// | int4 | (D + 1) / 2 bytes of two numbers of 0 to 15, the lower half first, then scale and bias as halves | q · scale + bias |
+/// | int4 | two numbers of 0 to 15 a byte, the lower half first, then scale and bias as halves | q · scale + bias |
 /// | float8_e4m3, float8_e5m2 | D floats of 8 bits, then a scale as float | q · scale |
 /// | mxfp8_e4m3, mxfp8_e5m2 | D floats of 8 bits, then a byte e for each 32 of them | q · 2^(e - 127) |
 /// | q8_0 | for each 32 elements a scale as half and 32 numbers of -128 to 127; D is a multiple of 32 | q · scale |
 ///
-/// Products and sums are those of floats, each rounded. int8, int8_half and int4 are the rows of FBGEMM and of PyTorch's
-/// quantized embedding bags; e4m3 has no infinity, and 0x7F and 0xFF are NaN; e5m2 has the infinities and NaNs of a half;
-/// mxfp8 are those of OCP's MX formats, where e = 255 is NaN; q8_0 is that of GGUF.
+/// Products and sums are those of floats, each rounded. int8, int8_half and int4 are the rows of FBGEMM and of
+/// PyTorch's quantized embedding bags; e4m3 has no infinity, and 0x7F and 0xFF are NaN; e5m2 has the infinities and
+/// NaNs of a half; mxfp8 are those of OCP's MX formats, where e = 255 is NaN; q8_0 is that of GGUF.
 enum class RowFormat : std::uint8_t {
     elements,
     float32,
@@ -9874,8 +9875,8 @@ StoredType stored_type(RowFormat format, std::size_t width, std::int64_t height)
     }
 }
 
-/// The format and width of rows of this type that are to be read as T; none if there are no such rows. Rows that are not
-/// of few bits have `width` elements.
+/// The format and width of rows of this type that are to be read as T; none if there are no such rows. Rows that are
+/// not of few bits have `width` elements.
 template <class T>
 std::optional<RowShape> row_shape(StoredType const& type, std::size_t width) {
     if (type.dims.empty()) return std::nullopt;
@@ -9992,8 +9993,8 @@ ROWAN_INLINE V unaligned(void const* p) {
     return x;
 }
 
-/// A float of 8 or 16 bits with `mantissa` bits of fraction. From `first_special` on, magnitudes are infinity and NaN if
-/// there is an infinity, else NaN.
+/// A float of 8 or 16 bits with `mantissa` bits of fraction. From `first_special` on, magnitudes are infinity and NaN
+/// if there is an infinity, else NaN.
 template <int bits, int mantissa_bits, int exponent_bias, int special, bool has_infinity, int largest>
 struct SmallFloat {
     static constexpr int mantissa = mantissa_bits, bias = exponent_bias, first_special = special,
@@ -10042,8 +10043,8 @@ using E4m3 = SmallFloat<8, 3, 7, 0x7F, false, 0x7E>;
 using E5m2 = SmallFloat<8, 2, 15, 0x7C, true, 0x7B>;
 using Half = SmallFloat<16, 10, 15, 0x7C00, true, 0x7BFF>;
 
-// A codec has the address of a row, and what all its elements have in common. load<V> returns the elements from `column`
-// on, which is a multiple of their number: registers of floats, or a float.
+// A codec has the address of a row, and what all its elements have in common. load<V> returns the elements from
+// `column` on, which is a multiple of their number: registers of floats, or a float.
 
 /// RowFormat::float32, float16 and bfloat16.
 template <class From>
@@ -10190,8 +10191,8 @@ void decode_with(EncodedRows const& list, F* to) {
     });
 }
 
-/// Writes the elements of the rows to consecutive rows of `memory`, as elements F: floats, or bfloat16. The format is not
-/// RowFormat::elements. A template, so that only programs that call it compile it.
+/// Writes the elements of the rows to consecutive rows of `memory`, as elements F: floats, or bfloat16. The format is
+/// not RowFormat::elements. A template, so that only programs that call it compile it.
 template <class F>
 void decode_rows(EncodedRows const& rows, void* memory) {
     auto* const to = static_cast<F*>(memory);
@@ -10337,8 +10338,8 @@ struct ListedRows {
 template <class T>
 using decoded_t = std::conditional_t<std::is_same_v<T, bfloat16>, bfloat16, float>;
 
-/// Rows of one format and width. `decode` is decode_rows, or nullptr for RowFormat::elements: so only programs that make
-/// a store of rows of few bits contain it.
+/// Rows of one format and width. `decode` is decode_rows, or nullptr for RowFormat::elements: so only programs that
+/// make a store of rows of few bits contain it.
 struct StoredRows {
     static constexpr std::size_t block = 32;      // the rows that are decoded together
     static constexpr std::size_t scratch = 4096;  // their elements, unless a row has more
@@ -10578,8 +10579,8 @@ struct RowStoreAccess {
 /// Rows that are being read before they are needed, see RowStore::prefetch.
 using RowPrefetch = std::shared_ptr<void>;
 
-/// A table that is only read, as rows of elements T: in memory, or in a file that open_rows has opened. How the rows are
-/// stored does not concern the type, so gather, embedding_bag and nets read tables of 8 bits as they read a tensor.
+/// A table that is only read, as rows of elements T: in memory, or in a file that open_rows has opened. How the rows
+/// are stored does not concern the type, so gather, embedding_bag and nets read tables of 8 bits as they read a tensor.
 ///     RowStore<float> const store = quantize_rows(table, RowFormat::int8);
 ///     auto rows = gather(store, {2, 0, 2});
 /// Copies share the rows. Any number of threads may use it at the same time.
@@ -10624,8 +10625,8 @@ public:
 
     /// Begins to read rows from the file, such as those of the next batch, and returns at once. With direct access, the
     /// rows that fit into the half of the cache that is for all results of prefetch stay there as long as the result
-    /// exists; without readers nothing is read. With mapped access, the system is asked for the pages. Rows in memory need
-    /// no reading.
+    /// exists; without readers nothing is read. With mapped access, the system is asked for the pages. Rows in memory
+    /// need no reading.
     /// errors   IndexError if an id is not in [0, height)
     /// cost     a sort of the ids; their reads go on in the background
     [[nodiscard]] RowPrefetch prefetch(Cpu exec, Ids<> const& ids) const {
@@ -10703,9 +10704,10 @@ private:
 /// Writes row `ids[i]` of the store to row i of `out`, with the elements that its format gives.
 /// shapes   store [height, width], ids of any shape, out ids.shape + [width]
 /// errors   ShapeError if out has another shape; IndexError if an id is not in [0, height); Error if out shares memory
-///          with ids or the store; IoError if a row cannot be read from its file: rows of `out` may then have been written
-/// cost     one read of the rows, as they are stored, and one write; of a file that is not mapped, each page that is not
-///          in the cache is read once
+///          with ids or the store; IoError if a row cannot be read from its file: rows of `out` may then have been
+///          written
+/// cost     one read of the rows, as they are stored, and one write; of a file that is not mapped, each page that is
+///          not in the cache is read once
 template <class T>
 void gather_into(Cpu exec, RowStore<T> const& store, std::type_identity_t<Ids<>> ids, Tensor<T>& out) {
     auto shape = ids.shape();
@@ -11863,9 +11865,9 @@ ROWAN_FUNCTION void RowReduction::begin() {
     transfer_ = begin_deal(dealers(), std::move(own_), send, receive, rank_keys());
 }
 
-// By owner, a rank sends a row once if it is the first that has it, and else up to 63 of its contributions one by one, until
-// a block of 64 begins: about half of those beyond the first. It adds up its own, and what owners add counts twice, as it
-// comes in pieces.
+// By owner, a rank sends a row once if it is the first that has it, and else up to 63 of its contributions one by one,
+// until a block of 64 begins: about half of those beyond the first. It adds up its own, and what owners add counts
+// twice, as it comes in pieces.
 ROWAN_FUNCTION void RowReduction::begin_contributions() {
     std::size_t const word = sizeof(std::int64_t), rows = total(counts_), all = total(contributions_),
                       sum_row = own_.row_bytes / type_.bytes * type_.sum_bytes,
@@ -51883,23 +51885,23 @@ ROWAN_TEMPLATE(bool encode_row(RowFormat, std::span<float const>, std::byte*))
 namespace rowan::inline v0 {
 
 /// The rows of a table in a format of few bits, in memory. Numbers are computed as floats; where it rounds:
-/// - int8: scale = (max - min) / 255, bias = min, q = (x - min) · (255 / (max - min + 1e-8)), rounded to nearest, ties to
-///   even, as FBGEMM does.
+/// - int8: scale = (max - min) / 255, bias = min, q = (x - min) · (255 / (max - min + 1e-8)), rounded to nearest, ties
+///   to even, as FBGEMM does.
 /// - int8_half, int4: bias = min and scale = (max - bias) / 255 or 15 as halves, q = (x - bias) / scale by 1 / scale,
 ///   rounded as before, at most 255 or 15; a scale of 0 becomes 1.
 /// - float8: scale = greatest magnitude / 448 (e4m3) or 57344 (e5m2), 1 if all are
 ///   0, and at least 2^-149; x / scale, to nearest, ties to even.
-/// - mxfp8: e = floor(log2(greatest magnitude of 32)) - 8 (e4m3) or 15 (e5m2) + 127, but at least 0; x / 2^(e - 127), to nearest, ties to
-///   even, and the largest finite number where it is greater: as OCP's MX formats say.
+/// - mxfp8: e = floor(log2(greatest magnitude of 32)) - 8 (e4m3) or 15 (e5m2) + 127, but at least 0; x / 2^(e - 127),
+///   to nearest, ties to even, and the largest finite number where it is greater: as OCP's MX formats say.
 /// - q8_0: scale = greatest magnitude of 32 / 127, stored as a half, q = x · (1 / scale), ties away from zero, as GGML;
 ///   0 where 1 / scale is not finite.
 /// - float16, bfloat16: to nearest, ties to even.
 ///
-///     RowStore<float> const store = quantize_rows(table, RowFormat::int8);     // 72 bytes a row of 64 numbers, not 256
+///     RowStore<float> const store = quantize_rows(table, RowFormat::int8);   // 72 bytes a row of 64 numbers, not 256
 /// shapes   table [height, ...] -> rows of the elements of a row
 /// errors   ShapeError if table has rank 0 or the format has no rows of this width; TypeError if T is an integer type;
-///          ValueError if a row has no finite scale: it has an infinity or NaN, except for float16, bfloat16 and float32,
-///          or numbers too large for a half, or whose difference is too large for a float
+///          ValueError if a row has no finite scale: it has an infinity or NaN, except for float16, bfloat16 and
+///          float32, or numbers too large for a half, or whose difference is too large for a float
 /// cost     one read of the table and one write of the rows; the same bytes for any number of threads
 template <class T>
 RowStore<T> quantize_rows(Cpu exec, Tensor<T> const& table, RowFormat format) {

@@ -71,7 +71,8 @@ struct small_vector {
     typedef N type __attribute__((vector_size(bytes)));
 };
 
-// Conversions for which g++ 12 does not find the instruction: numbers of a byte to int32, and int32 to their lower halves.
+// Conversions for which g++ 12 does not find the instruction: numbers of a byte to int32, and int32 to their lower
+// halves.
 template <class Small, class Ints>
 ROWAN_INLINE void widen_bytes(Small const& from, Ints& to) {
     // one by one unless each step doubles the size of the numbers

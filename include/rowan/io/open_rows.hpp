@@ -66,8 +66,8 @@ RowStore<T> open_elements(ElementsInFile elements, std::string const& what, RowS
 /// requires   for mapped access, the file is not truncated or written to while the store is in use; the functions that
 ///            save replace a file instead
 /// errors   IoError if the file cannot be read; FormatError if it is damaged; GraphError or Error if there is no such
-///          tensor; TypeError if its elements cannot be read as rows of T, or are in Fortran order; ShapeError if it has
-///          rank 0, or `options.format` no such rows; ValueError for other bad options
+///          tensor; TypeError if its elements cannot be read as rows of T, or are in Fortran order; ShapeError if it
+///          has rank 0, or `options.format` no such rows; ValueError for other bad options
 /// cost     that of the header; elements are read on demand, unless they are resident
 template <class T = float>
 RowStore<T> open_rows(std::string const& path, std::string_view name = {}, RowStoreOptions const& options = {}) {

@@ -19,23 +19,23 @@
 namespace rowan::inline v0 {
 
 /// The rows of a table in a format of few bits, in memory. Numbers are computed as floats; where it rounds:
-/// - int8: scale = (max - min) / 255, bias = min, q = (x - min) · (255 / (max - min + 1e-8)), rounded to nearest, ties to
-///   even, as FBGEMM does.
+/// - int8: scale = (max - min) / 255, bias = min, q = (x - min) · (255 / (max - min + 1e-8)), rounded to nearest, ties
+///   to even, as FBGEMM does.
 /// - int8_half, int4: bias = min and scale = (max - bias) / 255 or 15 as halves, q = (x - bias) / scale by 1 / scale,
 ///   rounded as before, at most 255 or 15; a scale of 0 becomes 1.
 /// - float8: scale = greatest magnitude / 448 (e4m3) or 57344 (e5m2), 1 if all are
 ///   0, and at least 2^-149; x / scale, to nearest, ties to even.
-/// - mxfp8: e = floor(log2(greatest magnitude of 32)) - 8 (e4m3) or 15 (e5m2) + 127, but at least 0; x / 2^(e - 127), to nearest, ties to
-///   even, and the largest finite number where it is greater: as OCP's MX formats say.
+/// - mxfp8: e = floor(log2(greatest magnitude of 32)) - 8 (e4m3) or 15 (e5m2) + 127, but at least 0; x / 2^(e - 127),
+///   to nearest, ties to even, and the largest finite number where it is greater: as OCP's MX formats say.
 /// - q8_0: scale = greatest magnitude of 32 / 127, stored as a half, q = x · (1 / scale), ties away from zero, as GGML;
 ///   0 where 1 / scale is not finite.
 /// - float16, bfloat16: to nearest, ties to even.
 ///
-///     RowStore<float> const store = quantize_rows(table, RowFormat::int8);     // 72 bytes a row of 64 numbers, not 256
+///     RowStore<float> const store = quantize_rows(table, RowFormat::int8);   // 72 bytes a row of 64 numbers, not 256
 /// shapes   table [height, ...] -> rows of the elements of a row
 /// errors   ShapeError if table has rank 0 or the format has no rows of this width; TypeError if T is an integer type;
-///          ValueError if a row has no finite scale: it has an infinity or NaN, except for float16, bfloat16 and float32,
-///          or numbers too large for a half, or whose difference is too large for a float
+///          ValueError if a row has no finite scale: it has an infinity or NaN, except for float16, bfloat16 and
+///          float32, or numbers too large for a half, or whose difference is too large for a float
 /// cost     one read of the table and one write of the rows; the same bytes for any number of threads
 template <class T>
 RowStore<T> quantize_rows(Cpu exec, Tensor<T> const& table, RowFormat format) {

@@ -17,14 +17,14 @@ namespace rowan::inline v0 {
 /// | float32, float16, bfloat16 | 4 D, 2 D, 2 D | itself |
 /// | int8 | D numbers of 0 to 255, then scale and bias as floats | q · scale + bias |
 /// | int8_half | D numbers of 0 to 255, then scale and bias as halves | q · scale + bias |
-/// | int4 | (D + 1) / 2 bytes of two numbers of 0 to 15, the lower half first, then scale and bias as halves | q · scale + bias |
+/// | int4 | two numbers of 0 to 15 a byte, the lower half first, then scale and bias as halves | q · scale + bias |
 /// | float8_e4m3, float8_e5m2 | D floats of 8 bits, then a scale as float | q · scale |
 /// | mxfp8_e4m3, mxfp8_e5m2 | D floats of 8 bits, then a byte e for each 32 of them | q · 2^(e - 127) |
 /// | q8_0 | for each 32 elements a scale as half and 32 numbers of -128 to 127; D is a multiple of 32 | q · scale |
 ///
-/// Products and sums are those of floats, each rounded. int8, int8_half and int4 are the rows of FBGEMM and of PyTorch's
-/// quantized embedding bags; e4m3 has no infinity, and 0x7F and 0xFF are NaN; e5m2 has the infinities and NaNs of a half;
-/// mxfp8 are those of OCP's MX formats, where e = 255 is NaN; q8_0 is that of GGUF.
+/// Products and sums are those of floats, each rounded. int8, int8_half and int4 are the rows of FBGEMM and of
+/// PyTorch's quantized embedding bags; e4m3 has no infinity, and 0x7F and 0xFF are NaN; e5m2 has the infinities and
+/// NaNs of a half; mxfp8 are those of OCP's MX formats, where e = 255 is NaN; q8_0 is that of GGUF.
 enum class RowFormat : std::uint8_t {
     elements,
     float32,

@@ -61,8 +61,8 @@ struct RowStoreAccess {
 /// Rows that are being read before they are needed, see RowStore::prefetch.
 using RowPrefetch = std::shared_ptr<void>;
 
-/// A table that is only read, as rows of elements T: in memory, or in a file that open_rows has opened. How the rows are
-/// stored does not concern the type, so gather, embedding_bag and nets read tables of 8 bits as they read a tensor.
+/// A table that is only read, as rows of elements T: in memory, or in a file that open_rows has opened. How the rows
+/// are stored does not concern the type, so gather, embedding_bag and nets read tables of 8 bits as they read a tensor.
 ///     RowStore<float> const store = quantize_rows(table, RowFormat::int8);
 ///     auto rows = gather(store, {2, 0, 2});
 /// Copies share the rows. Any number of threads may use it at the same time.
@@ -107,8 +107,8 @@ public:
 
     /// Begins to read rows from the file, such as those of the next batch, and returns at once. With direct access, the
     /// rows that fit into the half of the cache that is for all results of prefetch stay there as long as the result
-    /// exists; without readers nothing is read. With mapped access, the system is asked for the pages. Rows in memory need
-    /// no reading.
+    /// exists; without readers nothing is read. With mapped access, the system is asked for the pages. Rows in memory
+    /// need no reading.
     /// errors   IndexError if an id is not in [0, height)
     /// cost     a sort of the ids; their reads go on in the background
     [[nodiscard]] RowPrefetch prefetch(Cpu exec, Ids<> const& ids) const {
@@ -186,9 +186,10 @@ private:
 /// Writes row `ids[i]` of the store to row i of `out`, with the elements that its format gives.
 /// shapes   store [height, width], ids of any shape, out ids.shape + [width]
 /// errors   ShapeError if out has another shape; IndexError if an id is not in [0, height); Error if out shares memory
-///          with ids or the store; IoError if a row cannot be read from its file: rows of `out` may then have been written
-/// cost     one read of the rows, as they are stored, and one write; of a file that is not mapped, each page that is not
-///          in the cache is read once
+///          with ids or the store; IoError if a row cannot be read from its file: rows of `out` may then have been
+///          written
+/// cost     one read of the rows, as they are stored, and one write; of a file that is not mapped, each page that is
+///          not in the cache is read once
 template <class T>
 void gather_into(Cpu exec, RowStore<T> const& store, std::type_identity_t<Ids<>> ids, Tensor<T>& out) {
     auto shape = ids.shape();

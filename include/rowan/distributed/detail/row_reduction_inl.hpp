@@ -185,9 +185,9 @@ ROWAN_FUNCTION void RowReduction::begin() {
     transfer_ = begin_deal(dealers(), std::move(own_), send, receive, rank_keys());
 }
 
-// By owner, a rank sends a row once if it is the first that has it, and else up to 63 of its contributions one by one, until
-// a block of 64 begins: about half of those beyond the first. It adds up its own, and what owners add counts twice, as it
-// comes in pieces.
+// By owner, a rank sends a row once if it is the first that has it, and else up to 63 of its contributions one by one,
+// until a block of 64 begins: about half of those beyond the first. It adds up its own, and what owners add counts
+// twice, as it comes in pieces.
 ROWAN_FUNCTION void RowReduction::begin_contributions() {
     std::size_t const word = sizeof(std::int64_t), rows = total(counts_), all = total(contributions_),
                       sum_row = own_.row_bytes / type_.bytes * type_.sum_bytes,

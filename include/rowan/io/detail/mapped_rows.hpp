@@ -49,9 +49,9 @@ public:
     /// errors   IoError if a system call fails
     MappedRows(std::shared_ptr<InputFile const> file, std::uint64_t offset, std::int64_t height, std::size_t row_bytes);
 
-    /// Asks for all pages of the rows if one of a few is missing. A look at a page costs as much as 5 rows in memory, so
-    /// there is one for each 512 rows, and one in 64 calls for fewer rows. Once a page was missing, the next calls look
-    /// at more.
+    /// Asks for all pages of the rows if one of a few is missing. A look at a page costs as much as 5 rows in memory,
+    /// so there is one for each 512 rows, and one in 64 calls for fewer rows. Once a page was missing, the next calls
+    /// look at more.
     void will_read(Cpu, Ids<> const&) const override;
     /// Asks for the pages of the rows, if there are many on a thread that ends with the result at the latest.
     std::shared_ptr<void> prefetch(Cpu, Ids<> const&) const override;

@@ -52,8 +52,8 @@ public:
     int finish(PinnedPages const& pages);
     void release(PinnedPages& pages) noexcept;
 
-    /// begin for pages that nobody waits for: others are read first. Pins at most half of the cache, with those of other
-    /// calls, and ignores the rest of the pages.
+    /// begin for pages that nobody waits for: others are read first. Pins at most half of the cache, with those of
+    /// other calls, and ignores the rest of the pages.
     /// errors   std::bad_alloc, after which nothing is pinned
     void begin_later(std::vector<Page> pages, PinnedPages& to);
     void release_later(PinnedPages& pages) noexcept;

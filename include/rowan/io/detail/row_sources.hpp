@@ -32,8 +32,8 @@ std::shared_ptr<RowSource const> read_rows(Cpu exec, InputFile const& file, std:
 
 /// Rows of `row_bytes` bytes of a file, of which row i begins at byte offset + i * row_bytes.
 /// requires   for mapped access, the file is not truncated while the rows are in use
-/// errors   ShapeError if `height` is negative; FormatError if the rows are not in the file; ValueError for bad options;
-///          IoError if a system call fails
+/// errors   ShapeError if `height` is negative; FormatError if the rows are not in the file; ValueError for bad
+///          options; IoError if a system call fails
 /// cost     that of opening a file, whatever its size, unless the rows are resident
 std::shared_ptr<RowSource const> open_row_source(std::shared_ptr<InputFile const> file, std::uint64_t offset,
                                                  std::int64_t height, std::size_t row_bytes,

@@ -34,8 +34,8 @@ void decode_with(EncodedRows const& list, F* to) {
     });
 }
 
-/// Writes the elements of the rows to consecutive rows of `memory`, as elements F: floats, or bfloat16. The format is not
-/// RowFormat::elements. A template, so that only programs that call it compile it.
+/// Writes the elements of the rows to consecutive rows of `memory`, as elements F: floats, or bfloat16. The format is
+/// not RowFormat::elements. A template, so that only programs that call it compile it.
 template <class F>
 void decode_rows(EncodedRows const& rows, void* memory) {
     auto* const to = static_cast<F*>(memory);

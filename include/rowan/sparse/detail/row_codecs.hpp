@@ -21,8 +21,8 @@ ROWAN_INLINE V unaligned(void const* p) {
     return x;
 }
 
-/// A float of 8 or 16 bits with `mantissa` bits of fraction. From `first_special` on, magnitudes are infinity and NaN if
-/// there is an infinity, else NaN.
+/// A float of 8 or 16 bits with `mantissa` bits of fraction. From `first_special` on, magnitudes are infinity and NaN
+/// if there is an infinity, else NaN.
 template <int bits, int mantissa_bits, int exponent_bias, int special, bool has_infinity, int largest>
 struct SmallFloat {
     static constexpr int mantissa = mantissa_bits, bias = exponent_bias, first_special = special,
@@ -71,8 +71,8 @@ using E4m3 = SmallFloat<8, 3, 7, 0x7F, false, 0x7E>;
 using E5m2 = SmallFloat<8, 2, 15, 0x7C, true, 0x7B>;
 using Half = SmallFloat<16, 10, 15, 0x7C00, true, 0x7BFF>;
 
-// A codec has the address of a row, and what all its elements have in common. load<V> returns the elements from `column`
-// on, which is a multiple of their number: registers of floats, or a float.
+// A codec has the address of a row, and what all its elements have in common. load<V> returns the elements from
+// `column` on, which is a multiple of their number: registers of floats, or a float.
 
 /// RowFormat::float32, float16 and bfloat16.
 template <class From>

@@ -53,8 +53,8 @@ struct ListedRows {
 template <class T>
 using decoded_t = std::conditional_t<std::is_same_v<T, bfloat16>, bfloat16, float>;
 
-/// Rows of one format and width. `decode` is decode_rows, or nullptr for RowFormat::elements: so only programs that make
-/// a store of rows of few bits contain it.
+/// Rows of one format and width. `decode` is decode_rows, or nullptr for RowFormat::elements: so only programs that
+/// make a store of rows of few bits contain it.
 struct StoredRows {
     static constexpr std::size_t block = 32;      // the rows that are decoded together
     static constexpr std::size_t scratch = 4096;  // their elements, unless a row has more

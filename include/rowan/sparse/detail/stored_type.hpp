@@ -75,8 +75,8 @@ StoredType stored_type(RowFormat format, std::size_t width, std::int64_t height)
     }
 }
 
-/// The format and width of rows of this type that are to be read as T; none if there are no such rows. Rows that are not
-/// of few bits have `width` elements.
+/// The format and width of rows of this type that are to be read as T; none if there are no such rows. Rows that are
+/// not of few bits have `width` elements.
 template <class T>
 std::optional<RowShape> row_shape(StoredType const& type, std::size_t width) {
     if (type.dims.empty()) return std::nullopt;
