@@ -27,7 +27,7 @@ template <bool write>
 ROWAN_INLINE void prefetch_row(void const* p, std::size_t bytes) {
     constexpr int access = write ? 1 : 0;
     auto const* line = static_cast<char const*>(p);
-    std::size_t lines = std::min<std::size_t>((bytes + 63) / 64, 32);
+    std::size_t lines = std::min<std::size_t>((reinterpret_cast<std::uintptr_t>(p) % 64 + bytes + 63) / 64, 32);
     for (; lines >= 4; lines -= 4, line += 256) {  // unrolled: this loop is as hot as the arithmetic
         __builtin_prefetch(line, access);
         __builtin_prefetch(line + 64, access);

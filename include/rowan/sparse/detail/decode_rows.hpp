@@ -28,8 +28,15 @@ void decode_with(EncodedRows const& list, F* to) {
         for (std::size_t i = 0; i < list.rows.size(); ++i, out += list.width) {
             if (i < list.next.size()) prefetch_row<false>(list.next[i], list.bytes);
             Codec const row(list.rows[i], list.width);
-            each_with<V>(list.width, [&]<class W>(std::size_t column)
-                                         ROWAN_INLINED { store(row.template load<W>(column), out + column); });
+            each_with<V>(list.width, [&]<class W>(std::size_t column) ROWAN_INLINED {
+                W const x = row.template load<W>(column);
+                if constexpr (std::is_same_v<F, bfloat16> && is_register<W> && requires { row.has_bfloat16(column); }) {
+                    using I = typename W::template of<std::uint32_t>;
+                    if (row.has_bfloat16(column))
+                        return I(detail::bit_cast<I>(x) >> 16).store_lower_halves(out + column);
+                }
+                store(x, out + column);
+            });
         }
     });
 }

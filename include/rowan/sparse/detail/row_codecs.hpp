@@ -167,6 +167,11 @@ struct Mxfp8Row {
 
     Mxfp8Row(std::byte const* p, std::size_t width)
         : codes(reinterpret_cast<std::uint8_t const*>(p)), scales(codes + width) {}
+    /// Whether the elements of a block are numbers of bfloat16: so if they are normal.
+    bool has_bfloat16(std::size_t column) const {
+        std::uint8_t const e = scales[column / row_block];
+        return e >= 32 && e != 255;
+    }
     template <class V>
     ROWAN_INLINE V load(std::size_t column) const {
         return product(load_float8<Float, V>(codes + column), V(power_of_two(scales[column / row_block])));

@@ -79,23 +79,21 @@ struct StoredRows {
     /// Writes the rows at the addresses at(0) to at(n - 1) to consecutive rows of `to`.
     template <class T, class At>
     void copy(Cpu exec, std::size_t n, At const& at, T* to) const {
-        std::size_t const row = width * sizeof(T);
         if (decode == nullptr)
             return copy_rows(exec, n, bytes, at, ConsecutiveRows<std::byte>{reinterpret_cast<std::byte*>(to), bytes});
         if (width == 0) return;
-        bool const stream = n >= stream_from / row && row % 64 == 0;
         std::size_t const grain = (std::size_t{64} << 10) / width + 64;
         parallel_work(exec, n * width, n, grain,
-                      [&](std::size_t begin, std::size_t end) { decode_range(begin, end, at, to, stream); });
+                      [&](std::size_t begin, std::size_t end) { decode_range(begin, end, at, to); });
     }
 
 private:
+    // Stores that bypass the caches would be slower: they do not overlap with the decoding.
     template <class T, class At>
-    void decode_range(std::size_t begin, std::size_t end, At const& at, T* to, bool stream) const {
-        constexpr bool direct = std::is_same_v<T, decoded_t<T>>;  // unless the rows bypass the caches
+    void decode_range(std::size_t begin, std::size_t end, At const& at, T* to) const {
+        constexpr bool direct = std::is_same_v<T, decoded_t<T>>;
         std::size_t const most = std::clamp<std::size_t>(scratch / width, 1, block);
-        Buffer<decoded_t<T>> decoded(direct && !stream ? 0 : most * width);
-        Buffer<T> narrow(!direct && stream ? most * width : 0);
+        Buffer<decoded_t<T>> decoded(direct ? 0 : most * width);
         std::array<std::byte const*, 2 * block> addresses;
         auto const some = [&](std::size_t first, std::size_t side) {
             std::size_t const n = std::min(most, end - std::min(end, first));
@@ -105,22 +103,18 @@ private:
         auto rows = some(begin, 0);
         for (auto const* const row : rows) prefetch_row<false>(row, bytes);
         for (std::size_t side = block; begin < end; side = block - side) {
-            std::size_t const n = rows.size() * width;
             T* const out = to + begin * width;
             auto const next = some(begin + rows.size(), side);
             EncodedRows const list{format, width, bytes, rows, next};
             if constexpr (direct) {
-                decode(list, stream ? decoded.data() : out);
-                if (stream) stream_copy(out, decoded.data(), n * sizeof(T));
+                decode(list, out);
             } else if constexpr (read_from_floats<T>) {
                 decode(list, decoded.data());
-                copy_lanes<sum_t<T>>(n, decoded.data(), stream ? narrow.data() : out);
-                if (stream) stream_copy(out, narrow.data(), n * sizeof(T));
+                copy_lanes<sum_t<T>>(rows.size() * width, decoded.data(), out);
             }
             begin += rows.size();
             rows = next;
         }
-        if (stream) stream_end();
     }
 };
 
