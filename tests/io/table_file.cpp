@@ -11,11 +11,17 @@
 #include <rowan/io/checkpoint_chain.hpp>
 
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 
+#include <sched.h>
+
+#include <array>
 #include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <filesystem>
+#include <numeric>
 #include <thread>
 
 namespace test_table_file {
@@ -95,12 +101,66 @@ bool killed(F const& f) {
     ::pid_t const child = ::fork();
     if (child == 0) {
         ::alarm(20);
-        f();
+        try {
+            f();
+        } catch (std::exception const& e) {
+            std::fprintf(stderr, "%s\n", e.what());
+            ::_exit(1);
+        }
         ::_exit(0);
     }
     int const status = forked::status(child);
     CHECK((WIFEXITED(status) ? WEXITSTATUS(status) == 0 : WTERMSIG(status) == SIGKILL));
     return WIFSIGNALED(status);
+}
+
+/// System calls of which one kind is unlike the real one.
+struct FullDisk : rowan::detail::PosixFiles {  // for the journal, after some writes
+    inline static int writes = 0, syncs = 0;
+    static ssize_t write(int file, void const* bytes, std::size_t n) {
+        if (writes-- != 0) return ::write(file, bytes, n);
+        return errno = ENOSPC, -1;
+    }
+    static int fsync(int file) { return ++syncs, ::fsync(file); }
+};
+struct NoLocks : rowan::detail::PosixFiles {
+    static int flock(int, int) { return errno = ENOLCK, -1; }
+};
+struct ManyBlocks : rowan::detail::PosixFiles {  // a file system that counts blocks of its own
+    static int fstat(int file, struct stat& about) {
+        int const result = ::fstat(file, &about);
+        return about.st_blocks = about.st_size / 512, result;
+    }
+};
+
+/// Calls f(folder, fill) in a child with a file system of 256 KiB in memory, which fill() fills; f returns whether all
+/// is right. Does nothing where the system does not permit that.
+template <class F>
+void on_small_disk(F const& f) {
+    Folder const folder;
+    ::pid_t const child = ::fork();
+    if (child == 0) {
+        ::alarm(20);
+        if ((::unshare(CLONE_NEWNS) != 0 && ::unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) ||
+            ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+            ::mount("none", (folder / "").c_str(), "tmpfs", 0, "size=256k") != 0)
+            ::_exit(0);
+        auto const fill = [&] {
+            int const file = ::open((folder / "fill").c_str(), O_WRONLY | O_CREAT, 0600);
+            std::array<char, 4096> const bytes{};
+            while (::write(file, bytes.data(), bytes.size()) > 0) {
+            }
+            ::close(file);
+        };
+        bool right = false;
+        try {
+            right = f(folder, fill);
+        } catch (std::exception const& e) {
+            std::fprintf(stderr, "%s\n", e.what());
+        }
+        ::_exit(right ? 0 : 1);
+    }
+    CHECK(forked::status(child) == 0);
 }
 
 }  // namespace
@@ -428,6 +488,228 @@ TEST_CASE("only with power_safe the journal is on the disk before rows change", 
         CHECK(syncs(path) == 2);  // the rows, and then the number of the save
         FaultyFiles::state = {};
     }
+    killed([&] {
+        TableFile<float> file(path);
+        file.change({1});
+        ::kill(::getpid(), SIGKILL);
+    });
+    TableFile<float, FaultyFiles> file(path, {.power_safe = true});
+    FaultyFiles::state.log.clear();
+    file.change({1});  // into the journal that is there, but perhaps not yet on the disk
+    CHECK(std::ranges::count_if(FaultyFiles::state.log, [&](auto const& call) {
+              return call.name == "fsync" && call.path == folder / "";
+          }) == 1);
+    FaultyFiles::state = {};
+}
+
+TEST_CASE("the journal stays with its table", "[io][table_file]") {
+    Folder const folder;
+    std::filesystem::create_directory(folder / "a"), std::filesystem::create_directory(folder / "b");
+    auto const path = folder / "a/table";
+    make(path);
+    std::filesystem::create_symlink(path, folder / "link");
+    auto const die = [](auto& file) {
+        rowwise_adagrad(Cpu{1}, file, gradient(2));
+        ::kill(::getpid(), SIGKILL);
+    };
+    SECTION("if a forked child closes the table") {
+        killed([&] {
+            TableFile<float> file(path);
+            train(file, 1);
+            ::pid_t const child = ::fork();
+            if (child == 0) {
+                { auto const own = std::move(file); }
+                ::_exit(0);
+            }
+            forked::status(child);
+            die(file);
+        });
+    }
+    SECTION("if the working folder changes") {
+        killed([&] {
+            std::filesystem::current_path(folder / "a");
+            TableFile<float> file("table");
+            train(file, 1);
+            std::filesystem::current_path(folder / "b");
+            die(file);
+        });
+    }
+    SECTION("if the file is opened by a link") {
+        killed([&] {
+            TableFile<float> file(folder / "link");
+            train(file, 1);
+            die(file);
+        });
+    }
+    SECTION("if somebody removes it while it is empty") {
+        killed([&] {
+            TableFile<float> file(path);
+            train(file, 1);
+            std::filesystem::remove(path + ".journal");
+            die(file);
+        });
+    }
+    TableFile<float> file(path);
+    CHECK((Contents(file) == after(2) && file.path() == std::filesystem::canonical(path)));
+    auto const other = TableFile<float>::create(folder / "b/../a/./other", {.height = 1});
+    CHECK(other.path() == std::filesystem::canonical(folder / "a/other"));
+}
+
+TEST_CASE("a journal of another is neither used nor removed", "[io][table_file][bad_input]") {
+    Folder const folder;
+    auto const path = folder / "table", journal = path + ".journal";
+    make(path);
+    auto const table = test::read(path);
+    auto const text = test::bytes_of("my diary");
+    test::write(journal, text);
+    CHECK_THROWS_AS(TableFile<float>(path), FormatError);
+    CHECK((test::read(path) == table && std::ranges::equal(test::read(journal), text)));
+    std::filesystem::remove(path);
+    CHECK_THROWS_AS(make(path), FormatError);
+    CHECK(folder.files() == 1);
+    test::write(path, table), test::write(journal, Bytes(9000));  // a power failure: the file was not written
+    {
+        TableFile<float> file(path);
+        CHECK(Contents(file) == Contents());
+    }
+    CHECK(folder.files() == 1);
+    {
+        auto old = std::make_unique<TableFile<float>>(path);
+        train(*old, 1);
+        std::filesystem::remove(path);
+        CHECK(refusal<IoError>([&] { make(path); }) == "lock " + journal + ": it is open, in this process or another");
+        std::filesystem::remove(journal), test::write(journal, text);
+    }
+    CHECK(std::ranges::equal(test::read(journal), text));  // the old table closed another file
+    std::filesystem::remove(journal);
+    make(path);
+}
+
+TEST_CASE("a journal has the rights of its table", "[io][table_file]") {
+    Folder const folder;
+    auto const path = folder / "table";
+    make(path);
+    for (::mode_t const mode : {0600, 0666}) {
+        ::chmod(path.c_str(), mode);
+        TableFile<float> file(path);
+        file.change({1});
+        struct stat about {};
+        CHECK((::stat((path + ".journal").c_str(), &about) == 0 && (about.st_mode & 0777) == mode));
+        file.save();
+    }
+}
+
+TEST_CASE("pages that a failed change has written to the journal are written and waited for again",
+          "[io][table_file]") {
+    Folder const folder;
+    auto const path = folder / "table", trial = folder / "trial";
+    FullDisk::writes = -1;
+    TableFile<float>::create(path, {.height = 600, .width = 1024});
+    TableFile<float, FullDisk> file(path, {.power_safe = true});
+    std::vector<std::int64_t> all(600);
+    std::iota(all.begin(), all.end(), std::int64_t{0});
+    FullDisk::writes = 1;
+    CHECK_THROWS_AS(file.change(all), IoError);
+    FullDisk::writes = -1, FullDisk::syncs = 0;
+    file.change({3});
+    CHECK(FullDisk::syncs == 1);
+    file.rows().row(3)[0] = 1;
+    copy(path, trial);
+    CHECK(TableFile<float>(trial).rows().row(3)[0] == 0);
+    copy(path, trial), std::filesystem::remove(trial + ".journal");
+    CHECK_THROWS_AS(TableFile<float>(trial), FormatError);
+}
+
+TEST_CASE("a full disk is an error when a table is made, and when it is restored", "[io][table_file]") {
+    on_small_disk([](Folder const& folder, auto const& fill) {
+        fill();
+        bool const refused =
+            refusal<IoError>([&] { TableFile<float>::create(folder / "table", {.height = 40, .width = 1024}); }) != "";
+        std::filesystem::remove(folder / "table");
+        return refused && folder.files() == 1;
+    });
+    on_small_disk([](Folder const& folder, auto const& fill) {
+        auto const path = folder / "table";
+        auto file = TableFile<float>::create(path, {.height = 16, .width = 1024});
+        file.change({3});
+        file.rows().row(3)[0] = 1;
+        {  // a copy without the pages of zeros
+            copy(path, folder / "trial");
+            std::filesystem::resize_file(folder / "trial", 8192);
+            std::filesystem::resize_file(folder / "trial", std::filesystem::file_size(path));
+        }
+        fill();
+        bool const refused = refusal<IoError>([&] { TableFile<float> again(folder / "trial"); }) != "";
+        std::filesystem::remove(folder / "fill");
+        return refused && TableFile<float>(folder / "trial").rows().row(3)[0] == 0;
+    });
+}
+
+TEST_CASE("change reserves space although the file system counts blocks of its own", "[io][table_file]") {
+    Folder const folder;
+    auto const path = folder / "table";
+    TableFile<float>::create(path, {.height = 16, .width = 1024});
+    TableFile<float, ManyBlocks> file(path);
+    file.change({5});
+    struct stat about {};
+    CHECK((::stat(path.c_str(), &about) == 0 && about.st_blocks * 512 >= 12'288));
+}
+
+TEST_CASE("a journal with a record of a later save changes nothing", "[io][table_file][bad_input]") {
+    Folder const folder;
+    auto const path = folder / "table", trial = folder / "trial";
+    TableFile<float>::create(path, {.height = 4, .width = 1024});
+    TableFile<float> file(path);
+    file.change({0});
+    file.rows().row(0)[0] = 1;
+    copy(path, trial);
+    file.save();
+    file.change({1});
+    Bytes both = test::read(trial + ".journal");
+    Bytes const table = test::read(trial), later = test::read(path + ".journal");
+    both.insert(both.end(), later.begin(), later.end());
+    test::write(trial + ".journal", both);
+    CHECK_THROWS_AS(TableFile<float>(trial), FormatError);
+    CHECK(test::read(trial) == table);
+}
+
+TEST_CASE("a table that cannot be made leaves no file", "[io][table_file][bad_input]") {
+    Folder const folder;
+    bool more = true;
+    for (std::size_t n = 1; more; ++n) {
+        CAPTURE(n);
+        FaultyFiles::state = {.fail = n, .ever_after = true};
+        more = refusal<IoError>([&] { make<FaultyFiles>(folder / "table"); }) != "";
+        FaultyFiles::state = {};
+        REQUIRE((n < 40 && folder.files() == (more ? 0 : 1)));
+    }
+    CHECK(refusal<ShapeError>([&] { TableFile<float>::create(folder / "x", {.height = 1LL << 60, .width = 0}); }) ==
+          "height is 1152921504606846976, expected at most 8192 if no row has elements");
+    std::vector<TableState> states;
+    for (int i = 0; i < 1001; ++i) states.push_back(TableState::of<float>(std::to_string(i)));
+    CHECK(refusal([&] { TableFile<float>::create(folder / "x", {.height = 1, .states = states}); }) ==
+          "there are 1001 states, more than 1000");
+    CHECK(folder.files() == 1);
+    states.pop_back();
+    CHECK(TableFile<float>::create(folder / "x", {.height = 1, .states = states}).states().size() == 1000);
+}
+
+TEST_CASE("optimizers refuse a state that is not in the file any more", "[io][table_file][bad_input]") {
+    Folder const folder;
+    auto file = TableFile<float>::create(
+        folder / "t", {.height = 60, .width = 100, .states = {TableState::of<float>("moment", 100)}});
+    file.state<float>("moment") = Tensor<float>::zeros({60, 100});
+    auto const want = "the state \"moment\" of " + folder / "t" + " is another tensor than that of the file";
+    CHECK(refusal([&] { adagrad(file, gradient(0)); }) == want);
+    CHECK(refusal([&] { rowwise_adagrad(file, gradient(0)); }) == want);
+}
+
+TEST_CASE("a table is opened on file systems without locks", "[io][table_file]") {
+    Folder const folder;
+    make<NoLocks>(folder / "table");
+    TableFile<float, NoLocks> file(folder / "table");
+    train(file, 1);
+    CHECK(Contents(file) == after(2));
 }
 
 TEST_CASE("a table in a file has deltas for checkpoints", "[io][table_file]") {

@@ -52,8 +52,12 @@ struct TableFileOptions {
 /// **Interrupted programs.** A program that ends at any moment, also by SIGKILL, leaves the table as of the last `save`
 /// that returned, or of the save that it interrupted: the next program that opens the file finds this. For that,
 /// `change` copies each page of 4 KiB, before it changes for the first time after a save, to the journal
-/// `<path>.journal`, which must stay with the file. Only `change` knows what will change: it comes before any algorithm
-/// that writes.
+/// `<path>.journal`, which must stay with the file: of a symbolic link, that is the file that it names. Only `change`
+/// knows what will change: it comes before any algorithm that writes.
+///
+/// **Locks.** The file is locked until the TableFile and all tensors that share its memory are gone, also in child
+/// processes that were forked from this one. Of these only one may use the table, and only the process that opened it
+/// removes the journal, when it is empty. On file systems without locks nothing keeps another from opening it.
 ///
 /// **Power.** After a power failure the same is true if `.power_safe` was set, and if the disk keeps what it has
 /// confirmed. Otherwise the file may be in a state between two saves, which opening detects only in part: load a
@@ -64,7 +68,8 @@ struct TableFileOptions {
 /// any time; `release()` gives them back. A TableFile itself has one bit for each row and two for each page.
 ///
 /// **Disk.** On file systems that reserve space, a full disk is an IoError of `change`, and nothing has changed. On
-/// those that copy on write, such as Btrfs, it may end the process with SIGBUS, as an unreadable disk does.
+/// those that copy on write, such as Btrfs, it may end the process with SIGBUS, as an unreadable disk does. So may on
+/// tmpfs a read of rows that were never written, which takes memory there.
 /// requires   calls for one TableFile come from one thread at a time; nobody else changes the file's size
 template <class T = float, class Files = detail::PosixFiles>
 class TableFile {
@@ -72,24 +77,28 @@ class TableFile {
 
 public:
     /// Opens a file, as of its last save.
-    /// errors   IoError if a system call fails, or another TableFile has the file open; TypeError if the elements of
-    ///          its rows are not T; FormatError if it is damaged or shortened, its journal is missing, or it is none;
-    ///          then the file is unchanged. Rows have no checksums: a damaged row is not detected
+    /// errors   IoError if a system call fails, or another TableFile has the file or its journal open; TypeError if the
+    ///          elements of its rows are not T; FormatError if it is damaged or shortened, its journal is missing or
+    ///          another file, or it is none; std::bad_alloc; then the file is unchanged, or, if reading the journal
+    ///          or writing to the disk failed, the journal still restores it. Rows have no checksums: a damaged row is not detected
     /// cost     O(height / 64); the pages that were changed after the last save are copied back
     explicit TableFile(std::string path, TableFileOptions options = {})
-        : TableFile(detail::TableStore<Files>::open(std::move(path), options.power_safe,
+        : TableFile(detail::TableStore<Files>::open(path, options.power_safe,
                                                     [](auto const& layout) { check_type(layout); })) {}
 
     /// Makes a new file, whose rows are zero, and opens it.
-    /// errors   IoError if there is a file of this name, or a system call fails; ShapeError if the height is negative
-    ///          or the table too large; Error if a state's name is empty, longer than 255 bytes, or the name of another
+    /// errors   IoError if there is a file of this name, or a system call fails; FormatError if `<path>.journal` has
+    ///          records of another table, or is another file; ShapeError if the height is negative, the table too
+    ///          large, or its rows have no elements and are more than the file's bytes; Error if a state's name is
+    ///          empty, longer than 255 bytes, or the name of another, or there are more than 1000 states;
+    ///          std::bad_alloc; then there is no file
     /// cost     O(height / 64); with `.allocate` the system's cost of that
     static TableFile create(std::string path, TableFileShape const& shape, TableFileOptions options = {}) {
         return create(std::move(path), shape, nullptr, options);
     }
     /// Makes a new file, whose rows `first(row, span<T>)` writes, which are zero before, and opens it.
     /// requires   several threads may call `first` concurrently
-    /// errors   those above; exceptions of `first`; then there is no file
+    /// errors   those above; exceptions of `first`
     /// cost     one write of the table
     template <class First>
     static TableFile create(std::string path, TableFileShape const& shape, First const& first,
@@ -99,8 +108,8 @@ public:
         auto const height = static_cast<std::size_t>(std::int64_t{shape.height});
         detail::TableLayout layout(0, height, std::move(parts));
         bool const fills = !std::is_same_v<First, std::nullptr_t>;
-        return TableFile(detail::TableStore<Files>::create(
-            std::move(path), std::move(layout), shape.allocate || fills, options.power_safe,
+        TableFile file(detail::TableStore<Files>::create(
+            path, std::move(layout), shape.allocate || fills, options.power_safe,
             [&]([[maybe_unused]] std::byte* rows) {
                 if constexpr (!std::is_same_v<First, std::nullptr_t>) {
                     T* const data = reinterpret_cast<T*>(rows);
@@ -111,11 +120,13 @@ public:
                     });
                 }
             }));
+        file.store_->publish();
+        return file;
     }
 
     std::int64_t height() const noexcept { return touched_.height(); }           ///< the number of rows
     std::size_t width() const noexcept { return parts()[0].width.value_or(1); }  ///< the number of elements of a row
-    std::string const& path() const noexcept { return store_->path(); }          ///< the path of the file
+    std::string const& path() const noexcept { return store_->path(); }          ///< absolute, without symbolic links
     /// The number of saves since the file was made, for example to find out which batches a file has seen.
     std::uint64_t saves() const noexcept { return store_->generation() - 1; }
     /// The states that the file holds.

@@ -29,6 +29,15 @@ void change_and(Cpu exec, TableFile<T, Files>& table, Rows const& rows, Step con
     step();
 }
 
+/// The state "moment" of a file, of elements of type M.
+template <class M, class T, class Files>
+Tensor<M>& moment_of(TableFile<T, Files>& table) {
+    auto& moment = table.template state<M>("moment");
+    if (!table.holds(moment))
+        throw Error("the state \"moment\" of " + table.path() + " is another tensor than that of the file");
+    return moment;
+}
+
 /// The type of the moments that optimizers of T use unless told otherwise.
 template <class M, class T>
 struct moment_type {
@@ -66,12 +75,12 @@ void sgd(Cpu exec, TableFile<T, Files>& table, SelectedRows<G> const& grad, doub
 /// adagrad on the rows of a file and its state "moment", [height, width]: the same bits. M is the element type of the
 /// moment: by default that of sums, float or double.
 /// shapes   as adagrad for tensors
-/// errors   Error if there is no state "moment"; TypeError if its elements are not M; those of adagrad and of
+/// errors   Error if there is no state "moment", or another tensor was assigned to it; TypeError if its elements are not M; those of adagrad and of
 ///          TableFile::change; the table is unchanged
 /// cost     that of TableFile::change and of adagrad
 template <class M = void, class T, class Files, class G>
 void adagrad(Cpu exec, TableFile<T, Files>& table, SelectedRows<G> const& grad, AdaGradOptions options = {}) {
-    auto& moment = table.template state<typename detail::moment_type<M, T>::type>("moment");
+    auto& moment = detail::moment_of<typename detail::moment_type<M, T>::type>(table);
     detail::change_and(exec, table, grad.rows(), [&] { adagrad(exec, table.rows(), moment, grad, options); });
 }
 
@@ -80,7 +89,7 @@ void adagrad(Cpu exec, TableFile<T, Files>& table, SelectedRows<G> const& grad, 
 /// cost     that of TableFile::change and of rowwise_adagrad
 template <class M = void, class T, class Files, class G>
 void rowwise_adagrad(Cpu exec, TableFile<T, Files>& table, SelectedRows<G> const& grad, AdaGradOptions options = {}) {
-    auto& moment = table.template state<typename detail::moment_type<M, T>::type>("moment");
+    auto& moment = detail::moment_of<typename detail::moment_type<M, T>::type>(table);
     detail::change_and(exec, table, grad.rows(), [&] { rowwise_adagrad(exec, table.rows(), moment, grad, options); });
 }
 

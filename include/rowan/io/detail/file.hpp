@@ -68,18 +68,33 @@ void remove_temporary(std::string const& path);
 /// Removes the temporary files and folders that killed processes left in a folder: those without a lock.
 void remove_abandoned(std::string const& folder);
 
+/// Locks a file or folder. Returns whether nobody else had locked it. On a file system without locks it is true.
+/// errors   IoError if a system call fails
+template <class Files = PosixFiles>
+bool lock_file(int file, std::string const& path) {
+    if (uninterrupted([&] { return Files::flock(file, LOCK_EX | LOCK_NB); }) == 0) return true;
+    if (errno != EWOULDBLOCK && errno != ENOSYS && errno != EOPNOTSUPP && errno != ENOLCK) throw_io("lock", path);
+    return errno != EWOULDBLOCK;
+}
+
 /// Locks a new temporary file or folder, so that remove_abandoned keeps it. Returns whether it still exists: between
 /// its creation and the lock another process may have removed it. On a file system without locks, nothing is removed.
 /// errors   IoError if a system call fails
 template <class Files = PosixFiles>
 bool lock_temporary(int file, std::string const& path) {
-    if (uninterrupted([&] { return Files::flock(file, LOCK_EX | LOCK_NB); }) != 0) {
-        if (errno == EWOULDBLOCK) return false;
-        if (errno != ENOSYS && errno != EOPNOTSUPP && errno != ENOLCK) throw_io("lock", path);
-    }
+    if (!lock_file<Files>(file, path)) return false;
     struct stat about {};
     if (uninterrupted([&] { return Files::fstat(file, about); }) != 0) throw_io("stat", path);
     return about.st_nlink != 0;
+}
+
+/// Gives a file the mode of another, and its owner and group where the system permits.
+/// errors   IoError if a system call fails
+template <class Files>
+void keep_rights(int file, std::string const& path, struct stat const& of) {
+    if (uninterrupted([&] { return Files::fchmod(file, of.st_mode & 0777); }) != 0) throw_io("chmod", path);
+    auto const same = static_cast<uid_t>(-1);
+    if (Files::fchown(file, of.st_uid, of.st_gid) != 0) Files::fchown(file, same, of.st_gid);
 }
 
 /// A regular file that is open for reading.
@@ -154,7 +169,7 @@ public:
             part_ = std::move(part);
             if (!lock_temporary<Files>(file_, path_)) discard();
         }
-        if (replaces) keep_rights(old);
+        if (replaces) keep_rights<Files>(file_, path_, old);
     }
     AtomicFile(AtomicFile const&) = delete;
     AtomicFile& operator=(AtomicFile const&) = delete;
@@ -207,12 +222,6 @@ private:
         }
         if (!S_ISREG(about.st_mode)) throw IoError("create", path_, "not a regular file", EINVAL);
         return true;
-    }
-
-    void keep_rights(struct stat const& old) {
-        if (uninterrupted([&] { return Files::fchmod(file_, old.st_mode & 0777); }) != 0) throw_io("chmod", path_);
-        auto const same = static_cast<uid_t>(-1);
-        if (Files::fchown(file_, old.st_uid, old.st_gid) != 0) Files::fchown(file_, same, old.st_gid);
     }
 
     void discard() {

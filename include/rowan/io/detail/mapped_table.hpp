@@ -10,6 +10,14 @@
 
 namespace rowan::inline v0::detail {
 
+/// The absolute path of a file, without symbolic links. The file must exist.
+/// errors   IoError if it does not
+std::string real_path(char const* operation, std::string const& path);
+
+/// The absolute path of a new file, in a folder that must exist.
+/// errors   IoError if it does not
+std::string new_path(std::string const& path);
+
 /// Maps a whole file, so that what is written to memory is written to the file.
 /// errors   IoError if a system call fails
 std::shared_ptr<std::byte> map_shared(int file, std::string const& path, std::size_t n);
@@ -23,6 +31,10 @@ void release_pages(std::byte* from, std::size_t n) noexcept;
 /// Reserves disk space, where the file system can.
 /// errors   IoError if there is not enough
 void allocate_file(int file, std::string const& path, std::uint64_t offset, std::uint64_t n);
+
+/// Whether the disk is known to have space for all n bytes of a file that uses `space` bytes. What is missing of about
+/// as many is reserved if possible.
+bool has_space(int file, std::uint64_t space, std::uint64_t n);
 
 std::uint64_t random_id(std::string const& path);
 

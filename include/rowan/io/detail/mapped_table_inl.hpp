@@ -6,7 +6,27 @@
 #if ROWAN_DEFINES_FUNCTIONS
 #include <sys/mman.h>
 
+#include <cstdlib>
+#include <utility>
+
 namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION std::string real_path(char const* operation, std::string const& path) {
+    std::unique_ptr<char, decltype([](char* p) { std::free(p); })> const real(::realpath(path.c_str(), nullptr));
+    if (real == nullptr) throw_io(operation, path);
+    return real.get();
+}
+
+ROWAN_FUNCTION std::string new_path(std::string const& path) {
+    std::string folder = folder_of(path);
+    std::string const name = path.substr(path.rfind('/') + 1);  // also of a path without a slash
+    try {
+        folder = real_path("create", folder);
+    } catch (IoError const& error) {
+        throw_io("create", path, error.code());
+    }
+    return folder.append(folder.ends_with('/') ? "" : "/").append(name);
+}
 
 ROWAN_FUNCTION std::shared_ptr<std::byte> map_shared(int file, std::string const& path, std::size_t n) {
     void* const pages = ::mmap(nullptr, n, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
@@ -33,6 +53,19 @@ ROWAN_FUNCTION void allocate_file(int file, std::string const& path, std::uint64
     int const code = ::posix_fallocate(file, first, size);
     if (code != 0 && code != EOPNOTSUPP && code != EINVAL) throw_io("allocate", path, code);
 #endif
+}
+
+ROWAN_FUNCTION bool has_space(int file, std::uint64_t space, std::uint64_t n) {
+    if (space < n) return false;
+#ifdef SEEK_HOLE
+    if (std::cmp_equal(::lseek(file, 0, SEEK_HOLE), n)) return true;
+#endif
+    try {  // blocks of the file system's own are in `space`, too, and reserved ones may count as holes
+        allocate_file(file, {}, 0, n);
+        return true;
+    } catch (IoError const&) {
+        return false;
+    }
 }
 
 ROWAN_FUNCTION std::uint64_t random_id(std::string const& path) {

@@ -2,9 +2,10 @@
 #pragma once
 
 #include <rowan/core/error.hpp>
-#include <rowan/io/detail/file.hpp>
+#include <rowan/io/detail/open_file.hpp>
 #include <rowan/io/detail/table_layout.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -12,45 +13,9 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace rowan::inline v0::detail {
-
-/// A file that is open, or none.
-template <class Files>
-class OpenFile {
-public:
-    explicit OpenFile(int file = -1) : file_(file) {}
-    OpenFile(OpenFile&& other) noexcept : file_(std::exchange(other.file_, -1)) {}
-    OpenFile& operator=(OpenFile&& other) noexcept {
-        std::swap(file_, other.file_);
-        return *this;
-    }
-    ~OpenFile() {
-        if (file_ >= 0) Files::close(file_);
-    }
-    int get() const noexcept { return file_; }
-
-    static OpenFile open(std::string const& path, int flags, mode_t mode = 0) {
-        return OpenFile(uninterrupted([&] { return Files::open(path.c_str(), flags | O_CLOEXEC, mode); }));
-    }
-    /// errors   IoError if a system call fails
-    void sync(std::string const& path) const {
-        if (uninterrupted([&] { return Files::fsync(file_); }) != 0) throw_io("fsync", path);
-    }
-
-private:
-    int file_;
-};
-
-/// Writes the entry of a file in its folder to the disk.
-/// errors   IoError if a system call fails
-template <class Files>
-void sync_folder_of(std::string const& path) {
-    std::string const name = folder_of(path);
-    auto const folder = OpenFile<Files>::open(name, O_RDONLY | O_DIRECTORY);
-    if (folder.get() < 0) throw_io("open", name);
-    folder.sync(name);
-}
 
 template <class Files>
 class TableJournal {
@@ -59,54 +24,75 @@ public:
 
     bool empty() const noexcept { return bytes_ == 0; }
 
-    /// Calls restore(page, bytes) for each record of a generation, and returns their number. Records end with the first
-    /// that is not whole: the page of that one had not changed.
+    /// Opens and locks the file. Returns whether there is one.
+    /// errors   IoError if a system call fails, or another table has locked it; FormatError if it has something else
+    ///          than records of this table
+    bool open(std::uint64_t id) {
+        for (;;) {
+            auto file = OpenFile<Files>::open(path_, O_RDWR | O_NOFOLLOW | O_NONBLOCK);
+            if (file.get() < 0) {
+                if (errno != ENOENT) throw_io("open", path_);
+                return false;
+            }
+            auto const size = file.about(path_).st_size;
+            file.lock(path_);
+            if (!file.is_at(path_)) continue;  // another process has removed it before it was locked
+            std::array<std::byte, sizeof id> own, first{};
+            std::memcpy(own.data(), &id, sizeof id);
+            auto const n = std::min<std::size_t>(static_cast<std::size_t>(size), sizeof id);
+            file.read(0, std::span(first).first(n), path_);
+            // after a power failure the beginning may not have been written
+            if (std::memcmp(first.data(), own.data(), n) != 0 && first != decltype(first){})
+                throw FormatError(0, "the journal " + path_, "is not of this table: another's, or another file");
+            keep(std::move(file));
+            return true;
+        }
+    }
+
+    /// The pages of the records of a generation, in their order. Records end with the first that is not whole: the page
+    /// of that one had not changed.
     /// errors   IoError if a system call fails; FormatError if the file's table was saved since, or a page is outside
     ///          of the table
-    template <class Restore>
-    std::size_t replay(std::uint64_t id, std::uint64_t generation, std::uint64_t pages, Restore const& restore) {
-        file_ = OpenFile<Files>::open(path_, O_RDWR);
-        if (file_.get() < 0) {
-            if (errno != ENOENT) throw_io("open", path_);
-            return 0;
-        }
+    std::vector<std::uint64_t> scan(std::uint64_t id, std::uint64_t generation, std::uint64_t pages) {
+        std::vector<std::uint64_t> found;
+        if (file_.get() < 0) return found;
         std::array<std::byte, table_record_bytes> bytes;
-        auto const page = std::span(bytes).subspan(sizeof(TableRecord));
-        std::size_t n = 0;
-        for (;; ++n) {
+        for (;;) {
             TableRecord record;
-            if (!read(n * bytes.size(), bytes)) break;
+            std::uint64_t const at = found.size() * bytes.size();
+            if (!file_.read(at, bytes, path_)) break;
             std::memcpy(&record, bytes.data(), sizeof record);
-            if (record.id != id || record.sum != record.sum_with(page) || record.generation < generation) break;
+            if (record.id != id || record.sum != record.sum_with(std::span(bytes).subspan(sizeof record)) ||
+                record.generation < generation)
+                break;
             if (record.generation != generation) {
-                throw FormatError(n * bytes.size(), "the journal " + path_,
+                throw FormatError(at, "the journal " + path_,
                                   "is of generation " + std::to_string(record.generation) + ", and the table is of " +
                                       std::to_string(generation));
             }
             if (record.page >= pages)
-                throw FormatError(n * bytes.size(), "the journal " + path_, "has a page that the table has not");
-            restore(record.page, page);
+                throw FormatError(at, "the journal " + path_, "has a page that the table has not");
+            found.push_back(record.page);
         }
-        bytes_ = n * bytes.size();
-        return n;
+        bytes_ = found.size() * bytes.size();
+        return found;
     }
 
-    /// Adds records. If it fails, the journal has those that it had, and perhaps others of pages as they are.
+    /// Reads the page of a record that scan has found.
     /// errors   IoError if a system call fails
-    void append(std::span<std::byte const> records, bool power_safe) {
-        if (file_.get() < 0) {
-            auto file = OpenFile<Files>::open(path_, O_RDWR | O_CREAT | O_TRUNC, 0666);
-            if (file.get() < 0) throw_io("create", path_);
-            if (power_safe) sync_folder_of<Files>(path_);
-            file_ = std::move(file);
-        }
-        if (::lseek(file_.get(), static_cast<off_t>(bytes_), SEEK_SET) < 0) throw_io("seek", path_);
-        for (auto left = records; !left.empty();) {
-            ssize_t const n = uninterrupted([&] { return Files::write(file_.get(), left.data(), left.size()); });
-            if (n < 0) throw_io("write", path_);
-            if (n == 0) throw_io("write", path_, ENOSPC);
-            left = left.subspan(static_cast<std::size_t>(n));
-        }
+    void read(std::size_t record, std::span<std::byte, table_page> to) const {
+        if (!file_.read(record * table_record_bytes + sizeof(TableRecord), to, path_)) throw_io("read", path_, EIO);
+    }
+
+    /// Adds records. A new file has the rights of the table's. If it fails, the journal has those that it had, and
+    /// perhaps others of pages as they are.
+    /// errors   as open, but whatever the file has is not its own any more
+    void append(std::span<std::byte const> records, std::uint64_t id, OpenFile<Files> const& table, bool power_safe) {
+        bool const lost = bytes_ == 0 && file_.get() >= 0 && !file_.is_at(path_);  // somebody removed it
+        if (file_.get() < 0 || lost) make(id, table);
+        if (power_safe && !on_disk_) sync_folder_of<Files>(path_);
+        on_disk_ = on_disk_ || power_safe;
+        file_.write(bytes_, records, path_);
         bytes_ += records.size();
     }
 
@@ -115,33 +101,43 @@ public:
     /// Removes all records.
     /// errors   IoError if a system call fails
     void clear() {
-        if (file_.get() >= 0 && uninterrupted([&] { return ::ftruncate(file_.get(), 0); }) != 0)
-            throw_io("resize", path_);
+        if (file_.get() >= 0) file_.resize(0, path_);
         bytes_ = 0;
     }
 
-    /// Removes the file, which has no records.
+    /// Removes the file, which has no records, unless the path is another file's now.
     void remove() noexcept {
-        if (file_.get() >= 0) Files::unlink(path_.c_str());
+        try {
+            if (file_.get() >= 0 && file_.is_at(path_)) Files::unlink(path_.c_str());
+        } catch (...) {  // an empty file remains
+        }
     }
 
 private:
-    /// Whether there are so many bytes.
-    bool read(std::uint64_t at, std::span<std::byte> to) const {
-        while (!to.empty()) {
-            ssize_t const n =
-                uninterrupted([&] { return Files::pread(file_.get(), to.data(), to.size(), static_cast<off_t>(at)); });
-            if (n < 0) throw_io("read", path_);
-            if (n == 0) return false;
-            to = to.subspan(static_cast<std::size_t>(n));
-            at += static_cast<std::uint64_t>(n);
+    void make(std::uint64_t id, OpenFile<Files> const& table) {
+        auto const rights = table.about(path_);
+        while (!open(id)) {
+            auto file = OpenFile<Files>::open(path_, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+            if (file.get() < 0 && errno != EEXIST) throw_io("create", path_);
+            if (file.get() < 0) continue;
+            file.lock(path_);
+            keep_rights<Files>(file.get(), path_, rights);
+            if (!file.is_at(path_)) continue;
+            keep(std::move(file));
+            return;
         }
-        return true;
+        clear();
+    }
+
+    void keep(OpenFile<Files> file) {
+        file_ = std::move(file);
+        on_disk_ = false;
     }
 
     std::string path_;
     OpenFile<Files> file_;
     std::uint64_t bytes_ = 0;
+    bool on_disk_ = false;  // whether its entry in the folder is
 };
 
 }  // namespace rowan::inline v0::detail

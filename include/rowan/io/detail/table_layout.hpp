@@ -55,6 +55,7 @@ namespace detail {
 // nothing.
 
 inline constexpr std::size_t table_page = 4096;
+inline constexpr std::size_t most_table_states = 1000;
 inline constexpr std::size_t table_generations = 1024, table_unsaved = 3072;
 
 struct TableHeader {
@@ -102,8 +103,8 @@ struct TableLayout {
     std::uint64_t file_bytes = 0;
 
     TableLayout() = default;
-    /// errors   ShapeError if the file would have more than 2^62 bytes; Error if a state has no name, one longer than
-    ///          255 bytes, or that of another state
+    /// errors   ShapeError if the file would have more than 2^62 bytes, or more rows than bytes; Error if a state has
+    ///          no name, one longer than 255 bytes, or that of another state, or there are more than 1000 states
     TableLayout(std::uint64_t id, std::uint64_t height, std::vector<TableState> all);
 
     std::size_t row_bytes(std::size_t part) const { return parts[part].element_size * parts[part].width.value_or(1); }

@@ -29,6 +29,10 @@ ROWAN_FUNCTION std::uint32_t TableRecord::sum_with(std::span<std::byte const> by
 
 ROWAN_FUNCTION TableLayout::TableLayout(std::uint64_t id, std::uint64_t height, std::vector<TableState> all)
     : id(id), height(height), parts(std::move(all)) {
+    if (parts.size() > 1 + most_table_states) {
+        throw Error("there are " + std::to_string(parts.size() - 1) + " states, more than " +
+                    std::to_string(most_table_states));
+    }
     std::uint64_t at = table_page;
     for (std::size_t i = 0; i < parts.size(); ++i) {
         std::string const& name = parts[i].name;
@@ -51,6 +55,10 @@ ROWAN_FUNCTION TableLayout::TableLayout(std::uint64_t id, std::uint64_t height, 
         at += in_table_pages(*elements * part.element_size);
     }
     file_bytes = at;
+    if (height > file_bytes) {  // all widths are 0; a small file must not ask for a bit for each of so many rows
+        throw ShapeError("height", std::to_string(height),
+                         "at most " + std::to_string(file_bytes) + " if no row has elements");
+    }
 }
 
 ROWAN_FUNCTION std::vector<std::byte> TableLayout::header() const {

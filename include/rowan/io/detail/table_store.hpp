@@ -6,6 +6,8 @@
 #include <rowan/core/parallel.hpp>
 #include <rowan/io/detail/file.hpp>
 #include <rowan/io/detail/mapped_table.hpp>
+#include <rowan/io/detail/open_file.hpp>
+#include <rowan/io/detail/page_set.hpp>
 #include <rowan/io/detail/table_journal.hpp>
 #include <rowan/io/detail/table_layout.hpp>
 
@@ -16,6 +18,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -27,69 +30,61 @@ public:
     TableStore(TableStore const&) = delete;
     TableStore& operator=(TableStore const&) = delete;
     ~TableStore() {
+        if (::getpid() != process_) return;  // a forked child's copy: the parent still uses the files
+        if (!temporary_.empty()) Files::unlink(temporary_.c_str());
         if (!broken_ && journal_.empty()) journal_.remove();
     }
 
-    /// A new file. fill(data) writes the first rows of the table.
+    /// A new file, which has no name until `publish`. fill(data) writes the first rows of the table.
     template <class Fill>
-    static std::unique_ptr<TableStore> create(std::string path, TableLayout layout, bool allocate, bool power_safe,
-                                              Fill const& fill) {
-        std::unique_ptr<TableStore> store(new TableStore(checked_path("create", std::move(path)), power_safe));
-        std::string const folder = folder_of(store->path_);
+    static std::unique_ptr<TableStore> create(std::string const& name, TableLayout layout, bool reserve,
+                                              bool power_safe, Fill const& fill) {
+        std::unique_ptr<TableStore> store(new TableStore(new_path(checked_path("create", name)), power_safe));
+        std::string const& path = store->path_;
         struct stat about {};
-        if (uninterrupted([&] { return Files::lstat(store->path_.c_str(), about); }) == 0)
-            throw_io("create", store->path_, EEXIST);
-        remove_abandoned(folder);
-        struct Temporary {
-            std::string path{};
-            ~Temporary() {
-                if (!path.empty()) Files::unlink(path.c_str());
-            }
-        } temporary;
-        for (int k = 0; temporary.path.empty(); ++k) {
-            std::string name = temporary_path(folder);
-            auto file = OpenFile<Files>::open(name, O_RDWR | O_CREAT | O_EXCL, 0666);
-            if (file.get() < 0 && (errno != EEXIST || k == 1000)) throw_io("create", store->path_);
-            if (file.get() < 0) continue;
-            temporary.path = std::move(name);
-            if (!lock_temporary<Files>(file.get(), store->path_)) temporary.path.clear();
-            store->file_ = std::move(file);
-        }
-        layout.id = random_id(store->path_);
-        if (uninterrupted([&] { return ::ftruncate(store->file_.get(), static_cast<off_t>(layout.file_bytes)); }) != 0)
-            throw_io("resize", store->path_);
-        if (allocate) allocate_file(store->file_.get(), store->path_, 0, layout.file_bytes);
-        store->map(static_cast<std::size_t>(layout.file_bytes));
-        auto const header = layout.header();
-        std::memcpy(store->memory_.get(), header.data(), header.size());
-        fill(store->memory_.get() + layout.offsets[0]);
+        if (uninterrupted([&] { return Files::lstat(path.c_str(), about); }) == 0) throw_io("create", path, EEXIST);
+        layout.id = random_id(path);
+        store->journal_.open(layout.id);
+        remove_abandoned(folder_of(path));
+        std::tie(store->file_, store->temporary_) = OpenFile<Files>::temporary(folder_of(path), path);
+        store->file_.resize(layout.file_bytes, path);
+        store->file_.write(0, layout.header(), path);
+        if (reserve) allocate_file(store->file_.get(), path, 0, layout.file_bytes);
         store->layout_ = std::move(layout);
-        store->file_.sync(store->path_);
-        name_new_file(temporary.path, store->path_);
-        sync_folder_of<Files>(store->path_);
+        store->map();
+        fill(store->memory_.get() + store->layout_.offsets[0]);
+        store->file_.sync(path);
         store->ready();
         return store;
     }
 
+    /// Gives a new file its name.
+    void publish() {
+        broken_ = true;
+        name_new_file(temporary_, path_);
+        try {
+            sync_folder_of<Files>(path_);
+        } catch (...) {
+            Files::unlink(path_.c_str());
+            throw;
+        }
+        Files::unlink(std::exchange(temporary_, {}).c_str());
+        broken_ = false;
+    }
+
     /// The file at a path, as of its last save. check(layout) may refuse it.
     template <class Check>
-    static std::unique_ptr<TableStore> open(std::string path, bool power_safe, Check const& check) {
-        std::unique_ptr<TableStore> store(new TableStore(checked_path("open", std::move(path)), power_safe));
-        store->file_ = OpenFile<Files>::open(store->path_, O_RDWR | O_NONBLOCK);
-        int const file = store->file_.get();
-        if (file < 0) throw_io("open", store->path_);
-        struct stat about {};
-        if (uninterrupted([&] { return Files::fstat(file, about); }) != 0) throw_io("stat", store->path_);
-        if (!S_ISREG(about.st_mode)) throw IoError("open", store->path_, "not a regular file", EINVAL);
-        if (uninterrupted([&] { return Files::flock(file, LOCK_EX | LOCK_NB); }) != 0) {
-            if (errno != EWOULDBLOCK) throw_io("lock", store->path_);
-            throw IoError("lock", store->path_, "it is open, in this process or another", EWOULDBLOCK);
-        }
-        auto const size = static_cast<std::size_t>(about.st_size);
+    static std::unique_ptr<TableStore> open(std::string const& name, bool power_safe, Check const& check) {
+        std::unique_ptr<TableStore> store(new TableStore(real_path("open", checked_path("open", name)), power_safe));
+        store->file_ = OpenFile<Files>::open(store->path_, O_RDWR | O_NONBLOCK | O_NOFOLLOW);
+        if (store->file_.get() < 0) throw_io("open", store->path_);
+        auto const size = static_cast<std::size_t>(store->file_.about(store->path_).st_size);
+        store->file_.lock(store->path_);
         if (size < table_page) throw FormatError(size, "the header", "is not complete");
         store->map(size);
         store->layout_ = TableLayout::parse(std::span(store->memory_.get(), size));
         check(store->layout_);
+        store->journal_.open(store->layout_.id);
         store->restore();
         store->ready();
         return store;
@@ -106,9 +101,9 @@ public:
         check_whole();
         Fresh fresh{*this};
         each_page(rows, [&](std::uint64_t page) {
-            if (has(journaled_, page)) return;
+            if (journaled_.has(page)) return;
             fresh.pages.push_back(page);
-            journaled_[page / 64] |= std::uint64_t{1} << page % 64;
+            journaled_.add(page);
         });
         auto& pages = fresh.pages;
         if (pages.empty()) return;
@@ -124,8 +119,7 @@ public:
             parallel_for(exec, n, 16, [&](std::size_t k, std::size_t end) {
                 for (; k < end; ++k) write_record(pages[from + k], records.data() + k * table_record_bytes);
             });
-            journal_.append(std::span(records).first(n * table_record_bytes), power_safe_);
-            fresh.written = from + n;
+            journal_.append(std::span(records).first(n * table_record_bytes), layout_.id, file_, power_safe_);
         }
         if (power_safe_) {
             broken_ = true;
@@ -133,6 +127,7 @@ public:
             broken_ = false;
         }
         put(table_unsaved, generation_);
+        fresh.written = true;
     }
 
     /// Makes the rows as they are now what an interrupted program leaves.
@@ -161,15 +156,15 @@ public:
     void release() noexcept { release_pages(memory_.get(), static_cast<std::size_t>(layout_.file_bytes)); }
 
 private:
-    /// Pages that are marked as being in the journal: those not yet written are unmarked if an exception is thrown.
+    /// Pages that are marked as being in the journal: they are unmarked if an exception is thrown.
     struct Fresh {
         TableStore& store;
         std::vector<std::uint64_t> pages{};
-        std::size_t written = 0;
+        bool written = false;
 
         ~Fresh() {
-            for (std::size_t i = written; i < pages.size(); ++i)
-                store.journaled_[pages[i] / 64] &= ~(std::uint64_t{1} << pages[i] % 64);
+            if (written) return;
+            for (auto const page : pages) store.journaled_.remove(page);
         }
     };
 
@@ -177,6 +172,7 @@ private:
         : path_(std::move(path)), journal_(path_ + ".journal"), power_safe_(power_safe) {}
 
     void map(std::size_t n) { memory_ = map_shared(file_.get(), path_, n); }
+    void map() { map(static_cast<std::size_t>(layout_.file_bytes)); }
 
     /// Writes a number into the first page, as one store that a killed process has made or not.
     template <class X>
@@ -197,46 +193,38 @@ private:
             if (slot.valid()) generation_ = std::max(generation_, slot.number);
         }
         if (generation_ == 0) throw FormatError(table_generations, "the generations", "have other checksums");
-        auto const pages = layout_.file_bytes / table_page;
-        std::size_t const n =
-            journal_.replay(layout_.id, generation_, pages, [&](std::uint64_t page, std::span<std::byte const> bytes) {
-                std::memcpy(memory_.get() + page * table_page, bytes.data(), bytes.size());
-            });
-        bool const changed = get<std::uint64_t>(table_unsaved) == generation_;
-        if (n == 0 && changed) {
+        auto const pages = journal_.scan(layout_.id, generation_, layout_.file_bytes / table_page);
+        if (pages.empty() && get<std::uint64_t>(table_unsaved) == generation_) {
             throw FormatError(table_unsaved, "the rows",
                               "were changed after they were saved, and there is no journal that restores them");
         }
-        if (n != 0) {
-            file_.sync(path_);
-            put(table_unsaved, std::uint64_t{0});
-            file_.sync(path_);
-        }
+        if (pages.empty()) return;
+        for (auto const page : pages) allocate_file(file_.get(), path_, page * table_page, table_page);
+        for (std::size_t k = 0; k < pages.size(); ++k)
+            journal_.read(k, std::span<std::byte, table_page>(memory_.get() + pages[k] * table_page, table_page));
+        file_.sync(path_);
+        put(table_unsaved, std::uint64_t{0});
+        file_.sync(path_);
     }
 
     void ready() {
         if (generation_ == 0) generation_ = 1;
-        journaled_.resize(static_cast<std::size_t>(layout_.file_bytes / table_page / 64 + 1));
-        struct stat about {};
-        if (uninterrupted([&] { return Files::fstat(file_.get(), about); }) != 0) throw_io("stat", path_);
-        if (static_cast<std::uint64_t>(about.st_blocks) * 512 < layout_.file_bytes)
-            allocated_.resize(journaled_.size());
+        std::uint64_t const pages = layout_.file_bytes / table_page;
+        journaled_.resize(pages);
+        auto const space = static_cast<std::uint64_t>(file_.about(path_).st_blocks) * 512;
+        if (!has_space(file_.get(), space, layout_.file_bytes)) allocated_.resize(pages);
         clear_journal();
         broken_ = false;
     }
 
     void clear_journal() {
         journal_.clear();
-        std::fill(journaled_.begin(), journaled_.end(), 0);
+        journaled_.clear();
     }
 
     void check_whole() const {
         if (!broken_) return;
         throw IoError("write", path_, "after an error it is unknown what is on the disk: open the file again", EIO);
-    }
-
-    static bool has(Buffer<std::uint64_t> const& pages, std::uint64_t page) {
-        return (pages[page / 64] >> page % 64 & 1) != 0;
     }
 
     template <class Visit>
@@ -254,24 +242,15 @@ private:
         }
     }
 
-    /// Calls f(first, count) for each run of consecutive pages.
-    template <class F>
-    static void for_runs(std::span<std::uint64_t const> pages, F const& f) {
-        for (std::size_t i = 0, n = 1; i < pages.size(); i += n, n = 1) {
-            while (i + n < pages.size() && pages[i + n] == pages[i] + n) ++n;
-            f(pages[i], n);
-        }
-    }
-
     /// A store to a page for which a full disk has no room would end the process with SIGBUS.
     void allocate(std::span<std::uint64_t const> pages) {
-        if (allocated_.empty()) return;
+        if (allocated_.none()) return;
         for_runs(pages, [&](std::uint64_t first, std::uint64_t count) {
             std::uint64_t const end = first + count;
-            while (first != end && has(allocated_, first)) ++first;
+            while (first != end && allocated_.has(first)) ++first;
             if (first == end) return;
             allocate_file(file_.get(), path_, first * table_page, (end - first) * table_page);
-            for (; first != end; ++first) allocated_[first / 64] |= std::uint64_t{1} << first % 64;
+            for (; first != end; ++first) allocated_.add(first);
         });
     }
 
@@ -282,16 +261,17 @@ private:
         std::memcpy(to, &record, sizeof record);
     }
 
-    std::string path_;
+    std::string path_, temporary_;  // the latter is that of a new file
     OpenFile<Files> file_;
     std::shared_ptr<std::byte> memory_;
     TableLayout layout_;
     TableJournal<Files> journal_;
-    Buffer<std::uint64_t> journaled_;  // a bit for each page that is in the journal
-    Buffer<std::uint64_t> allocated_;  // a bit for each page that is known to have room; none for a file that has all
+    PageSet journaled_;  // the pages that are in the journal
+    PageSet allocated_;  // those that are known to have room; none() for a file that has all
     std::uint64_t generation_ = 0;
     bool power_safe_;
     bool broken_ = true;
+    ::pid_t process_ = ::getpid();
 };
 
 }  // namespace rowan::inline v0::detail
