@@ -274,6 +274,15 @@ TEST_CASE("invalid GGUF headers throw an error that states the cause", "[gguf][b
     }
 }
 
+TEST_CASE("memory is for the pairs that a file has, not for those that a sparse file claims", "[gguf][bad_input]") {
+    test::Folder const folder;
+    auto const path = folder / "sparse.gguf";
+    std::uint64_t const bytes = std::uint64_t{1} << 40;
+    test::write(path, head(0, (bytes - 24) / 13));
+    std::filesystem::resize_file(path, bytes);
+    CHECK_THROWS_AS(GgufFile(path), FormatError);
+}
+
 TEST_CASE("a truncated GGUF file throws, and a changed bit throws or is found in names, values and elements",
           "[gguf]") {
     auto const bytes = std::span(golden).first(golden.size() - 6);  // its padding may be missing

@@ -70,7 +70,7 @@ class SafetensorsFile {
 public:
     /// errors   IoError if the file cannot be read; FormatError if its header violates the format, has a tensor or a
     ///          key twice or a key that is unknown, or its tensors do not cover the rest of the file
-    /// cost     reads the header, of at most 100 MB, and keeps it; at most 8 times its size in memory
+    /// cost     reads the header, of at most 100 MB, and keeps it; at most 9 times its size in memory, it included
     explicit SafetensorsFile(std::string path) : SafetensorsFile(Cpu{}, std::move(path)) {}
     SafetensorsFile(Cpu exec, std::string path)
         : state_(std::make_shared<detail::SafetensorsReader const>(exec, std::move(path))) {}

@@ -66,7 +66,6 @@ ROWAN_FUNCTION GgufHeader::GgufHeader(BufferedReader& in) {
         throw FormatError(4, "the version", "is " + std::to_string(version_) + ", supported are 2 and 3");
     std::uint64_t const tensors = read_count(in, "the number of tensors", 24);
     std::uint64_t const pairs = read_count(in, "the number of key-value pairs", 13);
-    pairs_.reserve(static_cast<std::size_t>(pairs));
     for (std::uint64_t i = 0; i < pairs; ++i) read_pair(in);
     sort_gguf(pairs_, "the key", [&](Pair const& p) { return view(p.key); });
     for (std::uint64_t i = 0; i < tensors; ++i) read_record(in);
