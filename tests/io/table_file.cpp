@@ -589,7 +589,7 @@ TEST_CASE("a journal has the rights of its table", "[io][table_file]") {
     Folder const folder;
     auto const path = folder / "table";
     make(path);
-    for (::mode_t const mode : {0600, 0666}) {
+    for (::mode_t const mode : {0600U, 0666U}) {
         ::chmod(path.c_str(), mode);
         TableFile<float> file(path);
         file.change({1});
