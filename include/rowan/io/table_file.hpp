@@ -79,10 +79,10 @@ public:
     /// Opens a file, as of its last save.
     /// errors   IoError if a system call fails, or another TableFile has the file or its journal open; TypeError if the
     ///          elements of its rows are not T; FormatError if it is damaged or shortened, its journal is missing or
-    ///          another file, or it is none; std::bad_alloc; then the file is unchanged, or, if reading the journal
-    ///          or writing to the disk failed, the journal still restores it. Rows have no checksums: a damaged row is not detected
+    ///          another file, or it is none; std::bad_alloc; then the file is unchanged, or, if the journal was read
+    ///          only in part, the journal still restores it. Rows have no checksums: a damaged row is not detected
     /// cost     O(height / 64); the pages that were changed after the last save are copied back
-    explicit TableFile(std::string path, TableFileOptions options = {})
+    explicit TableFile(std::string const& path, TableFileOptions options = {})
         : TableFile(detail::TableStore<Files>::open(path, options.power_safe,
                                                     [](auto const& layout) { check_type(layout); })) {}
 
@@ -93,15 +93,15 @@ public:
     ///          empty, longer than 255 bytes, or the name of another, or there are more than 1000 states;
     ///          std::bad_alloc; then there is no file
     /// cost     O(height / 64); with `.allocate` the system's cost of that
-    static TableFile create(std::string path, TableFileShape const& shape, TableFileOptions options = {}) {
-        return create(std::move(path), shape, nullptr, options);
+    static TableFile create(std::string const& path, TableFileShape const& shape, TableFileOptions options = {}) {
+        return create(path, shape, nullptr, options);
     }
     /// Makes a new file, whose rows `first(row, span<T>)` writes, which are zero before, and opens it.
     /// requires   several threads may call `first` concurrently
     /// errors   those above; exceptions of `first`
     /// cost     one write of the table
     template <class First>
-    static TableFile create(std::string path, TableFileShape const& shape, First const& first,
+    static TableFile create(std::string const& path, TableFileShape const& shape, First const& first,
                             TableFileOptions options = {}) {
         std::vector<TableState> parts{TableState::of<T>("", shape.width)};
         parts.insert(parts.end(), shape.states.begin(), shape.states.end());
@@ -154,7 +154,8 @@ public:
     /// Prepares rows, and their states, for being written, and adds them to `touched()`. Duplicates are allowed. From
     /// then on they may be written any number of times until the next `save`.
     /// errors   IndexError if a row is not in [0, height); IoError if the journal cannot be written, the disk is full,
-    ///          or after a failed `save`; std::bad_alloc; no row has changed
+    ///          or after a failed `save`; FormatError if another file has taken the journal's place; std::bad_alloc; no
+    ///          row has changed
     /// cost     two passes over the rows; for each page that was not changed since the last save 4 KiB are read, from
     ///          the disk if need be, and written to the journal, which the next save empties
     void change(Cpu exec, Ids<> rows) {

@@ -75,8 +75,8 @@ void sgd(Cpu exec, TableFile<T, Files>& table, SelectedRows<G> const& grad, doub
 /// adagrad on the rows of a file and its state "moment", [height, width]: the same bits. M is the element type of the
 /// moment: by default that of sums, float or double.
 /// shapes   as adagrad for tensors
-/// errors   Error if there is no state "moment", or another tensor was assigned to it; TypeError if its elements are not M; those of adagrad and of
-///          TableFile::change; the table is unchanged
+/// errors   Error if there is no state "moment", or another tensor was assigned to it; TypeError if its elements are
+///          not M; those of adagrad and of TableFile::change; the table is unchanged
 /// cost     that of TableFile::change and of adagrad
 template <class M = void, class T, class Files, class G>
 void adagrad(Cpu exec, TableFile<T, Files>& table, SelectedRows<G> const& grad, AdaGradOptions options = {}) {
