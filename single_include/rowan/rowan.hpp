@@ -5714,7 +5714,7 @@ template <bool write>
 ROWAN_INLINE void prefetch_row(void const* p, std::size_t bytes) {
     constexpr int access = write ? 1 : 0;
     auto const* line = static_cast<char const*>(p);
-    std::size_t lines = std::min<std::size_t>((bytes + 63) / 64, 32);
+    std::size_t lines = std::min<std::size_t>((reinterpret_cast<std::uintptr_t>(p) % 64 + bytes + 63) / 64, 32);
     for (; lines >= 4; lines -= 4, line += 256) {  // unrolled: this loop is as hot as the arithmetic
         __builtin_prefetch(line, access);
         __builtin_prefetch(line + 64, access);
@@ -10139,6 +10139,11 @@ struct Mxfp8Row {
 
     Mxfp8Row(std::byte const* p, std::size_t width)
         : codes(reinterpret_cast<std::uint8_t const*>(p)), scales(codes + width) {}
+    /// Whether the elements of a block are numbers of bfloat16: so if they are normal.
+    bool has_bfloat16(std::size_t column) const {
+        std::uint8_t const e = scales[column / row_block];
+        return e >= 32 && e != 255;
+    }
     template <class V>
     ROWAN_INLINE V load(std::size_t column) const {
         return product(load_float8<Float, V>(codes + column), V(power_of_two(scales[column / row_block])));
@@ -10185,8 +10190,15 @@ void decode_with(EncodedRows const& list, F* to) {
         for (std::size_t i = 0; i < list.rows.size(); ++i, out += list.width) {
             if (i < list.next.size()) prefetch_row<false>(list.next[i], list.bytes);
             Codec const row(list.rows[i], list.width);
-            each_with<V>(list.width, [&]<class W>(std::size_t column)
-                                         ROWAN_INLINED { store(row.template load<W>(column), out + column); });
+            each_with<V>(list.width, [&]<class W>(std::size_t column) ROWAN_INLINED {
+                W const x = row.template load<W>(column);
+                if constexpr (std::is_same_v<F, bfloat16> && is_register<W> && requires { row.has_bfloat16(column); }) {
+                    using I = typename W::template of<std::uint32_t>;
+                    if (row.has_bfloat16(column))
+                        return I(detail::bit_cast<I>(x) >> 16).store_lower_halves(out + column);
+                }
+                store(x, out + column);
+            });
         }
     });
 }
@@ -10364,23 +10376,21 @@ struct StoredRows {
     /// Writes the rows at the addresses at(0) to at(n - 1) to consecutive rows of `to`.
     template <class T, class At>
     void copy(Cpu exec, std::size_t n, At const& at, T* to) const {
-        std::size_t const row = width * sizeof(T);
         if (decode == nullptr)
             return copy_rows(exec, n, bytes, at, ConsecutiveRows<std::byte>{reinterpret_cast<std::byte*>(to), bytes});
         if (width == 0) return;
-        bool const stream = n >= stream_from / row && row % 64 == 0;
         std::size_t const grain = (std::size_t{64} << 10) / width + 64;
         parallel_work(exec, n * width, n, grain,
-                      [&](std::size_t begin, std::size_t end) { decode_range(begin, end, at, to, stream); });
+                      [&](std::size_t begin, std::size_t end) { decode_range(begin, end, at, to); });
     }
 
 private:
+    // Stores that bypass the caches would be slower: they do not overlap with the decoding.
     template <class T, class At>
-    void decode_range(std::size_t begin, std::size_t end, At const& at, T* to, bool stream) const {
-        constexpr bool direct = std::is_same_v<T, decoded_t<T>>;  // unless the rows bypass the caches
+    void decode_range(std::size_t begin, std::size_t end, At const& at, T* to) const {
+        constexpr bool direct = std::is_same_v<T, decoded_t<T>>;
         std::size_t const most = std::clamp<std::size_t>(scratch / width, 1, block);
-        Buffer<decoded_t<T>> decoded(direct && !stream ? 0 : most * width);
-        Buffer<T> narrow(!direct && stream ? most * width : 0);
+        Buffer<decoded_t<T>> decoded(direct ? 0 : most * width);
         std::array<std::byte const*, 2 * block> addresses;
         auto const some = [&](std::size_t first, std::size_t side) {
             std::size_t const n = std::min(most, end - std::min(end, first));
@@ -10390,22 +10400,18 @@ private:
         auto rows = some(begin, 0);
         for (auto const* const row : rows) prefetch_row<false>(row, bytes);
         for (std::size_t side = block; begin < end; side = block - side) {
-            std::size_t const n = rows.size() * width;
             T* const out = to + begin * width;
             auto const next = some(begin + rows.size(), side);
             EncodedRows const list{format, width, bytes, rows, next};
             if constexpr (direct) {
-                decode(list, stream ? decoded.data() : out);
-                if (stream) stream_copy(out, decoded.data(), n * sizeof(T));
+                decode(list, out);
             } else if constexpr (read_from_floats<T>) {
                 decode(list, decoded.data());
-                copy_lanes<sum_t<T>>(n, decoded.data(), stream ? narrow.data() : out);
-                if (stream) stream_copy(out, narrow.data(), n * sizeof(T));
+                copy_lanes<sum_t<T>>(rows.size() * width, decoded.data(), out);
             }
             begin += rows.size();
             rows = next;
         }
-        if (stream) stream_end();
     }
 };
 
@@ -31303,18 +31309,33 @@ void remove_temporary(std::string const& path);
 /// Removes the temporary files and folders that killed processes left in a folder: those without a lock.
 void remove_abandoned(std::string const& folder);
 
+/// Locks a file or folder. Returns whether nobody else had locked it. On a file system without locks it is true.
+/// errors   IoError if a system call fails
+template <class Files = PosixFiles>
+bool lock_file(int file, std::string const& path) {
+    if (uninterrupted([&] { return Files::flock(file, LOCK_EX | LOCK_NB); }) == 0) return true;
+    if (errno != EWOULDBLOCK && errno != ENOSYS && errno != EOPNOTSUPP && errno != ENOLCK) throw_io("lock", path);
+    return errno != EWOULDBLOCK;
+}
+
 /// Locks a new temporary file or folder, so that remove_abandoned keeps it. Returns whether it still exists: between
 /// its creation and the lock another process may have removed it. On a file system without locks, nothing is removed.
 /// errors   IoError if a system call fails
 template <class Files = PosixFiles>
 bool lock_temporary(int file, std::string const& path) {
-    if (uninterrupted([&] { return Files::flock(file, LOCK_EX | LOCK_NB); }) != 0) {
-        if (errno == EWOULDBLOCK) return false;
-        if (errno != ENOSYS && errno != EOPNOTSUPP && errno != ENOLCK) throw_io("lock", path);
-    }
+    if (!lock_file<Files>(file, path)) return false;
     struct stat about {};
     if (uninterrupted([&] { return Files::fstat(file, about); }) != 0) throw_io("stat", path);
     return about.st_nlink != 0;
+}
+
+/// Gives a file the mode of another, and its owner and group where the system permits.
+/// errors   IoError if a system call fails
+template <class Files>
+void keep_rights(int file, std::string const& path, struct stat const& of) {
+    if (uninterrupted([&] { return Files::fchmod(file, of.st_mode & 0777); }) != 0) throw_io("chmod", path);
+    auto const same = static_cast<uid_t>(-1);
+    if (Files::fchown(file, of.st_uid, of.st_gid) != 0) Files::fchown(file, same, of.st_gid);
 }
 
 /// A regular file that is open for reading.
@@ -31389,7 +31410,7 @@ public:
             part_ = std::move(part);
             if (!lock_temporary<Files>(file_, path_)) discard();
         }
-        if (replaces) keep_rights(old);
+        if (replaces) keep_rights<Files>(file_, path_, old);
     }
     AtomicFile(AtomicFile const&) = delete;
     AtomicFile& operator=(AtomicFile const&) = delete;
@@ -31442,12 +31463,6 @@ private:
         }
         if (!S_ISREG(about.st_mode)) throw IoError("create", path_, "not a regular file", EINVAL);
         return true;
-    }
-
-    void keep_rights(struct stat const& old) {
-        if (uninterrupted([&] { return Files::fchmod(file_, old.st_mode & 0777); }) != 0) throw_io("chmod", path_);
-        auto const same = static_cast<uid_t>(-1);
-        if (Files::fchown(file_, old.st_uid, old.st_gid) != 0) Files::fchown(file_, same, old.st_gid);
     }
 
     void discard() {
