@@ -2,9 +2,10 @@
 //
 //     {.access = RowAccess::mapped}   the system keeps in memory what it has room for
 //     {.access = RowAccess::direct}   rows are read on demand, into a cache of fixed size
-#include <rowan/io.hpp>
+#include <rowan/io/checkpoint.hpp>
+#include <rowan/io/open_rows.hpp>
 #include <rowan/op/table/embedding_bag.hpp>
-#include <rowan/sparse.hpp>
+#include <rowan/sparse/quantize_rows.hpp>
 
 #include <cstdio>
 #include <iostream>

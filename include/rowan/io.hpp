@@ -24,6 +24,7 @@
 #include <rowan/io/program_desc.hpp>
 #include <rowan/io/row_store.hpp>
 #include <rowan/io/row_store_options.hpp>
+#include <rowan/io/row_stores.hpp>
 #include <rowan/io/safetensors.hpp>
 #include <rowan/io/safetensors_file.hpp>
 #include <rowan/io/table_file.hpp>

@@ -1,18 +1,13 @@
-// tests/io/open_rows.cpp: tables that stay in files of every format, alone and in nets.
+// tests/io/open_rows.cpp: tables that stay in files of every format.
 #include <rowan/io/npy.hpp>
 #include <rowan/io/open_rows.hpp>
 #include <rowan/io/safetensors.hpp>
 
 #include "io/files.hpp"
 
-#include <rowan/layer/data.hpp>
-#include <rowan/layer/embedding.hpp>
-#include <rowan/layer/operators.hpp>
 #include <rowan/op/table/embedding_bag.hpp>
 #include <rowan/op/table/weighted_embedding_bag.hpp>
 #include <rowan/sparse/quantize_rows.hpp>
-#include <rowan/train/predictor.hpp>
-#include <rowan/train/train.hpp>
 
 #include "catch.hpp"
 
@@ -207,64 +202,6 @@ TEST_CASE("bags of a store have the bits of bags of its rows", "[open_rows]") {
         CHECK(embedding_bag(Cpu{}, store, single).value() == embedding_bag(Cpu{}, rows, single).value());
         CHECK_THROWS_WITH(embedding_bag(Cpu{}, store, some), "ids[1] = -1 is not in [0, 300)");
     }
-}
-
-TEST_CASE("a net answers from tables that stay in its file", "[open_rows]") {
-    Folder const folder;
-    Scope scope;
-    ScopeGuard const guard(scope);
-    auto const words = layer::data<std::int64_t>("words", {UNK}, 1);
-    auto const one = layer::embedding(words, {.height = 60, .width = 16});
-    auto const sums = layer::sequence_pool(one, {.pool = Pooling::sum});
-    Parameters parameters;
-    Value v;
-    std::string const name = "lookup_table_0.w_0";
-    auto const quantized = quantize_rows(table_of(60, 16), RowFormat::int8);
-    v.set(LoDTensor<float>(dequantize_rows(quantized), Lod()));
-    parameters.set(name, v.share());
-    Feeds const batch{{"words", LoDTensor<std::int64_t>::from_nested({{1, 59}, {}, {7}})}};
-    auto const expected = infer(sums, batch, parameters);
-    v.set(RowStore<float>(quantized));
-    parameters.set(name, v.share());
-    CHECK(infer(sums, batch, parameters).value() == expected.value());
-
-    save_model(sums, parameters, folder / "model");
-    CHECK_THROWS_WITH(
-        load_model(folder / "model"),
-        (folder / "model") + ": " + name +
-            " is rows of int8, expected a table that LoadOptions::open opens, such as row_stores<float>()");
-    for (RowAccess const access : every_access) {
-        Predictor const predictor(load_model(folder / "model", {.open = row_stores<float>({}, {.access = access})}));
-        CHECK(predictor(batch).value() == expected.value());
-        CHECK_THROWS_AS(predictor({{"words", LoDTensor<std::int64_t>::from_nested({{60}})}}), IndexError);
-    }
-    v.set(LoDTensor<float>(dequantize_rows(quantized), Lod()));
-    parameters.set(name, v.share());
-    save_model(sums, parameters, folder / "model");
-    Predictor const opened(load_model(folder / "model", {.open = row_stores<float>({name})}));
-    CHECK(opened(batch).value() == expected.value());
-    CHECK_THROWS_AS(load_model(folder / "model", {.open = row_stores<float>({"other"})}), GraphError);
-    {  // a save between the opening of a model and that of its tables
-        CheckpointFile const before(folder / "model");
-        Checkpoint other;
-        other.add("a", Tensor<float>::zeros({7}));
-        other.add(name, Tensor<float>::zeros({60, 16}));
-        save_checkpoint(other, folder / "model");
-        auto const table = row_stores<float>({name}, {.access = RowAccess::direct})(before, name);
-        CHECK(dequantize_rows(table.get<RowStore<float>>()) == dequantize_rows(quantized));
-    }
-
-    v.set(RowStore<float>(quantize_rows(table_of(61, 16), RowFormat::int8)));
-    parameters.set(name, v.share());
-    CHECK_THROWS_AS(Predictor(sums, parameters), ShapeError);
-    auto const cost = layer::reduce_sum(sums);
-    parameters.set(name, [&] {
-        Value store;
-        store.set(RowStore<float>(quantized));
-        return store;
-    }());
-    auto const reader = [&](std::int64_t) { return std::vector<Feeds>{batch}; };
-    CHECK_THROWS_AS(train(cost, reader, {.epochs = 1, .initial = parameters.only({name})}), TypeError);
 }
 
 }  // namespace test_open_rows

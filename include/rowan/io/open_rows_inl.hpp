@@ -4,7 +4,6 @@
 #include <rowan/io/open_rows.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
-#include <rowan/io/checkpoint_file.hpp>
 #include <rowan/io/detail/file_reader.hpp>
 #include <rowan/io/detail/npy_header.hpp>
 #include <rowan/io/gguf_file.hpp>
