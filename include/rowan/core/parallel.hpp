@@ -72,6 +72,11 @@ struct index64 {  // converts to std::size_t only, so that callbacks that take i
 ///          missing
 void run_shares(int threads, std::size_t shares, void (*share)(void* f, std::size_t k), void* f);
 
+/// Makes what helpers need, on this thread, if nothing has yet: not on a thread that helpers are not to inherit from.
+void prepare_helpers();
+/// Lets this thread run on all processors that helpers may run on.
+void use_all_places();
+
 /// run_shares for any callable f(k).
 template <class F>
 void for_each_share(int threads, std::size_t shares, F&& f) {

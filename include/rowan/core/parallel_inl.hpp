@@ -242,6 +242,9 @@ inline void* Helpers::run(void* argument) {
     }
 }
 
+ROWAN_FUNCTION void prepare_helpers() { process_helpers(); }
+ROWAN_FUNCTION void use_all_places() { process_helpers().use_all_places(); }
+
 ROWAN_FUNCTION void run_shares(int threads, std::size_t shares, void (*share)(void*, std::size_t), void* f) {
     std::size_t const most = std::min(static_cast<std::size_t>(std::max(threads, 1)), shares);
     if (most <= 1 || in_team()) {

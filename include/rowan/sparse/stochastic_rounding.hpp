@@ -13,6 +13,7 @@
 #include <rowan/sparse/sgd.hpp>
 #include <rowan/sparse/update_rows.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -97,10 +98,9 @@ void with_rounding(Cpu exec, StochasticRounding rounding, Rule const& rule, Tens
 /// shapes   as update_rows
 /// errors   those of update_rows; ValueError if exec.threads is negative; std::bad_alloc
 /// cost     that of update_rows, and one random number for 4 elements of bfloat16 or 2 of float16
-template <class G, class Rule, class P, class... S>
+template <class G, class Rule, class P, std::same_as<StochasticRounding> R, class... S>
 requires detail::gradient_on<G, Cpu>
-void update_rows(Cpu exec, G const& grad, StochasticRounding rounding, Rule const& rule, Tensor<P>& param,
-                 Tensor<S>&... state) {
+void update_rows(Cpu exec, G const& grad, R rounding, Rule const& rule, Tensor<P>& param, Tensor<S>&... state) {
     detail::with_rounding(exec, rounding, rule, param,
                           [&](auto const& rounded) { update_rows(exec, grad, rounded, param, state...); });
 }
@@ -109,8 +109,8 @@ void update_rows(Cpu exec, G const& grad, StochasticRounding rounding, Rule cons
 /// shapes   as update_rows with a plan
 /// errors   those of update_rows; ValueError if exec.threads is negative; std::bad_alloc
 /// cost     that of update_rows, and one random number for 4 elements of bfloat16 or 2 of float16
-template <class G, class Rule, class P, class... S>
-void update_rows(Cpu exec, RowPlan<> const& plan, Tensor<G> const& value, StochasticRounding rounding, Rule const& rule,
+template <class G, class Rule, class P, std::same_as<StochasticRounding> R, class... S>
+void update_rows(Cpu exec, RowPlan<> const& plan, Tensor<G> const& value, R rounding, Rule const& rule,
                  Tensor<P>& param, Tensor<S>&... state) {
     detail::with_rounding(exec, rounding, rule, param,
                           [&](auto const& rounded) { update_rows(exec, plan, value, rounded, param, state...); });
@@ -120,9 +120,9 @@ void update_rows(Cpu exec, RowPlan<> const& plan, Tensor<G> const& value, Stocha
 /// shapes   as sgd
 /// errors   those of sgd
 /// cost     that of update_rows with a StochasticRounding
-template <class P, class G>
+template <class P, class G, std::same_as<StochasticRounding> R>
 requires detail::gradient_on<G, Cpu>
-void sgd(Cpu exec, Tensor<P>& param, G const& grad, double learning_rate, StochasticRounding rounding) {
+void sgd(Cpu exec, Tensor<P>& param, G const& grad, double learning_rate, R rounding) {
     detail::check_types<typename G::value_type, P>();
     detail::check_setting<P>("learning_rate", learning_rate);
     update_rows(exec, grad, rounding, LaneRule<detail::sgd_formula>{{learning_rate}}, param);
@@ -132,10 +132,9 @@ void sgd(Cpu exec, Tensor<P>& param, G const& grad, double learning_rate, Stocha
 /// shapes   as adagrad
 /// errors   those of adagrad
 /// cost     that of update_rows with a StochasticRounding
-template <class P, class M, class G>
+template <class P, class M, class G, std::same_as<StochasticRounding> R>
 requires detail::gradient_on<G, Cpu>
-void adagrad(Cpu exec, Tensor<P>& param, Tensor<M>& moment, G const& grad, StochasticRounding rounding,
-             AdaGradOptions options = {}) {
+void adagrad(Cpu exec, Tensor<P>& param, Tensor<M>& moment, G const& grad, R rounding, AdaGradOptions options = {}) {
     detail::check_types<typename G::value_type, P, M>();
     update_rows(exec, grad, rounding, detail::make_adagrad_rule(param, moment, options), param, moment);
 }
@@ -144,9 +143,9 @@ void adagrad(Cpu exec, Tensor<P>& param, Tensor<M>& moment, G const& grad, Stoch
 /// shapes   as rowwise_adagrad
 /// errors   those of rowwise_adagrad
 /// cost     that of update_rows with a StochasticRounding
-template <class P, class M, class G>
+template <class P, class M, class G, std::same_as<StochasticRounding> R>
 requires detail::gradient_on<G, Cpu>
-void rowwise_adagrad(Cpu exec, Tensor<P>& param, Tensor<M>& moment, G const& grad, StochasticRounding rounding,
+void rowwise_adagrad(Cpu exec, Tensor<P>& param, Tensor<M>& moment, G const& grad, R rounding,
                      AdaGradOptions options = {}) {
     detail::check_types<typename G::value_type, P, M>();
     update_rows(exec, grad, rounding, detail::make_rowwise_adagrad_rule(param, moment, options), param, moment);
@@ -156,40 +155,38 @@ void rowwise_adagrad(Cpu exec, Tensor<P>& param, Tensor<M>& moment, G const& gra
 /// shapes   as adam
 /// errors   those of adam
 /// cost     that of update_rows with a StochasticRounding
-template <class P, class M, class V, class G>
+template <class P, class M, class V, class G, std::same_as<StochasticRounding> R>
 requires detail::gradient_on<G, Cpu>
-void adam(Cpu exec, Tensor<P>& param, Tensor<M>& moment1, Tensor<V>& moment2, G const& grad,
-          StochasticRounding rounding, AdamOptions options = {}) {
+void adam(Cpu exec, Tensor<P>& param, Tensor<M>& moment1, Tensor<V>& moment2, G const& grad, R rounding,
+          AdamOptions options = {}) {
     detail::check_types<typename G::value_type, P, M, V>();
     update_rows(exec, grad, rounding, detail::make_adam_rule(param, moment1, moment2, options), param, moment1,
                 moment2);
 }
 
-template <class G, class Rule, class P, class... S>
+template <class G, class Rule, class P, std::same_as<StochasticRounding> R, class... S>
 requires detail::gradient_on<G, Cpu>
-void update_rows(G const& grad, StochasticRounding rounding, Rule const& rule, Tensor<P>& param, Tensor<S>&... state) {
+void update_rows(G const& grad, R rounding, Rule const& rule, Tensor<P>& param, Tensor<S>&... state) {
     update_rows(Cpu{}, grad, rounding, rule, param, state...);
 }
-template <class P, class G>
+template <class P, class G, std::same_as<StochasticRounding> R>
 requires detail::gradient_on<G, Cpu>
-void sgd(Tensor<P>& param, G const& grad, double learning_rate, StochasticRounding rounding) {
+void sgd(Tensor<P>& param, G const& grad, double learning_rate, R rounding) {
     sgd(Cpu{}, param, grad, learning_rate, rounding);
 }
-template <class P, class M, class G>
+template <class P, class M, class G, std::same_as<StochasticRounding> R>
 requires detail::gradient_on<G, Cpu>
-void adagrad(Tensor<P>& param, Tensor<M>& moment, G const& grad, StochasticRounding rounding,
-             AdaGradOptions options = {}) {
+void adagrad(Tensor<P>& param, Tensor<M>& moment, G const& grad, R rounding, AdaGradOptions options = {}) {
     adagrad(Cpu{}, param, moment, grad, rounding, options);
 }
-template <class P, class M, class G>
+template <class P, class M, class G, std::same_as<StochasticRounding> R>
 requires detail::gradient_on<G, Cpu>
-void rowwise_adagrad(Tensor<P>& param, Tensor<M>& moment, G const& grad, StochasticRounding rounding,
-                     AdaGradOptions options = {}) {
+void rowwise_adagrad(Tensor<P>& param, Tensor<M>& moment, G const& grad, R rounding, AdaGradOptions options = {}) {
     rowwise_adagrad(Cpu{}, param, moment, grad, rounding, options);
 }
-template <class P, class M, class V, class G>
+template <class P, class M, class V, class G, std::same_as<StochasticRounding> R>
 requires detail::gradient_on<G, Cpu>
-void adam(Tensor<P>& param, Tensor<M>& moment1, Tensor<V>& moment2, G const& grad, StochasticRounding rounding,
+void adam(Tensor<P>& param, Tensor<M>& moment1, Tensor<V>& moment2, G const& grad, R rounding,
           AdamOptions options = {}) {
     adam(Cpu{}, param, moment1, moment2, grad, rounding, options);
 }

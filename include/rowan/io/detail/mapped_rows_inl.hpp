@@ -60,10 +60,10 @@ ROWAN_FUNCTION void RandomMapping::ask(std::span<Page const> pages) const noexce
 struct AskingThread {
     AskingThread(std::shared_ptr<RandomMapping const> m, std::vector<RandomMapping::Page> p)
         : mapping(std::move(m)), pages(std::move(p)), process(::getpid()) {
-        process_helpers();  // not made on the thread
+        prepare_helpers();  // not made on the thread
         try {
             thread = std::make_unique<std::thread>([this] {
-                process_helpers().use_all_places();
+                use_all_places();
                 constexpr std::size_t some = 16;
                 for (std::size_t i = 0; i < pages.size() && !ended; i += some)
                     mapping->ask(std::span(pages).subspan(i, std::min(some, pages.size() - i)));

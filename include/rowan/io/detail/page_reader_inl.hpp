@@ -16,7 +16,7 @@ namespace rowan::inline v0::detail {
 ROWAN_FUNCTION PageReader::PageReader(std::size_t pages, int readers, Read read)
     : read_(std::move(read)), process_(::getpid()), most_readers_(static_cast<std::size_t>(readers)), cache_(pages) {
     readers_.reserve(most_readers_);
-    process_helpers();  // not made on a reader
+    prepare_helpers();  // not made on a reader
 }
 
 ROWAN_FUNCTION PageReader::~PageReader() {
@@ -182,7 +182,7 @@ ROWAN_FUNCTION bool PageReader::read_next(Lock& lock) noexcept {
 }
 
 ROWAN_FUNCTION void PageReader::work() noexcept {
-    process_helpers().use_all_places();
+    use_all_places();
     for (Lock lock(mutex_); !ended_;) {
         if (read_next(lock)) continue;
         ++sleeping_;
