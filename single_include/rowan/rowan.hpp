@@ -3271,7 +3271,8 @@ ROWAN_INLINE void narrow_to_halves(Ints const& from, Small& to) {
                                                    small_vector<std::int32_t, 64>::type& to) {
     typedef char chars __attribute__((vector_size(16)));
     typedef int ints __attribute__((vector_size(64)));
-    to = (small_vector<std::int32_t, 64>::type)__builtin_ia32_pmovzxbd512_mask((chars)from, ints{}, (short)-1);
+    to = (small_vector<std::int32_t, 64>::type)__builtin_ia32_pmovzxbd512_mask((chars)from, ints{},
+                                                                               (unsigned short)0xFFFF);
 }
 [[gnu::target("avx2")]] inline void widen_bytes(small_vector<std::uint8_t, 8>::type const& from,
                                                 small_vector<std::int32_t, 32>::type& to) {
@@ -3285,7 +3286,8 @@ ROWAN_INLINE void narrow_to_halves(Ints const& from, Small& to) {
                                                         small_vector<std::uint16_t, 32>::type& to) {
     typedef int ints __attribute__((vector_size(64)));
     typedef short shorts __attribute__((vector_size(32)));
-    to = (small_vector<std::uint16_t, 32>::type)__builtin_ia32_pmovdw512_mask((ints)from, shorts{}, (short)-1);
+    to = (small_vector<std::uint16_t, 32>::type)__builtin_ia32_pmovdw512_mask((ints)from, shorts{},
+                                                                              (unsigned short)0xFFFF);
 }
 #endif
 
@@ -10191,6 +10193,12 @@ struct EncodedRows {
     std::span<std::byte const*const> rows, next;
 };
 
+/// Whether a codec says which of its elements are numbers of bfloat16.
+template <class Codec>
+inline constexpr bool knows_bfloat16 = requires(Codec const& row) {
+    row.has_bfloat16(std::size_t{});
+};
+
 template <class Codec, class F>
 void decode_with(EncodedRows const& list, F* to) {
     on_lanes<float>(list.width, [&]<class V>(as<V>) ROWAN_INLINED {
@@ -10200,7 +10208,7 @@ void decode_with(EncodedRows const& list, F* to) {
             Codec const row(list.rows[i], list.width);
             each_with<V>(list.width, [&]<class W>(std::size_t column) ROWAN_INLINED {
                 W const x = row.template load<W>(column);
-                if constexpr (std::is_same_v<F, bfloat16> && is_register<W> && requires { row.has_bfloat16(column); }) {
+                if constexpr (std::is_same_v<F, bfloat16> && is_register<W> && knows_bfloat16<Codec>) {
                     using I = typename W::template of<std::uint32_t>;
                     if (row.has_bfloat16(column))
                         return I(detail::bit_cast<I>(x) >> 16).store_lower_halves(out + column);

@@ -88,7 +88,8 @@ ROWAN_INLINE void narrow_to_halves(Ints const& from, Small& to) {
                                                    small_vector<std::int32_t, 64>::type& to) {
     typedef char chars __attribute__((vector_size(16)));
     typedef int ints __attribute__((vector_size(64)));
-    to = (small_vector<std::int32_t, 64>::type)__builtin_ia32_pmovzxbd512_mask((chars)from, ints{}, (short)-1);
+    to = (small_vector<std::int32_t, 64>::type)__builtin_ia32_pmovzxbd512_mask((chars)from, ints{},
+                                                                               (unsigned short)0xFFFF);
 }
 [[gnu::target("avx2")]] inline void widen_bytes(small_vector<std::uint8_t, 8>::type const& from,
                                                 small_vector<std::int32_t, 32>::type& to) {
@@ -102,7 +103,8 @@ ROWAN_INLINE void narrow_to_halves(Ints const& from, Small& to) {
                                                         small_vector<std::uint16_t, 32>::type& to) {
     typedef int ints __attribute__((vector_size(64)));
     typedef short shorts __attribute__((vector_size(32)));
-    to = (small_vector<std::uint16_t, 32>::type)__builtin_ia32_pmovdw512_mask((ints)from, shorts{}, (short)-1);
+    to = (small_vector<std::uint16_t, 32>::type)__builtin_ia32_pmovdw512_mask((ints)from, shorts{},
+                                                                              (unsigned short)0xFFFF);
 }
 #endif
 

@@ -21,6 +21,12 @@ struct EncodedRows {
     std::span<std::byte const*const> rows, next;
 };
 
+/// Whether a codec says which of its elements are numbers of bfloat16.
+template <class Codec>
+inline constexpr bool knows_bfloat16 = requires(Codec const& row) {
+    row.has_bfloat16(std::size_t{});
+};
+
 template <class Codec, class F>
 void decode_with(EncodedRows const& list, F* to) {
     on_lanes<float>(list.width, [&]<class V>(as<V>) ROWAN_INLINED {
@@ -30,7 +36,7 @@ void decode_with(EncodedRows const& list, F* to) {
             Codec const row(list.rows[i], list.width);
             each_with<V>(list.width, [&]<class W>(std::size_t column) ROWAN_INLINED {
                 W const x = row.template load<W>(column);
-                if constexpr (std::is_same_v<F, bfloat16> && is_register<W> && requires { row.has_bfloat16(column); }) {
+                if constexpr (std::is_same_v<F, bfloat16> && is_register<W> && knows_bfloat16<Codec>) {
                     using I = typename W::template of<std::uint32_t>;
                     if (row.has_bfloat16(column))
                         return I(detail::bit_cast<I>(x) >> 16).store_lower_halves(out + column);
