@@ -27,6 +27,16 @@ inline constexpr bool knows_bfloat16 = requires(Codec const& row) {
     row.has_bfloat16(std::size_t{});
 };
 
+template <class W, class Codec, class F>
+ROWAN_INLINE void store_decoded([[maybe_unused]] Codec const& row, W const& x, [[maybe_unused]] std::size_t column,
+                                F* to) {
+    if constexpr (std::is_same_v<F, bfloat16> && is_register<W> && knows_bfloat16<Codec>) {
+        using I = typename W::template of<std::uint32_t>;
+        if (row.has_bfloat16(column)) return I(detail::bit_cast<I>(x) >> 16).store_lower_halves(to);
+    }
+    store(x, to);
+}
+
 template <class Codec, class F>
 void decode_with(EncodedRows const& list, F* to) {
     on_lanes<float>(list.width, [&]<class V>(as<V>) ROWAN_INLINED {
@@ -35,13 +45,7 @@ void decode_with(EncodedRows const& list, F* to) {
             if (i < list.next.size()) prefetch_row<false>(list.next[i], list.bytes);
             Codec const row(list.rows[i], list.width);
             each_with<V>(list.width, [&]<class W>(std::size_t column) ROWAN_INLINED {
-                W const x = row.template load<W>(column);
-                if constexpr (std::is_same_v<F, bfloat16> && is_register<W> && knows_bfloat16<Codec>) {
-                    using I = typename W::template of<std::uint32_t>;
-                    if (row.has_bfloat16(column))
-                        return I(detail::bit_cast<I>(x) >> 16).store_lower_halves(out + column);
-                }
-                store(x, out + column);
+                store_decoded(row, row.template load<W>(column), column, out + column);
             });
         }
     });
