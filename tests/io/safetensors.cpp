@@ -250,7 +250,7 @@ TEST_CASE("headers may have other blanks, orders, escapes and types", "[safetens
           folder / "x: a is I16, expected one of rowan's: SafetensorsFile reads it as bytes");
 }
 
-TEST_CASE("invalid headers throw an error that states the cause", "[safetensors][bad_input]") {
+TEST_CASE("safetensors: invalid headers throw an error that states the cause", "[safetensors][bad_input]") {
     auto const too_long = [](std::uint64_t n) {
         return join({bytes({reinterpret_cast<char const*>(&n), 8}), bytes("{}")});
     };
