@@ -105,7 +105,7 @@ struct TableLayout {
     TableLayout() = default;
     /// errors   ShapeError if the file would have more than 2^62 bytes, or more rows than bytes; Error if a state has
     ///          no name, one longer than 255 bytes, or that of another state, or there are more than 1000 states
-    TableLayout(std::uint64_t id, std::uint64_t height, std::vector<TableState> all);
+    TableLayout(std::uint64_t number, std::uint64_t rows, std::vector<TableState> all);
 
     std::size_t row_bytes(std::size_t part) const { return parts[part].element_size * parts[part].width.value_or(1); }
 

@@ -27,8 +27,8 @@ ROWAN_FUNCTION std::uint32_t TableRecord::sum_with(std::span<std::byte const> by
     return crc32c(bytes, crc32c(bytes_before_sum(*this)));
 }
 
-ROWAN_FUNCTION TableLayout::TableLayout(std::uint64_t id, std::uint64_t height, std::vector<TableState> all)
-    : id(id), height(height), parts(std::move(all)) {
+ROWAN_FUNCTION TableLayout::TableLayout(std::uint64_t number, std::uint64_t rows, std::vector<TableState> all)
+    : id(number), height(rows), parts(std::move(all)) {
     if (parts.size() > 1 + most_table_states) {
         throw Error("there are " + std::to_string(parts.size() - 1) + " states, more than " +
                     std::to_string(most_table_states));
