@@ -10792,12 +10792,12 @@ VarSpec Value::Holder<RowStore<T>>::spec() const {
 
 template <class T>
 auto Value::Holder<RowStore<T>>::elements() const -> Elements {
-    auto type = detail::stored_type<T>(value.format(), value.width(), value.height());
+    auto stored = detail::stored_type<T>(value.format(), value.width(), value.height());
     Tensor<std::uint8_t> bytes = value.bytes().share();
-    return {.dtype = type.dtype,
-            .type = std::move(type.name),
-            .element_size = type.element_size,
-            .dims = std::move(type.dims),
+    return {.dtype = stored.dtype,
+            .type = std::move(stored.name),
+            .element_size = stored.element_size,
+            .dims = std::move(stored.dims),
             .bytes = detail::host_bytes(bytes)};
 }
 
