@@ -28,6 +28,12 @@ bool encode_elements(std::span<float const> row, std::byte* to) {
 
 inline bool finite(float x) { return x - x == 0; }
 
+/// The least and the greatest number of a row; zeros if it has none.
+inline std::pair<float, float> extremes_of(std::span<float const> row) {
+    if (row.empty()) return {0.0F, 0.0F};
+    return {*std::ranges::min_element(row), *std::ranges::max_element(row)};
+}
+
 /// The numbers nearest to (x - bias) * inverse, ties to even, in [0, most].
 inline std::uint8_t code_of(float x, float bias, float inverse, float most) {
     return static_cast<std::uint8_t>(std::clamp(std::nearbyint(rounded((x - bias) * inverse)), 0.0F, most));
@@ -35,8 +41,7 @@ inline std::uint8_t code_of(float x, float bias, float inverse, float most) {
 
 template <class F>
 bool encode_int8(std::span<F const> row, std::byte* to) {
-    auto const [least, greatest] =
-        row.empty() ? std::pair(0.0F, 0.0F) : std::pair(*std::ranges::min_element(row), *std::ranges::max_element(row));
+    auto const [least, greatest] = extremes_of(row);
     float const range = greatest - least, scale = range / 255.0F, inverse = 255.0F / (range + 1e-8F);
     if (!finite(range)) return false;
     for (std::size_t i = 0; i < row.size(); ++i) put(code_of(row[i], least, inverse, 255.0F), to + i);
@@ -48,8 +53,7 @@ bool encode_int8(std::span<F const> row, std::byte* to) {
 /// Codes of `bits` bits, with halves as scale and bias.
 template <class F>
 bool encode_bits(int bits, std::span<F const> row, std::byte* to) {
-    auto const [min, max] =
-        row.empty() ? std::pair(0.0F, 0.0F) : std::pair(*std::ranges::min_element(row), *std::ranges::max_element(row));
+    auto const [min, max] = extremes_of(row);
     auto const most = static_cast<float>((1 << bits) - 1);
     float16 const bias(min);
     float const least = bias, range = max - least;
