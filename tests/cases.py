@@ -40,7 +40,7 @@ class Test:
         self.folder = values.get("WORKING_DIRECTORY")
         self.must_say = values.get("PASS_REGULAR_EXPRESSION", [])
         self.skip_says = values.get("SKIP_REGULAR_EXPRESSION", [])
-        self.alone = values.get("RUN_SERIAL", False)
+        self.cost = values.get("COST", 0)
 
 
 def names(program, pattern):
@@ -82,12 +82,11 @@ class Runner:
         self.children = set()
         queue = collections.defaultdict(list)
         self.work = []
-        self.serial = []
         for test in tests:
             if test.cases and test.command:
                 queue[test.command[0]].append(test)
             else:
-                (self.serial if test.alone else self.work).append([test])
+                self.work.append([test])
         for cases in queue.values():
             pieces = (len(cases) + chunk - 1) // chunk
             self.work += [cases[i::pieces] for i in range(pieces)]  # neighbours take about as long
@@ -197,7 +196,7 @@ class Runner:
                 self.end(Test({"name": f"{first.room}: the end of the program: {why}"}), "failed", 0, text)
 
     def run(self):
-        self.work.sort(key=lambda piece: not piece[0].cases)  # pieces with many cases first
+        self.work.sort(key=lambda piece: (-piece[0].cost, not piece[0].cases))  # long tests first, then pieces with many cases
 
         def worker():
             while True:
@@ -219,8 +218,6 @@ class Runner:
         try:
             for thread in threads:
                 thread.join()
-            for piece in self.serial:
-                self.one(piece[0])
         except KeyboardInterrupt:
             for child in list(self.children):
                 os.killpg(child.pid, signal.SIGKILL)

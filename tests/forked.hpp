@@ -5,6 +5,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "sanitizers.hpp"
+
 namespace forked {
 
 inline int status(::pid_t child) {
@@ -15,11 +17,7 @@ inline int status(::pid_t child) {
 /// Whether f() returns true within 20 seconds in a forked process.
 template <class F>
 bool succeeds(F const& f) {
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-    return true;  // it ends forked processes that start threads
-#endif
-#endif
+    if (sanitizers::thread) return true;  // it ends forked processes that start threads
     ::pid_t const child = ::fork();
     if (child == 0) {
         ::alarm(20);
@@ -31,12 +29,7 @@ bool succeeds(F const& f) {
 /// The same where other threads allocate memory while the process forks.
 template <class F>
 bool succeeds_beside_threads(F const& f) {
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-    return true;  // that of clang 16 forks with a locked allocator
-#endif
-#endif
-    return succeeds(f);
+    return sanitizers::address || succeeds(f);  // that of clang 16 forks with a locked allocator
 }
 
 }  // namespace forked

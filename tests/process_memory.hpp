@@ -10,17 +10,14 @@
 #include <unistd.h>
 #endif
 
+#include "sanitizers.hpp"
+
 namespace process_memory {
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define TESTS_WITH_SHADOW_MEMORY
-#endif
-#endif
-#if defined(TESTS_WITH_SHADOW_MEMORY) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__linux__)
-inline constexpr bool measurable = false;  // shadow memory counts, too
+#ifdef __linux__
+inline constexpr bool measurable = !sanitizers::any;
 #else
-inline constexpr bool measurable = true;
+inline constexpr bool measurable = false;
 #endif
 
 /// In bytes: addresses, resident pages, and pages that the process may write.

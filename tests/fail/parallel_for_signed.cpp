@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-using index = std::int64_t;
+using position = std::int64_t;
 
 void visit() {
-    rowan::parallel_for(rowan::Cpu{}, 10, 1, [](index, index) {});
+    rowan::parallel_for(rowan::Cpu{}, 10, 1, [](position, position) {});
 }

@@ -3,6 +3,7 @@
 
 #include "reference.hpp"
 #include "refused.hpp"
+#include "sanitizers.hpp"
 
 #include <rowan/sparse/gather.hpp>
 #include <rowan/sparse/merge.hpp>
@@ -78,7 +79,7 @@ TEST_CASE("a plan sorted by several threads is a stable sort, for all heights an
     std::uint64_t seed = 100;
     for (std::int64_t const height : {std::int64_t{2}, std::int64_t{257}, std::int64_t{4097}, std::int64_t{1} << 20, (std::int64_t{1} << 24) + 1,
                                       std::int64_t{1} << 36}) {
-        for (std::size_t n : std::vector<std::size_t>{32'767, 32'768, 100'003}) {
+        for (std::size_t n : sanitizers::any ? std::vector<std::size_t>{32'768} : std::vector<std::size_t>{32'767, 32'768, 100'003}) {
             Rows const uniform = random_rows(height, n, ++seed);
             Rows popular = uniform;  // half of them small, as in a sorted vocabulary, or one row
             for (std::size_t i = 0; i < n; ++i) popular[i] = i % 2 == 0 ? popular[i] : i % 3 == 0 ? height / 2 : popular[i] % std::min<std::int64_t>(height, 300);

@@ -1,19 +1,15 @@
 // tests/sparse/sparse_large.cpp: tables of more than 4 GiB of addresses, of which only a few rows are ever touched.
 #include "catch.hpp"
+#include "process_memory.hpp"
 
 #include <rowan/sparse.hpp>
 
 #include <cstdint>
-#include <fstream>
 #include <limits>
 #include <new>
 #include <optional>
 #include <string>
 #include <vector>
-
-#ifdef __linux__
-#include <unistd.h>
-#endif
 
 namespace test_sparse_large {
 
@@ -25,28 +21,6 @@ using rowan::Cpu, rowan::SelectedRows, rowan::Tensor;
 constexpr std::int64_t far_row = 4'194'309;
 constexpr std::int64_t near_row = 5;
 constexpr std::size_t height = far_row + 11;
-
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define TESTS_SANITIZED
-#endif
-#endif
-#if defined(TESTS_SANITIZED) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool sanitized = true;  // shadow memory counts, too
-#else
-constexpr bool sanitized = false;
-#endif
-
-/// The resident memory of the process.
-std::size_t resident() {
-    std::size_t pages = 0;
-#ifdef __linux__
-    std::size_t all = 0;
-    std::ifstream("/proc/self/statm") >> all >> pages;
-    pages *= static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-#endif
-    return pages;
-}
 
 /// An uninitialized table of rows of 1024 bytes; empty if the system refuses to reserve it.
 template <class T>
@@ -75,7 +49,7 @@ bool row_is(Tensor<T> const& table, std::int64_t row, T value) {
 }  // namespace
 
 TEMPLATE_TEST_CASE("R6, R23: a row beyond 4 GiB is not another row (FBGEMM #5755, #3943)", "[large]", float, std::uint8_t) {
-    std::size_t const before = resident();
+    std::size_t const before = process_memory::Memory().resident;
     auto table = large_table<TestType>();
     if (!table) return;
     std::size_t const width = table->row_size();
@@ -101,7 +75,7 @@ TEMPLATE_TEST_CASE("R6, R23: a row beyond 4 GiB is not another row (FBGEMM #5755
     CHECK(row_is(*table, near_row, TestType{3}));
     CHECK(rowan::merge(g).rows()[1] == far_row);
     CHECK_THROWS_AS(rowan::gather(*table, {static_cast<std::int64_t>(height)}), rowan::IndexError);
-    if (!sanitized) CHECK(resident() - before < std::size_t{64} << 20);  // two rows, each possibly in a huge page, not the table
+    if (process_memory::measurable) CHECK(process_memory::Memory().resident - before < std::size_t{64} << 20);  // two rows, each possibly in a huge page, not the table
 }
 
 TEST_CASE("optimizers reach rows beyond 4 GiB", "[large]") {
