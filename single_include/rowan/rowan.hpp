@@ -5831,13 +5831,16 @@ public:
         return sum(first, n, ahead);
     }
 
+    std::size_t width() const { return width_; }
+
     /// The same with registers V in a function that is compiled for them. Contribution i is map(i, row), and
-    /// fold(contribution, sum) adds it.
+    /// fold(contribution, sum) adds it. The sum may be written to `place`, unless that is null.
     template <class V, class Map = whole_row, class Fold = add_lanes>
     ROWAN_INLINE S const* fold_with(std::int64_t const* first, std::size_t n, std::size_t ahead, Map const& map = {},
-                                    Fold const& fold = {}) {
+                                    Fold const& fold = {}, S* place = nullptr) {
         std::size_t const top = n <= block_size ? 0 : levels(n);
-        S* const sums = partial_.data();  // of blocks of 64 contributions, of 64 such blocks, …
+        bool const at_once = top == 0 && place != nullptr;
+        S* const sums = at_once ? place : partial_.data();  // of blocks of 64 contributions, of 64 such blocks, …
         for (std::size_t begin = 0; begin < n; begin += block_size) {
             std::size_t const end = std::min(n, begin + block_size);
             fold_block<V>(first, begin, end, n + ahead, map, fold, sums);
@@ -9991,6 +9994,64 @@ private:
 
 }  // namespace rowan::inline v0::detail
 
+// rowan/detail/pool_bags.hpp: pool_bags, the weighted sums of bags of rows.
+
+namespace rowan::inline v0::detail {
+
+/// Contribution i of a sum is the row times weight i.
+template <class T>
+struct WeightedRow {
+    T const* weights;
+    std::size_t step;  // 0: all have the same weight
+    template <class V>
+    ROWAN_INLINE V operator()(std::size_t i, V const& x) const {
+        return product(x, V(load<sum_t<T>>(weights + i * step)));
+    }
+};
+
+/// Bag b has the rows at rows[offsets[b]] to rows[offsets[b + 1]].
+template <class T>
+struct RowBags {
+    std::int64_t const *offsets, *rows;
+    std::size_t known;  // all rows of the array: those that follow a bag are prefetched
+    T const* weights;   // of the rows; one for all if `step` is 0
+    std::size_t step;
+
+    std::size_t begin(std::size_t bag) const { return static_cast<std::size_t>(offsets[bag]); }
+    std::size_t longest(std::size_t first, std::size_t end) const {
+        std::size_t longest = 0;
+        for (; first < end; ++first) longest = std::max(longest, begin(first + 1) - begin(first));
+        return longest;
+    }
+};
+
+/// Writes bags [first, end) to rows that are `stride` elements apart: what `fold` makes of the weighted rows, by default
+/// their sum, divided by divisor(bag). Empty bags, and those with a divisor of 0, are zero.
+template <class V, class T, class S, class Rows, class Divisor, class Fold = add_lanes>
+ROWAN_INLINE void pool_bags(BlockSum<T, S, Rows>& sum, RowBags<T> const& bags, std::size_t first, std::size_t end,
+                            T* to, std::size_t stride, Divisor const& divisor_of, Fold const& fold = {}) {
+    std::size_t const width = sum.width();
+    for (std::size_t bag = first; bag < end; ++bag, to += stride) {
+        std::size_t const begin = bags.begin(bag), n = bags.begin(bag + 1) - begin;
+        if (stride != width && bag + 16 < end) prefetch_row<true>(to + 16 * stride, width * sizeof(T));
+        S const divisor = divisor_of(bag);
+        if (n == 0 || divisor == constant<S>(0.0)) {
+            fill_elements(to, width, dtype<T>::narrow(S{}));
+            continue;
+        }
+        S* place = nullptr;
+        if constexpr (std::is_same_v<S, T>) place = to;
+        WeightedRow<T> const weighted{bags.weights + begin * bags.step, bags.step};
+        S const* const total =
+            sum.template fold_with<V>(bags.rows + begin, n, bags.known - begin - n, weighted, fold, place);
+        if (total == place && divisor == constant<S>(1.0)) continue;
+        zip_with<V>([&](auto const& x) ROWAN_INLINED { return quotient(x, std::remove_cvref_t<decltype(x)>(divisor)); },
+                    width, to, total);
+    }
+}
+
+}  // namespace rowan::inline v0::detail
+
 // rowan/sparse/detail/row_codecs.hpp: the elements of a row of each RowFormat, as floats in registers or one at a time.
 
 namespace rowan::inline v0::detail {
@@ -10292,32 +10353,15 @@ struct CodedRows {
 
 template <class Codec>
 void sum_bags_with(EncodedBags const& bags, std::size_t begin, std::size_t end, float* to) {
-    std::size_t longest = 1;
-    for (std::size_t b = begin; b < end; ++b)
-        longest = std::max(longest, static_cast<std::size_t>(bags.offsets[b + 1] - bags.offsets[b]));
-    std::size_t const width = bags.width;
-    BlockSum<float, float, CodedRows<Codec>> sum({bags.rows, width, bags.bytes}, longest, 2 * lookahead(bags.bytes));
-    on_lanes<float>(width, [&]<class V>(as<V>) ROWAN_INLINED {
-        for (std::size_t b = begin; b < end; ++b) {
-            auto const first = static_cast<std::size_t>(bags.offsets[b]);
-            auto const n = static_cast<std::size_t>(bags.offsets[b + 1]) - first;
-            auto const after = static_cast<std::size_t>(bags.offsets.back()) - first - n;
-            float* const out = to + b * width;
-            float const divisor = bags.divisors == nullptr ? 1.0F : bags.divisors[b];
-            if (n == 0 || divisor == 0) {
-                std::fill_n(out, width, 0.0F);
-                continue;
-            }
-            auto const weighted = [&](std::size_t i, auto const& x) ROWAN_INLINED {
-                using X = std::remove_cvref_t<decltype(x)>;
-                return bags.weights == nullptr ? x : product(x, X(bags.weights[first + i]));
-            };
-            float const* const total =
-                sum.template fold_with<V>(bags.positions + first, n, after, weighted, add_lanes{});
-            zip_with<V>([&](auto const& x)
-                            ROWAN_INLINED { return quotient(x, std::remove_cvref_t<decltype(x)>(divisor)); },
-                        width, out, total);
-        }
+    float const one = 1;
+    bool const weighted = bags.weights != nullptr;
+    RowBags<float> const all{bags.offsets.data(), bags.positions, static_cast<std::size_t>(bags.offsets.back()),
+                             weighted ? bags.weights : &one, weighted};
+    BlockSum<float, float, CodedRows<Codec>> sum({bags.rows, bags.width, bags.bytes}, all.longest(begin, end),
+                                                 2 * lookahead(bags.bytes));
+    auto const divisor = [&](std::size_t bag) { return bags.divisors == nullptr ? 1.0F : bags.divisors[bag]; };
+    on_lanes<float>(bags.width, [&]<class V>(as<V>) ROWAN_INLINED {
+        pool_bags<V>(sum, all, begin, end, to + begin * bags.width, bags.width, divisor);
     });
 }
 
@@ -14293,6 +14337,12 @@ constinit op_kernel const kernel_of<Op, D, T...>::value{
 template <class Op, class... T>
 requires detail::has_compiled_kernel<Op, T...>
 struct kernel_of<Op, Cpu, T...> {
+    static_assert(
+        [] {
+            if constexpr (sizeof...(T) == Op::inputs::size) return true;
+            else return detail::is_variadic<Op, Cpu, T...>;
+        }(),
+        "rowan::kernel_of: give one element type for each input of the operator");
     static op_kernel const value;
 };
 #endif
@@ -15565,17 +15615,6 @@ struct BagLookups {
                   "rowan: embedding_bag on a Thrust device needs #include <rowan/thrust/op/embedding_bag.hpp>");
 };
 
-/// Contribution i of a sum is the row times weight i.
-template <class T>
-struct WeightedRow {
-    T const* weights;
-    std::size_t step;  // 0: all have the same weight
-    template <class V>
-    ROWAN_INLINE V operator()(std::size_t i, V const& x) const {
-        return product(x, V(load<sum_t<T>>(weights + i * step)));
-    }
-};
-
 /// Writes share · from[i] for each element of a row.
 template <class V, class S, class T>
 ROWAN_INLINE void write_share(S share, std::size_t width, T* to, T const* from) {
@@ -15642,27 +15681,13 @@ struct BagLookups<Cpu> {
                            std::size_t end, T* to, std::size_t stride) {
         using S = sum_t<T>;
         std::size_t const width = bags.width;
-        std::span const offsets(bags.offsets, bags.bags + 1);
-        T const one = dtype<T>::narrow(constant<S>(1.0)), *const weights =
-                                                              bags.weights == nullptr ? &one : bags.weights;
-        std::size_t const step = bags.weights != nullptr;
-        BlockSum<T, S> sum({bags.table, width}, longest_of(offsets, begin, end), 2 * lookahead(width * sizeof(T)));
-        auto const pool_by = [&]<class V>(as<V>, auto const& fold) ROWAN_INLINED {
-            for (std::size_t bag = begin; bag < end; ++bag, to += stride) {
-                std::size_t const n = length_at(offsets, bag), first = bags.begin(bag);
-                if (stride != width && bag + 16 < end) prefetch_row<true>(to + 16 * stride, width * sizeof(T));
-                S const divisor = bags.divisor(bag);
-                if (n == 0 || divisor == constant<S>(0.0)) {
-                    fill_elements(to, width, zero<T>());
-                    continue;
-                }
-                S const* const total = sum.template fold_with<V>(rows + first, n, ids - first - n,
-                                                                 WeightedRow<T>{weights + first * step, step}, fold);
-                zip_with<V>([&](auto const& x)
-                                ROWAN_INLINED { return quotient(x, std::remove_cvref_t<decltype(x)>(divisor)); },
-                            width, to, total);
-            }
-        };
+        T const one = dtype<T>::narrow(constant<S>(1.0));
+        bool const weighted = bags.weights != nullptr;
+        RowBags<T> const all{bags.offsets, rows, ids, weighted ? bags.weights : &one, weighted};
+        BlockSum<T, S> sum({bags.table, width}, all.longest(begin, end), 2 * lookahead(width * sizeof(T)));
+        auto const divisor = [&](std::size_t bag) { return bags.divisor(bag); };
+        auto const pool_by = [&]<class V>(as<V>, auto const& fold)
+                                 ROWAN_INLINED { pool_bags<V>(sum, all, begin, end, to, stride, divisor, fold); };
         if (bags.pool == Pooling::max)
             on_lanes<S>(width, [&]<class V>(as<V> v) ROWAN_INLINED { pool_by(v, keep_extreme<true>{}); });
         else

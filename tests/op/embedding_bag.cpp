@@ -5,6 +5,7 @@
 #include "catch.hpp"
 #include "op/register_bytes.hpp"
 #include "reference.hpp"
+#include "sanitizers.hpp"
 
 #include <rowan/op/elementwise/cast.hpp>
 #include <rowan/sparse/merge.hpp>
@@ -73,7 +74,7 @@ void check_bags_of_many_rows(std::size_t width) {
 }  // namespace
 
 TEST_CASE("bags of many rows have the sums and maxima that are formed number by number", "[op]") {
-    for (std::size_t const width : {1U, 3U, 16U, 17U, 64U, 75U, 128U, 261U}) {
+    for (std::size_t const width : sanitizers::any ? std::vector{3U, 16U, 75U} : std::vector{1U, 3U, 16U, 17U, 64U, 75U, 128U, 261U}) {
         check_bags_of_many_rows<float>(width);
         check_bags_of_many_rows<double>(width);
     }

@@ -1,6 +1,7 @@
 // tests/sequence/tensor_array_unpack.cpp: sequences cut into steps.
 #include <rowan/sequence/tensor_array.hpp>
 
+#include "sanitizers.hpp"
 #include "sequence/batches.hpp"
 
 #include "dtypes/own_types.hpp"
@@ -256,7 +257,7 @@ TEST_CASE("the same steps on any number of threads", "[unpack]") {
                 CAPTURE(row, level, sorted);
                 auto const one = TensorArray<float>::unpack(Cpu{1}, x, {.level = level, .sort_by_length = sorted});
                 auto const rows = one.steps.concat();
-                for (int const threads : {2, 3, 8}) {
+                for (int const threads : sanitizers::any ? std::vector{8} : std::vector{2, 3, 8}) {
                     CAPTURE(threads);
                     auto const [array, map] = TensorArray<float>::unpack(Cpu{threads}, x, {.level = level, .sort_by_length = sorted});
                     CHECK(same(array.concat(), rows));

@@ -66,13 +66,16 @@ public:
         return sum(first, n, ahead);
     }
 
+    std::size_t width() const { return width_; }
+
     /// The same with registers V in a function that is compiled for them. Contribution i is map(i, row), and
-    /// fold(contribution, sum) adds it.
+    /// fold(contribution, sum) adds it. The sum may be written to `place`, unless that is null.
     template <class V, class Map = whole_row, class Fold = add_lanes>
     ROWAN_INLINE S const* fold_with(std::int64_t const* first, std::size_t n, std::size_t ahead, Map const& map = {},
-                                    Fold const& fold = {}) {
+                                    Fold const& fold = {}, S* place = nullptr) {
         std::size_t const top = n <= block_size ? 0 : levels(n);
-        S* const sums = partial_.data();  // of blocks of 64 contributions, of 64 such blocks, …
+        bool const at_once = top == 0 && place != nullptr;
+        S* const sums = at_once ? place : partial_.data();  // of blocks of 64 contributions, of 64 such blocks, …
         for (std::size_t begin = 0; begin < n; begin += block_size) {
             std::size_t const end = std::min(n, begin + block_size);
             fold_block<V>(first, begin, end, n + ahead, map, fold, sums);

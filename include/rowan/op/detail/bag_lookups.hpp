@@ -6,6 +6,7 @@
 #include <rowan/core/ids.hpp>
 #include <rowan/detail/block_sum.hpp>
 #include <rowan/detail/extremes.hpp>
+#include <rowan/detail/pool_bags.hpp>
 #include <rowan/detail/rows.hpp>
 #include <rowan/op/detail/bags.hpp>
 #include <rowan/sequence/detail/sequences.hpp>
@@ -26,17 +27,6 @@ template <class D>
 struct BagLookups {
     static_assert(has_backend<D>,
                   "rowan: embedding_bag on a Thrust device needs #include <rowan/thrust/op/embedding_bag.hpp>");
-};
-
-/// Contribution i of a sum is the row times weight i.
-template <class T>
-struct WeightedRow {
-    T const* weights;
-    std::size_t step;  // 0: all have the same weight
-    template <class V>
-    ROWAN_INLINE V operator()(std::size_t i, V const& x) const {
-        return product(x, V(load<sum_t<T>>(weights + i * step)));
-    }
 };
 
 /// Writes share · from[i] for each element of a row.
@@ -105,27 +95,13 @@ struct BagLookups<Cpu> {
                            std::size_t end, T* to, std::size_t stride) {
         using S = sum_t<T>;
         std::size_t const width = bags.width;
-        std::span const offsets(bags.offsets, bags.bags + 1);
-        T const one = dtype<T>::narrow(constant<S>(1.0)), *const weights =
-                                                              bags.weights == nullptr ? &one : bags.weights;
-        std::size_t const step = bags.weights != nullptr;
-        BlockSum<T, S> sum({bags.table, width}, longest_of(offsets, begin, end), 2 * lookahead(width * sizeof(T)));
-        auto const pool_by = [&]<class V>(as<V>, auto const& fold) ROWAN_INLINED {
-            for (std::size_t bag = begin; bag < end; ++bag, to += stride) {
-                std::size_t const n = length_at(offsets, bag), first = bags.begin(bag);
-                if (stride != width && bag + 16 < end) prefetch_row<true>(to + 16 * stride, width * sizeof(T));
-                S const divisor = bags.divisor(bag);
-                if (n == 0 || divisor == constant<S>(0.0)) {
-                    fill_elements(to, width, zero<T>());
-                    continue;
-                }
-                S const* const total = sum.template fold_with<V>(rows + first, n, ids - first - n,
-                                                                 WeightedRow<T>{weights + first * step, step}, fold);
-                zip_with<V>([&](auto const& x)
-                                ROWAN_INLINED { return quotient(x, std::remove_cvref_t<decltype(x)>(divisor)); },
-                            width, to, total);
-            }
-        };
+        T const one = dtype<T>::narrow(constant<S>(1.0));
+        bool const weighted = bags.weights != nullptr;
+        RowBags<T> const all{bags.offsets, rows, ids, weighted ? bags.weights : &one, weighted};
+        BlockSum<T, S> sum({bags.table, width}, all.longest(begin, end), 2 * lookahead(width * sizeof(T)));
+        auto const divisor = [&](std::size_t bag) { return bags.divisor(bag); };
+        auto const pool_by = [&]<class V>(as<V>, auto const& fold)
+                                 ROWAN_INLINED { pool_bags<V>(sum, all, begin, end, to, stride, divisor, fold); };
         if (bags.pool == Pooling::max)
             on_lanes<S>(width, [&]<class V>(as<V> v) ROWAN_INLINED { pool_by(v, keep_extreme<true>{}); });
         else

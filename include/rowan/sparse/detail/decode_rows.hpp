@@ -1,12 +1,11 @@
 // rowan/sparse/detail/decode_rows.hpp: decode_rows, the elements of rows of a RowFormat; sum_bags, sums of such rows.
 #pragma once
 
-#include <rowan/detail/block_sum.hpp>
+#include <rowan/detail/pool_bags.hpp>
 #include <rowan/detail/rows.hpp>
 #include <rowan/sparse/detail/row_codecs.hpp>
 #include <rowan/sparse/row_format.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -120,32 +119,15 @@ struct CodedRows {
 
 template <class Codec>
 void sum_bags_with(EncodedBags const& bags, std::size_t begin, std::size_t end, float* to) {
-    std::size_t longest = 1;
-    for (std::size_t b = begin; b < end; ++b)
-        longest = std::max(longest, static_cast<std::size_t>(bags.offsets[b + 1] - bags.offsets[b]));
-    std::size_t const width = bags.width;
-    BlockSum<float, float, CodedRows<Codec>> sum({bags.rows, width, bags.bytes}, longest, 2 * lookahead(bags.bytes));
-    on_lanes<float>(width, [&]<class V>(as<V>) ROWAN_INLINED {
-        for (std::size_t b = begin; b < end; ++b) {
-            auto const first = static_cast<std::size_t>(bags.offsets[b]);
-            auto const n = static_cast<std::size_t>(bags.offsets[b + 1]) - first;
-            auto const after = static_cast<std::size_t>(bags.offsets.back()) - first - n;
-            float* const out = to + b * width;
-            float const divisor = bags.divisors == nullptr ? 1.0F : bags.divisors[b];
-            if (n == 0 || divisor == 0) {
-                std::fill_n(out, width, 0.0F);
-                continue;
-            }
-            auto const weighted = [&](std::size_t i, auto const& x) ROWAN_INLINED {
-                using X = std::remove_cvref_t<decltype(x)>;
-                return bags.weights == nullptr ? x : product(x, X(bags.weights[first + i]));
-            };
-            float const* const total =
-                sum.template fold_with<V>(bags.positions + first, n, after, weighted, add_lanes{});
-            zip_with<V>([&](auto const& x)
-                            ROWAN_INLINED { return quotient(x, std::remove_cvref_t<decltype(x)>(divisor)); },
-                        width, out, total);
-        }
+    float const one = 1;
+    bool const weighted = bags.weights != nullptr;
+    RowBags<float> const all{bags.offsets.data(), bags.positions, static_cast<std::size_t>(bags.offsets.back()),
+                             weighted ? bags.weights : &one, weighted};
+    BlockSum<float, float, CodedRows<Codec>> sum({bags.rows, bags.width, bags.bytes}, all.longest(begin, end),
+                                                 2 * lookahead(bags.bytes));
+    auto const divisor = [&](std::size_t bag) { return bags.divisors == nullptr ? 1.0F : bags.divisors[bag]; };
+    on_lanes<float>(bags.width, [&]<class V>(as<V>) ROWAN_INLINED {
+        pool_bags<V>(sum, all, begin, end, to + begin * bags.width, bags.width, divisor);
     });
 }
 

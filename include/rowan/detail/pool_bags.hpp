@@ -1,0 +1,67 @@
+// rowan/detail/pool_bags.hpp: pool_bags, the weighted sums of bags of rows.
+#pragma once
+
+#include <rowan/core/detail/fill.hpp>
+#include <rowan/detail/block_sum.hpp>
+#include <rowan/detail/rows.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+namespace rowan::inline v0::detail {
+
+/// Contribution i of a sum is the row times weight i.
+template <class T>
+struct WeightedRow {
+    T const* weights;
+    std::size_t step;  // 0: all have the same weight
+    template <class V>
+    ROWAN_INLINE V operator()(std::size_t i, V const& x) const {
+        return product(x, V(load<sum_t<T>>(weights + i * step)));
+    }
+};
+
+/// Bag b has the rows at rows[offsets[b]] to rows[offsets[b + 1]].
+template <class T>
+struct RowBags {
+    std::int64_t const *offsets, *rows;
+    std::size_t known;  // all rows of the array: those that follow a bag are prefetched
+    T const* weights;   // of the rows; one for all if `step` is 0
+    std::size_t step;
+
+    std::size_t begin(std::size_t bag) const { return static_cast<std::size_t>(offsets[bag]); }
+    std::size_t longest(std::size_t first, std::size_t end) const {
+        std::size_t longest = 0;
+        for (; first < end; ++first) longest = std::max(longest, begin(first + 1) - begin(first));
+        return longest;
+    }
+};
+
+/// Writes bags [first, end) to rows that are `stride` elements apart: what `fold` makes of the weighted rows, by default
+/// their sum, divided by divisor(bag). Empty bags, and those with a divisor of 0, are zero.
+template <class V, class T, class S, class Rows, class Divisor, class Fold = add_lanes>
+ROWAN_INLINE void pool_bags(BlockSum<T, S, Rows>& sum, RowBags<T> const& bags, std::size_t first, std::size_t end,
+                            T* to, std::size_t stride, Divisor const& divisor_of, Fold const& fold = {}) {
+    std::size_t const width = sum.width();
+    for (std::size_t bag = first; bag < end; ++bag, to += stride) {
+        std::size_t const begin = bags.begin(bag), n = bags.begin(bag + 1) - begin;
+        if (stride != width && bag + 16 < end) prefetch_row<true>(to + 16 * stride, width * sizeof(T));
+        S const divisor = divisor_of(bag);
+        if (n == 0 || divisor == constant<S>(0.0)) {
+            fill_elements(to, width, dtype<T>::narrow(S{}));
+            continue;
+        }
+        S* place = nullptr;
+        if constexpr (std::is_same_v<S, T>) place = to;
+        WeightedRow<T> const weighted{bags.weights + begin * bags.step, bags.step};
+        S const* const total =
+            sum.template fold_with<V>(bags.rows + begin, n, bags.known - begin - n, weighted, fold, place);
+        if (total == place && divisor == constant<S>(1.0)) continue;
+        zip_with<V>([&](auto const& x) ROWAN_INLINED { return quotient(x, std::remove_cvref_t<decltype(x)>(divisor)); },
+                    width, to, total);
+    }
+}
+
+}  // namespace rowan::inline v0::detail
