@@ -4,6 +4,9 @@
 #include <rowan/io/detail/direct_rows.hpp>
 #include <rowan/io/detail/mapped_rows.hpp>
 
+#include <rowan/op/table/embedding_bag.hpp>
+#include <rowan/sparse/row_store.hpp>
+
 #include "catch.hpp"
 #include "files.hpp"
 
@@ -11,8 +14,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstring>
 #include <fstream>
 #include <memory>
 #include <random>
@@ -254,6 +259,34 @@ TEST_CASE("each page of a batch is read once, and prefetched ones not again", "[
     CHECK(source->in_use().first <= 32 + 4);  // half of them, and those that are read now
     kept.reset();
     source.reset();
+}
+
+TEST_CASE("a batch of more rows than the cache has pages reads each page once", "[io]") {
+    Table const table(20'000, 264);
+    List const ids = ids_below(table.height, 5000, 3);
+    int const distinct = static_cast<int>(table.pages(ids));
+    auto const direct_store = [&](RowFormat format, std::size_t width, auto element) {
+        FaultyReads::reads = 0;
+        return RowStore<decltype(element)>(
+            format, width,
+            std::make_shared<Faulty>(table.open(), table.offset, table.height, table.row_bytes, 64, 4));
+    };
+    auto const rows = gather(direct_store(RowFormat::elements, 264, std::uint8_t{}), ids);
+    CHECK(FaultyReads::reads == distinct);
+    CHECK((std::ranges::equal(std::as_bytes(std::span(rows.data(), rows.size())), table.at(ids))));
+
+    Bytes file = table.bytes;  // with scale and bias of 0.5
+    for (std::size_t i = table.offset; i < file.size(); i += 264) {
+        float const halves[] = {0.5F, 0.5F};
+        std::memcpy(&file[i + 256], halves, sizeof halves);
+    }
+    test::write(table.path(), file);
+    auto bytes = Tensor<std::uint8_t>::from_shape({20'000, 264});
+    std::memcpy(bytes.data(), &file[table.offset], bytes.size());
+    LoDTensor<std::int64_t> const bags(Tensor<std::int64_t>(ids), Lod::from_lengths({List(50, 100)}));
+    auto const sums = embedding_bag(Cpu{}, direct_store(RowFormat::int8, 256, float{}), bags);
+    CHECK(FaultyReads::reads == distinct);
+    CHECK(sums == embedding_bag(Cpu{}, RowStore<float>(RowFormat::int8, 256, bytes), bags));
 }
 
 TEST_CASE("a prefetch that nobody waits for is dropped, also with the source", "[io]") {

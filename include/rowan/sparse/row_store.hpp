@@ -122,21 +122,49 @@ private:
 
     void copy(Cpu exec, Ids<> const& ids, T* to) const {
         if (source_->data() != nullptr) return rows_.copy(exec, ids.size(), in_memory(exec, ids), to);
-        source_->read(exec, ids, [&](std::size_t first, std::span<std::byte const* const> rows) {
-            rows_.copy(
-                exec, rows.size(), [&](std::size_t i) { return rows[i]; }, to + first * width());
+        std::size_t const row = width();
+        detail::Buffer<T> piece;
+        each_piece(exec, ids, [&](Rows rows, std::size_t first, Place const* places) {
+            auto const at = [&](std::size_t i) { return rows[i]; };
+            if (places == nullptr) return rows_.copy(exec, rows.size(), at, to + first * row);
+            piece.resize(rows.size() * row);
+            rows_.copy(exec, rows.size(), at, piece.data());
+            for (std::size_t i = 0; i < rows.size(); ++i)
+                std::copy_n(piece.data() + i * row, row, to + places[i].position * row);
         });
     }
 
     detail::ListedRows fetch(Cpu exec, Ids<> const& ids, detail::Buffer<std::byte>& room) const {
         if (source_->data() != nullptr) return in_memory(exec, ids);
         room.resize(ids.size() * row_bytes());
-        source_->read(exec, ids, [&](std::size_t first, std::span<std::byte const* const> rows) {
-            detail::copy_rows(
-                exec, rows.size(), row_bytes(), [&](std::size_t i) { return rows[i]; },
-                detail::ConsecutiveRows<std::byte>{room.data() + first * row_bytes(), row_bytes()});
+        each_piece(exec, ids, [&](Rows rows, std::size_t first, Place const* places) {
+            for (std::size_t i = 0; i < rows.size(); ++i) {
+                std::size_t const position = places == nullptr ? first + i : places[i].position;
+                std::copy_n(rows[i], row_bytes(), room.data() + position * row_bytes());
+            }
         });
         return {room.data(), row_bytes(), nullptr, nullptr};
+    }
+
+    using Rows = std::span<std::byte const* const>;
+    struct Place {
+        std::int64_t id;
+        std::size_t position;  // in the list
+        auto operator<=>(Place const&) const = default;
+    };
+
+    /// Calls f(rows, first, places) with pieces of the rows at `ids`: rows[i] is row `first + i` of the list if `places`
+    /// is null, else row places[i].position. A list of more rows than are kept is read in ascending order.
+    template <class F>
+    void each_piece(Cpu exec, Ids<> const& ids, F const& f) const {
+        if (ids.size() <= source_->rows_at_hand())
+            return source_->read(exec, ids, [&](std::size_t first, Rows rows) { f(rows, first, nullptr); });
+        std::vector<Place> places(ids.size());
+        for (std::size_t i = 0; i < places.size(); ++i) places[i] = {ids[i], i};
+        std::sort(places.begin(), places.end());
+        std::vector<std::int64_t> ascending(places.size());
+        std::transform(places.begin(), places.end(), ascending.begin(), [](Place const& place) { return place.id; });
+        source_->read(exec, ascending, [&](std::size_t first, Rows rows) { f(rows, first, places.data() + first); });
     }
 
     void copy_range(Cpu exec, std::int64_t begin, std::int64_t end, T* to) const {

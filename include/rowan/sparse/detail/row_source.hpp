@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <span>
 #include <utility>
@@ -35,6 +36,9 @@ public:
     /// [0, height()).
     /// errors   IoError; those of f
     virtual void read(Cpu, Ids<> const&, Piece const&) const {}
+
+    /// The rows that are at hand once they were read. Of a longer list, parts are read again unless it is ascending.
+    virtual std::size_t rows_at_hand() const noexcept { return std::numeric_limits<std::size_t>::max(); }
 
     /// Begins to read rows, and keeps them at hand while the result exists. The ids are in [0, height()).
     virtual std::shared_ptr<void> prefetch(Cpu, Ids<> const&) const { return nullptr; }
