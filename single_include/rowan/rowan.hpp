@@ -3368,14 +3368,16 @@ struct LaneRegister {
     }
     /// The same where p points to numbers of half a byte, of which the lower half of a byte comes first.
     ROWAN_INLINE static LaneRegister of_nibbles(std::uint8_t const* p) {
-        typedef std::conditional_t<sizeof(S) == 4, std::uint8_t, std::uint8_t> byte;
-        typedef std::conditional_t<sizeof(S) == 4, std::uint16_t, std::uint16_t> two;
-        typedef typename small_vector<two, size>::type pairs;
-        typename small_vector<byte, size / 2>::type x;
-        std::memcpy(&x, p, sizeof x);
-        pairs const both = __builtin_convertvector(x, pairs);
-        small const codes = (small)((both & 15) | (both >> 4 << 8));
-        return of_small(codes);
+        typedef std::uint8_t list __attribute__((vector_size(16)));
+        typedef std::uint64_t word __attribute__((vector_size(16)));
+        constexpr std::uint64_t low = 0x0F0F0F0F0F0F0F0F;
+        std::uint64_t both = 0;
+        std::memcpy(&both, p, size / 2);
+        list const codes = __builtin_shufflevector((list)word{both & low, 0}, (list)word{both >> 4 & low, 0}, 0, 16, 1,
+                                                   17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+        small x;
+        std::memcpy(&x, &codes, sizeof x);
+        return of_small(x);
     }
     ROWAN_INLINE void store_bytes(std::uint8_t* p) const {
         small const narrow = __builtin_convertvector(data, small);
@@ -5784,6 +5786,7 @@ inline constexpr std::size_t block_size = 64;
 
 /// Contribution i of a sum is the row.
 struct whole_row {
+    whole_row from(std::size_t) const { return {}; }
     template <class V>
     ROWAN_INLINE V const& operator()(std::size_t, V const& x) const {
         return x;
@@ -5800,9 +5803,8 @@ struct ElementRows {
     ROWAN_INLINE T const* address(std::int64_t position) const {
         return data + static_cast<std::size_t>(position) * width;
     }
-    /// What load() reads.
-    ROWAN_INLINE T const* at(std::int64_t position) const { return address(position); }
-    /// The elements of a row from `column` on.
+    /// What load() reads: a row from `column` on.
+    ROWAN_INLINE T const* at(std::int64_t position, std::size_t column) const { return address(position) + column; }
     template <class V>
     ROWAN_INLINE static V load(T const* row, std::size_t column) {
         return detail::load<V>(row + column);
@@ -5871,18 +5873,21 @@ private:
     template <class V, class Map, class Fold>
     ROWAN_INLINE void fold_block(std::int64_t const* first, std::size_t begin, std::size_t end, std::size_t known,
                                  Map const& map, Fold const& fold, S* out) const {
+        Rows const rows = rows_;
+        std::size_t const ahead = ahead_, width = width_;
         if constexpr (is_register<V>) {
             std::size_t column = 0;
             auto const columns = [&]<class W, std::size_t... k>(as<W>, std::index_sequence<k...>) ROWAN_INLINED {
                 constexpr std::size_t lanes = lanes_in<W>;
-                for (; column + sizeof...(k) * lanes <= width_; column += sizeof...(k) * lanes) {
-                    auto from = rows_.at(first[begin]);
-                    W sums[] = {W(map(begin, rows_.template load<W>(from, column + k * lanes)))...};
+                for (; column + sizeof...(k) * lanes <= width; column += sizeof...(k) * lanes) {
+                    auto from = rows.at(first[begin], column);
+                    W sums[] = {W(map(begin, Rows::template load<W>(from, k * lanes)))...};
                     for (std::size_t i = begin;;) {
-                        if (column == 0) prefetch_ahead(i, first, known);
+                        if (column == 0 && i + ahead < known)
+                            prefetch_row<false>(rows.address(first[i + ahead]), rows.bytes());
                         if (++i == end) break;
-                        from = rows_.at(first[i]);
-                        (fold(W(map(i, rows_.template load<W>(from, column + k * lanes))), sums[k]), ...);
+                        from = rows.at(first[i], column);
+                        (fold(W(map(i, Rows::template load<W>(from, k * lanes))), sums[k]), ...);
                     }
                     (store(sums[k], out + column + k * lanes), ...);
                 }
@@ -5893,17 +5898,14 @@ private:
             columns(as<S>(), std::make_index_sequence<1>());
         } else {
             for (std::size_t i = begin; i < end; ++i) {
-                prefetch_ahead(i, first, known);
-                auto const from = rows_.at(first[i]);
-                for (std::size_t column = 0; column < width_; ++column) {
-                    S const term = map(i, rows_.template load<S>(from, column));
+                if (i + ahead < known) prefetch_row<false>(rows.address(first[i + ahead]), rows.bytes());
+                auto const from = rows.at(first[i], 0);
+                for (std::size_t column = 0; column < width; ++column) {
+                    S const term = map(i, Rows::template load<S>(from, column));
                     i == begin ? static_cast<void>(out[column] = term) : fold(term, out[column]);
                 }
             }
         }
-    }
-    ROWAN_INLINE void prefetch_ahead(std::size_t i, std::int64_t const* first, std::size_t known) const {
-        if (i + ahead_ < known) prefetch_row<false>(rows_.address(first[i + ahead_]), rows_.bytes());
     }
 
     Rows rows_;
@@ -10005,7 +10007,8 @@ namespace rowan::inline v0::detail {
 template <class T>
 struct WeightedRow {
     T const* weights;
-    std::size_t step;  // 0: all have the same weight
+    std::size_t step = 1;  // 0: all have the same weight
+    WeightedRow from(std::size_t i) const { return {weights + i * step, step}; }
     template <class V>
     ROWAN_INLINE V operator()(std::size_t i, V const& x) const {
         return product(x, V(load<sum_t<T>>(weights + i * step)));
@@ -10013,12 +10016,9 @@ struct WeightedRow {
 };
 
 /// Bag b has the rows at rows[offsets[b]] to rows[offsets[b + 1]].
-template <class T>
 struct RowBags {
     std::int64_t const *offsets, *rows;
     std::size_t known;  // all rows of the array: those that follow a bag are prefetched
-    T const* weights;   // of the rows; one for all if `step` is 0
-    std::size_t step;
 
     std::size_t begin(std::size_t bag) const { return static_cast<std::size_t>(offsets[bag]); }
     std::size_t longest(std::size_t first, std::size_t end) const {
@@ -10028,11 +10028,12 @@ struct RowBags {
     }
 };
 
-/// Writes bags [first, end) to rows that are `stride` elements apart: what `fold` makes of the weighted rows, by default
-/// their sum, divided by divisor(bag). Empty bags, and those with a divisor of 0, are zero.
-template <class V, class T, class S, class Rows, class Divisor, class Fold = add_lanes>
-ROWAN_INLINE void pool_bags(BlockSum<T, S, Rows>& sum, RowBags<T> const& bags, std::size_t first, std::size_t end,
-                            T* to, std::size_t stride, Divisor const& divisor_of, Fold const& fold = {}) {
+/// Writes bags [first, end) to rows that are `stride` elements apart: what `fold` makes of the rows, by default their
+/// sum, divided by divisor(bag). Contribution i of the array is the row as terms.from(begin of the bag) maps it. Empty
+/// bags, and those with a divisor of 0, are zero.
+template <class V, class T, class S, class Rows, class Terms, class Divisor, class Fold = add_lanes>
+ROWAN_INLINE void pool_bags(BlockSum<T, S, Rows>& sum, RowBags const& bags, std::size_t first, std::size_t end, T* to,
+                            std::size_t stride, Terms const& terms, Divisor const& divisor_of, Fold const& fold = {}) {
     std::size_t const width = sum.width();
     for (std::size_t bag = first; bag < end; ++bag, to += stride) {
         std::size_t const begin = bags.begin(bag), n = bags.begin(bag + 1) - begin;
@@ -10044,9 +10045,8 @@ ROWAN_INLINE void pool_bags(BlockSum<T, S, Rows>& sum, RowBags<T> const& bags, s
         }
         S* place = nullptr;
         if constexpr (std::is_same_v<S, T>) place = to;
-        WeightedRow<T> const weighted{bags.weights + begin * bags.step, bags.step};
         S const* const total =
-            sum.template fold_with<V>(bags.rows + begin, n, bags.known - begin - n, weighted, fold, place);
+            sum.template fold_with<V>(bags.rows + begin, n, bags.known - begin - n, terms.from(begin), fold, place);
         if (total == place && divisor == constant<S>(1.0)) continue;
         zip_with<V>([&](auto const& x) ROWAN_INLINED { return quotient(x, std::remove_cvref_t<decltype(x)>(divisor)); },
                     width, to, total);
@@ -10147,6 +10147,11 @@ struct Int8Row {
     Int8Row(std::byte const* p, std::size_t width)
         : codes(reinterpret_cast<std::uint8_t const*>(p)), scale(unaligned<Scale>(p + width)),
           bias(unaligned<Scale>(p + width + sizeof(Scale))) {}
+    ROWAN_INLINE Int8Row from(std::size_t column) const {
+        Int8Row rest = *this;
+        rest.codes += column;
+        return rest;
+    }
     template <class V>
     ROWAN_INLINE V load(std::size_t column) const {
         return plus(product(detail::load<V>(codes + column), V(scale)), V(bias));
@@ -10157,16 +10162,24 @@ struct Int8Row {
 struct Int4Row {
     std::uint8_t const* codes;
     float scale, bias;
+    std::size_t odd = 0;  // 1: begin at the second number of the first byte, one at a time
 
     Int4Row(std::byte const* p, std::size_t width)
         : codes(reinterpret_cast<std::uint8_t const*>(p)), scale(unaligned<float16>(p + (width + 1) / 2)),
           bias(unaligned<float16>(p + (width + 1) / 2 + sizeof(float16))) {}
+    ROWAN_INLINE Int4Row from(std::size_t column) const {
+        Int4Row rest = *this;
+        rest.codes += column / 2;
+        rest.odd = column % 2;
+        return rest;
+    }
     template <class V>
     ROWAN_INLINE V load(std::size_t column) const {
         V x;
         if constexpr (is_register<V>) {
             x = V::of_nibbles(codes + column / 2);
         } else {
+            column += odd;
             x = static_cast<float>(codes[column / 2] >> (column % 2 * 4) & 15);
         }
         return plus(product(x, V(scale)), V(bias));
@@ -10347,7 +10360,9 @@ struct CodedRows {
     ROWAN_INLINE std::byte const* address(std::int64_t position) const {
         return rows + static_cast<std::size_t>(position) * row_bytes;
     }
-    ROWAN_INLINE Codec at(std::int64_t position) const { return Codec(address(position), width); }
+    ROWAN_INLINE Codec at(std::int64_t position, std::size_t column) const {
+        return Codec(address(position), width).from(column);
+    }
     template <class V>
     ROWAN_INLINE static V load(Codec const& row, std::size_t column) {
         return row.template load<V>(column);
@@ -10356,16 +10371,16 @@ struct CodedRows {
 
 template <class Codec>
 void sum_bags_with(EncodedBags const& bags, std::size_t begin, std::size_t end, float* to) {
-    float const one = 1;
-    bool const weighted = bags.weights != nullptr;
-    RowBags<float> const all{bags.offsets.data(), bags.positions, static_cast<std::size_t>(bags.offsets.back()),
-                             weighted ? bags.weights : &one, weighted};
+    RowBags const all{bags.offsets.data(), bags.positions, static_cast<std::size_t>(bags.offsets.back())};
     BlockSum<float, float, CodedRows<Codec>> sum({bags.rows, bags.width, bags.bytes}, all.longest(begin, end),
                                                  2 * lookahead(bags.bytes));
     auto const divisor = [&](std::size_t bag) { return bags.divisors == nullptr ? 1.0F : bags.divisors[bag]; };
-    on_lanes<float>(bags.width, [&]<class V>(as<V>) ROWAN_INLINED {
-        pool_bags<V>(sum, all, begin, end, to + begin * bags.width, bags.width, divisor);
-    });
+    auto const pool = [&](auto const& terms) {
+        on_lanes<float>(bags.width, [&]<class V>(as<V>) ROWAN_INLINED {
+            pool_bags<V>(sum, all, begin, end, to + begin * bags.width, bags.width, terms, divisor);
+        });
+    };
+    bags.weights == nullptr ? pool(whole_row{}) : pool(WeightedRow<float>{bags.weights});
 }
 
 /// Writes the sums of bags [begin, end) to these rows of `to`, as embedding_bag adds the rows as floats.
@@ -15714,11 +15729,13 @@ struct BagLookups<Cpu> {
         std::size_t const width = bags.width;
         T const one = dtype<T>::narrow(constant<S>(1.0));
         bool const weighted = bags.weights != nullptr;
-        RowBags<T> const all{bags.offsets, rows, ids, weighted ? bags.weights : &one, weighted};
+        RowBags const all{bags.offsets, rows, ids};
+        WeightedRow<T> const terms{weighted ? bags.weights : &one, weighted};
         BlockSum<T, S> sum({bags.table, width}, all.longest(begin, end), 2 * lookahead(width * sizeof(T)));
         auto const divisor = [&](std::size_t bag) { return bags.divisor(bag); };
-        auto const pool_by = [&]<class V>(as<V>, auto const& fold)
-                                 ROWAN_INLINED { pool_bags<V>(sum, all, begin, end, to, stride, divisor, fold); };
+        auto const pool_by = [&]<class V>(as<V>, auto const& fold) ROWAN_INLINED {
+            pool_bags<V>(sum, all, begin, end, to, stride, terms, divisor, fold);
+        };
         if (bags.pool == Pooling::max)
             on_lanes<S>(width, [&]<class V>(as<V> v) ROWAN_INLINED { pool_by(v, keep_extreme<true>{}); });
         else

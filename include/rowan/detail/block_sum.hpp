@@ -19,6 +19,7 @@ inline constexpr std::size_t block_size = 64;
 
 /// Contribution i of a sum is the row.
 struct whole_row {
+    whole_row from(std::size_t) const { return {}; }
     template <class V>
     ROWAN_INLINE V const& operator()(std::size_t, V const& x) const {
         return x;
@@ -35,9 +36,8 @@ struct ElementRows {
     ROWAN_INLINE T const* address(std::int64_t position) const {
         return data + static_cast<std::size_t>(position) * width;
     }
-    /// What load() reads.
-    ROWAN_INLINE T const* at(std::int64_t position) const { return address(position); }
-    /// The elements of a row from `column` on.
+    /// What load() reads: a row from `column` on.
+    ROWAN_INLINE T const* at(std::int64_t position, std::size_t column) const { return address(position) + column; }
     template <class V>
     ROWAN_INLINE static V load(T const* row, std::size_t column) {
         return detail::load<V>(row + column);
@@ -106,18 +106,21 @@ private:
     template <class V, class Map, class Fold>
     ROWAN_INLINE void fold_block(std::int64_t const* first, std::size_t begin, std::size_t end, std::size_t known,
                                  Map const& map, Fold const& fold, S* out) const {
+        Rows const rows = rows_;
+        std::size_t const ahead = ahead_, width = width_;
         if constexpr (is_register<V>) {
             std::size_t column = 0;
             auto const columns = [&]<class W, std::size_t... k>(as<W>, std::index_sequence<k...>) ROWAN_INLINED {
                 constexpr std::size_t lanes = lanes_in<W>;
-                for (; column + sizeof...(k) * lanes <= width_; column += sizeof...(k) * lanes) {
-                    auto from = rows_.at(first[begin]);
-                    W sums[] = {W(map(begin, rows_.template load<W>(from, column + k * lanes)))...};
+                for (; column + sizeof...(k) * lanes <= width; column += sizeof...(k) * lanes) {
+                    auto from = rows.at(first[begin], column);
+                    W sums[] = {W(map(begin, Rows::template load<W>(from, k * lanes)))...};
                     for (std::size_t i = begin;;) {
-                        if (column == 0) prefetch_ahead(i, first, known);
+                        if (column == 0 && i + ahead < known)
+                            prefetch_row<false>(rows.address(first[i + ahead]), rows.bytes());
                         if (++i == end) break;
-                        from = rows_.at(first[i]);
-                        (fold(W(map(i, rows_.template load<W>(from, column + k * lanes))), sums[k]), ...);
+                        from = rows.at(first[i], column);
+                        (fold(W(map(i, Rows::template load<W>(from, k * lanes))), sums[k]), ...);
                     }
                     (store(sums[k], out + column + k * lanes), ...);
                 }
@@ -128,17 +131,14 @@ private:
             columns(as<S>(), std::make_index_sequence<1>());
         } else {
             for (std::size_t i = begin; i < end; ++i) {
-                prefetch_ahead(i, first, known);
-                auto const from = rows_.at(first[i]);
-                for (std::size_t column = 0; column < width_; ++column) {
-                    S const term = map(i, rows_.template load<S>(from, column));
+                if (i + ahead < known) prefetch_row<false>(rows.address(first[i + ahead]), rows.bytes());
+                auto const from = rows.at(first[i], 0);
+                for (std::size_t column = 0; column < width; ++column) {
+                    S const term = map(i, Rows::template load<S>(from, column));
                     i == begin ? static_cast<void>(out[column] = term) : fold(term, out[column]);
                 }
             }
         }
-    }
-    ROWAN_INLINE void prefetch_ahead(std::size_t i, std::int64_t const* first, std::size_t known) const {
-        if (i + ahead_ < known) prefetch_row<false>(rows_.address(first[i + ahead_]), rows_.bytes());
     }
 
     Rows rows_;

@@ -185,14 +185,16 @@ struct LaneRegister {
     }
     /// The same where p points to numbers of half a byte, of which the lower half of a byte comes first.
     ROWAN_INLINE static LaneRegister of_nibbles(std::uint8_t const* p) {
-        typedef std::conditional_t<sizeof(S) == 4, std::uint8_t, std::uint8_t> byte;
-        typedef std::conditional_t<sizeof(S) == 4, std::uint16_t, std::uint16_t> two;
-        typedef typename small_vector<two, size>::type pairs;
-        typename small_vector<byte, size / 2>::type x;
-        std::memcpy(&x, p, sizeof x);
-        pairs const both = __builtin_convertvector(x, pairs);
-        small const codes = (small)((both & 15) | (both >> 4 << 8));
-        return of_small(codes);
+        typedef std::uint8_t list __attribute__((vector_size(16)));
+        typedef std::uint64_t word __attribute__((vector_size(16)));
+        constexpr std::uint64_t low = 0x0F0F0F0F0F0F0F0F;
+        std::uint64_t both = 0;
+        std::memcpy(&both, p, size / 2);
+        list const codes = __builtin_shufflevector((list)word{both & low, 0}, (list)word{both >> 4 & low, 0}, 0, 16, 1,
+                                                   17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+        small x;
+        std::memcpy(&x, &codes, sizeof x);
+        return of_small(x);
     }
     ROWAN_INLINE void store_bytes(std::uint8_t* p) const {
         small const narrow = __builtin_convertvector(data, small);

@@ -16,7 +16,8 @@ namespace rowan::inline v0::detail {
 template <class T>
 struct WeightedRow {
     T const* weights;
-    std::size_t step;  // 0: all have the same weight
+    std::size_t step = 1;  // 0: all have the same weight
+    WeightedRow from(std::size_t i) const { return {weights + i * step, step}; }
     template <class V>
     ROWAN_INLINE V operator()(std::size_t i, V const& x) const {
         return product(x, V(load<sum_t<T>>(weights + i * step)));
@@ -24,12 +25,9 @@ struct WeightedRow {
 };
 
 /// Bag b has the rows at rows[offsets[b]] to rows[offsets[b + 1]].
-template <class T>
 struct RowBags {
     std::int64_t const *offsets, *rows;
     std::size_t known;  // all rows of the array: those that follow a bag are prefetched
-    T const* weights;   // of the rows; one for all if `step` is 0
-    std::size_t step;
 
     std::size_t begin(std::size_t bag) const { return static_cast<std::size_t>(offsets[bag]); }
     std::size_t longest(std::size_t first, std::size_t end) const {
@@ -39,11 +37,12 @@ struct RowBags {
     }
 };
 
-/// Writes bags [first, end) to rows that are `stride` elements apart: what `fold` makes of the weighted rows, by default
-/// their sum, divided by divisor(bag). Empty bags, and those with a divisor of 0, are zero.
-template <class V, class T, class S, class Rows, class Divisor, class Fold = add_lanes>
-ROWAN_INLINE void pool_bags(BlockSum<T, S, Rows>& sum, RowBags<T> const& bags, std::size_t first, std::size_t end,
-                            T* to, std::size_t stride, Divisor const& divisor_of, Fold const& fold = {}) {
+/// Writes bags [first, end) to rows that are `stride` elements apart: what `fold` makes of the rows, by default their
+/// sum, divided by divisor(bag). Contribution i of the array is the row as terms.from(begin of the bag) maps it. Empty
+/// bags, and those with a divisor of 0, are zero.
+template <class V, class T, class S, class Rows, class Terms, class Divisor, class Fold = add_lanes>
+ROWAN_INLINE void pool_bags(BlockSum<T, S, Rows>& sum, RowBags const& bags, std::size_t first, std::size_t end, T* to,
+                            std::size_t stride, Terms const& terms, Divisor const& divisor_of, Fold const& fold = {}) {
     std::size_t const width = sum.width();
     for (std::size_t bag = first; bag < end; ++bag, to += stride) {
         std::size_t const begin = bags.begin(bag), n = bags.begin(bag + 1) - begin;
@@ -55,9 +54,8 @@ ROWAN_INLINE void pool_bags(BlockSum<T, S, Rows>& sum, RowBags<T> const& bags, s
         }
         S* place = nullptr;
         if constexpr (std::is_same_v<S, T>) place = to;
-        WeightedRow<T> const weighted{bags.weights + begin * bags.step, bags.step};
         S const* const total =
-            sum.template fold_with<V>(bags.rows + begin, n, bags.known - begin - n, weighted, fold, place);
+            sum.template fold_with<V>(bags.rows + begin, n, bags.known - begin - n, terms.from(begin), fold, place);
         if (total == place && divisor == constant<S>(1.0)) continue;
         zip_with<V>([&](auto const& x) ROWAN_INLINED { return quotient(x, std::remove_cvref_t<decltype(x)>(divisor)); },
                     width, to, total);

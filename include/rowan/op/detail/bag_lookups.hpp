@@ -97,11 +97,13 @@ struct BagLookups<Cpu> {
         std::size_t const width = bags.width;
         T const one = dtype<T>::narrow(constant<S>(1.0));
         bool const weighted = bags.weights != nullptr;
-        RowBags<T> const all{bags.offsets, rows, ids, weighted ? bags.weights : &one, weighted};
+        RowBags const all{bags.offsets, rows, ids};
+        WeightedRow<T> const terms{weighted ? bags.weights : &one, weighted};
         BlockSum<T, S> sum({bags.table, width}, all.longest(begin, end), 2 * lookahead(width * sizeof(T)));
         auto const divisor = [&](std::size_t bag) { return bags.divisor(bag); };
-        auto const pool_by = [&]<class V>(as<V>, auto const& fold)
-                                 ROWAN_INLINED { pool_bags<V>(sum, all, begin, end, to, stride, divisor, fold); };
+        auto const pool_by = [&]<class V>(as<V>, auto const& fold) ROWAN_INLINED {
+            pool_bags<V>(sum, all, begin, end, to, stride, terms, divisor, fold);
+        };
         if (bags.pool == Pooling::max)
             on_lanes<S>(width, [&]<class V>(as<V> v) ROWAN_INLINED { pool_by(v, keep_extreme<true>{}); });
         else

@@ -110,7 +110,9 @@ struct CodedRows {
     ROWAN_INLINE std::byte const* address(std::int64_t position) const {
         return rows + static_cast<std::size_t>(position) * row_bytes;
     }
-    ROWAN_INLINE Codec at(std::int64_t position) const { return Codec(address(position), width); }
+    ROWAN_INLINE Codec at(std::int64_t position, std::size_t column) const {
+        return Codec(address(position), width).from(column);
+    }
     template <class V>
     ROWAN_INLINE static V load(Codec const& row, std::size_t column) {
         return row.template load<V>(column);
@@ -119,16 +121,16 @@ struct CodedRows {
 
 template <class Codec>
 void sum_bags_with(EncodedBags const& bags, std::size_t begin, std::size_t end, float* to) {
-    float const one = 1;
-    bool const weighted = bags.weights != nullptr;
-    RowBags<float> const all{bags.offsets.data(), bags.positions, static_cast<std::size_t>(bags.offsets.back()),
-                             weighted ? bags.weights : &one, weighted};
+    RowBags const all{bags.offsets.data(), bags.positions, static_cast<std::size_t>(bags.offsets.back())};
     BlockSum<float, float, CodedRows<Codec>> sum({bags.rows, bags.width, bags.bytes}, all.longest(begin, end),
                                                  2 * lookahead(bags.bytes));
     auto const divisor = [&](std::size_t bag) { return bags.divisors == nullptr ? 1.0F : bags.divisors[bag]; };
-    on_lanes<float>(bags.width, [&]<class V>(as<V>) ROWAN_INLINED {
-        pool_bags<V>(sum, all, begin, end, to + begin * bags.width, bags.width, divisor);
-    });
+    auto const pool = [&](auto const& terms) {
+        on_lanes<float>(bags.width, [&]<class V>(as<V>) ROWAN_INLINED {
+            pool_bags<V>(sum, all, begin, end, to + begin * bags.width, bags.width, terms, divisor);
+        });
+    };
+    bags.weights == nullptr ? pool(whole_row{}) : pool(WeightedRow<float>{bags.weights});
 }
 
 /// Writes the sums of bags [begin, end) to these rows of `to`, as embedding_bag adds the rows as floats.

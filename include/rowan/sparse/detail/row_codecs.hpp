@@ -101,6 +101,11 @@ struct Int8Row {
     Int8Row(std::byte const* p, std::size_t width)
         : codes(reinterpret_cast<std::uint8_t const*>(p)), scale(unaligned<Scale>(p + width)),
           bias(unaligned<Scale>(p + width + sizeof(Scale))) {}
+    ROWAN_INLINE Int8Row from(std::size_t column) const {
+        Int8Row rest = *this;
+        rest.codes += column;
+        return rest;
+    }
     template <class V>
     ROWAN_INLINE V load(std::size_t column) const {
         return plus(product(detail::load<V>(codes + column), V(scale)), V(bias));
@@ -111,16 +116,24 @@ struct Int8Row {
 struct Int4Row {
     std::uint8_t const* codes;
     float scale, bias;
+    std::size_t odd = 0;  // 1: begin at the second number of the first byte, one at a time
 
     Int4Row(std::byte const* p, std::size_t width)
         : codes(reinterpret_cast<std::uint8_t const*>(p)), scale(unaligned<float16>(p + (width + 1) / 2)),
           bias(unaligned<float16>(p + (width + 1) / 2 + sizeof(float16))) {}
+    ROWAN_INLINE Int4Row from(std::size_t column) const {
+        Int4Row rest = *this;
+        rest.codes += column / 2;
+        rest.odd = column % 2;
+        return rest;
+    }
     template <class V>
     ROWAN_INLINE V load(std::size_t column) const {
         V x;
         if constexpr (is_register<V>) {
             x = V::of_nibbles(codes + column / 2);
         } else {
+            column += odd;
             x = static_cast<float>(codes[column / 2] >> (column % 2 * 4) & 15);
         }
         return plus(product(x, V(scale)), V(bias));
