@@ -24,7 +24,7 @@ inline constexpr bool thread = true;
 inline constexpr bool thread = false;
 #endif
 
-/// Whether a test is slow, as it is compiled without optimisation, and its memory counts shadow memory.
+/// Whether one of them is there: tests then take many times as long, and the memory of the process is also theirs.
 inline constexpr bool any = address || thread;
 
 }  // namespace sanitizers

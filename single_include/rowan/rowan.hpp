@@ -5833,10 +5833,8 @@ public:
         return sum(first, n, ahead);
     }
 
-    std::size_t width() const { return width_; }
-
     /// The same with registers V in a function that is compiled for them. Contribution i is map(i, row), and
-    /// fold(contribution, sum) adds it. The sum may be written to `place`, unless that is null.
+    /// fold(contribution, sum) adds it. Unless `place` is null, the sum may be there, and then remains.
     template <class V, class Map = whole_row, class Fold = add_lanes>
     ROWAN_INLINE S const* fold_with(std::int64_t const* first, std::size_t n, std::size_t ahead, Map const& map = {},
                                     Fold const& fold = {}, S* place = nullptr) {
@@ -5856,6 +5854,8 @@ public:
         }
         return sums + top * width_;
     }
+
+    std::size_t width() const { return width_; }
 
 private:
     [[gnu::noinline]] S const* sum(std::int64_t const* first, std::size_t n, std::size_t ahead) {
@@ -10047,7 +10047,9 @@ ROWAN_INLINE void pool_bags(BlockSum<T, S, Rows>& sum, RowBags const& bags, std:
         if constexpr (std::is_same_v<S, T>) place = to;
         S const* const total =
             sum.template fold_with<V>(bags.rows + begin, n, bags.known - begin - n, terms.from(begin), fold, place);
-        if (total == place && divisor == constant<S>(1.0)) continue;
+        if constexpr (has_register<S>) {  // x / 1 is x
+            if (total == place && divisor == constant<S>(1.0)) continue;
+        }
         zip_with<V>([&](auto const& x) ROWAN_INLINED { return quotient(x, std::remove_cvref_t<decltype(x)>(divisor)); },
                     width, to, total);
     }
@@ -10118,7 +10120,8 @@ using E5m2 = SmallFloat<8, 2, 15, 0x7C, true, 0x7B>;
 using Half = SmallFloat<16, 10, 15, 0x7C00, true, 0x7BFF>;
 
 // A codec has the address of a row, and what all its elements have in common. load<V> returns the elements from
-// `column` on, which is a multiple of their number: registers of floats, or a float.
+// `column` on, which is a multiple of their number: registers of floats, or a float. from(c) is the rest of the row from
+// column c on, whose columns count from 0.
 
 /// RowFormat::float32, float16 and bfloat16.
 template <class From>
@@ -10763,14 +10766,16 @@ private:
     /// is null, else row places[i].position. A list of more rows than are kept is read in ascending order.
     template <class F>
     void each_piece(Cpu exec, Ids<> const& ids, F const& f) const {
-        if (ids.size() <= source_->rows_at_hand())
+        bool const ascending = ids.visit([](auto list) { return std::is_sorted(list.begin(), list.end()); });
+        if (ascending || ids.size() <= source_->rows_at_hand())
             return source_->read(exec, ids, [&](std::size_t first, Rows rows) { f(rows, first, nullptr); });
-        std::vector<Place> places(ids.size());
+        detail::Buffer<Place> places(ids.size());
         for (std::size_t i = 0; i < places.size(); ++i) places[i] = {ids[i], i};
         std::sort(places.begin(), places.end());
-        std::vector<std::int64_t> ascending(places.size());
-        std::transform(places.begin(), places.end(), ascending.begin(), [](Place const& place) { return place.id; });
-        source_->read(exec, ascending, [&](std::size_t first, Rows rows) { f(rows, first, places.data() + first); });
+        detail::Buffer<std::int64_t> sorted(places.size());
+        std::transform(places.begin(), places.end(), sorted.begin(), [](Place const& place) { return place.id; });
+        source_->read(exec, Ids<>(std::span<std::int64_t const>(sorted)),
+                      [&](std::size_t first, Rows rows) { f(rows, first, places.data() + first); });
     }
 
     void copy_range(Cpu exec, std::int64_t begin, std::int64_t end, T* to) const {
@@ -10823,7 +10828,8 @@ private:
 ///          with ids or the store; IoError if a row cannot be read from its file: rows of `out` may then have been
 ///          written
 /// cost     one read of the rows, as they are stored, and one write; of a file that is not mapped, each page that is
-///          not in the cache is read once
+///          not in the cache is read once, for which a list of more rows than half of the cache holds is sorted, with 24
+///          bytes of temporary memory for each
 template <class T>
 void gather_into(Cpu exec, RowStore<T> const& store, std::type_identity_t<Ids<>> ids, Tensor<T>& out) {
     auto shape = ids.shape();
@@ -14384,9 +14390,11 @@ template <class Op, class... T>
 requires detail::has_compiled_kernel<Op, T...>
 struct kernel_of<Op, Cpu, T...> {
     static_assert(
-        [] {
-            if constexpr (sizeof...(T) == Op::inputs::size) return true;
-            else return detail::is_variadic<Op, Cpu, T...>;
+        [] {  // is_variadic, which costs most, only where it decides
+            if constexpr (sizeof...(T) == Op::inputs::size)
+                return true;
+            else
+                return detail::is_variadic<Op, Cpu, T...>;
         }(),
         "rowan::kernel_of: give one element type for each input of the operator");
     static op_kernel const value;

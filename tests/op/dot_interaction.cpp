@@ -93,7 +93,7 @@ TEMPLATE_TEST_CASE("dot_interaction equals sums in double, for any number of vec
 }
 
 TEMPLATE_TEST_CASE("dot_interaction has the bits of row_dot, on any number of threads and with any registers", "[op]", float, double, bfloat16) {
-    std::size_t const batch = sanitizers::any ? 100 : 500;
+    std::size_t const batch = sanitizers::any ? 150 : 500;
     for (std::size_t const width : {16U, 19U, 64U}) {
         CAPTURE(width);
         auto const x = numbers<TestType>({batch, 27, width}, 1);

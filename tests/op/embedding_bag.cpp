@@ -9,6 +9,7 @@
 
 #include <rowan/op/elementwise/cast.hpp>
 #include <rowan/sparse/merge.hpp>
+#include <rowan/sparse/quantize_rows.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -79,6 +80,36 @@ TEST_CASE("bags of many rows have the sums and maxima that are formed number by 
         check_bags_of_many_rows<double>(width);
     }
     check_bags_of_many_rows<rowan::bfloat16>(67);
+}
+
+TEST_CASE("bags of rows of few bits have the bits of bags of their numbers, with any registers", "[op]") {
+    std::vector<std::int64_t> lengths, list;
+    for (std::int64_t b = 0; b < 30; ++b) {
+        lengths.push_back(b == 20 ? 70 : b % 6);
+        for (std::int64_t i = 0; i < lengths.back(); ++i) list.push_back((b * 31 + i * 17) % 50);
+    }
+    LoDTensor<std::int64_t> const ids(Tensor<std::int64_t>(list), Lod::from_lengths({lengths}));
+    auto const numbers = [](Tensor<float>::shape_type const& shape) {
+        auto x = Tensor<float>::from_shape(shape);
+        for (std::size_t i = 0; i < x.size(); ++i) x.data()[i] = static_cast<float>(i * 7919 % 2003) / 1000 - 1;
+        return x;
+    };
+    auto const weight = numbers({list.size()});
+    for (std::size_t const width : {7U, 24U, 37U}) {
+        for (rowan::RowFormat const format : {rowan::RowFormat::int8, rowan::RowFormat::int8_half, rowan::RowFormat::int4}) {
+            auto const store = rowan::quantize_rows(numbers({50, width}), format);
+            auto const rows = rowan::dequantize_rows(store);
+            CAPTURE(width, rowan::format_name(format));
+            for (Pooling const pool : {Pooling::sum, Pooling::mean}) {
+                auto const pooled = [&](auto const& from) {
+                    return std::vector{rowan::embedding_bag(Cpu{1}, from, ids, {.pool = pool}).value(),
+                                       rowan::embedding_bag(Cpu{1}, from, ids, weight, {.pool = pool}).value()};
+                };
+                CHECK(test::same_bits(pooled(store), pooled(rows)));
+                test::check_any_registers([&] { return pooled(store); });
+            }
+        }
+    }
 }
 
 TEST_CASE("a bag is the sum, the mean, the sum over the root, or the largest elements of its rows", "[op]") {

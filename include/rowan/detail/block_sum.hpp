@@ -66,10 +66,8 @@ public:
         return sum(first, n, ahead);
     }
 
-    std::size_t width() const { return width_; }
-
     /// The same with registers V in a function that is compiled for them. Contribution i is map(i, row), and
-    /// fold(contribution, sum) adds it. The sum may be written to `place`, unless that is null.
+    /// fold(contribution, sum) adds it. Unless `place` is null, the sum may be there, and then remains.
     template <class V, class Map = whole_row, class Fold = add_lanes>
     ROWAN_INLINE S const* fold_with(std::int64_t const* first, std::size_t n, std::size_t ahead, Map const& map = {},
                                     Fold const& fold = {}, S* place = nullptr) {
@@ -89,6 +87,8 @@ public:
         }
         return sums + top * width_;
     }
+
+    std::size_t width() const { return width_; }
 
 private:
     [[gnu::noinline]] S const* sum(std::int64_t const* first, std::size_t n, std::size_t ahead) {

@@ -56,7 +56,9 @@ ROWAN_INLINE void pool_bags(BlockSum<T, S, Rows>& sum, RowBags const& bags, std:
         if constexpr (std::is_same_v<S, T>) place = to;
         S const* const total =
             sum.template fold_with<V>(bags.rows + begin, n, bags.known - begin - n, terms.from(begin), fold, place);
-        if (total == place && divisor == constant<S>(1.0)) continue;
+        if constexpr (has_register<S>) {  // x / 1 is x
+            if (total == place && divisor == constant<S>(1.0)) continue;
+        }
         zip_with<V>([&](auto const& x) ROWAN_INLINED { return quotient(x, std::remove_cvref_t<decltype(x)>(divisor)); },
                     width, to, total);
     }

@@ -310,9 +310,11 @@ template <class Op, class... T>
 requires detail::has_compiled_kernel<Op, T...>
 struct kernel_of<Op, Cpu, T...> {
     static_assert(
-        [] {
-            if constexpr (sizeof...(T) == Op::inputs::size) return true;
-            else return detail::is_variadic<Op, Cpu, T...>;
+        [] {  // is_variadic, which costs most, only where it decides
+            if constexpr (sizeof...(T) == Op::inputs::size)
+                return true;
+            else
+                return detail::is_variadic<Op, Cpu, T...>;
         }(),
         "rowan::kernel_of: give one element type for each input of the operator");
     static op_kernel const value;

@@ -157,14 +157,16 @@ private:
     /// is null, else row places[i].position. A list of more rows than are kept is read in ascending order.
     template <class F>
     void each_piece(Cpu exec, Ids<> const& ids, F const& f) const {
-        if (ids.size() <= source_->rows_at_hand())
+        bool const ascending = ids.visit([](auto list) { return std::is_sorted(list.begin(), list.end()); });
+        if (ascending || ids.size() <= source_->rows_at_hand())
             return source_->read(exec, ids, [&](std::size_t first, Rows rows) { f(rows, first, nullptr); });
-        std::vector<Place> places(ids.size());
+        detail::Buffer<Place> places(ids.size());
         for (std::size_t i = 0; i < places.size(); ++i) places[i] = {ids[i], i};
         std::sort(places.begin(), places.end());
-        std::vector<std::int64_t> ascending(places.size());
-        std::transform(places.begin(), places.end(), ascending.begin(), [](Place const& place) { return place.id; });
-        source_->read(exec, ascending, [&](std::size_t first, Rows rows) { f(rows, first, places.data() + first); });
+        detail::Buffer<std::int64_t> sorted(places.size());
+        std::transform(places.begin(), places.end(), sorted.begin(), [](Place const& place) { return place.id; });
+        source_->read(exec, Ids<>(std::span<std::int64_t const>(sorted)),
+                      [&](std::size_t first, Rows rows) { f(rows, first, places.data() + first); });
     }
 
     void copy_range(Cpu exec, std::int64_t begin, std::int64_t end, T* to) const {
@@ -217,7 +219,8 @@ private:
 ///          with ids or the store; IoError if a row cannot be read from its file: rows of `out` may then have been
 ///          written
 /// cost     one read of the rows, as they are stored, and one write; of a file that is not mapped, each page that is
-///          not in the cache is read once
+///          not in the cache is read once, for which a list of more rows than half of the cache holds is sorted, with 24
+///          bytes of temporary memory for each
 template <class T>
 void gather_into(Cpu exec, RowStore<T> const& store, std::type_identity_t<Ids<>> ids, Tensor<T>& out) {
     auto shape = ids.shape();

@@ -55,7 +55,8 @@ public:
         }
     }
 
-    std::size_t rows_at_hand() const noexcept override { return opened_->n_pages / pages_.most(); }
+    /// Half of the cache is for prefetched rows.
+    std::size_t rows_at_hand() const noexcept override { return opened_->n_pages / 2 / pages_.most(); }
 
     std::shared_ptr<void> prefetch(Cpu, Ids<> const& ids) const override {
         std::vector<std::uint64_t> pages;

@@ -72,7 +72,8 @@ using E5m2 = SmallFloat<8, 2, 15, 0x7C, true, 0x7B>;
 using Half = SmallFloat<16, 10, 15, 0x7C00, true, 0x7BFF>;
 
 // A codec has the address of a row, and what all its elements have in common. load<V> returns the elements from
-// `column` on, which is a multiple of their number: registers of floats, or a float.
+// `column` on, which is a multiple of their number: registers of floats, or a float. from(c) is the rest of the row from
+// column c on, whose columns count from 0.
 
 /// RowFormat::float32, float16 and bfloat16.
 template <class From>
