@@ -137,7 +137,7 @@ gcc() { has gcc g++ && run gcc gcc "${gcc_rooms[*]}"; }
 headers() {
     if has "headers with clang" clang++-16; then clang_run headers clang headers; else run headers gcc headers; fi
 }
-clang() { has clang clang++-16 && clang_run clang clang "${folders[*]} mpi"; }
+clang() { has clang clang++-16 && clang_run clang clang "core sparse sequence op graph io distributed exceptions mpi"; }
 threads() { has threads clang++-16 && tsan_run threads tsan "${folders[*]} example"; }
 
 # New and failing inputs remain in the build folder; libFuzzer prints the names.
@@ -291,7 +291,7 @@ floats() {
         count floats 1 1 "bash tests/run.sh floats"
     fi
 }
-clang_all() { has clang_all clang++-16 && clang_run clang_all clang "thrust example static fail native registers blas serial descriptors checkpoints single"; }
+clang_all() { has clang_all clang++-16 && clang_run clang_all clang "layer train dtypes thrust example static fail native registers blas serial descriptors checkpoints single"; }
 bench() { run bench release bench; }
 
 # The examples with g++ and the single header alone.
