@@ -280,7 +280,7 @@ from pathlib import Path; package = Path(rowan.__file__).parent; assert (package
 }
 
 # All tests optimised, header-only, with every file compiled alone.
-release() { run release release "${quick_rooms[*]} ${gcc_rooms[*]} fuzz"; }
+release() { run release release "${quick_rooms[*]} ${gcc_rooms[*]} mpi fuzz"; }
 # Activations and their slopes at all 2^32 floats, optimised.
 floats() {
     has floats g++ || return 0
