@@ -4,6 +4,7 @@
 #include <rowan/core/tensor.hpp>
 
 #include "catch.hpp"
+#include "sanitizers.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -15,11 +16,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#ifdef __has_feature
-#if __has_feature(address_sanitizer)
-#define ROWAN_TEST_ASAN
+#ifdef TESTS_ADDRESS_SANITIZER
 #include <sanitizer/asan_interface.h>
-#endif
 #endif
 
 namespace test_kept_memory {
@@ -59,7 +57,7 @@ TEST_CASE("a large tensor reuses the memory of a destroyed one, and a small one 
     CHECK(rowan::kept_memory() == 0);
 }
 
-#ifdef ROWAN_TEST_ASAN
+#ifdef TESTS_ADDRESS_SANITIZER
 TEST_CASE("the address sanitizer takes kept memory as freed", "[kept_memory]") {
     Limit const limit(100 * mib);
     std::uint8_t* const first = bytes(3 * mib).data();
