@@ -64,13 +64,6 @@ void save_safetensors(std::string const& path, std::vector<std::pair<std::string
 void save_safetensors(Parameters const& parameters, std::string const& path,
                       std::map<std::string, std::string> const& metadata = {});
 
-/// Reads all tensors of a safetensors file.
-/// errors   as SafetensorsFile's constructor and load; TypeError if a tensor is of a type that rowan does not have
-/// cost     one read of the file; in memory beside the elements about 1 KB for each tensor
-/// A template, so that only programs that call it compile it.
-template <class P = Parameters>
-P load_safetensors(std::string const& path);
-
 /// Reads one tensor of a safetensors file.
 /// shapes   as in the file
 /// errors   as SafetensorsFile's constructor and load
@@ -92,7 +85,11 @@ bool with_safetensors_type(std::string_view name, F const& f) {
 
 }  // namespace detail
 
-template <class P>
+/// Reads all tensors of a safetensors file.
+/// errors   as SafetensorsFile's constructor and load; TypeError if a tensor is of a type that rowan does not have
+/// cost     one read of the file; in memory beside the elements about 1 KB for each tensor
+/// A template, so that only programs that call it compile it.
+template <class P = Parameters>
 P load_safetensors(std::string const& path) {
     SafetensorsFile const file(path);
     auto const names = file.names();
