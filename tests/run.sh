@@ -3,7 +3,7 @@
 # tests/run.sh full                 the other checks that every change must pass
 # tests/run.sh nightly              the checks that take hours
 # tests/run.sh ROOM [WORD...]       the tests of a room; with words, those with every word in name, tags or file name
-# tests/run.sh BUILD ROOM [WORD...] the same in another build: clang, tsan, cuda, release
+# tests/run.sh BUILD ROOM [WORD...] the same in another build: clang, sanitize, tsan, cuda, release
 # tests/run.sh CHECK...             the checks named; tests/README.md lists them
 # Installs missing Debian packages. Names each test that this machine cannot run, and does not count it. The last line
 # counts the tests of all checks.
@@ -18,9 +18,9 @@ quick_rooms=("${folders[@]}" static example files)
 gcc_rooms=(thrust native registers registers_fma blas serial descriptors checkpoints python libraries single carries fail cost)
 rooms=("${quick_rooms[@]}" "${gcc_rooms[@]}" mpi headers fuzz bench cuda cuda-host)
 full=(docs headers gcc clang fuzz threads cuda consume demo conan pip)
-nightly=(release floats clang_all long_fuzz single_gcc bench matrix paddle)
+nightly=(release floats sanitize long_fuzz single_gcc bench matrix paddle)
 all=(quick full nightly "${full[@]}" "${nightly[@]}")
-builds=(gcc clang tsan cuda release)
+builds=(gcc clang sanitize tsan cuda release)
 
 among() { [[ " ${*:2} " == *" $1 "* ]]; } # WORD LIST...
 checks=("$@")
@@ -125,7 +125,7 @@ tsan_run() {
 }
 run_in() { # BUILD CHECK ROOMS [WORD...]
     case $1 in
-        clang) clang_run "$2" clang "${@:3}" ;;
+        clang | sanitize) clang_run "$2" "$1" "${@:3}" ;;
         tsan) tsan_run "$2" tsan "${@:3}" ;;
         *) run "$2" "$1" "${@:3}" ;;
     esac
@@ -291,7 +291,7 @@ floats() {
         count floats 1 1 "bash tests/run.sh floats"
     fi
 }
-clang_all() { has clang_all clang++-16 && clang_run clang_all clang "layer train dtypes thrust example static fail native registers blas serial descriptors checkpoints single"; }
+sanitize() { has sanitize clang++-16 && clang_run sanitize sanitize "${folders[*]} mpi thrust example static fail native registers blas serial descriptors checkpoints single"; }
 bench() { run bench release bench; }
 
 # The examples with g++ and the single header alone.
