@@ -15,8 +15,8 @@ source tests/matrix.sh
 
 folders=(core sparse sequence op graph layer train io distributed dtypes exceptions)
 quick_rooms=("${folders[@]}" static example files)
-gcc_rooms=(thrust native registers registers_fma blas serial descriptors checkpoints python libraries single carries fail cost)
-rooms=("${quick_rooms[@]}" "${gcc_rooms[@]}" mpi headers fuzz bench cuda cuda-host)
+gcc_rooms=(thrust native registers registers_fma blas serial mpi descriptors checkpoints python libraries single carries fail cost)
+rooms=("${quick_rooms[@]}" "${gcc_rooms[@]}" headers fuzz bench cuda cuda-host)
 full=(docs headers gcc clang fuzz threads cuda consume demo conan pip)
 nightly=(release floats sanitize long_fuzz single_gcc bench matrix paddle)
 all=(quick full nightly "${full[@]}" "${nightly[@]}")
@@ -137,7 +137,7 @@ gcc() { has gcc g++ && run gcc gcc "${gcc_rooms[*]}"; }
 headers() {
     if has "headers with clang" clang++-16; then clang_run headers clang headers; else run headers gcc headers; fi
 }
-clang() { has clang clang++-16 && clang_run clang clang "core sparse sequence op graph io distributed exceptions mpi"; }
+clang() { has clang clang++-16 && clang_run clang clang "core sparse sequence op graph io distributed exceptions"; }
 threads() { has threads clang++-16 && tsan_run threads tsan "${folders[*]} example"; }
 
 # New and failing inputs remain in the build folder; libFuzzer prints the names.
@@ -280,7 +280,7 @@ from pathlib import Path; package = Path(rowan.__file__).parent; assert (package
 }
 
 # All tests optimised, header-only, with every file compiled alone.
-release() { run release release "${quick_rooms[*]} ${gcc_rooms[*]} mpi fuzz"; }
+release() { run release release "${quick_rooms[*]} ${gcc_rooms[*]} fuzz"; }
 # Activations and their slopes at all 2^32 floats, optimised.
 floats() {
     has floats g++ || return 0
