@@ -137,25 +137,25 @@ gcc() { has gcc g++ && run gcc gcc "${gcc_rooms[*]}"; }
 headers() {
     if has "headers with clang" clang++-16; then clang_run headers clang headers; else run headers gcc headers; fi
 }
-clang() { has clang clang++-16 && clang_run clang clang "core sparse sequence op graph io distributed exceptions"; }
+clang() { has clang clang++-16 && clang_run clang clang "core sparse sequence"; }
 threads() { has threads clang++-16 && tsan_run threads tsan "${folders[*]} example"; }
 
 # New and failing inputs remain in the build folder; libFuzzer prints the names.
-fuzz() {
+fuzz() { # [BUILD SECONDS]
     has fuzz clang++-16 || return 0
-    local seconds=${1:-5} program name found
-    clang_run fuzz clang fuzz
-    if ! grep -q '^ROWAN_LIBFUZZER:.*=1$' build/clang/CMakeCache.txt; then
+    local build=build/${1:-clang} seconds=${2:-5} program name found
+    clang_run fuzz "${1:-clang}" fuzz
+    if ! grep -q '^ROWAN_LIBFUZZER:.*=1$' "$build/CMakeCache.txt"; then
         skip fuzz "clang's libFuzzer is not installed"
         return 0
     fi
-    for program in build/clang/tests/fuzz/rowan_fuzz_*; do
+    for program in "$build"/tests/fuzz/rowan_fuzz_*; do
         name=${program##*rowan_fuzz_}
-        found=build/clang/tests/fuzz/found/$name
+        found=$build/tests/fuzz/found/$name
         mkdir -p "$found"
         echo "-- fuzz $name for $seconds s"
         if "$program" -max_total_time="$seconds" -malloc_limit_mb=64 -rss_limit_mb=512 -timeout=5 -print_final_stats=1 \
-            -artifact_prefix="build/clang/tests/fuzz/failed-$name-" "$found" "tests/fuzz/corpus/$name" >"$found.log" 2>&1; then
+            -artifact_prefix="$build/tests/fuzz/failed-$name-" "$found" "tests/fuzz/corpus/$name" >"$found.log" 2>&1; then
             grep -E '^stat::(number_of_executed_units|peak_rss_mb)' "$found.log"
             count "fuzz $name" 0 1
         else
@@ -164,7 +164,7 @@ fuzz() {
         fi
     done
 }
-long_fuzz() { fuzz 60; }
+long_fuzz() { fuzz sanitize 60; }
 
 cuda() {
     has cuda nvcc || return 0
