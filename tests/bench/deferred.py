@@ -38,12 +38,12 @@ for _ in range(args.rounds):
                 times[key] = min(line["ms"], times.get(key, line["ms"]))
 
 print(f"Processor: {processor()}.")
-print(f"Milliseconds a step, the best of {args.rounds}; in brackets, a multiple of the time of a deferred step.\n")
-print("| optimizer | threads | deferred | lazy | dense | PyTorch, dense | flush, ms |")
-print("| --- | ---: | ---: | ---: | ---: | ---: | ---: |")
+print(f"Milliseconds a step, the best of {args.rounds}; in brackets, how many times as long as a deferred step it takes.\n")
+print("| optimizer | threads | deferred | lazy | PyTorch, lazy | dense | PyTorch, dense | flush, ms |")
+print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
 for (op, threads), times in best.items():
     mine = times["rowan", "deferred"]
-    cells = [f"{mine:.2f}", f"{times['rowan', 'lazy']:.2f} ({mine / times['rowan', 'lazy']:.1f} times as long as lazy)"]
-    for key in (("rowan", "dense"), ("torch", "dense")):
-        cells.append(f"{times[key]:.0f} ({times[key] / mine:.0f}x)" if key in times else "")
+    cells = [f"{mine:.2f}, {mine / times['rowan', 'lazy']:.1f} times lazy"]
+    for key in (("rowan", "lazy"), ("torch", "lazy"), ("rowan", "dense"), ("torch", "dense")):
+        cells.append(f"{times[key]:.2f} ({times[key] / mine:.2f}x)" if key in times else "")
     print(f"| {op} | {threads} | {' | '.join(cells)} | {times['rowan', 'flush']:.0f} |")

@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -26,7 +27,7 @@ namespace detail {
 
 /// The rule of a step, after its checks.
 template <class D, class P>
-LaneRule<sgd_decay_formula> deferred_rule(SgdOptions const& options, Tensor<P, D> const& param) {
+LaneRule<sgd_decay_formula> deferred_rule(SgdDecayOptions const& options, Tensor<P, D> const& param) {
     return make_sgd_rule(param, options);
 }
 template <class D, class P, class V>
@@ -44,13 +45,41 @@ LaneRule<rmsprop_formula> deferred_rule(RmsPropOptions const& options, Tensor<P,
     return make_rmsprop_rule(param, states..., options);
 }
 
+/// A rule for row-sparse gradients with the bits of dense ones, in which a gradient of -0 is 0.
+template <class Formula>
+struct of_dense_formula {
+    Formula formula;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V, class... P>
+    ROWAN_HD_INLINE void operator()(V const& g, V& p, P&... states) const {
+        formula(V(g + constant<V>(0.0)), p, states...);
+    }
+};
+template <class Rule>
+struct of_dense {
+    Rule rule;
+
+    template <class G, class... P>
+    void operator()(std::span<G const> g, std::span<P>... rows) const {
+        rule.visit([&]<class F>(F const& formula) { LaneRule<of_dense_formula<F>>{{formula}}(g, rows...); });
+    }
+    template <class V, class G, class... P>
+    ROWAN_INLINE void with(std::span<G const> g, std::span<P>... rows) const {
+        rule.visit([&]<class F>(F const& formula)
+                       ROWAN_INLINED { LaneRule<of_dense_formula<F>>{{formula}}.template with<V>(g, rows...); });
+    }
+};
+template <class Rule>
+inline constexpr bool is_elementwise<of_dense<Rule>> = true;
+
 template <class Options>
 struct deferred_rule_for {
     static_assert(!std::is_same_v<Options, Options>,
-                  "rowan::Deferred: the options are SgdOptions, MomentumOptions, AdamOptions or RmsPropOptions");
+                  "rowan::Deferred: the options are SgdDecayOptions, MomentumOptions, AdamOptions or RmsPropOptions");
 };
 template <>
-struct deferred_rule_for<SgdOptions> {
+struct deferred_rule_for<SgdDecayOptions> {
     using type = LaneRule<sgd_decay_formula>;
 };
 template <>
@@ -72,7 +101,7 @@ struct deferred_rule_for<RmsPropOptions> {
 /// others that they have missed it; a row makes up for the steps that it has missed, with a gradient of 0, before it is
 /// next read or updated. After `flush`, the table and the states have the bits that the optimizer gives with the dense
 /// gradients, `to_dense(grad)` in every step: moments and weights of all rows decay, which lazy updates leave out. It is
-/// so for any gradients, learning rates that change, element types and number of threads.
+/// so for any learning rates, patterns of rows, types of the table and numbers of threads. (Of NaN, the sign may differ.)
 ///
 ///     Deferred<AdamOptions> deferred(table.shape(0));
 ///     deferred.catch_up(ids, table, moment1, moment2);                                 before rows are read
@@ -80,45 +109,48 @@ struct deferred_rule_for<RmsPropOptions> {
 ///     deferred.flush(table, moment1, moment2);                                         before all rows are read
 ///
 /// The tensors are the same in all calls: param, then the states, in the order of sgd, momentum, adam or rmsprop, whose
-/// options are `Options`. Of other optimizers, a step of gradient 0 changes nothing (ftrl; adagrad, which has no decay),
-/// so that their row-sparse updates have these bits anyway.
+/// options are `Options`. Steps with a gradient of 0 change nothing under adagrad, if epsilon is not 0, and under ftrl at
+/// the same learning rate: their row-sparse updates are dense ones anyway.
 ///
-/// Missed steps are computed one by one, in registers. Roots and quotients are left out where a bound shows that the
-/// moves that they give are rounded away, for Adam some 100 steps after a gradient; from there on states are multiplied
-/// alone. No step is left out with an L2 penalty, a negative learning rate, or betas that change between flushes.
+/// Missed steps are computed one by one, in registers of the widest type of sums of the tensors. Roots and quotients
+/// are left out where a bound shows that the moves that they give are rounded away, for Adam some 100 steps after a
+/// gradient; from there on states are multiplied alone. There is no such bound, so that all rows take longer until the
+/// next flush, after a step with an L2 penalty, with an epsilon of 0, a negative learning rate, a momentum outside [0, 1)
+/// or a decoupled decay of more than 1 a step, or with other betas or another epsilon than the step before.
 template <class Options>
 class Deferred {
     using Rule = typename detail::deferred_rule_for<Options>::type;
 
 public:
     /// For a table of this height, whose rows have missed nothing.
-    /// errors   ShapeError if height is negative
+    /// errors   ShapeError if height is negative; std::bad_alloc or std::length_error if there is not enough memory
     /// cost     2 bytes a row
-    explicit Deferred(Height height) : height_(height), done_(static_cast<std::size_t>(height_)) {}
+    explicit Deferred(Height height) : done_(static_cast<std::size_t>(static_cast<std::int64_t>(height))) {}
 
-    std::int64_t height() const noexcept { return height_; }  ///< the rows of the table
+    std::int64_t height() const noexcept { return static_cast<std::int64_t>(done_.size()); }  ///< the rows of the table
 
     /// The number of steps that a row has missed.
     /// errors   IndexError if row is not in [0, height)
     /// cost     O(1)
     std::size_t missed(std::int64_t row) const {
-        if (row < 0 || row >= height_) throw IndexError("row", row, height_);
+        if (row < 0 || row >= height()) throw IndexError("row", row, height());
         return history_.size() - done_[static_cast<std::size_t>(row)];
     }
 
     /// One step: brings the rows of `grad` up to date, then updates them as the optimizer's function does.
     /// shapes   grad a SelectedRows of this height, or a Tensor; param and states as of the optimizer's function
-    /// errors   those of the optimizer's function; ShapeError if the height is another
+    /// errors   those of the optimizer's function; ShapeError if the height is another; std::bad_alloc, after which rows
+    ///          may be up to date, but the step has not been made
     /// cost     that of the optimizer's function, and of catch_up for the rows of grad; 100 bytes until the next flush.
-    ///          A dense gradient, and each 65,535th step, flushes.
+    ///          A dense gradient flushes, and so does a step after 65,535 others.
     template <class G, class... P>
     void step(Cpu exec, SelectedRows<G> const& grad, Options const& options, Tensor<P>&... param) {
-        detail::check_types<G, P...>();
+        check_types<G, P...>();
         auto const rule = detail::deferred_rule(options, param...);
         SelectedRows<G>::check_value(grad.value(), grad.rows().size());
         detail::check_exec(exec);
         check_height(grad.height());
-        detail::check_sparse_targets(grad.value(), height_, param...);
+        detail::check_sparse_targets(grad.value(), height(), param...);
         if (detail::only_checking()) return;
         if constexpr (!std::is_same_v<detail::sum_t<G>, G>) {
             if (!grad.merged()) return step(exec, merge(exec, grad), options, param...);  // rounds sums, as to_dense
@@ -128,13 +160,13 @@ public:
         history_.reserve();
         replay(
             exec, plan.rows().size(), [&](std::size_t k) { return plan.rows()[k]; }, param...);
-        update_rows(exec, plan, grad.value(), rule, param...);
+        update_rows(exec, plan, grad.value(), detail::of_dense<Rule>{rule}, param...);
         history_.add(rule, sizeof...(P) - 1);
         for (auto const row : plan.rows()) done_[static_cast<std::size_t>(row)] = static_cast<Step>(history_.size());
     }
     template <class G, class... P>
     void step(Cpu exec, Tensor<G> const& grad, Options const& options, Tensor<P>&... param) {
-        detail::check_types<G, P...>();
+        check_types<G, P...>();
         auto const rule = detail::deferred_rule(options, param...);
         detail::check_exec(exec);
         detail::check_dense_targets(grad, param...);
@@ -155,7 +187,7 @@ public:
     template <class... P>
     void catch_up(Cpu exec, Ids<> rows, Tensor<P>&... param) {
         check_tensors(param...);
-        RowPlan<> const plan(exec, rows, Height(height_));
+        RowPlan<> const plan(exec, rows, Height(height()));
         if (detail::only_checking()) return;
         replay(
             exec, plan.rows().size(), [&](std::size_t k) { return plan.rows()[k]; }, param...);
@@ -183,28 +215,31 @@ public:
     requires(sizeof...(P) > 0) void flush(Tensor<P>&... param) { flush(Cpu{}, param...); }
 
     /// Changes the height. New rows have missed nothing; rows that no longer exist are forgotten.
-    /// errors   ShapeError if height is negative; std::bad_alloc
+    /// errors   as the constructor
     /// cost     O(height)
     void resize(Height height) {
         done_.resize(static_cast<std::size_t>(static_cast<std::int64_t>(height)), static_cast<Step>(history_.size()));
-        height_ = height;
     }
 
 private:
     using Step = std::uint16_t;
 
-    void check_height(std::int64_t height) const {
-        if (height != height_)
-            throw ShapeError("grad.height()", std::to_string(height),
-                             std::to_string(height_) + ", that of this Deferred");
+    void check_height(std::int64_t rows) const {
+        if (rows != height())
+            throw ShapeError("grad.height()", std::to_string(rows),
+                             std::to_string(height()) + ", that of this Deferred");
+    }
+    template <class G, class... P>
+    static constexpr void check_types() {
+        detail::check_types<G, P...>();
+        static_assert(
+            std::is_same_v<detail::compute_t<G, P...>, detail::compute_t<P...>>,
+            "rowan::Deferred: a gradient of doubles needs a parameter or a state of doubles: missed steps are "
+            "computed in the type of these");
     }
     template <class P, class... S>
     void check_tensors(Tensor<P> const& param, Tensor<S> const&... state) const {
-        static_assert(std::is_invocable_v<decltype([](auto const&... x) -> decltype(detail::deferred_rule(
-                                                                            Options{}, x...)) { return {}; }),
-                                          Tensor<P> const&, Tensor<S> const&...>,
-                      "rowan::Deferred: param and the states of the optimizer");
-        detail::check_height("param", param, height_);
+        detail::check_height("param", param, height());
         std::size_t i = 0;
         (detail::check_state(detail::state_name(++i), param, state), ...);
         detail::check_all_apart(detail::state_name, param, state...);
@@ -238,7 +273,6 @@ private:
         });
     }
 
-    std::int64_t height_;
     detail::StepHistory<Rule> history_;  // the steps since the last flush
     std::vector<Step> done_;             // how many of these each row has made
 };

@@ -9,12 +9,12 @@
 namespace rowan::inline v0 {
 
 /// The options of sgd with a weight decay.
-struct SgdOptions {
+struct SgdDecayOptions {
     double learning_rate = 0.01;  ///< the step size
     double weight_decay = 0.0;    ///< L2 penalty: weight_decay · p is added to the gradient of touched rows
     bool decoupled = false;       ///< touched rows are multiplied by 1 - learning_rate · weight_decay instead
 
-    ROWAN_OPTIONS(SgdOptions, learning_rate, weight_decay, decoupled)
+    ROWAN_OPTIONS(SgdDecayOptions, learning_rate, weight_decay, decoupled)
 };
 
 namespace detail {
@@ -26,7 +26,7 @@ struct sgd_formula {
 };
 
 struct sgd_decay_formula {
-    SgdOptions options;
+    SgdDecayOptions options;
     double kept;  // of a parameter by decoupled decay
 
     ROWAN_FORMULA void operator()(V const& grad, V& p) const {
@@ -41,7 +41,7 @@ struct sgd_decay_formula {
 };
 
 template <class P, class D>
-LaneRule<sgd_decay_formula> make_sgd_rule(Tensor<P, D> const&, SgdOptions const& options) {
+LaneRule<sgd_decay_formula> make_sgd_rule(Tensor<P, D> const&, SgdDecayOptions const& options) {
     check_setting<P>("learning_rate", options.learning_rate);
     check_setting<P>("weight_decay", options.weight_decay);
     double const kept = 1.0 - product(options.learning_rate, options.weight_decay);
@@ -105,14 +105,14 @@ void sgd(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<G, D
 /// errors   ValueError if an option is not finite; ShapeError if shapes do not match; Error as update_rows
 /// cost     as adagrad, without a state
 template <device D, class P, detail::gradient_on<D> G>
-void sgd(D const& exec, Tensor<P, D>& param, G const& grad, SgdOptions const& options) {
+void sgd(D const& exec, Tensor<P, D>& param, G const& grad, SgdDecayOptions const& options) {
     detail::check_types<typename G::value_type, P>();
     update_rows(exec, grad, detail::make_sgd_rule(param, options), param);
 }
 
 template <class P, class G, class Device>
 requires detail::gradient_on<G, Device>
-void sgd(Tensor<P, Device>& param, G const& grad, SgdOptions const& options) {
+void sgd(Tensor<P, Device>& param, G const& grad, SgdDecayOptions const& options) {
     sgd(param.device(), param, grad, options);
 }
 

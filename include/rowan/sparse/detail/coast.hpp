@@ -16,25 +16,28 @@ namespace rowan::inline v0::detail {
 
 /// A bound of what steps with a gradient of 0 do to an element, so that a replay may leave out roots and quotients. Where
 /// it is known, each step multiplies the parameter by a number, then subtracts a move of at most
-///     scale · |x| / (√(y / correction) + epsilon)
-/// and replaces each state z by factor · z + 0. x is the state `moves` and y the state `squares` of coast_states.
-/// Without y, the divisor is 1.
+///     (scale · |x| + rate · e) / (√(y / correction) + epsilon)
+/// and replaces each state z by factor · z + 0. x is the state `moves` and y the state `squares` of coast_states, and e
+/// the error of a product near 0. Without y, the divisor is 1.
 struct Coast {
     bool known = false;                      ///< whether there is such a bound
-    double scale = 0.0;                      ///< the greatest of the steps
+    double scale = 0.0;                      ///< the greatest of the steps; no factor of it is near 0
+    double rate = 1.0;                       ///< the greatest
     double correction = 1.0;                 ///< the greatest
     double least_kept = 1.0;                 ///< the least number that multiplies the parameter, in (0, 1]
     double most_kept = 1.0;                  ///< the greatest
-    double epsilon = 0.0;                    ///< that of all steps
+    double epsilon = 1.0;                    ///< that of all steps
     std::array<double, 3> factors{1, 1, 1};  ///< of the states, in [0, 1]; those of all steps
 
     /// Makes it the bound of these steps and of others; returns whether it has changed.
     bool include(Coast const& other) {
         bool const both = known && other.known && epsilon == other.epsilon && factors == other.factors;
-        bool const changes = both != known || other.scale > scale || other.correction > correction ||
-                             other.least_kept < least_kept || other.most_kept > most_kept;
+        bool const changes = both != known || other.scale > scale || other.rate > rate ||
+                             other.correction > correction || other.least_kept < least_kept ||
+                             other.most_kept > most_kept;
         known = both;
         scale = std::max(scale, other.scale);
+        rate = std::max(rate, other.rate);
         correction = std::max(correction, other.correction);
         least_kept = std::min(least_kept, other.least_kept);
         most_kept = std::max(most_kept, other.most_kept);
@@ -42,27 +45,33 @@ struct Coast {
     }
 };
 
-inline constexpr std::size_t no_state = 3, last_state = 4;
+inline constexpr std::size_t no_such_state = 3, last_state = 4;
 
 /// The states of a rule that its Coast speaks of, counted from 0.
 template <class Rule>
 struct coast_states {
-    static constexpr std::size_t moves = no_state;
-    static constexpr std::size_t squares = no_state;
-    static constexpr std::size_t under_root = no_state;  ///< its root must be a number
+    static constexpr std::size_t moves = no_such_state;
+    static constexpr std::size_t squares = no_such_state;
+    static constexpr std::size_t under_root = no_such_state;  ///< its root must be a number
 };
 
-// For each rule: its Coast; by what it multiplies the parameter; whether two steps with a gradient of 0 have the same bits.
-// With a negative rate, a move of -0 would turn a parameter of -0 to 0.
+// Below, for each rule: its Coast; what it multiplies the parameter by; whether two steps with a gradient of 0 have the
+// same bits. There is no bound for a negative rate: its moves of -0 would turn a parameter of -0 to 0.
 
 template <class Options>
 bool same_options(Options const& a, Options const& b) {
-    return Options::fields([&](auto const&... f) { return ((a.*f.member == b.*f.member) && ...); });
+    auto const same = [](auto x, auto y) {
+        return x == y && std::signbit(static_cast<double>(x)) == std::signbit(static_cast<double>(y));
+    };
+    return Options::fields([&](auto const&... f) { return (same(a.*f.member, b.*f.member) && ...); });
 }
 
 inline bool decays(double factor, double rate) {
     return factor >= 0.0 && factor < 1.0 && !std::signbit(factor) && !std::signbit(rate);
 }
+
+/// x, or a small number of which no type of sums makes a subnormal one.
+inline double not_near_0(double x) { return std::max(x, 1e-30); }
 
 template <>
 struct coast_states<LaneRule<adam_formula>> {
@@ -76,7 +85,8 @@ inline Coast coast_of(LaneRule<adam_formula> const& rule, std::size_t) {
     double const keeps = kept_of(rule);
     return {.known = (options.weight_decay == 0.0 || options.decoupled) && keeps > 0.0 && keeps <= 1.0 &&
                      decays(options.beta1, options.learning_rate),
-            .scale = options.learning_rate * options.beta1 / correction1,
+            .scale = not_near_0(options.learning_rate) * not_near_0(options.beta1) / correction1,
+            .rate = options.learning_rate / correction1,
             .correction = correction2,
             .least_kept = keeps,
             .most_kept = keeps,
@@ -92,26 +102,27 @@ inline bool same_step(LaneRule<adam_formula> const& a, LaneRule<adam_formula> co
 
 template <>
 struct coast_states<momentum_rule> {
-    static constexpr std::size_t moves = 0, squares = no_state, under_root = no_state;
+    static constexpr std::size_t moves = 0, squares = no_such_state, under_root = no_such_state;
 };
 inline double kept_of(momentum_rule const&) { return 1.0; }
 inline Coast coast_of(momentum_rule const& rule, std::size_t) {
     auto const& options = rule.options;
     return {.known = options.weight_decay == 0.0 && decays(options.momentum, options.learning_rate),
-            .scale = options.learning_rate * options.momentum,
+            .scale = not_near_0(options.learning_rate) * not_near_0(options.momentum),
+            .rate = options.learning_rate,
             .factors = {options.momentum, 1.0, 1.0}};
 }
 inline bool same_step(momentum_rule const& a, momentum_rule const& b) { return same_options(a.options, b.options); }
 
 template <>
 struct coast_states<LaneRule<rmsprop_formula>> {
-    static constexpr std::size_t moves = last_state, squares = no_state, under_root = 0;
+    static constexpr std::size_t moves = last_state, squares = no_such_state, under_root = 0;
 };
 inline double kept_of(LaneRule<rmsprop_formula> const&) { return 1.0; }
 inline Coast coast_of(LaneRule<rmsprop_formula> const& rule, std::size_t states) {
     auto const& options = rule.formula.options;
-    Coast coast{.known = decays(options.momentum, options.learning_rate) && options.epsilon > 0.0,
-                .scale = options.momentum,
+    Coast coast{.known = decays(options.momentum, options.learning_rate),
+                .scale = not_near_0(options.momentum),
                 .epsilon = options.epsilon,
                 .factors = {options.rho, options.rho, 1.0}};
     coast.factors[states - 1] = options.momentum;

@@ -3,6 +3,7 @@
 
 #include <rowan/detail/lanes.hpp>
 #include <rowan/sparse/detail/coast.hpp>
+#include <rowan/sparse/detail/rounding.hpp>
 #include <rowan/sparse/detail/step_history.hpp>
 
 #include <algorithm>
@@ -16,53 +17,9 @@
 
 namespace rowan::inline v0::detail {
 
-/// The relative error of a rounding to T, at most, and the absolute one of a number near 0; of these types.
-template <class T>
-inline constexpr double rounding = 0.0;
-template <>
-inline constexpr double rounding<double> = 0x1p-53;
-template <>
-inline constexpr double rounding<float> = 0x1p-24;
-template <>
-inline constexpr double rounding<float16> = 0x1p-11;
-template <>
-inline constexpr double rounding<bfloat16> = 0x1p-8;
-template <class T>
-inline constexpr double underflow = 0x1p-126;  // of float and bfloat16: no subnormal number, which would be slow
-template <>
-inline constexpr double underflow<double> = 0x1p-1022;
-template <>
-inline constexpr double underflow<float16> = 0x1p-25;
-
-/// x rounded to T and widened again.
-template <class T, class V>
-ROWAN_INLINE V rounded_to(V const& x) {
-    if constexpr (std::is_same_v<T, typename lane_of<V>::type>) {
-        return x;
-    } else {
-        T kept[lanes_in<V>];
-        store(x, kept);
-        return load<V>(kept);
-    }
-}
-
-/// Whether the comparison is true in all lanes.
-template <class V, class Mask>
-ROWAN_INLINE bool all_lanes(Mask const& mask) {
-    if constexpr (is_register<V>) {
-        std::uint64_t words[sizeof(V) / 8], any = 0;
-        V const fails = mask.select(V(0), V(1));
-        std::memcpy(words, &fails.data, sizeof words);
-        for (std::uint64_t const word : words) any |= word;
-        return any == 0;
-    } else {
-        return mask;
-    }
-}
-
 /// What a square, and a parameter that only decays, are multiplied by at least: in a group of steps, and in `far` ones.
 struct Shrinkage {
-    bool known = false;  ///< whether all steps of the history have a Coast
+    bool known = false;  ///< whether the Coast of all steps is of use
     double squares[2]{}, kept[2]{};
 };
 
@@ -98,10 +55,11 @@ public:
     }
 
     static Shrinkage shrinkage(Coast const& coast) {
-        Shrinkage least{.known = coast.known};
+        // an epsilon of 0 may give 0 / 0
+        Shrinkage least{.known = coast.known && static_cast<S>(coast.epsilon) != S(0)};
         std::int64_t const steps[] = {StepHistory<Rule>::group, far};
         for (std::size_t i = 0; i < 2; ++i) {
-            if constexpr (squares != no_state)
+            if constexpr (squares != no_such_state)
                 least.squares[i] = least_factor<type<1 + squares>>(coast.factors[squares], steps[i]);
             least.kept[i] = least_factor<P>(coast.least_kept, steps[i]);
         }
@@ -114,12 +72,12 @@ public:
             if (least.known && rests(history.ahead(step))) return;
         }
         while (step < end) {
-            std::size_t n = std::min(StepHistory<Rule>::group * (squares == no_state ? 4 : 1), end - step);
+            std::size_t n = std::min(StepHistory<Rule>::group * (squares == no_such_state ? 4 : 1), end - step);
             if constexpr (bounded) {
                 Moves how = Moves::fully;
                 if (least.known) {
                     // what all steps ahead allow, or the nearest, where it pays: roots are dearer than this
-                    for (std::size_t range = squares == no_state ? 1 : 0; range < 2; ++range) {
+                    for (std::size_t range = squares == no_such_state ? 1 : 0; range < 2; ++range) {
                         Moves const then = test(range == 0 ? history.near(step) : history.ahead(step), least, range);
                         if (then == Moves::fully) break;
                         how = then;
@@ -150,7 +108,8 @@ private:
 
     template <class Q>
     static double least_factor(double factor, std::int64_t steps) {
-        return power(factor * (1.0 - 2 * std::max(rounding<Q>, rounding<S>)), steps) * (1.0 - 0x1p-12);
+        double const least = power(factor * (1.0 - 2 * std::max(rounding<Q>, rounding<S>)), steps) * (1.0 - 0x1p-12);
+        return least < 4 * underflow<S> ? 0.0 : least;  // no subnormal number, whose rounding errors are large
     }
 
     ROWAN_INLINE void apply(Rule const& rule) {
@@ -167,30 +126,22 @@ private:
     }
 
     /// Whether a bit differs, where this file knows how to compare them.
-    ROWAN_INLINE bool differs_from([[maybe_unused]] LaneReplay const& before) const {
+    ROWAN_INLINE bool differs_from([[maybe_unused]] LaneReplay const& other) const {
         if constexpr (bounded) {
-            V const zero = constant<V>(0.0), one = constant<V>(1.0);
-            V equal = one;
+            S a[sizeof...(T) * lanes], b[sizeof...(T) * lanes];
             unrolled<sizeof...(T) * K>([&](std::size_t k) ROWAN_INLINED {
-                equal = choose(before.x_[k / K][k % K] == x_[k / K][k % K], equal, zero);
+                store(x_[k / K][k % K], a + k * lanes_in<V>);
+                store(other.x_[k / K][k % K], b + k * lanes_in<V>);
             });
-            return !all_lanes<V>(equal == one) || before.has_other_bits(*this);  // 0 may have become -0
+            return std::memcmp(a, b, sizeof a) != 0;
         } else {
             return true;
         }
     }
-    ROWAN_INLINE bool has_other_bits(LaneReplay const& other) const {
-        S a[sizeof...(T) * lanes], b[sizeof...(T) * lanes];
-        unrolled<sizeof...(T) * K>([&](std::size_t k) ROWAN_INLINED {
-            store(x_[k / K][k % K], a + k * lanes_in<V>);
-            store(other.x_[k / K][k % K], b + k * lanes_in<V>);
-        });
-        return std::memcmp(a, b, sizeof a) != 0;
-    }
 
     /// Whether these steps change nothing, as all states are 0: so it is in rows that have had no gradient.
     ROWAN_INLINE bool rests(Coast const& coast) {
-        if (coast.least_kept != 1.0 || (squares != no_state && coast.epsilon == 0.0)) return false;
+        if (coast.least_kept != 1.0) return false;
         V most = constant<V>(0.0);
         unrolled<(sizeof...(T) - 1) * K>([&](std::size_t k) ROWAN_INLINED {
             V const x = x_[1 + k / K][k % K];
@@ -211,28 +162,25 @@ private:
         V all = stays;
         unrolled<K>([&](std::size_t k) ROWAN_INLINED {
             V most = zero;
-            if constexpr (moves != no_state) {
+            if constexpr (moves != no_such_state) {
                 V const x = x_[1 + moves][k];
-                // the product and quotients may be rounded up to the smallest number
-                most = product(magnitude(x), constant<V>(std::max(coast.scale, 1e-30) * wide)) +
-                       constant<V>(4 * underflow<S> * (coast.scale + 1));
-                V root = shrinks;
-                if constexpr (squares != no_state) {
+                most = product(magnitude(x), constant<V>(coast.scale * wide)) +
+                       constant<V>(4 * underflow<S> * (coast.rate + 1));
+                if constexpr (squares != no_such_state) {
                     constexpr double lost = std::max(underflow<type<1 + squares>>, underflow<S>);
                     V const square = product(x_[1 + squares][k], constant<V>(least.squares[range] / coast.correction)) -
                                      constant<V>((steps + 2) * lost / coast.correction);
-                    root = square_root(V(choose(square > zero, square, zero))) + constant<V>(coast.epsilon);
+                    V const root = square_root(V(choose(square > zero, square, zero))) + constant<V>(coast.epsilon);
                     most = product(quotient(most, root), constant<V>(wide));
                 }
-                // not 0 unless all moves are 0: one of -0 turns -0 to 0
-                most = choose(x == zero && root > zero, zero, V(most + constant<V>(underflow<S>)));
+                most = choose(x == zero, zero, V(most + constant<V>(underflow<S>)));
             }
             V const p = x_[0][k];
             V const a = product(constant<V>(coast.least_kept), p), b = product(constant<V>(coast.most_kept), p);
             V const below = rounded_to<P>(V(choose(a < b, a, b) - most));
             V const above = rounded_to<P>(V(choose(a < b, b, a) + most));
             V how = zero;
-            if constexpr (moves == no_state) {
+            if constexpr (moves == no_such_state) {
                 how = shrinks;
             } else if (coast.least_kept < 1.0) {
                 // a move of less than half of the distance to the next number is rounded away
@@ -241,12 +189,13 @@ private:
                 how = choose(most < product(size, constant<V>(rounding<S> / 4)), shrinks, zero);
             }
             how = choose(below == p && above == p, stays, how);
+            how = choose(p == zero && most > zero, zero, how);  // whose sign a move of 0 or near 0 may change
             // infinities and roots of negative numbers go on as the formula says
             [&]<std::size_t... i>(std::index_sequence<i...>) ROWAN_INLINED {
                 ((how = choose(V(x_[1 + i][k] - x_[1 + i][k]) == zero, how, zero)), ...);
             }
             (states{});
-            if constexpr (under_root != no_state) how = choose(x_[1 + under_root][k] >= zero, how, zero);
+            if constexpr (under_root != no_such_state) how = choose(x_[1 + under_root][k] >= zero, how, zero);
             all = choose(how < all, how, all);
         });
         if (all_lanes<V>(all == stays)) return Moves::not_at_all;
@@ -271,8 +220,14 @@ private:
     ROWAN_INLINE void decay_state(double factor, std::size_t n) {
         if (factor == 1.0) return;
         V const f = constant<V>(factor), zero = constant<V>(0.0), one = constant<V>(1.0);
-        auto const multiply = [&] ROWAN_INLINED {
-            unrolled<K>([&](std::size_t k) ROWAN_INLINED { x_[i][k] = rounded_to<type<i>>(product(f, x_[i][k])); });
+        // a state that ends as -0 is 0 after the next step; in registers, only the last step can tell
+        constexpr bool narrow = !std::is_same_v<type<i>, S>;
+        auto const multiply = [&]() ROWAN_INLINED {
+            unrolled<K>([&](std::size_t k) ROWAN_INLINED {
+                V next = product(f, x_[i][k]);
+                if constexpr (narrow) next = next + zero;
+                x_[i][k] = rounded_to<type<i>>(next);
+            });
         };
         bool same = false;
         while (n > 0 && !same) {
@@ -285,7 +240,7 @@ private:
             same = all_lanes<V>(equal == one);
             n -= some;
         }
-        unrolled<K>([&](std::size_t k) ROWAN_INLINED { x_[i][k] = x_[i][k] + zero; });  // of -0, in each step
+        if constexpr (!narrow) unrolled<K>([&](std::size_t k) ROWAN_INLINED { x_[i][k] = x_[i][k] + zero; });
     }
 
     V x_[sizeof...(T)][K];
