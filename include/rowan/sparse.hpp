@@ -7,6 +7,7 @@
 #include <rowan/sparse/adam.hpp>
 #include <rowan/sparse/adamax.hpp>
 #include <rowan/sparse/add.hpp>
+#include <rowan/sparse/deferred.hpp>
 #include <rowan/sparse/find_rows.hpp>
 #include <rowan/sparse/from_dense.hpp>
 #include <rowan/sparse/ftrl.hpp>

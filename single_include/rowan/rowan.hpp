@@ -4075,10 +4075,14 @@ ROWAN_INLINE void each_with(std::size_t n, F const& f) {
 
 /// Calls f(0), f(1) … f(n - 1): at -O2, g++ does not unroll loops.
 ROWAN_NO_EXEC_CHECK
+template <class F, std::size_t... k>
+ROWAN_HD_INLINE void unrolled(F const& f, std::index_sequence<k...>) {
+    (f(k), ...);
+}
+ROWAN_NO_EXEC_CHECK
 template <std::size_t n, class F>
 ROWAN_HD_INLINE void unrolled(F const& f) {
-    [&]<std::size_t... k>(std::index_sequence<k...>) ROWAN_INLINED { (f(k), ...); }
-    (std::make_index_sequence<n>{});
+    unrolled(f, std::make_index_sequence<n>{});
 }
 
 /// to[i] = map(from[i]) for i in [0, n), computed in type `S`. `to` is only written.
@@ -24451,7 +24455,7 @@ struct LaneRule {
     /// errors   exceptions of f
     /// cost     the cost of f
     template <class F>
-    void visit(F const& f) const {
+    ROWAN_INLINE void visit(F const& f) const {
         f(formula);
     }
 
@@ -25715,7 +25719,7 @@ struct momentum_rule {
 
     /// Calls f with the formula.
     template <class F>
-    void visit(F const& f) const {
+    ROWAN_INLINE void visit(F const& f) const {
         options.nesterov ? f(momentum_formula<true>{options}) : f(momentum_formula<false>{options});
     }
 
@@ -26148,6 +26152,15 @@ struct rowwise_adagrad_op : detail::optimizer_op<AdaGradOptions, slot::moment> {
 
 namespace rowan::inline v0 {
 
+/// The options of sgd with a weight decay.
+struct SgdDecayOptions {
+    double learning_rate = 0.01;  ///< the step size
+    double weight_decay = 0.0;    ///< L2 penalty: weight_decay · p is added to the gradient of touched rows
+    bool decoupled = false;       ///< touched rows are multiplied by 1 - learning_rate · weight_decay instead
+
+    ROWAN_OPTIONS(SgdDecayOptions, learning_rate, weight_decay, decoupled)
+};
+
 namespace detail {
 
 struct sgd_formula {
@@ -26155,6 +26168,30 @@ struct sgd_formula {
 
     ROWAN_FORMULA void operator()(V const& g, V& p) const { p = p - product(constant<V>(learning_rate), g); }
 };
+
+struct sgd_decay_formula {
+    SgdDecayOptions options;
+    double kept;  // of a parameter by decoupled decay
+
+    ROWAN_FORMULA void operator()(V const& grad, V& p) const {
+        V g = grad;
+        if (options.decoupled) {
+            p = product(constant<V>(kept), p);
+        } else {
+            g = with_decay(grad, options.weight_decay, p);
+        }
+        p = p - product(constant<V>(options.learning_rate), g);
+    }
+};
+
+template <class P, class D>
+LaneRule<sgd_decay_formula> make_sgd_rule(Tensor<P, D> const&, SgdDecayOptions const& options) {
+    check_setting<P>("learning_rate", options.learning_rate);
+    check_setting<P>("weight_decay", options.weight_decay);
+    double const kept = 1.0 - product(options.learning_rate, options.weight_decay);
+    check_setting<P>("1 - learning_rate · weight_decay", kept);
+    return {{options, options.decoupled ? kept : 1.0}};
+}
 
 }  // namespace detail
 
@@ -26201,6 +26238,26 @@ void sgd(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<G, D
     detail::check_types<G, P>();
     detail::check_setting<P>("learning_rate", learning_rate);
     update_rows(exec, plan, value, LaneRule<detail::sgd_formula>{{learning_rate}}, param);
+}
+
+/// One step with a weight decay on the rows of `grad`, duplicates summed first, as in merge:
+///     g += weight_decay · p;  p -= learning_rate · g
+/// or, if the decay is decoupled, p = (1 - learning_rate · weight_decay) · p; p -= learning_rate · g. Other rows do not
+/// decay: see Deferred.
+///     sgd(param, grad, {.learning_rate = 0.1, .weight_decay = 1e-4});
+/// shapes   param [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of that shape
+/// errors   ValueError if an option is not finite; ShapeError if shapes do not match; Error as update_rows
+/// cost     as adagrad, without a state
+template <device D, class P, detail::gradient_on<D> G>
+void sgd(D const& exec, Tensor<P, D>& param, G const& grad, SgdDecayOptions const& options) {
+    detail::check_types<typename G::value_type, P>();
+    update_rows(exec, grad, detail::make_sgd_rule(param, options), param);
+}
+
+template <class P, class G, class Device>
+requires detail::gradient_on<G, Device>
+void sgd(Tensor<P, Device>& param, G const& grad, SgdDecayOptions const& options) {
+    sgd(param.device(), param, grad, options);
 }
 
 template <class P, class G, class Device>
@@ -51695,6 +51752,773 @@ LoDTensor<T, Device> slice_sequences(LoDTensor<T, Device> const& x, std::size_t 
     x.lod().check_level(level);
     return drop_levels(x, level).slice(begin, end);
 }
+
+}  // namespace rowan::inline v0
+
+// rowan/sparse/detail/coast.hpp: Coast, a bound of what steps with a gradient of 0 do.
+
+namespace rowan::inline v0::detail {
+
+/// A bound of what steps with a gradient of 0 do to an element, so that a replay may leave out roots and quotients. Where
+/// it is known, each step multiplies the parameter by a number, then subtracts a move of at most
+///     (scale · |x| + rate · e) / (√(y / correction) + epsilon)
+/// and replaces each state z by factor · z + 0. x is the state `moves` and y the state `squares` of coast_states, and e
+/// the error of a product near 0. Without y, the divisor is 1.
+struct Coast {
+    bool known = false;                      ///< whether there is such a bound
+    double scale = 0.0;                      ///< the greatest of the steps; no factor of it is near 0
+    double rate = 1.0;                       ///< the greatest
+    double correction = 1.0;                 ///< the greatest
+    double least_kept = 1.0;                 ///< the least number that multiplies the parameter, in (0, 1]
+    double most_kept = 1.0;                  ///< the greatest
+    double epsilon = 1.0;                    ///< that of all steps
+    std::array<double, 3> factors{1, 1, 1};  ///< of the states, in [0, 1]; those of all steps
+
+    /// Makes it the bound of these steps and of others; returns whether it has changed.
+    bool include(Coast const& other) {
+        bool const both = known && other.known && epsilon == other.epsilon && factors == other.factors;
+        bool const changes = both != known || other.scale > scale || other.rate > rate ||
+                             other.correction > correction || other.least_kept < least_kept ||
+                             other.most_kept > most_kept;
+        known = both;
+        scale = std::max(scale, other.scale);
+        rate = std::max(rate, other.rate);
+        correction = std::max(correction, other.correction);
+        least_kept = std::min(least_kept, other.least_kept);
+        most_kept = std::max(most_kept, other.most_kept);
+        return changes;
+    }
+};
+
+inline constexpr std::size_t no_such_state = 3, last_state = 4;
+
+/// The states of a rule that its Coast speaks of, counted from 0.
+template <class Rule>
+struct coast_states {
+    static constexpr std::size_t moves = no_such_state;
+    static constexpr std::size_t squares = no_such_state;
+    static constexpr std::size_t under_root = no_such_state;  ///< its root must be a number
+};
+
+// Below, for each rule: its Coast; what it multiplies the parameter by; whether two steps with a gradient of 0 have the
+// same bits. There is no bound for a negative rate: its moves of -0 would turn a parameter of -0 to 0.
+
+template <class Options>
+bool same_options(Options const& a, Options const& b) {
+    auto const same = [](auto x, auto y) {
+        return x == y && std::signbit(static_cast<double>(x)) == std::signbit(static_cast<double>(y));
+    };
+    return Options::fields([&](auto const&... f) { return (same(a.*f.member, b.*f.member) && ...); });
+}
+
+inline bool decays(double factor, double rate) {
+    return factor >= 0.0 && factor < 1.0 && !std::signbit(factor) && !std::signbit(rate);
+}
+
+/// x, or a small number of which no type of sums makes a subnormal one.
+inline double not_near_0(double x) { return std::max(x, 1e-30); }
+
+template <>
+struct coast_states<LaneRule<adam_formula>> {
+    static constexpr std::size_t moves = 0, squares = 1, under_root = 1;
+};
+inline double kept_of(LaneRule<adam_formula> const& rule) {
+    return rule.formula.options.weight_decay != 0.0 ? rule.formula.kept : 1.0;
+}
+inline Coast coast_of(LaneRule<adam_formula> const& rule, std::size_t) {
+    auto const& [options, correction1, correction2, kept] = rule.formula;
+    double const keeps = kept_of(rule);
+    return {.known = (options.weight_decay == 0.0 || options.decoupled) && keeps > 0.0 && keeps <= 1.0 &&
+                     decays(options.beta1, options.learning_rate),
+            .scale = not_near_0(options.learning_rate) * not_near_0(options.beta1) / correction1,
+            .rate = options.learning_rate / correction1,
+            .correction = correction2,
+            .least_kept = keeps,
+            .most_kept = keeps,
+            .epsilon = options.epsilon,
+            .factors = {options.beta1, options.beta2, 1.0}};
+}
+inline bool same_step(LaneRule<adam_formula> const& a, LaneRule<adam_formula> const& b) {
+    AdamOptions options = a.formula.options;
+    options.step = b.formula.options.step;
+    return same_options(options, b.formula.options) && a.formula.correction1 == b.formula.correction1 &&
+           a.formula.correction2 == b.formula.correction2;
+}
+
+template <>
+struct coast_states<momentum_rule> {
+    static constexpr std::size_t moves = 0, squares = no_such_state, under_root = no_such_state;
+};
+inline double kept_of(momentum_rule const&) { return 1.0; }
+inline Coast coast_of(momentum_rule const& rule, std::size_t) {
+    auto const& options = rule.options;
+    return {.known = options.weight_decay == 0.0 && decays(options.momentum, options.learning_rate),
+            .scale = not_near_0(options.learning_rate) * not_near_0(options.momentum),
+            .rate = options.learning_rate,
+            .factors = {options.momentum, 1.0, 1.0}};
+}
+inline bool same_step(momentum_rule const& a, momentum_rule const& b) { return same_options(a.options, b.options); }
+
+template <>
+struct coast_states<LaneRule<rmsprop_formula>> {
+    static constexpr std::size_t moves = last_state, squares = no_such_state, under_root = 0;
+};
+inline double kept_of(LaneRule<rmsprop_formula> const&) { return 1.0; }
+inline Coast coast_of(LaneRule<rmsprop_formula> const& rule, std::size_t states) {
+    auto const& options = rule.formula.options;
+    Coast coast{.known = decays(options.momentum, options.learning_rate),
+                .scale = not_near_0(options.momentum),
+                .epsilon = options.epsilon,
+                .factors = {options.rho, options.rho, 1.0}};
+    coast.factors[states - 1] = options.momentum;
+    return coast;
+}
+inline bool same_step(LaneRule<rmsprop_formula> const& a, LaneRule<rmsprop_formula> const& b) {
+    return same_options(a.formula.options, b.formula.options);
+}
+
+inline double kept_of(LaneRule<sgd_decay_formula> const& rule) { return rule.formula.kept; }
+inline Coast coast_of(LaneRule<sgd_decay_formula> const& rule, std::size_t) {
+    auto const& [options, kept] = rule.formula;
+    return {.known = (options.weight_decay == 0.0 || options.decoupled) && kept > 0.0 && kept <= 1.0 &&
+                     !std::signbit(options.learning_rate),
+            .least_kept = kept,
+            .most_kept = kept};
+}
+inline bool same_step(LaneRule<sgd_decay_formula> const& a, LaneRule<sgd_decay_formula> const& b) {
+    return same_options(a.formula.options, b.formula.options);
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/sparse/detail/rounding.hpp: how element types round, and registers of numbers as they are stored.
+
+namespace rowan::inline v0::detail {
+
+/// The relative error of a rounding to T, at most, and the absolute one of a number near 0; of these types.
+template <class T>
+inline constexpr double rounding = 0.0;
+template <>
+inline constexpr double rounding<double> = 0x1p-53;
+template <>
+inline constexpr double rounding<float> = 0x1p-24;
+template <>
+inline constexpr double rounding<float16> = 0x1p-11;
+template <>
+inline constexpr double rounding<bfloat16> = 0x1p-8;
+template <class T>
+inline constexpr double underflow =
+    0x1p-126;  // of float and bfloat16: more than they need, as subnormal numbers are slow
+template <>
+inline constexpr double underflow<double> = 0x1p-1022;
+template <>
+inline constexpr double underflow<float16> = 0x1p-25;
+
+/// x rounded to T and widened again.
+template <class T, class V>
+ROWAN_INLINE V rounded_to(V const& x) {
+    if constexpr (std::is_same_v<T, typename lane_of<V>::type>) {
+        return x;
+    } else {
+        T kept[lanes_in<V>];
+        store(x, kept);
+        return load<V>(kept);
+    }
+}
+
+/// Whether the comparison is true in all lanes.
+template <class V, class Mask>
+ROWAN_INLINE bool all_lanes(Mask const& mask) {
+    if constexpr (is_register<V>) {
+        std::uint64_t words[sizeof(V) / 8], any = 0;
+        V const fails = mask.select(V(0), V(1));
+        std::memcpy(words, &fails.data, sizeof words);
+        for (std::uint64_t const word : words) any |= word;
+        return any == 0;
+    } else {
+        return mask;
+    }
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/sparse/detail/step_history.hpp: StepHistory, the steps that rows may have missed.
+
+namespace rowan::inline v0::detail {
+
+/// The rules of steps, and bounds of groups of them.
+template <class Rule>
+class StepHistory {
+public:
+    static constexpr std::size_t group = 16;
+
+    std::size_t size() const { return rules_.size(); }
+    Rule const& operator[](std::size_t step) const { return rules_[step]; }
+
+    /// Makes room, so that the next `add` throws nothing.
+    void reserve() {
+        if (rules_.size() == rules_.capacity()) rules_.reserve(2 * rules_.size() + group);
+        bounds_.reserve(rules_.capacity() / group + 1);
+        ahead_.reserve(rules_.capacity() / group + 1);
+    }
+    void add(Rule const& rule, std::size_t states) {
+        Coast const coast = coast_of(rule, states);
+        // a bound that stays is part of those before it
+        for (std::size_t i = ahead_.size(); i-- > 0 && ahead_[i].include(coast);) {
+        }
+        if (rules_.size() % group == 0) {
+            bounds_.push_back(coast);
+            ahead_.push_back(coast);
+        } else {
+            bounds_.back().include(coast);
+        }
+        if (!rules_.empty() && !same_step(rules_.back(), rule)) same_from_ = rules_.size();
+        rules_.push_back(rule);
+    }
+    void clear() {
+        rules_.clear();
+        bounds_.clear();
+        ahead_.clear();
+        same_from_ = 0;
+    }
+
+    /// A bound of the steps from this one to the end of the next group, or of all steps from this one on.
+    Coast near(std::size_t step) const {
+        Coast coast = bounds_[step / group];
+        if (step / group + 1 < bounds_.size()) coast.include(bounds_[step / group + 1]);
+        return coast;
+    }
+    Coast const& ahead(std::size_t step) const { return ahead_[step / group]; }
+    /// Whether the steps from this one on are all the same.
+    bool same_from(std::size_t step) const { return step >= same_from_; }
+
+private:
+    std::vector<Rule> rules_;
+    std::vector<Coast> bounds_;  // of each group of rules
+    std::vector<Coast> ahead_;   // of each group and all later ones
+    std::size_t same_from_ = 0;
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/sparse/detail/replay.hpp: replay_row, which applies the steps that a row has missed.
+
+namespace rowan::inline v0::detail {
+
+/// What a square, and a parameter that only decays, are multiplied by at least: in a group of steps, and in `far` ones.
+struct Shrinkage {
+    bool known = false;  ///< whether the Coast of all steps is of use
+    double squares[2]{}, kept[2]{};
+};
+
+/// K registers V of elements of a row: of the parameter, T0, and of the states.
+template <class V, std::size_t K, class Rule, class... T>
+class LaneReplay {
+    using S = typename lane_of<V>::type;
+    using states = std::make_index_sequence<sizeof...(T) - 1>;
+    template <std::size_t i>
+    using type = std::tuple_element_t<i, std::tuple<T...>>;
+    using P = type<0>;
+    static constexpr std::size_t squares = coast_states<Rule>::squares, under_root = coast_states<Rule>::under_root;
+    static constexpr std::size_t moves =
+        coast_states<Rule>::moves == last_state ? sizeof...(T) - 2 : coast_states<Rule>::moves;
+    /// Whether this file knows how numbers of the types are rounded.
+    static constexpr bool bounded = has_register<S> && ((rounding<T> > 0.0) && ...);
+
+public:
+    static constexpr std::size_t lanes = K * lanes_in<V>;
+
+    ROWAN_INLINE LaneReplay() {}
+    ROWAN_INLINE explicit LaneReplay(T*... p) {
+        unrolled<K>([&](std::size_t k) ROWAN_INLINED {
+            std::size_t i = 0;
+            ((x_[i++][k] = load<V>(p + k * lanes_in<V>)), ...);
+        });
+    }
+    ROWAN_INLINE void save(T*... p) const {
+        unrolled<K>([&](std::size_t k) ROWAN_INLINED {
+            std::size_t i = 0;
+            (store(x_[i++][k], p + k * lanes_in<V>), ...);
+        });
+    }
+
+    static Shrinkage shrinkage(Coast const& coast) {
+        // an epsilon of 0 may give 0 / 0
+        Shrinkage least{.known = coast.known && static_cast<S>(coast.epsilon) != S(0)};
+        std::int64_t const steps[] = {StepHistory<Rule>::group, far};
+        for (std::size_t i = 0; i < 2; ++i) {
+            if constexpr (squares != no_such_state)
+                least.squares[i] = least_factor<type<1 + squares>>(coast.factors[squares], steps[i]);
+            least.kept[i] = least_factor<P>(coast.least_kept, steps[i]);
+        }
+        return least;
+    }
+
+    /// Applies the steps [step, end).
+    ROWAN_INLINE void run(StepHistory<Rule> const& history, Shrinkage const& least, std::size_t step, std::size_t end) {
+        if constexpr (bounded) {
+            if (least.known && rests(history.ahead(step))) return;
+        }
+        while (step < end) {
+            std::size_t n = std::min(StepHistory<Rule>::group * (squares == no_such_state ? 4 : 1), end - step);
+            if constexpr (bounded) {
+                Moves how = Moves::fully;
+                if (least.known) {
+                    // what all steps ahead allow, or the nearest, where it pays: roots are dearer than this
+                    for (std::size_t range = squares == no_such_state ? 1 : 0; range < 2; ++range) {
+                        Moves const then = test(range == 0 ? history.near(step) : history.ahead(step), least, range);
+                        if (then == Moves::fully) break;
+                        how = then;
+                        n = std::min(range == 0 ? StepHistory<Rule>::group : far, end - step);
+                    }
+                }
+                if (how != Moves::fully) {
+                    if (how == Moves::shrinks) shrink(history, step, n);
+                    decay(history.ahead(step), n);
+                    step += n;
+                    continue;
+                }
+            }
+            LaneReplay before;
+            for (std::size_t i = 0; i < n; ++i, ++step) {
+                if (i + 1 == n) before = *this;
+                apply(history[step]);
+            }
+            if (history.same_from(step - 1) && !differs_from(before)) return;
+        }
+    }
+
+private:
+    enum class Moves { not_at_all, shrinks, fully };
+    static constexpr std::size_t far = 512;  // steps
+
+    ROWAN_INLINE static V magnitude(V const& x) { return choose(x < constant<V>(0.0), V(constant<V>(0.0) - x), x); }
+
+    template <class Q>
+    static double least_factor(double factor, std::int64_t steps) {
+        double const least = power(factor * (1.0 - 2 * std::max(rounding<Q>, rounding<S>)), steps) * (1.0 - 0x1p-12);
+        return least < 4 * underflow<S> ? 0.0 : least;  // no subnormal number, whose rounding errors are large
+    }
+
+    ROWAN_INLINE void apply(Rule const& rule) {
+        rule.visit([&](auto const& formula) ROWAN_INLINED {
+            unrolled<K>([&](std::size_t k) ROWAN_INLINED {
+                V const zero = constant<V>(0.0);
+                [&]<std::size_t... i>(std::index_sequence<i...>) ROWAN_INLINED {
+                    formula(zero, x_[i][k]...);
+                    ((x_[i][k] = rounded_to<T>(x_[i][k])), ...);
+                }
+                (std::index_sequence_for<T...>{});
+            });
+        });
+    }
+
+    /// Whether a bit differs, where this file knows how to compare them.
+    ROWAN_INLINE bool differs_from([[maybe_unused]] LaneReplay const& other) const {
+        if constexpr (bounded) {
+            S a[sizeof...(T) * lanes], b[sizeof...(T) * lanes];
+            unrolled<sizeof...(T) * K>([&](std::size_t k) ROWAN_INLINED {
+                store(x_[k / K][k % K], a + k * lanes_in<V>);
+                store(other.x_[k / K][k % K], b + k * lanes_in<V>);
+            });
+            return std::memcmp(a, b, sizeof a) != 0;
+        } else {
+            return true;
+        }
+    }
+
+    /// Whether these steps change nothing, as all states are 0: so it is in rows that have had no gradient.
+    ROWAN_INLINE bool rests(Coast const& coast) {
+        if (coast.least_kept != 1.0) return false;
+        V most = constant<V>(0.0);
+        unrolled<(sizeof...(T) - 1) * K>([&](std::size_t k) ROWAN_INLINED {
+            V const x = x_[1 + k / K][k % K];
+            most = choose(x == constant<V>(0.0), most, constant<V>(1.0));
+        });
+        if (!all_lanes<V>(most == constant<V>(0.0))) return false;
+        unrolled<(sizeof...(T) - 1) * K>([&](std::size_t k) ROWAN_INLINED {
+            x_[1 + k / K][k % K] = constant<V>(0.0);  // of -0
+        });
+        return true;
+    }
+
+    /// How the parameter moves in the steps of a range, 0 or 1 of Shrinkage, with this bound.
+    ROWAN_INLINE Moves test(Coast const& coast, Shrinkage const& least, std::size_t range) const {
+        constexpr double wide = 1.0 + 0x1p-12;  // for the roundings of the formula and of this
+        double const steps = static_cast<double>(range == 0 ? StepHistory<Rule>::group : far);
+        V const zero = constant<V>(0.0), shrinks = constant<V>(1.0), stays = constant<V>(2.0);
+        V all = stays;
+        unrolled<K>([&](std::size_t k) ROWAN_INLINED {
+            V most = zero;
+            if constexpr (moves != no_such_state) {
+                V const x = x_[1 + moves][k];
+                most = product(magnitude(x), constant<V>(coast.scale * wide)) +
+                       constant<V>(4 * underflow<S> * (coast.rate + 1));
+                if constexpr (squares != no_such_state) {
+                    constexpr double lost = std::max(underflow<type<1 + squares>>, underflow<S>);
+                    V const square = product(x_[1 + squares][k], constant<V>(least.squares[range] / coast.correction)) -
+                                     constant<V>((steps + 2) * lost / coast.correction);
+                    V const root = square_root(V(choose(square > zero, square, zero))) + constant<V>(coast.epsilon);
+                    most = product(quotient(most, root), constant<V>(wide));
+                }
+                most = choose(x == zero, zero, V(most + constant<V>(underflow<S>)));
+            }
+            V const p = x_[0][k];
+            V const a = product(constant<V>(coast.least_kept), p), b = product(constant<V>(coast.most_kept), p);
+            V const below = rounded_to<P>(V(choose(a < b, a, b) - most));
+            V const above = rounded_to<P>(V(choose(a < b, b, a) + most));
+            V how = zero;
+            if constexpr (moves == no_such_state) {
+                how = shrinks;
+            } else if (coast.least_kept < 1.0) {
+                // a move of less than half of the distance to the next number is rounded away
+                V const size = product(magnitude(p), constant<V>(least.kept[range])) -
+                               constant<V>(steps * std::max(underflow<P>, underflow<S>));
+                how = choose(most < product(size, constant<V>(rounding<S> / 4)), shrinks, zero);
+            }
+            how = choose(below == p && above == p, stays, how);
+            how = choose(p == zero && most > zero, zero, how);  // whose sign a move of 0 or near 0 may change
+            // infinities and roots of negative numbers go on as the formula says
+            [&]<std::size_t... i>(std::index_sequence<i...>) ROWAN_INLINED {
+                ((how = choose(V(x_[1 + i][k] - x_[1 + i][k]) == zero, how, zero)), ...);
+            }
+            (states{});
+            if constexpr (under_root != no_such_state) how = choose(x_[1 + under_root][k] >= zero, how, zero);
+            all = choose(how < all, how, all);
+        });
+        if (all_lanes<V>(all == stays)) return Moves::not_at_all;
+        return all_lanes<V>(all >= shrinks) ? Moves::shrinks : Moves::fully;
+    }
+
+    ROWAN_INLINE void shrink(StepHistory<Rule> const& history, std::size_t step, std::size_t n) {
+        for (std::size_t s = step; s < step + n; ++s) {
+            V const kept = constant<V>(kept_of(history[s]));
+            unrolled<K>([&](std::size_t k) ROWAN_INLINED { x_[0][k] = rounded_to<P>(product(kept, x_[0][k])); });
+        }
+    }
+
+    /// The states after n steps.
+    ROWAN_INLINE void decay(Coast const& coast, std::size_t n) {
+        [&]<std::size_t... i>(std::index_sequence<i...>) ROWAN_INLINED {
+            (decay_state<1 + i>(coast.factors[i], n), ...);
+        }
+        (states{});
+    }
+    template <std::size_t i>
+    ROWAN_INLINE void decay_state(double factor, std::size_t n) {
+        if (factor == 1.0) return;
+        V const f = constant<V>(factor), zero = constant<V>(0.0), one = constant<V>(1.0);
+        // a state that ends as -0 is 0 after the next step; in registers, only the last step can tell
+        constexpr bool narrow = !std::is_same_v<type<i>, S>;
+        auto const multiply = [&]() ROWAN_INLINED {
+            unrolled<K>([&](std::size_t k) ROWAN_INLINED {
+                V next = product(f, x_[i][k]);
+                if constexpr (narrow) next = next + zero;
+                x_[i][k] = rounded_to<type<i>>(next);
+            });
+        };
+        bool same = false;
+        while (n > 0 && !same) {
+            std::size_t const some = std::min<std::size_t>(n, 32);
+            for (std::size_t s = 1; s < some; ++s) multiply();
+            V before[K], equal = one;
+            unrolled<K>([&](std::size_t k) ROWAN_INLINED { before[k] = x_[i][k]; });
+            multiply();
+            unrolled<K>([&](std::size_t k) ROWAN_INLINED { equal = choose(before[k] == x_[i][k], equal, zero); });
+            same = all_lanes<V>(equal == one);
+            n -= some;
+        }
+        if constexpr (!narrow) unrolled<K>([&](std::size_t k) ROWAN_INLINED { x_[i][k] = x_[i][k] + zero; });
+    }
+
+    V x_[sizeof...(T)][K];
+};
+
+/// Applies the steps [step, end) of a history to a row of n elements, or to a part of one, with registers V.
+template <class V, class Rule, class... T>
+ROWAN_INLINE void replay_row(StepHistory<Rule> const& history, Shrinkage const& least, std::size_t step,
+                             std::size_t end, std::size_t n, T*... p) {
+    std::size_t i = 0;
+#ifndef __NO_INLINE__
+    constexpr std::size_t K = is_register<V> ? 4 : 1;
+    for (; i + K * lanes_in<V> <= n; i += K * lanes_in<V>) {
+        LaneReplay<V, K, Rule, T...> x((p + i)...);
+        x.run(history, least, step, end);
+        x.save((p + i)...);
+    }
+#endif
+    // the rest, one register at a time, with zeros behind it
+    for (; i < n; i += lanes_in<V>) {
+        std::size_t const some = std::min(lanes_in<V>, n - i);
+        [&](auto... rest) ROWAN_INLINED {
+            (std::copy_n(p + i, some, rest.data()), ...);
+            LaneReplay<V, 1, Rule, T...> x(rest.data()...);
+            x.run(history, least, step, end);
+            x.save(rest.data()...);
+            (std::copy_n(rest.data(), some, p + i), ...);
+        }(std::array<T, lanes_in<V>>{}...);
+    }
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/sparse/deferred.hpp: Deferred, optimizers with the bits of dense updates at the cost of row-sparse ones.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// The rule of a step, after its checks.
+template <class D, class P>
+LaneRule<sgd_decay_formula> deferred_rule(SgdDecayOptions const& options, Tensor<P, D> const& param) {
+    return make_sgd_rule(param, options);
+}
+template <class D, class P, class V>
+momentum_rule deferred_rule(MomentumOptions const& options, Tensor<P, D> const& param, Tensor<V, D> const& velocity) {
+    return make_momentum_rule(param, velocity, options);
+}
+template <class D, class P, class M, class V>
+LaneRule<adam_formula> deferred_rule(AdamOptions const& options, Tensor<P, D> const& param, Tensor<M, D> const& moment1,
+                                     Tensor<V, D> const& moment2) {
+    return make_adam_rule(param, moment1, moment2, options);
+}
+template <class D, class P, class... S>
+LaneRule<rmsprop_formula> deferred_rule(RmsPropOptions const& options, Tensor<P, D> const& param,
+                                        Tensor<S, D> const&... states) {
+    return make_rmsprop_rule(param, states..., options);
+}
+
+/// A rule for row-sparse gradients with the bits of dense ones, in which a gradient of -0 is 0.
+template <class Formula>
+struct of_dense_formula {
+    Formula formula;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V, class... P>
+    ROWAN_HD_INLINE void operator()(V const& g, V& p, P&... states) const {
+        formula(V(g + constant<V>(0.0)), p, states...);
+    }
+};
+template <class Rule>
+struct of_dense {
+    Rule rule;
+
+    template <class G, class... P>
+    void operator()(std::span<G const> g, std::span<P>... rows) const {
+        rule.visit([&]<class F>(F const& formula) { LaneRule<of_dense_formula<F>>{{formula}}(g, rows...); });
+    }
+    template <class V, class G, class... P>
+    ROWAN_INLINE void with(std::span<G const> g, std::span<P>... rows) const {
+        rule.visit([&]<class F>(F const& formula)
+                       ROWAN_INLINED { LaneRule<of_dense_formula<F>>{{formula}}.template with<V>(g, rows...); });
+    }
+};
+template <class Rule>
+inline constexpr bool is_elementwise<of_dense<Rule>> = true;
+
+template <class Options>
+struct deferred_rule_for {
+    static_assert(!std::is_same_v<Options, Options>,
+                  "rowan::Deferred: the options are SgdDecayOptions, MomentumOptions, AdamOptions or RmsPropOptions");
+};
+template <>
+struct deferred_rule_for<SgdDecayOptions> {
+    using type = LaneRule<sgd_decay_formula>;
+};
+template <>
+struct deferred_rule_for<MomentumOptions> {
+    using type = momentum_rule;
+};
+template <>
+struct deferred_rule_for<AdamOptions> {
+    using type = LaneRule<adam_formula>;
+};
+template <>
+struct deferred_rule_for<RmsPropOptions> {
+    using type = LaneRule<rmsprop_formula>;
+};
+
+}  // namespace detail
+
+/// The steps of an optimizer on a table whose gradients touch a few rows. A step updates these rows, and notes for the
+/// others that they have missed it; a row makes up for the steps that it has missed, with a gradient of 0, before it is
+/// next read or updated. After `flush`, the table and the states have the bits that the optimizer gives with the dense
+/// gradients, `to_dense(grad)` in every step: moments and weights of all rows decay, which lazy updates leave out. It is
+/// so for any learning rates, patterns of rows, types of the table and numbers of threads. (Of NaN, the sign may differ.)
+///
+///     Deferred<AdamOptions> deferred(table.shape(0));
+///     deferred.catch_up(ids, table, moment1, moment2);                                 before rows are read
+///     deferred.step(grad, {.learning_rate = rate, .step = t}, table, moment1, moment2);   as adam
+///     deferred.flush(table, moment1, moment2);                                         before all rows are read
+///
+/// The tensors are the same in all calls: param, then the states, in the order of sgd, momentum, adam or rmsprop, whose
+/// options are `Options`. Steps with a gradient of 0 change nothing under adagrad, if epsilon is not 0, and under ftrl at
+/// the same learning rate: their row-sparse updates are dense ones anyway.
+///
+/// Missed steps are computed one by one, in registers of the widest type of sums of the tensors. Roots and quotients
+/// are left out where a bound shows that the moves that they give are rounded away, for Adam some 100 steps after a
+/// gradient; from there on states are multiplied alone. There is no such bound, so that all rows take longer until the
+/// next flush, after a step with an L2 penalty, with an epsilon of 0, a negative learning rate, a momentum outside [0, 1)
+/// or a decoupled decay of more than 1 a step, or with other betas or another epsilon than the step before.
+template <class Options>
+class Deferred {
+    using Rule = typename detail::deferred_rule_for<Options>::type;
+
+public:
+    /// For a table of this height, whose rows have missed nothing.
+    /// errors   ShapeError if height is negative; std::bad_alloc or std::length_error if there is not enough memory
+    /// cost     2 bytes a row
+    explicit Deferred(Height height) : done_(static_cast<std::size_t>(static_cast<std::int64_t>(height))) {}
+
+    std::int64_t height() const noexcept { return static_cast<std::int64_t>(done_.size()); }  ///< the rows of the table
+
+    /// The number of steps that a row has missed.
+    /// errors   IndexError if row is not in [0, height)
+    /// cost     O(1)
+    std::size_t missed(std::int64_t row) const {
+        if (row < 0 || row >= height()) throw IndexError("row", row, height());
+        return history_.size() - done_[static_cast<std::size_t>(row)];
+    }
+
+    /// One step: brings the rows of `grad` up to date, then updates them as the optimizer's function does.
+    /// shapes   grad a SelectedRows of this height, or a Tensor; param and states as of the optimizer's function
+    /// errors   those of the optimizer's function; ShapeError if the height is another; std::bad_alloc, after which rows
+    ///          may be up to date, but the step has not been made
+    /// cost     that of the optimizer's function, and of catch_up for the rows of grad; 100 bytes until the next flush.
+    ///          A dense gradient flushes, and so does a step after 65,535 others.
+    template <class G, class... P>
+    void step(Cpu exec, SelectedRows<G> const& grad, Options const& options, Tensor<P>&... param) {
+        check_types<G, P...>();
+        auto const rule = detail::deferred_rule(options, param...);
+        SelectedRows<G>::check_value(grad.value(), grad.rows().size());
+        detail::check_exec(exec);
+        check_height(grad.height());
+        detail::check_sparse_targets(grad.value(), height(), param...);
+        if (detail::only_checking()) return;
+        if constexpr (!std::is_same_v<detail::sum_t<G>, G>) {
+            if (!grad.merged()) return step(exec, merge(exec, grad), options, param...);  // rounds sums, as to_dense
+        }
+        RowPlan<> const plan(exec, grad);
+        if (history_.size() == std::numeric_limits<Step>::max()) flush(exec, param...);
+        history_.reserve();
+        replay(
+            exec, plan.rows().size(), [&](std::size_t k) { return plan.rows()[k]; }, param...);
+        update_rows(exec, plan, grad.value(), detail::of_dense<Rule>{rule}, param...);
+        history_.add(rule, sizeof...(P) - 1);
+        for (auto const row : plan.rows()) done_[static_cast<std::size_t>(row)] = static_cast<Step>(history_.size());
+    }
+    template <class G, class... P>
+    void step(Cpu exec, Tensor<G> const& grad, Options const& options, Tensor<P>&... param) {
+        check_types<G, P...>();
+        auto const rule = detail::deferred_rule(options, param...);
+        detail::check_exec(exec);
+        detail::check_dense_targets(grad, param...);
+        check_height(detail::height_of(grad));
+        if (detail::only_checking()) return;
+        flush(exec, param...);
+        update_rows(exec, grad, rule, param...);
+    }
+    template <class G, class... P>
+    requires detail::gradient_on<G, Cpu>
+    void step(G const& grad, Options const& options, Tensor<P>&... param) { step(Cpu{}, grad, options, param...); }
+
+    /// Brings rows up to date, in which a row may repeat. Only rows that have missed steps are read.
+    /// shapes   param [height, ...], the states of its shape
+    /// errors   ShapeError if shapes do not match; IndexError if a row is not in [0, height); Error if two tensors share
+    ///          memory
+    /// cost     a sort of the rows; for each row that has missed steps one read and one write, and their arithmetic
+    template <class... P>
+    void catch_up(Cpu exec, Ids<> rows, Tensor<P>&... param) {
+        check_tensors(param...);
+        RowPlan<> const plan(exec, rows, Height(height()));
+        if (detail::only_checking()) return;
+        replay(
+            exec, plan.rows().size(), [&](std::size_t k) { return plan.rows()[k]; }, param...);
+    }
+    template <class... P>
+    void catch_up(Ids<> rows, Tensor<P>&... param) {
+        catch_up(Cpu{}, rows, param...);
+    }
+
+    /// Brings all rows up to date.
+    /// shapes   as catch_up
+    /// errors   as catch_up
+    /// cost     one read and one write of the rows that have missed steps, and the arithmetic of these steps
+    template <class... P>
+    void flush(Cpu exec, Tensor<P>&... param) {
+        detail::check_exec(exec);
+        check_tensors(param...);
+        if (detail::only_checking()) return;
+        replay(
+            exec, done_.size(), [](std::size_t k) { return static_cast<std::int64_t>(k); }, param...);
+        history_.clear();
+        std::fill(done_.begin(), done_.end(), Step{0});
+    }
+    template <class... P>
+    requires(sizeof...(P) > 0) void flush(Tensor<P>&... param) { flush(Cpu{}, param...); }
+
+    /// Changes the height. New rows have missed nothing; rows that no longer exist are forgotten.
+    /// errors   as the constructor
+    /// cost     O(height)
+    void resize(Height height) {
+        done_.resize(static_cast<std::size_t>(static_cast<std::int64_t>(height)), static_cast<Step>(history_.size()));
+    }
+
+private:
+    using Step = std::uint16_t;
+
+    void check_height(std::int64_t rows) const {
+        if (rows != height())
+            throw ShapeError("grad.height()", std::to_string(rows),
+                             std::to_string(height()) + ", that of this Deferred");
+    }
+    template <class G, class... P>
+    static constexpr void check_types() {
+        detail::check_types<G, P...>();
+        static_assert(
+            std::is_same_v<detail::compute_t<G, P...>, detail::compute_t<P...>>,
+            "rowan::Deferred: a gradient of doubles needs a parameter or a state of doubles: missed steps are "
+            "computed in the type of these");
+    }
+    template <class P, class... S>
+    void check_tensors(Tensor<P> const& param, Tensor<S> const&... state) const {
+        detail::check_height("param", param, height());
+        std::size_t i = 0;
+        (detail::check_state(detail::state_name(++i), param, state), ...);
+        detail::check_all_apart(detail::state_name, param, state...);
+    }
+
+    /// Brings the rows row_of(0), row_of(1) … row_of(n - 1) up to date, which are distinct.
+    template <class RowOf, class P, class... S>
+    void replay(Cpu exec, std::size_t n, RowOf const& row_of, Tensor<P>& param, Tensor<S>&... state) {
+        using Sum = std::common_type_t<detail::sum_t<P>, detail::sum_t<S>...>;
+        std::size_t const now = history_.size(), width = param.row_size();
+        if (now == 0 || width == 0) return;
+        auto const at = [&](std::size_t k) { return static_cast<std::size_t>(row_of(k)); };
+        parallel_for(exec, n, 64, [&](std::size_t begin, std::size_t end) {
+            detail::on_lanes<Sum>(width, [&]<class V>(detail::as<V>) ROWAN_INLINED {
+                constexpr std::size_t ahead = 4;
+                auto const least = detail::LaneReplay<V, 1, Rule, P, S...>::shrinkage(history_.ahead(0));
+                for (std::size_t k = begin; k < end; ++k) {
+                    if (k + 4 * ahead < end) __builtin_prefetch(done_.data() + at(k + 4 * ahead), 1);
+                    if (k + ahead < end && done_[at(k + ahead)] != now) {
+                        std::size_t const next = at(k + ahead) * width;
+                        detail::prefetch_row<true>(param.data() + next, width * sizeof(P));
+                        (detail::prefetch_row<true>(state.data() + next, width * sizeof(S)), ...);
+                    }
+                    std::size_t const row = at(k);
+                    if (done_[row] == now) continue;
+                    detail::replay_row<V>(history_, least, done_[row], now, width, param.data() + row * width,
+                                          (state.data() + row * width)...);
+                    done_[row] = static_cast<Step>(now);
+                }
+            });
+        });
+    }
+
+    detail::StepHistory<Rule> history_;  // the steps since the last flush
+    std::vector<Step> done_;             // how many of these each row has made
+};
 
 }  // namespace rowan::inline v0
 

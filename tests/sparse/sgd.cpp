@@ -5,8 +5,10 @@
 
 #include "reference.hpp"
 
+#include <cmath>
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <type_traits>
 
 namespace test_sgd {
@@ -111,6 +113,21 @@ TEST_CASE("a sparse step equals the dense step, if sums are exact", "[sgd][prope
         RC_ASSERT(after(g) == after(rowan::to_dense(g)));
         RC_ASSERT(after(g) == after(rowan::merge(g)));
     }));
+}
+
+TEST_CASE("a weight decay has PyTorch's values, and is of the touched rows", "[sgd][golden]") {
+    // torch.optim.SGD in double with lr=0.1, weight_decay=0.1: 1 and -2 with gradients 0.5 and 1, two steps
+    SelectedRows<double> const grad(3, {0, 2, 2}, {{0.5}, {0.25}, {0.75}});
+    for (bool const decoupled : {false, true}) {
+        Tensor<double> p{{1}, {7}, {-2}};
+        for (int step = 0; step < 2; ++step) sgd(p, grad, {.learning_rate = 0.1, .weight_decay = 0.1, .decoupled = decoupled});
+        CHECK((std::abs(p(0, 0) - 0.8806) < 1e-15 && p(1, 0) == 7 && std::abs(p(2, 0) + 2.1592) < 1e-15));
+        auto dense = p;
+        sgd(dense, to_dense(grad), {.learning_rate = 0.1, .weight_decay = 0.1, .decoupled = decoupled});
+        CHECK(std::abs(dense(1, 0) - 6.93) < 1e-15);
+    }
+    Tensor<double> p{{1}, {7}, {-2}};
+    CHECK_THROWS_WITH(sgd(p, grad, {.weight_decay = std::numeric_limits<double>::infinity()}), "weight_decay is inf, expected a finite number");
 }
 
 }  // namespace test_sgd

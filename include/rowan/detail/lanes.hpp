@@ -155,10 +155,14 @@ ROWAN_INLINE void each_with(std::size_t n, F const& f) {
 
 /// Calls f(0), f(1) … f(n - 1): at -O2, g++ does not unroll loops.
 ROWAN_NO_EXEC_CHECK
+template <class F, std::size_t... k>
+ROWAN_HD_INLINE void unrolled(F const& f, std::index_sequence<k...>) {
+    (f(k), ...);
+}
+ROWAN_NO_EXEC_CHECK
 template <std::size_t n, class F>
 ROWAN_HD_INLINE void unrolled(F const& f) {
-    [&]<std::size_t... k>(std::index_sequence<k...>) ROWAN_INLINED { (f(k), ...); }
-    (std::make_index_sequence<n>{});
+    unrolled(f, std::make_index_sequence<n>{});
 }
 
 /// to[i] = map(from[i]) for i in [0, n), computed in type `S`. `to` is only written.

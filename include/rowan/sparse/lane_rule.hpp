@@ -39,7 +39,7 @@ struct LaneRule {
     /// errors   exceptions of f
     /// cost     the cost of f
     template <class F>
-    void visit(F const& f) const {
+    ROWAN_INLINE void visit(F const& f) const {
         f(formula);
     }
 

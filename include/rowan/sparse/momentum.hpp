@@ -38,7 +38,7 @@ struct momentum_rule {
 
     /// Calls f with the formula.
     template <class F>
-    void visit(F const& f) const {
+    ROWAN_INLINE void visit(F const& f) const {
         options.nesterov ? f(momentum_formula<true>{options}) : f(momentum_formula<false>{options});
     }
 

@@ -1,11 +1,21 @@
 // rowan/sparse/sgd.hpp: sgd, gradient descent with dense or row-sparse gradients.
 #pragma once
 
+#include <rowan/core/fields.hpp>
 #include <rowan/sparse/detail/optimizer.hpp>
 #include <rowan/sparse/scatter_add.hpp>
 #include <rowan/sparse/update_rows.hpp>
 
 namespace rowan::inline v0 {
+
+/// The options of sgd with a weight decay.
+struct SgdDecayOptions {
+    double learning_rate = 0.01;  ///< the step size
+    double weight_decay = 0.0;    ///< L2 penalty: weight_decay · p is added to the gradient of touched rows
+    bool decoupled = false;       ///< touched rows are multiplied by 1 - learning_rate · weight_decay instead
+
+    ROWAN_OPTIONS(SgdDecayOptions, learning_rate, weight_decay, decoupled)
+};
 
 namespace detail {
 
@@ -14,6 +24,30 @@ struct sgd_formula {
 
     ROWAN_FORMULA void operator()(V const& g, V& p) const { p = p - product(constant<V>(learning_rate), g); }
 };
+
+struct sgd_decay_formula {
+    SgdDecayOptions options;
+    double kept;  // of a parameter by decoupled decay
+
+    ROWAN_FORMULA void operator()(V const& grad, V& p) const {
+        V g = grad;
+        if (options.decoupled) {
+            p = product(constant<V>(kept), p);
+        } else {
+            g = with_decay(grad, options.weight_decay, p);
+        }
+        p = p - product(constant<V>(options.learning_rate), g);
+    }
+};
+
+template <class P, class D>
+LaneRule<sgd_decay_formula> make_sgd_rule(Tensor<P, D> const&, SgdDecayOptions const& options) {
+    check_setting<P>("learning_rate", options.learning_rate);
+    check_setting<P>("weight_decay", options.weight_decay);
+    double const kept = 1.0 - product(options.learning_rate, options.weight_decay);
+    check_setting<P>("1 - learning_rate · weight_decay", kept);
+    return {{options, options.decoupled ? kept : 1.0}};
+}
 
 }  // namespace detail
 
@@ -60,6 +94,26 @@ void sgd(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<G, D
     detail::check_types<G, P>();
     detail::check_setting<P>("learning_rate", learning_rate);
     update_rows(exec, plan, value, LaneRule<detail::sgd_formula>{{learning_rate}}, param);
+}
+
+/// One step with a weight decay on the rows of `grad`, duplicates summed first, as in merge:
+///     g += weight_decay · p;  p -= learning_rate · g
+/// or, if the decay is decoupled, p = (1 - learning_rate · weight_decay) · p; p -= learning_rate · g. Other rows do not
+/// decay: see Deferred.
+///     sgd(param, grad, {.learning_rate = 0.1, .weight_decay = 1e-4});
+/// shapes   param [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of that shape
+/// errors   ValueError if an option is not finite; ShapeError if shapes do not match; Error as update_rows
+/// cost     as adagrad, without a state
+template <device D, class P, detail::gradient_on<D> G>
+void sgd(D const& exec, Tensor<P, D>& param, G const& grad, SgdDecayOptions const& options) {
+    detail::check_types<typename G::value_type, P>();
+    update_rows(exec, grad, detail::make_sgd_rule(param, options), param);
+}
+
+template <class P, class G, class Device>
+requires detail::gradient_on<G, Device>
+void sgd(Tensor<P, Device>& param, G const& grad, SgdDecayOptions const& options) {
+    sgd(param.device(), param, grad, options);
 }
 
 template <class P, class G, class Device>

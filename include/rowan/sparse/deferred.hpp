@@ -1,0 +1,280 @@
+// rowan/sparse/deferred.hpp: Deferred, optimizers with the bits of dense updates at the cost of row-sparse ones.
+#pragma once
+
+#include <rowan/core/height.hpp>
+#include <rowan/core/ids.hpp>
+#include <rowan/core/parallel.hpp>
+#include <rowan/detail/arguments.hpp>
+#include <rowan/detail/only_checking.hpp>
+#include <rowan/detail/rows.hpp>
+#include <rowan/sparse/detail/replay.hpp>
+#include <rowan/sparse/merge.hpp>
+#include <rowan/sparse/row_plan.hpp>
+#include <rowan/sparse/update_rows.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// The rule of a step, after its checks.
+template <class D, class P>
+LaneRule<sgd_decay_formula> deferred_rule(SgdDecayOptions const& options, Tensor<P, D> const& param) {
+    return make_sgd_rule(param, options);
+}
+template <class D, class P, class V>
+momentum_rule deferred_rule(MomentumOptions const& options, Tensor<P, D> const& param, Tensor<V, D> const& velocity) {
+    return make_momentum_rule(param, velocity, options);
+}
+template <class D, class P, class M, class V>
+LaneRule<adam_formula> deferred_rule(AdamOptions const& options, Tensor<P, D> const& param, Tensor<M, D> const& moment1,
+                                     Tensor<V, D> const& moment2) {
+    return make_adam_rule(param, moment1, moment2, options);
+}
+template <class D, class P, class... S>
+LaneRule<rmsprop_formula> deferred_rule(RmsPropOptions const& options, Tensor<P, D> const& param,
+                                        Tensor<S, D> const&... states) {
+    return make_rmsprop_rule(param, states..., options);
+}
+
+/// A rule for row-sparse gradients with the bits of dense ones, in which a gradient of -0 is 0.
+template <class Formula>
+struct of_dense_formula {
+    Formula formula;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V, class... P>
+    ROWAN_HD_INLINE void operator()(V const& g, V& p, P&... states) const {
+        formula(V(g + constant<V>(0.0)), p, states...);
+    }
+};
+template <class Rule>
+struct of_dense {
+    Rule rule;
+
+    template <class G, class... P>
+    void operator()(std::span<G const> g, std::span<P>... rows) const {
+        rule.visit([&]<class F>(F const& formula) { LaneRule<of_dense_formula<F>>{{formula}}(g, rows...); });
+    }
+    template <class V, class G, class... P>
+    ROWAN_INLINE void with(std::span<G const> g, std::span<P>... rows) const {
+        rule.visit([&]<class F>(F const& formula)
+                       ROWAN_INLINED { LaneRule<of_dense_formula<F>>{{formula}}.template with<V>(g, rows...); });
+    }
+};
+template <class Rule>
+inline constexpr bool is_elementwise<of_dense<Rule>> = true;
+
+template <class Options>
+struct deferred_rule_for {
+    static_assert(!std::is_same_v<Options, Options>,
+                  "rowan::Deferred: the options are SgdDecayOptions, MomentumOptions, AdamOptions or RmsPropOptions");
+};
+template <>
+struct deferred_rule_for<SgdDecayOptions> {
+    using type = LaneRule<sgd_decay_formula>;
+};
+template <>
+struct deferred_rule_for<MomentumOptions> {
+    using type = momentum_rule;
+};
+template <>
+struct deferred_rule_for<AdamOptions> {
+    using type = LaneRule<adam_formula>;
+};
+template <>
+struct deferred_rule_for<RmsPropOptions> {
+    using type = LaneRule<rmsprop_formula>;
+};
+
+}  // namespace detail
+
+/// The steps of an optimizer on a table whose gradients touch a few rows. A step updates these rows, and notes for the
+/// others that they have missed it; a row makes up for the steps that it has missed, with a gradient of 0, before it is
+/// next read or updated. After `flush`, the table and the states have the bits that the optimizer gives with the dense
+/// gradients, `to_dense(grad)` in every step: moments and weights of all rows decay, which lazy updates leave out. It is
+/// so for any learning rates, patterns of rows, types of the table and numbers of threads. (Of NaN, the sign may differ.)
+///
+///     Deferred<AdamOptions> deferred(table.shape(0));
+///     deferred.catch_up(ids, table, moment1, moment2);                                 before rows are read
+///     deferred.step(grad, {.learning_rate = rate, .step = t}, table, moment1, moment2);   as adam
+///     deferred.flush(table, moment1, moment2);                                         before all rows are read
+///
+/// The tensors are the same in all calls: param, then the states, in the order of sgd, momentum, adam or rmsprop, whose
+/// options are `Options`. Steps with a gradient of 0 change nothing under adagrad, if epsilon is not 0, and under ftrl at
+/// the same learning rate: their row-sparse updates are dense ones anyway.
+///
+/// Missed steps are computed one by one, in registers of the widest type of sums of the tensors. Roots and quotients
+/// are left out where a bound shows that the moves that they give are rounded away, for Adam some 100 steps after a
+/// gradient; from there on states are multiplied alone. There is no such bound, so that all rows take longer until the
+/// next flush, after a step with an L2 penalty, with an epsilon of 0, a negative learning rate, a momentum outside [0, 1)
+/// or a decoupled decay of more than 1 a step, or with other betas or another epsilon than the step before.
+template <class Options>
+class Deferred {
+    using Rule = typename detail::deferred_rule_for<Options>::type;
+
+public:
+    /// For a table of this height, whose rows have missed nothing.
+    /// errors   ShapeError if height is negative; std::bad_alloc or std::length_error if there is not enough memory
+    /// cost     2 bytes a row
+    explicit Deferred(Height height) : done_(static_cast<std::size_t>(static_cast<std::int64_t>(height))) {}
+
+    std::int64_t height() const noexcept { return static_cast<std::int64_t>(done_.size()); }  ///< the rows of the table
+
+    /// The number of steps that a row has missed.
+    /// errors   IndexError if row is not in [0, height)
+    /// cost     O(1)
+    std::size_t missed(std::int64_t row) const {
+        if (row < 0 || row >= height()) throw IndexError("row", row, height());
+        return history_.size() - done_[static_cast<std::size_t>(row)];
+    }
+
+    /// One step: brings the rows of `grad` up to date, then updates them as the optimizer's function does.
+    /// shapes   grad a SelectedRows of this height, or a Tensor; param and states as of the optimizer's function
+    /// errors   those of the optimizer's function; ShapeError if the height is another; std::bad_alloc, after which rows
+    ///          may be up to date, but the step has not been made
+    /// cost     that of the optimizer's function, and of catch_up for the rows of grad; 100 bytes until the next flush.
+    ///          A dense gradient flushes, and so does a step after 65,535 others.
+    template <class G, class... P>
+    void step(Cpu exec, SelectedRows<G> const& grad, Options const& options, Tensor<P>&... param) {
+        check_types<G, P...>();
+        auto const rule = detail::deferred_rule(options, param...);
+        SelectedRows<G>::check_value(grad.value(), grad.rows().size());
+        detail::check_exec(exec);
+        check_height(grad.height());
+        detail::check_sparse_targets(grad.value(), height(), param...);
+        if (detail::only_checking()) return;
+        if constexpr (!std::is_same_v<detail::sum_t<G>, G>) {
+            if (!grad.merged()) return step(exec, merge(exec, grad), options, param...);  // rounds sums, as to_dense
+        }
+        RowPlan<> const plan(exec, grad);
+        if (history_.size() == std::numeric_limits<Step>::max()) flush(exec, param...);
+        history_.reserve();
+        replay(
+            exec, plan.rows().size(), [&](std::size_t k) { return plan.rows()[k]; }, param...);
+        update_rows(exec, plan, grad.value(), detail::of_dense<Rule>{rule}, param...);
+        history_.add(rule, sizeof...(P) - 1);
+        for (auto const row : plan.rows()) done_[static_cast<std::size_t>(row)] = static_cast<Step>(history_.size());
+    }
+    template <class G, class... P>
+    void step(Cpu exec, Tensor<G> const& grad, Options const& options, Tensor<P>&... param) {
+        check_types<G, P...>();
+        auto const rule = detail::deferred_rule(options, param...);
+        detail::check_exec(exec);
+        detail::check_dense_targets(grad, param...);
+        check_height(detail::height_of(grad));
+        if (detail::only_checking()) return;
+        flush(exec, param...);
+        update_rows(exec, grad, rule, param...);
+    }
+    template <class G, class... P>
+    requires detail::gradient_on<G, Cpu>
+    void step(G const& grad, Options const& options, Tensor<P>&... param) { step(Cpu{}, grad, options, param...); }
+
+    /// Brings rows up to date, in which a row may repeat. Only rows that have missed steps are read.
+    /// shapes   param [height, ...], the states of its shape
+    /// errors   ShapeError if shapes do not match; IndexError if a row is not in [0, height); Error if two tensors share
+    ///          memory
+    /// cost     a sort of the rows; for each row that has missed steps one read and one write, and their arithmetic
+    template <class... P>
+    void catch_up(Cpu exec, Ids<> rows, Tensor<P>&... param) {
+        check_tensors(param...);
+        RowPlan<> const plan(exec, rows, Height(height()));
+        if (detail::only_checking()) return;
+        replay(
+            exec, plan.rows().size(), [&](std::size_t k) { return plan.rows()[k]; }, param...);
+    }
+    template <class... P>
+    void catch_up(Ids<> rows, Tensor<P>&... param) {
+        catch_up(Cpu{}, rows, param...);
+    }
+
+    /// Brings all rows up to date.
+    /// shapes   as catch_up
+    /// errors   as catch_up
+    /// cost     one read and one write of the rows that have missed steps, and the arithmetic of these steps
+    template <class... P>
+    void flush(Cpu exec, Tensor<P>&... param) {
+        detail::check_exec(exec);
+        check_tensors(param...);
+        if (detail::only_checking()) return;
+        replay(
+            exec, done_.size(), [](std::size_t k) { return static_cast<std::int64_t>(k); }, param...);
+        history_.clear();
+        std::fill(done_.begin(), done_.end(), Step{0});
+    }
+    template <class... P>
+    requires(sizeof...(P) > 0) void flush(Tensor<P>&... param) { flush(Cpu{}, param...); }
+
+    /// Changes the height. New rows have missed nothing; rows that no longer exist are forgotten.
+    /// errors   as the constructor
+    /// cost     O(height)
+    void resize(Height height) {
+        done_.resize(static_cast<std::size_t>(static_cast<std::int64_t>(height)), static_cast<Step>(history_.size()));
+    }
+
+private:
+    using Step = std::uint16_t;
+
+    void check_height(std::int64_t rows) const {
+        if (rows != height())
+            throw ShapeError("grad.height()", std::to_string(rows),
+                             std::to_string(height()) + ", that of this Deferred");
+    }
+    template <class G, class... P>
+    static constexpr void check_types() {
+        detail::check_types<G, P...>();
+        static_assert(
+            std::is_same_v<detail::compute_t<G, P...>, detail::compute_t<P...>>,
+            "rowan::Deferred: a gradient of doubles needs a parameter or a state of doubles: missed steps are "
+            "computed in the type of these");
+    }
+    template <class P, class... S>
+    void check_tensors(Tensor<P> const& param, Tensor<S> const&... state) const {
+        detail::check_height("param", param, height());
+        std::size_t i = 0;
+        (detail::check_state(detail::state_name(++i), param, state), ...);
+        detail::check_all_apart(detail::state_name, param, state...);
+    }
+
+    /// Brings the rows row_of(0), row_of(1) … row_of(n - 1) up to date, which are distinct.
+    template <class RowOf, class P, class... S>
+    void replay(Cpu exec, std::size_t n, RowOf const& row_of, Tensor<P>& param, Tensor<S>&... state) {
+        using Sum = std::common_type_t<detail::sum_t<P>, detail::sum_t<S>...>;
+        std::size_t const now = history_.size(), width = param.row_size();
+        if (now == 0 || width == 0) return;
+        auto const at = [&](std::size_t k) { return static_cast<std::size_t>(row_of(k)); };
+        parallel_for(exec, n, 64, [&](std::size_t begin, std::size_t end) {
+            detail::on_lanes<Sum>(width, [&]<class V>(detail::as<V>) ROWAN_INLINED {
+                constexpr std::size_t ahead = 4;
+                auto const least = detail::LaneReplay<V, 1, Rule, P, S...>::shrinkage(history_.ahead(0));
+                for (std::size_t k = begin; k < end; ++k) {
+                    if (k + 4 * ahead < end) __builtin_prefetch(done_.data() + at(k + 4 * ahead), 1);
+                    if (k + ahead < end && done_[at(k + ahead)] != now) {
+                        std::size_t const next = at(k + ahead) * width;
+                        detail::prefetch_row<true>(param.data() + next, width * sizeof(P));
+                        (detail::prefetch_row<true>(state.data() + next, width * sizeof(S)), ...);
+                    }
+                    std::size_t const row = at(k);
+                    if (done_[row] == now) continue;
+                    detail::replay_row<V>(history_, least, done_[row], now, width, param.data() + row * width,
+                                          (state.data() + row * width)...);
+                    done_[row] = static_cast<Step>(now);
+                }
+            });
+        });
+    }
+
+    detail::StepHistory<Rule> history_;  // the steps since the last flush
+    std::vector<Step> done_;             // how many of these each row has made
+};
+
+}  // namespace rowan::inline v0

@@ -1,0 +1,302 @@
+// tests/sparse/deferred.cpp: Deferred has the bits of dense updates.
+#include <rowan/sparse/deferred.hpp>
+
+#include <rowan/core/bfloat16.hpp>
+#include <rowan/core/float16.hpp>
+#include <rowan/sparse/gather.hpp>
+#include <rowan/sparse/to_dense.hpp>
+
+#include "reference.hpp"
+#include "refused.hpp"
+#include "sanitizers.hpp"
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <random>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace test_deferred {
+
+using rowan::AdamOptions, rowan::Deferred, rowan::MomentumOptions, rowan::RmsPropOptions, rowan::SgdDecayOptions;
+using rowan::bfloat16, rowan::float16, rowan::SelectedRows, rowan::Tensor;
+
+namespace {
+
+template <class... T>
+auto dense(AdamOptions const& o, Tensor<T>&... x) {
+    return [&](auto const& grad) { adam(x..., grad, o); };
+}
+template <class... T>
+auto dense(MomentumOptions const& o, Tensor<T>&... x) {
+    return [&](auto const& grad) { momentum(x..., grad, o); };
+}
+template <class... T>
+auto dense(RmsPropOptions const& o, Tensor<T>&... x) {
+    return [&](auto const& grad) { rmsprop(x..., grad, o); };
+}
+template <class... T>
+auto dense(SgdDecayOptions const& o, Tensor<T>&... x) {
+    return [&](auto const& grad) { sgd(x..., grad, o); };
+}
+
+// Numbers of many sizes, now and then 0.
+template <class T>
+Tensor<T> numbers(std::mt19937& random, std::size_t rows, std::size_t width, int least_exponent) {
+    auto x = Tensor<T>::zeros({rows, width});
+    std::normal_distribution<double> normal;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        int const exponent = -static_cast<int>(random() % static_cast<unsigned>(-least_exponent));
+        if (random() % 16 != 0) x.data()[i] = static_cast<T>(static_cast<float>(std::ldexp(normal(random), exponent)));
+    }
+    return x;
+}
+
+// Whether they have the same bits, or are both NaN, whose sign depends on the compiler.
+template <class T>
+bool same_numbers(Tensor<T> const& a, Tensor<T> const& b) {
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        T const x = a.data()[i], y = b.data()[i];
+        if (std::memcmp(&x, &y, sizeof x) != 0 && !(std::isnan(static_cast<double>(x)) && std::isnan(static_cast<double>(y)))) return false;
+    }
+    return a.shape() == b.shape();
+}
+
+template <class... T>
+bool same_all(std::tuple<T...> const& a, std::tuple<T...> const& b) {
+    return [&]<std::size_t... i>(std::index_sequence<i...>) { return (same_numbers(std::get<i>(a), std::get<i>(b)) && ...); }(std::index_sequence_for<T...>{});
+}
+
+struct Run {
+    std::size_t height = 9, width = 5;
+    int steps = 400;
+    double touch = 0.02;  // the part of the rows that a gradient has
+    int threads = 1;
+    unsigned seed = 1;
+};
+
+// Steps of random gradients, whose rows may repeat, deferred and dense. options(t) are those of step t. The last row never
+// has a gradient.
+template <class G, class T, class... S, class Options>
+void compare_steps(Run const& run, std::function<Options(int)> const& options) {
+    std::mt19937 random(run.seed);
+    auto const height = static_cast<std::int64_t>(run.height);
+    auto all = std::tuple(numbers<T>(random, run.height, run.width, -8), Tensor<S>::zeros({run.height, run.width})...);
+    auto expected = all;
+    Deferred<Options> deferred(height);
+    rowan::Cpu const exec{.threads = run.threads};
+    for (int t = 1; t <= run.steps; ++t) {
+        std::vector<std::int64_t> rows;
+        for (std::int64_t row = 0; row + 1 < height; ++row) {
+            double const u = static_cast<double>(random()) / 4294967296.0;
+            if (u < run.touch) rows.insert(rows.end(), row % 2 == 0 ? 1 : 2, row);
+        }
+        SelectedRows<G> const grad(height, rows, numbers<G>(random, rows.size(), run.width, -20));
+        std::apply([&](auto&... x) { deferred.step(exec, grad, options(t), x...); }, all);
+        std::apply([&](auto&... x) { dense(options(t), x...)(to_dense(grad)); }, expected);
+        if (run.steps <= 2000 && random() % 16 == 0) {
+            std::vector<std::int64_t> const some{height - 1, t % height, 0, t % height};
+            std::apply([&](auto&... x) { deferred.catch_up(exec, some, x...); }, all);
+            for (auto const row : some) REQUIRE(deferred.missed(row) == 0);
+            auto const rows_of = [&](auto const&... x) { return std::tuple(gather(x, some)...); };
+            REQUIRE(same_all(std::apply(rows_of, all), std::apply(rows_of, expected)));
+        }
+    }
+    std::apply([&](auto&... x) { deferred.flush(exec, x...); }, all);
+    REQUIRE(same_all(all, expected));
+}
+
+template <class G, class... T, class OptionsOf>
+void compare(Run const& run, OptionsOf const& options) {
+    using Options = decltype(options(1));
+    compare_steps<G, T...>(run, std::function<Options(int)>(options));
+}
+
+// A rate that rises, falls and rises again.
+double warm_up(int t) { return 0.01 * (t % 150 + 1) / 150; }
+// A rate that is too small to move anything, then large.
+double late(int t) { return t <= 64 ? 1e-12 : 0.1; }
+
+}  // namespace
+
+TEST_CASE("adam on a few rows has the bits of dense updates", "[deferred][property]") {
+    for (unsigned seed = 0; seed < 3; ++seed) {
+        Run const run{.width = 4 + 15 * seed, .steps = sanitizers::any ? 200 : 400, .touch = seed == 0 ? 0.2 : 0.005, .seed = seed};
+        compare<float, float, float, float>(run, [](int t) { return AdamOptions{.step = t}; });
+        compare<float, float, float, float>(run, [](int t) { return AdamOptions{.learning_rate = warm_up(t), .beta1 = 0.5, .beta2 = 0.6, .step = t}; });
+        compare<float, float, float, float>(run, [](int t) { return AdamOptions{.learning_rate = warm_up(t), .step = t, .weight_decay = 0.1, .decoupled = true}; });
+        compare<float, float, float, float>(run, [](int t) { return AdamOptions{.epsilon = 0, .step = t, .weight_decay = 0.01}; });
+        compare<float, float, float, float>(run, [](int t) { return AdamOptions{.learning_rate = late(t), .beta1 = 0.99, .step = 100'000 + t}; });
+        // settings without a bound: a negative rate, betas that change, a decay that turns the sign
+        compare<float, float, float, float>(run, [](int t) { return AdamOptions{.learning_rate = -0.001, .beta1 = t % 200 < 100 ? 0.9 : 0.2, .step = t}; });
+        compare<float, float, float, float>(run, [](int t) { return AdamOptions{.learning_rate = 1.0, .step = t, .weight_decay = 1.5, .decoupled = true}; });
+        compare<bfloat16, bfloat16, float, bfloat16>(run, [](int t) { return AdamOptions{.learning_rate = warm_up(t), .step = t, .weight_decay = 0.02, .decoupled = t > 100}; });
+        compare<double, double, double, double>(run, [](int t) { return AdamOptions{.learning_rate = 1e-4, .step = t}; });
+    }
+}
+
+TEST_CASE("momentum on a few rows has the bits of dense updates", "[deferred][property]") {
+    for (bool const nesterov : {false, true}) {
+        Run const run{.width = 21, .steps = sanitizers::any ? 300 : 1200, .touch = 0.002, .seed = 7};
+        compare<float, float, float>(run, [=](int) { return MomentumOptions{.nesterov = nesterov}; });
+        compare<float, float, float>(run, [=](int t) { return MomentumOptions{.learning_rate = warm_up(t), .momentum = 0.5, .nesterov = nesterov, .weight_decay = t > 600 ? 0.1 : 0.0}; });
+        compare<float, float, float>(run, [=](int t) { return MomentumOptions{.learning_rate = late(t), .momentum = 0.99, .nesterov = nesterov}; });
+        compare<float16, float16, float16>(run, [=](int t) { return MomentumOptions{.learning_rate = warm_up(t), .momentum = 0.5, .nesterov = nesterov}; });
+        compare<float16, float16, float16>(run, [=](int) { return MomentumOptions{.momentum = 1.01, .nesterov = nesterov}; });
+    }
+}
+
+TEST_CASE("rmsprop on a few rows has the bits of dense updates", "[deferred][property]") {
+    Run const run{.width = 18, .touch = 0.01, .seed = 3};
+    for (double const momentum : {0.0, 0.9}) {
+        compare<float, float, float, float>(run, [=](int t) { return RmsPropOptions{.learning_rate = warm_up(t), .momentum = momentum}; });
+        compare<float, float, float, float, float>(run, [=](int) { return RmsPropOptions{.momentum = momentum}; });
+        compare<float, float, float, float, float>(run, [=](int) { return RmsPropOptions{.momentum = momentum, .epsilon = 0}; });
+    }
+}
+
+TEST_CASE("sgd with a decay on a few rows has the bits of dense updates", "[deferred][property]") {
+    Run const run{.width = 20, .steps = 900, .touch = 0.004, .seed = 5};
+    for (bool const decoupled : {false, true}) {
+        compare<float, float>(run, [=](int t) { return SgdDecayOptions{.learning_rate = warm_up(t), .weight_decay = 0.1, .decoupled = decoupled}; });
+        compare<bfloat16, bfloat16>(run, [=](int) { return SgdDecayOptions{.learning_rate = 0.1, .weight_decay = 0.2, .decoupled = decoupled}; });
+    }
+}
+
+TEST_CASE("rows that miss 100,000 steps have the bits of dense updates", "[deferred][property]") {
+    int const steps = sanitizers::any ? 3000 : 100'000;  // beyond 65,535 all rows are brought up to date at once
+    compare<float, float, float, float>({.height = 4, .width = 3, .steps = steps, .touch = 0.00005, .seed = 2}, [](int t) { return AdamOptions{.beta2 = 0.9, .step = t}; });
+}
+
+TEST_CASE("deferred updates have the same bits on any number of threads", "[deferred][threads]") {
+    for (int const threads : {1, 3, 8})
+        compare<float, float, float, float>({.height = 300, .width = 3, .steps = 100, .touch = 0.05, .threads = threads}, [](int t) { return AdamOptions{.step = t}; });
+}
+
+namespace {
+
+/// 0, the smallest numbers, others, infinity and NaN, of either sign.
+template <class T>
+std::vector<T> edges() {
+    float const smallest = std::is_same_v<T, float16> ? 0x1p-24F : std::is_same_v<T, bfloat16> ? 0x1p-133F : 0x1p-149F;
+    std::vector<T> all;
+    for (float const x : {0.0F, smallest, 0x1p-126F, 1e-3F, 1.0F, 60000.0F, std::numeric_limits<float>::infinity()})
+        for (float const sign : {1.0F, -1.0F}) all.push_back(T(sign * x));
+    all.push_back(T(std::nanf("")));
+    return all;
+}
+
+/// Misses steps in rows of all combinations of these numbers.
+template <class T, class... S, class Options>
+void check_edges(Options const& options) {
+    for (int const steps : sanitizers::any ? std::vector{1, 2, 40} : std::vector{1, 2, 40, 600}) {
+        std::size_t rows = edges<T>().size(), stride = 1;
+        ((rows *= edges<S>().size()), ...);
+        auto const filled = [&]<class E>(E) {
+            auto const some = edges<E>();
+            auto x = Tensor<E>::zeros({rows, 1});
+            for (std::size_t row = 0; row < rows; ++row) x(row, 0) = some[row / stride % some.size()];
+            stride *= some.size();
+            return x;
+        };
+        std::tuple<Tensor<T>, Tensor<S>...> all{filled(T{}), filled(S{})...};
+        auto expected = all;
+        auto const height = static_cast<std::int64_t>(rows);
+        Deferred<Options> deferred(height);
+        SelectedRows<float> const grad(height, {}, Tensor<float>::zeros({0, 1}));
+        for (int t = 0; t < steps; ++t) {
+            std::apply([&](auto&... x) { deferred.step(grad, options, x...); }, all);
+            std::apply([&](auto&... x) { dense(options, x...)(to_dense(grad)); }, expected);
+        }
+        std::apply([&](auto&... x) { deferred.flush(x...); }, all);
+        CHECK(same_all(all, expected));
+    }
+}
+
+/// Steps of one row of one number, whose only gradient is -0 in the first step.
+template <class... T, class OptionsOf>
+void check_row(int steps, OptionsOf const& options, T... x) {
+    std::tuple all{Tensor<T>::full({1, 1}, x)...};
+    auto expected = all;
+    Deferred<decltype(options(1))> deferred(1);
+    for (int t = 1; t <= steps; ++t) {
+        SelectedRows<float> const grad = t == 1 ? SelectedRows<float>(1, {0}, {{-0.0F}}) : SelectedRows<float>(1, {}, Tensor<float>::zeros({0, 1}));
+        std::apply([&](auto&... y) { deferred.step(grad, options(t), y...); }, all);
+        std::apply([&](auto&... y) { dense(options(t), y...)(to_dense(grad)); }, expected);
+    }
+    std::apply([&](auto&... y) { deferred.flush(y...); }, all);
+    CHECK(same_all(all, expected));
+}
+
+}  // namespace
+
+TEST_CASE("infinities, NaN, zeros of either sign and roots of negative numbers go on as in dense updates", "[deferred][edges]") {
+    check_edges<float, float, float>(AdamOptions{.step = 1000});
+    check_edges<float, float, float>(AdamOptions{.step = 1000, .weight_decay = 0.1, .decoupled = true});
+    check_edges<float, float, float>(AdamOptions{.epsilon = 0, .step = 1000});
+    check_edges<float, float, float>(AdamOptions{.epsilon = 1e-50, .step = 1000});
+    check_edges<float16, float, bfloat16>(AdamOptions{.learning_rate = 1e-9, .beta1 = 0.5, .step = 1000});
+    check_edges<float, float>(MomentumOptions{});
+    check_edges<float, float>(MomentumOptions{.learning_rate = 0, .momentum = 0});
+    check_edges<float16, float16>(MomentumOptions{.momentum = 0.5});
+    check_edges<float, double>(MomentumOptions{.momentum = 0.5});
+    check_edges<double, float>(MomentumOptions{.momentum = 0.5});
+    check_edges<float, float, float>(RmsPropOptions{.momentum = 0.5});
+    check_edges<float, float, float>(RmsPropOptions{.epsilon = 1e-50});
+    check_edges<float>(SgdDecayOptions{.learning_rate = 1, .weight_decay = 0.5, .decoupled = true});
+}
+
+TEST_CASE("extreme settings have the bits of dense updates", "[deferred][edges]") {
+    check_row(2, [](int) { return MomentumOptions{.learning_rate = 8e19, .momentum = 1e-30}; }, 0x1.8p-58F, 0x1.8cccccp-149F / 1e-30F);
+    check_row(2, [](int t) { return AdamOptions{.learning_rate = 1e-45, .beta1 = 1 - 0x1p-53, .epsilon = 1, .step = t}; }, 0x1.8p-6F, 1e20F, 0.0F);
+    double const beta2 = std::pow(0.51 * 0x1p-149 / (1 - 0x1p-12), 1 / 512.0) / (1 - 0x1p-23);  // to the power of 512 it is subnormal
+    check_row(513, [=](int t) { return AdamOptions{.learning_rate = 1e-8, .beta1 = 0.999999999, .beta2 = beta2, .epsilon = 1e-30, .step = (std::int64_t{1} << 40) + t}; }, 1.5F, 1.9e-7F, 1e30F);
+    check_row(80, [](int t) { return SgdDecayOptions{.learning_rate = t <= 70 ? 0.0 : -0.0}; }, -0.0F);
+    check_row(3, [](int) { return SgdDecayOptions{.learning_rate = 1}; }, -0.0F);
+}
+
+TEST_CASE("a dense gradient, and new rows, miss nothing", "[deferred]") {
+    auto p = Tensor<float>::full({3, 2}, 1), m = Tensor<float>::zeros({3, 2}), v = m;
+    auto p2 = p, m2 = m, v2 = v;
+    Deferred<AdamOptions> deferred(3);
+    SelectedRows<float> const grad(3, {1}, {{1, 2}});
+    deferred.step(grad, {.step = 1}, p, m, v);
+    CHECK((deferred.missed(0) == 1 && deferred.missed(1) == 0));
+    deferred.step(Tensor<float>{{1, 1}, {2, 2}, {3, 3}}, {.step = 2}, p, m, v);
+    CHECK((deferred.missed(0) == 0 && deferred.missed(2) == 0));
+    adam(p2, m2, v2, to_dense(grad), {.step = 1});
+    adam(p2, m2, v2, Tensor<float>{{1, 1}, {2, 2}, {3, 3}}, {.step = 2});
+    CHECK((reference::same(p, p2) && reference::same(m, m2) && reference::same(v, v2)));
+
+    deferred.step(grad, {.step = 3}, p, m, v);
+    deferred.resize(2);
+    deferred.resize(5);
+    CHECK((deferred.height() == 5 && deferred.missed(0) == 1 && deferred.missed(2) == 0 && deferred.missed(4) == 0));
+}
+
+TEST_CASE("bad input to a deferred optimizer throws, and nothing has changed", "[deferred][errors]") {
+    auto p = Tensor<float>::full({3, 2}, 1), m = Tensor<float>::zeros({3, 2}), v = m;
+    Deferred<AdamOptions> deferred(3);
+    SelectedRows<float> const grad(3, {1}, {{1, 2}}), other(4, {1}, {{1, 2}});
+    deferred.step(grad, {}, p, m, v);
+    auto const refused = [&](auto const& call, char const* text) { CHECK_THROWS_WITH(call(), text); CHECK((deferred.missed(0) == 1 && deferred.missed(1) == 0)); };
+    auto const seen = test::seen(p) + test::seen(m) + test::seen(v);
+    auto few = Tensor<float>::zeros({2, 2}), narrow = Tensor<float>::zeros({3, 1});
+    refused([&] { deferred.step(other, {}, p, m, v); }, "grad.height() is 4, expected 3, that of this Deferred");
+    refused([&] { deferred.step(grad, {.beta1 = 1}, p, m, v); }, "beta1 is 1, expected a number in [0, 1)");
+    refused([&] { deferred.step(grad, {}, p, m, m); }, "state 0 shares memory with state 1");
+    refused([&] { deferred.catch_up({0, 3}, p, m, v); }, "rows[1] = 3 is not in [0, 3)");
+    refused([&] { deferred.catch_up({0}, few, m, v); }, "param.shape(0) is 2, expected 3");
+    refused([&] { deferred.flush(p, narrow, v); }, "state 0.shape() is [3, 1], expected [3, 2], the shape of param");
+    refused([&] { deferred.missed(3); }, "row = 3 is not in [0, 3)");
+    CHECK_THROWS_WITH(Deferred<AdamOptions>(-1), "height is -1, expected in [0, 2^63 - 1]");
+    CHECK(test::seen(p) + test::seen(m) + test::seen(v) == seen);
+}
+
+}  // namespace test_deferred
