@@ -1,5 +1,10 @@
-// Adam on a table whose gradients touch a few rows. Lazy updates leave the other rows alone, so the result is another than
-// with dense gradients; deferred updates give the dense result, bit for bit, and update as few rows.
+// Adam on a table whose gradients touch a few rows. Lazy updates leave the other rows alone, so the result differs from
+// that of dense gradients; deferred updates give the dense result, bit for bit, and touch as few rows.
+//
+//     step              1   2   3   4   5       row 7 has a gradient, g, in steps 1 and 5
+//     dense     row 7   g   0   0   0   g       the moments of all rows decay, and the rows move with them
+//     lazy      row 7   g               g       it misses steps 2 to 4
+//     deferred  row 7   g            000g       it makes up for them when it is needed
 #include <rowan/sparse.hpp>
 
 #include <algorithm>
