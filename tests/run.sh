@@ -291,7 +291,7 @@ floats() {
         count floats 1 1 "bash tests/run.sh floats"
     fi
 }
-sanitize() { has sanitize clang++-16 && clang_run sanitize sanitize "${folders[*]} mpi thrust example static fail native registers blas serial descriptors checkpoints single"; }
+sanitize() { has sanitize clang++-16 && clang_run sanitize sanitize "${folders[*]} static example ${gcc_rooms[*]}"; }
 bench() { run bench release bench; }
 
 # The examples with g++ and the single header alone.

@@ -51930,11 +51930,7 @@ ROWAN_INLINE V rounded_to(V const& x) {
 template <class V, class Mask>
 ROWAN_INLINE bool all_lanes(Mask const& mask) {
     if constexpr (is_register<V>) {
-        std::uint64_t words[sizeof(V) / 8], any = 0;
-        V const fails = mask.select(V(0), V(1));
-        std::memcpy(words, &fails.data, sizeof words);
-        for (std::uint64_t const word : words) any |= word;
-        return any == 0;
+        return !any_negative(mask.select(V(0), V(-1)));
     } else {
         return mask;
     }
@@ -52268,29 +52264,9 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// The rule of a step, after its checks.
-template <class D, class P>
-LaneRule<sgd_decay_formula> deferred_rule(SgdDecayOptions const& options, Tensor<P, D> const& param) {
-    return make_sgd_rule(param, options);
-}
-template <class D, class P, class V>
-momentum_rule deferred_rule(MomentumOptions const& options, Tensor<P, D> const& param, Tensor<V, D> const& velocity) {
-    return make_momentum_rule(param, velocity, options);
-}
-template <class D, class P, class M, class V>
-LaneRule<adam_formula> deferred_rule(AdamOptions const& options, Tensor<P, D> const& param, Tensor<M, D> const& moment1,
-                                     Tensor<V, D> const& moment2) {
-    return make_adam_rule(param, moment1, moment2, options);
-}
-template <class D, class P, class... S>
-LaneRule<rmsprop_formula> deferred_rule(RmsPropOptions const& options, Tensor<P, D> const& param,
-                                        Tensor<S, D> const&... states) {
-    return make_rmsprop_rule(param, states..., options);
-}
-
-/// A rule for row-sparse gradients with the bits of dense ones, in which a gradient of -0 is 0.
+/// A formula for row-sparse gradients with the bits of dense ones, in which a gradient of -0 is 0.
 template <class Formula>
-struct of_dense_formula {
+struct of_dense {
     Formula formula;
 
     ROWAN_NO_EXEC_CHECK
@@ -52299,43 +52275,36 @@ struct of_dense_formula {
         formula(V(g + constant<V>(0.0)), p, states...);
     }
 };
-template <class Rule>
-struct of_dense {
-    Rule rule;
 
-    template <class G, class... P>
-    void operator()(std::span<G const> g, std::span<P>... rows) const {
-        rule.visit([&]<class F>(F const& formula) { LaneRule<of_dense_formula<F>>{{formula}}(g, rows...); });
-    }
-    template <class V, class G, class... P>
-    ROWAN_INLINE void with(std::span<G const> g, std::span<P>... rows) const {
-        rule.visit([&]<class F>(F const& formula)
-                       ROWAN_INLINED { LaneRule<of_dense_formula<F>>{{formula}}.template with<V>(g, rows...); });
-    }
-};
-template <class Rule>
-inline constexpr bool is_elementwise<of_dense<Rule>> = true;
-
+/// The rule of an optimizer, how many states it takes, and the rule of a step, after its checks.
 template <class Options>
-struct deferred_rule_for {
+struct deferred_rule {
     static_assert(!std::is_same_v<Options, Options>,
                   "rowan::Deferred: the options are SgdDecayOptions, MomentumOptions, AdamOptions or RmsPropOptions");
 };
 template <>
-struct deferred_rule_for<SgdDecayOptions> {
+struct deferred_rule<SgdDecayOptions> {
     using type = LaneRule<sgd_decay_formula>;
+    static constexpr bool takes(std::size_t states) { return states == 0; }
+    static type make(SgdDecayOptions const& options, auto const&... x) { return make_sgd_rule(x..., options); }
 };
 template <>
-struct deferred_rule_for<MomentumOptions> {
+struct deferred_rule<MomentumOptions> {
     using type = momentum_rule;
+    static constexpr bool takes(std::size_t states) { return states == 1; }
+    static type make(MomentumOptions const& options, auto const&... x) { return make_momentum_rule(x..., options); }
 };
 template <>
-struct deferred_rule_for<AdamOptions> {
+struct deferred_rule<AdamOptions> {
     using type = LaneRule<adam_formula>;
+    static constexpr bool takes(std::size_t states) { return states == 2; }
+    static type make(AdamOptions const& options, auto const&... x) { return make_adam_rule(x..., options); }
 };
 template <>
-struct deferred_rule_for<RmsPropOptions> {
+struct deferred_rule<RmsPropOptions> {
     using type = LaneRule<rmsprop_formula>;
+    static constexpr bool takes(std::size_t states) { return states == 2 || states == 3; }
+    static type make(RmsPropOptions const& options, auto const&... x) { return make_rmsprop_rule(x..., options); }
 };
 
 }  // namespace detail
@@ -52362,7 +52331,7 @@ struct deferred_rule_for<RmsPropOptions> {
 /// or a decoupled decay of more than 1 a step, or with other betas or another epsilon than the step before.
 template <class Options>
 class Deferred {
-    using Rule = typename detail::deferred_rule_for<Options>::type;
+    using Rule = typename detail::deferred_rule<Options>::type;
 
 public:
     /// For a table of this height, whose rows have missed nothing.
@@ -52389,7 +52358,7 @@ public:
     template <class G, class... P>
     void step(Cpu exec, SelectedRows<G> const& grad, Options const& options, Tensor<P>&... param) {
         check_types<G, P...>();
-        auto const rule = detail::deferred_rule(options, param...);
+        Rule const rule = detail::deferred_rule<Options>::make(options, param...);
         SelectedRows<G>::check_value(grad.value(), grad.rows().size());
         detail::check_exec(exec);
         check_height(grad.height());
@@ -52403,14 +52372,16 @@ public:
         history_.reserve();
         replay(
             exec, plan.rows().size(), [&](std::size_t k) { return plan.rows()[k]; }, param...);
-        update_rows(exec, plan, grad.value(), detail::of_dense<Rule>{rule}, param...);
+        rule.visit([&]<class Formula>(Formula const& formula) {
+            update_rows(exec, plan, grad.value(), LaneRule<detail::of_dense<Formula>>{{formula}}, param...);
+        });
         history_.add(rule, sizeof...(P) - 1);
         for (auto const row : plan.rows()) done_[static_cast<std::size_t>(row)] = static_cast<Step>(history_.size());
     }
     template <class G, class... P>
     void step(Cpu exec, Tensor<G> const& grad, Options const& options, Tensor<P>&... param) {
         check_types<G, P...>();
-        auto const rule = detail::deferred_rule(options, param...);
+        Rule const rule = detail::deferred_rule<Options>::make(options, param...);
         detail::check_exec(exec);
         detail::check_dense_targets(grad, param...);
         check_height(detail::height_of(grad));
@@ -52472,8 +52443,14 @@ private:
             throw ShapeError("grad.height()", std::to_string(rows),
                              std::to_string(height()) + ", that of this Deferred");
     }
+    template <std::size_t states>
+    static constexpr void check_count() {
+        static_assert(detail::deferred_rule<Options>::takes(states),
+                      "rowan::Deferred: the tensors are param and the states of the optimizer");
+    }
     template <class G, class... P>
     static constexpr void check_types() {
+        check_count<sizeof...(P) - 1>();
         detail::check_types<G, P...>();
         static_assert(
             std::is_same_v<detail::compute_t<G, P...>, detail::compute_t<P...>>,
@@ -52482,6 +52459,7 @@ private:
     }
     template <class P, class... S>
     void check_tensors(Tensor<P> const& param, Tensor<S> const&... state) const {
+        check_count<sizeof...(S)>();
         detail::check_height("param", param, height());
         std::size_t i = 0;
         (detail::check_state(detail::state_name(++i), param, state), ...);

@@ -16,7 +16,6 @@
 #include <cstring>
 #include <functional>
 #include <limits>
-#include <random>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -29,31 +28,19 @@ using rowan::bfloat16, rowan::float16, rowan::SelectedRows, rowan::Tensor;
 
 namespace {
 
-template <class... T>
-auto dense(AdamOptions const& o, Tensor<T>&... x) {
-    return [&](auto const& grad) { adam(x..., grad, o); };
-}
-template <class... T>
-auto dense(MomentumOptions const& o, Tensor<T>&... x) {
-    return [&](auto const& grad) { momentum(x..., grad, o); };
-}
-template <class... T>
-auto dense(RmsPropOptions const& o, Tensor<T>&... x) {
-    return [&](auto const& grad) { rmsprop(x..., grad, o); };
-}
-template <class... T>
-auto dense(SgdDecayOptions const& o, Tensor<T>&... x) {
-    return [&](auto const& grad) { sgd(x..., grad, o); };
-}
+// A step of an optimizer.
+void apply(AdamOptions const& o, auto const& grad, auto&... x) { adam(x..., grad, o); }
+void apply(MomentumOptions const& o, auto const& grad, auto&... x) { momentum(x..., grad, o); }
+void apply(RmsPropOptions const& o, auto const& grad, auto&... x) { rmsprop(x..., grad, o); }
+void apply(SgdDecayOptions const& o, auto const& grad, auto&... x) { sgd(x..., grad, o); }
 
 // Numbers of many sizes, now and then 0.
 template <class T>
-Tensor<T> numbers(std::mt19937& random, std::size_t rows, std::size_t width, int least_exponent) {
+Tensor<T> numbers(inputs::Random& random, std::size_t rows, std::size_t width, int least_exponent) {
     auto x = Tensor<T>::zeros({rows, width});
-    std::normal_distribution<double> normal;
-    for (std::size_t i = 0; i < x.size(); ++i) {
-        int const exponent = -static_cast<int>(random() % static_cast<unsigned>(-least_exponent));
-        if (random() % 16 != 0) x.data()[i] = static_cast<T>(static_cast<float>(std::ldexp(normal(random), exponent)));
+    for (T& number : x) {
+        int const exponent = -static_cast<int>(random.below(-least_exponent));
+        if (random.below(16) != 0) number = inputs::narrow<T>(std::ldexp(random.normal(), exponent));
     }
     return x;
 }
@@ -73,6 +60,28 @@ bool same_all(std::tuple<T...> const& a, std::tuple<T...> const& b) {
     return [&]<std::size_t... i>(std::index_sequence<i...>) { return (same_numbers(std::get<i>(a), std::get<i>(b)) && ...); }(std::index_sequence_for<T...>{});
 }
 
+// A parameter and its states, with deferred updates and with dense ones.
+template <class Options, class... T>
+struct Both {
+    std::tuple<Tensor<T>...> deferred, dense = deferred;
+    Deferred<Options> optimizer{static_cast<std::int64_t>(std::get<0>(deferred).shape(0))};
+    rowan::Cpu exec{};
+
+    void step(auto const& grad, Options const& options) {
+        std::apply([&](auto&... x) { optimizer.step(exec, grad, options, x...); }, deferred);
+        std::apply([&](auto&... x) { apply(options, to_dense(grad), x...); }, dense);
+    }
+    bool same_after_catch_up(std::vector<std::int64_t> const& rows) {
+        std::apply([&](auto&... x) { optimizer.catch_up(exec, rows, x...); }, deferred);
+        auto const rows_of = [&](auto const&... x) { return std::tuple(gather(x, rows)...); };
+        return same_all(std::apply(rows_of, deferred), std::apply(rows_of, dense));
+    }
+    bool same_after_flush() {
+        std::apply([&](auto&... x) { optimizer.flush(exec, x...); }, deferred);
+        return same_all(deferred, dense);
+    }
+};
+
 struct Run {
     std::size_t height = 9, width = 5;
     int steps = 400;
@@ -85,31 +94,22 @@ struct Run {
 // has a gradient.
 template <class G, class T, class... S, class Options>
 void compare_steps(Run const& run, std::function<Options(int)> const& options) {
-    std::mt19937 random(run.seed);
+    inputs::Random random(run.seed);
     auto const height = static_cast<std::int64_t>(run.height);
-    auto all = std::tuple(numbers<T>(random, run.height, run.width, -8), Tensor<S>::zeros({run.height, run.width})...);
-    auto expected = all;
-    Deferred<Options> deferred(height);
-    rowan::Cpu const exec{.threads = run.threads};
+    Both<Options, T, S...> both{{numbers<T>(random, run.height, run.width, -8), Tensor<S>::zeros({run.height, run.width})...}};
+    both.exec.threads = run.threads;
     for (int t = 1; t <= run.steps; ++t) {
         std::vector<std::int64_t> rows;
-        for (std::int64_t row = 0; row + 1 < height; ++row) {
-            double const u = static_cast<double>(random()) / 4294967296.0;
-            if (u < run.touch) rows.insert(rows.end(), row % 2 == 0 ? 1 : 2, row);
-        }
-        SelectedRows<G> const grad(height, rows, numbers<G>(random, rows.size(), run.width, -20));
-        std::apply([&](auto&... x) { deferred.step(exec, grad, options(t), x...); }, all);
-        std::apply([&](auto&... x) { dense(options(t), x...)(to_dense(grad)); }, expected);
-        if (run.steps <= 2000 && random() % 16 == 0) {
+        for (std::int64_t row = 0; row + 1 < height; ++row)
+            if (random.uniform() < run.touch) rows.insert(rows.end(), row % 2 == 0 ? 1 : 2, row);
+        both.step(SelectedRows<G>(height, rows, numbers<G>(random, rows.size(), run.width, -20)), options(t));
+        if (run.steps <= 2000 && random.below(16) == 0) {
             std::vector<std::int64_t> const some{height - 1, t % height, 0, t % height};
-            std::apply([&](auto&... x) { deferred.catch_up(exec, some, x...); }, all);
-            for (auto const row : some) REQUIRE(deferred.missed(row) == 0);
-            auto const rows_of = [&](auto const&... x) { return std::tuple(gather(x, some)...); };
-            REQUIRE(same_all(std::apply(rows_of, all), std::apply(rows_of, expected)));
+            REQUIRE(both.same_after_catch_up(some));
+            for (auto const row : some) REQUIRE(both.optimizer.missed(row) == 0);
         }
     }
-    std::apply([&](auto&... x) { deferred.flush(exec, x...); }, all);
-    REQUIRE(same_all(all, expected));
+    REQUIRE(both.same_after_flush());
 }
 
 template <class G, class... T, class OptionsOf>
@@ -205,33 +205,19 @@ void check_edges(Options const& options) {
             stride *= some.size();
             return x;
         };
-        std::tuple<Tensor<T>, Tensor<S>...> all{filled(T{}), filled(S{})...};
-        auto expected = all;
-        auto const height = static_cast<std::int64_t>(rows);
-        Deferred<Options> deferred(height);
-        SelectedRows<float> const grad(height, {}, Tensor<float>::zeros({0, 1}));
-        for (int t = 0; t < steps; ++t) {
-            std::apply([&](auto&... x) { deferred.step(grad, options, x...); }, all);
-            std::apply([&](auto&... x) { dense(options, x...)(to_dense(grad)); }, expected);
-        }
-        std::apply([&](auto&... x) { deferred.flush(x...); }, all);
-        CHECK(same_all(all, expected));
+        Both<Options, T, S...> both{{filled(T{}), filled(S{})...}};
+        SelectedRows<float> const grad(static_cast<std::int64_t>(rows), {}, Tensor<float>::zeros({0, 1}));
+        for (int t = 0; t < steps; ++t) both.step(grad, options);
+        CHECK(both.same_after_flush());
     }
 }
 
 /// Steps of one row of one number, whose only gradient is -0 in the first step.
 template <class... T, class OptionsOf>
 void check_row(int steps, OptionsOf const& options, T... x) {
-    std::tuple all{Tensor<T>::full({1, 1}, x)...};
-    auto expected = all;
-    Deferred<decltype(options(1))> deferred(1);
-    for (int t = 1; t <= steps; ++t) {
-        SelectedRows<float> const grad = t == 1 ? SelectedRows<float>(1, {0}, {{-0.0F}}) : SelectedRows<float>(1, {}, Tensor<float>::zeros({0, 1}));
-        std::apply([&](auto&... y) { deferred.step(grad, options(t), y...); }, all);
-        std::apply([&](auto&... y) { dense(options(t), y...)(to_dense(grad)); }, expected);
-    }
-    std::apply([&](auto&... y) { deferred.flush(y...); }, all);
-    CHECK(same_all(all, expected));
+    Both<decltype(options(1)), T...> both{{Tensor<T>::full({1, 1}, x)...}};
+    for (int t = 1; t <= steps; ++t) both.step(t == 1 ? SelectedRows<float>(1, {0}, {{-0.0F}}) : SelectedRows<float>(1, {}, Tensor<float>::zeros({0, 1})), options(t));
+    CHECK(both.same_after_flush());
 }
 
 }  // namespace

@@ -3,10 +3,9 @@
 
 #include <rowan/core/bfloat16.hpp>
 #include <rowan/core/float16.hpp>
+#include <rowan/detail/lane_instructions.hpp>
 #include <rowan/detail/lanes.hpp>
 
-#include <cstdint>
-#include <cstring>
 #include <type_traits>
 
 namespace rowan::inline v0::detail {
@@ -46,11 +45,7 @@ ROWAN_INLINE V rounded_to(V const& x) {
 template <class V, class Mask>
 ROWAN_INLINE bool all_lanes(Mask const& mask) {
     if constexpr (is_register<V>) {
-        std::uint64_t words[sizeof(V) / 8], any = 0;
-        V const fails = mask.select(V(0), V(1));
-        std::memcpy(words, &fails.data, sizeof words);
-        for (std::uint64_t const word : words) any |= word;
-        return any == 0;
+        return !any_negative(mask.select(V(0), V(-1)));
     } else {
         return mask;
     }
