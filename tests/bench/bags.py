@@ -7,28 +7,17 @@ should run on the machine.
     python3 tests/bench/bags.py [--rounds 3] [--threads 1,2] [--widths 16,64,128] [--tiny]
 """
 
-import argparse
 import json
 import pathlib
 import subprocess
 
-from machine import processor
+from machine import arguments, numbers, processor
 
 HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
 
-
-def numbers(text):
-    return [int(number) for number in text.split(",")]
-
-
-parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-parser.add_argument("--rowan", default=str(ROOT / "build/bench/tests/bench/rowan_bench_bags"), help="its program, as shipped")
-parser.add_argument("--venvs", default=str(ROOT / "build/venvs"), help="folder of the peers' environments")
-parser.add_argument("--rounds", type=int, default=3)
+parser = arguments(__doc__, "rowan_bench_bags")
 parser.add_argument("--threads", type=numbers, default=[1, 2], help="such as 1,2")
 parser.add_argument("--widths", type=numbers, default=[16, 64, 128], help="floats per row")
-parser.add_argument("--tiny", action="store_true", help="only check that everything runs")
 args = parser.parse_args()
 
 worker = [str(pathlib.Path(args.venvs) / "fb/bin/python"), str(HERE / "peers/torch_bags.py")]

@@ -7,22 +7,16 @@ should run on the machine.
     python3 tests/bench/deferred.py [--rounds 1] [--threads 1,2] [--tiny]
 """
 
-import argparse
 import json
 import pathlib
 import subprocess
 
-from machine import processor
+from machine import arguments, numbers, processor
 
 HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
 
-parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-parser.add_argument("--rowan", default=str(ROOT / "build/bench/tests/bench/rowan_bench_deferred"), help="its program, as shipped")
-parser.add_argument("--venvs", default=str(ROOT / "build/venvs"), help="folder of the peers' environments")
-parser.add_argument("--rounds", type=int, default=1)
-parser.add_argument("--threads", type=lambda text: [int(n) for n in text.split(",")], default=[1, 2], help="such as 1,2")
-parser.add_argument("--tiny", action="store_true", help="only check that everything runs")
+parser = arguments(__doc__, "rowan_bench_deferred", rounds=1)
+parser.add_argument("--threads", type=numbers, default=[1, 2], help="such as 1,2")
 args = parser.parse_args()
 
 best = {}  # (op, threads) -> (peer, how) -> ms

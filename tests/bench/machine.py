@@ -1,7 +1,24 @@
-"""What the tables say of the machine, and the two builds of a program."""
+"""What the tables say of the machine, the two builds of a program, and the arguments of the scripts that run one beside its peers."""
 
+import argparse
 import pathlib
 import platform
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def numbers(text):
+    return [int(number) for number in text.split(",")]
+
+
+def arguments(doc, program, rounds=3):
+    """A parser with the arguments of all such scripts; `program` is rowan's."""
+    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rowan", default=str(ROOT / "build/bench/tests/bench" / program), help="its program, as shipped")
+    parser.add_argument("--venvs", default=str(ROOT / "build/venvs"), help="folder of the peers' environments")
+    parser.add_argument("--rounds", type=int, default=rounds)
+    parser.add_argument("--tiny", action="store_true", help="only check that everything runs")
+    return parser
 
 
 def processor():

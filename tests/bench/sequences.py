@@ -7,23 +7,17 @@ ones are skipped. Nothing else should run on the machine.
     python3 tests/bench/sequences.py [--rounds 3] [--threads 2] [--width 64] [--tiny]
 """
 
-import argparse
 import json
 import pathlib
 import subprocess
 
-from machine import processor
+from machine import arguments, processor
 
 HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
 
-parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-parser.add_argument("--rowan", default=str(ROOT / "build/bench/tests/bench/rowan_bench_sequence"), help="its program, as shipped")
-parser.add_argument("--venvs", default=str(ROOT / "build/venvs"), help="folder of the peers' environments")
-parser.add_argument("--rounds", type=int, default=3)
+parser = arguments(__doc__, "rowan_bench_sequence")
 parser.add_argument("--threads", type=int, default=2)
 parser.add_argument("--width", type=int, default=64)
-parser.add_argument("--tiny", action="store_true", help="only check that everything runs")
 args = parser.parse_args()
 
 options = [f"--threads={args.threads}", f"--width={args.width}"] + (["--tiny"] if args.tiny else [])

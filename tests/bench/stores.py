@@ -7,25 +7,19 @@ should run on the machine. --file names a file of 4 GiB that is made if it is no
     python3 tests/bench/stores.py [--rounds 3] [--threads 1,2] [--file FILE] [--tiny]
 """
 
-import argparse
 import json
 import pathlib
 import shutil
 import subprocess
 
-from machine import processor
+from machine import arguments, numbers, processor
 
 HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
 
-parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-parser.add_argument("--rowan", default=str(ROOT / "build/bench/tests/bench/rowan_bench_stores"), help="its program, as shipped")
-parser.add_argument("--venvs", default=str(ROOT / "build/venvs"), help="folder of the peers' environments")
-parser.add_argument("--rounds", type=int, default=3)
-parser.add_argument("--threads", type=lambda text: [int(n) for n in text.split(",")], default=[1, 2], help="such as 1,2")
+parser = arguments(__doc__, "rowan_bench_stores")
+parser.add_argument("--threads", type=numbers, default=[1, 2], help="such as 1,2")
 parser.add_argument("--file", help="a file on the disk to be measured")
 parser.add_argument("--depth", type=int, default=33, help="reads of fio that are in flight: as many as rowan has by default")
-parser.add_argument("--tiny", action="store_true", help="only check that everything runs")
 args = parser.parse_args()
 
 
