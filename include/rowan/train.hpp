@@ -4,6 +4,7 @@
 #include <rowan/train/auc.hpp>
 #include <rowan/train/calibration.hpp>
 #include <rowan/train/comm.hpp>
+#include <rowan/train/deferred.hpp>
 #include <rowan/train/early_stop.hpp>
 #include <rowan/train/entity_f1.hpp>
 #include <rowan/train/feeds.hpp>

@@ -11131,9 +11131,11 @@ ROWAN_FUNCTION Value own_rows(Value const& all, int rank, int ranks) {
 
 namespace rowan::inline v0::detail {
 
-/// Rows of a table on any ranks, in the order given; `own` has those of this rank. For ranks that have agreed.
+/// Rows of a table on any ranks, in the order given; `own` has those of this rank. Before it reads some of these, it calls
+/// before(their positions), unless that is empty. For ranks that have agreed.
 /// cost     a sort; messages of 8 bytes for each row, and the rows back
-Value fetch_rows(ProcessGroup const& group, Cpu exec, Value const& own, std::span<std::int64_t const> rows);
+Value fetch_rows(ProcessGroup const& group, Cpu exec, Value const& own, std::span<std::int64_t const> rows,
+                 std::function<void(Ids<> const&)> const& before = {});
 
 /// The sums of this rank's rows, narrowed. `nodes` are as those of RowReduction. For ranks that have agreed.
 /// cost     every row sent once to the rank that has it
@@ -12262,16 +12264,18 @@ ROWAN_FUNCTION RowPieces RowFetch::give(ProcessGroup const& group, RowPieces&& o
 
 #include <cstddef>
 #include <cstring>
+#include <functional>
 #include <utility>
 
 namespace rowan::inline v0::detail {
 
 ROWAN_FUNCTION Value fetch_rows(ProcessGroup const& group, Cpu exec, Value const& own,
-                                std::span<std::int64_t const> rows) {
+                                std::span<std::int64_t const> rows, std::function<void(Ids<> const&)> const& before) {
     Partition const partition = shards_of(own.spec().dims[0], group.size());
     Slots const slots(partition);
     RowFetch fetch(exec, slots, "ids", rows);
     fetch.ask(group, slots.splits());
+    if (before) before(fetch.asked());
     Value answers = own.row_values().gather(exec, fetch.asked());
     auto const e = answers.elements();
     std::size_t row_bytes = e.element_size;
@@ -15077,7 +15081,7 @@ ROWAN_TEMPLATE(Feed::Feed(LoDTensor<bool>))
 
 namespace rowan::inline v0::detail {
 
-/// A sharded table of a net, and the data whose ids are looked up in it.
+/// A table of a net, and the data whose ids are looked up in it.
 struct TableLookups {
     /// Data with ids, and the row that is read for those that are not in the table.
     struct Lookup {
@@ -15090,11 +15094,22 @@ struct TableLookups {
 
     std::int64_t height() const { return table->spec().dims[0]; }
 
+    /// The ids of batches, and the rows for unknown ids. Those that the table does not have are left out if there is such
+    /// a row, or if `known`.
+    /// errors   IndexError if a row for unknown ids, or without one an id, is not in [0, height), unless `known`; as
+    ///          fed_value
+    /// cost     one read of the ids
+    std::vector<std::int64_t> ids(Cpu exec, std::span<Feeds const> batches, bool known = false) const;
+
     /// The rows that batches name, ascending, with those for unknown ids.
     /// errors   IndexError if a row for unknown ids, or without one an id, is not in [0, height); as fed_value
     /// cost     a sort of the ids
     std::vector<std::int64_t> rows(Cpu exec, std::span<Feeds const> batches) const;
 };
+
+/// The data whose ids are looked up in a table, or nothing if the net reads it in another way, too.
+/// cost     one pass over the net
+std::optional<TableLookups> lookups_of(Variable& target, Variable& table);
 
 /// The sharded tables that a net reads. Names its variables.
 /// errors   GraphError if one is read by an operator that is not a lookup, or by one whose ids are not data
@@ -16495,6 +16510,142 @@ struct lookup_table_op
 
 }  // namespace rowan::inline v0
 
+// rowan/op/table/weighted_embedding_bag.hpp: embedding_bag with a weight for each id.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// Whether ids[k] is not the padding.
+template <class I>
+struct IsNotPaddingId {
+    I const* ids;
+    std::int64_t padding;
+    ROWAN_HD bool operator()(std::size_t k) const { return std::int64_t{ids[k]} != padding; }
+};
+
+/// The positions of the ids that are not padding.
+template <class I, class D>
+Tensor<std::int64_t, D> kept_ids(D const& exec, Tensor<I, D> const& ids, std::int64_t padding) {
+    return RowGather<D>::where(exec, ids.size(), IsNotPaddingId<I>{ids.data(), padding});
+}
+
+}  // namespace detail
+
+/// embedding_bag with a weight for each id: mean divides by the sum of the weights and sqrt by the square root of the
+/// sum of their squares, as TensorFlow's embedding_lookup_sparse does; max compares weighted rows element-wise. The row
+/// of a bag with divisor 0 is 0.
+/// shapes   table [h, ...], ids [n] with levels, weight [n] -> [bags, ...]
+/// errors   as embedding_bag; ShapeError if weight does not have the shape of ids
+/// cost     as embedding_bag
+template <class T, id_type I, device D>
+LoDTensor<T, D> embedding_bag(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
+                              std::type_identity_t<Tensor<T, D>> const& weight, BagOptions const& options = {}) {
+    detail::check_bags(exec, table, ids, &weight, options.pool);
+    if (options.unknown)
+        return embedding_bag(exec, table, detail::known_bags(exec, table, ids, options), weight,
+                             detail::all_known(options));
+    if (options.padding_id) {
+        auto const kept = detail::without_padding(exec, ids, *options.padding_id, detail::height_of(table));
+        detail::ElementLoops<D>::check(exec, weight);
+        auto const positions = detail::kept_ids(exec, ids.value(), *options.padding_id);
+        return embedding_bag(exec, table, kept, detail::rows_at(exec, weight, positions), {.pool = options.pool});
+    }
+    return detail::BagLookups<D>::lookup(exec, table, ids, &weight, options.pool);
+}
+
+/// The gradients of the table, one row for each id that is not padding, and of the weights, 0 for padding.
+/// shapes   out_grad [bags, ...] -> a SelectedRows of the table's shape with n rows, less those of padding; [n]
+/// errors   as embedding_bag; ShapeError if out_grad does not have the shape of its result
+/// cost     as embedding_bag, and two reads of a table row for each id
+template <class T, id_type I, device D>
+std::tuple<SelectedRows<T, D>, Tensor<T, D>> embedding_bag_grad(D const& exec, Tensor<T, D> const& table,
+                                                                LoDTensor<I, D> const& ids,
+                                                                std::type_identity_t<Tensor<T, D>> const& weight,
+                                                                std::type_identity_t<Tensor<T, D>> const& out_grad,
+                                                                BagOptions const& options = {}) {
+    detail::check_bags(exec, table, ids, &weight, options.pool);
+    if (options.unknown)
+        return embedding_bag_grad(exec, table, detail::known_bags(exec, table, ids, options), weight, out_grad,
+                                  detail::all_known(options));
+    auto weight_grad = Tensor<T, D>::zeros(exec, weight.shape());
+    if (options.padding_id) {
+        auto const kept = detail::without_padding(exec, ids, *options.padding_id, detail::height_of(table));
+        detail::ElementLoops<D>::check(exec, weight);
+        auto const positions = detail::kept_ids(exec, ids.value(), *options.padding_id);
+        auto grads = embedding_bag_grad(exec, table, kept, detail::rows_at(exec, weight, positions), out_grad,
+                                        {.pool = options.pool});
+        detail::put_rows(exec, positions.size(), 1, std::get<1>(grads).data(), positions.data(), weight_grad.data());
+        return {std::move(std::get<0>(grads)), std::move(weight_grad)};
+    }
+    auto rows = detail::BagLookups<D>::grad(exec, table, ids, &weight, out_grad, options.pool, &weight_grad);
+    return {std::move(rows), std::move(weight_grad)};
+}
+
+/// Pools the rows of each bag of a store with a weight for each id, as embedding_bag for the tensor of its rows.
+/// shapes   store [h, w], ids [n] with levels, weight [n] -> [bags, w]
+/// errors   as for a Tensor; IoError if a row cannot be read from its file
+/// cost     as embedding_bag
+template <class T, id_type I>
+LoDTensor<T> embedding_bag(Cpu const& exec, RowStore<T> const& store, LoDTensor<I> const& ids,
+                           std::type_identity_t<Tensor<T>> const& weight, BagOptions const& options = {}) {
+    detail::check_id_bags<T>(exec, ids, options.pool);
+    detail::check_weights(weight, ids);
+    if (options.unknown)
+        return embedding_bag(exec, store, detail::known_bags(exec, store, ids, options), weight,
+                             detail::all_known(options));
+    if (options.padding_id) {
+        auto const kept = detail::without_padding(exec, ids, *options.padding_id, store.height());
+        auto const positions = detail::kept_ids(exec, ids.value(), *options.padding_id);
+        return embedding_bag(exec, store, kept, detail::rows_at(exec, weight, positions), {.pool = options.pool});
+    }
+    return detail::store_bags(exec, store, ids, weight.data(), options.pool);
+}
+
+struct weighted_embedding_bag_op
+    : detail::builtin_op<weighted_embedding_bag_op, slots<slot::w, slot::ids, slot::weight>, slots<slot::out>,
+                         BagOptions> {
+    static constexpr std::string_view name = "weighted_embedding_bag";
+    static constexpr std::string_view brief = "embedding_bag with a weight for each id.";
+    using grad = gradient<weighted_embedding_bag_op, uses<slot::w, slot::ids, slot::weight, grad_of<slot::out>>,
+                          makes<grad_of<slot::w>, grad_of<slot::weight>>>;
+
+    static constexpr bool reads_stores = true;
+
+    static constexpr VarSpec infer(VarSpec const& w, VarSpec const& ids, VarSpec const& weight,
+                                   BagOptions const& options = {}) {
+        spec::dense("weighted_embedding_bag: weight", weight);
+        spec::same_dtype("weighted_embedding_bag: weight", weight, w);
+        static_cast<void>(spec::same_dims("weighted_embedding_bag: weight", weight, ids));
+        return embedding_bag_op::infer(w, ids, options);
+    }
+
+    template <class T, id_type I, class D>
+    static LoDTensor<T, D> run(D exec, Tensor<T, D> const& w, LoDTensor<I, D> const& ids, Tensor<T, D> const& weight,
+                               BagOptions const& options = {}) {
+        return embedding_bag(exec, w, ids, weight, options);
+    }
+
+    template <class T, id_type I>
+    static LoDTensor<T> run(Cpu exec, RowStore<T> const& w, LoDTensor<I> const& ids, Tensor<T> const& weight,
+                            BagOptions const& options = {}) {
+        return embedding_bag(exec, w, ids, weight, options);
+    }
+
+    static constexpr std::array<VarSpec, 2> infer_backward(VarSpec const& w, VarSpec const&, VarSpec const& weight,
+                                                           VarSpec const&, BagOptions const& = {}) {
+        return {VarSpec{.type = VarType::SELECTED_ROWS, .dtype = w.dtype, .dims = w.dims, .lod_level = 0}, weight};
+    }
+
+    template <class T, class I, class D>
+    static auto backward(D exec, Tensor<T, D> const& w, LoDTensor<I, D> const& ids, Tensor<T, D> const& weight,
+                         LoDTensor<T, D> const& out_grad, BagOptions const& options = {}) {
+        return embedding_bag_grad(exec, w, ids, weight, out_grad.value(), options);
+    }
+};
+
+}  // namespace rowan::inline v0
+
 // rowan/train/detail/feed.hpp: feed, the values of a batch as the inputs of a net.
 
 namespace rowan::inline v0::detail {
@@ -16644,30 +16795,35 @@ ROWAN_FUNCTION void check_declared(Scope const& scope, std::string const& name) 
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION std::vector<std::int64_t> TableLookups::rows(Cpu exec, std::span<Feeds const> batches) const {
+ROWAN_FUNCTION std::vector<std::int64_t> TableLookups::ids(Cpu exec, std::span<Feeds const> batches, bool known) const {
     std::vector<std::int64_t> all;
+    auto const in_table = [n = height()](std::int64_t id) { return id >= 0 && id < n; };
     auto const add = [&](Lookup const& lookup, Ids<> const& list) {
-        auto const known = [n = height()](std::int64_t id) { return id >= 0 && id < n; };
-        if (!lookup.unknown) check_ids(exec, lookup.ids->name().c_str(), list, height());
-        list.visit([&](auto some) {
-            if (lookup.unknown) {
-                std::ranges::copy_if(some, std::back_inserter(all), known);
+        bool const some = known || lookup.unknown;
+        if (!some) check_ids(exec, lookup.ids->name().c_str(), list, height());
+        list.visit([&](auto numbers) {
+            if (some) {
+                std::ranges::copy_if(numbers, std::back_inserter(all), in_table);
             } else {
-                all.insert(all.end(), some.begin(), some.end());
+                all.insert(all.end(), numbers.begin(), numbers.end());
             }
         });
     };
     for (Lookup const& lookup : lookups) {
         if (!lookup.unknown) continue;
-        if (*lookup.unknown < 0 || *lookup.unknown >= height()) throw IndexError("unknown", *lookup.unknown, height());
-        all.push_back(*lookup.unknown);
+        if (!known && !in_table(*lookup.unknown)) throw IndexError("unknown", *lookup.unknown, height());
+        if (in_table(*lookup.unknown)) all.push_back(*lookup.unknown);
     }
     for (Feeds const& feeds : batches) {
         for (Lookup const& lookup : lookups) {
             visit_ids(fed_value(*lookup.ids, feeds), [&](auto const& ids) { add(lookup, ids); });
         }
     }
-    RowPlan<> const plan(exec, all, height());
+    return all;
+}
+
+ROWAN_FUNCTION std::vector<std::int64_t> TableLookups::rows(Cpu exec, std::span<Feeds const> batches) const {
+    RowPlan<> const plan(exec, ids(exec, batches), height());
     return {plan.rows().begin(), plan.rows().end()};
 }
 
@@ -16680,10 +16836,30 @@ ROWAN_FUNCTION void check_shard(Variable const& table, Value const& value, std::
                              .append(" of this rank, as load_parameters(comm, …) gives them"));
 }
 
-/// The row that a lookup reads for ids that its table does not have.
-inline std::optional<std::int64_t> unknown_of(Operator const& lookup) {
-    if (lookup.kernel->is<lookup_table_op>()) return attributes_for<lookup_table_op>(lookup.attributes).unknown;
-    return attributes_for<embedding_bag_op>(lookup.attributes).unknown;
+/// The lookup of an operator that looks up data in its first input; nothing of another operator.
+inline std::optional<TableLookups::Lookup> lookup_of(Operator const& op) {
+    bool const rows = op.kernel->is<lookup_table_op>();
+    if (!rows && !op.kernel->is<embedding_bag_op>() && !op.kernel->is<weighted_embedding_bag_op>()) return {};
+    Variable const* const ids = op.inputs[1];
+    if (ids->role() != Role::data) return {};
+    if (rows) return {{ids, attributes_for<lookup_table_op>(op.attributes).unknown}};
+    return {{ids, attributes_for<embedding_bag_op>(op.attributes).unknown}};
+}
+
+inline void add_lookup(TableLookups& to, TableLookups::Lookup const& lookup) {
+    if (std::ranges::find(to.lookups, lookup) == to.lookups.end()) to.lookups.push_back(lookup);
+}
+
+ROWAN_FUNCTION std::optional<TableLookups> lookups_of(Variable& target, Variable& table) {
+    TableLookups all{&table};
+    for (Operator const* const op : trace(std::array{&target})) {
+        auto const uses = std::ranges::count(op->inputs, &table);
+        if (uses == 0) continue;
+        auto const lookup = lookup_of(*op);
+        if (!lookup || uses != 1 || op->inputs[0] != &table) return {};
+        add_lookup(all, *lookup);
+    }
+    return all;
 }
 
 ROWAN_FUNCTION std::vector<TableLookups> table_lookups(Variable& target) {
@@ -16710,8 +16886,7 @@ ROWAN_FUNCTION std::vector<TableLookups> table_lookups(Variable& target) {
                         .append(": they must be layer::data, as the rows are fetched before the net runs"));
             auto at = std::ranges::find(all, table, &TableLookups::table);
             if (at == all.end()) at = all.insert(at, {table});
-            TableLookups::Lookup const lookup{ids, unknown_of(*op)};
-            if (std::ranges::find(at->lookups, lookup) == at->lookups.end()) at->lookups.push_back(lookup);
+            add_lookup(*at, *lookup_of(*op));
         }
     }
     return all;
@@ -20503,8 +20678,10 @@ public:
                                                    std::int64_t total) const = 0;
     /// The sums of rows, on every rank, or, if `own`, those of the rows that a rank has of a sharded table.
     virtual RowPieces sum(Cpu exec, ElementSums const& type, RowPieces&& nodes, std::int64_t total, bool own) const = 0;
-    /// Rows of a sharded table, which may differ between ranks; `own` has those of this rank.
-    virtual Value fetch(Cpu exec, Value const& own, std::span<std::int64_t const> rows) const = 0;
+    /// Rows of a sharded table, which may differ between ranks; `own` has those of this rank. Before it reads some of
+    /// these for any rank, it calls before(their positions).
+    virtual Value fetch(Cpu exec, Value const& own, std::span<std::int64_t const> rows,
+                        std::function<void(Ids<> const&)> const& before) const = 0;
 
 private:
     virtual void run_or_end(std::function<void()> const& f) const = 0;
@@ -20767,6 +20944,7 @@ NamedValues option_values(O const& o) {
         add_option(all, ".learning_rate", attributes.learning_rate);
     }
     if constexpr (requires { attributes.decoupled; }) add_option(all, ".decoupled", attributes.decoupled);
+    if constexpr (requires { typename O::deferred; }) add_option(all, ".deferred", true);
     return all;
 }
 
@@ -24187,6 +24365,29 @@ struct cast_op : detail::builtin_op<cast_op<To>, slots<slot::x>, slots<slot::out
 
 }  // namespace rowan::inline v0
 
+// rowan/train/detail/missed_steps.hpp: MissedSteps, the steps of a deferred optimizer that rows of a parameter have missed.
+
+namespace rowan::inline v0::detail {
+
+/// The steps of a deferred optimizer that rows of a parameter have missed.
+class MissedSteps {
+public:
+    MissedSteps() = default;
+    MissedSteps(MissedSteps const&) = delete;
+    MissedSteps& operator=(MissedSteps const&) = delete;
+    virtual ~MissedSteps() = default;
+
+    /// Brings the rows of some ids up to date. Ids that the parameter does not have are left to the net, which rejects
+    /// them or reads others. `positions`: these are not ids, but places in a parameter of which only some rows exist.
+    virtual void catch_up(Cpu exec, Ids<> const& ids, bool positions) = 0;
+    /// Brings all rows up to date.
+    virtual void flush(Cpu exec) = 0;
+    /// From now on, each step brings all rows up to date, as all are read between steps.
+    virtual void flush_each_step() = 0;
+};
+
+}  // namespace rowan::inline v0::detail
+
 // rowan/sparse/update_rows.hpp: update_rows, applies an update rule to the rows of a gradient.
 
 namespace rowan::inline v0 {
@@ -26503,6 +26704,7 @@ struct ParameterUpdate {
     /// Runs the operator on no rows, which checks its options. An operator with checks_first does so itself, as it runs.
     /// errors   ValueError if the optimizer rejects an option
     std::function<void()> check;
+    std::shared_ptr<MissedSteps> missed = nullptr;  ///< of a deferred optimizer
 };
 
 template <class T, class Device>
@@ -26587,11 +26789,18 @@ ParameterUpdate make_update(O const& o, Scope& scope, ParameterGradient const& g
         };
     }
     update.has_rate = requires { attributes->learning_rate = 1.0; };
+    double rate = 1.0;
+    if constexpr (requires { attributes->learning_rate; }) rate = attributes->learning_rate;
     update.set = [=](std::int64_t step, double factor) {
         if constexpr (requires { attributes->step = step; }) attributes->step = step;
-        if constexpr (requires { attributes->learning_rate = factor; })
-            attributes->learning_rate = operator_options(o).learning_rate * factor;
+        if constexpr (requires { attributes->learning_rate = factor; }) attributes->learning_rate = rate * factor;
     };
+    constexpr std::size_t states = Op::updates::size - 1;
+    if constexpr (requires(std::vector<Variable*> const& all) { missed_steps<T, S, states>(*attributes, all); }) {
+        std::vector<Variable*> all{g.parameter};
+        all.insert(all.end(), update.states.begin(), update.states.end());
+        update.missed = missed_steps<T, S, states>(*attributes, std::move(all));
+    }
     return update;
 }
 
@@ -26646,12 +26855,20 @@ private:
 
     Kind const& kind_for(ParameterGradient const& g) const;
 
+    /// Whether the optimizer is Deferred, of another one.
+    template <class O>
+    static constexpr bool is_deferred = requires {
+        typename O::deferred;
+    };
+
     // The operator is instantiated only for optimizers that may need it.
     template <class T, class O>
-    static auto to_dense_unless_lazy(O const& o) -> Variable* (*)(Scope&, Variable&) {
-        static_cast<void>(o);
-        if constexpr (requires { o.lazy; }) {
-            if (!o.lazy)
+    static auto to_dense_unless_lazy([[maybe_unused]] O const& o) -> Variable* (*)(Scope&, Variable&) {
+        constexpr bool dense_here = is_deferred<O> && !std::is_same_v<Device, Cpu>;
+        if constexpr (dense_here || requires { o.lazy; }) {
+            bool lazy = false;
+            if constexpr (!dense_here) lazy = o.lazy;
+            if (!lazy)
                 return [](Scope& scope, Variable& g) { return scope.new_op<to_dense_op, Device, T>({&g}).outputs[0]; };
         }
         return nullptr;
@@ -26668,10 +26885,15 @@ OptimizerOn<Device>::OptimizerOn(O const& o, dtypes<T...>)
     : types_(rowan::detail::dtype_list<T...>()), values_(rowan::detail::option_values(o)) {
     static_assert((detail::is_element<T>() && ...),
                   "rowan::layer::Optimizer: specialize rowan::dtype<T> for each of these element types");
-    (kinds_.push_back(
-         {dtype<T>::wire,
-          [o](Scope& scope, ParameterGradient const& g) { return rowan::detail::make_update<T, Device>(o, scope, g); },
-          to_dense_unless_lazy<T>(o)}),
+    (kinds_.push_back({dtype<T>::wire,
+                       [o](Scope& scope, ParameterGradient const& g) {
+                           if constexpr (is_deferred<O> && !std::is_same_v<Device, Cpu>) {
+                               return rowan::detail::make_update<T, Device>(o.optimizer, scope, g);
+                           } else {
+                               return rowan::detail::make_update<T, Device>(o, scope, g);
+                           }
+                       },
+                       to_dense_unless_lazy<T>(o)}),
      ...);
 }
 
@@ -28276,6 +28498,13 @@ public:
         }
         return false;
     }
+    /// Calls f(parameter, missed steps) for each parameter with a deferred optimizer.
+    template <class F>
+    void each_deferred(F const& f) const {
+        for (std::size_t i = 0; i < updates_.size(); ++i) {
+            if (updates_[i].missed) f(*gradients_[i].parameter, *updates_[i].missed);
+        }
+    }
     /// Appends the states of the optimizers, or the averages.
     void append_states(std::vector<Variable*>& all) const { append(updates_, all); }
     void append_averages(std::vector<Variable*>& all) const { append(averages_, all); }
@@ -28639,9 +28868,10 @@ public:
     ///          n - 1 additions of gradients, and merges of row-sparse ones. On a device, it synchronizes for each batch
     double step(std::span<Feeds const> batches);
 
-    /// Returns copies of parameters and optimizer states, complete when the call returns.
+    /// Returns copies of parameters and optimizer states, complete when the call returns. Rows that have missed steps of
+    /// a deferred optimizer are brought up to date first.
     /// errors   std::bad_alloc
-    /// cost     one read and one write of all of them
+    /// cost     one read and one write of all of them, and the missed steps
     Parameters parameters() const;
 
     std::int64_t steps() const noexcept { return steps_; }  ///< number of steps, resumed ones included
@@ -28688,6 +28918,14 @@ private:
         std::optional<detail::Counted> rows;  // of which it is a mean
     };
 
+    /// A table whose rows may have missed steps, and what names those that a step reads.
+    struct Missing {
+        detail::TableLookups lookups;
+        detail::MissedSteps* steps;
+    };
+    /// Brings the rows up to date that batches name, but those of sharded tables.
+    void catch_up(std::span<Feeds const> batches) const;
+
     Variable& cost_;
     std::optional<MemoryPool> pool_;
     std::optional<Scope> own_;
@@ -28700,6 +28938,7 @@ private:
     std::vector<Moving> moving_;
     std::vector<detail::TableLookups> tables_;  // sharded ones, if there are ranks
     std::vector<Variable*> fetched_;            // the same
+    std::vector<Missing> missing_;              // tables with a deferred optimizer
     std::vector<Variable*> results_;            // of a part: gradients, then what variables are next
     std::vector<Variable*> totals_;             // the same of a step, of one part perhaps the same variables
     std::vector<Variable*> passing_;            // what a step empties when it ends
@@ -28797,7 +29036,21 @@ void Trainer<T, Device>::build(TrainOptionsOn<Device> const& options) {
         if (v->role() == Role::seed) seeds_.push_back(v);
     }
     updates_->add_updates(*own_, options);
+    updates_->each_deferred([&](Variable& table, detail::MissedSteps& steps) {
+        auto lookups = detail::lookups_of(cost_, table);
+        if (!lookups || options.average) return steps.flush_each_step();
+        missing_.push_back({*std::move(lookups), &steps});
+    });
     begin(options.resume, options.initial);
+}
+
+template <class T, class Device>
+void Trainer<T, Device>::catch_up(std::span<Feeds const> batches) const {
+    auto const exec = detail::host_exec(exec_);
+    for (Missing const& m : missing_) {
+        if (std::ranges::find(fetched_, m.lookups.table) != fetched_.end()) continue;  // by those who ask for rows
+        m.steps->catch_up(exec, m.lookups.ids(exec, batches, true), false);
+    }
 }
 
 template <class T, class Device>
@@ -28883,6 +29136,7 @@ double Trainer<T, Device>::step(std::span<Feeds const> batches) {
 
 template <class T, class Device>
 Parameters Trainer<T, Device>::parameters() const {
+    updates_->each_deferred([&](Variable&, detail::MissedSteps& steps) { steps.flush(detail::host_exec(exec_)); });
     Parameters result;
     result.steps = steps_;
     for (Variable* const v : variables()) result.set(v->name(), v->value().copy());
@@ -28909,6 +29163,7 @@ double Trainer<T, Device>::run_parts(std::span<Feeds const> batches, std::functi
         detail::Swapped const own_rows(fetched_, rows);
         words[0] = total;
         words[1] = std::bit_cast<std::int64_t>(prepare());
+        catch_up(batches.subspan(static_cast<std::size_t>(parts.begin), static_cast<std::size_t>(parts.size())));
         sums_.begin(parts);
         for (std::int64_t p = parts.begin; p < parts.end; ++p) {
             cost = run(batches[static_cast<std::size_t>(p)], p);
@@ -28955,8 +29210,13 @@ std::vector<Value> Trainer<T, Device>::fetch(std::span<Feeds const> batches, std
     detail::check_same_word(all, 0, " has another number of batches for a step than ");
     std::vector<Value> rows;
     ranks.must([&] {
-        for (std::size_t i = 0; i < tables_.size(); ++i)
-            rows.push_back(ranks.fetch(exec, fetched_[i]->value(), named[i]));
+        for (std::size_t i = 0; i < tables_.size(); ++i) {
+            auto const missed = std::ranges::find(missing_, fetched_[i], [](auto const& m) { return m.lookups.table; });
+            auto const asked = [&](Ids<> const& positions) {
+                if (missed != missing_.end()) missed->steps->catch_up(exec, positions, true);
+            };
+            rows.push_back(ranks.fetch(exec, fetched_[i]->value(), named[i], asked));
+        }
     });
     return rows;
 }
@@ -29255,8 +29515,9 @@ public:
         if (own) return sum_own_rows(group(), exec, type, nodes, total);
         return RowReduction(group(), exec, type, std::move(nodes), total).finish();
     }
-    Value fetch(Cpu exec, Value const& own, std::span<std::int64_t const> rows) const override {
-        return fetch_rows(group_, exec, own, rows);
+    Value fetch(Cpu exec, Value const& own, std::span<std::int64_t const> rows,
+                std::function<void(Ids<> const&)> const& before) const override {
+        return fetch_rows(group_, exec, own, rows, before);
     }
 
 private:
@@ -48240,142 +48501,6 @@ std::vector<LoDTensor<T, Device>> split_bags(LoDTensor<T, Device> const& x, std:
 
 }  // namespace rowan::inline v0
 
-// rowan/op/table/weighted_embedding_bag.hpp: embedding_bag with a weight for each id.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-/// Whether ids[k] is not the padding.
-template <class I>
-struct IsNotPaddingId {
-    I const* ids;
-    std::int64_t padding;
-    ROWAN_HD bool operator()(std::size_t k) const { return std::int64_t{ids[k]} != padding; }
-};
-
-/// The positions of the ids that are not padding.
-template <class I, class D>
-Tensor<std::int64_t, D> kept_ids(D const& exec, Tensor<I, D> const& ids, std::int64_t padding) {
-    return RowGather<D>::where(exec, ids.size(), IsNotPaddingId<I>{ids.data(), padding});
-}
-
-}  // namespace detail
-
-/// embedding_bag with a weight for each id: mean divides by the sum of the weights and sqrt by the square root of the
-/// sum of their squares, as TensorFlow's embedding_lookup_sparse does; max compares weighted rows element-wise. The row
-/// of a bag with divisor 0 is 0.
-/// shapes   table [h, ...], ids [n] with levels, weight [n] -> [bags, ...]
-/// errors   as embedding_bag; ShapeError if weight does not have the shape of ids
-/// cost     as embedding_bag
-template <class T, id_type I, device D>
-LoDTensor<T, D> embedding_bag(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
-                              std::type_identity_t<Tensor<T, D>> const& weight, BagOptions const& options = {}) {
-    detail::check_bags(exec, table, ids, &weight, options.pool);
-    if (options.unknown)
-        return embedding_bag(exec, table, detail::known_bags(exec, table, ids, options), weight,
-                             detail::all_known(options));
-    if (options.padding_id) {
-        auto const kept = detail::without_padding(exec, ids, *options.padding_id, detail::height_of(table));
-        detail::ElementLoops<D>::check(exec, weight);
-        auto const positions = detail::kept_ids(exec, ids.value(), *options.padding_id);
-        return embedding_bag(exec, table, kept, detail::rows_at(exec, weight, positions), {.pool = options.pool});
-    }
-    return detail::BagLookups<D>::lookup(exec, table, ids, &weight, options.pool);
-}
-
-/// The gradients of the table, one row for each id that is not padding, and of the weights, 0 for padding.
-/// shapes   out_grad [bags, ...] -> a SelectedRows of the table's shape with n rows, less those of padding; [n]
-/// errors   as embedding_bag; ShapeError if out_grad does not have the shape of its result
-/// cost     as embedding_bag, and two reads of a table row for each id
-template <class T, id_type I, device D>
-std::tuple<SelectedRows<T, D>, Tensor<T, D>> embedding_bag_grad(D const& exec, Tensor<T, D> const& table,
-                                                                LoDTensor<I, D> const& ids,
-                                                                std::type_identity_t<Tensor<T, D>> const& weight,
-                                                                std::type_identity_t<Tensor<T, D>> const& out_grad,
-                                                                BagOptions const& options = {}) {
-    detail::check_bags(exec, table, ids, &weight, options.pool);
-    if (options.unknown)
-        return embedding_bag_grad(exec, table, detail::known_bags(exec, table, ids, options), weight, out_grad,
-                                  detail::all_known(options));
-    auto weight_grad = Tensor<T, D>::zeros(exec, weight.shape());
-    if (options.padding_id) {
-        auto const kept = detail::without_padding(exec, ids, *options.padding_id, detail::height_of(table));
-        detail::ElementLoops<D>::check(exec, weight);
-        auto const positions = detail::kept_ids(exec, ids.value(), *options.padding_id);
-        auto grads = embedding_bag_grad(exec, table, kept, detail::rows_at(exec, weight, positions), out_grad,
-                                        {.pool = options.pool});
-        detail::put_rows(exec, positions.size(), 1, std::get<1>(grads).data(), positions.data(), weight_grad.data());
-        return {std::move(std::get<0>(grads)), std::move(weight_grad)};
-    }
-    auto rows = detail::BagLookups<D>::grad(exec, table, ids, &weight, out_grad, options.pool, &weight_grad);
-    return {std::move(rows), std::move(weight_grad)};
-}
-
-/// Pools the rows of each bag of a store with a weight for each id, as embedding_bag for the tensor of its rows.
-/// shapes   store [h, w], ids [n] with levels, weight [n] -> [bags, w]
-/// errors   as for a Tensor; IoError if a row cannot be read from its file
-/// cost     as embedding_bag
-template <class T, id_type I>
-LoDTensor<T> embedding_bag(Cpu const& exec, RowStore<T> const& store, LoDTensor<I> const& ids,
-                           std::type_identity_t<Tensor<T>> const& weight, BagOptions const& options = {}) {
-    detail::check_id_bags<T>(exec, ids, options.pool);
-    detail::check_weights(weight, ids);
-    if (options.unknown)
-        return embedding_bag(exec, store, detail::known_bags(exec, store, ids, options), weight,
-                             detail::all_known(options));
-    if (options.padding_id) {
-        auto const kept = detail::without_padding(exec, ids, *options.padding_id, store.height());
-        auto const positions = detail::kept_ids(exec, ids.value(), *options.padding_id);
-        return embedding_bag(exec, store, kept, detail::rows_at(exec, weight, positions), {.pool = options.pool});
-    }
-    return detail::store_bags(exec, store, ids, weight.data(), options.pool);
-}
-
-struct weighted_embedding_bag_op
-    : detail::builtin_op<weighted_embedding_bag_op, slots<slot::w, slot::ids, slot::weight>, slots<slot::out>,
-                         BagOptions> {
-    static constexpr std::string_view name = "weighted_embedding_bag";
-    static constexpr std::string_view brief = "embedding_bag with a weight for each id.";
-    using grad = gradient<weighted_embedding_bag_op, uses<slot::w, slot::ids, slot::weight, grad_of<slot::out>>,
-                          makes<grad_of<slot::w>, grad_of<slot::weight>>>;
-
-    static constexpr bool reads_stores = true;
-
-    static constexpr VarSpec infer(VarSpec const& w, VarSpec const& ids, VarSpec const& weight,
-                                   BagOptions const& options = {}) {
-        spec::dense("weighted_embedding_bag: weight", weight);
-        spec::same_dtype("weighted_embedding_bag: weight", weight, w);
-        static_cast<void>(spec::same_dims("weighted_embedding_bag: weight", weight, ids));
-        return embedding_bag_op::infer(w, ids, options);
-    }
-
-    template <class T, id_type I, class D>
-    static LoDTensor<T, D> run(D exec, Tensor<T, D> const& w, LoDTensor<I, D> const& ids, Tensor<T, D> const& weight,
-                               BagOptions const& options = {}) {
-        return embedding_bag(exec, w, ids, weight, options);
-    }
-
-    template <class T, id_type I>
-    static LoDTensor<T> run(Cpu exec, RowStore<T> const& w, LoDTensor<I> const& ids, Tensor<T> const& weight,
-                            BagOptions const& options = {}) {
-        return embedding_bag(exec, w, ids, weight, options);
-    }
-
-    static constexpr std::array<VarSpec, 2> infer_backward(VarSpec const& w, VarSpec const&, VarSpec const& weight,
-                                                           VarSpec const&, BagOptions const& = {}) {
-        return {VarSpec{.type = VarType::SELECTED_ROWS, .dtype = w.dtype, .dims = w.dims, .lod_level = 0}, weight};
-    }
-
-    template <class T, class I, class D>
-    static auto backward(D exec, Tensor<T, D> const& w, LoDTensor<I, D> const& ids, Tensor<T, D> const& weight,
-                         LoDTensor<T, D> const& out_grad, BagOptions const& options = {}) {
-        return embedding_bag_grad(exec, w, ids, weight, out_grad.value(), options);
-    }
-};
-
-}  // namespace rowan::inline v0
-
 // rowan/op/detail/table_bags.hpp: the bags of ids of several tables, and how they are pooled.
 
 namespace rowan::inline v0::detail {
@@ -53529,6 +53654,157 @@ private:
 };
 
 }  // namespace rowan::inline v0
+
+// rowan/train/detail/deferred_op.hpp: deferred_op, a deferred optimizer as an operator.
+
+namespace rowan::inline v0::detail {
+
+/// The steps that rows of a parameter have missed, once it has rows.
+template <class Options>
+struct DeferredState {
+    std::optional<Deferred<Options>> rows;
+    bool flushes = false;  ///< after each step
+};
+
+/// The attributes of deferred_op.
+template <class Options>
+struct DeferredAttributes : Options {
+    std::shared_ptr<DeferredState<Options>> state;
+};
+
+/// An optimizer with the steps of Deferred. It has the name of the other, so that their states have the same names.
+template <class Op>
+struct deferred_op : Op {
+    using itself = deferred_op;
+    static constexpr bool compiled = false;
+    using options = typename Op::attributes;
+    using attributes = DeferredAttributes<options>;
+
+    template <class P, gradient_on<Cpu> G>
+    static void run(Cpu exec, Tensor<P>& param, G const& grad, attributes const& a) {
+        step(exec, grad, a, param);
+    }
+    template <class P, class S, gradient_on<Cpu> G>
+    static void run(Cpu exec, Tensor<P>& param, Tensor<S>& state, G const& grad, attributes const& a) {
+        step(exec, grad, a, param, state);
+    }
+    template <class P, class S, class U, gradient_on<Cpu> G>
+    static void run(Cpu exec, Tensor<P>& param, Tensor<S>& state1, Tensor<U>& state2, G const& grad,
+                    attributes const& a) {
+        step(exec, grad, a, param, state1, state2);
+    }
+
+private:
+    template <class G, class P, class... S>
+    static void step(Cpu exec, G const& grad, attributes const& a, Tensor<P>& param, Tensor<S>&... state) {
+        Height const height(static_cast<std::int64_t>(height_of(param)));
+        if (height == Height(0)) return Deferred<options>(height).step(exec, grad, a, param, state...);  // a check
+        auto& rows = a.state->rows;
+        if (!rows) rows.emplace(height);
+        rows->step(exec, grad, a, param, state...);
+        if (a.state->flushes && !only_checking()) rows->flush(exec, param, state...);
+    }
+};
+
+/// The missed steps of a parameter of elements T whose states are of elements S.
+template <class Options, class T, class S, std::size_t states>
+class MissedStepsOf final : public MissedSteps {
+public:
+    MissedStepsOf(std::shared_ptr<DeferredState<Options>> state, std::vector<Variable*> variables)
+        : state_(std::move(state)), variables_(std::move(variables)) {}
+
+    void catch_up(Cpu exec, Ids<> const& ids, bool positions) override {
+        if (!state_->rows) return;
+        Value const& param = variables_[0]->value();
+        if (positions || param.is<LoDTensor<T>>()) return call(exec, known(ids, state_->rows->height()));
+        auto const& table = param.get<SelectedRows<T>>();
+        auto const own = table.rows();
+        if (own.size() == 0) return;
+        auto const some = known(ids, table.height());
+        auto numbers = Tensor<std::int64_t>::from_shape({some.size()});
+        known_rows(own, table.merged(), table.height(), some, own[0], {}, numbers.data());
+        auto const found = find_rows(exec, table, numbers);
+        call(exec, found);
+    }
+    void flush(Cpu exec) override {
+        if (state_->rows) with_tensors([&](auto&... tensor) { state_->rows->flush(exec, tensor...); });
+    }
+    void flush_each_step() override { state_->flushes = true; }
+
+private:
+    static std::vector<std::int64_t> known(Ids<> const& ids, std::int64_t height) {
+        std::vector<std::int64_t> all;
+        all.reserve(ids.size());
+        ids.visit([&](auto some) {
+            for (auto const id : some) {
+                if (id >= 0 && id < height) all.push_back(id);
+            }
+        });
+        return all;
+    }
+    void call(Cpu exec, Ids<> const& rows) {
+        with_tensors([&](auto&... tensor) { state_->rows->catch_up(exec, rows, tensor...); });
+    }
+    template <class F>
+    void with_tensors(F const& f) {
+        Value& param = variables_[0]->value();
+        bool const whole = param.is<LoDTensor<T>>();
+        Tensor<T> value =
+            whole ? param.get<LoDTensor<T>>().value().share() : param.get<SelectedRows<T>>().value().share();
+        [&]<std::size_t... i>(std::index_sequence<i...>) {
+            f(value, variables_[1 + i]->value().template get<LoDTensor<S>>().value()...);
+        }
+        (std::make_index_sequence<states>{});
+    }
+
+    std::shared_ptr<DeferredState<Options>> state_;
+    std::vector<Variable*> variables_;  // the parameter and the states
+};
+
+/// What a trainer asks of an update with these attributes, for optimizers that make_update adds.
+template <class T, class S, std::size_t states, class Options>
+std::shared_ptr<MissedSteps> missed_steps(DeferredAttributes<Options> const& attributes,
+                                          std::vector<Variable*> variables) {
+    return std::make_shared<MissedStepsOf<Options, T, S, states>>(attributes.state, std::move(variables));
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/train/deferred.hpp: layer::Deferred, optimizers of tables with the bits of dense updates, at sparse cost.
+
+namespace rowan::inline v0::layer {
+
+/// An optimizer that is not lazy, at the cost of one that is: rows of a table without a gradient miss the step, and make
+/// up for it before the net next reads them, see rowan::Deferred. Parameters and states have the bits that the optimizer
+/// gives with dense gradients, as Adam{.lazy = false} does.
+///     train(cost, reader, {.optimizer = layer::Deferred{layer::Adam{.learning_rate = 0.01}}});
+/// For Sgd, Momentum, Adam, AdamW and RmsProp; what they say of `lazy` does not matter here. Parameters with a dense
+/// gradient are updated as without it. The states have the names of the optimizer's, so that a training may be resumed
+/// with the one or the other. Trainer::parameters, and with it all that is saved, measured or inferred, brings all rows
+/// up to date first.
+///
+/// Rows are brought up to date by the ids of a batch where the net reads the table by layer::embedding and
+/// layer::embedding_bag of layer::data alone. If it reads the table in another way, such as with ids that it computes
+/// or in steps, or if options.average is given, each step brings all rows up to date, which costs what a dense update
+/// does. On a device other than the host, updates are dense.
+template <class O>
+struct Deferred {
+    O optimizer;  ///< the optimizer and its settings
+
+    using deferred = O;
+    using op = rowan::detail::deferred_op<typename O::op>;
+    /// Attributes of the operator.
+    /// errors   std::bad_alloc
+    /// cost     O(1)
+    typename op::attributes options() const {
+        return {rowan::detail::operator_options(optimizer),
+                std::make_shared<rowan::detail::DeferredState<typename op::options>>()};
+    }
+};
+template <class O>
+Deferred(O) -> Deferred<O>;
+
+}  // namespace rowan::inline v0::layer
 
 // rowan/train/entity_f1.hpp: EntityF1, precision, recall and F1 of the entities that tags mark, of any number of batches.
 

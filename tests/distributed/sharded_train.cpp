@@ -10,6 +10,7 @@
 #include <rowan/layer/elementwise.hpp>
 #include <rowan/layer/operators.hpp>
 #include <rowan/layer/rnn.hpp>
+#include <rowan/train/deferred.hpp>
 
 #include <string>
 #include <vector>
@@ -47,6 +48,30 @@ void same_bits(F const& run, std::vector<int> const& sizes = {1, 2, 3, 4}, int p
 TEST_CASE("a net with a sharded table has the bits of one with a whole one, for any number of ranks", "[distributed]") {
     for (std::int64_t const parts : {3, 5})  // 7 batches: steps of 3, 3 and 1, and of 5 and 2
         same_bits([&](bool shards, layer::Comm const& comm) { return trained(shards, options_for(parts, comm)); });
+}
+
+TEST_CASE("a deferred optimizer has the bits of a dense one on tables, sharded or whole, of any ranks", "[distributed]") {
+    auto options = options_for(5);
+    layer::Adam const dense{.learning_rate = 0.05, .lazy = false};
+    options.optimizer = dense;
+    Hash const want = trained(false, options);
+    CHECK(want != trained(false, options_for(5)));
+    options.optimizer = {layer::Deferred{dense}, dtypes<float>{}};
+    for (bool const shards : {false, true}) {
+        CHECK(trained(shards, options) == want);
+        for (int const n : test::group_sizes({2, 3})) {
+            auto const all = test::on_ranks(n, [&](auto const& comm) {
+                auto here = options;
+                here.comm = comm;
+                return trained(shards, here);
+            });
+            if (shards) {
+                CHECK(together(all) == want);
+            } else {
+                for (Hash const& h : all) CHECK(h == want);
+            }
+        }
+    }
 }
 
 TEST_CASE("nets on several nodes have the bits of one process", "[distributed]") {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rowan/core/error.hpp>
+#include <rowan/core/ids.hpp>
 #include <rowan/distributed/communicator.hpp>
 #include <rowan/distributed/detail/agree.hpp>
 #include <rowan/distributed/detail/dense_exchange.hpp>
@@ -59,8 +60,9 @@ public:
         if (own) return sum_own_rows(group(), exec, type, nodes, total);
         return RowReduction(group(), exec, type, std::move(nodes), total).finish();
     }
-    Value fetch(Cpu exec, Value const& own, std::span<std::int64_t const> rows) const override {
-        return fetch_rows(group_, exec, own, rows);
+    Value fetch(Cpu exec, Value const& own, std::span<std::int64_t const> rows,
+                std::function<void(Ids<> const&)> const& before) const override {
+        return fetch_rows(group_, exec, own, rows, before);
     }
 
 private:

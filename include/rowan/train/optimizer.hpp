@@ -7,6 +7,7 @@
 #include <rowan/op/detail/dtype_text.hpp>
 #include <rowan/op/elementwise/cast.hpp>
 #include <rowan/op/table/to_dense.hpp>
+#include <rowan/train/detail/missed_steps.hpp>
 #include <rowan/train/detail/option_values.hpp>
 #include <rowan/train/optimizers.hpp>
 
@@ -38,6 +39,7 @@ struct ParameterUpdate {
     /// Runs the operator on no rows, which checks its options. An operator with checks_first does so itself, as it runs.
     /// errors   ValueError if the optimizer rejects an option
     std::function<void()> check;
+    std::shared_ptr<MissedSteps> missed = nullptr;  ///< of a deferred optimizer
 };
 
 template <class T, class Device>
@@ -122,11 +124,18 @@ ParameterUpdate make_update(O const& o, Scope& scope, ParameterGradient const& g
         };
     }
     update.has_rate = requires { attributes->learning_rate = 1.0; };
+    double rate = 1.0;
+    if constexpr (requires { attributes->learning_rate; }) rate = attributes->learning_rate;
     update.set = [=](std::int64_t step, double factor) {
         if constexpr (requires { attributes->step = step; }) attributes->step = step;
-        if constexpr (requires { attributes->learning_rate = factor; })
-            attributes->learning_rate = operator_options(o).learning_rate * factor;
+        if constexpr (requires { attributes->learning_rate = factor; }) attributes->learning_rate = rate * factor;
     };
+    constexpr std::size_t states = Op::updates::size - 1;
+    if constexpr (requires(std::vector<Variable*> const& all) { missed_steps<T, S, states>(*attributes, all); }) {
+        std::vector<Variable*> all{g.parameter};
+        all.insert(all.end(), update.states.begin(), update.states.end());
+        update.missed = missed_steps<T, S, states>(*attributes, std::move(all));
+    }
     return update;
 }
 
@@ -181,12 +190,20 @@ private:
 
     Kind const& kind_for(ParameterGradient const& g) const;
 
+    /// Whether the optimizer is Deferred, of another one.
+    template <class O>
+    static constexpr bool is_deferred = requires {
+        typename O::deferred;
+    };
+
     // The operator is instantiated only for optimizers that may need it.
     template <class T, class O>
-    static auto to_dense_unless_lazy(O const& o) -> Variable* (*)(Scope&, Variable&) {
-        static_cast<void>(o);
-        if constexpr (requires { o.lazy; }) {
-            if (!o.lazy)
+    static auto to_dense_unless_lazy([[maybe_unused]] O const& o) -> Variable* (*)(Scope&, Variable&) {
+        constexpr bool dense_here = is_deferred<O> && !std::is_same_v<Device, Cpu>;
+        if constexpr (dense_here || requires { o.lazy; }) {
+            bool lazy = false;
+            if constexpr (!dense_here) lazy = o.lazy;
+            if (!lazy)
                 return [](Scope& scope, Variable& g) { return scope.new_op<to_dense_op, Device, T>({&g}).outputs[0]; };
         }
         return nullptr;
@@ -203,10 +220,15 @@ OptimizerOn<Device>::OptimizerOn(O const& o, dtypes<T...>)
     : types_(rowan::detail::dtype_list<T...>()), values_(rowan::detail::option_values(o)) {
     static_assert((detail::is_element<T>() && ...),
                   "rowan::layer::Optimizer: specialize rowan::dtype<T> for each of these element types");
-    (kinds_.push_back(
-         {dtype<T>::wire,
-          [o](Scope& scope, ParameterGradient const& g) { return rowan::detail::make_update<T, Device>(o, scope, g); },
-          to_dense_unless_lazy<T>(o)}),
+    (kinds_.push_back({dtype<T>::wire,
+                       [o](Scope& scope, ParameterGradient const& g) {
+                           if constexpr (is_deferred<O> && !std::is_same_v<Device, Cpu>) {
+                               return rowan::detail::make_update<T, Device>(o.optimizer, scope, g);
+                           } else {
+                               return rowan::detail::make_update<T, Device>(o, scope, g);
+                           }
+                       },
+                       to_dense_unless_lazy<T>(o)}),
      ...);
 }
 

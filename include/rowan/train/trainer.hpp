@@ -11,6 +11,7 @@
 #include <rowan/train/comm.hpp>
 #include <rowan/train/detail/cost_weight.hpp>
 #include <rowan/train/detail/entered.hpp>
+#include <rowan/train/detail/missed_steps.hpp>
 #include <rowan/train/detail/parameter_updates.hpp>
 #include <rowan/train/detail/part_sums.hpp>
 #include <rowan/train/detail/ranks.hpp>
@@ -95,9 +96,10 @@ public:
     ///          n - 1 additions of gradients, and merges of row-sparse ones. On a device, it synchronizes for each batch
     double step(std::span<Feeds const> batches);
 
-    /// Returns copies of parameters and optimizer states, complete when the call returns.
+    /// Returns copies of parameters and optimizer states, complete when the call returns. Rows that have missed steps of
+    /// a deferred optimizer are brought up to date first.
     /// errors   std::bad_alloc
-    /// cost     one read and one write of all of them
+    /// cost     one read and one write of all of them, and the missed steps
     Parameters parameters() const;
 
     std::int64_t steps() const noexcept { return steps_; }  ///< number of steps, resumed ones included
@@ -144,6 +146,14 @@ private:
         std::optional<detail::Counted> rows;  // of which it is a mean
     };
 
+    /// A table whose rows may have missed steps, and what names those that a step reads.
+    struct Missing {
+        detail::TableLookups lookups;
+        detail::MissedSteps* steps;
+    };
+    /// Brings the rows up to date that batches name, but those of sharded tables.
+    void catch_up(std::span<Feeds const> batches) const;
+
     Variable& cost_;
     std::optional<MemoryPool> pool_;
     std::optional<Scope> own_;
@@ -156,6 +166,7 @@ private:
     std::vector<Moving> moving_;
     std::vector<detail::TableLookups> tables_;  // sharded ones, if there are ranks
     std::vector<Variable*> fetched_;            // the same
+    std::vector<Missing> missing_;              // tables with a deferred optimizer
     std::vector<Variable*> results_;            // of a part: gradients, then what variables are next
     std::vector<Variable*> totals_;             // the same of a step, of one part perhaps the same variables
     std::vector<Variable*> passing_;            // what a step empties when it ends

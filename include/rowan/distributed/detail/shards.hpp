@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rowan/core/device.hpp>
+#include <rowan/core/ids.hpp>
 #include <rowan/detail/tree_sum.hpp>
 #include <rowan/distributed/detail/process_group.hpp>
 #include <rowan/graph/detail/shard_rows.hpp>
@@ -9,14 +10,17 @@
 #include <rowan/sparse/detail/row_pieces.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 
 namespace rowan::inline v0::detail {
 
-/// Rows of a table on any ranks, in the order given; `own` has those of this rank. For ranks that have agreed.
+/// Rows of a table on any ranks, in the order given; `own` has those of this rank. Before it reads some of these, it calls
+/// before(their positions), unless that is empty. For ranks that have agreed.
 /// cost     a sort; messages of 8 bytes for each row, and the rows back
-Value fetch_rows(ProcessGroup const& group, Cpu exec, Value const& own, std::span<std::int64_t const> rows);
+Value fetch_rows(ProcessGroup const& group, Cpu exec, Value const& own, std::span<std::int64_t const> rows,
+                 std::function<void(Ids<> const&)> const& before = {});
 
 /// The sums of this rank's rows, narrowed. `nodes` are as those of RowReduction. For ranks that have agreed.
 /// cost     every row sent once to the rank that has it

@@ -10,16 +10,18 @@
 
 #include <cstddef>
 #include <cstring>
+#include <functional>
 #include <utility>
 
 namespace rowan::inline v0::detail {
 
 ROWAN_FUNCTION Value fetch_rows(ProcessGroup const& group, Cpu exec, Value const& own,
-                                std::span<std::int64_t const> rows) {
+                                std::span<std::int64_t const> rows, std::function<void(Ids<> const&)> const& before) {
     Partition const partition = shards_of(own.spec().dims[0], group.size());
     Slots const slots(partition);
     RowFetch fetch(exec, slots, "ids", rows);
     fetch.ask(group, slots.splits());
+    if (before) before(fetch.asked());
     Value answers = own.row_values().gather(exec, fetch.asked());
     auto const e = answers.elements();
     std::size_t row_bytes = e.element_size;

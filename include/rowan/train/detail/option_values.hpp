@@ -76,6 +76,7 @@ NamedValues option_values(O const& o) {
         add_option(all, ".learning_rate", attributes.learning_rate);
     }
     if constexpr (requires { attributes.decoupled; }) add_option(all, ".decoupled", attributes.decoupled);
+    if constexpr (requires { typename O::deferred; }) add_option(all, ".deferred", true);
     return all;
 }
 

@@ -82,6 +82,13 @@ public:
         }
         return false;
     }
+    /// Calls f(parameter, missed steps) for each parameter with a deferred optimizer.
+    template <class F>
+    void each_deferred(F const& f) const {
+        for (std::size_t i = 0; i < updates_.size(); ++i) {
+            if (updates_[i].missed) f(*gradients_[i].parameter, *updates_[i].missed);
+        }
+    }
     /// Appends the states of the optimizers, or the averages.
     void append_states(std::vector<Variable*>& all) const { append(updates_, all); }
     void append_averages(std::vector<Variable*>& all) const { append(averages_, all); }

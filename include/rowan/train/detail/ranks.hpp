@@ -3,6 +3,7 @@
 
 #include <rowan/core/device.hpp>
 #include <rowan/core/error.hpp>
+#include <rowan/core/ids.hpp>
 #include <rowan/detail/arguments.hpp>
 #include <rowan/detail/dense_pieces.hpp>
 #include <rowan/detail/even_cut.hpp>
@@ -75,8 +76,10 @@ public:
                                                    std::int64_t total) const = 0;
     /// The sums of rows, on every rank, or, if `own`, those of the rows that a rank has of a sharded table.
     virtual RowPieces sum(Cpu exec, ElementSums const& type, RowPieces&& nodes, std::int64_t total, bool own) const = 0;
-    /// Rows of a sharded table, which may differ between ranks; `own` has those of this rank.
-    virtual Value fetch(Cpu exec, Value const& own, std::span<std::int64_t const> rows) const = 0;
+    /// Rows of a sharded table, which may differ between ranks; `own` has those of this rank. Before it reads some of
+    /// these for any rank, it calls before(their positions).
+    virtual Value fetch(Cpu exec, Value const& own, std::span<std::int64_t const> rows,
+                        std::function<void(Ids<> const&)> const& before) const = 0;
 
 private:
     virtual void run_or_end(std::function<void()> const& f) const = 0;

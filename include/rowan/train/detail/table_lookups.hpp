@@ -15,7 +15,7 @@
 
 namespace rowan::inline v0::detail {
 
-/// A sharded table of a net, and the data whose ids are looked up in it.
+/// A table of a net, and the data whose ids are looked up in it.
 struct TableLookups {
     /// Data with ids, and the row that is read for those that are not in the table.
     struct Lookup {
@@ -28,11 +28,22 @@ struct TableLookups {
 
     std::int64_t height() const { return table->spec().dims[0]; }
 
+    /// The ids of batches, and the rows for unknown ids. Those that the table does not have are left out if there is such
+    /// a row, or if `known`.
+    /// errors   IndexError if a row for unknown ids, or without one an id, is not in [0, height), unless `known`; as
+    ///          fed_value
+    /// cost     one read of the ids
+    std::vector<std::int64_t> ids(Cpu exec, std::span<Feeds const> batches, bool known = false) const;
+
     /// The rows that batches name, ascending, with those for unknown ids.
     /// errors   IndexError if a row for unknown ids, or without one an id, is not in [0, height); as fed_value
     /// cost     a sort of the ids
     std::vector<std::int64_t> rows(Cpu exec, std::span<Feeds const> batches) const;
 };
+
+/// The data whose ids are looked up in a table, or nothing if the net reads it in another way, too.
+/// cost     one pass over the net
+std::optional<TableLookups> lookups_of(Variable& target, Variable& table);
 
 /// The sharded tables that a net reads. Names its variables.
 /// errors   GraphError if one is read by an operator that is not a lookup, or by one whose ids are not data

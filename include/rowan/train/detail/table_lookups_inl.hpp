@@ -10,6 +10,7 @@
 #include <rowan/graph/detail/trace.hpp>
 #include <rowan/op/table/embedding_bag.hpp>
 #include <rowan/op/table/lookup_table.hpp>
+#include <rowan/op/table/weighted_embedding_bag.hpp>
 #include <rowan/sparse/row_plan.hpp>
 #include <rowan/train/detail/feed.hpp>
 
@@ -20,30 +21,35 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION std::vector<std::int64_t> TableLookups::rows(Cpu exec, std::span<Feeds const> batches) const {
+ROWAN_FUNCTION std::vector<std::int64_t> TableLookups::ids(Cpu exec, std::span<Feeds const> batches, bool known) const {
     std::vector<std::int64_t> all;
+    auto const in_table = [n = height()](std::int64_t id) { return id >= 0 && id < n; };
     auto const add = [&](Lookup const& lookup, Ids<> const& list) {
-        auto const known = [n = height()](std::int64_t id) { return id >= 0 && id < n; };
-        if (!lookup.unknown) check_ids(exec, lookup.ids->name().c_str(), list, height());
-        list.visit([&](auto some) {
-            if (lookup.unknown) {
-                std::ranges::copy_if(some, std::back_inserter(all), known);
+        bool const some = known || lookup.unknown;
+        if (!some) check_ids(exec, lookup.ids->name().c_str(), list, height());
+        list.visit([&](auto numbers) {
+            if (some) {
+                std::ranges::copy_if(numbers, std::back_inserter(all), in_table);
             } else {
-                all.insert(all.end(), some.begin(), some.end());
+                all.insert(all.end(), numbers.begin(), numbers.end());
             }
         });
     };
     for (Lookup const& lookup : lookups) {
         if (!lookup.unknown) continue;
-        if (*lookup.unknown < 0 || *lookup.unknown >= height()) throw IndexError("unknown", *lookup.unknown, height());
-        all.push_back(*lookup.unknown);
+        if (!known && !in_table(*lookup.unknown)) throw IndexError("unknown", *lookup.unknown, height());
+        if (in_table(*lookup.unknown)) all.push_back(*lookup.unknown);
     }
     for (Feeds const& feeds : batches) {
         for (Lookup const& lookup : lookups) {
             visit_ids(fed_value(*lookup.ids, feeds), [&](auto const& ids) { add(lookup, ids); });
         }
     }
-    RowPlan<> const plan(exec, all, height());
+    return all;
+}
+
+ROWAN_FUNCTION std::vector<std::int64_t> TableLookups::rows(Cpu exec, std::span<Feeds const> batches) const {
+    RowPlan<> const plan(exec, ids(exec, batches), height());
     return {plan.rows().begin(), plan.rows().end()};
 }
 
@@ -56,10 +62,30 @@ ROWAN_FUNCTION void check_shard(Variable const& table, Value const& value, std::
                              .append(" of this rank, as load_parameters(comm, …) gives them"));
 }
 
-/// The row that a lookup reads for ids that its table does not have.
-inline std::optional<std::int64_t> unknown_of(Operator const& lookup) {
-    if (lookup.kernel->is<lookup_table_op>()) return attributes_for<lookup_table_op>(lookup.attributes).unknown;
-    return attributes_for<embedding_bag_op>(lookup.attributes).unknown;
+/// The lookup of an operator that looks up data in its first input; nothing of another operator.
+inline std::optional<TableLookups::Lookup> lookup_of(Operator const& op) {
+    bool const rows = op.kernel->is<lookup_table_op>();
+    if (!rows && !op.kernel->is<embedding_bag_op>() && !op.kernel->is<weighted_embedding_bag_op>()) return {};
+    Variable const* const ids = op.inputs[1];
+    if (ids->role() != Role::data) return {};
+    if (rows) return {{ids, attributes_for<lookup_table_op>(op.attributes).unknown}};
+    return {{ids, attributes_for<embedding_bag_op>(op.attributes).unknown}};
+}
+
+inline void add_lookup(TableLookups& to, TableLookups::Lookup const& lookup) {
+    if (std::ranges::find(to.lookups, lookup) == to.lookups.end()) to.lookups.push_back(lookup);
+}
+
+ROWAN_FUNCTION std::optional<TableLookups> lookups_of(Variable& target, Variable& table) {
+    TableLookups all{&table};
+    for (Operator const* const op : trace(std::array{&target})) {
+        auto const uses = std::ranges::count(op->inputs, &table);
+        if (uses == 0) continue;
+        auto const lookup = lookup_of(*op);
+        if (!lookup || uses != 1 || op->inputs[0] != &table) return {};
+        add_lookup(all, *lookup);
+    }
+    return all;
 }
 
 ROWAN_FUNCTION std::vector<TableLookups> table_lookups(Variable& target) {
@@ -86,8 +112,7 @@ ROWAN_FUNCTION std::vector<TableLookups> table_lookups(Variable& target) {
                         .append(": they must be layer::data, as the rows are fetched before the net runs"));
             auto at = std::ranges::find(all, table, &TableLookups::table);
             if (at == all.end()) at = all.insert(at, {table});
-            TableLookups::Lookup const lookup{ids, unknown_of(*op)};
-            if (std::ranges::find(at->lookups, lookup) == at->lookups.end()) at->lookups.push_back(lookup);
+            add_lookup(*at, *lookup_of(*op));
         }
     }
     return all;

@@ -97,7 +97,21 @@ void Trainer<T, Device>::build(TrainOptionsOn<Device> const& options) {
         if (v->role() == Role::seed) seeds_.push_back(v);
     }
     updates_->add_updates(*own_, options);
+    updates_->each_deferred([&](Variable& table, detail::MissedSteps& steps) {
+        auto lookups = detail::lookups_of(cost_, table);
+        if (!lookups || options.average) return steps.flush_each_step();
+        missing_.push_back({*std::move(lookups), &steps});
+    });
     begin(options.resume, options.initial);
+}
+
+template <class T, class Device>
+void Trainer<T, Device>::catch_up(std::span<Feeds const> batches) const {
+    auto const exec = detail::host_exec(exec_);
+    for (Missing const& m : missing_) {
+        if (std::ranges::find(fetched_, m.lookups.table) != fetched_.end()) continue;  // by those who ask for rows
+        m.steps->catch_up(exec, m.lookups.ids(exec, batches, true), false);
+    }
 }
 
 template <class T, class Device>
@@ -183,6 +197,7 @@ double Trainer<T, Device>::step(std::span<Feeds const> batches) {
 
 template <class T, class Device>
 Parameters Trainer<T, Device>::parameters() const {
+    updates_->each_deferred([&](Variable&, detail::MissedSteps& steps) { steps.flush(detail::host_exec(exec_)); });
     Parameters result;
     result.steps = steps_;
     for (Variable* const v : variables()) result.set(v->name(), v->value().copy());
@@ -209,6 +224,7 @@ double Trainer<T, Device>::run_parts(std::span<Feeds const> batches, std::functi
         detail::Swapped const own_rows(fetched_, rows);
         words[0] = total;
         words[1] = std::bit_cast<std::int64_t>(prepare());
+        catch_up(batches.subspan(static_cast<std::size_t>(parts.begin), static_cast<std::size_t>(parts.size())));
         sums_.begin(parts);
         for (std::int64_t p = parts.begin; p < parts.end; ++p) {
             cost = run(batches[static_cast<std::size_t>(p)], p);
@@ -255,8 +271,13 @@ std::vector<Value> Trainer<T, Device>::fetch(std::span<Feeds const> batches, std
     detail::check_same_word(all, 0, " has another number of batches for a step than ");
     std::vector<Value> rows;
     ranks.must([&] {
-        for (std::size_t i = 0; i < tables_.size(); ++i)
-            rows.push_back(ranks.fetch(exec, fetched_[i]->value(), named[i]));
+        for (std::size_t i = 0; i < tables_.size(); ++i) {
+            auto const missed = std::ranges::find(missing_, fetched_[i], [](auto const& m) { return m.lookups.table; });
+            auto const asked = [&](Ids<> const& positions) {
+                if (missed != missing_.end()) missed->steps->catch_up(exec, positions, true);
+            };
+            rows.push_back(ranks.fetch(exec, fetched_[i]->value(), named[i], asked));
+        }
     });
     return rows;
 }

@@ -1,0 +1,41 @@
+// rowan/train/deferred.hpp: layer::Deferred, optimizers of tables with the bits of dense updates, at sparse cost.
+#pragma once
+
+#include <rowan/train/detail/deferred_op.hpp>
+#include <rowan/train/optimizer.hpp>
+
+#include <memory>
+
+namespace rowan::inline v0::layer {
+
+/// An optimizer that is not lazy, at the cost of one that is: rows of a table without a gradient miss the step, and make
+/// up for it before the net next reads them, see rowan::Deferred. Parameters and states have the bits that the optimizer
+/// gives with dense gradients, as Adam{.lazy = false} does.
+///     train(cost, reader, {.optimizer = layer::Deferred{layer::Adam{.learning_rate = 0.01}}});
+/// For Sgd, Momentum, Adam, AdamW and RmsProp; what they say of `lazy` does not matter here. Parameters with a dense
+/// gradient are updated as without it. The states have the names of the optimizer's, so that a training may be resumed
+/// with the one or the other. Trainer::parameters, and with it all that is saved, measured or inferred, brings all rows
+/// up to date first.
+///
+/// Rows are brought up to date by the ids of a batch where the net reads the table by layer::embedding and
+/// layer::embedding_bag of layer::data alone. If it reads the table in another way, such as with ids that it computes
+/// or in steps, or if options.average is given, each step brings all rows up to date, which costs what a dense update
+/// does. On a device other than the host, updates are dense.
+template <class O>
+struct Deferred {
+    O optimizer;  ///< the optimizer and its settings
+
+    using deferred = O;
+    using op = rowan::detail::deferred_op<typename O::op>;
+    /// Attributes of the operator.
+    /// errors   std::bad_alloc
+    /// cost     O(1)
+    typename op::attributes options() const {
+        return {rowan::detail::operator_options(optimizer),
+                std::make_shared<rowan::detail::DeferredState<typename op::options>>()};
+    }
+};
+template <class O>
+Deferred(O) -> Deferred<O>;
+
+}  // namespace rowan::inline v0::layer

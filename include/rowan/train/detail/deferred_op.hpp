@@ -1,0 +1,136 @@
+// rowan/train/detail/deferred_op.hpp: deferred_op, a deferred optimizer as an operator.
+#pragma once
+
+#include <rowan/core/device.hpp>
+#include <rowan/core/height.hpp>
+#include <rowan/core/ids.hpp>
+#include <rowan/core/tensor.hpp>
+#include <rowan/detail/only_checking.hpp>
+#include <rowan/graph/scope.hpp>
+#include <rowan/graph/value.hpp>
+#include <rowan/sequence/lod_tensor.hpp>
+#include <rowan/sparse/deferred.hpp>
+#include <rowan/sparse/find_rows.hpp>
+#include <rowan/sparse/selected_rows.hpp>
+#include <rowan/train/detail/missed_steps.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0::detail {
+
+/// The steps that rows of a parameter have missed, once it has rows.
+template <class Options>
+struct DeferredState {
+    std::optional<Deferred<Options>> rows;
+    bool flushes = false;  ///< after each step
+};
+
+/// The attributes of deferred_op.
+template <class Options>
+struct DeferredAttributes : Options {
+    std::shared_ptr<DeferredState<Options>> state;
+};
+
+/// An optimizer with the steps of Deferred. It has the name of the other, so that their states have the same names.
+template <class Op>
+struct deferred_op : Op {
+    using itself = deferred_op;
+    static constexpr bool compiled = false;
+    using options = typename Op::attributes;
+    using attributes = DeferredAttributes<options>;
+
+    template <class P, gradient_on<Cpu> G>
+    static void run(Cpu exec, Tensor<P>& param, G const& grad, attributes const& a) {
+        step(exec, grad, a, param);
+    }
+    template <class P, class S, gradient_on<Cpu> G>
+    static void run(Cpu exec, Tensor<P>& param, Tensor<S>& state, G const& grad, attributes const& a) {
+        step(exec, grad, a, param, state);
+    }
+    template <class P, class S, class U, gradient_on<Cpu> G>
+    static void run(Cpu exec, Tensor<P>& param, Tensor<S>& state1, Tensor<U>& state2, G const& grad,
+                    attributes const& a) {
+        step(exec, grad, a, param, state1, state2);
+    }
+
+private:
+    template <class G, class P, class... S>
+    static void step(Cpu exec, G const& grad, attributes const& a, Tensor<P>& param, Tensor<S>&... state) {
+        Height const height(static_cast<std::int64_t>(height_of(param)));
+        if (height == Height(0)) return Deferred<options>(height).step(exec, grad, a, param, state...);  // a check
+        auto& rows = a.state->rows;
+        if (!rows) rows.emplace(height);
+        rows->step(exec, grad, a, param, state...);
+        if (a.state->flushes && !only_checking()) rows->flush(exec, param, state...);
+    }
+};
+
+/// The missed steps of a parameter of elements T whose states are of elements S.
+template <class Options, class T, class S, std::size_t states>
+class MissedStepsOf final : public MissedSteps {
+public:
+    MissedStepsOf(std::shared_ptr<DeferredState<Options>> state, std::vector<Variable*> variables)
+        : state_(std::move(state)), variables_(std::move(variables)) {}
+
+    void catch_up(Cpu exec, Ids<> const& ids, bool positions) override {
+        if (!state_->rows) return;
+        Value const& param = variables_[0]->value();
+        if (positions || param.is<LoDTensor<T>>()) return call(exec, known(ids, state_->rows->height()));
+        auto const& table = param.get<SelectedRows<T>>();
+        auto const own = table.rows();
+        if (own.size() == 0) return;
+        auto const some = known(ids, table.height());
+        auto numbers = Tensor<std::int64_t>::from_shape({some.size()});
+        known_rows(own, table.merged(), table.height(), some, own[0], {}, numbers.data());
+        auto const found = find_rows(exec, table, numbers);
+        call(exec, found);
+    }
+    void flush(Cpu exec) override {
+        if (state_->rows) with_tensors([&](auto&... tensor) { state_->rows->flush(exec, tensor...); });
+    }
+    void flush_each_step() override { state_->flushes = true; }
+
+private:
+    static std::vector<std::int64_t> known(Ids<> const& ids, std::int64_t height) {
+        std::vector<std::int64_t> all;
+        all.reserve(ids.size());
+        ids.visit([&](auto some) {
+            for (auto const id : some) {
+                if (id >= 0 && id < height) all.push_back(id);
+            }
+        });
+        return all;
+    }
+    void call(Cpu exec, Ids<> const& rows) {
+        with_tensors([&](auto&... tensor) { state_->rows->catch_up(exec, rows, tensor...); });
+    }
+    template <class F>
+    void with_tensors(F const& f) {
+        Value& param = variables_[0]->value();
+        bool const whole = param.is<LoDTensor<T>>();
+        Tensor<T> value =
+            whole ? param.get<LoDTensor<T>>().value().share() : param.get<SelectedRows<T>>().value().share();
+        [&]<std::size_t... i>(std::index_sequence<i...>) {
+            f(value, variables_[1 + i]->value().template get<LoDTensor<S>>().value()...);
+        }
+        (std::make_index_sequence<states>{});
+    }
+
+    std::shared_ptr<DeferredState<Options>> state_;
+    std::vector<Variable*> variables_;  // the parameter and the states
+};
+
+/// What a trainer asks of an update with these attributes, for optimizers that make_update adds.
+template <class T, class S, std::size_t states, class Options>
+std::shared_ptr<MissedSteps> missed_steps(DeferredAttributes<Options> const& attributes,
+                                          std::vector<Variable*> variables) {
+    return std::make_shared<MissedStepsOf<Options, T, S, states>>(attributes.state, std::move(variables));
+}
+
+}  // namespace rowan::inline v0::detail

@@ -1,0 +1,26 @@
+// rowan/train/detail/missed_steps.hpp: MissedSteps, the steps of a deferred optimizer that rows of a parameter have missed.
+#pragma once
+
+#include <rowan/core/device.hpp>
+#include <rowan/core/ids.hpp>
+
+namespace rowan::inline v0::detail {
+
+/// The steps of a deferred optimizer that rows of a parameter have missed.
+class MissedSteps {
+public:
+    MissedSteps() = default;
+    MissedSteps(MissedSteps const&) = delete;
+    MissedSteps& operator=(MissedSteps const&) = delete;
+    virtual ~MissedSteps() = default;
+
+    /// Brings the rows of some ids up to date. Ids that the parameter does not have are left to the net, which rejects
+    /// them or reads others. `positions`: these are not ids, but places in a parameter of which only some rows exist.
+    virtual void catch_up(Cpu exec, Ids<> const& ids, bool positions) = 0;
+    /// Brings all rows up to date.
+    virtual void flush(Cpu exec) = 0;
+    /// From now on, each step brings all rows up to date, as all are read between steps.
+    virtual void flush_each_step() = 0;
+};
+
+}  // namespace rowan::inline v0::detail
