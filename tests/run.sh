@@ -18,7 +18,7 @@ quick_rooms=("${folders[@]}" static example files)
 gcc_rooms=(thrust native registers registers_fma blas serial mpi descriptors checkpoints python libraries single carries fail cost)
 rooms=("${quick_rooms[@]}" "${gcc_rooms[@]}" headers fuzz bench cuda cuda-host)
 full=(docs headers gcc clang fuzz threads cuda consume demo conan pip)
-nightly=(release floats sanitize long_fuzz single_gcc bench matrix paddle)
+nightly=(release floats sanitize every_header long_fuzz single_gcc bench matrix paddle)
 all=(quick full nightly "${full[@]}" "${nightly[@]}")
 builds=(gcc clang sanitize tsan cuda release)
 
@@ -137,6 +137,7 @@ gcc() { has gcc g++ && run gcc gcc "${gcc_rooms[*]}"; }
 headers() {
     if has "headers with clang" clang++-16; then clang_run headers clang headers; else run headers gcc headers; fi
 }
+every_header() { ROWAN_EVERY_HEADER=1 headers; }
 clang() { has clang clang++-16 && clang_run clang clang "core sparse sequence"; }
 threads() { has threads clang++-16 && tsan_run threads tsan "${folders[*]} example"; }
 

@@ -25,7 +25,7 @@ template <class O>
 struct Deferred {
     O optimizer;  ///< the optimizer and its settings
 
-    using deferred = O;
+    using deferred = O;  ///< the type of the optimizer
     using op = rowan::detail::deferred_op<typename O::op>;
     /// Attributes of the operator.
     /// errors   std::bad_alloc
