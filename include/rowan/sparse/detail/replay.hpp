@@ -3,6 +3,7 @@
 
 #include <rowan/detail/lanes.hpp>
 #include <rowan/sparse/detail/coast.hpp>
+#include <rowan/sparse/detail/decay.hpp>
 #include <rowan/sparse/detail/rounding.hpp>
 #include <rowan/sparse/detail/step_history.hpp>
 
@@ -91,7 +92,7 @@ public:
                     continue;
                 }
             }
-            LaneReplay before;
+            LaneReplay before = *this;
             for (std::size_t i = 0; i < n; ++i, ++step) {
                 if (i + 1 == n) before = *this;
                 apply(history[step]);
@@ -232,6 +233,9 @@ private:
         bool same = false;
         while (n > 0 && !same) {
             std::size_t const some = std::min<std::size_t>(n, 32);
+            if constexpr (std::is_same_v<type<i>, float> && std::is_same_v<S, float>) {
+                if (nears_0(x_[i], factor, 32)) return decay_near_0(x_[i], factor, n);
+            }
             for (std::size_t s = 1; s < some; ++s) multiply();
             V before[K], equal = one;
             unrolled<K>([&](std::size_t k) ROWAN_INLINED { before[k] = x_[i][k]; });
