@@ -20943,7 +20943,9 @@ NamedValues option_values(O const& o) {
     } else if constexpr (requires { attributes.learning_rate; }) {
         add_option(all, ".learning_rate", attributes.learning_rate);
     }
-    if constexpr (requires { attributes.decoupled; }) add_option(all, ".decoupled", attributes.decoupled);
+    if constexpr (
+        requires { attributes.decoupled; } && !requires { o.decoupled; })
+        add_option(all, ".decoupled", attributes.decoupled);
     if constexpr (requires { typename O::deferred; }) add_option(all, ".deferred", true);
     return all;
 }
@@ -24822,6 +24824,56 @@ ROWAN_FORMULA V with_decay(V g, double weight_decay, V const& p) {
     return g;
 }
 
+/// The gradient of an optimizer with a weight decay: with an L2 penalty; or as it is, if the decay is decoupled, which
+/// multiplies p by `kept`.
+ROWAN_NO_EXEC_CHECK
+template <class Options, class V>
+ROWAN_HD_INLINE V with_decay(Options const& options, double kept, V g, V& p) {
+    if (options.weight_decay != 0.0) {
+        if (options.decoupled) {
+            p = product(constant<V>(kept), p);
+        } else {
+            g = g + product(constant<V>(options.weight_decay), p);
+        }
+    }
+    return g;
+}
+
+/// What a step keeps of a parameter by decoupled decay.
+/// errors   ValueError if it or the decay is not finite
+template <class... P, class Options>
+double check_kept(Options const& options) {
+    check_setting<P...>("weight_decay", options.weight_decay);
+    double const kept = 1.0 - product(options.learning_rate, options.weight_decay);
+    check_setting<P...>("1 - learning_rate · weight_decay", kept);
+    return options.decoupled ? kept : 1.0;
+}
+
+/// The rule of a formula with a weight decay, and of formula.plain() where the decay is 0.
+template <class Formula>
+struct DecayRule {
+    Formula formula;
+
+    /// Calls f with the formula of the step.
+    template <class F>
+    ROWAN_INLINE void visit(F const& f) const {
+        formula.options.weight_decay == 0.0 ? f(formula.plain()) : f(formula);
+    }
+
+    template <class G, class... P>
+    void operator()(std::span<G const> g, std::span<P>... rows) const {
+        visit([&]<class Chosen>(Chosen const& chosen) { LaneRule<Chosen>{chosen}(g, rows...); });
+    }
+    template <class V, class G, class... P>
+    ROWAN_INLINE void with(std::span<G const> g, std::span<P>... rows) const {
+        visit([&]<class Chosen>(Chosen const& chosen)
+                  ROWAN_INLINED { LaneRule<Chosen>{chosen}.template with<V>(g, rows...); });
+    }
+};
+
+template <class Formula>
+inline constexpr bool is_elementwise<DecayRule<Formula>> = true;
+
 /// What Adam computes of a gradient: the mean of gradients and the root of the mean square, both corrected.
 template <class V>
 struct AdamMeans {
@@ -25167,14 +25219,7 @@ struct adam_formula {
     double kept = 1.0;  // of a parameter by decoupled decay
 
     ROWAN_FORMULA void operator()(V const& grad, V& p, V& m, V& v) const {
-        V g = grad;
-        if (options.weight_decay != 0.0) {
-            if (options.decoupled) {
-                p = product(constant<V>(kept), p);
-            } else {
-                g = g + product(constant<V>(options.weight_decay), p);
-            }
-        }
+        V const g = with_decay(options, kept, grad, p);
         auto const [mean, root] = adam_means(options, correction1, correction2, g, m, v);
         p = p - quotient(product(constant<V>(options.learning_rate), mean), root);
     }
@@ -26353,13 +26398,13 @@ struct rowwise_adagrad_op : detail::optimizer_op<AdaGradOptions, slot::moment> {
 
 namespace rowan::inline v0 {
 
-/// The options of sgd with a weight decay.
-struct SgdDecayOptions {
+/// The options of sgd.
+struct SgdOptions {
     double learning_rate = 0.01;  ///< the step size
     double weight_decay = 0.0;    ///< L2 penalty: weight_decay · p is added to the gradient of touched rows
     bool decoupled = false;       ///< touched rows are multiplied by 1 - learning_rate · weight_decay instead
 
-    ROWAN_OPTIONS(SgdDecayOptions, learning_rate, weight_decay, decoupled)
+    ROWAN_OPTIONS(SgdOptions, learning_rate, weight_decay, decoupled)
 };
 
 namespace detail {
@@ -26371,27 +26416,21 @@ struct sgd_formula {
 };
 
 struct sgd_decay_formula {
-    SgdDecayOptions options;
+    SgdOptions options;
     double kept;  // of a parameter by decoupled decay
 
+    sgd_formula plain() const { return {options.learning_rate}; }
+
     ROWAN_FORMULA void operator()(V const& grad, V& p) const {
-        V g = grad;
-        if (options.decoupled) {
-            p = product(constant<V>(kept), p);
-        } else {
-            g = with_decay(grad, options.weight_decay, p);
-        }
+        V const g = with_decay(options, kept, grad, p);
         p = p - product(constant<V>(options.learning_rate), g);
     }
 };
 
 template <class P, class D>
-LaneRule<sgd_decay_formula> make_sgd_rule(Tensor<P, D> const&, SgdDecayOptions const& options) {
+DecayRule<sgd_decay_formula> make_sgd_rule(Tensor<P, D> const&, SgdOptions const& options) {
     check_setting<P>("learning_rate", options.learning_rate);
-    check_setting<P>("weight_decay", options.weight_decay);
-    double const kept = 1.0 - product(options.learning_rate, options.weight_decay);
-    check_setting<P>("1 - learning_rate · weight_decay", kept);
-    return {{options, options.decoupled ? kept : 1.0}};
+    return {{options, check_kept<P>(options)}};
 }
 
 }  // namespace detail
@@ -26424,8 +26463,7 @@ void sgd(D const& exec, Tensor<P, D>& param, SelectedRows<G, D> const& grad, dou
 template <device D, class P, class G>
 void sgd(D const& exec, Tensor<P, D>& param, Tensor<G, D> const& grad, double learning_rate) {
     detail::check_types<G, P>();
-    detail::check_setting<P>("learning_rate", learning_rate);
-    update_rows(exec, grad, LaneRule<detail::sgd_formula>{{learning_rate}}, param);
+    update_rows(exec, grad, detail::make_sgd_rule(param, {.learning_rate = learning_rate}), param);
 }
 
 /// Subtracts `learning_rate * value` from the rows of a plan, which is made once for several gradients or parameters.
@@ -26437,28 +26475,47 @@ void sgd(D const& exec, Tensor<P, D>& param, Tensor<G, D> const& grad, double le
 template <device D, class P, class G>
 void sgd(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<G, D> const& value, double learning_rate) {
     detail::check_types<G, P>();
-    detail::check_setting<P>("learning_rate", learning_rate);
-    update_rows(exec, plan, value, LaneRule<detail::sgd_formula>{{learning_rate}}, param);
+    update_rows(exec, plan, value, detail::make_sgd_rule(param, {.learning_rate = learning_rate}), param);
 }
 
 /// One step with a weight decay on the rows of `grad`, duplicates summed first, as in merge:
 ///     g += weight_decay · p;  p -= learning_rate · g
 /// or, if the decay is decoupled, p = (1 - learning_rate · weight_decay) · p; p -= learning_rate · g. Other rows do not
-/// decay: see Deferred.
+/// decay: see Deferred. With a decay of 0 it is sgd(param, grad, options.learning_rate), with its order of duplicates.
 ///     sgd(param, grad, {.learning_rate = 0.1, .weight_decay = 1e-4});
 /// shapes   param [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of that shape
 /// errors   ValueError if an option is not finite; ShapeError if shapes do not match; Error as update_rows
 /// cost     as adagrad, without a state
 template <device D, class P, detail::gradient_on<D> G>
-void sgd(D const& exec, Tensor<P, D>& param, G const& grad, SgdDecayOptions const& options) {
+void sgd(D const& exec, Tensor<P, D>& param, G const& grad, SgdOptions const& options) {
     detail::check_types<typename G::value_type, P>();
-    update_rows(exec, grad, detail::make_sgd_rule(param, options), param);
+    auto const rule = detail::make_sgd_rule(param, options);
+    if (options.weight_decay == 0.0) return sgd(exec, param, grad, options.learning_rate);
+    update_rows(exec, grad, rule, param);
+}
+
+/// One step with a weight decay on the rows of a plan, which is made once for several gradients or parameters; `value`
+/// has a row for each of its lookups.
+/// shapes   plan of n rows, value [n, ...], param [plan.height(), ...]
+/// errors   those of sgd for a SelectedRows; ShapeError if value does not have n rows
+/// cost     that of sgd for a SelectedRows, without the sort
+template <device D, class P, class G>
+void sgd(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<G, D> const& value,
+         SgdOptions const& options) {
+    detail::check_types<G, P>();
+    update_rows(exec, plan, value, detail::make_sgd_rule(param, options), param);
 }
 
 template <class P, class G, class Device>
 requires detail::gradient_on<G, Device>
-void sgd(Tensor<P, Device>& param, G const& grad, SgdDecayOptions const& options) {
+void sgd(Tensor<P, Device>& param, G const& grad, SgdOptions const& options) {
     sgd(param.device(), param, grad, options);
+}
+
+template <class P, class G, class Device>
+void sgd(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<G, Device> const& value,
+         SgdOptions const& options) {
+    sgd(plan.device(), plan, param, value, options);
 }
 
 template <class P, class G, class Device>
@@ -26488,22 +26545,21 @@ void sgd(Tensor<P, Device> const& param, G const&, double) { detail::check_writt
 ROWAN_TEMPLATE(void sgd(Cpu const&, Tensor<float>&, SelectedRows<float> const&, double))
 ROWAN_TEMPLATE(void sgd(Cpu const&, Tensor<float>&, Tensor<float> const&, double))
 ROWAN_TEMPLATE(void sgd(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float> const&, double))
+ROWAN_TEMPLATE(void sgd(Cpu const&, Tensor<float>&, SelectedRows<float> const&, SgdOptions const&))
+ROWAN_TEMPLATE(void sgd(Cpu const&, Tensor<float>&, Tensor<float> const&, SgdOptions const&))
+ROWAN_TEMPLATE(void sgd(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float> const&, SgdOptions const&))
 ROWAN_TEMPLATE(void sgd(Cpu const&, Tensor<double>&, SelectedRows<double> const&, double))
 ROWAN_TEMPLATE(void sgd(Cpu const&, Tensor<double>&, Tensor<double> const&, double))
 ROWAN_TEMPLATE(void sgd(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tensor<double> const&, double))
+ROWAN_TEMPLATE(void sgd(Cpu const&, Tensor<double>&, SelectedRows<double> const&, SgdOptions const&))
+ROWAN_TEMPLATE(void sgd(Cpu const&, Tensor<double>&, Tensor<double> const&, SgdOptions const&))
+ROWAN_TEMPLATE(void sgd(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tensor<double> const&, SgdOptions const&))
 
 }  // namespace rowan::inline v0
 
 // rowan/op/optimizer/sgd.hpp: sgd_op, gradient descent as an operator.
 
 namespace rowan::inline v0 {
-
-/// The settings of sgd.
-struct SgdOptions {
-    double learning_rate = 0.01;  ///< step size
-
-    ROWAN_OPTIONS(SgdOptions, learning_rate)
-};
 
 /// See sgd; the gradient may be dense or row-sparse. Of parameters of bfloat16 and float16, duplicates are summed first,
 /// as on a Thrust device and as other optimizers do: each by itself may be too small to change the parameter.
@@ -26514,22 +26570,22 @@ struct sgd_op : detail::optimizer_op<SgdOptions> {
         "param -= learning_rate · grad, in place, by a dense or row-sparse gradient.";
 
     template <class P, class D, detail::gradient_on<D> G>
-    static void run(D exec, Tensor<P, D>& param, G const& grad, double learning_rate) {
+    static void run(D exec, Tensor<P, D>& param, G const& grad, SgdOptions const& options = {}) {
         constexpr bool narrow = std::same_as<P, bfloat16> || std::same_as<P, float16>;
         if constexpr (std::same_as<D, Cpu> && narrow && requires { grad.merged(); }) {
             if (!detail::only_checking() && !grad.merged()) {
                 {
                     detail::OnlyChecking const checks(true);
-                    sgd(exec, param, grad, learning_rate);
+                    sgd(exec, param, grad, options);
                 }
-                return sgd(exec, RowPlan<>(exec, grad), param, grad.value(), learning_rate);
+                return sgd(exec, RowPlan<>(exec, grad), param, grad.value(), options);
             }
         }
-        sgd(exec, param, grad, learning_rate);
+        sgd(exec, param, grad, options);
     }
     template <class P, class D, detail::gradient_on<D> G>
-    static void run(D exec, Tensor<P, D>& param, G const& grad, SgdOptions const& options = {}) {
-        run(exec, param, grad, options.learning_rate);
+    static void run(D exec, Tensor<P, D>& param, G const& grad, double learning_rate) {
+        run(exec, param, grad, SgdOptions{.learning_rate = learning_rate});
     }
 };
 
@@ -26541,12 +26597,14 @@ namespace rowan::inline v0::layer {
 
 // Of an optimizer that is not lazy, the states of rows without a gradient decay, and the rows move with them.
 
-/// Stochastic gradient descent, see rowan::sgd; duplicates of 16-bit tables are summed first.
+/// Stochastic gradient descent, see rowan::sgd; duplicates are summed first of 16-bit tables and with a weight decay.
 struct Sgd {
     double learning_rate = 0.01;  ///< step size
+    double weight_decay = 0.0;    ///< L2 penalty: weight_decay · param is added to the gradient of touched rows
+    bool decoupled = false;       ///< touched rows are multiplied by 1 - learning_rate · weight_decay instead
 
     using op = sgd_op;
-    ROWAN_OPTIONS(Sgd, learning_rate)
+    ROWAN_OPTIONS(Sgd, learning_rate, weight_decay, decoupled)
 };
 
 /// AdaGrad, see rowan::adagrad.
@@ -52468,13 +52526,13 @@ struct of_dense {
 template <class Options>
 struct deferred_rule {
     static_assert(!std::is_same_v<Options, Options>,
-                  "rowan::Deferred: the options are SgdDecayOptions, MomentumOptions, AdamOptions or RmsPropOptions");
+                  "rowan::Deferred: the options are SgdOptions, MomentumOptions, AdamOptions or RmsPropOptions");
 };
 template <>
-struct deferred_rule<SgdDecayOptions> {
+struct deferred_rule<SgdOptions> {
     using type = LaneRule<sgd_decay_formula>;
     static constexpr bool takes(std::size_t states) { return states == 0; }
-    static type make(SgdDecayOptions const& options, auto const&... x) { return make_sgd_rule(x..., options); }
+    static type make(SgdOptions const& options, auto const&... x) { return {make_sgd_rule(x..., options).formula}; }
 };
 template <>
 struct deferred_rule<MomentumOptions> {

@@ -3,6 +3,6 @@
 
 int main() {
     auto param = rowan::Tensor<float>::zeros({3, 1});
-    rowan::Deferred<rowan::SgdDecayOptions> deferred(3);
+    rowan::Deferred<rowan::SgdOptions> deferred(3);
     deferred.step(rowan::SelectedRows<double>(3, {1}, {{1}}), {}, param);
 }

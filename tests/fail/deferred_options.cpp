@@ -1,4 +1,4 @@
-// expect: rowan::Deferred: the options are SgdDecayOptions, MomentumOptions, AdamOptions or RmsPropOptions
+// expect: rowan::Deferred: the options are SgdOptions, MomentumOptions, AdamOptions or RmsPropOptions
 #include <rowan/sparse/adagrad.hpp>
 #include <rowan/sparse/deferred.hpp>
 

@@ -69,6 +69,17 @@ TEST_CASE("sgd_op sums duplicates of 16 bits before it subtracts them, as of a d
     CHECK_THROWS_AS(rowan::sgd_op::run(Cpu{}, of_dense, SelectedRows<bfloat16>(3, {1, 1}, Tensor<bfloat16>::zeros({2, 1}))), rowan::ShapeError);
 }
 
+TEST_CASE("sgd_op without a decay applies duplicates of floats in their order, with one it sums them first", "[op]") {
+    SelectedRows<float> const g(2, {1, 1}, {{0x1p-24F}, {0x1p-24F}});  // each by itself is rounded away
+    auto const after = [&](rowan::SgdOptions const& options) {
+        Tensor<float> param{{1}, {1}};
+        rowan::sgd_op::run(Cpu{}, param, g, options);
+        return param;
+    };
+    CHECK(after({.learning_rate = -1}) == Tensor<float>{{1}, {1}});
+    CHECK(after({.learning_rate = -1, .weight_decay = -1, .decoupled = true}) == Tensor<float>{{1}, {0x1p-23F}});
+}
+
 TEST_CASE("to_dense_op is to_dense, of SelectedRows alone", "[op]") {
     CHECK(reference::same(rowan::to_dense_op::run(Cpu{}, sparse), rowan::to_dense(sparse)));
     CHECK(rowan::to_dense_op::infer(selected_rows_spec<float>({6, 5})) == tensor_spec<float>({6, 5}));

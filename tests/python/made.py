@@ -39,7 +39,7 @@ with Fresh():
     assert kept.shape == (UNK, 4)
     refused(TypeError, "argmax: missing a required argument: 'x'", layer.argmax)
     refused(TypeError, "argmax: got an unexpected keyword argument 'axes'", layer.argmax, x, axes=1)
-    refused(TypeError, "sgd: too many positional arguments", sparse.sgd, 1, 2, 3, 4)
+    refused(TypeError, "sgd: too many positional arguments", sparse.sgd, 1, 2, 3, 4, 5, 6)
     for function in layer.argmax, layer.argsort, layer.softmax:
         refused(IndexError, "axis = 3 is not in [-3, 3)", function, x, axis=3)
     refused(IndexError, "is not in [-4, 4)", layer.stack, [x, x], axis=4)

@@ -23,7 +23,7 @@
 
 namespace test_deferred {
 
-using rowan::AdamOptions, rowan::Deferred, rowan::MomentumOptions, rowan::RmsPropOptions, rowan::SgdDecayOptions;
+using rowan::AdamOptions, rowan::Deferred, rowan::MomentumOptions, rowan::RmsPropOptions, rowan::SgdOptions;
 using rowan::bfloat16, rowan::float16, rowan::SelectedRows, rowan::Tensor;
 
 namespace {
@@ -32,7 +32,7 @@ namespace {
 void apply(AdamOptions const& o, auto const& grad, auto&... x) { adam(x..., grad, o); }
 void apply(MomentumOptions const& o, auto const& grad, auto&... x) { momentum(x..., grad, o); }
 void apply(RmsPropOptions const& o, auto const& grad, auto&... x) { rmsprop(x..., grad, o); }
-void apply(SgdDecayOptions const& o, auto const& grad, auto&... x) { sgd(x..., grad, o); }
+void apply(SgdOptions const& o, auto const& grad, auto&... x) { sgd(x..., grad, o); }
 
 // Numbers of many sizes, now and then 0.
 template <class T>
@@ -164,8 +164,8 @@ TEST_CASE("rmsprop on a few rows has the bits of dense updates", "[deferred][pro
 TEST_CASE("sgd with a decay on a few rows has the bits of dense updates", "[deferred][property]") {
     Run const run{.width = 20, .steps = 900, .touch = 0.004, .seed = 5};
     for (bool const decoupled : {false, true}) {
-        compare<float, float>(run, [=](int t) { return SgdDecayOptions{.learning_rate = warm_up(t), .weight_decay = 0.1, .decoupled = decoupled}; });
-        compare<bfloat16, bfloat16>(run, [=](int) { return SgdDecayOptions{.learning_rate = 0.1, .weight_decay = 0.2, .decoupled = decoupled}; });
+        compare<float, float>(run, [=](int t) { return SgdOptions{.learning_rate = warm_up(t), .weight_decay = 0.1, .decoupled = decoupled}; });
+        compare<bfloat16, bfloat16>(run, [=](int) { return SgdOptions{.learning_rate = 0.1, .weight_decay = 0.2, .decoupled = decoupled}; });
     }
 }
 
@@ -235,7 +235,7 @@ TEST_CASE("infinities, NaN, zeros of either sign and roots of negative numbers g
     check_edges<double, float>(MomentumOptions{.momentum = 0.5});
     check_edges<float, float, float>(RmsPropOptions{.momentum = 0.5});
     check_edges<float, float, float>(RmsPropOptions{.epsilon = 1e-50});
-    check_edges<float>(SgdDecayOptions{.learning_rate = 1, .weight_decay = 0.5, .decoupled = true});
+    check_edges<float>(SgdOptions{.learning_rate = 1, .weight_decay = 0.5, .decoupled = true});
 }
 
 TEST_CASE("extreme settings have the bits of dense updates", "[deferred][edges]") {
@@ -243,8 +243,8 @@ TEST_CASE("extreme settings have the bits of dense updates", "[deferred][edges]"
     check_row(2, [](int t) { return AdamOptions{.learning_rate = 1e-45, .beta1 = 1 - 0x1p-53, .epsilon = 1, .step = t}; }, 0x1.8p-6F, 1e20F, 0.0F);
     double const beta2 = std::pow(0.51 * 0x1p-149 / (1 - 0x1p-12), 1 / 512.0) / (1 - 0x1p-23);  // to the power of 512 it is subnormal
     check_row(513, [=](int t) { return AdamOptions{.learning_rate = 1e-8, .beta1 = 0.999999999, .beta2 = beta2, .epsilon = 1e-30, .step = (std::int64_t{1} << 40) + t}; }, 1.5F, 1.9e-7F, 1e30F);
-    check_row(80, [](int t) { return SgdDecayOptions{.learning_rate = t <= 70 ? 0.0 : -0.0}; }, -0.0F);
-    check_row(3, [](int) { return SgdDecayOptions{.learning_rate = 1}; }, -0.0F);
+    check_row(80, [](int t) { return SgdOptions{.learning_rate = t <= 70 ? 0.0 : -0.0}; }, -0.0F);
+    check_row(3, [](int) { return SgdOptions{.learning_rate = 1}; }, -0.0F);
 }
 
 TEST_CASE("a dense gradient, and new rows, miss nothing", "[deferred]") {

@@ -78,6 +78,16 @@ TEST_CASE("sgd refuses a learning rate that is not finite", "[bad_input]") {
                  [](Cpu exec, Step& x, double value) { sgd(exec, x.plan, x.param, x.grad.value(), value); });
 }
 
+TEST_CASE("sgd with a decay refuses options that are not finite", "[bad_input]") {
+    auto const call = [](Cpu exec, Step& x, auto const& grad, rowan::SgdOptions const& options) {
+        step([](auto&&... a) { rowan::sgd(a...); }, exec, x, grad, options);
+    };
+    check_options("learning_rate", &rowan::SgdOptions::learning_rate, not_finite, {0, 0.5}, call);
+    check_options("weight_decay", &rowan::SgdOptions::weight_decay, not_finite, {0, 0.1}, call);
+    auto const kept = [](Cpu exec, Step& x, double value) { sgd(exec, x.param, x.grad, {.learning_rate = -1024, .weight_decay = value / 1024}); };
+    check_option("1 - learning_rate · weight_decay", {1e39, -1e39}, {1}, kept);
+}
+
 TEST_CASE("adagrad refuses options that are not finite", "[bad_input]") {
     auto const call = [](Cpu exec, Step& x, auto const& grad, rowan::AdaGradOptions const& options) {
         step([](auto&&... a) { rowan::adagrad(a...); }, exec, x, grad, options, x.state[0]);

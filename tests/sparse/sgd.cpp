@@ -8,7 +8,6 @@
 #include <cmath>
 #include <cstdint>
 #include <initializer_list>
-#include <limits>
 #include <type_traits>
 
 namespace test_sgd {
@@ -126,8 +125,36 @@ TEST_CASE("a weight decay has PyTorch's values, and is of the touched rows", "[s
         sgd(dense, to_dense(grad), {.learning_rate = 0.1, .weight_decay = 0.1, .decoupled = decoupled});
         CHECK(std::abs(dense(1, 0) - 6.93) < 1e-15);
     }
-    Tensor<double> p{{1}, {7}, {-2}};
-    CHECK_THROWS_WITH(sgd(p, grad, {.weight_decay = std::numeric_limits<double>::infinity()}), "weight_decay is inf, expected a finite number");
+}
+
+TEST_CASE("options without a decay are the learning rate; with one, a plan is the step of its gradient", "[sgd]") {
+    inputs::for_sizes<float>([](SelectedRows<float> const& g) {
+        auto const before = inputs::wild<float>(g.shape(), 7);
+        auto const after = [&](auto const& step) {
+            auto param = before;
+            step(param);
+            return param;
+        };
+        rowan::SgdOptions options{.learning_rate = 0.1, .decoupled = true};
+        CHECK(reference::same(after([&](auto& p) { sgd(p, g, options); }), after([&](auto& p) { slow_sgd(p, g, 0.1); })));
+        RowPlan const plan(g);
+        CHECK(reference::same(after([&](auto& p) { sgd(plan, p, g.value(), options); }), after([&](auto& p) { sgd(plan, p, g.value(), 0.1); })));
+        options.weight_decay = 0.5;
+        for (bool const decoupled : {false, true}) {
+            options.decoupled = decoupled;
+            auto want = before;
+            reference::update(g, [&](float x, float& p) {
+                if (decoupled) {
+                    p = static_cast<float>(1 - reference::product(0.1, 0.5)) * p;
+                } else {
+                    x += reference::product(0.5F, p);
+                }
+                p -= reference::product(0.1F, x);
+            }, want);
+            CHECK(reference::same(after([&](auto& p) { sgd(p, g, options); }), want));
+            CHECK(reference::same(after([&](auto& p) { sgd(plan, p, g.value(), options); }), want));
+        }
+    });
 }
 
 }  // namespace test_sgd

@@ -166,6 +166,8 @@ TEST_CASE("options.rates multiply the learning rates of single parameters", "[la
     auto const frozen = values({.optimizer = layer::AdamW{.learning_rate = 0.5, .weight_decay = 0.5}, .rates = {{"v", 0}}});
     CHECK(frozen.first == 2);
     CHECK(std::abs(frozen.second - ((2 * 0.75F - 0.5F) * 0.75F - 0.5F)) < 1e-6F);
+    for (bool const decoupled : {false, true})
+        CHECK(values({.optimizer = layer::Sgd{.learning_rate = 0.5, .weight_decay = 0.5, .decoupled = decoupled}, .rates = {{"v", 0}}}) == std::pair(2.0F, 0.25F));
     CHECK_THROWS_WITH(values({.rates = {{"u", 1}}}), "there is no parameter \"u\" for the rate of that name");
     CHECK_THROWS_WITH(values({.rates = {{"v", std::numeric_limits<double>::infinity()}}}), "the rate of v is inf, expected a finite number");
 }

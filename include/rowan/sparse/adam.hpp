@@ -33,14 +33,7 @@ struct adam_formula {
     double kept = 1.0;  // of a parameter by decoupled decay
 
     ROWAN_FORMULA void operator()(V const& grad, V& p, V& m, V& v) const {
-        V g = grad;
-        if (options.weight_decay != 0.0) {
-            if (options.decoupled) {
-                p = product(constant<V>(kept), p);
-            } else {
-                g = g + product(constant<V>(options.weight_decay), p);
-            }
-        }
+        V const g = with_decay(options, kept, grad, p);
         auto const [mean, root] = adam_means(options, correction1, correction2, g, m, v);
         p = p - quotient(product(constant<V>(options.learning_rate), mean), root);
     }

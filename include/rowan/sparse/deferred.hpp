@@ -40,13 +40,13 @@ struct of_dense {
 template <class Options>
 struct deferred_rule {
     static_assert(!std::is_same_v<Options, Options>,
-                  "rowan::Deferred: the options are SgdDecayOptions, MomentumOptions, AdamOptions or RmsPropOptions");
+                  "rowan::Deferred: the options are SgdOptions, MomentumOptions, AdamOptions or RmsPropOptions");
 };
 template <>
-struct deferred_rule<SgdDecayOptions> {
+struct deferred_rule<SgdOptions> {
     using type = LaneRule<sgd_decay_formula>;
     static constexpr bool takes(std::size_t states) { return states == 0; }
-    static type make(SgdDecayOptions const& options, auto const&... x) { return make_sgd_rule(x..., options); }
+    static type make(SgdOptions const& options, auto const&... x) { return {make_sgd_rule(x..., options).formula}; }
 };
 template <>
 struct deferred_rule<MomentumOptions> {

@@ -8,13 +8,13 @@
 
 namespace rowan::inline v0 {
 
-/// The options of sgd with a weight decay.
-struct SgdDecayOptions {
+/// The options of sgd.
+struct SgdOptions {
     double learning_rate = 0.01;  ///< the step size
     double weight_decay = 0.0;    ///< L2 penalty: weight_decay · p is added to the gradient of touched rows
     bool decoupled = false;       ///< touched rows are multiplied by 1 - learning_rate · weight_decay instead
 
-    ROWAN_OPTIONS(SgdDecayOptions, learning_rate, weight_decay, decoupled)
+    ROWAN_OPTIONS(SgdOptions, learning_rate, weight_decay, decoupled)
 };
 
 namespace detail {
@@ -26,27 +26,21 @@ struct sgd_formula {
 };
 
 struct sgd_decay_formula {
-    SgdDecayOptions options;
+    SgdOptions options;
     double kept;  // of a parameter by decoupled decay
 
+    sgd_formula plain() const { return {options.learning_rate}; }
+
     ROWAN_FORMULA void operator()(V const& grad, V& p) const {
-        V g = grad;
-        if (options.decoupled) {
-            p = product(constant<V>(kept), p);
-        } else {
-            g = with_decay(grad, options.weight_decay, p);
-        }
+        V const g = with_decay(options, kept, grad, p);
         p = p - product(constant<V>(options.learning_rate), g);
     }
 };
 
 template <class P, class D>
-LaneRule<sgd_decay_formula> make_sgd_rule(Tensor<P, D> const&, SgdDecayOptions const& options) {
+DecayRule<sgd_decay_formula> make_sgd_rule(Tensor<P, D> const&, SgdOptions const& options) {
     check_setting<P>("learning_rate", options.learning_rate);
-    check_setting<P>("weight_decay", options.weight_decay);
-    double const kept = 1.0 - product(options.learning_rate, options.weight_decay);
-    check_setting<P>("1 - learning_rate · weight_decay", kept);
-    return {{options, options.decoupled ? kept : 1.0}};
+    return {{options, check_kept<P>(options)}};
 }
 
 }  // namespace detail
@@ -79,8 +73,7 @@ void sgd(D const& exec, Tensor<P, D>& param, SelectedRows<G, D> const& grad, dou
 template <device D, class P, class G>
 void sgd(D const& exec, Tensor<P, D>& param, Tensor<G, D> const& grad, double learning_rate) {
     detail::check_types<G, P>();
-    detail::check_setting<P>("learning_rate", learning_rate);
-    update_rows(exec, grad, LaneRule<detail::sgd_formula>{{learning_rate}}, param);
+    update_rows(exec, grad, detail::make_sgd_rule(param, {.learning_rate = learning_rate}), param);
 }
 
 /// Subtracts `learning_rate * value` from the rows of a plan, which is made once for several gradients or parameters.
@@ -92,28 +85,47 @@ void sgd(D const& exec, Tensor<P, D>& param, Tensor<G, D> const& grad, double le
 template <device D, class P, class G>
 void sgd(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<G, D> const& value, double learning_rate) {
     detail::check_types<G, P>();
-    detail::check_setting<P>("learning_rate", learning_rate);
-    update_rows(exec, plan, value, LaneRule<detail::sgd_formula>{{learning_rate}}, param);
+    update_rows(exec, plan, value, detail::make_sgd_rule(param, {.learning_rate = learning_rate}), param);
 }
 
 /// One step with a weight decay on the rows of `grad`, duplicates summed first, as in merge:
 ///     g += weight_decay · p;  p -= learning_rate · g
 /// or, if the decay is decoupled, p = (1 - learning_rate · weight_decay) · p; p -= learning_rate · g. Other rows do not
-/// decay: see Deferred.
+/// decay: see Deferred. With a decay of 0 it is sgd(param, grad, options.learning_rate), with its order of duplicates.
 ///     sgd(param, grad, {.learning_rate = 0.1, .weight_decay = 1e-4});
 /// shapes   param [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of that shape
 /// errors   ValueError if an option is not finite; ShapeError if shapes do not match; Error as update_rows
 /// cost     as adagrad, without a state
 template <device D, class P, detail::gradient_on<D> G>
-void sgd(D const& exec, Tensor<P, D>& param, G const& grad, SgdDecayOptions const& options) {
+void sgd(D const& exec, Tensor<P, D>& param, G const& grad, SgdOptions const& options) {
     detail::check_types<typename G::value_type, P>();
-    update_rows(exec, grad, detail::make_sgd_rule(param, options), param);
+    auto const rule = detail::make_sgd_rule(param, options);
+    if (options.weight_decay == 0.0) return sgd(exec, param, grad, options.learning_rate);
+    update_rows(exec, grad, rule, param);
+}
+
+/// One step with a weight decay on the rows of a plan, which is made once for several gradients or parameters; `value`
+/// has a row for each of its lookups.
+/// shapes   plan of n rows, value [n, ...], param [plan.height(), ...]
+/// errors   those of sgd for a SelectedRows; ShapeError if value does not have n rows
+/// cost     that of sgd for a SelectedRows, without the sort
+template <device D, class P, class G>
+void sgd(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<G, D> const& value,
+         SgdOptions const& options) {
+    detail::check_types<G, P>();
+    update_rows(exec, plan, value, detail::make_sgd_rule(param, options), param);
 }
 
 template <class P, class G, class Device>
 requires detail::gradient_on<G, Device>
-void sgd(Tensor<P, Device>& param, G const& grad, SgdDecayOptions const& options) {
+void sgd(Tensor<P, Device>& param, G const& grad, SgdOptions const& options) {
     sgd(param.device(), param, grad, options);
+}
+
+template <class P, class G, class Device>
+void sgd(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<G, Device> const& value,
+         SgdOptions const& options) {
+    sgd(plan.device(), plan, param, value, options);
 }
 
 template <class P, class G, class Device>
@@ -143,8 +155,14 @@ void sgd(Tensor<P, Device> const& param, G const&, double) { detail::check_writt
 ROWAN_TEMPLATE(void sgd(Cpu const&, Tensor<float>&, SelectedRows<float> const&, double))
 ROWAN_TEMPLATE(void sgd(Cpu const&, Tensor<float>&, Tensor<float> const&, double))
 ROWAN_TEMPLATE(void sgd(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float> const&, double))
+ROWAN_TEMPLATE(void sgd(Cpu const&, Tensor<float>&, SelectedRows<float> const&, SgdOptions const&))
+ROWAN_TEMPLATE(void sgd(Cpu const&, Tensor<float>&, Tensor<float> const&, SgdOptions const&))
+ROWAN_TEMPLATE(void sgd(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float> const&, SgdOptions const&))
 ROWAN_TEMPLATE(void sgd(Cpu const&, Tensor<double>&, SelectedRows<double> const&, double))
 ROWAN_TEMPLATE(void sgd(Cpu const&, Tensor<double>&, Tensor<double> const&, double))
 ROWAN_TEMPLATE(void sgd(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tensor<double> const&, double))
+ROWAN_TEMPLATE(void sgd(Cpu const&, Tensor<double>&, SelectedRows<double> const&, SgdOptions const&))
+ROWAN_TEMPLATE(void sgd(Cpu const&, Tensor<double>&, Tensor<double> const&, SgdOptions const&))
+ROWAN_TEMPLATE(void sgd(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tensor<double> const&, SgdOptions const&))
 
 }  // namespace rowan::inline v0

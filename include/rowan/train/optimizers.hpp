@@ -18,12 +18,14 @@ namespace rowan::inline v0::layer {
 
 // Of an optimizer that is not lazy, the states of rows without a gradient decay, and the rows move with them.
 
-/// Stochastic gradient descent, see rowan::sgd; duplicates of 16-bit tables are summed first.
+/// Stochastic gradient descent, see rowan::sgd; duplicates are summed first of 16-bit tables and with a weight decay.
 struct Sgd {
     double learning_rate = 0.01;  ///< step size
+    double weight_decay = 0.0;    ///< L2 penalty: weight_decay · param is added to the gradient of touched rows
+    bool decoupled = false;       ///< touched rows are multiplied by 1 - learning_rate · weight_decay instead
 
     using op = sgd_op;
-    ROWAN_OPTIONS(Sgd, learning_rate)
+    ROWAN_OPTIONS(Sgd, learning_rate, weight_decay, decoupled)
 };
 
 /// AdaGrad, see rowan::adagrad.

@@ -29,7 +29,7 @@ void print(char const* op, char const* how, double ms) {
 auto apply(AdamOptions const& o, auto const& grad, auto& p, auto& m, auto& v) { adam(exec, p, m, v, grad, o); }
 auto apply(MomentumOptions const& o, auto const& grad, auto& p, auto& v) { momentum(exec, p, v, grad, o); }
 auto apply(RmsPropOptions const& o, auto const& grad, auto& p, auto& s, auto& v) { rmsprop(exec, p, s, v, grad, o); }
-auto apply(SgdDecayOptions const& o, auto const& grad, auto& p) { sgd(exec, p, grad, o); }
+auto apply(SgdOptions const& o, auto const& grad, auto& p) { sgd(exec, p, grad, o); }
 
 /// The mean times of steps with a parameter and states, whose options are options(t).
 template <std::size_t tensors, class OptionsOf>
@@ -84,6 +84,6 @@ int main(int argc, char** argv) {
     measure<3>("adamw", [](int t) { return AdamOptions{.step = t, .weight_decay = 0.01, .decoupled = true}; });
     measure<3>("rmsprop", [](int) { return RmsPropOptions{.momentum = 0.9}; });
     measure<2>("momentum", [](int) { return MomentumOptions{}; });
-    measure<1>("sgd, L2", [](int) { return SgdDecayOptions{.weight_decay = 0.01}; });
-    measure<1>("sgd, decoupled decay", [](int) { return SgdDecayOptions{.weight_decay = 0.01, .decoupled = true}; });
+    measure<1>("sgd, L2", [](int) { return SgdOptions{.weight_decay = 0.01}; });
+    measure<1>("sgd, decoupled decay", [](int) { return SgdOptions{.weight_decay = 0.01, .decoupled = true}; });
 }

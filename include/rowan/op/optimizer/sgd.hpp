@@ -10,15 +10,9 @@
 #include <rowan/sparse/sgd.hpp>
 
 #include <concepts>
+#include <string_view>
 
 namespace rowan::inline v0 {
-
-/// The settings of sgd.
-struct SgdOptions {
-    double learning_rate = 0.01;  ///< step size
-
-    ROWAN_OPTIONS(SgdOptions, learning_rate)
-};
 
 /// See sgd; the gradient may be dense or row-sparse. Of parameters of bfloat16 and float16, duplicates are summed first,
 /// as on a Thrust device and as other optimizers do: each by itself may be too small to change the parameter.
@@ -29,22 +23,22 @@ struct sgd_op : detail::optimizer_op<SgdOptions> {
         "param -= learning_rate · grad, in place, by a dense or row-sparse gradient.";
 
     template <class P, class D, detail::gradient_on<D> G>
-    static void run(D exec, Tensor<P, D>& param, G const& grad, double learning_rate) {
+    static void run(D exec, Tensor<P, D>& param, G const& grad, SgdOptions const& options = {}) {
         constexpr bool narrow = std::same_as<P, bfloat16> || std::same_as<P, float16>;
         if constexpr (std::same_as<D, Cpu> && narrow && requires { grad.merged(); }) {
             if (!detail::only_checking() && !grad.merged()) {
                 {
                     detail::OnlyChecking const checks(true);
-                    sgd(exec, param, grad, learning_rate);
+                    sgd(exec, param, grad, options);
                 }
-                return sgd(exec, RowPlan<>(exec, grad), param, grad.value(), learning_rate);
+                return sgd(exec, RowPlan<>(exec, grad), param, grad.value(), options);
             }
         }
-        sgd(exec, param, grad, learning_rate);
+        sgd(exec, param, grad, options);
     }
     template <class P, class D, detail::gradient_on<D> G>
-    static void run(D exec, Tensor<P, D>& param, G const& grad, SgdOptions const& options = {}) {
-        run(exec, param, grad, options.learning_rate);
+    static void run(D exec, Tensor<P, D>& param, G const& grad, double learning_rate) {
+        run(exec, param, grad, SgdOptions{.learning_rate = learning_rate});
     }
 };
 

@@ -8,6 +8,7 @@
 #include <concepts>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <type_traits>
 
 namespace rowan::inline v0::detail {
@@ -85,6 +86,56 @@ ROWAN_FORMULA V with_decay(V g, double weight_decay, V const& p) {
     if (weight_decay != 0.0) g = g + product(constant<V>(weight_decay), p);
     return g;
 }
+
+/// The gradient of an optimizer with a weight decay: with an L2 penalty; or as it is, if the decay is decoupled, which
+/// multiplies p by `kept`.
+ROWAN_NO_EXEC_CHECK
+template <class Options, class V>
+ROWAN_HD_INLINE V with_decay(Options const& options, double kept, V g, V& p) {
+    if (options.weight_decay != 0.0) {
+        if (options.decoupled) {
+            p = product(constant<V>(kept), p);
+        } else {
+            g = g + product(constant<V>(options.weight_decay), p);
+        }
+    }
+    return g;
+}
+
+/// What a step keeps of a parameter by decoupled decay.
+/// errors   ValueError if it or the decay is not finite
+template <class... P, class Options>
+double check_kept(Options const& options) {
+    check_setting<P...>("weight_decay", options.weight_decay);
+    double const kept = 1.0 - product(options.learning_rate, options.weight_decay);
+    check_setting<P...>("1 - learning_rate · weight_decay", kept);
+    return options.decoupled ? kept : 1.0;
+}
+
+/// The rule of a formula with a weight decay, and of formula.plain() where the decay is 0.
+template <class Formula>
+struct DecayRule {
+    Formula formula;
+
+    /// Calls f with the formula of the step.
+    template <class F>
+    ROWAN_INLINE void visit(F const& f) const {
+        formula.options.weight_decay == 0.0 ? f(formula.plain()) : f(formula);
+    }
+
+    template <class G, class... P>
+    void operator()(std::span<G const> g, std::span<P>... rows) const {
+        visit([&]<class Chosen>(Chosen const& chosen) { LaneRule<Chosen>{chosen}(g, rows...); });
+    }
+    template <class V, class G, class... P>
+    ROWAN_INLINE void with(std::span<G const> g, std::span<P>... rows) const {
+        visit([&]<class Chosen>(Chosen const& chosen)
+                  ROWAN_INLINED { LaneRule<Chosen>{chosen}.template with<V>(g, rows...); });
+    }
+};
+
+template <class Formula>
+inline constexpr bool is_elementwise<DecayRule<Formula>> = true;
 
 /// What Adam computes of a gradient: the mean of gradients and the root of the mean square, both corrected.
 template <class V>

@@ -75,7 +75,9 @@ NamedValues option_values(O const& o) {
     } else if constexpr (requires { attributes.learning_rate; }) {
         add_option(all, ".learning_rate", attributes.learning_rate);
     }
-    if constexpr (requires { attributes.decoupled; }) add_option(all, ".decoupled", attributes.decoupled);
+    if constexpr (
+        requires { attributes.decoupled; } && !requires { o.decoupled; })
+        add_option(all, ".decoupled", attributes.decoupled);
     if constexpr (requires { typename O::deferred; }) add_option(all, ".deferred", true);
     return all;
 }
