@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace rowan::inline v0::detail {
@@ -27,6 +28,7 @@ struct LongProduct {
 
     /// The square root of this divided by an earlier one.
     double root_since(LongProduct const& before) const {
+        if (exponent == before.exponent && part == before.part) return 1.0;
         std::int64_t const twos = std::clamp<std::int64_t>(exponent - before.exponent, -4000, 4000);
         int const half = static_cast<int>(twos >= 0 ? twos / 2 : (twos - 1) / 2);
         return std::ldexp(std::sqrt(part / before.part * (twos - 2 * half == 1 ? 2.0 : 1.0)), half);
@@ -38,12 +40,14 @@ template <class Rule>
 class ClosedForm {
     using Closed = closed_rule<Rule>;
     using Sums = std::array<double, Closed::sums>;
+    using Roots = decltype(Closed::roots(std::declval<Rule const&>()));
 
 public:
     /// Makes room for the steps of a history with room for one more, so that the next `add` throws nothing.
     void reserve(StepHistory<Rule> const& history) {
         if (steps_.size() == steps_.capacity()) steps_.reserve(2 * history.size() + history.group);
         gaps_.reserve(steps_.capacity());
+        powers_.reserve(steps_.capacity());
     }
 
     /// Adds the last step of the history.
@@ -55,18 +59,24 @@ public:
         } else if (i > 0 && !Closed::same(history[i - 1], history[i])) {
             first_ = i;
         }
+        if (first_ >= i) {  // a new chain of steps
+            kept_ = {};
+            powers_.clear();
+        }
         steps_.push_back({step, {}});
         gaps_.push_back({{}, kept_});
-        if (step.known) {
-            kept_.multiply(step.kept);
-        } else {
-            kept_ = {};
-        }
+        if (!step.known) return;
+        kept_.multiply(step.kept);
+        Roots roots = Closed::roots(history[i]);
+        if (!powers_.empty())
+            for (std::size_t k = 0; k < roots.size(); ++k) roots[k] *= powers_.back()[k];
+        powers_.push_back(roots);
         sum();
     }
     void clear() {
         steps_.clear();
         gaps_.clear();
+        powers_.clear();
         kept_ = {};
         first_ = 0;
     }
@@ -82,7 +92,7 @@ public:
     template <class S>
     auto formula(StepHistory<Rule> const& history, std::size_t step) const {
         Gap const& gap = gaps_[step];
-        return Closed::template formula<S>(history[step], gap.moves, static_cast<std::int64_t>(steps_.size() - step),
+        return Closed::template formula<S>(history[step], gap.moves, powers_[steps_.size() - 1 - step],
                                            Shrink::by<S>(kept_.root_since(gap.kept)));
     }
 
@@ -116,6 +126,7 @@ private:
 
     std::vector<Step> steps_;
     std::vector<Gap> gaps_;
+    std::vector<Roots> powers_;  // of 1, 2, … steps
     LongProduct kept_;       // of all steps
     std::size_t first_ = 0;  // the first step from which on all have one closed form
 };

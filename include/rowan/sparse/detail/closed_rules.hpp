@@ -9,7 +9,6 @@
 #include <cmath>
 #include <concepts>
 #include <cstddef>
-#include <cstdint>
 #include <limits>
 #include <type_traits>
 
@@ -59,9 +58,9 @@ inline double cube_root(double x) {
     return std::ldexp(root, third);
 }
 
-// Below, for each rule: the number of its sums; a step; whether two steps may be parts of one sum; what is known of the
-// steps to come from their sums, and whether it is good enough; the formula of an element that has missed n of them,
-// whose parameter is multiplied by `kept` in all.
+// Below, for each rule: the number of its sums; a step; whether two steps may be parts of one sum; the square roots of
+// what steps multiply states by; what is known of moves from the sums, and whether it is good enough; the formula of an
+// element that has missed steps which multiply its parameter by `kept` and its states by `roots` squared.
 
 template <class Rule>
 struct closed_rule;
@@ -143,12 +142,13 @@ struct closed_rule<LaneRule<adam_formula>> {
         AdamOptions const &x = a.formula.options, &y = b.formula.options;
         return x.beta1 == y.beta1 && x.beta2 == y.beta2 && x.epsilon == y.epsilon;
     }
+    static std::array<double, 2> roots(LaneRule<adam_formula> const& rule) {
+        return {std::sqrt(rule.formula.options.beta1), std::sqrt(rule.formula.options.beta2)};
+    }
     template <class S>
-    static closed_adam_formula formula(LaneRule<adam_formula> const& rule, Moves const& moves, std::int64_t n,
-                                       Shrink const& kept) {
-        AdamOptions const& options = rule.formula.options;
-        return {moves, options.epsilon, kept, Shrink::by<S>(power(std::sqrt(options.beta1), n)),
-                Shrink::by<S>(power(std::sqrt(options.beta2), n))};
+    static closed_adam_formula formula(LaneRule<adam_formula> const& rule, Moves const& moves,
+                                       std::array<double, 2> const& roots, Shrink const& kept) {
+        return {moves, rule.formula.options.epsilon, kept, Shrink::by<S>(roots[0]), Shrink::by<S>(roots[1])};
     }
 };
 
@@ -182,10 +182,11 @@ struct closed_rule<momentum_rule> {
                 .ratio = momentum};
     }
     static bool same(momentum_rule const& a, momentum_rule const& b) { return a.options.momentum == b.options.momentum; }
+    static std::array<double, 1> roots(momentum_rule const& rule) { return {std::sqrt(rule.options.momentum)}; }
     template <class S>
-    static closed_momentum_formula formula(momentum_rule const& rule, Moves const& moves, std::int64_t n,
-                                           Shrink const&) {
-        return {moves.sum, Shrink::by<S>(power(std::sqrt(rule.options.momentum), n))};
+    static closed_momentum_formula formula(momentum_rule const&, Moves const& moves,
+                                           std::array<double, 1> const& roots, Shrink const&) {
+        return {moves.sum, Shrink::by<S>(roots[0])};
     }
 };
 
@@ -228,12 +229,14 @@ struct closed_rule<LaneRule<rmsprop_formula>> {
         RmsPropOptions const &x = a.formula.options, &y = b.formula.options;
         return x.rho == y.rho && x.momentum == y.momentum && x.epsilon == y.epsilon;
     }
+    static std::array<double, 2> roots(LaneRule<rmsprop_formula> const& rule) {
+        return {std::sqrt(rule.formula.options.rho), std::sqrt(rule.formula.options.momentum)};
+    }
     template <class S>
-    static closed_rmsprop_formula formula(LaneRule<rmsprop_formula> const& rule, Moves const& moves, std::int64_t n,
-                                          Shrink const&) {
-        auto const& [rate, rho, momentum, epsilon] = rule.formula.options;
-        return {moves.sum, rho, epsilon, Shrink::by<S>(power(std::sqrt(rho), n)),
-                Shrink::by<S>(power(std::sqrt(momentum), n))};
+    static closed_rmsprop_formula formula(LaneRule<rmsprop_formula> const& rule, Moves const& moves,
+                                          std::array<double, 2> const& roots, Shrink const&) {
+        RmsPropOptions const& options = rule.formula.options;
+        return {moves.sum, options.rho, options.epsilon, Shrink::by<S>(roots[0]), Shrink::by<S>(roots[1])};
     }
 };
 
@@ -260,8 +263,9 @@ struct closed_rule<LaneRule<sgd_decay_formula>> {
         return {.known = kept > 0.0 && kept <= 1.0 && !std::signbit(options.learning_rate), .kept = kept};
     }
     static bool same(LaneRule<sgd_decay_formula> const&, LaneRule<sgd_decay_formula> const&) { return true; }
+    static std::array<double, 0> roots(LaneRule<sgd_decay_formula> const&) { return {}; }
     template <class S>
-    static closed_sgd_formula formula(LaneRule<sgd_decay_formula> const&, Moves const&, std::int64_t,
+    static closed_sgd_formula formula(LaneRule<sgd_decay_formula> const&, Moves const&, std::array<double, 0> const&,
                                       Shrink const& kept) {
         return {kept};
     }

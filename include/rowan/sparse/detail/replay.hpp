@@ -40,7 +40,6 @@ class LaneReplay {
 public:
     static constexpr std::size_t lanes = K * lanes_in<V>;
 
-    ROWAN_INLINE LaneReplay() {}
     ROWAN_INLINE explicit LaneReplay(T*... p) {
         unrolled<K>([&](std::size_t k) ROWAN_INLINED {
             std::size_t i = 0;
@@ -91,7 +90,7 @@ public:
                     continue;
                 }
             }
-            LaneReplay before;
+            LaneReplay before = *this;
             for (std::size_t i = 0; i < n; ++i, ++step) {
                 if (i + 1 == n) before = *this;
                 apply(history[step]);
