@@ -10,6 +10,7 @@
 #include "refused.hpp"
 #include "sanitizers.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -23,7 +24,7 @@
 
 namespace test_deferred {
 
-using rowan::AdamOptions, rowan::Deferred, rowan::MomentumOptions, rowan::RmsPropOptions, rowan::SgdOptions;
+using rowan::AdamOptions, rowan::CatchUp, rowan::Deferred, rowan::MomentumOptions, rowan::RmsPropOptions, rowan::SgdOptions;
 using rowan::bfloat16, rowan::float16, rowan::SelectedRows, rowan::Tensor;
 
 namespace {
@@ -181,6 +182,106 @@ TEST_CASE("deferred updates have the same bits on any number of threads", "[defe
 
 namespace {
 
+// Steps of random gradients on rows with states of many sizes, in a closed form and dense: both have nearly the same
+// numbers, where the dense steps say by how much they may differ. Rows catch up together, or one after the other.
+template <class G, class T, class... S, class Options>
+std::tuple<Tensor<T>, Tensor<S>...> check_near_steps(Run const& run, std::function<Options(int)> const& options, bool together) {
+    inputs::Random random(run.seed);
+    auto const height = static_cast<std::int64_t>(run.height);
+    [[maybe_unused]] auto const positive = [&]<class E>(E) {
+        auto x = numbers<E>(random, run.height, run.width, -60);
+        for (E& number : x) number = E(std::abs(static_cast<double>(number)));
+        return x;
+    };
+    auto p = numbers<T>(random, run.height, run.width, -8);
+    if (run.touch == 0) std::fill(p.begin(), p.end(), T(0));  // rounds nothing away
+    Both<Options, T, S...> both{{p, positive(S{})...}};
+    both.optimizer = Deferred<Options>(height, {.catch_up = CatchUp::closed_form});
+    both.exec.threads = run.threads;
+    std::vector<double> moved(p.size());
+    for (int t = 1; t <= run.steps; ++t) {
+        std::vector<std::int64_t> rows;
+        for (std::int64_t row = 0; row + 1 < height; ++row)
+            if (random.uniform() < run.touch) rows.push_back(row);
+        p = std::get<0>(both.dense);
+        both.step(SelectedRows<G>(height, rows, numbers<G>(random, rows.size(), run.width, -20)), options(t));
+        for (std::size_t i = 0; i < p.size(); ++i) moved[i] += std::abs(static_cast<double>(std::get<0>(both.dense).data()[i]) - static_cast<double>(p.data()[i]));
+        if (random.below(64) != 0) continue;
+        for (std::vector<std::int64_t> some{1, 0, t % height}; !some.empty(); some.pop_back())
+            if (!together || some.size() == 3) std::apply([&](auto&... x) { both.optimizer.catch_up(both.exec, together ? some : std::vector{some.back()}, x...); }, both.deferred);
+    }
+    both.same_after_flush();
+    std::size_t state = 0;
+    auto const near = [&]<class E>(Tensor<E> const& x, Tensor<E> const& dense) {
+        for (std::size_t i = 0; i < x.size(); ++i) {
+            double const a = x.data()[i], b = dense.data()[i], size = state == 0 ? moved[i] : std::abs(b);
+            INFO("tensor " << state << ", element " << i << ": " << a << ", dense " << b << " after moves of " << size);
+            REQUIRE(std::abs(a - b) <= 0.001 * size + 0x1p-126);
+        }
+        ++state;
+    };
+    [&]<std::size_t... i>(std::index_sequence<i...>) { (near(std::get<i>(both.deferred), std::get<i>(both.dense)), ...); }(std::index_sequence_for<T, S...>{});
+    return both.deferred;
+}
+
+template <class G, class... T, class OptionsOf>
+auto check_near(Run const& run, OptionsOf const& options, bool together = true) {
+    using Options = decltype(options(1));
+    return check_near_steps<G, T...>(run, std::function<Options(int)>(options), together);
+}
+
+}  // namespace
+
+TEST_CASE("a closed form of missed steps is near dense updates", "[deferred][closed][property]") {
+    inputs::Random random(11);
+    std::vector<int> gaps{1, 2, 3, 17, 300};
+    if (!sanitizers::any) gaps.push_back(10'000);
+    double const betas[][2] = {{0.9, 0.999}, {0.9, 0.99}, {0.5, 0.9}, {0.99, 0.999}, {0.9, 0.95}, {0.9, 0.8}, {0, 0.5}};
+    for (int const gap : gaps) {
+        Run const run{.height = 3, .width = 21, .steps = gap, .touch = 0, .seed = static_cast<unsigned>(gap)};
+        for (auto const& [beta1, beta2] : betas) {
+            auto const adam = [&, a = beta1, b = beta2](auto const& rate, bool decays) {
+                for (std::int64_t const first : {1, 4, 30, 1000, 100'000})
+                    check_near<double, double, double, double>(run, [=](int t) { return AdamOptions{.learning_rate = rate(t), .beta1 = a, .beta2 = b, .step = first + t, .weight_decay = decays ? 0.3 : 0.0, .decoupled = decays}; });
+            };
+            adam([](int) { return 0.001; }, gap % 2 == 0);
+            adam(warm_up, true);
+            adam(late, false);
+        }
+        for (bool const nesterov : {false, true})
+            for (double const momentum : {0.0, 0.5, 0.9, 0.99})
+                check_near<float, float, float>(run, [=](int t) { return MomentumOptions{.learning_rate = warm_up(t), .momentum = momentum, .nesterov = nesterov}; });
+        for (double const momentum : {0.0, 0.9}) {
+            check_near<float, float, float, float>(run, [=](int t) { return RmsPropOptions{.learning_rate = warm_up(t), .momentum = momentum}; });
+            check_near<float, float, float, float, float>(run, [=](int) { return RmsPropOptions{.rho = 0.99, .momentum = momentum}; });
+        }
+    }
+}
+
+TEST_CASE("a closed form of missed steps is near dense updates also where rows have gradients, and options change", "[deferred][closed][property]") {
+    Run const run{.width = 7, .steps = sanitizers::any ? 400 : 2000, .touch = 0.01};
+    auto const both = [](Run const& some, auto const& options) { check_near<double, double, double, double>(some, options); };
+    both(run, [](int t) { return AdamOptions{.learning_rate = warm_up(t), .step = t}; });
+    both(run, [](int t) { return AdamOptions{.beta1 = t < 200 ? 0.8 : 0.9, .epsilon = t % 300 == 0 ? 0.001 : 1e-8, .step = t}; });
+    // settings without a closed form now and then: an L2 penalty, a negative rate, an epsilon of 0
+    both(run, [](int t) { return AdamOptions{.step = t, .weight_decay = 0.01, .decoupled = t % 150 != 0}; });
+    both(run, [](int t) { return AdamOptions{.learning_rate = t % 170 < 5 ? -0.001 : 0.001, .step = t}; });
+    both(run, [](int t) { return AdamOptions{.epsilon = t < 100 ? 0 : 1e-8, .step = t}; });
+    for (bool const decoupled : {false, true})
+        check_near<float, float>(run, [=](int t) { return SgdOptions{.learning_rate = t % 500 == 3 ? -0.1 : 0.1, .weight_decay = 0.1, .decoupled = decoupled}; });
+}
+
+TEST_CASE("a closed form of missed steps has the same bits on any number of threads, and whichever rows are asked for together", "[deferred][closed][threads]") {
+    auto const at = [](int threads, bool together) {
+        return check_near<double, double, double, double>({.height = 300, .width = 3, .steps = 100, .touch = 0.05, .threads = threads}, [](int t) { return AdamOptions{.step = t, .weight_decay = 0.1, .decoupled = true}; }, together);
+    };
+    auto const one = at(1, true);
+    CHECK(same_all(one, at(3, true)));
+    CHECK(same_all(one, at(1, false)));
+}
+
+namespace {
+
 /// 0, the smallest numbers, others, infinity and NaN, of either sign.
 template <class T>
 std::vector<T> edges() {
@@ -194,7 +295,7 @@ std::vector<T> edges() {
 
 /// Misses steps in rows of all combinations of these numbers.
 template <class T, class... S, class Options>
-void check_edges(Options const& options) {
+void check_edges(Options const& options, bool exact = true) {
     for (int const steps : sanitizers::any ? std::vector{1, 2, 40} : std::vector{1, 2, 40, 600}) {
         std::size_t rows = edges<T>().size(), stride = 1;
         ((rows *= edges<S>().size()), ...);
@@ -207,8 +308,25 @@ void check_edges(Options const& options) {
         };
         Both<Options, T, S...> both{{filled(T{}), filled(S{})...}};
         SelectedRows<float> const grad(static_cast<std::int64_t>(rows), {}, Tensor<float>::zeros({0, 1}));
-        for (int t = 0; t < steps; ++t) both.step(grad, options);
-        CHECK(both.same_after_flush());
+        if (!exact) both.optimizer = Deferred<Options>(static_cast<std::int64_t>(rows), {.catch_up = CatchUp::closed_form});
+        std::vector<double> moved(rows);
+        auto const p = [&](std::size_t row) { return static_cast<double>(std::get<0>(both.dense)(row, 0)); };
+        for (int t = 0; t < steps; ++t) {
+            auto const before = std::get<0>(both.dense);
+            both.step(grad, options);
+            for (std::size_t row = 0; row < rows; ++row) moved[row] += std::abs(p(row) - static_cast<double>(before(row, 0))) + std::abs(p(row)) * 0x1p-23;
+        }
+        bool const same = both.same_after_flush();
+        if (exact) {
+            CHECK(same);
+            continue;
+        }
+        for (std::size_t row = 0; row < rows; ++row) {
+            double const x = static_cast<double>(std::get<0>(both.deferred)(row, 0));
+            bool const near = std::isnan(p(row)) || x == p(row) || std::abs(x - p(row)) <= 0.001 * moved[row] + std::abs(p(row)) * 0x1p-23 * steps + 0x1p-126;
+            INFO(row << " after " << steps << ": " << x << ", dense " << p(row) << " after moves of " << moved[row]);
+            CHECK(near);
+        }
     }
 }
 
@@ -236,6 +354,15 @@ TEST_CASE("infinities, NaN, zeros of either sign and roots of negative numbers g
     check_edges<float, float, float>(RmsPropOptions{.momentum = 0.5});
     check_edges<float, float, float>(RmsPropOptions{.epsilon = 1e-50});
     check_edges<float>(SgdOptions{.learning_rate = 1, .weight_decay = 0.5, .decoupled = true});
+}
+
+TEST_CASE("a closed form gives NaN only where dense updates do, and the same infinities", "[deferred][closed][edges]") {
+    for (double const epsilon : {1e-8, 1e-30, 100.0, 0.0}) check_edges<float, float, float>(AdamOptions{.epsilon = epsilon, .step = 1000}, false);
+    check_edges<float, float, float>(AdamOptions{.step = 1000, .weight_decay = 0.1, .decoupled = true}, false);
+    check_edges<float, float>(MomentumOptions{}, false);
+    check_edges<float, float>(MomentumOptions{.learning_rate = 0, .momentum = 0}, false);
+    check_edges<float, float, float>(RmsPropOptions{.momentum = 0.5}, false);
+    check_edges<float>(SgdOptions{.learning_rate = 1, .weight_decay = 0.5, .decoupled = true}, false);
 }
 
 TEST_CASE("extreme settings have the bits of dense updates", "[deferred][edges]") {

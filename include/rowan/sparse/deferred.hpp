@@ -7,6 +7,7 @@
 #include <rowan/detail/arguments.hpp>
 #include <rowan/detail/only_checking.hpp>
 #include <rowan/detail/rows.hpp>
+#include <rowan/sparse/detail/closed_form.hpp>
 #include <rowan/sparse/detail/replay.hpp>
 #include <rowan/sparse/merge.hpp>
 #include <rowan/sparse/row_plan.hpp>
@@ -69,6 +70,17 @@ struct deferred_rule<RmsPropOptions> {
 
 }  // namespace detail
 
+/// How rows make up for the steps that they have missed.
+enum class CatchUp {
+    exact,        ///< step by step: the bits of dense updates
+    closed_form,  ///< all steps at once: nearly the same numbers, in the same time for any number of steps
+};
+
+/// The options of Deferred.
+struct DeferredOptions {
+    CatchUp catch_up = CatchUp::exact;  ///< how rows make up for missed steps
+};
+
 /// The steps of an optimizer on a table whose gradients touch a few rows. A step updates these rows, and notes for the
 /// others that they have missed it; a row makes up for the steps that it has missed, with a gradient of 0, before it is
 /// next read or updated. After `flush`, the table and the states have the bits that the optimizer gives with the dense
@@ -97,7 +109,8 @@ public:
     /// For a table of this height, whose rows have missed nothing.
     /// errors   ShapeError if height is negative; std::bad_alloc or std::length_error if there is not enough memory
     /// cost     2 bytes a row
-    explicit Deferred(Height height) : done_(static_cast<std::size_t>(static_cast<std::int64_t>(height))) {}
+    explicit Deferred(Height height, DeferredOptions options = {})
+        : options_(options), done_(static_cast<std::size_t>(static_cast<std::int64_t>(height))) {}
 
     std::int64_t height() const noexcept { return static_cast<std::int64_t>(done_.size()); }  ///< the rows of the table
 
@@ -130,12 +143,14 @@ public:
         RowPlan<> const plan(exec, grad);
         if (history_.size() == std::numeric_limits<Step>::max()) flush(exec, param...);
         history_.reserve();
+        if (options_.catch_up == CatchUp::closed_form) closed_.reserve(history_);
         replay(
             exec, plan.rows().size(), [&](std::size_t k) { return plan.rows()[k]; }, param...);
         rule.visit([&]<class Formula>(Formula const& formula) {
             update_rows(exec, plan, grad.value(), LaneRule<detail::of_dense<Formula>>{{formula}}, param...);
         });
         history_.add(rule, sizeof...(P) - 1);
+        if (options_.catch_up == CatchUp::closed_form) closed_.add(history_);
         for (auto const row : plan.rows()) done_[static_cast<std::size_t>(row)] = static_cast<Step>(history_.size());
     }
     template <class G, class... P>
@@ -183,6 +198,7 @@ public:
         replay(
             exec, done_.size(), [](std::size_t k) { return static_cast<std::int64_t>(k); }, param...);
         history_.clear();
+        closed_.clear();
         std::fill(done_.begin(), done_.end(), Step{0});
     }
     template <class... P>
@@ -246,15 +262,24 @@ private:
                     }
                     std::size_t const row = at(k);
                     if (done_[row] == now) continue;
-                    detail::replay_row<V>(history_, least, done_[row], now, width, param.data() + row * width,
-                                          (state.data() + row * width)...);
+                    std::size_t const from = closed_.from(done_[row], now);
+                    if (done_[row] < from) {
+                        detail::replay_row<V>(history_, least, done_[row], from, width, param.data() + row * width,
+                                              (state.data() + row * width)...);
+                    }
+                    if (from < now) {
+                        detail::for_with<V>(closed_.template formula<Sum>(history_, from), width,
+                                            param.data() + row * width, (state.data() + row * width)...);
+                    }
                     done_[row] = static_cast<Step>(now);
                 }
             });
         });
     }
 
+    DeferredOptions options_;
     detail::StepHistory<Rule> history_;  // the steps since the last flush
+    detail::ClosedForm<Rule> closed_;    // of these, unless rows catch up exactly
     std::vector<Step> done_;             // how many of these each row has made
 };
 

@@ -41,7 +41,6 @@ class LaneReplay {
 public:
     static constexpr std::size_t lanes = K * lanes_in<V>;
 
-    ROWAN_INLINE LaneReplay() {}
     ROWAN_INLINE explicit LaneReplay(T*... p) {
         unrolled<K>([&](std::size_t k) ROWAN_INLINED {
             std::size_t i = 0;
