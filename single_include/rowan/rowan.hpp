@@ -52153,8 +52153,8 @@ struct AdamMoves {
             node[1] = mean - below;
             weight[0] = sums[0] * (below / (above + below));
             weight[1] = sums[0] * (above / (above + below));
-            double const rest = sums[4] / sums[0] - product(node[0] + node[1], cube) +
-                                product(product(node[0], node[1]), square);
+            double const rest =
+                sums[4] / sums[0] - product(node[0] + node[1], cube) + product(product(node[0], node[1]), square);
             double const least = node[1] * node[1];
             // the greatest error, relative to the moves, is 1.2 · rest / least²; NaN is not good
             moves.good = node[1] > 0.0 && rest <= 7e-4 * (least * least);
@@ -52198,8 +52198,8 @@ struct closed_rule<LaneRule<adam_formula>> {
                         .terms = 1.0 / cube_root(root2),
                         .ratio = options.beta1 / root1 / keeps,
                         .ratios = cube_root(root1)};
-        step.known = (options.weight_decay == 0.0 || options.decoupled) && keeps > 0.0 &&
-                     keeps <= 1.0 && decays(options.beta1, options.learning_rate) && is_normal(options.epsilon) && step.ratio < 1.0;
+        step.known = (options.weight_decay == 0.0 || options.decoupled) && keeps > 0.0 && keeps <= 1.0 &&
+                     decays(options.beta1, options.learning_rate) && is_normal(options.epsilon) && step.ratio < 1.0;
         return step;
     }
     static bool same(LaneRule<adam_formula> const& a, LaneRule<adam_formula> const& b) {
@@ -52245,11 +52245,13 @@ struct closed_rule<momentum_rule> {
                 .term = nesterov ? product(rate, momentum) : rate,
                 .ratio = momentum};
     }
-    static bool same(momentum_rule const& a, momentum_rule const& b) { return a.options.momentum == b.options.momentum; }
+    static bool same(momentum_rule const& a, momentum_rule const& b) {
+        return a.options.momentum == b.options.momentum;
+    }
     static std::array<double, 1> roots(momentum_rule const& rule) { return {std::sqrt(rule.options.momentum)}; }
     template <class S>
-    static closed_momentum_formula formula(momentum_rule const&, Moves const& moves,
-                                           std::array<double, 1> const& roots, Shrink const&) {
+    static closed_momentum_formula formula(momentum_rule const&, Moves const& moves, std::array<double, 1> const& roots,
+                                           Shrink const&) {
         return {moves.sum, Shrink::by<S>(roots[0])};
     }
 };
@@ -52512,8 +52514,8 @@ private:
     std::vector<Step> steps_;
     std::vector<Gap> gaps_;
     std::vector<Roots> powers_;  // of 1, 2, … steps
-    LongProduct kept_;       // of all steps
-    std::size_t first_ = 0;  // the first step from which on all have one closed form
+    LongProduct kept_;           // of all steps
+    std::size_t first_ = 0;      // the first step from which on all have one closed form
 };
 
 }  // namespace rowan::inline v0::detail
@@ -53078,6 +53080,16 @@ public:
     /// cost     O(height)
     void resize(Height height) {
         done_.resize(static_cast<std::size_t>(static_cast<std::int64_t>(height)), static_cast<Step>(history_.size()));
+    }
+
+    /// Says that rows have new values and states, such as those of new keys in a KeyedTable: they have missed nothing.
+    /// errors   IndexError if a row is not in [0, height); nothing has changed then
+    /// cost     O(number of rows)
+    void renew(Ids<> rows) {
+        detail::check_ids(Cpu{}, "rows", rows, height());
+        rows.visit([&](auto some) {
+            for (auto const row : some) done_[static_cast<std::size_t>(row)] = static_cast<Step>(history_.size());
+        });
     }
 
 private:

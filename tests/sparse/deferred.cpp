@@ -365,6 +365,18 @@ TEST_CASE("a closed form gives NaN only where dense updates do, and the same inf
     check_edges<float>(SgdOptions{.learning_rate = 1, .weight_decay = 0.5, .decoupled = true}, false);
 }
 
+TEST_CASE("rows with new values have missed nothing", "[deferred]") {
+    Deferred<MomentumOptions> deferred(3);
+    auto param = Tensor<float>::full({3, 2}, 1), velocity = Tensor<float>::full({3, 2}, 0.5F);
+    deferred.step(SelectedRows<float>(3, {2}, Tensor<float>::zeros({1, 2})), {.momentum = 0.5}, param, velocity);
+    CHECK_THROWS_AS(deferred.renew({0, 3}), rowan::IndexError);
+    CHECK(deferred.missed(0) == 1);
+    deferred.renew({0});
+    CHECK(deferred.missed(0) == 0);
+    deferred.flush(param, velocity);
+    CHECK(velocity == Tensor<float>{{0.5F, 0.5F}, {0.25F, 0.25F}, {0.25F, 0.25F}});
+}
+
 TEST_CASE("extreme settings have the bits of dense updates", "[deferred][edges]") {
     check_row(2, [](int) { return MomentumOptions{.learning_rate = 8e19, .momentum = 1e-30}; }, 0x1.8p-58F, 0x1.8cccccp-149F / 1e-30F);
     check_row(2, [](int t) { return AdamOptions{.learning_rate = 1e-45, .beta1 = 1 - 0x1p-53, .epsilon = 1, .step = t}; }, 0x1.8p-6F, 1e20F, 0.0F);

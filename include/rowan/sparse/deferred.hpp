@@ -211,6 +211,16 @@ public:
         done_.resize(static_cast<std::size_t>(static_cast<std::int64_t>(height)), static_cast<Step>(history_.size()));
     }
 
+    /// Says that rows have new values and states, such as those of new keys in a KeyedTable: they have missed nothing.
+    /// errors   IndexError if a row is not in [0, height); nothing has changed then
+    /// cost     O(number of rows)
+    void renew(Ids<> rows) {
+        detail::check_ids(Cpu{}, "rows", rows, height());
+        rows.visit([&](auto some) {
+            for (auto const row : some) done_[static_cast<std::size_t>(row)] = static_cast<Step>(history_.size());
+        });
+    }
+
 private:
     using Step = std::uint16_t;
 

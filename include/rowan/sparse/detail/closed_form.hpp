@@ -127,8 +127,8 @@ private:
     std::vector<Step> steps_;
     std::vector<Gap> gaps_;
     std::vector<Roots> powers_;  // of 1, 2, … steps
-    LongProduct kept_;       // of all steps
-    std::size_t first_ = 0;  // the first step from which on all have one closed form
+    LongProduct kept_;           // of all steps
+    std::size_t first_ = 0;      // the first step from which on all have one closed form
 };
 
 }  // namespace rowan::inline v0::detail
