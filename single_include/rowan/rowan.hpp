@@ -14502,6 +14502,9 @@ public:
     /// For variables that are fed or trained: transfers a value to the net's device, see detail::bring.
     void (*bring)(Value&, AnyExec exec, bool own) = nullptr;
 
+    /// Of a parameter whose rows may have missed steps of a deferred optimizer: makes up for these steps.
+    std::function<void()> catch_up;
+
     /// For a parameter created before its input width was known: sets its dims once the width is known.
     std::function<void(Variable&, std::int64_t width)> set_width;
     /// Replaces the declared dims.
@@ -26762,7 +26765,7 @@ struct ParameterUpdate {
     /// Runs the operator on no rows, which checks its options. An operator with checks_first does so itself, as it runs.
     /// errors   ValueError if the optimizer rejects an option
     std::function<void()> check;
-    std::shared_ptr<MissedSteps> missed = nullptr;  ///< of a deferred optimizer
+    std::shared_ptr<MissedSteps> missed = nullptr;  ///< where row-sparse updates are deferred
 };
 
 template <class T, class Device>
@@ -26855,9 +26858,11 @@ ParameterUpdate make_update(O const& o, Scope& scope, ParameterGradient const& g
     };
     constexpr std::size_t states = Op::updates::size - 1;
     if constexpr (requires(std::vector<Variable*> const& all) { missed_steps<T, S, states>(*attributes, all); }) {
-        std::vector<Variable*> all{g.parameter};
-        all.insert(all.end(), update.states.begin(), update.states.end());
-        update.missed = missed_steps<T, S, states>(*attributes, std::move(all));
+        if (g.gradient->spec().type == VarType::SELECTED_ROWS) {
+            std::vector<Variable*> all{g.parameter};
+            all.insert(all.end(), update.states.begin(), update.states.end());
+            update.missed = missed_steps<T, S, states>(*attributes, std::move(all));
+        }
     }
     return update;
 }
@@ -28474,6 +28479,108 @@ ROWAN_FUNCTION void CostWeight::find_divisors(Variable& rows, std::vector<Variab
 
 #endif
 
+// rowan/train/detail/deferred_tables.hpp: DeferredTables, the tables of a trainer whose optimizers are deferred.
+
+namespace rowan::inline v0::detail {
+
+/// The tables of a trainer whose optimizers are deferred. Until its destruction, which brings all rows up to date, other
+/// trainers of the net find the tables by Variable::catch_up.
+class DeferredTables {
+public:
+    DeferredTables() = default;
+    DeferredTables(DeferredTables const&) = delete;
+    DeferredTables& operator=(DeferredTables const&) = delete;
+    ~DeferredTables();
+
+    /// Adds a table that the net of a cost reads; with `all_rows`, each step reads all of its rows besides.
+    /// errors   GraphError if another trainer defers its updates, too
+    /// cost     one pass over the net
+    void add(Variable& cost, Variable& table, std::shared_ptr<MissedSteps> steps, bool all_rows);
+
+    /// Brings the rows up to date that batches name, but those of the tables in `others`; and all rows of the variables
+    /// in `read` whose updates another trainer defers.
+    void catch_up(Cpu exec, std::span<Feeds const> batches, std::span<Variable* const> others) const;
+    void catch_up_others(std::span<Variable* const> read) const;
+    /// Brings rows of a table up to date, if it is one of these: its rows at these positions.
+    void catch_up(Cpu exec, Variable const& table, Ids<> const& positions) const;
+    /// Brings all rows up to date.
+    void flush(Cpu exec) const;
+
+private:
+    struct Table {
+        Variable* variable;
+        std::shared_ptr<MissedSteps> steps;
+        std::optional<TableLookups> lookups;  // nothing where each step reads all rows
+    };
+
+    Table const* find(Variable const& table) const;
+
+    std::vector<Table> tables_;
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/train/detail/deferred_tables_inl.hpp: definitions of rowan/train/detail/deferred_tables.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION DeferredTables::~DeferredTables() {
+    for (Table const& t : tables_) {
+        t.variable->catch_up = nullptr;
+        try {
+            t.steps->flush(Cpu{});
+        } catch (...) {  // the rows stay behind
+        }
+    }
+}
+
+ROWAN_FUNCTION void DeferredTables::add(Variable& cost, Variable& table, std::shared_ptr<MissedSteps> steps,
+                                        bool all_rows) {
+    if (table.catch_up)
+        throw GraphError(std::string("another trainer defers the updates of ").append(table.name()).append(", too"));
+    Table added{&table, std::move(steps), all_rows ? std::nullopt : lookups_of(cost, table)};
+    if (!added.lookups) added.steps->flush_each_step();
+    tables_.push_back(added);
+    table.catch_up = [steps = added.steps] { steps->flush(Cpu{}); };
+}
+
+ROWAN_FUNCTION auto DeferredTables::find(Variable const& table) const -> Table const* {
+    auto const at = std::ranges::find(tables_, &table, &Table::variable);
+    return at == tables_.end() ? nullptr : &*at;
+}
+
+ROWAN_FUNCTION void DeferredTables::catch_up(Cpu exec, std::span<Feeds const> batches,
+                                             std::span<Variable* const> others) const {
+    for (Table const& t : tables_) {
+        if (t.lookups && std::ranges::find(others, t.variable) == others.end())
+            t.steps->catch_up(exec, t.lookups->ids(exec, batches, true), false);
+    }
+}
+
+ROWAN_FUNCTION void DeferredTables::catch_up_others(std::span<Variable* const> read) const {
+    for (Variable* const v : read) {
+        if (v->catch_up && find(*v) == nullptr) v->catch_up();
+    }
+}
+
+ROWAN_FUNCTION void DeferredTables::catch_up(Cpu exec, Variable const& table, Ids<> const& positions) const {
+    if (Table const* const t = find(table)) t->steps->catch_up(exec, positions, true);
+}
+
+ROWAN_FUNCTION void DeferredTables::flush(Cpu exec) const {
+    for (Table const& t : tables_) t.steps->flush(exec);
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
 // rowan/train/detail/entered.hpp: Entered, marks a call that must not run twice at the same time.
 
 namespace rowan::inline v0::detail {
@@ -28556,11 +28663,11 @@ public:
         }
         return false;
     }
-    /// Calls f(parameter, missed steps) for each parameter with a deferred optimizer.
+    /// Calls f(parameter, missed steps) for each parameter whose row-sparse updates are deferred.
     template <class F>
     void each_deferred(F const& f) const {
         for (std::size_t i = 0; i < updates_.size(); ++i) {
-            if (updates_[i].missed) f(*gradients_[i].parameter, *updates_[i].missed);
+            if (updates_[i].missed) f(*gradients_[i].parameter, updates_[i].missed);
         }
     }
     /// Appends the states of the optimizers, or the averages.
@@ -28927,7 +29034,7 @@ public:
     double step(std::span<Feeds const> batches);
 
     /// Returns copies of parameters and optimizer states, complete when the call returns. Rows that have missed steps of
-    /// a deferred optimizer are brought up to date first.
+    /// a deferred optimizer are brought up to date first, in the scope's values, which are behind between steps.
     /// errors   std::bad_alloc
     /// cost     one read and one write of all of them, and the missed steps
     Parameters parameters() const;
@@ -28976,14 +29083,6 @@ private:
         std::optional<detail::Counted> rows;  // of which it is a mean
     };
 
-    /// A table whose rows may have missed steps, and what names those that a step reads.
-    struct Missing {
-        detail::TableLookups lookups;
-        detail::MissedSteps* steps;
-    };
-    /// Brings the rows up to date that batches name, but those of sharded tables.
-    void catch_up(std::span<Feeds const> batches) const;
-
     Variable& cost_;
     std::optional<MemoryPool> pool_;
     std::optional<Scope> own_;
@@ -28996,11 +29095,11 @@ private:
     std::vector<Moving> moving_;
     std::vector<detail::TableLookups> tables_;  // sharded ones, if there are ranks
     std::vector<Variable*> fetched_;            // the same
-    std::vector<Missing> missing_;              // tables with a deferred optimizer
     std::vector<Variable*> results_;            // of a part: gradients, then what variables are next
     std::vector<Variable*> totals_;             // the same of a step, of one part perhaps the same variables
     std::vector<Variable*> passing_;            // what a step empties when it ends
     std::optional<detail::ParameterUpdates<Device>> updates_;
+    detail::DeferredTables deferred_;
     std::int64_t parts_;                        // the most batches of a step
     std::optional<detail::CostWeight> weight_;  // of a part
     std::vector<Variable*> counted_;            // what weights depend on and the net computes: emptied after each part
@@ -29094,21 +29193,10 @@ void Trainer<T, Device>::build(TrainOptionsOn<Device> const& options) {
         if (v->role() == Role::seed) seeds_.push_back(v);
     }
     updates_->add_updates(*own_, options);
-    updates_->each_deferred([&](Variable& table, detail::MissedSteps& steps) {
-        auto lookups = detail::lookups_of(cost_, table);
-        if (!lookups || options.average) return steps.flush_each_step();
-        missing_.push_back({*std::move(lookups), &steps});
+    updates_->each_deferred([&](Variable& table, std::shared_ptr<detail::MissedSteps> const& steps) {
+        deferred_.add(cost_, table, steps, static_cast<bool>(options.average));
     });
     begin(options.resume, options.initial);
-}
-
-template <class T, class Device>
-void Trainer<T, Device>::catch_up(std::span<Feeds const> batches) const {
-    auto const exec = detail::host_exec(exec_);
-    for (Missing const& m : missing_) {
-        if (std::ranges::find(fetched_, m.lookups.table) != fetched_.end()) continue;  // by those who ask for rows
-        m.steps->catch_up(exec, m.lookups.ids(exec, batches, true), false);
-    }
 }
 
 template <class T, class Device>
@@ -29136,6 +29224,7 @@ void Trainer<T, Device>::begin(Parameters const* resume, Feeds const& initial) {
     }
     if (resume != nullptr) updates_->check_states(*resume);
     auto const* const ranks = comm_.ranks();
+    deferred_.catch_up_others(all);
     for (std::size_t i = 0; i < all.size(); ++i) {
         if (!given[i].empty()) {
             all[i]->value() = own_copy(*all[i], given[i]);
@@ -29184,6 +29273,7 @@ double Trainer<T, Device>::step(std::span<Feeds const> batches) {
         entered.emplace(running_, "Trainer::step");
         use.emplace(cost_.scope());
         after.emplace(passing_);
+        deferred_.catch_up_others(net_->inputs());
     };
     double const cost = run_parts(batches, std::cref(enter));  // which needs no memory before ranks agree
     updates_->change(*own_, exec_, comm_.ranks());
@@ -29194,7 +29284,7 @@ double Trainer<T, Device>::step(std::span<Feeds const> batches) {
 
 template <class T, class Device>
 Parameters Trainer<T, Device>::parameters() const {
-    updates_->each_deferred([&](Variable&, detail::MissedSteps& steps) { steps.flush(detail::host_exec(exec_)); });
+    deferred_.flush(detail::host_exec(exec_));
     Parameters result;
     result.steps = steps_;
     for (Variable* const v : variables()) result.set(v->name(), v->value().copy());
@@ -29221,7 +29311,9 @@ double Trainer<T, Device>::run_parts(std::span<Feeds const> batches, std::functi
         detail::Swapped const own_rows(fetched_, rows);
         words[0] = total;
         words[1] = std::bit_cast<std::int64_t>(prepare());
-        catch_up(batches.subspan(static_cast<std::size_t>(parts.begin), static_cast<std::size_t>(parts.size())));
+        deferred_.catch_up(
+            detail::host_exec(exec_),
+            batches.subspan(static_cast<std::size_t>(parts.begin), static_cast<std::size_t>(parts.size())), fetched_);
         sums_.begin(parts);
         for (std::int64_t p = parts.begin; p < parts.end; ++p) {
             cost = run(batches[static_cast<std::size_t>(p)], p);
@@ -29269,10 +29361,7 @@ std::vector<Value> Trainer<T, Device>::fetch(std::span<Feeds const> batches, std
     std::vector<Value> rows;
     ranks.must([&] {
         for (std::size_t i = 0; i < tables_.size(); ++i) {
-            auto const missed = std::ranges::find(missing_, fetched_[i], [](auto const& m) { return m.lookups.table; });
-            auto const asked = [&](Ids<> const& positions) {
-                if (missed != missing_.end()) missed->steps->catch_up(exec, positions, true);
-            };
+            auto const asked = [&](Ids<> const& positions) { deferred_.catch_up(exec, *fetched_[i], positions); };
             rows.push_back(ranks.fetch(exec, fetched_[i]->value(), named[i], asked));
         }
     });
@@ -53007,14 +53096,14 @@ public:
         detail::check_exec(exec);
         check_height(grad.height());
         detail::check_sparse_targets(grad.value(), height(), param...);
+        history_.reserve();  // also of a check, so that no memory is needed after it
+        if (options_.catch_up == CatchUp::closed_form) closed_.reserve(history_);
         if (detail::only_checking()) return;
         if constexpr (!std::is_same_v<detail::sum_t<G>, G>) {
             if (!grad.merged()) return step(exec, merge(exec, grad), options, param...);  // rounds sums, as to_dense
         }
         RowPlan<> const plan(exec, grad);
         if (history_.size() == std::numeric_limits<Step>::max()) flush(exec, param...);
-        history_.reserve();
-        if (options_.catch_up == CatchUp::closed_form) closed_.reserve(history_);
         replay(
             exec, plan.rows().size(), [&](std::size_t k) { return plan.rows()[k]; }, param...);
         rule.visit([&]<class Formula>(Formula const& formula) {
@@ -53065,7 +53154,7 @@ public:
     void flush(Cpu exec, Tensor<P>&... param) {
         detail::check_exec(exec);
         check_tensors(param...);
-        if (detail::only_checking()) return;
+        if (detail::only_checking() || history_.size() == 0) return;
         replay(
             exec, done_.size(), [](std::size_t k) { return static_cast<std::int64_t>(k); }, param...);
         history_.clear();
@@ -54322,12 +54411,13 @@ namespace rowan::inline v0::layer {
 /// For Sgd, Momentum, Adam, AdamW and RmsProp; what they say of `lazy` does not matter here. Parameters with a dense
 /// gradient are updated as without it. The states have the names of the optimizer's, so that a training may be resumed
 /// with the one or the other. Trainer::parameters, and with it all that is saved, measured or inferred, brings all rows
-/// up to date first.
+/// up to date first, as do the end of a trainer and the steps of another one that reads the table. The scope's own
+/// values are behind until then.
 ///
 /// Rows are brought up to date by the ids of a batch where the net reads the table by layer::embedding and
 /// layer::embedding_bag of layer::data alone. If it reads the table in another way, such as with ids that it computes
 /// or in steps, or if options.average is given, each step brings all rows up to date, which costs what a dense update
-/// does. On a device other than the host, updates are dense.
+/// does. On a device other than the host, updates are dense, and tables of which only some rows exist are refused.
 template <class O>
 struct Deferred {
     O optimizer;  ///< the optimizer and its settings

@@ -128,11 +128,33 @@ TEST_CASE("a deferred optimizer learns the bits of one that is not lazy", "[laye
         for (std::int64_t const parts : {1, 3}) check(adam, reads, parts);
     check(layer::Adam{.learning_rate = 0.05, .weight_decay = 0.1}, Reads::rows, 1);
     check(layer::Momentum{.learning_rate = 0.05, .nesterov = true}, Reads::bags, 1);
+    check(layer::AdamW{.learning_rate = 0.05, .weight_decay = 0.1}, Reads::rows, 1);
     // a dense gradient, of which a lazy optimizer makes the same
     TrainOptions options{.optimizer = deferred(adam)};
     auto const learned = hash_of(trained(Reads::all_rows, options));
     options.optimizer = adam;
     CHECK(learned == hash_of(trained(Reads::all_rows, options)));
+}
+
+TEST_CASE("other trainers of a net read the rows that a deferred optimizer has updated, and one alone may defer", "[layer]") {
+    auto const run = [](layer::Optimizer const& optimizer) {
+        test::DefaultScope scope;
+        auto const cost = cost_of(Reads::rows);
+        std::vector<double> costs;
+        {
+            Trainer first(cost, {.optimizer = optimizer}), second(cost, {.optimizer = layer::Sgd{.learning_rate = 0.01}});
+            for (std::int64_t i = 0; i < 20; ++i) costs.push_back((i % 3 == 2 ? second : first).step(batch(Reads::rows, i)));
+        }
+        for (std::size_t i = 0; i < 6; ++i) costs.push_back(static_cast<double>(row(*scope.find("table"), static_cast<std::int64_t>(i))(0, 0)));  // of the scope
+        return costs;
+    };
+    layer::Adam const dense{.learning_rate = 0.05, .lazy = false};
+    CHECK(run(deferred(dense)) == run(dense));
+
+    test::DefaultScope scope;
+    auto const cost = cost_of(Reads::rows);
+    Trainer const first(cost, {.optimizer = deferred(dense)});
+    CHECK_THROWS_WITH(Trainer(cost, {.optimizer = deferred(dense)}), "another trainer defers the updates of table, too");
 }
 
 TEST_CASE("a training with a deferred optimizer goes on with the same bits, and with the other optimizer", "[layer]") {

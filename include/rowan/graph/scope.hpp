@@ -113,6 +113,9 @@ public:
     /// For variables that are fed or trained: transfers a value to the net's device, see detail::bring.
     void (*bring)(Value&, AnyExec exec, bool own) = nullptr;
 
+    /// Of a parameter whose rows may have missed steps of a deferred optimizer: makes up for these steps.
+    std::function<void()> catch_up;
+
     /// For a parameter created before its input width was known: sets its dims once the width is known.
     std::function<void(Variable&, std::int64_t width)> set_width;
     /// Replaces the declared dims.

@@ -136,14 +136,14 @@ public:
         detail::check_exec(exec);
         check_height(grad.height());
         detail::check_sparse_targets(grad.value(), height(), param...);
+        history_.reserve();  // also of a check, so that no memory is needed after it
+        if (options_.catch_up == CatchUp::closed_form) closed_.reserve(history_);
         if (detail::only_checking()) return;
         if constexpr (!std::is_same_v<detail::sum_t<G>, G>) {
             if (!grad.merged()) return step(exec, merge(exec, grad), options, param...);  // rounds sums, as to_dense
         }
         RowPlan<> const plan(exec, grad);
         if (history_.size() == std::numeric_limits<Step>::max()) flush(exec, param...);
-        history_.reserve();
-        if (options_.catch_up == CatchUp::closed_form) closed_.reserve(history_);
         replay(
             exec, plan.rows().size(), [&](std::size_t k) { return plan.rows()[k]; }, param...);
         rule.visit([&]<class Formula>(Formula const& formula) {
@@ -194,7 +194,7 @@ public:
     void flush(Cpu exec, Tensor<P>&... param) {
         detail::check_exec(exec);
         check_tensors(param...);
-        if (detail::only_checking()) return;
+        if (detail::only_checking() || history_.size() == 0) return;
         replay(
             exec, done_.size(), [](std::size_t k) { return static_cast<std::int64_t>(k); }, param...);
         history_.clear();

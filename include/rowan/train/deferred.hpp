@@ -15,12 +15,13 @@ namespace rowan::inline v0::layer {
 /// For Sgd, Momentum, Adam, AdamW and RmsProp; what they say of `lazy` does not matter here. Parameters with a dense
 /// gradient are updated as without it. The states have the names of the optimizer's, so that a training may be resumed
 /// with the one or the other. Trainer::parameters, and with it all that is saved, measured or inferred, brings all rows
-/// up to date first.
+/// up to date first, as do the end of a trainer and the steps of another one that reads the table. The scope's own
+/// values are behind until then.
 ///
 /// Rows are brought up to date by the ids of a batch where the net reads the table by layer::embedding and
 /// layer::embedding_bag of layer::data alone. If it reads the table in another way, such as with ids that it computes
 /// or in steps, or if options.average is given, each step brings all rows up to date, which costs what a dense update
-/// does. On a device other than the host, updates are dense.
+/// does. On a device other than the host, updates are dense, and tables of which only some rows exist are refused.
 template <class O>
 struct Deferred {
     O optimizer;  ///< the optimizer and its settings

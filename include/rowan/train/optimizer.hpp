@@ -39,7 +39,7 @@ struct ParameterUpdate {
     /// Runs the operator on no rows, which checks its options. An operator with checks_first does so itself, as it runs.
     /// errors   ValueError if the optimizer rejects an option
     std::function<void()> check;
-    std::shared_ptr<MissedSteps> missed = nullptr;  ///< of a deferred optimizer
+    std::shared_ptr<MissedSteps> missed = nullptr;  ///< where row-sparse updates are deferred
 };
 
 template <class T, class Device>
@@ -132,9 +132,11 @@ ParameterUpdate make_update(O const& o, Scope& scope, ParameterGradient const& g
     };
     constexpr std::size_t states = Op::updates::size - 1;
     if constexpr (requires(std::vector<Variable*> const& all) { missed_steps<T, S, states>(*attributes, all); }) {
-        std::vector<Variable*> all{g.parameter};
-        all.insert(all.end(), update.states.begin(), update.states.end());
-        update.missed = missed_steps<T, S, states>(*attributes, std::move(all));
+        if (g.gradient->spec().type == VarType::SELECTED_ROWS) {
+            std::vector<Variable*> all{g.parameter};
+            all.insert(all.end(), update.states.begin(), update.states.end());
+            update.missed = missed_steps<T, S, states>(*attributes, std::move(all));
+        }
     }
     return update;
 }

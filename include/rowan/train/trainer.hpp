@@ -10,8 +10,8 @@
 #include <rowan/sequence/lod_tensor.hpp>
 #include <rowan/train/comm.hpp>
 #include <rowan/train/detail/cost_weight.hpp>
+#include <rowan/train/detail/deferred_tables.hpp>
 #include <rowan/train/detail/entered.hpp>
-#include <rowan/train/detail/missed_steps.hpp>
 #include <rowan/train/detail/parameter_updates.hpp>
 #include <rowan/train/detail/part_sums.hpp>
 #include <rowan/train/detail/ranks.hpp>
@@ -97,7 +97,7 @@ public:
     double step(std::span<Feeds const> batches);
 
     /// Returns copies of parameters and optimizer states, complete when the call returns. Rows that have missed steps of
-    /// a deferred optimizer are brought up to date first.
+    /// a deferred optimizer are brought up to date first, in the scope's values, which are behind between steps.
     /// errors   std::bad_alloc
     /// cost     one read and one write of all of them, and the missed steps
     Parameters parameters() const;
@@ -146,14 +146,6 @@ private:
         std::optional<detail::Counted> rows;  // of which it is a mean
     };
 
-    /// A table whose rows may have missed steps, and what names those that a step reads.
-    struct Missing {
-        detail::TableLookups lookups;
-        detail::MissedSteps* steps;
-    };
-    /// Brings the rows up to date that batches name, but those of sharded tables.
-    void catch_up(std::span<Feeds const> batches) const;
-
     Variable& cost_;
     std::optional<MemoryPool> pool_;
     std::optional<Scope> own_;
@@ -166,11 +158,11 @@ private:
     std::vector<Moving> moving_;
     std::vector<detail::TableLookups> tables_;  // sharded ones, if there are ranks
     std::vector<Variable*> fetched_;            // the same
-    std::vector<Missing> missing_;              // tables with a deferred optimizer
     std::vector<Variable*> results_;            // of a part: gradients, then what variables are next
     std::vector<Variable*> totals_;             // the same of a step, of one part perhaps the same variables
     std::vector<Variable*> passing_;            // what a step empties when it ends
     std::optional<detail::ParameterUpdates<Device>> updates_;
+    detail::DeferredTables deferred_;
     std::int64_t parts_;                        // the most batches of a step
     std::optional<detail::CostWeight> weight_;  // of a part
     std::vector<Variable*> counted_;            // what weights depend on and the net computes: emptied after each part

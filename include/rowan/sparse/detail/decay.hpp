@@ -3,6 +3,7 @@
 
 #include <rowan/detail/arithmetic.hpp>
 #include <rowan/detail/lanes.hpp>
+#include <rowan/sparse/detail/optimizer.hpp>
 #include <rowan/sparse/detail/rounding.hpp>
 
 #include <algorithm>

@@ -82,11 +82,11 @@ public:
         }
         return false;
     }
-    /// Calls f(parameter, missed steps) for each parameter with a deferred optimizer.
+    /// Calls f(parameter, missed steps) for each parameter whose row-sparse updates are deferred.
     template <class F>
     void each_deferred(F const& f) const {
         for (std::size_t i = 0; i < updates_.size(); ++i) {
-            if (updates_[i].missed) f(*gradients_[i].parameter, *updates_[i].missed);
+            if (updates_[i].missed) f(*gradients_[i].parameter, updates_[i].missed);
         }
     }
     /// Appends the states of the optimizers, or the averages.

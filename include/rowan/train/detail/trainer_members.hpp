@@ -97,21 +97,10 @@ void Trainer<T, Device>::build(TrainOptionsOn<Device> const& options) {
         if (v->role() == Role::seed) seeds_.push_back(v);
     }
     updates_->add_updates(*own_, options);
-    updates_->each_deferred([&](Variable& table, detail::MissedSteps& steps) {
-        auto lookups = detail::lookups_of(cost_, table);
-        if (!lookups || options.average) return steps.flush_each_step();
-        missing_.push_back({*std::move(lookups), &steps});
+    updates_->each_deferred([&](Variable& table, std::shared_ptr<detail::MissedSteps> const& steps) {
+        deferred_.add(cost_, table, steps, static_cast<bool>(options.average));
     });
     begin(options.resume, options.initial);
-}
-
-template <class T, class Device>
-void Trainer<T, Device>::catch_up(std::span<Feeds const> batches) const {
-    auto const exec = detail::host_exec(exec_);
-    for (Missing const& m : missing_) {
-        if (std::ranges::find(fetched_, m.lookups.table) != fetched_.end()) continue;  // by those who ask for rows
-        m.steps->catch_up(exec, m.lookups.ids(exec, batches, true), false);
-    }
 }
 
 template <class T, class Device>
@@ -139,6 +128,7 @@ void Trainer<T, Device>::begin(Parameters const* resume, Feeds const& initial) {
     }
     if (resume != nullptr) updates_->check_states(*resume);
     auto const* const ranks = comm_.ranks();
+    deferred_.catch_up_others(all);
     for (std::size_t i = 0; i < all.size(); ++i) {
         if (!given[i].empty()) {
             all[i]->value() = own_copy(*all[i], given[i]);
@@ -187,6 +177,7 @@ double Trainer<T, Device>::step(std::span<Feeds const> batches) {
         entered.emplace(running_, "Trainer::step");
         use.emplace(cost_.scope());
         after.emplace(passing_);
+        deferred_.catch_up_others(net_->inputs());
     };
     double const cost = run_parts(batches, std::cref(enter));  // which needs no memory before ranks agree
     updates_->change(*own_, exec_, comm_.ranks());
@@ -197,7 +188,7 @@ double Trainer<T, Device>::step(std::span<Feeds const> batches) {
 
 template <class T, class Device>
 Parameters Trainer<T, Device>::parameters() const {
-    updates_->each_deferred([&](Variable&, detail::MissedSteps& steps) { steps.flush(detail::host_exec(exec_)); });
+    deferred_.flush(detail::host_exec(exec_));
     Parameters result;
     result.steps = steps_;
     for (Variable* const v : variables()) result.set(v->name(), v->value().copy());
@@ -224,7 +215,9 @@ double Trainer<T, Device>::run_parts(std::span<Feeds const> batches, std::functi
         detail::Swapped const own_rows(fetched_, rows);
         words[0] = total;
         words[1] = std::bit_cast<std::int64_t>(prepare());
-        catch_up(batches.subspan(static_cast<std::size_t>(parts.begin), static_cast<std::size_t>(parts.size())));
+        deferred_.catch_up(
+            detail::host_exec(exec_),
+            batches.subspan(static_cast<std::size_t>(parts.begin), static_cast<std::size_t>(parts.size())), fetched_);
         sums_.begin(parts);
         for (std::int64_t p = parts.begin; p < parts.end; ++p) {
             cost = run(batches[static_cast<std::size_t>(p)], p);
@@ -272,10 +265,7 @@ std::vector<Value> Trainer<T, Device>::fetch(std::span<Feeds const> batches, std
     std::vector<Value> rows;
     ranks.must([&] {
         for (std::size_t i = 0; i < tables_.size(); ++i) {
-            auto const missed = std::ranges::find(missing_, fetched_[i], [](auto const& m) { return m.lookups.table; });
-            auto const asked = [&](Ids<> const& positions) {
-                if (missed != missing_.end()) missed->steps->catch_up(exec, positions, true);
-            };
+            auto const asked = [&](Ids<> const& positions) { deferred_.catch_up(exec, *fetched_[i], positions); };
             rows.push_back(ranks.fetch(exec, fetched_[i]->value(), named[i], asked));
         }
     });

@@ -1,0 +1,54 @@
+// rowan/train/detail/deferred_tables.hpp: DeferredTables, the tables of a trainer whose optimizers are deferred.
+#pragma once
+
+#include <rowan/core/device.hpp>
+#include <rowan/graph/scope.hpp>
+#include <rowan/train/detail/missed_steps.hpp>
+#include <rowan/train/detail/table_lookups.hpp>
+#include <rowan/train/feeds.hpp>
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace rowan::inline v0::detail {
+
+/// The tables of a trainer whose optimizers are deferred. Until its destruction, which brings all rows up to date, other
+/// trainers of the net find the tables by Variable::catch_up.
+class DeferredTables {
+public:
+    DeferredTables() = default;
+    DeferredTables(DeferredTables const&) = delete;
+    DeferredTables& operator=(DeferredTables const&) = delete;
+    ~DeferredTables();
+
+    /// Adds a table that the net of a cost reads; with `all_rows`, each step reads all of its rows besides.
+    /// errors   GraphError if another trainer defers its updates, too
+    /// cost     one pass over the net
+    void add(Variable& cost, Variable& table, std::shared_ptr<MissedSteps> steps, bool all_rows);
+
+    /// Brings the rows up to date that batches name, but those of the tables in `others`; and all rows of the variables
+    /// in `read` whose updates another trainer defers.
+    void catch_up(Cpu exec, std::span<Feeds const> batches, std::span<Variable* const> others) const;
+    void catch_up_others(std::span<Variable* const> read) const;
+    /// Brings rows of a table up to date, if it is one of these: its rows at these positions.
+    void catch_up(Cpu exec, Variable const& table, Ids<> const& positions) const;
+    /// Brings all rows up to date.
+    void flush(Cpu exec) const;
+
+private:
+    struct Table {
+        Variable* variable;
+        std::shared_ptr<MissedSteps> steps;
+        std::optional<TableLookups> lookups;  // nothing where each step reads all rows
+    };
+
+    Table const* find(Variable const& table) const;
+
+    std::vector<Table> tables_;
+};
+
+}  // namespace rowan::inline v0::detail
+
+#include <rowan/train/detail/deferred_tables_inl.hpp>

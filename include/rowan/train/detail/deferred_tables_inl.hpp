@@ -1,0 +1,64 @@
+// rowan/train/detail/deferred_tables_inl.hpp: definitions of rowan/train/detail/deferred_tables.hpp.
+#pragma once
+
+#include <rowan/train/detail/deferred_tables.hpp>
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <rowan/core/error.hpp>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION DeferredTables::~DeferredTables() {
+    for (Table const& t : tables_) {
+        t.variable->catch_up = nullptr;
+        try {
+            t.steps->flush(Cpu{});
+        } catch (...) {  // the rows stay behind
+        }
+    }
+}
+
+ROWAN_FUNCTION void DeferredTables::add(Variable& cost, Variable& table, std::shared_ptr<MissedSteps> steps,
+                                        bool all_rows) {
+    if (table.catch_up)
+        throw GraphError(std::string("another trainer defers the updates of ").append(table.name()).append(", too"));
+    Table added{&table, std::move(steps), all_rows ? std::nullopt : lookups_of(cost, table)};
+    if (!added.lookups) added.steps->flush_each_step();
+    tables_.push_back(added);
+    table.catch_up = [steps = added.steps] { steps->flush(Cpu{}); };
+}
+
+ROWAN_FUNCTION auto DeferredTables::find(Variable const& table) const -> Table const* {
+    auto const at = std::ranges::find(tables_, &table, &Table::variable);
+    return at == tables_.end() ? nullptr : &*at;
+}
+
+ROWAN_FUNCTION void DeferredTables::catch_up(Cpu exec, std::span<Feeds const> batches,
+                                             std::span<Variable* const> others) const {
+    for (Table const& t : tables_) {
+        if (t.lookups && std::ranges::find(others, t.variable) == others.end())
+            t.steps->catch_up(exec, t.lookups->ids(exec, batches, true), false);
+    }
+}
+
+ROWAN_FUNCTION void DeferredTables::catch_up_others(std::span<Variable* const> read) const {
+    for (Variable* const v : read) {
+        if (v->catch_up && find(*v) == nullptr) v->catch_up();
+    }
+}
+
+ROWAN_FUNCTION void DeferredTables::catch_up(Cpu exec, Variable const& table, Ids<> const& positions) const {
+    if (Table const* const t = find(table)) t->steps->catch_up(exec, positions, true);
+}
+
+ROWAN_FUNCTION void DeferredTables::flush(Cpu exec) const {
+    for (Table const& t : tables_) t.steps->flush(exec);
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
