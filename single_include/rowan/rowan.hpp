@@ -24872,16 +24872,20 @@ namespace rowan::inline v0 {
 struct AdaGradOptions {
     double learning_rate = 0.01;  ///< the step size
     double epsilon = 1e-6;        ///< added to the square root
+    double weight_decay = 0.0;    ///< L2 penalty: weight_decay · p is added to the gradient of touched rows
+    bool decoupled = false;       ///< touched rows are multiplied by 1 - learning_rate · weight_decay instead
 
-    ROWAN_OPTIONS(AdaGradOptions, learning_rate, epsilon)
+    ROWAN_OPTIONS(AdaGradOptions, learning_rate, epsilon, weight_decay, decoupled)
 };
 
 namespace detail {
 
+/// Checks the options, and returns what a step keeps of a parameter by decoupled decay.
 template <class... P>
-void check(AdaGradOptions const& options) {
+double check_adagrad(AdaGradOptions const& options) {
     check_setting<P...>("learning_rate", options.learning_rate);
     check_epsilon<P...>(options.epsilon);
+    return check_kept<P...>(options);
 }
 
 struct adagrad_formula {
@@ -24894,22 +24898,36 @@ struct adagrad_formula {
     }
 };
 
+struct adagrad_decay_formula {
+    AdaGradOptions options;
+    double kept;  // of a parameter by decoupled decay
+
+    adagrad_formula plain() const { return {options}; }
+
+    ROWAN_FORMULA void operator()(V const& grad, V& p, V& m) const {
+        V const g = with_decay(options, kept, grad, p);
+        adagrad_formula{options}(g, p, m);
+    }
+};
+
 template <class D, class P, class M>
-LaneRule<adagrad_formula> make_adagrad_rule(Tensor<P, D> const& param, Tensor<M, D> const& moment,
-                                            AdaGradOptions options) {
-    check<P, M>(options);
+DecayRule<adagrad_decay_formula> make_adagrad_rule(Tensor<P, D> const& param, Tensor<M, D> const& moment,
+                                                   AdaGradOptions options) {
+    double const kept = check_adagrad<P, M>(options);
     check_state("moment", param, moment);
-    return {{options}};
+    return {{options, kept}};
 }
 
 }  // namespace detail
 
 /// One step of AdaGrad (Duchi et al. 2011) on the rows of `grad` (duplicates summed first):
 ///     m += g²;  p -= learning_rate · g / (√m + epsilon)
-/// Right where g² is a number of the type of computation, the widest dtype<T>::sum of the three tensors. If g²
-/// overflows, for float from |g| = 1.9e19 on, m is infinite and p no longer changes; if it vanishes, below |g| = 2e-23,
-/// p changes by learning_rate · g / (√m + epsilon) with the old m, infinitely if this and epsilon are 0. With a moment
-/// of doubles, the bounds are 1e154 and 1e-162.
+/// With a weight decay, g begins as grad + weight_decay · p, as PyTorch's Adagrad; if it is decoupled, p begins as p ·
+/// (1 - learning_rate · weight_decay) instead. Rows that are not in `grad` do not decay: see Deferred. Right where g²
+/// is a number of the type of computation, the widest dtype<T>::sum of the three tensors. If g² overflows, for float
+/// from |g| = 1.9e19 on, m is infinite and p no longer changes; if it vanishes, below |g| = 2e-23, p changes by
+/// learning_rate · g / (√m + epsilon) with the old m, infinitely if this and epsilon are 0. With a moment of doubles,
+/// the bounds are 1e154 and 1e-162.
 /// shapes   param and moment [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of that shape
 /// errors   ValueError if an option is not finite or epsilon is negative; ShapeError if shapes do not match; Error
 ///          as update_rows
@@ -26063,6 +26081,12 @@ namespace detail {
 struct rowwise_adagrad_formula {
     AdaGradOptions options;
 
+    /// The sum of the squares of the gradients of a row, with registers V.
+    template <class V, class G, class P>
+    ROWAN_INLINE auto squares(std::span<G const> g, std::span<P>) const {
+        return sum_with<V>(g.size(), g.data(), squared{});
+    }
+
     /// A row's new moment, from the old one and the sum of the squares of its n gradients.
     ROWAN_NO_EXEC_CHECK
     template <class S>
@@ -26081,8 +26105,46 @@ struct rowwise_adagrad_formula {
     }
 };
 
+struct rowwise_adagrad_decay_formula : rowwise_adagrad_formula {
+    double kept;  // of a parameter by decoupled decay
+
+    /// The square of the gradient of an element.
+    ROWAN_FORMULA V square(V const& grad, V p) const {
+        V const g = with_decay(options, kept, grad, p);
+        return product(g, g);
+    }
+
+    template <class V, class G, class P>
+    ROWAN_INLINE auto squares(std::span<G const> g, std::span<P> p) const {
+        using S = typename lane_of<V>::type;
+        S part[16];
+        interleave_with<V>(part, constant<S>(0.0), g.size(), add_lanes{},
+                           DecayedSquare<G, P>{*this, g.data(), p.data()});
+        return tree_sum(part);
+    }
+
+    ROWAN_FORMULA void operator()(V const& grad, V const& root, V& p) const {
+        V const g = with_decay(options, kept, grad, p);
+        rowwise_adagrad_formula::operator()(g, root, p);
+    }
+
+private:
+    template <class G, class P>
+    struct DecayedSquare {
+        rowwise_adagrad_decay_formula const& formula;
+        G const* g;
+        P const* p;
+
+        template <class V>
+        ROWAN_INLINE V operator()(std::size_t i) const {
+            return formula.square(load<V>(g + i), load<V>(p + i));
+        }
+    };
+};
+
+template <class Formula>
 struct rowwise_adagrad_rule {
-    AdaGradOptions options;
+    Formula formula{};
 
     template <class G, class P, class M>
     void operator()(std::span<G const> g, std::span<P> p, std::span<M> m) const {
@@ -26094,36 +26156,43 @@ struct rowwise_adagrad_rule {
         using S = std::common_type_t<G, sum_t<P>, sum_t<M>>;
         using Lanes = typename lanes_like<V, S>::type;
         if (g.empty()) return;
-        rowwise_adagrad_formula const formula{options};
-        S const moment = formula.moment(load<S>(m.data()), sum_with<Lanes>(g.size(), g.data(), squared{}), g.size());
+        Formula const own = formula;  // the writes below change no copy
+        S const moment = own.moment(load<S>(m.data()), own.template squares<Lanes>(g, p), g.size());
         store(moment, m.data());
-        S const root = formula.root(moment);
-        for_with<Lanes>([&]<class L>(L const& x, L& to) ROWAN_INLINED { formula(x, L(root), to); }, g.size(), g.data(),
+        S const root = own.root(moment);
+        for_with<Lanes>([&]<class L>(L const& x, L& to) ROWAN_INLINED { own(x, L(root), to); }, g.size(), g.data(),
                         p.data());
     }
 };
 
-template <>
-inline constexpr bool is_lane_rule<rowwise_adagrad_rule> = true;
+template <class Formula>
+inline constexpr bool is_lane_rule<rowwise_adagrad_rule<Formula>> = true;
 
-template <class D, class P, class M>
-rowwise_adagrad_rule make_rowwise_adagrad_rule(Tensor<P, D> const& param, Tensor<M, D> const& moment,
-                                               AdaGradOptions options) {
-    check<P, M>(options);
+/// Calls f with the rule of a step. There is a rule of each kind: a choice in every row costs some 10% of a step.
+template <class D, class P, class M, class F>
+void with_rowwise_adagrad_rule(Tensor<P, D> const& param, Tensor<M, D> const& moment, AdaGradOptions options,
+                               F const& f) {
+    double const kept = check_adagrad<P, M>(options);
     check_rows("param", param);
     if (moment.dimension() != 1)
         throw ShapeError("moment rank", std::to_string(moment.dimension()), "1: one number per row");
     check_height("moment", moment, height_of(param));
-    return {options};
+    if (options.weight_decay == 0.0) {
+        f(rowwise_adagrad_rule<rowwise_adagrad_formula>{{options}});
+    } else {
+        f(rowwise_adagrad_rule<rowwise_adagrad_decay_formula>{{{options}, kept}});
+    }
 }
 
 }  // namespace detail
 
 /// One step of row-wise AdaGrad (FBGEMM; Naumov et al. 2019) on the rows of `grad` (duplicates summed first):
 ///     m += mean of g² over the row;  p -= learning_rate · g / (√m + epsilon)
-/// Right where the sum of g² over the row is a number of the type of computation; beyond, as adagrad, for the whole
-/// row. The squares are summed in 16 interleaved partial sums, reduced by a binary tree: bit-identical for all
-/// instruction sets.
+/// With a weight decay, g begins as grad + weight_decay · p; if it is decoupled, p begins as
+/// p · (1 - learning_rate · weight_decay) instead: FBGEMM's weight_decay_mode L2 and DECOUPLE. Rows that are not in
+/// `grad` do not decay. Right where the sum of g² over the row is a number of the type of computation; beyond, as
+/// adagrad, for the whole row. The squares are summed in 16 interleaved partial sums, reduced by a binary tree:
+/// bit-identical for all instruction sets.
 /// shapes   param [height, ...], moment [height], grad a SelectedRows of that height and row shape, or a Tensor of
 ///          param's shape
 /// errors   ValueError if an option is not finite or epsilon is negative; ShapeError if shapes do not match; Error
@@ -26133,7 +26202,8 @@ template <device D, class P, class M, detail::gradient_on<D> G>
 void rowwise_adagrad(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment, G const& grad,
                      AdaGradOptions options = {}) {
     detail::check_types<typename G::value_type, P, M>();
-    update_rows(exec, grad, detail::make_rowwise_adagrad_rule(param, moment, options), param, moment);
+    detail::with_rowwise_adagrad_rule(param, moment, options,
+                                      [&](auto const& rule) { update_rows(exec, grad, rule, param, moment); });
 }
 
 /// One step of row-wise AdaGrad on the rows of a plan, which is made once for several gradients or parameters; `value`
@@ -26145,7 +26215,8 @@ template <device D, class P, class M, class G>
 void rowwise_adagrad(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<M, D>& moment,
                      Tensor<G, D> const& value, AdaGradOptions options = {}) {
     detail::check_types<G, P, M>();
-    update_rows(exec, plan, value, detail::make_rowwise_adagrad_rule(param, moment, options), param, moment);
+    detail::with_rowwise_adagrad_rule(param, moment, options,
+                                      [&](auto const& rule) { update_rows(exec, plan, value, rule, param, moment); });
 }
 
 template <class P, class M, class G, class Device>
@@ -26410,19 +26481,23 @@ struct Sgd {
 struct AdaGrad {
     double learning_rate = 0.01;  ///< step size
     double epsilon = 1e-6;        ///< added to the square root
+    double weight_decay = 0.0;    ///< L2 penalty: weight_decay · param is added to the gradient of touched rows
+    bool decoupled = false;       ///< touched rows are multiplied by 1 - learning_rate · weight_decay instead
 
     using op = adagrad_op;
-    ROWAN_OPTIONS(AdaGrad, learning_rate, epsilon)
+    ROWAN_OPTIONS(AdaGrad, learning_rate, epsilon, weight_decay, decoupled)
 };
 
 /// AdaGrad with one scalar of state per row, see rowan::rowwise_adagrad.
 struct RowwiseAdaGrad {
     double learning_rate = 0.01;  ///< step size
     double epsilon = 1e-6;        ///< added to the square root
+    double weight_decay = 0.0;    ///< L2 penalty: weight_decay · param is added to the gradient of touched rows
+    bool decoupled = false;       ///< touched rows are multiplied by 1 - learning_rate · weight_decay instead
 
     using op = rowwise_adagrad_op;
     static constexpr bool one_state_per_row = true;  ///< the state has the shape [height]
-    ROWAN_OPTIONS(RowwiseAdaGrad, learning_rate, epsilon)
+    ROWAN_OPTIONS(RowwiseAdaGrad, learning_rate, epsilon, weight_decay, decoupled)
 };
 
 /// Gradient descent with momentum, see rowan::momentum.
@@ -51935,6 +52010,23 @@ inline bool same_step(LaneRule<rmsprop_formula> const& a, LaneRule<rmsprop_formu
     return same_options(a.formula.options, b.formula.options);
 }
 
+template <>
+struct coast_states<LaneRule<adagrad_decay_formula>> {
+    static constexpr std::size_t moves = no_such_state, squares = no_such_state, under_root = 0;
+};
+inline double kept_of(LaneRule<adagrad_decay_formula> const& rule) { return rule.formula.kept; }
+inline Coast coast_of(LaneRule<adagrad_decay_formula> const& rule, std::size_t) {
+    auto const& [options, kept] = rule.formula;
+    return {.known = (options.weight_decay == 0.0 || options.decoupled) && kept > 0.0 && kept <= 1.0 &&
+                     !std::signbit(options.learning_rate),
+            .least_kept = kept,
+            .most_kept = kept,
+            .epsilon = options.epsilon};
+}
+inline bool same_step(LaneRule<adagrad_decay_formula> const& a, LaneRule<adagrad_decay_formula> const& b) {
+    return same_options(a.formula.options, b.formula.options);
+}
+
 inline double kept_of(LaneRule<sgd_decay_formula> const& rule) { return rule.formula.kept; }
 inline Coast coast_of(LaneRule<sgd_decay_formula> const& rule, std::size_t) {
     auto const& [options, kept] = rule.formula;
@@ -52260,7 +52352,7 @@ private:
     }
     template <std::size_t i>
     ROWAN_INLINE void decay_state(double factor, std::size_t n) {
-        if (factor == 1.0) return;
+        if (factor == 1.0) n = 1;  // it stays, but -0 becomes 0
         V const f = constant<V>(factor), zero = constant<V>(0.0), one = constant<V>(1.0);
         // a state that ends as -0 is 0 after the next step; in registers, only the last step can tell
         constexpr bool narrow = !std::is_same_v<type<i>, S>;
@@ -52338,7 +52430,8 @@ struct of_dense {
 template <class Options>
 struct deferred_rule {
     static_assert(!std::is_same_v<Options, Options>,
-                  "rowan::Deferred: the options are SgdOptions, MomentumOptions, AdamOptions or RmsPropOptions");
+                  "rowan::Deferred: the options are SgdOptions, MomentumOptions, AdamOptions, AdaGradOptions or "
+                  "RmsPropOptions");
 };
 template <>
 struct deferred_rule<SgdOptions> {
@@ -52357,6 +52450,14 @@ struct deferred_rule<AdamOptions> {
     using type = LaneRule<adam_formula>;
     static constexpr bool takes(std::size_t states) { return states == 2; }
     static type make(AdamOptions const& options, auto const&... x) { return make_adam_rule(x..., options); }
+};
+template <>
+struct deferred_rule<AdaGradOptions> {
+    using type = LaneRule<adagrad_decay_formula>;
+    static constexpr bool takes(std::size_t states) { return states == 1; }
+    static type make(AdaGradOptions const& options, auto const&... x) {
+        return {make_adagrad_rule(x..., options).formula};
+    }
 };
 template <>
 struct deferred_rule<RmsPropOptions> {
@@ -52378,9 +52479,9 @@ struct deferred_rule<RmsPropOptions> {
 ///     deferred.step(grad, {.learning_rate = rate, .step = t}, table, moment1, moment2);   as adam
 ///     deferred.flush(table, moment1, moment2);                                         before all rows are read
 ///
-/// The tensors are the same in all calls: param, then the states, in the order of sgd, momentum, adam or rmsprop, whose
-/// options are `Options`. Steps with a gradient of 0 change nothing under adagrad, if epsilon is not 0, and under ftrl at
-/// the same learning rate: their row-sparse updates are dense ones anyway.
+/// The tensors are the same in all calls: param, then the states, in the order of sgd, momentum, adam, adagrad or
+/// rmsprop, whose options are `Options`. Steps with a gradient of 0 change nothing under adagrad without a decay, if
+/// epsilon is not 0, and under ftrl at the same learning rate: their row-sparse updates are dense ones anyway.
 ///
 /// Missed steps are computed one by one, in registers of the widest type of sums of the tensors. Roots and quotients
 /// are left out where a bound shows that the moves that they give are rounded away, for Adam some 100 steps after a
@@ -53254,7 +53355,8 @@ requires detail::gradient_on<G, Cpu>
 void rowwise_adagrad(Cpu exec, Tensor<P>& param, Tensor<M>& moment, G const& grad, R rounding,
                      AdaGradOptions options = {}) {
     detail::check_types<typename G::value_type, P, M>();
-    update_rows(exec, grad, rounding, detail::make_rowwise_adagrad_rule(param, moment, options), param, moment);
+    detail::with_rowwise_adagrad_rule(
+        param, moment, options, [&](auto const& rule) { update_rows(exec, grad, rounding, rule, param, moment); });
 }
 
 /// adam with new values of param that are rounded at random.
