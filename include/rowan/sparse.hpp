@@ -34,6 +34,7 @@
 #include <rowan/sparse/row_plan.hpp>
 #include <rowan/sparse/row_store.hpp>
 #include <rowan/sparse/rowwise_adagrad.hpp>
+#include <rowan/sparse/rowwise_rmsprop.hpp>
 #include <rowan/sparse/scale.hpp>
 #include <rowan/sparse/scatter_add.hpp>
 #include <rowan/sparse/selected_rows.hpp>

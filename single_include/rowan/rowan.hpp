@@ -25076,16 +25076,20 @@ namespace rowan::inline v0 {
 struct AdaGradOptions {
     double learning_rate = 0.01;  ///< the step size
     double epsilon = 1e-6;        ///< added to the square root
+    double weight_decay = 0.0;    ///< L2 penalty: weight_decay · p is added to the gradient of touched rows
+    bool decoupled = false;       ///< touched rows are multiplied by 1 - learning_rate · weight_decay instead
 
-    ROWAN_OPTIONS(AdaGradOptions, learning_rate, epsilon)
+    ROWAN_OPTIONS(AdaGradOptions, learning_rate, epsilon, weight_decay, decoupled)
 };
 
 namespace detail {
 
+/// Checks the options, and returns what a step keeps of a parameter by decoupled decay.
 template <class... P>
-void check(AdaGradOptions const& options) {
+double check_adagrad(AdaGradOptions const& options) {
     check_setting<P...>("learning_rate", options.learning_rate);
     check_epsilon<P...>(options.epsilon);
+    return check_kept<P...>(options);
 }
 
 struct adagrad_formula {
@@ -25098,22 +25102,36 @@ struct adagrad_formula {
     }
 };
 
+struct adagrad_decay_formula {
+    AdaGradOptions options;
+    double kept;  // of a parameter by decoupled decay
+
+    adagrad_formula plain() const { return {options}; }
+
+    ROWAN_FORMULA void operator()(V const& grad, V& p, V& m) const {
+        V const g = with_decay(options, kept, grad, p);
+        adagrad_formula{options}(g, p, m);
+    }
+};
+
 template <class D, class P, class M>
-LaneRule<adagrad_formula> make_adagrad_rule(Tensor<P, D> const& param, Tensor<M, D> const& moment,
-                                            AdaGradOptions options) {
-    check<P, M>(options);
+DecayRule<adagrad_decay_formula> make_adagrad_rule(Tensor<P, D> const& param, Tensor<M, D> const& moment,
+                                                   AdaGradOptions options) {
+    double const kept = check_adagrad<P, M>(options);
     check_state("moment", param, moment);
-    return {{options}};
+    return {{options, kept}};
 }
 
 }  // namespace detail
 
 /// One step of AdaGrad (Duchi et al. 2011) on the rows of `grad` (duplicates summed first):
 ///     m += g²;  p -= learning_rate · g / (√m + epsilon)
-/// Right where g² is a number of the type of computation, the widest dtype<T>::sum of the three tensors. If g²
-/// overflows, for float from |g| = 1.9e19 on, m is infinite and p no longer changes; if it vanishes, below |g| = 2e-23,
-/// p changes by learning_rate · g / (√m + epsilon) with the old m, infinitely if this and epsilon are 0. With a moment
-/// of doubles, the bounds are 1e154 and 1e-162.
+/// With a weight decay, g begins as grad + weight_decay · p, as PyTorch's Adagrad; if it is decoupled, p begins as p ·
+/// (1 - learning_rate · weight_decay) instead. Rows that are not in `grad` do not decay: see Deferred. Right where g²
+/// is a number of the type of computation, the widest dtype<T>::sum of the three tensors. If g² overflows, for float
+/// from |g| = 1.9e19 on, m is infinite and p no longer changes; if it vanishes, below |g| = 2e-23, p changes by
+/// learning_rate · g / (√m + epsilon) with the old m, infinitely if this and epsilon are 0. With a moment of doubles,
+/// the bounds are 1e154 and 1e-162.
 /// shapes   param and moment [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of that shape
 /// errors   ValueError if an option is not finite or epsilon is negative; ShapeError if shapes do not match; Error
 ///          as update_rows
@@ -26267,6 +26285,12 @@ namespace detail {
 struct rowwise_adagrad_formula {
     AdaGradOptions options;
 
+    /// The sum of the squares of the gradients of a row, with registers V.
+    template <class V, class G, class P>
+    ROWAN_INLINE auto squares(std::span<G const> g, std::span<P>) const {
+        return sum_with<V>(g.size(), g.data(), squared{});
+    }
+
     /// A row's new moment, from the old one and the sum of the squares of its n gradients.
     ROWAN_NO_EXEC_CHECK
     template <class S>
@@ -26285,8 +26309,46 @@ struct rowwise_adagrad_formula {
     }
 };
 
+struct rowwise_adagrad_decay_formula : rowwise_adagrad_formula {
+    double kept;  // of a parameter by decoupled decay
+
+    /// The square of the gradient of an element.
+    ROWAN_FORMULA V square(V const& grad, V p) const {
+        V const g = with_decay(options, kept, grad, p);
+        return product(g, g);
+    }
+
+    template <class V, class G, class P>
+    ROWAN_INLINE auto squares(std::span<G const> g, std::span<P> p) const {
+        using S = typename lane_of<V>::type;
+        S part[16];
+        interleave_with<V>(part, constant<S>(0.0), g.size(), add_lanes{},
+                           DecayedSquare<G, P>{*this, g.data(), p.data()});
+        return tree_sum(part);
+    }
+
+    ROWAN_FORMULA void operator()(V const& grad, V const& root, V& p) const {
+        V const g = with_decay(options, kept, grad, p);
+        rowwise_adagrad_formula::operator()(g, root, p);
+    }
+
+private:
+    template <class G, class P>
+    struct DecayedSquare {
+        rowwise_adagrad_decay_formula const& formula;
+        G const* g;
+        P const* p;
+
+        template <class V>
+        ROWAN_INLINE V operator()(std::size_t i) const {
+            return formula.square(load<V>(g + i), load<V>(p + i));
+        }
+    };
+};
+
+template <class Formula>
 struct rowwise_adagrad_rule {
-    AdaGradOptions options;
+    Formula formula{};
 
     template <class G, class P, class M>
     void operator()(std::span<G const> g, std::span<P> p, std::span<M> m) const {
@@ -26298,36 +26360,43 @@ struct rowwise_adagrad_rule {
         using S = std::common_type_t<G, sum_t<P>, sum_t<M>>;
         using Lanes = typename lanes_like<V, S>::type;
         if (g.empty()) return;
-        rowwise_adagrad_formula const formula{options};
-        S const moment = formula.moment(load<S>(m.data()), sum_with<Lanes>(g.size(), g.data(), squared{}), g.size());
+        Formula const own = formula;  // the writes below change no copy
+        S const moment = own.moment(load<S>(m.data()), own.template squares<Lanes>(g, p), g.size());
         store(moment, m.data());
-        S const root = formula.root(moment);
-        for_with<Lanes>([&]<class L>(L const& x, L& to) ROWAN_INLINED { formula(x, L(root), to); }, g.size(), g.data(),
+        S const root = own.root(moment);
+        for_with<Lanes>([&]<class L>(L const& x, L& to) ROWAN_INLINED { own(x, L(root), to); }, g.size(), g.data(),
                         p.data());
     }
 };
 
-template <>
-inline constexpr bool is_lane_rule<rowwise_adagrad_rule> = true;
+template <class Formula>
+inline constexpr bool is_lane_rule<rowwise_adagrad_rule<Formula>> = true;
 
-template <class D, class P, class M>
-rowwise_adagrad_rule make_rowwise_adagrad_rule(Tensor<P, D> const& param, Tensor<M, D> const& moment,
-                                               AdaGradOptions options) {
-    check<P, M>(options);
+/// Calls f with the rule of a step. There is a rule of each kind: a choice in every row costs some 10% of a step.
+template <class D, class P, class M, class F>
+void with_rowwise_adagrad_rule(Tensor<P, D> const& param, Tensor<M, D> const& moment, AdaGradOptions options,
+                               F const& f) {
+    double const kept = check_adagrad<P, M>(options);
     check_rows("param", param);
     if (moment.dimension() != 1)
         throw ShapeError("moment rank", std::to_string(moment.dimension()), "1: one number per row");
     check_height("moment", moment, height_of(param));
-    return {options};
+    if (options.weight_decay == 0.0) {
+        f(rowwise_adagrad_rule<rowwise_adagrad_formula>{{options}});
+    } else {
+        f(rowwise_adagrad_rule<rowwise_adagrad_decay_formula>{{{options}, kept}});
+    }
 }
 
 }  // namespace detail
 
 /// One step of row-wise AdaGrad (FBGEMM; Naumov et al. 2019) on the rows of `grad` (duplicates summed first):
 ///     m += mean of g² over the row;  p -= learning_rate · g / (√m + epsilon)
-/// Right where the sum of g² over the row is a number of the type of computation; beyond, as adagrad, for the whole
-/// row. The squares are summed in 16 interleaved partial sums, reduced by a binary tree: bit-identical for all
-/// instruction sets.
+/// With a weight decay, g begins as grad + weight_decay · p; if it is decoupled, p begins as
+/// p · (1 - learning_rate · weight_decay) instead: FBGEMM's weight_decay_mode L2 and DECOUPLE. Rows that are not in
+/// `grad` do not decay. Right where the sum of g² over the row is a number of the type of computation; beyond, as
+/// adagrad, for the whole row. The squares are summed in 16 interleaved partial sums, reduced by a binary tree:
+/// bit-identical for all instruction sets.
 /// shapes   param [height, ...], moment [height], grad a SelectedRows of that height and row shape, or a Tensor of
 ///          param's shape
 /// errors   ValueError if an option is not finite or epsilon is negative; ShapeError if shapes do not match; Error
@@ -26337,7 +26406,8 @@ template <device D, class P, class M, detail::gradient_on<D> G>
 void rowwise_adagrad(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment, G const& grad,
                      AdaGradOptions options = {}) {
     detail::check_types<typename G::value_type, P, M>();
-    update_rows(exec, grad, detail::make_rowwise_adagrad_rule(param, moment, options), param, moment);
+    detail::with_rowwise_adagrad_rule(param, moment, options,
+                                      [&](auto const& rule) { update_rows(exec, grad, rule, param, moment); });
 }
 
 /// One step of row-wise AdaGrad on the rows of a plan, which is made once for several gradients or parameters; `value`
@@ -26349,7 +26419,8 @@ template <device D, class P, class M, class G>
 void rowwise_adagrad(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<M, D>& moment,
                      Tensor<G, D> const& value, AdaGradOptions options = {}) {
     detail::check_types<G, P, M>();
-    update_rows(exec, plan, value, detail::make_rowwise_adagrad_rule(param, moment, options), param, moment);
+    detail::with_rowwise_adagrad_rule(param, moment, options,
+                                      [&](auto const& rule) { update_rows(exec, plan, value, rule, param, moment); });
 }
 
 template <class P, class M, class G, class Device>
@@ -26614,19 +26685,23 @@ struct Sgd {
 struct AdaGrad {
     double learning_rate = 0.01;  ///< step size
     double epsilon = 1e-6;        ///< added to the square root
+    double weight_decay = 0.0;    ///< L2 penalty: weight_decay · param is added to the gradient of touched rows
+    bool decoupled = false;       ///< touched rows are multiplied by 1 - learning_rate · weight_decay instead
 
     using op = adagrad_op;
-    ROWAN_OPTIONS(AdaGrad, learning_rate, epsilon)
+    ROWAN_OPTIONS(AdaGrad, learning_rate, epsilon, weight_decay, decoupled)
 };
 
 /// AdaGrad with one scalar of state per row, see rowan::rowwise_adagrad.
 struct RowwiseAdaGrad {
     double learning_rate = 0.01;  ///< step size
     double epsilon = 1e-6;        ///< added to the square root
+    double weight_decay = 0.0;    ///< L2 penalty: weight_decay · param is added to the gradient of touched rows
+    bool decoupled = false;       ///< touched rows are multiplied by 1 - learning_rate · weight_decay instead
 
     using op = rowwise_adagrad_op;
     static constexpr bool one_state_per_row = true;  ///< the state has the shape [height]
-    ROWAN_OPTIONS(RowwiseAdaGrad, learning_rate, epsilon)
+    ROWAN_OPTIONS(RowwiseAdaGrad, learning_rate, epsilon, weight_decay, decoupled)
 };
 
 /// Gradient descent with momentum, see rowan::momentum.
@@ -52149,6 +52224,23 @@ inline bool same_step(LaneRule<rmsprop_formula> const& a, LaneRule<rmsprop_formu
     return same_options(a.formula.options, b.formula.options);
 }
 
+template <>
+struct coast_states<LaneRule<adagrad_decay_formula>> {
+    static constexpr std::size_t moves = no_such_state, squares = no_such_state, under_root = 0;
+};
+inline double kept_of(LaneRule<adagrad_decay_formula> const& rule) { return rule.formula.kept; }
+inline Coast coast_of(LaneRule<adagrad_decay_formula> const& rule, std::size_t) {
+    auto const& [options, kept] = rule.formula;
+    return {.known = (options.weight_decay == 0.0 || options.decoupled) && kept > 0.0 && kept <= 1.0 &&
+                     !std::signbit(options.learning_rate),
+            .least_kept = kept,
+            .most_kept = kept,
+            .epsilon = options.epsilon};
+}
+inline bool same_step(LaneRule<adagrad_decay_formula> const& a, LaneRule<adagrad_decay_formula> const& b) {
+    return same_options(a.formula.options, b.formula.options);
+}
+
 inline double kept_of(LaneRule<sgd_decay_formula> const& rule) { return rule.formula.kept; }
 inline Coast coast_of(LaneRule<sgd_decay_formula> const& rule, std::size_t) {
     auto const& [options, kept] = rule.formula;
@@ -52920,7 +53012,7 @@ private:
     }
     template <std::size_t i>
     ROWAN_INLINE void decay_state(double factor, std::size_t n) {
-        if (factor == 1.0) return;
+        if (factor == 1.0) n = 1;  // it stays, but -0 becomes 0
         V const f = constant<V>(factor), zero = constant<V>(0.0), one = constant<V>(1.0);
         // a state that ends as -0 is 0 after the next step; in registers, only the last step can tell
         constexpr bool narrow = !std::is_same_v<type<i>, S>;
@@ -53001,7 +53093,8 @@ struct of_dense {
 template <class Options>
 struct deferred_rule {
     static_assert(!std::is_same_v<Options, Options>,
-                  "rowan::Deferred: the options are SgdOptions, MomentumOptions, AdamOptions or RmsPropOptions");
+                  "rowan::Deferred: the options are SgdOptions, MomentumOptions, AdamOptions, AdaGradOptions or "
+                  "RmsPropOptions");
 };
 template <>
 struct deferred_rule<SgdOptions> {
@@ -53020,6 +53113,14 @@ struct deferred_rule<AdamOptions> {
     using type = LaneRule<adam_formula>;
     static constexpr bool takes(std::size_t states) { return states == 2; }
     static type make(AdamOptions const& options, auto const&... x) { return make_adam_rule(x..., options); }
+};
+template <>
+struct deferred_rule<AdaGradOptions> {
+    using type = LaneRule<adagrad_decay_formula>;
+    static constexpr bool takes(std::size_t states) { return states == 1; }
+    static type make(AdaGradOptions const& options, auto const&... x) {
+        return {make_adagrad_rule(x..., options).formula};
+    }
 };
 template <>
 struct deferred_rule<RmsPropOptions> {
@@ -53052,9 +53153,9 @@ struct DeferredOptions {
 ///     deferred.step(grad, {.learning_rate = rate, .step = t}, table, moment1, moment2);   as adam
 ///     deferred.flush(table, moment1, moment2);                                         before all rows are read
 ///
-/// The tensors are the same in all calls: param, then the states, in the order of sgd, momentum, adam or rmsprop, whose
-/// options are `Options`. Steps with a gradient of 0 change nothing under adagrad, if epsilon is not 0, and under ftrl at
-/// the same learning rate: their row-sparse updates are dense ones anyway.
+/// The tensors are the same in all calls: param, then the states, in the order of sgd, momentum, adam, adagrad or
+/// rmsprop, whose options are `Options`. Steps with a gradient of 0 change nothing under adagrad without a decay, if
+/// epsilon is not 0, and under ftrl at the same learning rate: their row-sparse updates are dense ones anyway.
 ///
 /// Missed steps are computed one by one, in registers of the widest type of sums of the tensors. Roots and quotients
 /// are left out where a bound shows that the moves that they give are rounded away, for Adam some 100 steps after a
@@ -53689,6 +53790,180 @@ ROWAN_TEMPLATE(SelectedRows<double> retain(Cpu const&, SelectedRows<double> cons
 
 }  // namespace rowan::inline v0
 
+// rowan/sparse/rowwise_rmsprop.hpp: rowwise_rmsprop, RMSProp with one average per row and a decay by the age of rows.
+
+namespace rowan::inline v0 {
+
+/// The options of rowwise_rmsprop.
+struct RowwiseRmsPropOptions {
+    double learning_rate = 0.01;  ///< the step size
+    double rho = 0.99;            ///< decay rate of the averages, in [0, 1)
+    double epsilon = 1e-6;        ///< added to the square root
+    double decay = 0.0;       ///< the decay of a row for each step since its last, times the learning rate; 0 or more
+    double min_shrink = 0.1;  ///< the least that a step multiplies a row by, in [0, 1]
+    /// The number of this step, counted from 1 by the caller, including batches that touch no row.
+    std::int64_t step = 1;
+
+    ROWAN_OPTIONS(RowwiseRmsPropOptions, learning_rate, rho, epsilon, decay, min_shrink, step)
+};
+
+namespace detail {
+
+struct rowwise_rmsprop_rule {
+    RowwiseRmsPropOptions options;
+    double rate;  // of the decay
+
+    template <class G, class P, class M, class I>
+    void operator()(std::span<G const> g, std::span<P> p, std::span<M> m, std::span<I> last) const {
+        using S = std::common_type_t<G, sum_t<P>, sum_t<M>>;
+        on_lanes<S>(g.size(), [&]<class V>(as<V>) ROWAN_INLINED { with<V>(g, p, m, last); });
+    }
+    template <class V, class G, class P, class M, class I>
+    ROWAN_INLINE void with(std::span<G const> g, std::span<P> p, std::span<M> m, std::span<I> last) const {
+        using S = std::common_type_t<G, sum_t<P>, sum_t<M>>;
+        using Lanes = typename lanes_like<V, S>::type;
+        if (g.empty()) return;
+        rowwise_rmsprop_rule const own = *this;  // the writes below change no copy
+        double const shrink = own.kept(last[0]);
+        last[0] = static_cast<I>(own.options.step);
+        S const mean =
+            quotient(sum_with<Lanes>(g.size(), g.data(), squared{}), constant<S>(static_cast<double>(g.size())));
+        S const moment = running_mean(own.options.rho, load<S>(m.data()), mean);
+        store(moment, m.data());
+        S const root = square_root(moment) + constant<S>(own.options.epsilon);
+        for_with<Lanes>(
+            [&]<class L>(L const& x, L& to) ROWAN_INLINED {
+                to = product(constant<L>(shrink), to) -
+                     quotient(product(constant<L>(own.options.learning_rate), x), L(root));
+            },
+            g.size(), g.data(), p.data());
+    }
+
+private:
+    /// What the step keeps of a row whose last step is this one, or 0.
+    double kept(std::int64_t last) const {
+        double const age = last == 0 ? 1.0 : static_cast<double>(options.step - last);
+        return std::max(options.min_shrink, 1.0 - std::clamp(product(rate, age), 0.0, 1.0));
+    }
+};
+
+template <>
+inline constexpr bool is_lane_rule<rowwise_rmsprop_rule> = true;
+
+template <class P, class M, id_type I>
+rowwise_rmsprop_rule make_rowwise_rmsprop_rule(Tensor<P> const& param, Tensor<M> const& mean_square,
+                                               Tensor<I> const& last_step, RowwiseRmsPropOptions const& options) {
+    check_setting<P, M>("learning_rate", options.learning_rate);
+    check_decay("rho", options.rho);
+    check_epsilon<P, M>(options.epsilon);
+    check_setting<P, M>("decay", options.decay);
+    if (options.decay < 0) throw ValueError("decay", options.decay, "0 or more");
+    double const rate = product(options.learning_rate, options.decay);
+    check_setting<P, M>("learning_rate · decay", rate);
+    if (!(options.min_shrink >= 0.0 && options.min_shrink <= 1.0))
+        throw ValueError("min_shrink", options.min_shrink, "a number in [0, 1]");
+    if (options.step < 1) throw ValueError("step", options.step, "1 or more");
+    if (!std::in_range<I>(options.step)) throw ValueError("step", options.step, "a number that last_step can hold");
+    check_rows("param", param);
+    auto const of_rows = [&](char const* name, auto const& state) {
+        if (state.dimension() != 1)
+            throw ShapeError(std::string(name) + " rank", std::to_string(state.dimension()), "1: one number per row");
+        check_height(name, state, height_of(param));
+    };
+    of_rows("mean_square", mean_square);
+    of_rows("last_step", last_step);
+    return {options, rate};
+}
+
+/// Checks the last steps of the rows row_of(0), row_of(1) … row_of(n - 1).
+/// errors   ValueError if one is negative or after `step`
+template <id_type I, class RowOf>
+void check_last_steps(Cpu exec, Tensor<I> const& last_step, std::int64_t step, std::size_t n, RowOf const& row_of) {
+    auto const wrong = [&](std::size_t k) {
+        std::int64_t const last = last_step.data()[row_of(k)];
+        return last < 0 || last > step;
+    };
+    std::atomic<bool> any{false};
+    parallel_work(exec, n, n, 4096, [&](std::size_t begin, std::size_t end) {
+        bool some = false;
+        for (std::size_t k = begin; k < end; ++k) some = some || wrong(k);
+        if (some) any.store(true, std::memory_order_relaxed);
+    });
+    for (std::size_t k = 0; any && k < n; ++k) {
+        if (wrong(k))
+            throw ValueError("last_step[" + std::to_string(row_of(k)) + "]", last_step.data()[row_of(k)],
+                             "0 to " + std::to_string(step) + ", this step");
+    }
+}
+
+}  // namespace detail
+
+/// One step of row-wise RMSProp with a decay by the age of rows (Li and Lyu: Adaptive Regularization for Large-Scale
+/// Sparse Feature Embedding Models, 2026; FBGEMM's ROWWISE_RMSPROP_AR) on the rows of `grad` (duplicates summed first):
+///     age = step - last_step, or 1 in the first step of a row, whose last_step is 0;  last_step = step
+///     m = rho · m + (1 - rho) · mean of g² over the row
+///     p = max(min_shrink, 1 - min(1, learning_rate · decay · age)) · p - learning_rate · g / (√m + epsilon)
+/// A row that is not in `grad` is unchanged; its next step makes up for the decay that it has missed, but at least
+/// min_shrink of the row is kept: with 0, old rows begin anew. A second gradient in one step does not decay, nor does any
+/// at a negative learning rate. Without a decay this is row-wise RMSProp. Squares are summed as by rowwise_adagrad.
+///     rowwise_rmsprop(table, mean_square, last_step, grad, {.learning_rate = rate, .decay = 1e-3, .step = t});
+/// shapes   param [height, ...], mean_square and last_step [height], grad a SelectedRows of that height and row shape, or
+///          a Tensor of param's shape
+/// errors   ValueError if an option is not finite, epsilon or decay is negative, rho not in [0, 1), min_shrink not in
+///          [0, 1], step less than 1 or no number of last_step's type, or the last_step of a row of grad is not in
+///          [0, step]; ShapeError if shapes do not match; Error as update_rows
+/// cost     that of rowwise_adagrad, and two reads and a write of the last steps of the rows
+template <class P, class M, id_type I, detail::gradient_on<Cpu> G>
+void rowwise_rmsprop(Cpu exec, Tensor<P>& param, Tensor<M>& mean_square, Tensor<I>& last_step, G const& grad,
+                     RowwiseRmsPropOptions options = {}) {
+    detail::check_types<typename G::value_type, P, M>();
+    auto const rule = detail::make_rowwise_rmsprop_rule(param, mean_square, last_step, options);
+    if constexpr (requires { grad.rows(); }) {
+        detail::check_sparse_targets(grad.value(), grad.height(), param, mean_square, last_step);
+        detail::check_last_steps(exec, last_step, options.step, grad.rows().size(),
+                                 [&](std::size_t k) { return static_cast<std::size_t>(grad.rows()[k]); });
+    } else {
+        detail::check_dense_targets(grad, param, mean_square, last_step);
+        detail::check_last_steps(exec, last_step, options.step, last_step.size(), [](std::size_t k) { return k; });
+    }
+    update_rows(exec, grad, rule, param, mean_square, last_step);
+}
+
+/// One step of row-wise RMSProp on the rows of a plan, which is made once for several gradients or parameters; `value`
+/// has a row for each of its lookups.
+/// shapes   plan of n rows, value [n, ...], param [plan.height(), ...], mean_square and last_step [plan.height()]
+/// errors   those of rowwise_rmsprop for a SelectedRows; ShapeError if value does not have n rows
+/// cost     that of rowwise_rmsprop for a SelectedRows, without the sort
+template <class P, class M, id_type I, class G>
+void rowwise_rmsprop(Cpu exec, RowPlan<> const& plan, Tensor<P>& param, Tensor<M>& mean_square, Tensor<I>& last_step,
+                     Tensor<G> const& value, RowwiseRmsPropOptions options = {}) {
+    detail::check_types<G, P, M>();
+    auto const rule = detail::make_rowwise_rmsprop_rule(param, mean_square, last_step, options);
+    detail::check_sparse_targets(value, plan.height(), param, mean_square, last_step);
+    detail::check_last_steps(exec, last_step, options.step, plan.rows().size(),
+                             [&](std::size_t k) { return static_cast<std::size_t>(plan.rows()[k]); });
+    update_rows(exec, plan, value, rule, param, mean_square, last_step);
+}
+
+template <class P, class M, id_type I, class G>
+requires detail::gradient_on<G, Cpu>
+void rowwise_rmsprop(Tensor<P>& param, Tensor<M>& mean_square, Tensor<I>& last_step, G const& grad,
+                     RowwiseRmsPropOptions options = {}) {
+    rowwise_rmsprop(Cpu{}, param, mean_square, last_step, grad, options);
+}
+template <class P, class M, id_type I, class G>
+void rowwise_rmsprop(RowPlan<> const& plan, Tensor<P>& param, Tensor<M>& mean_square, Tensor<I>& last_step,
+                     Tensor<G> const& value, RowwiseRmsPropOptions options = {}) {
+    rowwise_rmsprop(Cpu{}, plan, param, mean_square, last_step, value, options);
+}
+
+ROWAN_TEMPLATE(void rowwise_rmsprop(Cpu, Tensor<float>&, Tensor<float>&, Tensor<std::int64_t>&,
+                                    SelectedRows<float> const&, RowwiseRmsPropOptions))
+ROWAN_TEMPLATE(void rowwise_rmsprop(Cpu, RowPlan<> const&, Tensor<float>&, Tensor<float>&, Tensor<std::int64_t>&,
+                                    Tensor<float> const&, RowwiseRmsPropOptions))
+
+}  // namespace rowan::inline v0
+
 // rowan/sparse/detail/random_rounding.hpp: RandomRounding, floats rounded to 16 bits by random numbers.
 
 namespace rowan::inline v0::detail {
@@ -53951,7 +54226,8 @@ requires detail::gradient_on<G, Cpu>
 void rowwise_adagrad(Cpu exec, Tensor<P>& param, Tensor<M>& moment, G const& grad, R rounding,
                      AdaGradOptions options = {}) {
     detail::check_types<typename G::value_type, P, M>();
-    update_rows(exec, grad, rounding, detail::make_rowwise_adagrad_rule(param, moment, options), param, moment);
+    detail::with_rowwise_adagrad_rule(
+        param, moment, options, [&](auto const& rule) { update_rows(exec, grad, rounding, rule, param, moment); });
 }
 
 /// adam with new values of param that are rounded at random.

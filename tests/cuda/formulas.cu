@@ -141,6 +141,7 @@ TEMPLATE_TEST_CASE("formulas have the processor's bits on a device", "[cuda]", f
     auto const v = squares<T>(4);
     check(detail::sgd_formula{0.1}, g, p);
     check(detail::adagrad_formula{{}}, g, p, v);
+    check(detail::adagrad_decay_formula{{.weight_decay = 0.01}, 1}, g, p, v);
     check(detail::adam_formula{{}, 1 - 0.9, 1 - 0.999}, g, p, m, v);
     check(detail::momentum_formula<false>{{}}, g, p, m);
     check(detail::momentum_formula<true>{{.weight_decay = 0.01}}, g, p, m);
@@ -163,10 +164,10 @@ TEMPLATE_TEST_CASE("sums along a row have the processor's bits on a device", "[c
     row<<<1, 1>>>(detail::rowwise_adagrad_formula{{}}, count, device_g.data(), device_p.data(), device_moment.data());
     CHECK(cudaDeviceSynchronize() == cudaSuccess);
     if constexpr (std::same_as<T, detail::sum_t<T>>) {
-        detail::rowwise_adagrad_rule{{}}(std::span<T const>(g), std::span<T>(p), std::span<T>(moment));
+        detail::rowwise_adagrad_rule<detail::rowwise_adagrad_formula>{}(std::span<T const>(g), std::span<T>(p), std::span<T>(moment));
     } else {
         std::vector<float> const wide(g.begin(), g.end());
-        detail::rowwise_adagrad_rule{{}}(std::span<float const>(wide), std::span<T>(p), std::span<T>(moment));
+        detail::rowwise_adagrad_rule<detail::rowwise_adagrad_formula>{}(std::span<float const>(wide), std::span<T>(p), std::span<T>(moment));
     }
     CHECK(device_p.has_bits_of(p));
     CHECK(device_moment.has_bits_of(moment));

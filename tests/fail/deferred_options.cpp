@@ -1,5 +1,5 @@
-// expect: rowan::Deferred: the options are SgdOptions, MomentumOptions, AdamOptions or RmsPropOptions
-#include <rowan/sparse/adagrad.hpp>
+// expect: rowan::Deferred: the options are SgdOptions, MomentumOptions, AdamOptions, AdaGradOptions or RmsPropOptions
 #include <rowan/sparse/deferred.hpp>
+#include <rowan/sparse/ftrl.hpp>
 
-int main() { rowan::Deferred<rowan::AdaGradOptions> deferred(3); }
+int main() { rowan::Deferred<rowan::FtrlOptions> deferred(3); }

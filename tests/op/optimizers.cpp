@@ -80,6 +80,14 @@ TEST_CASE("sgd_op without a decay applies duplicates of floats in their order, w
     CHECK(after({.learning_rate = -1, .weight_decay = -1, .decoupled = true}) == Tensor<float>{{1}, {0x1p-23F}});
 }
 
+TEST_CASE("the operators of adagrad have its weight decay", "[op]") {
+    rowan::AdaGradOptions const options{.weight_decay = 0.5};
+    auto by_op = std::tuple(dense, Tensor<float>(dense * dense)), by_call = by_op;
+    rowan::adagrad_op::run(Cpu{}, std::get<0>(by_op), std::get<1>(by_op), sparse, options);
+    rowan::adagrad(std::get<0>(by_call), std::get<1>(by_call), sparse, options);
+    CHECK((by_op == by_call && std::get<0>(by_op) != dense));
+}
+
 TEST_CASE("to_dense_op is to_dense, of SelectedRows alone", "[op]") {
     CHECK(reference::same(rowan::to_dense_op::run(Cpu{}, sparse), rowan::to_dense(sparse)));
     CHECK(rowan::to_dense_op::infer(selected_rows_spec<float>({6, 5})) == tensor_spec<float>({6, 5}));

@@ -49,6 +49,41 @@ TEST_CASE("table, state and gradient of different types are computed together an
     reference::check_step<std::int32_t, float, double>(step, formula);
 }
 
+TEST_CASE("a weight decay has PyTorch's values, and is of the touched rows", "[adagrad][golden]") {
+    // torch.optim.Adagrad in double with lr=0.1, weight_decay=0.1, eps=1e-3: 1 and -2 with gradients 0.5 and 1, two steps; the decoupled decay by its formula
+    struct Want {
+        double p0, p2, m0, m2;
+    };
+    SelectedRows<double> const grad(3, {0, 2, 2}, {{0.5}, {0.25}, {0.75}});
+    for (bool const decoupled : {false, true}) {
+        Want const want = decoupled ? Want{0.8106867854501257, -2.1297618123501105, 0.5, 2.0} : Want{0.8301346116186856, -2.170077845909835, 0.7081196342202818, 1.2641197254991812};
+        rowan::AdaGradOptions const with{.learning_rate = 0.1, .epsilon = 1e-3, .weight_decay = 0.1, .decoupled = decoupled};
+        Tensor<double> p{{1}, {7}, {-2}}, m{{0}, {0}, {0}};
+        for (int t = 0; t < 2; ++t) adagrad(p, m, grad, with);
+        CHECK((std::abs(p(0, 0) - want.p0) < 1e-15 && std::abs(p(2, 0) - want.p2) < 1e-15 && p(1, 0) == 7));
+        CHECK((std::abs(m(0, 0) - want.m0) < 1e-15 && std::abs(m(2, 0) - want.m2) < 1e-15 && m(1, 0) == 0));
+        adagrad(p, m, to_dense(grad), with);
+        CHECK(p(1, 0) < 7);
+    }
+}
+
+TEST_CASE("adagrad with a weight decay has the bits of its formula", "[adagrad]") {
+    for (bool const decoupled : {false, true}) {
+        auto const decaying = [=](auto&&... x) { adagrad(x..., {.learning_rate = 0.05, .epsilon = 1e-3, .weight_decay = 0.25, .decoupled = decoupled}); };
+        auto const slow = [=](auto g, auto& p, auto& m) {
+            using S = decltype(g);
+            if (decoupled) {
+                p = product(static_cast<S>(1 - product(0.05, 0.25)), p);
+            } else {
+                g += product(S(0.25), p);
+            }
+            formula(g, p, m);
+        };
+        reference::check_step<float, float, float>(decaying, slow);
+        reference::check_step<bfloat16, float, float>(decaying, slow);
+    }
+}
+
 TEST_CASE("a million duplicates of one row are one step with their sum", "[adagrad]") {
     auto const g = SelectedRows<float>(3, inputs::Rows(1'000'000, 2), inputs::wild<float>({1'000'000, 1}, 4));
     auto want = Tensor<float>::full({3, 1}, 1);

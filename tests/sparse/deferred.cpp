@@ -24,13 +24,14 @@
 
 namespace test_deferred {
 
-using rowan::AdamOptions, rowan::CatchUp, rowan::Deferred, rowan::MomentumOptions, rowan::RmsPropOptions, rowan::SgdOptions;
+using rowan::AdaGradOptions, rowan::AdamOptions, rowan::CatchUp, rowan::Deferred, rowan::MomentumOptions, rowan::RmsPropOptions, rowan::SgdOptions;
 using rowan::bfloat16, rowan::float16, rowan::SelectedRows, rowan::Tensor;
 
 namespace {
 
 // A step of an optimizer.
 void apply(AdamOptions const& o, auto const& grad, auto&... x) { adam(x..., grad, o); }
+void apply(AdaGradOptions const& o, auto const& grad, auto&... x) { adagrad(x..., grad, o); }
 void apply(MomentumOptions const& o, auto const& grad, auto&... x) { momentum(x..., grad, o); }
 void apply(RmsPropOptions const& o, auto const& grad, auto&... x) { rmsprop(x..., grad, o); }
 void apply(SgdOptions const& o, auto const& grad, auto&... x) { sgd(x..., grad, o); }
@@ -167,6 +168,14 @@ TEST_CASE("sgd with a decay on a few rows has the bits of dense updates", "[defe
     for (bool const decoupled : {false, true}) {
         compare<float, float>(run, [=](int t) { return SgdOptions{.learning_rate = warm_up(t), .weight_decay = 0.1, .decoupled = decoupled}; });
         compare<bfloat16, bfloat16>(run, [=](int) { return SgdOptions{.learning_rate = 0.1, .weight_decay = 0.2, .decoupled = decoupled}; });
+    }
+}
+
+TEST_CASE("adagrad with a decay on a few rows has the bits of dense updates", "[deferred][property]") {
+    Run const run{.width = 20, .steps = sanitizers::any ? 300 : 900, .touch = 0.004, .seed = 6};
+    for (bool const decoupled : {false, true}) {
+        compare<float, float, float>(run, [=](int t) { return AdaGradOptions{.learning_rate = warm_up(t), .weight_decay = 0.1, .decoupled = decoupled}; });
+        compare<float, bfloat16, bfloat16>(run, [=](int t) { return AdaGradOptions{.learning_rate = 0.1, .weight_decay = t > 300 ? 0.2 : 0.0, .decoupled = decoupled}; });
     }
 }
 
@@ -353,6 +362,10 @@ TEST_CASE("infinities, NaN, zeros of either sign and roots of negative numbers g
     check_edges<double, float>(MomentumOptions{.momentum = 0.5});
     check_edges<float, float, float>(RmsPropOptions{.momentum = 0.5});
     check_edges<float, float, float>(RmsPropOptions{.epsilon = 1e-50});
+    check_edges<float, float>(AdaGradOptions{});
+    check_edges<float, float>(AdaGradOptions{.learning_rate = 1, .weight_decay = 0.5, .decoupled = true});
+    check_edges<float, float>(AdaGradOptions{.epsilon = 0, .weight_decay = 0.5, .decoupled = true});
+    check_edges<bfloat16, bfloat16>(AdaGradOptions{.learning_rate = -1, .weight_decay = -0.5, .decoupled = true});
     check_edges<float>(SgdOptions{.learning_rate = 1, .weight_decay = 0.5, .decoupled = true});
 }
 

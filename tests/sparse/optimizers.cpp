@@ -95,8 +95,13 @@ TEST_CASE("adagrad refuses options that are not finite", "[bad_input]") {
     };
     check_options("learning_rate", &rowan::AdaGradOptions::learning_rate, not_finite, {0, 0.5}, call);
     check_options("epsilon", &rowan::AdaGradOptions::epsilon, bad_epsilons, {0, 1e-6}, call);
+    check_options("weight_decay", &rowan::AdaGradOptions::weight_decay, not_finite, {0, 0.1}, call);
     auto const rowwise = [](Cpu exec, Step& x, double value) { rowwise_adagrad(exec, x.param, x.per_row, x.grad, {.learning_rate = value}); };
     check_option("learning_rate", not_finite, {0.5}, rowwise);
+    auto const decay = [](Cpu exec, Step& x, double value) { rowwise_adagrad(exec, x.param, x.per_row, x.grad, {.weight_decay = value}); };
+    check_option("weight_decay", not_finite, {0.5}, decay);
+    auto const kept = [](Cpu exec, Step& x, double value) { adagrad(exec, x.param, x.state[0], x.grad, {.learning_rate = -1024, .weight_decay = value / 1024}); };
+    check_option("1 - learning_rate · weight_decay", {1e39, -1e39}, {1}, kept);
 }
 
 TEST_CASE("momentum refuses options that are not finite", "[bad_input]") {

@@ -19,26 +19,31 @@ namespace {
 constexpr rowan::AdaGradOptions options{.learning_rate = 0.05, .epsilon = 1e-3};
 
 template <class G, class P, class M>
-void slow_step(SelectedRows<G> const& g, Tensor<P>& param, Tensor<M>& moment) {
+void slow_step(SelectedRows<G> const& g, Tensor<P>& param, Tensor<M>& moment, rowan::AdaGradOptions const& options) {
     using S = std::common_type_t<reference::sum_t<G>, reference::sum_t<P>, reference::sum_t<M>>;
-    for (auto const& [row, sum] : reference::sums(g)) {
-        if (sum.empty()) continue;
+    for (auto const& [row, sums] : reference::sums(g)) {
+        if (sums.empty()) continue;
         auto const at = static_cast<std::size_t>(row);
-        std::vector<S> squares;
-        for (auto const x : sum) squares.push_back(product(static_cast<S>(x), static_cast<S>(x)));
+        std::vector<S> sum(sums.begin(), sums.end()), kept, squares;
+        for (std::size_t k = 0; k < sum.size(); ++k) {
+            S const p = static_cast<S>(rowan::dtype<P>::widen(param.row(at)[k]));
+            if (options.weight_decay != 0 && !options.decoupled) sum[k] += product(static_cast<S>(options.weight_decay), p);
+            kept.push_back(options.decoupled ? product(static_cast<S>(1 - product(options.learning_rate, options.weight_decay)), p) : p);
+        }
+        for (auto const x : sum) squares.push_back(product(x, x));
         S const m = static_cast<S>(rowan::dtype<M>::widen(moment(at))) + reference::row_sum(squares) / static_cast<S>(sum.size());
         moment(at) = rowan::dtype<M>::narrow(static_cast<reference::sum_t<M>>(m));
         for (std::size_t k = 0; k < sum.size(); ++k) {
-            S const scaled = product(static_cast<S>(options.learning_rate), static_cast<S>(sum[k]));
-            S const moved = static_cast<S>(rowan::dtype<P>::widen(param.row(at)[k])) - scaled / (std::sqrt(m) + static_cast<S>(options.epsilon));
+            S const scaled = product(static_cast<S>(options.learning_rate), sum[k]);
+            S const moved = kept[k] - scaled / (std::sqrt(m) + static_cast<S>(options.epsilon));
             param.row(at)[k] = rowan::dtype<P>::narrow(static_cast<reference::sum_t<P>>(moved));
         }
     }
 }
 
 template <class G, class P, class M>
-void check_bits() {
-    inputs::for_sizes<G>([](SelectedRows<G> const& g) {
+void check_bits(rowan::AdaGradOptions const& with = options) {
+    inputs::for_sizes<G>([&](SelectedRows<G> const& g) {
         auto const param = inputs::wild<P>(g.shape(), 1);
         auto const moment = inputs::state<M>({g.shape()[0]}, 2);
         auto const after = [&](auto step) {
@@ -46,15 +51,15 @@ void check_bits() {
             step(pair.first, pair.second);
             return pair;
         };
-        auto const want = after([&](auto& p, auto& m) { slow_step(g, p, m); });
+        auto const want = after([&](auto& p, auto& m) { slow_step(g, p, m, with); });
         auto const same = [&](auto step) {
             auto const got = after(step);
             return reference::same(got.first, want.first) && reference::same(got.second, want.second);
         };
-        CHECK(same([&](auto& p, auto& m) { rowwise_adagrad(p, m, g, options); }));
-        CHECK(same([&](auto& p, auto& m) { rowwise_adagrad(Cpu{.threads = 3}, p, m, g, options); }));
-        CHECK(same([&](auto& p, auto& m) { rowwise_adagrad(RowPlan(g), p, m, g.value(), options); }));
-        CHECK(same([&](auto& p, auto& m) { rowwise_adagrad(Cpu{.threads = 2}, RowPlan(g), p, m, g.value(), options); }));
+        CHECK(same([&](auto& p, auto& m) { rowwise_adagrad(p, m, g, with); }));
+        CHECK(same([&](auto& p, auto& m) { rowwise_adagrad(Cpu{.threads = 3}, p, m, g, with); }));
+        CHECK(same([&](auto& p, auto& m) { rowwise_adagrad(RowPlan(g), p, m, g.value(), with); }));
+        CHECK(same([&](auto& p, auto& m) { rowwise_adagrad(Cpu{.threads = 2}, RowPlan(g), p, m, g.value(), with); }));
     });
 }
 
@@ -80,6 +85,27 @@ TEST_CASE("table, state and gradient of row-wise adagrad may differ in type", "[
     check_bits<float, bfloat16, float>();
     check_bits<bfloat16, float, double>();
     check_bits<rowan::float16, rowan::float16, rowan::float16>();
+}
+
+TEST_CASE("row-wise adagrad with a weight decay has the bits of its formula", "[rowwise_adagrad]") {
+    for (bool const decoupled : {false, true}) {
+        check_bits<float, float, float>({.learning_rate = 0.05, .epsilon = 1e-3, .weight_decay = 0.25, .decoupled = decoupled});
+        check_bits<float, bfloat16, float>({.learning_rate = 0.05, .epsilon = 1e-3, .weight_decay = 0.25, .decoupled = decoupled});
+    }
+}
+
+TEST_CASE("a weight decay has FBGEMM's values, before the mean of squares or decoupled", "[rowwise_adagrad][golden]") {
+    // its formulas in double, with multiplier = lr / (sqrt(m) + eps): L2 has p = (1 - multiplier · weight_decay) · p - multiplier · g,
+    // DECOUPLE p = (1 - lr · weight_decay) · p - multiplier · g; two steps
+    for (bool const decoupled : {false, true}) {
+        Tensor<double> p{{7, 7}, {1, -2}}, m{0, 0};
+        for (int t = 0; t < 2; ++t)
+            rowwise_adagrad(p, m, SelectedRows<double>(2, {1}, {{0.5, 1}}), {.learning_rate = 0.1, .epsilon = 1e-3, .weight_decay = 0.1, .decoupled = decoupled});
+        CHECK(std::abs(p(1, 0) - (decoupled ? 0.8728846069791576 : 0.855755134357508)) < 1e-15);
+        CHECK(std::abs(p(1, 1) - (decoupled ? -2.1746307860416847 : -2.1923264875233226)) < 1e-15);
+        CHECK(std::abs(m(1) - (decoupled ? 1.25 : 0.9859775538880995)) < 1e-15);
+        CHECK((p(0, 0) == 7 && m(0) == 0));
+    }
 }
 
 TEST_CASE("with width 1 it equals adagrad", "[rowwise_adagrad]") {

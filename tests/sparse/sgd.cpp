@@ -145,7 +145,7 @@ TEST_CASE("options without a decay are the learning rate; with one, a plan is th
             auto want = before;
             reference::update(g, [&](float x, float& p) {
                 if (decoupled) {
-                    p = static_cast<float>(1 - reference::product(0.1, 0.5)) * p;
+                    p = reference::product(static_cast<float>(1 - reference::product(0.1, 0.5)), p);
                 } else {
                     x += reference::product(0.5F, p);
                 }

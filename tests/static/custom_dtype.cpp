@@ -88,17 +88,22 @@ template void rowan::update_rows(Cpu const&, P const&, T const&, rule const&, T&
 template void rowan::update_rows(P const&, T const&, rule const&, T&, T&);
 
 // Optimizers: a gradient of rows, a dense one, a plan; with and without an execution.
-void every_optimizer(T& p, T& s, T& u, T& v, G const& g, T const& dense, P const& plan) {
+void every_optimizer(T& p, T& s, T& u, T& v, rowan::Tensor<std::int64_t>& last, G const& g, T const& dense, P const& plan) {
     auto const each = [&](auto const&... first) {
         rowan::sgd(first..., p, g, 0.5);
         rowan::sgd(first..., p, dense, 0.5);
         rowan::sgd(first..., plan, p, dense, 0.5);
+        rowan::sgd(first..., p, g, rowan::SgdOptions{});
+        rowan::sgd(first..., plan, p, dense, rowan::SgdOptions{});
         rowan::adagrad(first..., p, s, g);
         rowan::adagrad(first..., p, s, dense);
         rowan::adagrad(first..., plan, p, s, dense);
         rowan::rowwise_adagrad(first..., p, s, g);
         rowan::rowwise_adagrad(first..., p, s, dense);
         rowan::rowwise_adagrad(first..., plan, p, s, dense);
+        rowan::rowwise_rmsprop(first..., p, s, last, g);
+        rowan::rowwise_rmsprop(first..., p, s, last, dense);
+        rowan::rowwise_rmsprop(first..., plan, p, s, last, dense);
         rowan::momentum(first..., p, s, g);
         rowan::momentum(first..., p, s, dense);
         rowan::momentum(first..., plan, p, s, dense);

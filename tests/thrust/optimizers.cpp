@@ -59,6 +59,17 @@ void check_optimizers(std::size_t n, std::size_t width, unsigned hot) {
           [](auto e, auto const& plan, auto& p, auto& a, auto&, auto&, auto const& v) { rowan::adagrad(e, plan, p, a, v); });
     check("rowwise_adagrad", [](auto e, auto& p, auto& a, auto&, auto&, auto const& g) { rowan::rowwise_adagrad(e, p, a, g); },
           [](auto e, auto const& plan, auto& p, auto& a, auto&, auto&, auto const& v) { rowan::rowwise_adagrad(e, plan, p, a, v); });
+    if (n == 129) {
+        for (bool const decoupled : {false, true}) {
+            rowan::AdaGradOptions const decay{.weight_decay = 0.25, .decoupled = decoupled};
+            check("rowwise_adagrad", [=](auto e, auto& p, auto& a, auto&, auto&, auto const& g) { rowan::rowwise_adagrad(e, p, a, g, decay); },
+                  [=](auto e, auto const& plan, auto& p, auto& a, auto&, auto&, auto const& v) { rowan::rowwise_adagrad(e, plan, p, a, v, decay); });
+            check("adagrad", [=](auto e, auto& p, auto& a, auto&, auto&, auto const& g) { rowan::adagrad(e, p, a, g, decay); },
+                  [=](auto e, auto const& plan, auto& p, auto& a, auto&, auto&, auto const& v) { rowan::adagrad(e, plan, p, a, v, decay); });
+            check("sgd", [=](auto e, auto& p, auto&, auto&, auto&, auto const& g) { rowan::sgd(e, p, g, {.learning_rate = 0.5, .weight_decay = 0.25, .decoupled = decoupled}); },
+                  [=](auto e, auto const& plan, auto& p, auto&, auto&, auto&, auto const& v) { rowan::sgd(e, plan, p, v, {.learning_rate = 0.5, .weight_decay = 0.25, .decoupled = decoupled}); });
+        }
+    }
     if constexpr (std::is_same_v<P, float>) {  // the others differ in their formulas only
         check("momentum", [](auto e, auto& p, auto& a, auto&, auto&, auto const& g) { rowan::momentum(e, p, a, g, {.nesterov = true}); },
               [](auto e, auto const& plan, auto& p, auto& a, auto&, auto&, auto const& v) { rowan::momentum(e, plan, p, a, v, {.nesterov = true}); });

@@ -168,6 +168,9 @@ TEST_CASE("options.rates multiply the learning rates of single parameters", "[la
     CHECK(std::abs(frozen.second - ((2 * 0.75F - 0.5F) * 0.75F - 0.5F)) < 1e-6F);
     for (bool const decoupled : {false, true})
         CHECK(values({.optimizer = layer::Sgd{.learning_rate = 0.5, .weight_decay = 0.5, .decoupled = decoupled}, .rates = {{"v", 0}}}) == std::pair(2.0F, 0.25F));
+    for (layer::Optimizer const& optimizer : {layer::Optimizer(layer::AdaGrad{.learning_rate = 1, .epsilon = 0, .weight_decay = 0.5, .decoupled = true}),
+                                              layer::Optimizer(layer::RowwiseAdaGrad{.learning_rate = 1, .epsilon = 0, .weight_decay = 0.5, .decoupled = true})})
+        CHECK(std::abs(values({.optimizer = optimizer}).first - ((2 * 0.5 - 1) * 0.5 - 1 / std::sqrt(2.0))) < 1e-6);
     CHECK_THROWS_WITH(values({.rates = {{"u", 1}}}), "there is no parameter \"u\" for the rate of that name");
     CHECK_THROWS_WITH(values({.rates = {{"v", std::numeric_limits<double>::infinity()}}}), "the rate of v is inf, expected a finite number");
 }

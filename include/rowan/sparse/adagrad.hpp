@@ -13,16 +13,20 @@ namespace rowan::inline v0 {
 struct AdaGradOptions {
     double learning_rate = 0.01;  ///< the step size
     double epsilon = 1e-6;        ///< added to the square root
+    double weight_decay = 0.0;    ///< L2 penalty: weight_decay · p is added to the gradient of touched rows
+    bool decoupled = false;       ///< touched rows are multiplied by 1 - learning_rate · weight_decay instead
 
-    ROWAN_OPTIONS(AdaGradOptions, learning_rate, epsilon)
+    ROWAN_OPTIONS(AdaGradOptions, learning_rate, epsilon, weight_decay, decoupled)
 };
 
 namespace detail {
 
+/// Checks the options, and returns what a step keeps of a parameter by decoupled decay.
 template <class... P>
-void check(AdaGradOptions const& options) {
+double check_adagrad(AdaGradOptions const& options) {
     check_setting<P...>("learning_rate", options.learning_rate);
     check_epsilon<P...>(options.epsilon);
+    return check_kept<P...>(options);
 }
 
 struct adagrad_formula {
@@ -35,22 +39,36 @@ struct adagrad_formula {
     }
 };
 
+struct adagrad_decay_formula {
+    AdaGradOptions options;
+    double kept;  // of a parameter by decoupled decay
+
+    adagrad_formula plain() const { return {options}; }
+
+    ROWAN_FORMULA void operator()(V const& grad, V& p, V& m) const {
+        V const g = with_decay(options, kept, grad, p);
+        adagrad_formula{options}(g, p, m);
+    }
+};
+
 template <class D, class P, class M>
-LaneRule<adagrad_formula> make_adagrad_rule(Tensor<P, D> const& param, Tensor<M, D> const& moment,
-                                            AdaGradOptions options) {
-    check<P, M>(options);
+DecayRule<adagrad_decay_formula> make_adagrad_rule(Tensor<P, D> const& param, Tensor<M, D> const& moment,
+                                                   AdaGradOptions options) {
+    double const kept = check_adagrad<P, M>(options);
     check_state("moment", param, moment);
-    return {{options}};
+    return {{options, kept}};
 }
 
 }  // namespace detail
 
 /// One step of AdaGrad (Duchi et al. 2011) on the rows of `grad` (duplicates summed first):
 ///     m += g²;  p -= learning_rate · g / (√m + epsilon)
-/// Right where g² is a number of the type of computation, the widest dtype<T>::sum of the three tensors. If g²
-/// overflows, for float from |g| = 1.9e19 on, m is infinite and p no longer changes; if it vanishes, below |g| = 2e-23,
-/// p changes by learning_rate · g / (√m + epsilon) with the old m, infinitely if this and epsilon are 0. With a moment
-/// of doubles, the bounds are 1e154 and 1e-162.
+/// With a weight decay, g begins as grad + weight_decay · p, as PyTorch's Adagrad; if it is decoupled, p begins as p ·
+/// (1 - learning_rate · weight_decay) instead. Rows that are not in `grad` do not decay: see Deferred. Right where g²
+/// is a number of the type of computation, the widest dtype<T>::sum of the three tensors. If g² overflows, for float
+/// from |g| = 1.9e19 on, m is infinite and p no longer changes; if it vanishes, below |g| = 2e-23, p changes by
+/// learning_rate · g / (√m + epsilon) with the old m, infinitely if this and epsilon are 0. With a moment of doubles,
+/// the bounds are 1e154 and 1e-162.
 /// shapes   param and moment [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of that shape
 /// errors   ValueError if an option is not finite or epsilon is negative; ShapeError if shapes do not match; Error
 ///          as update_rows

@@ -41,7 +41,8 @@ struct of_dense {
 template <class Options>
 struct deferred_rule {
     static_assert(!std::is_same_v<Options, Options>,
-                  "rowan::Deferred: the options are SgdOptions, MomentumOptions, AdamOptions or RmsPropOptions");
+                  "rowan::Deferred: the options are SgdOptions, MomentumOptions, AdamOptions, AdaGradOptions or "
+                  "RmsPropOptions");
 };
 template <>
 struct deferred_rule<SgdOptions> {
@@ -60,6 +61,14 @@ struct deferred_rule<AdamOptions> {
     using type = LaneRule<adam_formula>;
     static constexpr bool takes(std::size_t states) { return states == 2; }
     static type make(AdamOptions const& options, auto const&... x) { return make_adam_rule(x..., options); }
+};
+template <>
+struct deferred_rule<AdaGradOptions> {
+    using type = LaneRule<adagrad_decay_formula>;
+    static constexpr bool takes(std::size_t states) { return states == 1; }
+    static type make(AdaGradOptions const& options, auto const&... x) {
+        return {make_adagrad_rule(x..., options).formula};
+    }
 };
 template <>
 struct deferred_rule<RmsPropOptions> {
@@ -92,9 +101,9 @@ struct DeferredOptions {
 ///     deferred.step(grad, {.learning_rate = rate, .step = t}, table, moment1, moment2);   as adam
 ///     deferred.flush(table, moment1, moment2);                                         before all rows are read
 ///
-/// The tensors are the same in all calls: param, then the states, in the order of sgd, momentum, adam or rmsprop, whose
-/// options are `Options`. Steps with a gradient of 0 change nothing under adagrad, if epsilon is not 0, and under ftrl at
-/// the same learning rate: their row-sparse updates are dense ones anyway.
+/// The tensors are the same in all calls: param, then the states, in the order of sgd, momentum, adam, adagrad or
+/// rmsprop, whose options are `Options`. Steps with a gradient of 0 change nothing under adagrad without a decay, if
+/// epsilon is not 0, and under ftrl at the same learning rate: their row-sparse updates are dense ones anyway.
 ///
 /// Missed steps are computed one by one, in registers of the widest type of sums of the tensors. Roots and quotients
 /// are left out where a bound shows that the moves that they give are rounded away, for Adam some 100 steps after a

@@ -18,6 +18,12 @@ namespace detail {
 struct rowwise_adagrad_formula {
     AdaGradOptions options;
 
+    /// The sum of the squares of the gradients of a row, with registers V.
+    template <class V, class G, class P>
+    ROWAN_INLINE auto squares(std::span<G const> g, std::span<P>) const {
+        return sum_with<V>(g.size(), g.data(), squared{});
+    }
+
     /// A row's new moment, from the old one and the sum of the squares of its n gradients.
     ROWAN_NO_EXEC_CHECK
     template <class S>
@@ -36,8 +42,46 @@ struct rowwise_adagrad_formula {
     }
 };
 
+struct rowwise_adagrad_decay_formula : rowwise_adagrad_formula {
+    double kept;  // of a parameter by decoupled decay
+
+    /// The square of the gradient of an element.
+    ROWAN_FORMULA V square(V const& grad, V p) const {
+        V const g = with_decay(options, kept, grad, p);
+        return product(g, g);
+    }
+
+    template <class V, class G, class P>
+    ROWAN_INLINE auto squares(std::span<G const> g, std::span<P> p) const {
+        using S = typename lane_of<V>::type;
+        S part[16];
+        interleave_with<V>(part, constant<S>(0.0), g.size(), add_lanes{},
+                           DecayedSquare<G, P>{*this, g.data(), p.data()});
+        return tree_sum(part);
+    }
+
+    ROWAN_FORMULA void operator()(V const& grad, V const& root, V& p) const {
+        V const g = with_decay(options, kept, grad, p);
+        rowwise_adagrad_formula::operator()(g, root, p);
+    }
+
+private:
+    template <class G, class P>
+    struct DecayedSquare {
+        rowwise_adagrad_decay_formula const& formula;
+        G const* g;
+        P const* p;
+
+        template <class V>
+        ROWAN_INLINE V operator()(std::size_t i) const {
+            return formula.square(load<V>(g + i), load<V>(p + i));
+        }
+    };
+};
+
+template <class Formula>
 struct rowwise_adagrad_rule {
-    AdaGradOptions options;
+    Formula formula{};
 
     template <class G, class P, class M>
     void operator()(std::span<G const> g, std::span<P> p, std::span<M> m) const {
@@ -49,36 +93,43 @@ struct rowwise_adagrad_rule {
         using S = std::common_type_t<G, sum_t<P>, sum_t<M>>;
         using Lanes = typename lanes_like<V, S>::type;
         if (g.empty()) return;
-        rowwise_adagrad_formula const formula{options};
-        S const moment = formula.moment(load<S>(m.data()), sum_with<Lanes>(g.size(), g.data(), squared{}), g.size());
+        Formula const own = formula;  // the writes below change no copy
+        S const moment = own.moment(load<S>(m.data()), own.template squares<Lanes>(g, p), g.size());
         store(moment, m.data());
-        S const root = formula.root(moment);
-        for_with<Lanes>([&]<class L>(L const& x, L& to) ROWAN_INLINED { formula(x, L(root), to); }, g.size(), g.data(),
+        S const root = own.root(moment);
+        for_with<Lanes>([&]<class L>(L const& x, L& to) ROWAN_INLINED { own(x, L(root), to); }, g.size(), g.data(),
                         p.data());
     }
 };
 
-template <>
-inline constexpr bool is_lane_rule<rowwise_adagrad_rule> = true;
+template <class Formula>
+inline constexpr bool is_lane_rule<rowwise_adagrad_rule<Formula>> = true;
 
-template <class D, class P, class M>
-rowwise_adagrad_rule make_rowwise_adagrad_rule(Tensor<P, D> const& param, Tensor<M, D> const& moment,
-                                               AdaGradOptions options) {
-    check<P, M>(options);
+/// Calls f with the rule of a step. There is a rule of each kind: a choice in every row costs some 10% of a step.
+template <class D, class P, class M, class F>
+void with_rowwise_adagrad_rule(Tensor<P, D> const& param, Tensor<M, D> const& moment, AdaGradOptions options,
+                               F const& f) {
+    double const kept = check_adagrad<P, M>(options);
     check_rows("param", param);
     if (moment.dimension() != 1)
         throw ShapeError("moment rank", std::to_string(moment.dimension()), "1: one number per row");
     check_height("moment", moment, height_of(param));
-    return {options};
+    if (options.weight_decay == 0.0) {
+        f(rowwise_adagrad_rule<rowwise_adagrad_formula>{{options}});
+    } else {
+        f(rowwise_adagrad_rule<rowwise_adagrad_decay_formula>{{{options}, kept}});
+    }
 }
 
 }  // namespace detail
 
 /// One step of row-wise AdaGrad (FBGEMM; Naumov et al. 2019) on the rows of `grad` (duplicates summed first):
 ///     m += mean of g² over the row;  p -= learning_rate · g / (√m + epsilon)
-/// Right where the sum of g² over the row is a number of the type of computation; beyond, as adagrad, for the whole
-/// row. The squares are summed in 16 interleaved partial sums, reduced by a binary tree: bit-identical for all
-/// instruction sets.
+/// With a weight decay, g begins as grad + weight_decay · p; if it is decoupled, p begins as
+/// p · (1 - learning_rate · weight_decay) instead: FBGEMM's weight_decay_mode L2 and DECOUPLE. Rows that are not in
+/// `grad` do not decay. Right where the sum of g² over the row is a number of the type of computation; beyond, as
+/// adagrad, for the whole row. The squares are summed in 16 interleaved partial sums, reduced by a binary tree:
+/// bit-identical for all instruction sets.
 /// shapes   param [height, ...], moment [height], grad a SelectedRows of that height and row shape, or a Tensor of
 ///          param's shape
 /// errors   ValueError if an option is not finite or epsilon is negative; ShapeError if shapes do not match; Error
@@ -88,7 +139,8 @@ template <device D, class P, class M, detail::gradient_on<D> G>
 void rowwise_adagrad(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment, G const& grad,
                      AdaGradOptions options = {}) {
     detail::check_types<typename G::value_type, P, M>();
-    update_rows(exec, grad, detail::make_rowwise_adagrad_rule(param, moment, options), param, moment);
+    detail::with_rowwise_adagrad_rule(param, moment, options,
+                                      [&](auto const& rule) { update_rows(exec, grad, rule, param, moment); });
 }
 
 /// One step of row-wise AdaGrad on the rows of a plan, which is made once for several gradients or parameters; `value`
@@ -100,7 +152,8 @@ template <device D, class P, class M, class G>
 void rowwise_adagrad(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<M, D>& moment,
                      Tensor<G, D> const& value, AdaGradOptions options = {}) {
     detail::check_types<G, P, M>();
-    update_rows(exec, plan, value, detail::make_rowwise_adagrad_rule(param, moment, options), param, moment);
+    detail::with_rowwise_adagrad_rule(param, moment, options,
+                                      [&](auto const& rule) { update_rows(exec, plan, value, rule, param, moment); });
 }
 
 template <class P, class M, class G, class Device>

@@ -148,7 +148,8 @@ requires detail::gradient_on<G, Cpu>
 void rowwise_adagrad(Cpu exec, Tensor<P>& param, Tensor<M>& moment, G const& grad, R rounding,
                      AdaGradOptions options = {}) {
     detail::check_types<typename G::value_type, P, M>();
-    update_rows(exec, grad, rounding, detail::make_rowwise_adagrad_rule(param, moment, options), param, moment);
+    detail::with_rowwise_adagrad_rule(
+        param, moment, options, [&](auto const& rule) { update_rows(exec, grad, rounding, rule, param, moment); });
 }
 
 /// adam with new values of param that are rounded at random.

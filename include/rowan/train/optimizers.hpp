@@ -32,19 +32,23 @@ struct Sgd {
 struct AdaGrad {
     double learning_rate = 0.01;  ///< step size
     double epsilon = 1e-6;        ///< added to the square root
+    double weight_decay = 0.0;    ///< L2 penalty: weight_decay · param is added to the gradient of touched rows
+    bool decoupled = false;       ///< touched rows are multiplied by 1 - learning_rate · weight_decay instead
 
     using op = adagrad_op;
-    ROWAN_OPTIONS(AdaGrad, learning_rate, epsilon)
+    ROWAN_OPTIONS(AdaGrad, learning_rate, epsilon, weight_decay, decoupled)
 };
 
 /// AdaGrad with one scalar of state per row, see rowan::rowwise_adagrad.
 struct RowwiseAdaGrad {
     double learning_rate = 0.01;  ///< step size
     double epsilon = 1e-6;        ///< added to the square root
+    double weight_decay = 0.0;    ///< L2 penalty: weight_decay · param is added to the gradient of touched rows
+    bool decoupled = false;       ///< touched rows are multiplied by 1 - learning_rate · weight_decay instead
 
     using op = rowwise_adagrad_op;
     static constexpr bool one_state_per_row = true;  ///< the state has the shape [height]
-    ROWAN_OPTIONS(RowwiseAdaGrad, learning_rate, epsilon)
+    ROWAN_OPTIONS(RowwiseAdaGrad, learning_rate, epsilon, weight_decay, decoupled)
 };
 
 /// Gradient descent with momentum, see rowan::momentum.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rowan/core/fields.hpp>
+#include <rowan/sparse/adagrad.hpp>
 #include <rowan/sparse/adam.hpp>
 #include <rowan/sparse/momentum.hpp>
 #include <rowan/sparse/rmsprop.hpp>
@@ -129,6 +130,23 @@ inline Coast coast_of(LaneRule<rmsprop_formula> const& rule, std::size_t states)
     return coast;
 }
 inline bool same_step(LaneRule<rmsprop_formula> const& a, LaneRule<rmsprop_formula> const& b) {
+    return same_options(a.formula.options, b.formula.options);
+}
+
+template <>
+struct coast_states<LaneRule<adagrad_decay_formula>> {
+    static constexpr std::size_t moves = no_such_state, squares = no_such_state, under_root = 0;
+};
+inline double kept_of(LaneRule<adagrad_decay_formula> const& rule) { return rule.formula.kept; }
+inline Coast coast_of(LaneRule<adagrad_decay_formula> const& rule, std::size_t) {
+    auto const& [options, kept] = rule.formula;
+    return {.known = (options.weight_decay == 0.0 || options.decoupled) && kept > 0.0 && kept <= 1.0 &&
+                     !std::signbit(options.learning_rate),
+            .least_kept = kept,
+            .most_kept = kept,
+            .epsilon = options.epsilon};
+}
+inline bool same_step(LaneRule<adagrad_decay_formula> const& a, LaneRule<adagrad_decay_formula> const& b) {
     return same_options(a.formula.options, b.formula.options);
 }
 

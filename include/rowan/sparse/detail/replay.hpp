@@ -218,7 +218,7 @@ private:
     }
     template <std::size_t i>
     ROWAN_INLINE void decay_state(double factor, std::size_t n) {
-        if (factor == 1.0) return;
+        if (factor == 1.0) n = 1;  // it stays, but -0 becomes 0
         V const f = constant<V>(factor), zero = constant<V>(0.0), one = constant<V>(1.0);
         // a state that ends as -0 is 0 after the next step; in registers, only the last step can tell
         constexpr bool narrow = !std::is_same_v<type<i>, S>;

@@ -30,10 +30,29 @@ struct RowwiseMoment {
     }
 };
 
+/// SquareParts of gradients with a weight decay.
 template <class G, class S, class P>
+struct DecayedSquareParts {
+    SomeRows<G> in;
+    rowwise_adagrad_decay_formula formula;
+    P const* param;
+    S* parts;
+
+    ROWAN_HD void operator()(std::size_t k) const {
+        if (!in.has(k / 16)) return;
+        G const* const g = in.value + k / 16 * in.width;
+        P const* const p = param + in.row(k / 16) * in.width;
+        S sum = constant<S>(0.0);
+        for (std::size_t i = k % 16; i < in.width; i += 16)
+            sum = plus(sum, formula.square(load<S>(g + i), load<S>(p + i)));
+        parts[k] = sum;
+    }
+};
+
+template <class Formula, class G, class S, class P>
 struct RowwiseStep {
     SomeRows<G> in;
-    rowwise_adagrad_formula formula;
+    Formula formula;
     S const* parts;
     P* param;
     FastDivmod width;
@@ -48,16 +67,18 @@ struct RowwiseStep {
     }
 };
 
-template <>
-inline constexpr bool has_device_form<rowwise_adagrad_rule> = true;
+template <class Formula>
+inline constexpr bool has_device_form<rowwise_adagrad_rule<Formula>> = true;
 
 /// Runs three kernels: 16 threads per row for the sums of squares, one per row for the moment, one per element for
 /// param.
-template <>
-struct DeviceRule<rowwise_adagrad_rule> {
+template <class Formula>
+struct DeviceRule<rowwise_adagrad_rule<Formula>> {
+    using Rule = rowwise_adagrad_rule<Formula>;
+
     template <class System, class T, class P, class M>
     static void planned(ThrustDevice<System> const& exec, RowPlan<ThrustDevice<System>> const& plan,
-                        Tensor<T, ThrustDevice<System>> const& value, rowwise_adagrad_rule const& rule,
+                        Tensor<T, ThrustDevice<System>> const& value, Rule const& rule,
                         Tensor<P, ThrustDevice<System>>& param, Tensor<M, ThrustDevice<System>>& moment) {
         if (plan.size() == 0) return;
         PlanArrays const arrays = RowPlanAccess::arrays(plan);
@@ -67,27 +88,28 @@ struct DeviceRule<rowwise_adagrad_rule> {
     }
 
     template <class System, class T, class P, class M>
-    static void dense(ThrustDevice<System> const& exec, Tensor<T, ThrustDevice<System>> const& grad,
-                      rowwise_adagrad_rule const& rule, Tensor<P, ThrustDevice<System>>& param,
-                      Tensor<M, ThrustDevice<System>>& moment) {
+    static void dense(ThrustDevice<System> const& exec, Tensor<T, ThrustDevice<System>> const& grad, Rule const& rule,
+                      Tensor<P, ThrustDevice<System>>& param, Tensor<M, ThrustDevice<System>>& moment) {
         SomeRows<T> const rows{grad.data(), grad.row_size(), nullptr, nullptr};
         update<T>(exec, grad.shape()[0], rows, rule, param, moment);
     }
 
 private:
     template <class T, class System, class G, class P, class M>
-    static void update(ThrustDevice<System> const& exec, std::size_t n, SomeRows<G> const& rows,
-                       rowwise_adagrad_rule const& rule, Tensor<P, ThrustDevice<System>>& param,
-                       Tensor<M, ThrustDevice<System>>& moment) {
+    static void update(ThrustDevice<System> const& exec, std::size_t n, SomeRows<G> const& rows, Rule const& rule,
+                       Tensor<P, ThrustDevice<System>>& param, Tensor<M, ThrustDevice<System>>& moment) {
         using S = std::common_type_t<sum_t<T>, sum_t<P>, sum_t<M>>;
-        rowwise_adagrad_formula const formula{rule.options};
         check_here(exec, param, moment);
         if (n == 0 || rows.width == 0) return;
         DeviceStorage<S, System> const parts(exec, n * 16);
-        launch(exec, n * 16, SquareParts<G, S>{rows, parts.data()});
-        launch(exec, n, RowwiseMoment<G, S, M>{rows, formula, parts.data(), moment.data()});
+        if constexpr (std::is_same_v<Formula, rowwise_adagrad_formula>) {
+            launch(exec, n * 16, SquareParts<G, S>{rows, parts.data()});
+        } else {
+            launch(exec, n * 16, DecayedSquareParts<G, S, P>{rows, rule.formula, param.data(), parts.data()});
+        }
+        launch(exec, n, RowwiseMoment<G, S, M>{rows, {rule.formula.options}, parts.data(), moment.data()});
         launch(exec, n * rows.width,
-               RowwiseStep<G, S, P>{rows, formula, parts.data(), param.data(), FastDivmod(rows.width)});
+               RowwiseStep<Formula, G, S, P>{rows, rule.formula, parts.data(), param.data(), FastDivmod(rows.width)});
     }
 };
 

@@ -1,0 +1,190 @@
+// rowan/sparse/rowwise_rmsprop.hpp: rowwise_rmsprop, RMSProp with one average per row and a decay by the age of rows.
+#pragma once
+
+#include <rowan/core/fields.hpp>
+#include <rowan/core/ids.hpp>
+#include <rowan/core/parallel.hpp>
+#include <rowan/detail/interleaved.hpp>
+#include <rowan/sparse/detail/optimizer.hpp>
+#include <rowan/sparse/update_rows.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace rowan::inline v0 {
+
+/// The options of rowwise_rmsprop.
+struct RowwiseRmsPropOptions {
+    double learning_rate = 0.01;  ///< the step size
+    double rho = 0.99;            ///< decay rate of the averages, in [0, 1)
+    double epsilon = 1e-6;        ///< added to the square root
+    double decay = 0.0;       ///< the decay of a row for each step since its last, times the learning rate; 0 or more
+    double min_shrink = 0.1;  ///< the least that a step multiplies a row by, in [0, 1]
+    /// The number of this step, counted from 1 by the caller, including batches that touch no row.
+    std::int64_t step = 1;
+
+    ROWAN_OPTIONS(RowwiseRmsPropOptions, learning_rate, rho, epsilon, decay, min_shrink, step)
+};
+
+namespace detail {
+
+struct rowwise_rmsprop_rule {
+    RowwiseRmsPropOptions options;
+    double rate;  // of the decay
+
+    template <class G, class P, class M, class I>
+    void operator()(std::span<G const> g, std::span<P> p, std::span<M> m, std::span<I> last) const {
+        using S = std::common_type_t<G, sum_t<P>, sum_t<M>>;
+        on_lanes<S>(g.size(), [&]<class V>(as<V>) ROWAN_INLINED { with<V>(g, p, m, last); });
+    }
+    template <class V, class G, class P, class M, class I>
+    ROWAN_INLINE void with(std::span<G const> g, std::span<P> p, std::span<M> m, std::span<I> last) const {
+        using S = std::common_type_t<G, sum_t<P>, sum_t<M>>;
+        using Lanes = typename lanes_like<V, S>::type;
+        if (g.empty()) return;
+        rowwise_rmsprop_rule const own = *this;  // the writes below change no copy
+        double const shrink = own.kept(last[0]);
+        last[0] = static_cast<I>(own.options.step);
+        S const mean =
+            quotient(sum_with<Lanes>(g.size(), g.data(), squared{}), constant<S>(static_cast<double>(g.size())));
+        S const moment = running_mean(own.options.rho, load<S>(m.data()), mean);
+        store(moment, m.data());
+        S const root = square_root(moment) + constant<S>(own.options.epsilon);
+        for_with<Lanes>(
+            [&]<class L>(L const& x, L& to) ROWAN_INLINED {
+                to = product(constant<L>(shrink), to) -
+                     quotient(product(constant<L>(own.options.learning_rate), x), L(root));
+            },
+            g.size(), g.data(), p.data());
+    }
+
+private:
+    /// What the step keeps of a row whose last step is this one, or 0.
+    double kept(std::int64_t last) const {
+        double const age = last == 0 ? 1.0 : static_cast<double>(options.step - last);
+        return std::max(options.min_shrink, 1.0 - std::clamp(product(rate, age), 0.0, 1.0));
+    }
+};
+
+template <>
+inline constexpr bool is_lane_rule<rowwise_rmsprop_rule> = true;
+
+template <class P, class M, id_type I>
+rowwise_rmsprop_rule make_rowwise_rmsprop_rule(Tensor<P> const& param, Tensor<M> const& mean_square,
+                                               Tensor<I> const& last_step, RowwiseRmsPropOptions const& options) {
+    check_setting<P, M>("learning_rate", options.learning_rate);
+    check_decay("rho", options.rho);
+    check_epsilon<P, M>(options.epsilon);
+    check_setting<P, M>("decay", options.decay);
+    if (options.decay < 0) throw ValueError("decay", options.decay, "0 or more");
+    double const rate = product(options.learning_rate, options.decay);
+    check_setting<P, M>("learning_rate · decay", rate);
+    if (!(options.min_shrink >= 0.0 && options.min_shrink <= 1.0))
+        throw ValueError("min_shrink", options.min_shrink, "a number in [0, 1]");
+    if (options.step < 1) throw ValueError("step", options.step, "1 or more");
+    if (!std::in_range<I>(options.step)) throw ValueError("step", options.step, "a number that last_step can hold");
+    check_rows("param", param);
+    auto const of_rows = [&](char const* name, auto const& state) {
+        if (state.dimension() != 1)
+            throw ShapeError(std::string(name) + " rank", std::to_string(state.dimension()), "1: one number per row");
+        check_height(name, state, height_of(param));
+    };
+    of_rows("mean_square", mean_square);
+    of_rows("last_step", last_step);
+    return {options, rate};
+}
+
+/// Checks the last steps of the rows row_of(0), row_of(1) … row_of(n - 1).
+/// errors   ValueError if one is negative or after `step`
+template <id_type I, class RowOf>
+void check_last_steps(Cpu exec, Tensor<I> const& last_step, std::int64_t step, std::size_t n, RowOf const& row_of) {
+    auto const wrong = [&](std::size_t k) {
+        std::int64_t const last = last_step.data()[row_of(k)];
+        return last < 0 || last > step;
+    };
+    std::atomic<bool> any{false};
+    parallel_work(exec, n, n, 4096, [&](std::size_t begin, std::size_t end) {
+        bool some = false;
+        for (std::size_t k = begin; k < end; ++k) some = some || wrong(k);
+        if (some) any.store(true, std::memory_order_relaxed);
+    });
+    for (std::size_t k = 0; any && k < n; ++k) {
+        if (wrong(k))
+            throw ValueError("last_step[" + std::to_string(row_of(k)) + "]", last_step.data()[row_of(k)],
+                             "0 to " + std::to_string(step) + ", this step");
+    }
+}
+
+}  // namespace detail
+
+/// One step of row-wise RMSProp with a decay by the age of rows (Li and Lyu: Adaptive Regularization for Large-Scale
+/// Sparse Feature Embedding Models, 2026; FBGEMM's ROWWISE_RMSPROP_AR) on the rows of `grad` (duplicates summed first):
+///     age = step - last_step, or 1 in the first step of a row, whose last_step is 0;  last_step = step
+///     m = rho · m + (1 - rho) · mean of g² over the row
+///     p = max(min_shrink, 1 - min(1, learning_rate · decay · age)) · p - learning_rate · g / (√m + epsilon)
+/// A row that is not in `grad` is unchanged; its next step makes up for the decay that it has missed, but at least
+/// min_shrink of the row is kept: with 0, old rows begin anew. A second gradient in one step does not decay, nor does any
+/// at a negative learning rate. Without a decay this is row-wise RMSProp. Squares are summed as by rowwise_adagrad.
+///     rowwise_rmsprop(table, mean_square, last_step, grad, {.learning_rate = rate, .decay = 1e-3, .step = t});
+/// shapes   param [height, ...], mean_square and last_step [height], grad a SelectedRows of that height and row shape, or
+///          a Tensor of param's shape
+/// errors   ValueError if an option is not finite, epsilon or decay is negative, rho not in [0, 1), min_shrink not in
+///          [0, 1], step less than 1 or no number of last_step's type, or the last_step of a row of grad is not in
+///          [0, step]; ShapeError if shapes do not match; Error as update_rows
+/// cost     that of rowwise_adagrad, and two reads and a write of the last steps of the rows
+template <class P, class M, id_type I, detail::gradient_on<Cpu> G>
+void rowwise_rmsprop(Cpu exec, Tensor<P>& param, Tensor<M>& mean_square, Tensor<I>& last_step, G const& grad,
+                     RowwiseRmsPropOptions options = {}) {
+    detail::check_types<typename G::value_type, P, M>();
+    auto const rule = detail::make_rowwise_rmsprop_rule(param, mean_square, last_step, options);
+    if constexpr (requires { grad.rows(); }) {
+        detail::check_sparse_targets(grad.value(), grad.height(), param, mean_square, last_step);
+        detail::check_last_steps(exec, last_step, options.step, grad.rows().size(),
+                                 [&](std::size_t k) { return static_cast<std::size_t>(grad.rows()[k]); });
+    } else {
+        detail::check_dense_targets(grad, param, mean_square, last_step);
+        detail::check_last_steps(exec, last_step, options.step, last_step.size(), [](std::size_t k) { return k; });
+    }
+    update_rows(exec, grad, rule, param, mean_square, last_step);
+}
+
+/// One step of row-wise RMSProp on the rows of a plan, which is made once for several gradients or parameters; `value`
+/// has a row for each of its lookups.
+/// shapes   plan of n rows, value [n, ...], param [plan.height(), ...], mean_square and last_step [plan.height()]
+/// errors   those of rowwise_rmsprop for a SelectedRows; ShapeError if value does not have n rows
+/// cost     that of rowwise_rmsprop for a SelectedRows, without the sort
+template <class P, class M, id_type I, class G>
+void rowwise_rmsprop(Cpu exec, RowPlan<> const& plan, Tensor<P>& param, Tensor<M>& mean_square, Tensor<I>& last_step,
+                     Tensor<G> const& value, RowwiseRmsPropOptions options = {}) {
+    detail::check_types<G, P, M>();
+    auto const rule = detail::make_rowwise_rmsprop_rule(param, mean_square, last_step, options);
+    detail::check_sparse_targets(value, plan.height(), param, mean_square, last_step);
+    detail::check_last_steps(exec, last_step, options.step, plan.rows().size(),
+                             [&](std::size_t k) { return static_cast<std::size_t>(plan.rows()[k]); });
+    update_rows(exec, plan, value, rule, param, mean_square, last_step);
+}
+
+template <class P, class M, id_type I, class G>
+requires detail::gradient_on<G, Cpu>
+void rowwise_rmsprop(Tensor<P>& param, Tensor<M>& mean_square, Tensor<I>& last_step, G const& grad,
+                     RowwiseRmsPropOptions options = {}) {
+    rowwise_rmsprop(Cpu{}, param, mean_square, last_step, grad, options);
+}
+template <class P, class M, id_type I, class G>
+void rowwise_rmsprop(RowPlan<> const& plan, Tensor<P>& param, Tensor<M>& mean_square, Tensor<I>& last_step,
+                     Tensor<G> const& value, RowwiseRmsPropOptions options = {}) {
+    rowwise_rmsprop(Cpu{}, plan, param, mean_square, last_step, value, options);
+}
+
+ROWAN_TEMPLATE(void rowwise_rmsprop(Cpu, Tensor<float>&, Tensor<float>&, Tensor<std::int64_t>&,
+                                    SelectedRows<float> const&, RowwiseRmsPropOptions))
+ROWAN_TEMPLATE(void rowwise_rmsprop(Cpu, RowPlan<> const&, Tensor<float>&, Tensor<float>&, Tensor<std::int64_t>&,
+                                    Tensor<float> const&, RowwiseRmsPropOptions))
+
+}  // namespace rowan::inline v0
