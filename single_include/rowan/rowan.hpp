@@ -51755,6 +51755,23 @@ LoDTensor<T, Device> slice_sequences(LoDTensor<T, Device> const& x, std::size_t 
 
 }  // namespace rowan::inline v0
 
+// rowan/sparse/deferred_options.hpp: DeferredOptions, how rows make up for steps.
+
+namespace rowan::inline v0 {
+
+/// How rows make up for the steps that they have missed.
+enum class CatchUp {
+    exact,        ///< step by step, with the bits of dense updates
+    closed_form,  ///< all steps at once, with nearly the same numbers
+};
+
+/// The options of Deferred.
+struct DeferredOptions {
+    CatchUp catch_up = CatchUp::exact;  ///< how rows make up for missed steps
+};
+
+}  // namespace rowan::inline v0
+
 // rowan/sparse/detail/coast.hpp: Coast, a bound of what steps with a gradient of 0 do.
 
 namespace rowan::inline v0::detail {
@@ -51891,50 +51908,269 @@ inline bool same_step(LaneRule<sgd_decay_formula> const& a, LaneRule<sgd_decay_f
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/sparse/detail/rounding.hpp: how element types round, and registers of numbers as they are stored.
+// rowan/sparse/detail/closed_rules.hpp: what many steps with a gradient of 0 do to an element, for each optimizer.
 
 namespace rowan::inline v0::detail {
 
-/// The relative error of a rounding to T, at most, and the absolute one of a number near 0; of these types.
-template <class T>
-inline constexpr double rounding = 0.0;
-template <>
-inline constexpr double rounding<double> = 0x1p-53;
-template <>
-inline constexpr double rounding<float> = 0x1p-24;
-template <>
-inline constexpr double rounding<float16> = 0x1p-11;
-template <>
-inline constexpr double rounding<bfloat16> = 0x1p-8;
-template <class T>
-inline constexpr double underflow =
-    0x1p-126;  // of float and bfloat16: more than they need, as subnormal numbers are slow
-template <>
-inline constexpr double underflow<double> = 0x1p-1022;
-template <>
-inline constexpr double underflow<float16> = 0x1p-25;
+/// A step with a gradient of 0, which multiplies the parameter by `kept` and moves it, as a part of sums over steps:
+///     sum = ratio · (term + the sum of the steps after it)
+/// The next sums, if a rule has several, have term · terms and ratio · ratios instead, and so on.
+struct ClosedStep {
+    bool known = false;  ///< whether there is a closed form; no number is then less than 0
+    double kept = 1.0;   ///< in (0, 1]
+    double term = 0.0, terms = 1.0;
+    double ratio = 0.0, ratios = 1.0;  ///< less than 1, and at most 1
+};
 
-/// x rounded to T and widened again.
-template <class T, class V>
-ROWAN_INLINE V rounded_to(V const& x) {
-    if constexpr (std::is_same_v<T, typename lane_of<V>::type>) {
-        return x;
-    } else {
-        T kept[lanes_in<V>];
-        store(x, kept);
-        return load<V>(kept);
+/// The square root of what a number is multiplied by: one factor would not be a number of its type in all cases.
+struct Shrink {
+    double root = 1.0, least = 0.0;
+
+    /// By this root squared, in numbers of type S.
+    template <class S>
+    static Shrink by(double root) {
+        using Limits = std::numeric_limits<std::conditional_t<std::floating_point<S>, S, float>>;
+        if (root == 0.0) return {0.0, 0.0};
+        double const least = static_cast<double>(Limits::min());
+        root = std::max(root, least);  // infinity remains
+        return {root, least / root / root};
     }
+
+    ROWAN_FORMULA V operator()(V const& x) const { return product(product(x, constant<V>(root)), constant<V>(root)); }
+
+    /// The same, but 0 instead of numbers so small that they are slow, and of -0.
+    ROWAN_FORMULA V state(V const& x) const {
+        V const zero = constant<V>(0.0), size = choose(x < zero, V(zero - x), x);
+        return (*this)(choose(size < constant<V>(least), zero, x)) + zero;
+    }
+};
+
+/// The cube root of a number that is not negative, by multiplications and divisions: the same bits with all math
+/// libraries.
+inline double cube_root(double x) {
+    int exponent = 0;
+    double const part = std::frexp(x, &exponent);
+    int const third = (exponent + 3000) / 3 - 1000;
+    double const small = std::ldexp(part, exponent - 3 * third);  // in [1/2, 4)
+    double root = 1.0;
+    for (int i = 0; i < 8; ++i) root = (2.0 * root + small / (root * root)) / 3.0;
+    return std::ldexp(root, third);
 }
 
-/// Whether the comparison is true in all lanes.
-template <class V, class Mask>
-ROWAN_INLINE bool all_lanes(Mask const& mask) {
-    if constexpr (is_register<V>) {
-        return !any_negative(mask.select(V(0), V(-1)));
-    } else {
-        return mask;
+// Below, for each rule: the number of its sums; a step; whether two steps may be parts of one sum; the square roots of
+// what steps multiply states by; what is known of moves from the sums, and whether it is good enough; the formula of an
+// element that has missed steps which multiply its parameter by `kept` and its states by `roots` squared.
+
+template <class Rule>
+struct closed_rule;
+
+/// The moves of Adam in steps i with a gradient of 0 are, with x = √v before them,
+///     m · Σ w_i / (x · d_i + epsilon),  w_i = rate_i / correction1_i · beta1^i,  d_i = √(beta2^i / correction2_i)
+/// This is replaced by a sum of two such fractions, which has the same sums Σ w_i · d_i^e for e = -1, -2/3, -1/3 and 0:
+/// a Gauss quadrature of the cube roots of d_i. It is right where epsilon or x is 0, and differs little between. The
+/// sum for e = 1/3 bounds the difference.
+struct AdamMoves {
+    double w[2]{}, d[2]{1, 1};
+    bool good = true;
+
+    static AdamMoves of(std::array<double, 5> const& sums) {
+        if (!(sums[0] > 0.0)) return {};
+        double const mean = sums[1] / sums[0], square = sums[2] / sums[0], cube = sums[3] / sums[0];
+        double const variance = square - product(mean, mean);
+        double weight[] = {sums[0] / 2, sums[0] / 2}, node[] = {mean, mean};
+        AdamMoves moves;
+        if (!(variance <= 1e-10 * square)) {
+            double const skew = (cube - product(mean, square)) / variance - 2.0 * mean;
+            double const spread = std::sqrt(variance + product(skew, skew) / 4.0);
+            double const above = skew > 0.0 ? spread + skew / 2.0 : variance / (spread - skew / 2.0);
+            double const below = variance / above;
+            node[0] = mean + above;
+            node[1] = mean - below;
+            weight[0] = sums[0] * (below / (above + below));
+            weight[1] = sums[0] * (above / (above + below));
+            double const rest =
+                sums[4] / sums[0] - product(node[0] + node[1], cube) + product(product(node[0], node[1]), square);
+            double const least = node[1] * node[1];
+            // the greatest error, relative to the moves, is 1.2 · rest / least²; NaN is not good
+            moves.good = node[1] > 0.0 && rest <= 7e-4 * (least * least);
+        }
+        for (std::size_t i = 0; i < 2; ++i) {
+            moves.d[i] = node[i] * node[i] * node[i];
+            moves.w[i] = weight[i] * moves.d[i];
+        }
+        return moves;
     }
-}
+};
+
+struct closed_adam_formula {
+    AdamMoves moves;
+    double epsilon;
+    Shrink kept, mean, square;
+
+    ROWAN_FORMULA void operator()(V& p, V& m, V& v) const {
+        V const root = square_root(v), e = constant<V>(epsilon);
+        V const a = product(constant<V>(moves.w[0]), m), b = product(constant<V>(moves.w[1]), m);
+        V const c = product(constant<V>(moves.d[0]), root) + e, d = product(constant<V>(moves.d[1]), root) + e;
+        p = kept(V(p - (quotient(a, c) + quotient(b, d))));
+        m = mean.state(m);
+        v = square.state(v);
+    }
+};
+
+/// Whether no sum with it is 0 in any type.
+inline bool is_normal(double epsilon) { return epsilon >= static_cast<double>(std::numeric_limits<float>::min()); }
+
+template <>
+struct closed_rule<LaneRule<adam_formula>> {
+    using Moves = AdamMoves;
+    static constexpr std::size_t sums = 5;
+
+    static ClosedStep step(LaneRule<adam_formula> const& rule) {
+        auto const& [options, correction1, correction2, kept] = rule.formula;
+        double const root1 = std::sqrt(options.beta2), root2 = std::sqrt(correction2), keeps = kept_of(rule);
+        ClosedStep step{.kept = keeps,
+                        .term = options.learning_rate / correction1 * root2,
+                        .terms = 1.0 / cube_root(root2),
+                        .ratio = options.beta1 / root1 / keeps,
+                        .ratios = cube_root(root1)};
+        step.known = (options.weight_decay == 0.0 || options.decoupled) && keeps > 0.0 && keeps <= 1.0 &&
+                     decays(options.beta1, options.learning_rate) && is_normal(options.epsilon) && step.ratio < 1.0;
+        return step;
+    }
+    static bool same(LaneRule<adam_formula> const& a, LaneRule<adam_formula> const& b) {
+        AdamOptions const &x = a.formula.options, &y = b.formula.options;
+        return x.beta1 == y.beta1 && x.beta2 == y.beta2 && x.epsilon == y.epsilon;
+    }
+    static std::array<double, 2> roots(LaneRule<adam_formula> const& rule) {
+        return {std::sqrt(rule.formula.options.beta1), std::sqrt(rule.formula.options.beta2)};
+    }
+    template <class S>
+    static closed_adam_formula formula(LaneRule<adam_formula> const& rule, Moves const& moves,
+                                       std::array<double, 2> const& roots, Shrink const& kept) {
+        return {moves, rule.formula.options.epsilon, kept, Shrink::by<S>(roots[0]), Shrink::by<S>(roots[1])};
+    }
+};
+
+/// The moves are a state times a sum.
+struct SumMoves {
+    double sum = 0.0;
+    static constexpr bool good = true;
+
+    static SumMoves of(std::array<double, 1> const& sums) { return {sums[0]}; }
+};
+
+struct closed_momentum_formula {
+    double sum;
+    Shrink velocity;
+
+    ROWAN_FORMULA void operator()(V& p, V& v) const {
+        p = p - product(constant<V>(sum), v);
+        v = velocity.state(v);
+    }
+};
+
+template <>
+struct closed_rule<momentum_rule> {
+    using Moves = SumMoves;
+    static constexpr std::size_t sums = 1;
+
+    static ClosedStep step(momentum_rule const& rule) {
+        auto const& [rate, momentum, nesterov, decay] = rule.options;
+        return {.known = decay == 0.0 && decays(momentum, rate),
+                .term = nesterov ? product(rate, momentum) : rate,
+                .ratio = momentum};
+    }
+    static bool same(momentum_rule const& a, momentum_rule const& b) {
+        return a.options.momentum == b.options.momentum;
+    }
+    static std::array<double, 1> roots(momentum_rule const& rule) { return {std::sqrt(rule.options.momentum)}; }
+    template <class S>
+    static closed_momentum_formula formula(momentum_rule const&, Moves const& moves, std::array<double, 1> const& roots,
+                                           Shrink const&) {
+        return {moves.sum, Shrink::by<S>(roots[0])};
+    }
+};
+
+struct closed_rmsprop_formula {
+    double sum, rho, epsilon;
+    Shrink mean, velocity;
+
+    /// The gradient of 0 over the root, which is not 0 if it is NaN.
+    ROWAN_FORMULA V gone(V const& variance) const {
+        return quotient(constant<V>(0.0), square_root(V(variance + constant<V>(epsilon))));
+    }
+    ROWAN_FORMULA void move(V& p, V& v, V const& none) const {
+        v = v + none;
+        p = p - product(constant<V>(sum), v);
+        v = velocity.state(v);
+    }
+    ROWAN_FORMULA void operator()(V& p, V& ms, V& v) const {
+        move(p, v, gone(product(constant<V>(rho), ms)));
+        ms = mean.state(ms);
+    }
+    ROWAN_FORMULA void operator()(V& p, V& ms, V& mg, V& v) const {
+        V const g = product(constant<V>(rho), mg), zero = constant<V>(0.0);
+        V const variance = product(constant<V>(rho), ms) - product(g, g);
+        move(p, v, gone(choose(zero > variance, zero, variance)));
+        ms = mean.state(ms);
+        mg = mean.state(mg);
+    }
+};
+
+template <>
+struct closed_rule<LaneRule<rmsprop_formula>> {
+    using Moves = SumMoves;
+    static constexpr std::size_t sums = 1;
+
+    static ClosedStep step(LaneRule<rmsprop_formula> const& rule) {
+        auto const& [rate, rho, momentum, epsilon] = rule.formula.options;
+        return {.known = decays(momentum, rate) && is_normal(epsilon), .term = 1.0, .ratio = momentum};
+    }
+    static bool same(LaneRule<rmsprop_formula> const& a, LaneRule<rmsprop_formula> const& b) {
+        RmsPropOptions const &x = a.formula.options, &y = b.formula.options;
+        return x.rho == y.rho && x.momentum == y.momentum && x.epsilon == y.epsilon;
+    }
+    static std::array<double, 2> roots(LaneRule<rmsprop_formula> const& rule) {
+        return {std::sqrt(rule.formula.options.rho), std::sqrt(rule.formula.options.momentum)};
+    }
+    template <class S>
+    static closed_rmsprop_formula formula(LaneRule<rmsprop_formula> const& rule, Moves const& moves,
+                                          std::array<double, 2> const& roots, Shrink const&) {
+        RmsPropOptions const& options = rule.formula.options;
+        return {moves.sum, options.rho, options.epsilon, Shrink::by<S>(roots[0]), Shrink::by<S>(roots[1])};
+    }
+};
+
+struct NoMoves {
+    static constexpr bool good = true;
+
+    static NoMoves of(std::array<double, 0> const&) { return {}; }
+};
+
+struct closed_sgd_formula {
+    Shrink kept;
+
+    ROWAN_FORMULA void operator()(V& p) const { p = kept(p); }
+};
+
+template <>
+struct closed_rule<LaneRule<sgd_decay_formula>> {
+    using Moves = NoMoves;
+    static constexpr std::size_t sums = 0;
+
+    static ClosedStep step(LaneRule<sgd_decay_formula> const& rule) {
+        SgdDecayOptions const& options = rule.formula.options;
+        double const kept = 1.0 - product(options.learning_rate, options.weight_decay);
+        return {.known = kept > 0.0 && kept <= 1.0 && !std::signbit(options.learning_rate), .kept = kept};
+    }
+    static bool same(LaneRule<sgd_decay_formula> const&, LaneRule<sgd_decay_formula> const&) { return true; }
+    static std::array<double, 0> roots(LaneRule<sgd_decay_formula> const&) { return {}; }
+    template <class S>
+    static closed_sgd_formula formula(LaneRule<sgd_decay_formula> const&, Moves const&, std::array<double, 0> const&,
+                                      Shrink const& kept) {
+        return {kept};
+    }
+};
 
 }  // namespace rowan::inline v0::detail
 
@@ -51997,6 +52233,178 @@ private:
 
 }  // namespace rowan::inline v0::detail
 
+// rowan/sparse/detail/closed_form.hpp: ClosedForm, the sums of which all steps that a row has missed are one formula.
+
+namespace rowan::inline v0::detail {
+
+/// A product of many factors, of any size: part · 2^exponent, part in [1/2, 1).
+struct LongProduct {
+    double part = 0.5;
+    std::int64_t exponent = 1;
+
+    void multiply(double factor) {
+        int more = 0;
+        part = std::frexp(part * factor, &more);
+        exponent += more;
+    }
+
+    /// The square root of this divided by an earlier one.
+    double root_since(LongProduct const& before) const {
+        if (exponent == before.exponent && part == before.part) return 1.0;
+        std::int64_t const twos = std::clamp<std::int64_t>(exponent - before.exponent, -4000, 4000);
+        int const half = static_cast<int>(twos >= 0 ? twos / 2 : (twos - 1) / 2);
+        return std::ldexp(std::sqrt(part / before.part * (twos - 2 * half == 1 ? 2.0 : 1.0)), half);
+    }
+};
+
+/// For each step of a history, the sums of this one and all later ones.
+template <class Rule>
+class ClosedForm {
+    using Closed = closed_rule<Rule>;
+    using Sums = std::array<double, Closed::sums>;
+    using Roots = decltype(Closed::roots(std::declval<Rule const&>()));
+
+public:
+    /// Makes room for the steps of a history with room for one more, so that the next `add` throws nothing.
+    void reserve(StepHistory<Rule> const& history) {
+        if (steps_.size() == steps_.capacity()) steps_.reserve(2 * history.size() + history.group);
+        gaps_.reserve(steps_.capacity());
+        powers_.reserve(steps_.capacity());
+    }
+
+    /// Adds the last step of the history.
+    void add(StepHistory<Rule> const& history) {
+        std::size_t const i = steps_.size();
+        ClosedStep const step = Closed::step(history[i]);
+        if (!step.known) {
+            first_ = i + 1;
+        } else if (i > 0 && !Closed::same(history[i - 1], history[i])) {
+            first_ = i;
+        }
+        if (first_ >= i) {  // a new chain of steps
+            kept_ = {};
+            powers_.clear();
+        }
+        steps_.push_back({step, {}});
+        gaps_.push_back({{}, kept_});
+        if (!step.known) return;
+        kept_.multiply(step.kept);
+        Roots roots = Closed::roots(history[i]);
+        if (!powers_.empty()) {
+            constexpr double least = std::numeric_limits<double>::min();  // does not turn infinity to NaN, as 0 does
+            for (std::size_t k = 0; k < roots.size(); ++k)
+                if (roots[k] > 0.0) roots[k] = std::max(roots[k] * powers_.back()[k], least);
+        }
+        powers_.push_back(roots);
+        sum();
+    }
+    void clear() {
+        steps_.clear();
+        gaps_.clear();
+        powers_.clear();
+        kept_ = {};
+        first_ = 0;
+    }
+
+    /// The first step in [step, end) from which on a formula for all later ones is good; end if there is none.
+    std::size_t from(std::size_t step, std::size_t end) const {
+        for (step = std::max(step, first_); step < steps_.size(); ++step)
+            if (gaps_[step].moves.good) return step;
+        return end;
+    }
+
+    /// The formula of the steps from this one on, for numbers of type S.
+    template <class S>
+    auto formula(StepHistory<Rule> const& history, std::size_t step) const {
+        Gap const& gap = gaps_[step];
+        return Closed::template formula<S>(history[step], gap.moves, powers_[steps_.size() - 1 - step],
+                                           Shrink::by<S>(kept_.root_since(gap.kept)));
+    }
+
+private:
+    struct Step {
+        ClosedStep step;
+        Sums sums;
+    };
+    struct Gap {  // from a step to the last one
+        typename Closed::Moves moves;
+        LongProduct kept;  // of the steps before it
+    };
+
+    /// Adds the last step to all sums. From the step on in which a sum stays the same, it stays in all before it.
+    void sum() {
+        Sums after{};
+        for (std::size_t i = steps_.size(); i-- > first_;) {
+            ClosedStep const& step = steps_[i].step;
+            Sums sums;
+            double term = step.term, ratio = step.ratio;
+            for (std::size_t k = 0; k < sums.size(); ++k) {
+                sums[k] = product(ratio, term + after[k]);
+                term = product(term, step.terms);
+                ratio = product(ratio, step.ratios);
+            }
+            if (i + 1 < steps_.size() && sums == steps_[i].sums) break;
+            after = steps_[i].sums = sums;
+            gaps_[i].moves = Closed::Moves::of(sums);
+        }
+    }
+
+    std::vector<Step> steps_;
+    std::vector<Gap> gaps_;
+    std::vector<Roots> powers_;  // of 1, 2, … steps
+    LongProduct kept_;           // of all steps
+    std::size_t first_ = 0;      // the first step from which on all have one closed form
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/sparse/detail/rounding.hpp: how element types round, and registers of numbers as they are stored.
+
+namespace rowan::inline v0::detail {
+
+/// The relative error of a rounding to T, at most, and the absolute one of a number near 0; of these types.
+template <class T>
+inline constexpr double rounding = 0.0;
+template <>
+inline constexpr double rounding<double> = 0x1p-53;
+template <>
+inline constexpr double rounding<float> = 0x1p-24;
+template <>
+inline constexpr double rounding<float16> = 0x1p-11;
+template <>
+inline constexpr double rounding<bfloat16> = 0x1p-8;
+template <class T>
+inline constexpr double underflow =
+    0x1p-126;  // of float and bfloat16: more than they need, as subnormal numbers are slow
+template <>
+inline constexpr double underflow<double> = 0x1p-1022;
+template <>
+inline constexpr double underflow<float16> = 0x1p-25;
+
+/// x rounded to T and widened again.
+template <class T, class V>
+ROWAN_INLINE V rounded_to(V const& x) {
+    if constexpr (std::is_same_v<T, typename lane_of<V>::type>) {
+        return x;
+    } else {
+        T kept[lanes_in<V>];
+        store(x, kept);
+        return load<V>(kept);
+    }
+}
+
+/// Whether the comparison is true in all lanes.
+template <class V, class Mask>
+ROWAN_INLINE bool all_lanes(Mask const& mask) {
+    if constexpr (is_register<V>) {
+        return !any_negative(mask.select(V(0), V(-1)));
+    } else {
+        return mask;
+    }
+}
+
+}  // namespace rowan::inline v0::detail
+
 // rowan/sparse/detail/replay.hpp: replay_row, which applies the steps that a row has missed.
 
 namespace rowan::inline v0::detail {
@@ -52024,7 +52432,6 @@ class LaneReplay {
 public:
     static constexpr std::size_t lanes = K * lanes_in<V>;
 
-    ROWAN_INLINE LaneReplay() {}
     ROWAN_INLINE explicit LaneReplay(T*... p) {
         unrolled<K>([&](std::size_t k) ROWAN_INLINED {
             std::size_t i = 0;
@@ -52075,7 +52482,7 @@ public:
                     continue;
                 }
             }
-            LaneReplay before;
+            LaneReplay before = *this;
             for (std::size_t i = 0; i < n; ++i, ++step) {
                 if (i + 1 == n) before = *this;
                 apply(history[step]);
@@ -52329,6 +52736,23 @@ struct deferred_rule<RmsPropOptions> {
 /// gradient; from there on states are multiplied alone. There is no such bound, so that all rows take longer until the
 /// next flush, after a step with an L2 penalty, with an epsilon of 0, a negative learning rate, a momentum outside [0, 1)
 /// or a decoupled decay of more than 1 a step, or with other betas or another epsilon than the step before.
+///
+/// With CatchUp::closed_form, an element makes up for any number of steps with one root and two quotients: nearly dense
+/// updates, in little more time than lazy ones.
+///
+///     Deferred<AdamOptions> deferred(table.shape(0), {.catch_up = CatchUp::closed_form});
+///
+/// What Adam moves in missed steps is then within 1/1000 of the sum of the dense moves, for any learning rates; with the
+/// default betas within 1/100,000 from step 100 on. All else is right but for roundings: states, decays, and what the
+/// other optimizers move. (States below the least normal number of the type of sums become 0.) Dense
+/// steps lose moves of less than half a unit in the last place of the parameter, most of those of bfloat16. The closed
+/// form adds them up before it rounds: there, the two differ by more. The bits are still the same for any number of
+/// threads and for any rows that are brought up to date together, but they depend on when rows are brought up to date.
+///
+/// There is no closed form of the steps for which there is no bound, nor of an epsilon below 1.2e-38, nor where beta1 is
+/// not less than √beta2. These steps are computed one by one, with all before them, and so are the steps before others
+/// with a new momentum, rho, beta or epsilon. Adam computes its first steps in this way while their corrections change
+/// fast: 2 of the default betas, 30 with a beta1 of 0.99; and all steps if the betas are as near as 0.9 and 0.9.
 template <class Options>
 class Deferred {
     using Rule = typename detail::deferred_rule<Options>::type;
@@ -52337,7 +52761,8 @@ public:
     /// For a table of this height, whose rows have missed nothing.
     /// errors   ShapeError if height is negative; std::bad_alloc or std::length_error if there is not enough memory
     /// cost     2 bytes a row
-    explicit Deferred(Height height) : done_(static_cast<std::size_t>(static_cast<std::int64_t>(height))) {}
+    explicit Deferred(Height height, DeferredOptions options = {})
+        : options_(options), done_(static_cast<std::size_t>(static_cast<std::int64_t>(height))) {}
 
     std::int64_t height() const noexcept { return static_cast<std::int64_t>(done_.size()); }  ///< the rows of the table
 
@@ -52354,7 +52779,8 @@ public:
     /// errors   those of the optimizer's function; ShapeError if the height is another; std::bad_alloc, after which rows
     ///          may be up to date, but the step has not been made
     /// cost     that of the optimizer's function, and of catch_up for the rows of grad; 100 bytes until the next flush.
-    ///          A dense gradient flushes, and so does a step after 65,535 others.
+    ///          A dense gradient flushes, and so does a step after 65,535 others. With a closed form 160 bytes more, and
+    ///          sums over the last steps: over 40 / (1 - beta1 / √beta2) of them, or 40 / (1 - momentum).
     template <class G, class... P>
     void step(Cpu exec, SelectedRows<G> const& grad, Options const& options, Tensor<P>&... param) {
         check_types<G, P...>();
@@ -52370,12 +52796,14 @@ public:
         RowPlan<> const plan(exec, grad);
         if (history_.size() == std::numeric_limits<Step>::max()) flush(exec, param...);
         history_.reserve();
+        if (options_.catch_up == CatchUp::closed_form) closed_.reserve(history_);
         replay(
             exec, plan.rows().size(), [&](std::size_t k) { return plan.rows()[k]; }, param...);
         rule.visit([&]<class Formula>(Formula const& formula) {
             update_rows(exec, plan, grad.value(), LaneRule<detail::of_dense<Formula>>{{formula}}, param...);
         });
         history_.add(rule, sizeof...(P) - 1);
+        if (options_.catch_up == CatchUp::closed_form) closed_.add(history_);
         for (auto const row : plan.rows()) done_[static_cast<std::size_t>(row)] = static_cast<Step>(history_.size());
     }
     template <class G, class... P>
@@ -52397,7 +52825,8 @@ public:
     /// shapes   param [height, ...], the states of its shape
     /// errors   ShapeError if shapes do not match; IndexError if a row is not in [0, height); Error if two tensors share
     ///          memory
-    /// cost     a sort of the rows; for each row that has missed steps one read and one write, and their arithmetic
+    /// cost     a sort of the rows; for each row that has missed steps one read and one write, and their arithmetic: of a
+    ///          closed form that of one or two steps
     template <class... P>
     void catch_up(Cpu exec, Ids<> rows, Tensor<P>&... param) {
         check_tensors(param...);
@@ -52423,6 +52852,7 @@ public:
         replay(
             exec, done_.size(), [](std::size_t k) { return static_cast<std::int64_t>(k); }, param...);
         history_.clear();
+        closed_.clear();
         std::fill(done_.begin(), done_.end(), Step{0});
     }
     template <class... P>
@@ -52486,15 +52916,24 @@ private:
                     }
                     std::size_t const row = at(k);
                     if (done_[row] == now) continue;
-                    detail::replay_row<V>(history_, least, done_[row], now, width, param.data() + row * width,
-                                          (state.data() + row * width)...);
+                    std::size_t const from = closed_.from(done_[row], now);
+                    if (done_[row] < from) {
+                        detail::replay_row<V>(history_, least, done_[row], from, width, param.data() + row * width,
+                                              (state.data() + row * width)...);
+                    }
+                    if (from < now) {
+                        detail::for_with<V>(closed_.template formula<Sum>(history_, from), width,
+                                            param.data() + row * width, (state.data() + row * width)...);
+                    }
                     done_[row] = static_cast<Step>(now);
                 }
             });
         });
     }
 
+    DeferredOptions options_;
     detail::StepHistory<Rule> history_;  // the steps since the last flush
+    detail::ClosedForm<Rule> closed_;    // of these, unless rows catch up exactly
     std::vector<Step> done_;             // how many of these each row has made
 };
 

@@ -32,6 +32,7 @@ struct Shrink {
     template <class S>
     static Shrink by(double root) {
         using Limits = std::numeric_limits<std::conditional_t<std::floating_point<S>, S, float>>;
+        if (root == 0.0) return {0.0, 0.0};
         double const least = static_cast<double>(Limits::min());
         root = std::max(root, least);  // infinity remains
         return {root, least / root / root};
@@ -89,8 +90,8 @@ struct AdamMoves {
             node[1] = mean - below;
             weight[0] = sums[0] * (below / (above + below));
             weight[1] = sums[0] * (above / (above + below));
-            double const rest = sums[4] / sums[0] - product(node[0] + node[1], cube) +
-                                product(product(node[0], node[1]), square);
+            double const rest =
+                sums[4] / sums[0] - product(node[0] + node[1], cube) + product(product(node[0], node[1]), square);
             double const least = node[1] * node[1];
             // the greatest error, relative to the moves, is 1.2 · rest / least²; NaN is not good
             moves.good = node[1] > 0.0 && rest <= 7e-4 * (least * least);
@@ -134,8 +135,8 @@ struct closed_rule<LaneRule<adam_formula>> {
                         .terms = 1.0 / cube_root(root2),
                         .ratio = options.beta1 / root1 / keeps,
                         .ratios = cube_root(root1)};
-        step.known = (options.weight_decay == 0.0 || options.decoupled) && keeps > 0.0 &&
-                     keeps <= 1.0 && decays(options.beta1, options.learning_rate) && is_normal(options.epsilon) && step.ratio < 1.0;
+        step.known = (options.weight_decay == 0.0 || options.decoupled) && keeps > 0.0 && keeps <= 1.0 &&
+                     decays(options.beta1, options.learning_rate) && is_normal(options.epsilon) && step.ratio < 1.0;
         return step;
     }
     static bool same(LaneRule<adam_formula> const& a, LaneRule<adam_formula> const& b) {
@@ -181,11 +182,13 @@ struct closed_rule<momentum_rule> {
                 .term = nesterov ? product(rate, momentum) : rate,
                 .ratio = momentum};
     }
-    static bool same(momentum_rule const& a, momentum_rule const& b) { return a.options.momentum == b.options.momentum; }
+    static bool same(momentum_rule const& a, momentum_rule const& b) {
+        return a.options.momentum == b.options.momentum;
+    }
     static std::array<double, 1> roots(momentum_rule const& rule) { return {std::sqrt(rule.options.momentum)}; }
     template <class S>
-    static closed_momentum_formula formula(momentum_rule const&, Moves const& moves,
-                                           std::array<double, 1> const& roots, Shrink const&) {
+    static closed_momentum_formula formula(momentum_rule const&, Moves const& moves, std::array<double, 1> const& roots,
+                                           Shrink const&) {
         return {moves.sum, Shrink::by<S>(roots[0])};
     }
 };
