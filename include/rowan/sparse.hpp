@@ -8,6 +8,7 @@
 #include <rowan/sparse/adamax.hpp>
 #include <rowan/sparse/add.hpp>
 #include <rowan/sparse/deferred.hpp>
+#include <rowan/sparse/deferred_options.hpp>
 #include <rowan/sparse/find_rows.hpp>
 #include <rowan/sparse/from_dense.hpp>
 #include <rowan/sparse/ftrl.hpp>

@@ -52102,6 +52102,23 @@ LoDTensor<T, Device> slice_sequences(LoDTensor<T, Device> const& x, std::size_t 
 
 }  // namespace rowan::inline v0
 
+// rowan/sparse/deferred_options.hpp: DeferredOptions, how rows make up for steps.
+
+namespace rowan::inline v0 {
+
+/// How rows make up for the steps that they have missed.
+enum class CatchUp {
+    exact,        ///< step by step, with the bits of dense updates
+    closed_form,  ///< all steps at once, with nearly the same numbers
+};
+
+/// The options of Deferred.
+struct DeferredOptions {
+    CatchUp catch_up = CatchUp::exact;  ///< how rows make up for missed steps
+};
+
+}  // namespace rowan::inline v0
+
 // rowan/sparse/detail/coast.hpp: Coast, a bound of what steps with a gradient of 0 do.
 
 namespace rowan::inline v0::detail {
@@ -52277,6 +52294,7 @@ struct Shrink {
     template <class S>
     static Shrink by(double root) {
         using Limits = std::numeric_limits<std::conditional_t<std::floating_point<S>, S, float>>;
+        if (root == 0.0) return {0.0, 0.0};
         double const least = static_cast<double>(Limits::min());
         root = std::max(root, least);  // infinity remains
         return {root, least / root / root};
@@ -52518,6 +52536,39 @@ struct closed_rule<LaneRule<sgd_decay_formula>> {
     }
 };
 
+struct closed_adagrad_formula {
+    Shrink kept;
+    double epsilon;
+
+    ROWAN_FORMULA void operator()(V& p, V& m) const {
+        V const zero = constant<V>(0.0);
+        p = kept(V(p - quotient(zero, V(square_root(m) + constant<V>(epsilon)))));  // NaN if the root is
+        m = m + zero;
+    }
+};
+
+template <>
+struct closed_rule<LaneRule<adagrad_decay_formula>> {
+    using Moves = NoMoves;
+    static constexpr std::size_t sums = 0;
+
+    static ClosedStep step(LaneRule<adagrad_decay_formula> const& rule) {
+        auto const& [options, kept] = rule.formula;
+        return {.known = (options.weight_decay == 0.0 || options.decoupled) && kept > 0.0 && kept <= 1.0 &&
+                         !std::signbit(options.learning_rate),
+                .kept = kept};
+    }
+    static bool same(LaneRule<adagrad_decay_formula> const& a, LaneRule<adagrad_decay_formula> const& b) {
+        return a.formula.options.epsilon == b.formula.options.epsilon;
+    }
+    static std::array<double, 0> roots(LaneRule<adagrad_decay_formula> const&) { return {}; }
+    template <class S>
+    static closed_adagrad_formula formula(LaneRule<adagrad_decay_formula> const& rule, Moves const&,
+                                          std::array<double, 0> const&, Shrink const& kept) {
+        return {kept, rule.formula.options.epsilon};
+    }
+};
+
 }  // namespace rowan::inline v0::detail
 
 // rowan/sparse/detail/step_history.hpp: StepHistory, the steps that rows may have missed.
@@ -52636,8 +52687,11 @@ public:
         if (!step.known) return;
         kept_.multiply(step.kept);
         Roots roots = Closed::roots(history[i]);
-        if (!powers_.empty())
-            for (std::size_t k = 0; k < roots.size(); ++k) roots[k] *= powers_.back()[k];
+        if (!powers_.empty()) {
+            constexpr double least = std::numeric_limits<double>::min();  // does not turn infinity to NaN, as 0 does
+            for (std::size_t k = 0; k < roots.size(); ++k)
+                if (roots[k] > 0.0) roots[k] = std::max(roots[k] * powers_.back()[k], least);
+        }
         powers_.push_back(roots);
         sum();
     }
@@ -52697,6 +52751,64 @@ private:
     std::vector<Roots> powers_;  // of 1, 2, … steps
     LongProduct kept_;           // of all steps
     std::size_t first_ = 0;      // the first step from which on all have one closed form
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/sparse/detail/deferred_rules.hpp: deferred_rule, the rule of a step of each optimizer that can be deferred.
+
+namespace rowan::inline v0::detail {
+
+/// A formula for row-sparse gradients with the bits of dense ones, in which a gradient of -0 is 0.
+template <class Formula>
+struct of_dense {
+    Formula formula;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V, class... P>
+    ROWAN_HD_INLINE void operator()(V const& g, V& p, P&... states) const {
+        formula(V(g + constant<V>(0.0)), p, states...);
+    }
+};
+
+/// The rule of an optimizer, how many states it takes, and the rule of a step, after its checks.
+template <class Options>
+struct deferred_rule {
+    static_assert(!std::is_same_v<Options, Options>,
+                  "rowan::Deferred: the options are SgdOptions, MomentumOptions, AdamOptions, AdaGradOptions or "
+                  "RmsPropOptions");
+};
+template <>
+struct deferred_rule<SgdOptions> {
+    using type = LaneRule<sgd_decay_formula>;
+    static constexpr bool takes(std::size_t states) { return states == 0; }
+    static type make(SgdOptions const& options, auto const&... x) { return {make_sgd_rule(x..., options).formula}; }
+};
+template <>
+struct deferred_rule<MomentumOptions> {
+    using type = momentum_rule;
+    static constexpr bool takes(std::size_t states) { return states == 1; }
+    static type make(MomentumOptions const& options, auto const&... x) { return make_momentum_rule(x..., options); }
+};
+template <>
+struct deferred_rule<AdamOptions> {
+    using type = LaneRule<adam_formula>;
+    static constexpr bool takes(std::size_t states) { return states == 2; }
+    static type make(AdamOptions const& options, auto const&... x) { return make_adam_rule(x..., options); }
+};
+template <>
+struct deferred_rule<AdaGradOptions> {
+    using type = LaneRule<adagrad_decay_formula>;
+    static constexpr bool takes(std::size_t states) { return states == 1; }
+    static type make(AdaGradOptions const& options, auto const&... x) {
+        return {make_adagrad_rule(x..., options).formula};
+    }
+};
+template <>
+struct deferred_rule<RmsPropOptions> {
+    using type = LaneRule<rmsprop_formula>;
+    static constexpr bool takes(std::size_t states) { return states == 2 || states == 3; }
+    static type make(RmsPropOptions const& options, auto const&... x) { return make_rmsprop_rule(x..., options); }
 };
 
 }  // namespace rowan::inline v0::detail
@@ -53075,73 +53187,6 @@ ROWAN_INLINE void replay_row(StepHistory<Rule> const& history, Shrinkage const& 
 
 namespace rowan::inline v0 {
 
-namespace detail {
-
-/// A formula for row-sparse gradients with the bits of dense ones, in which a gradient of -0 is 0.
-template <class Formula>
-struct of_dense {
-    Formula formula;
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V, class... P>
-    ROWAN_HD_INLINE void operator()(V const& g, V& p, P&... states) const {
-        formula(V(g + constant<V>(0.0)), p, states...);
-    }
-};
-
-/// The rule of an optimizer, how many states it takes, and the rule of a step, after its checks.
-template <class Options>
-struct deferred_rule {
-    static_assert(!std::is_same_v<Options, Options>,
-                  "rowan::Deferred: the options are SgdOptions, MomentumOptions, AdamOptions, AdaGradOptions or "
-                  "RmsPropOptions");
-};
-template <>
-struct deferred_rule<SgdOptions> {
-    using type = LaneRule<sgd_decay_formula>;
-    static constexpr bool takes(std::size_t states) { return states == 0; }
-    static type make(SgdOptions const& options, auto const&... x) { return {make_sgd_rule(x..., options).formula}; }
-};
-template <>
-struct deferred_rule<MomentumOptions> {
-    using type = momentum_rule;
-    static constexpr bool takes(std::size_t states) { return states == 1; }
-    static type make(MomentumOptions const& options, auto const&... x) { return make_momentum_rule(x..., options); }
-};
-template <>
-struct deferred_rule<AdamOptions> {
-    using type = LaneRule<adam_formula>;
-    static constexpr bool takes(std::size_t states) { return states == 2; }
-    static type make(AdamOptions const& options, auto const&... x) { return make_adam_rule(x..., options); }
-};
-template <>
-struct deferred_rule<AdaGradOptions> {
-    using type = LaneRule<adagrad_decay_formula>;
-    static constexpr bool takes(std::size_t states) { return states == 1; }
-    static type make(AdaGradOptions const& options, auto const&... x) {
-        return {make_adagrad_rule(x..., options).formula};
-    }
-};
-template <>
-struct deferred_rule<RmsPropOptions> {
-    using type = LaneRule<rmsprop_formula>;
-    static constexpr bool takes(std::size_t states) { return states == 2 || states == 3; }
-    static type make(RmsPropOptions const& options, auto const&... x) { return make_rmsprop_rule(x..., options); }
-};
-
-}  // namespace detail
-
-/// How rows make up for the steps that they have missed.
-enum class CatchUp {
-    exact,        ///< step by step: the bits of dense updates
-    closed_form,  ///< all steps at once: nearly the same numbers, in the same time for any number of steps
-};
-
-/// The options of Deferred.
-struct DeferredOptions {
-    CatchUp catch_up = CatchUp::exact;  ///< how rows make up for missed steps
-};
-
 /// The steps of an optimizer on a table whose gradients touch a few rows. A step updates these rows, and notes for the
 /// others that they have missed it; a row makes up for the steps that it has missed, with a gradient of 0, before it is
 /// next read or updated. After `flush`, the table and the states have the bits that the optimizer gives with the dense
@@ -53162,6 +53207,23 @@ struct DeferredOptions {
 /// gradient; from there on states are multiplied alone. There is no such bound, so that all rows take longer until the
 /// next flush, after a step with an L2 penalty, with an epsilon of 0, a negative learning rate, a momentum outside [0, 1)
 /// or a decoupled decay of more than 1 a step, or with other betas or another epsilon than the step before.
+///
+/// With CatchUp::closed_form, an element makes up for any number of steps with one root and two quotients: nearly dense
+/// updates, in little more time than lazy ones.
+///
+///     Deferred<AdamOptions> deferred(table.shape(0), {.catch_up = CatchUp::closed_form});
+///
+/// What Adam moves in missed steps is then within 1/1000 of the sum of the dense moves, for any learning rates; with the
+/// default betas within 1/100,000 from step 100 on. All else is right but for roundings: states, decays, and what the
+/// other optimizers move. (States below the least normal number of the type of sums become 0.) Dense
+/// steps lose moves of less than half a unit in the last place of the parameter, most of those of bfloat16. The closed
+/// form adds them up before it rounds: there, the two differ by more. The bits are still the same for any number of
+/// threads and for any rows that are brought up to date together, but they depend on when rows are brought up to date.
+///
+/// There is no closed form of the steps for which there is no bound, nor of an epsilon below 1.2e-38, nor where beta1 is
+/// not less than √beta2. These steps are computed one by one, with all before them, and so are the steps before others
+/// with a new momentum, rho, beta or epsilon. Adam computes its first steps in this way while their corrections change
+/// fast: 2 of the default betas, 30 with a beta1 of 0.99; and all steps if the betas are as near as 0.9 and 0.9.
 template <class Options>
 class Deferred {
     using Rule = typename detail::deferred_rule<Options>::type;
@@ -53188,7 +53250,8 @@ public:
     /// errors   those of the optimizer's function; ShapeError if the height is another; std::bad_alloc, after which rows
     ///          may be up to date, but the step has not been made
     /// cost     that of the optimizer's function, and of catch_up for the rows of grad; 100 bytes until the next flush.
-    ///          A dense gradient flushes, and so does a step after 65,535 others.
+    ///          A dense gradient flushes, and so does a step after 65,535 others. With a closed form 160 bytes more, and
+    ///          sums over the last steps: over 40 / (1 - beta1 / √beta2) of them, or 40 / (1 - momentum).
     template <class G, class... P>
     void step(Cpu exec, SelectedRows<G> const& grad, Options const& options, Tensor<P>&... param) {
         check_types<G, P...>();
@@ -53233,7 +53296,8 @@ public:
     /// shapes   param [height, ...], the states of its shape
     /// errors   ShapeError if shapes do not match; IndexError if a row is not in [0, height); Error if two tensors share
     ///          memory
-    /// cost     a sort of the rows; for each row that has missed steps one read and one write, and their arithmetic
+    /// cost     a sort of the rows; for each row that has missed steps one read and one write, and their arithmetic: of a
+    ///          closed form that of one or two steps
     template <class... P>
     void catch_up(Cpu exec, Ids<> rows, Tensor<P>&... param) {
         check_tensors(param...);

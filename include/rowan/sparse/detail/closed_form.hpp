@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -68,8 +69,11 @@ public:
         if (!step.known) return;
         kept_.multiply(step.kept);
         Roots roots = Closed::roots(history[i]);
-        if (!powers_.empty())
-            for (std::size_t k = 0; k < roots.size(); ++k) roots[k] *= powers_.back()[k];
+        if (!powers_.empty()) {
+            constexpr double least = std::numeric_limits<double>::min();  // does not turn infinity to NaN, as 0 does
+            for (std::size_t k = 0; k < roots.size(); ++k)
+                if (roots[k] > 0.0) roots[k] = std::max(roots[k] * powers_.back()[k], least);
+        }
         powers_.push_back(roots);
         sum();
     }

@@ -32,6 +32,7 @@ struct Shrink {
     template <class S>
     static Shrink by(double root) {
         using Limits = std::numeric_limits<std::conditional_t<std::floating_point<S>, S, float>>;
+        if (root == 0.0) return {0.0, 0.0};
         double const least = static_cast<double>(Limits::min());
         root = std::max(root, least);  // infinity remains
         return {root, least / root / root};
@@ -270,6 +271,39 @@ struct closed_rule<LaneRule<sgd_decay_formula>> {
     static closed_sgd_formula formula(LaneRule<sgd_decay_formula> const&, Moves const&, std::array<double, 0> const&,
                                       Shrink const& kept) {
         return {kept};
+    }
+};
+
+struct closed_adagrad_formula {
+    Shrink kept;
+    double epsilon;
+
+    ROWAN_FORMULA void operator()(V& p, V& m) const {
+        V const zero = constant<V>(0.0);
+        p = kept(V(p - quotient(zero, V(square_root(m) + constant<V>(epsilon)))));  // NaN if the root is
+        m = m + zero;
+    }
+};
+
+template <>
+struct closed_rule<LaneRule<adagrad_decay_formula>> {
+    using Moves = NoMoves;
+    static constexpr std::size_t sums = 0;
+
+    static ClosedStep step(LaneRule<adagrad_decay_formula> const& rule) {
+        auto const& [options, kept] = rule.formula;
+        return {.known = (options.weight_decay == 0.0 || options.decoupled) && kept > 0.0 && kept <= 1.0 &&
+                         !std::signbit(options.learning_rate),
+                .kept = kept};
+    }
+    static bool same(LaneRule<adagrad_decay_formula> const& a, LaneRule<adagrad_decay_formula> const& b) {
+        return a.formula.options.epsilon == b.formula.options.epsilon;
+    }
+    static std::array<double, 0> roots(LaneRule<adagrad_decay_formula> const&) { return {}; }
+    template <class S>
+    static closed_adagrad_formula formula(LaneRule<adagrad_decay_formula> const& rule, Moves const&,
+                                          std::array<double, 0> const&, Shrink const& kept) {
+        return {kept, rule.formula.options.epsilon};
     }
 };
 
