@@ -71,7 +71,7 @@ public:
         Roots roots = Closed::roots(history[i]);
         if (!powers_.empty()) {
             constexpr double least = std::numeric_limits<double>::min();  // does not turn infinity to NaN, as 0 does
-            for (std::size_t k = 0; k < roots.size(); ++k)
+            for (std::size_t k = 0; k != roots.size(); ++k)
                 if (roots[k] > 0.0) roots[k] = std::max(roots[k] * powers_.back()[k], least);
         }
         powers_.push_back(roots);
@@ -117,7 +117,7 @@ private:
             ClosedStep const& step = steps_[i].step;
             Sums sums;
             double term = step.term, ratio = step.ratio;
-            for (std::size_t k = 0; k < sums.size(); ++k) {
+            for (std::size_t k = 0; k != sums.size(); ++k) {
                 sums[k] = product(ratio, term + after[k]);
                 term = product(term, step.terms);
                 ratio = product(ratio, step.ratios);
