@@ -118,7 +118,7 @@ TEST_CASE("a dense gradient is a step of all rows", "[rowwise_rmsprop]") {
     rowwise_rmsprop(sparse, m, last, g, options);
     rowwise_rmsprop(dense, n, steps, to_dense(g), options);
     CHECK((last == Tensor<std::int64_t>{20, 0, 20, 20} && steps == Tensor<std::int64_t>{20, 20, 20, 20}));
-    for (std::size_t const row : {0, 2}) CHECK((Tensor<float>(sparse.slice(row, row + 1)) == Tensor<float>(dense.slice(row, row + 1)) && m(row) == n(row)));
+    for (std::size_t const row : std::vector<std::size_t>{0, 2}) CHECK((Tensor<float>(sparse.slice(row, row + 1)) == Tensor<float>(dense.slice(row, row + 1)) && m(row) == n(row)));
     CHECK(n(1) == 0.75F * m(1));
 
     auto none = Tensor<float>::from_shape({4, 0});
