@@ -49,7 +49,7 @@ TEST_CASE("table, state and gradient of different types are computed together an
     reference::check_step<std::int32_t, float, double>(step, formula);
 }
 
-TEST_CASE("a weight decay has PyTorch's values, and is of the touched rows", "[adagrad][golden]") {
+TEST_CASE("a weight decay of AdaGrad has PyTorch's values, and is of the touched rows", "[adagrad][golden]") {
     // torch.optim.Adagrad in double with lr=0.1, weight_decay=0.1, eps=1e-3: 1 and -2 with gradients 0.5 and 1, two steps; the decoupled decay by its formula
     struct Want {
         double p0, p2, m0, m2;

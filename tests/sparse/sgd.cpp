@@ -114,7 +114,7 @@ TEST_CASE("a sparse step equals the dense step, if sums are exact", "[sgd][prope
     }));
 }
 
-TEST_CASE("a weight decay has PyTorch's values, and is of the touched rows", "[sgd][golden]") {
+TEST_CASE("a weight decay of SGD has PyTorch's values, and is of the touched rows", "[sgd][golden]") {
     // torch.optim.SGD in double with lr=0.1, weight_decay=0.1: 1 and -2 with gradients 0.5 and 1, two steps
     SelectedRows<double> const grad(3, {0, 2, 2}, {{0.5}, {0.25}, {0.75}});
     for (bool const decoupled : {false, true}) {
