@@ -246,10 +246,10 @@ TEST_CASE("a closed form of missed steps is near dense updates", "[deferred][clo
     double const betas[][2] = {{0.9, 0.999}, {0.9, 0.99}, {0.5, 0.9}, {0.99, 0.999}, {0.9, 0.95}, {0.9, 0.8}, {0, 0.5}};
     std::int64_t const before[] = {0, 3, 30, 1000, 100'000};
     inputs::Random random(11);
-    for (int const gap : sanitizers::any ? std::vector{1, 2, 17, 300} : std::vector{1, 2, 3, 17, 300, 10'000}) {
+    for (int const gap : sanitizers::any ? std::vector{1, 2, 17, 300} : std::vector{1, 2, 3, 17, 300, 3000}) {
         Run const run{.height = 3, .width = 21, .steps = gap, .touch = 0, .seed = static_cast<unsigned>(gap)};
         for (auto const& [beta1, beta2] : betas) {
-            for (int i = 0; i < (gap <= 300 ? 10 : 1); ++i) {
+            for (int i = 0; i < (gap <= 300 ? 4 : 1); ++i) {
                 bool const decays = random.below(2) == 0, late_rate = random.below(3) == 0;
                 check_near<double, double, double, double>(run, [=, a = beta1, b = beta2, first = before[random.below(5)]](int t) {
                     return AdamOptions{.learning_rate = late_rate ? late(t) : warm_up(t), .beta1 = a, .beta2 = b, .step = first + t, .weight_decay = decays ? 0.3 : 0.0, .decoupled = decays};
