@@ -24,7 +24,7 @@ for name, function in made.layers.items():
 assert set(sparse.__dict__) >= {name for name, op in operators.items() if not op.outputs} - {"moving_average"}
 assert str(inspect.signature(layer.argsort)) == "(x: rowan_cpp.Variable, axis: int = -1, descending: bool = False) -> rowan_cpp.Variable"
 assert list(inspect.signature(layer.huber).parameters) == ["x", "y", "reduction", "delta"]
-assert list(inspect.signature(sparse.adagrad).parameters) == ["param", "moment", "grad", "learning_rate", "epsilon"]
+assert list(inspect.signature(sparse.adagrad).parameters) == ["param", "moment", "grad", "learning_rate", "epsilon", "weight_decay", "decoupled"]
 assert all(op.doc for op in operators.values())
 
 with Fresh():
