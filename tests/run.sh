@@ -17,8 +17,8 @@ folders=(core sparse sequence op graph layer train io distributed dtypes excepti
 quick_rooms=("${folders[@]}" static example files)
 gcc_rooms=(thrust native registers registers_fma blas serial mpi descriptors checkpoints python libraries single carries fail cost)
 rooms=("${quick_rooms[@]}" "${gcc_rooms[@]}" headers fuzz bench cuda cuda-host)
-full=(docs headers gcc clang fuzz threads cuda consume demo conan pip)
-nightly=(release floats sanitize every_header long_fuzz single_gcc bench matrix paddle)
+full=(docs headers gcc clang fuzz threads cuda consume demo conan)
+nightly=(pip release floats sanitize every_header long_fuzz single_gcc bench matrix paddle)
 all=(quick full nightly "${full[@]}" "${nightly[@]}")
 builds=(gcc clang sanitize tsan cuda release)
 
