@@ -54748,11 +54748,11 @@ namespace rowan::inline v0::layer {
 /// up for it before the net next reads them, see rowan::Deferred. Parameters and states have the bits that the optimizer
 /// gives with dense gradients, as Adam{.lazy = false} does.
 ///     train(cost, reader, {.optimizer = layer::Deferred{layer::Adam{.learning_rate = 0.01}}});
-/// For Sgd, Momentum, Adam, AdamW and RmsProp; what they say of `lazy` does not matter here. Parameters with a dense
-/// gradient are updated as without it. The states have the names of the optimizer's, so that a training may be resumed
-/// with the one or the other. Trainer::parameters, and with it all that is saved, measured or inferred, brings all rows
-/// up to date first, as do the end of a trainer and the steps of another one that reads the table. The scope's own
-/// values are behind until then.
+/// For Sgd and AdaGrad with a decay, Momentum, Adam, AdamW and RmsProp; what they say of `lazy` does not matter here.
+/// Parameters with a dense gradient are updated as without it. The states have the names of the optimizer's, so that a
+/// training may be resumed with the one or the other. Trainer::parameters, and with it all that is saved, measured or
+/// inferred, brings all rows up to date first, as do the end of a trainer and the steps of another one that reads the
+/// table. The scope's own values are behind until then.
 ///
 /// Rows are brought up to date by the ids of a batch where the net reads the table by layer::embedding and
 /// layer::embedding_bag of layer::data alone. If it reads the table in another way, such as with ids that it computes
