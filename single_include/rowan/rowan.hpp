@@ -24382,8 +24382,8 @@ public:
     MissedSteps& operator=(MissedSteps const&) = delete;
     virtual ~MissedSteps() = default;
 
-    /// Brings the rows of some ids up to date. Ids that the parameter does not have are left to the net, which rejects
-    /// them or reads others. `positions`: these are not ids, but places in a parameter of which only some rows exist.
+    /// Brings the rows of ids in [0, height) up to date, but those of rows that a parameter of which only some rows exist
+    /// does not have. `positions`: these are not ids, but places in such a parameter.
     virtual void catch_up(Cpu exec, Ids<> const& ids, bool positions) = 0;
     /// Brings all rows up to date.
     virtual void flush(Cpu exec) = 0;
@@ -52397,8 +52397,7 @@ struct closed_rule<LaneRule<adam_formula>> {
                         .terms = 1.0 / cube_root(root2),
                         .ratio = options.beta1 / root1 / keeps,
                         .ratios = cube_root(root1)};
-        step.known = (options.weight_decay == 0.0 || options.decoupled) && keeps > 0.0 && keeps <= 1.0 &&
-                     decays(options.beta1, options.learning_rate) && is_normal(options.epsilon) && step.ratio < 1.0;
+        step.known = coast_of(rule, 2).known && is_normal(options.epsilon) && step.ratio < 1.0;
         return step;
     }
     static bool same(LaneRule<adam_formula> const& a, LaneRule<adam_formula> const& b) {
@@ -52439,10 +52438,10 @@ struct closed_rule<momentum_rule> {
     static constexpr std::size_t sums = 1;
 
     static ClosedStep step(momentum_rule const& rule) {
-        auto const& [rate, momentum, nesterov, decay] = rule.options;
-        return {.known = decay == 0.0 && decays(momentum, rate),
-                .term = nesterov ? product(rate, momentum) : rate,
-                .ratio = momentum};
+        MomentumOptions const& o = rule.options;
+        return {.known = coast_of(rule, 1).known,
+                .term = o.nesterov ? product(o.learning_rate, o.momentum) : o.learning_rate,
+                .ratio = o.momentum};
     }
     static bool same(momentum_rule const& a, momentum_rule const& b) {
         return a.options.momentum == b.options.momentum;
@@ -52487,8 +52486,8 @@ struct closed_rule<LaneRule<rmsprop_formula>> {
     static constexpr std::size_t sums = 1;
 
     static ClosedStep step(LaneRule<rmsprop_formula> const& rule) {
-        auto const& [rate, rho, momentum, epsilon] = rule.formula.options;
-        return {.known = decays(momentum, rate) && is_normal(epsilon), .term = 1.0, .ratio = momentum};
+        RmsPropOptions const& o = rule.formula.options;
+        return {.known = coast_of(rule, 2).known && is_normal(o.epsilon), .term = 1.0, .ratio = o.momentum};
     }
     static bool same(LaneRule<rmsprop_formula> const& a, LaneRule<rmsprop_formula> const& b) {
         RmsPropOptions const &x = a.formula.options, &y = b.formula.options;
@@ -52553,10 +52552,7 @@ struct closed_rule<LaneRule<adagrad_decay_formula>> {
     static constexpr std::size_t sums = 0;
 
     static ClosedStep step(LaneRule<adagrad_decay_formula> const& rule) {
-        auto const& [options, kept] = rule.formula;
-        return {.known = (options.weight_decay == 0.0 || options.decoupled) && kept > 0.0 && kept <= 1.0 &&
-                         !std::signbit(options.learning_rate),
-                .kept = kept};
+        return {.known = coast_of(rule, 1).known, .kept = rule.formula.kept};
     }
     static bool same(LaneRule<adagrad_decay_formula> const& a, LaneRule<adagrad_decay_formula> const& b) {
         return a.formula.options.epsilon == b.formula.options.epsilon;
@@ -54686,13 +54682,12 @@ public:
     void catch_up(Cpu exec, Ids<> const& ids, bool positions) override {
         if (!state_->rows) return;
         Value const& param = variables_[0]->value();
-        if (positions || param.is<LoDTensor<T>>()) return call(exec, known(ids, state_->rows->height()));
+        if (positions || param.is<LoDTensor<T>>()) return call(exec, ids);
         auto const& table = param.get<SelectedRows<T>>();
         auto const own = table.rows();
         if (own.size() == 0) return;
-        auto const some = known(ids, table.height());
-        auto numbers = Tensor<std::int64_t>::from_shape({some.size()});
-        known_rows(own, table.merged(), table.height(), some, own[0], {}, numbers.data());
+        auto numbers = Tensor<std::int64_t>::from_shape({ids.size()});
+        known_rows(own, table.merged(), table.height(), ids, own[0], {}, numbers.data());
         auto const found = find_rows(exec, table, numbers);
         call(exec, found);
     }
@@ -54702,16 +54697,6 @@ public:
     void flush_each_step() override { state_->flushes = true; }
 
 private:
-    static std::vector<std::int64_t> known(Ids<> const& ids, std::int64_t height) {
-        std::vector<std::int64_t> all;
-        all.reserve(ids.size());
-        ids.visit([&](auto some) {
-            for (auto const id : some) {
-                if (id >= 0 && id < height) all.push_back(id);
-            }
-        });
-        return all;
-    }
     void call(Cpu exec, Ids<> const& rows) {
         with_tensors([&](auto&... tensor) { state_->rows->catch_up(exec, rows, tensor...); });
     }

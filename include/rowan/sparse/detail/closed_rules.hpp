@@ -135,8 +135,7 @@ struct closed_rule<LaneRule<adam_formula>> {
                         .terms = 1.0 / cube_root(root2),
                         .ratio = options.beta1 / root1 / keeps,
                         .ratios = cube_root(root1)};
-        step.known = (options.weight_decay == 0.0 || options.decoupled) && keeps > 0.0 && keeps <= 1.0 &&
-                     decays(options.beta1, options.learning_rate) && is_normal(options.epsilon) && step.ratio < 1.0;
+        step.known = coast_of(rule, 2).known && is_normal(options.epsilon) && step.ratio < 1.0;
         return step;
     }
     static bool same(LaneRule<adam_formula> const& a, LaneRule<adam_formula> const& b) {
@@ -177,10 +176,10 @@ struct closed_rule<momentum_rule> {
     static constexpr std::size_t sums = 1;
 
     static ClosedStep step(momentum_rule const& rule) {
-        auto const& [rate, momentum, nesterov, decay] = rule.options;
-        return {.known = decay == 0.0 && decays(momentum, rate),
-                .term = nesterov ? product(rate, momentum) : rate,
-                .ratio = momentum};
+        MomentumOptions const& o = rule.options;
+        return {.known = coast_of(rule, 1).known,
+                .term = o.nesterov ? product(o.learning_rate, o.momentum) : o.learning_rate,
+                .ratio = o.momentum};
     }
     static bool same(momentum_rule const& a, momentum_rule const& b) {
         return a.options.momentum == b.options.momentum;
@@ -225,8 +224,8 @@ struct closed_rule<LaneRule<rmsprop_formula>> {
     static constexpr std::size_t sums = 1;
 
     static ClosedStep step(LaneRule<rmsprop_formula> const& rule) {
-        auto const& [rate, rho, momentum, epsilon] = rule.formula.options;
-        return {.known = decays(momentum, rate) && is_normal(epsilon), .term = 1.0, .ratio = momentum};
+        RmsPropOptions const& o = rule.formula.options;
+        return {.known = coast_of(rule, 2).known && is_normal(o.epsilon), .term = 1.0, .ratio = o.momentum};
     }
     static bool same(LaneRule<rmsprop_formula> const& a, LaneRule<rmsprop_formula> const& b) {
         RmsPropOptions const &x = a.formula.options, &y = b.formula.options;
@@ -291,10 +290,7 @@ struct closed_rule<LaneRule<adagrad_decay_formula>> {
     static constexpr std::size_t sums = 0;
 
     static ClosedStep step(LaneRule<adagrad_decay_formula> const& rule) {
-        auto const& [options, kept] = rule.formula;
-        return {.known = (options.weight_decay == 0.0 || options.decoupled) && kept > 0.0 && kept <= 1.0 &&
-                         !std::signbit(options.learning_rate),
-                .kept = kept};
+        return {.known = coast_of(rule, 1).known, .kept = rule.formula.kept};
     }
     static bool same(LaneRule<adagrad_decay_formula> const& a, LaneRule<adagrad_decay_formula> const& b) {
         return a.formula.options.epsilon == b.formula.options.epsilon;

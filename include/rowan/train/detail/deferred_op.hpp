@@ -81,13 +81,12 @@ public:
     void catch_up(Cpu exec, Ids<> const& ids, bool positions) override {
         if (!state_->rows) return;
         Value const& param = variables_[0]->value();
-        if (positions || param.is<LoDTensor<T>>()) return call(exec, known(ids, state_->rows->height()));
+        if (positions || param.is<LoDTensor<T>>()) return call(exec, ids);
         auto const& table = param.get<SelectedRows<T>>();
         auto const own = table.rows();
         if (own.size() == 0) return;
-        auto const some = known(ids, table.height());
-        auto numbers = Tensor<std::int64_t>::from_shape({some.size()});
-        known_rows(own, table.merged(), table.height(), some, own[0], {}, numbers.data());
+        auto numbers = Tensor<std::int64_t>::from_shape({ids.size()});
+        known_rows(own, table.merged(), table.height(), ids, own[0], {}, numbers.data());
         auto const found = find_rows(exec, table, numbers);
         call(exec, found);
     }
@@ -97,16 +96,6 @@ public:
     void flush_each_step() override { state_->flushes = true; }
 
 private:
-    static std::vector<std::int64_t> known(Ids<> const& ids, std::int64_t height) {
-        std::vector<std::int64_t> all;
-        all.reserve(ids.size());
-        ids.visit([&](auto some) {
-            for (auto const id : some) {
-                if (id >= 0 && id < height) all.push_back(id);
-            }
-        });
-        return all;
-    }
     void call(Cpu exec, Ids<> const& rows) {
         with_tensors([&](auto&... tensor) { state_->rows->catch_up(exec, rows, tensor...); });
     }

@@ -14,8 +14,8 @@ public:
     MissedSteps& operator=(MissedSteps const&) = delete;
     virtual ~MissedSteps() = default;
 
-    /// Brings the rows of some ids up to date. Ids that the parameter does not have are left to the net, which rejects
-    /// them or reads others. `positions`: these are not ids, but places in a parameter of which only some rows exist.
+    /// Brings the rows of ids in [0, height) up to date, but those of rows that a parameter of which only some rows exist
+    /// does not have. `positions`: these are not ids, but places in such a parameter.
     virtual void catch_up(Cpu exec, Ids<> const& ids, bool positions) = 0;
     /// Brings all rows up to date.
     virtual void flush(Cpu exec) = 0;
