@@ -32,6 +32,7 @@ void print(char const* op, char const* how, double ms) {
 auto apply(AdamOptions const& o, auto const& grad, auto& p, auto& m, auto& v) { adam(exec, p, m, v, grad, o); }
 auto apply(MomentumOptions const& o, auto const& grad, auto& p, auto& v) { momentum(exec, p, v, grad, o); }
 auto apply(RmsPropOptions const& o, auto const& grad, auto& p, auto& s, auto& v) { rmsprop(exec, p, s, v, grad, o); }
+auto apply(AdaGradOptions const& o, auto const& grad, auto& p, auto& sum) { adagrad(exec, p, sum, grad, o); }
 auto apply(SgdOptions const& o, auto const& grad, auto& p) { sgd(exec, p, grad, o); }
 
 /// The mean times of steps with a parameter and states, whose options are options(t): lazy ones and deferred ones in
@@ -126,6 +127,8 @@ int main(int argc, char** argv) {
         measure<3>("adamw", how, height, [](int t) { return AdamOptions{.step = t, .weight_decay = 0.01, .decoupled = true}; });
         measure<3>("rmsprop", how, height, [](int) { return RmsPropOptions{.momentum = 0.9}; });
         measure<2>("momentum", how, height, [](int) { return MomentumOptions{}; });
+        measure<2>("adagrad, L2", how, height, [](int) { return AdaGradOptions{.weight_decay = 0.01}; });
+        measure<2>("adagrad, decoupled decay", how, height, [](int) { return AdaGradOptions{.weight_decay = 0.01, .decoupled = true}; });
         measure<1>("sgd, L2", how, height, [](int) { return SgdOptions{.weight_decay = 0.01}; });
         measure<1>("sgd, decoupled decay", how, height, [](int) { return SgdOptions{.weight_decay = 0.01, .decoupled = true}; });
     }
