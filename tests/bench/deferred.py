@@ -5,7 +5,9 @@
 PyTorch runs in the environment that peers.py makes (`python3 tests/bench/peers.py --tiny` creates it). Nothing else
 should run on the machine.
 
-    python3 tests/bench/deferred.py [--rounds 1] [--threads 1,2] [--tiny] [--errors]
+    python3 tests/bench/deferred.py [--rounds 1] [--threads 1,2] [--op momentum] [--tiny] [--errors]
+
+All of it takes two hours; an optimizer, named as in the table, ten minutes.
 """
 
 import json
@@ -18,6 +20,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 parser = arguments(__doc__, "rowan_bench_deferred", rounds=1)
 parser.add_argument("--threads", type=numbers, default=[1, 2], help="such as 1,2")
+parser.add_argument("--op", help="only this optimizer, such as momentum")
 parser.add_argument("--errors", action="store_true", help="only the table of errors")
 args = parser.parse_args()
 
@@ -26,7 +29,7 @@ worker = [str(pathlib.Path(args.venvs) / "fb/bin/python"), str(HERE / "peers/tor
 for _ in range(0 if args.errors else args.rounds):
     for threads in args.threads:
         for program in ([args.rowan], worker):
-            options = ["--threads", str(threads)] + (["--tiny"] if args.tiny else [])
+            options = ["--threads", str(threads)] + (["--tiny"] if args.tiny else []) + (["--op", args.op] if args.op else [])
             output = subprocess.run(program + options, check=True, text=True, capture_output=True).stdout
             for line in map(json.loads, output.splitlines()):
                 times = best.setdefault((line["op"], threads), {})

@@ -20,6 +20,7 @@ namespace {
 using namespace rowan;
 
 bool tiny = false;
+std::string_view only;  // the optimizer that is measured; empty: all
 Cpu exec;
 
 double milliseconds() { return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
@@ -39,6 +40,7 @@ auto apply(SgdOptions const& o, auto const& grad, auto& p) { sgd(exec, p, grad, 
 /// turns, then dense ones.
 template <std::size_t tensors, class OptionsOf>
 void measure(char const* op, CatchUp catch_up, std::size_t height, OptionsOf const& options) {
+    if (!only.empty() && only != op) return;
     std::size_t const width = 64, lookups = tiny ? 16 : 8192, steps = tiny ? 20 : 1000;
     auto const rows = static_cast<std::int64_t>(height);
     std::array<Tensor<float>, tensors> lazy, deferred;
@@ -115,8 +117,10 @@ int main(int argc, char** argv) {
     exec = arguments.exec;
     tiny = arguments.tiny;
     std::size_t height = tiny ? 1000 : 8'400'000;
-    for (int i = 1; i + 1 < argc; ++i)
+    for (int i = 1; i + 1 < argc; ++i) {
         if (std::string_view(argv[i]) == "--height") height = static_cast<std::size_t>(std::atoi(argv[i + 1]));
+        if (std::string_view(argv[i]) == "--op") only = argv[i + 1];
+    }
     if (argc > 1 && std::string_view(argv[1]) == "--errors") {
         for (int const step : {1, 10, 1000, 100'000})
             for (int const gap : {1, 10, 100, 1000, 10'000}) print_errors(step, gap);

@@ -13,6 +13,8 @@ HEIGHT, LOOKUPS, WIDTH = (1000, 16, 64) if args.tiny else (8_400_000, 8192, 64)
 
 
 def measure(op, how, steps, make, sparse):
+    if args.op not in (None, op):
+        return
     table = torch.nn.Parameter((torch.arange(HEIGHT * WIDTH) % 11 * 0.013 - 0.06).view(HEIGHT, WIDTH))
     optimizer = make([table])
     torch.manual_seed(1)
