@@ -32,6 +32,7 @@
 #include <rowan/layer/reset_first_gru_unit.hpp>
 #include <rowan/layer/rnn.hpp>
 #include <rowan/layer/rnn_program.hpp>
+#include <rowan/layer/sampled_loss.hpp>
 #include <rowan/layer/selected_rows.hpp>
 #include <rowan/layer/sequence_conv.hpp>
 #include <rowan/layer/split.hpp>

@@ -6,7 +6,14 @@
 #include <rowan/op/elementwise/full.hpp>
 #include <rowan/op/gradients.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/loss/class_sampler.hpp>
+#include <rowan/op/loss/hierarchical_softmax.hpp>
+#include <rowan/op/loss/huffman_tree.hpp>
 #include <rowan/op/loss/loss_options.hpp>
+#include <rowan/op/loss/nce.hpp>
+#include <rowan/op/loss/negative_sampling.hpp>
+#include <rowan/op/loss/sample_classes.hpp>
+#include <rowan/op/loss/sampled_softmax.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/op/slots.hpp>
 #include <rowan/op/table/join_bags.hpp>

@@ -12483,28 +12483,31 @@ namespace slot {
         static constexpr std::string_view name = #slot;                \
         __VA_OPT__(static constexpr Holds holds = Holds::__VA_ARGS__;) \
     };
-ROWAN_SLOT(x)                 // input
-ROWAN_SLOT(y)                 // second input
-ROWAN_SLOT(condition, truth)  // truth values
-ROWAN_SLOT(w)                 // weight or table
-ROWAN_SLOT(b)                 // bias
-ROWAN_SLOT(out)               // result
-ROWAN_SLOT(saved)             // values that the forward pass saves for the backward pass
-ROWAN_SLOT(ids, integers)     // row ids of a table
-ROWAN_SLOT(offset, integers)  // first row of each sequence that is kept
-ROWAN_SLOT(length, integers)  // number of rows of each sequence
-ROWAN_SLOT(weight)            // weight of each id
-ROWAN_SLOT(updates)           // rows that are added at places
-ROWAN_SLOT(label, integers)   // target of a loss
-ROWAN_SLOT(query)             // attention: rows that are compared with the keys
-ROWAN_SLOT(key)               // attention: rows that are compared with the queries
-ROWAN_SLOT(value)             // attention: rows of which the result is a weighted mean
-ROWAN_SLOT(seed, int64)       // random seed
-ROWAN_SLOT(h_prev)            // state before a step
-ROWAN_SLOT(c_prev)            // cell before a step
-ROWAN_SLOT(h)                 // state after a step
-ROWAN_SLOT(c)                 // cell after a step
-ROWAN_SLOT(param)             // parameter of an optimizer; its gradient and states follow
+ROWAN_SLOT(x)                  // input
+ROWAN_SLOT(y)                  // second input
+ROWAN_SLOT(condition, truth)   // truth values
+ROWAN_SLOT(w)                  // weight or table
+ROWAN_SLOT(b)                  // bias
+ROWAN_SLOT(out)                // result
+ROWAN_SLOT(saved)              // values that the forward pass saves for the backward pass
+ROWAN_SLOT(ids, integers)      // row ids of a table
+ROWAN_SLOT(offset, integers)   // first row of each sequence that is kept
+ROWAN_SLOT(length, integers)   // number of rows of each sequence
+ROWAN_SLOT(weight)             // weight of each id
+ROWAN_SLOT(updates)            // rows that are added at places
+ROWAN_SLOT(label, integers)    // target of a loss
+ROWAN_SLOT(sampled, integers)  // classes that are drawn at random
+ROWAN_SLOT(label_count)        // how often each label is expected among these
+ROWAN_SLOT(sampled_count)      // how often each of these is
+ROWAN_SLOT(query)              // attention: rows that are compared with the keys
+ROWAN_SLOT(key)                // attention: rows that are compared with the queries
+ROWAN_SLOT(value)              // attention: rows of which the result is a weighted mean
+ROWAN_SLOT(seed, int64)        // random seed
+ROWAN_SLOT(h_prev)             // state before a step
+ROWAN_SLOT(c_prev)             // cell before a step
+ROWAN_SLOT(h)                  // state after a step
+ROWAN_SLOT(c)                  // cell after a step
+ROWAN_SLOT(param)              // parameter of an optimizer; its gradient and states follow
 ROWAN_SLOT(grad)
 ROWAN_SLOT(moment)
 ROWAN_SLOT(moment2)
@@ -13477,7 +13480,8 @@ inline constexpr bool takes_masked = []<std::size_t... i>(std::index_sequence<i.
 inline constexpr std::size_t no_mask = ~std::size_t{0};
 
 /// A bit mask of the arguments that the kernel takes as LoDTensor; no_mask if there is no kernel. The masks with no bit
-/// and with all bits set are tried first.
+/// and with all bits set are tried first. Of more than five arguments, those with one bit are the only others: all would
+/// take minutes to compile.
 template <class Op, class D, class... V>
 constexpr std::size_t level_mask() {
     constexpr std::size_t all = (std::size_t{1} << sizeof...(V)) - 1;
@@ -13485,6 +13489,14 @@ constexpr std::size_t level_mask() {
         return 0;
     } else if constexpr (takes_masked<Op, D, all, V...>) {
         return all;
+    } else if constexpr (sizeof...(V) > 5) {
+        return []<std::size_t... i>(std::index_sequence<i...>) {
+            std::size_t found = no_mask;
+            (void)((takes_masked<Op, D, std::size_t{1} << i, V...> ? (found = std::size_t{1} << i, true) : false) ||
+                   ...);
+            return found;
+        }
+        (std::index_sequence_for<V...>{});
     } else {
         return []<std::size_t... mask>(std::index_sequence<mask...>) {
             std::size_t found = no_mask;
@@ -51643,6 +51655,1336 @@ Var<T, Device> rnn(RnnProgram<T, Device> const& program) {
 }
 }  // namespace rowan::inline v0::layer
 
+// rowan/op/detail/sampled_scores.hpp: SampledScores, the scores of labels and of a few sampled classes, and their gradients.
+
+namespace rowan::inline v0::detail {
+
+/// n rows of x with `labels` classes each, and `samples` other classes: the same for all rows, or for `each` its own.
+struct SampledSizes {
+    std::size_t n, width, labels, samples;
+    bool each;
+
+    std::size_t columns() const { return labels + samples; }
+    std::size_t sampled() const { return each ? n * samples : samples; }  ///< rows of the table
+};
+
+/// How scores are changed: by the logarithms of expected counts, and to almost -infinity where a sampled class is a label.
+struct ScoreOptions {
+    bool subtract_log_counts, remove_hits;
+};
+
+/// Score k of n rows: first those of the labels, then those of the samples.
+template <class T, class I, class J>
+struct SampledScore {
+    SampledSizes of;
+    ScoreOptions options;
+    T const *x, *label_rows, *rows;
+    T const* products;  // [n, samples], unless `each`
+    T const *label_bias, *bias;
+    I const* label;
+    J const* ids;
+    T const *label_count, *count;
+    T* to;
+
+    ROWAN_KERNEL void operator()(std::size_t k) const {
+        using S = sum_t<T>;
+        std::size_t const columns = of.labels + of.samples, i = k / columns, c = k % columns;
+        T const* const row = x + i * of.width;
+        if (c < of.labels) {
+            std::size_t const at = i * of.labels + c;
+            S const score = plus(dot_of_pair(of.width, row, label_rows + at * of.width), load<S>(label_bias + at));
+            return store(corrected(score, label_count + at), to + k);
+        }
+        std::size_t const j = c - of.labels, at = of.each ? i * of.samples + j : j;
+        S const dot =
+            of.each ? dot_of_pair(of.width, row, rows + at * of.width) : load<S>(products + i * of.samples + j);
+        S score = corrected(plus(dot, load<S>(bias + at)), count + at);
+        for (std::size_t l = 0; l < of.labels && options.remove_hits; ++l) {
+            if (std::int64_t{label[i * of.labels + l]} == std::int64_t{ids[at]})
+                score = constant<S>(-static_cast<double>(std::numeric_limits<float>::max()));
+        }
+        store(score, to + k);
+    }
+
+    ROWAN_KERNEL sum_t<T> corrected(sum_t<T> const& score, T const* expected) const {
+        return options.subtract_log_counts ? sum_t<T>(score - logarithm(load<sum_t<T>>(expected))) : score;
+    }
+};
+
+/// Element k of the rows of the gradient of the table: of n · labels rows, then of the samples.
+template <class T>
+struct SampledRowGrad {
+    SampledSizes of;
+    T const *x, *grad;
+    T const* products;  // [samples, width], unless `each`
+    T* to;
+
+    ROWAN_KERNEL void operator()(std::size_t k) const {
+        using S = sum_t<T>;
+        std::size_t const row = k / of.width, column = k % of.width, columns = of.labels + of.samples;
+        std::size_t const first = of.n * of.labels;
+        if (row >= first && !of.each) {
+            to[k] = products[k - first * of.width];
+            return;
+        }
+        std::size_t const per = row < first ? of.labels : of.samples, at = row < first ? row : row - first;
+        std::size_t const i = at / per, c = (row < first ? 0 : of.labels) + at % per;
+        store(product(load<S>(grad + i * columns + c), load<S>(x + i * of.width + column)), to + k);
+    }
+};
+
+/// Element k of the gradient of the biases, in the same order.
+template <class T>
+struct SampledBiasGrad {
+    SampledSizes of;
+    T const* grad;
+    T* to;
+
+    ROWAN_KERNEL void operator()(std::size_t k) const {
+        using S = sum_t<T>;
+        std::size_t const first = of.n * of.labels, columns = of.labels + of.samples;
+        if (k < first) {
+            to[k] = grad[k / of.labels * columns + k % of.labels];
+        } else if (of.each) {
+            to[k] = grad[(k - first) / of.samples * columns + of.labels + (k - first) % of.samples];
+        } else {
+            S sum = constant<S>(0.0);
+            for (std::size_t i = 0; i < of.n; ++i)
+                sum = plus(sum, load<S>(grad + i * columns + of.labels + (k - first)));
+            store(sum, to + k);
+        }
+    }
+};
+
+/// Element k of the gradient of x, to which the products with the samples have been written unless `each`.
+template <class T>
+struct SampledInputGrad {
+    SampledSizes of;
+    T const *grad, *label_rows, *rows;
+    T* to;
+
+    ROWAN_KERNEL void operator()(std::size_t k) const {
+        using S = sum_t<T>;
+        std::size_t const i = k / of.width, column = k % of.width;
+        T const* const from = grad + i * (of.labels + of.samples);
+        S sum = of.each ? constant<S>(0.0) : load<S>(to + k);
+        for (std::size_t c = 0; c < of.labels; ++c)
+            sum = plus(sum, product(load<S>(from + c), load<S>(label_rows + (i * of.labels + c) * of.width + column)));
+        for (std::size_t j = 0; j < of.samples && of.each; ++j)
+            sum = plus(
+                sum, product(load<S>(from + of.labels + j), load<S>(rows + (i * of.samples + j) * of.width + column)));
+        store(sum, to + k);
+    }
+};
+
+/// Copies the columns of samples.
+template <class T>
+struct SampledColumns {
+    SampledSizes of;
+    T const* grad;
+    T* to;
+
+    ROWAN_KERNEL void operator()(std::size_t k) const {
+        to[k] = grad[k / of.samples * (of.labels + of.samples) + of.labels + k % of.samples];
+    }
+};
+
+/// The labels, then the samples.
+template <class I, class J>
+struct SampledIds {
+    I const* label;
+    J const* ids;
+    std::size_t first;
+    std::int64_t* to;
+    ROWAN_KERNEL void operator()(std::size_t k) const {
+        to[k] = k < first ? std::int64_t{label[k]} : std::int64_t{ids[k - first]};
+    }
+};
+
+/// The specs of a loss of n rows, of its result for each score, and of the gradients.
+constexpr std::array<VarSpec, 2> infer_sampled(VarSpec const& x, VarSpec const& w, VarSpec const& b,
+                                               VarSpec const& label, VarSpec const& ids, VarSpec const& label_count,
+                                               VarSpec const& count, Reduction reduction) {
+    spec::matrix("x", x);
+    spec::matrix("w", w);
+    spec::same_dtype("w", w, x);
+    spec::same_dim("w", 1, w.dims[1], x.dims[1]);
+    spec::dense("b", b);
+    spec::rank("b", b, 1, "1");
+    spec::same_dtype("b", b, x);
+    spec::same_dim("b", 0, b.dims[0], w.dims[0]);
+    for (auto const& [field, list] : {std::pair{"label", &label}, std::pair{"ids", &ids}}) {
+        spec::dense(field, *list);
+        spec::ids(field, *list);
+        if (list->dims.size() != 1) spec::rank(field, *list, 2, "1 or 2");
+    }
+    spec::same_dim("label", 0, label.dims[0], x.dims[0]);
+    if (ids.dims.size() == 2) spec::same_dim("ids", 0, ids.dims[0], x.dims[0]);
+    for (auto const& [field, counts, list] :
+         {std::tuple{"label_count", &label_count, &label}, std::tuple{"sampled_count", &count, &ids}}) {
+        spec::dense(field, *counts);
+        spec::same_dtype(field, *counts, x);
+        static_cast<void>(spec::same_dims(field, *counts, *list));
+    }
+    std::int64_t const labels = label.dims.size() == 2 ? label.dims[1] : 1;
+    std::int64_t const columns = spec::plus("ids", ids.dims.size() - 1, ids.dims[ids.dims.size() - 1], labels);
+    return {spec::with_dims(x, reduced_dims(reduction, x.dims[0])), spec::with_dims(x, {x.dims[0], columns})};
+}
+constexpr std::array<VarSpec, 3> infer_sampled_gradients(VarSpec const& x, VarSpec const& w, VarSpec const& b) {
+    auto const rows = [](VarSpec const& table) {
+        return VarSpec{.type = VarType::SELECTED_ROWS, .dtype = table.dtype, .dims = table.dims, .lod_level = 0};
+    };
+    return {x, rows(w), rows(b)};
+}
+
+/// The rows of a table for labels and for sampled classes.
+template <class T, class I, class J, class D>
+class SampledScores {
+    using Loops = ElementLoops<D>;
+
+public:
+    /// errors   ShapeError if shapes do not match; IndexError if a label or an id is not in [0, classes)
+    SampledScores(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& w, Tensor<T, D> const& b,
+                  Tensor<I, D> const& label, Tensor<J, D> const& ids)
+        : exec_(exec), of(sizes(x, w, b, label, ids)), x_(x), label_(label), ids_(ids) {
+        static_assert(floating_element<T>, "rowan: losses need x of a floating-point type: convert it");
+        Loops::check(exec, x, w, b, label, ids);
+        Loops::check_ids(exec, "label", label, height_of(w));
+        Loops::check_ids(exec, "ids", ids, height_of(w));
+        height_ = height_of(w);
+        label_rows_ = gather(exec, w, label.reshaped({label.size()}));
+        rows_ = gather(exec, w, ids.reshaped({ids.size()}));
+        label_bias_ = gather(exec, b, label.reshaped({label.size()}));
+        bias_ = gather(exec, b, ids.reshaped({ids.size()}));
+    }
+
+    /// shapes   [n, labels + samples]
+    Tensor<T, D> scores(Tensor<T, D> const& label_count, Tensor<T, D> const& count, ScoreOptions const& options) const {
+        check_same_shape("label_count", label_count, label_);
+        check_same_shape("sampled_count", count, ids_);
+        Loops::check(exec_, label_count, count);
+        auto const products = of.each ? Tensor<T, D>() : matmul(exec_, x_, rows_, false, true);
+        auto out = new_tensor<T>(exec_, {of.n, of.columns()});
+        SampledScore<T, I, J> const score{of,
+                                          options,
+                                          x_.data(),
+                                          label_rows_.data(),
+                                          rows_.data(),
+                                          products.data(),
+                                          label_bias_.data(),
+                                          bias_.data(),
+                                          label_.data(),
+                                          ids_.data(),
+                                          label_count.data(),
+                                          count.data(),
+                                          out.data()};
+        Loops::each(exec_, out.size(), of.width / 4 + 1, score);
+        return out;
+    }
+
+    /// The gradients of x, w and b, given that of the scores.
+    std::tuple<Tensor<T, D>, SelectedRows<T, D>, SelectedRows<T, D>> gradients(Tensor<T, D> const& grad) const {
+        std::size_t const first = of.n * of.labels, rows = first + of.sampled();
+        auto x_grad = new_tensor<T>(exec_, {of.n, of.width});
+        Tensor<T, D> products;
+        if (!of.each) {
+            auto columns = new_tensor<T>(exec_, {of.n, of.samples});
+            Loops::each(exec_, columns.size(), 1, SampledColumns<T>{of, grad.data(), columns.data()});
+            x_grad = matmul(exec_, columns, rows_);
+            products = matmul(exec_, columns, x_, true);
+        }
+        SampledInputGrad<T> const of_x{of, grad.data(), label_rows_.data(), rows_.data(), x_grad.data()};
+        Loops::each(exec_, x_grad.size(), of.labels + (of.each ? of.samples : 0), of_x);
+        auto value = new_tensor<T>(exec_, {rows, of.width});
+        Loops::each(exec_, value.size(), 1,
+                    SampledRowGrad<T>{of, x_.data(), grad.data(), products.data(), value.data()});
+        auto bias = new_tensor<T>(exec_, {rows});
+        Loops::each(exec_, rows, of.each ? 1 : of.n, SampledBiasGrad<T>{of, grad.data(), bias.data()});
+        auto all = new_tensor<std::int64_t>(exec_, {rows});
+        Loops::each(exec_, rows, 1, SampledIds<I, J>{label_.data(), ids_.data(), first, all.data()});
+        return {std::move(x_grad), lookup_table_grad(exec_, all, std::move(value), height_),
+                lookup_table_grad(exec_, all, std::move(bias), height_)};
+    }
+
+private:
+    static SampledSizes sizes(Tensor<T, D> const& x, Tensor<T, D> const& w, Tensor<T, D> const& b,
+                              Tensor<I, D> const& label, Tensor<J, D> const& ids) {
+        check_rank("x", x, 2);
+        check_rank("w", w, 2);
+        std::size_t const n = x.shape(0), width = x.shape(1);
+        auto const refuse = [](char const* field, auto const& tensor, std::string const& wanted) {
+            throw ShapeError(std::string(field) + ".shape()", shape_text(tensor.shape()), wanted);
+        };
+        if (w.shape(1) != width) refuse("w", w, "[any, " + std::to_string(width) + "], the width of x");
+        if (b.dimension() != 1 || b.shape(0) != w.shape(0))
+            refuse("b", b, "[" + std::to_string(w.shape(0)) + "], the classes of w");
+        if (label.dimension() < 1 || label.dimension() > 2 || label.shape(0) != n || label.size() == 0)
+            if (n != 0)
+                refuse("label", label,
+                       "[" + std::to_string(n) + "] or [" + std::to_string(n) + ", at least 1], the rows of x");
+        if (ids.dimension() < 1 || ids.dimension() > 2 || (ids.dimension() == 2 && ids.shape(0) != n))
+            refuse("ids", ids, "[samples] or [" + std::to_string(n) + ", samples], the rows of x");
+        return {n, width, label.dimension() == 2 ? label.shape(1) : 1, ids.shape(ids.dimension() - 1),
+                ids.dimension() == 2};
+    }
+
+    D exec_;
+
+public:
+    SampledSizes const of;
+
+private:
+    Tensor<T, D> const& x_;
+    Tensor<I, D> const& label_;
+    Tensor<J, D> const& ids_;
+    std::int64_t height_ = 0;
+    Tensor<T, D> label_rows_, rows_, label_bias_, bias_;
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/loss/nce.hpp: nce, noise-contrastive estimation: labels against sampled classes, one by one.
+
+namespace rowan::inline v0 {
+
+/// What a score says of a class in nce.
+enum class NceModel : std::int32_t {
+    exponential = 0,  ///< it has the weight exp(score): the definition of Gutmann and Hyvärinen, and TensorFlow's
+    sigmoid = 1       ///< it has the weight 1 / (1 + exp(-score)), as in Paddle's nce
+};
+
+/// The settings of nce.
+struct NceOptions {
+    NceModel model = NceModel::exponential;  ///< what a score says
+    bool subtract_log_counts = true;         ///< of NceModel::exponential: false takes each expected count as 1
+    bool remove_hits = false;                ///< whether sampled classes that are labels of the row are left out
+    Reduction reduction = Reduction::mean;   ///< applied to the losses of the rows
+    ROWAN_OPTIONS(NceOptions, model, subtract_log_counts, remove_hits, reduction)
+};
+
+namespace detail {
+
+/// The terms of a row of scores, their sum, and their slopes by the scores.
+template <class T>
+struct NceTerms {
+    SampledSizes of;
+    NceModel model;
+    bool counts;
+    T const *scores, *label_count, *count;
+    sum_t<T>* losses;
+    T* slopes;
+
+    ROWAN_KERNEL void operator()(std::size_t i) const {
+        using S = sum_t<T>;
+        using logistic_loss = binary_cross_entropy_with_logits_formula;
+        S const one = constant<S>(1.0), zero = constant<S>(0.0);
+        std::size_t const columns = of.labels + of.samples;
+        S loss = zero;
+        for (std::size_t c = 0; c < columns; ++c) {
+            S const s = load<S>(scores + i * columns + c);
+            bool const labelled = c < of.labels;
+            // the labels share the probability
+            S const y = labelled ? constant<S>(1.0 / static_cast<double>(of.labels)) : zero;
+            if (model == NceModel::exponential) {
+                loss = plus(loss, logistic_loss::value(s, y, BinaryCrossEntropyOptions{}));
+                store(logistic_loss::slope(s, y, BinaryCrossEntropyOptions{}), slopes + i * columns + c);
+                continue;
+            }
+            std::size_t const j = c - of.labels;
+            S const b = labelled ? load<S>(label_count + i * of.labels + c)
+                                 : load<S>(count + (of.each ? i * of.samples + j : j));
+            S const o = logistic(s), rest = logistic(S(zero - s)), both = plus(o, b);
+            S const noise = plus(zero, quotient(b, both));
+            // -log(o / (o + b)) and -log(b / (o + b)), whose slopes by s have the factor do/ds = o · (1 - o)
+            S const term = labelled ? logarithm(quotient(both, o)) : logarithm_of_one_plus(quotient(o, b));
+            S const slope = labelled ? S(zero - product(noise, rest)) : product(product(quotient(o, both), one), rest);
+            loss = plus(loss, labelled ? product(y, term) : term);
+            store(labelled ? product(y, slope) : slope, slopes + i * columns + c);
+        }
+        losses[i] = loss;
+    }
+};
+
+/// grad[k] = the gradient of the loss of the row times slope k
+template <class T>
+struct NceGrad {
+    std::size_t columns;
+    LossGrads<T> grads;
+    T const* slopes;
+    T* to;
+    ROWAN_KERNEL void operator()(std::size_t k) const {
+        store(product(grads(k / columns), load<sum_t<T>>(slopes + k)), to + k);
+    }
+};
+
+}  // namespace detail
+
+/// Noise-contrastive estimation: whether a class is a label of the row or was sampled, for each label and each sample by
+/// itself. With the score s = x · w[c] + b[c] and the expected count q of c, for NceModel::exponential the sum over the
+/// labels of -log(σ(s - log q)) / labels - (1 - 1 / labels) · log(1 - σ(s - log q)), and over the samples of
+/// -log(1 - σ(s - log q)), where σ(x) = 1 / (1 + exp(-x)), as TensorFlow's nce_loss; for NceModel::sigmoid over the labels
+/// of -log(σ(s) / (σ(s) + q)) / labels, and over the samples of -log(q / (σ(s) + q)), as Paddle's nce, whose q is the
+/// probability of the class times the number of samples. Gutmann, Hyvärinen: Noise-contrastive estimation, 2010.
+/// shapes   x [n, width], w [classes, width], b [classes], label [n] or [n, labels], ids [samples] for all rows or
+///          [n, samples], label_count like label, sampled_count like ids -> [1], or [n] without reduction, and the slopes
+///          [n, labels + samples]
+/// errors   ShapeError if the shapes do not match; IndexError if a label or an id is not in [0, classes)
+/// cost     as sampled_softmax
+template <class T, id_type I, id_type J, device D>
+std::tuple<Tensor<T, D>, Tensor<T, D>> nce(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& w,
+                                           Tensor<T, D> const& b, Tensor<I, D> const& label, Tensor<J, D> const& ids,
+                                           Tensor<T, D> const& label_count, Tensor<T, D> const& sampled_count,
+                                           NceOptions const& options = {}) {
+    detail::SampledScores<T, I, J, D> const sampled(exec, x, w, b, label, ids);
+    bool const logs = options.subtract_log_counts && options.model == NceModel::exponential;
+    auto const scores = sampled.scores(label_count, sampled_count, {logs, options.remove_hits});
+    auto losses = detail::ElementLoops<D>::template scratch<detail::sum_t<T>>(exec, sampled.of.n);
+    auto slopes = detail::new_tensor<T>(exec, scores.shape());
+    detail::NceTerms<T> const terms{sampled.of,         options.model,        logs,          scores.data(),
+                                    label_count.data(), sampled_count.data(), losses.data(), slopes.data()};
+    detail::ElementLoops<D>::each(exec, sampled.of.n, 16 * sampled.of.columns(), terms);
+    return {detail::reduce<T>(exec, options.reduction, losses), std::move(slopes)};
+}
+
+/// The gradients of x, and of w and b with a row for each label and then for each id.
+/// shapes   saved the slopes, out_grad like the loss, the others as above -> that of x, and SelectedRows of the shapes of w
+///          and b
+/// errors   as above; ShapeError if saved or out_grad has another shape
+/// cost     as sampled_softmax_grad
+template <class T, id_type I, id_type J, device D>
+std::tuple<Tensor<T, D>, SelectedRows<T, D>, SelectedRows<T, D>> nce_grad(
+    D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& w, Tensor<T, D> const& b, Tensor<I, D> const& label,
+    Tensor<J, D> const& ids, Tensor<T, D> const& saved, Tensor<T, D> const& out_grad, NceOptions const& options = {}) {
+    detail::SampledScores<T, I, J, D> const sampled(exec, x, w, b, label, ids);
+    if (saved.dimension() != 2 || saved.shape(0) != sampled.of.n || saved.shape(1) != sampled.of.columns())
+        throw ShapeError("saved.shape()", detail::shape_text(saved.shape()),
+                         "[" + std::to_string(sampled.of.n) + ", " + std::to_string(sampled.of.columns()) + "]");
+    detail::check_reduced("out_grad", out_grad, options.reduction, sampled.of.n);
+    detail::ElementLoops<D>::check(exec, saved, out_grad);
+    auto grad = detail::new_tensor<T>(exec, saved.shape());
+    detail::LossGrads<T> const grads{out_grad.data(), options.reduction, sampled.of.n};
+    detail::ElementLoops<D>::each(exec, grad.size(), 1,
+                                  detail::NceGrad<T>{sampled.of.columns(), grads, saved.data(), grad.data()});
+    return sampled.gradients(grad);
+}
+
+/// See nce.
+struct nce_op
+    : detail::builtin_op<
+          nce_op, slots<slot::x, slot::w, slot::b, slot::label, slot::sampled, slot::label_count, slot::sampled_count>,
+          slots<slot::out, slot::saved>, NceOptions> {
+    static constexpr std::string_view name = "nce";
+    static constexpr std::string_view brief =
+        "Noise-contrastive estimation: labels against sampled classes, one by one.";
+    using grad =
+        gradient<nce_op, uses<slot::x, slot::w, slot::b, slot::label, slot::sampled, slot::saved, grad_of<slot::out>>,
+                 makes<grad_of<slot::x>, grad_of<slot::w>, grad_of<slot::b>>>;
+
+    static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& w, VarSpec const& b,
+                                                  VarSpec const& label, VarSpec const& ids, VarSpec const& label_count,
+                                                  VarSpec const& sampled_count, attributes const& a) {
+        return detail::infer_sampled(x, w, b, label, ids, label_count, sampled_count, a.reduction);
+    }
+
+    template <class T, id_type I, id_type J, class D>
+    static std::tuple<Tensor<T, D>, Tensor<T, D>> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& w,
+                                                      Tensor<T, D> const& b, Tensor<I, D> const& label,
+                                                      Tensor<J, D> const& ids, Tensor<T, D> const& label_count,
+                                                      Tensor<T, D> const& sampled_count, attributes const& a) {
+        return nce(exec, x, w, b, label, ids, label_count, sampled_count, a);
+    }
+
+    static constexpr std::array<VarSpec, 3> infer_backward(VarSpec const& x, VarSpec const& w, VarSpec const& b,
+                                                           VarSpec const&, VarSpec const&, VarSpec const&,
+                                                           VarSpec const&, attributes const&) {
+        return detail::infer_sampled_gradients(x, w, b);
+    }
+
+    template <class T, id_type I, id_type J, class D>
+    static auto backward(D exec, Tensor<T, D> const& x, Tensor<T, D> const& w, Tensor<T, D> const& b,
+                         Tensor<I, D> const& label, Tensor<J, D> const& ids, Tensor<T, D> const& saved,
+                         Tensor<T, D> const& out_grad, attributes const& a) {
+        return nce_grad(exec, x, w, b, label, ids, saved, out_grad, a);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/detail/target_groups.hpp: TargetGroups, rows that are classified by a few rows of a table, and the products of both.
+
+namespace rowan::inline v0::detail {
+
+/// Groups of rows of x, each with targets, which are rows of a table w: every row of a group meets all of its targets.
+///
+///     rows {0, 2, 3}     x [a b c]     targets {0, 2, 5}     ids [7 1 4 7 2]     stands for   (a b) x (7 1), c x (4 7 2)
+template <class T, class I>
+struct TargetGroups {
+    std::size_t groups, width;
+    std::int64_t const* rows;     // [groups + 1]; nullptr: one row each
+    std::int64_t const* targets;  // [groups + 1]; nullptr: `each` targets for each group
+    std::size_t each;
+    T const* x;
+    T const* w;
+    I const* ids;
+
+    std::size_t row(std::size_t group) const { return rows == nullptr ? group : static_cast<std::size_t>(rows[group]); }
+    std::size_t target(std::size_t group) const {
+        return targets == nullptr ? group * each : static_cast<std::size_t>(targets[group]);
+    }
+    std::size_t table_row(std::size_t k) const { return static_cast<std::size_t>(ids[k]) * width; }
+
+    /// Before each group, the number of pairs of a row and a target.
+    std::vector<std::size_t> pairs() const {
+        std::vector<std::size_t> before(groups + 1);
+        for (std::size_t g = 0; g < groups; ++g)
+            before[g + 1] = before[g] + (row(g + 1) - row(g)) * (target(g + 1) - target(g));
+        return before;
+    }
+};
+
+/// The label of a target in the loss of the pairs: 1, 0, or none where there is no loss.
+enum class TargetLabel : std::uint8_t { negative, positive, none };
+
+/// Vectors of one thread whose last elements, those behind the last multiple of 16, are copied to 16 numbers each,
+/// with zeros behind them.
+template <class T>
+class PaddedVectors {
+    using S = sum_t<T>;
+
+public:
+    template <class V, class At>
+    ROWAN_INLINE void set(std::size_t width, std::size_t n, At const& at) {
+        whole = width / 16 * 16;
+        vectors.resize(n);
+        if (whole != width) ends.assign(16 * n, constant<S>(0.0));
+        for (std::size_t i = 0; i < n; ++i) {
+            vectors[i] = at(i);
+            for (std::size_t k = whole; k < width; ++k) ends[16 * i + k - whole] = load<S>(vectors[i] + k);
+        }
+    }
+
+    std::size_t whole = 0;
+    std::vector<T const*> vectors;
+    std::vector<S> ends;
+};
+
+/// to[i · m + k]: the dot product of vector i of a, of n, and vector k of b, of m, each as dot_of_pair; and after these up
+/// to the next multiple of 16 other numbers. With registers V, as zip_with.
+template <class V, class T, class S>
+ROWAN_INLINE void dots_of_vectors(std::size_t width, PaddedVectors<T> const& a, PaddedVectors<T> const& b, S* to) {
+    std::size_t const n = a.vectors.size(), m = b.vectors.size();
+    if constexpr (!is_register<V>) {
+        for (std::size_t q = 0; q < n * m; ++q) to[q] = dot_of_pair(width, a.vectors[q / m], b.vectors[q % m]);
+    } else {
+        constexpr std::size_t lanes = V::size, count = 16 / lanes, some = 4;
+        std::size_t i = 0, k = 0;
+        for (std::size_t q = 0; q < n * m; q += 16) {
+            V sums[16];
+            std::size_t const left = std::min<std::size_t>(n * m - q, 16);
+            for (std::size_t r = left; r < 16; ++r) sums[r] = constant<V>(0.0);
+            for (std::size_t r = 0; r < left; r += some) {
+                T const *x[some], *y[some];
+                S const *x_end[some], *y_end[some];
+                unrolled<some>([&](std::size_t c) ROWAN_INLINED {
+                    x[c] = a.vectors[i];
+                    y[c] = b.vectors[k];
+                    x_end[c] = a.ends.data() + 16 * i;
+                    y_end[c] = b.ends.data() + 16 * k;
+                    if (++k == m) {
+                        k = 0;
+                        if (++i == n) i = n - 1;
+                    }
+                });
+                V parts[some][count];
+                unrolled<some * count>([&](std::size_t p)
+                                           ROWAN_INLINED { parts[p / count][p % count] = constant<V>(0.0); });
+                auto const add = [&](auto const& left, auto const& right, std::size_t at) ROWAN_INLINED {
+                    unrolled<some * count>([&](std::size_t p) ROWAN_INLINED {
+                        std::size_t const here = at + p % count * lanes;
+                        parts[p / count][p % count] =
+                            plus(parts[p / count][p % count],
+                                 product(load<V>(left[p / count] + here), load<V>(right[p / count] + here)));
+                    });
+                };
+                for (std::size_t at = 0; at < a.whole; at += 16) add(x, y, at);
+                if (a.whole != width) add(x_end, y_end, 0);
+                unrolled<some>([&](std::size_t c) ROWAN_INLINED {
+                    if constexpr (count > 1) fold_halves(parts[c], add_lanes{}, std::make_index_sequence<count / 2>());
+                    sums[r + c] = parts[c][0];
+                });
+            }
+            add_lanes const step;
+            for (std::size_t c = 0; c < 16; c += lanes) {
+                fold_registers(step, sums + c);
+                sums[c].store(to + q + c);
+            }
+        }
+    }
+}
+
+/// Columns [column, width) of to[o] = Σ factor(o, k) · from[k], in the order of k, for n outputs; with registers V as far
+/// as they are filled. Returns the first column that is not.
+template <class V, std::size_t n, class T, class Factor>
+ROWAN_INLINE std::size_t weighted_sums(std::size_t column, std::size_t width, std::vector<T const*> const& from,
+                                       Factor const& factor, T* const (&to)[n]) {
+    for (; column + lanes_in<V> <= width; column += lanes_in<V>) {
+        V sums[n];
+        unrolled<n>([&](std::size_t o) ROWAN_INLINED { sums[o] = constant<V>(0.0); });
+        for (std::size_t k = 0; k < from.size(); ++k) {
+            V const x = load<V>(from[k] + column);
+            unrolled<n>([&](std::size_t o) ROWAN_INLINED { sums[o] = plus(sums[o], product(V(factor(o, k)), x)); });
+        }
+        unrolled<n>([&](std::size_t o) ROWAN_INLINED { store(sums[o], to[o] + column); });
+    }
+    return column;
+}
+
+/// Row o of `to` is Σ factor(o, k) · from[k], for o in [0, outputs).
+template <class V, class T, class Factor>
+ROWAN_INLINE void all_weighted_sums(std::size_t width, std::size_t outputs, std::vector<T const*> const& from,
+                                    Factor const& factor, T* to) {
+    using S = typename lane_of<V>::type;
+    auto const some = [&]<std::size_t n>(std::size_t first, std::integral_constant<std::size_t, n>) ROWAN_INLINED {
+        T* rows[n];
+        for (std::size_t o = 0; o < n; ++o) rows[o] = to + (first + o) * width;
+        auto const at = [&](std::size_t o, std::size_t k) ROWAN_INLINED { return factor(first + o, k); };
+        std::size_t column = weighted_sums<V, n>(0, width, from, at, rows);
+        if constexpr (is_register<V>) {
+            column = weighted_sums<LaneRegister<S, 16>, n>(column, width, from, at, rows);
+            weighted_sums<S, n>(column, width, from, at, rows);
+        }
+    };
+    std::size_t o = 0;
+    for (; o + 8 <= outputs; o += 8) some(o, std::integral_constant<std::size_t, 8>{});
+    for (; o + 6 <= outputs; o += 6) some(o, std::integral_constant<std::size_t, 6>{});
+    for (; o + 4 <= outputs; o += 4) some(o, std::integral_constant<std::size_t, 4>{});
+    for (; o + 2 <= outputs; o += 2) some(o, std::integral_constant<std::size_t, 2>{});
+    for (; o < outputs; ++o) some(o, std::integral_constant<std::size_t, 1>{});
+}
+
+/// The losses of the rows of groups and their gradients on a device.
+template <class D>
+struct TargetLosses {
+    static_assert(has_backend<D>,
+                  "rowan: losses of sampled classes on a Thrust device need #include <rowan/thrust/op.hpp>");
+};
+
+template <>
+struct TargetLosses<Cpu> {
+    /// losses[r]: the sum over the targets k of the group of row r of log(1 + exp(-s)), where s = x[r] · w[ids[k]], or of
+    /// log(1 + exp(s)) for negative ones; and for each pair, row by row, the slope of its term, which is its derivative by s.
+    /// label_of(k, first) is the label of ids[k] in a group whose targets begin at `first`.
+    template <class T, class I, class LabelOf>
+    static void run(Cpu exec, TargetGroups<T, I> const& of, LabelOf const& label_of, sum_t<T>* losses, T* slopes) {
+        using S = sum_t<T>;
+        auto const before = of.pairs();
+        each_group(exec, of, before, [&]<class V>(as<V>, Memory<T>& memory, std::size_t g) ROWAN_INLINED {
+            std::size_t const row = of.row(g), n = of.row(g + 1) - row, first = of.target(g);
+            std::size_t const m = of.target(g + 1) - first, padded = (n * m + 15) / 16 * 16;
+            memory.x.template set<V>(of.width, n, [&](std::size_t i) { return of.x + (row + i) * of.width; });
+            memory.w.template set<V>(of.width, m, [&](std::size_t k) { return of.w + of.table_row(first + k); });
+            memory.scores.resize(padded);
+            memory.labels.assign(padded, constant<S>(0.0));
+            memory.terms.resize(padded);
+            memory.made.resize(padded);
+            S* const scores = memory.scores.data();
+            dots_of_vectors<V>(of.width, memory.x, memory.w, scores);
+            for (std::size_t k = 0; k < m; ++k) {
+                if (label_of(first + k, first) != TargetLabel::positive) continue;
+                for (std::size_t i = 0; i < n; ++i) memory.labels[i * m + k] = constant<S>(1.0);
+            }
+            using formula = binary_cross_entropy_with_logits_formula;
+            S const* const labels = memory.labels.data();
+            BinaryCrossEntropyOptions const options;
+            zip_with<V>([&](auto const& s, auto const& y) ROWAN_INLINED { return formula::value(s, y, options); },
+                        padded, memory.terms.data(), static_cast<S const*>(scores), labels);
+            zip_with<V>([&](auto const& s, auto const& y) ROWAN_INLINED { return formula::slope(s, y, options); },
+                        padded, memory.made.data(), static_cast<S const*>(scores), labels);
+            for (std::size_t k = 0; k < m; ++k) {
+                if (label_of(first + k, first) != TargetLabel::none) continue;
+                for (std::size_t i = 0; i < n; ++i) memory.terms[i * m + k] = memory.made[i * m + k] = constant<S>(0.0);
+            }
+            for (std::size_t i = 0; i < n; ++i) {
+                S loss = constant<S>(0.0);
+                for (std::size_t k = 0; k < m; ++k) loss = plus(loss, memory.terms[i * m + k]);
+                losses[row + i] = loss;
+            }
+            zip_with<V>(same_number{}, n * m, slopes + before[g], static_cast<S const*>(memory.made.data()));
+        });
+    }
+
+    /// The gradients of the rows of x, and for each target that of its row of w, from the slopes; grads(r) is the gradient
+    /// of the loss of row r.
+    template <class T, class I, class Grads>
+    static void backward(Cpu exec, TargetGroups<T, I> const& of, T const* slopes, Grads const& grads, T* x_grad,
+                         T* w_grad) {
+        using S = sum_t<T>;
+        auto const before = of.pairs();
+        each_group(exec, of, before, [&]<class V>(as<V>, Memory<T>& memory, std::size_t g) ROWAN_INLINED {
+            std::size_t const row = of.row(g), n = of.row(g + 1) - row, first = of.target(g),
+                              m = of.target(g + 1) - first;
+            memory.x.vectors.resize(n);
+            memory.w.vectors.resize(m);
+            memory.made.resize(n * m);
+            for (std::size_t i = 0; i < n; ++i) {
+                memory.x.vectors[i] = of.x + (row + i) * of.width;
+                S const grad = grads(row + i);
+                for (std::size_t k = 0; k < m; ++k)
+                    memory.made[i * m + k] = product(grad, load<S>(slopes + before[g] + i * m + k));
+            }
+            for (std::size_t k = 0; k < m; ++k) memory.w.vectors[k] = of.w + of.table_row(first + k);
+            S const* const c = memory.made.data();
+            all_weighted_sums<V>(
+                of.width, n, memory.w.vectors, [&](std::size_t i, std::size_t k) ROWAN_INLINED { return c[i * m + k]; },
+                x_grad + row * of.width);
+            all_weighted_sums<V>(
+                of.width, m, memory.x.vectors, [&](std::size_t k, std::size_t i) ROWAN_INLINED { return c[i * m + k]; },
+                w_grad + first * of.width);
+        });
+    }
+
+private:
+    /// Memory of one thread.
+    template <class T>
+    struct Memory {
+        PaddedVectors<T> x, w;
+        std::vector<sum_t<T>> scores, labels, terms, made;
+    };
+
+    /// Calls f(as<V>(), memory, g) for each group, on several threads if there is enough work.
+    template <class T, class I, class F>
+    static void each_group(Cpu exec, TargetGroups<T, I> const& of, std::vector<std::size_t> const& before, F const& f) {
+        if (of.groups == 0) return;
+        std::size_t const work = before.back() / of.groups * of.width / 4 + 16;  // of one group
+        for_ranges(exec, of.groups, work, [&](std::size_t begin, std::size_t end) {
+            Memory<T> memory;
+            on_lanes<sum_t<T>>(of.width, [&]<class V>(as<V>) ROWAN_INLINED {
+                for (std::size_t g = begin; g < end; ++g) {
+                    if (g + 1 < end) {
+                        for (std::size_t k = of.target(g + 1); k < of.target(g + 2); ++k)
+                            prefetch_row<false>(of.w + of.table_row(k), of.width * sizeof(T));
+                    }
+                    f(as<V>(), memory, g);
+                }
+            });
+        });
+    }
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/detail/grouped_rows.hpp: checks and results of losses whose rows meet targets in groups.
+
+namespace rowan::inline v0::detail {
+
+/// The groups of x, without targets: its sequences of the last level, or its rows.
+/// errors   ShapeError if x or w is no matrix, or their widths differ
+template <class I, class T, class D>
+TargetGroups<T, I> row_groups(D const& exec, LoDTensor<T, D> const& x, Tensor<T, D> const& w) {
+    static_assert(floating_element<T>, "rowan: losses need x and w of a floating-point type: convert them");
+    x.check();
+    check_rank("x", x.value(), 2);
+    check_rank("w", w, 2);
+    if (w.shape(1) != x.value().shape(1))
+        throw ShapeError("w.shape()", shape_text(w.shape()),
+                         "[any, " + std::to_string(x.value().shape(1)) + "], the width of x");
+    ElementLoops<D>::check(exec, x.value(), w);
+    TargetGroups<T, I> groups{};
+    groups.groups = x.value().shape(0);
+    groups.width = w.shape(1);
+    groups.x = x.value().data();
+    groups.w = w.data();
+    if (std::size_t const levels = x.lod().levels(); levels != 0) {
+        auto const last = x.lod()[levels - 1];
+        groups.groups = last.size() - 1;
+        groups.rows = last.data();
+    }
+    return groups;
+}
+
+/// The losses of n rows, reduced, and the slopes of all pairs.
+template <class D, class T, class I, class LabelOf>
+std::tuple<Tensor<T, D>, Tensor<T, D>> target_losses(D const& exec, TargetGroups<T, I> const& groups, std::size_t n,
+                                                     LabelOf const& label_of, LossOptions const& options) {
+    auto losses = ElementLoops<D>::template scratch<sum_t<T>>(exec, n);
+    auto slopes = new_tensor<T>(exec, {groups.pairs().back()});
+    TargetLosses<D>::run(exec, groups, label_of, losses.data(), slopes.data());
+    return {reduce<T>(exec, options.reduction, losses), std::move(slopes)};
+}
+
+/// The gradient of x, and one row for each target.
+template <class D, class T, class I>
+std::tuple<Tensor<T, D>, Tensor<T, D>> target_gradients(D const& exec, TargetGroups<T, I> const& groups,
+                                                        LoDTensor<T, D> const& x, Tensor<T, D> const& w,
+                                                        std::size_t targets, Tensor<T, D> const& saved,
+                                                        Tensor<T, D> const& out_grad, LossOptions const& options) {
+    std::size_t const n = x.value().shape(0), pairs = groups.pairs().back();
+    check_reduced("out_grad", out_grad, options.reduction, n);
+    if (saved.dimension() != 1 || saved.size() != pairs)
+        throw ShapeError("saved.shape()", shape_text(saved.shape()), "[" + std::to_string(pairs) + "]");
+    ElementLoops<D>::check(exec, saved, out_grad);
+    auto x_grad = new_tensor<T>(exec, x.value().shape());
+    auto rows = new_tensor<T>(exec, {targets, w.shape(1)});
+    LossGrads<T> const grads{out_grad.data(), options.reduction, n};
+    TargetLosses<D>::backward(exec, groups, saved.data(), grads, x_grad.data(), rows.data());
+    return {std::move(x_grad), std::move(rows)};
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/loss/negative_sampling.hpp: negative_sampling, word2vec's loss of a class against a few others.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// The label of ids[k] in a group whose first target is the class: the others are negatives, but the class itself.
+template <class I>
+struct FirstIsPositive {
+    I const* ids;
+
+    ROWAN_HD TargetLabel operator()(std::size_t k, std::size_t first) const {
+        if (k == first) return TargetLabel::positive;
+        return ids[k] == ids[first] ? TargetLabel::none : TargetLabel::negative;
+    }
+};
+
+/// errors   as negative_sampling
+template <class T, class I, class D>
+TargetGroups<T, I> sampled_groups(D const& exec, LoDTensor<T, D> const& x, Tensor<T, D> const& w,
+                                  Tensor<I, D> const& ids) {
+    auto groups = row_groups<I>(exec, x, w);
+    check_rank("ids", ids, 2);
+    if (ids.shape(0) != groups.groups || ids.shape(1) == 0)
+        throw ShapeError("ids.shape()", shape_text(ids.shape()),
+                         "[" + std::to_string(groups.groups) + ", at least 1], a row for each " +
+                             (x.lod().levels() == 0 ? "row" : "sequence") + " of x");
+    ElementLoops<D>::check_ids(exec, "ids", ids, height_of(w));
+    groups.each = ids.shape(1);
+    groups.ids = ids.data();
+    return groups;
+}
+
+}  // namespace detail
+
+/// For each row x[r], of the scores s[k] = x[r] · w[ids[i][k]]: log(1 + exp(-s[0])) + Σ log(1 + exp(s[k])) for k > 0, or
+/// the mean or sum of these. Row i of ids has the class of row i of x first, then its negatives; those that are the class
+/// are left out. If x has levels, row i of ids is of all rows of sequence i, the classes of which share their negatives.
+/// Mikolov et al.: Distributed Representations of Words and Phrases and their Compositionality, 2013, equation 4.
+///     auto [loss, saved] = negative_sampling(x, w, ids);      // x {{0, 2, 3}}: two rows meet ids(0, …), one ids(1, …)
+/// The second result are the slopes of the terms, s by s, which the gradients need. Scores are summed in 16 interleaved
+/// partial sums, and computed in dtype<T>::sum.
+/// shapes   x [n, width], w [classes, width], ids [n, 1 + k], or with levels [sequences, 1 + k] -> [1], or [n] without
+///          reduction, and [n · (1 + k)]
+/// errors   ShapeError if the shapes do not match; IndexError if an id is not in [0, classes)
+/// cost     one read of x, of a row of w for each id, and n · (1 + k) · width products; the same bits for any number of
+///          threads, which share out the rows of ids
+template <class T, id_type I, device D>
+std::tuple<Tensor<T, D>, Tensor<T, D>> negative_sampling(D const& exec, LoDTensor<T, D> const& x, Tensor<T, D> const& w,
+                                                         Tensor<I, D> const& ids, LossOptions const& options = {}) {
+    auto const groups = detail::sampled_groups(exec, x, w, ids);
+    return detail::target_losses(exec, groups, x.value().shape(0), detail::FirstIsPositive<I>{ids.data()}, options);
+}
+
+/// The gradients of x, and of w with a row for each id.
+/// shapes   x, w, ids and saved as above, out_grad like the loss -> that of x, and a SelectedRows of the shape of w
+/// errors   as above; ShapeError if saved or out_grad has another shape
+/// cost     one read of x and of a row of w for each id, one write of as many, and 2 · n · (1 + k) · width products
+template <class T, id_type I, device D>
+std::tuple<Tensor<T, D>, SelectedRows<T, D>> negative_sampling_grad(D const& exec, LoDTensor<T, D> const& x,
+                                                                    Tensor<T, D> const& w, Tensor<I, D> const& ids,
+                                                                    Tensor<T, D> const& saved,
+                                                                    Tensor<T, D> const& out_grad,
+                                                                    LossOptions const& options = {}) {
+    auto const groups = detail::sampled_groups(exec, x, w, ids);
+    auto [x_grad, rows] = detail::target_gradients(exec, groups, x, w, ids.size(), saved, out_grad, options);
+    return {std::move(x_grad),
+            lookup_table_grad(exec, ids.reshaped({ids.size()}), std::move(rows), detail::height_of(w))};
+}
+
+template <class T, class I, class Device>
+std::tuple<Tensor<T, Device>, Tensor<T, Device>> negative_sampling(LoDTensor<T, Device> const& x,
+                                                                   Tensor<T, Device> const& w,
+                                                                   Tensor<I, Device> const& ids,
+                                                                   LossOptions const& options = {}) {
+    return negative_sampling(x.device(), x, w, ids, options);
+}
+
+/// See negative_sampling.
+struct negative_sampling_op : detail::builtin_op<negative_sampling_op, slots<slot::x, slot::w, slot::sampled>,
+                                                 slots<slot::out, slot::saved>, LossOptions> {
+    static constexpr std::string_view name = "negative_sampling";
+    static constexpr std::string_view brief = "word2vec's loss: a class against a few others.";
+    using grad = gradient<negative_sampling_op, uses<slot::x, slot::w, slot::sampled, slot::saved, grad_of<slot::out>>,
+                          makes<grad_of<slot::x>, grad_of<slot::w>>>;
+
+    static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& w, VarSpec const& ids,
+                                                  attributes const& a) {
+        spec::matrix("negative_sampling: x", x);
+        spec::matrix("negative_sampling: w", w);
+        spec::same_dtype("negative_sampling: w", w, x);
+        spec::same_dim("negative_sampling: w", 1, w.dims[1], x.dims[1]);
+        spec::matrix("negative_sampling: ids", ids);
+        spec::ids("negative_sampling: ids", ids);
+        return {spec::with_dims(x, detail::reduced_dims(a.reduction, x.dims[0])), spec::with_dims(x, {UNK})};
+    }
+
+    template <class T, id_type I, class D>
+    static std::tuple<Tensor<T, D>, Tensor<T, D>> run(D exec, LoDTensor<T, D> const& x, Tensor<T, D> const& w,
+                                                      Tensor<I, D> const& ids, attributes const& a) {
+        return negative_sampling(exec, x, w, ids, a);
+    }
+
+    static constexpr std::array<VarSpec, 2> infer_backward(VarSpec const& x, VarSpec const& w, VarSpec const&,
+                                                           VarSpec const&, VarSpec const&, attributes const&) {
+        return {x, VarSpec{.type = VarType::SELECTED_ROWS, .dtype = w.dtype, .dims = w.dims, .lod_level = 0}};
+    }
+
+    template <class T, id_type I, class D>
+    static auto backward(D exec, LoDTensor<T, D> const& x, Tensor<T, D> const& w, Tensor<I, D> const& ids,
+                         Tensor<T, D> const& saved, Tensor<T, D> const& out_grad, attributes const& a) {
+        return negative_sampling_grad(exec, x, w, ids, saved, out_grad, a);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/loss/class_sampler.hpp: ClassSampler, random classes as negatives, and how often they are drawn.
+
+namespace rowan::inline v0 {
+
+/// A distribution of classes 0, 1 … from which negatives are drawn. All arithmetic is rowan's own, so that the same seed
+/// draws the same classes everywhere.
+class ClassSampler {
+public:
+    /// Every class with the probability 1 / classes.
+    /// errors   ValueError unless classes is in [1, 2^31)
+    /// cost     O(1)
+    static ClassSampler uniform(std::int64_t classes) { return {classes, 0.0}; }
+
+    /// Class c with the probability log((c + 2) / (c + 1)) / log(classes + 1): about that of words that are sorted by
+    /// descending frequency. As TensorFlow's log_uniform_candidate_sampler.
+    /// errors   ValueError unless classes is in [1, 2^31)
+    /// cost     O(1)
+    static ClassSampler log_uniform(std::int64_t classes) {
+        return {classes, detail::logarithm(static_cast<double>(classes) + 1)};
+    }
+
+    /// Class c with a probability in proportion to weight[c], such as counts raised to word2vec's 0.75, rounded to a
+    /// multiple of 2^-32 / classes. Walker: An Efficient Method for Generating Discrete Random Variables, 1977.
+    /// errors   ValueError if there are no classes or 2^31, a weight is negative or not finite, or all are 0
+    /// cost     O(classes) time, 20 bytes for each class
+    static ClassSampler of_weights(std::span<double const> weight) {
+        ClassSampler made(static_cast<std::int64_t>(weight.size()), 0.0);
+        made.make_buckets(weight);
+        return made;
+    }
+    /// The same for counts[c]^power.
+    /// errors   as of_weights; ValueError if a count is negative
+    static ClassSampler of_counts(std::span<std::int64_t const> counts, double power = 1.0) {
+        detail::Exponent const exponent = detail::exact_exponent(power);
+        std::vector<double> weight(counts.size());
+        for (std::size_t c = 0; c < counts.size(); ++c) {
+            if (counts[c] < 0) throw ValueError("counts[" + std::to_string(c) + "]", counts[c], "at least 0");
+            weight[c] = counts[c] == 0 ? 0.0 : detail::power(static_cast<double>(counts[c]), exponent, 1.0);
+        }
+        return of_weights(weight);
+    }
+
+    std::int64_t classes() const noexcept { return classes_; }    ///< the number of classes
+    std::int64_t possible() const noexcept { return possible_; }  ///< how many of them have a probability above 0
+
+    /// The probability that one draw is this class.
+    /// errors   IndexError if it is not in [0, classes())
+    /// cost     O(1)
+    double probability(std::int64_t c) const {
+        if (c < 0 || c >= classes_) throw IndexError("class", c, classes_);
+        if (!probability_.empty()) return probability_[static_cast<std::size_t>(c)];
+        if (log_range_ == 0.0) return 1.0 / static_cast<double>(classes_);
+        return detail::logarithm_of_one_plus(1.0 / static_cast<double>(c + 1)) / log_range_;
+    }
+
+    /// A class, given 64 random bits.
+    /// errors   none
+    /// cost     O(1)
+    std::int64_t draw(std::uint64_t bits) const {
+        auto const n = static_cast<std::uint64_t>(classes_);
+        if (log_range_ != 0.0) {
+            double const u = static_cast<double>(bits >> 11) * 0x1p-53;
+            auto const c = static_cast<std::int64_t>(detail::exponential(u * log_range_)) - 1;
+            return std::clamp<std::int64_t>(c, 0, classes_ - 1);
+        }
+        std::uint64_t const high = (bits >> 32) * n + ((bits & 0xFFFFFFFFU) * n >> 32);  // bits · n / 2^32
+        auto const bucket = static_cast<std::size_t>(high >> 32);
+        if (buckets_.empty()) return static_cast<std::int64_t>(bucket);
+        Bucket const& b = buckets_[bucket];
+        return (high & 0xFFFFFFFFU) < b.own ? static_cast<std::int64_t>(bucket) : b.other;
+    }
+
+private:
+    /// A share of 1 / classes: the first `own` / 2^32 of it belong to the class of this number, the rest to another.
+    struct Bucket {
+        std::uint64_t own;
+        std::int32_t other;
+    };
+
+    ClassSampler(std::int64_t classes, double log_range)
+        : classes_(classes), possible_(classes), log_range_(log_range) {
+        if (classes < 1 || classes >= std::int64_t{1} << 31) throw ValueError("classes", classes, "in [1, 2^31)");
+    }
+
+    void make_buckets(std::span<double const> weight) {
+        constexpr std::uint64_t full = std::uint64_t{1} << 32;
+        std::size_t const n = weight.size();
+        double sum = 0.0;
+        for (std::size_t c = 0; c < n; ++c) {
+            if (!(weight[c] >= 0.0) || !std::isfinite(weight[c]))
+                throw ValueError("weight[" + std::to_string(c) + "]", weight[c], "finite and at least 0");
+            sum += weight[c];
+        }
+        if (!(sum > 0.0) || !std::isfinite(sum)) throw ValueError("the sum of the weights", sum, "finite and above 0");
+        // whole numbers with the sum n · 2^32: what rounding leaves over or takes away is dealt to the greatest ones
+        std::vector<std::uint64_t> share(n);
+        std::uint64_t left = n * full;
+        double const unit = static_cast<double>(left) / sum;
+        for (std::size_t c = 0; c < n; ++c) {
+            share[c] = std::min(static_cast<std::uint64_t>(weight[c] * unit), left);
+            left -= share[c];
+        }
+        auto const greatest = std::max_element(weight.begin(), weight.end()) - weight.begin();
+        share[static_cast<std::size_t>(greatest)] += left;
+        possible_ = std::count_if(share.begin(), share.end(), [](std::uint64_t s) { return s != 0; });
+        probability_.resize(n);
+        for (std::size_t c = 0; c < n; ++c)
+            probability_[c] = static_cast<double>(share[c]) / static_cast<double>(n) * 0x1p-32;
+        buckets_.resize(n);
+        std::vector<std::size_t> small, large;
+        for (std::size_t c = 0; c < n; ++c) (share[c] < full ? small : large).push_back(c);
+        while (!small.empty()) {
+            std::size_t const c = small.back();
+            small.pop_back();
+            std::size_t const from = large.back();
+            buckets_[c] = {share[c], static_cast<std::int32_t>(from)};
+            share[from] -= full - share[c];
+            if (share[from] < full) {
+                large.pop_back();
+                small.push_back(from);
+            }
+        }
+        for (std::size_t const c : large) buckets_[c] = {full, static_cast<std::int32_t>(c)};
+    }
+
+    std::int64_t classes_, possible_;
+    double log_range_;  // 0: not log-uniform
+    std::vector<double> probability_;
+    std::vector<Bucket> buckets_;
+};
+
+/// Classes that were drawn, and how many draws that took.
+struct SampledClasses {
+    Tensor<std::int64_t> ids;  ///< in the order of the draws
+    std::int64_t tries =
+        0;  ///< the number of draws; more than there are ids, if classes that came again were drawn once more
+};
+
+/// Draws n classes, with repetitions or, with `unique`, n different ones. The draws depend on the seed alone.
+/// errors   ValueError if n is negative, or unique and above sampler.possible()
+/// cost     O(n); unique draws until n classes have come, which takes long if n is near the number of classes
+inline SampledClasses sample_classes(ClassSampler const& sampler, std::int64_t n, std::uint64_t seed,
+                                     bool unique = false) {
+    if (n < 0 || (unique && n > sampler.possible()))
+        throw ValueError(
+            "n", n,
+            unique ? "in [0, " + std::to_string(sampler.possible()) + "], the number of classes that can be drawn"
+                   : "at least 0");
+    SampledClasses made{Tensor<std::int64_t>::from_shape({static_cast<std::size_t>(n)}), 0};
+    std::uint64_t const mixed = detail::mix_bits(seed);
+    std::unordered_set<std::int64_t> seen;
+    for (std::int64_t& id : made.ids) {
+        do id = sampler.draw(detail::bits_at(mixed, static_cast<std::uint64_t>(++made.tries)));
+        while (unique && !seen.insert(id).second);
+    }
+    return made;
+}
+
+/// How often a class of this probability is expected among n classes that were drawn in a number of tries: as
+/// TensorFlow's samplers, n · probability if all tries gave one, else 1 - (1 - probability)^tries.
+/// errors   none
+/// cost     O(1)
+inline double expected_count(double probability, std::int64_t n, std::int64_t tries) {
+    if (tries == n) return probability * static_cast<double>(n);
+    return -detail::exponential_minus_one(static_cast<double>(tries) * detail::logarithm_of_one_plus(-probability));
+}
+
+/// The expected counts of labels and of the classes that were drawn.
+/// shapes   label of any shape -> its shape, and that of drawn.ids
+/// errors   IndexError if a label is not one of the sampler's classes
+/// cost     two logarithms for each label and each drawn class
+template <class T = float>
+std::pair<Tensor<T>, Tensor<T>> expected_counts(ClassSampler const& sampler, SampledClasses const& drawn,
+                                                std::type_identity_t<Ids<>> label) {
+    auto const n = static_cast<std::int64_t>(drawn.ids.size());
+    auto const counts = [&](Ids<> const& ids) {
+        auto made = Tensor<T>::from_shape(ids.shape());
+        std::size_t k = 0;
+        ids.visit([&](auto const some) {
+            for (auto const c : some)
+                detail::store(
+                    detail::constant<detail::sum_t<T>>(expected_count(sampler.probability(c), n, drawn.tries)),
+                    made.data() + k++);
+        });
+        return made;
+    };
+    detail::check_ids(Cpu{}, "label", label, sampler.classes());
+    return {counts(label), counts(drawn.ids)};
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/op/loss/sample_classes.hpp: sample_classes_op, negatives for sampled_softmax and nce, drawn when a net runs.
+
+namespace rowan::inline v0 {
+
+/// How classes are drawn: all with the same probability, or as ClassSampler::log_uniform.
+enum class Sampling : std::int32_t { uniform = 0, log_uniform = 1 };
+
+/// The settings of sample_classes_op.
+struct SampleOptions {
+    std::int64_t samples = 0;                   ///< how many classes are drawn
+    Sampling sampling = Sampling::log_uniform;  ///< how
+    bool unique = true;                         ///< whether they are different ones
+    ROWAN_OPTIONS(SampleOptions, samples, sampling, unique)
+};
+
+/// Draws classes, the rows of w, by sample_classes, and computes the expected counts of the labels and of the classes that
+/// were drawn, by expected_counts. Each step of training draws others; elsewhere, without a seed, that of seed 0.
+/// shapes   w [classes, ...], label of any shape, seed [1] or [0] -> [samples], that of label, [samples]
+/// errors   ValueError if samples is negative, or above the number of classes that are to be different; IndexError if a
+///          label is not in [0, classes)
+/// cost     as sample_classes
+struct sample_classes_op
+    : detail::builtin_op<sample_classes_op, slots<slot::w, slot::label, slot::seed>,
+                         slots<slot::sampled, slot::label_count, slot::sampled_count>, SampleOptions> {
+    static constexpr std::string_view name = "sample_classes";
+    static constexpr std::string_view brief =
+        "Classes drawn at random, and expected counts, for sampled_softmax and nce.";
+    static constexpr unsigned level_inputs = 0b1;  // of w only the height is used: it gets no gradient from here
+
+    static constexpr std::array<VarSpec, 3> infer(VarSpec const& w, VarSpec const& label, VarSpec const& seed,
+                                                  attributes const& a) {
+        spec::table("sample_classes: w", w);
+        spec::dense("sample_classes: label", label);
+        spec::ids("sample_classes: label", label);
+        detail::check_seed("sample_classes: seed", seed);
+        if (a.samples < 0 || (a.unique && w.dims[0] != UNK && a.samples > w.dims[0]))
+            throw ValueError("samples", a.samples, "in [0, number of classes]");
+        VarSpec count = w;
+        count.type = VarType::LOD_TENSOR;
+        VarSpec ids = spec::with_dims(label, {a.samples});
+        ids.dtype = dtype<std::int64_t>::wire;
+        return {ids, spec::with_dims(count, label.dims, label.lod_level), spec::with_dims(count, {a.samples})};
+    }
+
+    template <class T, id_type I>
+    static std::tuple<Tensor<std::int64_t>, Tensor<T>, Tensor<T>> run(Cpu, Tensor<T> const& w, Tensor<I> const& label,
+                                                                      Tensor<std::int64_t> const& seed,
+                                                                      attributes const& a) {
+        auto const classes = detail::height_of(w);
+        auto const sampler =
+            a.sampling == Sampling::uniform ? ClassSampler::uniform(classes) : ClassSampler::log_uniform(classes);
+        auto drawn = rowan::sample_classes(sampler, a.samples,
+                                           detail::has_seed(seed) ? static_cast<std::uint64_t>(seed(0)) : 0, a.unique);
+        auto [of_label, of_drawn] = expected_counts<T>(sampler, drawn, label);
+        return {std::move(drawn.ids), std::move(of_label), std::move(of_drawn)};
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/loss/sampled_softmax.hpp: sampled_softmax, the cross entropy of a few sampled classes instead of all.
+
+namespace rowan::inline v0 {
+
+/// The settings of sampled_softmax.
+struct SampledSoftmaxOptions {
+    bool subtract_log_counts = true;        ///< whether the logarithms of expected counts are subtracted from scores
+    bool remove_hits = true;                ///< whether sampled classes that are labels of the row are left out
+    Reduction reduction = Reduction::mean;  ///< applied to the losses of the rows
+    ROWAN_OPTIONS(SampledSoftmaxOptions, subtract_log_counts, remove_hits, reduction)
+};
+
+namespace detail {
+
+/// Writes 1 / labels to the columns of labels, 0 to others.
+template <class T>
+struct EvenLabels {
+    std::size_t labels, columns;
+    double share;
+    T* to;
+    ROWAN_KERNEL void operator()(std::size_t k) const {
+        using S = sum_t<T>;
+        store(k % columns < labels ? constant<S>(share) : constant<S>(0.0), to + k);
+    }
+};
+
+/// Calls f(label) with the labels of scores: column 0, or the same share of the first columns.
+template <class T, class D, class F>
+auto with_score_labels(D const& exec, SampledSizes const& of, F const& f) {
+    if (of.labels == 1) return f(Tensor<std::int64_t, D>::zeros(exec, {of.n}));
+    auto label = new_tensor<T>(exec, {of.n, of.columns()});
+    ElementLoops<D>::each(exec, label.size(), 1,
+                          EvenLabels<T>{of.labels, of.columns(), 1.0 / static_cast<double>(of.labels), label.data()});
+    return f(label);
+}
+
+}  // namespace detail
+
+/// cross_entropy over the labels of a row and a few sampled classes, an estimate of that over all classes which costs as
+/// many scores as there are samples: scores x · w[c] + b[c] - log(expected count of c); a sampled class that is a label of
+/// the row is left out. Several labels share the probability. As TensorFlow's sampled_softmax_loss. Jean et al.: On Using
+/// Very Large Target Vocabulary for Neural Machine Translation, 2015.
+///     auto const sampler = ClassSampler::log_uniform(w.shape(0));
+///     auto const drawn = sample_classes(sampler, 512, step, true);
+///     auto const [of_label, of_drawn] = expected_counts<float>(sampler, drawn, label);
+///     auto [loss, saved] = sampled_softmax(x, w, b, label, drawn.ids, of_label, of_drawn);
+/// Use it in training alone: the loss of a test is cross_entropy of all classes.
+/// shapes   x [n, width], w [classes, width], b [classes], label [n] or [n, labels], ids [samples] for all rows or
+///          [n, samples], label_count like label, sampled_count like ids -> [1], or [n] without reduction, and the softmax
+///          [n, labels + samples]
+/// errors   ShapeError if the shapes do not match; IndexError if a label or an id is not in [0, classes)
+/// cost     a matrix product [n, width] · [width, samples], or for ids of each row as many dot products, and cross_entropy
+///          of the scores; the rows of labels and samples are copied
+template <class T, id_type I, id_type J, device D>
+std::tuple<Tensor<T, D>, Tensor<T, D>> sampled_softmax(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& w,
+                                                       Tensor<T, D> const& b, Tensor<I, D> const& label,
+                                                       Tensor<J, D> const& ids, Tensor<T, D> const& label_count,
+                                                       Tensor<T, D> const& sampled_count,
+                                                       SampledSoftmaxOptions const& options = {}) {
+    detail::SampledScores<T, I, J, D> const sampled(exec, x, w, b, label, ids);
+    auto const scores = sampled.scores(label_count, sampled_count, {options.subtract_log_counts, options.remove_hits});
+    return detail::with_score_labels<T>(exec, sampled.of, [&](auto const& of_scores) {
+        return cross_entropy(exec, scores, of_scores, {.reduction = options.reduction});
+    });
+}
+
+/// The gradients of x, and of w and b with a row for each label and then for each id.
+/// shapes   saved the softmax, out_grad like the loss, the others as above -> that of x, and SelectedRows of the shapes of
+///          w and b
+/// errors   as above; ShapeError if saved or out_grad has another shape
+/// cost     two matrix products like that above, and one row of w for each label and each id
+template <class T, id_type I, id_type J, device D>
+std::tuple<Tensor<T, D>, SelectedRows<T, D>, SelectedRows<T, D>> sampled_softmax_grad(
+    D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& w, Tensor<T, D> const& b, Tensor<I, D> const& label,
+    Tensor<J, D> const& ids, Tensor<T, D> const& saved, Tensor<T, D> const& out_grad,
+    SampledSoftmaxOptions const& options = {}) {
+    detail::SampledScores<T, I, J, D> const sampled(exec, x, w, b, label, ids);
+    if (saved.dimension() != 2 || saved.shape(0) != sampled.of.n || saved.shape(1) != sampled.of.columns())
+        throw ShapeError("saved.shape()", detail::shape_text(saved.shape()),
+                         "[" + std::to_string(sampled.of.n) + ", " + std::to_string(sampled.of.columns()) + "]");
+    return sampled.gradients(detail::with_score_labels<T>(exec, sampled.of, [&](auto const& of_scores) {
+        return cross_entropy_grad(exec, saved, of_scores, out_grad, {.reduction = options.reduction});
+    }));
+}
+
+/// See sampled_softmax.
+struct sampled_softmax_op
+    : detail::builtin_op<
+          sampled_softmax_op,
+          slots<slot::x, slot::w, slot::b, slot::label, slot::sampled, slot::label_count, slot::sampled_count>,
+          slots<slot::out, slot::saved>, SampledSoftmaxOptions> {
+    static constexpr std::string_view name = "sampled_softmax";
+    static constexpr std::string_view brief = "The cross entropy over labels and a few sampled classes.";
+    using grad = gradient<sampled_softmax_op,
+                          uses<slot::x, slot::w, slot::b, slot::label, slot::sampled, slot::saved, grad_of<slot::out>>,
+                          makes<grad_of<slot::x>, grad_of<slot::w>, grad_of<slot::b>>>;
+
+    static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& w, VarSpec const& b,
+                                                  VarSpec const& label, VarSpec const& ids, VarSpec const& label_count,
+                                                  VarSpec const& sampled_count, attributes const& a) {
+        return detail::infer_sampled(x, w, b, label, ids, label_count, sampled_count, a.reduction);
+    }
+
+    template <class T, id_type I, id_type J, class D>
+    static std::tuple<Tensor<T, D>, Tensor<T, D>> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& w,
+                                                      Tensor<T, D> const& b, Tensor<I, D> const& label,
+                                                      Tensor<J, D> const& ids, Tensor<T, D> const& label_count,
+                                                      Tensor<T, D> const& sampled_count, attributes const& a) {
+        return sampled_softmax(exec, x, w, b, label, ids, label_count, sampled_count, a);
+    }
+
+    static constexpr std::array<VarSpec, 3> infer_backward(VarSpec const& x, VarSpec const& w, VarSpec const& b,
+                                                           VarSpec const&, VarSpec const&, VarSpec const&,
+                                                           VarSpec const&, attributes const&) {
+        return detail::infer_sampled_gradients(x, w, b);
+    }
+
+    template <class T, id_type I, id_type J, class D>
+    static auto backward(D exec, Tensor<T, D> const& x, Tensor<T, D> const& w, Tensor<T, D> const& b,
+                         Tensor<I, D> const& label, Tensor<J, D> const& ids, Tensor<T, D> const& saved,
+                         Tensor<T, D> const& out_grad, attributes const& a) {
+        return sampled_softmax_grad(exec, x, w, b, label, ids, saved, out_grad, a);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/sampled_loss.hpp: layer::sample_classes, sampled_softmax, nce and negative_sampling: losses of few of many classes.
+
+namespace rowan::inline v0::layer {
+
+/// Classes that a loss compares labels with, and how often the labels and these are expected to be drawn: those of
+/// sample_classes, or of layer::data of your own.
+template <class T>
+struct Sampled {
+    Var<std::int64_t> ids;  ///< [samples], or for nce and sampled_softmax [n, samples]
+    Var<T> label_count;     ///< of the shape of the labels
+    Var<T> count;           ///< of the shape of ids
+};
+
+/// Draws classes, which are the rows of w, anew for each step of training. They depend only on train's seed, the number of
+/// the batch and the layer's position in the net.
+///     auto const sampled = layer::sample_classes(w, label, {.samples = 512});
+/// shapes   w [classes, ...], label of any shape -> see Sampled
+/// errors   ValueError if samples is negative or above the number of classes; when the net runs, IndexError if a label is
+///          not in [0, classes)
+/// cost     one operator in the net; when the net runs, as rowan::sample_classes
+template <class T, id_type I>
+Sampled<T> sample_classes(Var<T> const& w, Var<I> const& label, SampleOptions const& options) {
+    static_cast<void>(sample_classes_op::infer(w->spec(), label->spec(), tensor_spec<std::int64_t>({UNK}), options));
+    Var<std::int64_t> const seed(new_seed<Cpu>());
+    auto const& made =
+        default_scope().new_op<sample_classes_op, Cpu, T, I, std::int64_t>({&*w, &*label, &*seed}, options);
+    return {Var<std::int64_t>(*made.outputs[0]), Var<T>(*made.outputs[1]), Var<T>(*made.outputs[2])};
+}
+
+/// As rowan::sampled_softmax, a loss of training alone: for tests, layer::cross_entropy of the scores of all classes. The
+/// gradients of w and b are row-sparse.
+///     auto const w = layer::parameter({classes, 64}, layer::Uniform{-0.1, 0.1}), b = layer::parameter({classes}, layer::Constant{0});
+///     auto const cost = layer::sampled_softmax(h, w, b, label, layer::sample_classes(w, label, {.samples = 512}));
+/// shapes   x [n, width], w [classes, width], b [classes], label [n] or [n, labels] -> [1], or [n] without reduction
+/// errors   ShapeError if the shapes do not match; when the net runs, as rowan::sampled_softmax
+/// cost     one operator in the net; when the net runs, as rowan::sampled_softmax
+template <class T, id_type I>
+Var<T> sampled_softmax(Var<T> const& x, Var<T> const& w, Var<T> const& b, Var<I> const& label,
+                       Sampled<T> const& sampled, SampledSoftmaxOptions const& options = {}) {
+    return apply<sampled_softmax_op>(options, x, w, b, label, sampled.ids, sampled.label_count, sampled.count);
+}
+
+/// As rowan::nce, otherwise as sampled_softmax.
+/// shapes   as sampled_softmax
+/// errors   as sampled_softmax
+/// cost     as sampled_softmax
+template <class T, id_type I>
+Var<T> nce(Var<T> const& x, Var<T> const& w, Var<T> const& b, Var<I> const& label, Sampled<T> const& sampled,
+           NceOptions const& options = {}) {
+    return apply<nce_op>(options, x, w, b, label, sampled.ids, sampled.label_count, sampled.count);
+}
+
+/// As rowan::negative_sampling: layer::negative_sampling(x, w, ids). The gradient of w is row-sparse.
+inline constexpr operator_layer<negative_sampling_op> negative_sampling{};
+
+}  // namespace rowan::inline v0::layer
+
 // rowan/layer/sequence_conv.hpp: layer::sequence_conv and sequence_enumerate: windows of sequences.
 
 namespace rowan::inline v0::layer {
@@ -51739,6 +53081,196 @@ Var<T, Device> static_input(Var<T, Device> const& x) {
 }
 
 }  // namespace rowan::inline v0::layer
+
+// rowan/op/loss/huffman_tree.hpp: HuffmanTree, a binary tree of classes in which frequent ones are near the root.
+
+namespace rowan::inline v0 {
+
+/// A binary tree whose leaves are classes and whose depth, weighed by the counts of the classes, is the least possible:
+/// what hierarchical_softmax needs. Huffman: A Method for the Construction of Minimum-Redundancy Codes, 1952.
+///
+///     counts {5, 2, 1}      path(0) {0}, code(0) {1}      path(1) {0, 1}, code(1) {0, 1}      path(2) {0, 1}, code(2) {0, 0}
+///
+/// Of equal counts, an earlier inner node comes before a leaf, and a later class before an earlier one, as in word2vec.
+class HuffmanTree {
+public:
+    /// counts[c] is how often class c occurs.
+    /// errors   ShapeError without a class; ValueError if a count is negative or their sum is 2^63 or more
+    /// cost     O(n log n), and 9 bytes for each node on the path of each class
+    explicit HuffmanTree(std::span<std::int64_t const> counts) {
+        std::size_t const n = counts.size();
+        if (n == 0) throw ShapeError("counts.size()", "0", "at least 1");
+        std::int64_t sum = 0;
+        for (std::size_t c = 0; c < n; ++c) {
+            if (counts[c] < 0 || counts[c] > std::numeric_limits<std::int64_t>::max() - sum)
+                throw ValueError("counts[" + std::to_string(c) + "]", counts[c], "at least 0, with a sum below 2^63");
+            sum += counts[c];
+        }
+        make_paths(n, make_parents(counts));
+    }
+
+    std::int64_t classes() const noexcept { return static_cast<std::int64_t>(offsets_.size()) - 1; }  ///< the leaves
+    std::int64_t nodes() const noexcept { return classes() - 1; }  ///< the inner nodes, of which 0 is the root
+
+    /// The inner nodes from the root to the class, and at each of these whether the path goes on to the second child, of
+    /// the greater count.
+    /// errors   IndexError if the class is not in [0, classes())
+    /// cost     O(1)
+    std::span<std::int64_t const> path(std::int64_t c) const { return part(nodes_, c); }
+    std::span<std::uint8_t const> code(std::int64_t c) const { return part(codes_, c); }
+
+private:
+    /// Where an inner node or a class hangs.
+    struct Link {
+        std::size_t parent;
+        bool second;
+    };
+
+    template <class X>
+    std::span<X const> part(std::vector<X> const& all, std::int64_t c) const {
+        if (c < 0 || c >= classes()) throw IndexError("class", c, classes());
+        auto const at = static_cast<std::size_t>(c);
+        return std::span<X const>(all).subspan(offsets_[at], offsets_[at + 1] - offsets_[at]);
+    }
+
+    /// The links of n classes and n - 1 inner nodes, in the order in which these are made: the root is the last one.
+    static std::vector<Link> make_parents(std::span<std::int64_t const> counts) {
+        std::size_t const n = counts.size();
+        std::vector<std::size_t> leaves(n);
+        std::iota(leaves.begin(), leaves.end(), std::size_t{0});
+        std::sort(leaves.begin(), leaves.end(),
+                  [&](std::size_t a, std::size_t b) { return counts[a] != counts[b] ? counts[a] < counts[b] : a > b; });
+        std::vector<std::int64_t> inner;
+        inner.reserve(n);
+        std::vector<Link> links(2 * n - 1);
+        std::size_t leaf = 0, node = 0;
+        while (inner.size() + 1 < n) {
+            std::int64_t sum = 0;
+            for (bool const second : {false, true}) {
+                bool const is_leaf = leaf < n && (node == inner.size() || counts[leaves[leaf]] < inner[node]);
+                sum += is_leaf ? counts[leaves[leaf]] : inner[node];
+                links[is_leaf ? leaves[leaf++] : n + node++] = {inner.size(), second};
+            }
+            inner.push_back(sum);
+        }
+        return links;
+    }
+
+    void make_paths(std::size_t n, std::vector<Link> const& links) {
+        std::size_t const root = n - 2;
+        std::vector<std::size_t> depth(n);  // of inner nodes; a root is at 0
+        for (std::size_t k = root; n > 1 && k-- > 0;) depth[k] = depth[links[n + k].parent] + 1;
+        offsets_.assign(n + 1, 0);
+        for (std::size_t c = 0; c < n; ++c) offsets_[c + 1] = offsets_[c] + (n == 1 ? 0 : depth[links[c].parent] + 1);
+        nodes_.resize(offsets_[n]);
+        codes_.resize(offsets_[n]);
+        for (std::size_t c = 0; c < n && n > 1; ++c) {
+            Link link = links[c];
+            for (std::size_t at = offsets_[c + 1]; at-- > offsets_[c]; link = links[n + link.parent]) {
+                nodes_[at] = static_cast<std::int64_t>(root - link.parent);
+                codes_[at] = link.second ? 1 : 0;
+            }
+        }
+    }
+
+    std::vector<std::size_t> offsets_;
+    std::vector<std::int64_t> nodes_;
+    std::vector<std::uint8_t> codes_;
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/loss/hierarchical_softmax.hpp: hierarchical_softmax, a loss of classes that are the leaves of a tree.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// The paths of labels.
+struct LabelPaths {
+    std::vector<std::int64_t> offsets, nodes;
+    std::vector<std::uint8_t> codes;
+
+    LabelPaths(HuffmanTree const& tree, Ids<> const& label) {
+        offsets.reserve(label.size() + 1);
+        offsets.push_back(0);
+        label.visit([&](auto const some) {
+            for (auto const c : some) {
+                auto const path = tree.path(c);
+                auto const code = tree.code(c);
+                nodes.insert(nodes.end(), path.begin(), path.end());
+                codes.insert(codes.end(), code.begin(), code.end());
+                offsets.push_back(static_cast<std::int64_t>(nodes.size()));
+            }
+        });
+    }
+};
+
+/// A node is a positive target where the path goes on to its first child.
+struct FirstChildIsPositive {
+    std::uint8_t const* codes;
+    TargetLabel operator()(std::size_t k, std::size_t) const {
+        return codes[k] == 0 ? TargetLabel::positive : TargetLabel::negative;
+    }
+};
+
+/// errors   as hierarchical_softmax
+template <class T>
+TargetGroups<T, std::int64_t> path_groups(Cpu const& exec, LoDTensor<T> const& x, Tensor<T> const& w,
+                                          HuffmanTree const& tree, Ids<> const& label) {
+    auto groups = row_groups<std::int64_t>(exec, x, w);
+    if (height_of(w) != tree.nodes())
+        throw ShapeError("w.shape(0)", std::to_string(w.shape(0)),
+                         std::to_string(tree.nodes()) + ", the nodes of the tree");
+    if (label.size() != groups.groups)
+        throw ShapeError(
+            "label.size()", std::to_string(label.size()),
+            std::to_string(groups.groups) + ", one for each " + (x.lod().levels() == 0 ? "row" : "sequence") + " of x");
+    check_ids(exec, "label", label, tree.classes());
+    return groups;
+}
+
+}  // namespace detail
+
+/// For each row x[r], -log of the probability of its label in a tree: Σ log(1 + exp(±x[r] · w[node])) over the nodes on the
+/// path to the label, with - where the path goes on to the first child, or the mean or sum of these. If x has levels, label
+/// i is that of all rows of sequence i. Morin, Bengio: Hierarchical Probabilistic Neural Network Language Model, 2005.
+/// The second result are the slopes of the terms, which the gradients need.
+/// shapes   x [n, width], w [tree.nodes(), width], label [n], or with levels [sequences] -> [1], or [n] without reduction,
+///          and [number of terms]
+/// errors   ShapeError if the shapes do not match; IndexError if a label is not in [0, tree.classes())
+/// cost     as negative_sampling, with as many ids as there are nodes on the path: about log2 of the classes
+template <class T>
+std::tuple<Tensor<T>, Tensor<T>> hierarchical_softmax(Cpu const& exec, LoDTensor<T> const& x, Tensor<T> const& w,
+                                                      HuffmanTree const& tree, std::type_identity_t<Ids<>> label,
+                                                      LossOptions const& options = {}) {
+    auto groups = detail::path_groups(exec, x, w, tree, label);
+    detail::LabelPaths const paths(tree, label);
+    groups.targets = paths.offsets.data();
+    groups.ids = paths.nodes.data();
+    return detail::target_losses<Cpu>(exec, groups, x.value().shape(0),
+                                      detail::FirstChildIsPositive{paths.codes.data()}, options);
+}
+
+/// The gradients of x, and of w with a row for each node of the path of each label.
+/// shapes   x, w, label and saved as above, out_grad like the loss -> that of x, and a SelectedRows of the shape of w
+/// errors   as above; ShapeError if saved or out_grad has another shape
+/// cost     as negative_sampling_grad
+template <class T>
+std::tuple<Tensor<T>, SelectedRows<T>> hierarchical_softmax_grad(Cpu const& exec, LoDTensor<T> const& x,
+                                                                 Tensor<T> const& w, HuffmanTree const& tree,
+                                                                 std::type_identity_t<Ids<>> label,
+                                                                 Tensor<T> const& saved, Tensor<T> const& out_grad,
+                                                                 LossOptions const& options = {}) {
+    auto groups = detail::path_groups(exec, x, w, tree, label);
+    detail::LabelPaths const paths(tree, label);
+    groups.targets = paths.offsets.data();
+    groups.ids = paths.nodes.data();
+    auto [x_grad, rows] = detail::target_gradients(exec, groups, x, w, paths.nodes.size(), saved, out_grad, options);
+    return {std::move(x_grad), lookup_table_grad(exec, paths.nodes, std::move(rows), detail::height_of(w))};
+}
+
+}  // namespace rowan::inline v0
 
 // rowan/op/table/update_bags.hpp: update_bags, a step of an optimizer for many tables by the gradient of their bags.
 

@@ -71,28 +71,31 @@ namespace slot {
         static constexpr std::string_view name = #slot;                \
         __VA_OPT__(static constexpr Holds holds = Holds::__VA_ARGS__;) \
     };
-ROWAN_SLOT(x)                 // input
-ROWAN_SLOT(y)                 // second input
-ROWAN_SLOT(condition, truth)  // truth values
-ROWAN_SLOT(w)                 // weight or table
-ROWAN_SLOT(b)                 // bias
-ROWAN_SLOT(out)               // result
-ROWAN_SLOT(saved)             // values that the forward pass saves for the backward pass
-ROWAN_SLOT(ids, integers)     // row ids of a table
-ROWAN_SLOT(offset, integers)  // first row of each sequence that is kept
-ROWAN_SLOT(length, integers)  // number of rows of each sequence
-ROWAN_SLOT(weight)            // weight of each id
-ROWAN_SLOT(updates)           // rows that are added at places
-ROWAN_SLOT(label, integers)   // target of a loss
-ROWAN_SLOT(query)             // attention: rows that are compared with the keys
-ROWAN_SLOT(key)               // attention: rows that are compared with the queries
-ROWAN_SLOT(value)             // attention: rows of which the result is a weighted mean
-ROWAN_SLOT(seed, int64)       // random seed
-ROWAN_SLOT(h_prev)            // state before a step
-ROWAN_SLOT(c_prev)            // cell before a step
-ROWAN_SLOT(h)                 // state after a step
-ROWAN_SLOT(c)                 // cell after a step
-ROWAN_SLOT(param)             // parameter of an optimizer; its gradient and states follow
+ROWAN_SLOT(x)                  // input
+ROWAN_SLOT(y)                  // second input
+ROWAN_SLOT(condition, truth)   // truth values
+ROWAN_SLOT(w)                  // weight or table
+ROWAN_SLOT(b)                  // bias
+ROWAN_SLOT(out)                // result
+ROWAN_SLOT(saved)              // values that the forward pass saves for the backward pass
+ROWAN_SLOT(ids, integers)      // row ids of a table
+ROWAN_SLOT(offset, integers)   // first row of each sequence that is kept
+ROWAN_SLOT(length, integers)   // number of rows of each sequence
+ROWAN_SLOT(weight)             // weight of each id
+ROWAN_SLOT(updates)            // rows that are added at places
+ROWAN_SLOT(label, integers)    // target of a loss
+ROWAN_SLOT(sampled, integers)  // classes that are drawn at random
+ROWAN_SLOT(label_count)        // how often each label is expected among these
+ROWAN_SLOT(sampled_count)      // how often each of these is
+ROWAN_SLOT(query)              // attention: rows that are compared with the keys
+ROWAN_SLOT(key)                // attention: rows that are compared with the queries
+ROWAN_SLOT(value)              // attention: rows of which the result is a weighted mean
+ROWAN_SLOT(seed, int64)        // random seed
+ROWAN_SLOT(h_prev)             // state before a step
+ROWAN_SLOT(c_prev)             // cell before a step
+ROWAN_SLOT(h)                  // state after a step
+ROWAN_SLOT(c)                  // cell after a step
+ROWAN_SLOT(param)              // parameter of an optimizer; its gradient and states follow
 ROWAN_SLOT(grad)
 ROWAN_SLOT(moment)
 ROWAN_SLOT(moment2)

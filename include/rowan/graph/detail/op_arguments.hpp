@@ -51,7 +51,8 @@ inline constexpr bool takes_masked = []<std::size_t... i>(std::index_sequence<i.
 inline constexpr std::size_t no_mask = ~std::size_t{0};
 
 /// A bit mask of the arguments that the kernel takes as LoDTensor; no_mask if there is no kernel. The masks with no bit
-/// and with all bits set are tried first.
+/// and with all bits set are tried first. Of more than five arguments, those with one bit are the only others: all would
+/// take minutes to compile.
 template <class Op, class D, class... V>
 constexpr std::size_t level_mask() {
     constexpr std::size_t all = (std::size_t{1} << sizeof...(V)) - 1;
@@ -59,6 +60,14 @@ constexpr std::size_t level_mask() {
         return 0;
     } else if constexpr (takes_masked<Op, D, all, V...>) {
         return all;
+    } else if constexpr (sizeof...(V) > 5) {
+        return []<std::size_t... i>(std::index_sequence<i...>) {
+            std::size_t found = no_mask;
+            (void)((takes_masked<Op, D, std::size_t{1} << i, V...> ? (found = std::size_t{1} << i, true) : false) ||
+                   ...);
+            return found;
+        }
+        (std::index_sequence_for<V...>{});
     } else {
         return []<std::size_t... mask>(std::index_sequence<mask...>) {
             std::size_t found = no_mask;

@@ -1,0 +1,170 @@
+// rowan/op/loss/nce.hpp: nce, noise-contrastive estimation: labels against sampled classes, one by one.
+#pragma once
+
+#include <rowan/op/detail/loss_formulas.hpp>
+#include <rowan/op/detail/sampled_scores.hpp>
+
+namespace rowan::inline v0 {
+
+/// What a score says of a class in nce.
+enum class NceModel : std::int32_t {
+    exponential = 0,  ///< it has the weight exp(score): the definition of Gutmann and Hyvärinen, and TensorFlow's
+    sigmoid = 1       ///< it has the weight 1 / (1 + exp(-score)), as in Paddle's nce
+};
+
+/// The settings of nce.
+struct NceOptions {
+    NceModel model = NceModel::exponential;  ///< what a score says
+    bool subtract_log_counts = true;         ///< of NceModel::exponential: false takes each expected count as 1
+    bool remove_hits = false;                ///< whether sampled classes that are labels of the row are left out
+    Reduction reduction = Reduction::mean;   ///< applied to the losses of the rows
+    ROWAN_OPTIONS(NceOptions, model, subtract_log_counts, remove_hits, reduction)
+};
+
+namespace detail {
+
+/// The terms of a row of scores, their sum, and their slopes by the scores.
+template <class T>
+struct NceTerms {
+    SampledSizes of;
+    NceModel model;
+    bool counts;
+    T const *scores, *label_count, *count;
+    sum_t<T>* losses;
+    T* slopes;
+
+    ROWAN_KERNEL void operator()(std::size_t i) const {
+        using S = sum_t<T>;
+        using logistic_loss = binary_cross_entropy_with_logits_formula;
+        S const one = constant<S>(1.0), zero = constant<S>(0.0);
+        std::size_t const columns = of.labels + of.samples;
+        S loss = zero;
+        for (std::size_t c = 0; c < columns; ++c) {
+            S const s = load<S>(scores + i * columns + c);
+            bool const labelled = c < of.labels;
+            // the labels share the probability
+            S const y = labelled ? constant<S>(1.0 / static_cast<double>(of.labels)) : zero;
+            if (model == NceModel::exponential) {
+                loss = plus(loss, logistic_loss::value(s, y, BinaryCrossEntropyOptions{}));
+                store(logistic_loss::slope(s, y, BinaryCrossEntropyOptions{}), slopes + i * columns + c);
+                continue;
+            }
+            std::size_t const j = c - of.labels;
+            S const b = labelled ? load<S>(label_count + i * of.labels + c)
+                                 : load<S>(count + (of.each ? i * of.samples + j : j));
+            S const o = logistic(s), rest = logistic(S(zero - s)), both = plus(o, b);
+            S const noise = plus(zero, quotient(b, both));
+            // -log(o / (o + b)) and -log(b / (o + b)), whose slopes by s have the factor do/ds = o · (1 - o)
+            S const term = labelled ? logarithm(quotient(both, o)) : logarithm_of_one_plus(quotient(o, b));
+            S const slope = labelled ? S(zero - product(noise, rest)) : product(product(quotient(o, both), one), rest);
+            loss = plus(loss, labelled ? product(y, term) : term);
+            store(labelled ? product(y, slope) : slope, slopes + i * columns + c);
+        }
+        losses[i] = loss;
+    }
+};
+
+/// grad[k] = the gradient of the loss of the row times slope k
+template <class T>
+struct NceGrad {
+    std::size_t columns;
+    LossGrads<T> grads;
+    T const* slopes;
+    T* to;
+    ROWAN_KERNEL void operator()(std::size_t k) const {
+        store(product(grads(k / columns), load<sum_t<T>>(slopes + k)), to + k);
+    }
+};
+
+}  // namespace detail
+
+/// Noise-contrastive estimation: whether a class is a label of the row or was sampled, for each label and each sample by
+/// itself. With the score s = x · w[c] + b[c] and the expected count q of c, for NceModel::exponential the sum over the
+/// labels of -log(σ(s - log q)) / labels - (1 - 1 / labels) · log(1 - σ(s - log q)), and over the samples of
+/// -log(1 - σ(s - log q)), where σ(x) = 1 / (1 + exp(-x)), as TensorFlow's nce_loss; for NceModel::sigmoid over the labels
+/// of -log(σ(s) / (σ(s) + q)) / labels, and over the samples of -log(q / (σ(s) + q)), as Paddle's nce, whose q is the
+/// probability of the class times the number of samples. Gutmann, Hyvärinen: Noise-contrastive estimation, 2010.
+/// shapes   x [n, width], w [classes, width], b [classes], label [n] or [n, labels], ids [samples] for all rows or
+///          [n, samples], label_count like label, sampled_count like ids -> [1], or [n] without reduction, and the slopes
+///          [n, labels + samples]
+/// errors   ShapeError if the shapes do not match; IndexError if a label or an id is not in [0, classes)
+/// cost     as sampled_softmax
+template <class T, id_type I, id_type J, device D>
+std::tuple<Tensor<T, D>, Tensor<T, D>> nce(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& w,
+                                           Tensor<T, D> const& b, Tensor<I, D> const& label, Tensor<J, D> const& ids,
+                                           Tensor<T, D> const& label_count, Tensor<T, D> const& sampled_count,
+                                           NceOptions const& options = {}) {
+    detail::SampledScores<T, I, J, D> const sampled(exec, x, w, b, label, ids);
+    bool const logs = options.subtract_log_counts && options.model == NceModel::exponential;
+    auto const scores = sampled.scores(label_count, sampled_count, {logs, options.remove_hits});
+    auto losses = detail::ElementLoops<D>::template scratch<detail::sum_t<T>>(exec, sampled.of.n);
+    auto slopes = detail::new_tensor<T>(exec, scores.shape());
+    detail::NceTerms<T> const terms{sampled.of,         options.model,        logs,          scores.data(),
+                                    label_count.data(), sampled_count.data(), losses.data(), slopes.data()};
+    detail::ElementLoops<D>::each(exec, sampled.of.n, 16 * sampled.of.columns(), terms);
+    return {detail::reduce<T>(exec, options.reduction, losses), std::move(slopes)};
+}
+
+/// The gradients of x, and of w and b with a row for each label and then for each id.
+/// shapes   saved the slopes, out_grad like the loss, the others as above -> that of x, and SelectedRows of the shapes of w
+///          and b
+/// errors   as above; ShapeError if saved or out_grad has another shape
+/// cost     as sampled_softmax_grad
+template <class T, id_type I, id_type J, device D>
+std::tuple<Tensor<T, D>, SelectedRows<T, D>, SelectedRows<T, D>> nce_grad(
+    D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& w, Tensor<T, D> const& b, Tensor<I, D> const& label,
+    Tensor<J, D> const& ids, Tensor<T, D> const& saved, Tensor<T, D> const& out_grad, NceOptions const& options = {}) {
+    detail::SampledScores<T, I, J, D> const sampled(exec, x, w, b, label, ids);
+    if (saved.dimension() != 2 || saved.shape(0) != sampled.of.n || saved.shape(1) != sampled.of.columns())
+        throw ShapeError("saved.shape()", detail::shape_text(saved.shape()),
+                         "[" + std::to_string(sampled.of.n) + ", " + std::to_string(sampled.of.columns()) + "]");
+    detail::check_reduced("out_grad", out_grad, options.reduction, sampled.of.n);
+    detail::ElementLoops<D>::check(exec, saved, out_grad);
+    auto grad = detail::new_tensor<T>(exec, saved.shape());
+    detail::LossGrads<T> const grads{out_grad.data(), options.reduction, sampled.of.n};
+    detail::ElementLoops<D>::each(exec, grad.size(), 1,
+                                  detail::NceGrad<T>{sampled.of.columns(), grads, saved.data(), grad.data()});
+    return sampled.gradients(grad);
+}
+
+/// See nce.
+struct nce_op
+    : detail::builtin_op<
+          nce_op, slots<slot::x, slot::w, slot::b, slot::label, slot::sampled, slot::label_count, slot::sampled_count>,
+          slots<slot::out, slot::saved>, NceOptions> {
+    static constexpr std::string_view name = "nce";
+    static constexpr std::string_view brief =
+        "Noise-contrastive estimation: labels against sampled classes, one by one.";
+    using grad =
+        gradient<nce_op, uses<slot::x, slot::w, slot::b, slot::label, slot::sampled, slot::saved, grad_of<slot::out>>,
+                 makes<grad_of<slot::x>, grad_of<slot::w>, grad_of<slot::b>>>;
+
+    static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& w, VarSpec const& b,
+                                                  VarSpec const& label, VarSpec const& ids, VarSpec const& label_count,
+                                                  VarSpec const& sampled_count, attributes const& a) {
+        return detail::infer_sampled(x, w, b, label, ids, label_count, sampled_count, a.reduction);
+    }
+
+    template <class T, id_type I, id_type J, class D>
+    static std::tuple<Tensor<T, D>, Tensor<T, D>> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& w,
+                                                      Tensor<T, D> const& b, Tensor<I, D> const& label,
+                                                      Tensor<J, D> const& ids, Tensor<T, D> const& label_count,
+                                                      Tensor<T, D> const& sampled_count, attributes const& a) {
+        return nce(exec, x, w, b, label, ids, label_count, sampled_count, a);
+    }
+
+    static constexpr std::array<VarSpec, 3> infer_backward(VarSpec const& x, VarSpec const& w, VarSpec const& b,
+                                                           VarSpec const&, VarSpec const&, VarSpec const&,
+                                                           VarSpec const&, attributes const&) {
+        return detail::infer_sampled_gradients(x, w, b);
+    }
+
+    template <class T, id_type I, id_type J, class D>
+    static auto backward(D exec, Tensor<T, D> const& x, Tensor<T, D> const& w, Tensor<T, D> const& b,
+                         Tensor<I, D> const& label, Tensor<J, D> const& ids, Tensor<T, D> const& saved,
+                         Tensor<T, D> const& out_grad, attributes const& a) {
+        return nce_grad(exec, x, w, b, label, ids, saved, out_grad, a);
+    }
+};
+
+}  // namespace rowan::inline v0

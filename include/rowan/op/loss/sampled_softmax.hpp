@@ -1,0 +1,130 @@
+// rowan/op/loss/sampled_softmax.hpp: sampled_softmax, the cross entropy of a few sampled classes instead of all.
+#pragma once
+
+#include <rowan/op/detail/sampled_scores.hpp>
+#include <rowan/op/loss/cross_entropy.hpp>
+
+namespace rowan::inline v0 {
+
+/// The settings of sampled_softmax.
+struct SampledSoftmaxOptions {
+    bool subtract_log_counts = true;        ///< whether the logarithms of expected counts are subtracted from scores
+    bool remove_hits = true;                ///< whether sampled classes that are labels of the row are left out
+    Reduction reduction = Reduction::mean;  ///< applied to the losses of the rows
+    ROWAN_OPTIONS(SampledSoftmaxOptions, subtract_log_counts, remove_hits, reduction)
+};
+
+namespace detail {
+
+/// Writes 1 / labels to the columns of labels, 0 to others.
+template <class T>
+struct EvenLabels {
+    std::size_t labels, columns;
+    double share;
+    T* to;
+    ROWAN_KERNEL void operator()(std::size_t k) const {
+        using S = sum_t<T>;
+        store(k % columns < labels ? constant<S>(share) : constant<S>(0.0), to + k);
+    }
+};
+
+/// Calls f(label) with the labels of scores: column 0, or the same share of the first columns.
+template <class T, class D, class F>
+auto with_score_labels(D const& exec, SampledSizes const& of, F const& f) {
+    if (of.labels == 1) return f(Tensor<std::int64_t, D>::zeros(exec, {of.n}));
+    auto label = new_tensor<T>(exec, {of.n, of.columns()});
+    ElementLoops<D>::each(exec, label.size(), 1,
+                          EvenLabels<T>{of.labels, of.columns(), 1.0 / static_cast<double>(of.labels), label.data()});
+    return f(label);
+}
+
+}  // namespace detail
+
+/// cross_entropy over the labels of a row and a few sampled classes, an estimate of that over all classes which costs as
+/// many scores as there are samples: scores x · w[c] + b[c] - log(expected count of c); a sampled class that is a label of
+/// the row is left out. Several labels share the probability. As TensorFlow's sampled_softmax_loss. Jean et al.: On Using
+/// Very Large Target Vocabulary for Neural Machine Translation, 2015.
+///     auto const sampler = ClassSampler::log_uniform(w.shape(0));
+///     auto const drawn = sample_classes(sampler, 512, step, true);
+///     auto const [of_label, of_drawn] = expected_counts<float>(sampler, drawn, label);
+///     auto [loss, saved] = sampled_softmax(x, w, b, label, drawn.ids, of_label, of_drawn);
+/// Use it in training alone: the loss of a test is cross_entropy of all classes.
+/// shapes   x [n, width], w [classes, width], b [classes], label [n] or [n, labels], ids [samples] for all rows or
+///          [n, samples], label_count like label, sampled_count like ids -> [1], or [n] without reduction, and the softmax
+///          [n, labels + samples]
+/// errors   ShapeError if the shapes do not match; IndexError if a label or an id is not in [0, classes)
+/// cost     a matrix product [n, width] · [width, samples], or for ids of each row as many dot products, and cross_entropy
+///          of the scores; the rows of labels and samples are copied
+template <class T, id_type I, id_type J, device D>
+std::tuple<Tensor<T, D>, Tensor<T, D>> sampled_softmax(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& w,
+                                                       Tensor<T, D> const& b, Tensor<I, D> const& label,
+                                                       Tensor<J, D> const& ids, Tensor<T, D> const& label_count,
+                                                       Tensor<T, D> const& sampled_count,
+                                                       SampledSoftmaxOptions const& options = {}) {
+    detail::SampledScores<T, I, J, D> const sampled(exec, x, w, b, label, ids);
+    auto const scores = sampled.scores(label_count, sampled_count, {options.subtract_log_counts, options.remove_hits});
+    return detail::with_score_labels<T>(exec, sampled.of, [&](auto const& of_scores) {
+        return cross_entropy(exec, scores, of_scores, {.reduction = options.reduction});
+    });
+}
+
+/// The gradients of x, and of w and b with a row for each label and then for each id.
+/// shapes   saved the softmax, out_grad like the loss, the others as above -> that of x, and SelectedRows of the shapes of
+///          w and b
+/// errors   as above; ShapeError if saved or out_grad has another shape
+/// cost     two matrix products like that above, and one row of w for each label and each id
+template <class T, id_type I, id_type J, device D>
+std::tuple<Tensor<T, D>, SelectedRows<T, D>, SelectedRows<T, D>> sampled_softmax_grad(
+    D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& w, Tensor<T, D> const& b, Tensor<I, D> const& label,
+    Tensor<J, D> const& ids, Tensor<T, D> const& saved, Tensor<T, D> const& out_grad,
+    SampledSoftmaxOptions const& options = {}) {
+    detail::SampledScores<T, I, J, D> const sampled(exec, x, w, b, label, ids);
+    if (saved.dimension() != 2 || saved.shape(0) != sampled.of.n || saved.shape(1) != sampled.of.columns())
+        throw ShapeError("saved.shape()", detail::shape_text(saved.shape()),
+                         "[" + std::to_string(sampled.of.n) + ", " + std::to_string(sampled.of.columns()) + "]");
+    return sampled.gradients(detail::with_score_labels<T>(exec, sampled.of, [&](auto const& of_scores) {
+        return cross_entropy_grad(exec, saved, of_scores, out_grad, {.reduction = options.reduction});
+    }));
+}
+
+/// See sampled_softmax.
+struct sampled_softmax_op
+    : detail::builtin_op<
+          sampled_softmax_op,
+          slots<slot::x, slot::w, slot::b, slot::label, slot::sampled, slot::label_count, slot::sampled_count>,
+          slots<slot::out, slot::saved>, SampledSoftmaxOptions> {
+    static constexpr std::string_view name = "sampled_softmax";
+    static constexpr std::string_view brief = "The cross entropy over labels and a few sampled classes.";
+    using grad = gradient<sampled_softmax_op,
+                          uses<slot::x, slot::w, slot::b, slot::label, slot::sampled, slot::saved, grad_of<slot::out>>,
+                          makes<grad_of<slot::x>, grad_of<slot::w>, grad_of<slot::b>>>;
+
+    static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& w, VarSpec const& b,
+                                                  VarSpec const& label, VarSpec const& ids, VarSpec const& label_count,
+                                                  VarSpec const& sampled_count, attributes const& a) {
+        return detail::infer_sampled(x, w, b, label, ids, label_count, sampled_count, a.reduction);
+    }
+
+    template <class T, id_type I, id_type J, class D>
+    static std::tuple<Tensor<T, D>, Tensor<T, D>> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& w,
+                                                      Tensor<T, D> const& b, Tensor<I, D> const& label,
+                                                      Tensor<J, D> const& ids, Tensor<T, D> const& label_count,
+                                                      Tensor<T, D> const& sampled_count, attributes const& a) {
+        return sampled_softmax(exec, x, w, b, label, ids, label_count, sampled_count, a);
+    }
+
+    static constexpr std::array<VarSpec, 3> infer_backward(VarSpec const& x, VarSpec const& w, VarSpec const& b,
+                                                           VarSpec const&, VarSpec const&, VarSpec const&,
+                                                           VarSpec const&, attributes const&) {
+        return detail::infer_sampled_gradients(x, w, b);
+    }
+
+    template <class T, id_type I, id_type J, class D>
+    static auto backward(D exec, Tensor<T, D> const& x, Tensor<T, D> const& w, Tensor<T, D> const& b,
+                         Tensor<I, D> const& label, Tensor<J, D> const& ids, Tensor<T, D> const& saved,
+                         Tensor<T, D> const& out_grad, attributes const& a) {
+        return sampled_softmax_grad(exec, x, w, b, label, ids, saved, out_grad, a);
+    }
+};
+
+}  // namespace rowan::inline v0
