@@ -53313,6 +53313,8 @@ namespace rowan::inline v0 {
 /// not less than √beta2. These steps are computed one by one, with all before them, and so are the steps before others
 /// with a new momentum, rho, beta or epsilon. Adam computes its first steps in this way while their corrections change
 /// fast: 2 of the default betas, 30 with a beta1 of 0.99; and all steps if the betas are as near as 0.9 and 0.9.
+///
+/// `Deferred<AdamOptions, Cuda>`, for tables in device memory, is in rowan/thrust/sparse/deferred.hpp.
 template <class Options>
 class Deferred<Options, Cpu> {
     using Rule = typename detail::deferred_rule<Options>::type;
