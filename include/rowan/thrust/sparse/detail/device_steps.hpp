@@ -48,7 +48,7 @@ struct DeviceSteps {
 /// is part of those before it.
 template <class Rule>
 struct AddStep {
-    static constexpr std::size_t some = 16;
+    static constexpr std::size_t some = 32;
 
     DeviceSteps<Rule> steps;
     Rule rule;
