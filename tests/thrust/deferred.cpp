@@ -127,6 +127,8 @@ void check(Run const& run, OptionsOf const& options) {
 
 // A rate that rises and falls.
 double warm_up(int t) { return 0.01 * (t % 50 + 1) / 50; }
+// A rate that is too small to move anything, then large, again and again.
+double late(int t) { return t % 37 < 30 ? 1e-12 : 0.1; }
 
 template <class G>
 SelectedRows<G> no_gradient(std::int64_t height, std::size_t width) {
@@ -139,6 +141,7 @@ TEMPLATE_TEST_CASE("adam on a few rows of a device has the bits of dense updates
     using D = TestType;
     check<D, float, float, float, float>({.touch = 200}, [](int t) { return AdamOptions{.learning_rate = warm_up(t), .step = t}; });
     check<D, float, float, float, float>({}, [](int t) { return AdamOptions{.learning_rate = warm_up(t), .step = t, .weight_decay = 0.1, .decoupled = true}; });
+    check<D, float, float, float, float>({.touch = 100}, [](int t) { return AdamOptions{.learning_rate = late(t), .beta1 = 0.99, .step = 100'000 + t}; });
     // settings without a bound
     check<D, float, float, float, float>({.width = 4}, [](int t) { return AdamOptions{.epsilon = 0, .step = t, .weight_decay = 0.01}; });
     check<D, float, float, float, float>({}, [](int t) { return AdamOptions{.learning_rate = -0.001, .beta1 = t % 100 < 50 ? 0.9 : 0.2, .step = t}; });
