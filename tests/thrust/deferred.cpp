@@ -162,6 +162,25 @@ TEMPLATE_TEST_CASE("optimizers on a few rows of a device have the bits of dense 
     }
 }
 
+TEMPLATE_TEST_CASE("a deferred optimizer of a device has the bits of the host's", "[thrust][deferred]", ROWAN_TEST_DEVICES) {
+    using D = TestType;
+    std::mt19937 random(4);
+    auto param = numbers<float>(random, 6, 4, 8), velocity = numbers<float>(random, 6, 4, 30);
+    auto param_there = to_device(D{}, param), velocity_there = to_device(D{}, velocity);
+    Deferred<MomentumOptions> on_host(6);
+    Deferred<MomentumOptions, D> there(6);
+    for (int t = 0; t < 100; ++t) {
+        auto const grad = SelectedRows<float>(6, device::some_ids(static_cast<std::size_t>(t % 3), 6, 20, static_cast<unsigned>(t)), numbers<float>(random, static_cast<std::size_t>(t % 3), 4, 20));
+        on_host.step(grad, {.learning_rate = warm_up(t)}, param, velocity);
+        there.step(to_device(D{}, grad), {.learning_rate = warm_up(t)}, param_there, velocity_there);
+        for (std::int64_t row = 0; row < 6; ++row) REQUIRE(on_host.missed(row) == there.missed(row));
+    }
+    CHECK((same_bits(param_there, param) && same_bits(velocity_there, velocity)));
+    on_host.flush(param, velocity);
+    there.flush(param_there, velocity_there);
+    CHECK((same_bits(param_there, param) && same_bits(velocity_there, velocity)));
+}
+
 TEMPLATE_TEST_CASE("rows of a device that miss thousands of steps have the bits of dense updates", "[thrust][deferred]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     Run const run{.height = 4, .width = 3, .steps = 3000, .touch = 1, .seed = 2};

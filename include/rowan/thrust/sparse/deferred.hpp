@@ -15,11 +15,13 @@
 
 namespace rowan::inline v0 {
 
-/// Deferred for tables in device memory, with the bits of the host's: `Deferred<AdamOptions, Cuda>`. Missed steps are
-/// computed one by one by a thread for each element, which leaves out roots and quotients as on the host; there is no
-/// closed form on devices. `step`, `catch_up` and `renew` are asynchronous; `flush` waits, as the host must know that
-/// the history is empty. A step after a call with a bad id is not made, as if that call had thrown. A call without an
-/// execution argument and without tensors runs where this object was made.
+/// Deferred for tables in device memory, with the bits of the host's and of dense updates: `Deferred<AdamOptions, Cuda>`.
+/// A thread for each element computes the steps that it has missed, one by one, and leaves out roots and quotients where
+/// the host does. There is no closed form on devices.
+///
+/// `step`, `catch_up` and `renew` are asynchronous. `flush` waits, as the host must know that no steps are left. A step
+/// after a call with a bad id is not made, as if that call had thrown. Without an execution argument and without tensors,
+/// a call runs where this object was made. Calls on several streams must wait for each other.
 template <class Options, class System>
 class Deferred<Options, ThrustDevice<System>> {
     using Rule = typename detail::deferred_rule<Options>::type;
@@ -59,9 +61,9 @@ public:
     /// shapes   grad a SelectedRows of this height, or a Tensor; param and states as of the optimizer's function
     /// errors   those of the optimizer's function; ShapeError if the height is another; CudaError or std::bad_alloc, after
     ///          which rows may be up to date, but the step has not been made; those of flush
-    /// cost     that of the optimizer's function, and of catch_up for the rows of grad; 100 bytes, of which some remain
-    ///          after a flush; a pass over 1/16 of the steps since the last flush. A dense gradient flushes, and so does a
-    ///          step after 65,535 others.
+    /// cost     that of the optimizer's function, and of catch_up for the rows of grad; device memory of 100 bytes for each
+    ///          step between two flushes, of which twice as much may be allocated, and which is kept. A dense gradient
+    ///          flushes, and so does a step after 65,535 others.
     template <class G, class... P>
     void step(Device const& exec, SelectedRows<G, Device> const& grad, Options const& options,
               Tensor<P, Device>&... param) {
