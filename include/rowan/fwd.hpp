@@ -23,6 +23,9 @@ class SelectedRows;
 template <class Device = Cpu>
 class RowPlan;
 
+template <class Options, class Device = Cpu>
+class Deferred;
+
 template <class T = float>
 class RowStore;
 

@@ -25,6 +25,7 @@
 #include <rowan/thrust/sequence/step_map.hpp>
 #include <rowan/thrust/sequence/tensor_array.hpp>
 #include <rowan/thrust/sparse/add.hpp>
+#include <rowan/thrust/sparse/deferred.hpp>
 #include <rowan/thrust/sparse/from_dense.hpp>
 #include <rowan/thrust/sparse/gather.hpp>
 #include <rowan/thrust/sparse/lamb.hpp>

@@ -1243,6 +1243,9 @@ class SelectedRows;
 template <class Device = Cpu>
 class RowPlan;
 
+template <class Options, class Device = Cpu>
+class Deferred;
+
 template <class T = float>
 class RowStore;
 
@@ -24672,8 +24675,9 @@ struct LaneRule {
     /// Calls f with the formula.
     /// errors   exceptions of f
     /// cost     the cost of f
+    ROWAN_NO_EXEC_CHECK
     template <class F>
-    ROWAN_INLINE void visit(F const& f) const {
+    ROWAN_HD_INLINE void visit(F const& f) const {
         f(formula);
     }
 
@@ -25997,8 +26001,9 @@ struct momentum_rule {
     MomentumOptions options;
 
     /// Calls f with the formula.
+    ROWAN_NO_EXEC_CHECK
     template <class F>
-    ROWAN_INLINE void visit(F const& f) const {
+    ROWAN_HD_INLINE void visit(F const& f) const {
         options.nesterov ? f(momentum_formula<true>{options}) : f(momentum_formula<false>{options});
     }
 
@@ -53661,27 +53666,28 @@ namespace rowan::inline v0::detail {
 /// and replaces each state z by factor · z + 0. x is the state `moves` and y the state `squares` of coast_states, and e
 /// the error of a product near 0. Without y, the divisor is 1.
 struct Coast {
-    bool known = false;                      ///< whether there is such a bound
-    double scale = 0.0;                      ///< the greatest of the steps; no factor of it is near 0
-    double rate = 1.0;                       ///< the greatest
-    double correction = 1.0;                 ///< the greatest
-    double least_kept = 1.0;                 ///< the least number that multiplies the parameter, in (0, 1]
-    double most_kept = 1.0;                  ///< the greatest
-    double epsilon = 1.0;                    ///< that of all steps
-    std::array<double, 3> factors{1, 1, 1};  ///< of the states, in [0, 1]; those of all steps
+    bool known = false;          ///< whether there is such a bound
+    double scale = 0.0;          ///< the greatest of the steps; no factor of it is near 0
+    double rate = 1.0;           ///< the greatest
+    double correction = 1.0;     ///< the greatest
+    double least_kept = 1.0;     ///< the least number that multiplies the parameter, in (0, 1]
+    double most_kept = 1.0;      ///< the greatest
+    double epsilon = 1.0;        ///< that of all steps
+    double factors[3]{1, 1, 1};  ///< of the states, in [0, 1]; those of all steps
 
     /// Makes it the bound of these steps and of others; returns whether it has changed.
-    bool include(Coast const& other) {
-        bool const both = known && other.known && epsilon == other.epsilon && factors == other.factors;
+    ROWAN_HD bool include(Coast const& other) {
+        bool both = known && other.known && epsilon == other.epsilon;
+        for (std::size_t i = 0; i < 3; ++i) both = both && factors[i] == other.factors[i];
         bool const changes = both != known || other.scale > scale || other.rate > rate ||
                              other.correction > correction || other.least_kept < least_kept ||
                              other.most_kept > most_kept;
         known = both;
-        scale = std::max(scale, other.scale);
-        rate = std::max(rate, other.rate);
-        correction = std::max(correction, other.correction);
-        least_kept = std::min(least_kept, other.least_kept);
-        most_kept = std::max(most_kept, other.most_kept);
+        scale = larger(other.scale, scale);
+        rate = larger(other.rate, rate);
+        correction = larger(other.correction, correction);
+        least_kept = smaller(other.least_kept, least_kept);
+        most_kept = larger(other.most_kept, most_kept);
         return changes;
     }
 };
@@ -53718,7 +53724,7 @@ template <>
 struct coast_states<LaneRule<adam_formula>> {
     static constexpr std::size_t moves = 0, squares = 1, under_root = 1;
 };
-inline double kept_of(LaneRule<adam_formula> const& rule) {
+ROWAN_HD inline double kept_of(LaneRule<adam_formula> const& rule) {
     return rule.formula.options.weight_decay != 0.0 ? rule.formula.kept : 1.0;
 }
 inline Coast coast_of(LaneRule<adam_formula> const& rule, std::size_t) {
@@ -53745,7 +53751,7 @@ template <>
 struct coast_states<momentum_rule> {
     static constexpr std::size_t moves = 0, squares = no_such_state, under_root = no_such_state;
 };
-inline double kept_of(momentum_rule const&) { return 1.0; }
+ROWAN_HD inline double kept_of(momentum_rule const&) { return 1.0; }
 inline Coast coast_of(momentum_rule const& rule, std::size_t) {
     auto const& options = rule.options;
     return {.known = options.weight_decay == 0.0 && decays(options.momentum, options.learning_rate),
@@ -53759,7 +53765,7 @@ template <>
 struct coast_states<LaneRule<rmsprop_formula>> {
     static constexpr std::size_t moves = last_state, squares = no_such_state, under_root = 0;
 };
-inline double kept_of(LaneRule<rmsprop_formula> const&) { return 1.0; }
+ROWAN_HD inline double kept_of(LaneRule<rmsprop_formula> const&) { return 1.0; }
 inline Coast coast_of(LaneRule<rmsprop_formula> const& rule, std::size_t states) {
     auto const& options = rule.formula.options;
     Coast coast{.known = decays(options.momentum, options.learning_rate),
@@ -53777,7 +53783,7 @@ template <>
 struct coast_states<LaneRule<adagrad_decay_formula>> {
     static constexpr std::size_t moves = no_such_state, squares = no_such_state, under_root = 0;
 };
-inline double kept_of(LaneRule<adagrad_decay_formula> const& rule) { return rule.formula.kept; }
+ROWAN_HD inline double kept_of(LaneRule<adagrad_decay_formula> const& rule) { return rule.formula.kept; }
 inline Coast coast_of(LaneRule<adagrad_decay_formula> const& rule, std::size_t) {
     auto const& [options, kept] = rule.formula;
     return {.known = (options.weight_decay == 0.0 || options.decoupled) && kept > 0.0 && kept <= 1.0 &&
@@ -53790,7 +53796,7 @@ inline bool same_step(LaneRule<adagrad_decay_formula> const& a, LaneRule<adagrad
     return same_options(a.formula.options, b.formula.options);
 }
 
-inline double kept_of(LaneRule<sgd_decay_formula> const& rule) { return rule.formula.kept; }
+ROWAN_HD inline double kept_of(LaneRule<sgd_decay_formula> const& rule) { return rule.formula.kept; }
 inline Coast coast_of(LaneRule<sgd_decay_formula> const& rule, std::size_t) {
     auto const& [options, kept] = rule.formula;
     return {.known = (options.weight_decay == 0.0 || options.decoupled) && kept > 0.0 && kept <= 1.0 &&
@@ -54341,6 +54347,70 @@ struct deferred_rule<RmsPropOptions> {
 
 }  // namespace rowan::inline v0::detail
 
+// rowan/sparse/detail/deferred_checks.hpp: DeferredChecks, the checks of Deferred on all devices.
+
+namespace rowan::inline v0::detail {
+
+template <class Options>
+struct DeferredChecks {
+    using Rule = typename deferred_rule<Options>::type;
+
+    /// The rule of a step, after the checks of all its arguments.
+    template <class D, class G, class... P>
+    static Rule step(D const& exec, std::int64_t height, SelectedRows<G, D> const& grad, Options const& options,
+                     Tensor<P, D> const&... param) {
+        types<G, P...>();
+        Rule const rule = deferred_rule<Options>::make(options, param...);
+        SelectedRows<G, D>::check_value(grad.value(), grad.rows().size());
+        check_exec(exec);
+        same_height(grad.height(), height);
+        check_sparse_targets(grad.value(), height, param...);
+        return rule;
+    }
+    template <class D, class G, class... P>
+    static Rule step(D const& exec, std::int64_t height, Tensor<G, D> const& grad, Options const& options,
+                     Tensor<P, D> const&... param) {
+        types<G, P...>();
+        Rule const rule = deferred_rule<Options>::make(options, param...);
+        check_exec(exec);
+        check_dense_targets(grad, param...);
+        same_height(height_of(grad), height);
+        return rule;
+    }
+
+    /// The checks of the parameter and its states, without a gradient.
+    template <class D, class P, class... S>
+    static void tensors(std::int64_t height, Tensor<P, D> const& param, Tensor<S, D> const&... state) {
+        count<sizeof...(S)>();
+        check_height("param", param, height);
+        std::size_t i = 0;
+        (check_state(state_name(++i), param, state), ...);
+        check_all_apart(state_name, param, state...);
+    }
+
+private:
+    static void same_height(std::int64_t rows, std::int64_t height) {
+        if (rows != height)
+            throw ShapeError("grad.height()", std::to_string(rows), std::to_string(height) + ", that of this Deferred");
+    }
+    template <std::size_t states>
+    static constexpr void count() {
+        static_assert(deferred_rule<Options>::takes(states),
+                      "rowan::Deferred: the tensors are param and the states of the optimizer");
+    }
+    template <class G, class... P>
+    static constexpr void types() {
+        count<sizeof...(P) - 1>();
+        check_types<G, P...>();
+        static_assert(
+            std::is_same_v<compute_t<G, P...>, compute_t<P...>>,
+            "rowan::Deferred: a gradient of doubles needs a parameter or a state of doubles: missed steps are "
+            "computed in the type of these");
+    }
+};
+
+}  // namespace rowan::inline v0::detail
+
 // rowan/sparse/detail/rounding.hpp: how element types round, and registers of numbers as they are stored.
 
 namespace rowan::inline v0::detail {
@@ -54365,8 +54435,9 @@ template <>
 inline constexpr double underflow<float16> = 0x1p-25;
 
 /// x rounded to T and widened again.
+ROWAN_NO_EXEC_CHECK
 template <class T, class V>
-ROWAN_INLINE V rounded_to(V const& x) {
+ROWAN_HD_INLINE V rounded_to(V const& x) {
     if constexpr (std::is_same_v<T, typename lane_of<V>::type>) {
         return x;
     } else {
@@ -54377,8 +54448,9 @@ ROWAN_INLINE V rounded_to(V const& x) {
 }
 
 /// Whether the comparison is true in all lanes.
+ROWAN_NO_EXEC_CHECK
 template <class V, class Mask>
-ROWAN_INLINE bool all_lanes(Mask const& mask) {
+ROWAN_HD_INLINE bool all_lanes(Mask const& mask) {
     if constexpr (is_register<V>) {
         return !any_negative(mask.select(V(0), V(-1)));
     } else {
@@ -54458,7 +54530,7 @@ struct Shrinkage {
     double squares[2]{}, kept[2]{};
 };
 
-/// K registers V of elements of a row: of the parameter, T0, and of the states.
+/// K registers V of elements of a row, or elements V on a device: of the parameter, T0, and of the states.
 template <class V, std::size_t K, class Rule, class... T>
 class LaneReplay {
     using S = typename lane_of<V>::type;
@@ -54470,18 +54542,20 @@ class LaneReplay {
     static constexpr std::size_t moves =
         coast_states<Rule>::moves == last_state ? sizeof...(T) - 2 : coast_states<Rule>::moves;
     /// Whether this file knows how numbers of the types are rounded.
-    static constexpr bool bounded = has_register<S> && ((rounding<T> > 0.0) && ...);
+    static constexpr bool bounded = is_machine_float<S> && ((rounding<T> > 0.0) && ...);
 
 public:
     static constexpr std::size_t lanes = K * lanes_in<V>;
 
-    ROWAN_INLINE explicit LaneReplay(T*... p) {
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD_INLINE explicit LaneReplay(T*... p) {
         unrolled<K>([&](std::size_t k) ROWAN_INLINED {
             std::size_t i = 0;
             ((x_[i++][k] = load<V>(p + k * lanes_in<V>)), ...);
         });
     }
-    ROWAN_INLINE void save(T*... p) const {
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD_INLINE void save(T*... p) const {
         unrolled<K>([&](std::size_t k) ROWAN_INLINED {
             std::size_t i = 0;
             (store(x_[i++][k], p + k * lanes_in<V>), ...);
@@ -54491,7 +54565,7 @@ public:
     static Shrinkage shrinkage(Coast const& coast) {
         // an epsilon of 0 may give 0 / 0
         Shrinkage least{.known = coast.known && static_cast<S>(coast.epsilon) != S(0)};
-        std::int64_t const steps[] = {StepHistory<Rule>::group, far};
+        std::int64_t const steps[] = {group, far};
         for (std::size_t i = 0; i < 2; ++i) {
             if constexpr (squares != no_such_state)
                 least.squares[i] = least_factor<type<1 + squares>>(coast.factors[squares], steps[i]);
@@ -54500,13 +54574,15 @@ public:
         return least;
     }
 
-    /// Applies the steps [step, end).
-    ROWAN_INLINE void run(StepHistory<Rule> const& history, Shrinkage const& least, std::size_t step, std::size_t end) {
+    /// Applies the steps [step, end) of a StepHistory, or of its copy on a device.
+    ROWAN_NO_EXEC_CHECK
+    template <class History>
+    ROWAN_HD_INLINE void run(History const& history, Shrinkage const& least, std::size_t step, std::size_t end) {
         if constexpr (bounded) {
             if (least.known && rests(history.ahead(step))) return;
         }
         while (step < end) {
-            std::size_t n = std::min(StepHistory<Rule>::group * (squares == no_such_state ? 4 : 1), end - step);
+            std::size_t n = smaller(group * (squares == no_such_state ? 4 : 1), end - step);
             if constexpr (bounded) {
                 Moves how = Moves::fully;
                 if (least.known) {
@@ -54515,7 +54591,8 @@ public:
                         Moves const then = test(range == 0 ? history.near(step) : history.ahead(step), least, range);
                         if (then == Moves::fully) break;
                         how = then;
-                        n = std::min(range == 0 ? StepHistory<Rule>::group : far, end - step);
+                        std::size_t const most = range == 0 ? group : far;
+                        n = smaller(most, end - step);
                     }
                 }
                 if (how != Moves::fully) {
@@ -54536,9 +54613,12 @@ public:
 
 private:
     enum class Moves { not_at_all, shrinks, fully };
-    static constexpr std::size_t far = 512;  // steps
+    static constexpr std::size_t group = StepHistory<Rule>::group, far = 512;  // steps
+    template <class Q>
+    static constexpr double lost = std::max(underflow<Q>, underflow<S>);
 
-    ROWAN_INLINE static V magnitude(V const& x) { return choose(x < constant<V>(0.0), V(constant<V>(0.0) - x), x); }
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD_INLINE static V magnitude(V const& x) { return choose(x < constant<V>(0.0), V(constant<V>(0.0) - x), x); }
 
     template <class Q>
     static double least_factor(double factor, std::int64_t steps) {
@@ -54546,7 +54626,8 @@ private:
         return least < 4 * underflow<S> ? 0.0 : least;  // no subnormal number, whose rounding errors are large
     }
 
-    ROWAN_INLINE void apply(Rule const& rule) {
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD_INLINE void apply(Rule const& rule) {
         rule.visit([&](auto const& formula) ROWAN_INLINED {
             unrolled<K>([&](std::size_t k) ROWAN_INLINED {
                 V const zero = constant<V>(0.0);
@@ -54560,8 +54641,16 @@ private:
     }
 
     /// Whether a bit differs, where this file knows how to compare them.
-    ROWAN_INLINE bool differs_from([[maybe_unused]] LaneReplay const& other) const {
-        if constexpr (bounded) {
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD_INLINE bool differs_from([[maybe_unused]] LaneReplay const& other) const {
+        if constexpr (bounded && !is_register<V>) {
+            using Bits = std::conditional_t<sizeof(S) == 4, std::uint32_t, std::uint64_t>;
+            bool same = true;
+            unrolled<sizeof...(T) * K>([&](std::size_t k) ROWAN_INLINED {
+                same = same && bit_cast<Bits>(x_[k / K][k % K]) == bit_cast<Bits>(other.x_[k / K][k % K]);
+            });
+            return !same;
+        } else if constexpr (bounded) {
             S a[sizeof...(T) * lanes], b[sizeof...(T) * lanes];
             unrolled<sizeof...(T) * K>([&](std::size_t k) ROWAN_INLINED {
                 store(x_[k / K][k % K], a + k * lanes_in<V>);
@@ -54574,7 +54663,8 @@ private:
     }
 
     /// Whether these steps change nothing, as all states are 0: so it is in rows that have had no gradient.
-    ROWAN_INLINE bool rests(Coast const& coast) {
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD_INLINE bool rests(Coast const& coast) {
         if (coast.least_kept != 1.0) return false;
         V most = constant<V>(0.0);
         unrolled<(sizeof...(T) - 1) * K>([&](std::size_t k) ROWAN_INLINED {
@@ -54589,9 +54679,10 @@ private:
     }
 
     /// How the parameter moves in the steps of a range, 0 or 1 of Shrinkage, with this bound.
-    ROWAN_INLINE Moves test(Coast const& coast, Shrinkage const& least, std::size_t range) const {
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD_INLINE Moves test(Coast const& coast, Shrinkage const& least, std::size_t range) const {
         constexpr double wide = 1.0 + 0x1p-12;  // for the roundings of the formula and of this
-        double const steps = static_cast<double>(range == 0 ? StepHistory<Rule>::group : far);
+        double const steps = static_cast<double>(range == 0 ? group : far);
         V const zero = constant<V>(0.0), shrinks = constant<V>(1.0), stays = constant<V>(2.0);
         V all = stays;
         unrolled<K>([&](std::size_t k) ROWAN_INLINED {
@@ -54601,9 +54692,8 @@ private:
                 most = product(magnitude(x), constant<V>(coast.scale * wide)) +
                        constant<V>(4 * underflow<S> * (coast.rate + 1));
                 if constexpr (squares != no_such_state) {
-                    constexpr double lost = std::max(underflow<type<1 + squares>>, underflow<S>);
                     V const square = product(x_[1 + squares][k], constant<V>(least.squares[range] / coast.correction)) -
-                                     constant<V>((steps + 2) * lost / coast.correction);
+                                     constant<V>((steps + 2) * lost<type<1 + squares>> / coast.correction);
                     V const root = square_root(V(choose(square > zero, square, zero))) + constant<V>(coast.epsilon);
                     most = product(quotient(most, root), constant<V>(wide));
                 }
@@ -54618,8 +54708,7 @@ private:
                 how = shrinks;
             } else if (coast.least_kept < 1.0) {
                 // a move of less than half of the distance to the next number is rounded away
-                V const size = product(magnitude(p), constant<V>(least.kept[range])) -
-                               constant<V>(steps * std::max(underflow<P>, underflow<S>));
+                V const size = product(magnitude(p), constant<V>(least.kept[range])) - constant<V>(steps * lost<P>);
                 how = choose(most < product(size, constant<V>(rounding<S> / 4)), shrinks, zero);
             }
             how = choose(below == p && above == p, stays, how);
@@ -54636,7 +54725,9 @@ private:
         return all_lanes<V>(all >= shrinks) ? Moves::shrinks : Moves::fully;
     }
 
-    ROWAN_INLINE void shrink(StepHistory<Rule> const& history, std::size_t step, std::size_t n) {
+    ROWAN_NO_EXEC_CHECK
+    template <class History>
+    ROWAN_HD_INLINE void shrink(History const& history, std::size_t step, std::size_t n) {
         for (std::size_t s = step; s < step + n; ++s) {
             V const kept = constant<V>(kept_of(history[s]));
             unrolled<K>([&](std::size_t k) ROWAN_INLINED { x_[0][k] = rounded_to<P>(product(kept, x_[0][k])); });
@@ -54644,14 +54735,16 @@ private:
     }
 
     /// The states after n steps.
-    ROWAN_INLINE void decay(Coast const& coast, std::size_t n) {
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD_INLINE void decay(Coast const& coast, std::size_t n) {
         [&]<std::size_t... i>(std::index_sequence<i...>) ROWAN_INLINED {
             (decay_state<1 + i>(coast.factors[i], n), ...);
         }
         (states{});
     }
+    ROWAN_NO_EXEC_CHECK
     template <std::size_t i>
-    ROWAN_INLINE void decay_state(double factor, std::size_t n) {
+    ROWAN_HD_INLINE void decay_state(double factor, std::size_t n) {
         if (factor == 1.0) n = 1;  // it stays, but -0 becomes 0
         V const f = constant<V>(factor), zero = constant<V>(0.0), one = constant<V>(1.0);
         // a state that ends as -0 is 0 after the next step; in registers, only the last step can tell
@@ -54665,8 +54758,8 @@ private:
         };
         bool same = false;
         while (n > 0 && !same) {
-            std::size_t const some = std::min<std::size_t>(n, 32);
-            if constexpr (std::is_same_v<type<i>, float> && std::is_same_v<S, float>) {
+            std::size_t const some = smaller(n, std::size_t{32});
+            if constexpr (is_register<V> && std::is_same_v<type<i>, float> && std::is_same_v<S, float>) {
                 if (nears_0(x_[i], factor, 32)) return decay_near_0(x_[i], factor, n);
             }
             for (std::size_t s = 1; s < some; ++s) multiply();
@@ -54752,9 +54845,12 @@ namespace rowan::inline v0 {
 /// not less than √beta2. These steps are computed one by one, with all before them, and so are the steps before others
 /// with a new momentum, rho, beta or epsilon. Adam computes its first steps in this way while their corrections change
 /// fast: 2 of the default betas, 30 with a beta1 of 0.99; and all steps if the betas are as near as 0.9 and 0.9.
+///
+/// `Deferred<AdamOptions, Cuda>`, for tables in device memory, is in rowan/thrust/sparse/deferred.hpp.
 template <class Options>
-class Deferred {
+class Deferred<Options, Cpu> {
     using Rule = typename detail::deferred_rule<Options>::type;
+    using Checks = detail::DeferredChecks<Options>;
 
 public:
     /// For a table of this height, whose rows have missed nothing.
@@ -54782,12 +54878,7 @@ public:
     ///          sums over the last steps: over 40 / (1 - beta1 / √beta2) of them, or 40 / (1 - momentum).
     template <class G, class... P>
     void step(Cpu exec, SelectedRows<G> const& grad, Options const& options, Tensor<P>&... param) {
-        check_types<G, P...>();
-        Rule const rule = detail::deferred_rule<Options>::make(options, param...);
-        SelectedRows<G>::check_value(grad.value(), grad.rows().size());
-        detail::check_exec(exec);
-        check_height(grad.height());
-        detail::check_sparse_targets(grad.value(), height(), param...);
+        Rule const rule = Checks::step(exec, height(), grad, options, param...);
         history_.reserve();  // also of a check, so that no memory is needed after it
         if (options_.catch_up == CatchUp::closed_form) closed_.reserve(history_);
         if (detail::only_checking()) return;
@@ -54807,11 +54898,7 @@ public:
     }
     template <class G, class... P>
     void step(Cpu exec, Tensor<G> const& grad, Options const& options, Tensor<P>&... param) {
-        check_types<G, P...>();
-        Rule const rule = detail::deferred_rule<Options>::make(options, param...);
-        detail::check_exec(exec);
-        detail::check_dense_targets(grad, param...);
-        check_height(detail::height_of(grad));
+        Rule const rule = Checks::step(exec, height(), grad, options, param...);
         if (detail::only_checking()) return;
         flush(exec, param...);
         update_rows(exec, grad, rule, param...);
@@ -54828,7 +54915,7 @@ public:
     ///          closed form that of one or two steps
     template <class... P>
     void catch_up(Cpu exec, Ids<> rows, Tensor<P>&... param) {
-        check_tensors(param...);
+        Checks::tensors(height(), param...);
         RowPlan<> const plan(exec, rows, Height(height()));
         if (detail::only_checking()) return;
         replay(
@@ -54846,7 +54933,7 @@ public:
     template <class... P>
     void flush(Cpu exec, Tensor<P>&... param) {
         detail::check_exec(exec);
-        check_tensors(param...);
+        Checks::tensors(height(), param...);
         if (detail::only_checking() || history_.size() == 0) return;
         replay(
             exec, done_.size(), [](std::size_t k) { return static_cast<std::int64_t>(k); }, param...);
@@ -54876,34 +54963,6 @@ public:
 
 private:
     using Step = std::uint16_t;
-
-    void check_height(std::int64_t rows) const {
-        if (rows != height())
-            throw ShapeError("grad.height()", std::to_string(rows),
-                             std::to_string(height()) + ", that of this Deferred");
-    }
-    template <std::size_t states>
-    static constexpr void check_count() {
-        static_assert(detail::deferred_rule<Options>::takes(states),
-                      "rowan::Deferred: the tensors are param and the states of the optimizer");
-    }
-    template <class G, class... P>
-    static constexpr void check_types() {
-        check_count<sizeof...(P) - 1>();
-        detail::check_types<G, P...>();
-        static_assert(
-            std::is_same_v<detail::compute_t<G, P...>, detail::compute_t<P...>>,
-            "rowan::Deferred: a gradient of doubles needs a parameter or a state of doubles: missed steps are "
-            "computed in the type of these");
-    }
-    template <class P, class... S>
-    void check_tensors(Tensor<P> const& param, Tensor<S> const&... state) const {
-        check_count<sizeof...(S)>();
-        detail::check_height("param", param, height());
-        std::size_t i = 0;
-        (detail::check_state(detail::state_name(++i), param, state), ...);
-        detail::check_all_apart(detail::state_name, param, state...);
-    }
 
     /// Brings the rows row_of(0), row_of(1) … row_of(n - 1) up to date, which are distinct.
     template <class RowOf, class P, class... S>

@@ -4,11 +4,11 @@
 #include <rowan/core/height.hpp>
 #include <rowan/core/ids.hpp>
 #include <rowan/core/parallel.hpp>
-#include <rowan/detail/arguments.hpp>
 #include <rowan/detail/only_checking.hpp>
 #include <rowan/detail/rows.hpp>
 #include <rowan/sparse/deferred_options.hpp>
 #include <rowan/sparse/detail/closed_form.hpp>
+#include <rowan/sparse/detail/deferred_checks.hpp>
 #include <rowan/sparse/detail/deferred_rules.hpp>
 #include <rowan/sparse/detail/replay.hpp>
 #include <rowan/sparse/merge.hpp>
@@ -19,7 +19,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -62,9 +61,12 @@ namespace rowan::inline v0 {
 /// not less than √beta2. These steps are computed one by one, with all before them, and so are the steps before others
 /// with a new momentum, rho, beta or epsilon. Adam computes its first steps in this way while their corrections change
 /// fast: 2 of the default betas, 30 with a beta1 of 0.99; and all steps if the betas are as near as 0.9 and 0.9.
+///
+/// `Deferred<AdamOptions, Cuda>`, for tables in device memory, is in rowan/thrust/sparse/deferred.hpp.
 template <class Options>
-class Deferred {
+class Deferred<Options, Cpu> {
     using Rule = typename detail::deferred_rule<Options>::type;
+    using Checks = detail::DeferredChecks<Options>;
 
 public:
     /// For a table of this height, whose rows have missed nothing.
@@ -92,12 +94,7 @@ public:
     ///          sums over the last steps: over 40 / (1 - beta1 / √beta2) of them, or 40 / (1 - momentum).
     template <class G, class... P>
     void step(Cpu exec, SelectedRows<G> const& grad, Options const& options, Tensor<P>&... param) {
-        check_types<G, P...>();
-        Rule const rule = detail::deferred_rule<Options>::make(options, param...);
-        SelectedRows<G>::check_value(grad.value(), grad.rows().size());
-        detail::check_exec(exec);
-        check_height(grad.height());
-        detail::check_sparse_targets(grad.value(), height(), param...);
+        Rule const rule = Checks::step(exec, height(), grad, options, param...);
         history_.reserve();  // also of a check, so that no memory is needed after it
         if (options_.catch_up == CatchUp::closed_form) closed_.reserve(history_);
         if (detail::only_checking()) return;
@@ -117,11 +114,7 @@ public:
     }
     template <class G, class... P>
     void step(Cpu exec, Tensor<G> const& grad, Options const& options, Tensor<P>&... param) {
-        check_types<G, P...>();
-        Rule const rule = detail::deferred_rule<Options>::make(options, param...);
-        detail::check_exec(exec);
-        detail::check_dense_targets(grad, param...);
-        check_height(detail::height_of(grad));
+        Rule const rule = Checks::step(exec, height(), grad, options, param...);
         if (detail::only_checking()) return;
         flush(exec, param...);
         update_rows(exec, grad, rule, param...);
@@ -138,7 +131,7 @@ public:
     ///          closed form that of one or two steps
     template <class... P>
     void catch_up(Cpu exec, Ids<> rows, Tensor<P>&... param) {
-        check_tensors(param...);
+        Checks::tensors(height(), param...);
         RowPlan<> const plan(exec, rows, Height(height()));
         if (detail::only_checking()) return;
         replay(
@@ -156,7 +149,7 @@ public:
     template <class... P>
     void flush(Cpu exec, Tensor<P>&... param) {
         detail::check_exec(exec);
-        check_tensors(param...);
+        Checks::tensors(height(), param...);
         if (detail::only_checking() || history_.size() == 0) return;
         replay(
             exec, done_.size(), [](std::size_t k) { return static_cast<std::int64_t>(k); }, param...);
@@ -186,34 +179,6 @@ public:
 
 private:
     using Step = std::uint16_t;
-
-    void check_height(std::int64_t rows) const {
-        if (rows != height())
-            throw ShapeError("grad.height()", std::to_string(rows),
-                             std::to_string(height()) + ", that of this Deferred");
-    }
-    template <std::size_t states>
-    static constexpr void check_count() {
-        static_assert(detail::deferred_rule<Options>::takes(states),
-                      "rowan::Deferred: the tensors are param and the states of the optimizer");
-    }
-    template <class G, class... P>
-    static constexpr void check_types() {
-        check_count<sizeof...(P) - 1>();
-        detail::check_types<G, P...>();
-        static_assert(
-            std::is_same_v<detail::compute_t<G, P...>, detail::compute_t<P...>>,
-            "rowan::Deferred: a gradient of doubles needs a parameter or a state of doubles: missed steps are "
-            "computed in the type of these");
-    }
-    template <class P, class... S>
-    void check_tensors(Tensor<P> const& param, Tensor<S> const&... state) const {
-        check_count<sizeof...(S)>();
-        detail::check_height("param", param, height());
-        std::size_t i = 0;
-        (detail::check_state(detail::state_name(++i), param, state), ...);
-        detail::check_all_apart(detail::state_name, param, state...);
-    }
 
     /// Brings the rows row_of(0), row_of(1) … row_of(n - 1) up to date, which are distinct.
     template <class RowOf, class P, class... S>

@@ -38,8 +38,9 @@ struct LaneRule {
     /// Calls f with the formula.
     /// errors   exceptions of f
     /// cost     the cost of f
+    ROWAN_NO_EXEC_CHECK
     template <class F>
-    ROWAN_INLINE void visit(F const& f) const {
+    ROWAN_HD_INLINE void visit(F const& f) const {
         f(formula);
     }
 

@@ -37,8 +37,9 @@ struct momentum_rule {
     MomentumOptions options;
 
     /// Calls f with the formula.
+    ROWAN_NO_EXEC_CHECK
     template <class F>
-    ROWAN_INLINE void visit(F const& f) const {
+    ROWAN_HD_INLINE void visit(F const& f) const {
         options.nesterov ? f(momentum_formula<true>{options}) : f(momentum_formula<false>{options});
     }
 

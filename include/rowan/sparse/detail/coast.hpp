@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rowan/core/fields.hpp>
+#include <rowan/detail/lane_instructions.hpp>
 #include <rowan/sparse/adagrad.hpp>
 #include <rowan/sparse/adam.hpp>
 #include <rowan/sparse/momentum.hpp>
@@ -9,7 +10,6 @@
 #include <rowan/sparse/sgd.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
 
@@ -21,27 +21,28 @@ namespace rowan::inline v0::detail {
 /// and replaces each state z by factor · z + 0. x is the state `moves` and y the state `squares` of coast_states, and e
 /// the error of a product near 0. Without y, the divisor is 1.
 struct Coast {
-    bool known = false;                      ///< whether there is such a bound
-    double scale = 0.0;                      ///< the greatest of the steps; no factor of it is near 0
-    double rate = 1.0;                       ///< the greatest
-    double correction = 1.0;                 ///< the greatest
-    double least_kept = 1.0;                 ///< the least number that multiplies the parameter, in (0, 1]
-    double most_kept = 1.0;                  ///< the greatest
-    double epsilon = 1.0;                    ///< that of all steps
-    std::array<double, 3> factors{1, 1, 1};  ///< of the states, in [0, 1]; those of all steps
+    bool known = false;          ///< whether there is such a bound
+    double scale = 0.0;          ///< the greatest of the steps; no factor of it is near 0
+    double rate = 1.0;           ///< the greatest
+    double correction = 1.0;     ///< the greatest
+    double least_kept = 1.0;     ///< the least number that multiplies the parameter, in (0, 1]
+    double most_kept = 1.0;      ///< the greatest
+    double epsilon = 1.0;        ///< that of all steps
+    double factors[3]{1, 1, 1};  ///< of the states, in [0, 1]; those of all steps
 
     /// Makes it the bound of these steps and of others; returns whether it has changed.
-    bool include(Coast const& other) {
-        bool const both = known && other.known && epsilon == other.epsilon && factors == other.factors;
+    ROWAN_HD bool include(Coast const& other) {
+        bool both = known && other.known && epsilon == other.epsilon;
+        for (std::size_t i = 0; i < 3; ++i) both = both && factors[i] == other.factors[i];
         bool const changes = both != known || other.scale > scale || other.rate > rate ||
                              other.correction > correction || other.least_kept < least_kept ||
                              other.most_kept > most_kept;
         known = both;
-        scale = std::max(scale, other.scale);
-        rate = std::max(rate, other.rate);
-        correction = std::max(correction, other.correction);
-        least_kept = std::min(least_kept, other.least_kept);
-        most_kept = std::max(most_kept, other.most_kept);
+        scale = larger(other.scale, scale);
+        rate = larger(other.rate, rate);
+        correction = larger(other.correction, correction);
+        least_kept = smaller(other.least_kept, least_kept);
+        most_kept = larger(other.most_kept, most_kept);
         return changes;
     }
 };
@@ -78,7 +79,7 @@ template <>
 struct coast_states<LaneRule<adam_formula>> {
     static constexpr std::size_t moves = 0, squares = 1, under_root = 1;
 };
-inline double kept_of(LaneRule<adam_formula> const& rule) {
+ROWAN_HD inline double kept_of(LaneRule<adam_formula> const& rule) {
     return rule.formula.options.weight_decay != 0.0 ? rule.formula.kept : 1.0;
 }
 inline Coast coast_of(LaneRule<adam_formula> const& rule, std::size_t) {
@@ -105,7 +106,7 @@ template <>
 struct coast_states<momentum_rule> {
     static constexpr std::size_t moves = 0, squares = no_such_state, under_root = no_such_state;
 };
-inline double kept_of(momentum_rule const&) { return 1.0; }
+ROWAN_HD inline double kept_of(momentum_rule const&) { return 1.0; }
 inline Coast coast_of(momentum_rule const& rule, std::size_t) {
     auto const& options = rule.options;
     return {.known = options.weight_decay == 0.0 && decays(options.momentum, options.learning_rate),
@@ -119,7 +120,7 @@ template <>
 struct coast_states<LaneRule<rmsprop_formula>> {
     static constexpr std::size_t moves = last_state, squares = no_such_state, under_root = 0;
 };
-inline double kept_of(LaneRule<rmsprop_formula> const&) { return 1.0; }
+ROWAN_HD inline double kept_of(LaneRule<rmsprop_formula> const&) { return 1.0; }
 inline Coast coast_of(LaneRule<rmsprop_formula> const& rule, std::size_t states) {
     auto const& options = rule.formula.options;
     Coast coast{.known = decays(options.momentum, options.learning_rate),
@@ -137,7 +138,7 @@ template <>
 struct coast_states<LaneRule<adagrad_decay_formula>> {
     static constexpr std::size_t moves = no_such_state, squares = no_such_state, under_root = 0;
 };
-inline double kept_of(LaneRule<adagrad_decay_formula> const& rule) { return rule.formula.kept; }
+ROWAN_HD inline double kept_of(LaneRule<adagrad_decay_formula> const& rule) { return rule.formula.kept; }
 inline Coast coast_of(LaneRule<adagrad_decay_formula> const& rule, std::size_t) {
     auto const& [options, kept] = rule.formula;
     return {.known = (options.weight_decay == 0.0 || options.decoupled) && kept > 0.0 && kept <= 1.0 &&
@@ -150,7 +151,7 @@ inline bool same_step(LaneRule<adagrad_decay_formula> const& a, LaneRule<adagrad
     return same_options(a.formula.options, b.formula.options);
 }
 
-inline double kept_of(LaneRule<sgd_decay_formula> const& rule) { return rule.formula.kept; }
+ROWAN_HD inline double kept_of(LaneRule<sgd_decay_formula> const& rule) { return rule.formula.kept; }
 inline Coast coast_of(LaneRule<sgd_decay_formula> const& rule, std::size_t) {
     auto const& [options, kept] = rule.formula;
     return {.known = (options.weight_decay == 0.0 || options.decoupled) && kept > 0.0 && kept <= 1.0 &&

@@ -1,6 +1,7 @@
 // rowan/sparse/detail/replay.hpp: replay_row, which applies the steps that a row has missed.
 #pragma once
 
+#include <rowan/core/detail/bit_cast.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/sparse/detail/coast.hpp>
 #include <rowan/sparse/detail/decay.hpp>
@@ -24,7 +25,7 @@ struct Shrinkage {
     double squares[2]{}, kept[2]{};
 };
 
-/// K registers V of elements of a row: of the parameter, T0, and of the states.
+/// K registers V of elements of a row, or elements V on a device: of the parameter, T0, and of the states.
 template <class V, std::size_t K, class Rule, class... T>
 class LaneReplay {
     using S = typename lane_of<V>::type;
@@ -36,18 +37,20 @@ class LaneReplay {
     static constexpr std::size_t moves =
         coast_states<Rule>::moves == last_state ? sizeof...(T) - 2 : coast_states<Rule>::moves;
     /// Whether this file knows how numbers of the types are rounded.
-    static constexpr bool bounded = has_register<S> && ((rounding<T> > 0.0) && ...);
+    static constexpr bool bounded = is_machine_float<S> && ((rounding<T> > 0.0) && ...);
 
 public:
     static constexpr std::size_t lanes = K * lanes_in<V>;
 
-    ROWAN_INLINE explicit LaneReplay(T*... p) {
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD_INLINE explicit LaneReplay(T*... p) {
         unrolled<K>([&](std::size_t k) ROWAN_INLINED {
             std::size_t i = 0;
             ((x_[i++][k] = load<V>(p + k * lanes_in<V>)), ...);
         });
     }
-    ROWAN_INLINE void save(T*... p) const {
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD_INLINE void save(T*... p) const {
         unrolled<K>([&](std::size_t k) ROWAN_INLINED {
             std::size_t i = 0;
             (store(x_[i++][k], p + k * lanes_in<V>), ...);
@@ -57,7 +60,7 @@ public:
     static Shrinkage shrinkage(Coast const& coast) {
         // an epsilon of 0 may give 0 / 0
         Shrinkage least{.known = coast.known && static_cast<S>(coast.epsilon) != S(0)};
-        std::int64_t const steps[] = {StepHistory<Rule>::group, far};
+        std::int64_t const steps[] = {group, far};
         for (std::size_t i = 0; i < 2; ++i) {
             if constexpr (squares != no_such_state)
                 least.squares[i] = least_factor<type<1 + squares>>(coast.factors[squares], steps[i]);
@@ -66,13 +69,15 @@ public:
         return least;
     }
 
-    /// Applies the steps [step, end).
-    ROWAN_INLINE void run(StepHistory<Rule> const& history, Shrinkage const& least, std::size_t step, std::size_t end) {
+    /// Applies the steps [step, end) of a StepHistory, or of its copy on a device.
+    ROWAN_NO_EXEC_CHECK
+    template <class History>
+    ROWAN_HD_INLINE void run(History const& history, Shrinkage const& least, std::size_t step, std::size_t end) {
         if constexpr (bounded) {
             if (least.known && rests(history.ahead(step))) return;
         }
         while (step < end) {
-            std::size_t n = std::min(StepHistory<Rule>::group * (squares == no_such_state ? 4 : 1), end - step);
+            std::size_t n = smaller(group * (squares == no_such_state ? 4 : 1), end - step);
             if constexpr (bounded) {
                 Moves how = Moves::fully;
                 if (least.known) {
@@ -81,7 +86,8 @@ public:
                         Moves const then = test(range == 0 ? history.near(step) : history.ahead(step), least, range);
                         if (then == Moves::fully) break;
                         how = then;
-                        n = std::min(range == 0 ? StepHistory<Rule>::group : far, end - step);
+                        std::size_t const most = range == 0 ? group : far;
+                        n = smaller(most, end - step);
                     }
                 }
                 if (how != Moves::fully) {
@@ -102,9 +108,12 @@ public:
 
 private:
     enum class Moves { not_at_all, shrinks, fully };
-    static constexpr std::size_t far = 512;  // steps
+    static constexpr std::size_t group = StepHistory<Rule>::group, far = 512;  // steps
+    template <class Q>
+    static constexpr double lost = std::max(underflow<Q>, underflow<S>);
 
-    ROWAN_INLINE static V magnitude(V const& x) { return choose(x < constant<V>(0.0), V(constant<V>(0.0) - x), x); }
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD_INLINE static V magnitude(V const& x) { return choose(x < constant<V>(0.0), V(constant<V>(0.0) - x), x); }
 
     template <class Q>
     static double least_factor(double factor, std::int64_t steps) {
@@ -112,7 +121,8 @@ private:
         return least < 4 * underflow<S> ? 0.0 : least;  // no subnormal number, whose rounding errors are large
     }
 
-    ROWAN_INLINE void apply(Rule const& rule) {
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD_INLINE void apply(Rule const& rule) {
         rule.visit([&](auto const& formula) ROWAN_INLINED {
             unrolled<K>([&](std::size_t k) ROWAN_INLINED {
                 V const zero = constant<V>(0.0);
@@ -126,8 +136,16 @@ private:
     }
 
     /// Whether a bit differs, where this file knows how to compare them.
-    ROWAN_INLINE bool differs_from([[maybe_unused]] LaneReplay const& other) const {
-        if constexpr (bounded) {
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD_INLINE bool differs_from([[maybe_unused]] LaneReplay const& other) const {
+        if constexpr (bounded && !is_register<V>) {
+            using Bits = std::conditional_t<sizeof(S) == 4, std::uint32_t, std::uint64_t>;
+            bool same = true;
+            unrolled<sizeof...(T) * K>([&](std::size_t k) ROWAN_INLINED {
+                same = same && bit_cast<Bits>(x_[k / K][k % K]) == bit_cast<Bits>(other.x_[k / K][k % K]);
+            });
+            return !same;
+        } else if constexpr (bounded) {
             S a[sizeof...(T) * lanes], b[sizeof...(T) * lanes];
             unrolled<sizeof...(T) * K>([&](std::size_t k) ROWAN_INLINED {
                 store(x_[k / K][k % K], a + k * lanes_in<V>);
@@ -140,7 +158,8 @@ private:
     }
 
     /// Whether these steps change nothing, as all states are 0: so it is in rows that have had no gradient.
-    ROWAN_INLINE bool rests(Coast const& coast) {
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD_INLINE bool rests(Coast const& coast) {
         if (coast.least_kept != 1.0) return false;
         V most = constant<V>(0.0);
         unrolled<(sizeof...(T) - 1) * K>([&](std::size_t k) ROWAN_INLINED {
@@ -155,9 +174,10 @@ private:
     }
 
     /// How the parameter moves in the steps of a range, 0 or 1 of Shrinkage, with this bound.
-    ROWAN_INLINE Moves test(Coast const& coast, Shrinkage const& least, std::size_t range) const {
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD_INLINE Moves test(Coast const& coast, Shrinkage const& least, std::size_t range) const {
         constexpr double wide = 1.0 + 0x1p-12;  // for the roundings of the formula and of this
-        double const steps = static_cast<double>(range == 0 ? StepHistory<Rule>::group : far);
+        double const steps = static_cast<double>(range == 0 ? group : far);
         V const zero = constant<V>(0.0), shrinks = constant<V>(1.0), stays = constant<V>(2.0);
         V all = stays;
         unrolled<K>([&](std::size_t k) ROWAN_INLINED {
@@ -167,9 +187,8 @@ private:
                 most = product(magnitude(x), constant<V>(coast.scale * wide)) +
                        constant<V>(4 * underflow<S> * (coast.rate + 1));
                 if constexpr (squares != no_such_state) {
-                    constexpr double lost = std::max(underflow<type<1 + squares>>, underflow<S>);
                     V const square = product(x_[1 + squares][k], constant<V>(least.squares[range] / coast.correction)) -
-                                     constant<V>((steps + 2) * lost / coast.correction);
+                                     constant<V>((steps + 2) * lost<type<1 + squares>> / coast.correction);
                     V const root = square_root(V(choose(square > zero, square, zero))) + constant<V>(coast.epsilon);
                     most = product(quotient(most, root), constant<V>(wide));
                 }
@@ -184,8 +203,7 @@ private:
                 how = shrinks;
             } else if (coast.least_kept < 1.0) {
                 // a move of less than half of the distance to the next number is rounded away
-                V const size = product(magnitude(p), constant<V>(least.kept[range])) -
-                               constant<V>(steps * std::max(underflow<P>, underflow<S>));
+                V const size = product(magnitude(p), constant<V>(least.kept[range])) - constant<V>(steps * lost<P>);
                 how = choose(most < product(size, constant<V>(rounding<S> / 4)), shrinks, zero);
             }
             how = choose(below == p && above == p, stays, how);
@@ -202,7 +220,9 @@ private:
         return all_lanes<V>(all >= shrinks) ? Moves::shrinks : Moves::fully;
     }
 
-    ROWAN_INLINE void shrink(StepHistory<Rule> const& history, std::size_t step, std::size_t n) {
+    ROWAN_NO_EXEC_CHECK
+    template <class History>
+    ROWAN_HD_INLINE void shrink(History const& history, std::size_t step, std::size_t n) {
         for (std::size_t s = step; s < step + n; ++s) {
             V const kept = constant<V>(kept_of(history[s]));
             unrolled<K>([&](std::size_t k) ROWAN_INLINED { x_[0][k] = rounded_to<P>(product(kept, x_[0][k])); });
@@ -210,14 +230,16 @@ private:
     }
 
     /// The states after n steps.
-    ROWAN_INLINE void decay(Coast const& coast, std::size_t n) {
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD_INLINE void decay(Coast const& coast, std::size_t n) {
         [&]<std::size_t... i>(std::index_sequence<i...>) ROWAN_INLINED {
             (decay_state<1 + i>(coast.factors[i], n), ...);
         }
         (states{});
     }
+    ROWAN_NO_EXEC_CHECK
     template <std::size_t i>
-    ROWAN_INLINE void decay_state(double factor, std::size_t n) {
+    ROWAN_HD_INLINE void decay_state(double factor, std::size_t n) {
         if (factor == 1.0) n = 1;  // it stays, but -0 becomes 0
         V const f = constant<V>(factor), zero = constant<V>(0.0), one = constant<V>(1.0);
         // a state that ends as -0 is 0 after the next step; in registers, only the last step can tell
@@ -231,8 +253,8 @@ private:
         };
         bool same = false;
         while (n > 0 && !same) {
-            std::size_t const some = std::min<std::size_t>(n, 32);
-            if constexpr (std::is_same_v<type<i>, float> && std::is_same_v<S, float>) {
+            std::size_t const some = smaller(n, std::size_t{32});
+            if constexpr (is_register<V> && std::is_same_v<type<i>, float> && std::is_same_v<S, float>) {
                 if (nears_0(x_[i], factor, 32)) return decay_near_0(x_[i], factor, n);
             }
             for (std::size_t s = 1; s < some; ++s) multiply();

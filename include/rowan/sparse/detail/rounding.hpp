@@ -30,8 +30,9 @@ template <>
 inline constexpr double underflow<float16> = 0x1p-25;
 
 /// x rounded to T and widened again.
+ROWAN_NO_EXEC_CHECK
 template <class T, class V>
-ROWAN_INLINE V rounded_to(V const& x) {
+ROWAN_HD_INLINE V rounded_to(V const& x) {
     if constexpr (std::is_same_v<T, typename lane_of<V>::type>) {
         return x;
     } else {
@@ -42,8 +43,9 @@ ROWAN_INLINE V rounded_to(V const& x) {
 }
 
 /// Whether the comparison is true in all lanes.
+ROWAN_NO_EXEC_CHECK
 template <class V, class Mask>
-ROWAN_INLINE bool all_lanes(Mask const& mask) {
+ROWAN_HD_INLINE bool all_lanes(Mask const& mask) {
     if constexpr (is_register<V>) {
         return !any_negative(mask.select(V(0), V(-1)));
     } else {
