@@ -7,22 +7,20 @@
 // any number of threads.
 
 #include "words/model.hpp"
+#include "words/numbers.hpp"
 #include "words/text.hpp"
 #include "words/vectors.hpp"
 
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cinttypes>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
-#include <exception>
 #include <future>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,7 +33,7 @@ using words::Batch;
 struct Options {
     std::optional<std::string> file;
     words::ModelOptions model;
-    std::size_t window = 5, batch = 256;
+    std::size_t window = 5, batch = 1024;
     std::int64_t min_count = 5;
     std::uint64_t hold_out = 0;
     double sample = 1e-3, rate = 0.025;
@@ -64,7 +62,7 @@ public:
     void restart(words::Lines const& lines, std::uint64_t seed, bool test) {
         lines_ = &lines;
         line_ = at_ = 0;
-        random_ = rowan::detail::mix_bits(seed);
+        random_ = words::Random(seed);
         test_ = test;
         kept_.clear();
     }
@@ -76,7 +74,7 @@ public:
             while (at_ == kept_.size() && next_line(batch)) {
             }
             if (at_ == kept_.size()) break;
-            std::size_t const radius = test_ ? options_.window : 1 + draw(options_.window);
+            std::size_t const radius = test_ ? options_.window : 1 + random_.below(options_.window);
             std::size_t const begin = at_ - std::min(at_, radius), end = std::min(kept_.size(), at_ + radius + 1);
             std::int64_t const word = kept_[at_];
             for (std::size_t k = begin; k < end; ++k)
@@ -87,7 +85,7 @@ public:
             batch.words.push_back(word);
             if (options_.model.tree) continue;
             batch.targets.push_back(word);
-            for (std::int64_t k = 0; k < options_.model.negative; ++k) batch.targets.push_back(sampler_.draw(bits()));
+            for (std::int64_t k = 0; k < options_.model.negative; ++k) batch.targets.push_back(sampler_.draw(random_.bits()));
         }
         return !batch.words.empty() || batch.tokens != 0;
     }
@@ -98,14 +96,11 @@ private:
         auto const ids = (*lines_)[line_++];
         kept_.clear();
         for (std::int32_t const id : ids)
-            if (test_ || keep_[static_cast<std::size_t>(id)] == ~std::uint64_t{0} || bits() < keep_[static_cast<std::size_t>(id)]) kept_.push_back(id);
+            if (test_ || keep_[static_cast<std::size_t>(id)] == ~std::uint64_t{0} || random_.bits() < keep_[static_cast<std::size_t>(id)]) kept_.push_back(id);
         at_ = 0;
         batch.tokens += ids.size();
         return true;
     }
-
-    std::uint64_t bits() { return rowan::detail::bits_at(random_, ++draws_); }
-    std::size_t draw(std::size_t n) { return static_cast<std::size_t>((bits() >> 32) * n >> 32); }
 
     words::Text const& text_;
     Options const& options_;
@@ -113,7 +108,7 @@ private:
     std::vector<std::uint64_t> keep_;  // a word is kept if random bits are below this
     words::Lines const* lines_ = nullptr;
     std::size_t line_ = 0, at_ = 0;
-    std::uint64_t random_ = 0, draws_ = 0;
+    words::Random random_{0};
     bool test_ = false;
     std::vector<std::int64_t> kept_;  // of the line
 };
@@ -135,7 +130,8 @@ double test_loss(words::Model const& model, Batches& batches, words::Text const&
 }
 
 words::Vectors learn(Options const& options) {
-    words::Text text = words::read_text(*options.file, options.min_count, options.hold_out);
+    auto const of_test = [&](std::uint64_t line) { return options.hold_out != 0 && line % options.hold_out == 0; };
+    words::Text text = words::numbered(*options.file, words::read_tokens(*options.file, of_test), options.min_count);
     std::printf("%zu lines, %zu words of the text, %zu different ones\n", text.train.size(), text.train.ids.size(), text.words.size());
     words::Model model(rowan::Cpu{.threads = options.threads}, text.counts, options.model);
     auto const sampler = rowan::ClassSampler::of_counts(text.counts, 0.75);
@@ -193,24 +189,10 @@ void run(Options const& options) {
     }
 }
 
-/// Accepts only numbers from `low` to `high`.
-template <class Number>
-CLI::Validator number(Number low, Number high) {
-    char text[80];
-    std::snprintf(text, sizeof text, "from %g to %g", static_cast<double>(low), static_cast<double>(high));
-    return {[=, range = std::string(text)](std::string const& given) {
-                Number value{};
-                auto const* const end = given.data() + given.size();
-                auto const [stop, error] = std::from_chars(given.data(), end, value);
-                bool const good = error == std::errc{} && stop == end && value >= low && value <= high;
-                return good ? std::string() : "\"" + given + "\" is not a " + (std::is_integral_v<Number> ? "whole " : "") + "number " + range;
-            },
-            "", ""};
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
+    using words::number;
     Options options;
     CLI::App app("Learns vectors of the words of a text, whose lines are sentences, and says which are similar.\n", "word2vec");
     app.option_defaults()->always_capture_default();
@@ -224,7 +206,7 @@ int main(int argc, char** argv) {
     app.add_option("--sample", options.sample, "words more frequent than this are left out at random; 0: none")->check(number<double>(0, 1));
     app.add_option("--min-count", options.min_count, "rarer words are left out")->check(number<std::int64_t>(1, 1'000'000'000));
     app.add_option("--rate", options.rate, "learning rate, which falls to 0")->check(number<double>(0, 100));
-    app.add_option("--most", options.model.most, "no row moves further in a step")->check(number<float>(0, 1e30F));
+    app.add_option("--max-step", options.model.most, "no row moves further in a step")->check(number<float>(0, 1e30F));
     app.add_option("--epochs", options.epochs, "times to go through the text")->check(number<int>(0, 1000));
     app.add_option("--batch", options.batch, "words of a step")->check(number<std::size_t>(1, 1'000'000));
     app.add_option("--threads", options.threads, "0: all cores; any number gives the same result")->check(number<int>(0, 1024));
@@ -237,24 +219,5 @@ int main(int argc, char** argv) {
     app.add_option("--analogy", options.analogy, "A B C: print what is to C as B is to A")->type_size(3)->default_str("");
     app.footer("Words are runs of letters, in lower case (ASCII), or of digits.\n"
                "Exit status: 0, or 2 if an argument or a file cannot be used; a sentence on stderr says why.");
-    auto const complain = [](char const* what) {
-        std::fflush(stdout);
-        std::fprintf(stderr, "word2vec: %s\n", what);
-    };
-    try {
-        app.parse(argc, argv);
-        run(options);
-        if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) throw std::runtime_error("stdout cannot be written");
-        return 0;
-    } catch (CLI::ParseError const& error) {
-        if (error.get_exit_code() == 0) return app.exit(error);  // --help
-        complain(error.what());
-        return 2;
-    } catch (BadInput const& error) {
-        complain(error.what());
-        return 2;
-    } catch (std::exception const& error) {
-        complain(error.what());
-        return 1;
-    }
+    return words::main_of(app, argc, argv, [&] { run(options); });
 }

@@ -1,6 +1,8 @@
 // words/model.hpp: word2vec's models and a step of their training, in rowan's functions.
 #pragma once
 
+#include "numbers.hpp"
+
 #include <rowan/core/device.hpp>
 #include <rowan/op/loss/class_sampler.hpp>
 #include <rowan/op/loss/hierarchical_softmax.hpp>
@@ -30,7 +32,7 @@ struct ModelOptions {
     bool cbow = false;   // predict a word from the mean of its contexts, else each context's word by itself
     bool tree = false;   // hierarchical softmax, else negative sampling
     std::uint64_t seed = 1;
-    float most = 0.1F;   // a row moves at most this far in a step
+    float most = 1.0F;   // a row moves at most this far in a step
 };
 
 /// Words and their contexts: the contexts of words[i] are contexts[offsets[i]] up to contexts[offsets[i + 1]].
@@ -71,8 +73,8 @@ class Model {
 public:
     Model(rowan::Cpu exec, std::span<std::int64_t const> counts, ModelOptions const& options)
         : exec_(exec), options_(options), table_(Tensor<float>::from_shape({counts.size(), options.dim})) {
-        std::uint64_t i = 0;
-        for (float& x : table_) x = static_cast<float>((rowan::detail::uniform_at(options.seed, i++) - 0.5) / static_cast<double>(options.dim));
+        Random random(options.seed);
+        for (float& x : table_) x = static_cast<float>((random.uniform() - 0.5) / static_cast<double>(options.dim));
         if (options.tree) tree_.emplace(counts);
         output_ = Tensor<float>::zeros({options.tree ? counts.size() - 1 : counts.size(), options.dim});
     }

@@ -16,6 +16,7 @@
 #include <rowan/sparse/update_rows.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -187,31 +188,64 @@ private:
         std::size_t const now = history_.size(), width = param.row_size();
         if (now == 0 || width == 0) return;
         auto const at = [&](std::size_t k) { return static_cast<std::size_t>(row_of(k)); };
-        parallel_for(exec, n, 64, [&](std::size_t begin, std::size_t end) {
-            detail::on_lanes<Sum>(width, [&]<class V>(detail::as<V>) ROWAN_INLINED {
-                constexpr std::size_t ahead = 4;
-                auto const least = detail::LaneReplay<V, 1, Rule, P, S...>::shrinkage(history_.ahead(0));
-                for (std::size_t k = begin; k < end; ++k) {
-                    if (k + 4 * ahead < end) __builtin_prefetch(done_.data() + at(k + 4 * ahead), 1);
-                    if (k + ahead < end && done_[at(k + ahead)] != now) {
-                        std::size_t const next = at(k + ahead) * width;
-                        detail::prefetch_row<true>(param.data() + next, width * sizeof(P));
-                        (detail::prefetch_row<true>(state.data() + next, width * sizeof(S)), ...);
+        auto const least = detail::LaneReplay<Sum, 1, Rule, P, S...>::shrinkage(history_.ahead(0));
+        constexpr std::size_t chunk = 64;
+        parallel_for(exec, n, 8 * chunk, [&](std::size_t begin, std::size_t end) {
+            struct Behind {
+                std::array<std::size_t, chunk> rows;
+                std::size_t count = 0;
+            };
+            auto const find = [&](std::size_t first) {
+                Behind found;
+                std::size_t const last = std::min(end, first + chunk);
+                for (std::size_t k = first; k < last; ++k)
+                    if (done_[at(k)] != now) found.rows[found.count++] = at(k);
+                for (std::size_t k = last; k < std::min(end, last + chunk); ++k)
+                    __builtin_prefetch(done_.data() + at(k), 1);
+                // rows that have missed about as many steps go together
+                if constexpr (detail::LaneReplay<Sum, 1, Rule, P, S...>::waits)
+                    std::sort(found.rows.begin(), found.rows.begin() + found.count,
+                              [&](std::size_t a, std::size_t b) { return done_[a] < done_[b]; });
+                return found;
+            };
+            Behind ahead = find(begin);
+            for (std::size_t first = begin; first < end; first += chunk) {
+                Behind const here = ahead;
+                ahead = find(std::min(end, first + chunk));
+                auto const& [rows, count] = here;
+                detail::on_lanes<Sum>(width, [&]<class V>(detail::as<V>) ROWAN_INLINED {
+                    bool const by_two = detail::replays_two<V, Rule, P, S...>(width);
+                    auto const prefetch = [&](std::size_t k) ROWAN_INLINED {
+                        if (k >= ahead.count) return;
+                        detail::prefetch_row<true>(param.data() + ahead.rows[k] * width, width * sizeof(P));
+                        (detail::prefetch_row<true>(state.data() + ahead.rows[k] * width, width * sizeof(S)), ...);
+                    };
+                    for (std::size_t k = 0; k < count; ++k) {
+                        prefetch(k);
+                        std::size_t const row = rows[k];
+                        std::size_t const from = closed_.from(done_[row], now);
+                        if (by_two && from == now && k + 1 < count && closed_.from(done_[rows[k + 1]], now) == now) {
+                            std::size_t const other = rows[++k];
+                            prefetch(k);
+                            if constexpr (detail::LaneReplay<Sum, 1, Rule, P, S...>::waits && detail::is_register<V>)
+                                detail::replay_rows<V>(history_, least, done_[row], done_[other], now, width,
+                                                       row * width, other * width, param.data(), state.data()...);
+                            done_[row] = done_[other] = static_cast<Step>(now);
+                            continue;
+                        }
+                        if (done_[row] < from) {
+                            detail::replay_row<V>(history_, least, done_[row], from, width, param.data() + row * width,
+                                                  (state.data() + row * width)...);
+                        }
+                        if (from < now) {
+                            detail::for_with<V>(closed_.template formula<Sum>(history_, from), width,
+                                                param.data() + row * width, (state.data() + row * width)...);
+                        }
+                        done_[row] = static_cast<Step>(now);
                     }
-                    std::size_t const row = at(k);
-                    if (done_[row] == now) continue;
-                    std::size_t const from = closed_.from(done_[row], now);
-                    if (done_[row] < from) {
-                        detail::replay_row<V>(history_, least, done_[row], from, width, param.data() + row * width,
-                                              (state.data() + row * width)...);
-                    }
-                    if (from < now) {
-                        detail::for_with<V>(closed_.template formula<Sum>(history_, from), width,
-                                            param.data() + row * width, (state.data() + row * width)...);
-                    }
-                    done_[row] = static_cast<Step>(now);
-                }
-            });
+                    for (std::size_t k = count; k < ahead.count; ++k) prefetch(k);
+                });
+            }
         });
     }
 

@@ -13,8 +13,8 @@ namespace rowan::inline v0::detail {
 
 /// The groups of x, without targets: its sequences of the last level, or its rows.
 /// errors   ShapeError if x or w is no matrix, or their widths differ
-template <class I, class T, class D>
-TargetGroups<T, I> row_groups(D const& exec, LoDTensor<T, D> const& x, Tensor<T, D> const& w) {
+template <class I, class T>
+TargetGroups<T, I> row_groups(Cpu const& exec, LoDTensor<T> const& x, Tensor<T> const& w) {
     static_assert(floating_element<T>, "rowan: losses need x and w of a floating-point type: convert them");
     x.check();
     check_rank("x", x.value(), 2);
@@ -22,7 +22,7 @@ TargetGroups<T, I> row_groups(D const& exec, LoDTensor<T, D> const& x, Tensor<T,
     if (w.shape(1) != x.value().shape(1))
         throw ShapeError("w.shape()", shape_text(w.shape()),
                          "[any, " + std::to_string(x.value().shape(1)) + "], the width of x");
-    ElementLoops<D>::check(exec, x.value(), w);
+    ElementLoops<Cpu>::check(exec, x.value(), w);
     TargetGroups<T, I> groups{};
     groups.groups = x.value().shape(0);
     groups.width = w.shape(1);
@@ -37,30 +37,30 @@ TargetGroups<T, I> row_groups(D const& exec, LoDTensor<T, D> const& x, Tensor<T,
 }
 
 /// The losses of n rows, reduced, and the slopes of all pairs.
-template <class D, class T, class I, class LabelOf>
-std::tuple<Tensor<T, D>, Tensor<T, D>> target_losses(D const& exec, TargetGroups<T, I> const& groups, std::size_t n,
-                                                     LabelOf const& label_of, LossOptions const& options) {
-    auto losses = ElementLoops<D>::template scratch<sum_t<T>>(exec, n);
-    auto slopes = new_tensor<T>(exec, {groups.pairs().back()});
-    TargetLosses<D>::run(exec, groups, label_of, losses.data(), slopes.data());
+template <class T, class I, class LabelOf>
+std::tuple<Tensor<T>, Tensor<T>> target_losses(Cpu const& exec, TargetGroups<T, I> const& groups, std::size_t n,
+                                               LabelOf const& label_of, LossOptions const& options) {
+    auto losses = ElementLoops<Cpu>::template scratch<sum_t<T>>(exec, n);
+    auto slopes = Tensor<T>::from_shape({groups.pairs().back()});
+    TargetLosses::run(exec, groups, label_of, losses.data(), slopes.data());
     return {reduce<T>(exec, options.reduction, losses), std::move(slopes)};
 }
 
 /// The gradient of x, and one row for each target.
-template <class D, class T, class I>
-std::tuple<Tensor<T, D>, Tensor<T, D>> target_gradients(D const& exec, TargetGroups<T, I> const& groups,
-                                                        LoDTensor<T, D> const& x, Tensor<T, D> const& w,
-                                                        std::size_t targets, Tensor<T, D> const& saved,
-                                                        Tensor<T, D> const& out_grad, LossOptions const& options) {
+template <class T, class I>
+std::tuple<Tensor<T>, Tensor<T>> target_gradients(Cpu const& exec, TargetGroups<T, I> const& groups,
+                                                  LoDTensor<T> const& x, Tensor<T> const& w, std::size_t targets,
+                                                  Tensor<T> const& saved, Tensor<T> const& out_grad,
+                                                  LossOptions const& options) {
     std::size_t const n = x.value().shape(0), pairs = groups.pairs().back();
     check_reduced("out_grad", out_grad, options.reduction, n);
     if (saved.dimension() != 1 || saved.size() != pairs)
         throw ShapeError("saved.shape()", shape_text(saved.shape()), "[" + std::to_string(pairs) + "]");
-    ElementLoops<D>::check(exec, saved, out_grad);
-    auto x_grad = new_tensor<T>(exec, x.value().shape());
-    auto rows = new_tensor<T>(exec, {targets, w.shape(1)});
+    ElementLoops<Cpu>::check(exec, saved, out_grad);
+    auto x_grad = Tensor<T>::from_shape(x.value().shape());
+    auto rows = Tensor<T>::from_shape({targets, w.shape(1)});
     LossGrads<T> const grads{out_grad.data(), options.reduction, n};
-    TargetLosses<D>::backward(exec, groups, saved.data(), grads, x_grad.data(), rows.data());
+    TargetLosses::backward(exec, groups, saved.data(), grads, x_grad.data(), rows.data());
     return {std::move(x_grad), std::move(rows)};
 }
 

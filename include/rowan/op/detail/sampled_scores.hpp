@@ -1,6 +1,10 @@
 // rowan/op/detail/sampled_scores.hpp: SampledScores, the scores of labels and of a few sampled classes, and their gradients.
 #pragma once
 
+#include <rowan/core/allocator.hpp>
+#include <rowan/core/parallel.hpp>
+#include <rowan/detail/elementwise.hpp>
+#include <rowan/detail/lanes.hpp>
 #include <rowan/detail/logarithm.hpp>
 #include <rowan/op/detail/reduction.hpp>
 #include <rowan/op/detail/vector_pairs.hpp>
@@ -10,6 +14,8 @@
 #include <rowan/sparse/lookup_table_grad.hpp>
 #include <rowan/sparse/selected_rows.hpp>
 
+#include <algorithm>
+#include <array>
 #include <limits>
 
 namespace rowan::inline v0::detail {
@@ -28,132 +34,20 @@ struct ScoreOptions {
     bool subtract_log_counts, remove_hits;
 };
 
-/// Score k of n rows: first those of the labels, then those of the samples.
-template <class T, class I, class J>
-struct SampledScore {
-    SampledSizes of;
-    ScoreOptions options;
-    T const *x, *label_rows, *rows;
-    T const* products;  // [n, samples], unless `each`
-    T const *label_bias, *bias;
-    I const* label;
-    J const* ids;
-    T const *label_count, *count;
-    T* to;
-
-    ROWAN_KERNEL void operator()(std::size_t k) const {
-        using S = sum_t<T>;
-        std::size_t const columns = of.labels + of.samples, i = k / columns, c = k % columns;
-        T const* const row = x + i * of.width;
-        if (c < of.labels) {
-            std::size_t const at = i * of.labels + c;
-            S const score = plus(dot_of_pair(of.width, row, label_rows + at * of.width), load<S>(label_bias + at));
-            return store(corrected(score, label_count + at), to + k);
-        }
-        std::size_t const j = c - of.labels, at = of.each ? i * of.samples + j : j;
-        S const dot =
-            of.each ? dot_of_pair(of.width, row, rows + at * of.width) : load<S>(products + i * of.samples + j);
-        S score = corrected(plus(dot, load<S>(bias + at)), count + at);
-        for (std::size_t l = 0; l < of.labels && options.remove_hits; ++l) {
-            if (std::int64_t{label[i * of.labels + l]} == std::int64_t{ids[at]})
-                score = constant<S>(-static_cast<double>(std::numeric_limits<float>::max()));
-        }
-        store(score, to + k);
-    }
-
-    ROWAN_KERNEL sum_t<T> corrected(sum_t<T> const& score, T const* expected) const {
-        return options.subtract_log_counts ? sum_t<T>(score - logarithm(load<sum_t<T>>(expected))) : score;
-    }
+/// (x + b) - l
+struct shifted_score {
+    ROWAN_FORMULA V operator()(V const& x, V const& b, V const& l) const { return (x + b) - l; }
 };
-
-/// Element k of the rows of the gradient of the table: of n · labels rows, then of the samples.
-template <class T>
-struct SampledRowGrad {
-    SampledSizes of;
-    T const *x, *grad;
-    T const* products;  // [samples, width], unless `each`
-    T* to;
-
-    ROWAN_KERNEL void operator()(std::size_t k) const {
-        using S = sum_t<T>;
-        std::size_t const row = k / of.width, column = k % of.width, columns = of.labels + of.samples;
-        std::size_t const first = of.n * of.labels;
-        if (row >= first && !of.each) {
-            to[k] = products[k - first * of.width];
-            return;
-        }
-        std::size_t const per = row < first ? of.labels : of.samples, at = row < first ? row : row - first;
-        std::size_t const i = at / per, c = (row < first ? 0 : of.labels) + at % per;
-        store(product(load<S>(grad + i * columns + c), load<S>(x + i * of.width + column)), to + k);
-    }
+/// factor · x, and to + factor · x
+template <class S>
+struct scaled_row {
+    S factor;
+    ROWAN_FORMULA V operator()(V const& x) const { return product(V(factor), x); }
 };
-
-/// Element k of the gradient of the biases, in the same order.
-template <class T>
-struct SampledBiasGrad {
-    SampledSizes of;
-    T const* grad;
-    T* to;
-
-    ROWAN_KERNEL void operator()(std::size_t k) const {
-        using S = sum_t<T>;
-        std::size_t const first = of.n * of.labels, columns = of.labels + of.samples;
-        if (k < first) {
-            to[k] = grad[k / of.labels * columns + k % of.labels];
-        } else if (of.each) {
-            to[k] = grad[(k - first) / of.samples * columns + of.labels + (k - first) % of.samples];
-        } else {
-            S sum = constant<S>(0.0);
-            for (std::size_t i = 0; i < of.n; ++i)
-                sum = plus(sum, load<S>(grad + i * columns + of.labels + (k - first)));
-            store(sum, to + k);
-        }
-    }
-};
-
-/// Element k of the gradient of x, to which the products with the samples have been written unless `each`.
-template <class T>
-struct SampledInputGrad {
-    SampledSizes of;
-    T const *grad, *label_rows, *rows;
-    T* to;
-
-    ROWAN_KERNEL void operator()(std::size_t k) const {
-        using S = sum_t<T>;
-        std::size_t const i = k / of.width, column = k % of.width;
-        T const* const from = grad + i * (of.labels + of.samples);
-        S sum = of.each ? constant<S>(0.0) : load<S>(to + k);
-        for (std::size_t c = 0; c < of.labels; ++c)
-            sum = plus(sum, product(load<S>(from + c), load<S>(label_rows + (i * of.labels + c) * of.width + column)));
-        for (std::size_t j = 0; j < of.samples && of.each; ++j)
-            sum = plus(
-                sum, product(load<S>(from + of.labels + j), load<S>(rows + (i * of.samples + j) * of.width + column)));
-        store(sum, to + k);
-    }
-};
-
-/// Copies the columns of samples.
-template <class T>
-struct SampledColumns {
-    SampledSizes of;
-    T const* grad;
-    T* to;
-
-    ROWAN_KERNEL void operator()(std::size_t k) const {
-        to[k] = grad[k / of.samples * (of.labels + of.samples) + of.labels + k % of.samples];
-    }
-};
-
-/// The labels, then the samples.
-template <class I, class J>
-struct SampledIds {
-    I const* label;
-    J const* ids;
-    std::size_t first;
-    std::int64_t* to;
-    ROWAN_KERNEL void operator()(std::size_t k) const {
-        to[k] = k < first ? std::int64_t{label[k]} : std::int64_t{ids[k - first]};
-    }
+template <class S>
+struct add_scaled_row {
+    S factor;
+    ROWAN_FORMULA void operator()(V const& x, V& to) const { to = to + product(V(factor), x); }
 };
 
 /// The specs of a loss of n rows, of its result for each score, and of the gradients.
@@ -193,20 +87,18 @@ constexpr std::array<VarSpec, 3> infer_sampled_gradients(VarSpec const& x, VarSp
 }
 
 /// The rows of a table for labels and for sampled classes.
-template <class T, class I, class J, class D>
+template <class T, class I, class J>
 class SampledScores {
-    using Loops = ElementLoops<D>;
+    using S = sum_t<T>;
 
 public:
     /// errors   ShapeError if shapes do not match; IndexError if a label or an id is not in [0, classes)
-    SampledScores(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& w, Tensor<T, D> const& b,
-                  Tensor<I, D> const& label, Tensor<J, D> const& ids)
-        : exec_(exec), of(sizes(x, w, b, label, ids)), x_(x), label_(label), ids_(ids) {
+    SampledScores(Cpu exec, Tensor<T> const& x, Tensor<T> const& w, Tensor<T> const& b, Tensor<I> const& label,
+                  Tensor<J> const& ids)
+        : exec_(exec), of(sizes(x, w, b, label, ids)), x_(x), label_(label), ids_(ids), height_(height_of(w)) {
         static_assert(floating_element<T>, "rowan: losses need x of a floating-point type: convert it");
-        Loops::check(exec, x, w, b, label, ids);
-        Loops::check_ids(exec, "label", label, height_of(w));
-        Loops::check_ids(exec, "ids", ids, height_of(w));
-        height_ = height_of(w);
+        check_ids(exec, "label", label, height_);
+        check_ids(exec, "ids", ids, height_);
         label_rows_ = gather(exec, w, label.reshaped({label.size()}));
         rows_ = gather(exec, w, ids.reshaped({ids.size()}));
         label_bias_ = gather(exec, b, label.reshaped({label.size()}));
@@ -214,86 +106,139 @@ public:
     }
 
     /// shapes   [n, labels + samples]
-    Tensor<T, D> scores(Tensor<T, D> const& label_count, Tensor<T, D> const& count, ScoreOptions const& options) const {
+    Tensor<T> scores(Tensor<T> const& label_count, Tensor<T> const& count, ScoreOptions const& options) const {
         check_same_shape("label_count", label_count, label_);
         check_same_shape("sampled_count", count, ids_);
-        Loops::check(exec_, label_count, count);
-        auto const products = of.each ? Tensor<T, D>() : matmul(exec_, x_, rows_, false, true);
-        auto out = new_tensor<T>(exec_, {of.n, of.columns()});
-        SampledScore<T, I, J> const score{of,
-                                          options,
-                                          x_.data(),
-                                          label_rows_.data(),
-                                          rows_.data(),
-                                          products.data(),
-                                          label_bias_.data(),
-                                          bias_.data(),
-                                          label_.data(),
-                                          ids_.data(),
-                                          label_count.data(),
-                                          count.data(),
-                                          out.data()};
-        Loops::each(exec_, out.size(), of.width / 4 + 1, score);
+        auto const label_log = logarithms(label_count, options), log = logarithms(count, options);
+        auto const products = of.each ? Tensor<T>() : matmul(exec_, x_, rows_, false, true);
+        auto out = Tensor<T>::from_shape({of.n, of.columns()});
+        for_ranges(exec_, of.n, of.columns() * 4 + of.width, [&](std::size_t begin, std::size_t end) {
+            Buffer<S> dots(of.samples);
+            for (std::size_t i = begin; i < end; ++i) {
+                T* const to = out.data() + i * of.columns();
+                T const* const row = x_.data() + i * of.width;
+                auto const dot = [&](Tensor<T> const& of_rows, std::size_t at) {
+                    return dot_of_pair(of.width, row, of_rows.data() + at * of.width);
+                };
+                for (std::size_t c = 0; c < of.labels; ++c) {
+                    std::size_t const at = i * of.labels + c;
+                    store(shifted_score{}(dot(label_rows_, at), load<S>(label_bias_.data() + at), label_log[at]),
+                          to + c);
+                }
+                std::size_t const first = of.each ? i * of.samples : 0;
+                for (std::size_t j = 0; j < of.samples && of.each; ++j) dots[j] = dot(rows_, first + j);
+                auto const shift = [&](auto const* scores) {
+                    zip_lanes<S>(shifted_score{}, of.samples, to + of.labels, scores, bias_.data() + first,
+                                 static_cast<S const*>(log.data()) + first);
+                };
+                of.each ? shift(static_cast<S const*>(dots.data())) : shift(products.data() + i * of.samples);
+                if (options.remove_hits) remove_hits(i, first, to + of.labels);
+            }
+        });
         return out;
     }
 
     /// The gradients of x, w and b, given that of the scores.
-    std::tuple<Tensor<T, D>, SelectedRows<T, D>, SelectedRows<T, D>> gradients(Tensor<T, D> const& grad) const {
+    std::tuple<Tensor<T>, SelectedRows<T>, SelectedRows<T>> gradients(Tensor<T> const& grad) const {
         std::size_t const first = of.n * of.labels, rows = first + of.sampled();
-        auto x_grad = new_tensor<T>(exec_, {of.n, of.width});
-        Tensor<T, D> products;
+        auto x_grad = Tensor<T>::zeros({of.n, of.width}), value = Tensor<T>::from_shape({rows, of.width});
+        auto bias = Tensor<T>::from_shape({rows});
+        auto all = Tensor<std::int64_t>::from_shape({rows});
         if (!of.each) {
-            auto columns = new_tensor<T>(exec_, {of.n, of.samples});
-            Loops::each(exec_, columns.size(), 1, SampledColumns<T>{of, grad.data(), columns.data()});
+            auto columns = Tensor<T>::from_shape({of.n, of.samples});
+            for (std::size_t i = 0; i < of.n; ++i)
+                std::copy_n(grad.data() + i * of.columns() + of.labels, of.samples, columns.data() + i * of.samples);
             x_grad = matmul(exec_, columns, rows_);
-            products = matmul(exec_, columns, x_, true);
+            auto const products = matmul(exec_, columns, x_, true);
+            std::copy_n(products.data(), products.size(), value.data() + first * of.width);
+            sum_columns(columns, bias.data() + first);
         }
-        SampledInputGrad<T> const of_x{of, grad.data(), label_rows_.data(), rows_.data(), x_grad.data()};
-        Loops::each(exec_, x_grad.size(), of.labels + (of.each ? of.samples : 0), of_x);
-        auto value = new_tensor<T>(exec_, {rows, of.width});
-        Loops::each(exec_, value.size(), 1,
-                    SampledRowGrad<T>{of, x_.data(), grad.data(), products.data(), value.data()});
-        auto bias = new_tensor<T>(exec_, {rows});
-        Loops::each(exec_, rows, of.each ? 1 : of.n, SampledBiasGrad<T>{of, grad.data(), bias.data()});
-        auto all = new_tensor<std::int64_t>(exec_, {rows});
-        Loops::each(exec_, rows, 1, SampledIds<I, J>{label_.data(), ids_.data(), first, all.data()});
+        for_ranges(exec_, of.n, of.columns() * of.width, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i) {
+                T const *const g = grad.data() + i * of.columns(), *const x = x_.data() + i * of.width;
+                T* const to = x_grad.data() + i * of.width;
+                auto const add = [&](std::size_t c, T const* row, std::size_t at) {
+                    S const factor = load<S>(g + c);
+                    for_lanes<S>(add_scaled_row<S>{factor}, of.width, row, to);
+                    map_lanes<S>(scaled_row<S>{factor}, of.width, x, value.data() + at * of.width);
+                    bias.data()[at] = g[c];
+                };
+                for (std::size_t c = 0; c < of.labels; ++c)
+                    add(c, label_rows_.data() + (i * of.labels + c) * of.width, i * of.labels + c);
+                for (std::size_t j = 0; j < of.samples && of.each; ++j)
+                    add(of.labels + j, rows_.data() + (i * of.samples + j) * of.width, first + i * of.samples + j);
+            }
+        });
+        std::copy_n(label_.data(), first, all.data());
+        std::copy_n(ids_.data(), of.sampled(), all.data() + first);
         return {std::move(x_grad), lookup_table_grad(exec_, all, std::move(value), height_),
                 lookup_table_grad(exec_, all, std::move(bias), height_)};
     }
 
 private:
-    static SampledSizes sizes(Tensor<T, D> const& x, Tensor<T, D> const& w, Tensor<T, D> const& b,
-                              Tensor<I, D> const& label, Tensor<J, D> const& ids) {
+    static SampledSizes sizes(Tensor<T> const& x, Tensor<T> const& w, Tensor<T> const& b, Tensor<I> const& label,
+                              Tensor<J> const& ids) {
         check_rank("x", x, 2);
         check_rank("w", w, 2);
         std::size_t const n = x.shape(0), width = x.shape(1);
         auto const refuse = [](char const* field, auto const& tensor, std::string const& wanted) {
             throw ShapeError(std::string(field) + ".shape()", shape_text(tensor.shape()), wanted);
         };
+        std::string const of_rows = std::to_string(n);
         if (w.shape(1) != width) refuse("w", w, "[any, " + std::to_string(width) + "], the width of x");
         if (b.dimension() != 1 || b.shape(0) != w.shape(0))
             refuse("b", b, "[" + std::to_string(w.shape(0)) + "], the classes of w");
-        if (label.dimension() < 1 || label.dimension() > 2 || label.shape(0) != n || label.size() == 0)
-            if (n != 0)
-                refuse("label", label,
-                       "[" + std::to_string(n) + "] or [" + std::to_string(n) + ", at least 1], the rows of x");
+        if (label.dimension() < 1 || label.dimension() > 2 || label.shape(0) != n || (n != 0 && label.size() == 0))
+            refuse("label", label, "[" + of_rows + "] or [" + of_rows + ", at least 1], the rows of x");
         if (ids.dimension() < 1 || ids.dimension() > 2 || (ids.dimension() == 2 && ids.shape(0) != n))
-            refuse("ids", ids, "[samples] or [" + std::to_string(n) + ", samples], the rows of x");
+            refuse("ids", ids, "[samples] or [" + of_rows + ", samples], the rows of x");
         return {n, width, label.dimension() == 2 ? label.shape(1) : 1, ids.shape(ids.dimension() - 1),
                 ids.dimension() == 2};
     }
 
-    D exec_;
+    /// The logarithms of counts, or zeros.
+    static Buffer<S> logarithms(Tensor<T> const& counts, ScoreOptions const& options) {
+        Buffer<S> logs(counts.size(), constant<S>(0.0));
+        for (std::size_t k = 0; k < logs.size() && options.subtract_log_counts; ++k)
+            logs[k] = logarithm(load<S>(counts.data() + k));
+        return logs;
+    }
+
+    void remove_hits(std::size_t i, std::size_t first, T* scores) const {
+        T const least = dtype<T>::narrow(constant<S>(-static_cast<double>(std::numeric_limits<float>::max())));
+        for (std::size_t c = 0; c < of.labels; ++c) {
+            auto const label = static_cast<std::int64_t>(label_.data()[i * of.labels + c]);
+            for (std::size_t j = 0; j < of.samples; ++j)
+                if (static_cast<std::int64_t>(ids_.data()[first + j]) == label) scores[j] = least;
+        }
+    }
+
+    /// to[j]: the sum of column j, from the first row on.
+    void sum_columns(Tensor<T> const& columns, T* to) const {
+        constexpr std::size_t block = 16;
+        for_ranges(exec_, (of.samples + block - 1) / block, of.n * block, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t k = begin; k < end; ++k) {
+                std::size_t const column = k * block, count = std::min(block, of.samples - column);
+                std::array<S, block> sums;
+                sums.fill(constant<S>(0.0));
+                for (std::size_t i = 0; i < of.n; ++i)
+                    for_lanes<S>(add_lanes{}, count, columns.data() + i * of.samples + column, sums.data());
+                for (std::size_t c = 0; c < count; ++c) store(sums[c], to + column + c);
+            }
+        });
+    }
+
+    Cpu exec_;
 
 public:
     SampledSizes const of;
 
 private:
-    Tensor<T, D> const& x_;
-    Tensor<I, D> const& label_;
-    Tensor<J, D> const& ids_;
-    std::int64_t height_ = 0;
-    Tensor<T, D> label_rows_, rows_, label_bias_, bias_;
+    Tensor<T> const& x_;
+    Tensor<I> const& label_;
+    Tensor<J> const& ids_;
+    std::int64_t height_;
+    Tensor<T> label_rows_, rows_, label_bias_, bias_;
 };
 
 }  // namespace rowan::inline v0::detail

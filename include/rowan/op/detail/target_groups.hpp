@@ -166,15 +166,8 @@ ROWAN_INLINE void all_weighted_sums(std::size_t width, std::size_t outputs, std:
     for (; o < outputs; ++o) some(o, std::integral_constant<std::size_t, 1>{});
 }
 
-/// The losses of the rows of groups and their gradients on a device.
-template <class D>
+/// The losses of the rows of groups and their gradients.
 struct TargetLosses {
-    static_assert(has_backend<D>,
-                  "rowan: losses of sampled classes on a Thrust device need #include <rowan/thrust/op.hpp>");
-};
-
-template <>
-struct TargetLosses<Cpu> {
     /// losses[r]: the sum over the targets k of the group of row r of log(1 + exp(-s)), where s = x[r] · w[ids[k]], or of
     /// log(1 + exp(s)) for negative ones; and for each pair, row by row, the slope of its term, which is its derivative by s.
     /// label_of(k, first) is the label of ids[k] in a group whose targets begin at `first`.

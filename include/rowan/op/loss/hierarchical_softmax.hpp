@@ -72,8 +72,8 @@ std::tuple<Tensor<T>, Tensor<T>> hierarchical_softmax(Cpu const& exec, LoDTensor
     detail::LabelPaths const paths(tree, label);
     groups.targets = paths.offsets.data();
     groups.ids = paths.nodes.data();
-    return detail::target_losses<Cpu>(exec, groups, x.value().shape(0),
-                                      detail::FirstChildIsPositive{paths.codes.data()}, options);
+    return detail::target_losses(exec, groups, x.value().shape(0), detail::FirstChildIsPositive{paths.codes.data()},
+                                 options);
 }
 
 /// The gradients of x, and of w with a row for each node of the path of each label.

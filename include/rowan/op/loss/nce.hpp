@@ -89,19 +89,18 @@ struct NceGrad {
 ///          [n, labels + samples]
 /// errors   ShapeError if the shapes do not match; IndexError if a label or an id is not in [0, classes)
 /// cost     as sampled_softmax
-template <class T, id_type I, id_type J, device D>
-std::tuple<Tensor<T, D>, Tensor<T, D>> nce(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& w,
-                                           Tensor<T, D> const& b, Tensor<I, D> const& label, Tensor<J, D> const& ids,
-                                           Tensor<T, D> const& label_count, Tensor<T, D> const& sampled_count,
-                                           NceOptions const& options = {}) {
-    detail::SampledScores<T, I, J, D> const sampled(exec, x, w, b, label, ids);
+template <class T, id_type I, id_type J>
+std::tuple<Tensor<T>, Tensor<T>> nce(Cpu const& exec, Tensor<T> const& x, Tensor<T> const& w, Tensor<T> const& b,
+                                     Tensor<I> const& label, Tensor<J> const& ids, Tensor<T> const& label_count,
+                                     Tensor<T> const& sampled_count, NceOptions const& options = {}) {
+    detail::SampledScores<T, I, J> const sampled(exec, x, w, b, label, ids);
     bool const logs = options.subtract_log_counts && options.model == NceModel::exponential;
     auto const scores = sampled.scores(label_count, sampled_count, {logs, options.remove_hits});
-    auto losses = detail::ElementLoops<D>::template scratch<detail::sum_t<T>>(exec, sampled.of.n);
-    auto slopes = detail::new_tensor<T>(exec, scores.shape());
+    auto losses = detail::ElementLoops<Cpu>::template scratch<detail::sum_t<T>>(exec, sampled.of.n);
+    auto slopes = Tensor<T>::from_shape(scores.shape());
     detail::NceTerms<T> const terms{sampled.of,         options.model,        logs,          scores.data(),
                                     label_count.data(), sampled_count.data(), losses.data(), slopes.data()};
-    detail::ElementLoops<D>::each(exec, sampled.of.n, 16 * sampled.of.columns(), terms);
+    detail::ElementLoops<Cpu>::each(exec, sampled.of.n, 16 * sampled.of.columns(), terms);
     return {detail::reduce<T>(exec, options.reduction, losses), std::move(slopes)};
 }
 
@@ -110,20 +109,22 @@ std::tuple<Tensor<T, D>, Tensor<T, D>> nce(D const& exec, Tensor<T, D> const& x,
 ///          and b
 /// errors   as above; ShapeError if saved or out_grad has another shape
 /// cost     as sampled_softmax_grad
-template <class T, id_type I, id_type J, device D>
-std::tuple<Tensor<T, D>, SelectedRows<T, D>, SelectedRows<T, D>> nce_grad(
-    D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& w, Tensor<T, D> const& b, Tensor<I, D> const& label,
-    Tensor<J, D> const& ids, Tensor<T, D> const& saved, Tensor<T, D> const& out_grad, NceOptions const& options = {}) {
-    detail::SampledScores<T, I, J, D> const sampled(exec, x, w, b, label, ids);
+template <class T, id_type I, id_type J>
+std::tuple<Tensor<T>, SelectedRows<T>, SelectedRows<T>> nce_grad(Cpu const& exec, Tensor<T> const& x,
+                                                                 Tensor<T> const& w, Tensor<T> const& b,
+                                                                 Tensor<I> const& label, Tensor<J> const& ids,
+                                                                 Tensor<T> const& saved, Tensor<T> const& out_grad,
+                                                                 NceOptions const& options = {}) {
+    detail::SampledScores<T, I, J> const sampled(exec, x, w, b, label, ids);
     if (saved.dimension() != 2 || saved.shape(0) != sampled.of.n || saved.shape(1) != sampled.of.columns())
         throw ShapeError("saved.shape()", detail::shape_text(saved.shape()),
                          "[" + std::to_string(sampled.of.n) + ", " + std::to_string(sampled.of.columns()) + "]");
     detail::check_reduced("out_grad", out_grad, options.reduction, sampled.of.n);
-    detail::ElementLoops<D>::check(exec, saved, out_grad);
-    auto grad = detail::new_tensor<T>(exec, saved.shape());
+    detail::ElementLoops<Cpu>::check(exec, saved, out_grad);
+    auto grad = Tensor<T>::from_shape(saved.shape());
     detail::LossGrads<T> const grads{out_grad.data(), options.reduction, sampled.of.n};
-    detail::ElementLoops<D>::each(exec, grad.size(), 1,
-                                  detail::NceGrad<T>{sampled.of.columns(), grads, saved.data(), grad.data()});
+    detail::ElementLoops<Cpu>::each(exec, grad.size(), 1,
+                                    detail::NceGrad<T>{sampled.of.columns(), grads, saved.data(), grad.data()});
     return sampled.gradients(grad);
 }
 
@@ -145,11 +146,11 @@ struct nce_op
         return detail::infer_sampled(x, w, b, label, ids, label_count, sampled_count, a.reduction);
     }
 
-    template <class T, id_type I, id_type J, class D>
-    static std::tuple<Tensor<T, D>, Tensor<T, D>> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& w,
-                                                      Tensor<T, D> const& b, Tensor<I, D> const& label,
-                                                      Tensor<J, D> const& ids, Tensor<T, D> const& label_count,
-                                                      Tensor<T, D> const& sampled_count, attributes const& a) {
+    template <class T, id_type I, id_type J>
+    static std::tuple<Tensor<T>, Tensor<T>> run(Cpu exec, Tensor<T> const& x, Tensor<T> const& w, Tensor<T> const& b,
+                                                Tensor<I> const& label, Tensor<J> const& ids,
+                                                Tensor<T> const& label_count, Tensor<T> const& sampled_count,
+                                                attributes const& a) {
         return nce(exec, x, w, b, label, ids, label_count, sampled_count, a);
     }
 
@@ -159,10 +160,9 @@ struct nce_op
         return detail::infer_sampled_gradients(x, w, b);
     }
 
-    template <class T, id_type I, id_type J, class D>
-    static auto backward(D exec, Tensor<T, D> const& x, Tensor<T, D> const& w, Tensor<T, D> const& b,
-                         Tensor<I, D> const& label, Tensor<J, D> const& ids, Tensor<T, D> const& saved,
-                         Tensor<T, D> const& out_grad, attributes const& a) {
+    template <class T, id_type I, id_type J>
+    static auto backward(Cpu exec, Tensor<T> const& x, Tensor<T> const& w, Tensor<T> const& b, Tensor<I> const& label,
+                         Tensor<J> const& ids, Tensor<T> const& saved, Tensor<T> const& out_grad, attributes const& a) {
         return nce_grad(exec, x, w, b, label, ids, saved, out_grad, a);
     }
 };

@@ -21,16 +21,15 @@ struct FirstIsPositive {
 };
 
 /// errors   as negative_sampling
-template <class T, class I, class D>
-TargetGroups<T, I> sampled_groups(D const& exec, LoDTensor<T, D> const& x, Tensor<T, D> const& w,
-                                  Tensor<I, D> const& ids) {
+template <class T, class I>
+TargetGroups<T, I> sampled_groups(Cpu const& exec, LoDTensor<T> const& x, Tensor<T> const& w, Tensor<I> const& ids) {
     auto groups = row_groups<I>(exec, x, w);
     check_rank("ids", ids, 2);
     if (ids.shape(0) != groups.groups || ids.shape(1) == 0)
         throw ShapeError("ids.shape()", shape_text(ids.shape()),
                          "[" + std::to_string(groups.groups) + ", at least 1], a row for each " +
                              (x.lod().levels() == 0 ? "row" : "sequence") + " of x");
-    ElementLoops<D>::check_ids(exec, "ids", ids, height_of(w));
+    ElementLoops<Cpu>::check_ids(exec, "ids", ids, height_of(w));
     groups.each = ids.shape(1);
     groups.ids = ids.data();
     return groups;
@@ -50,9 +49,9 @@ TargetGroups<T, I> sampled_groups(D const& exec, LoDTensor<T, D> const& x, Tenso
 /// errors   ShapeError if the shapes do not match; IndexError if an id is not in [0, classes)
 /// cost     one read of x, of a row of w for each id, and n · (1 + k) · width products; the same bits for any number of
 ///          threads, which share out the rows of ids
-template <class T, id_type I, device D>
-std::tuple<Tensor<T, D>, Tensor<T, D>> negative_sampling(D const& exec, LoDTensor<T, D> const& x, Tensor<T, D> const& w,
-                                                         Tensor<I, D> const& ids, LossOptions const& options = {}) {
+template <class T, id_type I>
+std::tuple<Tensor<T>, Tensor<T>> negative_sampling(Cpu const& exec, LoDTensor<T> const& x, Tensor<T> const& w,
+                                                   Tensor<I> const& ids, LossOptions const& options = {}) {
     auto const groups = detail::sampled_groups(exec, x, w, ids);
     return detail::target_losses(exec, groups, x.value().shape(0), detail::FirstIsPositive<I>{ids.data()}, options);
 }
@@ -61,24 +60,21 @@ std::tuple<Tensor<T, D>, Tensor<T, D>> negative_sampling(D const& exec, LoDTenso
 /// shapes   x, w, ids and saved as above, out_grad like the loss -> that of x, and a SelectedRows of the shape of w
 /// errors   as above; ShapeError if saved or out_grad has another shape
 /// cost     one read of x and of a row of w for each id, one write of as many, and 2 · n · (1 + k) · width products
-template <class T, id_type I, device D>
-std::tuple<Tensor<T, D>, SelectedRows<T, D>> negative_sampling_grad(D const& exec, LoDTensor<T, D> const& x,
-                                                                    Tensor<T, D> const& w, Tensor<I, D> const& ids,
-                                                                    Tensor<T, D> const& saved,
-                                                                    Tensor<T, D> const& out_grad,
-                                                                    LossOptions const& options = {}) {
+template <class T, id_type I>
+std::tuple<Tensor<T>, SelectedRows<T>> negative_sampling_grad(Cpu const& exec, LoDTensor<T> const& x,
+                                                              Tensor<T> const& w, Tensor<I> const& ids,
+                                                              Tensor<T> const& saved, Tensor<T> const& out_grad,
+                                                              LossOptions const& options = {}) {
     auto const groups = detail::sampled_groups(exec, x, w, ids);
     auto [x_grad, rows] = detail::target_gradients(exec, groups, x, w, ids.size(), saved, out_grad, options);
     return {std::move(x_grad),
             lookup_table_grad(exec, ids.reshaped({ids.size()}), std::move(rows), detail::height_of(w))};
 }
 
-template <class T, class I, class Device>
-std::tuple<Tensor<T, Device>, Tensor<T, Device>> negative_sampling(LoDTensor<T, Device> const& x,
-                                                                   Tensor<T, Device> const& w,
-                                                                   Tensor<I, Device> const& ids,
-                                                                   LossOptions const& options = {}) {
-    return negative_sampling(x.device(), x, w, ids, options);
+template <class T, class I>
+std::tuple<Tensor<T>, Tensor<T>> negative_sampling(LoDTensor<T> const& x, Tensor<T> const& w, Tensor<I> const& ids,
+                                                   LossOptions const& options = {}) {
+    return negative_sampling(Cpu{}, x, w, ids, options);
 }
 
 /// See negative_sampling.
@@ -100,9 +96,9 @@ struct negative_sampling_op : detail::builtin_op<negative_sampling_op, slots<slo
         return {spec::with_dims(x, detail::reduced_dims(a.reduction, x.dims[0])), spec::with_dims(x, {UNK})};
     }
 
-    template <class T, id_type I, class D>
-    static std::tuple<Tensor<T, D>, Tensor<T, D>> run(D exec, LoDTensor<T, D> const& x, Tensor<T, D> const& w,
-                                                      Tensor<I, D> const& ids, attributes const& a) {
+    template <class T, id_type I>
+    static std::tuple<Tensor<T>, Tensor<T>> run(Cpu exec, LoDTensor<T> const& x, Tensor<T> const& w,
+                                                Tensor<I> const& ids, attributes const& a) {
         return negative_sampling(exec, x, w, ids, a);
     }
 
@@ -111,9 +107,9 @@ struct negative_sampling_op : detail::builtin_op<negative_sampling_op, slots<slo
         return {x, VarSpec{.type = VarType::SELECTED_ROWS, .dtype = w.dtype, .dims = w.dims, .lod_level = 0}};
     }
 
-    template <class T, id_type I, class D>
-    static auto backward(D exec, LoDTensor<T, D> const& x, Tensor<T, D> const& w, Tensor<I, D> const& ids,
-                         Tensor<T, D> const& saved, Tensor<T, D> const& out_grad, attributes const& a) {
+    template <class T, id_type I>
+    static auto backward(Cpu exec, LoDTensor<T> const& x, Tensor<T> const& w, Tensor<I> const& ids,
+                         Tensor<T> const& saved, Tensor<T> const& out_grad, attributes const& a) {
         return negative_sampling_grad(exec, x, w, ids, saved, out_grad, a);
     }
 };

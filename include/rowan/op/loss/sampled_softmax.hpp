@@ -29,12 +29,12 @@ struct EvenLabels {
 };
 
 /// Calls f(label) with the labels of scores: column 0, or the same share of the first columns.
-template <class T, class D, class F>
-auto with_score_labels(D const& exec, SampledSizes const& of, F const& f) {
-    if (of.labels == 1) return f(Tensor<std::int64_t, D>::zeros(exec, {of.n}));
-    auto label = new_tensor<T>(exec, {of.n, of.columns()});
-    ElementLoops<D>::each(exec, label.size(), 1,
-                          EvenLabels<T>{of.labels, of.columns(), 1.0 / static_cast<double>(of.labels), label.data()});
+template <class T, class F>
+auto with_score_labels(Cpu const& exec, SampledSizes const& of, F const& f) {
+    if (of.labels == 1) return f(Tensor<std::int64_t>::zeros({of.n}));
+    auto label = Tensor<T>::from_shape({of.n, of.columns()});
+    ElementLoops<Cpu>::each(exec, label.size(), 1,
+                            EvenLabels<T>{of.labels, of.columns(), 1.0 / static_cast<double>(of.labels), label.data()});
     return f(label);
 }
 
@@ -55,13 +55,12 @@ auto with_score_labels(D const& exec, SampledSizes const& of, F const& f) {
 /// errors   ShapeError if the shapes do not match; IndexError if a label or an id is not in [0, classes)
 /// cost     a matrix product [n, width] · [width, samples], or for ids of each row as many dot products, and cross_entropy
 ///          of the scores; the rows of labels and samples are copied
-template <class T, id_type I, id_type J, device D>
-std::tuple<Tensor<T, D>, Tensor<T, D>> sampled_softmax(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& w,
-                                                       Tensor<T, D> const& b, Tensor<I, D> const& label,
-                                                       Tensor<J, D> const& ids, Tensor<T, D> const& label_count,
-                                                       Tensor<T, D> const& sampled_count,
-                                                       SampledSoftmaxOptions const& options = {}) {
-    detail::SampledScores<T, I, J, D> const sampled(exec, x, w, b, label, ids);
+template <class T, id_type I, id_type J>
+std::tuple<Tensor<T>, Tensor<T>> sampled_softmax(Cpu const& exec, Tensor<T> const& x, Tensor<T> const& w,
+                                                 Tensor<T> const& b, Tensor<I> const& label, Tensor<J> const& ids,
+                                                 Tensor<T> const& label_count, Tensor<T> const& sampled_count,
+                                                 SampledSoftmaxOptions const& options = {}) {
+    detail::SampledScores<T, I, J> const sampled(exec, x, w, b, label, ids);
     auto const scores = sampled.scores(label_count, sampled_count, {options.subtract_log_counts, options.remove_hits});
     return detail::with_score_labels<T>(exec, sampled.of, [&](auto const& of_scores) {
         return cross_entropy(exec, scores, of_scores, {.reduction = options.reduction});
@@ -73,12 +72,12 @@ std::tuple<Tensor<T, D>, Tensor<T, D>> sampled_softmax(D const& exec, Tensor<T, 
 ///          w and b
 /// errors   as above; ShapeError if saved or out_grad has another shape
 /// cost     two matrix products like that above, and one row of w for each label and each id
-template <class T, id_type I, id_type J, device D>
-std::tuple<Tensor<T, D>, SelectedRows<T, D>, SelectedRows<T, D>> sampled_softmax_grad(
-    D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& w, Tensor<T, D> const& b, Tensor<I, D> const& label,
-    Tensor<J, D> const& ids, Tensor<T, D> const& saved, Tensor<T, D> const& out_grad,
+template <class T, id_type I, id_type J>
+std::tuple<Tensor<T>, SelectedRows<T>, SelectedRows<T>> sampled_softmax_grad(
+    Cpu const& exec, Tensor<T> const& x, Tensor<T> const& w, Tensor<T> const& b, Tensor<I> const& label,
+    Tensor<J> const& ids, Tensor<T> const& saved, Tensor<T> const& out_grad,
     SampledSoftmaxOptions const& options = {}) {
-    detail::SampledScores<T, I, J, D> const sampled(exec, x, w, b, label, ids);
+    detail::SampledScores<T, I, J> const sampled(exec, x, w, b, label, ids);
     if (saved.dimension() != 2 || saved.shape(0) != sampled.of.n || saved.shape(1) != sampled.of.columns())
         throw ShapeError("saved.shape()", detail::shape_text(saved.shape()),
                          "[" + std::to_string(sampled.of.n) + ", " + std::to_string(sampled.of.columns()) + "]");
@@ -105,11 +104,11 @@ struct sampled_softmax_op
         return detail::infer_sampled(x, w, b, label, ids, label_count, sampled_count, a.reduction);
     }
 
-    template <class T, id_type I, id_type J, class D>
-    static std::tuple<Tensor<T, D>, Tensor<T, D>> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& w,
-                                                      Tensor<T, D> const& b, Tensor<I, D> const& label,
-                                                      Tensor<J, D> const& ids, Tensor<T, D> const& label_count,
-                                                      Tensor<T, D> const& sampled_count, attributes const& a) {
+    template <class T, id_type I, id_type J>
+    static std::tuple<Tensor<T>, Tensor<T>> run(Cpu exec, Tensor<T> const& x, Tensor<T> const& w, Tensor<T> const& b,
+                                                Tensor<I> const& label, Tensor<J> const& ids,
+                                                Tensor<T> const& label_count, Tensor<T> const& sampled_count,
+                                                attributes const& a) {
         return sampled_softmax(exec, x, w, b, label, ids, label_count, sampled_count, a);
     }
 
@@ -119,10 +118,9 @@ struct sampled_softmax_op
         return detail::infer_sampled_gradients(x, w, b);
     }
 
-    template <class T, id_type I, id_type J, class D>
-    static auto backward(D exec, Tensor<T, D> const& x, Tensor<T, D> const& w, Tensor<T, D> const& b,
-                         Tensor<I, D> const& label, Tensor<J, D> const& ids, Tensor<T, D> const& saved,
-                         Tensor<T, D> const& out_grad, attributes const& a) {
+    template <class T, id_type I, id_type J>
+    static auto backward(Cpu exec, Tensor<T> const& x, Tensor<T> const& w, Tensor<T> const& b, Tensor<I> const& label,
+                         Tensor<J> const& ids, Tensor<T> const& saved, Tensor<T> const& out_grad, attributes const& a) {
         return sampled_softmax_grad(exec, x, w, b, label, ids, saved, out_grad, a);
     }
 };

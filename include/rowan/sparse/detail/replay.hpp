@@ -39,8 +39,13 @@ class LaneReplay {
     /// Whether this file knows how numbers of the types are rounded.
     static constexpr bool bounded = is_machine_float<S> && ((rounding<T> > 0.0) && ...);
 
+    template <class, std::size_t, class, class...>
+    friend class LaneReplay;
+
 public:
     static constexpr std::size_t lanes = K * lanes_in<V>;
+    /// Whether steps are products alone, each of which waits for the one before: twice the registers take no longer.
+    static constexpr bool waits = squares == no_such_state;
 
     ROWAN_NO_EXEC_CHECK
     ROWAN_HD_INLINE explicit LaneReplay(T*... p) {
@@ -54,6 +59,20 @@ public:
         unrolled<K>([&](std::size_t k) ROWAN_INLINED {
             std::size_t i = 0;
             (store(x_[i++][k], p + k * lanes_in<V>), ...);
+        });
+    }
+
+    /// Registers of two rows, and these again.
+    ROWAN_INLINE LaneReplay(LaneReplay<V, K / 2, Rule, T...> const& a, LaneReplay<V, K / 2, Rule, T...> const& b) {
+        unrolled<sizeof...(T) * (K / 2)>([&](std::size_t k) ROWAN_INLINED {
+            x_[k / (K / 2)][k % (K / 2)] = a.x_[k / (K / 2)][k % (K / 2)];
+            x_[k / (K / 2)][K / 2 + k % (K / 2)] = b.x_[k / (K / 2)][k % (K / 2)];
+        });
+    }
+    ROWAN_INLINE void split(LaneReplay<V, K / 2, Rule, T...>& a, LaneReplay<V, K / 2, Rule, T...>& b) const {
+        unrolled<sizeof...(T) * (K / 2)>([&](std::size_t k) ROWAN_INLINED {
+            a.x_[k / (K / 2)][k % (K / 2)] = x_[k / (K / 2)][k % (K / 2)];
+            b.x_[k / (K / 2)][k % (K / 2)] = x_[k / (K / 2)][K / 2 + k % (K / 2)];
         });
     }
 
@@ -98,9 +117,19 @@ public:
                 }
             }
             LaneReplay before = *this;
-            for (std::size_t i = 0; i < n; ++i, ++step) {
-                if (i + 1 == n) before = *this;
-                apply(history[step]);
+            bool constant_steps = false;
+            if constexpr (waits) constant_steps = history.same_from(step);
+            if (constant_steps) {
+                Rule const rule = history[step];  // whose numbers stay in registers
+                for (std::size_t i = 1; i < n; ++i) apply(rule);
+                before = *this;
+                apply(rule);
+                step += n;
+            } else {
+                for (std::size_t i = 0; i < n; ++i, ++step) {
+                    if (i + 1 == n) before = *this;
+                    apply(history[step]);
+                }
             }
             if (history.same_from(step - 1) && !differs_from(before)) return;
         }
@@ -223,9 +252,14 @@ private:
     ROWAN_NO_EXEC_CHECK
     template <class History>
     ROWAN_HD_INLINE void shrink(History const& history, std::size_t step, std::size_t n) {
-        for (std::size_t s = step; s < step + n; ++s) {
-            V const kept = constant<V>(kept_of(history[s]));
+        auto const multiply = [&](V const& kept) ROWAN_INLINED {
             unrolled<K>([&](std::size_t k) ROWAN_INLINED { x_[0][k] = rounded_to<P>(product(kept, x_[0][k])); });
+        };
+        V const first = constant<V>(kept_of(history[step]));
+        if (history.ahead(step).least_kept == history.ahead(step).most_kept) {
+            for (std::size_t s = 0; s < n; ++s) multiply(first);
+        } else {
+            for (std::size_t s = step; s < step + n; ++s) multiply(constant<V>(kept_of(history[s])));
         }
     }
 
@@ -276,13 +310,17 @@ template <class V, class Rule, class... T>
 ROWAN_INLINE void replay_row(StepHistory<Rule> const& history, Shrinkage const& least, std::size_t step,
                              std::size_t end, std::size_t n, T*... p) {
     std::size_t i = 0;
+    [[maybe_unused]] auto const all_of = [&]<std::size_t K>(std::integral_constant<std::size_t, K>) ROWAN_INLINED {
+        for (; i + K * lanes_in<V> <= n; i += K * lanes_in<V>) {
+            LaneReplay<V, K, Rule, T...> x((p + i)...);
+            x.run(history, least, step, end);
+            x.save((p + i)...);
+        }
+    };
 #ifndef __NO_INLINE__
-    constexpr std::size_t K = is_register<V> ? 4 : 1;
-    for (; i + K * lanes_in<V> <= n; i += K * lanes_in<V>) {
-        LaneReplay<V, K, Rule, T...> x((p + i)...);
-        x.run(history, least, step, end);
-        x.save((p + i)...);
-    }
+    if constexpr (is_register<V> && LaneReplay<V, 1, Rule, T...>::waits)
+        all_of(std::integral_constant<std::size_t, 8>{});
+    all_of(std::integral_constant < std::size_t, is_register<V> ? 4 : 1 > {});
 #endif
     // the rest, one register at a time, with zeros behind it
     for (; i < n; i += lanes_in<V>) {
@@ -295,6 +333,35 @@ ROWAN_INLINE void replay_row(StepHistory<Rule> const& history, Shrinkage const& 
             (std::copy_n(rest.data(), some, p + i), ...);
         }(std::array<T, lanes_in<V>>{}...);
     }
+}
+
+/// Whether replay_rows is faster than replay_row for each of two rows of n elements.
+template <class V, class Rule, class... T>
+ROWAN_INLINE bool replays_two([[maybe_unused]] std::size_t n) {
+#ifndef __NO_INLINE__
+    if constexpr (is_register<V> && LaneReplay<V, 1, Rule, T...>::waits)
+        return n >= 4 * lanes_in<V> && n < 8 * lanes_in<V>;
+#endif
+    return false;
+}
+
+/// Applies the steps [first, end) to the row of n elements at `a` in each of p, and [second, end) to that at `b`, where
+/// first <= second: together, as far as they fill the registers.
+template <class V, class Rule, class... T>
+ROWAN_INLINE void replay_rows(StepHistory<Rule> const& history, Shrinkage const& least, std::size_t first,
+                              std::size_t second, std::size_t end, std::size_t n, std::size_t a, std::size_t b,
+                              T*... p) {
+    constexpr std::size_t size = 4 * lanes_in<V>;
+    LaneReplay<V, 4, Rule, T...> x((p + a)...), y((p + b)...);
+    x.run(history, least, first, second);
+    LaneReplay<V, 8, Rule, T...> both(x, y);
+    both.run(history, least, second, end);
+    both.split(x, y);
+    x.save((p + a)...);
+    y.save((p + b)...);
+    if (n == size) return;
+    replay_row<V>(history, least, first, end, n - size, (p + a + size)...);
+    replay_row<V>(history, least, second, end, n - size, (p + b + size)...);
 }
 
 }  // namespace rowan::inline v0::detail

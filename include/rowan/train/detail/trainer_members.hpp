@@ -81,6 +81,7 @@ void Trainer<T, Device>::build(TrainOptionsOn<Device> const& options) {
     }
     std::vector<Variable*> outputs{&cost_};
     outputs.insert(outputs.end(), results_.begin(), results_.end());
+    outputs.insert(outputs.end(), options.keep.begin(), options.keep.end());
     if (parts_ > 1) {
         weight_.emplace(cost_);
         counted_ = weight_->reads();
