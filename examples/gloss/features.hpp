@@ -24,8 +24,8 @@ struct NGrams {
 };
 
 /// The rows of the sentences of a corpus. An n-gram is hashed to a bucket, as fastText does. Buckets that the training
-/// part has get a row each, in the order in which they are first seen; all others would keep the row that they have at
-/// first, of zeros, and so share one.
+/// part has get a row each, those of words first; all others would keep the row that they have at first, of zeros, and so
+/// share one.
 ///     row 0                the words that the training part does not have
 ///     1 ... words - 1      its words
 ///     words ... rows - 2   its buckets
@@ -33,7 +33,8 @@ struct NGrams {
 /// A word that the training part does not have reads the rows of its n-grams of characters if there are such, else row 0.
 class Features {
 public:
-    Features(Corpus const& corpus, NGrams const& ngrams) : corpus_(corpus), ngrams_(ngrams), rows_(corpus.words.size()) {
+    Features(Corpus const& corpus, NGrams const& ngrams)
+        : corpus_(corpus), ngrams_(ngrams), known_(static_cast<std::int32_t>(corpus.words.size())), rows_(corpus.words.size()) {
         if (!ngrams.any()) return;
         row_of_.assign(ngrams.buckets, 0);
         std::vector<std::size_t> ends;  // of the buckets of the words
@@ -68,13 +69,15 @@ public:
 
     /// Adds the rows of a sentence of the corpus.
     void add(std::span<std::int32_t const> words, std::int32_t label, Sentences& to) const {
-        for (std::int32_t const id : words) {
-            auto const word = static_cast<std::size_t>(id);
-            if (ngrams_.most > 0) {
-                to.words.insert(to.words.end(), list(offsets_[word]), list(offsets_[word + 1]));
-            } else {
-                to.words.push_back(word < corpus_.words.size() ? id : 0);
+        if (ngrams_.most > 0) {
+            for (std::int32_t const word : words) {
+                auto const at = static_cast<std::size_t>(word);
+                to.words.insert(to.words.end(), list(offsets_[at]), list(offsets_[at + 1]));
             }
+        } else {
+            auto const begin = static_cast<std::ptrdiff_t>(to.words.size());
+            to.words.insert(to.words.end(), words.begin(), words.end());
+            std::replace_if(to.words.begin() + begin, to.words.end(), [known = known_](std::int32_t id) { return id >= known; }, 0);
         }
         if (ngrams_.words > 1) for_each_bucket(words, [&](std::uint64_t b) { to.words.push_back(row(b)); });
         to.end(label);
@@ -86,7 +89,7 @@ public:
         for_each_word(text, [&](std::string const& word) {
             hashes.push_back(hash_of(word));
             auto const found = corpus_.ids.find(word);
-            bool const known = found != corpus_.ids.end() && static_cast<std::size_t>(found->second) < corpus_.words.size();
+            bool const known = found != corpus_.ids.end() && found->second < known_;
             if (known || ngrams_.most == 0) to.words.push_back(known ? found->second : 0);
             if (ngrams_.most > 0) for_each_bucket(word, [&](std::uint64_t b) { to.words.push_back(row(b)); });
         });
@@ -111,6 +114,7 @@ private:
 
     Corpus const& corpus_;
     NGrams ngrams_;
+    std::int32_t known_;  // words from this number on are not in the training part
     std::size_t rows_;
     std::int32_t zeros_ = 0;             // the row of other buckets
     std::vector<std::int32_t> row_of_;   // of a bucket; 0: none
