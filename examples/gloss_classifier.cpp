@@ -90,16 +90,9 @@ private:
     std::mt19937_64 bits_;
 };
 
-/// A batch, and what the threads of a step share. Each takes some sentences, and then some rows of the table. Which ones
-/// makes no difference to the result: the gradient of a sentence, and the sum of those of a row, is made by one thread.
-struct Batch {
-    Sentences text;                       // rows of the table instead of words
-    std::size_t tokens = 0;
-    std::vector<std::size_t> cuts;        // share k: sentences cuts[k] up to cuts[k + 1]
-    std::vector<rowan::RowPlan<>> plans;  // share k: rows whose number is k modulo the number of shares, and their sentences
-};
-
-/// The bag model: its parameters and the states of their optimizers, and a step of training.
+/// The bag model: its parameters and the states of their optimizers, and the steps of training. On the host, two threads
+/// share a step, with the bits of one: while the first updates the table and reads the rows of the next sentences, the
+/// second does what does not need the table; then both take some sentences through the layer behind it.
 template <class Device>
 class Classifier {
     using Floats = Tensor<float, Device>;
@@ -113,59 +106,44 @@ public:
 
     /// The scores of every class for each sentence of a batch.
     Tensor<float> scores(Sentences const& batch) const {
-        auto const mean = rowan::embedding_bag(device_, table_, bags(batch, 0, batch.size()), of_means);
-        return rowan::to_host(rowan::fc(device_, mean.value(), weight_, bias_));
+        return rowan::to_host(rowan::fc(device_, means(device_, batch), weight_, bias_));
     }
 
-    /// Divides the work of a step on this batch.
-    void divide(Batch& batch) const {
+    /// One epoch of training. make(b, batch) makes batch b, and step(b, mean loss) is called after its step.
+    template <class Make, class Step>
+    void train(std::size_t batches, Make const& make, Step const& step) {
+        auto const made = [&](std::size_t b) {
+            Batch batch;
+            if (b < batches) make(b, batch.text);
+            return batch;
+        };
         if constexpr (on_host) {
-            std::size_t const shares = std::bit_floor(static_cast<std::size_t>(std::min(rowan::thread_count(device_), 4)));
-            auto const& offsets = batch.text.offsets;
-            batch.cuts.assign(1, 0);
-            for (std::size_t k = 1; k < shares; ++k) {
-                auto const cut = std::ranges::lower_bound(offsets, k * offsets.back() / shares);
-                batch.cuts.push_back(static_cast<std::size_t>(cut - offsets.begin()));
+            Batch now = made(0), next = made(1);
+            now.plan = plan(now.text);
+            now.mean = means(alone, now.text);
+            for (std::size_t b = 0; b < batches; ++b) {
+                ++step_;
+                double const loss = learn_sentences(now);
+                Batch later;
+                each_share(4, [&](std::size_t k) {
+                    if (k == 0) {
+                        rowan::adagrad(alone, now.plan, table_, table_moment_, mean_grad_, of_table);
+                        next.mean = means(alone, next.text);
+                    }
+                    if (k == 1) next.plan = plan(next.text);
+                    if (k == 2) later = made(b + 2);
+                    if (k == 3)
+                        learn_weights(rowan::matmul(alone, now.mean, scores_grad_, {.transpose_x = true}),
+                                      rowan::reduce_sum(alone, scores_grad_, {.axes = {0}}));
+                });
+                now = std::exchange(next, std::move(later));
+                step(b, loss);
             }
-            batch.cuts.push_back(batch.text.size());
-
-            auto const height = static_cast<std::int64_t>(table_.shape(0));
-            std::vector<std::vector<std::int32_t>> rows(shares, std::vector<std::int32_t>(batch.text.words.size()));
-            std::vector<std::vector<std::int64_t>> ends(shares, std::vector<std::int64_t>(batch.text.size() + 1));
-            std::array<std::size_t, 4> n{};
-            for (std::size_t i = 0; i < batch.text.size(); ++i) {
-                for (std::int32_t const row : batch.text[i]) {
-                    std::size_t const k = static_cast<std::size_t>(row) & (shares - 1);
-                    rows[k][n[k]++] = row;
-                }
-                for (std::size_t k = 0; k < shares; ++k) ends[k][i + 1] = static_cast<std::int64_t>(n[k]);
-            }
-            batch.plans.resize(shares);
-            for (std::size_t k = 0; k < shares; ++k)
-                batch.plans[k] = rowan::RowPlan<>(alone, std::span(rows[k]).first(n[k]), ends[k], height);
-        }
-    }
-
-    /// One step of training; returns the mean loss of the batch. Calls beside() meanwhile, perhaps on another thread.
-    template <class F>
-    double train(Batch const& batch, F const& beside) {
-        ++step_;
-        if constexpr (on_host) {
-            std::size_t const n = batch.text.size(), shares = batch.plans.size();
-            loss_.resize({n});
-            mean_.resize({n, table_.shape(1)});
-            mean_grad_.resize({n, table_.shape(1)});
-            scores_grad_.resize({n, bias_.size()});
-            each_share(shares, [&](std::size_t k) { learn_sentences(batch.text, batch.cuts[k], batch.cuts[k + 1]); });
-            each_share(shares + 2, [&](std::size_t k) {
-                if (k == 0) return learn_weights();
-                if (k == 1) return beside();
-                rowan::adagrad(alone, batch.plans[k - 2], table_, table_moment_, mean_grad_, of_table);
-            });
-            return std::accumulate(loss_.begin(), loss_.end(), 0.0) / static_cast<double>(n);
         } else {
-            beside();
-            return learn(batch.text);
+            for (std::size_t b = 0; b < batches; ++b) {
+                ++step_;
+                step(b, learn(made(b).text));
+            }
         }
     }
 
@@ -181,8 +159,15 @@ public:
     }
 
 private:
+    struct Batch {
+        Sentences text;
+        rowan::RowPlan<> plan;  // its rows, with their sentences
+        Floats mean;            // of the rows of each sentence
+    };
+
     static constexpr bool on_host = std::is_same_v<Device, rowan::Cpu>;
     static constexpr rowan::Cpu alone{.threads = 1};
+    static constexpr std::size_t most_shares = 4;  // of the sentences of a batch: less than 16 take as long as 16
     static constexpr rowan::BagOptions of_means{.pool = rowan::Pooling::mean};
     static constexpr rowan::AdaGradOptions of_table{.learning_rate = 0.1, .epsilon = 1e-10};
 
@@ -194,12 +179,17 @@ private:
         return table;
     }
 
-    /// The words of sentences begin, ..., end - 1.
-    rowan::LoDTensor<std::int32_t, Device> bags(Sentences const& batch, std::size_t begin, std::size_t end) const {
-        std::size_t const first = batch.offsets[begin], n = batch.offsets[end] - first;
-        std::vector<std::int64_t> offsets;
-        for (std::size_t i = begin; i <= end; ++i) offsets.push_back(static_cast<std::int64_t>(batch.offsets[i] - first));
-        return {rowan::to_device(device_, Tensor<std::int32_t>::borrow(batch.words.data() + first, {n})), rowan::Lod{std::move(offsets)}};
+    /// The rows of each sentence.
+    rowan::LoDTensor<std::int32_t, Device> bags(Sentences const& text) const {
+        rowan::Lod lod{std::vector<std::int64_t>(text.offsets.begin(), text.offsets.end())};
+        return {rowan::to_device(device_, Tensor<std::int32_t>::borrow(text.words, {text.words.size()})), std::move(lod)};
+    }
+    Floats means(Device device, Sentences const& text) const {
+        return rowan::embedding_bag(device, table_, bags(text), of_means).value().share();
+    }
+    rowan::RowPlan<> plan(Sentences const& text) const {
+        std::vector<std::int64_t> const offsets(text.offsets.begin(), text.offsets.end());
+        return {alone, text.words, offsets, static_cast<std::int64_t>(table_.shape(0))};
     }
 
     /// Calls f(k) for each share, on several threads.
@@ -210,45 +200,39 @@ private:
         });
     }
 
-    /// Writes the losses of sentences begin, ..., end - 1, their means, and the gradients of these and of the scores.
-    void learn_sentences(Sentences const& text, std::size_t begin, std::size_t end) {
-        if (begin == end) return;
+    /// Makes the gradients of the scores, and of the rows of each sentence; returns the mean loss.
+    double learn_sentences(Batch const& batch) {
+        std::size_t const n = batch.text.size(), shares = std::min({n, static_cast<std::size_t>(rowan::thread_count(device_)), most_shares});
+        loss_.resize({n});
+        mean_grad_.resize({n, weight_.shape(0)});
+        scores_grad_.resize({n, weight_.shape(1)});
+        each_share(shares, [&](std::size_t k) { learn_sentences(batch, k * n / shares, (k + 1) * n / shares); });
+        return std::accumulate(loss_.begin(), loss_.end(), 0.0) / static_cast<double>(n);
+    }
+    void learn_sentences(Batch const& batch, std::size_t begin, std::size_t end) {
         std::size_t const n = end - begin;
         rowan::CrossEntropyOptions const of_each{.reduction = rowan::Reduction::none};
-        auto const label = Tensor<std::int32_t>::borrow(text.labels.data() + begin, {n});
-        auto const mean = rowan::embedding_bag(alone, table_, bags(text, begin, end), of_means);
-        auto const scores = rowan::fc(alone, mean.value(), weight_, bias_);
+        auto const label = Tensor<std::int32_t>::borrow(batch.text.labels.data() + begin, {n});
+        auto const scores = rowan::fc(alone, batch.mean.slice(begin, end), weight_, bias_);
         auto const [loss, softmax] = rowan::cross_entropy(alone, scores, label, of_each);
-        auto const share = Floats::full({n}, 1.0f / static_cast<float>(text.size()));
+        auto const share = Floats::full({n}, 1.0f / static_cast<float>(batch.text.size()));
         auto const scores_grad = rowan::cross_entropy_grad(alone, softmax, label, share, of_each);
         auto mean_grad = rowan::matmul(alone, scores_grad, weight_, {.transpose_y = true});
-        for (std::size_t i = 0; i < n; ++i) {  // of each word, as RowPlan counts them
-            float const part = 1.0f / static_cast<float>(std::max<std::size_t>(text[begin + i].size(), 1));
+        for (std::size_t i = 0; i < n; ++i) {
+            float const part = 1.0f / static_cast<float>(std::max<std::size_t>(batch.text[begin + i].size(), 1));
             for (float& x : mean_grad.row(i)) x *= part;
         }
         auto const put = [&](Floats const& rows, Floats& all) { std::copy_n(rows.data(), rows.size(), all.data() + begin * all.row_size()); };
         put(loss, loss_);
-        put(mean.value(), mean_);
         put(mean_grad, mean_grad_);
         put(scores_grad, scores_grad_);
     }
 
-    /// A step of Adam for the fully connected layer.
-    void learn_weights() {
-        learn_weights(rowan::matmul(alone, mean_, scores_grad_, {.transpose_x = true}),
-                      rowan::reduce_sum(alone, scores_grad_, {.axes = {0}}));
-    }
-    void learn_weights(Floats const& weight_grad, Floats const& bias_grad) {
-        rowan::adam(device_, weight_, weight_m1_, weight_m2_, weight_grad, {.learning_rate = 2e-3, .step = step_});
-        rowan::adam(device_, bias_, bias_m1_, bias_m2_, bias_grad, {.learning_rate = 2e-3, .step = step_});
-    }
-
-    /// The same step in one piece, on a device.
+    /// A step on a device; returns the mean loss.
     double learn(Sentences const& batch) {
-        auto const ids = bags(batch, 0, batch.size());
+        auto const ids = bags(batch);
         auto const label = rowan::to_device(device_, Tensor<std::int32_t>::borrow(batch.labels, {batch.size()}));
-        auto const bag = rowan::embedding_bag(device_, table_, ids, of_means);
-        auto const& mean = bag.value();
+        auto const mean = means(device_, batch);
         auto const scores = rowan::fc(device_, mean, weight_, bias_);
         auto const [loss, softmax] = rowan::cross_entropy(device_, scores, label);
 
@@ -260,6 +244,11 @@ private:
         return static_cast<double>(rowan::to_host(loss)(0));
     }
 
+    void learn_weights(Floats const& weight_grad, Floats const& bias_grad) {
+        rowan::adam(device_, weight_, weight_m1_, weight_m2_, weight_grad, {.learning_rate = 2e-3, .step = step_});
+        rowan::adam(device_, bias_, bias_m1_, bias_m2_, bias_grad, {.learning_rate = 2e-3, .step = step_});
+    }
+
     Floats zeros_like(Floats const& x) const { return Floats::zeros(device_, x.shape()); }
 
     Device device_;
@@ -267,7 +256,7 @@ private:
     Floats table_moment_ = zeros_like(table_);
     Floats weight_m1_ = zeros_like(weight_), weight_m2_ = zeros_like(weight_);  // Adam's first and second moments
     Floats bias_m1_ = zeros_like(bias_), bias_m2_ = zeros_like(bias_);
-    Floats loss_, mean_, mean_grad_, scores_grad_;  // of the sentences of a batch
+    Floats loss_, mean_grad_, scores_grad_;  // of the sentences of a batch
     std::int64_t step_ = 0;
 };
 
@@ -305,30 +294,23 @@ std::vector<std::uint32_t> new_order(std::size_t sentences, Random& random) {
     return order;
 }
 
-/// Trains the bag model for one epoch, in a new order. The next batch is made while a step computes.
+/// Trains the bag model for one epoch, in a new order.
 template <class Model>
 void run_epoch(Model& model, Features const& features, Corpus const& corpus, int epoch, Random& random) {
     auto const order = new_order(corpus.train.size(), random);
     gloss::Progress progress("epoch " + std::to_string(epoch), corpus.train.words.size());
-    Batch batch, next;
-    auto const make = [&](std::size_t begin, Batch& made) {
-        if (begin >= order.size()) return;
-        made.text.clear();
-        made.tokens = 0;
-        for (std::size_t k = begin; k < std::min(begin + batch_size, order.size()); ++k) {
-            auto const sentence = corpus.train[order[k]];
-            features.add(sentence, corpus.train.labels[order[k]], made.text);
-            made.tokens += sentence.size();
-        }
-        model.divide(made);
-    };
-    make(0, batch);
     double loss = 0.0;
-    for (std::size_t begin = 0; begin < order.size(); begin += batch_size) {
-        loss += model.train(batch, [&] { make(begin + batch_size, next); }) * static_cast<double>(batch.text.size());
-        progress.advance(batch.tokens);
-        std::swap(batch, next);
-    }
+    auto const sentences = [&](std::size_t b) { return std::span(order).subspan(b * batch_size, std::min(batch_size, order.size() - b * batch_size)); };
+    auto const make = [&](std::size_t b, Sentences& batch) {
+        for (auto const i : sentences(b)) features.add(corpus.train[i], corpus.train.labels[i], batch);
+    };
+    auto const step = [&](std::size_t b, double mean_loss) {
+        std::size_t tokens = 0;
+        for (auto const i : sentences(b)) tokens += corpus.train[i].size();
+        loss += mean_loss * static_cast<double>(sentences(b).size());
+        progress.advance(tokens);
+    };
+    model.train((order.size() + batch_size - 1) / batch_size, make, step);
     progress.finish();
     print_epoch(model, features, corpus, epoch, loss / static_cast<double>(order.size()));
     std::printf("  %.3f s, %.2f million tokens/s\n", progress.seconds(), progress.speed());
