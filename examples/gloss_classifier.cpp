@@ -182,7 +182,8 @@ private:
     /// The rows of each sentence.
     rowan::LoDTensor<std::int32_t, Device> bags(Sentences const& text) const {
         rowan::Lod lod{std::vector<std::int64_t>(text.offsets.begin(), text.offsets.end())};
-        return {rowan::to_device(device_, Tensor<std::int32_t>::borrow(text.words, {text.words.size()})), std::move(lod)};
+        return {rowan::to_device(device_, Tensor<std::int32_t>::borrow(text.words, {text.words.size()})),
+                std::move(lod)};
     }
     Floats means(Device device, Sentences const& text) const {
         return rowan::embedding_bag(device, table_, bags(text), of_means).value().share();
@@ -202,7 +203,8 @@ private:
 
     /// Makes the gradients of the scores, and of the rows of each sentence; returns the mean loss.
     double learn_sentences(Batch const& batch) {
-        std::size_t const n = batch.text.size(), shares = std::min({n, static_cast<std::size_t>(rowan::thread_count(device_)), most_shares});
+        std::size_t const n = batch.text.size(),
+                          shares = std::min({n, static_cast<std::size_t>(rowan::thread_count(device_)), most_shares});
         loss_.resize({n});
         mean_grad_.resize({n, weight_.shape(0)});
         scores_grad_.resize({n, weight_.shape(1)});
@@ -222,7 +224,9 @@ private:
             float const part = 1.0f / static_cast<float>(std::max<std::size_t>(batch.text[begin + i].size(), 1));
             for (float& x : mean_grad.row(i)) x *= part;
         }
-        auto const put = [&](Floats const& rows, Floats& all) { std::copy_n(rows.data(), rows.size(), all.data() + begin * all.row_size()); };
+        auto const put = [&](Floats const& rows, Floats& all) {
+            std::copy_n(rows.data(), rows.size(), all.data() + begin * all.row_size());
+        };
         put(loss, loss_);
         put(mean_grad, mean_grad_);
         put(scores_grad, scores_grad_);
@@ -239,7 +243,8 @@ private:
         auto const scores_grad = rowan::cross_entropy_grad(device_, softmax, label, Floats::full(device_, {1}, 1.0f));
         auto const [mean_grad, weight_grad, bias_grad] = rowan::gradients<rowan::fc_op>(
             device_, std::tie(mean, weight_, bias_), std::tie(scores), std::tie(scores_grad));
-        rowan::adagrad(device_, table_, table_moment_, rowan::embedding_bag_grad(device_, table_, ids, mean_grad, of_means), of_table);
+        rowan::adagrad(device_, table_, table_moment_,
+                       rowan::embedding_bag_grad(device_, table_, ids, mean_grad, of_means), of_table);
         learn_weights(weight_grad, bias_grad);
         return static_cast<double>(rowan::to_host(loss)(0));
     }
@@ -300,7 +305,9 @@ void run_epoch(Model& model, Features const& features, Corpus const& corpus, int
     auto const order = new_order(corpus.train.size(), random);
     gloss::Progress progress("epoch " + std::to_string(epoch), corpus.train.words.size());
     double loss = 0.0;
-    auto const sentences = [&](std::size_t b) { return std::span(order).subspan(b * batch_size, std::min(batch_size, order.size() - b * batch_size)); };
+    auto const sentences = [&](std::size_t b) {
+        return std::span(order).subspan(b * batch_size, std::min(batch_size, order.size() - b * batch_size));
+    };
     auto const make = [&](std::size_t b, Sentences& batch) {
         for (auto const i : sentences(b)) features.add(corpus.train[i], corpus.train.labels[i], batch);
     };
@@ -438,17 +445,21 @@ void run(Device device, Comm const& comm, Options const& options) {
         if (options.dot && comm.rank() == 0) write_text(*options.dot, model.dot());
         if (options.load) {
             of_file([&] { model.load(*options.load); });
-            std::printf("loaded: test accuracy %.4f, checksum %016" PRIx64 "\n", accuracy(model, features, corpus.test), model.checksum());
+            std::printf("loaded: test accuracy %.4f, checksum %016" PRIx64 "\n", accuracy(model, features, corpus.test),
+                        model.checksum());
         } else {
             model.train(
-                corpus.train, options.epochs, options.parts, options.seed, [&](std::int64_t) { return new_order(corpus.train.size(), random); },
+                corpus.train, options.epochs, options.parts, options.seed,
+                [&](std::int64_t) { return new_order(corpus.train.size(), random); },
                 [&](std::int64_t epoch, double loss) { print_epoch(model, features, corpus, epoch + 1, loss); });
         }
         if (options.save) of_file([&] { model.save(*options.save); });
         answer(model, features, corpus, options, comm.size() == 1);  // only one rank has a standard input
     } else {
-        if (options.ngrams.any()) std::printf("%zu buckets of n-grams have a row\n", features.rows() - corpus.words.size() - 1);
-        Classifier<Device> model(device, corpus.words.size(), features.rows(), corpus.classes.size(), options.dim, random);
+        if (options.ngrams.any())
+            std::printf("%zu buckets of n-grams have a row\n", features.rows() - corpus.words.size() - 1);
+        Classifier<Device> model(device, corpus.words.size(), features.rows(), corpus.classes.size(), options.dim,
+                                 random);
         for (int epoch = 1; epoch <= options.epochs; ++epoch) run_epoch(model, features, corpus, epoch, random);
         answer(model, features, corpus, options, true);
     }
@@ -504,10 +515,17 @@ int work(Comm const& comm, int argc, char** argv) {
     app.add_option("--seed", options.seed, "of the first parameters and the order")->check(whole_number(0, UINT64_MAX));
     app.add_option("--dim", options.dim, "numbers per word")->check(whole_number(1, 1024));
     app.add_option("--model", options.model, "bag (the mean of the words), gru (a recurrent net) or attention (to all states of one)")->check(CLI::IsMember({"bag", "gru", "attention"}));
-    auto* const word_ngrams = app.add_option("--word-ngrams", options.ngrams.words, "bag: runs of up to so many words also have rows")->check(whole_number(1, 100));
-    auto* const minn = app.add_option("--minn", options.ngrams.least, "bag: the fewest characters of an n-gram within a word")->check(whole_number(0, 100));
-    auto* const maxn = app.add_option("--maxn", options.ngrams.most, "bag: the most; 0: without these n-grams")->check(whole_number(0, 100));
-    auto* const buckets = app.add_option("--buckets", options.ngrams.buckets, "bag: numbers to which n-grams are hashed")->check(whole_number(1, 100'000'000));
+    auto* const word_ngrams =
+        app.add_option("--word-ngrams", options.ngrams.words, "bag: runs of up to so many words also have rows")
+            ->check(whole_number(1, 100));
+    auto* const minn =
+        app.add_option("--minn", options.ngrams.least, "bag: the fewest characters of an n-gram within a word")
+            ->check(whole_number(0, 100));
+    auto* const maxn = app.add_option("--maxn", options.ngrams.most, "bag: the most; 0: without these n-grams")
+                           ->check(whole_number(0, 100));
+    auto* const buckets =
+        app.add_option("--buckets", options.ngrams.buckets, "bag: numbers to which n-grams are hashed")
+            ->check(whole_number(1, 100'000'000));
     auto* const parts = app.add_option("--parts", options.parts, "batches that make a step; the ranks of mpirun share them out")->check(whole_number(1, 1024));
     auto* const shard = app.add_flag("--shard", options.shard, "each rank of mpirun has a part of the table");
     auto* const save = app.add_option("--save", options.save, "write the trained gru or attention model there")->type_name("FILE")->default_str("");
@@ -529,10 +547,12 @@ int work(Comm const& comm, int argc, char** argv) {
                 throw BadInput(option->get_name() + " is for --model gru or attention: the bag model has no net");
         }
         for (auto const* option : {word_ngrams, minn, maxn, buckets}) {
-            if (option->count() != 0 && options.model != "bag") throw BadInput(option->get_name() + " is for --model bag");
+            if (option->count() != 0 && options.model != "bag")
+                throw BadInput(option->get_name() + " is for --model bag");
         }
         if (options.ngrams.least > options.ngrams.most)
-            throw BadInput("--minn " + std::to_string(options.ngrams.least) + " is more than --maxn " + std::to_string(options.ngrams.most));
+            throw BadInput("--minn " + std::to_string(options.ngrams.least) + " is more than --maxn " +
+                           std::to_string(options.ngrams.most));
         if (comm.size() > 1 && options.model == "bag") throw BadInput("several ranks are for --model gru or attention");
         if (options.shard && options.device != "cpu") throw BadInput("--shard is for --device cpu");
         if (!options.load && options.parts < comm.size())

@@ -34,7 +34,8 @@ struct NGrams {
 class Features {
 public:
     Features(Corpus const& corpus, NGrams const& ngrams)
-        : corpus_(corpus), ngrams_(ngrams), known_(static_cast<std::int32_t>(corpus.words.size())), rows_(corpus.words.size()) {
+        : corpus_(corpus), ngrams_(ngrams), known_(static_cast<std::int32_t>(corpus.words.size())),
+          rows_(corpus.words.size()) {
         if (!ngrams.any()) return;
         row_of_.assign(ngrams.buckets, 0);
         std::vector<std::size_t> ends;  // of the buckets of the words
@@ -77,7 +78,8 @@ public:
         } else {
             auto const begin = static_cast<std::ptrdiff_t>(to.words.size());
             to.words.insert(to.words.end(), words.begin(), words.end());
-            std::replace_if(to.words.begin() + begin, to.words.end(), [known = known_](std::int32_t id) { return id >= known; }, 0);
+            std::replace_if(
+                to.words.begin() + begin, to.words.end(), [known = known_](std::int32_t id) { return id >= known; }, 0);
         }
         if (ngrams_.words > 1) for_each_bucket(words, [&](std::uint64_t b) { to.words.push_back(row(b)); });
         to.end(label);
@@ -93,24 +95,29 @@ public:
             if (known || ngrams_.most == 0) to.words.push_back(known ? found->second : 0);
             if (ngrams_.most > 0) for_each_bucket(word, [&](std::uint64_t b) { to.words.push_back(row(b)); });
         });
-        for_each_run_of_words(hashes.size(), ngrams_.words, [&](std::size_t i) { return hashes[i]; },
-                              [&](std::uint64_t hash) { to.words.push_back(row(hash % ngrams_.buckets)); });
+        for_each_run_of_words(
+            hashes.size(), ngrams_.words, [&](std::size_t i) { return hashes[i]; },
+            [&](std::uint64_t hash) { to.words.push_back(row(hash % ngrams_.buckets)); });
         to.end(label);
     }
 
 private:
     template <class F>
     void for_each_bucket(std::string const& word, F f) const {
-        for_each_subword("<" + word + ">", ngrams_.least, ngrams_.most, [&](std::uint32_t hash) { f(hash % ngrams_.buckets); });
+        for_each_subword("<" + word + ">", ngrams_.least, ngrams_.most,
+                         [&](std::uint32_t hash) { f(hash % ngrams_.buckets); });
     }
     template <class F>
     void for_each_bucket(std::span<std::int32_t const> words, F f) const {
-        for_each_run_of_words(words.size(), ngrams_.words, [&](std::size_t i) { return hashes_[static_cast<std::size_t>(words[i])]; },
-                              [&](std::uint64_t hash) { f(hash % ngrams_.buckets); });
+        for_each_run_of_words(
+            words.size(), ngrams_.words, [&](std::size_t i) { return hashes_[static_cast<std::size_t>(words[i])]; },
+            [&](std::uint64_t hash) { f(hash % ngrams_.buckets); });
     }
 
     std::int32_t row(std::uint64_t bucket) const { return row_of_[bucket] == 0 ? zeros_ : row_of_[bucket]; }
-    std::vector<std::int32_t>::const_iterator list(std::size_t at) const { return lists_.begin() + static_cast<std::ptrdiff_t>(at); }
+    std::vector<std::int32_t>::const_iterator list(std::size_t at) const {
+        return lists_.begin() + static_cast<std::ptrdiff_t>(at);
+    }
 
     Corpus const& corpus_;
     NGrams ngrams_;
