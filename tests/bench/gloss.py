@@ -58,7 +58,8 @@ def compare_in_turns(args, threads, words):
     if args.model == "bag" and args.peer != "torch" and importlib.util.find_spec("fasttext"):
         commands["fasttext"] = [*script, "--peer=fasttext", *ngrams]
     best, accuracy = dict.fromkeys(commands, float("inf")), {}
-    print(f"threads {threads}" + ("" if plain else f", up to {words} words, {args.minn} to {args.maxn} characters"))
+    characters = f", {args.minn} to {args.maxn} characters" if args.maxn else ""
+    print(f"threads {threads}, up to {words} words{characters}")
     for _ in range(args.rounds):
         for name, command in commands.items():
             lines = subprocess.run(command, check=True, text=True, stdin=subprocess.DEVNULL, capture_output=True).stdout
