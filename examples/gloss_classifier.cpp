@@ -26,7 +26,6 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <charconv>
 #include <cinttypes>
