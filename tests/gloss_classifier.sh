@@ -36,6 +36,10 @@ refuses() {
     must "${*:2}: no \"$1\" in: $(cat err.txt)" grep -qF -- "$1" err.txt
 }
 refuses '--epochs: "-1" is not a whole number from 0 to 1000' --epochs -1
+refuses '--word-ngrams: "0" is not a whole number from 1 to 100' --model bag --word-ngrams 0
+refuses '--buckets: "0" is not a whole number from 1 to 100000000' --model bag --word-ngrams 2 --buckets 0
+refuses '--minn 4 is more than --maxn 3' --model bag --minn 4 --maxn 3
+refuses '--maxn is for --model bag' --maxn 3
 printf 'a\tone\nb\ttwo\nc three\n' >tab.txt
 refuses 'tab.txt, line 3: no tab between label and text' tab.txt
 
@@ -63,6 +67,17 @@ must "counts" grep -qF '1807 training and 193 test sentences, 5945 ids, 25356 tr
 must "bag: the numbers" grep -qx 'epoch 2: test accuracy 0.3005, training loss 2.2737, checksum d1ac0acba4c42838' bag.1
 must "gru: the numbers" grep -qx 'epoch 2: test accuracy 0.2694, training loss 1.9777, checksum fed3612ebca574c1' gru.1
 must "attention: the numbers" grep -qx 'epoch 2: test accuracy 0.3109, training loss 1.9597, checksum 73b60e0cd36717e5' attention.1
+
+# Runs of words and n-grams of characters, also of a word that the text does not have.
+ngrams=(--model bag "${first[@]}" --word-ngrams 2 --minn 3 --maxn 5 --buckets 50000 --classify tigerlike)
+learns ngrams.1 "$program" "${ngrams[@]}" --threads 1
+for threads in 2 3 5; do
+    learns ngrams.n "${other:-$program}" "${ngrams[@]}" --threads $threads
+    must "n-grams: $threads threads, or another program, print something else" diff ngrams.1 ngrams.n
+done
+cat ngrams.1
+must "n-grams: the numbers" grep -qx 'epoch 2: test accuracy 0.3420, training loss 2.1838, checksum 08a134d94673c917' ngrams.1
+must "n-grams: a word by its characters" grep -qx '  adj.all 0.125  adv.all 0.115  verb.body 0.105' ngrams.1
 if [[ $how == --same ]]; then exit $failed; fi
 
 # Eight batches make a step. mpi/gloss_classifier.sh runs the same on several ranks.

@@ -40,6 +40,10 @@ struct Sentences {
     }
     void add(std::span<std::int32_t const> sentence, std::int32_t label) {
         words.insert(words.end(), sentence.begin(), sentence.end());
+        end(label);
+    }
+    /// Makes a sentence of the words behind the last one.
+    void end(std::int32_t label) {
         offsets.push_back(words.size());
         labels.push_back(label);
     }
@@ -50,12 +54,14 @@ struct Sentences {
     }
 };
 
-/// A text in two parts, its classes and its vocabulary: words of the training part by descending count. 0: other words.
+/// A text in two parts, its classes and its vocabulary: words of the training part by descending count, from 1 on, and
+/// behind these the words that only the test part has.
 struct Corpus {
     Sentences train;
     Sentences test;
     std::vector<std::string> classes;
     std::vector<std::string> words;
+    std::vector<std::string> others;
     std::unordered_map<std::string, std::int32_t> ids;
 };
 
@@ -99,16 +105,6 @@ void for_each_word(std::string_view text, F f) {
     close();
 }
 
-/// The ids of a text's words.
-inline std::vector<std::int32_t> ids_of(Corpus const& corpus, std::string_view text) {
-    std::vector<std::int32_t> ids;
-    for_each_word(text, [&](std::string const& word) {
-        auto const found = corpus.ids.find(word);
-        ids.push_back(found == corpus.ids.end() ? 0 : found->second);
-    });
-    return ids;
-}
-
 /// Whether the sentence with this key belongs to the test part, about one in ten. The high bits of the product decide,
 /// as its low bits are those of the key.
 inline bool held_out(std::uint64_t key) {
@@ -147,9 +143,8 @@ public:
         if (train_words_ == 0) throw BadInput(source + ": its training part has no words");
         corpus_.classes = std::move(classes);
 
-        std::erase_if(seen_, [](Seen const& word) { return word.count == 0; });
         std::sort(seen_.begin(), seen_.end(), [](Seen const& a, Seen const& b) {
-            return a.count != b.count ? a.count > b.count : a.first < b.first;
+            return a.count != b.count ? a.count > b.count : a.count != 0 ? a.first < b.first : a.id < b.id;
         });
         std::vector<std::int32_t> renumber(numbers_.size(), 0);
         for (std::size_t rank = 0; rank < seen_.size(); ++rank) {
@@ -158,13 +153,15 @@ public:
         for (Sentences* part : {&corpus_.train, &corpus_.test}) {
             for (std::int32_t& word : part->words) word = renumber[static_cast<std::size_t>(word)];
         }
-        corpus_.words.resize(seen_.size() + 1);
+        std::size_t const known = static_cast<std::size_t>(train_words_) + 1;
+        corpus_.words.resize(known);
         corpus_.words[0] = "(unknown)";
-        for (auto& [word, id] : numbers_) {
-            id = renumber[static_cast<std::size_t>(id)];
-            if (id != 0) corpus_.words[static_cast<std::size_t>(id)] = word;
+        corpus_.others.resize(seen_.size() + 1 - known);
+        for (auto& [word, number] : numbers_) {
+            number = renumber[static_cast<std::size_t>(number)];
+            auto const id = static_cast<std::size_t>(number);
+            (id < known ? corpus_.words[id] : corpus_.others[id - known]) = word;
         }
-        std::erase_if(numbers_, [](auto const& item) { return item.second == 0; });
         corpus_.ids = std::move(numbers_);
         return std::move(corpus_);
     }

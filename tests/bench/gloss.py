@@ -3,10 +3,11 @@
 
 With --peer fasttext in fastText: same text, split and sizes; its own optimizer is SGD with a rate that falls to 0. Prints
 seconds of training per epoch and the test accuracy; with --against [PROGRAM], also those of that program, by default
-rowan_bench_gloss, in turns, and their ratios. Needs a Python that has torch, and fasttext-wheel for fastText, such as
-that of peers.py:
+rowan_bench_gloss, in turns with all peers or the one named, for each number of threads and of words in an n-gram, and
+their ratios. Needs a Python that has torch, and fasttext-wheel for fastText, such as that of peers.py:
 
     build/venvs/fb/bin/python tests/bench/gloss.py --against
+    build/venvs/fb/bin/python tests/bench/gloss.py --against --peer fasttext --epochs 5 --threads 1 2 --word-ngrams 1 2
 """
 import argparse
 import importlib.util
@@ -38,25 +39,42 @@ def glosses(folder):
 
 
 def compare(args):
-    """Runs the program and the peers in turns, each in a separate process, and prints the best epoch of each."""
-    options = [f"--{name}={getattr(args, name)}" for name in ("model", "threads", "epochs", "seed", "dim")]
-    commands = {"rowan": [args.against, *options], "torch": [sys.executable, __file__, *options]}
-    if args.model == "bag" and importlib.util.find_spec("fasttext"):
-        commands["fasttext"] = [*commands["torch"], "--peer=fasttext"]
-    best = dict.fromkeys(commands, float("inf"))
+    """Compares with each number of threads and of words in an n-gram."""
     print("processor:", processor())
+    for words in args.word_ngrams:
+        for threads in args.threads:
+            compare_in_turns(args, threads, words)
+
+
+def compare_in_turns(args, threads, words):
+    """Runs the program and the peers in turns, each in a separate process, and prints the best epoch of each."""
+    options = [f"--{name}={getattr(args, name)}" for name in ("model", "epochs", "seed", "dim")] + [f"--threads={threads}"]
+    ngrams = [f"--word-ngrams={words}", f"--minn={args.minn}", f"--maxn={args.maxn}"]
+    plain = words == 1 and args.maxn == 0
+    script = [sys.executable, __file__, *options]
+    commands = {"rowan": [args.against, *options, *([] if plain else ngrams)]}
+    if plain and args.peer != "fasttext":
+        commands["torch"] = script
+    if args.model == "bag" and args.peer != "torch" and importlib.util.find_spec("fasttext"):
+        commands["fasttext"] = [*script, "--peer=fasttext", *ngrams]
+    best, accuracy = dict.fromkeys(commands, float("inf")), {}
+    characters = f", {args.minn} to {args.maxn} characters" if args.maxn else ""
+    print(f"threads {threads}, up to {words} words{characters}")
     for _ in range(args.rounds):
         for name, command in commands.items():
             lines = subprocess.run(command, check=True, text=True, stdin=subprocess.DEVNULL, capture_output=True).stdout
             seconds = [float(x) for x in re.findall(r"([0-9.]+) s,", lines)]
+            accuracies = re.findall("test accuracy ([0-9.]+)", lines)
             best[name] = min(best[name], *seconds)
-            print(name, *(f"{x:.3f} s" for x in seconds), *re.findall("test accuracy ([0-9.]+)", lines), flush=True)
+            accuracy.setdefault(name, set()).add(accuracies[-1])
+            print(name, *(f"{x:.3f} s" for x in seconds), *accuracies, flush=True)
     for name, seconds in best.items():
-        print(f"an epoch: {name} {seconds:.3f} s, {seconds / best['rowan']:.1f} times as long")
+        found = " to ".join(sorted({min(accuracy[name]), max(accuracy[name])}))
+        print(f"an epoch: {name} {seconds:.3f} s, {seconds / best['rowan']:.1f} times as long; after {args.epochs}, {found} are right")
 
 
 def fasttext_classifier(args):
-    """Its calls read the text first: the time of an epoch is what four more take."""
+    """Its calls read the text first: the time of an epoch is what four more take, of two calls each the faster."""
     import fasttext
 
     with tempfile.TemporaryDirectory() as folder:
@@ -71,27 +89,41 @@ def fasttext_classifier(args):
         def train(epochs):
             start = time.perf_counter()
             model = fasttext.train_supervised(
-                str(files[False]), dim=args.dim, epoch=epochs, thread=args.threads, lr=0.5, minCount=1, verbose=0, seed=args.seed
+                str(files[False]),
+                dim=args.dim,
+                epoch=epochs,
+                thread=args.threads[0],
+                lr=0.5,
+                minCount=1,
+                wordNgrams=args.word_ngrams[0],
+                minn=args.minn,
+                maxn=args.maxn,
+                verbose=0,
+                seed=args.seed,
             )
             return time.perf_counter() - start, model
 
-        seconds, model = train(args.epochs)
-        accuracy = model.test(str(files[True]))[1]
-        seconds = (train(args.epochs + 4)[0] - seconds) / 4
-        print(f"fasttext, threads {args.threads}, {args.epochs} epochs: {seconds:.3f} s, test accuracy {accuracy:.4f}")
+        calls = [(train(args.epochs), train(args.epochs + 4)) for _ in range(2)]
+        few, more = (min(seconds for seconds, _ in kind) for kind in zip(*calls))
+        seconds = (more - few) / 4
+        accuracy = calls[0][0][1].test(str(files[True]))[1]
+        print(f"fasttext, threads {args.threads[0]}, {args.epochs} epochs: {seconds:.3f} s, test accuracy {accuracy:.4f}")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", choices=("bag", "gru", "attention"), default="bag")
-    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--threads", type=int, nargs="+", default=[1])
     parser.add_argument("--epochs", type=int, default=2)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--dim", type=int, default=64)
+    parser.add_argument("--word-ngrams", type=int, nargs="+", default=[1], help="runs of up to so many words, not in PyTorch")
+    parser.add_argument("--minn", type=int, default=0, help="characters of an n-gram within a word, not in PyTorch")
+    parser.add_argument("--maxn", type=int, default=0, help="0: none")
     parser.add_argument("--wordnet", default="/usr/share/wordnet")
     parser.add_argument("--against", metavar="PROGRAM", nargs="?", const=str(SHIPPED), help="the gloss_classifier that was built")
     parser.add_argument("--rounds", type=int, default=3, help="turns with it")
-    parser.add_argument("--peer", choices=("torch", "fasttext"), default="torch")
+    parser.add_argument("--peer", choices=("torch", "fasttext"), help="default: with --against both, else torch")
     args = parser.parse_args()
     if args.against:
         return compare(args)
@@ -104,7 +136,7 @@ def torch_classifier(args):
     import torch
     from torch.nn.utils.rnn import PackedSequence, pack_sequence, pad_packed_sequence
 
-    torch.set_num_threads(args.threads)
+    torch.set_num_threads(args.threads[0])
     torch.manual_seed(args.seed)
 
     parts = {False: [], True: []}
@@ -169,7 +201,7 @@ def torch_classifier(args):
                 batch = test[begin : begin + 64]
                 right += (scores(batch).argmax(1) == torch.tensor([label for _, label in batch])).sum().item()
         print(
-            f"torch {torch.__version__}, threads {args.threads}, seed {args.seed}, epoch {epoch}: {seconds:.2f} s, "
+            f"torch {torch.__version__}, threads {args.threads[0]}, seed {args.seed}, epoch {epoch}: {seconds:.2f} s, "
             f"test accuracy {right / len(test):.4f}, training loss {loss_sum / len(train):.4f}",
             flush=True,
         )
