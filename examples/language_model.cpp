@@ -49,13 +49,13 @@ std::vector<std::int32_t> joined(words::Lines const& lines, std::int32_t end) {
     return ids;
 }
 
-/// Calls f and converts its errors of rowan to BadInput.
+/// Calls f(file) and converts its errors of rowan to BadInput.
 template <class F>
-void of_file(F const& f) {
+void of_file(std::string const& file, F const& f) {
     try {
-        f();
+        f(file);
     } catch (rowan::Error const& error) {
-        throw BadInput(error.what());
+        throw BadInput(file + ": " + error.what());
     }
 }
 
@@ -70,7 +70,7 @@ void run(Options const& options) {
     words::LanguageModel model(rowan::Cpu{.threads = options.threads}, text.words.size(), options.model);
     words::Streams const learned(train, options.streams), tested(test, options.streams);
     if (options.load) {
-        of_file([&] { model.load(*options.load); });
+        of_file(*options.load, [&](std::string const& file) { model.load(file); });
         std::printf("loaded: perplexity %.2f, checksum %016" PRIx64 "\n", model.perplexity(tested), model.checksum());
     }
     for (int epoch = 1; epoch <= options.epochs && !options.load; ++epoch) {
@@ -81,7 +81,7 @@ void run(Options const& options) {
         std::printf("  %.3f s, %.1f thousand words/s\n", progress.seconds(), progress.speed() * 1e3);
         std::fflush(stdout);
     }
-    if (options.save) of_file([&] { model.save(*options.save); });
+    if (options.save) of_file(*options.save, [&](std::string const& file) { model.save(file); });
     if (options.generate == 0) return;
 
     std::unordered_map<std::string, std::int32_t> numbers;

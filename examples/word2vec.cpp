@@ -48,7 +48,7 @@ struct Options {
 class Batches {
 public:
     Batches(words::Text const& text, Options const& options, rowan::ClassSampler const& sampler)
-        : text_(text), options_(options), sampler_(sampler) {
+        : options_(options), sampler_(sampler) {
         double total = 0.0;
         for (std::int64_t const n : text.counts) total += static_cast<double>(n);
         for (std::int64_t const n : text.counts) {
@@ -102,7 +102,6 @@ private:
         return true;
     }
 
-    words::Text const& text_;
     Options const& options_;
     rowan::ClassSampler const& sampler_;
     std::vector<std::uint64_t> keep_;  // a word is kept if random bits are below this

@@ -2,6 +2,7 @@
 
 packages_build=(cmake ninja-build g++ libxtensor-dev libnanopb-dev)
 packages_demo=("${packages_build[@]}" libcli11-dev libutfcpp-dev zlib1g-dev wordnet-base)
+packages_texts=(bible-kjv)
 packages_quick=("${packages_demo[@]}" python3 catch2 librapidcheck-dev)
 packages_test=("${packages_quick[@]}" libxtensor-blas-dev libopenblas-dev nanopb protobuf-compiler python3-protobuf python3-numpy python3-dev
     pybind11-dev libthrust-dev libtbb-dev clang-16 libclang-rt-16-dev libomp-16-dev ccache time pkg-config doxygen

@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# tests/word2vec.sh PROGRAM: tests errors, training, files and neighbours of word2vec on a small text of three topics.
+set -euo pipefail
+program=$(realpath "$1")
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+
+failed=0
+must() { # SENTENCE COMMAND...
+    if ! "${@:2}"; then
+        echo "FAILED: $1"
+        failed=1
+    fi
+}
+# refuses SENTENCE ARGUMENT...: exit status 2 and, on stderr, one line that holds SENTENCE.
+refuses() {
+    local status=0
+    "$program" "${@:2}" >out.txt 2>err.txt </dev/null || status=$?
+    must "${*:2}: status $status, not 2" test $status = 2
+    must "${*:2}: one line on stderr, not $(cat err.txt)" test "$(wc -l <err.txt)" = 1
+    must "${*:2}: no \"$1\" in: $(cat err.txt)" grep -qF -- "$1" err.txt
+}
+
+# Sentences of one topic each, by a random number generator of 31 bits.
+awk 'BEGIN {
+    split("cat dog horse cow sheep", a); split("pot pan knife spoon bowl", b); split("red blue green yellow black", c)
+    for (line = 0; line < 600; ++line) {
+        topic = line % 3; text = "the"
+        for (i = 0; i < 6; ++i) {
+            x = (x * 1103515245 + 12345) % 2147483648; k = int(x / 65536) % 5 + 1
+            text = text " " (topic == 0 ? a[k] : topic == 1 ? b[k] : c[k])
+        }
+        print text "."
+    }
+}' >text.txt
+
+# learns NAME ARGUMENT...: the output without times.
+learns() { "$program" text.txt --dim 10 --epochs 8 --batch 50 --rate 0.1 "${@:2}" | grep -v words/s >"$1"; }
+for how in "" --cbow --hs "--cbow --hs"; do
+    learns one.txt --threads 1 --hold-out 20 $how --nearest cat
+    learns two.txt --threads 2 --hold-out 20 $how --nearest cat
+    must "$how: two threads print something else" diff one.txt two.txt
+    near=$(tail -n 1 one.txt | grep -oE '[a-z]+ [0-9.]+' | head -4 | cut -d ' ' -f 1 | sort | tr '\n' ' ')
+    must "$how: near to cat are $near" test "$near" = "cow dog horse sheep "
+done
+must "the first lines are: $(head -n 1 two.txt)" test "$(head -n 1 two.txt)" = "570 lines, 3990 words of the text, 16 different ones"
+
+# Files of both formats keep all bits; what was saved finds the same words.
+learns saved.txt --threads 1 --save text.vec --nearest pan --analogy cat dog red
+learns binary.txt --threads 1 --binary --save binary.vec --nearest pan --analogy cat dog red
+must "a text file" test "$(head -n 1 text.vec)" = "16 10"
+"$program" --load text.vec --nearest pan --analogy cat dog red >loaded.txt
+"$program" --load binary.vec --binary --nearest pan --analogy cat dog red >loaded_binary.txt
+must "the vectors of a text file differ" diff <(tail -n 2 saved.txt) loaded.txt
+must "the vectors of a binary file differ" diff loaded.txt loaded_binary.txt
+"$program" --load binary.vec --binary --save again.vec
+must "a file written again differs" cmp binary.vec again.vec
+
+refuses '--dim: "0" is not a whole number from 1 to 4096' text.txt --dim 0
+refuses 'give a text to learn from, or --load FILE'
+refuses 'none.txt cannot be read: No such file or directory' none.txt
+: >empty.txt
+refuses 'empty.txt: no word occurs at least 5 times; two are needed' empty.txt
+for _ in 1 2 3 4 5 6; do echo word word; done >one_word.txt
+refuses 'one_word.txt: only one word, "word", occurs at least 5 times; two are needed' one_word.txt
+printf 'one\n\xff\n' >bytes.txt
+refuses 'bytes.txt, line 2: byte 1 is not UTF-8' bytes.txt
+refuses '"lion" is not a word that the vectors have' --load text.vec --nearest lion
+head -c 100 text.vec >cut.vec
+refuses 'cut.vec: 94 bytes are too few for 16 words of 10 numbers' --load cut.vec
+head -c -30 binary.vec >cut_binary.vec
+refuses 'cut_binary.vec, word 16 of 16: the file ends within its numbers' --load cut_binary.vec --binary
+sed '3s/ [^ ]*$/ nan/' text.vec >nan.vec
+refuses 'nan.vec, word 2 of 16: a number is not finite' --load nan.vec
+sed '3s/ [^ ]*$//' text.vec >short.vec
+refuses 'short.vec, word 2 of 16: number 10 is missing' --load short.vec
+(cat text.vec && echo more) >long.vec
+refuses 'long.vec: 5 bytes behind the last word' --load long.vec
+refuses 'not `words numbers-per-word`, as word2vec writes' --load text.txt
+exit $failed
