@@ -114,8 +114,8 @@ private:
 
 double seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-/// The mean loss of a word and one of its contexts in the lines held out.
-double test_loss(words::Model const& model, Batches& batches, words::Text const& text) {
+/// The mean loss of a word and one of its contexts, or with CBOW their mean, in the lines held out.
+double test_loss(words::Model const& model, Batches& batches, words::Text const& text, bool cbow) {
     Batch batch;
     double loss = 0.0;
     std::size_t pairs = 0;
@@ -123,7 +123,7 @@ double test_loss(words::Model const& model, Batches& batches, words::Text const&
     while (batches.next(batch)) {
         if (batch.words.empty()) continue;
         loss += model.test(batch);
-        pairs += batch.contexts.size();
+        pairs += cbow ? batch.words.size() : batch.contexts.size();
     }
     return loss / static_cast<double>(std::max<std::size_t>(pairs, 1));
 }
@@ -153,12 +153,12 @@ words::Vectors learn(Options const& options) {
             double const rate = options.rate * std::max(1.0 - done / total, 1e-4);
             if (!batch->words.empty()) loss += model.train(*batch, rate);
             done += static_cast<double>(batch->tokens);
-            pairs += batch->contexts.size();
+            pairs += options.model.cbow ? batch->words.size() : batch->contexts.size();
             spare = std::move(*batch);
         }
         double const took = seconds() - start;
         std::printf("epoch %d: loss %.4f", epoch, loss / static_cast<double>(std::max<std::size_t>(pairs, 1)));
-        if (text.test.size() != 0) std::printf(", of the lines held out %.4f", test_loss(model, batches, text));
+        if (text.test.size() != 0) std::printf(", of the lines held out %.4f", test_loss(model, batches, text, options.model.cbow));
         std::printf(", checksum %016" PRIx64 "\n", model.checksum());
         std::printf("  %.3f s, %.0f thousand words/s\n", took, static_cast<double>(text.train.ids.size()) / took * 1e-3);
         std::fflush(stdout);

@@ -10,6 +10,7 @@
 #include <rowan/op/table/embedding_bag.hpp>
 #include <rowan/sparse/gather.hpp>
 #include <rowan/sparse/lookup_table_grad.hpp>
+#include <rowan/sparse/row_plan.hpp>
 #include <rowan/sparse/update_rows.hpp>
 
 #include <bit>
@@ -88,11 +89,15 @@ public:
         auto const x = input(bags);
         auto const [losses, saved] = loss(x, batch);
         auto [x_grad, output_grad] = gradients(x, batch, saved);
-        auto const table_grad = options_.cbow ? rowan::embedding_bag_grad(exec_, table_, bags, x_grad, of_means)
-                                              : rowan::lookup_table_grad(exec_, contexts, std::move(x_grad), table_.shape(0));
         LimitedSgd const rule{static_cast<float>(rate), options_.most};
         rowan::update_rows(exec_, output_grad, rule, output_);
-        rowan::update_rows(exec_, table_grad, rule, table_);
+        if (options_.cbow) {  // each context gets its share of the gradient of the mean
+            for (std::size_t i = 0; i < batch.words.size(); ++i)
+                for (float& g : x_grad.row(i)) g /= static_cast<float>(batch.offsets[i + 1] - batch.offsets[i]);
+            rowan::update_rows(exec_, rowan::RowPlan<>(exec_, contexts, batch.offsets, table_.shape(0)), x_grad, rule, table_);
+        } else {
+            rowan::update_rows(exec_, rowan::lookup_table_grad(exec_, contexts, std::move(x_grad), table_.shape(0)), rule, table_);
+        }
         return static_cast<double>(losses(0));
     }
 

@@ -47,7 +47,7 @@ def held_out_loss(inputs, outputs, index, counts, test, mean):
             others = numpy.searchsorted(sums / sums[-1], random.random(NEGATIVE))
             loss += numpy.logaddexp(0, -(x @ outputs[word])).sum() + numpy.logaddexp(0, x @ outputs[others[others != word]].T).sum()
             pairs += len(x)
-    return loss / pairs
+    return float(loss) / pairs
 
 
 def report(peer, model, threads, words, seconds, loss):
@@ -145,6 +145,8 @@ def main():
     file = ROOT / "build/kjv.txt"
     if args.peer:
         peer, model, threads = args.peer
+        if peer == "rowan":
+            return rowan(args.program, str(file), model, int(threads), args.epochs)
         return gensim(file, model, int(threads), args.epochs) if peer == "gensim" else torch_skip_gram(file, int(threads), args.epochs)
     verses = subprocess.run(["bible", "-f", "Gen1:1-Rev22:21"], check=True, text=True, capture_output=True).stdout
     file.write_text("".join(verse.split(" ", 1)[1] for verse in verses.splitlines(keepends=True)))
@@ -156,18 +158,12 @@ def main():
     for _ in range(args.rounds):
         for model in MODELS:
             for threads in (1, 2):
-                mine = [sys.executable, __file__, "--epochs", str(args.epochs), "--peer"]
-
-                peers = [("gensim", venvs / "gensim/bin/python")]
+                peers = [("rowan", sys.executable), ("gensim", venvs / "gensim/bin/python")]
                 if model == "skip-gram" and (venvs / "fb/bin/python").exists():
                     peers.append(("PyTorch", venvs / "fb/bin/python"))
-                for command in [[args.program]] + [[str(python), *mine[1:], peer, model, str(threads)] for peer, python in peers]:
-                    if command == [args.program]:
-                        code = [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(pathlib.Path(__file__).parent)!r}); import words; "
-                                f"words.rowan({args.program!r}, {str(file)!r}, {model!r}, {threads}, {args.epochs})"]
-                    else:
-                        code = command
-                    line = json.loads(subprocess.run(code, check=True, text=True, capture_output=True).stdout.splitlines()[-1])
+                for peer, python in peers:
+                    command = [python, __file__, "--epochs", str(args.epochs), "--program", args.program, "--peer", peer, model, str(threads)]
+                    line = json.loads(subprocess.run(command, check=True, text=True, capture_output=True).stdout.splitlines()[-1])
                     key = model, threads, line["peer"]
                     if key not in best or line["speed"] > best[key]["speed"]:
                         best[key] = line
