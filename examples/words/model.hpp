@@ -91,9 +91,7 @@ public:
         auto [x_grad, output_grad] = gradients(x, batch, saved);
         LimitedSgd const rule{static_cast<float>(rate), options_.most};
         rowan::update_rows(exec_, output_grad, rule, output_);
-        if (options_.cbow) {  // each context gets its share of the gradient of the mean
-            for (std::size_t i = 0; i < batch.words.size(); ++i)
-                for (float& g : x_grad.row(i)) g /= static_cast<float>(batch.offsets[i + 1] - batch.offsets[i]);
+        if (options_.cbow) {  // as in word2vec, each context gets the whole gradient of the mean, not its share
             rowan::update_rows(exec_, rowan::RowPlan<>(exec_, contexts, batch.offsets, table_.shape(0)), x_grad, rule, table_);
         } else {
             rowan::update_rows(exec_, rowan::lookup_table_grad(exec_, contexts, std::move(x_grad), table_.shape(0)), rule, table_);

@@ -27743,6 +27743,9 @@ struct TrainOptionsOn {
     Device exec = {};                            ///< number of threads, or the stream
     Callback<BatchReport const&> on_batch = {};  ///< called after every step; false ends the training
     Callback<std::int64_t, Parameters const&> on_epoch = {};  ///< called after every epoch with its number; false ends
+    /// Layers whose values stay in their variables after a step, such as states with which the next one begins:
+    /// .keep = {&*last}, then last->value(). Of several batches of a step, those of the last one that this rank runs.
+    std::vector<Variable*> keep = {};
     Feeds initial = {};  ///< first values of some parameters, e.g. {{"embedding_0.w_0", table}}; excludes resume
     /// Result of an earlier training to continue from, with its states if it has made steps. Its parameters alone are
     /// `initial` values of a new training.
@@ -29269,6 +29272,7 @@ void Trainer<T, Device>::build(TrainOptionsOn<Device> const& options) {
     }
     std::vector<Variable*> outputs{&cost_};
     outputs.insert(outputs.end(), results_.begin(), results_.end());
+    outputs.insert(outputs.end(), options.keep.begin(), options.keep.end());
     if (parts_ > 1) {
         weight_.emplace(cost_);
         counted_ = weight_->reads();
@@ -51678,132 +51682,20 @@ struct ScoreOptions {
     bool subtract_log_counts, remove_hits;
 };
 
-/// Score k of n rows: first those of the labels, then those of the samples.
-template <class T, class I, class J>
-struct SampledScore {
-    SampledSizes of;
-    ScoreOptions options;
-    T const *x, *label_rows, *rows;
-    T const* products;  // [n, samples], unless `each`
-    T const *label_bias, *bias;
-    I const* label;
-    J const* ids;
-    T const *label_count, *count;
-    T* to;
-
-    ROWAN_KERNEL void operator()(std::size_t k) const {
-        using S = sum_t<T>;
-        std::size_t const columns = of.labels + of.samples, i = k / columns, c = k % columns;
-        T const* const row = x + i * of.width;
-        if (c < of.labels) {
-            std::size_t const at = i * of.labels + c;
-            S const score = plus(dot_of_pair(of.width, row, label_rows + at * of.width), load<S>(label_bias + at));
-            return store(corrected(score, label_count + at), to + k);
-        }
-        std::size_t const j = c - of.labels, at = of.each ? i * of.samples + j : j;
-        S const dot =
-            of.each ? dot_of_pair(of.width, row, rows + at * of.width) : load<S>(products + i * of.samples + j);
-        S score = corrected(plus(dot, load<S>(bias + at)), count + at);
-        for (std::size_t l = 0; l < of.labels && options.remove_hits; ++l) {
-            if (std::int64_t{label[i * of.labels + l]} == std::int64_t{ids[at]})
-                score = constant<S>(-static_cast<double>(std::numeric_limits<float>::max()));
-        }
-        store(score, to + k);
-    }
-
-    ROWAN_KERNEL sum_t<T> corrected(sum_t<T> const& score, T const* expected) const {
-        return options.subtract_log_counts ? sum_t<T>(score - logarithm(load<sum_t<T>>(expected))) : score;
-    }
+/// (x + b) - l
+struct shifted_score {
+    ROWAN_FORMULA V operator()(V const& x, V const& b, V const& l) const { return (x + b) - l; }
 };
-
-/// Element k of the rows of the gradient of the table: of n · labels rows, then of the samples.
-template <class T>
-struct SampledRowGrad {
-    SampledSizes of;
-    T const *x, *grad;
-    T const* products;  // [samples, width], unless `each`
-    T* to;
-
-    ROWAN_KERNEL void operator()(std::size_t k) const {
-        using S = sum_t<T>;
-        std::size_t const row = k / of.width, column = k % of.width, columns = of.labels + of.samples;
-        std::size_t const first = of.n * of.labels;
-        if (row >= first && !of.each) {
-            to[k] = products[k - first * of.width];
-            return;
-        }
-        std::size_t const per = row < first ? of.labels : of.samples, at = row < first ? row : row - first;
-        std::size_t const i = at / per, c = (row < first ? 0 : of.labels) + at % per;
-        store(product(load<S>(grad + i * columns + c), load<S>(x + i * of.width + column)), to + k);
-    }
+/// factor · x, and to + factor · x
+template <class S>
+struct scaled_row {
+    S factor;
+    ROWAN_FORMULA V operator()(V const& x) const { return product(V(factor), x); }
 };
-
-/// Element k of the gradient of the biases, in the same order.
-template <class T>
-struct SampledBiasGrad {
-    SampledSizes of;
-    T const* grad;
-    T* to;
-
-    ROWAN_KERNEL void operator()(std::size_t k) const {
-        using S = sum_t<T>;
-        std::size_t const first = of.n * of.labels, columns = of.labels + of.samples;
-        if (k < first) {
-            to[k] = grad[k / of.labels * columns + k % of.labels];
-        } else if (of.each) {
-            to[k] = grad[(k - first) / of.samples * columns + of.labels + (k - first) % of.samples];
-        } else {
-            S sum = constant<S>(0.0);
-            for (std::size_t i = 0; i < of.n; ++i)
-                sum = plus(sum, load<S>(grad + i * columns + of.labels + (k - first)));
-            store(sum, to + k);
-        }
-    }
-};
-
-/// Element k of the gradient of x, to which the products with the samples have been written unless `each`.
-template <class T>
-struct SampledInputGrad {
-    SampledSizes of;
-    T const *grad, *label_rows, *rows;
-    T* to;
-
-    ROWAN_KERNEL void operator()(std::size_t k) const {
-        using S = sum_t<T>;
-        std::size_t const i = k / of.width, column = k % of.width;
-        T const* const from = grad + i * (of.labels + of.samples);
-        S sum = of.each ? constant<S>(0.0) : load<S>(to + k);
-        for (std::size_t c = 0; c < of.labels; ++c)
-            sum = plus(sum, product(load<S>(from + c), load<S>(label_rows + (i * of.labels + c) * of.width + column)));
-        for (std::size_t j = 0; j < of.samples && of.each; ++j)
-            sum = plus(
-                sum, product(load<S>(from + of.labels + j), load<S>(rows + (i * of.samples + j) * of.width + column)));
-        store(sum, to + k);
-    }
-};
-
-/// Copies the columns of samples.
-template <class T>
-struct SampledColumns {
-    SampledSizes of;
-    T const* grad;
-    T* to;
-
-    ROWAN_KERNEL void operator()(std::size_t k) const {
-        to[k] = grad[k / of.samples * (of.labels + of.samples) + of.labels + k % of.samples];
-    }
-};
-
-/// The labels, then the samples.
-template <class I, class J>
-struct SampledIds {
-    I const* label;
-    J const* ids;
-    std::size_t first;
-    std::int64_t* to;
-    ROWAN_KERNEL void operator()(std::size_t k) const {
-        to[k] = k < first ? std::int64_t{label[k]} : std::int64_t{ids[k - first]};
-    }
+template <class S>
+struct add_scaled_row {
+    S factor;
+    ROWAN_FORMULA void operator()(V const& x, V& to) const { to = to + product(V(factor), x); }
 };
 
 /// The specs of a loss of n rows, of its result for each score, and of the gradients.
@@ -51843,20 +51735,18 @@ constexpr std::array<VarSpec, 3> infer_sampled_gradients(VarSpec const& x, VarSp
 }
 
 /// The rows of a table for labels and for sampled classes.
-template <class T, class I, class J, class D>
+template <class T, class I, class J>
 class SampledScores {
-    using Loops = ElementLoops<D>;
+    using S = sum_t<T>;
 
 public:
     /// errors   ShapeError if shapes do not match; IndexError if a label or an id is not in [0, classes)
-    SampledScores(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& w, Tensor<T, D> const& b,
-                  Tensor<I, D> const& label, Tensor<J, D> const& ids)
-        : exec_(exec), of(sizes(x, w, b, label, ids)), x_(x), label_(label), ids_(ids) {
+    SampledScores(Cpu exec, Tensor<T> const& x, Tensor<T> const& w, Tensor<T> const& b, Tensor<I> const& label,
+                  Tensor<J> const& ids)
+        : exec_(exec), of(sizes(x, w, b, label, ids)), x_(x), label_(label), ids_(ids), height_(height_of(w)) {
         static_assert(floating_element<T>, "rowan: losses need x of a floating-point type: convert it");
-        Loops::check(exec, x, w, b, label, ids);
-        Loops::check_ids(exec, "label", label, height_of(w));
-        Loops::check_ids(exec, "ids", ids, height_of(w));
-        height_ = height_of(w);
+        check_ids(exec, "label", label, height_);
+        check_ids(exec, "ids", ids, height_);
         label_rows_ = gather(exec, w, label.reshaped({label.size()}));
         rows_ = gather(exec, w, ids.reshaped({ids.size()}));
         label_bias_ = gather(exec, b, label.reshaped({label.size()}));
@@ -51864,86 +51754,139 @@ public:
     }
 
     /// shapes   [n, labels + samples]
-    Tensor<T, D> scores(Tensor<T, D> const& label_count, Tensor<T, D> const& count, ScoreOptions const& options) const {
+    Tensor<T> scores(Tensor<T> const& label_count, Tensor<T> const& count, ScoreOptions const& options) const {
         check_same_shape("label_count", label_count, label_);
         check_same_shape("sampled_count", count, ids_);
-        Loops::check(exec_, label_count, count);
-        auto const products = of.each ? Tensor<T, D>() : matmul(exec_, x_, rows_, false, true);
-        auto out = new_tensor<T>(exec_, {of.n, of.columns()});
-        SampledScore<T, I, J> const score{of,
-                                          options,
-                                          x_.data(),
-                                          label_rows_.data(),
-                                          rows_.data(),
-                                          products.data(),
-                                          label_bias_.data(),
-                                          bias_.data(),
-                                          label_.data(),
-                                          ids_.data(),
-                                          label_count.data(),
-                                          count.data(),
-                                          out.data()};
-        Loops::each(exec_, out.size(), of.width / 4 + 1, score);
+        auto const label_log = logarithms(label_count, options), log = logarithms(count, options);
+        auto const products = of.each ? Tensor<T>() : matmul(exec_, x_, rows_, false, true);
+        auto out = Tensor<T>::from_shape({of.n, of.columns()});
+        for_ranges(exec_, of.n, of.columns() * 4 + of.width, [&](std::size_t begin, std::size_t end) {
+            Buffer<S> dots(of.samples);
+            for (std::size_t i = begin; i < end; ++i) {
+                T* const to = out.data() + i * of.columns();
+                T const* const row = x_.data() + i * of.width;
+                auto const dot = [&](Tensor<T> const& of_rows, std::size_t at) {
+                    return dot_of_pair(of.width, row, of_rows.data() + at * of.width);
+                };
+                for (std::size_t c = 0; c < of.labels; ++c) {
+                    std::size_t const at = i * of.labels + c;
+                    store(shifted_score{}(dot(label_rows_, at), load<S>(label_bias_.data() + at), label_log[at]),
+                          to + c);
+                }
+                std::size_t const first = of.each ? i * of.samples : 0;
+                for (std::size_t j = 0; j < of.samples && of.each; ++j) dots[j] = dot(rows_, first + j);
+                auto const shift = [&](auto const* scores) {
+                    zip_lanes<S>(shifted_score{}, of.samples, to + of.labels, scores, bias_.data() + first,
+                                 static_cast<S const*>(log.data()) + first);
+                };
+                of.each ? shift(static_cast<S const*>(dots.data())) : shift(products.data() + i * of.samples);
+                if (options.remove_hits) remove_hits(i, first, to + of.labels);
+            }
+        });
         return out;
     }
 
     /// The gradients of x, w and b, given that of the scores.
-    std::tuple<Tensor<T, D>, SelectedRows<T, D>, SelectedRows<T, D>> gradients(Tensor<T, D> const& grad) const {
+    std::tuple<Tensor<T>, SelectedRows<T>, SelectedRows<T>> gradients(Tensor<T> const& grad) const {
         std::size_t const first = of.n * of.labels, rows = first + of.sampled();
-        auto x_grad = new_tensor<T>(exec_, {of.n, of.width});
-        Tensor<T, D> products;
+        auto x_grad = Tensor<T>::zeros({of.n, of.width}), value = Tensor<T>::from_shape({rows, of.width});
+        auto bias = Tensor<T>::from_shape({rows});
+        auto all = Tensor<std::int64_t>::from_shape({rows});
         if (!of.each) {
-            auto columns = new_tensor<T>(exec_, {of.n, of.samples});
-            Loops::each(exec_, columns.size(), 1, SampledColumns<T>{of, grad.data(), columns.data()});
+            auto columns = Tensor<T>::from_shape({of.n, of.samples});
+            for (std::size_t i = 0; i < of.n; ++i)
+                std::copy_n(grad.data() + i * of.columns() + of.labels, of.samples, columns.data() + i * of.samples);
             x_grad = matmul(exec_, columns, rows_);
-            products = matmul(exec_, columns, x_, true);
+            auto const products = matmul(exec_, columns, x_, true);
+            std::copy_n(products.data(), products.size(), value.data() + first * of.width);
+            sum_columns(columns, bias.data() + first);
         }
-        SampledInputGrad<T> const of_x{of, grad.data(), label_rows_.data(), rows_.data(), x_grad.data()};
-        Loops::each(exec_, x_grad.size(), of.labels + (of.each ? of.samples : 0), of_x);
-        auto value = new_tensor<T>(exec_, {rows, of.width});
-        Loops::each(exec_, value.size(), 1,
-                    SampledRowGrad<T>{of, x_.data(), grad.data(), products.data(), value.data()});
-        auto bias = new_tensor<T>(exec_, {rows});
-        Loops::each(exec_, rows, of.each ? 1 : of.n, SampledBiasGrad<T>{of, grad.data(), bias.data()});
-        auto all = new_tensor<std::int64_t>(exec_, {rows});
-        Loops::each(exec_, rows, 1, SampledIds<I, J>{label_.data(), ids_.data(), first, all.data()});
+        for_ranges(exec_, of.n, of.columns() * of.width, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i) {
+                T const *const g = grad.data() + i * of.columns(), *const x = x_.data() + i * of.width;
+                T* const to = x_grad.data() + i * of.width;
+                auto const add = [&](std::size_t c, T const* row, std::size_t at) {
+                    S const factor = load<S>(g + c);
+                    for_lanes<S>(add_scaled_row<S>{factor}, of.width, row, to);
+                    map_lanes<S>(scaled_row<S>{factor}, of.width, x, value.data() + at * of.width);
+                    bias.data()[at] = g[c];
+                };
+                for (std::size_t c = 0; c < of.labels; ++c)
+                    add(c, label_rows_.data() + (i * of.labels + c) * of.width, i * of.labels + c);
+                for (std::size_t j = 0; j < of.samples && of.each; ++j)
+                    add(of.labels + j, rows_.data() + (i * of.samples + j) * of.width, first + i * of.samples + j);
+            }
+        });
+        std::copy_n(label_.data(), first, all.data());
+        std::copy_n(ids_.data(), of.sampled(), all.data() + first);
         return {std::move(x_grad), lookup_table_grad(exec_, all, std::move(value), height_),
                 lookup_table_grad(exec_, all, std::move(bias), height_)};
     }
 
 private:
-    static SampledSizes sizes(Tensor<T, D> const& x, Tensor<T, D> const& w, Tensor<T, D> const& b,
-                              Tensor<I, D> const& label, Tensor<J, D> const& ids) {
+    static SampledSizes sizes(Tensor<T> const& x, Tensor<T> const& w, Tensor<T> const& b, Tensor<I> const& label,
+                              Tensor<J> const& ids) {
         check_rank("x", x, 2);
         check_rank("w", w, 2);
         std::size_t const n = x.shape(0), width = x.shape(1);
         auto const refuse = [](char const* field, auto const& tensor, std::string const& wanted) {
             throw ShapeError(std::string(field) + ".shape()", shape_text(tensor.shape()), wanted);
         };
+        std::string const of_rows = std::to_string(n);
         if (w.shape(1) != width) refuse("w", w, "[any, " + std::to_string(width) + "], the width of x");
         if (b.dimension() != 1 || b.shape(0) != w.shape(0))
             refuse("b", b, "[" + std::to_string(w.shape(0)) + "], the classes of w");
-        if (label.dimension() < 1 || label.dimension() > 2 || label.shape(0) != n || label.size() == 0)
-            if (n != 0)
-                refuse("label", label,
-                       "[" + std::to_string(n) + "] or [" + std::to_string(n) + ", at least 1], the rows of x");
+        if (label.dimension() < 1 || label.dimension() > 2 || label.shape(0) != n || (n != 0 && label.size() == 0))
+            refuse("label", label, "[" + of_rows + "] or [" + of_rows + ", at least 1], the rows of x");
         if (ids.dimension() < 1 || ids.dimension() > 2 || (ids.dimension() == 2 && ids.shape(0) != n))
-            refuse("ids", ids, "[samples] or [" + std::to_string(n) + ", samples], the rows of x");
+            refuse("ids", ids, "[samples] or [" + of_rows + ", samples], the rows of x");
         return {n, width, label.dimension() == 2 ? label.shape(1) : 1, ids.shape(ids.dimension() - 1),
                 ids.dimension() == 2};
     }
 
-    D exec_;
+    /// The logarithms of counts, or zeros.
+    static Buffer<S> logarithms(Tensor<T> const& counts, ScoreOptions const& options) {
+        Buffer<S> logs(counts.size(), constant<S>(0.0));
+        for (std::size_t k = 0; k < logs.size() && options.subtract_log_counts; ++k)
+            logs[k] = logarithm(load<S>(counts.data() + k));
+        return logs;
+    }
+
+    void remove_hits(std::size_t i, std::size_t first, T* scores) const {
+        T const least = dtype<T>::narrow(constant<S>(-static_cast<double>(std::numeric_limits<float>::max())));
+        for (std::size_t c = 0; c < of.labels; ++c) {
+            auto const label = static_cast<std::int64_t>(label_.data()[i * of.labels + c]);
+            for (std::size_t j = 0; j < of.samples; ++j)
+                if (static_cast<std::int64_t>(ids_.data()[first + j]) == label) scores[j] = least;
+        }
+    }
+
+    /// to[j]: the sum of column j, from the first row on.
+    void sum_columns(Tensor<T> const& columns, T* to) const {
+        constexpr std::size_t block = 16;
+        for_ranges(exec_, (of.samples + block - 1) / block, of.n * block, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t k = begin; k < end; ++k) {
+                std::size_t const column = k * block, count = std::min(block, of.samples - column);
+                std::array<S, block> sums;
+                sums.fill(constant<S>(0.0));
+                for (std::size_t i = 0; i < of.n; ++i)
+                    for_lanes<S>(add_lanes{}, count, columns.data() + i * of.samples + column, sums.data());
+                for (std::size_t c = 0; c < count; ++c) store(sums[c], to + column + c);
+            }
+        });
+    }
+
+    Cpu exec_;
 
 public:
     SampledSizes const of;
 
 private:
-    Tensor<T, D> const& x_;
-    Tensor<I, D> const& label_;
-    Tensor<J, D> const& ids_;
-    std::int64_t height_ = 0;
-    Tensor<T, D> label_rows_, rows_, label_bias_, bias_;
+    Tensor<T> const& x_;
+    Tensor<I> const& label_;
+    Tensor<J> const& ids_;
+    std::int64_t height_;
+    Tensor<T> label_rows_, rows_, label_bias_, bias_;
 };
 
 }  // namespace rowan::inline v0::detail
@@ -52035,19 +51978,18 @@ struct NceGrad {
 ///          [n, labels + samples]
 /// errors   ShapeError if the shapes do not match; IndexError if a label or an id is not in [0, classes)
 /// cost     as sampled_softmax
-template <class T, id_type I, id_type J, device D>
-std::tuple<Tensor<T, D>, Tensor<T, D>> nce(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& w,
-                                           Tensor<T, D> const& b, Tensor<I, D> const& label, Tensor<J, D> const& ids,
-                                           Tensor<T, D> const& label_count, Tensor<T, D> const& sampled_count,
-                                           NceOptions const& options = {}) {
-    detail::SampledScores<T, I, J, D> const sampled(exec, x, w, b, label, ids);
+template <class T, id_type I, id_type J>
+std::tuple<Tensor<T>, Tensor<T>> nce(Cpu const& exec, Tensor<T> const& x, Tensor<T> const& w, Tensor<T> const& b,
+                                     Tensor<I> const& label, Tensor<J> const& ids, Tensor<T> const& label_count,
+                                     Tensor<T> const& sampled_count, NceOptions const& options = {}) {
+    detail::SampledScores<T, I, J> const sampled(exec, x, w, b, label, ids);
     bool const logs = options.subtract_log_counts && options.model == NceModel::exponential;
     auto const scores = sampled.scores(label_count, sampled_count, {logs, options.remove_hits});
-    auto losses = detail::ElementLoops<D>::template scratch<detail::sum_t<T>>(exec, sampled.of.n);
-    auto slopes = detail::new_tensor<T>(exec, scores.shape());
+    auto losses = detail::ElementLoops<Cpu>::template scratch<detail::sum_t<T>>(exec, sampled.of.n);
+    auto slopes = Tensor<T>::from_shape(scores.shape());
     detail::NceTerms<T> const terms{sampled.of,         options.model,        logs,          scores.data(),
                                     label_count.data(), sampled_count.data(), losses.data(), slopes.data()};
-    detail::ElementLoops<D>::each(exec, sampled.of.n, 16 * sampled.of.columns(), terms);
+    detail::ElementLoops<Cpu>::each(exec, sampled.of.n, 16 * sampled.of.columns(), terms);
     return {detail::reduce<T>(exec, options.reduction, losses), std::move(slopes)};
 }
 
@@ -52056,20 +51998,22 @@ std::tuple<Tensor<T, D>, Tensor<T, D>> nce(D const& exec, Tensor<T, D> const& x,
 ///          and b
 /// errors   as above; ShapeError if saved or out_grad has another shape
 /// cost     as sampled_softmax_grad
-template <class T, id_type I, id_type J, device D>
-std::tuple<Tensor<T, D>, SelectedRows<T, D>, SelectedRows<T, D>> nce_grad(
-    D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& w, Tensor<T, D> const& b, Tensor<I, D> const& label,
-    Tensor<J, D> const& ids, Tensor<T, D> const& saved, Tensor<T, D> const& out_grad, NceOptions const& options = {}) {
-    detail::SampledScores<T, I, J, D> const sampled(exec, x, w, b, label, ids);
+template <class T, id_type I, id_type J>
+std::tuple<Tensor<T>, SelectedRows<T>, SelectedRows<T>> nce_grad(Cpu const& exec, Tensor<T> const& x,
+                                                                 Tensor<T> const& w, Tensor<T> const& b,
+                                                                 Tensor<I> const& label, Tensor<J> const& ids,
+                                                                 Tensor<T> const& saved, Tensor<T> const& out_grad,
+                                                                 NceOptions const& options = {}) {
+    detail::SampledScores<T, I, J> const sampled(exec, x, w, b, label, ids);
     if (saved.dimension() != 2 || saved.shape(0) != sampled.of.n || saved.shape(1) != sampled.of.columns())
         throw ShapeError("saved.shape()", detail::shape_text(saved.shape()),
                          "[" + std::to_string(sampled.of.n) + ", " + std::to_string(sampled.of.columns()) + "]");
     detail::check_reduced("out_grad", out_grad, options.reduction, sampled.of.n);
-    detail::ElementLoops<D>::check(exec, saved, out_grad);
-    auto grad = detail::new_tensor<T>(exec, saved.shape());
+    detail::ElementLoops<Cpu>::check(exec, saved, out_grad);
+    auto grad = Tensor<T>::from_shape(saved.shape());
     detail::LossGrads<T> const grads{out_grad.data(), options.reduction, sampled.of.n};
-    detail::ElementLoops<D>::each(exec, grad.size(), 1,
-                                  detail::NceGrad<T>{sampled.of.columns(), grads, saved.data(), grad.data()});
+    detail::ElementLoops<Cpu>::each(exec, grad.size(), 1,
+                                    detail::NceGrad<T>{sampled.of.columns(), grads, saved.data(), grad.data()});
     return sampled.gradients(grad);
 }
 
@@ -52091,11 +52035,11 @@ struct nce_op
         return detail::infer_sampled(x, w, b, label, ids, label_count, sampled_count, a.reduction);
     }
 
-    template <class T, id_type I, id_type J, class D>
-    static std::tuple<Tensor<T, D>, Tensor<T, D>> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& w,
-                                                      Tensor<T, D> const& b, Tensor<I, D> const& label,
-                                                      Tensor<J, D> const& ids, Tensor<T, D> const& label_count,
-                                                      Tensor<T, D> const& sampled_count, attributes const& a) {
+    template <class T, id_type I, id_type J>
+    static std::tuple<Tensor<T>, Tensor<T>> run(Cpu exec, Tensor<T> const& x, Tensor<T> const& w, Tensor<T> const& b,
+                                                Tensor<I> const& label, Tensor<J> const& ids,
+                                                Tensor<T> const& label_count, Tensor<T> const& sampled_count,
+                                                attributes const& a) {
         return nce(exec, x, w, b, label, ids, label_count, sampled_count, a);
     }
 
@@ -52105,10 +52049,9 @@ struct nce_op
         return detail::infer_sampled_gradients(x, w, b);
     }
 
-    template <class T, id_type I, id_type J, class D>
-    static auto backward(D exec, Tensor<T, D> const& x, Tensor<T, D> const& w, Tensor<T, D> const& b,
-                         Tensor<I, D> const& label, Tensor<J, D> const& ids, Tensor<T, D> const& saved,
-                         Tensor<T, D> const& out_grad, attributes const& a) {
+    template <class T, id_type I, id_type J>
+    static auto backward(Cpu exec, Tensor<T> const& x, Tensor<T> const& w, Tensor<T> const& b, Tensor<I> const& label,
+                         Tensor<J> const& ids, Tensor<T> const& saved, Tensor<T> const& out_grad, attributes const& a) {
         return nce_grad(exec, x, w, b, label, ids, saved, out_grad, a);
     }
 };
@@ -52267,15 +52210,8 @@ ROWAN_INLINE void all_weighted_sums(std::size_t width, std::size_t outputs, std:
     for (; o < outputs; ++o) some(o, std::integral_constant<std::size_t, 1>{});
 }
 
-/// The losses of the rows of groups and their gradients on a device.
-template <class D>
+/// The losses of the rows of groups and their gradients.
 struct TargetLosses {
-    static_assert(has_backend<D>,
-                  "rowan: losses of sampled classes on a Thrust device need #include <rowan/thrust/op.hpp>");
-};
-
-template <>
-struct TargetLosses<Cpu> {
     /// losses[r]: the sum over the targets k of the group of row r of log(1 + exp(-s)), where s = x[r] · w[ids[k]], or of
     /// log(1 + exp(s)) for negative ones; and for each pair, row by row, the slope of its term, which is its derivative by s.
     /// label_of(k, first) is the label of ids[k] in a group whose targets begin at `first`.
@@ -52384,8 +52320,8 @@ namespace rowan::inline v0::detail {
 
 /// The groups of x, without targets: its sequences of the last level, or its rows.
 /// errors   ShapeError if x or w is no matrix, or their widths differ
-template <class I, class T, class D>
-TargetGroups<T, I> row_groups(D const& exec, LoDTensor<T, D> const& x, Tensor<T, D> const& w) {
+template <class I, class T>
+TargetGroups<T, I> row_groups(Cpu const& exec, LoDTensor<T> const& x, Tensor<T> const& w) {
     static_assert(floating_element<T>, "rowan: losses need x and w of a floating-point type: convert them");
     x.check();
     check_rank("x", x.value(), 2);
@@ -52393,7 +52329,7 @@ TargetGroups<T, I> row_groups(D const& exec, LoDTensor<T, D> const& x, Tensor<T,
     if (w.shape(1) != x.value().shape(1))
         throw ShapeError("w.shape()", shape_text(w.shape()),
                          "[any, " + std::to_string(x.value().shape(1)) + "], the width of x");
-    ElementLoops<D>::check(exec, x.value(), w);
+    ElementLoops<Cpu>::check(exec, x.value(), w);
     TargetGroups<T, I> groups{};
     groups.groups = x.value().shape(0);
     groups.width = w.shape(1);
@@ -52408,30 +52344,30 @@ TargetGroups<T, I> row_groups(D const& exec, LoDTensor<T, D> const& x, Tensor<T,
 }
 
 /// The losses of n rows, reduced, and the slopes of all pairs.
-template <class D, class T, class I, class LabelOf>
-std::tuple<Tensor<T, D>, Tensor<T, D>> target_losses(D const& exec, TargetGroups<T, I> const& groups, std::size_t n,
-                                                     LabelOf const& label_of, LossOptions const& options) {
-    auto losses = ElementLoops<D>::template scratch<sum_t<T>>(exec, n);
-    auto slopes = new_tensor<T>(exec, {groups.pairs().back()});
-    TargetLosses<D>::run(exec, groups, label_of, losses.data(), slopes.data());
+template <class T, class I, class LabelOf>
+std::tuple<Tensor<T>, Tensor<T>> target_losses(Cpu const& exec, TargetGroups<T, I> const& groups, std::size_t n,
+                                               LabelOf const& label_of, LossOptions const& options) {
+    auto losses = ElementLoops<Cpu>::template scratch<sum_t<T>>(exec, n);
+    auto slopes = Tensor<T>::from_shape({groups.pairs().back()});
+    TargetLosses::run(exec, groups, label_of, losses.data(), slopes.data());
     return {reduce<T>(exec, options.reduction, losses), std::move(slopes)};
 }
 
 /// The gradient of x, and one row for each target.
-template <class D, class T, class I>
-std::tuple<Tensor<T, D>, Tensor<T, D>> target_gradients(D const& exec, TargetGroups<T, I> const& groups,
-                                                        LoDTensor<T, D> const& x, Tensor<T, D> const& w,
-                                                        std::size_t targets, Tensor<T, D> const& saved,
-                                                        Tensor<T, D> const& out_grad, LossOptions const& options) {
+template <class T, class I>
+std::tuple<Tensor<T>, Tensor<T>> target_gradients(Cpu const& exec, TargetGroups<T, I> const& groups,
+                                                  LoDTensor<T> const& x, Tensor<T> const& w, std::size_t targets,
+                                                  Tensor<T> const& saved, Tensor<T> const& out_grad,
+                                                  LossOptions const& options) {
     std::size_t const n = x.value().shape(0), pairs = groups.pairs().back();
     check_reduced("out_grad", out_grad, options.reduction, n);
     if (saved.dimension() != 1 || saved.size() != pairs)
         throw ShapeError("saved.shape()", shape_text(saved.shape()), "[" + std::to_string(pairs) + "]");
-    ElementLoops<D>::check(exec, saved, out_grad);
-    auto x_grad = new_tensor<T>(exec, x.value().shape());
-    auto rows = new_tensor<T>(exec, {targets, w.shape(1)});
+    ElementLoops<Cpu>::check(exec, saved, out_grad);
+    auto x_grad = Tensor<T>::from_shape(x.value().shape());
+    auto rows = Tensor<T>::from_shape({targets, w.shape(1)});
     LossGrads<T> const grads{out_grad.data(), options.reduction, n};
-    TargetLosses<D>::backward(exec, groups, saved.data(), grads, x_grad.data(), rows.data());
+    TargetLosses::backward(exec, groups, saved.data(), grads, x_grad.data(), rows.data());
     return {std::move(x_grad), std::move(rows)};
 }
 
@@ -52455,16 +52391,15 @@ struct FirstIsPositive {
 };
 
 /// errors   as negative_sampling
-template <class T, class I, class D>
-TargetGroups<T, I> sampled_groups(D const& exec, LoDTensor<T, D> const& x, Tensor<T, D> const& w,
-                                  Tensor<I, D> const& ids) {
+template <class T, class I>
+TargetGroups<T, I> sampled_groups(Cpu const& exec, LoDTensor<T> const& x, Tensor<T> const& w, Tensor<I> const& ids) {
     auto groups = row_groups<I>(exec, x, w);
     check_rank("ids", ids, 2);
     if (ids.shape(0) != groups.groups || ids.shape(1) == 0)
         throw ShapeError("ids.shape()", shape_text(ids.shape()),
                          "[" + std::to_string(groups.groups) + ", at least 1], a row for each " +
                              (x.lod().levels() == 0 ? "row" : "sequence") + " of x");
-    ElementLoops<D>::check_ids(exec, "ids", ids, height_of(w));
+    ElementLoops<Cpu>::check_ids(exec, "ids", ids, height_of(w));
     groups.each = ids.shape(1);
     groups.ids = ids.data();
     return groups;
@@ -52484,9 +52419,9 @@ TargetGroups<T, I> sampled_groups(D const& exec, LoDTensor<T, D> const& x, Tenso
 /// errors   ShapeError if the shapes do not match; IndexError if an id is not in [0, classes)
 /// cost     one read of x, of a row of w for each id, and n · (1 + k) · width products; the same bits for any number of
 ///          threads, which share out the rows of ids
-template <class T, id_type I, device D>
-std::tuple<Tensor<T, D>, Tensor<T, D>> negative_sampling(D const& exec, LoDTensor<T, D> const& x, Tensor<T, D> const& w,
-                                                         Tensor<I, D> const& ids, LossOptions const& options = {}) {
+template <class T, id_type I>
+std::tuple<Tensor<T>, Tensor<T>> negative_sampling(Cpu const& exec, LoDTensor<T> const& x, Tensor<T> const& w,
+                                                   Tensor<I> const& ids, LossOptions const& options = {}) {
     auto const groups = detail::sampled_groups(exec, x, w, ids);
     return detail::target_losses(exec, groups, x.value().shape(0), detail::FirstIsPositive<I>{ids.data()}, options);
 }
@@ -52495,24 +52430,21 @@ std::tuple<Tensor<T, D>, Tensor<T, D>> negative_sampling(D const& exec, LoDTenso
 /// shapes   x, w, ids and saved as above, out_grad like the loss -> that of x, and a SelectedRows of the shape of w
 /// errors   as above; ShapeError if saved or out_grad has another shape
 /// cost     one read of x and of a row of w for each id, one write of as many, and 2 · n · (1 + k) · width products
-template <class T, id_type I, device D>
-std::tuple<Tensor<T, D>, SelectedRows<T, D>> negative_sampling_grad(D const& exec, LoDTensor<T, D> const& x,
-                                                                    Tensor<T, D> const& w, Tensor<I, D> const& ids,
-                                                                    Tensor<T, D> const& saved,
-                                                                    Tensor<T, D> const& out_grad,
-                                                                    LossOptions const& options = {}) {
+template <class T, id_type I>
+std::tuple<Tensor<T>, SelectedRows<T>> negative_sampling_grad(Cpu const& exec, LoDTensor<T> const& x,
+                                                              Tensor<T> const& w, Tensor<I> const& ids,
+                                                              Tensor<T> const& saved, Tensor<T> const& out_grad,
+                                                              LossOptions const& options = {}) {
     auto const groups = detail::sampled_groups(exec, x, w, ids);
     auto [x_grad, rows] = detail::target_gradients(exec, groups, x, w, ids.size(), saved, out_grad, options);
     return {std::move(x_grad),
             lookup_table_grad(exec, ids.reshaped({ids.size()}), std::move(rows), detail::height_of(w))};
 }
 
-template <class T, class I, class Device>
-std::tuple<Tensor<T, Device>, Tensor<T, Device>> negative_sampling(LoDTensor<T, Device> const& x,
-                                                                   Tensor<T, Device> const& w,
-                                                                   Tensor<I, Device> const& ids,
-                                                                   LossOptions const& options = {}) {
-    return negative_sampling(x.device(), x, w, ids, options);
+template <class T, class I>
+std::tuple<Tensor<T>, Tensor<T>> negative_sampling(LoDTensor<T> const& x, Tensor<T> const& w, Tensor<I> const& ids,
+                                                   LossOptions const& options = {}) {
+    return negative_sampling(Cpu{}, x, w, ids, options);
 }
 
 /// See negative_sampling.
@@ -52534,9 +52466,9 @@ struct negative_sampling_op : detail::builtin_op<negative_sampling_op, slots<slo
         return {spec::with_dims(x, detail::reduced_dims(a.reduction, x.dims[0])), spec::with_dims(x, {UNK})};
     }
 
-    template <class T, id_type I, class D>
-    static std::tuple<Tensor<T, D>, Tensor<T, D>> run(D exec, LoDTensor<T, D> const& x, Tensor<T, D> const& w,
-                                                      Tensor<I, D> const& ids, attributes const& a) {
+    template <class T, id_type I>
+    static std::tuple<Tensor<T>, Tensor<T>> run(Cpu exec, LoDTensor<T> const& x, Tensor<T> const& w,
+                                                Tensor<I> const& ids, attributes const& a) {
         return negative_sampling(exec, x, w, ids, a);
     }
 
@@ -52545,9 +52477,9 @@ struct negative_sampling_op : detail::builtin_op<negative_sampling_op, slots<slo
         return {x, VarSpec{.type = VarType::SELECTED_ROWS, .dtype = w.dtype, .dims = w.dims, .lod_level = 0}};
     }
 
-    template <class T, id_type I, class D>
-    static auto backward(D exec, LoDTensor<T, D> const& x, Tensor<T, D> const& w, Tensor<I, D> const& ids,
-                         Tensor<T, D> const& saved, Tensor<T, D> const& out_grad, attributes const& a) {
+    template <class T, id_type I>
+    static auto backward(Cpu exec, LoDTensor<T> const& x, Tensor<T> const& w, Tensor<I> const& ids,
+                         Tensor<T> const& saved, Tensor<T> const& out_grad, attributes const& a) {
         return negative_sampling_grad(exec, x, w, ids, saved, out_grad, a);
     }
 };
@@ -52833,12 +52765,12 @@ struct EvenLabels {
 };
 
 /// Calls f(label) with the labels of scores: column 0, or the same share of the first columns.
-template <class T, class D, class F>
-auto with_score_labels(D const& exec, SampledSizes const& of, F const& f) {
-    if (of.labels == 1) return f(Tensor<std::int64_t, D>::zeros(exec, {of.n}));
-    auto label = new_tensor<T>(exec, {of.n, of.columns()});
-    ElementLoops<D>::each(exec, label.size(), 1,
-                          EvenLabels<T>{of.labels, of.columns(), 1.0 / static_cast<double>(of.labels), label.data()});
+template <class T, class F>
+auto with_score_labels(Cpu const& exec, SampledSizes const& of, F const& f) {
+    if (of.labels == 1) return f(Tensor<std::int64_t>::zeros({of.n}));
+    auto label = Tensor<T>::from_shape({of.n, of.columns()});
+    ElementLoops<Cpu>::each(exec, label.size(), 1,
+                            EvenLabels<T>{of.labels, of.columns(), 1.0 / static_cast<double>(of.labels), label.data()});
     return f(label);
 }
 
@@ -52859,13 +52791,12 @@ auto with_score_labels(D const& exec, SampledSizes const& of, F const& f) {
 /// errors   ShapeError if the shapes do not match; IndexError if a label or an id is not in [0, classes)
 /// cost     a matrix product [n, width] · [width, samples], or for ids of each row as many dot products, and cross_entropy
 ///          of the scores; the rows of labels and samples are copied
-template <class T, id_type I, id_type J, device D>
-std::tuple<Tensor<T, D>, Tensor<T, D>> sampled_softmax(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& w,
-                                                       Tensor<T, D> const& b, Tensor<I, D> const& label,
-                                                       Tensor<J, D> const& ids, Tensor<T, D> const& label_count,
-                                                       Tensor<T, D> const& sampled_count,
-                                                       SampledSoftmaxOptions const& options = {}) {
-    detail::SampledScores<T, I, J, D> const sampled(exec, x, w, b, label, ids);
+template <class T, id_type I, id_type J>
+std::tuple<Tensor<T>, Tensor<T>> sampled_softmax(Cpu const& exec, Tensor<T> const& x, Tensor<T> const& w,
+                                                 Tensor<T> const& b, Tensor<I> const& label, Tensor<J> const& ids,
+                                                 Tensor<T> const& label_count, Tensor<T> const& sampled_count,
+                                                 SampledSoftmaxOptions const& options = {}) {
+    detail::SampledScores<T, I, J> const sampled(exec, x, w, b, label, ids);
     auto const scores = sampled.scores(label_count, sampled_count, {options.subtract_log_counts, options.remove_hits});
     return detail::with_score_labels<T>(exec, sampled.of, [&](auto const& of_scores) {
         return cross_entropy(exec, scores, of_scores, {.reduction = options.reduction});
@@ -52877,12 +52808,12 @@ std::tuple<Tensor<T, D>, Tensor<T, D>> sampled_softmax(D const& exec, Tensor<T, 
 ///          w and b
 /// errors   as above; ShapeError if saved or out_grad has another shape
 /// cost     two matrix products like that above, and one row of w for each label and each id
-template <class T, id_type I, id_type J, device D>
-std::tuple<Tensor<T, D>, SelectedRows<T, D>, SelectedRows<T, D>> sampled_softmax_grad(
-    D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& w, Tensor<T, D> const& b, Tensor<I, D> const& label,
-    Tensor<J, D> const& ids, Tensor<T, D> const& saved, Tensor<T, D> const& out_grad,
+template <class T, id_type I, id_type J>
+std::tuple<Tensor<T>, SelectedRows<T>, SelectedRows<T>> sampled_softmax_grad(
+    Cpu const& exec, Tensor<T> const& x, Tensor<T> const& w, Tensor<T> const& b, Tensor<I> const& label,
+    Tensor<J> const& ids, Tensor<T> const& saved, Tensor<T> const& out_grad,
     SampledSoftmaxOptions const& options = {}) {
-    detail::SampledScores<T, I, J, D> const sampled(exec, x, w, b, label, ids);
+    detail::SampledScores<T, I, J> const sampled(exec, x, w, b, label, ids);
     if (saved.dimension() != 2 || saved.shape(0) != sampled.of.n || saved.shape(1) != sampled.of.columns())
         throw ShapeError("saved.shape()", detail::shape_text(saved.shape()),
                          "[" + std::to_string(sampled.of.n) + ", " + std::to_string(sampled.of.columns()) + "]");
@@ -52909,11 +52840,11 @@ struct sampled_softmax_op
         return detail::infer_sampled(x, w, b, label, ids, label_count, sampled_count, a.reduction);
     }
 
-    template <class T, id_type I, id_type J, class D>
-    static std::tuple<Tensor<T, D>, Tensor<T, D>> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& w,
-                                                      Tensor<T, D> const& b, Tensor<I, D> const& label,
-                                                      Tensor<J, D> const& ids, Tensor<T, D> const& label_count,
-                                                      Tensor<T, D> const& sampled_count, attributes const& a) {
+    template <class T, id_type I, id_type J>
+    static std::tuple<Tensor<T>, Tensor<T>> run(Cpu exec, Tensor<T> const& x, Tensor<T> const& w, Tensor<T> const& b,
+                                                Tensor<I> const& label, Tensor<J> const& ids,
+                                                Tensor<T> const& label_count, Tensor<T> const& sampled_count,
+                                                attributes const& a) {
         return sampled_softmax(exec, x, w, b, label, ids, label_count, sampled_count, a);
     }
 
@@ -52923,10 +52854,9 @@ struct sampled_softmax_op
         return detail::infer_sampled_gradients(x, w, b);
     }
 
-    template <class T, id_type I, id_type J, class D>
-    static auto backward(D exec, Tensor<T, D> const& x, Tensor<T, D> const& w, Tensor<T, D> const& b,
-                         Tensor<I, D> const& label, Tensor<J, D> const& ids, Tensor<T, D> const& saved,
-                         Tensor<T, D> const& out_grad, attributes const& a) {
+    template <class T, id_type I, id_type J>
+    static auto backward(Cpu exec, Tensor<T> const& x, Tensor<T> const& w, Tensor<T> const& b, Tensor<I> const& label,
+                         Tensor<J> const& ids, Tensor<T> const& saved, Tensor<T> const& out_grad, attributes const& a) {
         return sampled_softmax_grad(exec, x, w, b, label, ids, saved, out_grad, a);
     }
 };
@@ -53253,8 +53183,8 @@ std::tuple<Tensor<T>, Tensor<T>> hierarchical_softmax(Cpu const& exec, LoDTensor
     detail::LabelPaths const paths(tree, label);
     groups.targets = paths.offsets.data();
     groups.ids = paths.nodes.data();
-    return detail::target_losses<Cpu>(exec, groups, x.value().shape(0),
-                                      detail::FirstChildIsPositive{paths.codes.data()}, options);
+    return detail::target_losses(exec, groups, x.value().shape(0), detail::FirstChildIsPositive{paths.codes.data()},
+                                 options);
 }
 
 /// The gradients of x, and of w with a row for each node of the path of each label.
@@ -54520,7 +54450,7 @@ ROWAN_INLINE void decay_near_0(V (&x)[K], double factor, std::size_t n) {
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/sparse/detail/replay.hpp: replay_row, which applies the steps that a row has missed.
+// rowan/sparse/detail/replay.hpp: LaneReplay, which applies steps that elements have missed.
 
 namespace rowan::inline v0::detail {
 
@@ -54544,8 +54474,13 @@ class LaneReplay {
     /// Whether this file knows how numbers of the types are rounded.
     static constexpr bool bounded = is_machine_float<S> && ((rounding<T> > 0.0) && ...);
 
+    template <class, std::size_t, class, class...>
+    friend class LaneReplay;
+
 public:
     static constexpr std::size_t lanes = K * lanes_in<V>;
+    /// Whether steps are products alone, each of which waits for the one before: twice the registers take no longer.
+    static constexpr bool waits = squares == no_such_state;
 
     ROWAN_NO_EXEC_CHECK
     ROWAN_HD_INLINE explicit LaneReplay(T*... p) {
@@ -54559,6 +54494,20 @@ public:
         unrolled<K>([&](std::size_t k) ROWAN_INLINED {
             std::size_t i = 0;
             (store(x_[i++][k], p + k * lanes_in<V>), ...);
+        });
+    }
+
+    /// Registers of two rows, and these again.
+    ROWAN_INLINE LaneReplay(LaneReplay<V, K / 2, Rule, T...> const& a, LaneReplay<V, K / 2, Rule, T...> const& b) {
+        unrolled<sizeof...(T) * (K / 2)>([&](std::size_t k) ROWAN_INLINED {
+            x_[k / (K / 2)][k % (K / 2)] = a.x_[k / (K / 2)][k % (K / 2)];
+            x_[k / (K / 2)][K / 2 + k % (K / 2)] = b.x_[k / (K / 2)][k % (K / 2)];
+        });
+    }
+    ROWAN_INLINE void split(LaneReplay<V, K / 2, Rule, T...>& a, LaneReplay<V, K / 2, Rule, T...>& b) const {
+        unrolled<sizeof...(T) * (K / 2)>([&](std::size_t k) ROWAN_INLINED {
+            a.x_[k / (K / 2)][k % (K / 2)] = x_[k / (K / 2)][k % (K / 2)];
+            b.x_[k / (K / 2)][k % (K / 2)] = x_[k / (K / 2)][K / 2 + k % (K / 2)];
         });
     }
 
@@ -54603,9 +54552,19 @@ public:
                 }
             }
             LaneReplay before = *this;
-            for (std::size_t i = 0; i < n; ++i, ++step) {
-                if (i + 1 == n) before = *this;
-                apply(history[step]);
+            bool constant_steps = false;
+            if constexpr (waits) constant_steps = history.same_from(step);
+            if (constant_steps) {
+                Rule const rule = history[step];  // whose numbers stay in registers
+                for (std::size_t i = 1; i < n; ++i) apply(rule);
+                before = *this;
+                apply(rule);
+                step += n;
+            } else {
+                for (std::size_t i = 0; i < n; ++i, ++step) {
+                    if (i + 1 == n) before = *this;
+                    apply(history[step]);
+                }
             }
             if (history.same_from(step - 1) && !differs_from(before)) return;
         }
@@ -54728,9 +54687,14 @@ private:
     ROWAN_NO_EXEC_CHECK
     template <class History>
     ROWAN_HD_INLINE void shrink(History const& history, std::size_t step, std::size_t n) {
-        for (std::size_t s = step; s < step + n; ++s) {
-            V const kept = constant<V>(kept_of(history[s]));
+        auto const multiply = [&](V const& kept) ROWAN_INLINED {
             unrolled<K>([&](std::size_t k) ROWAN_INLINED { x_[0][k] = rounded_to<P>(product(kept, x_[0][k])); });
+        };
+        V const first = constant<V>(kept_of(history[step]));
+        if (history.ahead(step).least_kept == history.ahead(step).most_kept) {
+            for (std::size_t s = 0; s < n; ++s) multiply(first);
+        } else {
+            for (std::size_t s = step; s < step + n; ++s) multiply(constant<V>(kept_of(history[s])));
         }
     }
 
@@ -54776,18 +54740,28 @@ private:
     V x_[sizeof...(T)][K];
 };
 
+}  // namespace rowan::inline v0::detail
+
+// rowan/sparse/detail/replay_rows.hpp: replay_row and replay_rows, which apply the steps that rows have missed.
+
+namespace rowan::inline v0::detail {
+
 /// Applies the steps [step, end) of a history to a row of n elements, or to a part of one, with registers V.
 template <class V, class Rule, class... T>
 ROWAN_INLINE void replay_row(StepHistory<Rule> const& history, Shrinkage const& least, std::size_t step,
                              std::size_t end, std::size_t n, T*... p) {
     std::size_t i = 0;
+    [[maybe_unused]] auto const all_of = [&]<std::size_t K>(std::integral_constant<std::size_t, K>) ROWAN_INLINED {
+        for (; i + K * lanes_in<V> <= n; i += K * lanes_in<V>) {
+            LaneReplay<V, K, Rule, T...> x((p + i)...);
+            x.run(history, least, step, end);
+            x.save((p + i)...);
+        }
+    };
 #ifndef __NO_INLINE__
-    constexpr std::size_t K = is_register<V> ? 4 : 1;
-    for (; i + K * lanes_in<V> <= n; i += K * lanes_in<V>) {
-        LaneReplay<V, K, Rule, T...> x((p + i)...);
-        x.run(history, least, step, end);
-        x.save((p + i)...);
-    }
+    if constexpr (is_register<V> && LaneReplay<V, 1, Rule, T...>::waits)
+        all_of(std::integral_constant<std::size_t, 8>{});
+    all_of(std::integral_constant < std::size_t, is_register<V> ? 4 : 1 > {});
 #endif
     // the rest, one register at a time, with zeros behind it
     for (; i < n; i += lanes_in<V>) {
@@ -54800,6 +54774,35 @@ ROWAN_INLINE void replay_row(StepHistory<Rule> const& history, Shrinkage const& 
             (std::copy_n(rest.data(), some, p + i), ...);
         }(std::array<T, lanes_in<V>>{}...);
     }
+}
+
+/// Whether replay_rows is faster than replay_row for each of two rows of n elements.
+template <class V, class Rule, class... T>
+ROWAN_INLINE bool replays_two([[maybe_unused]] std::size_t n) {
+#ifndef __NO_INLINE__
+    if constexpr (is_register<V> && LaneReplay<V, 1, Rule, T...>::waits)
+        return n >= 4 * lanes_in<V> && n < 8 * lanes_in<V>;
+#endif
+    return false;
+}
+
+/// Applies the steps [first, end) to the row of n elements at `a` in each of p, and [second, end) to that at `b`, where
+/// first <= second: together, as far as they fill the registers.
+template <class V, class Rule, class... T>
+ROWAN_INLINE void replay_rows(StepHistory<Rule> const& history, Shrinkage const& least, std::size_t first,
+                              std::size_t second, std::size_t end, std::size_t n, std::size_t a, std::size_t b,
+                              T*... p) {
+    constexpr std::size_t size = 4 * lanes_in<V>;
+    LaneReplay<V, 4, Rule, T...> x((p + a)...), y((p + b)...);
+    x.run(history, least, first, second);
+    LaneReplay<V, 8, Rule, T...> both(x, y);
+    both.run(history, least, second, end);
+    both.split(x, y);
+    x.save((p + a)...);
+    y.save((p + b)...);
+    if (n == size) return;
+    replay_row<V>(history, least, first, end, n - size, (p + a + size)...);
+    replay_row<V>(history, least, second, end, n - size, (p + b + size)...);
 }
 
 }  // namespace rowan::inline v0::detail
@@ -54971,31 +54974,64 @@ private:
         std::size_t const now = history_.size(), width = param.row_size();
         if (now == 0 || width == 0) return;
         auto const at = [&](std::size_t k) { return static_cast<std::size_t>(row_of(k)); };
-        parallel_for(exec, n, 64, [&](std::size_t begin, std::size_t end) {
-            detail::on_lanes<Sum>(width, [&]<class V>(detail::as<V>) ROWAN_INLINED {
-                constexpr std::size_t ahead = 4;
-                auto const least = detail::LaneReplay<V, 1, Rule, P, S...>::shrinkage(history_.ahead(0));
-                for (std::size_t k = begin; k < end; ++k) {
-                    if (k + 4 * ahead < end) __builtin_prefetch(done_.data() + at(k + 4 * ahead), 1);
-                    if (k + ahead < end && done_[at(k + ahead)] != now) {
-                        std::size_t const next = at(k + ahead) * width;
-                        detail::prefetch_row<true>(param.data() + next, width * sizeof(P));
-                        (detail::prefetch_row<true>(state.data() + next, width * sizeof(S)), ...);
+        auto const least = detail::LaneReplay<Sum, 1, Rule, P, S...>::shrinkage(history_.ahead(0));
+        constexpr std::size_t chunk = 64;
+        parallel_for(exec, n, 8 * chunk, [&](std::size_t begin, std::size_t end) {
+            struct Behind {
+                std::array<std::size_t, chunk> rows;
+                std::size_t count = 0;
+            };
+            auto const find = [&](std::size_t first) {
+                Behind found;
+                std::size_t const last = std::min(end, first + chunk);
+                for (std::size_t k = first; k < last; ++k)
+                    if (done_[at(k)] != now) found.rows[found.count++] = at(k);
+                for (std::size_t k = last; k < std::min(end, last + chunk); ++k)
+                    __builtin_prefetch(done_.data() + at(k), 1);
+                // rows that have missed about as many steps go together
+                if constexpr (detail::LaneReplay<Sum, 1, Rule, P, S...>::waits)
+                    std::sort(found.rows.begin(), found.rows.begin() + found.count,
+                              [&](std::size_t a, std::size_t b) { return done_[a] < done_[b]; });
+                return found;
+            };
+            Behind ahead = find(begin);
+            for (std::size_t first = begin; first < end; first += chunk) {
+                Behind const here = ahead;
+                ahead = find(std::min(end, first + chunk));
+                auto const& [rows, count] = here;
+                detail::on_lanes<Sum>(width, [&]<class V>(detail::as<V>) ROWAN_INLINED {
+                    bool const by_two = detail::replays_two<V, Rule, P, S...>(width);
+                    auto const prefetch = [&](std::size_t k) ROWAN_INLINED {
+                        if (k >= ahead.count) return;
+                        detail::prefetch_row<true>(param.data() + ahead.rows[k] * width, width * sizeof(P));
+                        (detail::prefetch_row<true>(state.data() + ahead.rows[k] * width, width * sizeof(S)), ...);
+                    };
+                    for (std::size_t k = 0; k < count; ++k) {
+                        prefetch(k);
+                        std::size_t const row = rows[k];
+                        std::size_t const from = closed_.from(done_[row], now);
+                        if (by_two && from == now && k + 1 < count && closed_.from(done_[rows[k + 1]], now) == now) {
+                            std::size_t const other = rows[++k];
+                            prefetch(k);
+                            if constexpr (detail::LaneReplay<Sum, 1, Rule, P, S...>::waits && detail::is_register<V>)
+                                detail::replay_rows<V>(history_, least, done_[row], done_[other], now, width,
+                                                       row * width, other * width, param.data(), state.data()...);
+                            done_[row] = done_[other] = static_cast<Step>(now);
+                            continue;
+                        }
+                        if (done_[row] < from) {
+                            detail::replay_row<V>(history_, least, done_[row], from, width, param.data() + row * width,
+                                                  (state.data() + row * width)...);
+                        }
+                        if (from < now) {
+                            detail::for_with<V>(closed_.template formula<Sum>(history_, from), width,
+                                                param.data() + row * width, (state.data() + row * width)...);
+                        }
+                        done_[row] = static_cast<Step>(now);
                     }
-                    std::size_t const row = at(k);
-                    if (done_[row] == now) continue;
-                    std::size_t const from = closed_.from(done_[row], now);
-                    if (done_[row] < from) {
-                        detail::replay_row<V>(history_, least, done_[row], from, width, param.data() + row * width,
-                                              (state.data() + row * width)...);
-                    }
-                    if (from < now) {
-                        detail::for_with<V>(closed_.template formula<Sum>(history_, from), width,
-                                            param.data() + row * width, (state.data() + row * width)...);
-                    }
-                    done_[row] = static_cast<Step>(now);
-                }
-            });
+                    for (std::size_t k = count; k < ahead.count; ++k) prefetch(k);
+                });
+            }
         });
     }
 

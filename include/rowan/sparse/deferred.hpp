@@ -11,6 +11,7 @@
 #include <rowan/sparse/detail/deferred_checks.hpp>
 #include <rowan/sparse/detail/deferred_rules.hpp>
 #include <rowan/sparse/detail/replay.hpp>
+#include <rowan/sparse/detail/replay_rows.hpp>
 #include <rowan/sparse/merge.hpp>
 #include <rowan/sparse/row_plan.hpp>
 #include <rowan/sparse/update_rows.hpp>

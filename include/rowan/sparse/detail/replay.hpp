@@ -1,4 +1,4 @@
-// rowan/sparse/detail/replay.hpp: replay_row, which applies the steps that a row has missed.
+// rowan/sparse/detail/replay.hpp: LaneReplay, which applies steps that elements have missed.
 #pragma once
 
 #include <rowan/core/detail/bit_cast.hpp>
@@ -304,64 +304,5 @@ private:
 
     V x_[sizeof...(T)][K];
 };
-
-/// Applies the steps [step, end) of a history to a row of n elements, or to a part of one, with registers V.
-template <class V, class Rule, class... T>
-ROWAN_INLINE void replay_row(StepHistory<Rule> const& history, Shrinkage const& least, std::size_t step,
-                             std::size_t end, std::size_t n, T*... p) {
-    std::size_t i = 0;
-    [[maybe_unused]] auto const all_of = [&]<std::size_t K>(std::integral_constant<std::size_t, K>) ROWAN_INLINED {
-        for (; i + K * lanes_in<V> <= n; i += K * lanes_in<V>) {
-            LaneReplay<V, K, Rule, T...> x((p + i)...);
-            x.run(history, least, step, end);
-            x.save((p + i)...);
-        }
-    };
-#ifndef __NO_INLINE__
-    if constexpr (is_register<V> && LaneReplay<V, 1, Rule, T...>::waits)
-        all_of(std::integral_constant<std::size_t, 8>{});
-    all_of(std::integral_constant < std::size_t, is_register<V> ? 4 : 1 > {});
-#endif
-    // the rest, one register at a time, with zeros behind it
-    for (; i < n; i += lanes_in<V>) {
-        std::size_t const some = std::min(lanes_in<V>, n - i);
-        [&](auto... rest) ROWAN_INLINED {
-            (std::copy_n(p + i, some, rest.data()), ...);
-            LaneReplay<V, 1, Rule, T...> x(rest.data()...);
-            x.run(history, least, step, end);
-            x.save(rest.data()...);
-            (std::copy_n(rest.data(), some, p + i), ...);
-        }(std::array<T, lanes_in<V>>{}...);
-    }
-}
-
-/// Whether replay_rows is faster than replay_row for each of two rows of n elements.
-template <class V, class Rule, class... T>
-ROWAN_INLINE bool replays_two([[maybe_unused]] std::size_t n) {
-#ifndef __NO_INLINE__
-    if constexpr (is_register<V> && LaneReplay<V, 1, Rule, T...>::waits)
-        return n >= 4 * lanes_in<V> && n < 8 * lanes_in<V>;
-#endif
-    return false;
-}
-
-/// Applies the steps [first, end) to the row of n elements at `a` in each of p, and [second, end) to that at `b`, where
-/// first <= second: together, as far as they fill the registers.
-template <class V, class Rule, class... T>
-ROWAN_INLINE void replay_rows(StepHistory<Rule> const& history, Shrinkage const& least, std::size_t first,
-                              std::size_t second, std::size_t end, std::size_t n, std::size_t a, std::size_t b,
-                              T*... p) {
-    constexpr std::size_t size = 4 * lanes_in<V>;
-    LaneReplay<V, 4, Rule, T...> x((p + a)...), y((p + b)...);
-    x.run(history, least, first, second);
-    LaneReplay<V, 8, Rule, T...> both(x, y);
-    both.run(history, least, second, end);
-    both.split(x, y);
-    x.save((p + a)...);
-    y.save((p + b)...);
-    if (n == size) return;
-    replay_row<V>(history, least, first, end, n - size, (p + a + size)...);
-    replay_row<V>(history, least, second, end, n - size, (p + b + size)...);
-}
 
 }  // namespace rowan::inline v0::detail
