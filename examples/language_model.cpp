@@ -25,7 +25,7 @@ namespace {
 
 using words::BadInput;
 
-constexpr std::int32_t rare = 0;
+constexpr std::int32_t rare = 0, line_end = 1;
 
 struct Options {
     std::string file;
@@ -39,12 +39,13 @@ struct Options {
     std::optional<std::string> save, load;
 };
 
-/// The words of a text in one list, with an end of line after each line.
-std::vector<std::int32_t> joined(words::Lines const& lines, std::int32_t end) {
+/// The words of a text in one list, with an end of line after each line: it is number 1, as it is frequent, and the words
+/// after it are numbered one up.
+std::vector<std::int32_t> joined(words::Lines const& lines) {
     std::vector<std::int32_t> ids;
     for (std::size_t i = 0; i < lines.size(); ++i) {
-        ids.insert(ids.end(), lines[i].begin(), lines[i].end());
-        ids.push_back(end);
+        for (std::int32_t const id : lines[i]) ids.push_back(id == rare ? rare : id + 1);
+        ids.push_back(line_end);
     }
     return ids;
 }
@@ -61,9 +62,8 @@ void of_file(std::string const& file, F const& f) {
 
 void run(Options const& options) {
     auto text = words::numbered(options.file, words::read_tokens(options.file, gloss::held_out), options.min_count, "(rare)");
-    auto const end = static_cast<std::int32_t>(text.words.size());
-    text.words.push_back("\n");
-    auto const train = joined(text.train, end), test = joined(text.test, end);
+    text.words.insert(text.words.begin() + line_end, "\n");
+    auto const train = joined(text.train), test = joined(text.test);
     if (test.size() < 2) throw BadInput(options.file + ": none of its lines is held out for the test; more are needed");
     std::printf("%zu words to learn from, %zu to test, %zu different ones\n", train.size(), test.size(), text.words.size());
 
@@ -86,7 +86,7 @@ void run(Options const& options) {
 
     std::unordered_map<std::string, std::int32_t> numbers;
     for (std::size_t i = 0; i < text.words.size(); ++i) numbers.emplace(text.words[i], static_cast<std::int32_t>(i));
-    std::vector<std::int32_t> ids{end};
+    std::vector<std::int32_t> ids{line_end};
     gloss::for_each_word(options.prompt, [&](std::string const& word) {
         auto const found = numbers.find(word);
         if (found == numbers.end()) throw BadInput("--prompt: \"" + word + "\" is not a word of the text");

@@ -53,7 +53,7 @@ public:
         for (std::int64_t const n : text.counts) total += static_cast<double>(n);
         for (std::int64_t const n : text.counts) {
             double const share = static_cast<double>(n) / (total * options.sample);
-            double const kept = options.sample > 0.0 ? (std::sqrt(share) + 1.0) / share : 1.0;
+            double const kept = options.sample > 0.0 ? 1.0 / std::sqrt(share) + 1.0 / share : 1.0;
             keep_.push_back(kept >= 1.0 ? ~std::uint64_t{0} : static_cast<std::uint64_t>(kept * 0x1p64));
         }
     }

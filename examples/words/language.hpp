@@ -110,7 +110,7 @@ public:
         return loss / static_cast<double>(std::max<std::size_t>(text.length, 1));
     }
 
-    /// exp of the mean loss over all words: how many words the next one could be, if all were as probable.
+    /// exp of the mean loss over the words of the streams: how many words the next one could be, if all were as probable.
     double perplexity(Streams const& text) const {
         constexpr std::size_t steps = 16;
         rowan::Predictor<float> const predict(Var(*states_), parameters_);

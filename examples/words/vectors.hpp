@@ -16,6 +16,7 @@
 #include <iterator>
 #include <numeric>
 #include <span>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -59,8 +60,10 @@ inline void save(Vectors const& vectors, std::string const& file, bool binary) {
 /// errors   BadInput, which names the word and what is wrong
 inline Vectors load(std::string const& file, bool binary) {
     std::ifstream in(file, std::ios::binary);
-    if (!in) throw BadInput(file + " cannot be read");
-    std::string const all(std::istreambuf_iterator<char>(in), {});
+    std::ostringstream read;
+    if (in.peek() != std::ifstream::traits_type::eof()) read << in.rdbuf();
+    if (!in) throw BadInput(file + " cannot be read, or is empty");
+    std::string const all = std::move(read).str();
     std::string_view rest = all;
     auto const number = [&](auto& x) {
         auto const [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), x);
@@ -76,8 +79,8 @@ inline Vectors load(std::string const& file, bool binary) {
     std::size_t n = 0, width = 0;
     if (!number(n) || !skip(' ') || !number(width) || !skip('\n') || width == 0)
         throw BadInput(file + ", line 1: not `words numbers-per-word`, as word2vec writes");
-    std::size_t const least = 2 + (binary ? width * sizeof(float) : 2 * width);  // bytes of a word
-    if (n > rest.size() / least || width > rest.size())
+    std::size_t const least = 2 + (width > rest.size() ? 0 : binary ? width * sizeof(float) : 2 * width);  // bytes of a word
+    if (width > rest.size() || n > (rest.size() + 1) / least)
         throw BadInput(file + ": " + std::to_string(rest.size()) + " bytes are too few for " + std::to_string(n) + " words of " + std::to_string(width) +
                        " numbers");
     Vectors made{{}, rowan::Tensor<float>::from_shape({n, width})};
@@ -117,7 +120,7 @@ public:
         for (std::size_t i = 0; i < words_.size(); ++i) {
             numbers_.emplace(words_[i], i);
             auto const row = rows_.row(i);
-            double const length = std::sqrt(std::inner_product(row.begin(), row.end(), row.begin(), 0.0));
+            double const length = std::sqrt(std::accumulate(row.begin(), row.end(), 0.0, [](double sum, float x) { return sum + static_cast<double>(x) * static_cast<double>(x); }));
             for (float& x : row) x = length > 0.0 ? static_cast<float>(static_cast<double>(x) / length) : 0.0F;
         }
     }

@@ -27743,8 +27743,9 @@ struct TrainOptionsOn {
     Device exec = {};                            ///< number of threads, or the stream
     Callback<BatchReport const&> on_batch = {};  ///< called after every step; false ends the training
     Callback<std::int64_t, Parameters const&> on_epoch = {};  ///< called after every epoch with its number; false ends
-    /// Layers whose values stay in their variables after a step, such as states with which the next one begins:
-    /// .keep = {&*last}, then last->value(). Of several batches of a step, those of the last one that this rank runs.
+    /// Results of operators that the cost needs, whose values stay in their variables after a step, such as states with
+    /// which the next one begins: .keep = {&*last}, then last->value(). Of several batches of a step, those of the last
+    /// one that this rank runs.
     std::vector<Variable*> keep = {};
     Feeds initial = {};  ///< first values of some parameters, e.g. {{"embedding_0.w_0", table}}; excludes resume
     /// Result of an earlier training to continue from, with its states if it has made steps. Its parameters alone are
@@ -29086,6 +29087,7 @@ public:
     ///            has no gradient, or another thread runs or trains a net of this scope
     ///          - GraphError if options.optimizers, options.rates or options.initial has a name that is not a
     ///            parameter, or a schedule or a rate is for an optimizer without a learning rate
+    ///          - GraphError if options.keep has a variable that is no result of the operators that the cost needs
     ///          - GraphError if options.resume lacks a parameter or, after steps, a state of an optimizer or an average
     ///          - GraphError if a sharded table is not looked up by layer::data, or, with options.parts above 1, the
     ///            cost is no sum or mean over rows: see layer::Parts
@@ -29251,7 +29253,16 @@ void Trainer<T, Device>::build(TrainOptionsOn<Device> const& options) {
     for (auto const& rate : options.rates) check_parameter(rate.first, "for the rate of that name");
     updates_->add_gradients(*own_, std::move(gradients), options, apart);
     results_.assign(updates_->computed().begin(), updates_->computed().end());
-    for (Operator const* op : detail::trace(std::array{&cost_}))
+    auto const traced = detail::trace(std::array{&cost_});
+    for (Variable const* const v : options.keep) {
+        if (v == nullptr || std::ranges::none_of(traced, [&](Operator const* op) {
+                return std::ranges::find(op->outputs, v) != op->outputs.end();
+            }))
+            throw GraphError(std::string("options.keep has ")
+                                 .append(v == nullptr ? "a null pointer" : v->name())
+                                 .append(", which is no result of the operators that the cost needs"));
+    }
+    for (Operator const* op : traced)
         detail::each_next(*op, [&](Variable& now, Variable& next) {
             moving_.push_back({&now, &next, detail::rows_of_input(*op)});
         });
@@ -51802,12 +51813,13 @@ public:
             sum_columns(columns, bias.data() + first);
         }
         for_ranges(exec_, of.n, of.columns() * of.width, [&](std::size_t begin, std::size_t end) {
+            Buffer<S> sums(of.width);
             for (std::size_t i = begin; i < end; ++i) {
                 T const *const g = grad.data() + i * of.columns(), *const x = x_.data() + i * of.width;
-                T* const to = x_grad.data() + i * of.width;
+                map_lanes<S>(same_number{}, of.width, x_grad.data() + i * of.width, sums.data());
                 auto const add = [&](std::size_t c, T const* row, std::size_t at) {
                     S const factor = load<S>(g + c);
-                    for_lanes<S>(add_scaled_row<S>{factor}, of.width, row, to);
+                    for_lanes<S>(add_scaled_row<S>{factor}, of.width, row, sums.data());
                     map_lanes<S>(scaled_row<S>{factor}, of.width, x, value.data() + at * of.width);
                     bias.data()[at] = g[c];
                 };
@@ -51815,6 +51827,7 @@ public:
                     add(c, label_rows_.data() + (i * of.labels + c) * of.width, i * of.labels + c);
                 for (std::size_t j = 0; j < of.samples && of.each; ++j)
                     add(of.labels + j, rows_.data() + (i * of.samples + j) * of.width, first + i * of.samples + j);
+                map_lanes<S>(same_number{}, of.width, static_cast<S const*>(sums.data()), x_grad.data() + i * of.width);
             }
         });
         std::copy_n(label_.data(), first, all.data());
@@ -51917,7 +51930,6 @@ template <class T>
 struct NceTerms {
     SampledSizes of;
     NceModel model;
-    bool counts;
     T const *scores, *label_count, *count;
     sum_t<T>* losses;
     T* slopes;
@@ -51929,7 +51941,8 @@ struct NceTerms {
         std::size_t const columns = of.labels + of.samples;
         S loss = zero;
         for (std::size_t c = 0; c < columns; ++c) {
-            S const s = load<S>(scores + i * columns + c);
+            // that of a class that is left out is almost -infinity, which times 0 is no number
+            S const s = limited(load<S>(scores + i * columns + c), -3e38, 3e38);
             bool const labelled = c < of.labels;
             // the labels share the probability
             S const y = labelled ? constant<S>(1.0 / static_cast<double>(of.labels)) : zero;
@@ -51942,10 +51955,12 @@ struct NceTerms {
             S const b = labelled ? load<S>(label_count + i * of.labels + c)
                                  : load<S>(count + (of.each ? i * of.samples + j : j));
             S const o = logistic(s), rest = logistic(S(zero - s)), both = plus(o, b);
-            S const noise = plus(zero, quotient(b, both));
-            // -log(o / (o + b)) and -log(b / (o + b)), whose slopes by s have the factor do/ds = o · (1 - o)
-            S const term = labelled ? logarithm(quotient(both, o)) : logarithm_of_one_plus(quotient(o, b));
-            S const slope = labelled ? S(zero - product(noise, rest)) : product(product(quotient(o, both), one), rest);
+            // -log(o / (o + b)) = log(1 + b · (1 + exp(-s))) and -log(b / (o + b)), with the slope do/ds = o · (1 - o)
+            S const t = exponential_of_any(S(zero - size_of(s))), more = plus(one, b);
+            S const positive = s < zero ? S(logarithm(plus(product(t, more), b)) - s)
+                                        : S(logarithm_of_one_plus(product(b, plus(one, t))));
+            S const term = labelled ? positive : logarithm_of_one_plus(quotient(o, b));
+            S const slope = product(labelled ? S(zero - quotient(b, both)) : quotient(o, both), rest);
             loss = plus(loss, labelled ? product(y, term) : term);
             store(labelled ? product(y, slope) : slope, slopes + i * columns + c);
         }
@@ -51976,6 +51991,7 @@ struct NceGrad {
 /// shapes   x [n, width], w [classes, width], b [classes], label [n] or [n, labels], ids [samples] for all rows or
 ///          [n, samples], label_count like label, sampled_count like ids -> [1], or [n] without reduction, and the slopes
 ///          [n, labels + samples]
+/// requires counts above 0
 /// errors   ShapeError if the shapes do not match; IndexError if a label or an id is not in [0, classes)
 /// cost     as sampled_softmax
 template <class T, id_type I, id_type J>
@@ -51987,8 +52003,8 @@ std::tuple<Tensor<T>, Tensor<T>> nce(Cpu const& exec, Tensor<T> const& x, Tensor
     auto const scores = sampled.scores(label_count, sampled_count, {logs, options.remove_hits});
     auto losses = detail::ElementLoops<Cpu>::template scratch<detail::sum_t<T>>(exec, sampled.of.n);
     auto slopes = Tensor<T>::from_shape(scores.shape());
-    detail::NceTerms<T> const terms{sampled.of,         options.model,        logs,          scores.data(),
-                                    label_count.data(), sampled_count.data(), losses.data(), slopes.data()};
+    detail::NceTerms<T> const terms{sampled.of,           options.model, scores.data(), label_count.data(),
+                                    sampled_count.data(), losses.data(), slopes.data()};
     detail::ElementLoops<Cpu>::each(exec, sampled.of.n, 16 * sampled.of.columns(), terms);
     return {detail::reduce<T>(exec, options.reduction, losses), std::move(slopes)};
 }
@@ -52237,7 +52253,8 @@ struct TargetLosses {
             using formula = binary_cross_entropy_with_logits_formula;
             S const* const labels = memory.labels.data();
             BinaryCrossEntropyOptions const options;
-            zip_with<V>([&](auto const& s, auto const& y) ROWAN_INLINED { return formula::value(s, y, options); },
+            zip_with<V>([&](auto const& s, auto const& y)
+                            ROWAN_INLINED { return formula::value(limited(s, -3e38, 3e38), y, options); },
                         padded, memory.terms.data(), static_cast<S const*>(scores), labels);
             zip_with<V>([&](auto const& s, auto const& y) ROWAN_INLINED { return formula::slope(s, y, options); },
                         padded, memory.made.data(), static_cast<S const*>(scores), labels);
@@ -52573,19 +52590,20 @@ private:
     void make_buckets(std::span<double const> weight) {
         constexpr std::uint64_t full = std::uint64_t{1} << 32;
         std::size_t const n = weight.size();
-        double sum = 0.0;
+        double sum = 0.0, greatest_weight = 0.0;
         for (std::size_t c = 0; c < n; ++c) {
             if (!(weight[c] >= 0.0) || !std::isfinite(weight[c]))
                 throw ValueError("weight[" + std::to_string(c) + "]", weight[c], "finite and at least 0");
-            sum += weight[c];
+            greatest_weight = std::max(greatest_weight, weight[c]);
         }
-        if (!(sum > 0.0) || !std::isfinite(sum)) throw ValueError("the sum of the weights", sum, "finite and above 0");
-        // whole numbers with the sum n · 2^32: what rounding leaves over or takes away is dealt to the greatest ones
+        if (!(greatest_weight > 0.0)) throw ValueError("the greatest weight", greatest_weight, "above 0");
+        for (double const w : weight) sum += w / greatest_weight;  // neither too small nor too great
+        // whole numbers with the sum n · 2^32: what rounding leaves over goes to the greatest one
         std::vector<std::uint64_t> share(n);
         std::uint64_t left = n * full;
         double const unit = static_cast<double>(left) / sum;
         for (std::size_t c = 0; c < n; ++c) {
-            share[c] = std::min(static_cast<std::uint64_t>(weight[c] * unit), left);
+            share[c] = std::min(static_cast<std::uint64_t>(weight[c] / greatest_weight * unit), left);
             left -= share[c];
         }
         auto const greatest = std::max_element(weight.begin(), weight.end()) - weight.begin();
@@ -52687,7 +52705,7 @@ enum class Sampling : std::int32_t { uniform = 0, log_uniform = 1 };
 
 /// The settings of sample_classes_op.
 struct SampleOptions {
-    std::int64_t samples = 0;                   ///< how many classes are drawn
+    std::int64_t samples = 1;                   ///< how many classes are drawn
     Sampling sampling = Sampling::log_uniform;  ///< how
     bool unique = true;                         ///< whether they are different ones
     ROWAN_OPTIONS(SampleOptions, samples, sampling, unique)
@@ -52696,7 +52714,7 @@ struct SampleOptions {
 /// Draws classes, the rows of w, by sample_classes, and computes the expected counts of the labels and of the classes that
 /// were drawn, by expected_counts. Each step of training draws others; elsewhere, without a seed, that of seed 0.
 /// shapes   w [classes, ...], label of any shape, seed [1] or [0] -> [samples], that of label, [samples]
-/// errors   ValueError if samples is negative, or above the number of classes that are to be different; IndexError if a
+/// errors   ValueError if samples is not positive, or above the number of classes that are to be different; IndexError if a
 ///          label is not in [0, classes)
 /// cost     as sample_classes
 struct sample_classes_op
@@ -52713,8 +52731,9 @@ struct sample_classes_op
         spec::dense("sample_classes: label", label);
         spec::ids("sample_classes: label", label);
         detail::check_seed("sample_classes: seed", seed);
-        if (a.samples < 0 || (a.unique && w.dims[0] != UNK && a.samples > w.dims[0]))
-            throw ValueError("samples", a.samples, "in [0, number of classes]");
+        if (a.samples < 1 || (a.unique && w.dims[0] != UNK && a.samples > w.dims[0]))
+            throw ValueError("samples", a.samples,
+                             "at least 1, and at most the number of classes if they are to be different");
         VarSpec count = w;
         count.type = VarType::LOD_TENSOR;
         VarSpec ids = spec::with_dims(label, {a.samples});
@@ -52788,6 +52807,7 @@ auto with_score_labels(Cpu const& exec, SampledSizes const& of, F const& f) {
 /// shapes   x [n, width], w [classes, width], b [classes], label [n] or [n, labels], ids [samples] for all rows or
 ///          [n, samples], label_count like label, sampled_count like ids -> [1], or [n] without reduction, and the softmax
 ///          [n, labels + samples]
+/// requires counts above 0, if their logarithms are subtracted
 /// errors   ShapeError if the shapes do not match; IndexError if a label or an id is not in [0, classes)
 /// cost     a matrix product [n, width] · [width, samples], or for ids of each row as many dot products, and cross_entropy
 ///          of the scores; the rows of labels and samples are copied
@@ -52880,7 +52900,7 @@ struct Sampled {
 /// the batch and the layer's position in the net.
 ///     auto const sampled = layer::sample_classes(w, label, {.samples = 512});
 /// shapes   w [classes, ...], label of any shape -> see Sampled
-/// errors   ValueError if samples is negative or above the number of classes; when the net runs, IndexError if a label is
+/// errors   ValueError if samples is not positive, or above the number of classes that are to be different; when the net runs, IndexError if a label is
 ///          not in [0, classes)
 /// cost     one operator in the net; when the net runs, as rowan::sample_classes
 template <class T, id_type I>
@@ -53026,7 +53046,8 @@ namespace rowan::inline v0 {
 ///
 ///     counts {5, 2, 1}      path(0) {0}, code(0) {1}      path(1) {0, 1}, code(1) {0, 1}      path(2) {0, 1}, code(2) {0, 0}
 ///
-/// Of equal counts, an earlier inner node comes before a leaf, and a later class before an earlier one, as in word2vec.
+/// Of equal counts, a leaf comes before an inner node, so that the greatest depth is the least possible, too, and a later
+/// class before an earlier one.
 class HuffmanTree {
 public:
     /// counts[c] is how often class c occurs.
@@ -53082,7 +53103,7 @@ private:
         while (inner.size() + 1 < n) {
             std::int64_t sum = 0;
             for (bool const second : {false, true}) {
-                bool const is_leaf = leaf < n && (node == inner.size() || counts[leaves[leaf]] < inner[node]);
+                bool const is_leaf = leaf < n && (node == inner.size() || counts[leaves[leaf]] <= inner[node]);
                 sum += is_leaf ? counts[leaves[leaf]] : inner[node];
                 links[is_leaf ? leaves[leaf++] : n + node++] = {inner.size(), second};
             }

@@ -31,9 +31,9 @@ def text(file):
         held_out = ((number * 2654435761) & 0xFFFFFFFF) * 10 >> 32 == 0
         parts[held_out].append(re.findall("[a-z]+|[0-9]+", line.lower()))
     counts = [item for item in collections.Counter(w for line in parts[0] for w in line).most_common() if item[1] >= MIN_COUNT]
-    index = {w: i + 1 for i, (w, _) in enumerate(counts)}
-    end = len(index) + 1
-    return [[i for line in part for i in [index.get(w, 0) for w in line] + [end]] for part in parts] + [end + 1]
+    index = {w: i + 2 for i, (w, _) in enumerate(counts)}
+    end = 1
+    return [[i for line in part for i in [index.get(w, 0) for w in line] + [end]] for part in parts] + [len(index) + 2]
 
 
 def torch_model(file, cell, dim, threads, epochs, packed):

@@ -27,7 +27,7 @@ struct Sampled {
 /// the batch and the layer's position in the net.
 ///     auto const sampled = layer::sample_classes(w, label, {.samples = 512});
 /// shapes   w [classes, ...], label of any shape -> see Sampled
-/// errors   ValueError if samples is negative or above the number of classes; when the net runs, IndexError if a label is
+/// errors   ValueError if samples is not positive, or above the number of classes that are to be different; when the net runs, IndexError if a label is
 ///          not in [0, classes)
 /// cost     one operator in the net; when the net runs, as rowan::sample_classes
 template <class T, id_type I>

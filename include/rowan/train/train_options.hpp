@@ -88,8 +88,9 @@ struct TrainOptionsOn {
     Device exec = {};                            ///< number of threads, or the stream
     Callback<BatchReport const&> on_batch = {};  ///< called after every step; false ends the training
     Callback<std::int64_t, Parameters const&> on_epoch = {};  ///< called after every epoch with its number; false ends
-    /// Layers whose values stay in their variables after a step, such as states with which the next one begins:
-    /// .keep = {&*last}, then last->value(). Of several batches of a step, those of the last one that this rank runs.
+    /// Results of operators that the cost needs, whose values stay in their variables after a step, such as states with
+    /// which the next one begins: .keep = {&*last}, then last->value(). Of several batches of a step, those of the last
+    /// one that this rank runs.
     std::vector<Variable*> keep = {};
     Feeds initial = {};  ///< first values of some parameters, e.g. {{"embedding_0.w_0", table}}; excludes resume
     /// Result of an earlier training to continue from, with its states if it has made steps. Its parameters alone are

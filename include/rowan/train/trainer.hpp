@@ -54,6 +54,7 @@ public:
     ///            has no gradient, or another thread runs or trains a net of this scope
     ///          - GraphError if options.optimizers, options.rates or options.initial has a name that is not a
     ///            parameter, or a schedule or a rate is for an optimizer without a learning rate
+    ///          - GraphError if options.keep has a variable that is no result of the operators that the cost needs
     ///          - GraphError if options.resume lacks a parameter or, after steps, a state of an optimizer or an average
     ///          - GraphError if a sharded table is not looked up by layer::data, or, with options.parts above 1, the
     ///            cost is no sum or mean over rows: see layer::Parts

@@ -154,12 +154,13 @@ public:
             sum_columns(columns, bias.data() + first);
         }
         for_ranges(exec_, of.n, of.columns() * of.width, [&](std::size_t begin, std::size_t end) {
+            Buffer<S> sums(of.width);
             for (std::size_t i = begin; i < end; ++i) {
                 T const *const g = grad.data() + i * of.columns(), *const x = x_.data() + i * of.width;
-                T* const to = x_grad.data() + i * of.width;
+                map_lanes<S>(same_number{}, of.width, x_grad.data() + i * of.width, sums.data());
                 auto const add = [&](std::size_t c, T const* row, std::size_t at) {
                     S const factor = load<S>(g + c);
-                    for_lanes<S>(add_scaled_row<S>{factor}, of.width, row, to);
+                    for_lanes<S>(add_scaled_row<S>{factor}, of.width, row, sums.data());
                     map_lanes<S>(scaled_row<S>{factor}, of.width, x, value.data() + at * of.width);
                     bias.data()[at] = g[c];
                 };
@@ -167,6 +168,7 @@ public:
                     add(c, label_rows_.data() + (i * of.labels + c) * of.width, i * of.labels + c);
                 for (std::size_t j = 0; j < of.samples && of.each; ++j)
                     add(of.labels + j, rows_.data() + (i * of.samples + j) * of.width, first + i * of.samples + j);
+                map_lanes<S>(same_number{}, of.width, static_cast<S const*>(sums.data()), x_grad.data() + i * of.width);
             }
         });
         std::copy_n(label_.data(), first, all.data());

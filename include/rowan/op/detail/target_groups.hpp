@@ -193,7 +193,8 @@ struct TargetLosses {
             using formula = binary_cross_entropy_with_logits_formula;
             S const* const labels = memory.labels.data();
             BinaryCrossEntropyOptions const options;
-            zip_with<V>([&](auto const& s, auto const& y) ROWAN_INLINED { return formula::value(s, y, options); },
+            zip_with<V>([&](auto const& s, auto const& y)
+                            ROWAN_INLINED { return formula::value(limited(s, -3e38, 3e38), y, options); },
                         padded, memory.terms.data(), static_cast<S const*>(scores), labels);
             zip_with<V>([&](auto const& s, auto const& y) ROWAN_INLINED { return formula::slope(s, y, options); },
                         padded, memory.made.data(), static_cast<S const*>(scores), labels);

@@ -107,19 +107,20 @@ private:
     void make_buckets(std::span<double const> weight) {
         constexpr std::uint64_t full = std::uint64_t{1} << 32;
         std::size_t const n = weight.size();
-        double sum = 0.0;
+        double sum = 0.0, greatest_weight = 0.0;
         for (std::size_t c = 0; c < n; ++c) {
             if (!(weight[c] >= 0.0) || !std::isfinite(weight[c]))
                 throw ValueError("weight[" + std::to_string(c) + "]", weight[c], "finite and at least 0");
-            sum += weight[c];
+            greatest_weight = std::max(greatest_weight, weight[c]);
         }
-        if (!(sum > 0.0) || !std::isfinite(sum)) throw ValueError("the sum of the weights", sum, "finite and above 0");
-        // whole numbers with the sum n · 2^32: what rounding leaves over or takes away is dealt to the greatest ones
+        if (!(greatest_weight > 0.0)) throw ValueError("the greatest weight", greatest_weight, "above 0");
+        for (double const w : weight) sum += w / greatest_weight;  // neither too small nor too great
+        // whole numbers with the sum n · 2^32: what rounding leaves over goes to the greatest one
         std::vector<std::uint64_t> share(n);
         std::uint64_t left = n * full;
         double const unit = static_cast<double>(left) / sum;
         for (std::size_t c = 0; c < n; ++c) {
-            share[c] = std::min(static_cast<std::uint64_t>(weight[c] * unit), left);
+            share[c] = std::min(static_cast<std::uint64_t>(weight[c] / greatest_weight * unit), left);
             left -= share[c];
         }
         auto const greatest = std::max_element(weight.begin(), weight.end()) - weight.begin();

@@ -19,7 +19,8 @@ namespace rowan::inline v0 {
 ///
 ///     counts {5, 2, 1}      path(0) {0}, code(0) {1}      path(1) {0, 1}, code(1) {0, 1}      path(2) {0, 1}, code(2) {0, 0}
 ///
-/// Of equal counts, an earlier inner node comes before a leaf, and a later class before an earlier one, as in word2vec.
+/// Of equal counts, a leaf comes before an inner node, so that the greatest depth is the least possible, too, and a later
+/// class before an earlier one.
 class HuffmanTree {
 public:
     /// counts[c] is how often class c occurs.
@@ -75,7 +76,7 @@ private:
         while (inner.size() + 1 < n) {
             std::int64_t sum = 0;
             for (bool const second : {false, true}) {
-                bool const is_leaf = leaf < n && (node == inner.size() || counts[leaves[leaf]] < inner[node]);
+                bool const is_leaf = leaf < n && (node == inner.size() || counts[leaves[leaf]] <= inner[node]);
                 sum += is_leaf ? counts[leaves[leaf]] : inner[node];
                 links[is_leaf ? leaves[leaf++] : n + node++] = {inner.size(), second};
             }

@@ -28,7 +28,6 @@ template <class T>
 struct NceTerms {
     SampledSizes of;
     NceModel model;
-    bool counts;
     T const *scores, *label_count, *count;
     sum_t<T>* losses;
     T* slopes;
@@ -40,7 +39,8 @@ struct NceTerms {
         std::size_t const columns = of.labels + of.samples;
         S loss = zero;
         for (std::size_t c = 0; c < columns; ++c) {
-            S const s = load<S>(scores + i * columns + c);
+            // that of a class that is left out is almost -infinity, which times 0 is no number
+            S const s = limited(load<S>(scores + i * columns + c), -3e38, 3e38);
             bool const labelled = c < of.labels;
             // the labels share the probability
             S const y = labelled ? constant<S>(1.0 / static_cast<double>(of.labels)) : zero;
@@ -53,10 +53,12 @@ struct NceTerms {
             S const b = labelled ? load<S>(label_count + i * of.labels + c)
                                  : load<S>(count + (of.each ? i * of.samples + j : j));
             S const o = logistic(s), rest = logistic(S(zero - s)), both = plus(o, b);
-            S const noise = plus(zero, quotient(b, both));
-            // -log(o / (o + b)) and -log(b / (o + b)), whose slopes by s have the factor do/ds = o · (1 - o)
-            S const term = labelled ? logarithm(quotient(both, o)) : logarithm_of_one_plus(quotient(o, b));
-            S const slope = labelled ? S(zero - product(noise, rest)) : product(product(quotient(o, both), one), rest);
+            // -log(o / (o + b)) = log(1 + b · (1 + exp(-s))) and -log(b / (o + b)), with the slope do/ds = o · (1 - o)
+            S const t = exponential_of_any(S(zero - size_of(s))), more = plus(one, b);
+            S const positive = s < zero ? S(logarithm(plus(product(t, more), b)) - s)
+                                        : S(logarithm_of_one_plus(product(b, plus(one, t))));
+            S const term = labelled ? positive : logarithm_of_one_plus(quotient(o, b));
+            S const slope = product(labelled ? S(zero - quotient(b, both)) : quotient(o, both), rest);
             loss = plus(loss, labelled ? product(y, term) : term);
             store(labelled ? product(y, slope) : slope, slopes + i * columns + c);
         }
@@ -87,6 +89,7 @@ struct NceGrad {
 /// shapes   x [n, width], w [classes, width], b [classes], label [n] or [n, labels], ids [samples] for all rows or
 ///          [n, samples], label_count like label, sampled_count like ids -> [1], or [n] without reduction, and the slopes
 ///          [n, labels + samples]
+/// requires counts above 0
 /// errors   ShapeError if the shapes do not match; IndexError if a label or an id is not in [0, classes)
 /// cost     as sampled_softmax
 template <class T, id_type I, id_type J>
@@ -98,8 +101,8 @@ std::tuple<Tensor<T>, Tensor<T>> nce(Cpu const& exec, Tensor<T> const& x, Tensor
     auto const scores = sampled.scores(label_count, sampled_count, {logs, options.remove_hits});
     auto losses = detail::ElementLoops<Cpu>::template scratch<detail::sum_t<T>>(exec, sampled.of.n);
     auto slopes = Tensor<T>::from_shape(scores.shape());
-    detail::NceTerms<T> const terms{sampled.of,         options.model,        logs,          scores.data(),
-                                    label_count.data(), sampled_count.data(), losses.data(), slopes.data()};
+    detail::NceTerms<T> const terms{sampled.of,           options.model, scores.data(), label_count.data(),
+                                    sampled_count.data(), losses.data(), slopes.data()};
     detail::ElementLoops<Cpu>::each(exec, sampled.of.n, 16 * sampled.of.columns(), terms);
     return {detail::reduce<T>(exec, options.reduction, losses), std::move(slopes)};
 }

@@ -12,7 +12,7 @@ enum class Sampling : std::int32_t { uniform = 0, log_uniform = 1 };
 
 /// The settings of sample_classes_op.
 struct SampleOptions {
-    std::int64_t samples = 0;                   ///< how many classes are drawn
+    std::int64_t samples = 1;                   ///< how many classes are drawn
     Sampling sampling = Sampling::log_uniform;  ///< how
     bool unique = true;                         ///< whether they are different ones
     ROWAN_OPTIONS(SampleOptions, samples, sampling, unique)
@@ -21,7 +21,7 @@ struct SampleOptions {
 /// Draws classes, the rows of w, by sample_classes, and computes the expected counts of the labels and of the classes that
 /// were drawn, by expected_counts. Each step of training draws others; elsewhere, without a seed, that of seed 0.
 /// shapes   w [classes, ...], label of any shape, seed [1] or [0] -> [samples], that of label, [samples]
-/// errors   ValueError if samples is negative, or above the number of classes that are to be different; IndexError if a
+/// errors   ValueError if samples is not positive, or above the number of classes that are to be different; IndexError if a
 ///          label is not in [0, classes)
 /// cost     as sample_classes
 struct sample_classes_op
@@ -38,8 +38,9 @@ struct sample_classes_op
         spec::dense("sample_classes: label", label);
         spec::ids("sample_classes: label", label);
         detail::check_seed("sample_classes: seed", seed);
-        if (a.samples < 0 || (a.unique && w.dims[0] != UNK && a.samples > w.dims[0]))
-            throw ValueError("samples", a.samples, "in [0, number of classes]");
+        if (a.samples < 1 || (a.unique && w.dims[0] != UNK && a.samples > w.dims[0]))
+            throw ValueError("samples", a.samples,
+                             "at least 1, and at most the number of classes if they are to be different");
         VarSpec count = w;
         count.type = VarType::LOD_TENSOR;
         VarSpec ids = spec::with_dims(label, {a.samples});

@@ -52,6 +52,7 @@ auto with_score_labels(Cpu const& exec, SampledSizes const& of, F const& f) {
 /// shapes   x [n, width], w [classes, width], b [classes], label [n] or [n, labels], ids [samples] for all rows or
 ///          [n, samples], label_count like label, sampled_count like ids -> [1], or [n] without reduction, and the softmax
 ///          [n, labels + samples]
+/// requires counts above 0, if their logarithms are subtracted
 /// errors   ShapeError if the shapes do not match; IndexError if a label or an id is not in [0, classes)
 /// cost     a matrix product [n, width] · [width, samples], or for ids of each row as many dot products, and cross_entropy
 ///          of the scores; the rows of labels and samples are copied

@@ -60,7 +60,16 @@ void Trainer<T, Device>::build(TrainOptionsOn<Device> const& options) {
     for (auto const& rate : options.rates) check_parameter(rate.first, "for the rate of that name");
     updates_->add_gradients(*own_, std::move(gradients), options, apart);
     results_.assign(updates_->computed().begin(), updates_->computed().end());
-    for (Operator const* op : detail::trace(std::array{&cost_}))
+    auto const traced = detail::trace(std::array{&cost_});
+    for (Variable const* const v : options.keep) {
+        if (v == nullptr || std::ranges::none_of(traced, [&](Operator const* op) {
+                return std::ranges::find(op->outputs, v) != op->outputs.end();
+            }))
+            throw GraphError(std::string("options.keep has ")
+                                 .append(v == nullptr ? "a null pointer" : v->name())
+                                 .append(", which is no result of the operators that the cost needs"));
+    }
+    for (Operator const* op : traced)
         detail::each_next(*op, [&](Variable& now, Variable& next) {
             moving_.push_back({&now, &next, detail::rows_of_input(*op)});
         });
