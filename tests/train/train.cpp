@@ -231,6 +231,27 @@ TEST_CASE("a Trainer takes the steps of train, one batch at a time", "[layer]") 
     CHECK_THROWS_AS(Trainer(layer::Var<float>(*cost), {.optimizers = {{"none", layer::Sgd{}}}}), GraphError);
 }
 
+TEST_CASE("results of the operators that the cost needs stay after a step, if they are kept", "[layer]") {
+    test::DefaultScope scope;
+    auto const x = layer::data("x", {UNK, 2});
+    auto const made = layer::fc(x, {.output_size = 2});
+    auto const other = layer::relu(made);
+    auto const cost = layer::mse(made, layer::data("y", {UNK, 2}));
+    auto const batches = line(2, 4);
+    {
+        Trainer trainer(cost, {.optimizer = layer::Sgd{.learning_rate = 0.1}, .keep = {&*made}});
+        for (auto const& batch : batches) {
+            auto const before = infer(made, Feeds{{"x", batch.at("x")}}, trainer.parameters());
+            trainer.step(batch);
+            CHECK(made->value().get<LoDTensor<float>>().value() == before.value());
+        }
+    }
+    auto const keeps = [&](Variable* v) { return Trainer(layer::Var<float>(*cost), {.keep = {v}}); };
+    CHECK_THROWS_WITH(keeps(&*x), "options.keep has x, which is no result of the operators that the cost needs");
+    CHECK_THROWS_AS(keeps(&*other), GraphError);
+    CHECK_THROWS_WITH(keeps(nullptr), "options.keep has a null pointer, which is no result of the operators that the cost needs");
+}
+
 TEST_CASE("a step of a trainer cannot be entered twice", "[layer]") {
     test::DefaultScope scope;
     auto const cost = layer::mse(layer::fc(layer::data("x", {UNK, 2})), layer::data("y", {UNK, 2}));

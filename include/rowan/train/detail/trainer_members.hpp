@@ -66,7 +66,7 @@ void Trainer<T, Device>::build(TrainOptionsOn<Device> const& options) {
                 return std::ranges::find(op->outputs, v) != op->outputs.end();
             }))
             throw GraphError(std::string("options.keep has ")
-                                 .append(v == nullptr ? "a null pointer" : v->name())
+                                 .append(v == nullptr ? std::string("a null pointer") : detail::describe(*v))
                                  .append(", which is no result of the operators that the cost needs"));
     }
     for (Operator const* op : traced)
