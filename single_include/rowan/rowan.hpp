@@ -52039,6 +52039,7 @@ struct nce_op
           nce_op, slots<slot::x, slot::w, slot::b, slot::label, slot::sampled, slot::label_count, slot::sampled_count>,
           slots<slot::out, slot::saved>, NceOptions> {
     static constexpr std::string_view name = "nce";
+    static constexpr bool compiled = false;
     static constexpr std::string_view brief =
         "Noise-contrastive estimation: labels against sampled classes, one by one.";
     using grad =
@@ -52468,6 +52469,7 @@ std::tuple<Tensor<T>, Tensor<T>> negative_sampling(LoDTensor<T> const& x, Tensor
 struct negative_sampling_op : detail::builtin_op<negative_sampling_op, slots<slot::x, slot::w, slot::sampled>,
                                                  slots<slot::out, slot::saved>, LossOptions> {
     static constexpr std::string_view name = "negative_sampling";
+    static constexpr bool compiled = false;
     static constexpr std::string_view brief = "word2vec's loss: a class against a few others.";
     using grad = gradient<negative_sampling_op, uses<slot::x, slot::w, slot::sampled, slot::saved, grad_of<slot::out>>,
                           makes<grad_of<slot::x>, grad_of<slot::w>>>;
@@ -52721,6 +52723,7 @@ struct sample_classes_op
     : detail::builtin_op<sample_classes_op, slots<slot::w, slot::label, slot::seed>,
                          slots<slot::sampled, slot::label_count, slot::sampled_count>, SampleOptions> {
     static constexpr std::string_view name = "sample_classes";
+    static constexpr bool compiled = false;
     static constexpr std::string_view brief =
         "Classes drawn at random, and expected counts, for sampled_softmax and nce.";
     static constexpr unsigned level_inputs = 0b1;  // of w only the height is used: it gets no gradient from here
@@ -52849,6 +52852,7 @@ struct sampled_softmax_op
           slots<slot::x, slot::w, slot::b, slot::label, slot::sampled, slot::label_count, slot::sampled_count>,
           slots<slot::out, slot::saved>, SampledSoftmaxOptions> {
     static constexpr std::string_view name = "sampled_softmax";
+    static constexpr bool compiled = false;
     static constexpr std::string_view brief = "The cross entropy over labels and a few sampled classes.";
     using grad = gradient<sampled_softmax_op,
                           uses<slot::x, slot::w, slot::b, slot::label, slot::sampled, slot::saved, grad_of<slot::out>>,

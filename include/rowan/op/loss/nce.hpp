@@ -137,6 +137,7 @@ struct nce_op
           nce_op, slots<slot::x, slot::w, slot::b, slot::label, slot::sampled, slot::label_count, slot::sampled_count>,
           slots<slot::out, slot::saved>, NceOptions> {
     static constexpr std::string_view name = "nce";
+    static constexpr bool compiled = false;
     static constexpr std::string_view brief =
         "Noise-contrastive estimation: labels against sampled classes, one by one.";
     using grad =

@@ -81,6 +81,7 @@ std::tuple<Tensor<T>, Tensor<T>> negative_sampling(LoDTensor<T> const& x, Tensor
 struct negative_sampling_op : detail::builtin_op<negative_sampling_op, slots<slot::x, slot::w, slot::sampled>,
                                                  slots<slot::out, slot::saved>, LossOptions> {
     static constexpr std::string_view name = "negative_sampling";
+    static constexpr bool compiled = false;
     static constexpr std::string_view brief = "word2vec's loss: a class against a few others.";
     using grad = gradient<negative_sampling_op, uses<slot::x, slot::w, slot::sampled, slot::saved, grad_of<slot::out>>,
                           makes<grad_of<slot::x>, grad_of<slot::w>>>;

@@ -28,6 +28,7 @@ struct sample_classes_op
     : detail::builtin_op<sample_classes_op, slots<slot::w, slot::label, slot::seed>,
                          slots<slot::sampled, slot::label_count, slot::sampled_count>, SampleOptions> {
     static constexpr std::string_view name = "sample_classes";
+    static constexpr bool compiled = false;
     static constexpr std::string_view brief =
         "Classes drawn at random, and expected counts, for sampled_softmax and nce.";
     static constexpr unsigned level_inputs = 0b1;  // of w only the height is used: it gets no gradient from here

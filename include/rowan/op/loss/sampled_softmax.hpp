@@ -94,6 +94,7 @@ struct sampled_softmax_op
           slots<slot::x, slot::w, slot::b, slot::label, slot::sampled, slot::label_count, slot::sampled_count>,
           slots<slot::out, slot::saved>, SampledSoftmaxOptions> {
     static constexpr std::string_view name = "sampled_softmax";
+    static constexpr bool compiled = false;
     static constexpr std::string_view brief = "The cross entropy over labels and a few sampled classes.";
     using grad = gradient<sampled_softmax_op,
                           uses<slot::x, slot::w, slot::b, slot::label, slot::sampled, slot::saved, grad_of<slot::out>>,
