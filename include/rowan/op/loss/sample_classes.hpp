@@ -1,6 +1,7 @@
 // rowan/op/loss/sample_classes.hpp: sample_classes_op, negatives for sampled_softmax and nce, drawn when a net runs.
 #pragma once
 
+#include <rowan/detail/arguments.hpp>
 #include <rowan/op/elementwise/dropout.hpp>
 #include <rowan/op/loss/class_sampler.hpp>
 #include <rowan/op/operator.hpp>
