@@ -51738,12 +51738,32 @@ constexpr std::array<VarSpec, 2> infer_sampled(VarSpec const& x, VarSpec const& 
     std::int64_t const columns = spec::plus("ids", ids.dims.size() - 1, ids.dims[ids.dims.size() - 1], labels);
     return {spec::with_dims(x, reduced_dims(reduction, x.dims[0])), spec::with_dims(x, {x.dims[0], columns})};
 }
-constexpr std::array<VarSpec, 3> infer_sampled_gradients(VarSpec const& x, VarSpec const& w, VarSpec const& b) {
-    auto const rows = [](VarSpec const& table) {
-        return VarSpec{.type = VarType::SELECTED_ROWS, .dtype = table.dtype, .dims = table.dims, .lod_level = 0};
-    };
-    return {x, rows(w), rows(b)};
-}
+
+/// What the operators of losses of sampled classes share: all but their options, run and backward.
+template <class Self, class Options>
+struct sampled_op
+    : builtin_op<Self,
+                 slots<slot::x, slot::w, slot::b, slot::label, slot::sampled, slot::label_count, slot::sampled_count>,
+                 slots<slot::out, slot::saved>, Options> {
+    static constexpr bool compiled = false;
+    using grad =
+        gradient<Self, uses<slot::x, slot::w, slot::b, slot::label, slot::sampled, slot::saved, grad_of<slot::out>>,
+                 makes<grad_of<slot::x>, grad_of<slot::w>, grad_of<slot::b>>>;
+
+    static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& w, VarSpec const& b,
+                                                  VarSpec const& label, VarSpec const& ids, VarSpec const& label_count,
+                                                  VarSpec const& sampled_count, Options const& a) {
+        return infer_sampled(x, w, b, label, ids, label_count, sampled_count, a.reduction);
+    }
+    static constexpr std::array<VarSpec, 3> infer_backward(VarSpec const& x, VarSpec const& w, VarSpec const& b,
+                                                           VarSpec const&, VarSpec const&, VarSpec const&,
+                                                           VarSpec const&, Options const&) {
+        auto const rows = [](VarSpec const& table) {
+            return VarSpec{.type = VarType::SELECTED_ROWS, .dtype = table.dtype, .dims = table.dims, .lod_level = 0};
+        };
+        return {x, rows(w), rows(b)};
+    }
+};
 
 /// The rows of a table for labels and for sampled classes.
 template <class T, class I, class J>
@@ -51795,6 +51815,13 @@ public:
             }
         });
         return out;
+    }
+
+    /// errors   ShapeError if `saved` does not have the shape of the scores
+    void check_saved(Tensor<T> const& saved) const {
+        if (saved.dimension() != 2 || saved.shape(0) != of.n || saved.shape(1) != of.columns())
+            throw ShapeError("saved.shape()", shape_text(saved.shape()),
+                             "[" + std::to_string(of.n) + ", " + std::to_string(of.columns()) + "]");
     }
 
     /// The gradients of x, w and b, given that of the scores.
@@ -52021,9 +52048,7 @@ std::tuple<Tensor<T>, SelectedRows<T>, SelectedRows<T>> nce_grad(Cpu const& exec
                                                                  Tensor<T> const& saved, Tensor<T> const& out_grad,
                                                                  NceOptions const& options = {}) {
     detail::SampledScores<T, I, J> const sampled(exec, x, w, b, label, ids);
-    if (saved.dimension() != 2 || saved.shape(0) != sampled.of.n || saved.shape(1) != sampled.of.columns())
-        throw ShapeError("saved.shape()", detail::shape_text(saved.shape()),
-                         "[" + std::to_string(sampled.of.n) + ", " + std::to_string(sampled.of.columns()) + "]");
+    sampled.check_saved(saved);
     detail::check_reduced("out_grad", out_grad, options.reduction, sampled.of.n);
     detail::ElementLoops<Cpu>::check(exec, saved, out_grad);
     auto grad = Tensor<T>::from_shape(saved.shape());
@@ -52034,41 +52059,22 @@ std::tuple<Tensor<T>, SelectedRows<T>, SelectedRows<T>> nce_grad(Cpu const& exec
 }
 
 /// See nce.
-struct nce_op
-    : detail::builtin_op<
-          nce_op, slots<slot::x, slot::w, slot::b, slot::label, slot::sampled, slot::label_count, slot::sampled_count>,
-          slots<slot::out, slot::saved>, NceOptions> {
+struct nce_op : detail::sampled_op<nce_op, NceOptions> {
     static constexpr std::string_view name = "nce";
-    static constexpr bool compiled = false;
     static constexpr std::string_view brief =
         "Noise-contrastive estimation: labels against sampled classes, one by one.";
-    using grad =
-        gradient<nce_op, uses<slot::x, slot::w, slot::b, slot::label, slot::sampled, slot::saved, grad_of<slot::out>>,
-                 makes<grad_of<slot::x>, grad_of<slot::w>, grad_of<slot::b>>>;
-
-    static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& w, VarSpec const& b,
-                                                  VarSpec const& label, VarSpec const& ids, VarSpec const& label_count,
-                                                  VarSpec const& sampled_count, attributes const& a) {
-        return detail::infer_sampled(x, w, b, label, ids, label_count, sampled_count, a.reduction);
-    }
 
     template <class T, id_type I, id_type J>
     static std::tuple<Tensor<T>, Tensor<T>> run(Cpu exec, Tensor<T> const& x, Tensor<T> const& w, Tensor<T> const& b,
                                                 Tensor<I> const& label, Tensor<J> const& ids,
                                                 Tensor<T> const& label_count, Tensor<T> const& sampled_count,
-                                                attributes const& a) {
+                                                NceOptions const& a) {
         return nce(exec, x, w, b, label, ids, label_count, sampled_count, a);
-    }
-
-    static constexpr std::array<VarSpec, 3> infer_backward(VarSpec const& x, VarSpec const& w, VarSpec const& b,
-                                                           VarSpec const&, VarSpec const&, VarSpec const&,
-                                                           VarSpec const&, attributes const&) {
-        return detail::infer_sampled_gradients(x, w, b);
     }
 
     template <class T, id_type I, id_type J>
     static auto backward(Cpu exec, Tensor<T> const& x, Tensor<T> const& w, Tensor<T> const& b, Tensor<I> const& label,
-                         Tensor<J> const& ids, Tensor<T> const& saved, Tensor<T> const& out_grad, attributes const& a) {
+                         Tensor<J> const& ids, Tensor<T> const& saved, Tensor<T> const& out_grad, NceOptions const& a) {
         return nce_grad(exec, x, w, b, label, ids, saved, out_grad, a);
     }
 };
@@ -52837,50 +52843,29 @@ std::tuple<Tensor<T>, SelectedRows<T>, SelectedRows<T>> sampled_softmax_grad(
     Tensor<J> const& ids, Tensor<T> const& saved, Tensor<T> const& out_grad,
     SampledSoftmaxOptions const& options = {}) {
     detail::SampledScores<T, I, J> const sampled(exec, x, w, b, label, ids);
-    if (saved.dimension() != 2 || saved.shape(0) != sampled.of.n || saved.shape(1) != sampled.of.columns())
-        throw ShapeError("saved.shape()", detail::shape_text(saved.shape()),
-                         "[" + std::to_string(sampled.of.n) + ", " + std::to_string(sampled.of.columns()) + "]");
+    sampled.check_saved(saved);
     return sampled.gradients(detail::with_score_labels<T>(exec, sampled.of, [&](auto const& of_scores) {
         return cross_entropy_grad(exec, saved, of_scores, out_grad, {.reduction = options.reduction});
     }));
 }
 
 /// See sampled_softmax.
-struct sampled_softmax_op
-    : detail::builtin_op<
-          sampled_softmax_op,
-          slots<slot::x, slot::w, slot::b, slot::label, slot::sampled, slot::label_count, slot::sampled_count>,
-          slots<slot::out, slot::saved>, SampledSoftmaxOptions> {
+struct sampled_softmax_op : detail::sampled_op<sampled_softmax_op, SampledSoftmaxOptions> {
     static constexpr std::string_view name = "sampled_softmax";
-    static constexpr bool compiled = false;
     static constexpr std::string_view brief = "The cross entropy over labels and a few sampled classes.";
-    using grad = gradient<sampled_softmax_op,
-                          uses<slot::x, slot::w, slot::b, slot::label, slot::sampled, slot::saved, grad_of<slot::out>>,
-                          makes<grad_of<slot::x>, grad_of<slot::w>, grad_of<slot::b>>>;
-
-    static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& w, VarSpec const& b,
-                                                  VarSpec const& label, VarSpec const& ids, VarSpec const& label_count,
-                                                  VarSpec const& sampled_count, attributes const& a) {
-        return detail::infer_sampled(x, w, b, label, ids, label_count, sampled_count, a.reduction);
-    }
 
     template <class T, id_type I, id_type J>
     static std::tuple<Tensor<T>, Tensor<T>> run(Cpu exec, Tensor<T> const& x, Tensor<T> const& w, Tensor<T> const& b,
                                                 Tensor<I> const& label, Tensor<J> const& ids,
                                                 Tensor<T> const& label_count, Tensor<T> const& sampled_count,
-                                                attributes const& a) {
+                                                SampledSoftmaxOptions const& a) {
         return sampled_softmax(exec, x, w, b, label, ids, label_count, sampled_count, a);
-    }
-
-    static constexpr std::array<VarSpec, 3> infer_backward(VarSpec const& x, VarSpec const& w, VarSpec const& b,
-                                                           VarSpec const&, VarSpec const&, VarSpec const&,
-                                                           VarSpec const&, attributes const&) {
-        return detail::infer_sampled_gradients(x, w, b);
     }
 
     template <class T, id_type I, id_type J>
     static auto backward(Cpu exec, Tensor<T> const& x, Tensor<T> const& w, Tensor<T> const& b, Tensor<I> const& label,
-                         Tensor<J> const& ids, Tensor<T> const& saved, Tensor<T> const& out_grad, attributes const& a) {
+                         Tensor<J> const& ids, Tensor<T> const& saved, Tensor<T> const& out_grad,
+                         SampledSoftmaxOptions const& a) {
         return sampled_softmax_grad(exec, x, w, b, label, ids, saved, out_grad, a);
     }
 };

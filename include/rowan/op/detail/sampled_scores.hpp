@@ -79,12 +79,32 @@ constexpr std::array<VarSpec, 2> infer_sampled(VarSpec const& x, VarSpec const& 
     std::int64_t const columns = spec::plus("ids", ids.dims.size() - 1, ids.dims[ids.dims.size() - 1], labels);
     return {spec::with_dims(x, reduced_dims(reduction, x.dims[0])), spec::with_dims(x, {x.dims[0], columns})};
 }
-constexpr std::array<VarSpec, 3> infer_sampled_gradients(VarSpec const& x, VarSpec const& w, VarSpec const& b) {
-    auto const rows = [](VarSpec const& table) {
-        return VarSpec{.type = VarType::SELECTED_ROWS, .dtype = table.dtype, .dims = table.dims, .lod_level = 0};
-    };
-    return {x, rows(w), rows(b)};
-}
+
+/// What the operators of losses of sampled classes share: all but their options, run and backward.
+template <class Self, class Options>
+struct sampled_op
+    : builtin_op<Self,
+                 slots<slot::x, slot::w, slot::b, slot::label, slot::sampled, slot::label_count, slot::sampled_count>,
+                 slots<slot::out, slot::saved>, Options> {
+    static constexpr bool compiled = false;
+    using grad =
+        gradient<Self, uses<slot::x, slot::w, slot::b, slot::label, slot::sampled, slot::saved, grad_of<slot::out>>,
+                 makes<grad_of<slot::x>, grad_of<slot::w>, grad_of<slot::b>>>;
+
+    static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& w, VarSpec const& b,
+                                                  VarSpec const& label, VarSpec const& ids, VarSpec const& label_count,
+                                                  VarSpec const& sampled_count, Options const& a) {
+        return infer_sampled(x, w, b, label, ids, label_count, sampled_count, a.reduction);
+    }
+    static constexpr std::array<VarSpec, 3> infer_backward(VarSpec const& x, VarSpec const& w, VarSpec const& b,
+                                                           VarSpec const&, VarSpec const&, VarSpec const&,
+                                                           VarSpec const&, Options const&) {
+        auto const rows = [](VarSpec const& table) {
+            return VarSpec{.type = VarType::SELECTED_ROWS, .dtype = table.dtype, .dims = table.dims, .lod_level = 0};
+        };
+        return {x, rows(w), rows(b)};
+    }
+};
 
 /// The rows of a table for labels and for sampled classes.
 template <class T, class I, class J>
@@ -136,6 +156,13 @@ public:
             }
         });
         return out;
+    }
+
+    /// errors   ShapeError if `saved` does not have the shape of the scores
+    void check_saved(Tensor<T> const& saved) const {
+        if (saved.dimension() != 2 || saved.shape(0) != of.n || saved.shape(1) != of.columns())
+            throw ShapeError("saved.shape()", shape_text(saved.shape()),
+                             "[" + std::to_string(of.n) + ", " + std::to_string(of.columns()) + "]");
     }
 
     /// The gradients of x, w and b, given that of the scores.

@@ -79,50 +79,29 @@ std::tuple<Tensor<T>, SelectedRows<T>, SelectedRows<T>> sampled_softmax_grad(
     Tensor<J> const& ids, Tensor<T> const& saved, Tensor<T> const& out_grad,
     SampledSoftmaxOptions const& options = {}) {
     detail::SampledScores<T, I, J> const sampled(exec, x, w, b, label, ids);
-    if (saved.dimension() != 2 || saved.shape(0) != sampled.of.n || saved.shape(1) != sampled.of.columns())
-        throw ShapeError("saved.shape()", detail::shape_text(saved.shape()),
-                         "[" + std::to_string(sampled.of.n) + ", " + std::to_string(sampled.of.columns()) + "]");
+    sampled.check_saved(saved);
     return sampled.gradients(detail::with_score_labels<T>(exec, sampled.of, [&](auto const& of_scores) {
         return cross_entropy_grad(exec, saved, of_scores, out_grad, {.reduction = options.reduction});
     }));
 }
 
 /// See sampled_softmax.
-struct sampled_softmax_op
-    : detail::builtin_op<
-          sampled_softmax_op,
-          slots<slot::x, slot::w, slot::b, slot::label, slot::sampled, slot::label_count, slot::sampled_count>,
-          slots<slot::out, slot::saved>, SampledSoftmaxOptions> {
+struct sampled_softmax_op : detail::sampled_op<sampled_softmax_op, SampledSoftmaxOptions> {
     static constexpr std::string_view name = "sampled_softmax";
-    static constexpr bool compiled = false;
     static constexpr std::string_view brief = "The cross entropy over labels and a few sampled classes.";
-    using grad = gradient<sampled_softmax_op,
-                          uses<slot::x, slot::w, slot::b, slot::label, slot::sampled, slot::saved, grad_of<slot::out>>,
-                          makes<grad_of<slot::x>, grad_of<slot::w>, grad_of<slot::b>>>;
-
-    static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& w, VarSpec const& b,
-                                                  VarSpec const& label, VarSpec const& ids, VarSpec const& label_count,
-                                                  VarSpec const& sampled_count, attributes const& a) {
-        return detail::infer_sampled(x, w, b, label, ids, label_count, sampled_count, a.reduction);
-    }
 
     template <class T, id_type I, id_type J>
     static std::tuple<Tensor<T>, Tensor<T>> run(Cpu exec, Tensor<T> const& x, Tensor<T> const& w, Tensor<T> const& b,
                                                 Tensor<I> const& label, Tensor<J> const& ids,
                                                 Tensor<T> const& label_count, Tensor<T> const& sampled_count,
-                                                attributes const& a) {
+                                                SampledSoftmaxOptions const& a) {
         return sampled_softmax(exec, x, w, b, label, ids, label_count, sampled_count, a);
-    }
-
-    static constexpr std::array<VarSpec, 3> infer_backward(VarSpec const& x, VarSpec const& w, VarSpec const& b,
-                                                           VarSpec const&, VarSpec const&, VarSpec const&,
-                                                           VarSpec const&, attributes const&) {
-        return detail::infer_sampled_gradients(x, w, b);
     }
 
     template <class T, id_type I, id_type J>
     static auto backward(Cpu exec, Tensor<T> const& x, Tensor<T> const& w, Tensor<T> const& b, Tensor<I> const& label,
-                         Tensor<J> const& ids, Tensor<T> const& saved, Tensor<T> const& out_grad, attributes const& a) {
+                         Tensor<J> const& ids, Tensor<T> const& saved, Tensor<T> const& out_grad,
+                         SampledSoftmaxOptions const& a) {
         return sampled_softmax_grad(exec, x, w, b, label, ids, saved, out_grad, a);
     }
 };
