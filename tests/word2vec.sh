@@ -1,26 +1,11 @@
 #!/usr/bin/env bash
 # tests/word2vec.sh PROGRAM: tests errors, training, files and neighbours of word2vec on a small text of three topics.
 set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/program.sh"
 program=$(realpath "$1")
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
-
-failed=0
-must() { # SENTENCE COMMAND...
-    if ! "${@:2}"; then
-        echo "FAILED: $1"
-        failed=1
-    fi
-}
-# refuses SENTENCE ARGUMENT...: exit status 2 and, on stderr, one line that holds SENTENCE.
-refuses() {
-    local status=0
-    "$program" "${@:2}" >out.txt 2>err.txt </dev/null || status=$?
-    must "${*:2}: status $status, not 2" test $status = 2
-    must "${*:2}: one line on stderr, not $(cat err.txt)" test "$(wc -l <err.txt)" = 1
-    must "${*:2}: no \"$1\" in: $(cat err.txt)" grep -qF -- "$1" err.txt
-}
 
 # Sentences of one topic each, by a random number generator of 31 bits.
 awk 'BEGIN {
