@@ -1,27 +1,11 @@
 #!/usr/bin/env bash
 # tests/click_model.sh PROGRAM CLICK_LOG: tests the click model on small logs: errors, threads, parts, files, saving, serving.
 set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/program.sh"
 program=$(realpath "$1") click_log=$(realpath "$2")
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
-
-failed=0
-must() { # SENTENCE COMMAND...
-    if ! "${@:2}"; then
-        echo "FAILED: $1"
-        failed=1
-    fi
-}
-
-# refuses SENTENCE ARGUMENT...: exit status 2 and, on stderr, one line that holds SENTENCE.
-refuses() {
-    local status=0
-    "$program" "${@:2}" >out.txt 2>err.txt </dev/null || status=$?
-    must "${*:2}: status $status, not 2" test $status = 2
-    must "${*:2}: one line on stderr, not $(cat err.txt)" test "$(wc -l <err.txt)" = 1
-    must "${*:2}: no \"$1\" in: $(cat err.txt)" grep -qF -- "$1" err.txt
-}
 
 # The logs: the same for any number of threads, and compressed.
 "$click_log" log --days 3 --examples 3000 --drift 0.1 | tee best.txt

@@ -4,6 +4,7 @@
 # with SKIPPED names each part that this machine cannot run.
 # tests/gloss_classifier.sh --same PROGRAM PROGRAM: both programs must print the same on the 2,000 sentences.
 set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/program.sh"
 how=
 if [[ $1 == --* ]]; then
     how=$1
@@ -19,22 +20,6 @@ if (($# < 2)); then trap 'rm -rf "$folder"' EXIT; fi
 mkdir -p "$folder"
 cd "$folder"
 
-failed=0
-must() { # SENTENCE COMMAND...
-    if ! "${@:2}"; then
-        echo "FAILED: $1"
-        failed=1
-    fi
-}
-
-# refuses SENTENCE ARGUMENT...: exit status 2 and, on stderr, one line that holds SENTENCE.
-refuses() {
-    local status=0
-    "$program" "${@:2}" >out.txt 2>err.txt </dev/null || status=$?
-    must "${*:2}: status $status, not 2" test $status = 2
-    must "${*:2}: one line on stderr, not $(cat err.txt)" test "$(wc -l <err.txt)" = 1
-    must "${*:2}: no \"$1\" in: $(cat err.txt)" grep -qF -- "$1" err.txt
-}
 refuses '--epochs: "-1" is not a whole number from 0 to 1000' --epochs -1
 refuses '--word-ngrams: "0" is not a whole number from 1 to 100' --model bag --word-ngrams 0
 refuses '--buckets: "0" is not a whole number from 1 to 100000000' --model bag --word-ngrams 2 --buckets 0

@@ -1,5 +1,5 @@
-# tests/program.sh: checks of a program, $program, whose output and errors go to the current folder. Read by word2vec.sh and
-# language_model.sh, which exit with $failed.
+# tests/program.sh: checks of a program, $program, whose output and errors go to the current folder. Read by the tests
+# of the jobs before they change the folder; they exit with $failed.
 
 failed=0
 must() { # SENTENCE COMMAND...
