@@ -21,7 +21,7 @@ rows=("$xarray header-only -O0 1 200 1"
     "07_plain_network header-only -O0 8 2113 2190" "07_plain_network header-only -O2 12 2364 949")
 if [[ -n $definitions ]]; then
     rows+=("rowan/rowan.hpp compiled -O0 2.8 622 1" "07_plain_network compiled -O0 4.5 621 110"
-        "07_plain_network compiled -O2 6 613 30")
+        "07_plain_network compiled -O2 6 638 33")
 fi
 
 source_of() {

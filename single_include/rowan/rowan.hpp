@@ -52037,9 +52037,9 @@ std::tuple<Tensor<T>, Tensor<T>> nce(Cpu const& exec, Tensor<T> const& x, Tensor
 }
 
 /// The gradients of x, and of w and b with a row for each label and then for each id.
-/// shapes   saved the slopes, out_grad like the loss, the others as above -> that of x, and SelectedRows of the shapes of w
-///          and b
-/// errors   as above; ShapeError if saved or out_grad has another shape
+/// shapes   saved the slopes, out_grad like the loss, the others as in nce -> that of x, and SelectedRows of the shapes of
+///          w and b
+/// errors   as nce; ShapeError if saved or out_grad has another shape
 /// cost     as sampled_softmax_grad
 template <class T, id_type I, id_type J>
 std::tuple<Tensor<T>, SelectedRows<T>, SelectedRows<T>> nce_grad(Cpu const& exec, Tensor<T> const& x,
@@ -52451,8 +52451,9 @@ std::tuple<Tensor<T>, Tensor<T>> negative_sampling(Cpu const& exec, LoDTensor<T>
 }
 
 /// The gradients of x, and of w with a row for each id.
-/// shapes   x, w, ids and saved as above, out_grad like the loss -> that of x, and a SelectedRows of the shape of w
-/// errors   as above; ShapeError if saved or out_grad has another shape
+/// shapes   x, w, ids and saved as in negative_sampling, out_grad like the loss -> that of x, and a SelectedRows of the
+///          shape of w
+/// errors   as negative_sampling; ShapeError if saved or out_grad has another shape
 /// cost     one read of x and of a row of w for each id, one write of as many, and 2 · n · (1 + k) · width products
 template <class T, id_type I>
 std::tuple<Tensor<T>, SelectedRows<T>> negative_sampling_grad(Cpu const& exec, LoDTensor<T> const& x,
@@ -52541,8 +52542,9 @@ public:
         made.make_buckets(weight);
         return made;
     }
-    /// The same for counts[c]^power.
+    /// A sampler that draws a class with a probability in proportion to counts[c]^power.
     /// errors   as of_weights; ValueError if a count is negative
+    /// cost     as of_weights, and a power for each class
     static ClassSampler of_counts(std::span<std::int64_t const> counts, double power = 1.0) {
         detail::Exponent const exponent = detail::exact_exponent(power);
         std::vector<double> weight(counts.size());
@@ -52833,10 +52835,10 @@ std::tuple<Tensor<T>, Tensor<T>> sampled_softmax(Cpu const& exec, Tensor<T> cons
 }
 
 /// The gradients of x, and of w and b with a row for each label and then for each id.
-/// shapes   saved the softmax, out_grad like the loss, the others as above -> that of x, and SelectedRows of the shapes of
-///          w and b
-/// errors   as above; ShapeError if saved or out_grad has another shape
-/// cost     two matrix products like that above, and one row of w for each label and each id
+/// shapes   saved the softmax, out_grad like the loss, the others as in sampled_softmax -> that of x, and SelectedRows of
+///          the shapes of w and b
+/// errors   as sampled_softmax; ShapeError if saved or out_grad has another shape
+/// cost     two matrix products of the size of that of sampled_softmax, and one row of w for each label and each id
 template <class T, id_type I, id_type J>
 std::tuple<Tensor<T>, SelectedRows<T>, SelectedRows<T>> sampled_softmax_grad(
     Cpu const& exec, Tensor<T> const& x, Tensor<T> const& w, Tensor<T> const& b, Tensor<I> const& label,
@@ -53057,11 +53059,13 @@ public:
     std::int64_t classes() const noexcept { return static_cast<std::int64_t>(offsets_.size()) - 1; }  ///< the leaves
     std::int64_t nodes() const noexcept { return classes() - 1; }  ///< the inner nodes, of which 0 is the root
 
-    /// The inner nodes from the root to the class, and at each of these whether the path goes on to the second child, of
-    /// the greater count.
+    /// The inner nodes from the root to the class.
     /// errors   IndexError if the class is not in [0, classes())
     /// cost     O(1)
     std::span<std::int64_t const> path(std::int64_t c) const { return part(nodes_, c); }
+    /// At each node of the path, whether it goes on to the second child, of the greater count.
+    /// errors   as path
+    /// cost     O(1)
     std::span<std::uint8_t const> code(std::int64_t c) const { return part(codes_, c); }
 
 private:
@@ -53198,8 +53202,9 @@ std::tuple<Tensor<T>, Tensor<T>> hierarchical_softmax(Cpu const& exec, LoDTensor
 }
 
 /// The gradients of x, and of w with a row for each node of the path of each label.
-/// shapes   x, w, label and saved as above, out_grad like the loss -> that of x, and a SelectedRows of the shape of w
-/// errors   as above; ShapeError if saved or out_grad has another shape
+/// shapes   x, w, label and saved as in hierarchical_softmax, out_grad like the loss -> that of x, and a SelectedRows of
+///          the shape of w
+/// errors   as hierarchical_softmax; ShapeError if saved or out_grad has another shape
 /// cost     as negative_sampling_grad
 template <class T>
 std::tuple<Tensor<T>, SelectedRows<T>> hierarchical_softmax_grad(Cpu const& exec, LoDTensor<T> const& x,
@@ -54508,16 +54513,19 @@ public:
     }
 
     /// Registers of two rows, and these again.
-    ROWAN_INLINE LaneReplay(LaneReplay<V, K / 2, Rule, T...> const& a, LaneReplay<V, K / 2, Rule, T...> const& b) {
-        unrolled<sizeof...(T) * (K / 2)>([&](std::size_t k) ROWAN_INLINED {
-            x_[k / (K / 2)][k % (K / 2)] = a.x_[k / (K / 2)][k % (K / 2)];
-            x_[k / (K / 2)][K / 2 + k % (K / 2)] = b.x_[k / (K / 2)][k % (K / 2)];
+    template <std::size_t half>
+    ROWAN_INLINE LaneReplay(LaneReplay<V, half, Rule, T...> const& a, LaneReplay<V, half, Rule, T...> const& b) {
+        static_assert(2 * half == K);
+        unrolled<sizeof...(T) * half>([&](std::size_t k) ROWAN_INLINED {
+            x_[k / half][k % half] = a.x_[k / half][k % half];
+            x_[k / half][half + k % half] = b.x_[k / half][k % half];
         });
     }
-    ROWAN_INLINE void split(LaneReplay<V, K / 2, Rule, T...>& a, LaneReplay<V, K / 2, Rule, T...>& b) const {
-        unrolled<sizeof...(T) * (K / 2)>([&](std::size_t k) ROWAN_INLINED {
-            a.x_[k / (K / 2)][k % (K / 2)] = x_[k / (K / 2)][k % (K / 2)];
-            b.x_[k / (K / 2)][k % (K / 2)] = x_[k / (K / 2)][K / 2 + k % (K / 2)];
+    template <std::size_t half>
+    ROWAN_INLINE void split(LaneReplay<V, half, Rule, T...>& a, LaneReplay<V, half, Rule, T...>& b) const {
+        unrolled<sizeof...(T) * half>([&](std::size_t k) ROWAN_INLINED {
+            a.x_[k / half][k % half] = x_[k / half][k % half];
+            b.x_[k / half][k % half] = x_[k / half][half + k % half];
         });
     }
 
@@ -54752,7 +54760,7 @@ private:
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/sparse/detail/replay_rows.hpp: replay_row and replay_rows, which apply the steps that rows have missed.
+// rowan/sparse/detail/replay_rows.hpp: replay_row and replay_two, which apply the steps that rows have missed.
 
 namespace rowan::inline v0::detail {
 
@@ -54786,23 +54794,19 @@ ROWAN_INLINE void replay_row(StepHistory<Rule> const& history, Shrinkage const& 
     }
 }
 
-/// Whether replay_rows is faster than replay_row for each of two rows of n elements.
+/// How many elements of two rows replay_two brings up to date; 0 where that is not faster.
 template <class V, class Rule, class... T>
-ROWAN_INLINE bool replays_two([[maybe_unused]] std::size_t n) {
+inline constexpr std::size_t lanes_of_two =
 #ifndef __NO_INLINE__
-    if constexpr (is_register<V> && LaneReplay<V, 1, Rule, T...>::waits)
-        return n >= 4 * lanes_in<V> && n < 8 * lanes_in<V>;
+    is_register<V>&& LaneReplay<V, 1, Rule, T...>::waits ? 4 * lanes_in<V> :
 #endif
-    return false;
-}
+                                                         0;
 
-/// Applies the steps [first, end) to the row of n elements at `a` in each of p, and [second, end) to that at `b`, where
-/// first <= second: together, as far as they fill the registers.
+/// Applies the steps [first, end) to the first lanes_of_two elements of the row at `a` in each of p, and [second, end) to
+/// those of the row at `b`, where first <= second: together, as far as they fill the registers.
 template <class V, class Rule, class... T>
-ROWAN_INLINE void replay_rows(StepHistory<Rule> const& history, Shrinkage const& least, std::size_t first,
-                              std::size_t second, std::size_t end, std::size_t n, std::size_t a, std::size_t b,
-                              T*... p) {
-    constexpr std::size_t size = 4 * lanes_in<V>;
+ROWAN_INLINE void replay_two(StepHistory<Rule> const& history, Shrinkage const& least, std::size_t first,
+                             std::size_t second, std::size_t end, std::size_t a, std::size_t b, T*... p) {
     LaneReplay<V, 4, Rule, T...> x((p + a)...), y((p + b)...);
     x.run(history, least, first, second);
     LaneReplay<V, 8, Rule, T...> both(x, y);
@@ -54810,9 +54814,6 @@ ROWAN_INLINE void replay_rows(StepHistory<Rule> const& history, Shrinkage const&
     both.split(x, y);
     x.save((p + a)...);
     y.save((p + b)...);
-    if (n == size) return;
-    replay_row<V>(history, least, first, end, n - size, (p + a + size)...);
-    replay_row<V>(history, least, second, end, n - size, (p + b + size)...);
 }
 
 }  // namespace rowan::inline v0::detail
@@ -54900,8 +54901,7 @@ public:
         }
         RowPlan<> const plan(exec, grad);
         if (history_.size() == std::numeric_limits<Step>::max()) flush(exec, param...);
-        replay(
-            exec, plan.rows().size(), [&](std::size_t k) { return plan.rows()[k]; }, param...);
+        replay(exec, plan.rows().data(), plan.rows().size(), param...);
         rule.visit([&]<class Formula>(Formula const& formula) {
             update_rows(exec, plan, grad.value(), LaneRule<detail::of_dense<Formula>>{{formula}}, param...);
         });
@@ -54931,8 +54931,7 @@ public:
         Checks::tensors(height(), param...);
         RowPlan<> const plan(exec, rows, Height(height()));
         if (detail::only_checking()) return;
-        replay(
-            exec, plan.rows().size(), [&](std::size_t k) { return plan.rows()[k]; }, param...);
+        replay(exec, plan.rows().data(), plan.rows().size(), param...);
     }
     template <class... P>
     void catch_up(Ids<> rows, Tensor<P>&... param) {
@@ -54948,8 +54947,7 @@ public:
         detail::check_exec(exec);
         Checks::tensors(height(), param...);
         if (detail::only_checking() || history_.size() == 0) return;
-        replay(
-            exec, done_.size(), [](std::size_t k) { return static_cast<std::int64_t>(k); }, param...);
+        replay(exec, nullptr, done_.size(), param...);
         history_.clear();
         closed_.clear();
         std::fill(done_.begin(), done_.end(), Step{0});
@@ -54977,13 +54975,13 @@ public:
 private:
     using Step = std::uint16_t;
 
-    /// Brings the rows row_of(0), row_of(1) … row_of(n - 1) up to date, which are distinct.
-    template <class RowOf, class P, class... S>
-    void replay(Cpu exec, std::size_t n, RowOf const& row_of, Tensor<P>& param, Tensor<S>&... state) {
+    /// Brings n distinct rows up to date: those of the list, or without one the first n.
+    template <class P, class... S>
+    void replay(Cpu exec, std::int64_t const* list, std::size_t n, Tensor<P>& param, Tensor<S>&... state) {
         using Sum = std::common_type_t<detail::sum_t<P>, detail::sum_t<S>...>;
         std::size_t const now = history_.size(), width = param.row_size();
         if (now == 0 || width == 0) return;
-        auto const at = [&](std::size_t k) { return static_cast<std::size_t>(row_of(k)); };
+        auto const at = [&](std::size_t k) { return list == nullptr ? k : static_cast<std::size_t>(list[k]); };
         auto const least = detail::LaneReplay<Sum, 1, Rule, P, S...>::shrinkage(history_.ahead(0));
         constexpr std::size_t chunk = 64;
         parallel_for(exec, n, 8 * chunk, [&](std::size_t begin, std::size_t end) {
@@ -55008,30 +55006,35 @@ private:
             for (std::size_t first = begin; first < end; first += chunk) {
                 Behind const here = ahead;
                 ahead = find(std::min(end, first + chunk));
-                auto const& [rows, count] = here;
+                std::size_t const count = here.count;
+                auto const& rows = here.rows;
                 detail::on_lanes<Sum>(width, [&]<class V>(detail::as<V>) ROWAN_INLINED {
-                    bool const by_two = detail::replays_two<V, Rule, P, S...>(width);
                     auto const prefetch = [&](std::size_t k) ROWAN_INLINED {
                         if (k >= ahead.count) return;
                         detail::prefetch_row<true>(param.data() + ahead.rows[k] * width, width * sizeof(P));
                         (detail::prefetch_row<true>(state.data() + ahead.rows[k] * width, width * sizeof(S)), ...);
                     };
+                    // where it is faster, the first `lanes` elements of row k + 1 are brought up to date with those of row k
+                    constexpr std::size_t lanes = detail::lanes_of_two<V, Rule, P, S...>;
+                    bool const by_two = lanes <= width && width < 2 * lanes;
+                    bool second = false;
                     for (std::size_t k = 0; k < count; ++k) {
                         prefetch(k);
-                        std::size_t const row = rows[k];
-                        std::size_t const from = closed_.from(done_[row], now);
-                        if (by_two && from == now && k + 1 < count && closed_.from(done_[rows[k + 1]], now) == now) {
-                            std::size_t const other = rows[++k];
-                            prefetch(k);
-                            if constexpr (detail::LaneReplay<Sum, 1, Rule, P, S...>::waits && detail::is_register<V>)
-                                detail::replay_rows<V>(history_, least, done_[row], done_[other], now, width,
-                                                       row * width, other * width, param.data(), state.data()...);
-                            done_[row] = done_[other] = static_cast<Step>(now);
-                            continue;
+                        std::size_t const row = rows[k], from = closed_.from(done_[row], now);
+                        std::size_t done = second ? lanes : 0;
+                        second = by_two && !second && k + 1 < count && from == now &&
+                                 closed_.from(done_[rows[k + 1]], now) == now;
+                        if constexpr (lanes > 0) {
+                            if (second) {
+                                detail::replay_two<V>(history_, least, done_[row], done_[rows[k + 1]], now, row * width,
+                                                      rows[k + 1] * width, param.data(), state.data()...);
+                                done = lanes;
+                            }
                         }
                         if (done_[row] < from) {
-                            detail::replay_row<V>(history_, least, done_[row], from, width, param.data() + row * width,
-                                                  (state.data() + row * width)...);
+                            detail::replay_row<V>(history_, least, done_[row], from, width - done,
+                                                  param.data() + row * width + done,
+                                                  (state.data() + row * width + done)...);
                         }
                         if (from < now) {
                             detail::for_with<V>(closed_.template formula<Sum>(history_, from), width,

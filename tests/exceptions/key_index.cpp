@@ -120,7 +120,7 @@ TEST_CASE("out of memory: an index of few keys does not change", "[exceptions][k
 }
 
 TEST_CASE("out of memory: an index into which threads insert does not change", "[exceptions][key_index]") {
-    for (std::int64_t const sightings : {1, 2}) check<std::int64_t>({.sightings = sightings}, 20'000);
+    for (std::int64_t const sightings : {1, 2}) check<std::int64_t>({.sightings = sightings}, 9'000);
 }
 
 TEST_CASE("out of memory: gather by keys writes nothing", "[exceptions][key_index]") {

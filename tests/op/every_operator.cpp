@@ -188,10 +188,11 @@ TEST_CASE("every operator: a net computes what the operator does, with the same 
             auto const want = net.call(s, Cpu{1});
             for (std::size_t i = 0; i < net.op->outputs.size(); ++i) CHECK((serial[i] == bits(want[i])));
         }
-        for (int const threads : {2, 8}) CHECK((run(threads) == serial));
+        for (int const threads : {2, 8})
+            if (small || threads == 8) CHECK((run(threads) == serial));
         for (std::size_t const bytes : {16U, 32U}) {
             test::RegisterBytes const registers(bytes);
-            CHECK((run(1) == serial));
+            if (small || bytes == 16) CHECK((run(1) == serial));
         }
     };
     each_sample(6, check, Which::integers_too);

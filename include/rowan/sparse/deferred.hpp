@@ -105,8 +105,7 @@ public:
         }
         RowPlan<> const plan(exec, grad);
         if (history_.size() == std::numeric_limits<Step>::max()) flush(exec, param...);
-        replay(
-            exec, plan.rows().size(), [&](std::size_t k) { return plan.rows()[k]; }, param...);
+        replay(exec, plan.rows().data(), plan.rows().size(), param...);
         rule.visit([&]<class Formula>(Formula const& formula) {
             update_rows(exec, plan, grad.value(), LaneRule<detail::of_dense<Formula>>{{formula}}, param...);
         });
@@ -136,8 +135,7 @@ public:
         Checks::tensors(height(), param...);
         RowPlan<> const plan(exec, rows, Height(height()));
         if (detail::only_checking()) return;
-        replay(
-            exec, plan.rows().size(), [&](std::size_t k) { return plan.rows()[k]; }, param...);
+        replay(exec, plan.rows().data(), plan.rows().size(), param...);
     }
     template <class... P>
     void catch_up(Ids<> rows, Tensor<P>&... param) {
@@ -153,8 +151,7 @@ public:
         detail::check_exec(exec);
         Checks::tensors(height(), param...);
         if (detail::only_checking() || history_.size() == 0) return;
-        replay(
-            exec, done_.size(), [](std::size_t k) { return static_cast<std::int64_t>(k); }, param...);
+        replay(exec, nullptr, done_.size(), param...);
         history_.clear();
         closed_.clear();
         std::fill(done_.begin(), done_.end(), Step{0});
@@ -182,13 +179,13 @@ public:
 private:
     using Step = std::uint16_t;
 
-    /// Brings the rows row_of(0), row_of(1) … row_of(n - 1) up to date, which are distinct.
-    template <class RowOf, class P, class... S>
-    void replay(Cpu exec, std::size_t n, RowOf const& row_of, Tensor<P>& param, Tensor<S>&... state) {
+    /// Brings n distinct rows up to date: those of the list, or without one the first n.
+    template <class P, class... S>
+    void replay(Cpu exec, std::int64_t const* list, std::size_t n, Tensor<P>& param, Tensor<S>&... state) {
         using Sum = std::common_type_t<detail::sum_t<P>, detail::sum_t<S>...>;
         std::size_t const now = history_.size(), width = param.row_size();
         if (now == 0 || width == 0) return;
-        auto const at = [&](std::size_t k) { return static_cast<std::size_t>(row_of(k)); };
+        auto const at = [&](std::size_t k) { return list == nullptr ? k : static_cast<std::size_t>(list[k]); };
         auto const least = detail::LaneReplay<Sum, 1, Rule, P, S...>::shrinkage(history_.ahead(0));
         constexpr std::size_t chunk = 64;
         parallel_for(exec, n, 8 * chunk, [&](std::size_t begin, std::size_t end) {
@@ -213,30 +210,35 @@ private:
             for (std::size_t first = begin; first < end; first += chunk) {
                 Behind const here = ahead;
                 ahead = find(std::min(end, first + chunk));
-                auto const& [rows, count] = here;
+                std::size_t const count = here.count;
+                auto const& rows = here.rows;
                 detail::on_lanes<Sum>(width, [&]<class V>(detail::as<V>) ROWAN_INLINED {
-                    bool const by_two = detail::replays_two<V, Rule, P, S...>(width);
                     auto const prefetch = [&](std::size_t k) ROWAN_INLINED {
                         if (k >= ahead.count) return;
                         detail::prefetch_row<true>(param.data() + ahead.rows[k] * width, width * sizeof(P));
                         (detail::prefetch_row<true>(state.data() + ahead.rows[k] * width, width * sizeof(S)), ...);
                     };
+                    // where it is faster, the first `lanes` elements of row k + 1 are brought up to date with those of row k
+                    constexpr std::size_t lanes = detail::lanes_of_two<V, Rule, P, S...>;
+                    bool const by_two = lanes <= width && width < 2 * lanes;
+                    bool second = false;
                     for (std::size_t k = 0; k < count; ++k) {
                         prefetch(k);
-                        std::size_t const row = rows[k];
-                        std::size_t const from = closed_.from(done_[row], now);
-                        if (by_two && from == now && k + 1 < count && closed_.from(done_[rows[k + 1]], now) == now) {
-                            std::size_t const other = rows[++k];
-                            prefetch(k);
-                            if constexpr (detail::LaneReplay<Sum, 1, Rule, P, S...>::waits && detail::is_register<V>)
-                                detail::replay_rows<V>(history_, least, done_[row], done_[other], now, width,
-                                                       row * width, other * width, param.data(), state.data()...);
-                            done_[row] = done_[other] = static_cast<Step>(now);
-                            continue;
+                        std::size_t const row = rows[k], from = closed_.from(done_[row], now);
+                        std::size_t done = second ? lanes : 0;
+                        second = by_two && !second && k + 1 < count && from == now &&
+                                 closed_.from(done_[rows[k + 1]], now) == now;
+                        if constexpr (lanes > 0) {
+                            if (second) {
+                                detail::replay_two<V>(history_, least, done_[row], done_[rows[k + 1]], now, row * width,
+                                                      rows[k + 1] * width, param.data(), state.data()...);
+                                done = lanes;
+                            }
                         }
                         if (done_[row] < from) {
-                            detail::replay_row<V>(history_, least, done_[row], from, width, param.data() + row * width,
-                                                  (state.data() + row * width)...);
+                            detail::replay_row<V>(history_, least, done_[row], from, width - done,
+                                                  param.data() + row * width + done,
+                                                  (state.data() + row * width + done)...);
                         }
                         if (from < now) {
                             detail::for_with<V>(closed_.template formula<Sum>(history_, from), width,

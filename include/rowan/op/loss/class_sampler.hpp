@@ -50,8 +50,9 @@ public:
         made.make_buckets(weight);
         return made;
     }
-    /// The same for counts[c]^power.
+    /// A sampler that draws a class with a probability in proportion to counts[c]^power.
     /// errors   as of_weights; ValueError if a count is negative
+    /// cost     as of_weights, and a power for each class
     static ClassSampler of_counts(std::span<std::int64_t const> counts, double power = 1.0) {
         detail::Exponent const exponent = detail::exact_exponent(power);
         std::vector<double> weight(counts.size());

@@ -77,8 +77,9 @@ std::tuple<Tensor<T>, Tensor<T>> hierarchical_softmax(Cpu const& exec, LoDTensor
 }
 
 /// The gradients of x, and of w with a row for each node of the path of each label.
-/// shapes   x, w, label and saved as above, out_grad like the loss -> that of x, and a SelectedRows of the shape of w
-/// errors   as above; ShapeError if saved or out_grad has another shape
+/// shapes   x, w, label and saved as in hierarchical_softmax, out_grad like the loss -> that of x, and a SelectedRows of
+///          the shape of w
+/// errors   as hierarchical_softmax; ShapeError if saved or out_grad has another shape
 /// cost     as negative_sampling_grad
 template <class T>
 std::tuple<Tensor<T>, SelectedRows<T>> hierarchical_softmax_grad(Cpu const& exec, LoDTensor<T> const& x,

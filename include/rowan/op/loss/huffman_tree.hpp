@@ -41,11 +41,13 @@ public:
     std::int64_t classes() const noexcept { return static_cast<std::int64_t>(offsets_.size()) - 1; }  ///< the leaves
     std::int64_t nodes() const noexcept { return classes() - 1; }  ///< the inner nodes, of which 0 is the root
 
-    /// The inner nodes from the root to the class, and at each of these whether the path goes on to the second child, of
-    /// the greater count.
+    /// The inner nodes from the root to the class.
     /// errors   IndexError if the class is not in [0, classes())
     /// cost     O(1)
     std::span<std::int64_t const> path(std::int64_t c) const { return part(nodes_, c); }
+    /// At each node of the path, whether it goes on to the second child, of the greater count.
+    /// errors   as path
+    /// cost     O(1)
     std::span<std::uint8_t const> code(std::int64_t c) const { return part(codes_, c); }
 
 private:

@@ -108,9 +108,9 @@ std::tuple<Tensor<T>, Tensor<T>> nce(Cpu const& exec, Tensor<T> const& x, Tensor
 }
 
 /// The gradients of x, and of w and b with a row for each label and then for each id.
-/// shapes   saved the slopes, out_grad like the loss, the others as above -> that of x, and SelectedRows of the shapes of w
-///          and b
-/// errors   as above; ShapeError if saved or out_grad has another shape
+/// shapes   saved the slopes, out_grad like the loss, the others as in nce -> that of x, and SelectedRows of the shapes of
+///          w and b
+/// errors   as nce; ShapeError if saved or out_grad has another shape
 /// cost     as sampled_softmax_grad
 template <class T, id_type I, id_type J>
 std::tuple<Tensor<T>, SelectedRows<T>, SelectedRows<T>> nce_grad(Cpu const& exec, Tensor<T> const& x,

@@ -57,8 +57,9 @@ std::tuple<Tensor<T>, Tensor<T>> negative_sampling(Cpu const& exec, LoDTensor<T>
 }
 
 /// The gradients of x, and of w with a row for each id.
-/// shapes   x, w, ids and saved as above, out_grad like the loss -> that of x, and a SelectedRows of the shape of w
-/// errors   as above; ShapeError if saved or out_grad has another shape
+/// shapes   x, w, ids and saved as in negative_sampling, out_grad like the loss -> that of x, and a SelectedRows of the
+///          shape of w
+/// errors   as negative_sampling; ShapeError if saved or out_grad has another shape
 /// cost     one read of x and of a row of w for each id, one write of as many, and 2 · n · (1 + k) · width products
 template <class T, id_type I>
 std::tuple<Tensor<T>, SelectedRows<T>> negative_sampling_grad(Cpu const& exec, LoDTensor<T> const& x,

@@ -69,10 +69,10 @@ std::tuple<Tensor<T>, Tensor<T>> sampled_softmax(Cpu const& exec, Tensor<T> cons
 }
 
 /// The gradients of x, and of w and b with a row for each label and then for each id.
-/// shapes   saved the softmax, out_grad like the loss, the others as above -> that of x, and SelectedRows of the shapes of
-///          w and b
-/// errors   as above; ShapeError if saved or out_grad has another shape
-/// cost     two matrix products like that above, and one row of w for each label and each id
+/// shapes   saved the softmax, out_grad like the loss, the others as in sampled_softmax -> that of x, and SelectedRows of
+///          the shapes of w and b
+/// errors   as sampled_softmax; ShapeError if saved or out_grad has another shape
+/// cost     two matrix products of the size of that of sampled_softmax, and one row of w for each label and each id
 template <class T, id_type I, id_type J>
 std::tuple<Tensor<T>, SelectedRows<T>, SelectedRows<T>> sampled_softmax_grad(
     Cpu const& exec, Tensor<T> const& x, Tensor<T> const& w, Tensor<T> const& b, Tensor<I> const& label,

@@ -63,16 +63,19 @@ public:
     }
 
     /// Registers of two rows, and these again.
-    ROWAN_INLINE LaneReplay(LaneReplay<V, K / 2, Rule, T...> const& a, LaneReplay<V, K / 2, Rule, T...> const& b) {
-        unrolled<sizeof...(T) * (K / 2)>([&](std::size_t k) ROWAN_INLINED {
-            x_[k / (K / 2)][k % (K / 2)] = a.x_[k / (K / 2)][k % (K / 2)];
-            x_[k / (K / 2)][K / 2 + k % (K / 2)] = b.x_[k / (K / 2)][k % (K / 2)];
+    template <std::size_t half>
+    ROWAN_INLINE LaneReplay(LaneReplay<V, half, Rule, T...> const& a, LaneReplay<V, half, Rule, T...> const& b) {
+        static_assert(2 * half == K);
+        unrolled<sizeof...(T) * half>([&](std::size_t k) ROWAN_INLINED {
+            x_[k / half][k % half] = a.x_[k / half][k % half];
+            x_[k / half][half + k % half] = b.x_[k / half][k % half];
         });
     }
-    ROWAN_INLINE void split(LaneReplay<V, K / 2, Rule, T...>& a, LaneReplay<V, K / 2, Rule, T...>& b) const {
-        unrolled<sizeof...(T) * (K / 2)>([&](std::size_t k) ROWAN_INLINED {
-            a.x_[k / (K / 2)][k % (K / 2)] = x_[k / (K / 2)][k % (K / 2)];
-            b.x_[k / (K / 2)][k % (K / 2)] = x_[k / (K / 2)][K / 2 + k % (K / 2)];
+    template <std::size_t half>
+    ROWAN_INLINE void split(LaneReplay<V, half, Rule, T...>& a, LaneReplay<V, half, Rule, T...>& b) const {
+        unrolled<sizeof...(T) * half>([&](std::size_t k) ROWAN_INLINED {
+            a.x_[k / half][k % half] = x_[k / half][k % half];
+            b.x_[k / half][k % half] = x_[k / half][half + k % half];
         });
     }
 

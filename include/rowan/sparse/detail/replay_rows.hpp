@@ -1,4 +1,4 @@
-// rowan/sparse/detail/replay_rows.hpp: replay_row and replay_rows, which apply the steps that rows have missed.
+// rowan/sparse/detail/replay_rows.hpp: replay_row and replay_two, which apply the steps that rows have missed.
 #pragma once
 
 #include <rowan/detail/lanes.hpp>
@@ -42,23 +42,19 @@ ROWAN_INLINE void replay_row(StepHistory<Rule> const& history, Shrinkage const& 
     }
 }
 
-/// Whether replay_rows is faster than replay_row for each of two rows of n elements.
+/// How many elements of two rows replay_two brings up to date; 0 where that is not faster.
 template <class V, class Rule, class... T>
-ROWAN_INLINE bool replays_two([[maybe_unused]] std::size_t n) {
+inline constexpr std::size_t lanes_of_two =
 #ifndef __NO_INLINE__
-    if constexpr (is_register<V> && LaneReplay<V, 1, Rule, T...>::waits)
-        return n >= 4 * lanes_in<V> && n < 8 * lanes_in<V>;
+    is_register<V>&& LaneReplay<V, 1, Rule, T...>::waits ? 4 * lanes_in<V> :
 #endif
-    return false;
-}
+                                                         0;
 
-/// Applies the steps [first, end) to the row of n elements at `a` in each of p, and [second, end) to that at `b`, where
-/// first <= second: together, as far as they fill the registers.
+/// Applies the steps [first, end) to the first lanes_of_two elements of the row at `a` in each of p, and [second, end) to
+/// those of the row at `b`, where first <= second: together, as far as they fill the registers.
 template <class V, class Rule, class... T>
-ROWAN_INLINE void replay_rows(StepHistory<Rule> const& history, Shrinkage const& least, std::size_t first,
-                              std::size_t second, std::size_t end, std::size_t n, std::size_t a, std::size_t b,
-                              T*... p) {
-    constexpr std::size_t size = 4 * lanes_in<V>;
+ROWAN_INLINE void replay_two(StepHistory<Rule> const& history, Shrinkage const& least, std::size_t first,
+                             std::size_t second, std::size_t end, std::size_t a, std::size_t b, T*... p) {
     LaneReplay<V, 4, Rule, T...> x((p + a)...), y((p + b)...);
     x.run(history, least, first, second);
     LaneReplay<V, 8, Rule, T...> both(x, y);
@@ -66,9 +62,6 @@ ROWAN_INLINE void replay_rows(StepHistory<Rule> const& history, Shrinkage const&
     both.split(x, y);
     x.save((p + a)...);
     y.save((p + b)...);
-    if (n == size) return;
-    replay_row<V>(history, least, first, end, n - size, (p + a + size)...);
-    replay_row<V>(history, least, second, end, n - size, (p + b + size)...);
 }
 
 }  // namespace rowan::inline v0::detail
