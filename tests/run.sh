@@ -18,7 +18,7 @@ quick_rooms=("${folders[@]}" static example files)
 gcc_rooms=(thrust native registers registers_fma blas serial mpi descriptors checkpoints python libraries single carries fail cost)
 rooms=("${quick_rooms[@]}" "${gcc_rooms[@]}" headers fuzz bench cuda cuda-host)
 full=(docs headers gcc clang fuzz threads cuda consume demo conan)
-nightly=(pip release floats sanitize every_header long_fuzz single_gcc bench matrix paddle)
+nightly=(pip release floats sanitize every_header long_fuzz single_gcc bench matrix paddle gensim)
 all=(quick full nightly "${full[@]}" "${nightly[@]}")
 builds=(gcc clang sanitize tsan cuda release)
 
@@ -327,6 +327,26 @@ paddle() {
         fi
     fi
     for word in Paddle NumPy; do run paddle gcc python "$word"; done
+}
+
+# The vectors that word2vec saves, read by gensim 4.4.0, installed from PyPI into build/gensim.
+gensim() {
+    has gensim g++ || return 0
+    local folder=build/gensim
+    echo "== gensim"
+    if ! "$folder/bin/python3" -c 'import gensim' 2>/dev/null; then
+        install_missing python3-venv || true
+        mkdir -p build
+        if ! { /usr/bin/python3 -m venv "$folder" && "$folder/bin/pip" install -q gensim==4.4.0; }; then
+            skip gensim "gensim 4.4.0 cannot be installed"
+            return 0
+        fi
+    fi
+    if configure gensim gcc && cmake --build build/gcc --target word2vec && bash tests/word2vec.sh build/gcc/examples/word2vec "$folder/bin/python3"; then
+        count gensim 0 1
+    else
+        count gensim 1 1 "bash tests/run.sh gensim"
+    fi
 }
 
 # timed CHECK COMMAND...: runs the command; its duration is printed now and at the end.

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# tests/word2vec.sh PROGRAM: tests errors, training, files and neighbours of word2vec on a small text of three topics.
+# tests/word2vec.sh PROGRAM [PYTHON]: tests errors, training, files and neighbours of word2vec on a small text of three
+# topics. With a Python that has gensim, gensim reads the files, too.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/program.sh"
 program=$(realpath "$1")
+python=${2:+$(cd "$(dirname "$2")" && pwd)/$(basename "$2")} # as named: a virtual environment's is a link
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
@@ -41,6 +43,18 @@ must "the vectors of a text file differ" diff <(tail -n 2 saved.txt) loaded.txt
 must "the vectors of a binary file differ" diff loaded.txt loaded_binary.txt
 "$program" --load binary.vec --binary --save again.vec
 must "a file written again differs" cmp binary.vec again.vec
+if [[ -n $python ]]; then
+    cat >read.py <<'END'
+from gensim.models import KeyedVectors
+text = KeyedVectors.load_word2vec_format("text.vec")
+binary = KeyedVectors.load_word2vec_format("binary.vec", binary=True)
+assert text.index_to_key == binary.index_to_key and (text.vectors == binary.vectors).all() and text.vectors.shape == (16, 10)
+print(" ".join(f"{word} {near:.2f}" for word, near in text.most_similar("pan", topn=8)))
+END
+    must "gensim cannot read the files" "$python" read.py >near.txt
+    line=$(tail -n 2 saved.txt | head -n 1)
+    must "gensim finds $(cat near.txt), not $line" grep -qF "$(cat near.txt)" <<<"$line"
+fi
 
 refuses '--dim: "0" is not a whole number from 1 to 4096' text.txt --dim 0
 refuses 'give a text to learn from, or --load FILE'
