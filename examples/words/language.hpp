@@ -54,13 +54,13 @@ class LanguageModel {
     using Var = rowan::layer::Var<float>;
 
 public:
-    LanguageModel(rowan::Cpu exec, std::size_t words, LanguageOptions const& options) : exec_(exec), options_(options) {
+    LanguageModel(rowan::Cpu exec, std::size_t words, LanguageOptions const& options)
+        : exec_(exec), options_(options), words_(static_cast<std::int64_t>(words)) {
         namespace layer = rowan::layer;
         rowan::ScopeGuard const guard(scope_);
-        auto const height = static_cast<std::int64_t>(words);
         auto const ids = layer::data<std::int32_t>("words", {rowan::UNK}, 1), next = layer::data<std::int32_t>("next", {rowan::UNK});
         auto const h = layer::data<float>("h", {rowan::UNK, options.dim});
-        auto const rows = layer::embedding(ids, {.height = height, .width = options.dim, .name = "table"});
+        auto const rows = layer::embedding(ids, {.height = words_, .width = options.dim, .name = "table"});
         layer::RecurrentOptions const size{.size = options.dim};
         Var output = rows;
         std::vector<Var> last;
@@ -73,8 +73,9 @@ public:
             output = made.output;
             last = {made.h[0], made.c[0]};
         }
-        auto const w = layer::parameter({height, options.dim}, layer::Uniform{-0.05, 0.05}, "w"), b = layer::parameter({height}, layer::Constant{0}, "b");
-        auto const sampled = layer::sample_classes(w, next, {.samples = std::min(options.samples, height)});
+        auto const w = layer::parameter({words_, options.dim}, layer::Uniform{-0.05, 0.05}, "w"), b = layer::parameter({words_}, layer::Constant{0}, "b");
+        layer::Sampled<float> const sampled{layer::data<std::int64_t>("sampled", {rowan::UNK}), layer::data<float>("next_count", {rowan::UNK}),
+                                            layer::data<float>("sampled_count", {rowan::UNK})};
         cost_ = &*layer::sampled_softmax(output, w, b, next, sampled);
         scores_ = &*layer::add(layer::matmul(output, w, {.transpose_y = true}), b);
         std::vector<Var> all{layer::drop_levels(output)};
@@ -90,7 +91,7 @@ public:
     double train(Streams const& text, std::size_t steps, double rate, Advance const& advance) {
         rowan::ScopeGuard const guard(scope_);
         namespace layer = rowan::layer;
-        rowan::Trainer trainer(Var(*cost_), {.optimizer = layer::Adam{.learning_rate = rate},
+        rowan::Trainer trainer(Var(*cost_), {.optimizer = layer::Deferred{layer::Adam{.learning_rate = rate}},
                                              .clip = layer::ClipByGlobalNorm{.max_norm = 1},
                                              .seed = options_.seed,
                                              .exec = exec_,
@@ -102,6 +103,7 @@ public:
             std::size_t const end = std::min(text.length, begin + steps);
             auto feeds = text.feeds(begin, end);
             add_states(feeds, states);
+            add_samples(feeds, static_cast<std::uint64_t>(trainer.steps()));
             loss += trainer.step(feeds) * static_cast<double>(end - begin);
             for (std::size_t k = 0; k < states.size(); ++k) states[k] = last_[k]->value().get<rowan::LoDTensor<float>>().value();
             advance(text.streams * (end - begin));
@@ -186,6 +188,15 @@ private:
         constexpr std::array names{"h", "c"};
         for (std::size_t k = 0; k < states.size(); ++k) feeds.emplace(names[k], states[k]);
     }
+    /// Other words than the next ones, drawn for this step, which the loss compares these with.
+    void add_samples(rowan::Feeds& feeds, std::uint64_t step) const {
+        auto const sampler = rowan::ClassSampler::log_uniform(words_);
+        auto drawn = rowan::sample_classes(sampler, std::min(options_.samples, sampler.classes()), options_.seed * 1'000'003 + step, true);
+        auto [next_count, count] = rowan::expected_counts(sampler, drawn, feeds.at("next").value().get<rowan::LoDTensor<std::int32_t>>().value());
+        feeds.emplace("next_count", std::move(next_count));
+        feeds.emplace("sampled_count", std::move(count));
+        feeds.emplace("sampled", std::move(drawn.ids));
+    }
     /// The outputs of a batch; the states after it become `states`.
     Floats run(rowan::Predictor<float> const& predict, rowan::Feeds const& feeds, std::vector<Floats>& states) const {
         Floats const all = predict(feeds, exec_).value();
@@ -196,6 +207,7 @@ private:
 
     rowan::Cpu exec_;
     LanguageOptions options_;
+    std::int64_t words_;
     rowan::Scope scope_;
     rowan::Variable *cost_ = nullptr, *scores_ = nullptr, *states_ = nullptr;
     std::vector<rowan::Variable*> last_;

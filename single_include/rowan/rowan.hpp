@@ -12595,6 +12595,12 @@ constexpr bool sums_rows_of([[maybe_unused]] Attributes const& attributes) {
     }
 }
 
+/// Says of an operator that it reads input `table` at the rows that input `ids` names, and at no others: an element of its
+/// `static constexpr std::array<SlotLookup, n> lookups`. So a deferred optimizer brings only these rows up to date.
+struct SlotLookup {
+    std::uint8_t table, ids;
+};
+
 /// The bit mask of the inputs whose levels alone are used: the operator's `static constexpr unsigned level_inputs`, or
 /// 0 if it has none. No gradient flows to their elements.
 template <class Op>
@@ -14173,6 +14179,7 @@ struct op_kernel {
     /// The operator's `next`, if it has one: for each input slot, the position of the result whose value a trained
     /// variable in this slot, such as a moving mean, has after the step, or -1. Such a variable has no gradient.
     std::span<std::int8_t const> next = {};
+    std::span<SlotLookup const> lookups = {};  ///< of tables of which it reads the rows that other inputs name
     /// The kernel that replaces it in the step of a recurrent program, or nullptr; see layer::add_to.
     op_kernel const* in_step = nullptr;
 
@@ -14377,6 +14384,11 @@ private:
         return {};
     }
 
+    static constexpr std::span<SlotLookup const> lookups() {
+        if constexpr (requires { Op::lookups; }) return Op::lookups;
+        return {};
+    }
+
     static constexpr bool checks_first() {
         if constexpr (requires { Op::checks_first; }) return Op::checks_first;
         return false;
@@ -14405,6 +14417,7 @@ constinit op_kernel const kernel_of<Op, D, T...>::value{
     .row_rules = detail::rules_of<Op, D, detail::type_list<T...>, row_rules_of<Op>>::value,
     .checks_first = checks_first(),
     .next = next(),
+    .lookups = lookups(),
     .in_step = in_step()};
 
 #if defined(ROWAN_COMPILED) && !defined(ROWAN_COMPILING_OPERATORS)
@@ -16873,6 +16886,14 @@ ROWAN_FUNCTION std::optional<TableLookups> lookups_of(Variable& target, Variable
     for (Operator const* const op : trace(std::array{&target})) {
         auto const uses = std::ranges::count(op->inputs, &table);
         if (uses == 0) continue;
+        bool declared = false;
+        for (SlotLookup const& of : op->kernel->lookups) {
+            if (op->inputs[of.table] != &table) continue;
+            if (uses != 1 || op->inputs[of.ids]->role() != Role::data) return {};
+            add_lookup(all, {op->inputs[of.ids], std::nullopt});
+            declared = true;
+        }
+        if (declared) continue;
         auto const lookup = lookup_of(*op);
         if (!lookup || uses != 1 || op->inputs[0] != &table) return {};
         add_lookup(all, *lookup);
@@ -28933,7 +28954,10 @@ private:
 // rowan/train/detail/part_sums_inl.hpp: the functions of part_sums.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
+#include <algorithm>
+#include <cstring>
 #include <functional>
+#include <utility>
 
 namespace rowan::inline v0::detail {
 
@@ -29035,6 +29059,52 @@ ROWAN_FUNCTION std::vector<Value> PartSums::means(Cpu exec, AnyExec device, std:
     return all;
 }
 
+/// Dense gradients whose sums are of one type travel as one: with the same pieces, of the elements of all.
+struct Fused {
+    void (*add)(std::size_t, std::byte const*, std::byte*);  // which says the type
+    std::vector<std::size_t> which = {};
+    std::vector<DensePieces> parts = {};
+    std::function<DensePieces()> sum = {};
+
+    /// Moves the parts into one.
+    DensePieces take() {
+        if (parts.size() == 1) return std::move(parts[0]);
+        DensePieces all;
+        for (auto const& p : parts) all.elements += p.elements;
+        all.element_bytes = parts[0].element_bytes;
+        all.keys = parts[0].keys;
+        all.bytes = Storage<std::byte>(all.keys.size() * all.piece_bytes());
+        auto* to = all.bytes.data();
+        for (std::size_t k = 0; k < all.keys.size(); ++k) {
+            for (auto const& p : parts) {
+                std::size_t const bytes = p.piece_bytes();
+                if (bytes != 0) std::memcpy(to, p.bytes.data() + k * bytes, bytes);
+                to += bytes;
+            }
+        }
+        for (auto& p : parts) p.bytes = {};
+        return all;
+    }
+
+    /// Waits for the sum, and calls f(i, sum of gradient i).
+    template <class F>
+    void give(F const& f) const {
+        auto all = sum();
+        if (which.size() == 1) return f(which[0], std::move(all));
+        auto const* from = all.bytes.data();
+        for (std::size_t k = 0; k < which.size(); ++k) {
+            DensePieces one;
+            one.elements = parts[k].elements;
+            one.element_bytes = all.element_bytes;
+            one.keys = all.keys;
+            one.bytes = Storage<std::byte>(one.piece_bytes());
+            if (!one.bytes.empty()) std::memcpy(one.bytes.data(), from, one.piece_bytes());
+            from += one.piece_bytes();
+            f(which[k], std::move(one));
+        }
+    }
+};
+
 ROWAN_FUNCTION std::vector<Value> PartSums::sum_of_ranks(Cpu exec, AnyExec device, std::span<double const> divisors,
                                                          Ranks const& ranks) {
     // What travels is not narrowed before it is divided.
@@ -29042,11 +29112,16 @@ ROWAN_FUNCTION std::vector<Value> PartSums::sum_of_ranks(Cpu exec, AnyExec devic
         return ElementSums{type.sum_bytes, type.sum_bytes, type.add, nullptr};
     };
     std::vector<Value> all(nodes_.size());
-    std::vector<std::function<DensePieces()>> dense(nodes_.size());
+    std::vector<Fused> dense;
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
         auto& n = nodes_[i];
-        if (!n.sparse) dense[i] = ranks.begin_sum(exec, as_sums(n.sums.type), n.dense_of(exec, parts_), parts_.total);
+        if (n.sparse) continue;
+        auto of_type = std::ranges::find(dense, n.sums.type.add, &Fused::add);
+        if (of_type == dense.end()) of_type = dense.insert(dense.end(), Fused{n.sums.type.add});
+        of_type->which.push_back(i);
+        of_type->parts.push_back(n.dense_of(exec, parts_));
     }
+    for (auto& d : dense) d.sum = ranks.begin_sum(exec, as_sums(nodes_[d.which[0]].sums.type), d.take(), parts_.total);
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
         auto& n = nodes_[i];
         if (!n.sparse) continue;
@@ -29054,8 +29129,10 @@ ROWAN_FUNCTION std::vector<Value> PartSums::sum_of_ranks(Cpu exec, AnyExec devic
         auto sum = ranks.sum(exec, as_sums(n.sums.type), std::move(nodes), parts_.total, n.own);
         all[i] = n.value_of(exec, device, std::move(sum), divisors[i]);
     }
-    for (std::size_t i = 0; i < nodes_.size(); ++i) {
-        if (dense[i] != nullptr) all[i] = nodes_[i].value_of(exec, device, dense[i](), divisors[i]);
+    for (auto const& d : dense) {
+        d.give([&](std::size_t i, DensePieces&& sum) {
+            all[i] = nodes_[i].value_of(exec, device, std::move(sum), divisors[i]);
+        });
     }
     return all;
 }
@@ -51746,6 +51823,7 @@ struct sampled_op
                  slots<slot::x, slot::w, slot::b, slot::label, slot::sampled, slot::label_count, slot::sampled_count>,
                  slots<slot::out, slot::saved>, Options> {
     static constexpr bool compiled = false;
+    static constexpr std::array<SlotLookup, 4> lookups{{{1, 3}, {1, 4}, {2, 3}, {2, 4}}};
     using grad =
         gradient<Self, uses<slot::x, slot::w, slot::b, slot::label, slot::sampled, slot::saved, grad_of<slot::out>>,
                  makes<grad_of<slot::x>, grad_of<slot::w>, grad_of<slot::b>>>;
@@ -52477,6 +52555,7 @@ struct negative_sampling_op : detail::builtin_op<negative_sampling_op, slots<slo
                                                  slots<slot::out, slot::saved>, LossOptions> {
     static constexpr std::string_view name = "negative_sampling";
     static constexpr bool compiled = false;
+    static constexpr std::array<SlotLookup, 1> lookups{{{1, 2}}};
     static constexpr std::string_view brief = "word2vec's loss: a class against a few others.";
     using grad = gradient<negative_sampling_op, uses<slot::x, slot::w, slot::sampled, slot::saved, grad_of<slot::out>>,
                           makes<grad_of<slot::x>, grad_of<slot::w>>>;
@@ -56379,8 +56458,9 @@ namespace rowan::inline v0::layer {
 /// inferred, brings all rows up to date first, as do the end of a trainer and the steps of another one that reads the
 /// table. The scope's own values are behind until then.
 ///
-/// Rows are brought up to date by the ids of a batch where the net reads the table by layer::embedding and
-/// layer::embedding_bag of layer::data alone. If it reads the table in another way, such as with ids that it computes
+/// Rows are brought up to date by the ids of a batch where the net reads the table by layer::embedding,
+/// layer::embedding_bag, layer::negative_sampling, or as w or b of layer::sampled_softmax and layer::nce, with ids that
+/// are all layer::data. If it reads the table in another way, such as with ids that it computes
 /// or in steps, or if options.average is given, each step brings all rows up to date, which costs what a dense update
 /// does. On a device other than the host, updates are dense, and tables of which only some rows exist are refused.
 template <class O>

@@ -11,6 +11,8 @@
 #include <rowan/layer/fc.hpp>
 #include <rowan/layer/loss.hpp>
 #include <rowan/layer/operators.hpp>
+#include <rowan/layer/parameter.hpp>
+#include <rowan/layer/sampled_loss.hpp>
 #include <rowan/train/infer.hpp>
 #include <rowan/train/moving_average.hpp>
 #include <rowan/train/train.hpp>
@@ -206,6 +208,40 @@ TEST_CASE("rows that a batch does not name miss its step, until parameters are a
         trainer.step(batch_of({2}));
         CHECK(trainer.parameters().steps == 3);
     }
+}
+
+TEST_CASE("rows of the tables of sampled losses are brought up to date by the ids that are fed", "[layer]") {
+    auto const learned = [](auto const& cost_of, bool deferred_too, auto const& see) {
+        test::DefaultScope scope;
+        auto const x = layer::data<float>("x", {UNK, 3});
+        auto const w = layer::parameter({height, 3}, layer::Uniform{-0.1, 0.1}, "w");
+        layer::Adam const adam{.learning_rate = 0.05, .lazy = false};
+        Trainer trainer(cost_of(x, w), {.optimizer = deferred_too ? deferred(adam) : layer::Optimizer(adam)});
+        inputs::Random random(5);
+        for (std::size_t step = 0; step < 20; ++step) {
+            Tensor<std::int64_t> label{random.below(9), random.below(9)}, ids{random.below(20), random.below(20), 30};
+            auto const rows = test::values({2, 3}, step);
+            if (step == 10) ids(2) = 31;
+            trainer.step(Feeds{{"x", Tensor<float>(rows)},
+                               {"label", label},
+                               {"ids", ids},
+                               {"of_label", Tensor<float>{0.5F, 0.25F}},
+                               {"of_ids", Tensor<float>{0.5F, 1, 0.125F}}});
+            if (step == 9 || step == 10) see(row(*scope.find("w"), 30));
+        }
+        return hash_of(trainer.parameters());
+    };
+    auto const sampled_softmax = [](auto const& x, auto const& w) {
+        auto const b = layer::parameter({height}, layer::Constant{0}, "b");
+        auto const label = layer::data<std::int64_t>("label", {UNK});
+        return layer::sampled_softmax(
+            x, w, b, label,
+            {layer::data<std::int64_t>("ids", {UNK}), layer::data<float>("of_label", {UNK}), layer::data<float>("of_ids", {UNK})});
+    };
+    std::vector<Tensor<float>> seen;
+    auto const want = learned(sampled_softmax, false, [](auto const&) {});
+    CHECK(learned(sampled_softmax, true, [&](auto const& some) { seen.push_back(some); }) == want);
+    CHECK(seen[0] == seen[1]);  // the step that did not name the row
 }
 
 }  // namespace test_train_deferred

@@ -70,6 +70,7 @@ struct op_kernel {
     /// The operator's `next`, if it has one: for each input slot, the position of the result whose value a trained
     /// variable in this slot, such as a moving mean, has after the step, or -1. Such a variable has no gradient.
     std::span<std::int8_t const> next = {};
+    std::span<SlotLookup const> lookups = {};  ///< of tables of which it reads the rows that other inputs name
     /// The kernel that replaces it in the step of a recurrent program, or nullptr; see layer::add_to.
     op_kernel const* in_step = nullptr;
 
@@ -274,6 +275,11 @@ private:
         return {};
     }
 
+    static constexpr std::span<SlotLookup const> lookups() {
+        if constexpr (requires { Op::lookups; }) return Op::lookups;
+        return {};
+    }
+
     static constexpr bool checks_first() {
         if constexpr (requires { Op::checks_first; }) return Op::checks_first;
         return false;
@@ -302,6 +308,7 @@ constinit op_kernel const kernel_of<Op, D, T...>::value{
     .row_rules = detail::rules_of<Op, D, detail::type_list<T...>, row_rules_of<Op>>::value,
     .checks_first = checks_first(),
     .next = next(),
+    .lookups = lookups(),
     .in_step = in_step()};
 
 #if defined(ROWAN_COMPILED) && !defined(ROWAN_COMPILING_OPERATORS)

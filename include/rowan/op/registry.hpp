@@ -68,6 +68,12 @@ constexpr bool sums_rows_of([[maybe_unused]] Attributes const& attributes) {
     }
 }
 
+/// Says of an operator that it reads input `table` at the rows that input `ids` names, and at no others: an element of its
+/// `static constexpr std::array<SlotLookup, n> lookups`. So a deferred optimizer brings only these rows up to date.
+struct SlotLookup {
+    std::uint8_t table, ids;
+};
+
 /// The bit mask of the inputs whose levels alone are used: the operator's `static constexpr unsigned level_inputs`, or
 /// 0 if it has none. No gradient flows to their elements.
 template <class Op>

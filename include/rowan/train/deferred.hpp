@@ -18,8 +18,9 @@ namespace rowan::inline v0::layer {
 /// inferred, brings all rows up to date first, as do the end of a trainer and the steps of another one that reads the
 /// table. The scope's own values are behind until then.
 ///
-/// Rows are brought up to date by the ids of a batch where the net reads the table by layer::embedding and
-/// layer::embedding_bag of layer::data alone. If it reads the table in another way, such as with ids that it computes
+/// Rows are brought up to date by the ids of a batch where the net reads the table by layer::embedding,
+/// layer::embedding_bag, layer::negative_sampling, or as w or b of layer::sampled_softmax and layer::nce, with ids that
+/// are all layer::data. If it reads the table in another way, such as with ids that it computes
 /// or in steps, or if options.average is given, each step brings all rows up to date, which costs what a dense update
 /// does. On a device other than the host, updates are dense, and tables of which only some rows exist are refused.
 template <class O>

@@ -87,6 +87,7 @@ struct sampled_op
                  slots<slot::x, slot::w, slot::b, slot::label, slot::sampled, slot::label_count, slot::sampled_count>,
                  slots<slot::out, slot::saved>, Options> {
     static constexpr bool compiled = false;
+    static constexpr std::array<SlotLookup, 4> lookups{{{1, 3}, {1, 4}, {2, 3}, {2, 4}}};
     using grad =
         gradient<Self, uses<slot::x, slot::w, slot::b, slot::label, slot::sampled, slot::saved, grad_of<slot::out>>,
                  makes<grad_of<slot::x>, grad_of<slot::w>, grad_of<slot::b>>>;

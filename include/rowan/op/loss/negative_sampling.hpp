@@ -83,6 +83,7 @@ struct negative_sampling_op : detail::builtin_op<negative_sampling_op, slots<slo
                                                  slots<slot::out, slot::saved>, LossOptions> {
     static constexpr std::string_view name = "negative_sampling";
     static constexpr bool compiled = false;
+    static constexpr std::array<SlotLookup, 1> lookups{{{1, 2}}};
     static constexpr std::string_view brief = "word2vec's loss: a class against a few others.";
     using grad = gradient<negative_sampling_op, uses<slot::x, slot::w, slot::sampled, slot::saved, grad_of<slot::out>>,
                           makes<grad_of<slot::x>, grad_of<slot::w>>>;

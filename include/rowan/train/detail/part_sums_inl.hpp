@@ -4,7 +4,10 @@
 #include <rowan/train/detail/part_sums.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
+#include <algorithm>
+#include <cstring>
 #include <functional>
+#include <utility>
 
 namespace rowan::inline v0::detail {
 
@@ -106,6 +109,52 @@ ROWAN_FUNCTION std::vector<Value> PartSums::means(Cpu exec, AnyExec device, std:
     return all;
 }
 
+/// Dense gradients whose sums are of one type travel as one: with the same pieces, of the elements of all.
+struct Fused {
+    void (*add)(std::size_t, std::byte const*, std::byte*);  // which says the type
+    std::vector<std::size_t> which = {};
+    std::vector<DensePieces> parts = {};
+    std::function<DensePieces()> sum = {};
+
+    /// Moves the parts into one.
+    DensePieces take() {
+        if (parts.size() == 1) return std::move(parts[0]);
+        DensePieces all;
+        for (auto const& p : parts) all.elements += p.elements;
+        all.element_bytes = parts[0].element_bytes;
+        all.keys = parts[0].keys;
+        all.bytes = Storage<std::byte>(all.keys.size() * all.piece_bytes());
+        auto* to = all.bytes.data();
+        for (std::size_t k = 0; k < all.keys.size(); ++k) {
+            for (auto const& p : parts) {
+                std::size_t const bytes = p.piece_bytes();
+                if (bytes != 0) std::memcpy(to, p.bytes.data() + k * bytes, bytes);
+                to += bytes;
+            }
+        }
+        for (auto& p : parts) p.bytes = {};
+        return all;
+    }
+
+    /// Waits for the sum, and calls f(i, sum of gradient i).
+    template <class F>
+    void give(F const& f) const {
+        auto all = sum();
+        if (which.size() == 1) return f(which[0], std::move(all));
+        auto const* from = all.bytes.data();
+        for (std::size_t k = 0; k < which.size(); ++k) {
+            DensePieces one;
+            one.elements = parts[k].elements;
+            one.element_bytes = all.element_bytes;
+            one.keys = all.keys;
+            one.bytes = Storage<std::byte>(one.piece_bytes());
+            if (!one.bytes.empty()) std::memcpy(one.bytes.data(), from, one.piece_bytes());
+            from += one.piece_bytes();
+            f(which[k], std::move(one));
+        }
+    }
+};
+
 ROWAN_FUNCTION std::vector<Value> PartSums::sum_of_ranks(Cpu exec, AnyExec device, std::span<double const> divisors,
                                                          Ranks const& ranks) {
     // What travels is not narrowed before it is divided.
@@ -113,11 +162,16 @@ ROWAN_FUNCTION std::vector<Value> PartSums::sum_of_ranks(Cpu exec, AnyExec devic
         return ElementSums{type.sum_bytes, type.sum_bytes, type.add, nullptr};
     };
     std::vector<Value> all(nodes_.size());
-    std::vector<std::function<DensePieces()>> dense(nodes_.size());
+    std::vector<Fused> dense;
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
         auto& n = nodes_[i];
-        if (!n.sparse) dense[i] = ranks.begin_sum(exec, as_sums(n.sums.type), n.dense_of(exec, parts_), parts_.total);
+        if (n.sparse) continue;
+        auto of_type = std::ranges::find(dense, n.sums.type.add, &Fused::add);
+        if (of_type == dense.end()) of_type = dense.insert(dense.end(), Fused{n.sums.type.add});
+        of_type->which.push_back(i);
+        of_type->parts.push_back(n.dense_of(exec, parts_));
     }
+    for (auto& d : dense) d.sum = ranks.begin_sum(exec, as_sums(nodes_[d.which[0]].sums.type), d.take(), parts_.total);
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
         auto& n = nodes_[i];
         if (!n.sparse) continue;
@@ -125,8 +179,10 @@ ROWAN_FUNCTION std::vector<Value> PartSums::sum_of_ranks(Cpu exec, AnyExec devic
         auto sum = ranks.sum(exec, as_sums(n.sums.type), std::move(nodes), parts_.total, n.own);
         all[i] = n.value_of(exec, device, std::move(sum), divisors[i]);
     }
-    for (std::size_t i = 0; i < nodes_.size(); ++i) {
-        if (dense[i] != nullptr) all[i] = nodes_[i].value_of(exec, device, dense[i](), divisors[i]);
+    for (auto const& d : dense) {
+        d.give([&](std::size_t i, DensePieces&& sum) {
+            all[i] = nodes_[i].value_of(exec, device, std::move(sum), divisors[i]);
+        });
     }
     return all;
 }

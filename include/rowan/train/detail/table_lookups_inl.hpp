@@ -81,6 +81,14 @@ ROWAN_FUNCTION std::optional<TableLookups> lookups_of(Variable& target, Variable
     for (Operator const* const op : trace(std::array{&target})) {
         auto const uses = std::ranges::count(op->inputs, &table);
         if (uses == 0) continue;
+        bool declared = false;
+        for (SlotLookup const& of : op->kernel->lookups) {
+            if (op->inputs[of.table] != &table) continue;
+            if (uses != 1 || op->inputs[of.ids]->role() != Role::data) return {};
+            add_lookup(all, {op->inputs[of.ids], std::nullopt});
+            declared = true;
+        }
+        if (declared) continue;
         auto const lookup = lookup_of(*op);
         if (!lookup || uses != 1 || op->inputs[0] != &table) return {};
         add_lookup(all, *lookup);
