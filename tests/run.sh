@@ -18,7 +18,7 @@ quick_rooms=("${folders[@]}" static example files)
 gcc_rooms=(thrust native registers registers_fma blas serial mpi descriptors checkpoints python libraries single carries fail cost)
 rooms=("${quick_rooms[@]}" "${gcc_rooms[@]}" headers fuzz bench cuda cuda-host)
 full=(docs headers gcc clang fuzz threads cuda consume demo conan)
-nightly=(pip release floats sanitize every_header long_fuzz single_gcc bench matrix paddle gensim)
+nightly=(pip conan_compiled release floats sanitize every_header long_fuzz single_gcc bench matrix paddle gensim)
 all=(quick full nightly "${full[@]}" "${nightly[@]}")
 builds=(gcc clang sanitize tsan cuda release)
 
@@ -243,6 +243,9 @@ demo() {
         count "demo, clicks: AUC on day 15 within 0.005 of the best" 1 1 "bash examples/demo.sh --job clicks"
     fi
 }
+
+# The check conan, with the package that has the compiled library.
+conan_compiled() { ROWAN_CONAN_COMPILED=1 conan; }
 
 # pip builds the Python module from this checkout, with pybind11 from PyPI, and the module runs beside Debian's NumPy and
 # beside the newest. The flags are those of the build gcc, so that ccache has what is compiled there.

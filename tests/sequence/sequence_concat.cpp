@@ -3,6 +3,7 @@
 
 #include "../dtypes/own_types.hpp"
 #include "ragged.hpp"
+#include "sanitizers.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -96,7 +97,7 @@ TEST_CASE("sequences of upper levels are concatenated with all that they contain
         std::vector const twice{x, x};
         auto const got = sequence_concat(twice, 0);
         check_threads(got, [&](Cpu exec) { return sequence_concat(exec, twice, 0); });
-        for (std::size_t s = 0; s < x.lod().sequences(0); ++s) {
+        for (std::size_t s = 0; s < x.lod().sequences(0); s += sanitizers::any ? 7 : 1) {
             auto const part = got.slice(s, s + 1), one = x.slice(s, s + 1);
             REQUIRE(same(part, sequence_concat(std::vector{one, one}, 0)));
         }

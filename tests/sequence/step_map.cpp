@@ -227,7 +227,7 @@ TEST_CASE("the same map on any number of threads", "[step_map]") {
         REQUIRE(lod.rows() > 1 << 18);
         auto backwards = order_of(lod, 0, false);
         std::ranges::reverse(backwards);
-        for (int const threads : sanitizers::any ? std::vector{1, 8} : std::vector{1, 2, 3, 8}) {
+        for (int const threads : sanitizers::any ? std::vector{8} : std::vector{1, 2, 3, 8}) {
             CAPTURE(threads);
             auto const is_good = [&](StepMap<> const& map, List const& expected) {
                 auto const wanted = steps_of(lod, 0, expected);

@@ -104,7 +104,7 @@ void check_large(KeyIndexOptions const& options) {
 TEST_CASE("large batches give the rows of the model on any number of threads", "[key_index][threads]") {
     check_large<std::int64_t>({.seed = 5});
     check_large<std::int64_t>({.default_row = true, .sightings = 2, .probability = 0.25, .record_uses = true});
-    check_large<std::uint64_t>({.record_uses = true, .seed = 1});
+    if (!sanitizers::any) check_large<std::uint64_t>({.record_uses = true, .seed = 1});
     check_large<std::string>({});
 }
 
