@@ -18,7 +18,7 @@ quick_rooms=("${folders[@]}" static example files)
 gcc_rooms=(thrust native registers registers_fma blas serial mpi descriptors checkpoints python libraries single carries fail cost)
 rooms=("${quick_rooms[@]}" "${gcc_rooms[@]}" headers fuzz bench cuda cuda-host)
 full=(docs headers gcc clang fuzz threads cuda consume demo conan)
-nightly=(pip conan_compiled release floats sanitize every_header long_fuzz single_gcc bench matrix paddle gensim)
+nightly=(pip consume_source conan_compiled release floats sanitize every_header long_fuzz single_gcc bench matrix paddle gensim)
 all=(quick full nightly "${full[@]}" "${nightly[@]}")
 builds=(gcc clang sanitize tsan cuda release)
 
@@ -244,8 +244,9 @@ demo() {
     fi
 }
 
-# The check conan, with the package that has the compiled library.
-conan_compiled() { ROWAN_CONAN_COMPILED=1 conan; }
+# The check consume with the compiled library's source, and conan with the package that has this library.
+consume_source() { ROWAN_NIGHTLY=1 consume; }
+conan_compiled() { ROWAN_NIGHTLY=1 conan; }
 
 # pip builds the Python module from this checkout, with pybind11 from PyPI, and the module runs beside Debian's NumPy and
 # beside the newest. The flags are those of the build gcc, so that ccache has what is compiled there.
