@@ -17,8 +17,10 @@
 #include <rowan/sparse/scale.hpp>
 #include <rowan/sparse/sum_of_parts.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -435,6 +437,49 @@ TEST_CASE("a callback that ends the training on one rank ends it on all", "[dist
              if (rank == 1) o.on_epoch = [](std::int64_t, Parameters const&) { return false; };
          }))
         CHECK(n == 3);
+}
+
+/// Ranks that count their calls.
+struct Counting : test::Ranks {
+    Counting(test::Ranks const& ranks, int& calls) : test::Ranks(ranks), calls_(&calls) {}
+
+    void sum(std::span<std::int64_t> words) const { counted().sum(words); }
+    void allgather(std::span<std::byte const> in, std::span<std::byte> out) const { counted().allgather(in, out); }
+    void alltoall(std::span<std::byte const> in, std::span<std::byte> out) const { counted().alltoall(in, out); }
+    auto alltoallv(std::size_t unit, std::span<std::byte const> in, std::span<std::size_t const> counts, std::span<std::byte> out,
+                   std::span<std::size_t const> out_counts) const {
+        return counted().alltoallv(unit, in, counts, out, out_counts);
+    }
+    auto allgatherv(std::size_t unit, std::span<std::byte const> in, std::span<std::byte> out, std::span<std::size_t const> counts) const {
+        return counted().allgatherv(unit, in, out, counts);
+    }
+
+private:
+    test::Ranks const& counted() const {
+        ++*calls_;
+        return *this;
+    }
+    int* calls_;
+};
+
+TEST_CASE("a step makes as few collective calls with many dense parameters as with one", "[distributed]") {
+    auto const calls_of = [](int layers, auto const& comm) {
+        Scope scope;
+        ScopeGuard const guard(scope);
+        auto x = layer::data<float>("x", {UNK, 3});
+        for (int i = 0; i < layers; ++i) x = layer::fc(x, {.output_size = 3 + i});
+        int calls = 0;
+        Trainer trainer(layer::reduce_mean(x), {.comm = Counting(comm, calls), .parts = 3, .exec = {1}});
+        std::vector<Feeds> const parts(3, Feeds{{"x", Tensor<float>{{1, 2, 3}}}});
+        int const before = calls;
+        trainer.step(parts);
+        return calls - before;
+    };
+    for (int const ranks : test::group_sizes({2, 3})) {
+        auto const calls = test::on_ranks(ranks, [&](auto const& comm) { return 100 * calls_of(1, comm) + calls_of(6, comm); });
+        // an agreement, the costs, an exchange and a gather of the gradients, and the agreement that all can update
+        for (int const c : calls) CHECK(c == (ranks == 1 ? 0 : 505));
+    }
 }
 
 }  // namespace test_distributed_train
