@@ -11675,10 +11675,10 @@ private:
     std::vector<std::int64_t> splits_;
     RowPieces own_;                    // by parts: sums of nodes; else contributions
     RowPlan<> plan_;                   // of contributions
-    std::vector<std::size_t> counts_;  // of rows on each rank: pieces, or distinct rows of contributions
+    std::vector<std::size_t> counts_;  // of rows on each rank: pieces, or distinct rows of contributions; or none
     std::vector<std::size_t> contributions_;
-    std::vector<std::int64_t> firsts_;  // the first part of each rank, and the number of all parts
-    bool one_part_each_ = false;
+    std::vector<std::int64_t> firsts_;   // the first part of each rank, and the number of all parts
+    bool one_key_each_ = false;          // whether each rank's pieces have one key, the first of its parts
     Route route_ = Route::owner;         // never automatic
     std::unique_ptr<NodeGroups> nodes_;  // by nodes
     std::vector<std::int64_t> ranges_;   // of rows, by owner; by nodes, those of place 0 first
@@ -11844,7 +11844,10 @@ ROWAN_FUNCTION RowReduction::RowReduction(std::unique_ptr<ProcessGroup const> gr
     after_agreement(*group_, [&] {
         std::int64_t const ranks = group_->size();
         for (std::int64_t r = 0; r <= ranks; ++r) firsts_.push_back(even_cut(total, r, ranks));
-        counts_ = all_counts(*group_, own_.rows.size());
+        one_key_each_ = true;
+        for (std::size_t r = 0; r + 1 < firsts_.size(); ++r)
+            one_key_each_ = one_key_each_ && whole_nodes(firsts_[r], firsts_[r + 1], total).size() <= 1;
+        if (splits_.empty()) counts_ = all_counts(*group_, own_.rows.size());
         if (ranks > 1) begin();
     });
 }
@@ -11901,8 +11904,8 @@ ROWAN_FUNCTION void RowReduction::agree_on_parts() {
     }
     firsts_.push_back(all);
     std::int64_t const first = firsts_[static_cast<std::size_t>(group_->rank())];
-    one_part_each_ = std::ranges::all_of(notices, [](Notice const& n) { return n.own[0] == 1; });
-    if (one_part_each_) {
+    one_key_each_ = std::ranges::all_of(notices, [](Notice const& n) { return n.own[0] == 1; });
+    if (one_key_each_) {
         std::ranges::fill(own_.keys, first);
     } else {
         notices = agree(*group_, operation(), Told::all, [&](Notice& n) {
@@ -11954,9 +11957,9 @@ ROWAN_FUNCTION void RowReduction::choose(std::size_t gathered, std::size_t dealt
     if (route_ != Route::node) nodes_ = nullptr;
 }
 
-/// The parts of the dealers, if each has one.
+/// The keys of the dealers, if each has one.
 ROWAN_FUNCTION std::span<std::int64_t const> RowReduction::rank_keys() const {
-    if (!one_part_each_) return {};
+    if (!one_key_each_) return {};
     return std::span(firsts_).subspan(first_dealer(), static_cast<std::size_t>(dealers().size()));
 }
 
@@ -11984,7 +11987,7 @@ ROWAN_FUNCTION std::vector<std::size_t> RowReduction::dealt_across(std::span<std
 
 ROWAN_FUNCTION void RowReduction::begin() {
     if (!by_parts()) return begin_contributions();
-    std::size_t const bytes = total(counts_) * (own_.row_bytes + (one_part_each_ ? 1 : 2) * sizeof(std::int64_t));
+    std::size_t const bytes = total(counts_) * (own_.row_bytes + (one_key_each_ ? 1 : 2) * sizeof(std::int64_t));
     choose(bytes, bytes, bytes);
     if (route_ == Route::gather) {
         transfer_ = begin_gather(*group_, std::move(own_), counts_, rank_keys());
