@@ -188,7 +188,7 @@ private:
         constexpr std::array names{"h", "c"};
         for (std::size_t k = 0; k < states.size(); ++k) feeds.emplace(names[k], states[k]);
     }
-    /// Other words than the next ones, drawn for this step, which the loss compares these with.
+    /// Adds words that are drawn for this step, with which the loss compares the next ones, and how often each is expected.
     void add_samples(rowan::Feeds& feeds, std::uint64_t step) const {
         auto const sampler = rowan::ClassSampler::log_uniform(words_);
         auto drawn = rowan::sample_classes(sampler, std::min(options_.samples, sampler.classes()), options_.seed * 1'000'003 + step, true);

@@ -11675,10 +11675,10 @@ private:
     std::vector<std::int64_t> splits_;
     RowPieces own_;                    // by parts: sums of nodes; else contributions
     RowPlan<> plan_;                   // of contributions
-    std::vector<std::size_t> counts_;  // of rows on each rank: pieces, or distinct rows of contributions; or none
+    std::vector<std::size_t> counts_;  // of rows on each rank: pieces, or distinct ones of contributions; or none
     std::vector<std::size_t> contributions_;
     std::vector<std::int64_t> firsts_;   // the first part of each rank, and the number of all parts
-    bool one_key_each_ = false;          // whether each rank's pieces have one key, the first of its parts
+    bool one_key_each_ = false;          // whether ranks have sums of one node, whose first part stands for all keys
     Route route_ = Route::owner;         // never automatic
     std::unique_ptr<NodeGroups> nodes_;  // by nodes
     std::vector<std::int64_t> ranges_;   // of rows, by owner; by nodes, those of place 0 first
@@ -11844,7 +11844,7 @@ ROWAN_FUNCTION RowReduction::RowReduction(std::unique_ptr<ProcessGroup const> gr
     after_agreement(*group_, [&] {
         std::int64_t const ranks = group_->size();
         for (std::int64_t r = 0; r <= ranks; ++r) firsts_.push_back(even_cut(total, r, ranks));
-        one_key_each_ = true;
+        one_key_each_ = true;  // sums do not depend on which part of a node is named
         for (std::size_t r = 0; r + 1 < firsts_.size(); ++r)
             one_key_each_ = one_key_each_ && whole_nodes(firsts_[r], firsts_[r + 1], total).size() <= 1;
         if (splits_.empty()) counts_ = all_counts(*group_, own_.rows.size());
@@ -12598,8 +12598,9 @@ constexpr bool sums_rows_of([[maybe_unused]] Attributes const& attributes) {
     }
 }
 
-/// Says of an operator that it reads input `table` at the rows that input `ids` names, and at no others: an element of its
-/// `static constexpr std::array<SlotLookup, n> lookups`. So a deferred optimizer brings only these rows up to date.
+/// Says of an operator that it reads rows of the input in slot `table` that the input in slot `ids` names: an element of
+/// its `static constexpr std::array<SlotLookup, n> lookups`. All elements with one table together name every row that it
+/// reads of it, so that a deferred optimizer brings only these up to date.
 struct SlotLookup {
     std::uint8_t table, ids;
 };
@@ -14388,7 +14389,12 @@ private:
     }
 
     static constexpr std::span<SlotLookup const> lookups() {
-        if constexpr (requires { Op::lookups; }) return Op::lookups;
+        if constexpr (requires { Op::lookups; }) {
+            static_assert(!variadic, "rowan: an operator with lookups has one variable for each slot");
+            for (SlotLookup const& of : Op::lookups)
+                if (of.table >= Op::inputs::size || of.ids >= Op::inputs::size) throw "lookups names no slot";
+            return Op::lookups;
+        }
         return {};
     }
 
@@ -29062,9 +29068,9 @@ ROWAN_FUNCTION std::vector<Value> PartSums::means(Cpu exec, AnyExec device, std:
     return all;
 }
 
-/// Dense gradients whose sums are of one type travel as one: with the same pieces, of the elements of all.
+/// Dense gradients of one element type travel as one: with the same pieces, of the elements of all.
 struct Fused {
-    void (*add)(std::size_t, std::byte const*, std::byte*);  // which says the type
+    void (*add)(std::size_t, std::byte const*, std::byte*);  // one for each element type
     std::vector<std::size_t> which = {};
     std::vector<DensePieces> parts = {};
     std::function<DensePieces()> sum = {};
@@ -55096,7 +55102,7 @@ private:
                         detail::prefetch_row<true>(param.data() + ahead.rows[k] * width, width * sizeof(P));
                         (detail::prefetch_row<true>(state.data() + ahead.rows[k] * width, width * sizeof(S)), ...);
                     };
-                    // where it is faster, the first `lanes` elements of row k + 1 are brought up to date with those of row k
+                    // where it is faster, rows k and k + 1 go together, in their first `lanes` elements
                     constexpr std::size_t lanes = detail::lanes_of_two<V, Rule, P, S...>;
                     bool const by_two = lanes <= width && width < 2 * lanes;
                     bool second = false;
@@ -56462,10 +56468,11 @@ namespace rowan::inline v0::layer {
 /// table. The scope's own values are behind until then.
 ///
 /// Rows are brought up to date by the ids of a batch where the net reads the table by layer::embedding,
-/// layer::embedding_bag, layer::negative_sampling, or as w or b of layer::sampled_softmax and layer::nce, with ids that
-/// are all layer::data. If it reads the table in another way, such as with ids that it computes
-/// or in steps, or if options.average is given, each step brings all rows up to date, which costs what a dense update
-/// does. On a device other than the host, updates are dense, and tables of which only some rows exist are refused.
+/// layer::embedding_bag, layer::negative_sampling, or as w or b of layer::sampled_softmax and layer::nce, with ids and
+/// labels that are all layer::data. If it reads the table in another way, such as with ids that it computes, those of
+/// layer::sample_classes too, or in steps, or if options.average is given, each step brings all rows up to date, which
+/// costs what a dense update does. On a device other than the host, updates are dense, and tables of which only some rows
+/// exist are refused.
 template <class O>
 struct Deferred {
     O optimizer;  ///< the optimizer and its settings

@@ -276,7 +276,12 @@ private:
     }
 
     static constexpr std::span<SlotLookup const> lookups() {
-        if constexpr (requires { Op::lookups; }) return Op::lookups;
+        if constexpr (requires { Op::lookups; }) {
+            static_assert(!variadic, "rowan: an operator with lookups has one variable for each slot");
+            for (SlotLookup const& of : Op::lookups)
+                if (of.table >= Op::inputs::size || of.ids >= Op::inputs::size) throw "lookups names no slot";
+            return Op::lookups;
+        }
         return {};
     }
 

@@ -68,8 +68,9 @@ constexpr bool sums_rows_of([[maybe_unused]] Attributes const& attributes) {
     }
 }
 
-/// Says of an operator that it reads input `table` at the rows that input `ids` names, and at no others: an element of its
-/// `static constexpr std::array<SlotLookup, n> lookups`. So a deferred optimizer brings only these rows up to date.
+/// Says of an operator that it reads rows of the input in slot `table` that the input in slot `ids` names: an element of
+/// its `static constexpr std::array<SlotLookup, n> lookups`. All elements with one table together name every row that it
+/// reads of it, so that a deferred optimizer brings only these up to date.
 struct SlotLookup {
     std::uint8_t table, ids;
 };

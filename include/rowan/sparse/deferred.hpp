@@ -218,7 +218,7 @@ private:
                         detail::prefetch_row<true>(param.data() + ahead.rows[k] * width, width * sizeof(P));
                         (detail::prefetch_row<true>(state.data() + ahead.rows[k] * width, width * sizeof(S)), ...);
                     };
-                    // where it is faster, the first `lanes` elements of row k + 1 are brought up to date with those of row k
+                    // where it is faster, rows k and k + 1 go together, in their first `lanes` elements
                     constexpr std::size_t lanes = detail::lanes_of_two<V, Rule, P, S...>;
                     bool const by_two = lanes <= width && width < 2 * lanes;
                     bool second = false;

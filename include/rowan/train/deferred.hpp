@@ -19,10 +19,11 @@ namespace rowan::inline v0::layer {
 /// table. The scope's own values are behind until then.
 ///
 /// Rows are brought up to date by the ids of a batch where the net reads the table by layer::embedding,
-/// layer::embedding_bag, layer::negative_sampling, or as w or b of layer::sampled_softmax and layer::nce, with ids that
-/// are all layer::data. If it reads the table in another way, such as with ids that it computes
-/// or in steps, or if options.average is given, each step brings all rows up to date, which costs what a dense update
-/// does. On a device other than the host, updates are dense, and tables of which only some rows exist are refused.
+/// layer::embedding_bag, layer::negative_sampling, or as w or b of layer::sampled_softmax and layer::nce, with ids and
+/// labels that are all layer::data. If it reads the table in another way, such as with ids that it computes, those of
+/// layer::sample_classes too, or in steps, or if options.average is given, each step brings all rows up to date, which
+/// costs what a dense update does. On a device other than the host, updates are dense, and tables of which only some rows
+/// exist are refused.
 template <class O>
 struct Deferred {
     O optimizer;  ///< the optimizer and its settings

@@ -134,10 +134,10 @@ private:
     std::vector<std::int64_t> splits_;
     RowPieces own_;                    // by parts: sums of nodes; else contributions
     RowPlan<> plan_;                   // of contributions
-    std::vector<std::size_t> counts_;  // of rows on each rank: pieces, or distinct rows of contributions; or none
+    std::vector<std::size_t> counts_;  // of rows on each rank: pieces, or distinct ones of contributions; or none
     std::vector<std::size_t> contributions_;
     std::vector<std::int64_t> firsts_;   // the first part of each rank, and the number of all parts
-    bool one_key_each_ = false;          // whether each rank's pieces have one key, the first of its parts
+    bool one_key_each_ = false;          // whether ranks have sums of one node, whose first part stands for all keys
     Route route_ = Route::owner;         // never automatic
     std::unique_ptr<NodeGroups> nodes_;  // by nodes
     std::vector<std::int64_t> ranges_;   // of rows, by owner; by nodes, those of place 0 first

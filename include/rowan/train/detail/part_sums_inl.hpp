@@ -109,9 +109,9 @@ ROWAN_FUNCTION std::vector<Value> PartSums::means(Cpu exec, AnyExec device, std:
     return all;
 }
 
-/// Dense gradients whose sums are of one type travel as one: with the same pieces, of the elements of all.
+/// Dense gradients of one element type travel as one: with the same pieces, of the elements of all.
 struct Fused {
-    void (*add)(std::size_t, std::byte const*, std::byte*);  // which says the type
+    void (*add)(std::size_t, std::byte const*, std::byte*);  // one for each element type
     std::vector<std::size_t> which = {};
     std::vector<DensePieces> parts = {};
     std::function<DensePieces()> sum = {};
