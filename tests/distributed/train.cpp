@@ -463,22 +463,26 @@ private:
 };
 
 TEST_CASE("a step makes as few collective calls with many dense parameters as with one", "[distributed]") {
-    auto const calls_of = [](int layers, auto const& comm) {
+    auto const calls_of = [](int layers, bool sharded, auto const& comm) {
         Scope scope;
         ScopeGuard const guard(scope);
-        auto x = layer::data<float>("x", {UNK, 3});
+        auto x = sharded ? layer::embedding(layer::data<std::int64_t>("ids", {UNK}), {.height = height, .width = 3, .sharded = true})
+                         : layer::data<float>("x", {UNK, 3});
         for (int i = 0; i < layers; ++i) x = layer::fc(x, {.output_size = 3 + i});
         int calls = 0;
-        Trainer trainer(layer::reduce_mean(x), {.comm = Counting(comm, calls), .parts = 3, .exec = {1}});
-        std::vector<Feeds> const parts(3, Feeds{{"x", Tensor<float>{{1, 2, 3}}}});
+        Trainer trainer(layer::reduce_mean(x), {.comm = Counting(comm, calls), .parts = 4, .exec = {1}});
+        std::vector<Feeds> const parts(4, sharded ? Feeds{{"ids", std::vector<std::int64_t>{1, 2}}} : Feeds{{"x", Tensor<float>{{1, 2, 3}}}});
         int const before = calls;
         trainer.step(parts);
         return calls - before;
     };
     for (int const ranks : test::group_sizes({2, 3})) {
-        auto const calls = test::on_ranks(ranks, [&](auto const& comm) { return 100 * calls_of(1, comm) + calls_of(6, comm); });
+        auto const calls = test::on_ranks(ranks, [&](auto const& comm) { return 100 * calls_of(1, false, comm) + calls_of(6, false, comm); });
+        auto const with_table = test::on_ranks(ranks, [&](auto const& comm) { return 100 * calls_of(1, true, comm) + calls_of(6, true, comm); });
         // an agreement, the costs, an exchange and a gather of the gradients, and the agreement that all can update
         for (int const c : calls) CHECK(c == (ranks == 1 ? 0 : 505));
+        // an agreement; numbers, rows and values of what is fetched, and of its gradients
+        for (int const c : with_table) CHECK(c == (ranks == 1 ? 0 : 1212));
     }
 }
 
