@@ -12602,7 +12602,8 @@ constexpr bool sums_rows_of([[maybe_unused]] Attributes const& attributes) {
 /// its `static constexpr std::array<SlotLookup, n> lookups`. All elements with one table together name every row that it
 /// reads of it, so that a deferred optimizer brings only these up to date.
 struct SlotLookup {
-    std::uint8_t table, ids;
+    std::uint8_t table;  ///< the slot of the table
+    std::uint8_t ids;    ///< the slot of the row numbers
 };
 
 /// The bit mask of the inputs whose levels alone are used: the operator's `static constexpr unsigned level_inputs`, or
