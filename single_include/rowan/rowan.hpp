@@ -11844,9 +11844,8 @@ ROWAN_FUNCTION RowReduction::RowReduction(std::unique_ptr<ProcessGroup const> gr
     after_agreement(*group_, [&] {
         std::int64_t const ranks = group_->size();
         for (std::int64_t r = 0; r <= ranks; ++r) firsts_.push_back(even_cut(total, r, ranks));
-        one_key_each_ = true;  // sums do not depend on which part of a node is named
-        for (std::size_t r = 0; r + 1 < firsts_.size(); ++r)
-            one_key_each_ = one_key_each_ && whole_nodes(firsts_[r], firsts_[r + 1], total).size() <= 1;
+        auto const several = [&](auto first, auto end) { return whole_nodes(first, end, total).size() > 1; };
+        one_key_each_ = std::ranges::adjacent_find(firsts_, several) == firsts_.end();
         if (splits_.empty()) counts_ = all_counts(*group_, own_.rows.size());
         if (ranks > 1) begin();
     });
@@ -16256,6 +16255,7 @@ struct embedding_bag_op
     static constexpr std::string_view name = "embedding_bag";
     static constexpr std::string_view brief =
         "A row for each sequence of ids: the sum, mean, … of their rows of the table.";
+    static constexpr std::array<SlotLookup, 1> lookups{{{0, 1}}};
     static constexpr bool reads_stores = true;
     using grad = gradient<embedding_bag_op, uses<slot::w, slot::ids, grad_of<slot::out>>, makes<grad_of<slot::w>>>;
 
@@ -16520,6 +16520,7 @@ struct lookup_table_op
     static constexpr std::string_view name = "lookup_table";
     static constexpr std::string_view brief = "A row of the table for each id; its gradient is row-sparse.";
     static constexpr unsigned row_inputs = 0b10;
+    static constexpr std::array<SlotLookup, 1> lookups{{{0, 1}}};
     static constexpr bool reads_stores = true;
     using grad = grad_rule<lookup_table_grad_op>;
 
@@ -16651,6 +16652,7 @@ struct weighted_embedding_bag_op
     using grad = gradient<weighted_embedding_bag_op, uses<slot::w, slot::ids, slot::weight, grad_of<slot::out>>,
                           makes<grad_of<slot::w>, grad_of<slot::weight>>>;
 
+    static constexpr std::array<SlotLookup, 1> lookups{{{0, 1}}};
     static constexpr bool reads_stores = true;
 
     static constexpr VarSpec infer(VarSpec const& w, VarSpec const& ids, VarSpec const& weight,
@@ -16877,14 +16879,12 @@ ROWAN_FUNCTION void check_shard(Variable const& table, Value const& value, std::
                              .append(" of this rank, as load_parameters(comm, …) gives them"));
 }
 
-/// The lookup of an operator that looks up data in its first input; nothing of another operator.
-inline std::optional<TableLookups::Lookup> lookup_of(Operator const& op) {
-    bool const rows = op.kernel->is<lookup_table_op>();
-    if (!rows && !op.kernel->is<embedding_bag_op>() && !op.kernel->is<weighted_embedding_bag_op>()) return {};
-    Variable const* const ids = op.inputs[1];
-    if (ids->role() != Role::data) return {};
-    if (rows) return {{ids, attributes_for<lookup_table_op>(op.attributes).unknown}};
-    return {{ids, attributes_for<embedding_bag_op>(op.attributes).unknown}};
+/// The row that a lookup reads for ids that are not in the table, if it has one.
+inline std::optional<std::int64_t> unknown_of(Operator const& op) {
+    if (op.kernel->is<lookup_table_op>()) return attributes_for<lookup_table_op>(op.attributes).unknown;
+    if (op.kernel->is<embedding_bag_op>() || op.kernel->is<weighted_embedding_bag_op>())
+        return attributes_for<embedding_bag_op>(op.attributes).unknown;
+    return {};
 }
 
 inline void add_lookup(TableLookups& to, TableLookups::Lookup const& lookup) {
@@ -16899,14 +16899,11 @@ ROWAN_FUNCTION std::optional<TableLookups> lookups_of(Variable& target, Variable
         bool declared = false;
         for (SlotLookup const& of : op->kernel->lookups) {
             if (op->inputs[of.table] != &table) continue;
-            if (uses != 1 || op->inputs[of.ids]->role() != Role::data) return {};
-            add_lookup(all, {op->inputs[of.ids], std::nullopt});
+            if (op->inputs[of.ids]->role() != Role::data) return {};
+            add_lookup(all, {op->inputs[of.ids], unknown_of(*op)});
             declared = true;
         }
-        if (declared) continue;
-        auto const lookup = lookup_of(*op);
-        if (!lookup || uses != 1 || op->inputs[0] != &table) return {};
-        add_lookup(all, *lookup);
+        if (uses != 1 || !declared) return {};
     }
     return all;
 }
@@ -16935,7 +16932,7 @@ ROWAN_FUNCTION std::vector<TableLookups> table_lookups(Variable& target) {
                         .append(": they must be layer::data, as the rows are fetched before the net runs"));
             auto at = std::ranges::find(all, table, &TableLookups::table);
             if (at == all.end()) at = all.insert(at, {table});
-            add_lookup(*at, *lookup_of(*op));
+            add_lookup(*at, {ids, unknown_of(*op)});
         }
     }
     return all;

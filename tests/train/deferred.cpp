@@ -17,7 +17,6 @@
 #include <rowan/train/moving_average.hpp>
 #include <rowan/train/train.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>

@@ -33,9 +33,8 @@ ROWAN_FUNCTION RowReduction::RowReduction(std::unique_ptr<ProcessGroup const> gr
     after_agreement(*group_, [&] {
         std::int64_t const ranks = group_->size();
         for (std::int64_t r = 0; r <= ranks; ++r) firsts_.push_back(even_cut(total, r, ranks));
-        one_key_each_ = true;  // sums do not depend on which part of a node is named
-        for (std::size_t r = 0; r + 1 < firsts_.size(); ++r)
-            one_key_each_ = one_key_each_ && whole_nodes(firsts_[r], firsts_[r + 1], total).size() <= 1;
+        auto const several = [&](auto first, auto end) { return whole_nodes(first, end, total).size() > 1; };
+        one_key_each_ = std::ranges::adjacent_find(firsts_, several) == firsts_.end();
         if (splits_.empty()) counts_ = all_counts(*group_, own_.rows.size());
         if (ranks > 1) begin();
     });

@@ -154,6 +154,7 @@ struct embedding_bag_op
     static constexpr std::string_view name = "embedding_bag";
     static constexpr std::string_view brief =
         "A row for each sequence of ids: the sum, mean, … of their rows of the table.";
+    static constexpr std::array<SlotLookup, 1> lookups{{{0, 1}}};
     static constexpr bool reads_stores = true;
     using grad = gradient<embedding_bag_op, uses<slot::w, slot::ids, grad_of<slot::out>>, makes<grad_of<slot::w>>>;
 

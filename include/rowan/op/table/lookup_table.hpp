@@ -152,6 +152,7 @@ struct lookup_table_op
     static constexpr std::string_view name = "lookup_table";
     static constexpr std::string_view brief = "A row of the table for each id; its gradient is row-sparse.";
     static constexpr unsigned row_inputs = 0b10;
+    static constexpr std::array<SlotLookup, 1> lookups{{{0, 1}}};
     static constexpr bool reads_stores = true;
     using grad = grad_rule<lookup_table_grad_op>;
 

@@ -103,6 +103,7 @@ struct weighted_embedding_bag_op
     using grad = gradient<weighted_embedding_bag_op, uses<slot::w, slot::ids, slot::weight, grad_of<slot::out>>,
                           makes<grad_of<slot::w>, grad_of<slot::weight>>>;
 
+    static constexpr std::array<SlotLookup, 1> lookups{{{0, 1}}};
     static constexpr bool reads_stores = true;
 
     static constexpr VarSpec infer(VarSpec const& w, VarSpec const& ids, VarSpec const& weight,

@@ -62,14 +62,12 @@ ROWAN_FUNCTION void check_shard(Variable const& table, Value const& value, std::
                              .append(" of this rank, as load_parameters(comm, …) gives them"));
 }
 
-/// The lookup of an operator that looks up data in its first input; nothing of another operator.
-inline std::optional<TableLookups::Lookup> lookup_of(Operator const& op) {
-    bool const rows = op.kernel->is<lookup_table_op>();
-    if (!rows && !op.kernel->is<embedding_bag_op>() && !op.kernel->is<weighted_embedding_bag_op>()) return {};
-    Variable const* const ids = op.inputs[1];
-    if (ids->role() != Role::data) return {};
-    if (rows) return {{ids, attributes_for<lookup_table_op>(op.attributes).unknown}};
-    return {{ids, attributes_for<embedding_bag_op>(op.attributes).unknown}};
+/// The row that a lookup reads for ids that are not in the table, if it has one.
+inline std::optional<std::int64_t> unknown_of(Operator const& op) {
+    if (op.kernel->is<lookup_table_op>()) return attributes_for<lookup_table_op>(op.attributes).unknown;
+    if (op.kernel->is<embedding_bag_op>() || op.kernel->is<weighted_embedding_bag_op>())
+        return attributes_for<embedding_bag_op>(op.attributes).unknown;
+    return {};
 }
 
 inline void add_lookup(TableLookups& to, TableLookups::Lookup const& lookup) {
@@ -84,14 +82,11 @@ ROWAN_FUNCTION std::optional<TableLookups> lookups_of(Variable& target, Variable
         bool declared = false;
         for (SlotLookup const& of : op->kernel->lookups) {
             if (op->inputs[of.table] != &table) continue;
-            if (uses != 1 || op->inputs[of.ids]->role() != Role::data) return {};
-            add_lookup(all, {op->inputs[of.ids], std::nullopt});
+            if (op->inputs[of.ids]->role() != Role::data) return {};
+            add_lookup(all, {op->inputs[of.ids], unknown_of(*op)});
             declared = true;
         }
-        if (declared) continue;
-        auto const lookup = lookup_of(*op);
-        if (!lookup || uses != 1 || op->inputs[0] != &table) return {};
-        add_lookup(all, *lookup);
+        if (uses != 1 || !declared) return {};
     }
     return all;
 }
@@ -120,7 +115,7 @@ ROWAN_FUNCTION std::vector<TableLookups> table_lookups(Variable& target) {
                         .append(": they must be layer::data, as the rows are fetched before the net runs"));
             auto at = std::ranges::find(all, table, &TableLookups::table);
             if (at == all.end()) at = all.insert(at, {table});
-            add_lookup(*at, *lookup_of(*op));
+            add_lookup(*at, {ids, unknown_of(*op)});
         }
     }
     return all;
