@@ -43,7 +43,8 @@ def first_of(name):
     stub = folder.resolve() / largest.replace("/", "_")
     if not stub.exists():
         folder.mkdir(parents=True, exist_ok=True)
-        if not compiles(f"#include <{largest}>\n", ["-x", "c++-header", "-o", f"{stub}.gch"]):
+        instantiated = ["-fpch-instantiate-templates"] if "clang" in compiler[0] else []  # once, and not in every file that includes it
+        if not compiles(f"#include <{largest}>\n", [*instantiated, "-x", "c++-header", "-o", f"{stub}.gch"]):
             return []
         stub.write_text(f"#include <{largest}>\n")
     return ["-include", str(stub)]

@@ -35,10 +35,12 @@ ROWAN_FUNCTION Parameters fetched_parameters(ProcessGroup const& group, Cpu exec
         }
     }));
     after_agreement(group, [&] {
-        for (std::size_t i = 0; i < tables.size(); ++i) {
-            auto const& name = tables[i].table->name();
-            mine.set(name, fetch_rows(group, exec, parameters.find(name), named[i]));
-        }
+        if (tables.empty()) return;
+        std::vector<TableRows> asked;
+        for (std::size_t i = 0; i < tables.size(); ++i)
+            asked.push_back({&parameters.find(tables[i].table->name()), named[i]});
+        auto const fetched = fetch_rows(group, exec, asked);
+        for (std::size_t i = 0; i < tables.size(); ++i) mine.set(tables[i].table->name(), std::move(fetched->rows[i]));
     });
     return mine;
 }

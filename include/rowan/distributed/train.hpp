@@ -60,9 +60,9 @@ public:
         if (own) return sum_own_rows(group(), exec, type, nodes, total);
         return RowReduction(group(), exec, type, std::move(nodes), total).finish();
     }
-    Value fetch(Cpu exec, Value const& own, std::span<std::int64_t const> rows,
-                std::function<void(Ids<> const&)> const& before) const override {
-        return fetch_rows(group_, exec, own, rows, before);
+    std::unique_ptr<FetchedTables> fetch(Cpu exec, std::span<TableRows const> tables,
+                                         BeforeRead const& before) const override {
+        return fetch_rows(group_, exec, tables, before);
     }
 
 private:

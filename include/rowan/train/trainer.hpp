@@ -22,6 +22,7 @@
 #include <rowan/train/schedule.hpp>
 #include <rowan/train/train_options.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <concepts>
 #include <cstddef>
@@ -131,10 +132,19 @@ private:
         return detail::PartRange::of_rank(total, comm_.ranks()->rank(), comm_.ranks()->size());
     }
     /// The rows of sharded tables that this rank's parts name.
-    std::vector<Value> fetch(std::span<Feeds const> batches, std::function<void()> const& begin) const;
+    std::unique_ptr<detail::FetchedTables> fetch(std::span<Feeds const> batches,
+                                                 std::function<void()> const& begin) const;
+    /// Calls f(t, i) for the first 64 of fetched_ that have a gradient, results_[i].
+    template <class F>
+    void each_fetched(F const& f) const {
+        for (std::size_t t = 0; t < std::min(fetched_.size(), std::size_t{64}); ++t) {
+            auto const i = static_cast<std::size_t>(std::ranges::find(parameters_, fetched_[t]) - parameters_.begin());
+            if (i < parameters_.size()) f(t, i);
+        }
+    }
     /// The weights of results_, or their divisors, from those of the cost and of moving_.
     std::vector<double> of_results(double of_cost, std::span<double const> of_moving) const;
-    double add_up(std::span<double const> own, detail::PartRange const& parts);
+    double add_up(std::span<double const> own, detail::PartRange const& parts, detail::FetchedGradients const& fetched);
 
     /// errors   GraphError if there is no parameter of this name
     void check_parameter(std::string const& name, char const* what, bool may_move = false) const;

@@ -14,6 +14,7 @@
 #include <rowan/distributed/detail/shard_exchange.hpp>
 #include <rowan/distributed/detail/shard_parts.hpp>
 #include <rowan/distributed/row_reduce_options.hpp>
+#include <rowan/sparse/detail/row_pieces.hpp>
 #include <rowan/sparse/gather.hpp>
 #include <rowan/sparse/selected_rows.hpp>
 
@@ -21,6 +22,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <string>
 #include <utility>
@@ -77,25 +79,28 @@ public:
     Tensor<T> gather(Cpu exec, Tensor<T> const& local, char const* field, Ids<> const& ids, RowLookup& lookup) {
         std::size_t const width = local.row_size();
         RowFetch fetch;
-        Tensor<T> rows, out;
+        Tensor<T> others, out;
         agree_on_table(Collective::gather, [&](Notice& n) {
             check_exec(exec);
             describe(n, width);
-            fetch = RowFetch(exec, slots_, field, ids);
-            rows = Tensor<T>::from_shape({fetch.plan().rows().size(), width});
-            if (fetch.has_none())
-                std::ranges::fill(rows.row(rows.shape()[0] - 1), dtype<T>::narrow(typename dtype<T>::sum{}));
-            auto shape = fetch.places().shape();
+            fetch = RowFetch(exec, slots_, comm_.rank(), field, ids);
+            others = Tensor<T>::from_shape({fetch.others(), width});
+            if (fetch.others() != fetch.received())  // none is the last
+                std::ranges::fill(others.row(fetch.received()), dtype<T>::narrow(typename dtype<T>::sum{}));
+            auto shape = fetch.shape();
             shape.push_back(width);
             out = Tensor<T>::from_shape(shape);
         });
         after_agreement(group(), [&] {  // all that may fail is before the last exchange
             auto const all = group();
-            fetch.ask(all, slots_.splits());
+            RowFetch::ask(all, std::span(&fetch, 1));
             auto const answers = rowan::gather(exec, local, fetch.asked());
-            fetch.fetch(all, width * sizeof(T), bytes_of(answers),
-                        std::as_writable_bytes(std::span(rows.data(), rows.size())));
-            take_rows(exec, fetch.places().size(), width, rows.data(), fetch.places().data(), out.data());
+            std::size_t const bytes = width * sizeof(T);
+            auto const came = std::as_writable_bytes(std::span(others.data(), others.size()));
+            auto const list = fetch.fetch(bytes, bytes_of(answers), came);
+            exchange_lists(all, std::span(&list, 1));
+            copy_rows(exec, ids.size(), bytes, fetch.rows(local.data(), others.data(), bytes),
+                      ConsecutiveRows<std::byte>{reinterpret_cast<std::byte*>(out.data()), bytes});
         });
         lookup.fetch_ = std::move(fetch);
         lookup.number_ = ++lookups_;
@@ -120,25 +125,38 @@ public:
     }
 
     SelectedRows<T> exchange(Cpu exec, std::size_t width, RowLookup const& lookup, Tensor<T> const& out_grad) const {
-        RowPieces own;
-        auto const& plan = lookup.fetch_.plan();
+        RowPieces pieces, in;
+        PieceList all;
+        auto const& fetch = lookup.fetch_;
         agree_on_table(Collective::exchange_lookup, lookup.number_, [&](Notice& n) {
             check_exec(exec);
             if (lookup.number_ == 0 || lookup.table_ != number_)
                 throw ShapeError("lookup", "not of this table", "one that gather has made");
-            auto shape = lookup.fetch_.places().shape();
+            auto shape = fetch.shape();
             shape.push_back(width);
             if (out_grad.shape() != shape)
                 throw ShapeError("out_grad.shape()", shape_text(out_grad.shape()), shape_text(shape));
-            own = planned_pieces(exec, plan, out_grad.reshaped({plan.size(), width}), comm_.rank());
+            pieces = planned_pieces(exec, fetch.plan(), out_grad.reshaped({fetch.plan().size(), width}), comm_.rank(),
+                                    [&](std::size_t k) { return fetch.place(k); });
             describe(n, width);
         });
-        RowPieces in;
         SelectedRows<T> sums;
-        after_agreement(group(), [&] { in = lookup.fetch_.give(group(), std::move(own)); });
+        after_agreement(group(), [&] {
+            in = pieces.like();
+            in.bytes = Storage<std::byte>(fetch.asked().size() * in.row_bytes);
+            auto const list = fetch.give(in.row_bytes, bytes_of(std::as_const(pieces.bytes)), bytes_of(in.bytes));
+            exchange_lists(group(), std::span(&list, 1));
+            std::vector<std::int64_t> ranks(static_cast<std::size_t>(comm_.size()));
+            std::iota(ranks.begin(), ranks.end(), std::int64_t{0});
+            std::vector<std::byte const*> own;
+            own.reserve(fetch.own().size());
+            for (std::size_t i = fetch.others(); i < pieces.rows.size(); ++i)
+                own.push_back(pieces.bytes.data() + i * pieces.row_bytes);
+            all = fetch.given(comm_.rank(), in, own, ranks);
+        });
         static_cast<void>(agree_on_end(group(), 0, Told::differences, [&](Notice&) {
             in.height = slots_.rows_of(comm_.rank());
-            sums = from_pieces<T>(exec, sum_pieces<T>(exec, in));
+            sums = from_pieces<T>(exec, sum_pieces(exec, element_sums<T>(), all, in));
         }));
         return sums;
     }

@@ -44,35 +44,78 @@ private:
     bool grows_ = false;
 };
 
-/// The ids of a lookup, and which rows they make travel. Every id is asked for once.
+/// A list of which each rank gets some units, and what comes from each: as ProcessGroup::alltoallv.
+struct ListExchange {
+    std::size_t unit;
+    std::span<std::byte const> in;
+    std::span<std::size_t const> counts;
+    std::span<std::byte> out;
+    std::span<std::size_t const> out_counts;
+};
+
+/// Exchanges lists, which travel as one. All ranks have as many.
+/// cost     one exchange; of several lists, two copies
+void exchange_lists(ProcessGroup const& group, std::span<ListExchange const> lists);
+
+/// The ids of a lookup, and which rows they make travel. Every id is asked for once; rows of this rank do not travel.
 class RowFetch {
 public:
     RowFetch() = default;
     /// errors   IndexError if an id is not a row of the table
-    RowFetch(Cpu exec, Slots const& slots, char const* field, Ids<> const& ids);
+    RowFetch(Cpu exec, Slots const& slots, int rank, char const* field, Ids<> const& ids);
 
-    /// Tells the owners the rows.
-    void ask(ProcessGroup const& group, std::span<std::int64_t const> splits);
-    /// Sends the rows that were asked for, answers[i] is that of asked()[i], and receives a row for each of
-    /// plan().rows() but none.
-    void fetch(ProcessGroup const& group, std::size_t row_bytes, std::span<std::byte const> answers,
-               std::span<std::byte> rows) const;
-    /// The other way: a piece for each of plan().rows() but none goes to its owner. Returns those of asked(), by rank.
-    RowPieces give(ProcessGroup const& group, RowPieces&& own) const;
+    /// Tells the owners the rows of several tables.
+    /// cost     two exchanges
+    static void ask(ProcessGroup const& group, std::span<RowFetch> tables);
+    /// Sends the rows that were asked for, answers[i] is that of asked()[i], and receives received() others.
+    ListExchange fetch(std::size_t row_bytes, std::span<std::byte const> answers, std::span<std::byte> rows) const {
+        return {row_bytes, answers, receive_, rows.first(received() * row_bytes), send_};
+    }
+    /// The other way: a piece for each row that fetch received goes to its owner, which receives those of asked().
+    ListExchange give(std::size_t row_bytes, std::span<std::byte const> pieces, std::span<std::byte> in) const {
+        return {row_bytes, pieces.first(received() * row_bytes), send_, in, receive_};
+    }
+    /// All pieces for the rows of this rank, by rank, after give: `in` are those of asked(), of which only the bytes are
+    /// given, `own` the addresses of those for own(). The key of a piece of rank r is keys[r].
+    PieceList given(int rank, RowPieces const& in, std::span<std::byte const* const> own,
+                    std::span<std::int64_t const> keys) const;
 
     /// Of slots. The last of its rows may be none.
     RowPlan<> const& plan() const { return plan_; }
-    bool has_none() const { return total(send_) != plan_.rows().size(); }
-    Tensor<std::int64_t> const& places() const { return places_; }  ///< for each id, its k of plan().rows()[k]
-    std::vector<std::int64_t> const& asked() const {
-        return asked_;
-    }  ///< this rank's local rows, those of rank 0 first
+    Tensor<std::int64_t>::shape_type const& shape() const { return places_.shape(); }  ///< of the ids
+    std::size_t received() const { return total(send_); }  ///< the number of distinct rows of other ranks
+    std::size_t others() const { return plan_.rows().size() - own_.size(); }  ///< the same, with none
+    std::vector<std::int64_t> const& own() const { return own_; }      ///< distinct rows of this rank, as in its table
+    std::vector<std::int64_t> const& asked() const { return asked_; }  ///< the same of other ranks, rank 0's first
+    /// Where a row of plan() is: below others(), among those that others have; or others() plus its number in own().
+    std::size_t place(std::size_t k) const {
+        if (k < own_begin_) return k;
+        return k < own_begin_ + own_.size() ? k - own_begin_ + others() : k - own_.size();
+    }
+
+    /// The address of the row of id i: in this rank's table, or among the others that have come.
+    struct Rows {
+        std::byte const *table, *came;
+        std::int64_t const* places;
+        std::size_t bytes;
+
+        std::byte const* operator()(std::size_t i) const {
+            std::int64_t const at = places[i];
+            return at >= 0 ? table + static_cast<std::size_t>(at) * bytes
+                           : came + static_cast<std::size_t>(~at) * bytes;
+        }
+    };
+    Rows rows(void const* table, void const* came, std::size_t bytes) const {
+        return {static_cast<std::byte const*>(table), static_cast<std::byte const*>(came), places_.data(), bytes};
+    }
 
 private:
     RowPlan<> plan_;
-    Tensor<std::int64_t> places_;
+    Tensor<std::int64_t> places_;  // for each id, its row in the table of this rank, or ~i of the others
+    std::size_t own_begin_ = 0;    // of plan_.rows()
+    std::int64_t first_slot_ = 0;  // of this rank
     std::vector<std::size_t> send_, receive_;
-    std::vector<std::int64_t> asked_;
+    std::vector<std::int64_t> own_, asked_;
 };
 
 }  // namespace rowan::inline v0::detail

@@ -4,10 +4,13 @@
 #include <rowan/distributed/detail/shard_exchange.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
+#include <rowan/core/allocator.hpp>
 #include <rowan/core/parallel.hpp>
 
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
+#include <cstring>
 #include <utility>
 
 namespace rowan::inline v0::detail {
@@ -25,12 +28,18 @@ ROWAN_FUNCTION Slots::Slots(std::span<std::int64_t const> heights) : splits_{0},
 ROWAN_FUNCTION std::vector<std::int64_t> Slots::of(Cpu exec, char const* field, Ids<> const& rows) const {
     std::vector<std::int64_t> slots(rows.size());
     std::int64_t const least = grows_ ? -1 : 0;
+    auto const quotient_of = [](std::int64_t a, std::int64_t b) {  // a division of 32 bits is faster
+        auto const x = static_cast<std::uint64_t>(a), y = static_cast<std::uint64_t>(b);
+        if ((x | y) >> 32 != 0) return a / b;
+        return static_cast<std::int64_t>(static_cast<std::uint32_t>(x) / static_cast<std::uint32_t>(y));
+    };
     // The slot of a row, or -1 if it is not one.
-    auto const slot = [&](std::int64_t row) {
-        if (row < least || row >= height()) return std::int64_t{-1};
-        if (row < 0) return size();
-        auto const owner = static_cast<std::size_t>(partition_.owner(row));
-        std::int64_t const s = splits_[owner] + partition_.local(row);
+    auto const slot = [&, p = partition_, size = size()](std::int64_t row) {
+        if (row < least || row >= p.height) return std::int64_t{-1};
+        if (row < 0) return size;
+        std::int64_t const block = p.block == 1 ? row : quotient_of(row, p.block), turn = quotient_of(block, p.ranks);
+        auto const owner = static_cast<std::size_t>(block - turn * p.ranks);
+        std::int64_t const s = splits_[owner] + turn * p.block + (row - block * p.block);
         return s < splits_[owner + 1] ? s : -1;
     };
     std::atomic<bool> good{true};
@@ -45,45 +54,115 @@ ROWAN_FUNCTION std::vector<std::int64_t> Slots::of(Cpu exec, char const* field, 
     throw IndexError(field, i, rows[i], "is neither -1 nor a row of the table");
 }
 
-ROWAN_FUNCTION RowFetch::RowFetch(Cpu exec, Slots const& slots, char const* field, Ids<> const& ids)
+ROWAN_FUNCTION RowFetch::RowFetch(Cpu exec, Slots const& slots, int rank, char const* field, Ids<> const& ids)
     : plan_(exec, slots.of(exec, field, ids), slots.size() + slots.grows()) {
-    places_ =
-        Tensor<std::int64_t>::from_shape(Tensor<std::int64_t>::shape_type(ids.shape().begin(), ids.shape().end()));
-    for (std::size_t k = 0; k < plan_.rows().size(); ++k) {
-        for (auto i = plan_.offsets()[k]; i < plan_.offsets()[k + 1]; ++i)
-            places_.data()[plan_.positions()[static_cast<std::size_t>(i)]] = static_cast<std::int64_t>(k);
-    }
     auto rows = plan_.rows();
     if (!rows.empty() && rows.back() == slots.size()) rows = rows.first(rows.size() - 1);
     send_ = counts_in(slots.splits(), rows);
+    auto const me = static_cast<std::size_t>(rank);
+    first_slot_ = slots.splits()[me];
+    own_begin_ = total(std::span(send_).first(me));
+    rows = rows.subspan(own_begin_, std::exchange(send_[me], 0));
+    own_.assign(rows.begin(), rows.end());
+    for (auto& row : own_) row -= first_slot_;
+    places_ =
+        Tensor<std::int64_t>::from_shape(Tensor<std::int64_t>::shape_type(ids.shape().begin(), ids.shape().end()));
+    auto* const places = places_.data();
+    parallel_work(exec, plan_.size() * 4, plan_.rows().size(), std::size_t{1} << 13,
+                  [=, this](std::size_t begin, std::size_t end) {
+                      for (std::size_t k = begin; k < end; ++k) {
+                          std::size_t const at = place(k);
+                          std::int64_t const to = at < others() ? ~static_cast<std::int64_t>(at) : own_[at - others()];
+                          for (auto i = plan_.offsets()[k]; i < plan_.offsets()[k + 1]; ++i)
+                              places[plan_.positions()[static_cast<std::size_t>(i)]] = to;
+                      }
+                  });
 }
 
-ROWAN_FUNCTION void RowFetch::ask(ProcessGroup const& group, std::span<std::int64_t const> splits) {
-    receive_ = exchange_counts(group, send_);
-    asked_.resize(total(receive_));
-    group
-        .alltoallv(sizeof(std::int64_t), bytes_of(plan_.rows().first(total(send_))), send_, bytes_of(asked_), receive_)
-        ->wait();
-    for (auto& row : asked_) row -= splits[static_cast<std::size_t>(group.rank())];
-}
-
-ROWAN_FUNCTION void RowFetch::fetch(ProcessGroup const& group, std::size_t row_bytes,
-                                    std::span<std::byte const> answers, std::span<std::byte> rows) const {
-    if (row_bytes != 0)
-        group.alltoallv(row_bytes, answers, receive_, rows.first(total(send_) * row_bytes), send_)->wait();
-}
-
-ROWAN_FUNCTION RowPieces RowFetch::give(ProcessGroup const& group, RowPieces&& own) const {
-    auto in = own.like();
-    in.resize(asked_.size());
-    in.rows = asked_;
-    auto key = in.keys.begin();
-    for (std::size_t r = 0; r < receive_.size(); ++r) key = std::fill_n(key, receive_[r], static_cast<std::int64_t>(r));
-    if (own.row_bytes != 0) {
-        auto const known = bytes_of(std::as_const(own.bytes)).first(total(send_) * own.row_bytes);
-        group.alltoallv(own.row_bytes, known, send_, bytes_of(in.bytes), receive_)->wait();
+ROWAN_FUNCTION void exchange_lists(ProcessGroup const& group, std::span<ListExchange const> lists) {
+    if (lists.size() == 1) {
+        auto const& l = lists[0];
+        group.alltoallv(l.unit, l.in, l.counts, l.out, l.out_counts)->wait();
+        return;
     }
-    return in;
+    auto const ranks = static_cast<std::size_t>(group.size());
+    std::vector<std::size_t> counts(ranks), out_counts(ranks), at(lists.size());
+    for (auto const& l : lists) {
+        for (std::size_t r = 0; r < ranks; ++r) {
+            counts[r] += l.counts[r] * l.unit;
+            out_counts[r] += l.out_counts[r] * l.unit;
+        }
+    }
+    Buffer<std::byte> in(total(counts)), out(total(out_counts));
+    // Calls f(position in the message of all, t, position in list t, bytes) for the part of each list for each rank.
+    auto const each = [&](auto counts_of, auto const& f) {
+        std::ranges::fill(at, std::size_t{0});
+        std::size_t all = 0;
+        for (std::size_t r = 0; r < ranks; ++r) {
+            for (std::size_t t = 0; t < lists.size(); ++t) {
+                std::size_t const bytes = (lists[t].*counts_of)[r] * lists[t].unit;
+                if (bytes != 0) f(all, t, at[t], bytes);
+                all += bytes;
+                at[t] += bytes;
+            }
+        }
+    };
+    each(&ListExchange::counts, [&](std::size_t all, std::size_t t, std::size_t from, std::size_t bytes) {
+        std::memcpy(in.data() + all, lists[t].in.data() + from, bytes);
+    });
+    group.alltoallv(1, bytes_of(std::as_const(in)), counts, bytes_of(out), out_counts)->wait();
+    each(&ListExchange::out_counts, [&](std::size_t all, std::size_t t, std::size_t to, std::size_t bytes) {
+        std::memcpy(lists[t].out.data() + to, out.data() + all, bytes);
+    });
+}
+
+ROWAN_FUNCTION void RowFetch::ask(ProcessGroup const& group, std::span<RowFetch> tables) {
+    auto const ranks = static_cast<std::size_t>(group.size());
+    std::vector<std::size_t> counts, asked(ranks * tables.size());
+    for (std::size_t r = 0; r < ranks; ++r) {
+        for (auto const& t : tables) counts.push_back(t.send_[r]);
+    }
+    group.alltoall(bytes_of(std::as_const(counts)), bytes_of(asked));
+    std::vector<std::vector<std::int64_t>> wanted;
+    std::vector<ListExchange> lists;
+    wanted.reserve(tables.size());
+    for (std::size_t k = 0; k < tables.size(); ++k) {
+        auto& t = tables[k];
+        auto const rows = t.plan_.rows();
+        auto& list = wanted.emplace_back(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(t.own_begin_));
+        auto const after = rows.subspan(t.own_begin_ + t.own_.size(), t.received() - t.own_begin_);
+        list.insert(list.end(), after.begin(), after.end());
+        for (std::size_t r = 0; r < ranks; ++r) t.receive_.push_back(asked[r * tables.size() + k]);
+        t.asked_.resize(total(t.receive_));
+        lists.push_back({sizeof(std::int64_t), bytes_of(std::as_const(list)), t.send_, bytes_of(t.asked_), t.receive_});
+    }
+    exchange_lists(group, lists);
+    for (auto& t : tables) {
+        for (auto& row : t.asked_) row -= t.first_slot_;
+    }
+}
+
+ROWAN_FUNCTION PieceList RowFetch::given(int rank, RowPieces const& in, std::span<std::byte const* const> own,
+                                         std::span<std::int64_t const> keys) const {
+    PieceList all;
+    all.reserve(asked_.size() + own_.size());
+    auto const* from = in.bytes.data();
+    std::size_t i = 0;
+    for (std::size_t r = 0; r < receive_.size(); ++r) {
+        bool const here = r == static_cast<std::size_t>(rank);
+        std::size_t const n = here ? own_.size() : receive_[r];
+        all.keys.insert(all.keys.end(), n, keys[r]);
+        if (here) {
+            all.rows.insert(all.rows.end(), own_.begin(), own_.end());
+            all.at.insert(all.at.end(), own.begin(), own.end());
+            continue;
+        }
+        for (std::size_t const end = i + n; i < end; ++i, from += in.row_bytes) {
+            all.rows.push_back(asked_[i]);
+            all.at.push_back(from);
+        }
+    }
+    return all;
 }
 
 }  // namespace rowan::inline v0::detail

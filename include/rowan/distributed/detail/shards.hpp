@@ -8,6 +8,7 @@
 #include <rowan/graph/detail/shard_rows.hpp>
 #include <rowan/graph/value.hpp>
 #include <rowan/sparse/detail/row_pieces.hpp>
+#include <rowan/train/detail/ranks.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -16,11 +17,10 @@
 
 namespace rowan::inline v0::detail {
 
-/// Rows of a table on any ranks, in the order given; `own` has those of this rank. Before it reads some of these, it calls
-/// before(their positions), unless that is empty. For ranks that have agreed.
-/// cost     a sort; messages of 8 bytes for each row, and the rows back
-Value fetch_rows(ProcessGroup const& group, Cpu exec, Value const& own, std::span<std::int64_t const> rows,
-                 std::function<void(Ids<> const&)> const& before = {});
+/// Rows of tables on any ranks. For ranks that have agreed.
+/// cost     a sort for each table; messages of 8 bytes for each row, and the rows back: three exchanges for all tables
+std::unique_ptr<FetchedTables> fetch_rows(ProcessGroup const& group, Cpu exec, std::span<TableRows const> tables,
+                                          BeforeRead const& before = {});
 
 /// The sums of this rank's rows, narrowed. `nodes` are as those of RowReduction. For ranks that have agreed.
 /// cost     every row sent once to the rank that has it

@@ -5,6 +5,7 @@
 
 #if ROWAN_DEFINES_FUNCTIONS
 #include <rowan/core/allocator.hpp>
+#include <rowan/detail/copy_rows.hpp>
 #include <rowan/distributed/detail/row_reduction.hpp>
 #include <rowan/distributed/detail/shard_exchange.hpp>
 
@@ -15,20 +16,97 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION Value fetch_rows(ProcessGroup const& group, Cpu exec, Value const& own,
-                                std::span<std::int64_t const> rows, std::function<void(Ids<> const&)> const& before) {
-    Partition const partition = shards_of(own.spec().dims[0], group.size());
-    Slots const slots(partition);
-    RowFetch fetch(exec, slots, "ids", rows);
-    fetch.ask(group, slots.splits());
-    if (before) before(fetch.asked());
-    Value answers = own.row_values().gather(exec, fetch.asked());
-    auto const e = answers.elements();
-    std::size_t row_bytes = e.element_size;
-    for (std::size_t i = 1; i < e.dims.size(); ++i) row_bytes *= static_cast<std::size_t>(e.dims[i]);
-    Buffer<std::byte> found(fetch.plan().rows().size() * row_bytes);
-    fetch.fetch(group, row_bytes, e.bytes, found);
-    return with_bytes(own, rows, found, {fetch.places().data(), fetch.places().size()});
+/// Keeps where the rows are.
+class FetchedShards final : public FetchedTables {
+public:
+    FetchedShards(ProcessGroup const& group, Cpu exec, std::span<TableRows const> tables, BeforeRead const& before)
+        : group_(group) {
+        for (auto const& t : tables) {
+            partitions_.push_back(shards_of(t.own->spec().dims[0], group.size()));
+            fetches_.emplace_back(exec, Slots(partitions_.back()), group.rank(), "ids", t.rows);
+        }
+        RowFetch::ask(group, fetches_);
+        std::vector<Value> answers(tables.size());
+        std::vector<Buffer<std::byte>> came;
+        std::vector<ListExchange> lists;
+        for (std::size_t t = 0; t < tables.size(); ++t) {
+            auto const& f = fetches_[t];
+            if (before) {
+                before(t, f.asked());
+                before(t, f.own());
+            }
+            answers[t] = tables[t].own->row_values().gather(exec, f.asked());
+            auto const e = answers[t].elements();
+            std::size_t row_bytes = e.element_size;
+            for (std::size_t i = 1; i < e.dims.size(); ++i) row_bytes *= static_cast<std::size_t>(e.dims[i]);
+            came.emplace_back(f.others() * row_bytes);
+            lists.push_back(f.fetch(row_bytes, e.bytes, bytes_of(came.back())));
+        }
+        exchange_lists(group, lists);
+        for (std::size_t t = 0; t < tables.size(); ++t) {
+            auto const own = tables[t].own->row_values().elements().bytes;
+            rows.push_back(with_bytes(exec, *tables[t].own, tables[t].rows,
+                                      fetches_[t].rows(own.data(), came[t].data(), lists[t].unit)));
+        }
+    }
+
+    std::vector<RowPieces> sum(Cpu exec, std::span<Gradient const> gradients,
+                               std::span<std::int64_t const> keys) const override {
+        std::vector<RowPieces> in;
+        std::vector<std::vector<std::byte const*>> own(gradients.size());
+        std::vector<Buffer<std::byte>> send;
+        std::vector<ListExchange> lists;
+        for (std::size_t g = 0; g < gradients.size(); ++g) {
+            auto const& node = gradients[g].node;
+            auto const& f = fetches_[gradients[g].table];
+            send.push_back(pieces_to_send(exec, f, node, own[g]));
+            in.push_back(node.like());
+            in[g].bytes = Storage<std::byte>(f.asked().size() * node.row_bytes);
+        }
+        for (std::size_t g = 0; g < gradients.size(); ++g)
+            lists.push_back(fetches_[gradients[g].table].give(in[g].row_bytes, bytes_of(std::as_const(send[g])),
+                                                              bytes_of(in[g].bytes)));
+        exchange_lists(group_, lists);
+        std::vector<RowPieces> sums;
+        for (std::size_t g = 0; g < gradients.size(); ++g) {
+            auto const& [t, type, node] = gradients[g];
+            auto const all = fetches_[t].given(group_.rank(), in[g], own[g], keys);
+            sums.push_back(narrow_pieces(exec, type, sum_pieces(exec, type, all, in[g])));
+            for (auto& row : sums.back().rows) row = partitions_[t].global(group_.rank(), row);
+        }
+        return sums;
+    }
+
+private:
+    /// The pieces of a node for other ranks, in the order of slots; `own` gets the addresses of the others.
+    static Buffer<std::byte> pieces_to_send(Cpu exec, RowFetch const& fetch, RowPieces const& node,
+                                            std::vector<std::byte const*>& own) {
+        auto const& plan = fetch.plan();  // of one id a row
+        std::size_t const bytes = node.row_bytes;
+        auto const piece = [&](std::size_t k) {
+            return node.bytes.data() + static_cast<std::size_t>(plan.positions()[k]) * bytes;
+        };
+        std::vector<std::byte const*> others(fetch.others());
+        own.resize(fetch.own().size());
+        for (std::size_t k = 0; k < plan.rows().size(); ++k) {
+            std::size_t const to = fetch.place(k);
+            (to < others.size() ? others[to] : own[to - others.size()]) = piece(k);
+        }
+        Buffer<std::byte> send(others.size() * bytes);
+        copy_rows(
+            exec, others.size(), bytes, [&](std::size_t i) { return others[i]; },
+            ConsecutiveRows<std::byte>{send.data(), bytes});
+        return send;
+    }
+
+    ProcessGroup const& group_;
+    std::vector<Partition> partitions_;
+    std::vector<RowFetch> fetches_;
+};
+
+ROWAN_FUNCTION std::unique_ptr<FetchedTables> fetch_rows(ProcessGroup const& group, Cpu exec,
+                                                         std::span<TableRows const> tables, BeforeRead const& before) {
+    return std::make_unique<FetchedShards>(group, exec, tables, before);
 }
 
 /// The pieces of each rank's rows together, in their order, with slots instead of rows.

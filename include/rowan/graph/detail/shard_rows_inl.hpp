@@ -4,7 +4,9 @@
 #include <rowan/graph/detail/shard_rows.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
-#include <cstring>
+#include <rowan/detail/copy_rows.hpp>
+
+#include <cstddef>
 
 namespace rowan::inline v0::detail {
 
@@ -14,14 +16,13 @@ ROWAN_FUNCTION std::vector<std::int64_t> rows_of_rank(Partition const& partition
     return rows;
 }
 
-ROWAN_FUNCTION Value with_bytes(Value const& like, std::span<std::int64_t const> rows, std::span<std::byte const> from,
-                                std::span<std::int64_t const> at) {
+ROWAN_FUNCTION Value with_bytes(Cpu exec, Value const& like, std::span<std::int64_t const> rows,
+                                std::function<std::byte const*(std::size_t)> const& from) {
     Value made = like.with_rows(rows);
     made.row_values().write([&](std::span<std::byte> to) {
         if (to.empty()) return;
         std::size_t const bytes = to.size() / rows.size();
-        for (std::size_t i = 0; i < at.size(); ++i)
-            std::memcpy(to.data() + i * bytes, from.data() + static_cast<std::size_t>(at[i]) * bytes, bytes);
+        copy_rows(exec, rows.size(), bytes, std::cref(from), ConsecutiveRows<std::byte>{to.data(), bytes});
     });
     return made;
 }
@@ -29,14 +30,17 @@ ROWAN_FUNCTION Value with_bytes(Value const& like, std::span<std::int64_t const>
 ROWAN_FUNCTION Value own_rows(Value const& all, int rank, int ranks) {
     Partition const partition = shards_of(all.spec().dims[0], ranks);
     auto const rows = all.row_numbers();
-    std::vector<std::int64_t> kept, at;
+    std::vector<std::int64_t> kept;
+    std::vector<std::size_t> at;
     for (std::size_t i = 0; i < rows.size(); ++i) {
         if (partition.owner(rows[i]) != rank) continue;
         kept.push_back(rows[i]);
-        at.push_back(static_cast<std::int64_t>(i));
+        at.push_back(i);
     }
     if (at.size() == rows.size()) return all.share();
-    return with_bytes(all, kept, all.row_values().elements().bytes, at);
+    auto const e = all.row_values().elements();
+    std::size_t const bytes = rows.empty() ? 0 : e.bytes.size() / rows.size();
+    return with_bytes(Cpu{1}, all, kept, [&](std::size_t i) { return e.bytes.data() + at[i] * bytes; });
 }
 
 }  // namespace rowan::inline v0::detail

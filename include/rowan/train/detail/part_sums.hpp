@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace rowan::inline v0::detail {
@@ -37,6 +38,12 @@ struct GradientNodes {
     Value value_of(Cpu exec, AnyExec device, RowPieces&& sum, double divisor) const;
 };
 
+/// Gradients of rows that were fetched: the number of a table, and that of its gradient.
+struct FetchedGradients {
+    FetchedTables const* tables = nullptr;
+    std::vector<std::pair<std::size_t, std::size_t>> list = {};
+};
+
 /// The gradients of the parts of a step, weighed and summed as a binary tree over the numbers of the parts. After
 /// n parts, at most log2 n sums and one are in memory.
 class PartSums {
@@ -49,12 +56,18 @@ public:
     /// Adds the gradients of the next part, each times its weight.
     void add(Cpu exec, std::span<double const> weights);
 
+    /// Whether this rank has one sum of gradient i, of a sharded table, of just these rows, which ascend; or none of no
+    /// rows.
+    bool has_rows(std::size_t i, std::span<std::int64_t const> rows) const;
+
     /// The sums of all parts, each divided by its divisor, on the device of the net. With ranks, these have agreed that
-    /// all have added theirs.
-    std::vector<Value> means(Cpu exec, AnyExec device, std::span<double const> divisors, Ranks const* ranks);
+    /// all have added theirs; `fetched` tells gradients of which all have the rows that they have fetched.
+    std::vector<Value> means(Cpu exec, AnyExec device, std::span<double const> divisors, Ranks const* ranks,
+                             FetchedGradients const& fetched = {});
 
 private:
-    std::vector<Value> sum_of_ranks(Cpu exec, AnyExec device, std::span<double const> divisors, Ranks const& ranks);
+    std::vector<Value> sum_of_ranks(Cpu exec, AnyExec device, std::span<double const> divisors, Ranks const& ranks,
+                                    FetchedGradients const& fetched);
 
     std::vector<GradientNodes> nodes_;
     PartRange parts_{};

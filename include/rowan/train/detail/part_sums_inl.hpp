@@ -93,11 +93,17 @@ ROWAN_FUNCTION void PartSums::add(Cpu exec, std::span<double const> weights) {
     ++next_;
 }
 
+ROWAN_FUNCTION bool PartSums::has_rows(std::size_t i, std::span<std::int64_t const> rows) const {
+    auto const& nodes = nodes_[i].sparse_nodes;
+    if (!nodes_[i].own) return false;
+    return nodes.empty() ? rows.empty() : nodes.size() == 1 && std::ranges::equal(nodes[0].rows, rows);
+}
+
 ROWAN_FUNCTION std::vector<Value> PartSums::means(Cpu exec, AnyExec device, std::span<double const> divisors,
-                                                  Ranks const* ranks) {
+                                                  Ranks const* ranks, FetchedGradients const& fetched) {
     std::vector<Value> all;
     if (ranks != nullptr) {
-        ranks->must([&] { all = sum_of_ranks(exec, device, divisors, *ranks); });
+        ranks->must([&] { all = sum_of_ranks(exec, device, divisors, *ranks, fetched); });
     } else {
         for (std::size_t i = 0; i < nodes_.size(); ++i) {
             auto& n = nodes_[i];
@@ -156,7 +162,7 @@ struct Fused {
 };
 
 ROWAN_FUNCTION std::vector<Value> PartSums::sum_of_ranks(Cpu exec, AnyExec device, std::span<double const> divisors,
-                                                         Ranks const& ranks) {
+                                                         Ranks const& ranks, FetchedGradients const& fetched) {
     // What travels is not narrowed before it is divided.
     auto const as_sums = [](ElementSums const& type) {
         return ElementSums{type.sum_bytes, type.sum_bytes, type.add, nullptr};
@@ -172,9 +178,22 @@ ROWAN_FUNCTION std::vector<Value> PartSums::sum_of_ranks(Cpu exec, AnyExec devic
         of_type->parts.push_back(n.dense_of(exec, parts_));
     }
     for (auto& d : dense) d.sum = ranks.begin_sum(exec, as_sums(nodes_[d.which[0]].sums.type), d.take(), parts_.total);
+    std::vector<FetchedTables::Gradient> back;
+    for (auto const& [table, i] : fetched.list)
+        back.push_back({table, as_sums(nodes_[i].sums.type), nodes_[i].sparse_of(exec, parts_)});
+    if (!back.empty()) {
+        std::vector<std::int64_t> firsts;  // parts of the ranks
+        for (int r = 0; r < ranks.size(); ++r)
+            firsts.push_back(PartRange::of_rank(parts_.total, r, ranks.size()).begin);
+        auto sums = fetched.tables->sum(exec, back, firsts);
+        for (std::size_t k = 0; k < sums.size(); ++k) {
+            std::size_t const i = fetched.list[k].second;
+            all[i] = nodes_[i].value_of(exec, device, std::move(sums[k]), divisors[i]);
+        }
+    }
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
         auto& n = nodes_[i];
-        if (!n.sparse) continue;
+        if (!n.sparse || !all[i].empty()) continue;
         auto nodes = n.sparse_of(exec, parts_);
         auto sum = ranks.sum(exec, as_sums(n.sums.type), std::move(nodes), parts_.total, n.own);
         all[i] = n.value_of(exec, device, std::move(sum), divisors[i]);

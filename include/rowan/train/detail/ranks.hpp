@@ -20,6 +20,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -35,6 +36,37 @@ struct PartRange {
         return {even_cut(total, r, n), even_cut(total, r + 1, n), total};
     }
     std::int64_t size() const noexcept { return end - begin; }
+};
+
+/// Rows of a sharded table, ascending, which a rank asks for; `own` has those of this rank.
+struct TableRows {
+    Value const* own;
+    std::span<std::int64_t const> rows;
+};
+
+/// Called with the number of a table and positions in its `own`, before these are read for any rank.
+using BeforeRead = std::function<void(std::size_t table, Ids<> const& positions)>;
+
+/// Rows of sharded tables that a rank has asked for, whose gradients can go the same way back.
+class FetchedTables {
+public:
+    FetchedTables() = default;
+    FetchedTables(FetchedTables const&) = delete;
+    FetchedTables& operator=(FetchedTables const&) = delete;
+    virtual ~FetchedTables() = default;
+
+    /// A piece for each row of a table that this rank has asked for.
+    struct Gradient {
+        std::size_t table;
+        ElementSums type;
+        RowPieces node;
+    };
+    /// The sums of gradients of the rows that this rank has; all ranks bring those of the same tables. The pieces of rank
+    /// r are of the node of parts that begins with keys[r].
+    virtual std::vector<RowPieces> sum(Cpu exec, std::span<Gradient const> gradients,
+                                       std::span<std::int64_t const> keys) const = 0;
+
+    std::vector<Value> rows;  // of each table
 };
 
 /// The ranks that train together, more than one: all that a training asks of them. All ranks call the same functions in the
@@ -76,10 +108,9 @@ public:
                                                    std::int64_t total) const = 0;
     /// The sums of rows, on every rank, or, if `own`, those of the rows that a rank has of a sharded table.
     virtual RowPieces sum(Cpu exec, ElementSums const& type, RowPieces&& nodes, std::int64_t total, bool own) const = 0;
-    /// Rows of a sharded table, which may differ between ranks; `own` has those of this rank. Before it reads some of
-    /// these for any rank, it calls before(their positions).
-    virtual Value fetch(Cpu exec, Value const& own, std::span<std::int64_t const> rows,
-                        std::function<void(Ids<> const&)> const& before) const = 0;
+    /// Rows of sharded tables, which may differ between ranks.
+    virtual std::unique_ptr<FetchedTables> fetch(Cpu exec, std::span<TableRows const> tables,
+                                                 BeforeRead const& before) const = 0;
 
 private:
     virtual void run_or_end(std::function<void()> const& f) const = 0;

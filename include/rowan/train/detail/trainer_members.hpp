@@ -218,10 +218,14 @@ double Trainer<T, Device>::run_parts(std::span<Feeds const> batches, std::functi
             throw ShapeError("batches", std::to_string(total),
                              std::string("1 to options.parts = ").append(std::to_string(parts_)));
     };
+    std::unique_ptr<detail::FetchedTables> fetched;
+    if (!tables_.empty()) fetched = fetch(batches, std::cref(begin));
     std::vector<Value> rows;
-    if (!tables_.empty()) rows = fetch(batches, std::cref(begin));
+    if (fetched) rows = std::move(fetched->rows);
     auto const run_own = [&](auto& words) {
         if (tables_.empty()) begin();
+        std::vector<std::vector<std::int64_t>> named;
+        for (auto const& r : rows) named.push_back(r.row_numbers());
         detail::Swapped const own_rows(fetched_, rows);
         words[0] = total;
         words[1] = std::bit_cast<std::int64_t>(prepare());
@@ -244,13 +248,24 @@ double Trainer<T, Device>::run_parts(std::span<Feeds const> batches, std::functi
             }
             for (Variable* const v : counted_) v->value().clear();
         }
+        if (total == 1) return;
+        each_fetched([&](std::size_t t, std::size_t i) {
+            if (sums_.has_rows(i, named[t])) words[2] |= std::int64_t{1} << t;
+        });
     };
     auto const all = detail::agree(comm_.ranks(), detail::TrainCall::step, run_own, number_);
     rows.clear();
     detail::check_same_word(all, 0, " has another number of batches for a step than ");
     detail::check_same_word(all, 1, " has another factor of the learning rate than ");
+    if (total > 1) {
+        detail::FetchedGradients same{fetched.get()};
+        each_fetched([&](std::size_t t, std::size_t i) {
+            if (std::ranges::all_of(all, [=](auto const& words) { return (words[2] >> t & 1) != 0; }))
+                same.list.emplace_back(t, i);
+        });
+        return add_up(own, parts, same);
+    }
     detail::check_same_word(all, 2, " has another batch for the only part of a step than ");
-    if (total > 1) return add_up(own, parts);
     for (std::size_t i = 0; i < totals_.size(); ++i) {
         if (totals_[i] != results_[i]) totals_[i]->value() = std::exchange(results_[i]->value(), Value());
     }
@@ -258,7 +273,8 @@ double Trainer<T, Device>::run_parts(std::span<Feeds const> batches, std::functi
 }
 
 template <class T, class Device>
-std::vector<Value> Trainer<T, Device>::fetch(std::span<Feeds const> batches, std::function<void()> const& begin) const {
+std::unique_ptr<detail::FetchedTables> Trainer<T, Device>::fetch(std::span<Feeds const> batches,
+                                                                 std::function<void()> const& begin) const {
     auto const& ranks = *comm_.ranks();
     auto const exec = detail::host_exec(exec_);
     std::vector<std::vector<std::int64_t>> named;
@@ -272,18 +288,20 @@ std::vector<Value> Trainer<T, Device>::fetch(std::span<Feeds const> batches, std
     };
     auto const all = detail::agree(&ranks, detail::TrainCall::fetch, find_rows, number_);
     detail::check_same_word(all, 0, " has another number of batches for a step than ");
-    std::vector<Value> rows;
+    std::unique_ptr<detail::FetchedTables> rows;
     ranks.must([&] {
-        for (std::size_t i = 0; i < tables_.size(); ++i) {
-            auto const asked = [&](Ids<> const& positions) { deferred_.catch_up(exec, *fetched_[i], positions); };
-            rows.push_back(ranks.fetch(exec, fetched_[i]->value(), named[i], asked));
-        }
+        std::vector<detail::TableRows> asked;
+        for (std::size_t t = 0; t < tables_.size(); ++t) asked.push_back({&fetched_[t]->value(), named[t]});
+        rows = ranks.fetch(exec, asked, [&](std::size_t t, Ids<> const& positions) {
+            deferred_.catch_up(exec, *fetched_[t], positions);
+        });
     });
     return rows;
 }
 
 template <class T, class Device>
-double Trainer<T, Device>::add_up(std::span<double const> own, detail::PartRange const& parts) {
+double Trainer<T, Device>::add_up(std::span<double const> own, detail::PartRange const& parts,
+                                  detail::FetchedGradients const& fetched) {
     std::size_t const costs = 1 + weight_->size(), width = costs + moving_.size();
     auto const all = detail::numbers_of_parts(comm_.ranks(), own, width, parts.total);
     double cost = 0;
@@ -301,7 +319,7 @@ double Trainer<T, Device>::add_up(std::span<double const> own, detail::PartRange
         if (comm_.ranks() != nullptr) comm_.ranks()->must([] { throw; });
         throw;
     }
-    auto means = sums_.means(detail::host_exec(exec_), exec_, divisors, comm_.ranks());
+    auto means = sums_.means(detail::host_exec(exec_), exec_, divisors, comm_.ranks(), fetched);
     for (std::size_t i = 0; i < means.size(); ++i) totals_[i]->value() = std::move(means[i]);
     return cost;
 }
