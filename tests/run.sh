@@ -17,8 +17,8 @@ folders=(core sparse sequence op graph layer train io distributed dtypes excepti
 quick_rooms=("${folders[@]}" static example files)
 gcc_rooms=(thrust native registers registers_fma blas serial mpi descriptors checkpoints python libraries single carries fail cost)
 rooms=("${quick_rooms[@]}" "${gcc_rooms[@]}" headers fuzz bench cuda cuda-host)
-full=(docs headers gcc clang fuzz threads cuda consume demo conan)
-nightly=(long_demo pip consume_source conan_compiled release floats sanitize every_header long_fuzz single_gcc bench matrix paddle gensim)
+full=(docs headers gcc clang fuzz threads cuda consume demo)
+nightly=(long_demo conan pip consume_source release floats sanitize every_header long_fuzz single_gcc bench matrix paddle gensim)
 all=(quick full nightly "${full[@]}" "${nightly[@]}")
 builds=(gcc clang sanitize tsan cuda release)
 
@@ -255,7 +255,7 @@ long_demo() {
     fi
 }
 
-# A program that compiles the source of the compiled library with it, and Conan's package with this library.
+# A program that compiles the source of the compiled library with it.
 consume_source() {
     has consume_source g++ cmake pkg-config || return 0
     rm -rf build/consume_source
@@ -265,7 +265,6 @@ consume_source() {
         count consume_source 1 1 "bash tests/run.sh consume_source"
     fi
 }
-conan_compiled() { ROWAN_NIGHTLY=1 conan; }
 
 # pip builds the Python module from this checkout, with pybind11 from PyPI, and the module runs beside Debian's NumPy and
 # beside the newest. The flags are those of the build gcc, so that ccache has what is compiled there.
@@ -304,7 +303,7 @@ from pathlib import Path; package = Path(rowan.__file__).parent; assert (package
 }
 
 # All tests optimised, header-only, with every file compiled alone.
-release() { run release release "${quick_rooms[*]} ${gcc_rooms[*]} fuzz"; }
+release() { ROWAN_NIGHTLY=1 run release release "${quick_rooms[*]} ${gcc_rooms[*]} fuzz"; }
 # Activations and their slopes at all 2^32 floats, optimised.
 floats() {
     has floats g++ || return 0
