@@ -15,6 +15,7 @@
 #include <rowan/distributed/detail/shard_parts.hpp>
 #include <rowan/distributed/row_reduce_options.hpp>
 #include <rowan/sparse/detail/row_pieces.hpp>
+#include <rowan/sparse/detail/row_sums.hpp>
 #include <rowan/sparse/gather.hpp>
 #include <rowan/sparse/selected_rows.hpp>
 
@@ -23,6 +24,7 @@
 #include <cstdint>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -125,9 +127,13 @@ public:
     }
 
     SelectedRows<T> exchange(Cpu exec, std::size_t width, RowLookup const& lookup, Tensor<T> const& out_grad) const {
-        RowPieces pieces, in;
-        PieceList all;
+        using S = sum_t<T>;
         auto const& fetch = lookup.fetch_;
+        std::size_t const bytes = width * sizeof(S);
+        std::optional<MetRows> rows;
+        RowPieces sums;
+        Storage<std::byte> send, came;
+        auto const own = [&](std::size_t i) { return sums.bytes.data() + rows->place(i) * bytes; };
         agree_on_table(Collective::exchange_lookup, lookup.number_, [&](Notice& n) {
             check_exec(exec);
             if (lookup.number_ == 0 || lookup.table_ != number_)
@@ -136,29 +142,37 @@ public:
             shape.push_back(width);
             if (out_grad.shape() != shape)
                 throw ShapeError("out_grad.shape()", shape_text(out_grad.shape()), shape_text(shape));
-            pieces = planned_pieces(exec, fetch.plan(), out_grad.reshaped({fetch.plan().size(), width}), comm_.rank(),
-                                    [&](std::size_t k) { return fetch.place(k); });
+            sums.height = slots_.rows_of(comm_.rank());
+            sums.shape = {0, width};
+            sums.row_bytes = bytes;
+            rows.emplace(exec, fetch, comm_.rank(), sums.height);
+            sums.resize(rows->rows().size());
+            std::ranges::copy(rows->rows(), sums.rows.begin());
+            send = Storage<std::byte>(fetch.others() * bytes);
+            came = Storage<std::byte>(fetch.asked().size() * bytes);
+            auto const value = out_grad.reshaped({fetch.plan().size(), width});
+            RowSums<T>(exec, fetch.plan(), value)
+                .run([](std::size_t) {},
+                     [&](std::size_t k, S const* sum) {
+                         std::size_t const at = fetch.place(k);
+                         std::byte* const to =
+                             at < fetch.others() ? send.data() + at * bytes : own(at - fetch.others());
+                         if (bytes != 0) std::memcpy(to, sum, bytes);
+                     });
             describe(n, width);
         });
-        SelectedRows<T> sums;
         after_agreement(group(), [&] {
-            in = pieces.like();
-            in.bytes = Storage<std::byte>(fetch.asked().size() * in.row_bytes);
-            auto const list = fetch.give(in.row_bytes, bytes_of(std::as_const(pieces.bytes)), bytes_of(in.bytes));
+            auto const list = fetch.give(bytes, bytes_of(std::as_const(send)), bytes_of(came));
             exchange_lists(group(), std::span(&list, 1));
+        });
+        SelectedRows<T> result;
+        static_cast<void>(agree_on_end(group(), 0, Told::differences, [&](Notice&) {
             std::vector<std::int64_t> ranks(static_cast<std::size_t>(comm_.size()));
             std::iota(ranks.begin(), ranks.end(), std::int64_t{0});
-            std::vector<std::byte const*> own;
-            own.reserve(fetch.own().size());
-            for (std::size_t i = fetch.others(); i < pieces.rows.size(); ++i)
-                own.push_back(pieces.bytes.data() + i * pieces.row_bytes);
-            all = fetch.given(comm_.rank(), in, own, ranks);
-        });
-        static_cast<void>(agree_on_end(group(), 0, Told::differences, [&](Notice&) {
-            in.height = slots_.rows_of(comm_.rank());
-            sums = from_pieces<T>(exec, sum_pieces(exec, element_sums<T>(), all, in));
+            rows->sum(exec, element_sums<T>(), bytes, came.data(), own, ranks, sums.bytes.data());
+            result = from_pieces<T>(exec, std::move(sums));
         }));
-        return sums;
+        return result;
     }
 
 private:

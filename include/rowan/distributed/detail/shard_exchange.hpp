@@ -4,14 +4,15 @@
 #include <rowan/core/device.hpp>
 #include <rowan/core/ids.hpp>
 #include <rowan/core/tensor.hpp>
+#include <rowan/detail/tree_sum.hpp>
 #include <rowan/distributed/detail/process_group.hpp>
 #include <rowan/distributed/detail/row_exchange.hpp>
-#include <rowan/sparse/detail/row_pieces.hpp>
 #include <rowan/sparse/partition.hpp>
 #include <rowan/sparse/row_plan.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -75,11 +76,6 @@ public:
     ListExchange give(std::size_t row_bytes, std::span<std::byte const> pieces, std::span<std::byte> in) const {
         return {row_bytes, pieces.first(received() * row_bytes), send_, in, receive_};
     }
-    /// All pieces for the rows of this rank, by rank, after give: `in` are those of asked(), of which only the bytes are
-    /// given, `own` the addresses of those for own(). The key of a piece of rank r is keys[r].
-    PieceList given(int rank, RowPieces const& in, std::span<std::byte const* const> own,
-                    std::span<std::int64_t const> keys) const;
-
     /// Of slots. The last of its rows may be none.
     RowPlan<> const& plan() const { return plan_; }
     Tensor<std::int64_t>::shape_type const& shape() const { return places_.shape(); }  ///< of the ids
@@ -87,6 +83,7 @@ public:
     std::size_t others() const { return plan_.rows().size() - own_.size(); }  ///< the same, with none
     std::vector<std::int64_t> const& own() const { return own_; }      ///< distinct rows of this rank, as in its table
     std::vector<std::int64_t> const& asked() const { return asked_; }  ///< the same of other ranks, rank 0's first
+    std::vector<std::size_t> const& asked_counts() const { return receive_; }  ///< of each rank
     /// Where a row of plan() is: below others(), among those that others have; or others() plus its number in own().
     std::size_t place(std::size_t k) const {
         if (k < own_begin_) return k;
@@ -116,6 +113,33 @@ private:
     std::int64_t first_slot_ = 0;  // of this rank
     std::vector<std::size_t> send_, receive_;
     std::vector<std::int64_t> own_, asked_;
+};
+
+/// The rows of this rank that its lookup or those of others name, and the sums of what each has for them.
+class MetRows {
+public:
+    MetRows(Cpu exec, RowFetch const& fetch, int rank, std::int64_t height);
+
+    std::span<std::int64_t const> rows() const { return plan_.rows(); }  ///< distinct, ascending
+    std::size_t place(std::size_t i) const { return places_[i]; }        ///< of row i of fetch.own() in rows()
+    /// Sums pieces of `bytes` bytes: came[i] is that of fetch.asked()[i], and own(i) the address of that of
+    /// fetch.own()[i], which may be where the sum of this row goes. Rank r brings the node of parts that begins with
+    /// keys[r].
+    template <class Own>
+    void sum(Cpu exec, ElementSums const& type, std::size_t bytes, std::byte const* came, Own const& own,
+             std::span<std::int64_t const> keys, std::byte* out) const {
+        sum_pieces(exec, type, bytes, came, std::function<std::byte const*(std::size_t)>(std::cref(own)), keys, out);
+    }
+
+private:
+    void sum_pieces(Cpu exec, ElementSums const& type, std::size_t bytes, std::byte const* came,
+                    std::function<std::byte const*(std::size_t)> const& own, std::span<std::int64_t const> keys,
+                    std::byte* out) const;
+
+    std::vector<std::size_t> ends_;  // of each rank's pieces among all
+    std::size_t own_rank_;
+    RowPlan<> plan_;
+    std::vector<std::size_t> places_;
 };
 
 }  // namespace rowan::inline v0::detail

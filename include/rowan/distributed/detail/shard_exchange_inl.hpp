@@ -6,6 +6,7 @@
 #if ROWAN_DEFINES_FUNCTIONS
 #include <rowan/core/allocator.hpp>
 #include <rowan/core/parallel.hpp>
+#include <rowan/sparse/detail/row_pieces.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -142,27 +143,70 @@ ROWAN_FUNCTION void RowFetch::ask(ProcessGroup const& group, std::span<RowFetch>
     }
 }
 
-ROWAN_FUNCTION PieceList RowFetch::given(int rank, RowPieces const& in, std::span<std::byte const* const> own,
-                                         std::span<std::int64_t const> keys) const {
-    PieceList all;
-    all.reserve(asked_.size() + own_.size());
-    auto const* from = in.bytes.data();
-    std::size_t i = 0;
-    for (std::size_t r = 0; r < receive_.size(); ++r) {
-        bool const here = r == static_cast<std::size_t>(rank);
-        std::size_t const n = here ? own_.size() : receive_[r];
-        all.keys.insert(all.keys.end(), n, keys[r]);
-        if (here) {
-            all.rows.insert(all.rows.end(), own_.begin(), own_.end());
-            all.at.insert(all.at.end(), own.begin(), own.end());
-            continue;
+ROWAN_FUNCTION MetRows::MetRows(Cpu exec, RowFetch const& fetch, int rank, std::int64_t height)
+    : own_rank_(static_cast<std::size_t>(rank)) {
+    std::vector<std::int64_t> all;
+    all.reserve(fetch.asked().size() + fetch.own().size());
+    auto from = fetch.asked().begin();
+    for (std::size_t r = 0; r < fetch.asked_counts().size(); ++r) {
+        if (r == own_rank_) {
+            all.insert(all.end(), fetch.own().begin(), fetch.own().end());
+        } else {
+            auto const end = from + static_cast<std::ptrdiff_t>(fetch.asked_counts()[r]);
+            all.insert(all.end(), from, end);
+            from = end;
         }
-        for (std::size_t const end = i + n; i < end; ++i, from += in.row_bytes) {
-            all.rows.push_back(asked_[i]);
-            all.at.push_back(from);
+        ends_.push_back(all.size());
+    }
+    plan_ = RowPlan<>(exec, all, height);
+    std::size_t const begin = ends_[own_rank_] - fetch.own().size();
+    places_.resize(fetch.own().size());
+    for (std::size_t k = 0; k < plan_.rows().size(); ++k) {
+        for (auto i = plan_.offsets()[k]; i < plan_.offsets()[k + 1]; ++i) {
+            std::size_t const at = static_cast<std::size_t>(plan_.positions()[static_cast<std::size_t>(i)]) - begin;
+            if (at < places_.size()) places_[at] = k;
         }
     }
-    return all;
+}
+
+ROWAN_FUNCTION void MetRows::sum_pieces(Cpu exec, ElementSums const& type, std::size_t bytes, std::byte const* came,
+                                        std::function<std::byte const*(std::size_t)> const& own,
+                                        std::span<std::int64_t const> keys, std::byte* out) const {
+    if (bytes == 0) return;
+    std::size_t const end = ends_[own_rank_], begin = end - places_.size(), width = bytes / type.sum_bytes;
+    auto const is_own = [=](std::size_t piece) { return piece >= begin && piece < end; };
+    auto const address = [=, &own](std::size_t piece) {
+        if (is_own(piece)) return own(piece - begin);
+        return came + (piece < begin ? piece : piece - (end - begin)) * bytes;
+    };
+    parallel_work(
+        exec, plan_.size() * width, rows().size(), rows_per_range(bytes), [&](std::size_t first, std::size_t last) {
+            TreeSum sum(type, width, *std::ranges::max_element(keys));
+            Storage<std::byte> aside(bytes);
+            for (std::size_t k = first; k < last; ++k) {
+                auto const of_row =
+                    plan_.positions().subspan(static_cast<std::size_t>(plan_.offsets()[k]),
+                                              static_cast<std::size_t>(plan_.offsets()[k + 1] - plan_.offsets()[k]));
+                std::byte* const to = out + k * bytes;
+                if (of_row.size() == 1) {
+                    auto const* const only = address(static_cast<std::size_t>(of_row[0]));
+                    if (only != to) std::memcpy(to, only, bytes);
+                    continue;
+                }
+                sum.begin(to);
+                for (auto const position : of_row) {
+                    auto const piece = static_cast<std::size_t>(position);
+                    auto const* from = address(piece);
+                    if (from == to && position != of_row[0]) {  // which the sum overwrites
+                        std::memcpy(aside.data(), from, bytes);
+                        from = aside.data();
+                    }
+                    auto const rank = std::ranges::upper_bound(ends_, piece) - ends_.begin();
+                    sum.add(keys[static_cast<std::size_t>(rank)], from);
+                }
+                sum.end();
+            }
+        });
 }
 
 }  // namespace rowan::inline v0::detail

@@ -52,51 +52,49 @@ public:
 
     std::vector<RowPieces> sum(Cpu exec, std::span<Gradient const> gradients,
                                std::span<std::int64_t const> keys) const override {
-        std::vector<RowPieces> in;
-        std::vector<std::vector<std::byte const*>> own(gradients.size());
-        std::vector<Buffer<std::byte>> send;
+        std::vector<Buffer<std::byte>> send, came;
         std::vector<ListExchange> lists;
-        for (std::size_t g = 0; g < gradients.size(); ++g) {
-            auto const& node = gradients[g].node;
-            auto const& f = fetches_[gradients[g].table];
-            send.push_back(pieces_to_send(exec, f, node, own[g]));
-            in.push_back(node.like());
-            in[g].bytes = Storage<std::byte>(f.asked().size() * node.row_bytes);
+        for (auto const& [t, type, node] : gradients) {
+            auto const& f = fetches_[t];
+            send.emplace_back(f.others() * node.row_bytes);
+            came.emplace_back(f.asked().size() * node.row_bytes);
+            each_piece(f, node, [&](std::size_t at, std::byte const* from) {
+                if (at < f.others() && node.row_bytes != 0)
+                    std::memcpy(send.back().data() + at * node.row_bytes, from, node.row_bytes);
+            });
         }
         for (std::size_t g = 0; g < gradients.size(); ++g)
-            lists.push_back(fetches_[gradients[g].table].give(in[g].row_bytes, bytes_of(std::as_const(send[g])),
-                                                              bytes_of(in[g].bytes)));
+            lists.push_back(fetches_[gradients[g].table].give(gradients[g].node.row_bytes,
+                                                              bytes_of(std::as_const(send[g])), bytes_of(came[g])));
         exchange_lists(group_, lists);
         std::vector<RowPieces> sums;
         for (std::size_t g = 0; g < gradients.size(); ++g) {
             auto const& [t, type, node] = gradients[g];
-            auto const all = fetches_[t].given(group_.rank(), in[g], own[g], keys);
-            sums.push_back(narrow_pieces(exec, type, sum_pieces(exec, type, all, in[g])));
-            for (auto& row : sums.back().rows) row = partitions_[t].global(group_.rank(), row);
+            auto const& f = fetches_[t];
+            std::vector<std::byte const*> own(f.own().size());
+            each_piece(f, node, [&](std::size_t at, std::byte const* from) {
+                if (at >= f.others()) own[at - f.others()] = from;
+            });
+            MetRows const rows(exec, f, group_.rank(), partitions_[t].rows_of(group_.rank()));
+            auto out = node.like();
+            out.resize(rows.rows().size());
+            for (std::size_t k = 0; k < out.rows.size(); ++k)
+                out.rows[k] = partitions_[t].global(group_.rank(), rows.rows()[k]);
+            rows.sum(
+                exec, type, node.row_bytes, came[g].data(), [&](std::size_t i) { return own[i]; }, keys,
+                out.bytes.data());
+            sums.push_back(narrow_pieces(exec, type, std::move(out)));
         }
         return sums;
     }
 
 private:
-    /// The pieces of a node for other ranks, in the order of slots; `own` gets the addresses of the others.
-    static Buffer<std::byte> pieces_to_send(Cpu exec, RowFetch const& fetch, RowPieces const& node,
-                                            std::vector<std::byte const*>& own) {
+    /// Calls f(place, address) for the pieces of a node, which has one for each row that was asked for.
+    template <class F>
+    static void each_piece(RowFetch const& fetch, RowPieces const& node, F const& f) {
         auto const& plan = fetch.plan();  // of one id a row
-        std::size_t const bytes = node.row_bytes;
-        auto const piece = [&](std::size_t k) {
-            return node.bytes.data() + static_cast<std::size_t>(plan.positions()[k]) * bytes;
-        };
-        std::vector<std::byte const*> others(fetch.others());
-        own.resize(fetch.own().size());
-        for (std::size_t k = 0; k < plan.rows().size(); ++k) {
-            std::size_t const to = fetch.place(k);
-            (to < others.size() ? others[to] : own[to - others.size()]) = piece(k);
-        }
-        Buffer<std::byte> send(others.size() * bytes);
-        copy_rows(
-            exec, others.size(), bytes, [&](std::size_t i) { return others[i]; },
-            ConsecutiveRows<std::byte>{send.data(), bytes});
-        return send;
+        for (std::size_t k = 0; k < plan.rows().size(); ++k)
+            f(fetch.place(k), node.bytes.data() + static_cast<std::size_t>(plan.positions()[k]) * node.row_bytes);
     }
 
     ProcessGroup const& group_;

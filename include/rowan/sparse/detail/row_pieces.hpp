@@ -11,7 +11,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <functional>
 #include <memory>
 #include <span>
 #include <type_traits>
@@ -54,43 +53,11 @@ private:
 /// Rows that a thread sums at a time.
 inline std::size_t rows_per_range(std::size_t row_bytes) { return (std::size_t{256} << 10) / (row_bytes + 1) + 64; }
 
-/// Pieces of several lists as one.
-struct PieceList {
-    std::vector<std::int64_t> rows, keys;
-    std::vector<std::byte const*> at;
-
-    PieceList() = default;
-    explicit PieceList(std::span<RowPieces const> in) {
-        std::size_t n = 0;
-        for (auto const& p : in) n += p.rows.size();
-        reserve(n);
-        for (auto const& p : in) add(p, 0, p.rows.size());
-    }
-    void reserve(std::size_t n) {
-        rows.reserve(n);
-        keys.reserve(n);
-        at.reserve(n);
-    }
-    /// Adds pieces [begin, end).
-    void add(RowPieces const& p, std::size_t begin, std::size_t end) {
-        auto const piece = [](auto const& list, std::size_t i) {
-            return list.begin() + static_cast<std::ptrdiff_t>(i);
-        };
-        rows.insert(rows.end(), piece(p.rows, begin), piece(p.rows, end));
-        keys.insert(keys.end(), piece(p.keys, begin), piece(p.keys, end));
-        for (std::size_t i = begin; i < end; ++i) at.push_back(p.bytes.data() + i * p.row_bytes);
-    }
-};
-
 /// Sums the pieces of each row, those of one node: the tree over parts. `ends` are those of whole_nodes; without them,
-/// all pieces are of one node. Result rows ascend, and the keys of a row. `like` has their height and shape.
+/// all pieces are of one node. Result rows ascend, and the keys of a row.
 /// requires   the pieces of a row in the order of `in` have ascending keys
-RowPieces sum_pieces(Cpu exec, ElementSums const& type, PieceList const& in, RowPieces const& like,
+RowPieces sum_pieces(Cpu exec, ElementSums const& type, std::span<RowPieces const> in,
                      std::span<std::int64_t const> ends = {});
-inline RowPieces sum_pieces(Cpu exec, ElementSums const& type, std::span<RowPieces const> in,
-                            std::span<std::int64_t const> ends = {}) {
-    return sum_pieces(exec, type, PieceList(in), in[0], ends);
-}
 
 /// Adds up what a rank may: the pieces of parts [first, first + parts.size()) of all `total` parts, one element each,
 /// become those of the nodes that have no other parts.
@@ -101,10 +68,9 @@ RowPieces node_pieces(Cpu exec, ElementSums const& type, std::vector<RowPieces>&
 RowPieces narrow_pieces(Cpu exec, ElementSums const& type, RowPieces&& in);
 
 /// The rows of a plan, with the sums of their contributions in `value`, widened, as pieces of the part with this
-/// number. That of row k is piece place(k).
-template <class T, class Place = std::identity>
-RowPieces planned_pieces(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value, std::int64_t number,
-                         Place const& place = {}) {
+/// number.
+template <class T>
+RowPieces planned_pieces(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value, std::int64_t number) {
     using S = sum_t<T>;
     RowPieces out;
     out.height = plan.height();
@@ -112,11 +78,11 @@ RowPieces planned_pieces(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value
     out.row_bytes = value.row_size() * sizeof(S);
     RowSums<T> sums(exec, plan, value);
     out.resize(plan.rows().size());
-    for (std::size_t k = 0; k < out.rows.size(); ++k) out.rows[place(k)] = plan.rows()[k];
+    std::ranges::copy(plan.rows(), out.rows.begin());
     std::ranges::fill(out.keys, number);
     sums.run([](std::size_t) {},
-             [&place, to = out.bytes.data(), bytes = out.row_bytes](std::size_t k, S const* sum) {
-                 if (bytes != 0) std::memcpy(to + place(k) * bytes, sum, bytes);
+             [to = out.bytes.data(), bytes = out.row_bytes](std::size_t k, S const* sum) {
+                 if (bytes != 0) std::memcpy(to + k * bytes, sum, bytes);
              });
     return out;
 }

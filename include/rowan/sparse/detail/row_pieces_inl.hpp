@@ -17,10 +17,30 @@ ROWAN_FUNCTION std::size_t RowPieces::checked_row_bytes(std::size_t n) const {
     return n * row_bytes;
 }
 
-ROWAN_FUNCTION RowPieces sum_pieces(Cpu exec, ElementSums const& type, PieceList const& list, RowPieces const& like,
+/// All pieces as one list.
+struct PieceList {
+    std::vector<std::int64_t> rows, keys;
+    std::vector<std::byte const*> at;
+
+    explicit PieceList(std::span<RowPieces const> in) {
+        std::size_t n = 0;
+        for (auto const& p : in) n += p.rows.size();
+        rows.reserve(n);
+        keys.reserve(n);
+        at.reserve(n);
+        for (auto const& p : in) {
+            rows.insert(rows.end(), p.rows.begin(), p.rows.end());
+            keys.insert(keys.end(), p.keys.begin(), p.keys.end());
+            for (std::size_t i = 0; i < p.rows.size(); ++i) at.push_back(p.bytes.data() + i * p.row_bytes);
+        }
+    }
+};
+
+ROWAN_FUNCTION RowPieces sum_pieces(Cpu exec, ElementSums const& type, std::span<RowPieces const> in,
                                     std::span<std::int64_t const> ends) {
-    auto out = like.like();
-    RowPlan<> const plan(exec, list.rows, like.height);
+    auto out = in[0].like();
+    PieceList const list(in);
+    RowPlan<> const plan(exec, list.rows, in[0].height);
     std::size_t const rows = plan.rows().size(), width = out.row_bytes / type.sum_bytes;
     std::int64_t const last_key = list.keys.empty() ? 0 : *std::ranges::max_element(list.keys);
     auto const piece = [&](std::size_t i) { return static_cast<std::size_t>(plan.positions()[i]); };
