@@ -116,10 +116,10 @@ ROWAN_FUNCTION Value SavedShards::rows(std::int64_t height, std::string const& n
     for (Value& part : parts) all.push_back(&part);
     Value joined = Value::concat(Cpu{}, all);
     if (like.empty()) return joined.gather(Cpu{}, at);
-    auto const from = joined.elements().bytes;
-    std::size_t const bytes = at.empty() ? 0 : from.size() / at.size();
+    auto const elements = joined.elements().bytes;
+    std::size_t const bytes = at.empty() ? 0 : elements.size() / at.size();
     return with_bytes(Cpu{1}, like, rows_of_rank(own, rank_),
-                      [&](std::size_t i) { return from.data() + static_cast<std::size_t>(at[i]) * bytes; });
+                      [&](std::size_t i) { return elements.data() + static_cast<std::size_t>(at[i]) * bytes; });
 }
 
 ROWAN_FUNCTION Parameters read_model(Variable& predict, SavedShards const& saved) {
