@@ -25,7 +25,7 @@ using namespace rowan;
 
 constexpr std::int64_t height = 300, width = 3;
 
-/// Two lookups in one table, one of which has a padding, moving statistics, dropout and dense parameters, in a scope that
+/// Three lookups in one table, one of which has a padding and one weights, moving statistics, dropout and dense parameters, in a scope that
 /// is the thread's.
 struct Net1 {
     Scope scope;
@@ -38,9 +38,10 @@ struct Net1 {
         auto const table =
             layer::embedding_table({.height = height, .width = width, .name = "table", .sharded = shards});
         auto const rows = layer::embedding(layer::data<std::int64_t>("ids", {UNK}), table, {.padding_id = 5});
-        auto const bags =
-            layer::embedding_bag(layer::data<std::int32_t>("bags", {UNK}, 1), table, {.pool = Pooling::mean, .unknown = 8});
-        auto const both = layer::dropout(layer::batch_norm(layer::concat({rows, bags}, {.axis = 1}), {.name = "norm"}), {.probability = 0.25});
+        auto const words = layer::data<std::int32_t>("bags", {UNK}, 1);
+        auto const bags = layer::embedding_bag(words, table, {.pool = Pooling::mean, .unknown = 8});
+        auto const weighted = layer::embedding_bag(words, layer::data<float>("weights", {UNK}), table, {.pool = Pooling::sqrt, .unknown = 8});
+        auto const both = layer::dropout(layer::batch_norm(layer::concat({rows, bags, weighted}, {.axis = 1}), {.name = "norm"}), {.probability = 0.25});
         return layer::fc(both, {.output_size = 2, .name = "fc"});
     }
     static layer::Var<float> cost_of(layer::Var<float> const& predict) {
@@ -64,7 +65,9 @@ inline Feeds batch(std::int64_t i) {
         ends.push_back(static_cast<std::int64_t>(words.size()));
         for (std::size_t j = 0; j < 2; ++j) y(k, j) = 0.3F * static_cast<float>(random.below(100));
     }
-    return {{"ids", ids}, {"bags", LoDTensor<std::int32_t>(Tensor<std::int32_t>(words), Lod{ends})}, {"y", y}};
+    auto weights = Tensor<float>::from_shape({words.size()});
+    for (auto& w : weights) w = 0.25F * static_cast<float>(1 + random.below(8));
+    return {{"ids", ids}, {"bags", LoDTensor<std::int32_t>(Tensor<std::int32_t>(words), Lod{ends})}, {"weights", weights}, {"y", y}};
 }
 
 inline std::vector<Feeds> batches(std::int64_t begin, std::int64_t end) {

@@ -145,6 +145,7 @@ TEST_CASE("sharded tables of bfloat16 and double, next to each other, have the b
     auto data = batches(0, 4);
     for (auto& feeds : data) {
         feeds.erase("bags");
+        feeds.erase("weights");
         auto kinds = Tensor<std::int32_t>::zeros({feeds.at("ids").value().rows()});
         kinds(0) = 6;
         feeds.emplace("kinds", kinds);
@@ -265,9 +266,6 @@ TEST_CASE("a sharded table that is not looked up by data is a GraphError", "[dis
     };
     says("the sharded table table is looked up with ids that are computed",
          [](auto const& ids, auto const& table) { return layer::embedding(ids + ids, table); });
-    says("the sharded table table is read by weighted_embedding_bag", [](auto const& ids, auto const& table) {
-        return layer::embedding_bag(ids, layer::data<float>("weight", {UNK}), table, {});
-    });
     says("the sharded table table is read by rnn", [](auto const& ids, auto const& table) {
         return layer::rnn(ids, 2, [&](auto id, auto state) {
             auto const next = layer::embedding(id, table) + state;

@@ -155,14 +155,29 @@ TEST_CASE("ids that a table does not have count in bags as the row of unknown on
         CHECK((rowan::embedding_bag(Cpu{}, table, ids, unknown) == rowan::embedding_bag(Cpu{}, table, known, plain)));
         CHECK((rowan::embedding_bag(Cpu{}, some, ids, unknown) == rowan::embedding_bag(Cpu{}, some, known, plain)));
         CHECK((rowan::embedding_bag(Cpu{}, table, ids, weight, unknown) == rowan::embedding_bag(Cpu{}, table, known, weight, plain)));
+        CHECK((rowan::embedding_bag(Cpu{}, some, ids, weight, unknown) == rowan::embedding_bag(Cpu{}, some, known, weight, plain)));
         CHECK((rowan::embedding_bag_grad(Cpu{}, table, ids, out_grad, unknown) == rowan::embedding_bag_grad(Cpu{}, table, known, out_grad, plain)));
         CHECK((rowan::embedding_bag_grad(Cpu{}, some, ids, out_grad, unknown) == rowan::embedding_bag_grad(Cpu{}, some, known, out_grad, plain)));
         CHECK((rowan::embedding_bag_grad(Cpu{}, table, ids, weight, out_grad, unknown) == rowan::embedding_bag_grad(Cpu{}, table, known, weight, out_grad, plain)));
+        CHECK((rowan::embedding_bag_grad(Cpu{}, some, ids, weight, out_grad, unknown) == rowan::embedding_bag_grad(Cpu{}, some, known, weight, out_grad, plain)));
         CHECK((rowan::embedding_bag(Cpu{}, table, ids, {.pool = pool, .padding_id = 3, .unknown = 3}) ==
                rowan::embedding_bag(Cpu{}, table, LoDTensor<std::int64_t>({3, 3, 3, 0, 3, 2}, bags.lod()), plain)));
     }
     CHECK_THROWS_WITH(rowan::embedding_bag(Cpu{}, table, ids, {.unknown = 4}), "unknown = 4 is not in [0, 4)");
     CHECK_THROWS_WITH(rowan::embedding_bag(Cpu{}, some, ids, {.unknown = 4}), "unknown = 4 is not a row of the table");
+}
+
+TEST_CASE("weighted bags of a table of which some rows exist are those of the table", "[op]") {
+    rowan::SelectedRows<float> const some(9, {3, 1, 0, 2}, {{4, 40}, {2, 20}, {1, 10}, {3, 30}});  // the rows of `table`
+    Tensor<float> const weight{5, 2, 7, 3, 4, 1}, out_grad{{1, 2}, {3, 4}, {5, 6}, {7, 8}};
+    for (Pooling const pool : {Pooling::sum, Pooling::mean, Pooling::sqrt, Pooling::max}) {
+        rowan::BagOptions const options{.pool = pool, .padding_id = 3};
+        CHECK((rowan::embedding_bag(Cpu{}, some, bags, weight, options) == rowan::embedding_bag(Cpu{}, table, bags, weight, options)));
+        auto const [rows, slopes] = rowan::embedding_bag_grad(Cpu{}, some, bags, weight, out_grad, options);
+        auto const [want_rows, want_slopes] = rowan::embedding_bag_grad(Cpu{}, table, bags, weight, out_grad, options);
+        CHECK((std::ranges::equal(rows.rows(), want_rows.rows()) && rows.value() == want_rows.value() && slopes == want_slopes));
+    }
+    CHECK_THROWS_WITH(rowan::embedding_bag(Cpu{}, some, LoDTensor<std::int64_t>({3, 5}, Lod{{0, 2}}), {1, 1}), "ids[1] = 5 is not a row of the table");
 }
 
 TEST_CASE("levels above the bags are kept", "[op]") {

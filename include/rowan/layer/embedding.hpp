@@ -48,7 +48,7 @@ struct EmbeddingOptions {
 ///     on 3 ranks      row 0 … 63    64 … 127    128 … 191    192 … 255   …
 ///     of rank                  0           1            2            0   …
 ///
-/// Nets read it by embedding, and by embedding_bag without weights, whose ids are layer::data. A step begins with the
+/// Nets read it by embedding and embedding_bag, whose ids are layer::data. A step begins with the
 /// exchange of the rows that its ids name: rows fetched earlier would lack what the step before has changed.
 /// shapes   [options.height, options.width]
 /// errors   as layer::parameter; GraphError if the net is for a device, or options.rows is given

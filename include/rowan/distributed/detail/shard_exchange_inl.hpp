@@ -193,14 +193,14 @@ ROWAN_FUNCTION void MetRows::sum_pieces(Cpu exec, ElementSums const& type, std::
                     if (only != to) std::memcpy(to, only, bytes);
                     continue;
                 }
+                auto const before = [=](std::int64_t position) { return static_cast<std::size_t>(position) < begin; };
+                bool const overwritten = before(of_row[0]);  // what is at `to`, if that is this rank's piece
+                if (overwritten) std::memcpy(aside.data(), to, bytes);
                 sum.begin(to);
                 for (auto const position : of_row) {
                     auto const piece = static_cast<std::size_t>(position);
-                    auto const* from = address(piece);
-                    if (from == to && position != of_row[0]) {  // which the sum overwrites
-                        std::memcpy(aside.data(), from, bytes);
-                        from = aside.data();
-                    }
+                    auto const* const at = address(piece);
+                    auto const* const from = at == to && overwritten ? aside.data() : at;
                     auto const rank = std::ranges::upper_bound(ends_, piece) - ends_.begin();
                     sum.add(keys[static_cast<std::size_t>(rank)], from);
                 }

@@ -54,8 +54,9 @@ public:
                                std::span<std::int64_t const> keys) const override {
         std::vector<Buffer<std::byte>> send, came;
         std::vector<ListExchange> lists;
-        for (auto const& [t, type, node] : gradients) {
-            auto const& f = fetches_[t];
+        for (auto const& gradient : gradients) {
+            auto const& f = fetches_[gradient.table];
+            auto const& node = gradient.node;
             send.emplace_back(f.others() * node.row_bytes);
             came.emplace_back(f.asked().size() * node.row_bytes);
             each_piece(f, node, [&](std::size_t at, std::byte const* from) {
@@ -69,18 +70,20 @@ public:
         exchange_lists(group_, lists);
         std::vector<RowPieces> sums;
         for (std::size_t g = 0; g < gradients.size(); ++g) {
-            auto const& [t, type, node] = gradients[g];
+            auto const t = gradients[g].table;
+            auto const& type = gradients[g].type;
+            auto const& node = gradients[g].node;
             auto const& f = fetches_[t];
             std::vector<std::byte const*> own(f.own().size());
             each_piece(f, node, [&](std::size_t at, std::byte const* from) {
                 if (at >= f.others()) own[at - f.others()] = from;
             });
-            MetRows const rows(exec, f, group_.rank(), partitions_[t].rows_of(group_.rank()));
+            MetRows const met(exec, f, group_.rank(), partitions_[t].rows_of(group_.rank()));
             auto out = node.like();
-            out.resize(rows.rows().size());
+            out.resize(met.rows().size());
             for (std::size_t k = 0; k < out.rows.size(); ++k)
-                out.rows[k] = partitions_[t].global(group_.rank(), rows.rows()[k]);
-            rows.sum(
+                out.rows[k] = partitions_[t].global(group_.rank(), met.rows()[k]);
+            met.sum(
                 exec, type, node.row_bytes, came[g].data(), [&](std::size_t i) { return own[i]; }, keys,
                 out.bytes.data());
             sums.push_back(narrow_pieces(exec, type, std::move(out)));

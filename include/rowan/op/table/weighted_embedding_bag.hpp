@@ -23,6 +23,84 @@ Tensor<std::int64_t, D> kept_ids(D const& exec, Tensor<I, D> const& ids, std::in
     return RowGather<D>::where(exec, ids.size(), IsNotPaddingId<I>{ids.data(), padding});
 }
 
+template <class W>
+std::int64_t height_of_table(W const& table) {
+    if constexpr (requires { table.height(); }) {
+        return table.height();
+    } else {
+        return height_of(table);
+    }
+}
+
+/// The pooled rows of a table, all of whose ids it has.
+template <class T, class I, class D>
+LoDTensor<T, D> pooled_bags(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
+                            Tensor<T, D> const& weight, Pooling pool) {
+    return BagLookups<D>::lookup(exec, table, ids, &weight, pool);
+}
+template <class T, class I, class D>
+LoDTensor<T, D> pooled_bags(D const& exec, SelectedRows<T, D> const& table, LoDTensor<I, D> const& ids,
+                            Tensor<T, D> const& weight, Pooling pool) {
+    return pooled_bags(exec, table.value(), bag_positions(exec, table, ids, {}), weight, pool);
+}
+template <class T, class I>
+LoDTensor<T> pooled_bags(Cpu const& exec, RowStore<T> const& store, LoDTensor<I> const& ids, Tensor<T> const& weight,
+                         Pooling pool) {
+    return store_bags(exec, store, ids, weight.data(), pool);
+}
+
+/// The pooled rows of a table of any kind, whose bags are checked.
+template <class W, class T, class I, class D>
+LoDTensor<T, D> weighted_bags(D const& exec, W const& table, LoDTensor<I, D> const& ids, Tensor<T, D> const& weight,
+                              BagOptions const& options) {
+    if (options.unknown)
+        return weighted_bags(exec, table, known_bags(exec, table, ids, options), weight, all_known(options));
+    if (!options.padding_id) return pooled_bags(exec, table, ids, weight, options.pool);
+    auto const kept = without_padding(exec, ids, *options.padding_id, height_of_table(table));
+    ElementLoops<D>::check(exec, weight);
+    auto const positions = kept_ids(exec, ids.value(), *options.padding_id);
+    return pooled_bags(exec, table, kept, rows_at(exec, weight, positions), options.pool);
+}
+
+/// The gradients of the table and of the weights, which are added to weight_grad.
+template <class T, class I, class D>
+SelectedRows<T, D> pooled_bags_grad(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
+                                    Tensor<T, D> const& weight, Tensor<T, D> const& out_grad, Pooling pool,
+                                    Tensor<T, D>& weight_grad) {
+    return BagLookups<D>::grad(exec, table, ids, &weight, out_grad, pool, &weight_grad);
+}
+template <class T, class I, class D>
+SelectedRows<T, D> pooled_bags_grad(D const& exec, SelectedRows<T, D> const& table, LoDTensor<I, D> const& ids,
+                                    Tensor<T, D> const& weight, Tensor<T, D> const& out_grad, Pooling pool,
+                                    Tensor<T, D>& weight_grad) {
+    using Access = SelectedRowsAccess;
+    auto const g =
+        pooled_bags_grad(exec, table.value(), bag_positions(exec, table, ids, {}), weight, out_grad, pool, weight_grad);
+    return Access::adopt(table.height(), rows_at(exec, Access::rows(table), Access::rows(g)), g.value().share());
+}
+template <class W, class T, class I, class D>
+std::tuple<SelectedRows<T, D>, Tensor<T, D>> weighted_bags_grad(D const& exec, W const& table,
+                                                                LoDTensor<I, D> const& ids, Tensor<T, D> const& weight,
+                                                                Tensor<T, D> const& out_grad,
+                                                                BagOptions const& options) {
+    if (options.unknown)
+        return weighted_bags_grad(exec, table, known_bags(exec, table, ids, options), weight, out_grad,
+                                  all_known(options));
+    auto weight_grad = Tensor<T, D>::zeros(exec, weight.shape());
+    if (!options.padding_id) {
+        auto rows = pooled_bags_grad(exec, table, ids, weight, out_grad, options.pool, weight_grad);
+        return {std::move(rows), std::move(weight_grad)};
+    }
+    auto const kept = without_padding(exec, ids, *options.padding_id, height_of_table(table));
+    ElementLoops<D>::check(exec, weight);
+    auto const positions = kept_ids(exec, ids.value(), *options.padding_id);
+    auto const kept_weight = rows_at(exec, weight, positions);
+    auto kept_grad = Tensor<T, D>::zeros(exec, kept_weight.shape());
+    auto rows = pooled_bags_grad(exec, table, kept, kept_weight, out_grad, options.pool, kept_grad);
+    put_rows(exec, positions.size(), 1, kept_grad.data(), positions.data(), weight_grad.data());
+    return {std::move(rows), std::move(weight_grad)};
+}
+
 }  // namespace detail
 
 /// embedding_bag with a weight for each id: mean divides by the sum of the weights and sqrt by the square root of the
@@ -35,16 +113,7 @@ template <class T, id_type I, device D>
 LoDTensor<T, D> embedding_bag(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
                               std::type_identity_t<Tensor<T, D>> const& weight, BagOptions const& options = {}) {
     detail::check_bags(exec, table, ids, &weight, options.pool);
-    if (options.unknown)
-        return embedding_bag(exec, table, detail::known_bags(exec, table, ids, options), weight,
-                             detail::all_known(options));
-    if (options.padding_id) {
-        auto const kept = detail::without_padding(exec, ids, *options.padding_id, detail::height_of(table));
-        detail::ElementLoops<D>::check(exec, weight);
-        auto const positions = detail::kept_ids(exec, ids.value(), *options.padding_id);
-        return embedding_bag(exec, table, kept, detail::rows_at(exec, weight, positions), {.pool = options.pool});
-    }
-    return detail::BagLookups<D>::lookup(exec, table, ids, &weight, options.pool);
+    return detail::weighted_bags(exec, table, ids, weight, options);
 }
 
 /// The gradients of the table, one row for each id that is not padding, and of the weights, 0 for padding.
@@ -58,21 +127,27 @@ std::tuple<SelectedRows<T, D>, Tensor<T, D>> embedding_bag_grad(D const& exec, T
                                                                 std::type_identity_t<Tensor<T, D>> const& out_grad,
                                                                 BagOptions const& options = {}) {
     detail::check_bags(exec, table, ids, &weight, options.pool);
-    if (options.unknown)
-        return embedding_bag_grad(exec, table, detail::known_bags(exec, table, ids, options), weight, out_grad,
-                                  detail::all_known(options));
-    auto weight_grad = Tensor<T, D>::zeros(exec, weight.shape());
-    if (options.padding_id) {
-        auto const kept = detail::without_padding(exec, ids, *options.padding_id, detail::height_of(table));
-        detail::ElementLoops<D>::check(exec, weight);
-        auto const positions = detail::kept_ids(exec, ids.value(), *options.padding_id);
-        auto grads = embedding_bag_grad(exec, table, kept, detail::rows_at(exec, weight, positions), out_grad,
-                                        {.pool = options.pool});
-        detail::put_rows(exec, positions.size(), 1, std::get<1>(grads).data(), positions.data(), weight_grad.data());
-        return {std::move(std::get<0>(grads)), std::move(weight_grad)};
-    }
-    auto rows = detail::BagLookups<D>::grad(exec, table, ids, &weight, out_grad, options.pool, &weight_grad);
-    return {std::move(rows), std::move(weight_grad)};
+    return detail::weighted_bags_grad(exec, table, ids, weight, out_grad, options);
+}
+
+/// Pools the rows of each bag of a table of which only some rows exist, as embedding_bag for a Tensor.
+/// shapes   table of height h with rows [...], ids [n] with levels, weight [n] -> [bags, ...]
+/// errors   as embedding_bag of such a table; ShapeError if weight does not have the shape of ids
+/// cost     that for a Tensor, and find_rows
+template <class T, id_type I, device D>
+LoDTensor<T, D> embedding_bag(D const& exec, SelectedRows<T, D> const& table, LoDTensor<I, D> const& ids,
+                              std::type_identity_t<Tensor<T, D>> const& weight, BagOptions const& options = {}) {
+    detail::check_bags(exec, table.value(), ids, &weight, options.pool);
+    return detail::weighted_bags(exec, table, ids, weight, options);
+}
+template <class T, id_type I, device D>
+std::tuple<SelectedRows<T, D>, Tensor<T, D>> embedding_bag_grad(D const& exec, SelectedRows<T, D> const& table,
+                                                                LoDTensor<I, D> const& ids,
+                                                                std::type_identity_t<Tensor<T, D>> const& weight,
+                                                                std::type_identity_t<Tensor<T, D>> const& out_grad,
+                                                                BagOptions const& options = {}) {
+    detail::check_bags(exec, table.value(), ids, &weight, options.pool);
+    return detail::weighted_bags_grad(exec, table, ids, weight, out_grad, options);
 }
 
 /// Pools the rows of each bag of a store with a weight for each id, as embedding_bag for the tensor of its rows.
@@ -84,15 +159,7 @@ LoDTensor<T> embedding_bag(Cpu const& exec, RowStore<T> const& store, LoDTensor<
                            std::type_identity_t<Tensor<T>> const& weight, BagOptions const& options = {}) {
     detail::check_id_bags<T>(exec, ids, options.pool);
     detail::check_weights(weight, ids);
-    if (options.unknown)
-        return embedding_bag(exec, store, detail::known_bags(exec, store, ids, options), weight,
-                             detail::all_known(options));
-    if (options.padding_id) {
-        auto const kept = detail::without_padding(exec, ids, *options.padding_id, store.height());
-        auto const positions = detail::kept_ids(exec, ids.value(), *options.padding_id);
-        return embedding_bag(exec, store, kept, detail::rows_at(exec, weight, positions), {.pool = options.pool});
-    }
-    return detail::store_bags(exec, store, ids, weight.data(), options.pool);
+    return detail::weighted_bags(exec, store, ids, weight, options);
 }
 
 struct weighted_embedding_bag_op
@@ -120,6 +187,11 @@ struct weighted_embedding_bag_op
         return embedding_bag(exec, w, ids, weight, options);
     }
 
+    template <class T, id_type I, class D>
+    static LoDTensor<T, D> run(D exec, SelectedRows<T, D> const& w, LoDTensor<I, D> const& ids,
+                               Tensor<T, D> const& weight, BagOptions const& options = {}) {
+        return embedding_bag(exec, w, ids, weight, options);
+    }
     template <class T, id_type I>
     static LoDTensor<T> run(Cpu exec, RowStore<T> const& w, LoDTensor<I> const& ids, Tensor<T> const& weight,
                             BagOptions const& options = {}) {
@@ -133,6 +205,11 @@ struct weighted_embedding_bag_op
 
     template <class T, class I, class D>
     static auto backward(D exec, Tensor<T, D> const& w, LoDTensor<I, D> const& ids, Tensor<T, D> const& weight,
+                         LoDTensor<T, D> const& out_grad, BagOptions const& options = {}) {
+        return embedding_bag_grad(exec, w, ids, weight, out_grad.value(), options);
+    }
+    template <class T, class I, class D>
+    static auto backward(D exec, SelectedRows<T, D> const& w, LoDTensor<I, D> const& ids, Tensor<T, D> const& weight,
                          LoDTensor<T, D> const& out_grad, BagOptions const& options = {}) {
         return embedding_bag_grad(exec, w, ids, weight, out_grad.value(), options);
     }

@@ -96,7 +96,8 @@ ROWAN_FUNCTION std::vector<TableLookups> table_lookups(Variable& target) {
     name_variables(order);
     std::vector<TableLookups> all;
     for (Operator const* const op : order) {
-        bool const looks_up = op->kernel->is<lookup_table_op>() || op->kernel->is<embedding_bag_op>();
+        bool const looks_up = op->kernel->is<lookup_table_op>() || op->kernel->is<embedding_bag_op>() ||
+                              op->kernel->is<weighted_embedding_bag_op>();
         for (Variable* const table : op->inputs) {
             if (!table->sharded()) continue;
             auto const what = [&] { return std::string("the sharded table ").append(table->name()); };
@@ -104,8 +105,8 @@ ROWAN_FUNCTION std::vector<TableLookups> table_lookups(Variable& target) {
                 throw GraphError(what()
                                      .append(" is read by ")
                                      .append(op->kernel->name)
-                                     .append(": nets read it outside of steps and branches, by layer::embedding, or by "
-                                             "layer::embedding_bag without weights"));
+                                     .append(": nets read it outside of steps and branches, by layer::embedding or "
+                                             "layer::embedding_bag"));
             Variable const* const ids = op->inputs[1];
             if (ids->role() != Role::data)
                 throw GraphError(
