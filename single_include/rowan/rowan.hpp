@@ -11079,9 +11079,9 @@ inline Partition shards_of(std::int64_t height, int ranks) { return {.height = h
 /// The rows of a rank, ascending.
 std::vector<std::int64_t> rows_of_rank(Partition const& partition, int rank);
 
-/// A SelectedRows like another, with other rows: row i has the bytes of row at[i] of `from`.
-Value with_bytes(Value const& like, std::span<std::int64_t const> rows, std::span<std::byte const> from,
-                 std::span<std::int64_t const> at);
+/// A SelectedRows like another, with other rows: row i has the bytes at from(i).
+Value with_bytes(Cpu exec, Value const& like, std::span<std::int64_t const> rows,
+                 std::function<std::byte const*(std::size_t)> const& from);
 
 /// The rows of a SelectedRows that a rank has, in their order: an alias if these are all.
 Value own_rows(Value const& all, int rank, int ranks);
@@ -11091,7 +11091,8 @@ Value own_rows(Value const& all, int rank, int ranks);
 // rowan/graph/detail/shard_rows_inl.hpp: definitions of rowan/graph/detail/shard_rows.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
-#include <cstring>
+
+#include <cstddef>
 
 namespace rowan::inline v0::detail {
 
@@ -11101,14 +11102,13 @@ ROWAN_FUNCTION std::vector<std::int64_t> rows_of_rank(Partition const& partition
     return rows;
 }
 
-ROWAN_FUNCTION Value with_bytes(Value const& like, std::span<std::int64_t const> rows, std::span<std::byte const> from,
-                                std::span<std::int64_t const> at) {
+ROWAN_FUNCTION Value with_bytes(Cpu exec, Value const& like, std::span<std::int64_t const> rows,
+                                std::function<std::byte const*(std::size_t)> const& from) {
     Value made = like.with_rows(rows);
     made.row_values().write([&](std::span<std::byte> to) {
         if (to.empty()) return;
         std::size_t const bytes = to.size() / rows.size();
-        for (std::size_t i = 0; i < at.size(); ++i)
-            std::memcpy(to.data() + i * bytes, from.data() + static_cast<std::size_t>(at[i]) * bytes, bytes);
+        copy_rows(exec, rows.size(), bytes, std::cref(from), ConsecutiveRows<std::byte>{to.data(), bytes});
     });
     return made;
 }
@@ -11116,1207 +11116,17 @@ ROWAN_FUNCTION Value with_bytes(Value const& like, std::span<std::int64_t const>
 ROWAN_FUNCTION Value own_rows(Value const& all, int rank, int ranks) {
     Partition const partition = shards_of(all.spec().dims[0], ranks);
     auto const rows = all.row_numbers();
-    std::vector<std::int64_t> kept, at;
+    std::vector<std::int64_t> kept;
+    std::vector<std::size_t> at;
     for (std::size_t i = 0; i < rows.size(); ++i) {
         if (partition.owner(rows[i]) != rank) continue;
         kept.push_back(rows[i]);
-        at.push_back(static_cast<std::int64_t>(i));
+        at.push_back(i);
     }
     if (at.size() == rows.size()) return all.share();
-    return with_bytes(all, kept, all.row_values().elements().bytes, at);
-}
-
-}  // namespace rowan::inline v0::detail
-
-#endif
-
-// rowan/distributed/detail/shards.hpp: rows of a sharded table of a net, sent between ranks.
-
-namespace rowan::inline v0::detail {
-
-/// Rows of a table on any ranks, in the order given; `own` has those of this rank. Before it reads some of these, it calls
-/// before(their positions), unless that is empty. For ranks that have agreed.
-/// cost     a sort; messages of 8 bytes for each row, and the rows back
-Value fetch_rows(ProcessGroup const& group, Cpu exec, Value const& own, std::span<std::int64_t const> rows,
-                 std::function<void(Ids<> const&)> const& before = {});
-
-/// The sums of this rank's rows, narrowed. `nodes` are as those of RowReduction. For ranks that have agreed.
-/// cost     every row sent once to the rank that has it
-RowPieces sum_own_rows(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type,
-                       RowPieces const& nodes, std::int64_t total);
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/distributed/detail/row_exchange.hpp: exchanges of RowPieces between ranks.
-
-namespace rowan::inline v0::detail {
-
-/// What each rank has for this one, if this one has send[r] for rank r.
-/// cost     one alltoall of 8 bytes
-std::vector<std::size_t> exchange_counts(ProcessGroup const& group, std::span<std::size_t const> send);
-
-/// Pieces on their way. What is sent and what is received is here until `wait`.
-class RowTransfer {
-public:
-    RowTransfer() = default;
-    /// What has come, ordered by ranks.
-    RowPieces wait();
-
-private:
-    friend RowTransfer begin_gather(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> counts,
-                                    std::span<std::int64_t const> rank_keys);
-    friend RowTransfer begin_deal(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> send,
-                                  std::span<std::size_t const> receive, std::span<std::int64_t const> rank_keys);
-
-    void receive(std::span<std::size_t const> counts, std::span<std::int64_t const> rank_keys);
-
-    // On the heap: the group reads and writes these lists until `wait`, and this object may be moved.
-    struct Lists {
-        RowPieces own, in;
-        std::vector<std::size_t> send, receive;
-    };
-    std::unique_ptr<Lists> lists_;
-    std::array<std::unique_ptr<Transfer>, 3> open_;  // rows, keys, bytes
-};
-
-/// Begins to send `own` to all. counts[r] is the number of pieces of rank r. If all pieces of rank r have the key
-/// rank_keys[r], keys do not travel.
-RowTransfer begin_gather(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> counts,
-                         std::span<std::int64_t const> rank_keys = {});
-
-/// Begins to send the first send[0] pieces to rank 0, the next send[1] to rank 1, and so on. `receive` is what
-/// exchange_counts(send) gives.
-RowTransfer begin_deal(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> send,
-                       std::span<std::size_t const> receive, std::span<std::int64_t const> rank_keys = {});
-
-/// The pieces that the ranks have for this one. The numbers are exchanged first.
-RowPieces deal_pieces(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> send);
-
-/// Cuts the rows of a table into ranges [splits[k], splits[k + 1]), such that of the rows that all ranks bring, each
-/// has about as many. `rows` are this rank's, sorted; counts[r] is the number of those of rank r.
-std::vector<std::int64_t> row_splits(ProcessGroup const& group, std::int64_t height, std::size_t ranges,
-                                     std::span<std::int64_t const> rows, std::span<std::size_t const> counts);
-
-/// The number of sorted rows in each range of row_splits.
-std::vector<std::size_t> counts_in(std::span<std::int64_t const> splits, std::span<std::int64_t const> rows);
-
-/// Distinct rows, and how many contributions each has.
-struct RowCounts {
-    std::vector<std::int64_t> rows, counts;
-
-    RowCounts() = default;
-    explicit RowCounts(RowPlan<> const& plan);
-};
-
-/// Where the contributions of each of rows begin among those of all ranks.
-using FirstContributions = std::function<std::vector<std::int64_t>(RowCounts const& rows)>;
-
-/// Where this rank's contributions to each row begin among those of the group's ranks, which begin at first(rows); the
-/// first send[0] rows go to rank 0, which asks `first` for them, and so on.
-/// cost     three exchanges of 8, 16 and 8 bytes a row
-std::vector<std::int64_t> first_contributions(Cpu exec, ProcessGroup const& group, std::int64_t height,
-                                              RowCounts const& mine, std::span<std::size_t const> send,
-                                              FirstContributions const& first);
-
-/// Contributions [first, first + count) of row plan.rows()[row], in the plan's order.
-struct Cut {
-    std::size_t row;
-    std::int64_t first, count;
-};
-
-/// Writes the sum of each cut, of elements dtype<T>::sum.
-using CutSums = std::function<void(RowPlan<> const& plan, std::span<Cut const> cuts, std::byte* out)>;
-
-/// Cuts the contributions of this rank, which begin at first[k] for row plan.rows()[k], into the greatest sums that
-/// merge would form of those of all ranks. Keys are the numbers of contributions. Rows ascend.
-RowPieces contribution_pieces(RowPlan<> const& plan, std::span<std::int64_t const> first, RowPieces const& like,
-                              CutSums const& sums);
-
-/// Sums the pieces of contributions of each row, in the order of ranks, as merge does. They are all; or, with `first`,
-/// they begin there, one number for each distinct row, and make the greatest sums that merge would form. Result rows
-/// ascend.
-RowPieces sum_contributions(Cpu exec, ElementSums const& type, RowPieces const& in,
-                            std::span<std::int64_t const> first = {});
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/distributed/detail/row_exchange_inl.hpp: the functions of row_exchange.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-
-#include <algorithm>
-#include <cstring>
-#include <limits>
-
-namespace rowan::inline v0::detail {
-
-ROWAN_FUNCTION std::vector<std::size_t> exchange_counts(ProcessGroup const& group, std::span<std::size_t const> send) {
-    std::vector<std::size_t> receive(send.size());
-    group.alltoall(std::as_bytes(send), bytes_of(receive));
-    return receive;
-}
-
-ROWAN_FUNCTION RowPieces RowTransfer::wait() {
-    for (auto& t : open_) {
-        if (t != nullptr) t->wait();
-        t = nullptr;
-    }
-    return std::move(lists_->in);
-}
-
-ROWAN_FUNCTION void RowTransfer::receive(std::span<std::size_t const> counts, std::span<std::int64_t const> rank_keys) {
-    auto& in = lists_->in;
-    in = lists_->own.like();
-    in.resize(total(counts));
-    auto to = in.keys.begin();
-    for (std::size_t r = 0; r < rank_keys.size(); ++r) to = std::fill_n(to, counts[r], rank_keys[r]);
-}
-
-ROWAN_FUNCTION RowTransfer begin_gather(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> counts,
-                                        std::span<std::int64_t const> rank_keys) {
-    RowTransfer t;
-    t.lists_ = std::make_unique<RowTransfer::Lists>();
-    auto& l = *t.lists_;
-    l.own = std::move(own);
-    l.receive.assign(counts.begin(), counts.end());
-    t.receive(counts, rank_keys);
-    std::size_t const word = sizeof(std::int64_t);
-    t.open_[0] = group.allgatherv(word, bytes_of(std::as_const(l.own.rows)), bytes_of(l.in.rows), l.receive);
-    if (rank_keys.empty())
-        t.open_[1] = group.allgatherv(word, bytes_of(std::as_const(l.own.keys)), bytes_of(l.in.keys), l.receive);
-    if (l.own.row_bytes != 0)
-        t.open_[2] =
-            group.allgatherv(l.own.row_bytes, bytes_of(std::as_const(l.own.bytes)), bytes_of(l.in.bytes), l.receive);
-    return t;
-}
-
-ROWAN_FUNCTION RowTransfer begin_deal(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> send,
-                                      std::span<std::size_t const> receive, std::span<std::int64_t const> rank_keys) {
-    RowTransfer t;
-    t.lists_ = std::make_unique<RowTransfer::Lists>();
-    auto& l = *t.lists_;
-    l.own = std::move(own);
-    l.send.assign(send.begin(), send.end());
-    l.receive.assign(receive.begin(), receive.end());
-    t.receive(receive, rank_keys);
-    auto const exchange = [&](std::size_t unit, std::span<std::byte const> from, std::span<std::byte> to) {
-        return group.alltoallv(unit, from, l.send, to, l.receive);
-    };
-    std::size_t const word = sizeof(std::int64_t);
-    t.open_[0] = exchange(word, bytes_of(std::as_const(l.own.rows)), bytes_of(l.in.rows));
-    if (rank_keys.empty()) t.open_[1] = exchange(word, bytes_of(std::as_const(l.own.keys)), bytes_of(l.in.keys));
-    if (l.own.row_bytes != 0)
-        t.open_[2] = exchange(l.own.row_bytes, bytes_of(std::as_const(l.own.bytes)), bytes_of(l.in.bytes));
-    return t;
-}
-
-/// Every rank's number.
-inline std::vector<std::size_t> all_counts(ProcessGroup const& group, std::size_t own) {
-    std::vector<std::size_t> counts(static_cast<std::size_t>(group.size()));
-    group.allgather(std::as_bytes(std::span(&own, 1)), bytes_of(counts));
-    return counts;
-}
-
-ROWAN_FUNCTION RowPieces deal_pieces(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> send) {
-    auto const receive = exchange_counts(group, send);
-    return begin_deal(group, std::move(own), send, receive).wait();
-}
-
-// Each rank shows rows at equal distances in its list; every one stands for the same number of its rows.
-ROWAN_FUNCTION std::vector<std::int64_t> row_splits(ProcessGroup const& group, std::int64_t height, std::size_t ranges,
-                                                    std::span<std::int64_t const> rows,
-                                                    std::span<std::size_t const> counts) {
-    struct Sample {
-        std::int64_t row;
-        std::size_t weight;
-    };
-    std::size_t const ranks = counts.size(), each = std::clamp<std::size_t>(512 / ranks, 4, 64);
-    std::vector<std::int64_t> mine(each), all(each * ranks);
-    for (std::size_t i = 0; i < each && !rows.empty(); ++i) {
-        mine[i] = rows[even_cut(rows.size(), i, each)];
-    }
-    group.allgather(bytes_of(std::as_const(mine)), bytes_of(all));
-    std::vector<Sample> samples;
-    for (std::size_t r = 0; r < ranks; ++r) {
-        for (std::size_t i = 0; i < each && counts[r] != 0; ++i) samples.push_back({all[r * each + i], counts[r]});
-    }
-    std::ranges::sort(samples, {}, &Sample::row);
-    std::size_t const weight = total(counts) * each;
-    std::vector<std::int64_t> splits{0};
-    std::size_t before = 0;
-    for (auto const& s : samples) {
-        while (splits.size() < ranges && before >= even_cut(weight, splits.size(), ranges)) splits.push_back(s.row);
-        before += s.weight;
-    }
-    splits.resize(ranges, height);
-    splits.push_back(height);
-    return splits;
-}
-
-ROWAN_FUNCTION std::vector<std::size_t> counts_in(std::span<std::int64_t const> splits,
-                                                  std::span<std::int64_t const> rows) {
-    std::vector<std::size_t> counts;
-    auto at = rows.begin();
-    for (std::size_t r = 1; r < splits.size(); ++r) {
-        auto const end = r + 1 == splits.size() ? rows.end() : std::lower_bound(at, rows.end(), splits[r]);
-        counts.push_back(static_cast<std::size_t>(end - at));
-        at = end;
-    }
-    return counts;
-}
-
-/// Contributions in blocks of 64, these in blocks of 64, and so on, from sums that were formed elsewhere. One of c
-/// contributions is a sum as merge forms it, c = k 64^l, k < 64: it begins a block of that level, or is a unit of it.
-class BlockPieces {
-public:
-    BlockPieces(ElementSums const& type, std::size_t n)
-        : type_(type), n_(n), bytes_(n * type.sum_bytes), sums_(levels * bytes_) {}
-
-    void begin() { counts_.fill(0); }
-    void add(std::int64_t count, std::byte const* sum) {
-        std::size_t level = 0;
-        for (std::int64_t c = count; c % block == 0; c /= block) ++level;
-        add(level, count, sum);
-    }
-    void end(std::byte* out) {
-        std::size_t low = 0;
-        while (counts_[low] == 0) ++low;
-        for (std::size_t l = low + 1; l < levels; ++l) {
-            if (counts_[l] == 0) continue;
-            type_.add(n_, sum(low), sum(l));
-            low = l;
-        }
-        if (bytes_ != 0) std::memcpy(out, sum(low), bytes_);
-    }
-
-    /// Calls f(first, count) for the pieces of contributions [at, at + n) of a row.
-    template <class F>
-    static void cut(std::int64_t at, std::int64_t n, F const& f) {
-        for (std::int64_t i = 0; i < n;) {
-            std::int64_t const here = at + i, left = n - i;
-            std::int64_t unit = 1;
-            while (unit <= left / block && here % (unit * block) == 0) unit *= block;
-            bool const begins = unit > std::numeric_limits<std::int64_t>::max() / block || here % (unit * block) == 0;
-            std::int64_t const count = begins ? std::min(left / unit, block) * unit : unit;
-            f(i, count);
-            i += count;
-        }
-    }
-
-private:
-    static constexpr std::int64_t block = block_size;
-    static constexpr std::size_t levels = 11;
-
-    void add(std::size_t level, std::int64_t count, std::byte const* from) {
-        if (counts_[level] != 0) {
-            type_.add(n_, from, sum(level));
-        } else if (bytes_ != 0) {
-            std::memcpy(sum(level), from, bytes_);
-        }
-        counts_[level] += count;
-        if (counts_[level] == std::int64_t{1} << (6 * (level + 1))) {
-            std::int64_t const full = std::exchange(counts_[level], 0);
-            add(level + 1, full, sum(level));
-        }
-    }
-    std::byte* sum(std::size_t level) { return sums_.data() + level * bytes_; }
-
-    ElementSums type_;
-    std::size_t n_, bytes_;
-    Storage<std::byte> sums_;
-    std::array<std::int64_t, levels> counts_{};
-};
-
-ROWAN_FUNCTION RowCounts::RowCounts(RowPlan<> const& plan) : rows(plan.rows().begin(), plan.rows().end()) {
-    for (std::size_t k = 0; k < rows.size(); ++k) counts.push_back(plan.offsets()[k + 1] - plan.offsets()[k]);
-}
-
-ROWAN_FUNCTION std::vector<std::int64_t> first_contributions(Cpu exec, ProcessGroup const& group, std::int64_t height,
-                                                             RowCounts const& mine, std::span<std::size_t const> send,
-                                                             FirstContributions const& first) {
-    struct RowCount {
-        std::int64_t row, count;
-    };
-    auto const receive = exchange_counts(group, send);
-    std::vector<RowCount> out(mine.rows.size()), in(total(receive));
-    for (std::size_t k = 0; k < out.size(); ++k) out[k] = {mine.rows[k], mine.counts[k]};
-    group.alltoallv(sizeof(RowCount), bytes_of(std::as_const(out)), send, bytes_of(in), receive)->wait();
-    std::vector<std::int64_t> rows(in.size()), answers(in.size()), at(out.size());
-    std::ranges::transform(in, rows.begin(), &RowCount::row);
-    RowPlan<> const plan(exec, rows, height);
-    auto const each = [&](auto const& f) {  // f(k, i): in[i] is of row plan.rows()[k]
-        for (std::size_t k = 0; k < plan.rows().size(); ++k) {
-            for (auto i = plan.offsets()[k]; i < plan.offsets()[k + 1]; ++i)
-                f(k, static_cast<std::size_t>(plan.positions()[static_cast<std::size_t>(i)]));
-        }
-    };
-    RowCounts sums(plan);
-    std::ranges::fill(sums.counts, 0);
-    each([&](std::size_t k, std::size_t i) { sums.counts[k] += in[i].count; });
-    auto next = first(sums);
-    each([&](std::size_t k, std::size_t i) {
-        answers[i] = next[k];
-        next[k] += in[i].count;
-    });
-    group.alltoallv(sizeof(std::int64_t), bytes_of(std::as_const(answers)), receive, bytes_of(at), send)->wait();
-    return at;
-}
-
-ROWAN_FUNCTION RowPieces contribution_pieces(RowPlan<> const& plan, std::span<std::int64_t const> first,
-                                             RowPieces const& like, CutSums const& sums) {
-    std::vector<Cut> cuts;
-    for (std::size_t k = 0; k < first.size(); ++k) {
-        BlockPieces::cut(first[k], plan.offsets()[k + 1] - plan.offsets()[k],
-                         [&](std::int64_t begin, std::int64_t count) {
-                             cuts.push_back({k, begin, count});
-                         });
-    }
-    auto out = like.like();
-    out.resize(cuts.size());
-    for (std::size_t i = 0; i < cuts.size(); ++i) {
-        out.rows[i] = plan.rows()[cuts[i].row];
-        out.keys[i] = cuts[i].count;
-    }
-    sums(plan, cuts, out.bytes.data());
-    return out;
-}
-
-ROWAN_FUNCTION RowPieces sum_contributions(Cpu exec, ElementSums const& type, RowPieces const& in,
-                                           std::span<std::int64_t const> first) {
-    auto out = in.like();
-    RowPlan<> const plan(exec, in.rows, in.height);
-    std::size_t const rows = plan.rows().size(), width = in.row_bytes / type.sum_bytes;
-    auto const piece = [&](std::int64_t i) {
-        return static_cast<std::size_t>(plan.positions()[static_cast<std::size_t>(i)]);
-    };
-    // Calls f(count) for the sums of row k.
-    auto const each_sum = [&](std::size_t k, auto const& f) {
-        std::int64_t n = 0;
-        for (auto i = plan.offsets()[k]; i < plan.offsets()[k + 1]; ++i) n += in.keys[piece(i)];
-        if (first.empty()) return f(n);
-        BlockPieces::cut(first[k], n, [&](std::int64_t, std::int64_t count) { f(count); });
-    };
-    std::vector<std::size_t> begins{0};  // of the result's pieces of each row
-    for (std::size_t k = 0; k < rows; ++k) {
-        begins.push_back(begins[k]);
-        each_sum(k, [&](std::int64_t) { ++begins[k + 1]; });
-    }
-    out.resize(begins[rows]);
-    parallel_work(exec, in.rows.size() * width, rows, rows_per_range(in.row_bytes),
-                  [&](std::size_t begin, std::size_t end) {
-                      BlockPieces sum(type, width);
-                      for (std::size_t k = begin; k < end; ++k) {
-                          std::size_t to = begins[k];
-                          auto i = plan.offsets()[k];
-                          each_sum(k, [&](std::int64_t count) {
-                              sum.begin();
-                              for (std::int64_t done = 0; done < count; ++i) {
-                                  sum.add(in.keys[piece(i)], in.bytes.data() + piece(i) * in.row_bytes);
-                                  done += in.keys[piece(i)];
-                              }
-                              out.rows[to] = plan.rows()[k];
-                              out.keys[to] = count;
-                              sum.end(out.bytes.data() + to * in.row_bytes);
-                              ++to;
-                          });
-                      }
-                  });
-    return out;
-}
-
-}  // namespace rowan::inline v0::detail
-
-#endif
-
-// rowan/distributed/row_reduce_options.hpp: RowReduceOptions, how ranks sum rows.
-
-namespace rowan::inline v0 {
-
-/// What is summed in which order. The bits of neither depend on the number of ranks.
-enum class SumOrder {
-    parts,          ///< each part merged, and the parts of each row in a binary tree: as sum_of_parts
-    contributions,  ///< as if all rows stood in one SelectedRows, rank by rank and part by part: as merge
-};
-
-/// How rows travel between ranks. The bits do not depend on it.
-enum class Route {
-    automatic,  ///< the fastest by a model of messages and bytes, from numbers that all ranks know
-    gather,     ///< every rank gets all ranks' sums, and adds them up
-    owner,      ///< ranges of rows are summed by one rank each, which sends the sums to all
-    node,       ///< as owner, but first within each node, then between ranks of the same place: see Nodes
-};
-
-/// The options of row_allreduce: the same on all ranks.
-struct RowReduceOptions {
-    SumOrder order = SumOrder::parts;  ///< of the sums, which decides their bits
-    Route route = Route::automatic;    ///< of the rows, which decides the time
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/distributed/detail/row_reduction.hpp: RowReduction, row_allreduce of any element type.
-
-namespace rowan::inline v0::detail {
-
-/// What a rank brings to a reduction, of any element type.
-class RowSummands {
-public:
-    explicit RowSummands(ElementSums const& sums) : type(sums) {}
-    RowSummands(RowSummands const&) = delete;
-    RowSummands& operator=(RowSummands const&) = delete;
-    virtual ~RowSummands() = default;
-
-    /// Checks the arguments. Called first.
-    virtual void describe(Notice& notice) = 0;
-    /// The number of the table, if it is sharded.
-    virtual std::int64_t table() const { return 0; }
-    /// Each part merged and widened, numbered from 0 on.
-    virtual std::vector<RowPieces> parts(Cpu exec) const = 0;
-    /// All contributions, of elements as they are.
-    virtual RowPieces joined() const = 0;
-    /// The sums of contributions of what `joined` has given.
-    virtual void cut_sums(Cpu exec, RowPieces const& joined, RowPlan<> const& plan, std::span<Cut const> cuts,
-                          std::byte* out) const = 0;
-    /// All ranks' contributions, merged.
-    virtual RowPieces merged(Cpu exec, RowPieces&& all) const = 0;
-
-    ElementSums const type;
-};
-
-/// Where the result of a reduction goes. What makes it may throw.
-class RowTarget {
-public:
-    RowTarget() = default;
-    RowTarget(RowTarget const&) = delete;
-    RowTarget& operator=(RowTarget const&) = delete;
-    virtual ~RowTarget() = default;
-
-    /// Makes it of sums whose rows ascend.
-    virtual void take(RowPieces&& sums) = 0;
-    /// Makes one of n rows, which are written to this memory.
-    struct Memory {
-        std::span<std::int64_t> rows;
-        std::span<std::byte> elements;
-    };
-    virtual Memory make(RowPieces const& like, std::size_t n) = 0;
-};
-
-/// A SelectedRows as a target.
-template <class T>
-class RowResult final : public RowTarget {
-public:
-    void take(RowPieces&& sums) override { rows_ = rows_of_pieces<T>(std::move(sums)); }
-    Memory make(RowPieces const& like, std::size_t n) override {
-        auto shape = like.shape;
-        shape[0] = n;
-        auto rows = Tensor<std::int64_t>::from_shape({n});
-        auto value = Tensor<T>::from_shape(shape);
-        Memory const to{{rows.data(), rows.size()}, std::as_writable_bytes(std::span(value.data(), value.size()))};
-        rows_ = SelectedRowsAccess::adopt(like.height, std::move(rows), std::move(value), true);
-        return to;
-    }
-    SelectedRows<T> result() { return std::move(rows_); }
-
-private:
-    SelectedRows<T> rows_;
-};
-
-/// A row_allreduce that has begun: it has agreed, and rows travel. With splits, rows [splits[r], splits[r + 1]) are
-/// summed by rank r, which keeps them.
-///
-/// By owners, rows go to the ranks that sum them, which send the sums to all. By nodes, this happens twice: the ranks
-/// of a node deal the rows to its first places, the same ranges on every node, and each place sums what it gets; the
-/// ranks of one place then do the same among themselves, and at last the node's ranks gather. Sums of a node are only
-/// those that the order of the sums has.
-class RowReduction {
-public:
-    RowReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, std::unique_ptr<RowSummands> source,
-                 RowReduceOptions options, std::vector<std::int64_t> splits = {});
-    /// For ranks that have agreed on a step of `total` parts: rank r of P has the sums of the nodes of the tree of
-    /// parts [r · total / P, (r + 1) · total / P).
-    RowReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type, RowPieces&& nodes,
-                 std::int64_t total, std::vector<std::int64_t> splits = {});
-    /// The result, narrowed, of ranks that have agreed; of what fails, all end. Called once.
-    RowPieces finish();
-    /// The result, narrowed, on all ranks or on none: ranks agree once more, before the last exchange or after it, and
-    /// nothing fails later but memory of the last exchange before it begins, which ends all ranks. Called once.
-    /// errors   Error on all ranks if they finish different reductions; what fails on one rank, RemoteError on the
-    ///          others
-    void finish(RowTarget& to);
-
-private:
-    void agree_on_parts();
-    void agree_on_contributions();
-    void choose(std::size_t gathered, std::size_t dealt, std::size_t added);
-    void begin();
-    void begin_contributions();
-    RowPieces sums();
-    /// Whether no sums are sent to other ranks.
-    bool keeps_sums() const { return group_->size() == 1 || route_ == Route::gather || !splits_.empty(); }
-    RowPieces sum(RowPieces const& in) const;
-    RowPieces sum_across(RowPieces&& in) const;
-    void describe(Notice& notice);
-    void split(std::span<std::int64_t const> rows);
-    ProcessGroup const& dealers() const { return nodes_ == nullptr ? *group_ : *nodes_->node; }
-    std::size_t first_dealer() const { return static_cast<std::size_t>(group_->rank() - dealers().rank()); }
-    std::vector<std::size_t> dealt(std::span<std::int64_t const> rows) const;
-    std::vector<std::size_t> dealt_across(std::span<std::int64_t const> rows) const;
-    std::vector<std::int64_t> node_ends() const;
-    bool has_place() const { return static_cast<std::size_t>(nodes_->node->rank()) < nodes_->places(); }
-    std::span<std::int64_t const> rank_keys() const;
-    Collective operation() const { return splits_.empty() ? Collective::row_allreduce : Collective::exchange; }
-    bool by_parts() const { return options_.order == SumOrder::parts; }
-
-    std::unique_ptr<ProcessGroup const> group_;
-    Cpu exec_;
-    std::unique_ptr<RowSummands> source_;  // null for nodes
-    ElementSums type_;
-    RowReduceOptions options_;
-    std::vector<std::int64_t> splits_;
-    RowPieces own_;                    // by parts: sums of nodes; else contributions
-    RowPlan<> plan_;                   // of contributions
-    std::vector<std::size_t> counts_;  // of rows on each rank: pieces, or distinct ones of contributions; or none
-    std::vector<std::size_t> contributions_;
-    std::vector<std::int64_t> firsts_;   // the first part of each rank, and the number of all parts
-    bool one_key_each_ = false;          // whether ranks have sums of one node, whose first part stands for all keys
-    Route route_ = Route::owner;         // never automatic
-    std::unique_ptr<NodeGroups> nodes_;  // by nodes
-    std::vector<std::int64_t> ranges_;   // of rows, by owner; by nodes, those of place 0 first
-    std::vector<std::int64_t> before_;   // by nodes: contributions on lower nodes to each row that this place has
-    RowTransfer transfer_;
-    std::int64_t number_ = 0;  // the same on all ranks
-};
-
-/// The memory of a tensor, as bytes.
-template <class T>
-Storage<std::byte> tensor_bytes(Tensor<T> tensor) {
-    std::size_t const bytes = tensor.size() * sizeof(T);
-    auto const owner = std::make_shared<Tensor<T>>(std::move(tensor));
-    return Storage<std::byte>::of_others(std::shared_ptr<std::byte>(owner, reinterpret_cast<std::byte*>(owner->data())),
-                                         bytes);
-}
-
-/// The parts of a rank. It shares the memory of their values; the span remains valid while the reduction begins.
-template <class T>
-class RowParts : public RowSummands {
-    using S = sum_t<T>;
-
-public:
-    explicit RowParts(std::span<SelectedRows<T> const> parts) : RowSummands(element_sums<T>()), parts_(parts) {}
-
-    void describe(Notice& notice) override {
-        check_parts(parts_);
-        notice.same = {dtype<T>::wire, parts_[0].height(), 0};
-        notice.own[0] = static_cast<std::int64_t>(parts_.size());
-    }
-    std::vector<RowPieces> parts(Cpu exec) const override { return all_pieces<RowPieces>(exec, parts_); }
-
-    RowPieces joined() const override {
-        RowPieces out;
-        out.height = parts_[0].height();
-        out.shape = parts_[0].value().shape();
-        out.row_bytes = parts_[0].row_size() * sizeof(T);
-        for (auto const& p : parts_) out.rows.insert(out.rows.end(), p.rows().begin(), p.rows().end());
-        if (parts_.size() == 1) {
-            out.bytes = tensor_bytes(parts_[0].value().share());
-            out.lent = true;
-            return out;
-        }
-        out.resize(out.rows.size());
-        auto* to = out.bytes.data();
-        for (auto const& p : parts_) {
-            std::size_t const bytes = p.value().size() * sizeof(T);
-            if (bytes != 0) std::memcpy(to, p.value().data(), bytes);
-            to += bytes;
-        }
-        return out;
-    }
-
-    void cut_sums(Cpu exec, RowPieces const& joined, RowPlan<> const& plan, std::span<Cut const> cuts,
-                  std::byte* out) const override {
-        std::size_t const width = joined.row_bytes / sizeof(T), bytes = width * sizeof(S);
-        if (bytes == 0) return;
-        auto const* const value = reinterpret_cast<T const*>(joined.bytes.data());
-        parallel_work(
-            exec, plan.size() * width, cuts.size(), rows_per_range(bytes), [&](std::size_t begin, std::size_t end) {
-                BlockSum<T, S> sum(value, width, plan.size());
-                for (std::size_t i = begin; i < end; ++i) {
-                    auto const first = plan.offsets()[cuts[i].row] + cuts[i].first;
-                    S const* const s = sum(plan.positions().data() + first, static_cast<std::size_t>(cuts[i].count), 0);
-                    std::memcpy(out + i * bytes, s, bytes);
-                }
-            });
-    }
-
-    RowPieces merged(Cpu exec, RowPieces&& all) const override {
-        all.shape[0] = all.rows.size();
-        auto const value = tensor_of<T>(all);
-        auto sum = merge(exec, RowPlan<>(exec, all.rows, all.height), value);
-        auto out = all.like();
-        out.rows.assign(sum.rows().begin(), sum.rows().end());
-        out.bytes = tensor_bytes(std::move(sum.value()));
-        return out;
-    }
-
-protected:
-    std::span<SelectedRows<T> const> parts_;
-
-private:
-    template <class E>
-    static Tensor<E> tensor_of(RowPieces& p) {
-        if (p.bytes.empty()) return Tensor<E>::from_shape(p.shape);
-        return Tensor<E>::borrow(reinterpret_cast<E*>(p.bytes.data()), p.shape);
-    }
-};
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/distributed/detail/route_model.hpp: fastest_route, what Route::automatic chooses.
-
-namespace rowan::inline v0::detail {
-
-/// What all ranks know of a sum of rows before rows travel. Bytes are those of all ranks together.
-struct RouteCounts {
-    std::size_t ranks;
-    std::size_t nodes, places;  // 1 node, or several, each with so many ranks or more
-    std::size_t gathered;       // bytes of what is to be summed, if every rank gets it
-    std::size_t dealt;          // the same, if owners get it
-    std::size_t added;          // bytes that are added up, if owners sum
-    std::size_t result;         // bytes of the sum
-};
-
-/// The route that takes the least time by the model of tests/bench/README.md. Its unit is the time in which a byte
-/// travels. That of a message is between those measured within a machine, 4 KiB, and assumed of a network, 240 KiB. A
-/// byte that is summed takes as long as one that travels; of the sum that owners send, half as long to put in place;
-/// and one that stays on its node a quarter.
-inline Route fastest_route(RouteCounts const& c) {
-    static constexpr double message = 32768, in_place = 0.5, near = 0.25;
-    struct Step {  // an exchange among n ranks: the others, as a number and as a share
-        double others, share, small;
-        explicit Step(std::size_t n)
-            : others(static_cast<double>(n - 1)), share(others / static_cast<double>(n)),
-              small(static_cast<double>(std::bit_width(n - 1))) {}
-        double owner_messages() const { return 4 * (others + small) * message; }
-    };
-    Step const all(c.ranks), node(c.places), across(c.nodes);
-    auto const of_rank = [&](std::size_t bytes) { return static_cast<double>(bytes) / static_cast<double>(c.ranks); };
-    double const gathered = static_cast<double>(c.gathered), result = static_cast<double>(c.result),
-                 dealt = of_rank(c.dealt), added = of_rank(c.added),
-                 shared = std::min(0.75 * dealt, result / static_cast<double>(c.places));  // a rank's rows of its node
-    double const gather = (2 * all.others + all.small) * message + (all.share + 1) * gathered;
-    double const owner = all.owner_messages() + all.share * (dealt + result) + added + in_place * result;
-    double const by_node = node.owner_messages() + across.owner_messages() + near * node.share * (dealt + result) +
-                           across.share * (shared + result / static_cast<double>(c.places)) + added + shared +
-                           in_place * result;
-    if (c.nodes > 1 && c.places > 1 && by_node < std::min(gather, owner)) return Route::node;
-    return owner < gather ? Route::owner : Route::gather;
-}
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/distributed/detail/row_reduction_inl.hpp: the functions of row_reduction.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-
-#include <algorithm>
-#include <array>
-#include <string_view>
-
-namespace rowan::inline v0::detail {
-
-ROWAN_FUNCTION RowReduction::RowReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec,
-                                          std::unique_ptr<RowSummands> source, RowReduceOptions options,
-                                          std::vector<std::int64_t> splits)
-    : group_(std::move(group)), exec_(exec), source_(std::move(source)), type_(source_->type), options_(options),
-      splits_(std::move(splits)) {
-    if (by_parts()) {
-        agree_on_parts();
-    } else {
-        agree_on_contributions();
-    }
-    if (group_->size() > 1) after_agreement(*group_, [&] { begin(); });
-}
-
-ROWAN_FUNCTION RowReduction::RowReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type,
-                                          RowPieces&& nodes, std::int64_t total, std::vector<std::int64_t> splits)
-    : group_(std::move(group)), exec_(exec), type_(type), splits_(std::move(splits)), own_(std::move(nodes)) {
-    if (!splits_.empty()) options_.route = Route::owner;
-    after_agreement(*group_, [&] {
-        std::int64_t const ranks = group_->size();
-        for (std::int64_t r = 0; r <= ranks; ++r) firsts_.push_back(even_cut(total, r, ranks));
-        auto const several = [&](auto first, auto end) { return whole_nodes(first, end, total).size() > 1; };
-        one_key_each_ = std::ranges::adjacent_find(firsts_, several) == firsts_.end();
-        if (splits_.empty()) counts_ = all_counts(*group_, own_.rows.size());
-        if (ranks > 1) begin();
-    });
-}
-
-ROWAN_FUNCTION void RowReduction::describe(Notice& notice) {
-    check_exec(exec_);
-    source_->describe(notice);
-}
-
-/// The options and the shape of a row.
-inline NamedValues values_of(RowReduceOptions options, RowPieces::Shape const& shape, std::int64_t table) {
-    static constexpr std::array<std::string_view, 2> orders{"parts", "contributions"};
-    static constexpr std::array<std::string_view, 4> routes{"automatic", "gather", "owner", "node"};
-    NamedValues all;
-    all.add("the row shape", shape_text(std::span(shape).subspan(1)));
-    all.add("options.order", orders[static_cast<std::size_t>(options.order)]);
-    all.add("options.route", routes[static_cast<std::size_t>(options.route)]);
-    all.add("the number of the sharded table", table);
-    return all;
-}
-
-/// A word of every rank.
-inline std::vector<std::size_t> own_counts(std::vector<Notice> const& notices, std::size_t word) {
-    std::vector<std::size_t> counts;
-    for (auto const& n : notices) counts.push_back(static_cast<std::size_t>(n.own[word]));
-    return counts;
-}
-
-ROWAN_FUNCTION void RowReduction::agree_on_parts() {
-    std::vector<RowPieces> parts;
-    NamedValues same;
-    auto const tell = [&](Notice& n) {
-        same = values_of(options_, own_.shape, source_->table());
-        n.own[1] = static_cast<std::int64_t>(own_.rows.size());
-        n.own[2] = same.hash();
-    };
-    auto notices = agree(*group_, operation(), Told::all, [&](Notice& n) {
-        describe(n);
-        firsts_.reserve(static_cast<std::size_t>(group_->size()) + 1);
-        parts = source_->parts(exec_);
-        if (parts.size() == 1) {
-            own_ = std::move(parts[0]);
-        } else {
-            own_ = parts[0].like();  // until it is known which nodes this rank has
-        }
-        tell(n);
-    });
-    check_same_values(*group_, notices, 2, same);
-    number_ = notices[0].number;
-    std::int64_t all = 0;
-    for (auto const& n : notices) {
-        firsts_.push_back(all);
-        all += n.own[0];
-    }
-    firsts_.push_back(all);
-    std::int64_t const first = firsts_[static_cast<std::size_t>(group_->rank())];
-    one_key_each_ = std::ranges::all_of(notices, [](Notice const& n) { return n.own[0] == 1; });
-    if (one_key_each_) {
-        std::ranges::fill(own_.keys, first);
-    } else {
-        notices = agree(*group_, operation(), Told::all, [&](Notice& n) {
-            if (parts.size() <= 1) {
-                std::ranges::fill(own_.keys, first);
-            } else {
-                for (auto& p : parts) {
-                    for (auto& key : p.keys) key += first;
-                }
-                own_ = node_pieces(exec_, type_, std::move(parts), first, all);
-            }
-            tell(n);
-        });
-    }
-    counts_ = after_agreement(*group_, [&] { return own_counts(notices, 1); });
-}
-
-ROWAN_FUNCTION void RowReduction::agree_on_contributions() {
-    NamedValues same;
-    auto const notices = agree(*group_, operation(), Told::all, [&](Notice& n) {
-        describe(n);
-        own_ = source_->joined();
-        same = values_of(options_, own_.shape, source_->table());
-        plan_ = RowPlan<>(exec_, own_.rows, own_.height);
-        n.own = {static_cast<std::int64_t>(own_.rows.size()), static_cast<std::int64_t>(plan_.rows().size()),
-                 same.hash()};
-    });
-    check_same_values(*group_, notices, 2, same);
-    number_ = notices[0].number;
-    after_agreement(*group_, [&] {
-        contributions_ = own_counts(notices, 0);
-        counts_ = own_counts(notices, 1);
-    });
-}
-
-// Of the rows that ranks have, three quarters are different, as in batches that share their frequent rows.
-ROWAN_FUNCTION void RowReduction::choose(std::size_t gathered, std::size_t dealt, std::size_t added) {
-    if (!splits_.empty()) return;
-    route_ = options_.route;
-    if (route_ == Route::automatic || route_ == Route::node) nodes_ = group_->nodes();
-    if (route_ == Route::automatic) {
-        std::size_t const row =
-            own_.row_bytes / (by_parts() ? type_.sum_bytes : type_.bytes) * type_.bytes + sizeof(std::int64_t);
-        std::size_t const rows = std::min(total(counts_) / 4 * 3, static_cast<std::size_t>(own_.height));
-        route_ =
-            fastest_route({counts_.size(), nodes_ == nullptr ? 1 : nodes_->count(),
-                           nodes_ == nullptr ? counts_.size() : nodes_->places(), gathered, dealt, added, rows * row});
-    }
-    if (route_ != Route::node) nodes_ = nullptr;
-}
-
-/// The keys of the dealers, if each has one.
-ROWAN_FUNCTION std::span<std::int64_t const> RowReduction::rank_keys() const {
-    if (!one_key_each_) return {};
-    return std::span(firsts_).subspan(first_dealer(), static_cast<std::size_t>(dealers().size()));
-}
-
-ROWAN_FUNCTION void RowReduction::split(std::span<std::int64_t const> rows) {
-    std::size_t const ranges = nodes_ == nullptr ? counts_.size() : nodes_->places() * nodes_->count();
-    ranges_ = splits_.empty() ? row_splits(*group_, own_.height, ranges, rows, counts_) : splits_;
-}
-
-/// How many of sorted rows go to each of the dealers.
-ROWAN_FUNCTION std::vector<std::size_t> RowReduction::dealt(std::span<std::int64_t const> rows) const {
-    if (nodes_ == nullptr) return counts_in(ranges_, rows);
-    std::vector<std::int64_t> of_places;
-    for (std::size_t k = 0; k < ranges_.size(); k += nodes_->count()) of_places.push_back(ranges_[k]);
-    auto counts = counts_in(of_places, rows);
-    counts.resize(static_cast<std::size_t>(nodes_->node->size()));
-    return counts;
-}
-
-/// How many of sorted rows of this place go to each node.
-ROWAN_FUNCTION std::vector<std::size_t> RowReduction::dealt_across(std::span<std::int64_t const> rows) const {
-    std::size_t const nodes = nodes_->count();
-    return counts_in(std::span(ranges_).subspan(static_cast<std::size_t>(nodes_->node->rank()) * nodes, nodes + 1),
-                     rows);
-}
-
-ROWAN_FUNCTION void RowReduction::begin() {
-    if (!by_parts()) return begin_contributions();
-    std::size_t const bytes = total(counts_) * (own_.row_bytes + (one_key_each_ ? 1 : 2) * sizeof(std::int64_t));
-    choose(bytes, bytes, bytes);
-    if (route_ == Route::gather) {
-        transfer_ = begin_gather(*group_, std::move(own_), counts_, rank_keys());
-        return;
-    }
-    split(own_.rows);
-    auto const send = dealt(own_.rows);
-    auto const receive = exchange_counts(dealers(), send);
-    transfer_ = begin_deal(dealers(), std::move(own_), send, receive, rank_keys());
-}
-
-// By owner, a rank sends a row once if it is the first that has it, and else up to 63 of its contributions one by one,
-// until a block of 64 begins: about half of those beyond the first. It adds up its own, and what owners add counts
-// twice, as it comes in pieces.
-ROWAN_FUNCTION void RowReduction::begin_contributions() {
-    std::size_t const word = sizeof(std::int64_t), rows = total(counts_), all = total(contributions_),
-                      sum_row = own_.row_bytes / type_.bytes * type_.sum_bytes,
-                      gathered = all * (own_.row_bytes + word),
-                      in_pieces = (rows + all) / 2 * (sum_row + 2 * word) + rows * 3 * word;
-    choose(gathered, in_pieces, gathered + 2 * in_pieces);
-    if (route_ == Route::gather) {
-        std::vector<std::int64_t> const no_keys(counts_.size());
-        transfer_ = begin_gather(*group_, std::move(own_), contributions_, no_keys);
-        return;
-    }
-    split(plan_.rows());
-    FirstContributions const none = [](RowCounts const& r) { return std::vector<std::int64_t>(r.rows.size()); };
-    FirstContributions const of_lower_nodes = [&](RowCounts const& r) {
-        if (has_place())
-            before_ = first_contributions(exec_, *nodes_->across, own_.height, r, dealt_across(r.rows), none);
-        return before_;
-    };
-    auto const first = first_contributions(exec_, dealers(), own_.height, RowCounts(plan_), dealt(plan_.rows()),
-                                           nodes_ == nullptr ? none : of_lower_nodes);
-    auto sums = own_.like();
-    sums.row_bytes = sum_row;
-    auto pieces =
-        contribution_pieces(plan_, first, sums, [&](RowPlan<> const& plan, std::span<Cut const> cuts, std::byte* out) {
-            source_->cut_sums(exec_, own_, plan, cuts, out);
-        });
-    own_ = own_.like();
-    auto const send = dealt(pieces.rows);
-    auto const receive = exchange_counts(dealers(), send);
-    transfer_ = begin_deal(dealers(), std::move(pieces), send, receive);
-}
-
-/// Sends what each rank has to all.
-inline RowPieces send_to_all(ProcessGroup const& group, RowPieces&& own) {
-    auto const counts = all_counts(group, own.rows.size());
-    std::vector<std::int64_t> const no_keys(counts.size());
-    return begin_gather(group, std::move(own), counts, no_keys).wait();
-}
-
-/// The sums of what has come, where no more is exchanged, or only within `dealers`.
-ROWAN_FUNCTION RowPieces RowReduction::sums() {
-    if (group_->size() == 1) {
-        if (!by_parts()) return source_->merged(exec_, std::move(own_));
-        return narrow_pieces(exec_, type_, std::move(own_));
-    }
-    auto in = transfer_.wait();
-    if (route_ == Route::gather && !by_parts()) return source_->merged(exec_, std::move(in));
-    return nodes_ == nullptr ? sum(in) : sum_across(std::move(in));
-}
-
-ROWAN_FUNCTION RowPieces RowReduction::finish() {
-    return after_agreement(*group_, [&] {
-        auto all = sums();
-        return keeps_sums() ? std::move(all) : send_to_all(dealers(), std::move(all));
-    });
-}
-
-ROWAN_FUNCTION void RowReduction::finish(RowTarget& to) {
-    if (keeps_sums()) {
-        static_cast<void>(agree_on_end(*group_, number_, Told::differences, [&](Notice&) { to.take(sums()); }));
-        return;
-    }
-    if (nodes_ != nullptr) {  // exchanges of some ranks, which must be of one reduction
-        static_cast<void>(agree_on_end(*group_, number_, Told::differences, [](Notice&) {}));
-        auto all = finish();
-        static_cast<void>(agree_on_end(*group_, number_, Told::differences, [&](Notice&) { to.take(std::move(all)); }));
-        return;
-    }
-    RowPieces own;
-    auto const notices = agree_on_end(*group_, number_, Told::all, [&](Notice& n) {
-        own = sums();
-        n.own[0] = static_cast<std::int64_t>(own.rows.size());
-    });
-    after_agreement(*group_, [&] {
-        auto const counts = own_counts(notices, 0);
-        auto const memory = to.make(own, total(counts));
-        auto const rows = group_->allgatherv(sizeof(std::int64_t), bytes_of(std::as_const(own.rows)),
-                                             std::as_writable_bytes(memory.rows), counts);
-        if (own.row_bytes != 0)
-            group_->allgatherv(own.row_bytes, bytes_of(std::as_const(own.bytes)), memory.elements, counts)->wait();
-        rows->wait();
-    });
-}
-
-/// The sums of all parts or contributions, narrowed.
-ROWAN_FUNCTION RowPieces RowReduction::sum(RowPieces const& in) const {
-    return narrow_pieces(
-        exec_, type_, by_parts() ? sum_pieces(exec_, type_, std::span(&in, 1)) : sum_contributions(exec_, type_, in));
-}
-
-/// The ends of the nodes of the tree of which the ranks of this node have all parts.
-ROWAN_FUNCTION std::vector<std::int64_t> RowReduction::node_ends() const {
-    std::size_t const first = first_dealer(), end = first + static_cast<std::size_t>(nodes_->node->size());
-    return whole_nodes(firsts_[first], firsts_[end], firsts_.back());
-}
-
-/// The sums of the rows of this place on all nodes, of which it has those of its own.
-ROWAN_FUNCTION RowPieces RowReduction::sum_across(RowPieces&& in) const {
-    auto sums = by_parts() ? sum_pieces(exec_, type_, std::span(&in, 1), node_ends())
-                           : sum_contributions(exec_, type_, in, before_);
-    in = {};
-    if (!has_place()) return narrow_pieces(exec_, type_, std::move(sums));  // without rows
-    auto const send = dealt_across(sums.rows);
-    return send_to_all(*nodes_->across, sum(deal_pieces(*nodes_->across, std::move(sums), send)));
-}
-
-}  // namespace rowan::inline v0::detail
-
-#endif
-
-// rowan/distributed/detail/shard_exchange.hpp: Slots and RowFetch, rows that lie on several ranks.
-
-namespace rowan::inline v0::detail {
-
-/// The rows of a partition in another order, in which those of a rank are together: slots [splits[r], splits[r + 1])
-/// are rank r's, and a row's slot is splits[owner] + local.
-class Slots {
-public:
-    Slots() = default;
-    explicit Slots(Partition const& partition);
-    /// Of a table that grows: row i of the heights[r] rows of rank r is row i * ranks + r, and row -1 is none.
-    explicit Slots(std::span<std::int64_t const> heights);
-
-    std::vector<std::int64_t> const& splits() const { return splits_; }
-    std::int64_t height() const { return partition_.height; }  ///< rows are below it
-    std::int64_t size() const { return splits_.back(); }       ///< the number of rows that there are
-    std::int64_t rows_of(int rank) const {
-        auto const r = static_cast<std::size_t>(rank);
-        return splits_[r + 1] - splits_[r];
-    }
-    bool grows() const { return grows_; }
-    /// The slots of rows; size() for none.
-    /// errors   IndexError for the first that is not a row of the table
-    std::vector<std::int64_t> of(Cpu exec, char const* field, Ids<> const& rows) const;
-
-private:
-    Partition partition_;
-    std::vector<std::int64_t> splits_;
-    bool grows_ = false;
-};
-
-/// The ids of a lookup, and which rows they make travel. Every id is asked for once.
-class RowFetch {
-public:
-    RowFetch() = default;
-    /// errors   IndexError if an id is not a row of the table
-    RowFetch(Cpu exec, Slots const& slots, char const* field, Ids<> const& ids);
-
-    /// Tells the owners the rows.
-    void ask(ProcessGroup const& group, std::span<std::int64_t const> splits);
-    /// Sends the rows that were asked for, answers[i] is that of asked()[i], and receives a row for each of
-    /// plan().rows() but none.
-    void fetch(ProcessGroup const& group, std::size_t row_bytes, std::span<std::byte const> answers,
-               std::span<std::byte> rows) const;
-    /// The other way: a piece for each of plan().rows() but none goes to its owner. Returns those of asked(), by rank.
-    RowPieces give(ProcessGroup const& group, RowPieces&& own) const;
-
-    /// Of slots. The last of its rows may be none.
-    RowPlan<> const& plan() const { return plan_; }
-    bool has_none() const { return total(send_) != plan_.rows().size(); }
-    Tensor<std::int64_t> const& places() const { return places_; }  ///< for each id, its k of plan().rows()[k]
-    std::vector<std::int64_t> const& asked() const {
-        return asked_;
-    }  ///< this rank's local rows, those of rank 0 first
-
-private:
-    RowPlan<> plan_;
-    Tensor<std::int64_t> places_;
-    std::vector<std::size_t> send_, receive_;
-    std::vector<std::int64_t> asked_;
-};
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/distributed/detail/shard_exchange_inl.hpp: the functions of shard_exchange.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-
-#include <algorithm>
-#include <atomic>
-#include <utility>
-
-namespace rowan::inline v0::detail {
-
-ROWAN_FUNCTION Slots::Slots(Partition const& partition) : partition_(partition), splits_{0} {
-    for (int r = 0; r < partition.ranks; ++r) splits_.push_back(splits_.back() + partition.rows_of(r));
-}
-
-ROWAN_FUNCTION Slots::Slots(std::span<std::int64_t const> heights) : splits_{0}, grows_(true) {
-    for (std::int64_t const height : heights) splits_.push_back(splits_.back() + height);
-    auto const ranks = static_cast<int>(heights.size());
-    partition_ = {*std::ranges::max_element(heights) * ranks, 1, ranks};
-}
-
-ROWAN_FUNCTION std::vector<std::int64_t> Slots::of(Cpu exec, char const* field, Ids<> const& rows) const {
-    std::vector<std::int64_t> slots(rows.size());
-    std::int64_t const least = grows_ ? -1 : 0;
-    // The slot of a row, or -1 if it is not one.
-    auto const slot = [&](std::int64_t row) {
-        if (row < least || row >= height()) return std::int64_t{-1};
-        if (row < 0) return size();
-        auto const owner = static_cast<std::size_t>(partition_.owner(row));
-        std::int64_t const s = splits_[owner] + partition_.local(row);
-        return s < splits_[owner + 1] ? s : -1;
-    };
-    std::atomic<bool> good{true};
-    parallel_work(exec, slots.size() * 16, slots.size(), std::size_t{1} << 14, [&](std::size_t begin, std::size_t end) {
-        bool bad = false;
-        for (std::size_t i = begin; i < end; ++i) bad |= (slots[i] = slot(rows[i])) < 0;
-        if (bad) good = false;
-    });
-    if (good) return slots;
-    auto const i = static_cast<std::size_t>(std::ranges::find(slots, -1) - slots.begin());
-    if (!grows_) throw IndexError(field, i, rows[i], height());
-    throw IndexError(field, i, rows[i], "is neither -1 nor a row of the table");
-}
-
-ROWAN_FUNCTION RowFetch::RowFetch(Cpu exec, Slots const& slots, char const* field, Ids<> const& ids)
-    : plan_(exec, slots.of(exec, field, ids), slots.size() + slots.grows()) {
-    places_ =
-        Tensor<std::int64_t>::from_shape(Tensor<std::int64_t>::shape_type(ids.shape().begin(), ids.shape().end()));
-    for (std::size_t k = 0; k < plan_.rows().size(); ++k) {
-        for (auto i = plan_.offsets()[k]; i < plan_.offsets()[k + 1]; ++i)
-            places_.data()[plan_.positions()[static_cast<std::size_t>(i)]] = static_cast<std::int64_t>(k);
-    }
-    auto rows = plan_.rows();
-    if (!rows.empty() && rows.back() == slots.size()) rows = rows.first(rows.size() - 1);
-    send_ = counts_in(slots.splits(), rows);
-}
-
-ROWAN_FUNCTION void RowFetch::ask(ProcessGroup const& group, std::span<std::int64_t const> splits) {
-    receive_ = exchange_counts(group, send_);
-    asked_.resize(total(receive_));
-    group
-        .alltoallv(sizeof(std::int64_t), bytes_of(plan_.rows().first(total(send_))), send_, bytes_of(asked_), receive_)
-        ->wait();
-    for (auto& row : asked_) row -= splits[static_cast<std::size_t>(group.rank())];
-}
-
-ROWAN_FUNCTION void RowFetch::fetch(ProcessGroup const& group, std::size_t row_bytes,
-                                    std::span<std::byte const> answers, std::span<std::byte> rows) const {
-    if (row_bytes != 0)
-        group.alltoallv(row_bytes, answers, receive_, rows.first(total(send_) * row_bytes), send_)->wait();
-}
-
-ROWAN_FUNCTION RowPieces RowFetch::give(ProcessGroup const& group, RowPieces&& own) const {
-    auto in = own.like();
-    in.resize(asked_.size());
-    in.rows = asked_;
-    auto key = in.keys.begin();
-    for (std::size_t r = 0; r < receive_.size(); ++r) key = std::fill_n(key, receive_[r], static_cast<std::int64_t>(r));
-    if (own.row_bytes != 0) {
-        auto const known = bytes_of(std::as_const(own.bytes)).first(total(send_) * own.row_bytes);
-        group.alltoallv(own.row_bytes, known, send_, bytes_of(in.bytes), receive_)->wait();
-    }
-    return in;
-}
-
-}  // namespace rowan::inline v0::detail
-
-#endif
-
-// rowan/distributed/detail/shards_inl.hpp: the functions of shards.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-
-#include <cstddef>
-#include <cstring>
-#include <functional>
-#include <utility>
-
-namespace rowan::inline v0::detail {
-
-ROWAN_FUNCTION Value fetch_rows(ProcessGroup const& group, Cpu exec, Value const& own,
-                                std::span<std::int64_t const> rows, std::function<void(Ids<> const&)> const& before) {
-    Partition const partition = shards_of(own.spec().dims[0], group.size());
-    Slots const slots(partition);
-    RowFetch fetch(exec, slots, "ids", rows);
-    fetch.ask(group, slots.splits());
-    if (before) before(fetch.asked());
-    Value answers = own.row_values().gather(exec, fetch.asked());
-    auto const e = answers.elements();
-    std::size_t row_bytes = e.element_size;
-    for (std::size_t i = 1; i < e.dims.size(); ++i) row_bytes *= static_cast<std::size_t>(e.dims[i]);
-    Buffer<std::byte> found(fetch.plan().rows().size() * row_bytes);
-    fetch.fetch(group, row_bytes, e.bytes, found);
-    return with_bytes(own, rows, found, {fetch.places().data(), fetch.places().size()});
-}
-
-/// The pieces of each rank's rows together, in their order, with slots instead of rows.
-inline RowPieces dealt_pieces(Cpu exec, Partition const& partition, Slots const& slots, RowPieces const& in) {
-    std::vector<std::size_t> next(static_cast<std::size_t>(partition.ranks) + 1);
-    for (auto const row : in.rows) ++next[static_cast<std::size_t>(partition.owner(row)) + 1];
-    for (std::size_t r = 1; r < next.size(); ++r) next[r] += next[r - 1];
-    auto const to = slots.of(exec, "rows", in.rows);
-    auto out = in.like();
-    out.resize(in.rows.size());
-    for (std::size_t i = 0; i < in.rows.size(); ++i) {
-        std::size_t const k = next[static_cast<std::size_t>(partition.owner(in.rows[i]))]++;
-        out.rows[k] = to[i];
-        out.keys[k] = in.keys[i];
-        if (in.row_bytes != 0)
-            std::memcpy(out.bytes.data() + k * in.row_bytes, in.bytes.data() + i * in.row_bytes, in.row_bytes);
-    }
-    return out;
-}
-
-ROWAN_FUNCTION RowPieces sum_own_rows(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type,
-                                      RowPieces const& nodes, std::int64_t total) {
-    int const rank = group->rank();
-    Partition const partition = shards_of(nodes.height, group->size());
-    Slots const slots(partition);
-    auto dealt = dealt_pieces(exec, partition, slots, nodes);
-    auto sums = RowReduction(std::move(group), exec, type, std::move(dealt), total, slots.splits()).finish();
-    for (auto& row : sums.rows) row = partition.global(rank, row - slots.splits()[static_cast<std::size_t>(rank)]);
-    return sums;
+    auto const e = all.row_values().elements();
+    std::size_t const bytes = rows.empty() ? 0 : e.bytes.size() / rows.size();
+    return with_bytes(Cpu{1}, all, kept, [&](std::size_t i) { return e.bytes.data() + at[i] * bytes; });
 }
 
 }  // namespace rowan::inline v0::detail
@@ -14898,6 +13708,1626 @@ ROWAN_FUNCTION Scope& default_scope() {
 
 #endif
 
+// rowan/train/detail/ranks.hpp: Ranks, what a training asks of the ranks that train together.
+
+namespace rowan::inline v0::detail {
+
+/// The parts [begin, end) of a step of `total` parts that a rank runs.
+struct PartRange {
+    std::int64_t begin, end, total;
+
+    static PartRange of_rank(std::int64_t total, int rank, int ranks) {
+        std::int64_t const r = rank, n = ranks;
+        return {even_cut(total, r, n), even_cut(total, r + 1, n), total};
+    }
+    std::int64_t size() const noexcept { return end - begin; }
+};
+
+/// Rows of a sharded table, ascending, which a rank asks for; `own` has those of this rank.
+struct TableRows {
+    Value const* own;
+    std::span<std::int64_t const> rows;
+};
+
+/// Called with the number of a table and positions in its `own`, before these are read for any rank.
+using BeforeRead = std::function<void(std::size_t table, Ids<> const& positions)>;
+
+/// Rows of sharded tables that a rank has asked for, whose gradients can go the same way back.
+class FetchedTables {
+public:
+    FetchedTables() = default;
+    FetchedTables(FetchedTables const&) = delete;
+    FetchedTables& operator=(FetchedTables const&) = delete;
+    virtual ~FetchedTables() = default;
+
+    /// A piece for each row of a table that this rank has asked for.
+    struct Gradient {
+        std::size_t table;
+        ElementSums type;
+        RowPieces node;
+    };
+    /// The sums of gradients of the rows that this rank has; all ranks bring those of the same tables. The pieces of rank
+    /// r are of the node of parts that begins with keys[r].
+    virtual std::vector<RowPieces> sum(Cpu exec, std::span<Gradient const> gradients,
+                                       std::span<std::int64_t const> keys) const = 0;
+
+    std::vector<Value> rows;  // of each table
+};
+
+/// The ranks that train together, more than one: all that a training asks of them. All ranks call the same functions in the
+/// same order. rowan/distributed/train.hpp makes one of a communicator.
+class Ranks {
+public:
+    using Words = std::array<std::int64_t, 3>;
+
+    Ranks(int rank, int size) : rank_(rank), size_(size) {}
+    Ranks(Ranks const&) = delete;
+    Ranks& operator=(Ranks const&) = delete;
+    virtual ~Ranks() = default;
+
+    int rank() const noexcept { return rank_; }
+    int size() const noexcept { return size_; }
+
+    /// Runs f(words) on every rank, and returns the words of all, or of this one alone if they are the same on all. What f
+    /// throws on one rank leaves this call there, and an error with its text on the others.
+    /// errors   Error on all ranks if ranks come to different calls, or those of different trainers
+    virtual std::vector<Words> agree(TrainCall call, std::int64_t trainer,
+                                     std::function<void(Words&)> const& f) const = 0;
+    /// Runs f(values) on every rank, as agree. Returns a number that only this call has, the same on all ranks.
+    /// errors   Error on all ranks if values differ, which names one
+    virtual std::int64_t agree_on(TrainCall call, std::function<void(NamedValues&)> const& f) const = 0;
+
+    // The others are for ranks that have agreed, and wait for each other: what fails on one ends all.
+
+    /// Runs f: what it throws ends all ranks.
+    template <class F>
+    void must(F const& f) const {
+        run_or_end(std::cref(f));  // a reference needs no memory
+    }
+    /// out = the ranks' bytes, one after another; rank r brings counts[r].
+    virtual void gather(std::span<std::byte const> in, std::span<std::byte> out,
+                        std::span<std::size_t const> counts) const = 0;
+    /// Begins to sum what the ranks have of a step of `total` parts: one piece for each node of the tree that a rank has
+    /// all parts of, of the same number of elements. Returns what waits for the sum, to be called once.
+    virtual std::function<DensePieces()> begin_sum(Cpu exec, ElementSums const& type, DensePieces&& nodes,
+                                                   std::int64_t total) const = 0;
+    /// The sums of rows, on every rank, or, if `own`, those of the rows that a rank has of a sharded table.
+    virtual RowPieces sum(Cpu exec, ElementSums const& type, RowPieces&& nodes, std::int64_t total, bool own) const = 0;
+    /// Rows of sharded tables, which may differ between ranks.
+    virtual std::unique_ptr<FetchedTables> fetch(Cpu exec, std::span<TableRows const> tables,
+                                                 BeforeRead const& before) const = 0;
+
+private:
+    virtual void run_or_end(std::function<void()> const& f) const = 0;
+
+    int rank_, size_;
+};
+
+/// Runs f(words) on all ranks, as Ranks::agree, or, without ranks, here.
+template <class F>
+std::vector<Ranks::Words> agree(Ranks const* ranks, TrainCall call, F const& f, std::int64_t trainer = 0) {
+    if (ranks != nullptr) return ranks->agree(call, trainer, std::cref(f));
+    std::vector<Ranks::Words> alone(1);
+    f(alone[0]);
+    return alone;
+}
+
+/// The same of Ranks::agree_on.
+template <class F>
+std::int64_t agree_on(Ranks const* ranks, TrainCall call, F const& f) {
+    if (ranks != nullptr) return ranks->agree_on(call, std::cref(f));
+    NamedValues alone;
+    f(alone);
+    return 0;
+}
+
+/// The rows of a sharded table of this height that this process has, ascending: without ranks, all.
+inline std::vector<std::int64_t> rows_of(Ranks const* ranks, std::int64_t height) {
+    return ranks == nullptr ? rows_of_rank(shards_of(height, 1), 0)
+                            : rows_of_rank(shards_of(height, ranks->size()), ranks->rank());
+}
+
+/// Throws an Error on all ranks unless a word is the same on all.
+inline void check_same_word(std::vector<Ranks::Words> const& all, std::size_t word, char const* what) {
+    for (std::size_t r = 1; r < all.size(); ++r) {
+        if (all[r][word] != all[0][word])
+            throw Error(std::string("train: rank ").append(std::to_string(r)).append(what).append("rank 0"));
+    }
+}
+
+/// `width` numbers of each part of a step, its cost and its weights, where this rank has those of its parts.
+inline std::vector<double> numbers_of_parts(Ranks const* ranks, std::span<double const> own, std::size_t width,
+                                            std::int64_t total) {
+    if (ranks == nullptr) return {own.begin(), own.end()};
+    std::vector<double> all;
+    ranks->must([&] {
+        all.resize(width * static_cast<std::size_t>(total));
+        std::vector<std::size_t> bytes;
+        for (int r = 0; r < ranks->size(); ++r)
+            bytes.push_back(static_cast<std::size_t>(PartRange::of_rank(total, r, ranks->size()).size()) * width *
+                            sizeof(double));
+        ranks->gather(std::as_bytes(own), std::as_writable_bytes(std::span(all)), bytes);
+    });
+    return all;
+}
+
+/// Adds the kinds, the dims and numbers for the bits of variables; of those that are sharded no bits.
+/// cost     one read of them
+inline void add_variables(NamedValues& to, std::span<Variable* const> variables) {
+    for (Variable const* const v : variables) {
+        to.add(v->name(),
+               kind_text(v->spec()).append(shape_text(v->sharded() ? v->spec().dims : v->value().spec().dims)));
+        if (v->sharded()) continue;
+        Value value = v->value().on_host();
+        if (v->spec().type == VarType::SELECTED_ROWS) {
+            auto const rows = value.row_numbers();
+            to.add(std::string("a hash of the first rows of ").append(v->name()),
+                   hash_of(std::as_bytes(std::span(rows))));
+            value = value.row_values();
+        }
+        to.add(std::string("a hash of the first value of ").append(v->name()), hash_of(value.elements().bytes));
+    }
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/distributed/detail/shards.hpp: rows of a sharded table of a net, sent between ranks.
+
+namespace rowan::inline v0::detail {
+
+/// Rows of tables on any ranks. For ranks that have agreed.
+/// cost     a sort for each table; messages of 8 bytes for each row, and the rows back: three exchanges for all tables
+std::unique_ptr<FetchedTables> fetch_rows(ProcessGroup const& group, Cpu exec, std::span<TableRows const> tables,
+                                          BeforeRead const& before = {});
+
+/// The sums of this rank's rows, narrowed. `nodes` are as those of RowReduction. For ranks that have agreed.
+/// cost     every row sent once to the rank that has it
+RowPieces sum_own_rows(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type,
+                       RowPieces const& nodes, std::int64_t total);
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/distributed/detail/row_exchange.hpp: exchanges of RowPieces between ranks.
+
+namespace rowan::inline v0::detail {
+
+/// What each rank has for this one, if this one has send[r] for rank r.
+/// cost     one alltoall of 8 bytes
+std::vector<std::size_t> exchange_counts(ProcessGroup const& group, std::span<std::size_t const> send);
+
+/// Pieces on their way. What is sent and what is received is here until `wait`.
+class RowTransfer {
+public:
+    RowTransfer() = default;
+    /// What has come, ordered by ranks.
+    RowPieces wait();
+
+private:
+    friend RowTransfer begin_gather(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> counts,
+                                    std::span<std::int64_t const> rank_keys);
+    friend RowTransfer begin_deal(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> send,
+                                  std::span<std::size_t const> receive, std::span<std::int64_t const> rank_keys);
+
+    void receive(std::span<std::size_t const> counts, std::span<std::int64_t const> rank_keys);
+
+    // On the heap: the group reads and writes these lists until `wait`, and this object may be moved.
+    struct Lists {
+        RowPieces own, in;
+        std::vector<std::size_t> send, receive;
+    };
+    std::unique_ptr<Lists> lists_;
+    std::array<std::unique_ptr<Transfer>, 3> open_;  // rows, keys, bytes
+};
+
+/// Begins to send `own` to all. counts[r] is the number of pieces of rank r. If all pieces of rank r have the key
+/// rank_keys[r], keys do not travel.
+RowTransfer begin_gather(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> counts,
+                         std::span<std::int64_t const> rank_keys = {});
+
+/// Begins to send the first send[0] pieces to rank 0, the next send[1] to rank 1, and so on. `receive` is what
+/// exchange_counts(send) gives.
+RowTransfer begin_deal(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> send,
+                       std::span<std::size_t const> receive, std::span<std::int64_t const> rank_keys = {});
+
+/// The pieces that the ranks have for this one. The numbers are exchanged first.
+RowPieces deal_pieces(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> send);
+
+/// Cuts the rows of a table into ranges [splits[k], splits[k + 1]), such that of the rows that all ranks bring, each
+/// has about as many. `rows` are this rank's, sorted; counts[r] is the number of those of rank r.
+std::vector<std::int64_t> row_splits(ProcessGroup const& group, std::int64_t height, std::size_t ranges,
+                                     std::span<std::int64_t const> rows, std::span<std::size_t const> counts);
+
+/// The number of sorted rows in each range of row_splits.
+std::vector<std::size_t> counts_in(std::span<std::int64_t const> splits, std::span<std::int64_t const> rows);
+
+/// Distinct rows, and how many contributions each has.
+struct RowCounts {
+    std::vector<std::int64_t> rows, counts;
+
+    RowCounts() = default;
+    explicit RowCounts(RowPlan<> const& plan);
+};
+
+/// Where the contributions of each of rows begin among those of all ranks.
+using FirstContributions = std::function<std::vector<std::int64_t>(RowCounts const& rows)>;
+
+/// Where this rank's contributions to each row begin among those of the group's ranks, which begin at first(rows); the
+/// first send[0] rows go to rank 0, which asks `first` for them, and so on.
+/// cost     three exchanges of 8, 16 and 8 bytes a row
+std::vector<std::int64_t> first_contributions(Cpu exec, ProcessGroup const& group, std::int64_t height,
+                                              RowCounts const& mine, std::span<std::size_t const> send,
+                                              FirstContributions const& first);
+
+/// Contributions [first, first + count) of row plan.rows()[row], in the plan's order.
+struct Cut {
+    std::size_t row;
+    std::int64_t first, count;
+};
+
+/// Writes the sum of each cut, of elements dtype<T>::sum.
+using CutSums = std::function<void(RowPlan<> const& plan, std::span<Cut const> cuts, std::byte* out)>;
+
+/// Cuts the contributions of this rank, which begin at first[k] for row plan.rows()[k], into the greatest sums that
+/// merge would form of those of all ranks. Keys are the numbers of contributions. Rows ascend.
+RowPieces contribution_pieces(RowPlan<> const& plan, std::span<std::int64_t const> first, RowPieces const& like,
+                              CutSums const& sums);
+
+/// Sums the pieces of contributions of each row, in the order of ranks, as merge does. They are all; or, with `first`,
+/// they begin there, one number for each distinct row, and make the greatest sums that merge would form. Result rows
+/// ascend.
+RowPieces sum_contributions(Cpu exec, ElementSums const& type, RowPieces const& in,
+                            std::span<std::int64_t const> first = {});
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/distributed/detail/row_exchange_inl.hpp: the functions of row_exchange.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION std::vector<std::size_t> exchange_counts(ProcessGroup const& group, std::span<std::size_t const> send) {
+    std::vector<std::size_t> receive(send.size());
+    group.alltoall(std::as_bytes(send), bytes_of(receive));
+    return receive;
+}
+
+ROWAN_FUNCTION RowPieces RowTransfer::wait() {
+    for (auto& t : open_) {
+        if (t != nullptr) t->wait();
+        t = nullptr;
+    }
+    return std::move(lists_->in);
+}
+
+ROWAN_FUNCTION void RowTransfer::receive(std::span<std::size_t const> counts, std::span<std::int64_t const> rank_keys) {
+    auto& in = lists_->in;
+    in = lists_->own.like();
+    in.resize(total(counts));
+    auto to = in.keys.begin();
+    for (std::size_t r = 0; r < rank_keys.size(); ++r) to = std::fill_n(to, counts[r], rank_keys[r]);
+}
+
+ROWAN_FUNCTION RowTransfer begin_gather(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> counts,
+                                        std::span<std::int64_t const> rank_keys) {
+    RowTransfer t;
+    t.lists_ = std::make_unique<RowTransfer::Lists>();
+    auto& l = *t.lists_;
+    l.own = std::move(own);
+    l.receive.assign(counts.begin(), counts.end());
+    t.receive(counts, rank_keys);
+    std::size_t const word = sizeof(std::int64_t);
+    t.open_[0] = group.allgatherv(word, bytes_of(std::as_const(l.own.rows)), bytes_of(l.in.rows), l.receive);
+    if (rank_keys.empty())
+        t.open_[1] = group.allgatherv(word, bytes_of(std::as_const(l.own.keys)), bytes_of(l.in.keys), l.receive);
+    if (l.own.row_bytes != 0)
+        t.open_[2] =
+            group.allgatherv(l.own.row_bytes, bytes_of(std::as_const(l.own.bytes)), bytes_of(l.in.bytes), l.receive);
+    return t;
+}
+
+ROWAN_FUNCTION RowTransfer begin_deal(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> send,
+                                      std::span<std::size_t const> receive, std::span<std::int64_t const> rank_keys) {
+    RowTransfer t;
+    t.lists_ = std::make_unique<RowTransfer::Lists>();
+    auto& l = *t.lists_;
+    l.own = std::move(own);
+    l.send.assign(send.begin(), send.end());
+    l.receive.assign(receive.begin(), receive.end());
+    t.receive(receive, rank_keys);
+    auto const exchange = [&](std::size_t unit, std::span<std::byte const> from, std::span<std::byte> to) {
+        return group.alltoallv(unit, from, l.send, to, l.receive);
+    };
+    std::size_t const word = sizeof(std::int64_t);
+    t.open_[0] = exchange(word, bytes_of(std::as_const(l.own.rows)), bytes_of(l.in.rows));
+    if (rank_keys.empty()) t.open_[1] = exchange(word, bytes_of(std::as_const(l.own.keys)), bytes_of(l.in.keys));
+    if (l.own.row_bytes != 0)
+        t.open_[2] = exchange(l.own.row_bytes, bytes_of(std::as_const(l.own.bytes)), bytes_of(l.in.bytes));
+    return t;
+}
+
+/// Every rank's number.
+inline std::vector<std::size_t> all_counts(ProcessGroup const& group, std::size_t own) {
+    std::vector<std::size_t> counts(static_cast<std::size_t>(group.size()));
+    group.allgather(std::as_bytes(std::span(&own, 1)), bytes_of(counts));
+    return counts;
+}
+
+ROWAN_FUNCTION RowPieces deal_pieces(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> send) {
+    auto const receive = exchange_counts(group, send);
+    return begin_deal(group, std::move(own), send, receive).wait();
+}
+
+// Each rank shows rows at equal distances in its list; every one stands for the same number of its rows.
+ROWAN_FUNCTION std::vector<std::int64_t> row_splits(ProcessGroup const& group, std::int64_t height, std::size_t ranges,
+                                                    std::span<std::int64_t const> rows,
+                                                    std::span<std::size_t const> counts) {
+    struct Sample {
+        std::int64_t row;
+        std::size_t weight;
+    };
+    std::size_t const ranks = counts.size(), each = std::clamp<std::size_t>(512 / ranks, 4, 64);
+    std::vector<std::int64_t> mine(each), all(each * ranks);
+    for (std::size_t i = 0; i < each && !rows.empty(); ++i) {
+        mine[i] = rows[even_cut(rows.size(), i, each)];
+    }
+    group.allgather(bytes_of(std::as_const(mine)), bytes_of(all));
+    std::vector<Sample> samples;
+    for (std::size_t r = 0; r < ranks; ++r) {
+        for (std::size_t i = 0; i < each && counts[r] != 0; ++i) samples.push_back({all[r * each + i], counts[r]});
+    }
+    std::ranges::sort(samples, {}, &Sample::row);
+    std::size_t const weight = total(counts) * each;
+    std::vector<std::int64_t> splits{0};
+    std::size_t before = 0;
+    for (auto const& s : samples) {
+        while (splits.size() < ranges && before >= even_cut(weight, splits.size(), ranges)) splits.push_back(s.row);
+        before += s.weight;
+    }
+    splits.resize(ranges, height);
+    splits.push_back(height);
+    return splits;
+}
+
+ROWAN_FUNCTION std::vector<std::size_t> counts_in(std::span<std::int64_t const> splits,
+                                                  std::span<std::int64_t const> rows) {
+    std::vector<std::size_t> counts;
+    auto at = rows.begin();
+    for (std::size_t r = 1; r < splits.size(); ++r) {
+        auto const end = r + 1 == splits.size() ? rows.end() : std::lower_bound(at, rows.end(), splits[r]);
+        counts.push_back(static_cast<std::size_t>(end - at));
+        at = end;
+    }
+    return counts;
+}
+
+/// Contributions in blocks of 64, these in blocks of 64, and so on, from sums that were formed elsewhere. One of c
+/// contributions is a sum as merge forms it, c = k 64^l, k < 64: it begins a block of that level, or is a unit of it.
+class BlockPieces {
+public:
+    BlockPieces(ElementSums const& type, std::size_t n)
+        : type_(type), n_(n), bytes_(n * type.sum_bytes), sums_(levels * bytes_) {}
+
+    void begin() { counts_.fill(0); }
+    void add(std::int64_t count, std::byte const* sum) {
+        std::size_t level = 0;
+        for (std::int64_t c = count; c % block == 0; c /= block) ++level;
+        add(level, count, sum);
+    }
+    void end(std::byte* out) {
+        std::size_t low = 0;
+        while (counts_[low] == 0) ++low;
+        for (std::size_t l = low + 1; l < levels; ++l) {
+            if (counts_[l] == 0) continue;
+            type_.add(n_, sum(low), sum(l));
+            low = l;
+        }
+        if (bytes_ != 0) std::memcpy(out, sum(low), bytes_);
+    }
+
+    /// Calls f(first, count) for the pieces of contributions [at, at + n) of a row.
+    template <class F>
+    static void cut(std::int64_t at, std::int64_t n, F const& f) {
+        for (std::int64_t i = 0; i < n;) {
+            std::int64_t const here = at + i, left = n - i;
+            std::int64_t unit = 1;
+            while (unit <= left / block && here % (unit * block) == 0) unit *= block;
+            bool const begins = unit > std::numeric_limits<std::int64_t>::max() / block || here % (unit * block) == 0;
+            std::int64_t const count = begins ? std::min(left / unit, block) * unit : unit;
+            f(i, count);
+            i += count;
+        }
+    }
+
+private:
+    static constexpr std::int64_t block = block_size;
+    static constexpr std::size_t levels = 11;
+
+    void add(std::size_t level, std::int64_t count, std::byte const* from) {
+        if (counts_[level] != 0) {
+            type_.add(n_, from, sum(level));
+        } else if (bytes_ != 0) {
+            std::memcpy(sum(level), from, bytes_);
+        }
+        counts_[level] += count;
+        if (counts_[level] == std::int64_t{1} << (6 * (level + 1))) {
+            std::int64_t const full = std::exchange(counts_[level], 0);
+            add(level + 1, full, sum(level));
+        }
+    }
+    std::byte* sum(std::size_t level) { return sums_.data() + level * bytes_; }
+
+    ElementSums type_;
+    std::size_t n_, bytes_;
+    Storage<std::byte> sums_;
+    std::array<std::int64_t, levels> counts_{};
+};
+
+ROWAN_FUNCTION RowCounts::RowCounts(RowPlan<> const& plan) : rows(plan.rows().begin(), plan.rows().end()) {
+    for (std::size_t k = 0; k < rows.size(); ++k) counts.push_back(plan.offsets()[k + 1] - plan.offsets()[k]);
+}
+
+ROWAN_FUNCTION std::vector<std::int64_t> first_contributions(Cpu exec, ProcessGroup const& group, std::int64_t height,
+                                                             RowCounts const& mine, std::span<std::size_t const> send,
+                                                             FirstContributions const& first) {
+    struct RowCount {
+        std::int64_t row, count;
+    };
+    auto const receive = exchange_counts(group, send);
+    std::vector<RowCount> out(mine.rows.size()), in(total(receive));
+    for (std::size_t k = 0; k < out.size(); ++k) out[k] = {mine.rows[k], mine.counts[k]};
+    group.alltoallv(sizeof(RowCount), bytes_of(std::as_const(out)), send, bytes_of(in), receive)->wait();
+    std::vector<std::int64_t> rows(in.size()), answers(in.size()), at(out.size());
+    std::ranges::transform(in, rows.begin(), &RowCount::row);
+    RowPlan<> const plan(exec, rows, height);
+    auto const each = [&](auto const& f) {  // f(k, i): in[i] is of row plan.rows()[k]
+        for (std::size_t k = 0; k < plan.rows().size(); ++k) {
+            for (auto i = plan.offsets()[k]; i < plan.offsets()[k + 1]; ++i)
+                f(k, static_cast<std::size_t>(plan.positions()[static_cast<std::size_t>(i)]));
+        }
+    };
+    RowCounts sums(plan);
+    std::ranges::fill(sums.counts, 0);
+    each([&](std::size_t k, std::size_t i) { sums.counts[k] += in[i].count; });
+    auto next = first(sums);
+    each([&](std::size_t k, std::size_t i) {
+        answers[i] = next[k];
+        next[k] += in[i].count;
+    });
+    group.alltoallv(sizeof(std::int64_t), bytes_of(std::as_const(answers)), receive, bytes_of(at), send)->wait();
+    return at;
+}
+
+ROWAN_FUNCTION RowPieces contribution_pieces(RowPlan<> const& plan, std::span<std::int64_t const> first,
+                                             RowPieces const& like, CutSums const& sums) {
+    std::vector<Cut> cuts;
+    for (std::size_t k = 0; k < first.size(); ++k) {
+        BlockPieces::cut(first[k], plan.offsets()[k + 1] - plan.offsets()[k],
+                         [&](std::int64_t begin, std::int64_t count) {
+                             cuts.push_back({k, begin, count});
+                         });
+    }
+    auto out = like.like();
+    out.resize(cuts.size());
+    for (std::size_t i = 0; i < cuts.size(); ++i) {
+        out.rows[i] = plan.rows()[cuts[i].row];
+        out.keys[i] = cuts[i].count;
+    }
+    sums(plan, cuts, out.bytes.data());
+    return out;
+}
+
+ROWAN_FUNCTION RowPieces sum_contributions(Cpu exec, ElementSums const& type, RowPieces const& in,
+                                           std::span<std::int64_t const> first) {
+    auto out = in.like();
+    RowPlan<> const plan(exec, in.rows, in.height);
+    std::size_t const rows = plan.rows().size(), width = in.row_bytes / type.sum_bytes;
+    auto const piece = [&](std::int64_t i) {
+        return static_cast<std::size_t>(plan.positions()[static_cast<std::size_t>(i)]);
+    };
+    // Calls f(count) for the sums of row k.
+    auto const each_sum = [&](std::size_t k, auto const& f) {
+        std::int64_t n = 0;
+        for (auto i = plan.offsets()[k]; i < plan.offsets()[k + 1]; ++i) n += in.keys[piece(i)];
+        if (first.empty()) return f(n);
+        BlockPieces::cut(first[k], n, [&](std::int64_t, std::int64_t count) { f(count); });
+    };
+    std::vector<std::size_t> begins{0};  // of the result's pieces of each row
+    for (std::size_t k = 0; k < rows; ++k) {
+        begins.push_back(begins[k]);
+        each_sum(k, [&](std::int64_t) { ++begins[k + 1]; });
+    }
+    out.resize(begins[rows]);
+    parallel_work(exec, in.rows.size() * width, rows, rows_per_range(in.row_bytes),
+                  [&](std::size_t begin, std::size_t end) {
+                      BlockPieces sum(type, width);
+                      for (std::size_t k = begin; k < end; ++k) {
+                          std::size_t to = begins[k];
+                          auto i = plan.offsets()[k];
+                          each_sum(k, [&](std::int64_t count) {
+                              sum.begin();
+                              for (std::int64_t done = 0; done < count; ++i) {
+                                  sum.add(in.keys[piece(i)], in.bytes.data() + piece(i) * in.row_bytes);
+                                  done += in.keys[piece(i)];
+                              }
+                              out.rows[to] = plan.rows()[k];
+                              out.keys[to] = count;
+                              sum.end(out.bytes.data() + to * in.row_bytes);
+                              ++to;
+                          });
+                      }
+                  });
+    return out;
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/distributed/row_reduce_options.hpp: RowReduceOptions, how ranks sum rows.
+
+namespace rowan::inline v0 {
+
+/// What is summed in which order. The bits of neither depend on the number of ranks.
+enum class SumOrder {
+    parts,          ///< each part merged, and the parts of each row in a binary tree: as sum_of_parts
+    contributions,  ///< as if all rows stood in one SelectedRows, rank by rank and part by part: as merge
+};
+
+/// How rows travel between ranks. The bits do not depend on it.
+enum class Route {
+    automatic,  ///< the fastest by a model of messages and bytes, from numbers that all ranks know
+    gather,     ///< every rank gets all ranks' sums, and adds them up
+    owner,      ///< ranges of rows are summed by one rank each, which sends the sums to all
+    node,       ///< as owner, but first within each node, then between ranks of the same place: see Nodes
+};
+
+/// The options of row_allreduce: the same on all ranks.
+struct RowReduceOptions {
+    SumOrder order = SumOrder::parts;  ///< of the sums, which decides their bits
+    Route route = Route::automatic;    ///< of the rows, which decides the time
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/distributed/detail/row_reduction.hpp: RowReduction, row_allreduce of any element type.
+
+namespace rowan::inline v0::detail {
+
+/// What a rank brings to a reduction, of any element type.
+class RowSummands {
+public:
+    explicit RowSummands(ElementSums const& sums) : type(sums) {}
+    RowSummands(RowSummands const&) = delete;
+    RowSummands& operator=(RowSummands const&) = delete;
+    virtual ~RowSummands() = default;
+
+    /// Checks the arguments. Called first.
+    virtual void describe(Notice& notice) = 0;
+    /// The number of the table, if it is sharded.
+    virtual std::int64_t table() const { return 0; }
+    /// Each part merged and widened, numbered from 0 on.
+    virtual std::vector<RowPieces> parts(Cpu exec) const = 0;
+    /// All contributions, of elements as they are.
+    virtual RowPieces joined() const = 0;
+    /// The sums of contributions of what `joined` has given.
+    virtual void cut_sums(Cpu exec, RowPieces const& joined, RowPlan<> const& plan, std::span<Cut const> cuts,
+                          std::byte* out) const = 0;
+    /// All ranks' contributions, merged.
+    virtual RowPieces merged(Cpu exec, RowPieces&& all) const = 0;
+
+    ElementSums const type;
+};
+
+/// Where the result of a reduction goes. What makes it may throw.
+class RowTarget {
+public:
+    RowTarget() = default;
+    RowTarget(RowTarget const&) = delete;
+    RowTarget& operator=(RowTarget const&) = delete;
+    virtual ~RowTarget() = default;
+
+    /// Makes it of sums whose rows ascend.
+    virtual void take(RowPieces&& sums) = 0;
+    /// Makes one of n rows, which are written to this memory.
+    struct Memory {
+        std::span<std::int64_t> rows;
+        std::span<std::byte> elements;
+    };
+    virtual Memory make(RowPieces const& like, std::size_t n) = 0;
+};
+
+/// A SelectedRows as a target.
+template <class T>
+class RowResult final : public RowTarget {
+public:
+    void take(RowPieces&& sums) override { rows_ = rows_of_pieces<T>(std::move(sums)); }
+    Memory make(RowPieces const& like, std::size_t n) override {
+        auto shape = like.shape;
+        shape[0] = n;
+        auto rows = Tensor<std::int64_t>::from_shape({n});
+        auto value = Tensor<T>::from_shape(shape);
+        Memory const to{{rows.data(), rows.size()}, std::as_writable_bytes(std::span(value.data(), value.size()))};
+        rows_ = SelectedRowsAccess::adopt(like.height, std::move(rows), std::move(value), true);
+        return to;
+    }
+    SelectedRows<T> result() { return std::move(rows_); }
+
+private:
+    SelectedRows<T> rows_;
+};
+
+/// A row_allreduce that has begun: it has agreed, and rows travel. With splits, rows [splits[r], splits[r + 1]) are
+/// summed by rank r, which keeps them.
+///
+/// By owners, rows go to the ranks that sum them, which send the sums to all. By nodes, this happens twice: the ranks
+/// of a node deal the rows to its first places, the same ranges on every node, and each place sums what it gets; the
+/// ranks of one place then do the same among themselves, and at last the node's ranks gather. Sums of a node are only
+/// those that the order of the sums has.
+class RowReduction {
+public:
+    RowReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, std::unique_ptr<RowSummands> source,
+                 RowReduceOptions options, std::vector<std::int64_t> splits = {});
+    /// For ranks that have agreed on a step of `total` parts: rank r of P has the sums of the nodes of the tree of
+    /// parts [r · total / P, (r + 1) · total / P).
+    RowReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type, RowPieces&& nodes,
+                 std::int64_t total, std::vector<std::int64_t> splits = {});
+    /// The result, narrowed, of ranks that have agreed; of what fails, all end. Called once.
+    RowPieces finish();
+    /// The result, narrowed, on all ranks or on none: ranks agree once more, before the last exchange or after it, and
+    /// nothing fails later but memory of the last exchange before it begins, which ends all ranks. Called once.
+    /// errors   Error on all ranks if they finish different reductions; what fails on one rank, RemoteError on the
+    ///          others
+    void finish(RowTarget& to);
+
+private:
+    void agree_on_parts();
+    void agree_on_contributions();
+    void choose(std::size_t gathered, std::size_t dealt, std::size_t added);
+    void begin();
+    void begin_contributions();
+    RowPieces sums();
+    /// Whether no sums are sent to other ranks.
+    bool keeps_sums() const { return group_->size() == 1 || route_ == Route::gather || !splits_.empty(); }
+    RowPieces sum(RowPieces const& in) const;
+    RowPieces sum_across(RowPieces&& in) const;
+    void describe(Notice& notice);
+    void split(std::span<std::int64_t const> rows);
+    ProcessGroup const& dealers() const { return nodes_ == nullptr ? *group_ : *nodes_->node; }
+    std::size_t first_dealer() const { return static_cast<std::size_t>(group_->rank() - dealers().rank()); }
+    std::vector<std::size_t> dealt(std::span<std::int64_t const> rows) const;
+    std::vector<std::size_t> dealt_across(std::span<std::int64_t const> rows) const;
+    std::vector<std::int64_t> node_ends() const;
+    bool has_place() const { return static_cast<std::size_t>(nodes_->node->rank()) < nodes_->places(); }
+    std::span<std::int64_t const> rank_keys() const;
+    Collective operation() const { return splits_.empty() ? Collective::row_allreduce : Collective::exchange; }
+    bool by_parts() const { return options_.order == SumOrder::parts; }
+
+    std::unique_ptr<ProcessGroup const> group_;
+    Cpu exec_;
+    std::unique_ptr<RowSummands> source_;  // null for nodes
+    ElementSums type_;
+    RowReduceOptions options_;
+    std::vector<std::int64_t> splits_;
+    RowPieces own_;                    // by parts: sums of nodes; else contributions
+    RowPlan<> plan_;                   // of contributions
+    std::vector<std::size_t> counts_;  // of rows on each rank: pieces, or distinct ones of contributions; or none
+    std::vector<std::size_t> contributions_;
+    std::vector<std::int64_t> firsts_;   // the first part of each rank, and the number of all parts
+    bool one_key_each_ = false;          // whether ranks have sums of one node, whose first part stands for all keys
+    Route route_ = Route::owner;         // never automatic
+    std::unique_ptr<NodeGroups> nodes_;  // by nodes
+    std::vector<std::int64_t> ranges_;   // of rows, by owner; by nodes, those of place 0 first
+    std::vector<std::int64_t> before_;   // by nodes: contributions on lower nodes to each row that this place has
+    RowTransfer transfer_;
+    std::int64_t number_ = 0;  // the same on all ranks
+};
+
+/// The memory of a tensor, as bytes.
+template <class T>
+Storage<std::byte> tensor_bytes(Tensor<T> tensor) {
+    std::size_t const bytes = tensor.size() * sizeof(T);
+    auto const owner = std::make_shared<Tensor<T>>(std::move(tensor));
+    return Storage<std::byte>::of_others(std::shared_ptr<std::byte>(owner, reinterpret_cast<std::byte*>(owner->data())),
+                                         bytes);
+}
+
+/// The parts of a rank. It shares the memory of their values; the span remains valid while the reduction begins.
+template <class T>
+class RowParts : public RowSummands {
+    using S = sum_t<T>;
+
+public:
+    explicit RowParts(std::span<SelectedRows<T> const> parts) : RowSummands(element_sums<T>()), parts_(parts) {}
+
+    void describe(Notice& notice) override {
+        check_parts(parts_);
+        notice.same = {dtype<T>::wire, parts_[0].height(), 0};
+        notice.own[0] = static_cast<std::int64_t>(parts_.size());
+    }
+    std::vector<RowPieces> parts(Cpu exec) const override { return all_pieces<RowPieces>(exec, parts_); }
+
+    RowPieces joined() const override {
+        RowPieces out;
+        out.height = parts_[0].height();
+        out.shape = parts_[0].value().shape();
+        out.row_bytes = parts_[0].row_size() * sizeof(T);
+        for (auto const& p : parts_) out.rows.insert(out.rows.end(), p.rows().begin(), p.rows().end());
+        if (parts_.size() == 1) {
+            out.bytes = tensor_bytes(parts_[0].value().share());
+            out.lent = true;
+            return out;
+        }
+        out.resize(out.rows.size());
+        auto* to = out.bytes.data();
+        for (auto const& p : parts_) {
+            std::size_t const bytes = p.value().size() * sizeof(T);
+            if (bytes != 0) std::memcpy(to, p.value().data(), bytes);
+            to += bytes;
+        }
+        return out;
+    }
+
+    void cut_sums(Cpu exec, RowPieces const& joined, RowPlan<> const& plan, std::span<Cut const> cuts,
+                  std::byte* out) const override {
+        std::size_t const width = joined.row_bytes / sizeof(T), bytes = width * sizeof(S);
+        if (bytes == 0) return;
+        auto const* const value = reinterpret_cast<T const*>(joined.bytes.data());
+        parallel_work(
+            exec, plan.size() * width, cuts.size(), rows_per_range(bytes), [&](std::size_t begin, std::size_t end) {
+                BlockSum<T, S> sum(value, width, plan.size());
+                for (std::size_t i = begin; i < end; ++i) {
+                    auto const first = plan.offsets()[cuts[i].row] + cuts[i].first;
+                    S const* const s = sum(plan.positions().data() + first, static_cast<std::size_t>(cuts[i].count), 0);
+                    std::memcpy(out + i * bytes, s, bytes);
+                }
+            });
+    }
+
+    RowPieces merged(Cpu exec, RowPieces&& all) const override {
+        all.shape[0] = all.rows.size();
+        auto const value = tensor_of<T>(all);
+        auto sum = merge(exec, RowPlan<>(exec, all.rows, all.height), value);
+        auto out = all.like();
+        out.rows.assign(sum.rows().begin(), sum.rows().end());
+        out.bytes = tensor_bytes(std::move(sum.value()));
+        return out;
+    }
+
+protected:
+    std::span<SelectedRows<T> const> parts_;
+
+private:
+    template <class E>
+    static Tensor<E> tensor_of(RowPieces& p) {
+        if (p.bytes.empty()) return Tensor<E>::from_shape(p.shape);
+        return Tensor<E>::borrow(reinterpret_cast<E*>(p.bytes.data()), p.shape);
+    }
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/distributed/detail/route_model.hpp: fastest_route, what Route::automatic chooses.
+
+namespace rowan::inline v0::detail {
+
+/// What all ranks know of a sum of rows before rows travel. Bytes are those of all ranks together.
+struct RouteCounts {
+    std::size_t ranks;
+    std::size_t nodes, places;  // 1 node, or several, each with so many ranks or more
+    std::size_t gathered;       // bytes of what is to be summed, if every rank gets it
+    std::size_t dealt;          // the same, if owners get it
+    std::size_t added;          // bytes that are added up, if owners sum
+    std::size_t result;         // bytes of the sum
+};
+
+/// The route that takes the least time by the model of tests/bench/README.md. Its unit is the time in which a byte
+/// travels. That of a message is between those measured within a machine, 4 KiB, and assumed of a network, 240 KiB. A
+/// byte that is summed takes as long as one that travels; of the sum that owners send, half as long to put in place;
+/// and one that stays on its node a quarter.
+inline Route fastest_route(RouteCounts const& c) {
+    static constexpr double message = 32768, in_place = 0.5, near = 0.25;
+    struct Step {  // an exchange among n ranks: the others, as a number and as a share
+        double others, share, small;
+        explicit Step(std::size_t n)
+            : others(static_cast<double>(n - 1)), share(others / static_cast<double>(n)),
+              small(static_cast<double>(std::bit_width(n - 1))) {}
+        double owner_messages() const { return 4 * (others + small) * message; }
+    };
+    Step const all(c.ranks), node(c.places), across(c.nodes);
+    auto const of_rank = [&](std::size_t bytes) { return static_cast<double>(bytes) / static_cast<double>(c.ranks); };
+    double const gathered = static_cast<double>(c.gathered), result = static_cast<double>(c.result),
+                 dealt = of_rank(c.dealt), added = of_rank(c.added),
+                 shared = std::min(0.75 * dealt, result / static_cast<double>(c.places));  // a rank's rows of its node
+    double const gather = (2 * all.others + all.small) * message + (all.share + 1) * gathered;
+    double const owner = all.owner_messages() + all.share * (dealt + result) + added + in_place * result;
+    double const by_node = node.owner_messages() + across.owner_messages() + near * node.share * (dealt + result) +
+                           across.share * (shared + result / static_cast<double>(c.places)) + added + shared +
+                           in_place * result;
+    if (c.nodes > 1 && c.places > 1 && by_node < std::min(gather, owner)) return Route::node;
+    return owner < gather ? Route::owner : Route::gather;
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/distributed/detail/row_reduction_inl.hpp: the functions of row_reduction.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION RowReduction::RowReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec,
+                                          std::unique_ptr<RowSummands> source, RowReduceOptions options,
+                                          std::vector<std::int64_t> splits)
+    : group_(std::move(group)), exec_(exec), source_(std::move(source)), type_(source_->type), options_(options),
+      splits_(std::move(splits)) {
+    if (by_parts()) {
+        agree_on_parts();
+    } else {
+        agree_on_contributions();
+    }
+    if (group_->size() > 1) after_agreement(*group_, [&] { begin(); });
+}
+
+ROWAN_FUNCTION RowReduction::RowReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type,
+                                          RowPieces&& nodes, std::int64_t total, std::vector<std::int64_t> splits)
+    : group_(std::move(group)), exec_(exec), type_(type), splits_(std::move(splits)), own_(std::move(nodes)) {
+    if (!splits_.empty()) options_.route = Route::owner;
+    after_agreement(*group_, [&] {
+        std::int64_t const ranks = group_->size();
+        for (std::int64_t r = 0; r <= ranks; ++r) firsts_.push_back(even_cut(total, r, ranks));
+        auto const several = [&](auto first, auto end) { return whole_nodes(first, end, total).size() > 1; };
+        one_key_each_ = std::ranges::adjacent_find(firsts_, several) == firsts_.end();
+        if (splits_.empty()) counts_ = all_counts(*group_, own_.rows.size());
+        if (ranks > 1) begin();
+    });
+}
+
+ROWAN_FUNCTION void RowReduction::describe(Notice& notice) {
+    check_exec(exec_);
+    source_->describe(notice);
+}
+
+/// The options and the shape of a row.
+inline NamedValues values_of(RowReduceOptions options, RowPieces::Shape const& shape, std::int64_t table) {
+    static constexpr std::array<std::string_view, 2> orders{"parts", "contributions"};
+    static constexpr std::array<std::string_view, 4> routes{"automatic", "gather", "owner", "node"};
+    NamedValues all;
+    all.add("the row shape", shape_text(std::span(shape).subspan(1)));
+    all.add("options.order", orders[static_cast<std::size_t>(options.order)]);
+    all.add("options.route", routes[static_cast<std::size_t>(options.route)]);
+    all.add("the number of the sharded table", table);
+    return all;
+}
+
+/// A word of every rank.
+inline std::vector<std::size_t> own_counts(std::vector<Notice> const& notices, std::size_t word) {
+    std::vector<std::size_t> counts;
+    for (auto const& n : notices) counts.push_back(static_cast<std::size_t>(n.own[word]));
+    return counts;
+}
+
+ROWAN_FUNCTION void RowReduction::agree_on_parts() {
+    std::vector<RowPieces> parts;
+    NamedValues same;
+    auto const tell = [&](Notice& n) {
+        same = values_of(options_, own_.shape, source_->table());
+        n.own[1] = static_cast<std::int64_t>(own_.rows.size());
+        n.own[2] = same.hash();
+    };
+    auto notices = agree(*group_, operation(), Told::all, [&](Notice& n) {
+        describe(n);
+        firsts_.reserve(static_cast<std::size_t>(group_->size()) + 1);
+        parts = source_->parts(exec_);
+        if (parts.size() == 1) {
+            own_ = std::move(parts[0]);
+        } else {
+            own_ = parts[0].like();  // until it is known which nodes this rank has
+        }
+        tell(n);
+    });
+    check_same_values(*group_, notices, 2, same);
+    number_ = notices[0].number;
+    std::int64_t all = 0;
+    for (auto const& n : notices) {
+        firsts_.push_back(all);
+        all += n.own[0];
+    }
+    firsts_.push_back(all);
+    std::int64_t const first = firsts_[static_cast<std::size_t>(group_->rank())];
+    one_key_each_ = std::ranges::all_of(notices, [](Notice const& n) { return n.own[0] == 1; });
+    if (one_key_each_) {
+        std::ranges::fill(own_.keys, first);
+    } else {
+        notices = agree(*group_, operation(), Told::all, [&](Notice& n) {
+            if (parts.size() <= 1) {
+                std::ranges::fill(own_.keys, first);
+            } else {
+                for (auto& p : parts) {
+                    for (auto& key : p.keys) key += first;
+                }
+                own_ = node_pieces(exec_, type_, std::move(parts), first, all);
+            }
+            tell(n);
+        });
+    }
+    counts_ = after_agreement(*group_, [&] { return own_counts(notices, 1); });
+}
+
+ROWAN_FUNCTION void RowReduction::agree_on_contributions() {
+    NamedValues same;
+    auto const notices = agree(*group_, operation(), Told::all, [&](Notice& n) {
+        describe(n);
+        own_ = source_->joined();
+        same = values_of(options_, own_.shape, source_->table());
+        plan_ = RowPlan<>(exec_, own_.rows, own_.height);
+        n.own = {static_cast<std::int64_t>(own_.rows.size()), static_cast<std::int64_t>(plan_.rows().size()),
+                 same.hash()};
+    });
+    check_same_values(*group_, notices, 2, same);
+    number_ = notices[0].number;
+    after_agreement(*group_, [&] {
+        contributions_ = own_counts(notices, 0);
+        counts_ = own_counts(notices, 1);
+    });
+}
+
+// Of the rows that ranks have, three quarters are different, as in batches that share their frequent rows.
+ROWAN_FUNCTION void RowReduction::choose(std::size_t gathered, std::size_t dealt, std::size_t added) {
+    if (!splits_.empty()) return;
+    route_ = options_.route;
+    if (route_ == Route::automatic || route_ == Route::node) nodes_ = group_->nodes();
+    if (route_ == Route::automatic) {
+        std::size_t const row =
+            own_.row_bytes / (by_parts() ? type_.sum_bytes : type_.bytes) * type_.bytes + sizeof(std::int64_t);
+        std::size_t const rows = std::min(total(counts_) / 4 * 3, static_cast<std::size_t>(own_.height));
+        route_ =
+            fastest_route({counts_.size(), nodes_ == nullptr ? 1 : nodes_->count(),
+                           nodes_ == nullptr ? counts_.size() : nodes_->places(), gathered, dealt, added, rows * row});
+    }
+    if (route_ != Route::node) nodes_ = nullptr;
+}
+
+/// The keys of the dealers, if each has one.
+ROWAN_FUNCTION std::span<std::int64_t const> RowReduction::rank_keys() const {
+    if (!one_key_each_) return {};
+    return std::span(firsts_).subspan(first_dealer(), static_cast<std::size_t>(dealers().size()));
+}
+
+ROWAN_FUNCTION void RowReduction::split(std::span<std::int64_t const> rows) {
+    std::size_t const ranges = nodes_ == nullptr ? counts_.size() : nodes_->places() * nodes_->count();
+    ranges_ = splits_.empty() ? row_splits(*group_, own_.height, ranges, rows, counts_) : splits_;
+}
+
+/// How many of sorted rows go to each of the dealers.
+ROWAN_FUNCTION std::vector<std::size_t> RowReduction::dealt(std::span<std::int64_t const> rows) const {
+    if (nodes_ == nullptr) return counts_in(ranges_, rows);
+    std::vector<std::int64_t> of_places;
+    for (std::size_t k = 0; k < ranges_.size(); k += nodes_->count()) of_places.push_back(ranges_[k]);
+    auto counts = counts_in(of_places, rows);
+    counts.resize(static_cast<std::size_t>(nodes_->node->size()));
+    return counts;
+}
+
+/// How many of sorted rows of this place go to each node.
+ROWAN_FUNCTION std::vector<std::size_t> RowReduction::dealt_across(std::span<std::int64_t const> rows) const {
+    std::size_t const nodes = nodes_->count();
+    return counts_in(std::span(ranges_).subspan(static_cast<std::size_t>(nodes_->node->rank()) * nodes, nodes + 1),
+                     rows);
+}
+
+ROWAN_FUNCTION void RowReduction::begin() {
+    if (!by_parts()) return begin_contributions();
+    std::size_t const bytes = total(counts_) * (own_.row_bytes + (one_key_each_ ? 1 : 2) * sizeof(std::int64_t));
+    choose(bytes, bytes, bytes);
+    if (route_ == Route::gather) {
+        transfer_ = begin_gather(*group_, std::move(own_), counts_, rank_keys());
+        return;
+    }
+    split(own_.rows);
+    auto const send = dealt(own_.rows);
+    auto const receive = exchange_counts(dealers(), send);
+    transfer_ = begin_deal(dealers(), std::move(own_), send, receive, rank_keys());
+}
+
+// By owner, a rank sends a row once if it is the first that has it, and else up to 63 of its contributions one by one,
+// until a block of 64 begins: about half of those beyond the first. It adds up its own, and what owners add counts
+// twice, as it comes in pieces.
+ROWAN_FUNCTION void RowReduction::begin_contributions() {
+    std::size_t const word = sizeof(std::int64_t), rows = total(counts_), all = total(contributions_),
+                      sum_row = own_.row_bytes / type_.bytes * type_.sum_bytes,
+                      gathered = all * (own_.row_bytes + word),
+                      in_pieces = (rows + all) / 2 * (sum_row + 2 * word) + rows * 3 * word;
+    choose(gathered, in_pieces, gathered + 2 * in_pieces);
+    if (route_ == Route::gather) {
+        std::vector<std::int64_t> const no_keys(counts_.size());
+        transfer_ = begin_gather(*group_, std::move(own_), contributions_, no_keys);
+        return;
+    }
+    split(plan_.rows());
+    FirstContributions const none = [](RowCounts const& r) { return std::vector<std::int64_t>(r.rows.size()); };
+    FirstContributions const of_lower_nodes = [&](RowCounts const& r) {
+        if (has_place())
+            before_ = first_contributions(exec_, *nodes_->across, own_.height, r, dealt_across(r.rows), none);
+        return before_;
+    };
+    auto const first = first_contributions(exec_, dealers(), own_.height, RowCounts(plan_), dealt(plan_.rows()),
+                                           nodes_ == nullptr ? none : of_lower_nodes);
+    auto sums = own_.like();
+    sums.row_bytes = sum_row;
+    auto pieces =
+        contribution_pieces(plan_, first, sums, [&](RowPlan<> const& plan, std::span<Cut const> cuts, std::byte* out) {
+            source_->cut_sums(exec_, own_, plan, cuts, out);
+        });
+    own_ = own_.like();
+    auto const send = dealt(pieces.rows);
+    auto const receive = exchange_counts(dealers(), send);
+    transfer_ = begin_deal(dealers(), std::move(pieces), send, receive);
+}
+
+/// Sends what each rank has to all.
+inline RowPieces send_to_all(ProcessGroup const& group, RowPieces&& own) {
+    auto const counts = all_counts(group, own.rows.size());
+    std::vector<std::int64_t> const no_keys(counts.size());
+    return begin_gather(group, std::move(own), counts, no_keys).wait();
+}
+
+/// The sums of what has come, where no more is exchanged, or only within `dealers`.
+ROWAN_FUNCTION RowPieces RowReduction::sums() {
+    if (group_->size() == 1) {
+        if (!by_parts()) return source_->merged(exec_, std::move(own_));
+        return narrow_pieces(exec_, type_, std::move(own_));
+    }
+    auto in = transfer_.wait();
+    if (route_ == Route::gather && !by_parts()) return source_->merged(exec_, std::move(in));
+    return nodes_ == nullptr ? sum(in) : sum_across(std::move(in));
+}
+
+ROWAN_FUNCTION RowPieces RowReduction::finish() {
+    return after_agreement(*group_, [&] {
+        auto all = sums();
+        return keeps_sums() ? std::move(all) : send_to_all(dealers(), std::move(all));
+    });
+}
+
+ROWAN_FUNCTION void RowReduction::finish(RowTarget& to) {
+    if (keeps_sums()) {
+        static_cast<void>(agree_on_end(*group_, number_, Told::differences, [&](Notice&) { to.take(sums()); }));
+        return;
+    }
+    if (nodes_ != nullptr) {  // exchanges of some ranks, which must be of one reduction
+        static_cast<void>(agree_on_end(*group_, number_, Told::differences, [](Notice&) {}));
+        auto all = finish();
+        static_cast<void>(agree_on_end(*group_, number_, Told::differences, [&](Notice&) { to.take(std::move(all)); }));
+        return;
+    }
+    RowPieces own;
+    auto const notices = agree_on_end(*group_, number_, Told::all, [&](Notice& n) {
+        own = sums();
+        n.own[0] = static_cast<std::int64_t>(own.rows.size());
+    });
+    after_agreement(*group_, [&] {
+        auto const counts = own_counts(notices, 0);
+        auto const memory = to.make(own, total(counts));
+        auto const rows = group_->allgatherv(sizeof(std::int64_t), bytes_of(std::as_const(own.rows)),
+                                             std::as_writable_bytes(memory.rows), counts);
+        if (own.row_bytes != 0)
+            group_->allgatherv(own.row_bytes, bytes_of(std::as_const(own.bytes)), memory.elements, counts)->wait();
+        rows->wait();
+    });
+}
+
+/// The sums of all parts or contributions, narrowed.
+ROWAN_FUNCTION RowPieces RowReduction::sum(RowPieces const& in) const {
+    return narrow_pieces(
+        exec_, type_, by_parts() ? sum_pieces(exec_, type_, std::span(&in, 1)) : sum_contributions(exec_, type_, in));
+}
+
+/// The ends of the nodes of the tree of which the ranks of this node have all parts.
+ROWAN_FUNCTION std::vector<std::int64_t> RowReduction::node_ends() const {
+    std::size_t const first = first_dealer(), end = first + static_cast<std::size_t>(nodes_->node->size());
+    return whole_nodes(firsts_[first], firsts_[end], firsts_.back());
+}
+
+/// The sums of the rows of this place on all nodes, of which it has those of its own.
+ROWAN_FUNCTION RowPieces RowReduction::sum_across(RowPieces&& in) const {
+    auto sums = by_parts() ? sum_pieces(exec_, type_, std::span(&in, 1), node_ends())
+                           : sum_contributions(exec_, type_, in, before_);
+    in = {};
+    if (!has_place()) return narrow_pieces(exec_, type_, std::move(sums));  // without rows
+    auto const send = dealt_across(sums.rows);
+    return send_to_all(*nodes_->across, sum(deal_pieces(*nodes_->across, std::move(sums), send)));
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/distributed/detail/shard_exchange.hpp: Slots and RowFetch, rows that lie on several ranks.
+
+namespace rowan::inline v0::detail {
+
+/// The rows of a partition in another order, in which those of a rank are together: slots [splits[r], splits[r + 1])
+/// are rank r's, and a row's slot is splits[owner] + local.
+class Slots {
+public:
+    Slots() = default;
+    explicit Slots(Partition const& partition);
+    /// Of a table that grows: row i of the heights[r] rows of rank r is row i * ranks + r, and row -1 is none.
+    explicit Slots(std::span<std::int64_t const> heights);
+
+    std::vector<std::int64_t> const& splits() const { return splits_; }
+    std::int64_t height() const { return partition_.height; }  ///< rows are below it
+    std::int64_t size() const { return splits_.back(); }       ///< the number of rows that there are
+    std::int64_t rows_of(int rank) const {
+        auto const r = static_cast<std::size_t>(rank);
+        return splits_[r + 1] - splits_[r];
+    }
+    bool grows() const { return grows_; }
+    /// The slots of rows; size() for none.
+    /// errors   IndexError for the first that is not a row of the table
+    std::vector<std::int64_t> of(Cpu exec, char const* field, Ids<> const& rows) const;
+
+private:
+    Partition partition_;
+    std::vector<std::int64_t> splits_;
+    bool grows_ = false;
+};
+
+/// A list of which each rank gets some units, and what comes from each: as ProcessGroup::alltoallv.
+struct ListExchange {
+    std::size_t unit;
+    std::span<std::byte const> in;
+    std::span<std::size_t const> counts;
+    std::span<std::byte> out;
+    std::span<std::size_t const> out_counts;
+};
+
+/// Exchanges lists, which travel as one. All ranks have as many.
+/// cost     one exchange; of several lists, two copies
+void exchange_lists(ProcessGroup const& group, std::span<ListExchange const> lists);
+
+/// The ids of a lookup, and which rows they make travel. Every id is asked for once; rows of this rank do not travel.
+class RowFetch {
+public:
+    RowFetch() = default;
+    /// errors   IndexError if an id is not a row of the table
+    RowFetch(Cpu exec, Slots const& slots, int rank, char const* field, Ids<> const& ids);
+
+    /// Tells the owners the rows of several tables.
+    /// cost     two exchanges
+    static void ask(ProcessGroup const& group, std::span<RowFetch> tables);
+    /// Sends the rows that were asked for, answers[i] is that of asked()[i], and receives received() others.
+    ListExchange fetch(std::size_t row_bytes, std::span<std::byte const> answers, std::span<std::byte> rows) const {
+        return {row_bytes, answers, receive_, rows.first(received() * row_bytes), send_};
+    }
+    /// The other way: a piece for each row that fetch received goes to its owner, which receives those of asked().
+    ListExchange give(std::size_t row_bytes, std::span<std::byte const> pieces, std::span<std::byte> in) const {
+        return {row_bytes, pieces.first(received() * row_bytes), send_, in, receive_};
+    }
+    /// Of slots. The last of its rows may be none.
+    RowPlan<> const& plan() const { return plan_; }
+    Tensor<std::int64_t>::shape_type const& shape() const { return places_.shape(); }  ///< of the ids
+    std::size_t received() const { return total(send_); }  ///< the number of distinct rows of other ranks
+    std::size_t others() const { return plan_.rows().size() - own_.size(); }  ///< the same, with none
+    std::vector<std::int64_t> const& own() const { return own_; }      ///< distinct rows of this rank, as in its table
+    std::vector<std::int64_t> const& asked() const { return asked_; }  ///< the same of other ranks, rank 0's first
+    std::vector<std::size_t> const& asked_counts() const { return receive_; }  ///< of each rank
+    /// Where a row of plan() is: below others(), among those that others have; or others() plus its number in own().
+    std::size_t place(std::size_t k) const {
+        if (k < own_begin_) return k;
+        return k < own_begin_ + own_.size() ? k - own_begin_ + others() : k - own_.size();
+    }
+
+    /// The address of the row of id i: in this rank's table, or among the others that have come.
+    struct Rows {
+        std::byte const *table, *came;
+        std::int64_t const* places;
+        std::size_t bytes;
+
+        std::byte const* operator()(std::size_t i) const {
+            std::int64_t const at = places[i];
+            return at >= 0 ? table + static_cast<std::size_t>(at) * bytes
+                           : came + static_cast<std::size_t>(~at) * bytes;
+        }
+    };
+    Rows rows(void const* table, void const* came, std::size_t bytes) const {
+        return {static_cast<std::byte const*>(table), static_cast<std::byte const*>(came), places_.data(), bytes};
+    }
+
+private:
+    RowPlan<> plan_;
+    Tensor<std::int64_t> places_;  // for each id, its row in the table of this rank, or ~i of the others
+    std::size_t own_begin_ = 0;    // of plan_.rows()
+    std::int64_t first_slot_ = 0;  // of this rank
+    std::vector<std::size_t> send_, receive_;
+    std::vector<std::int64_t> own_, asked_;
+};
+
+/// The rows of this rank that its lookup or those of others name, and the sums of what each has for them.
+class MetRows {
+public:
+    MetRows(Cpu exec, RowFetch const& fetch, int rank, std::int64_t height);
+
+    std::span<std::int64_t const> rows() const { return plan_.rows(); }  ///< distinct, ascending
+    std::size_t place(std::size_t i) const { return places_[i]; }        ///< of row i of fetch.own() in rows()
+    /// Sums pieces of `bytes` bytes: came[i] is that of fetch.asked()[i], and own(i) the address of that of
+    /// fetch.own()[i], which may be where the sum of this row goes. Rank r brings the node of parts that begins with
+    /// keys[r].
+    template <class Own>
+    void sum(Cpu exec, ElementSums const& type, std::size_t bytes, std::byte const* came, Own const& own,
+             std::span<std::int64_t const> keys, std::byte* out) const {
+        sum_pieces(exec, type, bytes, came, std::function<std::byte const*(std::size_t)>(std::cref(own)), keys, out);
+    }
+
+private:
+    void sum_pieces(Cpu exec, ElementSums const& type, std::size_t bytes, std::byte const* came,
+                    std::function<std::byte const*(std::size_t)> const& own, std::span<std::int64_t const> keys,
+                    std::byte* out) const;
+
+    std::vector<std::size_t> ends_;  // of each rank's pieces among all
+    std::size_t own_rank_;
+    RowPlan<> plan_;
+    std::vector<std::size_t> places_;
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/distributed/detail/shard_exchange_inl.hpp: the functions of shard_exchange.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstring>
+#include <utility>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION Slots::Slots(Partition const& partition) : partition_(partition), splits_{0} {
+    for (int r = 0; r < partition.ranks; ++r) splits_.push_back(splits_.back() + partition.rows_of(r));
+}
+
+ROWAN_FUNCTION Slots::Slots(std::span<std::int64_t const> heights) : splits_{0}, grows_(true) {
+    for (std::int64_t const height : heights) splits_.push_back(splits_.back() + height);
+    auto const ranks = static_cast<int>(heights.size());
+    partition_ = {*std::ranges::max_element(heights) * ranks, 1, ranks};
+}
+
+ROWAN_FUNCTION std::vector<std::int64_t> Slots::of(Cpu exec, char const* field, Ids<> const& rows) const {
+    std::vector<std::int64_t> slots(rows.size());
+    std::int64_t const least = grows_ ? -1 : 0;
+    auto const quotient_of = [](std::int64_t a, std::int64_t b) {  // a division of 32 bits is faster
+        auto const x = static_cast<std::uint64_t>(a), y = static_cast<std::uint64_t>(b);
+        if ((x | y) >> 32 != 0) return a / b;
+        return static_cast<std::int64_t>(static_cast<std::uint32_t>(x) / static_cast<std::uint32_t>(y));
+    };
+    // The slot of a row, or -1 if it is not one.
+    auto const slot = [&, p = partition_, size = size()](std::int64_t row) {
+        if (row < least || row >= p.height) return std::int64_t{-1};
+        if (row < 0) return size;
+        std::int64_t const block = p.block == 1 ? row : quotient_of(row, p.block), turn = quotient_of(block, p.ranks);
+        auto const owner = static_cast<std::size_t>(block - turn * p.ranks);
+        std::int64_t const s = splits_[owner] + turn * p.block + (row - block * p.block);
+        return s < splits_[owner + 1] ? s : -1;
+    };
+    std::atomic<bool> good{true};
+    parallel_work(exec, slots.size() * 16, slots.size(), std::size_t{1} << 14, [&](std::size_t begin, std::size_t end) {
+        bool bad = false;
+        for (std::size_t i = begin; i < end; ++i) bad |= (slots[i] = slot(rows[i])) < 0;
+        if (bad) good = false;
+    });
+    if (good) return slots;
+    auto const i = static_cast<std::size_t>(std::ranges::find(slots, -1) - slots.begin());
+    if (!grows_) throw IndexError(field, i, rows[i], height());
+    throw IndexError(field, i, rows[i], "is neither -1 nor a row of the table");
+}
+
+ROWAN_FUNCTION RowFetch::RowFetch(Cpu exec, Slots const& slots, int rank, char const* field, Ids<> const& ids)
+    : plan_(exec, slots.of(exec, field, ids), slots.size() + slots.grows()) {
+    auto rows = plan_.rows();
+    if (!rows.empty() && rows.back() == slots.size()) rows = rows.first(rows.size() - 1);
+    send_ = counts_in(slots.splits(), rows);
+    auto const me = static_cast<std::size_t>(rank);
+    first_slot_ = slots.splits()[me];
+    own_begin_ = total(std::span(send_).first(me));
+    rows = rows.subspan(own_begin_, std::exchange(send_[me], 0));
+    own_.assign(rows.begin(), rows.end());
+    for (auto& row : own_) row -= first_slot_;
+    places_ =
+        Tensor<std::int64_t>::from_shape(Tensor<std::int64_t>::shape_type(ids.shape().begin(), ids.shape().end()));
+    auto* const places = places_.data();
+    parallel_work(exec, plan_.size() * 4, plan_.rows().size(), std::size_t{1} << 13,
+                  [=, this](std::size_t begin, std::size_t end) {
+                      for (std::size_t k = begin; k < end; ++k) {
+                          std::size_t const at = place(k);
+                          std::int64_t const to = at < others() ? ~static_cast<std::int64_t>(at) : own_[at - others()];
+                          for (auto i = plan_.offsets()[k]; i < plan_.offsets()[k + 1]; ++i)
+                              places[plan_.positions()[static_cast<std::size_t>(i)]] = to;
+                      }
+                  });
+}
+
+ROWAN_FUNCTION void exchange_lists(ProcessGroup const& group, std::span<ListExchange const> lists) {
+    if (lists.size() == 1) {
+        auto const& l = lists[0];
+        group.alltoallv(l.unit, l.in, l.counts, l.out, l.out_counts)->wait();
+        return;
+    }
+    auto const ranks = static_cast<std::size_t>(group.size());
+    std::vector<std::size_t> counts(ranks), out_counts(ranks), at(lists.size());
+    for (auto const& l : lists) {
+        for (std::size_t r = 0; r < ranks; ++r) {
+            counts[r] += l.counts[r] * l.unit;
+            out_counts[r] += l.out_counts[r] * l.unit;
+        }
+    }
+    Buffer<std::byte> in(total(counts)), out(total(out_counts));
+    // Calls f(position in the message of all, t, position in list t, bytes) for the part of each list for each rank.
+    auto const each = [&](auto counts_of, auto const& f) {
+        std::ranges::fill(at, std::size_t{0});
+        std::size_t all = 0;
+        for (std::size_t r = 0; r < ranks; ++r) {
+            for (std::size_t t = 0; t < lists.size(); ++t) {
+                std::size_t const bytes = (lists[t].*counts_of)[r] * lists[t].unit;
+                if (bytes != 0) f(all, t, at[t], bytes);
+                all += bytes;
+                at[t] += bytes;
+            }
+        }
+    };
+    each(&ListExchange::counts, [&](std::size_t all, std::size_t t, std::size_t from, std::size_t bytes) {
+        std::memcpy(in.data() + all, lists[t].in.data() + from, bytes);
+    });
+    group.alltoallv(1, bytes_of(std::as_const(in)), counts, bytes_of(out), out_counts)->wait();
+    each(&ListExchange::out_counts, [&](std::size_t all, std::size_t t, std::size_t to, std::size_t bytes) {
+        std::memcpy(lists[t].out.data() + to, out.data() + all, bytes);
+    });
+}
+
+ROWAN_FUNCTION void RowFetch::ask(ProcessGroup const& group, std::span<RowFetch> tables) {
+    auto const ranks = static_cast<std::size_t>(group.size());
+    std::vector<std::size_t> counts, asked(ranks * tables.size());
+    for (std::size_t r = 0; r < ranks; ++r) {
+        for (auto const& t : tables) counts.push_back(t.send_[r]);
+    }
+    group.alltoall(bytes_of(std::as_const(counts)), bytes_of(asked));
+    std::vector<std::vector<std::int64_t>> wanted;
+    std::vector<ListExchange> lists;
+    wanted.reserve(tables.size());
+    for (std::size_t k = 0; k < tables.size(); ++k) {
+        auto& t = tables[k];
+        auto const rows = t.plan_.rows();
+        auto& list = wanted.emplace_back(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(t.own_begin_));
+        auto const after = rows.subspan(t.own_begin_ + t.own_.size(), t.received() - t.own_begin_);
+        list.insert(list.end(), after.begin(), after.end());
+        for (std::size_t r = 0; r < ranks; ++r) t.receive_.push_back(asked[r * tables.size() + k]);
+        t.asked_.resize(total(t.receive_));
+        lists.push_back({sizeof(std::int64_t), bytes_of(std::as_const(list)), t.send_, bytes_of(t.asked_), t.receive_});
+    }
+    exchange_lists(group, lists);
+    for (auto& t : tables) {
+        for (auto& row : t.asked_) row -= t.first_slot_;
+    }
+}
+
+ROWAN_FUNCTION MetRows::MetRows(Cpu exec, RowFetch const& fetch, int rank, std::int64_t height)
+    : own_rank_(static_cast<std::size_t>(rank)) {
+    std::vector<std::int64_t> all;
+    all.reserve(fetch.asked().size() + fetch.own().size());
+    auto from = fetch.asked().begin();
+    for (std::size_t r = 0; r < fetch.asked_counts().size(); ++r) {
+        if (r == own_rank_) {
+            all.insert(all.end(), fetch.own().begin(), fetch.own().end());
+        } else {
+            auto const end = from + static_cast<std::ptrdiff_t>(fetch.asked_counts()[r]);
+            all.insert(all.end(), from, end);
+            from = end;
+        }
+        ends_.push_back(all.size());
+    }
+    plan_ = RowPlan<>(exec, all, height);
+    std::size_t const begin = ends_[own_rank_] - fetch.own().size();
+    places_.resize(fetch.own().size());
+    for (std::size_t k = 0; k < plan_.rows().size(); ++k) {
+        for (auto i = plan_.offsets()[k]; i < plan_.offsets()[k + 1]; ++i) {
+            std::size_t const at = static_cast<std::size_t>(plan_.positions()[static_cast<std::size_t>(i)]) - begin;
+            if (at < places_.size()) places_[at] = k;
+        }
+    }
+}
+
+ROWAN_FUNCTION void MetRows::sum_pieces(Cpu exec, ElementSums const& type, std::size_t bytes, std::byte const* came,
+                                        std::function<std::byte const*(std::size_t)> const& own,
+                                        std::span<std::int64_t const> keys, std::byte* out) const {
+    if (bytes == 0) return;
+    std::size_t const end = ends_[own_rank_], begin = end - places_.size(), width = bytes / type.sum_bytes;
+    auto const is_own = [=](std::size_t piece) { return piece >= begin && piece < end; };
+    auto const address = [=, &own](std::size_t piece) {
+        if (is_own(piece)) return own(piece - begin);
+        return came + (piece < begin ? piece : piece - (end - begin)) * bytes;
+    };
+    parallel_work(
+        exec, plan_.size() * width, rows().size(), rows_per_range(bytes), [&](std::size_t first, std::size_t last) {
+            TreeSum sum(type, width, *std::ranges::max_element(keys));
+            Storage<std::byte> aside(bytes);
+            for (std::size_t k = first; k < last; ++k) {
+                auto const of_row =
+                    plan_.positions().subspan(static_cast<std::size_t>(plan_.offsets()[k]),
+                                              static_cast<std::size_t>(plan_.offsets()[k + 1] - plan_.offsets()[k]));
+                std::byte* const to = out + k * bytes;
+                if (of_row.size() == 1) {
+                    auto const* const only = address(static_cast<std::size_t>(of_row[0]));
+                    if (only != to) std::memcpy(to, only, bytes);
+                    continue;
+                }
+                auto const before = [=](std::int64_t position) { return static_cast<std::size_t>(position) < begin; };
+                bool const overwritten = before(of_row[0]);  // what is at `to`, if that is this rank's piece
+                if (overwritten) std::memcpy(aside.data(), to, bytes);
+                sum.begin(to);
+                for (auto const position : of_row) {
+                    auto const piece = static_cast<std::size_t>(position);
+                    auto const* const at = address(piece);
+                    auto const* const from = at == to && overwritten ? aside.data() : at;
+                    auto const rank = std::ranges::upper_bound(ends_, piece) - ends_.begin();
+                    sum.add(keys[static_cast<std::size_t>(rank)], from);
+                }
+                sum.end();
+            }
+        });
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/distributed/detail/shards_inl.hpp: the functions of shards.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <cstddef>
+#include <cstring>
+#include <functional>
+#include <utility>
+
+namespace rowan::inline v0::detail {
+
+/// Keeps where the rows are.
+class FetchedShards final : public FetchedTables {
+public:
+    FetchedShards(ProcessGroup const& group, Cpu exec, std::span<TableRows const> tables, BeforeRead const& before)
+        : group_(group) {
+        for (auto const& t : tables) {
+            partitions_.push_back(shards_of(t.own->spec().dims[0], group.size()));
+            fetches_.emplace_back(exec, Slots(partitions_.back()), group.rank(), "ids", t.rows);
+        }
+        RowFetch::ask(group, fetches_);
+        std::vector<Value> answers(tables.size());
+        std::vector<Buffer<std::byte>> came;
+        std::vector<ListExchange> lists;
+        for (std::size_t t = 0; t < tables.size(); ++t) {
+            auto const& f = fetches_[t];
+            if (before) {
+                before(t, f.asked());
+                before(t, f.own());
+            }
+            answers[t] = tables[t].own->row_values().gather(exec, f.asked());
+            auto const e = answers[t].elements();
+            std::size_t row_bytes = e.element_size;
+            for (std::size_t i = 1; i < e.dims.size(); ++i) row_bytes *= static_cast<std::size_t>(e.dims[i]);
+            came.emplace_back(f.others() * row_bytes);
+            lists.push_back(f.fetch(row_bytes, e.bytes, bytes_of(came.back())));
+        }
+        exchange_lists(group, lists);
+        for (std::size_t t = 0; t < tables.size(); ++t) {
+            auto const own = tables[t].own->row_values().elements().bytes;
+            rows.push_back(with_bytes(exec, *tables[t].own, tables[t].rows,
+                                      fetches_[t].rows(own.data(), came[t].data(), lists[t].unit)));
+        }
+    }
+
+    std::vector<RowPieces> sum(Cpu exec, std::span<Gradient const> gradients,
+                               std::span<std::int64_t const> keys) const override {
+        std::vector<Buffer<std::byte>> send, came;
+        std::vector<ListExchange> lists;
+        for (auto const& gradient : gradients) {
+            auto const& f = fetches_[gradient.table];
+            auto const& node = gradient.node;
+            send.emplace_back(f.others() * node.row_bytes);
+            came.emplace_back(f.asked().size() * node.row_bytes);
+            each_piece(f, node, [&](std::size_t at, std::byte const* from) {
+                if (at < f.others() && node.row_bytes != 0)
+                    std::memcpy(send.back().data() + at * node.row_bytes, from, node.row_bytes);
+            });
+        }
+        for (std::size_t g = 0; g < gradients.size(); ++g)
+            lists.push_back(fetches_[gradients[g].table].give(gradients[g].node.row_bytes,
+                                                              bytes_of(std::as_const(send[g])), bytes_of(came[g])));
+        exchange_lists(group_, lists);
+        std::vector<RowPieces> sums;
+        for (std::size_t g = 0; g < gradients.size(); ++g) {
+            auto const t = gradients[g].table;
+            auto const& type = gradients[g].type;
+            auto const& node = gradients[g].node;
+            auto const& f = fetches_[t];
+            std::vector<std::byte const*> own(f.own().size());
+            each_piece(f, node, [&](std::size_t at, std::byte const* from) {
+                if (at >= f.others()) own[at - f.others()] = from;
+            });
+            MetRows const met(exec, f, group_.rank(), partitions_[t].rows_of(group_.rank()));
+            auto out = node.like();
+            out.resize(met.rows().size());
+            for (std::size_t k = 0; k < out.rows.size(); ++k)
+                out.rows[k] = partitions_[t].global(group_.rank(), met.rows()[k]);
+            met.sum(
+                exec, type, node.row_bytes, came[g].data(), [&](std::size_t i) { return own[i]; }, keys,
+                out.bytes.data());
+            sums.push_back(narrow_pieces(exec, type, std::move(out)));
+        }
+        return sums;
+    }
+
+private:
+    /// Calls f(place, address) for the pieces of a node, which has one for each row that was asked for.
+    template <class F>
+    static void each_piece(RowFetch const& fetch, RowPieces const& node, F const& f) {
+        auto const& plan = fetch.plan();  // of one id a row
+        for (std::size_t k = 0; k < plan.rows().size(); ++k)
+            f(fetch.place(k), node.bytes.data() + static_cast<std::size_t>(plan.positions()[k]) * node.row_bytes);
+    }
+
+    ProcessGroup const& group_;
+    std::vector<Partition> partitions_;
+    std::vector<RowFetch> fetches_;
+};
+
+ROWAN_FUNCTION std::unique_ptr<FetchedTables> fetch_rows(ProcessGroup const& group, Cpu exec,
+                                                         std::span<TableRows const> tables, BeforeRead const& before) {
+    return std::make_unique<FetchedShards>(group, exec, tables, before);
+}
+
+/// The pieces of each rank's rows together, in their order, with slots instead of rows.
+inline RowPieces dealt_pieces(Cpu exec, Partition const& partition, Slots const& slots, RowPieces const& in) {
+    std::vector<std::size_t> next(static_cast<std::size_t>(partition.ranks) + 1);
+    for (auto const row : in.rows) ++next[static_cast<std::size_t>(partition.owner(row)) + 1];
+    for (std::size_t r = 1; r < next.size(); ++r) next[r] += next[r - 1];
+    auto const to = slots.of(exec, "rows", in.rows);
+    auto out = in.like();
+    out.resize(in.rows.size());
+    for (std::size_t i = 0; i < in.rows.size(); ++i) {
+        std::size_t const k = next[static_cast<std::size_t>(partition.owner(in.rows[i]))]++;
+        out.rows[k] = to[i];
+        out.keys[k] = in.keys[i];
+        if (in.row_bytes != 0)
+            std::memcpy(out.bytes.data() + k * in.row_bytes, in.bytes.data() + i * in.row_bytes, in.row_bytes);
+    }
+    return out;
+}
+
+ROWAN_FUNCTION RowPieces sum_own_rows(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type,
+                                      RowPieces const& nodes, std::int64_t total) {
+    int const rank = group->rank();
+    Partition const partition = shards_of(nodes.height, group->size());
+    Slots const slots(partition);
+    auto dealt = dealt_pieces(exec, partition, slots, nodes);
+    auto sums = RowReduction(std::move(group), exec, type, std::move(dealt), total, slots.splits()).finish();
+    for (auto& row : sums.rows) row = partition.global(rank, row - slots.splits()[static_cast<std::size_t>(rank)]);
+    return sums;
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
 // rowan/layer/var.hpp: Var, the input and result type of layers: a variable with a known element type.
 
 /// Layers: functions that add operators and parameters to a net.
@@ -16572,6 +17002,84 @@ Tensor<std::int64_t, D> kept_ids(D const& exec, Tensor<I, D> const& ids, std::in
     return RowGather<D>::where(exec, ids.size(), IsNotPaddingId<I>{ids.data(), padding});
 }
 
+template <class W>
+std::int64_t height_of_table(W const& table) {
+    if constexpr (requires { table.height(); }) {
+        return table.height();
+    } else {
+        return height_of(table);
+    }
+}
+
+/// The pooled rows of a table, all of whose ids it has.
+template <class T, class I, class D>
+LoDTensor<T, D> pooled_bags(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
+                            Tensor<T, D> const& weight, Pooling pool) {
+    return BagLookups<D>::lookup(exec, table, ids, &weight, pool);
+}
+template <class T, class I, class D>
+LoDTensor<T, D> pooled_bags(D const& exec, SelectedRows<T, D> const& table, LoDTensor<I, D> const& ids,
+                            Tensor<T, D> const& weight, Pooling pool) {
+    return pooled_bags(exec, table.value(), bag_positions(exec, table, ids, {}), weight, pool);
+}
+template <class T, class I>
+LoDTensor<T> pooled_bags(Cpu const& exec, RowStore<T> const& store, LoDTensor<I> const& ids, Tensor<T> const& weight,
+                         Pooling pool) {
+    return store_bags(exec, store, ids, weight.data(), pool);
+}
+
+/// The pooled rows of a table of any kind, whose bags are checked.
+template <class W, class T, class I, class D>
+LoDTensor<T, D> weighted_bags(D const& exec, W const& table, LoDTensor<I, D> const& ids, Tensor<T, D> const& weight,
+                              BagOptions const& options) {
+    if (options.unknown)
+        return weighted_bags(exec, table, known_bags(exec, table, ids, options), weight, all_known(options));
+    if (!options.padding_id) return pooled_bags(exec, table, ids, weight, options.pool);
+    auto const kept = without_padding(exec, ids, *options.padding_id, height_of_table(table));
+    ElementLoops<D>::check(exec, weight);
+    auto const positions = kept_ids(exec, ids.value(), *options.padding_id);
+    return pooled_bags(exec, table, kept, rows_at(exec, weight, positions), options.pool);
+}
+
+/// The gradients of the table and of the weights, which are added to weight_grad.
+template <class T, class I, class D>
+SelectedRows<T, D> pooled_bags_grad(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
+                                    Tensor<T, D> const& weight, Tensor<T, D> const& out_grad, Pooling pool,
+                                    Tensor<T, D>& weight_grad) {
+    return BagLookups<D>::grad(exec, table, ids, &weight, out_grad, pool, &weight_grad);
+}
+template <class T, class I, class D>
+SelectedRows<T, D> pooled_bags_grad(D const& exec, SelectedRows<T, D> const& table, LoDTensor<I, D> const& ids,
+                                    Tensor<T, D> const& weight, Tensor<T, D> const& out_grad, Pooling pool,
+                                    Tensor<T, D>& weight_grad) {
+    using Access = SelectedRowsAccess;
+    auto const g =
+        pooled_bags_grad(exec, table.value(), bag_positions(exec, table, ids, {}), weight, out_grad, pool, weight_grad);
+    return Access::adopt(table.height(), rows_at(exec, Access::rows(table), Access::rows(g)), g.value().share());
+}
+template <class W, class T, class I, class D>
+std::tuple<SelectedRows<T, D>, Tensor<T, D>> weighted_bags_grad(D const& exec, W const& table,
+                                                                LoDTensor<I, D> const& ids, Tensor<T, D> const& weight,
+                                                                Tensor<T, D> const& out_grad,
+                                                                BagOptions const& options) {
+    if (options.unknown)
+        return weighted_bags_grad(exec, table, known_bags(exec, table, ids, options), weight, out_grad,
+                                  all_known(options));
+    auto weight_grad = Tensor<T, D>::zeros(exec, weight.shape());
+    if (!options.padding_id) {
+        auto rows = pooled_bags_grad(exec, table, ids, weight, out_grad, options.pool, weight_grad);
+        return {std::move(rows), std::move(weight_grad)};
+    }
+    auto const kept = without_padding(exec, ids, *options.padding_id, height_of_table(table));
+    ElementLoops<D>::check(exec, weight);
+    auto const positions = kept_ids(exec, ids.value(), *options.padding_id);
+    auto const kept_weight = rows_at(exec, weight, positions);
+    auto kept_grad = Tensor<T, D>::zeros(exec, kept_weight.shape());
+    auto rows = pooled_bags_grad(exec, table, kept, kept_weight, out_grad, options.pool, kept_grad);
+    put_rows(exec, positions.size(), 1, kept_grad.data(), positions.data(), weight_grad.data());
+    return {std::move(rows), std::move(weight_grad)};
+}
+
 }  // namespace detail
 
 /// embedding_bag with a weight for each id: mean divides by the sum of the weights and sqrt by the square root of the
@@ -16584,16 +17092,7 @@ template <class T, id_type I, device D>
 LoDTensor<T, D> embedding_bag(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
                               std::type_identity_t<Tensor<T, D>> const& weight, BagOptions const& options = {}) {
     detail::check_bags(exec, table, ids, &weight, options.pool);
-    if (options.unknown)
-        return embedding_bag(exec, table, detail::known_bags(exec, table, ids, options), weight,
-                             detail::all_known(options));
-    if (options.padding_id) {
-        auto const kept = detail::without_padding(exec, ids, *options.padding_id, detail::height_of(table));
-        detail::ElementLoops<D>::check(exec, weight);
-        auto const positions = detail::kept_ids(exec, ids.value(), *options.padding_id);
-        return embedding_bag(exec, table, kept, detail::rows_at(exec, weight, positions), {.pool = options.pool});
-    }
-    return detail::BagLookups<D>::lookup(exec, table, ids, &weight, options.pool);
+    return detail::weighted_bags(exec, table, ids, weight, options);
 }
 
 /// The gradients of the table, one row for each id that is not padding, and of the weights, 0 for padding.
@@ -16607,21 +17106,27 @@ std::tuple<SelectedRows<T, D>, Tensor<T, D>> embedding_bag_grad(D const& exec, T
                                                                 std::type_identity_t<Tensor<T, D>> const& out_grad,
                                                                 BagOptions const& options = {}) {
     detail::check_bags(exec, table, ids, &weight, options.pool);
-    if (options.unknown)
-        return embedding_bag_grad(exec, table, detail::known_bags(exec, table, ids, options), weight, out_grad,
-                                  detail::all_known(options));
-    auto weight_grad = Tensor<T, D>::zeros(exec, weight.shape());
-    if (options.padding_id) {
-        auto const kept = detail::without_padding(exec, ids, *options.padding_id, detail::height_of(table));
-        detail::ElementLoops<D>::check(exec, weight);
-        auto const positions = detail::kept_ids(exec, ids.value(), *options.padding_id);
-        auto grads = embedding_bag_grad(exec, table, kept, detail::rows_at(exec, weight, positions), out_grad,
-                                        {.pool = options.pool});
-        detail::put_rows(exec, positions.size(), 1, std::get<1>(grads).data(), positions.data(), weight_grad.data());
-        return {std::move(std::get<0>(grads)), std::move(weight_grad)};
-    }
-    auto rows = detail::BagLookups<D>::grad(exec, table, ids, &weight, out_grad, options.pool, &weight_grad);
-    return {std::move(rows), std::move(weight_grad)};
+    return detail::weighted_bags_grad(exec, table, ids, weight, out_grad, options);
+}
+
+/// Pools the rows of each bag of a table of which only some rows exist, as embedding_bag for a Tensor.
+/// shapes   table of height h with rows [...], ids [n] with levels, weight [n] -> [bags, ...]
+/// errors   as embedding_bag of such a table; ShapeError if weight does not have the shape of ids
+/// cost     that for a Tensor, and find_rows
+template <class T, id_type I, device D>
+LoDTensor<T, D> embedding_bag(D const& exec, SelectedRows<T, D> const& table, LoDTensor<I, D> const& ids,
+                              std::type_identity_t<Tensor<T, D>> const& weight, BagOptions const& options = {}) {
+    detail::check_bags(exec, table.value(), ids, &weight, options.pool);
+    return detail::weighted_bags(exec, table, ids, weight, options);
+}
+template <class T, id_type I, device D>
+std::tuple<SelectedRows<T, D>, Tensor<T, D>> embedding_bag_grad(D const& exec, SelectedRows<T, D> const& table,
+                                                                LoDTensor<I, D> const& ids,
+                                                                std::type_identity_t<Tensor<T, D>> const& weight,
+                                                                std::type_identity_t<Tensor<T, D>> const& out_grad,
+                                                                BagOptions const& options = {}) {
+    detail::check_bags(exec, table.value(), ids, &weight, options.pool);
+    return detail::weighted_bags_grad(exec, table, ids, weight, out_grad, options);
 }
 
 /// Pools the rows of each bag of a store with a weight for each id, as embedding_bag for the tensor of its rows.
@@ -16633,15 +17138,7 @@ LoDTensor<T> embedding_bag(Cpu const& exec, RowStore<T> const& store, LoDTensor<
                            std::type_identity_t<Tensor<T>> const& weight, BagOptions const& options = {}) {
     detail::check_id_bags<T>(exec, ids, options.pool);
     detail::check_weights(weight, ids);
-    if (options.unknown)
-        return embedding_bag(exec, store, detail::known_bags(exec, store, ids, options), weight,
-                             detail::all_known(options));
-    if (options.padding_id) {
-        auto const kept = detail::without_padding(exec, ids, *options.padding_id, store.height());
-        auto const positions = detail::kept_ids(exec, ids.value(), *options.padding_id);
-        return embedding_bag(exec, store, kept, detail::rows_at(exec, weight, positions), {.pool = options.pool});
-    }
-    return detail::store_bags(exec, store, ids, weight.data(), options.pool);
+    return detail::weighted_bags(exec, store, ids, weight, options);
 }
 
 struct weighted_embedding_bag_op
@@ -16669,6 +17166,11 @@ struct weighted_embedding_bag_op
         return embedding_bag(exec, w, ids, weight, options);
     }
 
+    template <class T, id_type I, class D>
+    static LoDTensor<T, D> run(D exec, SelectedRows<T, D> const& w, LoDTensor<I, D> const& ids,
+                               Tensor<T, D> const& weight, BagOptions const& options = {}) {
+        return embedding_bag(exec, w, ids, weight, options);
+    }
     template <class T, id_type I>
     static LoDTensor<T> run(Cpu exec, RowStore<T> const& w, LoDTensor<I> const& ids, Tensor<T> const& weight,
                             BagOptions const& options = {}) {
@@ -16682,6 +17184,11 @@ struct weighted_embedding_bag_op
 
     template <class T, class I, class D>
     static auto backward(D exec, Tensor<T, D> const& w, LoDTensor<I, D> const& ids, Tensor<T, D> const& weight,
+                         LoDTensor<T, D> const& out_grad, BagOptions const& options = {}) {
+        return embedding_bag_grad(exec, w, ids, weight, out_grad.value(), options);
+    }
+    template <class T, class I, class D>
+    static auto backward(D exec, SelectedRows<T, D> const& w, LoDTensor<I, D> const& ids, Tensor<T, D> const& weight,
                          LoDTensor<T, D> const& out_grad, BagOptions const& options = {}) {
         return embedding_bag_grad(exec, w, ids, weight, out_grad.value(), options);
     }
@@ -16913,7 +17420,8 @@ ROWAN_FUNCTION std::vector<TableLookups> table_lookups(Variable& target) {
     name_variables(order);
     std::vector<TableLookups> all;
     for (Operator const* const op : order) {
-        bool const looks_up = op->kernel->is<lookup_table_op>() || op->kernel->is<embedding_bag_op>();
+        bool const looks_up = op->kernel->is<lookup_table_op>() || op->kernel->is<embedding_bag_op>() ||
+                              op->kernel->is<weighted_embedding_bag_op>();
         for (Variable* const table : op->inputs) {
             if (!table->sharded()) continue;
             auto const what = [&] { return std::string("the sharded table ").append(table->name()); };
@@ -16921,8 +17429,8 @@ ROWAN_FUNCTION std::vector<TableLookups> table_lookups(Variable& target) {
                 throw GraphError(what()
                                      .append(" is read by ")
                                      .append(op->kernel->name)
-                                     .append(": nets read it outside of steps and branches, by layer::embedding, or by "
-                                             "layer::embedding_bag without weights"));
+                                     .append(": nets read it outside of steps and branches, by layer::embedding or "
+                                             "layer::embedding_bag"));
             Variable const* const ids = op->inputs[1];
             if (ids->role() != Role::data)
                 throw GraphError(
@@ -17840,10 +18348,12 @@ ROWAN_FUNCTION Parameters fetched_parameters(ProcessGroup const& group, Cpu exec
         }
     }));
     after_agreement(group, [&] {
-        for (std::size_t i = 0; i < tables.size(); ++i) {
-            auto const& name = tables[i].table->name();
-            mine.set(name, fetch_rows(group, exec, parameters.find(name), named[i]));
-        }
+        if (tables.empty()) return;
+        std::vector<TableRows> asked;
+        for (std::size_t i = 0; i < tables.size(); ++i)
+            asked.push_back({&parameters.find(tables[i].table->name()), named[i]});
+        auto const fetched = fetch_rows(group, exec, asked);
+        for (std::size_t i = 0; i < tables.size(); ++i) mine.set(tables[i].table->name(), std::move(fetched->rows[i]));
     });
     return mine;
 }
@@ -19361,25 +19871,28 @@ public:
     Tensor<T> gather(Cpu exec, Tensor<T> const& local, char const* field, Ids<> const& ids, RowLookup& lookup) {
         std::size_t const width = local.row_size();
         RowFetch fetch;
-        Tensor<T> rows, out;
+        Tensor<T> others, out;
         agree_on_table(Collective::gather, [&](Notice& n) {
             check_exec(exec);
             describe(n, width);
-            fetch = RowFetch(exec, slots_, field, ids);
-            rows = Tensor<T>::from_shape({fetch.plan().rows().size(), width});
-            if (fetch.has_none())
-                std::ranges::fill(rows.row(rows.shape()[0] - 1), dtype<T>::narrow(typename dtype<T>::sum{}));
-            auto shape = fetch.places().shape();
+            fetch = RowFetch(exec, slots_, comm_.rank(), field, ids);
+            others = Tensor<T>::from_shape({fetch.others(), width});
+            if (fetch.others() != fetch.received())  // none is the last
+                std::ranges::fill(others.row(fetch.received()), dtype<T>::narrow(typename dtype<T>::sum{}));
+            auto shape = fetch.shape();
             shape.push_back(width);
             out = Tensor<T>::from_shape(shape);
         });
         after_agreement(group(), [&] {  // all that may fail is before the last exchange
             auto const all = group();
-            fetch.ask(all, slots_.splits());
+            RowFetch::ask(all, std::span(&fetch, 1));
             auto const answers = rowan::gather(exec, local, fetch.asked());
-            fetch.fetch(all, width * sizeof(T), bytes_of(answers),
-                        std::as_writable_bytes(std::span(rows.data(), rows.size())));
-            take_rows(exec, fetch.places().size(), width, rows.data(), fetch.places().data(), out.data());
+            std::size_t const bytes = width * sizeof(T);
+            auto const came = std::as_writable_bytes(std::span(others.data(), others.size()));
+            auto const list = fetch.fetch(bytes, bytes_of(answers), came);
+            exchange_lists(all, std::span(&list, 1));
+            copy_rows(exec, ids.size(), bytes, fetch.rows(local.data(), others.data(), bytes),
+                      ConsecutiveRows<std::byte>{reinterpret_cast<std::byte*>(out.data()), bytes});
         });
         lookup.fetch_ = std::move(fetch);
         lookup.number_ = ++lookups_;
@@ -19404,27 +19917,52 @@ public:
     }
 
     SelectedRows<T> exchange(Cpu exec, std::size_t width, RowLookup const& lookup, Tensor<T> const& out_grad) const {
-        RowPieces own;
-        auto const& plan = lookup.fetch_.plan();
+        using S = sum_t<T>;
+        auto const& fetch = lookup.fetch_;
+        std::size_t const bytes = width * sizeof(S);
+        std::optional<MetRows> rows;
+        RowPieces sums;
+        Storage<std::byte> send, came;
+        auto const own = [&](std::size_t i) { return sums.bytes.data() + rows->place(i) * bytes; };
         agree_on_table(Collective::exchange_lookup, lookup.number_, [&](Notice& n) {
             check_exec(exec);
             if (lookup.number_ == 0 || lookup.table_ != number_)
                 throw ShapeError("lookup", "not of this table", "one that gather has made");
-            auto shape = lookup.fetch_.places().shape();
+            auto shape = fetch.shape();
             shape.push_back(width);
             if (out_grad.shape() != shape)
                 throw ShapeError("out_grad.shape()", shape_text(out_grad.shape()), shape_text(shape));
-            own = planned_pieces(exec, plan, out_grad.reshaped({plan.size(), width}), comm_.rank());
+            sums.height = slots_.rows_of(comm_.rank());
+            sums.shape = {0, width};
+            sums.row_bytes = bytes;
+            rows.emplace(exec, fetch, comm_.rank(), sums.height);
+            sums.resize(rows->rows().size());
+            std::ranges::copy(rows->rows(), sums.rows.begin());
+            send = Storage<std::byte>(fetch.others() * bytes);
+            came = Storage<std::byte>(fetch.asked().size() * bytes);
+            auto const value = out_grad.reshaped({fetch.plan().size(), width});
+            RowSums<T>(exec, fetch.plan(), value)
+                .run([](std::size_t) {},
+                     [&](std::size_t k, S const* sum) {
+                         std::size_t const at = fetch.place(k);
+                         std::byte* const to =
+                             at < fetch.others() ? send.data() + at * bytes : own(at - fetch.others());
+                         if (bytes != 0) std::memcpy(to, sum, bytes);
+                     });
             describe(n, width);
         });
-        RowPieces in;
-        SelectedRows<T> sums;
-        after_agreement(group(), [&] { in = lookup.fetch_.give(group(), std::move(own)); });
+        after_agreement(group(), [&] {
+            auto const list = fetch.give(bytes, bytes_of(std::as_const(send)), bytes_of(came));
+            exchange_lists(group(), std::span(&list, 1));
+        });
+        SelectedRows<T> result;
         static_cast<void>(agree_on_end(group(), 0, Told::differences, [&](Notice&) {
-            in.height = slots_.rows_of(comm_.rank());
-            sums = from_pieces<T>(exec, sum_pieces<T>(exec, in));
+            std::vector<std::int64_t> ranks(static_cast<std::size_t>(comm_.size()));
+            std::iota(ranks.begin(), ranks.end(), std::int64_t{0});
+            rows->sum(exec, element_sums<T>(), bytes, came.data(), own, ranks, sums.bytes.data());
+            result = from_pieces<T>(exec, std::move(sums));
         }));
-        return sums;
+        return result;
     }
 
 private:
@@ -20669,139 +21207,6 @@ void together(C const& comm, F const& f) {
 }
 
 }  // namespace rowan::inline v0
-
-// rowan/train/detail/ranks.hpp: Ranks, what a training asks of the ranks that train together.
-
-namespace rowan::inline v0::detail {
-
-/// The parts [begin, end) of a step of `total` parts that a rank runs.
-struct PartRange {
-    std::int64_t begin, end, total;
-
-    static PartRange of_rank(std::int64_t total, int rank, int ranks) {
-        std::int64_t const r = rank, n = ranks;
-        return {even_cut(total, r, n), even_cut(total, r + 1, n), total};
-    }
-    std::int64_t size() const noexcept { return end - begin; }
-};
-
-/// The ranks that train together, more than one: all that a training asks of them. All ranks call the same functions in the
-/// same order. rowan/distributed/train.hpp makes one of a communicator.
-class Ranks {
-public:
-    using Words = std::array<std::int64_t, 3>;
-
-    Ranks(int rank, int size) : rank_(rank), size_(size) {}
-    Ranks(Ranks const&) = delete;
-    Ranks& operator=(Ranks const&) = delete;
-    virtual ~Ranks() = default;
-
-    int rank() const noexcept { return rank_; }
-    int size() const noexcept { return size_; }
-
-    /// Runs f(words) on every rank, and returns the words of all, or of this one alone if they are the same on all. What f
-    /// throws on one rank leaves this call there, and an error with its text on the others.
-    /// errors   Error on all ranks if ranks come to different calls, or those of different trainers
-    virtual std::vector<Words> agree(TrainCall call, std::int64_t trainer,
-                                     std::function<void(Words&)> const& f) const = 0;
-    /// Runs f(values) on every rank, as agree. Returns a number that only this call has, the same on all ranks.
-    /// errors   Error on all ranks if values differ, which names one
-    virtual std::int64_t agree_on(TrainCall call, std::function<void(NamedValues&)> const& f) const = 0;
-
-    // The others are for ranks that have agreed, and wait for each other: what fails on one ends all.
-
-    /// Runs f: what it throws ends all ranks.
-    template <class F>
-    void must(F const& f) const {
-        run_or_end(std::cref(f));  // a reference needs no memory
-    }
-    /// out = the ranks' bytes, one after another; rank r brings counts[r].
-    virtual void gather(std::span<std::byte const> in, std::span<std::byte> out,
-                        std::span<std::size_t const> counts) const = 0;
-    /// Begins to sum what the ranks have of a step of `total` parts: one piece for each node of the tree that a rank has
-    /// all parts of, of the same number of elements. Returns what waits for the sum, to be called once.
-    virtual std::function<DensePieces()> begin_sum(Cpu exec, ElementSums const& type, DensePieces&& nodes,
-                                                   std::int64_t total) const = 0;
-    /// The sums of rows, on every rank, or, if `own`, those of the rows that a rank has of a sharded table.
-    virtual RowPieces sum(Cpu exec, ElementSums const& type, RowPieces&& nodes, std::int64_t total, bool own) const = 0;
-    /// Rows of a sharded table, which may differ between ranks; `own` has those of this rank. Before it reads some of
-    /// these for any rank, it calls before(their positions).
-    virtual Value fetch(Cpu exec, Value const& own, std::span<std::int64_t const> rows,
-                        std::function<void(Ids<> const&)> const& before) const = 0;
-
-private:
-    virtual void run_or_end(std::function<void()> const& f) const = 0;
-
-    int rank_, size_;
-};
-
-/// Runs f(words) on all ranks, as Ranks::agree, or, without ranks, here.
-template <class F>
-std::vector<Ranks::Words> agree(Ranks const* ranks, TrainCall call, F const& f, std::int64_t trainer = 0) {
-    if (ranks != nullptr) return ranks->agree(call, trainer, std::cref(f));
-    std::vector<Ranks::Words> alone(1);
-    f(alone[0]);
-    return alone;
-}
-
-/// The same of Ranks::agree_on.
-template <class F>
-std::int64_t agree_on(Ranks const* ranks, TrainCall call, F const& f) {
-    if (ranks != nullptr) return ranks->agree_on(call, std::cref(f));
-    NamedValues alone;
-    f(alone);
-    return 0;
-}
-
-/// The rows of a sharded table of this height that this process has, ascending: without ranks, all.
-inline std::vector<std::int64_t> rows_of(Ranks const* ranks, std::int64_t height) {
-    return ranks == nullptr ? rows_of_rank(shards_of(height, 1), 0)
-                            : rows_of_rank(shards_of(height, ranks->size()), ranks->rank());
-}
-
-/// Throws an Error on all ranks unless a word is the same on all.
-inline void check_same_word(std::vector<Ranks::Words> const& all, std::size_t word, char const* what) {
-    for (std::size_t r = 1; r < all.size(); ++r) {
-        if (all[r][word] != all[0][word])
-            throw Error(std::string("train: rank ").append(std::to_string(r)).append(what).append("rank 0"));
-    }
-}
-
-/// `width` numbers of each part of a step, its cost and its weights, where this rank has those of its parts.
-inline std::vector<double> numbers_of_parts(Ranks const* ranks, std::span<double const> own, std::size_t width,
-                                            std::int64_t total) {
-    if (ranks == nullptr) return {own.begin(), own.end()};
-    std::vector<double> all;
-    ranks->must([&] {
-        all.resize(width * static_cast<std::size_t>(total));
-        std::vector<std::size_t> bytes;
-        for (int r = 0; r < ranks->size(); ++r)
-            bytes.push_back(static_cast<std::size_t>(PartRange::of_rank(total, r, ranks->size()).size()) * width *
-                            sizeof(double));
-        ranks->gather(std::as_bytes(own), std::as_writable_bytes(std::span(all)), bytes);
-    });
-    return all;
-}
-
-/// Adds the kinds, the dims and numbers for the bits of variables; of those that are sharded no bits.
-/// cost     one read of them
-inline void add_variables(NamedValues& to, std::span<Variable* const> variables) {
-    for (Variable const* const v : variables) {
-        to.add(v->name(),
-               kind_text(v->spec()).append(shape_text(v->sharded() ? v->spec().dims : v->value().spec().dims)));
-        if (v->sharded()) continue;
-        Value value = v->value().on_host();
-        if (v->spec().type == VarType::SELECTED_ROWS) {
-            auto const rows = value.row_numbers();
-            to.add(std::string("a hash of the first rows of ").append(v->name()),
-                   hash_of(std::as_bytes(std::span(rows))));
-            value = value.row_values();
-        }
-        to.add(std::string("a hash of the first value of ").append(v->name()), hash_of(value.elements().bytes));
-    }
-}
-
-}  // namespace rowan::inline v0::detail
 
 // rowan/train/comm.hpp: layer::Comm, the ranks that train together.
 
@@ -28932,6 +29337,12 @@ struct GradientNodes {
     Value value_of(Cpu exec, AnyExec device, RowPieces&& sum, double divisor) const;
 };
 
+/// Gradients of rows that were fetched: the number of a table, and that of its gradient.
+struct FetchedGradients {
+    FetchedTables const* tables = nullptr;
+    std::vector<std::pair<std::size_t, std::size_t>> list = {};
+};
+
 /// The gradients of the parts of a step, weighed and summed as a binary tree over the numbers of the parts. After
 /// n parts, at most log2 n sums and one are in memory.
 class PartSums {
@@ -28944,12 +29355,18 @@ public:
     /// Adds the gradients of the next part, each times its weight.
     void add(Cpu exec, std::span<double const> weights);
 
+    /// Whether this rank has one sum of gradient i, of a sharded table, of just these rows, which ascend; or none of no
+    /// rows.
+    bool has_rows(std::size_t i, std::span<std::int64_t const> rows) const;
+
     /// The sums of all parts, each divided by its divisor, on the device of the net. With ranks, these have agreed that
-    /// all have added theirs.
-    std::vector<Value> means(Cpu exec, AnyExec device, std::span<double const> divisors, Ranks const* ranks);
+    /// all have added theirs; `fetched` tells gradients of which all have the rows that they have fetched.
+    std::vector<Value> means(Cpu exec, AnyExec device, std::span<double const> divisors, Ranks const* ranks,
+                             FetchedGradients const& fetched = {});
 
 private:
-    std::vector<Value> sum_of_ranks(Cpu exec, AnyExec device, std::span<double const> divisors, Ranks const& ranks);
+    std::vector<Value> sum_of_ranks(Cpu exec, AnyExec device, std::span<double const> divisors, Ranks const& ranks,
+                                    FetchedGradients const& fetched);
 
     std::vector<GradientNodes> nodes_;
     PartRange parts_{};
@@ -29050,11 +29467,17 @@ ROWAN_FUNCTION void PartSums::add(Cpu exec, std::span<double const> weights) {
     ++next_;
 }
 
+ROWAN_FUNCTION bool PartSums::has_rows(std::size_t i, std::span<std::int64_t const> rows) const {
+    auto const& nodes = nodes_[i].sparse_nodes;
+    if (!nodes_[i].own) return false;
+    return nodes.empty() ? rows.empty() : nodes.size() == 1 && std::ranges::equal(nodes[0].rows, rows);
+}
+
 ROWAN_FUNCTION std::vector<Value> PartSums::means(Cpu exec, AnyExec device, std::span<double const> divisors,
-                                                  Ranks const* ranks) {
+                                                  Ranks const* ranks, FetchedGradients const& fetched) {
     std::vector<Value> all;
     if (ranks != nullptr) {
-        ranks->must([&] { all = sum_of_ranks(exec, device, divisors, *ranks); });
+        ranks->must([&] { all = sum_of_ranks(exec, device, divisors, *ranks, fetched); });
     } else {
         for (std::size_t i = 0; i < nodes_.size(); ++i) {
             auto& n = nodes_[i];
@@ -29113,7 +29536,7 @@ struct Fused {
 };
 
 ROWAN_FUNCTION std::vector<Value> PartSums::sum_of_ranks(Cpu exec, AnyExec device, std::span<double const> divisors,
-                                                         Ranks const& ranks) {
+                                                         Ranks const& ranks, FetchedGradients const& fetched) {
     // What travels is not narrowed before it is divided.
     auto const as_sums = [](ElementSums const& type) {
         return ElementSums{type.sum_bytes, type.sum_bytes, type.add, nullptr};
@@ -29129,9 +29552,22 @@ ROWAN_FUNCTION std::vector<Value> PartSums::sum_of_ranks(Cpu exec, AnyExec devic
         of_type->parts.push_back(n.dense_of(exec, parts_));
     }
     for (auto& d : dense) d.sum = ranks.begin_sum(exec, as_sums(nodes_[d.which[0]].sums.type), d.take(), parts_.total);
+    std::vector<FetchedTables::Gradient> back;
+    for (auto const& [table, i] : fetched.list)
+        back.push_back({table, as_sums(nodes_[i].sums.type), nodes_[i].sparse_of(exec, parts_)});
+    if (!back.empty()) {
+        std::vector<std::int64_t> firsts;  // parts of the ranks
+        for (int r = 0; r < ranks.size(); ++r)
+            firsts.push_back(PartRange::of_rank(parts_.total, r, ranks.size()).begin);
+        auto sums = fetched.tables->sum(exec, back, firsts);
+        for (std::size_t k = 0; k < sums.size(); ++k) {
+            std::size_t const i = fetched.list[k].second;
+            all[i] = nodes_[i].value_of(exec, device, std::move(sums[k]), divisors[i]);
+        }
+    }
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
         auto& n = nodes_[i];
-        if (!n.sparse) continue;
+        if (!n.sparse || !all[i].empty()) continue;
         auto nodes = n.sparse_of(exec, parts_);
         auto sum = ranks.sum(exec, as_sums(n.sums.type), std::move(nodes), parts_.total, n.own);
         all[i] = n.value_of(exec, device, std::move(sum), divisors[i]);
@@ -29248,10 +29684,19 @@ private:
         return detail::PartRange::of_rank(total, comm_.ranks()->rank(), comm_.ranks()->size());
     }
     /// The rows of sharded tables that this rank's parts name.
-    std::vector<Value> fetch(std::span<Feeds const> batches, std::function<void()> const& begin) const;
+    std::unique_ptr<detail::FetchedTables> fetch(std::span<Feeds const> batches,
+                                                 std::function<void()> const& begin) const;
+    /// Calls f(t, i) for the first 64 of fetched_ that have a gradient, results_[i].
+    template <class F>
+    void each_fetched(F const& f) const {
+        for (std::size_t t = 0; t < std::min(fetched_.size(), std::size_t{64}); ++t) {
+            auto const i = static_cast<std::size_t>(std::ranges::find(parameters_, fetched_[t]) - parameters_.begin());
+            if (i < parameters_.size()) f(t, i);
+        }
+    }
     /// The weights of results_, or their divisors, from those of the cost and of moving_.
     std::vector<double> of_results(double of_cost, std::span<double const> of_moving) const;
-    double add_up(std::span<double const> own, detail::PartRange const& parts);
+    double add_up(std::span<double const> own, detail::PartRange const& parts, detail::FetchedGradients const& fetched);
 
     /// errors   GraphError if there is no parameter of this name
     void check_parameter(std::string const& name, char const* what, bool may_move = false) const;
@@ -29495,10 +29940,14 @@ double Trainer<T, Device>::run_parts(std::span<Feeds const> batches, std::functi
             throw ShapeError("batches", std::to_string(total),
                              std::string("1 to options.parts = ").append(std::to_string(parts_)));
     };
+    std::unique_ptr<detail::FetchedTables> fetched;
+    if (!tables_.empty()) fetched = fetch(batches, std::cref(begin));
     std::vector<Value> rows;
-    if (!tables_.empty()) rows = fetch(batches, std::cref(begin));
+    if (fetched) rows = std::move(fetched->rows);
     auto const run_own = [&](auto& words) {
         if (tables_.empty()) begin();
+        std::vector<std::vector<std::int64_t>> named;
+        for (auto const& r : rows) named.push_back(r.row_numbers());
         detail::Swapped const own_rows(fetched_, rows);
         words[0] = total;
         words[1] = std::bit_cast<std::int64_t>(prepare());
@@ -29521,13 +29970,24 @@ double Trainer<T, Device>::run_parts(std::span<Feeds const> batches, std::functi
             }
             for (Variable* const v : counted_) v->value().clear();
         }
+        if (total == 1) return;
+        each_fetched([&](std::size_t t, std::size_t i) {
+            if (sums_.has_rows(i, named[t])) words[2] |= std::int64_t{1} << t;
+        });
     };
     auto const all = detail::agree(comm_.ranks(), detail::TrainCall::step, run_own, number_);
     rows.clear();
     detail::check_same_word(all, 0, " has another number of batches for a step than ");
     detail::check_same_word(all, 1, " has another factor of the learning rate than ");
+    if (total > 1) {
+        detail::FetchedGradients same{fetched.get()};
+        each_fetched([&](std::size_t t, std::size_t i) {
+            if (std::ranges::all_of(all, [=](auto const& words) { return (words[2] >> t & 1) != 0; }))
+                same.list.emplace_back(t, i);
+        });
+        return add_up(own, parts, same);
+    }
     detail::check_same_word(all, 2, " has another batch for the only part of a step than ");
-    if (total > 1) return add_up(own, parts);
     for (std::size_t i = 0; i < totals_.size(); ++i) {
         if (totals_[i] != results_[i]) totals_[i]->value() = std::exchange(results_[i]->value(), Value());
     }
@@ -29535,7 +29995,8 @@ double Trainer<T, Device>::run_parts(std::span<Feeds const> batches, std::functi
 }
 
 template <class T, class Device>
-std::vector<Value> Trainer<T, Device>::fetch(std::span<Feeds const> batches, std::function<void()> const& begin) const {
+std::unique_ptr<detail::FetchedTables> Trainer<T, Device>::fetch(std::span<Feeds const> batches,
+                                                                 std::function<void()> const& begin) const {
     auto const& ranks = *comm_.ranks();
     auto const exec = detail::host_exec(exec_);
     std::vector<std::vector<std::int64_t>> named;
@@ -29549,18 +30010,20 @@ std::vector<Value> Trainer<T, Device>::fetch(std::span<Feeds const> batches, std
     };
     auto const all = detail::agree(&ranks, detail::TrainCall::fetch, find_rows, number_);
     detail::check_same_word(all, 0, " has another number of batches for a step than ");
-    std::vector<Value> rows;
+    std::unique_ptr<detail::FetchedTables> rows;
     ranks.must([&] {
-        for (std::size_t i = 0; i < tables_.size(); ++i) {
-            auto const asked = [&](Ids<> const& positions) { deferred_.catch_up(exec, *fetched_[i], positions); };
-            rows.push_back(ranks.fetch(exec, fetched_[i]->value(), named[i], asked));
-        }
+        std::vector<detail::TableRows> asked;
+        for (std::size_t t = 0; t < tables_.size(); ++t) asked.push_back({&fetched_[t]->value(), named[t]});
+        rows = ranks.fetch(exec, asked, [&](std::size_t t, Ids<> const& positions) {
+            deferred_.catch_up(exec, *fetched_[t], positions);
+        });
     });
     return rows;
 }
 
 template <class T, class Device>
-double Trainer<T, Device>::add_up(std::span<double const> own, detail::PartRange const& parts) {
+double Trainer<T, Device>::add_up(std::span<double const> own, detail::PartRange const& parts,
+                                  detail::FetchedGradients const& fetched) {
     std::size_t const costs = 1 + weight_->size(), width = costs + moving_.size();
     auto const all = detail::numbers_of_parts(comm_.ranks(), own, width, parts.total);
     double cost = 0;
@@ -29578,7 +30041,7 @@ double Trainer<T, Device>::add_up(std::span<double const> own, detail::PartRange
         if (comm_.ranks() != nullptr) comm_.ranks()->must([] { throw; });
         throw;
     }
-    auto means = sums_.means(detail::host_exec(exec_), exec_, divisors, comm_.ranks());
+    auto means = sums_.means(detail::host_exec(exec_), exec_, divisors, comm_.ranks(), fetched);
     for (std::size_t i = 0; i < means.size(); ++i) totals_[i]->value() = std::move(means[i]);
     return cost;
 }
@@ -29853,9 +30316,9 @@ public:
         if (own) return sum_own_rows(group(), exec, type, nodes, total);
         return RowReduction(group(), exec, type, std::move(nodes), total).finish();
     }
-    Value fetch(Cpu exec, Value const& own, std::span<std::int64_t const> rows,
-                std::function<void(Ids<> const&)> const& before) const override {
-        return fetch_rows(group_, exec, own, rows, before);
+    std::unique_ptr<FetchedTables> fetch(Cpu exec, std::span<TableRows const> tables,
+                                         BeforeRead const& before) const override {
+        return fetch_rows(group_, exec, tables, before);
     }
 
 private:
@@ -50173,7 +50636,7 @@ struct EmbeddingOptions {
 ///     on 3 ranks      row 0 … 63    64 … 127    128 … 191    192 … 255   …
 ///     of rank                  0           1            2            0   …
 ///
-/// Nets read it by embedding, and by embedding_bag without weights, whose ids are layer::data. A step begins with the
+/// Nets read it by embedding and embedding_bag, whose ids are layer::data. A step begins with the
 /// exchange of the rows that its ids name: rows fetched earlier would lack what the step before has changed.
 /// shapes   [options.height, options.width]
 /// errors   as layer::parameter; GraphError if the net is for a device, or options.rows is given
