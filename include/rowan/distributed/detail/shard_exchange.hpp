@@ -118,10 +118,11 @@ private:
 /// The rows of this rank that its lookup or those of others name, and the sums of what each has for them.
 class MetRows {
 public:
-    MetRows(Cpu exec, RowFetch const& fetch, int rank, std::int64_t height);
+    /// cost     a merge of the lists of all ranks, which ascend
+    MetRows(RowFetch const& fetch, int rank);
 
-    std::span<std::int64_t const> rows() const { return plan_.rows(); }  ///< distinct, ascending
-    std::size_t place(std::size_t i) const { return places_[i]; }        ///< of row i of fetch.own() in rows()
+    std::vector<std::int64_t> const& rows() const { return rows_; }  ///< distinct, ascending
+    std::size_t place(std::size_t i) const { return places_[i]; }    ///< of row i of fetch.own() in rows()
     /// Sums pieces of `bytes` bytes: came[i] is that of fetch.asked()[i], and own(i) the address of that of
     /// fetch.own()[i], which may be where the sum of this row goes. Rank r brings the node of parts that begins with
     /// keys[r].
@@ -136,9 +137,16 @@ private:
                     std::function<std::byte const*(std::size_t)> const& own, std::span<std::int64_t const> keys,
                     std::byte* out) const;
 
-    std::vector<std::size_t> ends_;  // of each rank's pieces among all
+    struct Piece {
+        std::int64_t row;
+        std::size_t number;  // among all, rank 0's first
+    };
+
+    std::vector<std::size_t> ends_;  // of each rank's numbers
     std::size_t own_rank_;
-    RowPlan<> plan_;
+    std::vector<Piece> pieces_;        // by row, then by rank
+    std::vector<std::size_t> begins_;  // of rows_[k]: pieces [begins_[k], begins_[k + 1])
+    std::vector<std::int64_t> rows_;
     std::vector<std::size_t> places_;
 };
 

@@ -143,30 +143,44 @@ ROWAN_FUNCTION void RowFetch::ask(ProcessGroup const& group, std::span<RowFetch>
     }
 }
 
-ROWAN_FUNCTION MetRows::MetRows(Cpu exec, RowFetch const& fetch, int rank, std::int64_t height)
-    : own_rank_(static_cast<std::size_t>(rank)) {
-    std::vector<std::int64_t> all;
-    all.reserve(fetch.asked().size() + fetch.own().size());
+ROWAN_FUNCTION MetRows::MetRows(RowFetch const& fetch, int rank) : own_rank_(static_cast<std::size_t>(rank)) {
+    pieces_.reserve(fetch.asked().size() + fetch.own().size());
     auto from = fetch.asked().begin();
     for (std::size_t r = 0; r < fetch.asked_counts().size(); ++r) {
         if (r == own_rank_) {
-            all.insert(all.end(), fetch.own().begin(), fetch.own().end());
+            for (auto const row : fetch.own()) pieces_.push_back({row, pieces_.size()});
         } else {
             auto const end = from + static_cast<std::ptrdiff_t>(fetch.asked_counts()[r]);
-            all.insert(all.end(), from, end);
-            from = end;
+            for (; from != end; ++from) pieces_.push_back({*from, pieces_.size()});
         }
-        ends_.push_back(all.size());
+        ends_.push_back(pieces_.size());
     }
-    plan_ = RowPlan<>(exec, all, height);
-    std::size_t const begin = ends_[own_rank_] - fetch.own().size();
+    std::vector<Piece> merged(pieces_.size());
+    auto const at = [](auto& list, std::size_t i) { return list.begin() + static_cast<std::ptrdiff_t>(i); };
+    for (std::size_t lists = 1; lists < ends_.size(); lists *= 2) {  // so many ranks have one list
+        std::size_t begin = 0;
+        for (std::size_t r = 0; r < ends_.size(); r += 2 * lists) {
+            std::size_t const middle = ends_[std::min(r + lists, ends_.size()) - 1],
+                              end = ends_[std::min(r + 2 * lists, ends_.size()) - 1];
+            std::ranges::merge(at(pieces_, begin), at(pieces_, middle), at(pieces_, middle), at(pieces_, end),
+                               at(merged, begin), {}, &Piece::row, &Piece::row);
+            begin = end;
+        }
+        std::swap(pieces_, merged);
+    }
+    std::size_t const own_begin = ends_[own_rank_] - fetch.own().size();
     places_.resize(fetch.own().size());
-    for (std::size_t k = 0; k < plan_.rows().size(); ++k) {
-        for (auto i = plan_.offsets()[k]; i < plan_.offsets()[k + 1]; ++i) {
-            std::size_t const at = static_cast<std::size_t>(plan_.positions()[static_cast<std::size_t>(i)]) - begin;
-            if (at < places_.size()) places_[at] = k;
+    rows_.reserve(pieces_.size());
+    for (std::size_t i = 0; i < pieces_.size(); ++i) {
+        auto const& piece = pieces_[i];
+        if (rows_.empty() || rows_.back() != piece.row) {
+            rows_.push_back(piece.row);
+            begins_.push_back(i);
         }
+        std::size_t const own = piece.number - own_begin;  // of the others, a great number
+        if (own < places_.size()) places_[own] = rows_.size() - 1;
     }
+    begins_.push_back(pieces_.size());
 }
 
 ROWAN_FUNCTION void MetRows::sum_pieces(Cpu exec, ElementSums const& type, std::size_t bytes, std::byte const* came,
@@ -180,29 +194,24 @@ ROWAN_FUNCTION void MetRows::sum_pieces(Cpu exec, ElementSums const& type, std::
         return came + (piece < begin ? piece : piece - (end - begin)) * bytes;
     };
     parallel_work(
-        exec, plan_.size() * width, rows().size(), rows_per_range(bytes), [&](std::size_t first, std::size_t last) {
+        exec, pieces_.size() * width, rows_.size(), rows_per_range(bytes), [&](std::size_t first, std::size_t last) {
             TreeSum sum(type, width, *std::ranges::max_element(keys));
             Storage<std::byte> aside(bytes);
             for (std::size_t k = first; k < last; ++k) {
-                auto const of_row =
-                    plan_.positions().subspan(static_cast<std::size_t>(plan_.offsets()[k]),
-                                              static_cast<std::size_t>(plan_.offsets()[k + 1] - plan_.offsets()[k]));
+                auto const of_row = std::span(pieces_).subspan(begins_[k], begins_[k + 1] - begins_[k]);
                 std::byte* const to = out + k * bytes;
                 if (of_row.size() == 1) {
-                    auto const* const only = address(static_cast<std::size_t>(of_row[0]));
+                    auto const* const only = address(of_row[0].number);
                     if (only != to) std::memcpy(to, only, bytes);
                     continue;
                 }
-                auto const before = [=](std::int64_t position) { return static_cast<std::size_t>(position) < begin; };
-                bool const overwritten = before(of_row[0]);  // what is at `to`, if that is this rank's piece
+                bool const overwritten = of_row[0].number < begin;  // what is at `to`, if that is this rank's piece
                 if (overwritten) std::memcpy(aside.data(), to, bytes);
                 sum.begin(to);
-                for (auto const position : of_row) {
-                    auto const piece = static_cast<std::size_t>(position);
-                    auto const* const at = address(piece);
-                    auto const* const from = at == to && overwritten ? aside.data() : at;
-                    auto const rank = std::ranges::upper_bound(ends_, piece) - ends_.begin();
-                    sum.add(keys[static_cast<std::size_t>(rank)], from);
+                for (auto const& piece : of_row) {
+                    auto const* const at = address(piece.number);
+                    auto const rank = std::ranges::upper_bound(ends_, piece.number) - ends_.begin();
+                    sum.add(keys[static_cast<std::size_t>(rank)], at == to && overwritten ? aside.data() : at);
                 }
                 sum.end();
             }

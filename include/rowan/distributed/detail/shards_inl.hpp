@@ -78,7 +78,7 @@ public:
             each_piece(f, node, [&](std::size_t at, std::byte const* from) {
                 if (at >= f.others()) own[at - f.others()] = from;
             });
-            MetRows const met(exec, f, group_.rank(), partitions_[t].rows_of(group_.rank()));
+            MetRows const met(f, group_.rank());
             auto out = node.like();
             out.resize(met.rows().size());
             for (std::size_t k = 0; k < out.rows.size(); ++k)
