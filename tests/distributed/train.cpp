@@ -439,6 +439,36 @@ TEST_CASE("a callback that ends the training on one rank ends it on all", "[dist
         CHECK(n == 3);
 }
 
+TEST_CASE("ranks whose parameters differ are found after so many steps", "[distributed][errors]") {
+    auto const found = test::on_ranks(3, [&](auto const& comm) {
+        Net1 net;
+        auto options = options_for(3, comm);
+        options.check_every = 2;
+        Trainer trainer(net.cost, options);
+        auto const parts = batches(0, 3);
+        trainer.step(parts);
+        if (comm.rank() == 2) net.scope.get("table").value().template get<LoDTensor<float>>().value()(7, 1) += 0.5F;
+        try {
+            trainer.step(parts);
+        } catch (Error const& e) {
+            std::string const text = e.what();
+            return text.find("a hash of the value of table") != std::string::npos && text.find("on rank 2") != std::string::npos ? 1 : 0;
+        }
+        return comm.size() == 1 ? 1 : 0;
+    });
+    for (int const f : found) CHECK(f == 1);
+    auto const trained = [](layer::Comm const& comm, std::int64_t check_every) {
+        Net1 const net;
+        auto options = options_for(3, comm);
+        options.check_every = check_every;
+        return hash_of(train(
+            net.cost, [](std::int64_t) { return batches(0, 9); }, options));
+    };
+    auto const want = trained({}, 0);
+    for (auto const h : test::on_ranks(3, [&](auto const& comm) { return trained(comm, 1); })) CHECK(h == want);
+    CHECK_THROWS_WITH(trained({}, -1), "options.check_every is -1, expected at least 0");
+}
+
 /// Ranks that count their calls.
 struct Counting : test::Ranks {
     Counting(test::Ranks const& ranks, int& calls) : test::Ranks(ranks), calls_(&calls) {}

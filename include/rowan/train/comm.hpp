@@ -52,7 +52,8 @@ namespace layer {
 /// Ranks compare their options before the first step: the seed, the numbers of parts and epochs, stop, the optimizers,
 /// rates, clip and average; of an optimizer of yours, its fields or those of its attributes (rowan::field), or else its
 /// learning rate. In each step, they compare the factors of their schedules, and at the end of an epoch the metric that
-/// options.stop names.
+/// options.stop names. With options.check_every they compare hashes of parameters and states after so many steps, such
+/// as a machine with bad memory changes; tables whose rows differ between ranks, sharded and deferred ones, are left out.
 ///
 /// No collective lies within the net. In a step, ranks agree and fetch rows, if there are sharded tables, run their
 /// parts, agree that none failed, and exchange costs and gradients, dense ones first. Rows are not fetched earlier, as
@@ -61,7 +62,8 @@ namespace layer {
 /// parameter has changed. Memory that fails after the agreement ends all ranks; if it fails while parameters change, other
 /// ranks have made the step, and Trainer::step throws there when it is called again.
 /// errors   of train and of Trainer, on all ranks: Error if ranks begin with different options, parameters or steps, have
-///          different numbers of batches, call functions of different trainers, or options.parts is not given
+///          different numbers of batches, call functions of different trainers, or options.parts is not given; if
+///          options.check_every finds a difference: the name of the parameter and the rank
 /// cost     for each step and rank: the operators of its parts, the optimizers, what dense_allreduce and row_allreduce
 ///          send for each gradient, in dtype<T>::sum, 8 bytes for each part's cost and each of its weights, and three
 ///          agreements of 64 bytes; with sharded tables one more, and for each two sorts of the ids, the rows that they

@@ -80,6 +80,7 @@ struct TrainOptionsOn {
     layer::AverageOn<Device> average = {};       ///< averages of parameters, e.g. layer::MovingAverage{.decay = 0.999}
     layer::CommOn<Device> comm = {};             ///< the ranks that train together, default this process alone
     layer::PartsOn<Device> parts = {};           ///< number of batches that make a step
+    std::int64_t check_every = 0;                ///< after so many steps ranks compare their parameters; 0: never
     std::int64_t epochs = 1;                     ///< number of epochs; each calls the reader once
     bool progress = false;                       ///< print a line to standard error for every epoch, with the metrics
     Metrics metrics = {};                        ///< computed after every epoch, for the line and for `stop`
@@ -104,6 +105,7 @@ namespace detail {
 template <class Device>
 void add_options(NamedValues& to, TrainOptionsOn<Device> const& options) {
     to.add("options.parts", options.parts.count());
+    to.add("options.check_every", options.check_every);
     to.add("options.seed", std::to_string(options.seed));
     to.add("options.optimizer", options.optimizer ? options.optimizer->values() : option_values(layer::Sgd{}));
     auto const of = [](char const* list, std::string const& name) {

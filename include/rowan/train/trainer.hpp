@@ -84,7 +84,8 @@ public:
     ///          variable's; ShapeError if the batch has no rows or the cost is not one number; ValueError if the cost
     ///          or the schedule's factor is not finite, or an optimizer rejects an option; those of the operators;
     ///          Error if another call of step is running; GraphError if another thread runs or trains a net of this
-    ///          scope. On error, all parameters have the values from before
+    ///          scope. On error, all parameters have the values from before, but where options.check_every finds that
+    ///          ranks differ, after the step
     /// cost     that of the operators, of their gradients and of the optimizers
     double step(Feeds const& feeds) { return step(std::span(&feeds, 1)); }
 
@@ -108,6 +109,8 @@ public:
 
 private:
     std::vector<Variable*> variables() const;
+    /// Compares the parameters and states of all ranks, except of tables whose rows differ between ranks.
+    void check_ranks() const;
 
     /// Returns a copy, on the net's device, of a value on any device.
     Value own_copy(Variable const& v, Value const& value) const;
@@ -175,6 +178,7 @@ private:
     std::optional<detail::ParameterUpdates<Device>> updates_;
     detail::DeferredTables deferred_;
     std::int64_t parts_;                        // the most batches of a step
+    std::int64_t check_every_;                  // steps; 0: never
     std::optional<detail::CostWeight> weight_;  // of a part
     std::vector<Variable*> counted_;            // what weights depend on and the net computes: emptied after each part
     detail::PartSums sums_;                     // of results_

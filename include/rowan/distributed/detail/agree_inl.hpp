@@ -126,6 +126,7 @@ inline void check_operation(std::size_t rank, Collective other, Collective first
                                       "Trainer::step with sharded tables",
                                       "Trainer::step",
                                       "the end of Trainer::step",
+                                      "options.check_every",
                                       "on_batch or on_epoch",
                                       "the end of an epoch",
                                       "the end of train"};

@@ -166,9 +166,10 @@ inline std::vector<double> numbers_of_parts(Ranks const* ranks, std::span<double
     return all;
 }
 
-/// Adds the kinds, the dims and numbers for the bits of variables; of those that are sharded no bits.
+/// Adds the kinds, the dims and numbers for the bits of variables, which are what is called `value`; of those that are
+/// sharded no bits.
 /// cost     one read of them
-inline void add_variables(NamedValues& to, std::span<Variable* const> variables) {
+inline void add_variables(NamedValues& to, std::span<Variable* const> variables, char const* what) {
     for (Variable const* const v : variables) {
         to.add(v->name(),
                kind_text(v->spec()).append(shape_text(v->sharded() ? v->spec().dims : v->value().spec().dims)));
@@ -176,11 +177,12 @@ inline void add_variables(NamedValues& to, std::span<Variable* const> variables)
         Value value = v->value().on_host();
         if (v->spec().type == VarType::SELECTED_ROWS) {
             auto const rows = value.row_numbers();
-            to.add(std::string("a hash of the first rows of ").append(v->name()),
+            to.add(std::string("a hash of the rows of the ").append(what).append(" of ").append(v->name()),
                    hash_of(std::as_bytes(std::span(rows))));
             value = value.row_values();
         }
-        to.add(std::string("a hash of the first value of ").append(v->name()), hash_of(value.elements().bytes));
+        to.add(std::string("a hash of the ").append(what).append(" of ").append(v->name()),
+               hash_of(value.elements().bytes));
     }
 }
 

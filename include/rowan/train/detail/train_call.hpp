@@ -14,6 +14,7 @@ enum class TrainCall : std::int32_t {
     fetch,
     step,
     change,
+    check,
     calls,
     epoch_end,
     end,

@@ -24,8 +24,10 @@ namespace rowan::inline v0 {
 template <class T, class Device>
 Trainer<T, Device>::Trainer(layer::Var<T, Device> const& cost,
                             TrainOptionsOn<std::type_identity_t<Device>> const& options)
-    : cost_(*cost), comm_(options.comm), exec_(options.exec), parts_(options.parts.count()), seed_(options.seed) {
+    : cost_(*cost), comm_(options.comm), exec_(options.exec), parts_(options.parts.count()),
+      check_every_(options.check_every), seed_(options.seed) {
     number_ = detail::agree_on(comm_.ranks(), detail::TrainCall::trainer, [&](detail::NamedValues& same) {
+        if (check_every_ < 0) throw ValueError("options.check_every", check_every_, "at least 0");
         build(options);
         if (comm_.ranks() == nullptr) return;
         detail::add_options(same, options);
@@ -35,7 +37,7 @@ Trainer<T, Device>::Trainer(layer::Var<T, Device> const& cost,
             return std::ranges::any_of(fetched_,
                                        [&](Variable const* t) { return v != t && detail::belongs_to(v->name(), *t); });
         });
-        detail::add_variables(same, all);
+        detail::add_variables(same, all, "first value");
     });
 }
 
@@ -193,7 +195,21 @@ double Trainer<T, Device>::step(std::span<Feeds const> batches) {
     updates_->change(*own_, exec_, comm_.ranks());
     ++steps_;
     for (Moving const& m : moving_) m.now->value() = std::exchange(m.next->value(), Value());
+    if (check_every_ != 0 && steps_ % check_every_ == 0) check_ranks();
     return cost;
+}
+
+template <class T, class Device>
+void Trainer<T, Device>::check_ranks() const {
+    if (comm_.ranks() == nullptr) return;
+    auto all = variables();
+    auto const leave_out = [&](Variable const& table) {
+        std::erase_if(all, [&](Variable const* v) { return detail::belongs_to(v->name(), table); });
+    };
+    for (Variable const* const table : fetched_) leave_out(*table);
+    updates_->each_deferred([&](Variable const& table, auto const&) { leave_out(table); });
+    detail::agree_on(comm_.ranks(), detail::TrainCall::check,
+                     [&](detail::NamedValues& same) { detail::add_variables(same, all, "value"); });
 }
 
 template <class T, class Device>
