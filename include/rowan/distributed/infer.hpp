@@ -32,8 +32,8 @@ Parameters fetched_parameters(ProcessGroup const& group, Cpu exec, Variable& pre
 /// errors   on all ranks: as infer; IndexError if an id of a sharded table is not in [0, height); ShapeError if a
 ///          parameter does not have as many rows as this rank has; RemoteError on the other ranks; Error if ranks have
 ///          nets with different tables
-/// cost     as infer, and of each sharded table a sort of the ids, 8 bytes for each distinct id, and the rows back; two
-///          agreements
+/// cost     as infer, and of each sharded table a sort of the ids, 8 bytes for each distinct row of other ranks, and
+///          these rows back, those of all tables together; two agreements
 template <communicator C, class T>
 LoDTensor<T> infer(C const& comm, layer::Var<T> const& predict, Feeds const& feeds, Parameters const& parameters,
                    Cpu exec = {}) {

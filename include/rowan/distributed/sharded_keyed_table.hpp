@@ -159,7 +159,8 @@ public:
     /// shapes   rows of any shape, also without rows -> rows.shape + [width]
     /// errors   IndexError if a number is neither -1 nor a row of the table, RemoteError on the other ranks; ShapeError
     ///          on all if ranks call it of different tables; `lookup` is unchanged then
-    /// cost     a sort of the rows; messages of 8 bytes for each distinct one, and the rows back; one agreement
+    /// cost     a sort of the rows; 8 bytes for each distinct row of other ranks, and these rows
+    ///          back; one agreement
     Tensor<T> gather(Cpu exec, Ids<> rows, Lookup& lookup) {
         return shards_.gather(exec, local_->value(), "rows", rows, lookup);
     }
@@ -187,7 +188,7 @@ public:
     /// shapes   out_grad as the result of the gather -> SelectedRows of height local().height()
     /// errors   ShapeError if out_grad has another shape, `lookup` is of another table or from before a load, or ranks
     ///          give the lookups of different gathers or call it of different tables; RemoteError on the other ranks
-    /// cost     a merge, and a row sent for each distinct number; two agreements
+    /// cost     a merge, and a row sent for each distinct row of other ranks; two agreements
     SelectedRows<T> exchange(Cpu exec, Lookup const& lookup, Tensor<T> const& out_grad) const {
         return shards_.exchange(exec, local_->value().row_size(), lookup, out_grad);
     }

@@ -3,7 +3,7 @@
 //
 //     mpirun -np 2 rowan_bench_mpi_table [--rows N] [--width N] [--lookups N] [--rounds N]
 //
-// Each rank looks up so many ids, whose ranks have a log-uniform distribution; the whole table has those of one rank.
+// Each rank looks up so many ids of log-uniform frequency; the whole table has those of one rank.
 // Prints milliseconds (medians), lookups of all ranks beside those of the whole table on one thread, and the share of
 // time in MPI.
 #include <rowan/distributed/mpi.hpp>
@@ -26,6 +26,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -102,12 +103,9 @@ Options parse(int argc, char** argv) {
     Options o;
     for (int i = 1; i < argc; ++i) {
         std::string_view const word = argv[i];
-        if (word == "--tiny") {
-            o = {4096, 8, 512, 2};
-            continue;
-        }
         if (++i == argc) throw std::invalid_argument(std::string(word).append(": a number is missing"));
         auto const n = std::stoull(argv[i]);
+        if (n == 0) throw std::invalid_argument(std::string(word).append(": 0"));
         if (word == "--rows") {
             o.rows = static_cast<std::int64_t>(n);
         } else if (word == "--width") {
@@ -123,7 +121,7 @@ Options parse(int argc, char** argv) {
     return o;
 }
 
-/// Ids whose ranks have a log-uniform distribution, spread over the table.
+/// Ids of log-uniform frequency, spread over the table.
 std::vector<std::int64_t> ids_of(Options const& o, std::uint64_t seed) {
     std::mt19937_64 random(seed);
     std::uniform_real_distribution<double> uniform(0, std::log(static_cast<double>(o.rows)));

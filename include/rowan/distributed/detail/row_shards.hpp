@@ -1,6 +1,7 @@
 // rowan/distributed/detail/row_shards.hpp: RowShards, what tables of which each rank has some rows have in common.
 #pragma once
 
+#include <rowan/core/detail/storage.hpp>
 #include <rowan/core/device.hpp>
 #include <rowan/core/error.hpp>
 #include <rowan/core/ids.hpp>
@@ -22,6 +23,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -85,9 +87,13 @@ public:
         agree_on_table(Collective::gather, [&](Notice& n) {
             check_exec(exec);
             describe(n, width);
+            if (height_of(local) < slots_.rows_of(comm_.rank()))
+                throw ShapeError(
+                    "local().shape(0)", std::to_string(height_of(local)),
+                    std::to_string(slots_.rows_of(comm_.rank())).append(", the number of this rank's rows"));
             fetch = RowFetch(exec, slots_, comm_.rank(), field, ids);
             others = Tensor<T>::from_shape({fetch.others(), width});
-            if (fetch.others() != fetch.received())  // none is the last
+            if (fetch.others() != fetch.received())  // the row of -1, which is the last
                 std::ranges::fill(others.row(fetch.received()), dtype<T>::narrow(typename dtype<T>::sum{}));
             auto shape = fetch.shape();
             shape.push_back(width);

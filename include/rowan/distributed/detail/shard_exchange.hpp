@@ -1,4 +1,4 @@
-// rowan/distributed/detail/shard_exchange.hpp: Slots and RowFetch, rows that lie on several ranks.
+// rowan/distributed/detail/shard_exchange.hpp: Slots, RowFetch and MetRows, rows that lie on several ranks.
 #pragma once
 
 #include <rowan/core/device.hpp>
@@ -80,9 +80,11 @@ public:
     RowPlan<> const& plan() const { return plan_; }
     Tensor<std::int64_t>::shape_type const& shape() const { return places_.shape(); }  ///< of the ids
     std::size_t received() const { return total(send_); }  ///< the number of distinct rows of other ranks
-    std::size_t others() const { return plan_.rows().size() - own_.size(); }  ///< the same, with none
-    std::vector<std::int64_t> const& own() const { return own_; }      ///< distinct rows of this rank, as in its table
-    std::vector<std::int64_t> const& asked() const { return asked_; }  ///< the same of other ranks, rank 0's first
+    std::size_t others() const { return plan_.rows().size() - own_.size(); }  ///< the same, and one more if an id is -1
+    std::vector<std::int64_t> const& own() const { return own_; }  ///< distinct rows of this rank, as in its table
+    std::vector<std::int64_t> const& asked() const {
+        return asked_;
+    }  ///< the same that other ranks want, rank 0's first
     std::vector<std::size_t> const& asked_counts() const { return receive_; }  ///< of each rank
     /// Where a row of plan() is: below others(), among those that others have; or others() plus its number in own().
     std::size_t place(std::size_t k) const {

@@ -5,6 +5,7 @@
 
 #if ROWAN_DEFINES_FUNCTIONS
 #include <rowan/core/allocator.hpp>
+#include <rowan/core/detail/storage.hpp>
 #include <rowan/core/parallel.hpp>
 #include <rowan/sparse/detail/row_pieces.hpp>
 
@@ -29,18 +30,13 @@ ROWAN_FUNCTION Slots::Slots(std::span<std::int64_t const> heights) : splits_{0},
 ROWAN_FUNCTION std::vector<std::int64_t> Slots::of(Cpu exec, char const* field, Ids<> const& rows) const {
     std::vector<std::int64_t> slots(rows.size());
     std::int64_t const least = grows_ ? -1 : 0;
-    auto const quotient_of = [](std::int64_t a, std::int64_t b) {  // a division of 32 bits is faster
-        auto const x = static_cast<std::uint64_t>(a), y = static_cast<std::uint64_t>(b);
-        if ((x | y) >> 32 != 0) return a / b;
-        return static_cast<std::int64_t>(static_cast<std::uint32_t>(x) / static_cast<std::uint32_t>(y));
-    };
     // The slot of a row, or -1 if it is not one.
     auto const slot = [&, p = partition_, size = size()](std::int64_t row) {
         if (row < least || row >= p.height) return std::int64_t{-1};
         if (row < 0) return size;
-        std::int64_t const block = p.block == 1 ? row : quotient_of(row, p.block), turn = quotient_of(block, p.ranks);
-        auto const owner = static_cast<std::size_t>(block - turn * p.ranks);
-        std::int64_t const s = splits_[owner] + turn * p.block + (row - block * p.block);
+        auto const [rank, local] = p.place(row);
+        auto const owner = static_cast<std::size_t>(rank);
+        std::int64_t const s = splits_[owner] + local;
         return s < splits_[owner + 1] ? s : -1;
     };
     std::atomic<bool> good{true};
@@ -83,6 +79,7 @@ ROWAN_FUNCTION RowFetch::RowFetch(Cpu exec, Slots const& slots, int rank, char c
 ROWAN_FUNCTION void exchange_lists(ProcessGroup const& group, std::span<ListExchange const> lists) {
     if (lists.size() == 1) {
         auto const& l = lists[0];
+        if (l.unit == 0) return;
         group.alltoallv(l.unit, l.in, l.counts, l.out, l.out_counts)->wait();
         return;
     }
@@ -205,7 +202,10 @@ ROWAN_FUNCTION void MetRows::sum_pieces(Cpu exec, ElementSums const& type, std::
                     if (only != to) std::memcpy(to, only, bytes);
                     continue;
                 }
-                bool const overwritten = of_row[0].number < begin;  // what is at `to`, if that is this rank's piece
+                // This rank's piece may be at `to`, where the sum of those of lower ranks goes.
+                auto const own_piece = std::ranges::find_if(of_row, is_own, &Piece::number);
+                bool const overwritten =
+                    own_piece != of_row.begin() && own_piece != of_row.end() && address(own_piece->number) == to;
                 if (overwritten) std::memcpy(aside.data(), to, bytes);
                 sum.begin(to);
                 for (auto const& piece : of_row) {

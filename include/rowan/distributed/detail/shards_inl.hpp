@@ -5,14 +5,13 @@
 
 #if ROWAN_DEFINES_FUNCTIONS
 #include <rowan/core/allocator.hpp>
-#include <rowan/detail/copy_rows.hpp>
 #include <rowan/distributed/detail/row_reduction.hpp>
 #include <rowan/distributed/detail/shard_exchange.hpp>
 
 #include <cstddef>
 #include <cstring>
-#include <functional>
 #include <utility>
+#include <vector>
 
 namespace rowan::inline v0::detail {
 
@@ -86,7 +85,7 @@ public:
             met.sum(
                 exec, type, node.row_bytes, came[g].data(), [&](std::size_t i) { return own[i]; }, keys,
                 out.bytes.data());
-            sums.push_back(narrow_pieces(exec, type, std::move(out)));
+            sums.push_back(std::move(out));
         }
         return sums;
     }

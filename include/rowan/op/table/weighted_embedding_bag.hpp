@@ -133,7 +133,7 @@ std::tuple<SelectedRows<T, D>, Tensor<T, D>> embedding_bag_grad(D const& exec, T
 /// Pools the rows of each bag of a table of which only some rows exist, as embedding_bag for a Tensor.
 /// shapes   table of height h with rows [...], ids [n] with levels, weight [n] -> [bags, ...]
 /// errors   as embedding_bag of such a table; ShapeError if weight does not have the shape of ids
-/// cost     that for a Tensor, and find_rows
+/// cost     that for a Tensor, and find_rows; with unknown the rows are searched twice
 template <class T, id_type I, device D>
 LoDTensor<T, D> embedding_bag(D const& exec, SelectedRows<T, D> const& table, LoDTensor<I, D> const& ids,
                               std::type_identity_t<Tensor<T, D>> const& weight, BagOptions const& options = {}) {

@@ -109,11 +109,6 @@ RowPieces part_pieces(Cpu exec, SelectedRows<T> const& part, std::int64_t number
     return planned_pieces(exec, RowPlan<>(exec, part), part.value(), number);
 }
 
-template <class T>
-RowPieces sum_pieces(Cpu exec, RowPieces const& in) {
-    return sum_pieces(exec, element_sums<T>(), std::span(&in, 1));
-}
-
 /// The SelectedRows of pieces that are already narrowed, whose rows ascend.
 template <class T>
 SelectedRows<T> rows_of_pieces(RowPieces&& in) {

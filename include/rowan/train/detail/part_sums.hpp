@@ -57,7 +57,7 @@ public:
     void add(Cpu exec, std::span<double const> weights);
 
     /// Whether this rank has one sum of gradient i, of a sharded table, of just these rows, which ascend; or none of no
-    /// rows.
+    /// rows. Not if all ranks get the sums of all rows.
     bool has_rows(std::size_t i, std::span<std::int64_t const> rows) const;
 
     /// The sums of all parts, each divided by its divisor, on the device of the net. With ranks, these have agreed that

@@ -55,13 +55,13 @@ public:
     FetchedTables& operator=(FetchedTables const&) = delete;
     virtual ~FetchedTables() = default;
 
-    /// A piece for each row of a table that this rank has asked for.
+    /// A piece for each row of a table that this rank has asked for, in the order of TableRows::rows.
     struct Gradient {
         std::size_t table;
         ElementSums type;
         RowPieces node;
     };
-    /// The sums of gradients of the rows that this rank has; all ranks bring those of the same tables. The pieces of rank
+    /// The sums, not narrowed, of gradients of the rows that this rank has; all ranks bring those of the same tables. The pieces of rank
     /// r are of the node of parts that begins with keys[r].
     virtual std::vector<RowPieces> sum(Cpu exec, std::span<Gradient const> gradients,
                                        std::span<std::int64_t const> keys) const = 0;

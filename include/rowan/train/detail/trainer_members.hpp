@@ -238,6 +238,7 @@ double Trainer<T, Device>::run_parts(std::span<Feeds const> batches, std::functi
     if (!tables_.empty()) fetched = fetch(batches, std::cref(begin));
     std::vector<Value> rows;
     if (fetched) rows = std::move(fetched->rows);
+    detail::FetchedGradients back{fetched.get()};
     auto const run_own = [&](auto& words) {
         if (tables_.empty()) begin();
         std::vector<std::vector<std::int64_t>> named;
@@ -266,7 +267,9 @@ double Trainer<T, Device>::run_parts(std::span<Feeds const> batches, std::functi
         }
         if (total == 1) return;
         each_fetched([&](std::size_t t, std::size_t i) {
-            if (sums_.has_rows(i, named[t])) words[2] |= std::int64_t{1} << t;
+            if (!sums_.has_rows(i, named[t])) return;
+            words[2] |= std::int64_t{1} << t;
+            back.list.emplace_back(t, i);
         });
     };
     auto const all = detail::agree(comm_.ranks(), detail::TrainCall::step, run_own, number_);
@@ -274,12 +277,10 @@ double Trainer<T, Device>::run_parts(std::span<Feeds const> batches, std::functi
     detail::check_same_word(all, 0, " has another number of batches for a step than ");
     detail::check_same_word(all, 1, " has another factor of the learning rate than ");
     if (total > 1) {
-        detail::FetchedGradients same{fetched.get()};
-        each_fetched([&](std::size_t t, std::size_t i) {
-            if (std::ranges::all_of(all, [=](auto const& words) { return (words[2] >> t & 1) != 0; }))
-                same.list.emplace_back(t, i);
+        std::erase_if(back.list, [&](auto const& of) {  // unless all ranks have the rows
+            return std::ranges::any_of(all, [&](auto const& words) { return (words[2] >> of.first & 1) == 0; });
         });
-        return add_up(own, parts, same);
+        return add_up(own, parts, back);
     }
     detail::check_same_word(all, 2, " has another batch for the only part of a step than ");
     for (std::size_t i = 0; i < totals_.size(); ++i) {
