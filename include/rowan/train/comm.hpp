@@ -67,7 +67,7 @@ namespace layer {
 /// cost     for each step and rank: the operators of its parts, the optimizers, what dense_allreduce and row_allreduce
 ///          send for each gradient, in dtype<T>::sum, 8 bytes for each part's cost and each of its weights, and three
 ///          agreements of 64 bytes; with sharded tables one more, and for each two sorts of the ids, the rows of other
-///          ranks that they name, and 8 bytes for each. If the gradient of a sharded table has just these rows, its
+///          ranks that they name, and 8 bytes for each. If the gradient of a sharded table has only these, its
 ///          rows go back without numbers
 template <class Device>
 class CommOn {

@@ -138,10 +138,10 @@ private:
     /// The rows of sharded tables that this rank's parts name.
     std::unique_ptr<detail::FetchedTables> fetch(std::span<Feeds const> batches,
                                                  std::function<void()> const& begin) const;
-    /// Calls f(t, i) for the first 64 of fetched_ that have a gradient, results_[i].
+    /// Calls f(t, i) for the first 32 of fetched_ that have a gradient, results_[i].
     template <class F>
     void each_fetched(F const& f) const {
-        for (std::size_t t = 0; t < std::min(fetched_.size(), std::size_t{64}); ++t) {
+        for (std::size_t t = 0; t < std::min(fetched_.size(), std::size_t{32}); ++t) {
             auto const i = static_cast<std::size_t>(std::ranges::find(parameters_, fetched_[t]) - parameters_.begin());
             if (i < parameters_.size()) f(t, i);
         }

@@ -120,8 +120,10 @@ private:
 /// The rows of this rank that its lookup or those of others name, and the sums of what each has for them.
 class MetRows {
 public:
+    /// Of rows in fetch.own() or asked(), only those with a nonzero number in a list; an empty list names all.
     /// cost     a merge of the lists of all ranks, which ascend
-    MetRows(RowFetch const& fetch, int rank);
+    MetRows(RowFetch const& fetch, int rank, std::span<std::uint8_t const> own = {},
+            std::span<std::uint8_t const> asked = {});
 
     std::vector<std::int64_t> const& rows() const { return rows_; }  ///< distinct, ascending
     std::size_t place(std::size_t i) const { return places_[i]; }    ///< of row i of fetch.own() in rows()

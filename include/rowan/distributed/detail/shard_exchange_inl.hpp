@@ -140,25 +140,36 @@ ROWAN_FUNCTION void RowFetch::ask(ProcessGroup const& group, std::span<RowFetch>
     }
 }
 
-ROWAN_FUNCTION MetRows::MetRows(RowFetch const& fetch, int rank) : own_rank_(static_cast<std::size_t>(rank)) {
+ROWAN_FUNCTION MetRows::MetRows(RowFetch const& fetch, int rank, std::span<std::uint8_t const> own,
+                                std::span<std::uint8_t const> asked)
+    : own_rank_(static_cast<std::size_t>(rank)) {
     pieces_.reserve(fetch.asked().size() + fetch.own().size());
-    auto from = fetch.asked().begin();
+    std::vector<std::size_t> list_ends;
+    std::size_t number = 0, from = 0;
+    auto const add = [&](std::span<std::int64_t const> rows, std::span<std::uint8_t const> which) {
+        for (std::size_t i = 0; i < rows.size(); ++i, ++number) {
+            if (which.empty() || which[i] != 0) pieces_.push_back({rows[i], number});
+        }
+    };
     for (std::size_t r = 0; r < fetch.asked_counts().size(); ++r) {
         if (r == own_rank_) {
-            for (auto const row : fetch.own()) pieces_.push_back({row, pieces_.size()});
+            add(fetch.own(), own);
         } else {
-            auto const end = from + static_cast<std::ptrdiff_t>(fetch.asked_counts()[r]);
-            for (; from != end; ++from) pieces_.push_back({*from, pieces_.size()});
+            std::size_t const n = fetch.asked_counts()[r];
+            add(std::span(fetch.asked()).subspan(from, n), asked.empty() ? asked : asked.subspan(from, n));
+            from += n;
         }
-        ends_.push_back(pieces_.size());
+        ends_.push_back(number);
+        list_ends.push_back(pieces_.size());
     }
     std::vector<Piece> merged(pieces_.size());
     auto const at = [](auto& list, std::size_t i) { return list.begin() + static_cast<std::ptrdiff_t>(i); };
-    for (std::size_t lists = 1; lists < ends_.size(); lists *= 2) {  // so many ranks have one list
+    std::size_t const ranks = ends_.size();
+    for (std::size_t lists = 1; lists < ranks; lists *= 2) {  // so many ranks have one list
         std::size_t begin = 0;
-        for (std::size_t r = 0; r < ends_.size(); r += 2 * lists) {
-            std::size_t const middle = ends_[std::min(r + lists, ends_.size()) - 1],
-                              end = ends_[std::min(r + 2 * lists, ends_.size()) - 1];
+        for (std::size_t r = 0; r < ranks; r += 2 * lists) {
+            std::size_t const middle = list_ends[std::min(r + lists, ranks) - 1],
+                              end = list_ends[std::min(r + 2 * lists, ranks) - 1];
             std::ranges::merge(at(pieces_, begin), at(pieces_, middle), at(pieces_, middle), at(pieces_, end),
                                at(merged, begin), {}, &Piece::row, &Piece::row);
             begin = end;
@@ -174,8 +185,8 @@ ROWAN_FUNCTION MetRows::MetRows(RowFetch const& fetch, int rank) : own_rank_(sta
             rows_.push_back(piece.row);
             begins_.push_back(i);
         }
-        std::size_t const own = piece.number - own_begin;  // of the others, a great number
-        if (own < places_.size()) places_[own] = rows_.size() - 1;
+        std::size_t const i_own = piece.number - own_begin;  // of the others, a great number
+        if (i_own < places_.size()) places_[i_own] = rows_.size() - 1;
     }
     begins_.push_back(pieces_.size());
 }

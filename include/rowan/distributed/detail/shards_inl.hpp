@@ -9,6 +9,7 @@
 #include <rowan/distributed/detail/shard_exchange.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <utility>
 #include <vector>
@@ -23,6 +24,7 @@ public:
         for (auto const& t : tables) {
             partitions_.push_back(shards_of(t.own->spec().dims[0], group.size()));
             fetches_.emplace_back(exec, Slots(partitions_.back()), group.rank(), "ids", t.rows);
+            named_.emplace_back(t.rows.begin(), t.rows.end());
         }
         RowFetch::ask(group, fetches_);
         std::vector<Value> answers(tables.size());
@@ -51,39 +53,28 @@ public:
 
     std::vector<RowPieces> sum(Cpu exec, std::span<Gradient const> gradients,
                                std::span<std::int64_t const> keys) const override {
-        std::vector<Buffer<std::byte>> send, came;
+        std::vector<Travelling> all;
         std::vector<ListExchange> lists;
-        for (auto const& gradient : gradients) {
-            auto const& f = fetches_[gradient.table];
-            auto const& node = gradient.node;
-            send.emplace_back(f.others() * node.row_bytes);
-            came.emplace_back(f.asked().size() * node.row_bytes);
-            each_piece(f, node, [&](std::size_t at, std::byte const* from) {
-                if (at < f.others() && node.row_bytes != 0)
-                    std::memcpy(send.back().data() + at * node.row_bytes, from, node.row_bytes);
-            });
+        for (auto const& gradient : gradients) all.push_back(travelling(gradient));
+        for (std::size_t g = 0; g < gradients.size(); ++g) {
+            auto const& f = fetches_[gradients[g].table];
+            auto& t = all[g];
+            lists.push_back(f.give(gradients[g].node.row_bytes, bytes_of(std::as_const(t.send)), bytes_of(t.came)));
+            if (!gradients[g].all)
+                lists.push_back(f.give(1, bytes_of(std::as_const(t.send_which)), bytes_of(t.came_which)));
         }
-        for (std::size_t g = 0; g < gradients.size(); ++g)
-            lists.push_back(fetches_[gradients[g].table].give(gradients[g].node.row_bytes,
-                                                              bytes_of(std::as_const(send[g])), bytes_of(came[g])));
         exchange_lists(group_, lists);
         std::vector<RowPieces> sums;
         for (std::size_t g = 0; g < gradients.size(); ++g) {
-            auto const t = gradients[g].table;
-            auto const& type = gradients[g].type;
-            auto const& node = gradients[g].node;
-            auto const& f = fetches_[t];
-            std::vector<std::byte const*> own(f.own().size());
-            each_piece(f, node, [&](std::size_t at, std::byte const* from) {
-                if (at >= f.others()) own[at - f.others()] = from;
-            });
-            MetRows const met(f, group_.rank());
+            auto const& [table, everything, type, node] = gradients[g];
+            auto const& t = all[g];
+            MetRows const met(fetches_[table], group_.rank(), t.own_which, t.came_which);
             auto out = node.like();
             out.resize(met.rows().size());
             for (std::size_t k = 0; k < out.rows.size(); ++k)
-                out.rows[k] = partitions_[t].global(group_.rank(), met.rows()[k]);
+                out.rows[k] = partitions_[table].global(group_.rank(), met.rows()[k]);
             met.sum(
-                exec, type, node.row_bytes, came[g].data(), [&](std::size_t i) { return own[i]; }, keys,
+                exec, type, node.row_bytes, t.came.data(), [&own = t.own](std::size_t i) { return own[i]; }, keys,
                 out.bytes.data());
             sums.push_back(std::move(out));
         }
@@ -91,17 +82,49 @@ public:
     }
 
 private:
-    /// Calls f(place, address) for the pieces of a node, which has one for each row that was asked for.
-    template <class F>
-    static void each_piece(RowFetch const& fetch, RowPieces const& node, F const& f) {
-        auto const& plan = fetch.plan();  // of one id a row
-        for (std::size_t k = 0; k < plan.rows().size(); ++k)
-            f(fetch.place(k), node.bytes.data() + static_cast<std::size_t>(plan.positions()[k]) * node.row_bytes);
+    /// The pieces of a gradient, or zeros, for all rows that were asked for: those of other ranks, which travel, and the
+    /// addresses of this rank's; and which have a piece, if not all.
+    struct Travelling {
+        Buffer<std::byte> send, came;
+        std::vector<std::byte const*> own;
+        std::vector<std::uint8_t> send_which, own_which, came_which;
+    };
+    Travelling travelling(Gradient const& gradient) const {
+        auto const& node = gradient.node;
+        auto const& f = fetches_[gradient.table];
+        std::size_t const bytes = node.row_bytes, others = f.others();
+        Travelling t;
+        t.send = Buffer<std::byte>(others * bytes, std::byte{});
+        t.came = Buffer<std::byte>(f.asked().size() * bytes);
+        t.own.resize(f.own().size());
+        if (!gradient.all) {
+            t.send_which.resize(others);
+            t.own_which.resize(f.own().size());
+            t.came_which.resize(f.asked().size());
+        }
+        auto const& named = named_[gradient.table];
+        std::vector<std::size_t> place(named.size());  // of each row that was asked for
+        for (std::size_t k = 0; k < place.size(); ++k)
+            place[static_cast<std::size_t>(f.plan().positions()[k])] = f.place(k);
+        for (std::size_t i = 0, piece = 0; i < named.size() && piece < node.rows.size(); ++i) {
+            if (named[i] != node.rows[piece]) continue;
+            auto const* const from = node.bytes.data() + piece++ * bytes;
+            bool const here = place[i] >= others;
+            std::size_t const at = here ? place[i] - others : place[i];
+            if (here) {
+                t.own[at] = from;
+            } else if (bytes != 0) {
+                std::memcpy(t.send.data() + at * bytes, from, bytes);
+            }
+            if (!gradient.all) (here ? t.own_which : t.send_which)[at] = 1;
+        }
+        return t;
     }
 
     ProcessGroup const& group_;
     std::vector<Partition> partitions_;
     std::vector<RowFetch> fetches_;
+    std::vector<std::vector<std::int64_t>> named_;  // rows of each table
 };
 
 ROWAN_FUNCTION std::unique_ptr<FetchedTables> fetch_rows(ProcessGroup const& group, Cpu exec,

@@ -12,7 +12,6 @@
 
 #include <cstdint>
 #include <span>
-#include <utility>
 #include <vector>
 
 namespace rowan::inline v0::detail {
@@ -38,11 +37,18 @@ struct GradientNodes {
     Value value_of(Cpu exec, AnyExec device, RowPieces&& sum, double divisor) const;
 };
 
-/// Gradients of rows that were fetched: the number of a table, and that of its gradient.
+/// Gradients of rows that were fetched.
 struct FetchedGradients {
+    struct One {
+        std::size_t table, gradient;
+        bool all;  // whether all ranks have all rows that they have fetched
+    };
     FetchedTables const* tables = nullptr;
-    std::vector<std::pair<std::size_t, std::size_t>> list = {};
+    std::vector<One> list = {};
 };
+
+/// Which of some rows a gradient has.
+enum class RowsOf { others, some, all };
 
 /// The gradients of the parts of a step, weighed and summed as a binary tree over the numbers of the parts. After
 /// n parts, at most log2 n sums and one are in memory.
@@ -56,12 +62,12 @@ public:
     /// Adds the gradients of the next part, each times its weight.
     void add(Cpu exec, std::span<double const> weights);
 
-    /// Whether this rank has one sum of gradient i, of a sharded table, of just these rows, which ascend; or none of no
-    /// rows. Not if all ranks get the sums of all rows.
-    bool has_rows(std::size_t i, std::span<std::int64_t const> rows) const;
+    /// Which of these rows, which ascend, gradient i has, if this rank has one sum of it or none, and ranks get the sums of
+    /// their own rows; else RowsOf::others.
+    RowsOf rows_of(std::size_t i, std::span<std::int64_t const> rows) const;
 
     /// The sums of all parts, each divided by its divisor, on the device of the net. With ranks, these have agreed that
-    /// all have added theirs; `fetched` tells gradients of which all have the rows that they have fetched.
+    /// all have added theirs; `fetched` tells gradients of which all have rows that they have fetched.
     std::vector<Value> means(Cpu exec, AnyExec device, std::span<double const> divisors, Ranks const* ranks,
                              FetchedGradients const& fetched = {});
 

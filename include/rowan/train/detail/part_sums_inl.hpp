@@ -93,10 +93,12 @@ ROWAN_FUNCTION void PartSums::add(Cpu exec, std::span<double const> weights) {
     ++next_;
 }
 
-ROWAN_FUNCTION bool PartSums::has_rows(std::size_t i, std::span<std::int64_t const> rows) const {
+ROWAN_FUNCTION RowsOf PartSums::rows_of(std::size_t i, std::span<std::int64_t const> rows) const {
     auto const& nodes = nodes_[i].sparse_nodes;
-    if (!nodes_[i].own) return false;
-    return nodes.empty() ? rows.empty() : nodes.size() == 1 && std::ranges::equal(nodes[0].rows, rows);
+    if (!nodes_[i].own || nodes.size() > 1) return RowsOf::others;
+    if (nodes.empty()) return rows.empty() ? RowsOf::all : RowsOf::some;
+    if (!std::ranges::includes(rows, nodes[0].rows)) return RowsOf::others;
+    return nodes[0].rows.size() == rows.size() ? RowsOf::all : RowsOf::some;
 }
 
 ROWAN_FUNCTION std::vector<Value> PartSums::means(Cpu exec, AnyExec device, std::span<double const> divisors,
@@ -179,15 +181,15 @@ ROWAN_FUNCTION std::vector<Value> PartSums::sum_of_ranks(Cpu exec, AnyExec devic
     }
     for (auto& d : dense) d.sum = ranks.begin_sum(exec, as_sums(nodes_[d.which[0]].sums.type), d.take(), parts_.total);
     std::vector<FetchedTables::Gradient> back;
-    for (auto const& [table, i] : fetched.list)
-        back.push_back({table, as_sums(nodes_[i].sums.type), nodes_[i].sparse_of(exec, parts_)});
+    for (auto const& [table, i, has_all] : fetched.list)
+        back.push_back({table, has_all, as_sums(nodes_[i].sums.type), nodes_[i].sparse_of(exec, parts_)});
     if (!back.empty()) {
         std::vector<std::int64_t> firsts;  // parts of the ranks
         for (int r = 0; r < ranks.size(); ++r)
             firsts.push_back(PartRange::of_rank(parts_.total, r, ranks.size()).begin);
         auto sums = fetched.tables->sum(exec, back, firsts);
         for (std::size_t k = 0; k < sums.size(); ++k) {
-            std::size_t const i = fetched.list[k].second;
+            std::size_t const i = fetched.list[k].gradient;
             all[i] = nodes_[i].value_of(exec, device, std::move(sums[k]), divisors[i]);
         }
     }

@@ -55,9 +55,11 @@ public:
     FetchedTables& operator=(FetchedTables const&) = delete;
     virtual ~FetchedTables() = default;
 
-    /// A piece for each row of a table that this rank has asked for, in the order of TableRows::rows.
+    /// Pieces for rows of a table that this rank has asked for, ascending; on all ranks for all of them, or on some for
+    /// a part.
     struct Gradient {
         std::size_t table;
+        bool all;
         ElementSums type;
         RowPieces node;
     };

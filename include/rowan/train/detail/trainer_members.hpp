@@ -267,9 +267,11 @@ double Trainer<T, Device>::run_parts(std::span<Feeds const> batches, std::functi
         }
         if (total == 1) return;
         each_fetched([&](std::size_t t, std::size_t i) {
-            if (!sums_.has_rows(i, named[t])) return;
+            auto const has = sums_.rows_of(i, named[t]);
+            if (has == detail::RowsOf::others) return;
             words[2] |= std::int64_t{1} << t;
-            back.list.emplace_back(t, i);
+            if (has == detail::RowsOf::some) words[2] |= std::int64_t{1} << (t + 32);
+            back.list.push_back({t, i, true});
         });
     };
     auto const all = detail::agree(comm_.ranks(), detail::TrainCall::step, run_own, number_);
@@ -277,8 +279,10 @@ double Trainer<T, Device>::run_parts(std::span<Feeds const> batches, std::functi
     detail::check_same_word(all, 0, " has another number of batches for a step than ");
     detail::check_same_word(all, 1, " has another factor of the learning rate than ");
     if (total > 1) {
-        std::erase_if(back.list, [&](auto const& of) {  // unless all ranks have the rows
-            return std::ranges::any_of(all, [&](auto const& words) { return (words[2] >> of.first & 1) == 0; });
+        auto const bit = [](std::size_t b) { return [b](auto const& words) { return (words[2] >> b & 1) != 0; }; };
+        for (auto& one : back.list) one.all = std::ranges::none_of(all, bit(one.table + 32));
+        std::erase_if(back.list, [&](auto const& one) {  // unless all ranks have only rows that they have fetched
+            return !std::ranges::all_of(all, bit(one.table));
         });
         return add_up(own, parts, back);
     }
