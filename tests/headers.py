@@ -8,7 +8,9 @@ import re
 import subprocess
 import sys
 
-precompiled = ["rowan/core/tensor.hpp", "rowan/thrust/core/tensor.hpp", "rowan/graph/scope.hpp", "rowan/layer/var.hpp", "rowan/op/builtin_ops.hpp"]
+precompiled = ["rowan/core/tensor.hpp", "rowan/thrust/core/tensor.hpp", "rowan/sparse/detail/row_sums.hpp", "rowan/sequence/detail/sequences.hpp",
+               "rowan/op/operator.hpp", "rowan/graph/scope.hpp", "rowan/layer/var.hpp", "rowan/op/builtin_ops.hpp", "rowan/train/optimizer.hpp",
+               "rowan/io/checkpoint.hpp"]
 
 room, folder, *compiler = sys.argv[1:]
 compiler = [argument for argument in compiler if argument != "-fsyntax-only"]  # where a file is to come out
