@@ -150,7 +150,8 @@ TEST_CASE("sharded tables of bfloat16 and double, next to each other, have the b
         kinds(0) = 6;
         feeds.emplace("kinds", kinds);
     }
-    same_bits([&](bool shards, layer::Comm const& comm) {
+    // of 4 parts, two ranks have one sum of a gradient each, which goes back as it was fetched; one table has a row without a gradient
+    for (std::int64_t const parts : {3, 4}) same_bits([&](bool shards, layer::Comm const& comm) {
         Scope scope;
         ScopeGuard const guard(scope);
         auto const ids = layer::data<std::int64_t>("ids", {UNK});
@@ -158,10 +159,10 @@ TEST_CASE("sharded tables of bfloat16 and double, next to each other, have the b
             layer::embedding_table<bfloat16>({.height = height, .width = 2, .name = "table", .sharded = shards});
         auto const wide = layer::embedding_table<double>({.height = 7, .width = 2, .name = "small", .sharded = shards});
         auto const rows = layer::cast<float>(layer::embedding(ids, half)) +
-                          layer::cast<float>(layer::embedding(layer::data<std::int32_t>("kinds", {UNK}), wide));
+                          layer::cast<float>(layer::embedding(layer::data<std::int32_t>("kinds", {UNK}), wide, {.padding_id = 6}));
         auto const error = rows - layer::data<float>("y", {UNK, 2});
         return hash_of(train(
-            layer::reduce_mean(error * error), [&](std::int64_t) { return data; }, options_for(3, comm)));
+            layer::reduce_mean(error * error), [&](std::int64_t) { return data; }, options_for(parts, comm)));
     });
 }
 

@@ -151,7 +151,7 @@ public:
             sums.height = slots_.rows_of(comm_.rank());
             sums.shape = {0, width};
             sums.row_bytes = bytes;
-            rows.emplace(fetch, comm_.rank());
+            rows.emplace(exec, fetch, comm_.rank(), sums.height);
             sums.resize(rows->rows().size());
             std::ranges::copy(rows->rows(), sums.rows.begin());
             send = Storage<std::byte>(fetch.others() * bytes);

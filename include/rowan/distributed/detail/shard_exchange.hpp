@@ -120,13 +120,14 @@ private:
 /// The rows of this rank that its lookup or those of others name, and the sums of what each has for them.
 class MetRows {
 public:
-    /// Of rows in fetch.own() or asked(), only those with a nonzero number in a list; an empty list names all.
-    /// cost     a merge of the lists of all ranks, which ascend
-    MetRows(RowFetch const& fetch, int rank, std::span<std::uint8_t const> own = {},
+    /// `height` is that of this rank's rows. Of those in fetch.own() or asked(), only those with a nonzero number in a
+    /// list; an empty list names all.
+    /// cost     a sort
+    MetRows(Cpu exec, RowFetch const& fetch, int rank, std::int64_t height, std::span<std::uint8_t const> own = {},
             std::span<std::uint8_t const> asked = {});
 
-    std::vector<std::int64_t> const& rows() const { return rows_; }  ///< distinct, ascending
-    std::size_t place(std::size_t i) const { return places_[i]; }    ///< of row i of fetch.own() in rows()
+    std::span<std::int64_t const> rows() const { return plan_.rows(); }  ///< distinct, ascending
+    std::size_t place(std::size_t i) const { return places_[i]; }        ///< of row i of fetch.own() in rows()
     /// Sums pieces of `bytes` bytes: came[i] is that of fetch.asked()[i], and own(i) the address of that of
     /// fetch.own()[i], which may be where the sum of this row goes. Rank r brings the node of parts that begins with
     /// keys[r].
@@ -141,16 +142,16 @@ private:
                     std::function<std::byte const*(std::size_t)> const& own, std::span<std::int64_t const> keys,
                     std::byte* out) const;
 
-    struct Piece {
-        std::int64_t row;
-        std::size_t number;  // among all, rank 0's first
-    };
+    /// The number of a piece of the plan among those of all rows of all ranks, rank 0's first.
+    std::size_t number(std::int64_t position) const {
+        auto const i = static_cast<std::size_t>(position);
+        return numbers_.empty() ? i : numbers_[i];
+    }
 
     std::vector<std::size_t> ends_;  // of each rank's numbers
     std::size_t own_rank_;
-    std::vector<Piece> pieces_;        // by row, then by rank
-    std::vector<std::size_t> begins_;  // of rows_[k]: pieces [begins_[k], begins_[k + 1])
-    std::vector<std::int64_t> rows_;
+    std::vector<std::size_t> numbers_;  // empty: those of the plan's list
+    RowPlan<> plan_;
     std::vector<std::size_t> places_;
 };
 

@@ -140,55 +140,40 @@ ROWAN_FUNCTION void RowFetch::ask(ProcessGroup const& group, std::span<RowFetch>
     }
 }
 
-ROWAN_FUNCTION MetRows::MetRows(RowFetch const& fetch, int rank, std::span<std::uint8_t const> own,
-                                std::span<std::uint8_t const> asked)
+ROWAN_FUNCTION MetRows::MetRows(Cpu exec, RowFetch const& fetch, int rank, std::int64_t height,
+                                std::span<std::uint8_t const> own, std::span<std::uint8_t const> asked)
     : own_rank_(static_cast<std::size_t>(rank)) {
-    pieces_.reserve(fetch.asked().size() + fetch.own().size());
-    std::vector<std::size_t> list_ends;
-    std::size_t number = 0, from = 0;
+    bool const some = !own.empty() || !asked.empty();
+    std::vector<std::int64_t> all;
+    all.reserve(fetch.asked().size() + fetch.own().size());
+    std::size_t end = 0, from = 0;
     auto const add = [&](std::span<std::int64_t const> rows, std::span<std::uint8_t const> which) {
-        for (std::size_t i = 0; i < rows.size(); ++i, ++number) {
-            if (which.empty() || which[i] != 0) pieces_.push_back({rows[i], number});
+        if (!some) all.insert(all.end(), rows.begin(), rows.end());
+        for (std::size_t i = 0; some && i < rows.size(); ++i) {
+            if (which[i] == 0) continue;
+            all.push_back(rows[i]);
+            numbers_.push_back(end + i);
         }
+        ends_.push_back(end += rows.size());
     };
     for (std::size_t r = 0; r < fetch.asked_counts().size(); ++r) {
         if (r == own_rank_) {
             add(fetch.own(), own);
         } else {
             std::size_t const n = fetch.asked_counts()[r];
-            add(std::span(fetch.asked()).subspan(from, n), asked.empty() ? asked : asked.subspan(from, n));
+            add(std::span(fetch.asked()).subspan(from, n), some ? asked.subspan(from, n) : asked);
             from += n;
         }
-        ends_.push_back(number);
-        list_ends.push_back(pieces_.size());
     }
-    std::vector<Piece> merged(pieces_.size());
-    auto const at = [](auto& list, std::size_t i) { return list.begin() + static_cast<std::ptrdiff_t>(i); };
-    std::size_t const ranks = ends_.size();
-    for (std::size_t lists = 1; lists < ranks; lists *= 2) {  // so many ranks have one list
-        std::size_t begin = 0;
-        for (std::size_t r = 0; r < ranks; r += 2 * lists) {
-            std::size_t const middle = list_ends[std::min(r + lists, ranks) - 1],
-                              end = list_ends[std::min(r + 2 * lists, ranks) - 1];
-            std::ranges::merge(at(pieces_, begin), at(pieces_, middle), at(pieces_, middle), at(pieces_, end),
-                               at(merged, begin), {}, &Piece::row, &Piece::row);
-            begin = end;
-        }
-        std::swap(pieces_, merged);
-    }
-    std::size_t const own_begin = ends_[own_rank_] - fetch.own().size();
+    plan_ = RowPlan<>(exec, all, height);
+    std::size_t const begin = ends_[own_rank_] - fetch.own().size();
     places_.resize(fetch.own().size());
-    rows_.reserve(pieces_.size());
-    for (std::size_t i = 0; i < pieces_.size(); ++i) {
-        auto const& piece = pieces_[i];
-        if (rows_.empty() || rows_.back() != piece.row) {
-            rows_.push_back(piece.row);
-            begins_.push_back(i);
+    for (std::size_t k = 0; k < plan_.rows().size(); ++k) {
+        for (auto i = plan_.offsets()[k]; i < plan_.offsets()[k + 1]; ++i) {
+            std::size_t const at = number(plan_.positions()[static_cast<std::size_t>(i)]) - begin;
+            if (at < places_.size()) places_[at] = k;  // of the others, it is a great number
         }
-        std::size_t const i_own = piece.number - own_begin;  // of the others, a great number
-        if (i_own < places_.size()) places_[i_own] = rows_.size() - 1;
     }
-    begins_.push_back(pieces_.size());
 }
 
 ROWAN_FUNCTION void MetRows::sum_pieces(Cpu exec, ElementSums const& type, std::size_t bytes, std::byte const* came,
@@ -202,26 +187,29 @@ ROWAN_FUNCTION void MetRows::sum_pieces(Cpu exec, ElementSums const& type, std::
         return came + (piece < begin ? piece : piece - (end - begin)) * bytes;
     };
     parallel_work(
-        exec, pieces_.size() * width, rows_.size(), rows_per_range(bytes), [&](std::size_t first, std::size_t last) {
+        exec, plan_.size() * width, rows().size(), rows_per_range(bytes), [&](std::size_t first, std::size_t last) {
             TreeSum sum(type, width, *std::ranges::max_element(keys));
             Storage<std::byte> aside(bytes);
             for (std::size_t k = first; k < last; ++k) {
-                auto const of_row = std::span(pieces_).subspan(begins_[k], begins_[k + 1] - begins_[k]);
+                auto const of_row =
+                    plan_.positions().subspan(static_cast<std::size_t>(plan_.offsets()[k]),
+                                              static_cast<std::size_t>(plan_.offsets()[k + 1] - plan_.offsets()[k]));
                 std::byte* const to = out + k * bytes;
                 if (of_row.size() == 1) {
-                    auto const* const only = address(of_row[0].number);
+                    auto const* const only = address(number(of_row[0]));
                     if (only != to) std::memcpy(to, only, bytes);
                     continue;
                 }
                 // This rank's piece may be at `to`, where the sum of those of lower ranks goes.
-                auto const own_piece = std::ranges::find_if(of_row, is_own, &Piece::number);
+                auto const own_piece =
+                    std::ranges::find_if(of_row, is_own, [&](std::int64_t position) { return number(position); });
                 bool const overwritten =
-                    own_piece != of_row.begin() && own_piece != of_row.end() && address(own_piece->number) == to;
+                    own_piece != of_row.begin() && own_piece != of_row.end() && address(number(*own_piece)) == to;
                 if (overwritten) std::memcpy(aside.data(), to, bytes);
                 sum.begin(to);
-                for (auto const& piece : of_row) {
-                    auto const* const at = address(piece.number);
-                    auto const rank = std::ranges::upper_bound(ends_, piece.number) - ends_.begin();
+                for (auto const position : of_row) {
+                    auto const* const at = address(number(position));
+                    auto const rank = std::ranges::upper_bound(ends_, number(position)) - ends_.begin();
                     sum.add(keys[static_cast<std::size_t>(rank)], at == to && overwritten ? aside.data() : at);
                 }
                 sum.end();

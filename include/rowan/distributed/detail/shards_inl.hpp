@@ -68,7 +68,8 @@ public:
         for (std::size_t g = 0; g < gradients.size(); ++g) {
             auto const& [table, everything, type, node] = gradients[g];
             auto const& t = all[g];
-            MetRows const met(fetches_[table], group_.rank(), t.own_which, t.came_which);
+            MetRows const met(exec, fetches_[table], group_.rank(), partitions_[table].rows_of(group_.rank()),
+                              t.own_which, t.came_which);
             auto out = node.like();
             out.resize(met.rows().size());
             for (std::size_t k = 0; k < out.rows.size(); ++k)
