@@ -4728,6 +4728,7 @@ enum class TrainCall : std::int32_t {
     fetch,
     step,
     change,
+    check,
     calls,
     epoch_end,
     end,
@@ -5027,6 +5028,7 @@ inline void check_operation(std::size_t rank, Collective other, Collective first
                                       "Trainer::step with sharded tables",
                                       "Trainer::step",
                                       "the end of Trainer::step",
+                                      "options.check_every",
                                       "on_batch or on_epoch",
                                       "the end of an epoch",
                                       "the end of train"};
@@ -7267,11 +7269,6 @@ RowPieces part_pieces(Cpu exec, SelectedRows<T> const& part, std::int64_t number
         return out;
     }
     return planned_pieces(exec, RowPlan<>(exec, part), part.value(), number);
-}
-
-template <class T>
-RowPieces sum_pieces(Cpu exec, RowPieces const& in) {
-    return sum_pieces(exec, element_sums<T>(), std::span(&in, 1));
 }
 
 /// The SelectedRows of pieces that are already narrowed, whose rows ascend.
@@ -11041,10 +11038,20 @@ struct Partition {
     std::int64_t block = 64;  ///< how many rows in turn a rank has
     int ranks = 1;            ///< the number of ranks
 
+    /// Where a row is.
+    struct Place {
+        int rank;            ///< its owner
+        std::int64_t local;  ///< its number among the owner's rows, which ascend
+    };
+    /// The place of a row of [0, height).
+    Place place(std::int64_t row) const noexcept {
+        std::int64_t const before = quotient(row, block), turn = quotient(before, ranks);
+        return {static_cast<int>(before - turn * ranks), turn * block + (row - before * block)};
+    }
     /// The rank that has a row of [0, height).
-    int owner(std::int64_t row) const noexcept { return static_cast<int>(row / block % ranks); }
+    int owner(std::int64_t row) const noexcept { return place(row).rank; }
     /// The number of a row among those of its owner, where rows ascend.
-    std::int64_t local(std::int64_t row) const noexcept { return row / block / ranks * block + row % block; }
+    std::int64_t local(std::int64_t row) const noexcept { return place(row).local; }
     /// The row with this number among those of a rank.
     std::int64_t global(int rank, std::int64_t local) const noexcept {
         return (local / block * ranks + rank) * block + local % block;
@@ -11065,6 +11072,14 @@ struct Partition {
     }
 
     bool operator==(Partition const&) const = default;
+
+private:
+    /// a / b; a division of 32 bits is faster.
+    static std::int64_t quotient(std::int64_t a, std::int64_t b) noexcept {
+        auto const x = static_cast<std::uint64_t>(a), y = static_cast<std::uint64_t>(b);
+        if ((x | y) >> 32 != 0) return a / b;
+        return static_cast<std::uint32_t>(x) / static_cast<std::uint32_t>(y);
+    }
 };
 
 }  // namespace rowan::inline v0
@@ -13740,13 +13755,15 @@ public:
     FetchedTables& operator=(FetchedTables const&) = delete;
     virtual ~FetchedTables() = default;
 
-    /// A piece for each row of a table that this rank has asked for.
+    /// Pieces for rows of a table that this rank has asked for, ascending; on all ranks for all of them, or on some for
+    /// a part.
     struct Gradient {
         std::size_t table;
+        bool all;
         ElementSums type;
         RowPieces node;
     };
-    /// The sums of gradients of the rows that this rank has; all ranks bring those of the same tables. The pieces of rank
+    /// The sums, not narrowed, of gradients of the rows that this rank has; all ranks bring those of the same tables. The pieces of rank
     /// r are of the node of parts that begins with keys[r].
     virtual std::vector<RowPieces> sum(Cpu exec, std::span<Gradient const> gradients,
                                        std::span<std::int64_t const> keys) const = 0;
@@ -13851,9 +13868,10 @@ inline std::vector<double> numbers_of_parts(Ranks const* ranks, std::span<double
     return all;
 }
 
-/// Adds the kinds, the dims and numbers for the bits of variables; of those that are sharded no bits.
+/// Adds the kinds, the dims and numbers for the bits of variables, which are what is called `value`; of those that are
+/// sharded no bits.
 /// cost     one read of them
-inline void add_variables(NamedValues& to, std::span<Variable* const> variables) {
+inline void add_variables(NamedValues& to, std::span<Variable* const> variables, char const* what) {
     for (Variable const* const v : variables) {
         to.add(v->name(),
                kind_text(v->spec()).append(shape_text(v->sharded() ? v->spec().dims : v->value().spec().dims)));
@@ -13861,11 +13879,12 @@ inline void add_variables(NamedValues& to, std::span<Variable* const> variables)
         Value value = v->value().on_host();
         if (v->spec().type == VarType::SELECTED_ROWS) {
             auto const rows = value.row_numbers();
-            to.add(std::string("a hash of the first rows of ").append(v->name()),
+            to.add(std::string("a hash of the rows of the ").append(what).append(" of ").append(v->name()),
                    hash_of(std::as_bytes(std::span(rows))));
             value = value.row_values();
         }
-        to.add(std::string("a hash of the first value of ").append(v->name()), hash_of(value.elements().bytes));
+        to.add(std::string("a hash of the ").append(what).append(" of ").append(v->name()),
+               hash_of(value.elements().bytes));
     }
 }
 
@@ -13876,7 +13895,7 @@ inline void add_variables(NamedValues& to, std::span<Variable* const> variables)
 namespace rowan::inline v0::detail {
 
 /// Rows of tables on any ranks. For ranks that have agreed.
-/// cost     a sort for each table; messages of 8 bytes for each row, and the rows back: three exchanges for all tables
+/// cost     a sort for each table; 8 bytes for each row of other ranks, and these rows back: three exchanges for all tables
 std::unique_ptr<FetchedTables> fetch_rows(ProcessGroup const& group, Cpu exec, std::span<TableRows const> tables,
                                           BeforeRead const& before = {});
 
@@ -14851,7 +14870,7 @@ ROWAN_FUNCTION RowPieces RowReduction::sum_across(RowPieces&& in) const {
 
 #endif
 
-// rowan/distributed/detail/shard_exchange.hpp: Slots and RowFetch, rows that lie on several ranks.
+// rowan/distributed/detail/shard_exchange.hpp: Slots, RowFetch and MetRows, rows that lie on several ranks.
 
 namespace rowan::inline v0::detail {
 
@@ -14917,9 +14936,11 @@ public:
     RowPlan<> const& plan() const { return plan_; }
     Tensor<std::int64_t>::shape_type const& shape() const { return places_.shape(); }  ///< of the ids
     std::size_t received() const { return total(send_); }  ///< the number of distinct rows of other ranks
-    std::size_t others() const { return plan_.rows().size() - own_.size(); }  ///< the same, with none
-    std::vector<std::int64_t> const& own() const { return own_; }      ///< distinct rows of this rank, as in its table
-    std::vector<std::int64_t> const& asked() const { return asked_; }  ///< the same of other ranks, rank 0's first
+    std::size_t others() const { return plan_.rows().size() - own_.size(); }  ///< the same, and one more if an id is -1
+    std::vector<std::int64_t> const& own() const { return own_; }  ///< distinct rows of this rank, as in its table
+    std::vector<std::int64_t> const& asked() const {
+        return asked_;
+    }  ///< the same that other ranks want, rank 0's first
     std::vector<std::size_t> const& asked_counts() const { return receive_; }  ///< of each rank
     /// Where a row of plan() is: below others(), among those that others have; or others() plus its number in own().
     std::size_t place(std::size_t k) const {
@@ -14955,7 +14976,11 @@ private:
 /// The rows of this rank that its lookup or those of others name, and the sums of what each has for them.
 class MetRows {
 public:
-    MetRows(Cpu exec, RowFetch const& fetch, int rank, std::int64_t height);
+    /// `height` is that of this rank's rows. Of those in fetch.own() or asked(), only those with a nonzero number in a
+    /// list; an empty list names all.
+    /// cost     a sort
+    MetRows(Cpu exec, RowFetch const& fetch, int rank, std::int64_t height, std::span<std::uint8_t const> own = {},
+            std::span<std::uint8_t const> asked = {});
 
     std::span<std::int64_t const> rows() const { return plan_.rows(); }  ///< distinct, ascending
     std::size_t place(std::size_t i) const { return places_[i]; }        ///< of row i of fetch.own() in rows()
@@ -14973,8 +14998,15 @@ private:
                     std::function<std::byte const*(std::size_t)> const& own, std::span<std::int64_t const> keys,
                     std::byte* out) const;
 
-    std::vector<std::size_t> ends_;  // of each rank's pieces among all
+    /// The number of a piece of the plan among those of all rows of all ranks, rank 0's first.
+    std::size_t number(std::int64_t position) const {
+        auto const i = static_cast<std::size_t>(position);
+        return numbers_.empty() ? i : numbers_[i];
+    }
+
+    std::vector<std::size_t> ends_;  // of each rank's numbers
     std::size_t own_rank_;
+    std::vector<std::size_t> numbers_;  // empty: those of the plan's list
     RowPlan<> plan_;
     std::vector<std::size_t> places_;
 };
@@ -15006,18 +15038,13 @@ ROWAN_FUNCTION Slots::Slots(std::span<std::int64_t const> heights) : splits_{0},
 ROWAN_FUNCTION std::vector<std::int64_t> Slots::of(Cpu exec, char const* field, Ids<> const& rows) const {
     std::vector<std::int64_t> slots(rows.size());
     std::int64_t const least = grows_ ? -1 : 0;
-    auto const quotient_of = [](std::int64_t a, std::int64_t b) {  // a division of 32 bits is faster
-        auto const x = static_cast<std::uint64_t>(a), y = static_cast<std::uint64_t>(b);
-        if ((x | y) >> 32 != 0) return a / b;
-        return static_cast<std::int64_t>(static_cast<std::uint32_t>(x) / static_cast<std::uint32_t>(y));
-    };
     // The slot of a row, or -1 if it is not one.
     auto const slot = [&, p = partition_, size = size()](std::int64_t row) {
         if (row < least || row >= p.height) return std::int64_t{-1};
         if (row < 0) return size;
-        std::int64_t const block = p.block == 1 ? row : quotient_of(row, p.block), turn = quotient_of(block, p.ranks);
-        auto const owner = static_cast<std::size_t>(block - turn * p.ranks);
-        std::int64_t const s = splits_[owner] + turn * p.block + (row - block * p.block);
+        auto const [rank, local] = p.place(row);
+        auto const owner = static_cast<std::size_t>(rank);
+        std::int64_t const s = splits_[owner] + local;
         return s < splits_[owner + 1] ? s : -1;
     };
     std::atomic<bool> good{true};
@@ -15060,6 +15087,7 @@ ROWAN_FUNCTION RowFetch::RowFetch(Cpu exec, Slots const& slots, int rank, char c
 ROWAN_FUNCTION void exchange_lists(ProcessGroup const& group, std::span<ListExchange const> lists) {
     if (lists.size() == 1) {
         auto const& l = lists[0];
+        if (l.unit == 0) return;
         group.alltoallv(l.unit, l.in, l.counts, l.out, l.out_counts)->wait();
         return;
     }
@@ -15120,28 +15148,38 @@ ROWAN_FUNCTION void RowFetch::ask(ProcessGroup const& group, std::span<RowFetch>
     }
 }
 
-ROWAN_FUNCTION MetRows::MetRows(Cpu exec, RowFetch const& fetch, int rank, std::int64_t height)
+ROWAN_FUNCTION MetRows::MetRows(Cpu exec, RowFetch const& fetch, int rank, std::int64_t height,
+                                std::span<std::uint8_t const> own, std::span<std::uint8_t const> asked)
     : own_rank_(static_cast<std::size_t>(rank)) {
+    bool const some = !own.empty() || !asked.empty();
     std::vector<std::int64_t> all;
     all.reserve(fetch.asked().size() + fetch.own().size());
-    auto from = fetch.asked().begin();
+    std::size_t end = 0, from = 0;
+    auto const add = [&](std::span<std::int64_t const> rows, std::span<std::uint8_t const> which) {
+        if (!some) all.insert(all.end(), rows.begin(), rows.end());
+        for (std::size_t i = 0; some && i < rows.size(); ++i) {
+            if (which[i] == 0) continue;
+            all.push_back(rows[i]);
+            numbers_.push_back(end + i);
+        }
+        ends_.push_back(end += rows.size());
+    };
     for (std::size_t r = 0; r < fetch.asked_counts().size(); ++r) {
         if (r == own_rank_) {
-            all.insert(all.end(), fetch.own().begin(), fetch.own().end());
+            add(fetch.own(), own);
         } else {
-            auto const end = from + static_cast<std::ptrdiff_t>(fetch.asked_counts()[r]);
-            all.insert(all.end(), from, end);
-            from = end;
+            std::size_t const n = fetch.asked_counts()[r];
+            add(std::span(fetch.asked()).subspan(from, n), some ? asked.subspan(from, n) : asked);
+            from += n;
         }
-        ends_.push_back(all.size());
     }
     plan_ = RowPlan<>(exec, all, height);
     std::size_t const begin = ends_[own_rank_] - fetch.own().size();
     places_.resize(fetch.own().size());
     for (std::size_t k = 0; k < plan_.rows().size(); ++k) {
         for (auto i = plan_.offsets()[k]; i < plan_.offsets()[k + 1]; ++i) {
-            std::size_t const at = static_cast<std::size_t>(plan_.positions()[static_cast<std::size_t>(i)]) - begin;
-            if (at < places_.size()) places_[at] = k;
+            std::size_t const at = number(plan_.positions()[static_cast<std::size_t>(i)]) - begin;
+            if (at < places_.size()) places_[at] = k;  // of the others, it is a great number
         }
     }
 }
@@ -15166,20 +15204,21 @@ ROWAN_FUNCTION void MetRows::sum_pieces(Cpu exec, ElementSums const& type, std::
                                               static_cast<std::size_t>(plan_.offsets()[k + 1] - plan_.offsets()[k]));
                 std::byte* const to = out + k * bytes;
                 if (of_row.size() == 1) {
-                    auto const* const only = address(static_cast<std::size_t>(of_row[0]));
+                    auto const* const only = address(number(of_row[0]));
                     if (only != to) std::memcpy(to, only, bytes);
                     continue;
                 }
-                auto const before = [=](std::int64_t position) { return static_cast<std::size_t>(position) < begin; };
-                bool const overwritten = before(of_row[0]);  // what is at `to`, if that is this rank's piece
+                // This rank's piece may be at `to`, where the sum of those of lower ranks goes.
+                auto const own_piece =
+                    std::ranges::find_if(of_row, is_own, [&](std::int64_t position) { return number(position); });
+                bool const overwritten =
+                    own_piece != of_row.begin() && own_piece != of_row.end() && address(number(*own_piece)) == to;
                 if (overwritten) std::memcpy(aside.data(), to, bytes);
                 sum.begin(to);
                 for (auto const position : of_row) {
-                    auto const piece = static_cast<std::size_t>(position);
-                    auto const* const at = address(piece);
-                    auto const* const from = at == to && overwritten ? aside.data() : at;
-                    auto const rank = std::ranges::upper_bound(ends_, piece) - ends_.begin();
-                    sum.add(keys[static_cast<std::size_t>(rank)], from);
+                    auto const* const at = address(number(position));
+                    auto const rank = std::ranges::upper_bound(ends_, number(position)) - ends_.begin();
+                    sum.add(keys[static_cast<std::size_t>(rank)], at == to && overwritten ? aside.data() : at);
                 }
                 sum.end();
             }
@@ -15195,9 +15234,10 @@ ROWAN_FUNCTION void MetRows::sum_pieces(Cpu exec, ElementSums const& type, std::
 #if ROWAN_DEFINES_FUNCTIONS
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
-#include <functional>
 #include <utility>
+#include <vector>
 
 namespace rowan::inline v0::detail {
 
@@ -15209,6 +15249,7 @@ public:
         for (auto const& t : tables) {
             partitions_.push_back(shards_of(t.own->spec().dims[0], group.size()));
             fetches_.emplace_back(exec, Slots(partitions_.back()), group.rank(), "ids", t.rows);
+            named_.emplace_back(t.rows.begin(), t.rows.end());
         }
         RowFetch::ask(group, fetches_);
         std::vector<Value> answers(tables.size());
@@ -15237,57 +15278,79 @@ public:
 
     std::vector<RowPieces> sum(Cpu exec, std::span<Gradient const> gradients,
                                std::span<std::int64_t const> keys) const override {
-        std::vector<Buffer<std::byte>> send, came;
+        std::vector<Travelling> all;
         std::vector<ListExchange> lists;
-        for (auto const& gradient : gradients) {
-            auto const& f = fetches_[gradient.table];
-            auto const& node = gradient.node;
-            send.emplace_back(f.others() * node.row_bytes);
-            came.emplace_back(f.asked().size() * node.row_bytes);
-            each_piece(f, node, [&](std::size_t at, std::byte const* from) {
-                if (at < f.others() && node.row_bytes != 0)
-                    std::memcpy(send.back().data() + at * node.row_bytes, from, node.row_bytes);
-            });
+        for (auto const& gradient : gradients) all.push_back(travelling(gradient));
+        for (std::size_t g = 0; g < gradients.size(); ++g) {
+            auto const& f = fetches_[gradients[g].table];
+            auto& t = all[g];
+            lists.push_back(f.give(gradients[g].node.row_bytes, bytes_of(std::as_const(t.send)), bytes_of(t.came)));
+            if (!gradients[g].all)
+                lists.push_back(f.give(1, bytes_of(std::as_const(t.send_which)), bytes_of(t.came_which)));
         }
-        for (std::size_t g = 0; g < gradients.size(); ++g)
-            lists.push_back(fetches_[gradients[g].table].give(gradients[g].node.row_bytes,
-                                                              bytes_of(std::as_const(send[g])), bytes_of(came[g])));
         exchange_lists(group_, lists);
         std::vector<RowPieces> sums;
         for (std::size_t g = 0; g < gradients.size(); ++g) {
-            auto const t = gradients[g].table;
-            auto const& type = gradients[g].type;
-            auto const& node = gradients[g].node;
-            auto const& f = fetches_[t];
-            std::vector<std::byte const*> own(f.own().size());
-            each_piece(f, node, [&](std::size_t at, std::byte const* from) {
-                if (at >= f.others()) own[at - f.others()] = from;
-            });
-            MetRows const met(exec, f, group_.rank(), partitions_[t].rows_of(group_.rank()));
+            auto const& [table, everything, type, node] = gradients[g];
+            auto const& t = all[g];
+            MetRows const met(exec, fetches_[table], group_.rank(), partitions_[table].rows_of(group_.rank()),
+                              t.own_which, t.came_which);
             auto out = node.like();
             out.resize(met.rows().size());
             for (std::size_t k = 0; k < out.rows.size(); ++k)
-                out.rows[k] = partitions_[t].global(group_.rank(), met.rows()[k]);
+                out.rows[k] = partitions_[table].global(group_.rank(), met.rows()[k]);
             met.sum(
-                exec, type, node.row_bytes, came[g].data(), [&](std::size_t i) { return own[i]; }, keys,
+                exec, type, node.row_bytes, t.came.data(), [&own = t.own](std::size_t i) { return own[i]; }, keys,
                 out.bytes.data());
-            sums.push_back(narrow_pieces(exec, type, std::move(out)));
+            sums.push_back(std::move(out));
         }
         return sums;
     }
 
 private:
-    /// Calls f(place, address) for the pieces of a node, which has one for each row that was asked for.
-    template <class F>
-    static void each_piece(RowFetch const& fetch, RowPieces const& node, F const& f) {
-        auto const& plan = fetch.plan();  // of one id a row
-        for (std::size_t k = 0; k < plan.rows().size(); ++k)
-            f(fetch.place(k), node.bytes.data() + static_cast<std::size_t>(plan.positions()[k]) * node.row_bytes);
+    /// The pieces of a gradient, or zeros, for all rows that were asked for: those of other ranks, which travel, and the
+    /// addresses of this rank's; and which have a piece, if not all.
+    struct Travelling {
+        Buffer<std::byte> send, came;
+        std::vector<std::byte const*> own;
+        std::vector<std::uint8_t> send_which, own_which, came_which;
+    };
+    Travelling travelling(Gradient const& gradient) const {
+        auto const& node = gradient.node;
+        auto const& f = fetches_[gradient.table];
+        std::size_t const bytes = node.row_bytes, others = f.others();
+        Travelling t;
+        t.send = Buffer<std::byte>(others * bytes, std::byte{});
+        t.came = Buffer<std::byte>(f.asked().size() * bytes);
+        t.own.resize(f.own().size());
+        if (!gradient.all) {
+            t.send_which.resize(others);
+            t.own_which.resize(f.own().size());
+            t.came_which.resize(f.asked().size());
+        }
+        auto const& named = named_[gradient.table];
+        std::vector<std::size_t> place(named.size());  // of each row that was asked for
+        for (std::size_t k = 0; k < place.size(); ++k)
+            place[static_cast<std::size_t>(f.plan().positions()[k])] = f.place(k);
+        for (std::size_t i = 0, piece = 0; i < named.size() && piece < node.rows.size(); ++i) {
+            if (named[i] != node.rows[piece]) continue;
+            auto const* const from = node.bytes.data() + piece++ * bytes;
+            bool const here = place[i] >= others;
+            std::size_t const at = here ? place[i] - others : place[i];
+            if (here) {
+                t.own[at] = from;
+            } else if (bytes != 0) {
+                std::memcpy(t.send.data() + at * bytes, from, bytes);
+            }
+            if (!gradient.all) (here ? t.own_which : t.send_which)[at] = 1;
+        }
+        return t;
     }
 
     ProcessGroup const& group_;
     std::vector<Partition> partitions_;
     std::vector<RowFetch> fetches_;
+    std::vector<std::vector<std::int64_t>> named_;  // rows of each table
 };
 
 ROWAN_FUNCTION std::unique_ptr<FetchedTables> fetch_rows(ProcessGroup const& group, Cpu exec,
@@ -17112,7 +17175,7 @@ std::tuple<SelectedRows<T, D>, Tensor<T, D>> embedding_bag_grad(D const& exec, T
 /// Pools the rows of each bag of a table of which only some rows exist, as embedding_bag for a Tensor.
 /// shapes   table of height h with rows [...], ids [n] with levels, weight [n] -> [bags, ...]
 /// errors   as embedding_bag of such a table; ShapeError if weight does not have the shape of ids
-/// cost     that for a Tensor, and find_rows
+/// cost     that for a Tensor, and find_rows; with unknown the rows are searched twice
 template <class T, id_type I, device D>
 LoDTensor<T, D> embedding_bag(D const& exec, SelectedRows<T, D> const& table, LoDTensor<I, D> const& ids,
                               std::type_identity_t<Tensor<T, D>> const& weight, BagOptions const& options = {}) {
@@ -18300,8 +18363,8 @@ Parameters fetched_parameters(ProcessGroup const& group, Cpu exec, Variable& pre
 /// errors   on all ranks: as infer; IndexError if an id of a sharded table is not in [0, height); ShapeError if a
 ///          parameter does not have as many rows as this rank has; RemoteError on the other ranks; Error if ranks have
 ///          nets with different tables
-/// cost     as infer, and of each sharded table a sort of the ids, 8 bytes for each distinct id, and the rows back; two
-///          agreements
+/// cost     as infer, and of each sharded table a sort of the ids, 8 bytes for each distinct row of other ranks, and
+///          these rows back, those of all tables together; two agreements
 template <communicator C, class T>
 LoDTensor<T> infer(C const& comm, layer::Var<T> const& predict, Feeds const& feeds, Parameters const& parameters,
                    Cpu exec = {}) {
@@ -19875,9 +19938,13 @@ public:
         agree_on_table(Collective::gather, [&](Notice& n) {
             check_exec(exec);
             describe(n, width);
+            if (height_of(local) < slots_.rows_of(comm_.rank()))
+                throw ShapeError(
+                    "local().shape(0)", std::to_string(height_of(local)),
+                    std::to_string(slots_.rows_of(comm_.rank())).append(", the number of this rank's rows"));
             fetch = RowFetch(exec, slots_, comm_.rank(), field, ids);
             others = Tensor<T>::from_shape({fetch.others(), width});
-            if (fetch.others() != fetch.received())  // none is the last
+            if (fetch.others() != fetch.received())  // the row of -1, which is the last
                 std::ranges::fill(others.row(fetch.received()), dtype<T>::narrow(typename dtype<T>::sum{}));
             auto shape = fetch.shape();
             shape.push_back(width);
@@ -20559,7 +20626,8 @@ public:
     /// shapes   rows of any shape, also without rows -> rows.shape + [width]
     /// errors   IndexError if a number is neither -1 nor a row of the table, RemoteError on the other ranks; ShapeError
     ///          on all if ranks call it of different tables; `lookup` is unchanged then
-    /// cost     a sort of the rows; messages of 8 bytes for each distinct one, and the rows back; one agreement
+    /// cost     a sort of the rows; 8 bytes for each distinct row of other ranks, and these rows
+    ///          back; one agreement
     Tensor<T> gather(Cpu exec, Ids<> rows, Lookup& lookup) {
         return shards_.gather(exec, local_->value(), "rows", rows, lookup);
     }
@@ -20587,7 +20655,7 @@ public:
     /// shapes   out_grad as the result of the gather -> SelectedRows of height local().height()
     /// errors   ShapeError if out_grad has another shape, `lookup` is of another table or from before a load, or ranks
     ///          give the lookups of different gathers or call it of different tables; RemoteError on the other ranks
-    /// cost     a merge, and a row sent for each distinct number; two agreements
+    /// cost     a merge, and a row sent for each distinct row of other ranks; two agreements
     SelectedRows<T> exchange(Cpu exec, Lookup const& lookup, Tensor<T> const& out_grad) const {
         return shards_.exchange(exec, local_->value().row_size(), lookup, out_grad);
     }
@@ -20768,7 +20836,8 @@ public:
     /// shapes   ids of any shape, also without ids -> ids.shape + [width]
     /// errors   IndexError if an id is not in [0, height), RemoteError on the other ranks; ShapeError on all if ranks
     ///          call it of different tables; `lookup` is unchanged then
-    /// cost     a sort of the ids; messages of 8 bytes for each distinct id, and the rows back; one agreement
+    /// cost     a sort of the ids; 8 bytes for each distinct id of other ranks' rows, and these
+    ///          rows back; one agreement
     Tensor<T> gather(Cpu exec, Ids<> ids, Lookup& lookup) { return shards_.gather(exec, local_, "ids", ids, lookup); }
 
     /// The gradients of this rank's rows, merged, with row numbers as those of local(): for any optimizer but lamb,
@@ -20795,7 +20864,7 @@ public:
     /// shapes   out_grad as the result of the gather -> SelectedRows of height local().shape(0)
     /// errors   ShapeError if out_grad has another shape, `lookup` is of another table, or ranks give the lookups of
     ///          different gathers or call it of different tables; RemoteError on the other ranks
-    /// cost     a merge, and a row sent for each distinct id; two agreements
+    /// cost     a merge, and a row sent for each distinct id of other ranks' rows; two agreements
     SelectedRows<T> exchange(Cpu exec, Lookup const& lookup, Tensor<T> const& out_grad) const {
         return shards_.exchange(exec, local_.row_size(), lookup, out_grad);
     }
@@ -21255,7 +21324,8 @@ namespace layer {
 /// Ranks compare their options before the first step: the seed, the numbers of parts and epochs, stop, the optimizers,
 /// rates, clip and average; of an optimizer of yours, its fields or those of its attributes (rowan::field), or else its
 /// learning rate. In each step, they compare the factors of their schedules, and at the end of an epoch the metric that
-/// options.stop names.
+/// options.stop names. With options.check_every they compare hashes of parameters and states after so many steps, such
+/// as a machine with bad memory changes; tables whose rows differ between ranks, sharded and deferred ones, are left out.
 ///
 /// No collective lies within the net. In a step, ranks agree and fetch rows, if there are sharded tables, run their
 /// parts, agree that none failed, and exchange costs and gradients, dense ones first. Rows are not fetched earlier, as
@@ -21264,11 +21334,13 @@ namespace layer {
 /// parameter has changed. Memory that fails after the agreement ends all ranks; if it fails while parameters change, other
 /// ranks have made the step, and Trainer::step throws there when it is called again.
 /// errors   of train and of Trainer, on all ranks: Error if ranks begin with different options, parameters or steps, have
-///          different numbers of batches, call functions of different trainers, or options.parts is not given
+///          different numbers of batches, call functions of different trainers, or options.parts is not given; if
+///          options.check_every finds a difference: the name of the parameter and the rank
 /// cost     for each step and rank: the operators of its parts, the optimizers, what dense_allreduce and row_allreduce
 ///          send for each gradient, in dtype<T>::sum, 8 bytes for each part's cost and each of its weights, and three
-///          agreements of 64 bytes; with sharded tables one more, and for each two sorts of the ids, the rows that they
-///          name, and 8 bytes for each
+///          agreements of 64 bytes; with sharded tables one more, and for each two sorts of the ids, the rows of other
+///          ranks that they name, and 8 bytes for each. If the gradient of a sharded table has only these, its
+///          rows go back without numbers
 template <class Device>
 class CommOn {
 public:
@@ -28168,6 +28240,7 @@ struct TrainOptionsOn {
     layer::AverageOn<Device> average = {};       ///< averages of parameters, e.g. layer::MovingAverage{.decay = 0.999}
     layer::CommOn<Device> comm = {};             ///< the ranks that train together, default this process alone
     layer::PartsOn<Device> parts = {};           ///< number of batches that make a step
+    std::int64_t check_every = 0;                ///< after so many steps ranks compare their parameters; 0: never
     std::int64_t epochs = 1;                     ///< number of epochs; each calls the reader once
     bool progress = false;                       ///< print a line to standard error for every epoch, with the metrics
     Metrics metrics = {};                        ///< computed after every epoch, for the line and for `stop`
@@ -28192,6 +28265,7 @@ namespace detail {
 template <class Device>
 void add_options(NamedValues& to, TrainOptionsOn<Device> const& options) {
     to.add("options.parts", options.parts.count());
+    to.add("options.check_every", options.check_every);
     to.add("options.seed", std::to_string(options.seed));
     to.add("options.optimizer", options.optimizer ? options.optimizer->values() : option_values(layer::Sgd{}));
     auto const of = [](char const* list, std::string const& name) {
@@ -29337,11 +29411,18 @@ struct GradientNodes {
     Value value_of(Cpu exec, AnyExec device, RowPieces&& sum, double divisor) const;
 };
 
-/// Gradients of rows that were fetched: the number of a table, and that of its gradient.
+/// Gradients of rows that were fetched.
 struct FetchedGradients {
+    struct One {
+        std::size_t table, gradient;
+        bool all;  // whether all ranks have all rows that they have fetched
+    };
     FetchedTables const* tables = nullptr;
-    std::vector<std::pair<std::size_t, std::size_t>> list = {};
+    std::vector<One> list = {};
 };
+
+/// Which of some rows a gradient has.
+enum class RowsOf { others, some, all };
 
 /// The gradients of the parts of a step, weighed and summed as a binary tree over the numbers of the parts. After
 /// n parts, at most log2 n sums and one are in memory.
@@ -29355,12 +29436,12 @@ public:
     /// Adds the gradients of the next part, each times its weight.
     void add(Cpu exec, std::span<double const> weights);
 
-    /// Whether this rank has one sum of gradient i, of a sharded table, of just these rows, which ascend; or none of no
-    /// rows.
-    bool has_rows(std::size_t i, std::span<std::int64_t const> rows) const;
+    /// Which of these rows, which ascend, gradient i has, if this rank has one sum of it or none, and ranks get the sums of
+    /// their own rows; else RowsOf::others.
+    RowsOf rows_of(std::size_t i, std::span<std::int64_t const> rows) const;
 
     /// The sums of all parts, each divided by its divisor, on the device of the net. With ranks, these have agreed that
-    /// all have added theirs; `fetched` tells gradients of which all have the rows that they have fetched.
+    /// all have added theirs; `fetched` tells gradients of which all have rows that they have fetched.
     std::vector<Value> means(Cpu exec, AnyExec device, std::span<double const> divisors, Ranks const* ranks,
                              FetchedGradients const& fetched = {});
 
@@ -29467,10 +29548,12 @@ ROWAN_FUNCTION void PartSums::add(Cpu exec, std::span<double const> weights) {
     ++next_;
 }
 
-ROWAN_FUNCTION bool PartSums::has_rows(std::size_t i, std::span<std::int64_t const> rows) const {
+ROWAN_FUNCTION RowsOf PartSums::rows_of(std::size_t i, std::span<std::int64_t const> rows) const {
     auto const& nodes = nodes_[i].sparse_nodes;
-    if (!nodes_[i].own) return false;
-    return nodes.empty() ? rows.empty() : nodes.size() == 1 && std::ranges::equal(nodes[0].rows, rows);
+    if (!nodes_[i].own || nodes.size() > 1) return RowsOf::others;
+    if (nodes.empty()) return rows.empty() ? RowsOf::all : RowsOf::some;
+    if (!std::ranges::includes(rows, nodes[0].rows)) return RowsOf::others;
+    return nodes[0].rows.size() == rows.size() ? RowsOf::all : RowsOf::some;
 }
 
 ROWAN_FUNCTION std::vector<Value> PartSums::means(Cpu exec, AnyExec device, std::span<double const> divisors,
@@ -29553,15 +29636,15 @@ ROWAN_FUNCTION std::vector<Value> PartSums::sum_of_ranks(Cpu exec, AnyExec devic
     }
     for (auto& d : dense) d.sum = ranks.begin_sum(exec, as_sums(nodes_[d.which[0]].sums.type), d.take(), parts_.total);
     std::vector<FetchedTables::Gradient> back;
-    for (auto const& [table, i] : fetched.list)
-        back.push_back({table, as_sums(nodes_[i].sums.type), nodes_[i].sparse_of(exec, parts_)});
+    for (auto const& [table, i, has_all] : fetched.list)
+        back.push_back({table, has_all, as_sums(nodes_[i].sums.type), nodes_[i].sparse_of(exec, parts_)});
     if (!back.empty()) {
         std::vector<std::int64_t> firsts;  // parts of the ranks
         for (int r = 0; r < ranks.size(); ++r)
             firsts.push_back(PartRange::of_rank(parts_.total, r, ranks.size()).begin);
         auto sums = fetched.tables->sum(exec, back, firsts);
         for (std::size_t k = 0; k < sums.size(); ++k) {
-            std::size_t const i = fetched.list[k].second;
+            std::size_t const i = fetched.list[k].gradient;
             all[i] = nodes_[i].value_of(exec, device, std::move(sums[k]), divisors[i]);
         }
     }
@@ -29636,7 +29719,8 @@ public:
     ///          variable's; ShapeError if the batch has no rows or the cost is not one number; ValueError if the cost
     ///          or the schedule's factor is not finite, or an optimizer rejects an option; those of the operators;
     ///          Error if another call of step is running; GraphError if another thread runs or trains a net of this
-    ///          scope. On error, all parameters have the values from before
+    ///          scope. On error, all parameters have the values from before, but where options.check_every finds that
+    ///          ranks differ, after the step
     /// cost     that of the operators, of their gradients and of the optimizers
     double step(Feeds const& feeds) { return step(std::span(&feeds, 1)); }
 
@@ -29660,6 +29744,8 @@ public:
 
 private:
     std::vector<Variable*> variables() const;
+    /// Compares the parameters and states of all ranks, except of tables whose rows differ between ranks.
+    void check_ranks() const;
 
     /// Returns a copy, on the net's device, of a value on any device.
     Value own_copy(Variable const& v, Value const& value) const;
@@ -29686,10 +29772,10 @@ private:
     /// The rows of sharded tables that this rank's parts name.
     std::unique_ptr<detail::FetchedTables> fetch(std::span<Feeds const> batches,
                                                  std::function<void()> const& begin) const;
-    /// Calls f(t, i) for the first 64 of fetched_ that have a gradient, results_[i].
+    /// Calls f(t, i) for the first 32 of fetched_ that have a gradient, results_[i].
     template <class F>
     void each_fetched(F const& f) const {
-        for (std::size_t t = 0; t < std::min(fetched_.size(), std::size_t{64}); ++t) {
+        for (std::size_t t = 0; t < std::min(fetched_.size(), std::size_t{32}); ++t) {
             auto const i = static_cast<std::size_t>(std::ranges::find(parameters_, fetched_[t]) - parameters_.begin());
             if (i < parameters_.size()) f(t, i);
         }
@@ -29727,6 +29813,7 @@ private:
     std::optional<detail::ParameterUpdates<Device>> updates_;
     detail::DeferredTables deferred_;
     std::int64_t parts_;                        // the most batches of a step
+    std::int64_t check_every_;                  // steps; 0: never
     std::optional<detail::CostWeight> weight_;  // of a part
     std::vector<Variable*> counted_;            // what weights depend on and the net computes: emptied after each part
     detail::PartSums sums_;                     // of results_
@@ -29746,8 +29833,10 @@ namespace rowan::inline v0 {
 template <class T, class Device>
 Trainer<T, Device>::Trainer(layer::Var<T, Device> const& cost,
                             TrainOptionsOn<std::type_identity_t<Device>> const& options)
-    : cost_(*cost), comm_(options.comm), exec_(options.exec), parts_(options.parts.count()), seed_(options.seed) {
+    : cost_(*cost), comm_(options.comm), exec_(options.exec), parts_(options.parts.count()),
+      check_every_(options.check_every), seed_(options.seed) {
     number_ = detail::agree_on(comm_.ranks(), detail::TrainCall::trainer, [&](detail::NamedValues& same) {
+        if (check_every_ < 0) throw ValueError("options.check_every", check_every_, "at least 0");
         build(options);
         if (comm_.ranks() == nullptr) return;
         detail::add_options(same, options);
@@ -29757,7 +29846,7 @@ Trainer<T, Device>::Trainer(layer::Var<T, Device> const& cost,
             return std::ranges::any_of(fetched_,
                                        [&](Variable const* t) { return v != t && detail::belongs_to(v->name(), *t); });
         });
-        detail::add_variables(same, all);
+        detail::add_variables(same, all, "first value");
     });
 }
 
@@ -29915,7 +30004,21 @@ double Trainer<T, Device>::step(std::span<Feeds const> batches) {
     updates_->change(*own_, exec_, comm_.ranks());
     ++steps_;
     for (Moving const& m : moving_) m.now->value() = std::exchange(m.next->value(), Value());
+    if (check_every_ != 0 && steps_ % check_every_ == 0) check_ranks();
     return cost;
+}
+
+template <class T, class Device>
+void Trainer<T, Device>::check_ranks() const {
+    if (comm_.ranks() == nullptr) return;
+    auto all = variables();
+    auto const leave_out = [&](Variable const& table) {
+        std::erase_if(all, [&](Variable const* v) { return detail::belongs_to(v->name(), table); });
+    };
+    for (Variable const* const table : fetched_) leave_out(*table);
+    updates_->each_deferred([&](Variable const& table, auto const&) { leave_out(table); });
+    detail::agree_on(comm_.ranks(), detail::TrainCall::check,
+                     [&](detail::NamedValues& same) { detail::add_variables(same, all, "value"); });
 }
 
 template <class T, class Device>
@@ -29944,6 +30047,7 @@ double Trainer<T, Device>::run_parts(std::span<Feeds const> batches, std::functi
     if (!tables_.empty()) fetched = fetch(batches, std::cref(begin));
     std::vector<Value> rows;
     if (fetched) rows = std::move(fetched->rows);
+    detail::FetchedGradients back{fetched.get()};
     auto const run_own = [&](auto& words) {
         if (tables_.empty()) begin();
         std::vector<std::vector<std::int64_t>> named;
@@ -29972,7 +30076,11 @@ double Trainer<T, Device>::run_parts(std::span<Feeds const> batches, std::functi
         }
         if (total == 1) return;
         each_fetched([&](std::size_t t, std::size_t i) {
-            if (sums_.has_rows(i, named[t])) words[2] |= std::int64_t{1} << t;
+            auto const has = sums_.rows_of(i, named[t]);
+            if (has == detail::RowsOf::others) return;
+            words[2] |= std::int64_t{1} << t;
+            if (has == detail::RowsOf::some) words[2] |= std::int64_t{1} << (t + 32);
+            back.list.push_back({t, i, true});
         });
     };
     auto const all = detail::agree(comm_.ranks(), detail::TrainCall::step, run_own, number_);
@@ -29980,12 +30088,12 @@ double Trainer<T, Device>::run_parts(std::span<Feeds const> batches, std::functi
     detail::check_same_word(all, 0, " has another number of batches for a step than ");
     detail::check_same_word(all, 1, " has another factor of the learning rate than ");
     if (total > 1) {
-        detail::FetchedGradients same{fetched.get()};
-        each_fetched([&](std::size_t t, std::size_t i) {
-            if (std::ranges::all_of(all, [=](auto const& words) { return (words[2] >> t & 1) != 0; }))
-                same.list.emplace_back(t, i);
+        auto const bit = [](std::size_t b) { return [b](auto const& words) { return (words[2] >> b & 1) != 0; }; };
+        for (auto& one : back.list) one.all = std::ranges::none_of(all, bit(one.table + 32));
+        std::erase_if(back.list, [&](auto const& one) {  // unless all ranks have only rows that they have fetched
+            return !std::ranges::all_of(all, bit(one.table));
         });
-        return add_up(own, parts, same);
+        return add_up(own, parts, back);
     }
     detail::check_same_word(all, 2, " has another batch for the only part of a step than ");
     for (std::size_t i = 0; i < totals_.size(); ++i) {
