@@ -11076,6 +11076,7 @@ struct Partition {
 private:
     /// a / b; a division of 32 bits is faster.
     static std::int64_t quotient(std::int64_t a, std::int64_t b) noexcept {
+        if (b == 1) return a;
         auto const x = static_cast<std::uint64_t>(a), y = static_cast<std::uint64_t>(b);
         if ((x | y) >> 32 != 0) return a / b;
         return static_cast<std::uint32_t>(x) / static_cast<std::uint32_t>(y);
@@ -13763,8 +13764,8 @@ public:
         ElementSums type;
         RowPieces node;
     };
-    /// The sums, not narrowed, of gradients of the rows that this rank has; all ranks bring those of the same tables. The pieces of rank
-    /// r are of the node of parts that begins with keys[r].
+    /// The sums, not narrowed, of gradients of the rows that this rank has; all ranks bring those of the same tables.
+    /// The pieces of rank r are of the node of parts that begins with keys[r].
     virtual std::vector<RowPieces> sum(Cpu exec, std::span<Gradient const> gradients,
                                        std::span<std::int64_t const> keys) const = 0;
 
@@ -13868,8 +13869,8 @@ inline std::vector<double> numbers_of_parts(Ranks const* ranks, std::span<double
     return all;
 }
 
-/// Adds the kinds, the dims and numbers for the bits of variables, which are what is called `value`; of those that are
-/// sharded no bits.
+/// Adds the kinds, the dims and numbers for the bits of variables; of those that are sharded no bits. `what` names
+/// the values in texts, as in "first value".
 /// cost     one read of them
 inline void add_variables(NamedValues& to, std::span<Variable* const> variables, char const* what) {
     for (Variable const* const v : variables) {
@@ -13895,7 +13896,8 @@ inline void add_variables(NamedValues& to, std::span<Variable* const> variables,
 namespace rowan::inline v0::detail {
 
 /// Rows of tables on any ranks. For ranks that have agreed.
-/// cost     a sort for each table; 8 bytes for each row of other ranks, and these rows back: three exchanges for all tables
+/// cost     a sort for each table; 8 bytes for each row of other ranks, and these rows back: three exchanges for all
+///          tables
 std::unique_ptr<FetchedTables> fetch_rows(ProcessGroup const& group, Cpu exec, std::span<TableRows const> tables,
                                           BeforeRead const& before = {});
 
@@ -15320,7 +15322,7 @@ private:
         auto const& f = fetches_[gradient.table];
         std::size_t const bytes = node.row_bytes, others = f.others();
         Travelling t;
-        t.send = Buffer<std::byte>(others * bytes, std::byte{});
+        t.send = gradient.all ? Buffer<std::byte>(others * bytes) : Buffer<std::byte>(others * bytes, std::byte{});
         t.came = Buffer<std::byte>(f.asked().size() * bytes);
         t.own.resize(f.own().size());
         if (!gradient.all) {
@@ -20626,8 +20628,7 @@ public:
     /// shapes   rows of any shape, also without rows -> rows.shape + [width]
     /// errors   IndexError if a number is neither -1 nor a row of the table, RemoteError on the other ranks; ShapeError
     ///          on all if ranks call it of different tables; `lookup` is unchanged then
-    /// cost     a sort of the rows; 8 bytes for each distinct row of other ranks, and these rows
-    ///          back; one agreement
+    /// cost     a sort of the rows; 8 bytes for each distinct row of other ranks, and these rows back; one agreement
     Tensor<T> gather(Cpu exec, Ids<> rows, Lookup& lookup) {
         return shards_.gather(exec, local_->value(), "rows", rows, lookup);
     }
@@ -20834,10 +20835,10 @@ public:
     /// The rows of the table at `ids`, which differ between ranks. Every id is asked for once. `lookup` is for
     /// exchange.
     /// shapes   ids of any shape, also without ids -> ids.shape + [width]
-    /// errors   IndexError if an id is not in [0, height), RemoteError on the other ranks; ShapeError on all if ranks
-    ///          call it of different tables; `lookup` is unchanged then
-    /// cost     a sort of the ids; 8 bytes for each distinct id of other ranks' rows, and these
-    ///          rows back; one agreement
+    /// errors   IndexError if an id is not in [0, height), or ShapeError if local() has fewer rows than this rank,
+    ///          RemoteError on the other ranks; ShapeError on all if ranks call it of different tables; `lookup` is
+    ///          unchanged then
+    /// cost     a sort of the ids; 8 bytes for each distinct row of other ranks, and these rows back; one agreement
     Tensor<T> gather(Cpu exec, Ids<> ids, Lookup& lookup) { return shards_.gather(exec, local_, "ids", ids, lookup); }
 
     /// The gradients of this rank's rows, merged, with row numbers as those of local(): for any optimizer but lamb,
@@ -20864,7 +20865,7 @@ public:
     /// shapes   out_grad as the result of the gather -> SelectedRows of height local().shape(0)
     /// errors   ShapeError if out_grad has another shape, `lookup` is of another table, or ranks give the lookups of
     ///          different gathers or call it of different tables; RemoteError on the other ranks
-    /// cost     a merge, and a row sent for each distinct id of other ranks' rows; two agreements
+    /// cost     a merge, and a row sent for each distinct row of other ranks; two agreements
     SelectedRows<T> exchange(Cpu exec, Lookup const& lookup, Tensor<T> const& out_grad) const {
         return shards_.exchange(exec, local_.row_size(), lookup, out_grad);
     }
@@ -21324,23 +21325,25 @@ namespace layer {
 /// Ranks compare their options before the first step: the seed, the numbers of parts and epochs, stop, the optimizers,
 /// rates, clip and average; of an optimizer of yours, its fields or those of its attributes (rowan::field), or else its
 /// learning rate. In each step, they compare the factors of their schedules, and at the end of an epoch the metric that
-/// options.stop names. With options.check_every they compare hashes of parameters and states after so many steps, such
-/// as a machine with bad memory changes; tables whose rows differ between ranks, sharded and deferred ones, are left out.
+/// options.stop names. With options.check_every they compare hashes of parameters and states after so many steps, which
+/// finds, for example, a machine with bad memory; sharded tables are left out, and those with a deferred optimizer.
 ///
 /// No collective lies within the net. In a step, ranks agree and fetch rows, if there are sharded tables, run their
 /// parts, agree that none failed, and exchange costs and gradients, dense ones first. Rows are not fetched earlier, as
 /// they would lack the step before; gradients do not travel while others are computed, as a rank may still fail. An
 /// error on one rank, also of the reader, is one on all: there as it was thrown, on the others a RemoteError, and no
-/// parameter has changed. Memory that fails after the agreement ends all ranks; if it fails while parameters change, other
-/// ranks have made the step, and Trainer::step throws there when it is called again.
+/// parameter has changed; but an error of options.check_every comes after the step. Memory that fails after the agreement
+/// ends all ranks; if it fails while parameters change, other ranks have made the step, and Trainer::step throws there
+/// when it is called again.
 /// errors   of train and of Trainer, on all ranks: Error if ranks begin with different options, parameters or steps, have
 ///          different numbers of batches, call functions of different trainers, or options.parts is not given; if
-///          options.check_every finds a difference: the name of the parameter and the rank
+///          options.check_every finds a difference: it names a variable and the first rank that differs from rank 0
 /// cost     for each step and rank: the operators of its parts, the optimizers, what dense_allreduce and row_allreduce
 ///          send for each gradient, in dtype<T>::sum, 8 bytes for each part's cost and each of its weights, and three
 ///          agreements of 64 bytes; with sharded tables one more, and for each two sorts of the ids, the rows of other
-///          ranks that they name, and 8 bytes for each. If the gradient of a sharded table has only these, its
-///          rows go back without numbers
+///          ranks that they name, and 8 bytes for each. The gradients of the first 32 go back without these numbers, with a
+///          byte for each row if some have no gradient, where the parts of each rank are one node of the tree and there
+///          is no options.clip. Every options.check_every steps, one agreement and one read of parameters and states
 template <class Device>
 class CommOn {
 public:
@@ -29719,8 +29722,8 @@ public:
     ///          variable's; ShapeError if the batch has no rows or the cost is not one number; ValueError if the cost
     ///          or the schedule's factor is not finite, or an optimizer rejects an option; those of the operators;
     ///          Error if another call of step is running; GraphError if another thread runs or trains a net of this
-    ///          scope. On error, all parameters have the values from before, but where options.check_every finds that
-    ///          ranks differ, after the step
+    ///          scope. On error, all parameters have the values from before; but an error of the comparison by
+    ///          options.check_every comes after the step, which steps() counts
     /// cost     that of the operators, of their gradients and of the optimizers
     double step(Feeds const& feeds) { return step(std::span(&feeds, 1)); }
 
@@ -30011,14 +30014,15 @@ double Trainer<T, Device>::step(std::span<Feeds const> batches) {
 template <class T, class Device>
 void Trainer<T, Device>::check_ranks() const {
     if (comm_.ranks() == nullptr) return;
-    auto all = variables();
-    auto const leave_out = [&](Variable const& table) {
-        std::erase_if(all, [&](Variable const* v) { return detail::belongs_to(v->name(), table); });
-    };
-    for (Variable const* const table : fetched_) leave_out(*table);
-    updates_->each_deferred([&](Variable const& table, auto const&) { leave_out(table); });
-    detail::agree_on(comm_.ranks(), detail::TrainCall::check,
-                     [&](detail::NamedValues& same) { detail::add_variables(same, all, "value"); });
+    detail::agree_on(comm_.ranks(), detail::TrainCall::check, [&](detail::NamedValues& same) {
+        auto all = variables();
+        auto const leave_out = [&](Variable const& table) {
+            std::erase_if(all, [&](Variable const* v) { return detail::belongs_to(v->name(), table); });
+        };
+        for (Variable const* const table : fetched_) leave_out(*table);
+        updates_->each_deferred([&](Variable const& table, auto const&) { leave_out(table); });
+        detail::add_variables(same, all, "value");
+    });
 }
 
 template <class T, class Device>

@@ -159,8 +159,7 @@ public:
     /// shapes   rows of any shape, also without rows -> rows.shape + [width]
     /// errors   IndexError if a number is neither -1 nor a row of the table, RemoteError on the other ranks; ShapeError
     ///          on all if ranks call it of different tables; `lookup` is unchanged then
-    /// cost     a sort of the rows; 8 bytes for each distinct row of other ranks, and these rows
-    ///          back; one agreement
+    /// cost     a sort of the rows; 8 bytes for each distinct row of other ranks, and these rows back; one agreement
     Tensor<T> gather(Cpu exec, Ids<> rows, Lookup& lookup) {
         return shards_.gather(exec, local_->value(), "rows", rows, lookup);
     }

@@ -89,10 +89,10 @@ public:
     /// The rows of the table at `ids`, which differ between ranks. Every id is asked for once. `lookup` is for
     /// exchange.
     /// shapes   ids of any shape, also without ids -> ids.shape + [width]
-    /// errors   IndexError if an id is not in [0, height), RemoteError on the other ranks; ShapeError on all if ranks
-    ///          call it of different tables; `lookup` is unchanged then
-    /// cost     a sort of the ids; 8 bytes for each distinct id of other ranks' rows, and these
-    ///          rows back; one agreement
+    /// errors   IndexError if an id is not in [0, height), or ShapeError if local() has fewer rows than this rank,
+    ///          RemoteError on the other ranks; ShapeError on all if ranks call it of different tables; `lookup` is
+    ///          unchanged then
+    /// cost     a sort of the ids; 8 bytes for each distinct row of other ranks, and these rows back; one agreement
     Tensor<T> gather(Cpu exec, Ids<> ids, Lookup& lookup) { return shards_.gather(exec, local_, "ids", ids, lookup); }
 
     /// The gradients of this rank's rows, merged, with row numbers as those of local(): for any optimizer but lamb,
@@ -119,7 +119,7 @@ public:
     /// shapes   out_grad as the result of the gather -> SelectedRows of height local().shape(0)
     /// errors   ShapeError if out_grad has another shape, `lookup` is of another table, or ranks give the lookups of
     ///          different gathers or call it of different tables; RemoteError on the other ranks
-    /// cost     a merge, and a row sent for each distinct id of other ranks' rows; two agreements
+    /// cost     a merge, and a row sent for each distinct row of other ranks; two agreements
     SelectedRows<T> exchange(Cpu exec, Lookup const& lookup, Tensor<T> const& out_grad) const {
         return shards_.exchange(exec, local_.row_size(), lookup, out_grad);
     }

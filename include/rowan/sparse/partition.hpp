@@ -55,6 +55,7 @@ struct Partition {
 private:
     /// a / b; a division of 32 bits is faster.
     static std::int64_t quotient(std::int64_t a, std::int64_t b) noexcept {
+        if (b == 1) return a;
         auto const x = static_cast<std::uint64_t>(a), y = static_cast<std::uint64_t>(b);
         if ((x | y) >> 32 != 0) return a / b;
         return static_cast<std::uint32_t>(x) / static_cast<std::uint32_t>(y);

@@ -52,23 +52,25 @@ namespace layer {
 /// Ranks compare their options before the first step: the seed, the numbers of parts and epochs, stop, the optimizers,
 /// rates, clip and average; of an optimizer of yours, its fields or those of its attributes (rowan::field), or else its
 /// learning rate. In each step, they compare the factors of their schedules, and at the end of an epoch the metric that
-/// options.stop names. With options.check_every they compare hashes of parameters and states after so many steps, such
-/// as a machine with bad memory changes; tables whose rows differ between ranks, sharded and deferred ones, are left out.
+/// options.stop names. With options.check_every they compare hashes of parameters and states after so many steps, which
+/// finds, for example, a machine with bad memory; sharded tables are left out, and those with a deferred optimizer.
 ///
 /// No collective lies within the net. In a step, ranks agree and fetch rows, if there are sharded tables, run their
 /// parts, agree that none failed, and exchange costs and gradients, dense ones first. Rows are not fetched earlier, as
 /// they would lack the step before; gradients do not travel while others are computed, as a rank may still fail. An
 /// error on one rank, also of the reader, is one on all: there as it was thrown, on the others a RemoteError, and no
-/// parameter has changed. Memory that fails after the agreement ends all ranks; if it fails while parameters change, other
-/// ranks have made the step, and Trainer::step throws there when it is called again.
+/// parameter has changed; but an error of options.check_every comes after the step. Memory that fails after the agreement
+/// ends all ranks; if it fails while parameters change, other ranks have made the step, and Trainer::step throws there
+/// when it is called again.
 /// errors   of train and of Trainer, on all ranks: Error if ranks begin with different options, parameters or steps, have
 ///          different numbers of batches, call functions of different trainers, or options.parts is not given; if
-///          options.check_every finds a difference: the name of the parameter and the rank
+///          options.check_every finds a difference: it names a variable and the first rank that differs from rank 0
 /// cost     for each step and rank: the operators of its parts, the optimizers, what dense_allreduce and row_allreduce
 ///          send for each gradient, in dtype<T>::sum, 8 bytes for each part's cost and each of its weights, and three
 ///          agreements of 64 bytes; with sharded tables one more, and for each two sorts of the ids, the rows of other
-///          ranks that they name, and 8 bytes for each. If the gradient of a sharded table has only these, its
-///          rows go back without numbers
+///          ranks that they name, and 8 bytes for each. The gradients of the first 32 go back without these numbers, with a
+///          byte for each row if some have no gradient, where the parts of each rank are one node of the tree and there
+///          is no options.clip. Every options.check_every steps, one agreement and one read of parameters and states
 template <class Device>
 class CommOn {
 public:

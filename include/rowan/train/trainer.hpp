@@ -85,8 +85,8 @@ public:
     ///          variable's; ShapeError if the batch has no rows or the cost is not one number; ValueError if the cost
     ///          or the schedule's factor is not finite, or an optimizer rejects an option; those of the operators;
     ///          Error if another call of step is running; GraphError if another thread runs or trains a net of this
-    ///          scope. On error, all parameters have the values from before, but where options.check_every finds that
-    ///          ranks differ, after the step
+    ///          scope. On error, all parameters have the values from before; but an error of the comparison by
+    ///          options.check_every comes after the step, which steps() counts
     /// cost     that of the operators, of their gradients and of the optimizers
     double step(Feeds const& feeds) { return step(std::span(&feeds, 1)); }
 

@@ -105,7 +105,7 @@ Options parse(int argc, char** argv) {
         std::string_view const word = argv[i];
         if (++i == argc) throw std::invalid_argument(std::string(word).append(": a number is missing"));
         auto const n = std::stoull(argv[i]);
-        if (n == 0) throw std::invalid_argument(std::string(word).append(": 0"));
+        if (n == 0) throw std::invalid_argument(std::string(word).append(": 0, expected at least 1"));
         if (word == "--rows") {
             o.rows = static_cast<std::int64_t>(n);
         } else if (word == "--width") {

@@ -17,7 +17,8 @@
 namespace rowan::inline v0::detail {
 
 /// Rows of tables on any ranks. For ranks that have agreed.
-/// cost     a sort for each table; 8 bytes for each row of other ranks, and these rows back: three exchanges for all tables
+/// cost     a sort for each table; 8 bytes for each row of other ranks, and these rows back: three exchanges for all
+///          tables
 std::unique_ptr<FetchedTables> fetch_rows(ProcessGroup const& group, Cpu exec, std::span<TableRows const> tables,
                                           BeforeRead const& before = {});
 

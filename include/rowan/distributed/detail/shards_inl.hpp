@@ -95,7 +95,7 @@ private:
         auto const& f = fetches_[gradient.table];
         std::size_t const bytes = node.row_bytes, others = f.others();
         Travelling t;
-        t.send = Buffer<std::byte>(others * bytes, std::byte{});
+        t.send = gradient.all ? Buffer<std::byte>(others * bytes) : Buffer<std::byte>(others * bytes, std::byte{});
         t.came = Buffer<std::byte>(f.asked().size() * bytes);
         t.own.resize(f.own().size());
         if (!gradient.all) {

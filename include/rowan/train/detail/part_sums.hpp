@@ -10,6 +10,7 @@
 #include <rowan/train/detail/gradient_sums.hpp>
 #include <rowan/train/detail/ranks.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>

@@ -63,8 +63,8 @@ public:
         ElementSums type;
         RowPieces node;
     };
-    /// The sums, not narrowed, of gradients of the rows that this rank has; all ranks bring those of the same tables. The pieces of rank
-    /// r are of the node of parts that begins with keys[r].
+    /// The sums, not narrowed, of gradients of the rows that this rank has; all ranks bring those of the same tables.
+    /// The pieces of rank r are of the node of parts that begins with keys[r].
     virtual std::vector<RowPieces> sum(Cpu exec, std::span<Gradient const> gradients,
                                        std::span<std::int64_t const> keys) const = 0;
 
@@ -168,8 +168,8 @@ inline std::vector<double> numbers_of_parts(Ranks const* ranks, std::span<double
     return all;
 }
 
-/// Adds the kinds, the dims and numbers for the bits of variables, which are what is called `value`; of those that are
-/// sharded no bits.
+/// Adds the kinds, the dims and numbers for the bits of variables; of those that are sharded no bits. `what` names
+/// the values in texts, as in "first value".
 /// cost     one read of them
 inline void add_variables(NamedValues& to, std::span<Variable* const> variables, char const* what) {
     for (Variable const* const v : variables) {

@@ -202,14 +202,15 @@ double Trainer<T, Device>::step(std::span<Feeds const> batches) {
 template <class T, class Device>
 void Trainer<T, Device>::check_ranks() const {
     if (comm_.ranks() == nullptr) return;
-    auto all = variables();
-    auto const leave_out = [&](Variable const& table) {
-        std::erase_if(all, [&](Variable const* v) { return detail::belongs_to(v->name(), table); });
-    };
-    for (Variable const* const table : fetched_) leave_out(*table);
-    updates_->each_deferred([&](Variable const& table, auto const&) { leave_out(table); });
-    detail::agree_on(comm_.ranks(), detail::TrainCall::check,
-                     [&](detail::NamedValues& same) { detail::add_variables(same, all, "value"); });
+    detail::agree_on(comm_.ranks(), detail::TrainCall::check, [&](detail::NamedValues& same) {
+        auto all = variables();
+        auto const leave_out = [&](Variable const& table) {
+            std::erase_if(all, [&](Variable const* v) { return detail::belongs_to(v->name(), table); });
+        };
+        for (Variable const* const table : fetched_) leave_out(*table);
+        updates_->each_deferred([&](Variable const& table, auto const&) { leave_out(table); });
+        detail::add_variables(same, all, "value");
+    });
 }
 
 template <class T, class Device>
