@@ -18,7 +18,7 @@ quick_rooms=("${folders[@]}" static example files)
 gcc_rooms=(thrust native registers registers_fma blas serial mpi descriptors checkpoints python libraries single carries fail cost)
 rooms=("${quick_rooms[@]}" "${gcc_rooms[@]}" headers fuzz bench cuda cuda-host)
 full=(docs headers gcc clang fuzz threads cuda consume demo)
-nightly=(long_demo conan pip consume_source release floats sanitize every_header long_fuzz single_gcc bench matrix paddle gensim)
+nightly=(long_demo all_threads conan pip consume_source release floats sanitize every_header long_fuzz single_gcc bench matrix paddle gensim)
 all=(quick full nightly "${full[@]}" "${nightly[@]}")
 builds=(gcc clang sanitize tsan cuda release)
 
@@ -139,7 +139,8 @@ headers() {
 }
 every_header() { ROWAN_EVERY_HEADER=1 headers; }
 clang() { has clang clang++-16 && clang_run clang clang "core sparse sequence"; }
-threads() { has threads clang++-16 && tsan_run threads tsan "${folders[*]} example"; }
+threads() { has threads clang++-16 && tsan_run threads tsan "core sparse sequence distributed"; }
+all_threads() { has all_threads clang++-16 && tsan_run all_threads tsan "${folders[*]} example"; }
 
 # New and failing inputs remain in the build folder; libFuzzer prints the names.
 fuzz() { # [BUILD SECONDS]
