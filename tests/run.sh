@@ -75,6 +75,13 @@ has() {
     done
 }
 
+# has_wordnet NAME: whether WordNet is installed; if not, skips NAME.
+has_wordnet() {
+    [[ -r /usr/share/wordnet/data.noun ]] && return
+    skip "$1" "WordNet is not installed (wordnet-base)"
+    return 1
+}
+
 # count CHECK FAILED TOTAL [COMMAND]: adds to the numbers of the last line. COMMAND runs the check again.
 count() {
     failed=$((failed + $2))
@@ -215,11 +222,7 @@ consume() {
 
 # The program of examples/demo.sh, built for this processor, prints the numbers of the quick check's.
 demo() {
-    has demo g++ || return 0
-    if [[ ! -r /usr/share/wordnet/data.noun ]]; then
-        skip demo "WordNet is not installed (wordnet-base)"
-        return 0
-    fi
+    if ! has demo g++ || ! has_wordnet demo; then return 0; fi
     echo "== demo"
     local plain=build/gcc/examples/gloss_classifier native=build/demo/examples/gloss_classifier
     if ! bash examples/demo.sh --epochs 1 --classify 'a large wild cat with stripes'; then
@@ -236,11 +239,7 @@ demo() {
 
 # The jobs at their whole length: the accuracy on all of WordNet, the AUC on day 15 within 0.005 of the best.
 long_demo() {
-    has long_demo g++ || return 0
-    if [[ ! -r /usr/share/wordnet/data.noun ]]; then
-        skip long_demo "WordNet is not installed (wordnet-base)"
-        return 0
-    fi
+    if ! has long_demo g++ || ! has_wordnet long_demo; then return 0; fi
     echo "== long_demo"
     local native=build/demo/examples/gloss_classifier
     if ! bash examples/demo.sh --epochs 0; then

@@ -11132,17 +11132,16 @@ ROWAN_FUNCTION Value with_bytes(Cpu exec, Value const& like, std::span<std::int6
 ROWAN_FUNCTION Value own_rows(Value const& all, int rank, int ranks) {
     Partition const partition = shards_of(all.spec().dims[0], ranks);
     auto const rows = all.row_numbers();
-    std::vector<std::int64_t> kept;
-    std::vector<std::size_t> at;
+    std::vector<std::int64_t> kept, at;
     for (std::size_t i = 0; i < rows.size(); ++i) {
         if (partition.owner(rows[i]) != rank) continue;
         kept.push_back(rows[i]);
-        at.push_back(i);
+        at.push_back(static_cast<std::int64_t>(i));
     }
     if (at.size() == rows.size()) return all.share();
     auto const e = all.row_values().elements();
     std::size_t const bytes = rows.empty() ? 0 : e.bytes.size() / rows.size();
-    return with_bytes(Cpu{1}, all, kept, [&](std::size_t i) { return e.bytes.data() + at[i] * bytes; });
+    return with_bytes(Cpu{1}, all, kept, PlacesOfRows<std::byte const>{e.bytes.data(), at.data(), bytes});
 }
 
 }  // namespace rowan::inline v0::detail
@@ -13769,7 +13768,8 @@ public:
     virtual std::vector<RowPieces> sum(Cpu exec, std::span<Gradient const> gradients,
                                        std::span<std::int64_t const> keys) const = 0;
 
-    std::vector<Value> rows;  // of each table
+    std::vector<Value> rows;                         // of each table
+    std::vector<std::vector<std::int64_t>> numbers;  // of these rows
 };
 
 /// The ranks that train together, more than one: all that a training asks of them. All ranks call the same functions in the
@@ -15251,7 +15251,7 @@ public:
         for (auto const& t : tables) {
             partitions_.push_back(shards_of(t.own->spec().dims[0], group.size()));
             fetches_.emplace_back(exec, Slots(partitions_.back()), group.rank(), "ids", t.rows);
-            named_.emplace_back(t.rows.begin(), t.rows.end());
+            numbers.emplace_back(t.rows.begin(), t.rows.end());
         }
         RowFetch::ask(group, fetches_);
         std::vector<Value> answers(tables.size());
@@ -15330,7 +15330,7 @@ private:
             t.own_which.resize(f.own().size());
             t.came_which.resize(f.asked().size());
         }
-        auto const& named = named_[gradient.table];
+        auto const& named = numbers[gradient.table];
         std::vector<std::size_t> place(named.size());  // of each row that was asked for
         for (std::size_t k = 0; k < place.size(); ++k)
             place[static_cast<std::size_t>(f.plan().positions()[k])] = f.place(k);
@@ -15352,7 +15352,6 @@ private:
     ProcessGroup const& group_;
     std::vector<Partition> partitions_;
     std::vector<RowFetch> fetches_;
-    std::vector<std::vector<std::int64_t>> named_;  // rows of each table
 };
 
 ROWAN_FUNCTION std::unique_ptr<FetchedTables> fetch_rows(ProcessGroup const& group, Cpu exec,
@@ -30054,8 +30053,6 @@ double Trainer<T, Device>::run_parts(std::span<Feeds const> batches, std::functi
     detail::FetchedGradients back{fetched.get()};
     auto const run_own = [&](auto& words) {
         if (tables_.empty()) begin();
-        std::vector<std::vector<std::int64_t>> named;
-        for (auto const& r : rows) named.push_back(r.row_numbers());
         detail::Swapped const own_rows(fetched_, rows);
         words[0] = total;
         words[1] = std::bit_cast<std::int64_t>(prepare());
@@ -30080,7 +30077,7 @@ double Trainer<T, Device>::run_parts(std::span<Feeds const> batches, std::functi
         }
         if (total == 1) return;
         each_fetched([&](std::size_t t, std::size_t i) {
-            auto const has = sums_.rows_of(i, named[t]);
+            auto const has = sums_.rows_of(i, fetched->numbers[t]);
             if (has == detail::RowsOf::others) return;
             words[2] |= std::int64_t{1} << t;
             if (has == detail::RowsOf::some) words[2] |= std::int64_t{1} << (t + 32);

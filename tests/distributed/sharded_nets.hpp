@@ -25,8 +25,8 @@ using namespace rowan;
 
 constexpr std::int64_t height = 300, width = 3;
 
-/// Three lookups in one table, one of which has a padding and one weights, moving statistics, dropout and dense parameters, in a scope that
-/// is the thread's.
+/// Three lookups in one table, one with a padding and one with weights; moving statistics, dropout and dense parameters; in a scope that is
+/// the thread's.
 struct Net1 {
     Scope scope;
     ScopeGuard guard{scope};

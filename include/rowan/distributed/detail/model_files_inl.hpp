@@ -119,7 +119,7 @@ ROWAN_FUNCTION Value SavedShards::rows(std::int64_t height, std::string const& n
     auto const elements = joined.elements().bytes;
     std::size_t const bytes = at.empty() ? 0 : elements.size() / at.size();
     return with_bytes(Cpu{1}, like, rows_of_rank(own, rank_),
-                      [&](std::size_t i) { return elements.data() + static_cast<std::size_t>(at[i]) * bytes; });
+                      PlacesOfRows<std::byte const>{elements.data(), at.data(), bytes});
 }
 
 ROWAN_FUNCTION Parameters read_model(Variable& predict, SavedShards const& saved) {

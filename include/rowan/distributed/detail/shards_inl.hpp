@@ -24,7 +24,7 @@ public:
         for (auto const& t : tables) {
             partitions_.push_back(shards_of(t.own->spec().dims[0], group.size()));
             fetches_.emplace_back(exec, Slots(partitions_.back()), group.rank(), "ids", t.rows);
-            named_.emplace_back(t.rows.begin(), t.rows.end());
+            numbers.emplace_back(t.rows.begin(), t.rows.end());
         }
         RowFetch::ask(group, fetches_);
         std::vector<Value> answers(tables.size());
@@ -103,7 +103,7 @@ private:
             t.own_which.resize(f.own().size());
             t.came_which.resize(f.asked().size());
         }
-        auto const& named = named_[gradient.table];
+        auto const& named = numbers[gradient.table];
         std::vector<std::size_t> place(named.size());  // of each row that was asked for
         for (std::size_t k = 0; k < place.size(); ++k)
             place[static_cast<std::size_t>(f.plan().positions()[k])] = f.place(k);
@@ -125,7 +125,6 @@ private:
     ProcessGroup const& group_;
     std::vector<Partition> partitions_;
     std::vector<RowFetch> fetches_;
-    std::vector<std::vector<std::int64_t>> named_;  // rows of each table
 };
 
 ROWAN_FUNCTION std::unique_ptr<FetchedTables> fetch_rows(ProcessGroup const& group, Cpu exec,

@@ -30,17 +30,16 @@ ROWAN_FUNCTION Value with_bytes(Cpu exec, Value const& like, std::span<std::int6
 ROWAN_FUNCTION Value own_rows(Value const& all, int rank, int ranks) {
     Partition const partition = shards_of(all.spec().dims[0], ranks);
     auto const rows = all.row_numbers();
-    std::vector<std::int64_t> kept;
-    std::vector<std::size_t> at;
+    std::vector<std::int64_t> kept, at;
     for (std::size_t i = 0; i < rows.size(); ++i) {
         if (partition.owner(rows[i]) != rank) continue;
         kept.push_back(rows[i]);
-        at.push_back(i);
+        at.push_back(static_cast<std::int64_t>(i));
     }
     if (at.size() == rows.size()) return all.share();
     auto const e = all.row_values().elements();
     std::size_t const bytes = rows.empty() ? 0 : e.bytes.size() / rows.size();
-    return with_bytes(Cpu{1}, all, kept, [&](std::size_t i) { return e.bytes.data() + at[i] * bytes; });
+    return with_bytes(Cpu{1}, all, kept, PlacesOfRows<std::byte const>{e.bytes.data(), at.data(), bytes});
 }
 
 }  // namespace rowan::inline v0::detail

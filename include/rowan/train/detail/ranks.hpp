@@ -68,7 +68,8 @@ public:
     virtual std::vector<RowPieces> sum(Cpu exec, std::span<Gradient const> gradients,
                                        std::span<std::int64_t const> keys) const = 0;
 
-    std::vector<Value> rows;  // of each table
+    std::vector<Value> rows;                         // of each table
+    std::vector<std::vector<std::int64_t>> numbers;  // of these rows
 };
 
 /// The ranks that train together, more than one: all that a training asks of them. All ranks call the same functions in the

@@ -242,8 +242,6 @@ double Trainer<T, Device>::run_parts(std::span<Feeds const> batches, std::functi
     detail::FetchedGradients back{fetched.get()};
     auto const run_own = [&](auto& words) {
         if (tables_.empty()) begin();
-        std::vector<std::vector<std::int64_t>> named;
-        for (auto const& r : rows) named.push_back(r.row_numbers());
         detail::Swapped const own_rows(fetched_, rows);
         words[0] = total;
         words[1] = std::bit_cast<std::int64_t>(prepare());
@@ -268,7 +266,7 @@ double Trainer<T, Device>::run_parts(std::span<Feeds const> batches, std::functi
         }
         if (total == 1) return;
         each_fetched([&](std::size_t t, std::size_t i) {
-            auto const has = sums_.rows_of(i, named[t]);
+            auto const has = sums_.rows_of(i, fetched->numbers[t]);
             if (has == detail::RowsOf::others) return;
             words[2] |= std::int64_t{1} << t;
             if (has == detail::RowsOf::some) words[2] |= std::int64_t{1} << (t + 32);
