@@ -47,8 +47,8 @@ struct Options {
 /// Makes batches of the lines of a text.
 class Batches {
 public:
-    Batches(words::Text const& text, Options const& options, rowan::ClassSampler const& sampler)
-        : options_(options), sampler_(sampler) {
+    Batches(words::Text const& text, Options const& options, rowan::ClassSampler const& sampler, std::optional<rowan::HuffmanTree> const& tree)
+        : options_(options), sampler_(sampler), tree_(tree) {
         double total = 0.0;
         for (std::int64_t const n : text.counts) total += static_cast<double>(n);
         for (std::int64_t const n : text.counts) {
@@ -83,9 +83,14 @@ public:
             if (end - begin == 1) continue;
             batch.offsets.push_back(static_cast<std::int64_t>(batch.contexts.size()));
             batch.words.push_back(word);
-            if (options_.model.tree) continue;
-            batch.targets.push_back(word);
-            for (std::int64_t k = 0; k < options_.model.negative; ++k) batch.targets.push_back(sampler_.draw(random_.bits()));
+            if (tree_) {
+                auto const path = tree_->path(word);
+                batch.targets.insert(batch.targets.end(), path.begin(), path.end());
+            } else {
+                batch.targets.push_back(word);
+                for (std::int64_t k = 0; k < options_.model.negative; ++k) batch.targets.push_back(sampler_.draw(random_.bits()));
+            }
+            batch.target_offsets.push_back(std::ssize(batch.targets));
         }
         return !batch.words.empty() || batch.tokens != 0;
     }
@@ -104,6 +109,7 @@ private:
 
     Options const& options_;
     rowan::ClassSampler const& sampler_;
+    std::optional<rowan::HuffmanTree> const& tree_;
     std::vector<std::uint64_t> keep_;  // a word is kept if random bits are below this
     words::Lines const* lines_ = nullptr;
     std::size_t line_ = 0, at_ = 0;
@@ -134,7 +140,7 @@ words::Vectors learn(Options const& options) {
     std::printf("%zu lines, %zu words of the text, %zu different ones\n", text.train.size(), text.train.ids.size(), text.words.size());
     words::Model model(rowan::Cpu{.threads = options.threads}, text.counts, options.model);
     auto const sampler = rowan::ClassSampler::of_counts(text.counts, 0.75);
-    Batches batches(text, options, sampler);
+    Batches batches(text, options, sampler, model.tree());
 
     double const total = static_cast<double>(text.train.ids.size()) * options.epochs;
     double done = 0.0;

@@ -8,6 +8,8 @@
 #include <rowan/op/loss/hierarchical_softmax.hpp>
 #include <rowan/op/loss/negative_sampling.hpp>
 #include <rowan/op/table/embedding_bag.hpp>
+#include <rowan/op/table/weighted_embedding_bag.hpp>
+#include <rowan/sparse/bag_rows.hpp>
 #include <rowan/sparse/gather.hpp>
 #include <rowan/sparse/lookup_table_grad.hpp>
 #include <rowan/sparse/row_plan.hpp>
@@ -39,14 +41,15 @@ struct ModelOptions {
 /// Words and their contexts: the contexts of words[i] are contexts[offsets[i]] up to contexts[offsets[i + 1]].
 struct Batch {
     std::vector<std::int64_t> words, contexts, offsets{0};
-    std::vector<std::int64_t> targets;  // for each word itself and its negatives
-    std::size_t tokens = 0;             // of the text, with those that are left out
+    std::vector<std::int64_t> targets, target_offsets{0};  // for each word itself and its negatives, or its path in a tree
+    std::size_t tokens = 0;                                // of the text, with those that are left out
 
     void clear() {
         words.clear();
         contexts.clear();
         offsets.resize(1);
         targets.clear();
+        target_offsets.resize(1);
         tokens = 0;
     }
 };
@@ -81,6 +84,7 @@ public:
     }
 
     Tensor<float> const& vectors() const { return table_; }
+    std::optional<rowan::HuffmanTree> const& tree() const { return tree_; }
 
     /// A step of training; returns the sum of the losses.
     double train(Batch const& batch, double rate) {
@@ -88,12 +92,17 @@ public:
         rowan::LoDTensor<std::int64_t> const bags(contexts.share(), rowan::Lod{batch.offsets});
         auto const x = input(bags);
         auto const [losses, saved] = loss(x, batch);
-        auto [x_grad, output_grad] = gradients(x, batch, saved);
         LimitedSgd const rule{static_cast<float>(rate), options_.most};
-        rowan::update_rows(exec_, output_grad, rule, output_);
-        if (options_.cbow) {  // as in word2vec, each context gets the whole gradient of the mean, not its share
-            rowan::update_rows(exec_, rowan::RowPlan<>(exec_, contexts, batch.offsets, table_.shape(0)), x_grad, rule, table_);
+        if (options_.cbow) {
+            // the gradient of row targets[k] of the outputs is saved[k] · the mean of its word, that of the mean their sum by saved
+            auto const targets = Tensor<std::int64_t>::borrow(batch.targets, {batch.targets.size()});
+            auto const x_grad = rowan::embedding_bag(exec_, output_, rowan::LoDTensor<std::int64_t>(targets.share(), rowan::Lod{batch.target_offsets}), saved);
+            rowan::update_rows(exec_, rowan::RowPlan<>(exec_, targets, output_.shape(0)), rowan::BagRows(x.value(), batch.target_offsets, saved), rule, output_);
+            // as in word2vec, each context gets the whole gradient of the mean, not its share
+            rowan::update_rows(exec_, rowan::RowPlan<>(exec_, contexts, batch.offsets, table_.shape(0)), x_grad.value(), rule, table_);
         } else {
+            auto [x_grad, output_grad] = gradients(x, batch, saved);
+            rowan::update_rows(exec_, output_grad, rule, output_);
             rowan::update_rows(exec_, rowan::lookup_table_grad(exec_, contexts, std::move(x_grad), table_.shape(0)), rule, table_);
         }
         return static_cast<double>(losses(0));

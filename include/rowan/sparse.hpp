@@ -7,6 +7,7 @@
 #include <rowan/sparse/adam.hpp>
 #include <rowan/sparse/adamax.hpp>
 #include <rowan/sparse/add.hpp>
+#include <rowan/sparse/bag_rows.hpp>
 #include <rowan/sparse/deferred.hpp>
 #include <rowan/sparse/deferred_options.hpp>
 #include <rowan/sparse/find_rows.hpp>

@@ -5833,7 +5833,7 @@ public:
     /// Returns the sum of the rows at the n > 0 positions from `first` on, valid until the next call. `ahead` more
     /// positions follow in the array; their rows are prefetched.
     ROWAN_INLINE S const* operator()(std::int64_t const* first, std::size_t n, std::size_t ahead) {
-        if constexpr (std::is_same_v<S, T>) {
+        if constexpr (std::is_same_v<Rows, ElementRows<S>>) {
             if (n == 1) {
                 if (ahead >= ahead_) prefetch_row<false>(rows_.address(first[ahead_]), rows_.bytes());
                 return rows_.address(*first);
@@ -5904,6 +5904,8 @@ private:
             columns(as<V>(), std::make_index_sequence<8>());
             columns(as<V>(), std::make_index_sequence<4>());
             columns(as<V>(), std::make_index_sequence<1>());
+            if constexpr (lanes_in<V> * sizeof(S) > 16)
+                columns(as<LaneRegister<S, 16>>(), std::make_index_sequence<1>());
             columns(as<S>(), std::make_index_sequence<1>());
         } else {
             for (std::size_t i = begin; i < end; ++i) {
@@ -6617,15 +6619,17 @@ struct Shares {
 };
 
 /// The sums of a value's rows by a plan. The constructor allocates all memory, so that a run cannot fail halfway.
-template <class T>
+template <class T, class Rows = ElementRows<T>>
 class RowSums {
 public:
     using S = sum_t<T>;
 
     RowSums(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value)
-        : plan_(plan), width_(plan.size() == 0 ? 0 : value.row_size()), ahead_(lookahead(width_ * sizeof(T)) / 2),
+        : RowSums(exec, plan, Rows{value.data(), plan.size() == 0 ? 0 : value.row_size()}) {}
+    RowSums(Cpu exec, RowPlan<> const& plan, Rows const& rows)
+        : plan_(plan), width_(rows.width), ahead_(lookahead(rows.bytes()) / 2),
           threads_(static_cast<std::size_t>(threads_for(exec, plan.size() * width_))), shares_(plan, threads_),
-          blocks_(threads_, BlockSum<T, S>(value.data(), width_, plan.size())),
+          blocks_(threads_, BlockSum<T, S, Rows>(rows, plan.size(), lookahead(rows.bytes()))),
           group_order_((heaviest() + group - 1) / group), group_sums_(group_order_.size() * width_),
           groups_(group_sums_.data(), width_, group_order_.size()) {
         std::iota(group_order_.begin(), group_order_.end(), std::int64_t{0});
@@ -6652,6 +6656,8 @@ public:
         }
     }
 
+    std::size_t width() const { return width_; }
+
 private:
     template <class F>
     static constexpr bool in_registers = std::is_invocable_v<F const&, as<S>, std::size_t, S const*>;
@@ -6668,7 +6674,7 @@ private:
 
     /// Rows [k, end) except heavy ones, or the heavy row k with its sum.
     template <class Prefetch, class F>
-    void run_share(std::size_t k, std::size_t end, BlockSum<T, S>& block, S const* sum_of_heavy,
+    void run_share(std::size_t k, std::size_t end, BlockSum<T, S, Rows>& block, S const* sum_of_heavy,
                    Prefetch const& prefetch, F const& f) {
         std::size_t const last = begin(end);
         for (std::size_t i = k; i < std::min(end, k + ahead_); ++i) prefetch(i);
@@ -6705,7 +6711,7 @@ private:
     std::size_t ahead_;
     std::size_t threads_;
     Shares shares_;
-    Buffer<BlockSum<T, S>> blocks_;  // one per thread
+    Buffer<BlockSum<T, S, Rows>> blocks_;  // one per thread
     Buffer<std::int64_t> group_order_;
     Buffer<S> group_sums_;
     BlockSum<S, S> groups_;
@@ -25012,8 +25018,14 @@ struct RowUpdates<Cpu> {
     template <class T, class Rule, class... P>
     static void planned(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value, Rule const& rule,
                         Tensor<P>&... param) {
+        RowSums<T> sums(exec, plan, value);
+        with_sums<T>(plan, sums, rule, param...);
+    }
+
+    template <class T, class Sums, class Rule, class... P>
+    static void with_sums(RowPlan<> const& plan, Sums& sums, Rule const& rule, Tensor<P>&... param) {
         auto const rows = plan.rows();
-        std::size_t const width = value.row_size();
+        std::size_t const width = sums.width();
         auto const prefetch = [&](std::size_t k) {
             (prefetch_row<true>(param.data() + static_cast<std::size_t>(rows[k]) * param.row_size(),
                                 param.row_size() * sizeof(P)),
@@ -25023,7 +25035,6 @@ struct RowUpdates<Cpu> {
             f(std::span<sum_t<T> const>(sum, width),
               row_of(param, static_cast<std::size_t>(rows[k]), param.row_size())...);
         };
-        RowSums<T> sums(exec, plan, value);
         if constexpr (is_lane_rule<Rule>) {
             sums.run(prefetch, [&]<class V>(as<V>, std::size_t k, sum_t<T> const* sum) ROWAN_INLINED {
                 with_row(k, sum, [&](auto... row) ROWAN_INLINED { rule.template with<V>(row...); });
@@ -31709,9 +31720,12 @@ struct StepScopes {
 
 namespace detail {
 
-/// The minimum number of sequences of a part, unless the batch is a single part. Parts run in parallel. The partition
-/// does not depend on the number of threads, so neither does the order of summation.
-inline constexpr std::size_t rnn_part_size = 32;
+/// The number of parts of a batch, which run in parallel: of 32 sequences or more each, but two of 32 to 63. It does not
+/// depend on the number of threads, so neither does the order of summation.
+constexpr std::size_t rnn_parts(std::size_t sequences) {
+    constexpr std::size_t some = 32;
+    return sequences < some ? 1 : std::clamp<std::size_t>(sequences / some, 2, 256);
+}
 
 // In the step of an outer recurrent layer, the last states and the outputs have rows, and so have the gradients of x,
 // of the boot states and of static inputs.
@@ -31778,9 +31792,7 @@ public:
         }
         count_iterations(map.steps());
         s_.lod = lod;
-        s_.parts.resize(net_.rows_apart && !block_.runs_whole
-                            ? std::clamp<std::size_t>(map.sequences() / rnn_part_size, 1, 256)
-                            : 1);
+        s_.parts.resize(net_.rows_apart && !block_.runs_whole ? rnn_parts(map.sequences()) : 1);
         for (std::size_t k = 0; k < s_.parts.size(); ++k) s_.parts[k].assign(map, k, s_.parts.size(), block_.reverse);
         if (map.steps() == 0 && net_.has_unknown_width()) s_.parts.back().starts.push_back(0);  // a step of no rows
         auto states = first_states();
@@ -52747,7 +52759,7 @@ namespace rowan::inline v0::detail {
 ///     rows {0, 2, 3}     x [a b c]     targets {0, 2, 5}     ids [7 1 4 7 2]     stands for   (a b) x (7 1), c x (4 7 2)
 template <class T, class I>
 struct TargetGroups {
-    std::size_t groups, width;
+    std::size_t groups, width, height;
     std::int64_t const* rows;     // [groups + 1]; nullptr: one row each
     std::int64_t const* targets;  // [groups + 1]; nullptr: `each` targets for each group
     std::size_t each;
@@ -52773,27 +52785,36 @@ struct TargetGroups {
 /// The label of a target in the loss of the pairs: 1, 0, or none where there is no loss.
 enum class TargetLabel : std::uint8_t { negative, positive, none };
 
-/// Vectors of one thread whose last elements, those behind the last multiple of 16, are copied to 16 numbers each,
-/// with zeros behind them.
+/// Vectors of one thread, which are rows of a matrix. Behind the last multiple of 16 of a vector's elements, 16 can be read:
+/// those that are left, and then elements of the next row, or zeros.
 template <class T>
 class PaddedVectors {
-    using S = sum_t<T>;
-
 public:
-    template <class V, class At>
-    ROWAN_INLINE void set(std::size_t width, std::size_t n, At const& at) {
+    template <class At>
+    ROWAN_INLINE void set(std::size_t width, std::size_t n, T const* end_of_rows, At const& at) {
         whole = width / 16 * 16;
         vectors.resize(n);
-        if (whole != width) ends.assign(16 * n, constant<S>(0.0));
+        ends.resize(n);
         for (std::size_t i = 0; i < n; ++i) {
             vectors[i] = at(i);
-            for (std::size_t k = whole; k < width; ++k) ends[16 * i + k - whole] = load<S>(vectors[i] + k);
+            ends[i] = vectors[i] + whole;
+        }
+        std::size_t copies = 0;
+        for (std::size_t i = 0; i < n && whole != width; ++i) {
+            if (end_of_rows - ends[i] >= 16) continue;
+            copied_.resize(16 * n);
+            T* const copy = copied_.data() + 16 * copies++;
+            std::fill_n(std::copy_n(ends[i], width - whole, copy), 16 - (width - whole),
+                        dtype<T>::narrow(constant<sum_t<T>>(0.0)));
+            ends[i] = copy;
         }
     }
 
     std::size_t whole = 0;
-    std::vector<T const*> vectors;
-    std::vector<S> ends;
+    std::vector<T const*> vectors, ends;
+
+private:
+    std::vector<T> copied_;
 };
 
 /// to[i · m + k]: the dot product of vector i of a, of n, and vector k of b, of m, each as dot_of_pair; and after these up
@@ -52805,19 +52826,20 @@ ROWAN_INLINE void dots_of_vectors(std::size_t width, PaddedVectors<T> const& a, 
         for (std::size_t q = 0; q < n * m; ++q) to[q] = dot_of_pair(width, a.vectors[q / m], b.vectors[q % m]);
     } else {
         constexpr std::size_t lanes = V::size, count = 16 / lanes, some = 4;
+        S left_of_end[16]{};  // 1 where the last elements are
+        std::fill_n(left_of_end, width - a.whole, constant<S>(1.0));
         std::size_t i = 0, k = 0;
         for (std::size_t q = 0; q < n * m; q += 16) {
             V sums[16];
             std::size_t const left = std::min<std::size_t>(n * m - q, 16);
             for (std::size_t r = left; r < 16; ++r) sums[r] = constant<V>(0.0);
             for (std::size_t r = 0; r < left; r += some) {
-                T const *x[some], *y[some];
-                S const *x_end[some], *y_end[some];
+                T const *x[some], *y[some], *x_end[some], *y_end[some];
                 unrolled<some>([&](std::size_t c) ROWAN_INLINED {
                     x[c] = a.vectors[i];
                     y[c] = b.vectors[k];
-                    x_end[c] = a.ends.data() + 16 * i;
-                    y_end[c] = b.ends.data() + 16 * k;
+                    x_end[c] = a.ends[i];
+                    y_end[c] = b.ends[k];
                     if (++k == m) {
                         k = 0;
                         if (++i == n) i = n - 1;
@@ -52826,16 +52848,22 @@ ROWAN_INLINE void dots_of_vectors(std::size_t width, PaddedVectors<T> const& a, 
                 V parts[some][count];
                 unrolled<some * count>([&](std::size_t p)
                                            ROWAN_INLINED { parts[p / count][p % count] = constant<V>(0.0); });
-                auto const add = [&](auto const& left, auto const& right, std::size_t at) ROWAN_INLINED {
+                auto const add = [&](auto const& from, auto const& with, std::size_t at,
+                                     auto const& kept) ROWAN_INLINED {
                     unrolled<some * count>([&](std::size_t p) ROWAN_INLINED {
-                        std::size_t const here = at + p % count * lanes;
-                        parts[p / count][p % count] =
-                            plus(parts[p / count][p % count],
-                                 product(load<V>(left[p / count] + here), load<V>(right[p / count] + here)));
+                        std::size_t const c = p / count, part = p % count, here = at + part * lanes;
+                        V const made = product(load<V>(from[c] + here), load<V>(with[c] + here));
+                        parts[c][part] = plus(parts[c][part], kept(part, made));
                     });
                 };
-                for (std::size_t at = 0; at < a.whole; at += 16) add(x, y, at);
-                if (a.whole != width) add(x_end, y_end, 0);
+                for (std::size_t at = 0; at < a.whole; at += 16)
+                    add(x, y, at, [](std::size_t, V const& made) ROWAN_INLINED { return made; });
+                if (a.whole != width) {
+                    add(x_end, y_end, 0, [&](std::size_t part, V const& made) ROWAN_INLINED {
+                        V const zero = constant<V>(0.0);
+                        return choose(load<V>(left_of_end + part * lanes) > zero, made, zero);
+                    });
+                }
                 unrolled<some>([&](std::size_t c) ROWAN_INLINED {
                     if constexpr (count > 1) fold_halves(parts[c], add_lanes{}, std::make_index_sequence<count / 2>());
                     sums[r + c] = parts[c][0];
@@ -52902,8 +52930,10 @@ struct TargetLosses {
         each_group(exec, of, before, [&]<class V>(as<V>, Memory<T>& memory, std::size_t g) ROWAN_INLINED {
             std::size_t const row = of.row(g), n = of.row(g + 1) - row, first = of.target(g);
             std::size_t const m = of.target(g + 1) - first, padded = (n * m + 15) / 16 * 16;
-            memory.x.template set<V>(of.width, n, [&](std::size_t i) { return of.x + (row + i) * of.width; });
-            memory.w.template set<V>(of.width, m, [&](std::size_t k) { return of.w + of.table_row(first + k); });
+            memory.x.set(of.width, n, of.x + of.row(of.groups) * of.width,
+                         [&](std::size_t i) { return of.x + (row + i) * of.width; });
+            memory.w.set(of.width, m, of.w + of.height * of.width,
+                         [&](std::size_t k) { return of.w + of.table_row(first + k); });
             memory.scores.resize(padded);
             memory.labels.assign(padded, constant<S>(0.0));
             memory.terms.resize(padded);
@@ -53014,6 +53044,7 @@ TargetGroups<T, I> row_groups(Cpu const& exec, LoDTensor<T> const& x, Tensor<T> 
     TargetGroups<T, I> groups{};
     groups.groups = x.value().shape(0);
     groups.width = w.shape(1);
+    groups.height = w.shape(0);
     groups.x = x.value().data();
     groups.w = w.data();
     if (std::size_t const levels = x.lod().levels(); levels != 0) {
@@ -54238,6 +54269,107 @@ LoDTensor<T, Device> slice_sequences(LoDTensor<T, Device> const& x, std::size_t 
                                      std::size_t end) {
     x.lod().check_level(level);
     return drop_levels(x, level).slice(begin, end);
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/sparse/bag_rows.hpp: BagRows, the gradient of weighted bags by their rows, which are not in memory.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// Row i of the gradient: weight[i] · the row of its bag.
+template <class T>
+struct WeightedRowsOfBags {
+    using S = sum_t<T>;
+    struct Row {
+        T const* row;
+        S weight;
+    };
+
+    T const* value;
+    std::size_t width;
+    std::int64_t const* bag;
+    T const* weight;
+
+    std::size_t bytes() const { return width * sizeof(T); }
+    ROWAN_INLINE T const* address(std::int64_t i) const { return value + static_cast<std::size_t>(bag[i]) * width; }
+    ROWAN_INLINE Row at(std::int64_t i, std::size_t column) const {
+        return {address(i) + column, detail::load<S>(weight + i)};
+    }
+    template <class V>
+    ROWAN_INLINE static V load(Row const& row, std::size_t column) {
+        return product(V(row.weight), detail::load<V>(row.row + column));
+    }
+};
+
+}  // namespace detail
+
+/// The gradient of the sums of weighted table rows over bags, with a row for each lookup: row i is weight[i] · value[b],
+/// where i is in bag b. `update_rows` computes the rows when it adds them, so that they need no memory:
+///     auto x = embedding_bag(table, ids, weight);                                                // [bags, width]
+///     update_rows(RowPlan(ids.value(), height), BagRows(x_grad, ids.lod()[0], weight), rule, table);
+/// They are rows of the weighted embedding_bag_grad with Pooling::sum, but not rounded to T before they are added.
+template <class T>
+class BagRows {
+public:
+    /// Bag b has the lookups from bags[b] up to bags[b + 1].
+    /// shapes   value [bags, ...], bags [bags + 1], weight [lookups]
+    /// errors   ShapeError if the shapes do not match, or bags is empty; IndexError unless bags begins with 0, does not
+    ///          descend, and ends with the number of weights
+    /// cost     one number for each lookup; value and weight are shared
+    BagRows(Tensor<T> const& value, std::span<std::int64_t const> bags, Tensor<T> const& weight)
+        : value_(value.share()), weight_(weight.share()), bag_(weight.size()) {
+        static_assert(!std::integral<T>, "rowan::BagRows: gradients have a floating-point type");
+        detail::check_rows("value", value);
+        detail::check_rank("weight", weight, 1);
+        detail::check_row_bags(bags, weight.size());
+        if (value.shape(0) != bags.size() - 1)
+            throw ShapeError("value.shape(0)", std::to_string(value.shape(0)),
+                             std::to_string(bags.size() - 1) + ", the number of bags");
+        for (std::size_t b = 0; b + 1 < bags.size(); ++b)
+            std::fill(bag_.begin() + bags[b], bag_.begin() + bags[b + 1], static_cast<std::int64_t>(b));
+    }
+
+    Tensor<T> const& value() const noexcept { return value_; }    ///< a row for each bag
+    Tensor<T> const& weight() const noexcept { return weight_; }  ///< a number for each lookup
+    std::size_t size() const noexcept { return bag_.size(); }     ///< the number of lookups
+    /// The bag of each lookup.
+    std::span<std::int64_t const> bags() const noexcept { return bag_; }
+
+private:
+    Tensor<T> value_, weight_;
+    detail::Buffer<std::int64_t> bag_;
+};
+
+/// Applies a rule to the rows of a plan, as update_rows does for a value that has them in memory.
+/// shapes   plan of grad.size() rows, param [plan.height(), ...], each state [plan.height(), any dims]
+/// requires   several threads may call the rule concurrently
+/// errors   those of update_rows for a plan; ShapeError if grad has not as many rows as the plan has lookups
+/// cost     one read of the row of its bag for each lookup, which stays in a cache where bags are few, and O(n · width)
+template <class T, class Rule, class P, class... S>
+void update_rows(Cpu const& exec, std::type_identity_t<RowPlan<>> const& plan, BagRows<T> const& grad, Rule const& rule,
+                 Tensor<P>& param, Tensor<S>&... state) {
+    using Rows = detail::WeightedRowsOfBags<T>;
+    detail::RowUpdates<Cpu>::check_rule<Rule, T, P, S...>();
+    detail::check_exec(exec);
+    if (plan.size() != grad.size() || plan.value_rows() != grad.size())
+        throw ShapeError("grad.size()", std::to_string(grad.size()),
+                         std::to_string(plan.value_rows()) + ", the rows of the plan");
+    detail::check_sparse_targets(grad.value(), plan.height(), param, state...);
+    detail::check_states<Rule>(param, state...);
+    if (detail::only_checking()) return;
+    Rows const rows{grad.value().data(), plan.size() == 0 ? 0 : grad.value().row_size(), grad.bags().data(),
+                    grad.weight().data()};
+    detail::RowSums<T, Rows> sums(exec, plan, rows);
+    detail::RowUpdates<Cpu>::with_sums<T>(plan, sums, rule, param, state...);
+}
+
+template <class T, class Rule, class P, class... S>
+void update_rows(RowPlan<> const& plan, BagRows<T> const& grad, Rule const& rule, Tensor<P>& param,
+                 Tensor<S>&... state) {
+    update_rows(plan.device(), plan, grad, rule, param, state...);
 }
 
 }  // namespace rowan::inline v0

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """word2vec of examples/word2vec.cpp, gensim and PyTorch in turns, on the King James Bible: thousand words a second and the
-mean loss of a pair in the lines held out, one of 20, after all epochs (for hierarchical softmax, speed alone).
+mean loss of a pair in the lines held out, one of 20, after all epochs.
 
 gensim runs in an environment of its own, which is made at the first call; PyTorch in that of peers.py. Nothing else should
 run on the machine. Needs Debian's bible-kjv.
@@ -50,6 +50,28 @@ def held_out_loss(inputs, outputs, index, counts, test, mean):
     return float(loss) / pairs
 
 
+def held_out_tree_loss(made, test, mean):
+    """The same with hierarchical softmax: a term for each node on the path of a word in gensim's tree."""
+    import numpy
+
+    index = made.wv.key_to_index
+    nodes = [made.wv.get_vecattr(w, "point")[:len(made.wv.get_vecattr(w, "code"))] for w in made.wv.index_to_key]
+    signs = [1 - 2.0 * made.wv.get_vecattr(w, "code") for w in made.wv.index_to_key]
+    loss = pairs = 0
+    for words in test:
+        ids = [index[w] for w in words if w in index]
+        for i, word in enumerate(ids):
+            contexts = ids[max(0, i - WINDOW):i] + ids[i + 1:i + 1 + WINDOW]
+            if not contexts:
+                continue
+            x = made.wv.vectors[contexts]
+            if mean:
+                x = x.mean(axis=0, keepdims=True)
+            loss += numpy.logaddexp(0, -(x @ made.syn1[nodes[word]].T) * signs[word]).sum()
+            pairs += len(x)
+    return float(loss) / pairs
+
+
 def report(peer, model, threads, words, seconds, loss):
     print(json.dumps({"peer": peer, "model": model, "threads": threads, "speed": words / seconds / 1e3, "loss": loss}), flush=True)
 
@@ -66,8 +88,9 @@ def gensim(file, model, workers, epochs):
     start = time.perf_counter()
     made.train(train, total_examples=len(train), total_words=words, epochs=epochs)
     seconds = time.perf_counter() - start
-    loss = None
-    if not tree:
+    if tree:
+        loss = held_out_tree_loss(made, test, cbow)
+    else:
         counts = [made.wv.get_vecattr(w, "count") for w in made.wv.index_to_key]
         loss = held_out_loss(made.wv.vectors, made.syn1neg, made.wv.key_to_index, counts, test, cbow)
     report("gensim", model, workers, words * epochs, seconds, loss)
@@ -130,7 +153,7 @@ def rowan(program, file, model, threads, epochs):
     text = subprocess.run(command, check=True, text=True, capture_output=True).stdout
     words = int(re.search(r"([0-9]+) words of the text", text)[1])
     seconds = sum(map(float, re.findall(r"^  ([0-9.]+) s,", text, re.M)))
-    loss = None if "tree" in model else float(re.findall(r"held out ([0-9.]+)", text)[-1])
+    loss = float(re.findall(r"held out ([0-9.]+)", text)[-1])
     report("rowan", model, threads, words * epochs, seconds, loss)
 
 
@@ -177,9 +200,8 @@ def main():
                 if line is None:
                     cells.append("")
                     continue
-                loss = "" if line["loss"] is None else f", loss {line['loss']:.3f}"
                 ratio = "" if peer == "rowan" else f" ({mine['speed'] / line['speed']:.1f}x)"
-                cells.append(f"{line['speed']:.0f}{loss}{ratio}")
+                cells.append(f"{line['speed']:.0f}, loss {line['loss']:.3f}{ratio}")
             print(f"| {model} | {threads} | {' | '.join(cells)} |")
 
 

@@ -7,8 +7,10 @@
 #include "reference.hpp"
 #include "refused.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -82,6 +84,20 @@ TEST_CASE("losses are those of the formula, for all widths and numbers of target
     for (auto const targets : std::vector<std::size_t>{1, 2, 17}) check_losses<float>(20, targets);
     check_losses<double>(100, 5);
     check_losses<bfloat16>(20, 3);
+}
+
+TEST_CASE("scores do not depend on the rows that follow, nor on whether any does", "[negative_sampling]") {
+    auto const test_width = [](std::size_t width) {
+        auto w = inputs::wild<float>({9, width}, 2), x = inputs::wild<float>({4, width}, 1);
+        auto const scores = [&](Tensor<float> const& table, Tensor<float> const& rows) {
+            return rowan::negative_sampling(LoDTensor<float>(rows.share()), table, Tensor<std::int64_t>{{3, 1}, {1, 3}}, {.reduction = Reduction::none});
+        };
+        auto const last = scores(w.slice(0, 4), x.slice(0, 2));
+        CHECK(same(scores(w, x.slice(0, 2)), last));
+        for (auto row : {w.row(0), w.row(2), w.row(4), w.row(5), x.row(2), x.row(3)}) std::ranges::fill(row, std::numeric_limits<float>::quiet_NaN());
+        CHECK(same(scores(w, x.slice(0, 2)), last));
+    };
+    for (std::size_t const width : {1, 5, 20, 31, 100}) test_width(width);
 }
 
 TEST_CASE("gradients of negative sampling are slopes of the loss", "[negative_sampling]") {

@@ -57,7 +57,7 @@ public:
     /// Returns the sum of the rows at the n > 0 positions from `first` on, valid until the next call. `ahead` more
     /// positions follow in the array; their rows are prefetched.
     ROWAN_INLINE S const* operator()(std::int64_t const* first, std::size_t n, std::size_t ahead) {
-        if constexpr (std::is_same_v<S, T>) {
+        if constexpr (std::is_same_v<Rows, ElementRows<S>>) {
             if (n == 1) {
                 if (ahead >= ahead_) prefetch_row<false>(rows_.address(first[ahead_]), rows_.bytes());
                 return rows_.address(*first);
@@ -128,6 +128,8 @@ private:
             columns(as<V>(), std::make_index_sequence<8>());
             columns(as<V>(), std::make_index_sequence<4>());
             columns(as<V>(), std::make_index_sequence<1>());
+            if constexpr (lanes_in<V> * sizeof(S) > 16)
+                columns(as<LaneRegister<S, 16>>(), std::make_index_sequence<1>());
             columns(as<S>(), std::make_index_sequence<1>());
         } else {
             for (std::size_t i = begin; i < end; ++i) {

@@ -46,9 +46,12 @@ struct StepScopes {
 
 namespace detail {
 
-/// The minimum number of sequences of a part, unless the batch is a single part. Parts run in parallel. The partition
-/// does not depend on the number of threads, so neither does the order of summation.
-inline constexpr std::size_t rnn_part_size = 32;
+/// The number of parts of a batch, which run in parallel: of 32 sequences or more each, but two of 32 to 63. It does not
+/// depend on the number of threads, so neither does the order of summation.
+constexpr std::size_t rnn_parts(std::size_t sequences) {
+    constexpr std::size_t some = 32;
+    return sequences < some ? 1 : std::clamp<std::size_t>(sequences / some, 2, 256);
+}
 
 // In the step of an outer recurrent layer, the last states and the outputs have rows, and so have the gradients of x,
 // of the boot states and of static inputs.

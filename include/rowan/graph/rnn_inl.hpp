@@ -30,9 +30,7 @@ public:
         }
         count_iterations(map.steps());
         s_.lod = lod;
-        s_.parts.resize(net_.rows_apart && !block_.runs_whole
-                            ? std::clamp<std::size_t>(map.sequences() / rnn_part_size, 1, 256)
-                            : 1);
+        s_.parts.resize(net_.rows_apart && !block_.runs_whole ? rnn_parts(map.sequences()) : 1);
         for (std::size_t k = 0; k < s_.parts.size(); ++k) s_.parts[k].assign(map, k, s_.parts.size(), block_.reverse);
         if (map.steps() == 0 && net_.has_unknown_width()) s_.parts.back().starts.push_back(0);  // a step of no rows
         auto states = first_states();

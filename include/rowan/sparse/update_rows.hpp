@@ -112,8 +112,14 @@ struct RowUpdates<Cpu> {
     template <class T, class Rule, class... P>
     static void planned(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value, Rule const& rule,
                         Tensor<P>&... param) {
+        RowSums<T> sums(exec, plan, value);
+        with_sums<T>(plan, sums, rule, param...);
+    }
+
+    template <class T, class Sums, class Rule, class... P>
+    static void with_sums(RowPlan<> const& plan, Sums& sums, Rule const& rule, Tensor<P>&... param) {
         auto const rows = plan.rows();
-        std::size_t const width = value.row_size();
+        std::size_t const width = sums.width();
         auto const prefetch = [&](std::size_t k) {
             (prefetch_row<true>(param.data() + static_cast<std::size_t>(rows[k]) * param.row_size(),
                                 param.row_size() * sizeof(P)),
@@ -123,7 +129,6 @@ struct RowUpdates<Cpu> {
             f(std::span<sum_t<T> const>(sum, width),
               row_of(param, static_cast<std::size_t>(rows[k]), param.row_size())...);
         };
-        RowSums<T> sums(exec, plan, value);
         if constexpr (is_lane_rule<Rule>) {
             sums.run(prefetch, [&]<class V>(as<V>, std::size_t k, sum_t<T> const* sum) ROWAN_INLINED {
                 with_row(k, sum, [&](auto... row) ROWAN_INLINED { rule.template with<V>(row...); });

@@ -26,6 +26,7 @@ TargetGroups<T, I> row_groups(Cpu const& exec, LoDTensor<T> const& x, Tensor<T> 
     TargetGroups<T, I> groups{};
     groups.groups = x.value().shape(0);
     groups.width = w.shape(1);
+    groups.height = w.shape(0);
     groups.x = x.value().data();
     groups.w = w.data();
     if (std::size_t const levels = x.lod().levels(); levels != 0) {

@@ -23,7 +23,7 @@ namespace rowan::inline v0::detail {
 ///     rows {0, 2, 3}     x [a b c]     targets {0, 2, 5}     ids [7 1 4 7 2]     stands for   (a b) x (7 1), c x (4 7 2)
 template <class T, class I>
 struct TargetGroups {
-    std::size_t groups, width;
+    std::size_t groups, width, height;
     std::int64_t const* rows;     // [groups + 1]; nullptr: one row each
     std::int64_t const* targets;  // [groups + 1]; nullptr: `each` targets for each group
     std::size_t each;
@@ -49,27 +49,36 @@ struct TargetGroups {
 /// The label of a target in the loss of the pairs: 1, 0, or none where there is no loss.
 enum class TargetLabel : std::uint8_t { negative, positive, none };
 
-/// Vectors of one thread whose last elements, those behind the last multiple of 16, are copied to 16 numbers each,
-/// with zeros behind them.
+/// Vectors of one thread, which are rows of a matrix. Behind the last multiple of 16 of a vector's elements, 16 can be read:
+/// those that are left, and then elements of the next row, or zeros.
 template <class T>
 class PaddedVectors {
-    using S = sum_t<T>;
-
 public:
-    template <class V, class At>
-    ROWAN_INLINE void set(std::size_t width, std::size_t n, At const& at) {
+    template <class At>
+    ROWAN_INLINE void set(std::size_t width, std::size_t n, T const* end_of_rows, At const& at) {
         whole = width / 16 * 16;
         vectors.resize(n);
-        if (whole != width) ends.assign(16 * n, constant<S>(0.0));
+        ends.resize(n);
         for (std::size_t i = 0; i < n; ++i) {
             vectors[i] = at(i);
-            for (std::size_t k = whole; k < width; ++k) ends[16 * i + k - whole] = load<S>(vectors[i] + k);
+            ends[i] = vectors[i] + whole;
+        }
+        std::size_t copies = 0;
+        for (std::size_t i = 0; i < n && whole != width; ++i) {
+            if (end_of_rows - ends[i] >= 16) continue;
+            copied_.resize(16 * n);
+            T* const copy = copied_.data() + 16 * copies++;
+            std::fill_n(std::copy_n(ends[i], width - whole, copy), 16 - (width - whole),
+                        dtype<T>::narrow(constant<sum_t<T>>(0.0)));
+            ends[i] = copy;
         }
     }
 
     std::size_t whole = 0;
-    std::vector<T const*> vectors;
-    std::vector<S> ends;
+    std::vector<T const*> vectors, ends;
+
+private:
+    std::vector<T> copied_;
 };
 
 /// to[i · m + k]: the dot product of vector i of a, of n, and vector k of b, of m, each as dot_of_pair; and after these up
@@ -81,19 +90,20 @@ ROWAN_INLINE void dots_of_vectors(std::size_t width, PaddedVectors<T> const& a, 
         for (std::size_t q = 0; q < n * m; ++q) to[q] = dot_of_pair(width, a.vectors[q / m], b.vectors[q % m]);
     } else {
         constexpr std::size_t lanes = V::size, count = 16 / lanes, some = 4;
+        S left_of_end[16]{};  // 1 where the last elements are
+        std::fill_n(left_of_end, width - a.whole, constant<S>(1.0));
         std::size_t i = 0, k = 0;
         for (std::size_t q = 0; q < n * m; q += 16) {
             V sums[16];
             std::size_t const left = std::min<std::size_t>(n * m - q, 16);
             for (std::size_t r = left; r < 16; ++r) sums[r] = constant<V>(0.0);
             for (std::size_t r = 0; r < left; r += some) {
-                T const *x[some], *y[some];
-                S const *x_end[some], *y_end[some];
+                T const *x[some], *y[some], *x_end[some], *y_end[some];
                 unrolled<some>([&](std::size_t c) ROWAN_INLINED {
                     x[c] = a.vectors[i];
                     y[c] = b.vectors[k];
-                    x_end[c] = a.ends.data() + 16 * i;
-                    y_end[c] = b.ends.data() + 16 * k;
+                    x_end[c] = a.ends[i];
+                    y_end[c] = b.ends[k];
                     if (++k == m) {
                         k = 0;
                         if (++i == n) i = n - 1;
@@ -102,16 +112,22 @@ ROWAN_INLINE void dots_of_vectors(std::size_t width, PaddedVectors<T> const& a, 
                 V parts[some][count];
                 unrolled<some * count>([&](std::size_t p)
                                            ROWAN_INLINED { parts[p / count][p % count] = constant<V>(0.0); });
-                auto const add = [&](auto const& left, auto const& right, std::size_t at) ROWAN_INLINED {
+                auto const add = [&](auto const& from, auto const& with, std::size_t at,
+                                     auto const& kept) ROWAN_INLINED {
                     unrolled<some * count>([&](std::size_t p) ROWAN_INLINED {
-                        std::size_t const here = at + p % count * lanes;
-                        parts[p / count][p % count] =
-                            plus(parts[p / count][p % count],
-                                 product(load<V>(left[p / count] + here), load<V>(right[p / count] + here)));
+                        std::size_t const c = p / count, part = p % count, here = at + part * lanes;
+                        V const made = product(load<V>(from[c] + here), load<V>(with[c] + here));
+                        parts[c][part] = plus(parts[c][part], kept(part, made));
                     });
                 };
-                for (std::size_t at = 0; at < a.whole; at += 16) add(x, y, at);
-                if (a.whole != width) add(x_end, y_end, 0);
+                for (std::size_t at = 0; at < a.whole; at += 16)
+                    add(x, y, at, [](std::size_t, V const& made) ROWAN_INLINED { return made; });
+                if (a.whole != width) {
+                    add(x_end, y_end, 0, [&](std::size_t part, V const& made) ROWAN_INLINED {
+                        V const zero = constant<V>(0.0);
+                        return choose(load<V>(left_of_end + part * lanes) > zero, made, zero);
+                    });
+                }
                 unrolled<some>([&](std::size_t c) ROWAN_INLINED {
                     if constexpr (count > 1) fold_halves(parts[c], add_lanes{}, std::make_index_sequence<count / 2>());
                     sums[r + c] = parts[c][0];
@@ -178,8 +194,10 @@ struct TargetLosses {
         each_group(exec, of, before, [&]<class V>(as<V>, Memory<T>& memory, std::size_t g) ROWAN_INLINED {
             std::size_t const row = of.row(g), n = of.row(g + 1) - row, first = of.target(g);
             std::size_t const m = of.target(g + 1) - first, padded = (n * m + 15) / 16 * 16;
-            memory.x.template set<V>(of.width, n, [&](std::size_t i) { return of.x + (row + i) * of.width; });
-            memory.w.template set<V>(of.width, m, [&](std::size_t k) { return of.w + of.table_row(first + k); });
+            memory.x.set(of.width, n, of.x + of.row(of.groups) * of.width,
+                         [&](std::size_t i) { return of.x + (row + i) * of.width; });
+            memory.w.set(of.width, m, of.w + of.height * of.width,
+                         [&](std::size_t k) { return of.w + of.table_row(first + k); });
             memory.scores.resize(padded);
             memory.labels.assign(padded, constant<S>(0.0));
             memory.terms.resize(padded);

@@ -23,15 +23,17 @@ struct Shares {
 };
 
 /// The sums of a value's rows by a plan. The constructor allocates all memory, so that a run cannot fail halfway.
-template <class T>
+template <class T, class Rows = ElementRows<T>>
 class RowSums {
 public:
     using S = sum_t<T>;
 
     RowSums(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value)
-        : plan_(plan), width_(plan.size() == 0 ? 0 : value.row_size()), ahead_(lookahead(width_ * sizeof(T)) / 2),
+        : RowSums(exec, plan, Rows{value.data(), plan.size() == 0 ? 0 : value.row_size()}) {}
+    RowSums(Cpu exec, RowPlan<> const& plan, Rows const& rows)
+        : plan_(plan), width_(rows.width), ahead_(lookahead(rows.bytes()) / 2),
           threads_(static_cast<std::size_t>(threads_for(exec, plan.size() * width_))), shares_(plan, threads_),
-          blocks_(threads_, BlockSum<T, S>(value.data(), width_, plan.size())),
+          blocks_(threads_, BlockSum<T, S, Rows>(rows, plan.size(), lookahead(rows.bytes()))),
           group_order_((heaviest() + group - 1) / group), group_sums_(group_order_.size() * width_),
           groups_(group_sums_.data(), width_, group_order_.size()) {
         std::iota(group_order_.begin(), group_order_.end(), std::int64_t{0});
@@ -58,6 +60,8 @@ public:
         }
     }
 
+    std::size_t width() const { return width_; }
+
 private:
     template <class F>
     static constexpr bool in_registers = std::is_invocable_v<F const&, as<S>, std::size_t, S const*>;
@@ -74,7 +78,7 @@ private:
 
     /// Rows [k, end) except heavy ones, or the heavy row k with its sum.
     template <class Prefetch, class F>
-    void run_share(std::size_t k, std::size_t end, BlockSum<T, S>& block, S const* sum_of_heavy,
+    void run_share(std::size_t k, std::size_t end, BlockSum<T, S, Rows>& block, S const* sum_of_heavy,
                    Prefetch const& prefetch, F const& f) {
         std::size_t const last = begin(end);
         for (std::size_t i = k; i < std::min(end, k + ahead_); ++i) prefetch(i);
@@ -111,7 +115,7 @@ private:
     std::size_t ahead_;
     std::size_t threads_;
     Shares shares_;
-    Buffer<BlockSum<T, S>> blocks_;  // one per thread
+    Buffer<BlockSum<T, S, Rows>> blocks_;  // one per thread
     Buffer<std::int64_t> group_order_;
     Buffer<S> group_sums_;
     BlockSum<S, S> groups_;
