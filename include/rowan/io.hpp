@@ -31,4 +31,5 @@
 #include <rowan/io/table_file_optimizers.hpp>
 #include <rowan/io/tensor_desc.hpp>
 #include <rowan/io/to_program.hpp>
+#include <rowan/io/train_checkpoint.hpp>
 #include <rowan/io/var_desc.hpp>

@@ -23,5 +23,6 @@
 #include <rowan/train/prefetch.hpp>
 #include <rowan/train/schedule.hpp>
 #include <rowan/train/train.hpp>
+#include <rowan/train/train_checkpoint.hpp>
 #include <rowan/train/train_options.hpp>
 #include <rowan/train/trainer.hpp>

@@ -21380,6 +21380,135 @@ using Comm = CommOn<Cpu>;
 
 }  // namespace rowan::inline v0
 
+// rowan/train/train_checkpoint.hpp: layer::TrainCheckpoint, how train saves what it needs to go on.
+
+namespace rowan::inline v0 {
+
+/// The settings of train_checkpoint.
+struct TrainCheckpointOptions {
+    std::string folder = {};    ///< where the save is; made if it is missing. One training uses it
+    std::int64_t every = 1000;  ///< the number of steps after which train saves; 0: at its end alone
+};
+
+namespace layer {
+
+/// Saves of a training: `train` with the same arguments goes on where the last one was made, on any number of ranks, and
+/// returns the same bits as if nothing had ended it. On the host. Made by train_checkpoint of
+/// rowan/io/train_checkpoint.hpp, for ranks of rowan/distributed/train_checkpoint.hpp, or of functions of yours.
+///     train(cost, reader, {.epochs = 10, .checkpoint = train_checkpoint({.folder = "run", .every = 1000})});
+///     train(cost, reader, {.comm = comm, .parts = 8, .checkpoint = train_checkpoint(comm, {.folder = "run"})});
+/// A save has the parameters and states, the epoch, the number of its batches that were read, and, for options.stop, the
+/// best epoch. `train` calls the reader again with that epoch and leaves out these batches, so the reader must give the
+/// same ones for the same epoch. It saves once more when it ends, also where on_batch or on_epoch end it: called
+/// again, it goes on from there, or returns the result if it was complete. If there is a save, options.resume and
+/// options.initial are not used. Batches after the last save are trained, and reported to on_batch, again.
+struct TrainCheckpoint {
+    std::int64_t every = 0;  ///< the number of steps after which train saves; 0: at its end alone
+    int ranks = 1;           ///< how many ranks save together
+    /// Saves values by name, such that after an error or a sudden end the save before remains.
+    std::function<void(Variable& cost, Parameters const& all)> save = {};
+    std::function<std::optional<Parameters>(Variable& cost)> load = {};  ///< the last save, or none
+
+    explicit operator bool() const noexcept { return save != nullptr || load != nullptr; }  ///< whether train saves
+};
+
+}  // namespace layer
+
+}  // namespace rowan::inline v0
+
+// rowan/train/detail/train_position.hpp: TrainPosition, where a training is.
+
+namespace rowan::inline v0::detail {
+
+/// What a save of a training has besides parameters and states: as the value `@position`, and those of the best epoch as
+/// `<name>@best`.
+struct TrainPosition {
+    std::int64_t epoch = 0, batches = 0, steps = 0;  // of the epoch, what has been read and made
+    double cost = 0;                                 // the sum of its steps'
+    std::int64_t since = 0;                          // epochs since the best one
+    double value = 0;                                // the metric of the best epoch
+    std::optional<Parameters> best = {};
+
+    /// `now`, and the position, which share the elements of both.
+    Parameters added_to(Parameters const& now) const;
+    /// Takes the position out of a save.
+    /// errors   GraphError if there is none
+    static TrainPosition taken_from(Parameters& saved);
+};
+
+/// errors   ValueError if `every` is negative or others save together than the `ranks` that train; GraphError if a function
+///          is missing
+void check_checkpoint(layer::TrainCheckpoint const& checkpoint, int ranks);
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/train/detail/train_position_inl.hpp: definitions of rowan/train/detail/train_position.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace rowan::inline v0::detail {
+
+inline constexpr std::string_view position_name = "@position", best_suffix = "@best";
+
+ROWAN_FUNCTION Parameters TrainPosition::added_to(Parameters const& now) const {
+    Parameters all = now.share();
+    auto const number = [](std::int64_t n) { return static_cast<double>(n); };
+    Value position;
+    position.set(LoDTensor<double>(Tensor<double>{number(epoch), number(batches), number(steps), cost, number(since),
+                                                  value, number(best ? best->steps : -1)}));
+    all.set(std::string(position_name), std::move(position));
+    if (!best) return all;
+    for (auto const& [name, v] : *best) all.set(std::string(name).append(best_suffix), v.share());
+    return all;
+}
+
+ROWAN_FUNCTION TrainPosition TrainPosition::taken_from(Parameters& saved) {
+    if (!saved.contains(position_name))
+        throw GraphError("options.checkpoint: what was loaded has no position: it is no save of train");
+    auto const numbers = saved.get<double>(position_name).share();
+    if (numbers.size() != 7)
+        throw GraphError(std::string("options.checkpoint: the position has ")
+                             .append(std::to_string(numbers.size()))
+                             .append(" numbers, expected 7: it is no save of train"));
+    auto const integer = [&](std::size_t k) { return static_cast<std::int64_t>(numbers(k)); };
+    TrainPosition at{.epoch = integer(0),
+                     .batches = integer(1),
+                     .steps = integer(2),
+                     .cost = numbers(3),
+                     .since = integer(4),
+                     .value = numbers(5)};
+    if (integer(6) >= 0) at.best.emplace().steps = integer(6);
+    Parameters rest;
+    rest.steps = saved.steps;
+    for (auto const& [name, v] : saved) {
+        if (name == position_name) continue;
+        bool const of_best = at.best && std::string_view(name).ends_with(best_suffix);
+        if (of_best)
+            at.best->set(name.substr(0, name.size() - best_suffix.size()), v.share());
+        else
+            rest.set(name, v.share());
+    }
+    saved = std::move(rest);
+    return at;
+}
+
+ROWAN_FUNCTION void check_checkpoint(layer::TrainCheckpoint const& checkpoint, int ranks) {
+    if (checkpoint.every < 0) throw ValueError("options.checkpoint.every", checkpoint.every, "0 or more");
+    if (checkpoint.save == nullptr || checkpoint.load == nullptr)
+        throw GraphError("options.checkpoint lacks the function save or load");
+    if (checkpoint.ranks != ranks)
+        throw ValueError("options.checkpoint.ranks", checkpoint.ranks,
+                         std::to_string(ranks).append(", the ranks that train: train_checkpoint(comm, …)"));
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
 // rowan/train/early_stop.hpp: layer::EarlyStop, which ends a training that no longer improves.
 
 namespace rowan::inline v0 {
@@ -28254,6 +28383,7 @@ struct TrainOptionsOn {
     layer::CommOn<Device> comm = {};             ///< the ranks that train together, default this process alone
     layer::PartsOn<Device> parts = {};           ///< number of batches that make a step
     std::int64_t check_every = 0;                ///< after so many steps ranks compare their parameters; 0: never
+    layer::TrainCheckpoint checkpoint = {};      ///< saves from which train goes on when it is called again
     std::int64_t epochs = 1;                     ///< number of epochs; each calls the reader once
     bool progress = false;                       ///< print a line to standard error for every epoch, with the metrics
     Metrics metrics = {};                        ///< computed after every epoch, for the line and for `stop`
@@ -28310,6 +28440,12 @@ public:
     Epochs(Metrics const& metrics, std::optional<layer::EarlyStop> const& stop);
 
     void begin();
+    /// Goes on within an epoch.
+    void begin(TrainPosition&& at);
+    /// What is known of an epoch, of which `batches` have been read.
+    TrainPosition position(std::int64_t epoch, std::int64_t batches) const;
+    /// Whether `stop` has ended the training.
+    bool ended() const noexcept { return stop_ && stop_->patience != 0 && since_ >= stop_->patience; }
     void count(double cost) {
         sum_ += cost;
         ++steps_;
@@ -28372,6 +28508,25 @@ ROWAN_FUNCTION void Epochs::begin() {
     measured_.clear();
 }
 
+ROWAN_FUNCTION void Epochs::begin(TrainPosition&& at) {
+    begin();
+    sum_ = at.cost;
+    steps_ = at.steps;
+    value_ = at.value;
+    since_ = at.since;
+    best_ = std::move(at.best);
+}
+
+ROWAN_FUNCTION TrainPosition Epochs::position(std::int64_t epoch, std::int64_t batches) const {
+    TrainPosition at{.epoch = epoch, .batches = batches, .since = since_, .value = value_};
+    if (batches != 0) {
+        at.steps = steps_;
+        at.cost = sum_;
+    }
+    if (best_) at.best = best_->share();
+    return at;
+}
+
 ROWAN_FUNCTION bool Epochs::end(std::int64_t epoch, Parameters now,
                                 Callback<std::int64_t, Parameters const&> const& on_epoch) {
     std::optional<double> compared;
@@ -28395,7 +28550,7 @@ ROWAN_FUNCTION bool Epochs::goes_on(double value, Parameters now) {
         return true;
     }
     ++since_;
-    return stop_->patience == 0 || since_ < stop_->patience;
+    return !ended();
 }
 
 ROWAN_FUNCTION void Epochs::print(std::int64_t epoch) const {
@@ -29695,7 +29850,7 @@ class Trainer {
 public:
     /// Adds the backward pass and the optimizers, and sets parameters and optimizer states to their first values, to
     /// those of options.initial or to those of an earlier training. Uses all options but epochs, progress, metrics, stop,
-    /// on_batch and on_epoch, which are `train`'s. With options.comm, all ranks call it, and `step`.
+    /// checkpoint, on_batch and on_epoch, which are `train`'s. With options.comm, all ranks call it, and `step`.
     /// shapes   cost [1]
     /// errors   On error no variable changes. Exception: where another rank throws, or ranks have different first
     ///          values, variables have their first values.
@@ -30241,29 +30396,54 @@ private:
     void step(std::span<Feeds const> parts);
     /// Whether all ranks go on, where each calls f, which returns whether it does.
     bool all_go_on(std::function<bool()> const& f) const;
+    /// Saves, for options.checkpoint.
+    void save();
 
+    Variable& cost_;
     TrainOptionsOn<Device> const& options_;
     Ranks const* ranks_;
     std::optional<ScopeUse> use_;
     std::optional<Epochs> epochs_;
     std::optional<Trainer<T, Device>> trainer_;
-    std::vector<Feeds> parts_;  // of the next step
-    std::int64_t epoch_ = 0;
+    std::vector<Feeds> parts_;              // of the next step
+    std::int64_t epoch_ = 0, batches_ = 0;  // which epoch, and how many of its batches have been read
+    std::int64_t known_ = 0;                // of these, how many before the last save
     bool more_ = true;
     bool reads_ = false;  // whether an error is one of the reader, of which other ranks do not know
 };
 
 template <class T, class Device>
 TrainLoop<T, Device>::TrainLoop(layer::Var<T, Device> const& cost, TrainOptionsOn<Device> const& options)
-    : options_(options), ranks_(options.comm.ranks()) {
+    : cost_(*cost), options_(options), ranks_(options.comm.ranks()) {
     agree_on(ranks_, TrainCall::train, [&](NamedValues& same) {
         if (options.epochs < 0) throw ValueError("epochs", options.epochs, "0 or more");
         use_.emplace(cost->scope());
         epochs_.emplace(options.metrics, options.stop);
         same.add("options.epochs", options.epochs);
         if (options.stop) add_fields(same, "options.stop.", *options.stop);
+        if (!options.checkpoint) return;
+        check_checkpoint(options.checkpoint, ranks_ == nullptr ? 1 : ranks_->size());
+        same.add("options.checkpoint.every", options.checkpoint.every);
     });
-    trainer_.emplace(cost, options);
+    auto saved = options.checkpoint ? options.checkpoint.load(*cost) : std::nullopt;
+    if (!saved) {
+        trainer_.emplace(cost, options);
+        return;
+    }
+    TrainPosition at = TrainPosition::taken_from(*saved);
+    auto from_saved = options;
+    from_saved.initial = {};
+    from_saved.resume = &*saved;
+    trainer_.emplace(cost, from_saved);
+    epoch_ = at.epoch;
+    known_ = at.batches;
+    epochs_->begin(std::move(at));
+    more_ = !epochs_->ended();
+}
+
+template <class T, class Device>
+void TrainLoop<T, Device>::save() {
+    options_.checkpoint.save(cost_, epochs_->position(epoch_, batches_).added_to(trainer_->parameters()));
 }
 
 template <class T, class Device>
@@ -30282,11 +30462,14 @@ void TrainLoop<T, Device>::step(std::span<Feeds const> parts) {
     double const value = trainer_->step(parts);
     more_ = all_go_on([&] { return options_.on_batch({epoch_, epochs_->steps(), value}); });
     epochs_->count(value);
+    auto const every = options_.checkpoint.every;
+    if (options_.checkpoint && more_ && every != 0 && trainer_->steps() % every == 0) save();
     reads_ = more_;
 }
 
 template <class T, class Device>
 bool TrainLoop<T, Device>::take(Feeds const& feeds) {
+    if (++batches_ <= known_) return true;
     if (options_.parts.count() == 1) {
         step(std::span(&feeds, 1));
     } else {
@@ -30314,9 +30497,14 @@ void TrainLoop<T, Device>::read_epoch(Read const& read, std::int64_t epoch) {
 template <class T, class Device>
 Parameters TrainLoop<T, Device>::run(Read const& read) {
     for (; more_ && epoch_ < options_.epochs; ++epoch_) {
-        epochs_->begin();
+        if (known_ == 0) epochs_->begin();
         read_epoch(read, epoch_);
         if (!more_) break;
+        if (batches_ < known_)
+            throw ShapeError(std::string("the number of batches of epoch ").append(std::to_string(epoch_)),
+                             std::to_string(batches_),
+                             std::to_string(known_).append(" or more, which were read before the save"));
+        batches_ = known_ = 0;
         agree(ranks_, TrainCall::epoch_end, [](Words&) {});  // fails if a rank has more batches
         if (epochs_->steps() == 0)
             throw ShapeError(std::string("the number of batches of epoch ").append(std::to_string(epoch_)), "0",
@@ -30327,6 +30515,7 @@ Parameters TrainLoop<T, Device>::run(Read const& read) {
         });
         if (options_.progress && (ranks_ == nullptr || ranks_->rank() == 0)) epochs_->print(epoch_);
     }
+    if (options_.checkpoint) save();
     Parameters learned;
     agree(ranks_, TrainCall::end,
           [&](Words&) { learned = epochs_->best() ? std::move(*epochs_->best()) : trainer_->parameters(); });
@@ -30361,13 +30550,16 @@ inline constexpr bool returns_one_batch<Reader> =
 /// or options.on_epoch returns false, the training ends after that step or epoch. With options.parts, several batches make
 /// a step together, and until then must not share memory that the reader writes again; those left at the end of an epoch
 /// make one of their own. With options.stop, it may end earlier, and the result is that of the best epoch, if one was
-/// completed. On a device, each batch synchronizes once, to read its cost; bad ids are reported then. The returned
-/// parameters are in device memory. With options.comm, several ranks train together: see layer::Comm.
+/// completed. With options.checkpoint, it saves, and goes on from the last save: see layer::TrainCheckpoint. On a device,
+/// each batch synchronizes once, to read its cost; bad ids are reported then. The returned parameters are in device memory.
+/// With options.comm, several ranks train together: see layer::Comm.
 /// shapes   cost [1]
 /// errors   those of the constructor of Trainer, of Trainer::step, of the reader and of the functions called;
 ///          ShapeError if an epoch has no batches; GraphError if options.stop names no metric; ValueError if it has a
-///          negative number, or options.epochs is negative. On error, all parameters have the values from before that
-///          step, and the variables keep them
+///          negative number, or options.epochs is negative; those of options.checkpoint, ValueError if it is for another
+///          number of ranks, GraphError if it loads no save of a training, ShapeError if an epoch has fewer batches than
+///          were read before the save. On error, all parameters have the values from before that step, and the variables
+///          keep them
 /// cost     for each batch, that of its operators; what train adds to the net is removed when it ends
 template <class T, class Device, class Reader>
 Parameters train(layer::Var<T, Device> const& cost, Reader&& reader,
@@ -36363,9 +36555,9 @@ Var<T, Device> batch_norm(Var<T, Device> const& x, BatchNormOptions const& optio
     std::type_identity<rowan::detail::kept_t<T>> const wide;
     auto const w = options.scale ? named(same, 1, "w_0") : layer::full<T, Device>(row, 1);
     auto const b = options.shift ? named(same, 0, "b_0") : layer::full<T, Device>(row, 0);
-    auto const mean = named(wide, 0, "mean_0"), variance = named(wide, 1, "variance_0");
+    auto const of_means = named(wide, 0, "mean_0"), of_variances = named(wide, 1, "variance_0");
     Var<std::int64_t, Device> const seed(new_seed<Device>());
-    auto const y = apply<batch_norm_op>(attributes, x, w, b, mean, variance, seed);
+    auto const y = apply<batch_norm_op>(attributes, x, w, b, of_means, of_variances, seed);
     added.keep();
     return y;
 }

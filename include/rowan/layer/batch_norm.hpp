@@ -51,9 +51,9 @@ Var<T, Device> batch_norm(Var<T, Device> const& x, BatchNormOptions const& optio
     std::type_identity<rowan::detail::kept_t<T>> const wide;
     auto const w = options.scale ? named(same, 1, "w_0") : layer::full<T, Device>(row, 1);
     auto const b = options.shift ? named(same, 0, "b_0") : layer::full<T, Device>(row, 0);
-    auto const mean = named(wide, 0, "mean_0"), variance = named(wide, 1, "variance_0");
+    auto const of_means = named(wide, 0, "mean_0"), of_variances = named(wide, 1, "variance_0");
     Var<std::int64_t, Device> const seed(new_seed<Device>());
-    auto const y = apply<batch_norm_op>(attributes, x, w, b, mean, variance, seed);
+    auto const y = apply<batch_norm_op>(attributes, x, w, b, of_means, of_variances, seed);
     added.keep();
     return y;
 }

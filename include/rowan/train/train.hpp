@@ -33,13 +33,16 @@ inline constexpr bool returns_one_batch<Reader> =
 /// or options.on_epoch returns false, the training ends after that step or epoch. With options.parts, several batches make
 /// a step together, and until then must not share memory that the reader writes again; those left at the end of an epoch
 /// make one of their own. With options.stop, it may end earlier, and the result is that of the best epoch, if one was
-/// completed. On a device, each batch synchronizes once, to read its cost; bad ids are reported then. The returned
-/// parameters are in device memory. With options.comm, several ranks train together: see layer::Comm.
+/// completed. With options.checkpoint, it saves, and goes on from the last save: see layer::TrainCheckpoint. On a device,
+/// each batch synchronizes once, to read its cost; bad ids are reported then. The returned parameters are in device memory.
+/// With options.comm, several ranks train together: see layer::Comm.
 /// shapes   cost [1]
 /// errors   those of the constructor of Trainer, of Trainer::step, of the reader and of the functions called;
 ///          ShapeError if an epoch has no batches; GraphError if options.stop names no metric; ValueError if it has a
-///          negative number, or options.epochs is negative. On error, all parameters have the values from before that
-///          step, and the variables keep them
+///          negative number, or options.epochs is negative; those of options.checkpoint, ValueError if it is for another
+///          number of ranks, GraphError if it loads no save of a training, ShapeError if an epoch has fewer batches than
+///          were read before the save. On error, all parameters have the values from before that step, and the variables
+///          keep them
 /// cost     for each batch, that of its operators; what train adds to the net is removed when it ends
 template <class T, class Device, class Reader>
 Parameters train(layer::Var<T, Device> const& cost, Reader&& reader,

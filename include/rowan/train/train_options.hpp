@@ -14,6 +14,7 @@
 #include <rowan/train/parameters.hpp>
 #include <rowan/train/parts.hpp>
 #include <rowan/train/schedule.hpp>
+#include <rowan/train/train_checkpoint.hpp>
 
 #include <concepts>
 #include <cstdint>
@@ -81,6 +82,7 @@ struct TrainOptionsOn {
     layer::CommOn<Device> comm = {};             ///< the ranks that train together, default this process alone
     layer::PartsOn<Device> parts = {};           ///< number of batches that make a step
     std::int64_t check_every = 0;                ///< after so many steps ranks compare their parameters; 0: never
+    layer::TrainCheckpoint checkpoint = {};      ///< saves from which train goes on when it is called again
     std::int64_t epochs = 1;                     ///< number of epochs; each calls the reader once
     bool progress = false;                       ///< print a line to standard error for every epoch, with the metrics
     Metrics metrics = {};                        ///< computed after every epoch, for the line and for `stop`

@@ -48,7 +48,7 @@ class Trainer {
 public:
     /// Adds the backward pass and the optimizers, and sets parameters and optimizer states to their first values, to
     /// those of options.initial or to those of an earlier training. Uses all options but epochs, progress, metrics, stop,
-    /// on_batch and on_epoch, which are `train`'s. With options.comm, all ranks call it, and `step`.
+    /// checkpoint, on_batch and on_epoch, which are `train`'s. With options.comm, all ranks call it, and `step`.
     /// shapes   cost [1]
     /// errors   On error no variable changes. Exception: where another rank throws, or ranks have different first
     ///          values, variables have their first values.

@@ -1,6 +1,7 @@
 // rowan/train/detail/epochs.hpp: Epochs, what train does after each epoch.
 #pragma once
 
+#include <rowan/train/detail/train_position.hpp>
 #include <rowan/train/early_stop.hpp>
 #include <rowan/train/parameters.hpp>
 #include <rowan/train/train_options.hpp>
@@ -20,6 +21,12 @@ public:
     Epochs(Metrics const& metrics, std::optional<layer::EarlyStop> const& stop);
 
     void begin();
+    /// Goes on within an epoch.
+    void begin(TrainPosition&& at);
+    /// What is known of an epoch, of which `batches` have been read.
+    TrainPosition position(std::int64_t epoch, std::int64_t batches) const;
+    /// Whether `stop` has ended the training.
+    bool ended() const noexcept { return stop_ && stop_->patience != 0 && since_ >= stop_->patience; }
     void count(double cost) {
         sum_ += cost;
         ++steps_;

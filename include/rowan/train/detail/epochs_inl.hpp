@@ -32,6 +32,25 @@ ROWAN_FUNCTION void Epochs::begin() {
     measured_.clear();
 }
 
+ROWAN_FUNCTION void Epochs::begin(TrainPosition&& at) {
+    begin();
+    sum_ = at.cost;
+    steps_ = at.steps;
+    value_ = at.value;
+    since_ = at.since;
+    best_ = std::move(at.best);
+}
+
+ROWAN_FUNCTION TrainPosition Epochs::position(std::int64_t epoch, std::int64_t batches) const {
+    TrainPosition at{.epoch = epoch, .batches = batches, .since = since_, .value = value_};
+    if (batches != 0) {
+        at.steps = steps_;
+        at.cost = sum_;
+    }
+    if (best_) at.best = best_->share();
+    return at;
+}
+
 ROWAN_FUNCTION bool Epochs::end(std::int64_t epoch, Parameters now,
                                 Callback<std::int64_t, Parameters const&> const& on_epoch) {
     std::optional<double> compared;
@@ -55,7 +74,7 @@ ROWAN_FUNCTION bool Epochs::goes_on(double value, Parameters now) {
         return true;
     }
     ++since_;
-    return stop_->patience == 0 || since_ < stop_->patience;
+    return !ended();
 }
 
 ROWAN_FUNCTION void Epochs::print(std::int64_t epoch) const {

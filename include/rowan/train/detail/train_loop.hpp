@@ -6,6 +6,7 @@
 #include <rowan/layer/var.hpp>
 #include <rowan/train/detail/epochs.hpp>
 #include <rowan/train/detail/ranks.hpp>
+#include <rowan/train/detail/train_position.hpp>
 #include <rowan/train/feeds.hpp>
 #include <rowan/train/parameters.hpp>
 #include <rowan/train/train_options.hpp>
@@ -41,29 +42,54 @@ private:
     void step(std::span<Feeds const> parts);
     /// Whether all ranks go on, where each calls f, which returns whether it does.
     bool all_go_on(std::function<bool()> const& f) const;
+    /// Saves, for options.checkpoint.
+    void save();
 
+    Variable& cost_;
     TrainOptionsOn<Device> const& options_;
     Ranks const* ranks_;
     std::optional<ScopeUse> use_;
     std::optional<Epochs> epochs_;
     std::optional<Trainer<T, Device>> trainer_;
-    std::vector<Feeds> parts_;  // of the next step
-    std::int64_t epoch_ = 0;
+    std::vector<Feeds> parts_;              // of the next step
+    std::int64_t epoch_ = 0, batches_ = 0;  // which epoch, and how many of its batches have been read
+    std::int64_t known_ = 0;                // of these, how many before the last save
     bool more_ = true;
     bool reads_ = false;  // whether an error is one of the reader, of which other ranks do not know
 };
 
 template <class T, class Device>
 TrainLoop<T, Device>::TrainLoop(layer::Var<T, Device> const& cost, TrainOptionsOn<Device> const& options)
-    : options_(options), ranks_(options.comm.ranks()) {
+    : cost_(*cost), options_(options), ranks_(options.comm.ranks()) {
     agree_on(ranks_, TrainCall::train, [&](NamedValues& same) {
         if (options.epochs < 0) throw ValueError("epochs", options.epochs, "0 or more");
         use_.emplace(cost->scope());
         epochs_.emplace(options.metrics, options.stop);
         same.add("options.epochs", options.epochs);
         if (options.stop) add_fields(same, "options.stop.", *options.stop);
+        if (!options.checkpoint) return;
+        check_checkpoint(options.checkpoint, ranks_ == nullptr ? 1 : ranks_->size());
+        same.add("options.checkpoint.every", options.checkpoint.every);
     });
-    trainer_.emplace(cost, options);
+    auto saved = options.checkpoint ? options.checkpoint.load(*cost) : std::nullopt;
+    if (!saved) {
+        trainer_.emplace(cost, options);
+        return;
+    }
+    TrainPosition at = TrainPosition::taken_from(*saved);
+    auto from_saved = options;
+    from_saved.initial = {};
+    from_saved.resume = &*saved;
+    trainer_.emplace(cost, from_saved);
+    epoch_ = at.epoch;
+    known_ = at.batches;
+    epochs_->begin(std::move(at));
+    more_ = !epochs_->ended();
+}
+
+template <class T, class Device>
+void TrainLoop<T, Device>::save() {
+    options_.checkpoint.save(cost_, epochs_->position(epoch_, batches_).added_to(trainer_->parameters()));
 }
 
 template <class T, class Device>
@@ -82,11 +108,14 @@ void TrainLoop<T, Device>::step(std::span<Feeds const> parts) {
     double const value = trainer_->step(parts);
     more_ = all_go_on([&] { return options_.on_batch({epoch_, epochs_->steps(), value}); });
     epochs_->count(value);
+    auto const every = options_.checkpoint.every;
+    if (options_.checkpoint && more_ && every != 0 && trainer_->steps() % every == 0) save();
     reads_ = more_;
 }
 
 template <class T, class Device>
 bool TrainLoop<T, Device>::take(Feeds const& feeds) {
+    if (++batches_ <= known_) return true;
     if (options_.parts.count() == 1) {
         step(std::span(&feeds, 1));
     } else {
@@ -114,9 +143,14 @@ void TrainLoop<T, Device>::read_epoch(Read const& read, std::int64_t epoch) {
 template <class T, class Device>
 Parameters TrainLoop<T, Device>::run(Read const& read) {
     for (; more_ && epoch_ < options_.epochs; ++epoch_) {
-        epochs_->begin();
+        if (known_ == 0) epochs_->begin();
         read_epoch(read, epoch_);
         if (!more_) break;
+        if (batches_ < known_)
+            throw ShapeError(std::string("the number of batches of epoch ").append(std::to_string(epoch_)),
+                             std::to_string(batches_),
+                             std::to_string(known_).append(" or more, which were read before the save"));
+        batches_ = known_ = 0;
         agree(ranks_, TrainCall::epoch_end, [](Words&) {});  // fails if a rank has more batches
         if (epochs_->steps() == 0)
             throw ShapeError(std::string("the number of batches of epoch ").append(std::to_string(epoch_)), "0",
@@ -127,6 +161,7 @@ Parameters TrainLoop<T, Device>::run(Read const& read) {
         });
         if (options_.progress && (ranks_ == nullptr || ranks_->rank() == 0)) epochs_->print(epoch_);
     }
+    if (options_.checkpoint) save();
     Parameters learned;
     agree(ranks_, TrainCall::end,
           [&](Words&) { learned = epochs_->best() ? std::move(*epochs_->best()) : trainer_->parameters(); });

@@ -1,0 +1,70 @@
+// rowan/train/detail/train_position_inl.hpp: definitions of rowan/train/detail/train_position.hpp.
+#pragma once
+
+#include <rowan/train/detail/train_position.hpp>
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <rowan/core/error.hpp>
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace rowan::inline v0::detail {
+
+inline constexpr std::string_view position_name = "@position", best_suffix = "@best";
+
+ROWAN_FUNCTION Parameters TrainPosition::added_to(Parameters const& now) const {
+    Parameters all = now.share();
+    auto const number = [](std::int64_t n) { return static_cast<double>(n); };
+    Value position;
+    position.set(LoDTensor<double>(Tensor<double>{number(epoch), number(batches), number(steps), cost, number(since),
+                                                  value, number(best ? best->steps : -1)}));
+    all.set(std::string(position_name), std::move(position));
+    if (!best) return all;
+    for (auto const& [name, v] : *best) all.set(std::string(name).append(best_suffix), v.share());
+    return all;
+}
+
+ROWAN_FUNCTION TrainPosition TrainPosition::taken_from(Parameters& saved) {
+    if (!saved.contains(position_name))
+        throw GraphError("options.checkpoint: what was loaded has no position: it is no save of train");
+    auto const numbers = saved.get<double>(position_name).share();
+    if (numbers.size() != 7)
+        throw GraphError(std::string("options.checkpoint: the position has ")
+                             .append(std::to_string(numbers.size()))
+                             .append(" numbers, expected 7: it is no save of train"));
+    auto const integer = [&](std::size_t k) { return static_cast<std::int64_t>(numbers(k)); };
+    TrainPosition at{.epoch = integer(0),
+                     .batches = integer(1),
+                     .steps = integer(2),
+                     .cost = numbers(3),
+                     .since = integer(4),
+                     .value = numbers(5)};
+    if (integer(6) >= 0) at.best.emplace().steps = integer(6);
+    Parameters rest;
+    rest.steps = saved.steps;
+    for (auto const& [name, v] : saved) {
+        if (name == position_name) continue;
+        bool const of_best = at.best && std::string_view(name).ends_with(best_suffix);
+        if (of_best)
+            at.best->set(name.substr(0, name.size() - best_suffix.size()), v.share());
+        else
+            rest.set(name, v.share());
+    }
+    saved = std::move(rest);
+    return at;
+}
+
+ROWAN_FUNCTION void check_checkpoint(layer::TrainCheckpoint const& checkpoint, int ranks) {
+    if (checkpoint.every < 0) throw ValueError("options.checkpoint.every", checkpoint.every, "0 or more");
+    if (checkpoint.save == nullptr || checkpoint.load == nullptr)
+        throw GraphError("options.checkpoint lacks the function save or load");
+    if (checkpoint.ranks != ranks)
+        throw ValueError("options.checkpoint.ranks", checkpoint.ranks,
+                         std::to_string(ranks).append(", the ranks that train: train_checkpoint(comm, …)"));
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
