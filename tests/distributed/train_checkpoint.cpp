@@ -12,6 +12,7 @@
 #include "refused.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -115,6 +116,32 @@ TEST_CASE("a training goes on within and between epochs, also with an early stop
     train(net.cost, read, more);
     more.epochs = 4;
     CHECK(hash_of(train(net.cost, read, more)) == hash_of(train(net.cost, read, options(4))));
+}
+
+TEST_CASE("saves may be kept by functions of one's own; ranks that find different ones are refused", "[distributed][errors]") {
+    Net1 const net(false);
+    auto const expected = hash_of(train(net.cost, read, options(2)));
+    std::optional<Parameters> kept;
+    auto const keeps = [&](Variable&, Parameters const& all) { kept = all.share(); };
+    auto const finds = [&](Variable&) { return kept ? std::optional(kept->share()) : std::nullopt; };
+    auto all = options(2);
+    all.checkpoint = {.save = keeps, .load = finds};
+    all.on_batch = [n = 0](BatchReport const&) mutable { return ++n % 2 != 0; };
+    for (int k = 0; k < 2; ++k) train(net.cost, read, all);
+    CHECK(kept->steps == 4);
+    auto const refused = test::on_ranks(2, [&](auto const& comm) {
+        Net1 const own(false);
+        auto here = options(2);
+        here.comm = comm;
+        here.checkpoint = {.ranks = comm.size(),
+                           .save = [](Variable&, Parameters const&) {},
+                           .load = [&](Variable& cost) { return comm.rank() == 0 ? finds(cost) : std::nullopt; }};
+        auto const text = test::refusal<Error>([&](Cpu) { train(own.cost, read, here); });
+        return text == "train: rank 1 goes on from another save than rank 0" ? 1 : 0;
+    });
+    if (refused.size() == 2) CHECK((refused[0] == 1 && refused[1] == 1));
+    all.on_batch = {};
+    CHECK(hash_of(train(net.cost, read, all)) == expected);
 }
 
 TEST_CASE("saves that cannot be used are refused before the first step", "[distributed][io][errors]") {

@@ -17,7 +17,7 @@
 namespace rowan::inline v0 {
 
 /// Saves of a training on several ranks in a folder that all of them see, for options.checkpoint: see
-/// layer::TrainCheckpoint. E is the element type of the cost.
+/// layer::TrainCheckpoint.
 ///     train(cost, reader, {.comm = comm, .parts = 8, .checkpoint = train_checkpoint(comm, {.folder = "run"})});
 /// Each rank writes its rows of sharded tables. The file `training.rowan` names the files of a save, and is replaced when
 /// they are complete. Fewer or more ranks may go on. The communicator is copied.

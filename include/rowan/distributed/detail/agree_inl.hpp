@@ -122,12 +122,14 @@ inline void check_operation(std::size_t rank, Collective other, Collective first
                                       "infer",
                                       "the end of infer",
                                       "train",
+                                      "the load of options.checkpoint",
                                       "Trainer",
                                       "Trainer::step with sharded tables",
                                       "Trainer::step",
                                       "the end of Trainer::step",
                                       "options.check_every",
                                       "on_batch or on_epoch",
+                                      "the save of options.checkpoint",
                                       "the end of an epoch",
                                       "the end of train"};
     static_assert(names.size() == static_cast<std::size_t>(collective_of(TrainCall::end)) + 1);

@@ -10,12 +10,14 @@ namespace rowan::inline v0::detail {
 /// The agreements of a training: of ranks, all come to the same one.
 enum class TrainCall : std::int32_t {
     train,
+    go_on,
     trainer,
     fetch,
     step,
     change,
     check,
     calls,
+    save,
     epoch_end,
     end,
 };

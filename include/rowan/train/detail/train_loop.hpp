@@ -42,7 +42,8 @@ private:
     void step(std::span<Feeds const> parts);
     /// Whether all ranks go on, where each calls f, which returns whether it does.
     bool all_go_on(std::function<bool()> const& f) const;
-    /// Saves, for options.checkpoint.
+    /// Makes the trainer, from the last save of options.checkpoint if there is one.
+    void go_on(layer::Var<T, Device> const& cost);
     void save();
 
     Variable& cost_;
@@ -71,25 +72,35 @@ TrainLoop<T, Device>::TrainLoop(layer::Var<T, Device> const& cost, TrainOptionsO
         check_checkpoint(options.checkpoint, ranks_ == nullptr ? 1 : ranks_->size());
         same.add("options.checkpoint.every", options.checkpoint.every);
     });
-    auto saved = options.checkpoint ? options.checkpoint.load(*cost) : std::nullopt;
-    if (!saved) {
-        trainer_.emplace(cost, options);
-        return;
-    }
-    TrainPosition at = TrainPosition::taken_from(*saved);
-    auto from_saved = options;
-    from_saved.initial = {};
-    from_saved.resume = &*saved;
-    trainer_.emplace(cost, from_saved);
-    epoch_ = at.epoch;
-    known_ = at.batches;
-    epochs_->begin(std::move(at));
-    more_ = !epochs_->ended();
+    options.checkpoint ? go_on(cost) : static_cast<void>(trainer_.emplace(cost, options));
+}
+
+template <class T, class Device>
+void TrainLoop<T, Device>::go_on(layer::Var<T, Device> const& cost) {
+    auto saved = options_.checkpoint.load(cost_);
+    std::optional<TrainOptionsOn<Device>> from_save;
+    auto const all = agree(ranks_, TrainCall::go_on, [&](Words& words) {
+        words[0] = saved ? 1 : 0;
+        if (!saved) return;
+        TrainPosition at = TrainPosition::taken_from(*saved);
+        words[1] = epoch_ = at.epoch;
+        words[2] = known_ = at.batches;
+        epochs_->begin(std::move(at));
+        more_ = !epochs_->ended();
+        from_save.emplace(options_);
+        from_save->initial = {};
+        from_save->resume = &*saved;
+    });
+    for (std::size_t const word : {0, 1, 2}) check_same_word(all, word, " goes on from another save than ");
+    trainer_.emplace(cost, from_save ? *from_save : options_);
 }
 
 template <class T, class Device>
 void TrainLoop<T, Device>::save() {
-    options_.checkpoint.save(cost_, epochs_->position(epoch_, batches_).added_to(trainer_->parameters()));
+    Parameters all;
+    agree(ranks_, TrainCall::save,
+          [&](Words&) { all = epochs_->position(epoch_, batches_).added_to(trainer_->parameters()); });
+    options_.checkpoint.save(cost_, all);
 }
 
 template <class T, class Device>
