@@ -21397,15 +21397,16 @@ struct TrainCheckpointOptions {
 namespace layer {
 
 /// Saves of a training: `train` with the same arguments goes on where the last one was made, on any number of ranks, and
-/// returns the same bits as if nothing had ended it. On the host. Made by train_checkpoint of
+/// returns the same bits as if nothing had ended it. It is for nets on the host. Made by train_checkpoint of
 /// rowan/io/train_checkpoint.hpp, for ranks of rowan/distributed/train_checkpoint.hpp, or of functions of yours.
 ///     train(cost, reader, {.epochs = 10, .checkpoint = train_checkpoint({.folder = "run", .every = 1000})});
 ///     train(cost, reader, {.comm = comm, .parts = 8, .checkpoint = train_checkpoint(comm, {.folder = "run"})});
 /// A save has the parameters and states, the epoch, the number of its batches that were read, and, for options.stop, the
-/// best epoch. `train` calls the reader again with that epoch and leaves out these batches, so the reader must give the
+/// best epoch; but not what callbacks, metrics or variables of options.keep hold. `train` calls the reader again with that epoch and leaves out these batches, so the reader must give the
 /// same ones for the same epoch. It saves once more when it ends, also where on_batch or on_epoch end it: called
 /// again, it goes on from there, or returns the result if it was complete. If there is a save, options.resume and
-/// options.initial are not used. Batches after the last save are trained, and reported to on_batch, again.
+/// options.initial are not used. Batches after the last save are trained, and reported to on_batch, again, and an epoch
+/// that ends after it is reported to on_epoch again. If one of your functions throws on one rank, it must throw on all.
 struct TrainCheckpoint {
     std::int64_t every = 0;  ///< the number of steps after which train saves; 0: at its end alone
     int ranks = 1;           ///< how many ranks save together
@@ -21450,9 +21451,13 @@ void check_checkpoint(layer::TrainCheckpoint const& checkpoint, int ranks);
 
 #if ROWAN_DEFINES_FUNCTIONS
 
+#include <array>
+#include <cmath>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace rowan::inline v0::detail {
 
@@ -21473,18 +21478,21 @@ ROWAN_FUNCTION Parameters TrainPosition::added_to(Parameters const& now) const {
 ROWAN_FUNCTION TrainPosition TrainPosition::taken_from(Parameters& saved) {
     if (!saved.contains(position_name))
         throw GraphError("options.checkpoint: what was loaded has no position: it is no save of train");
-    auto const numbers = saved.get<double>(position_name).share();
-    if (numbers.size() != 7)
-        throw GraphError(std::string("options.checkpoint: the position has ")
-                             .append(std::to_string(numbers.size()))
-                             .append(" numbers, expected 7: it is no save of train"));
-    auto const integer = [&](std::size_t k) { return static_cast<std::int64_t>(numbers(k)); };
+    auto const values = saved.get<double>(position_name).share();
+    std::vector<double> const numbers(values.begin(), values.end());
+    for (std::size_t const k : std::array<std::size_t, 5>{0, 1, 2, 4, 6}) {
+        double const least = k == 6 ? -1.0 : 0.0;
+        if (numbers.size() != 7 || !(numbers[k] >= least && numbers[k] < 0x1p53) ||
+            std::floor(numbers[k]) != numbers[k])
+            throw GraphError("options.checkpoint: what was loaded has no valid position: it is no save of train");
+    }
+    auto const integer = [&](std::size_t k) { return static_cast<std::int64_t>(numbers[k]); };
     TrainPosition at{.epoch = integer(0),
                      .batches = integer(1),
                      .steps = integer(2),
-                     .cost = numbers(3),
+                     .cost = numbers[3],
                      .since = integer(4),
-                     .value = numbers(5)};
+                     .value = numbers[5]};
     if (integer(6) >= 0) at.best.emplace().steps = integer(6);
     Parameters rest;
     rest.steps = saved.steps;
@@ -21523,7 +21531,7 @@ using Metrics = std::map<std::string, std::function<double(Parameters const&)>>;
 namespace layer {
 
 /// Ends a training when a metric has not improved for some epochs; the result of the training is then that of its best
-/// epoch. A training that resumes counts and compares anew: it knows neither the epochs nor the best value of the
+/// epoch. A training with options.resume counts and compares anew: it knows neither the epochs nor the best value of the
 /// training before.
 ///     {.epochs = 100,
 ///      .metrics = {{"validation", [&](Parameters const& p) { return cost_of(validation, p); }}},
@@ -28387,8 +28395,8 @@ struct TrainOptionsOn {
     layer::CommOn<Device> comm = {};             ///< the ranks that train together, default this process alone
     layer::PartsOn<Device> parts = {};           ///< number of batches that make a step
     std::int64_t check_every = 0;                ///< after so many steps ranks compare their parameters; 0: never
-    layer::TrainCheckpoint checkpoint = {};      ///< saves from which train goes on when it is called again
     std::int64_t epochs = 1;                     ///< number of epochs; each calls the reader once
+    layer::TrainCheckpoint checkpoint = {};      ///< saves from which train goes on when it is called again
     bool progress = false;                       ///< print a line to standard error for every epoch, with the metrics
     Metrics metrics = {};                        ///< computed after every epoch, for the line and for `stop`
     std::optional<layer::EarlyStop> stop = {};   ///< when to end before the last epoch; the result is the best epoch's
@@ -28516,6 +28524,7 @@ ROWAN_FUNCTION void Epochs::begin(TrainPosition&& at) {
     begin();
     sum_ = at.cost;
     steps_ = at.steps;
+    if (!stop_) return;
     value_ = at.value;
     since_ = at.since;
     best_ = std::move(at.best);
@@ -30413,6 +30422,7 @@ private:
     std::vector<Feeds> parts_;              // of the next step
     std::int64_t epoch_ = 0, batches_ = 0;  // which epoch, and how many of its batches have been read
     std::int64_t known_ = 0;                // of these, how many before the last save
+    bool changed_ = false;                  // since the last save was loaded
     bool more_ = true;
     bool reads_ = false;  // whether an error is one of the reader, of which other ranks do not know
 };
@@ -30475,6 +30485,7 @@ template <class T, class Device>
 void TrainLoop<T, Device>::step(std::span<Feeds const> parts) {
     reads_ = false;
     double const value = trainer_->step(parts);
+    changed_ = true;
     more_ = all_go_on([&] { return options_.on_batch({epoch_, epochs_->steps(), value}); });
     epochs_->count(value);
     auto const every = options_.checkpoint.every;
@@ -30515,12 +30526,14 @@ Parameters TrainLoop<T, Device>::run(Read const& read) {
         if (known_ == 0) epochs_->begin();
         read_epoch(read, epoch_);
         if (!more_) break;
-        if (batches_ < known_)
-            throw ShapeError(std::string("the number of batches of epoch ").append(std::to_string(epoch_)),
-                             std::to_string(batches_),
-                             std::to_string(known_).append(" or more, which were read before the save"));
+        agree(ranks_, TrainCall::epoch_end, [&](Words&) {  // fails if a rank has more batches
+            if (batches_ < known_)
+                throw ShapeError(std::string("the number of batches of epoch ").append(std::to_string(epoch_)),
+                                 std::to_string(batches_),
+                                 std::to_string(known_).append(" or more, which were read before the save"));
+        });
         batches_ = known_ = 0;
-        agree(ranks_, TrainCall::epoch_end, [](Words&) {});  // fails if a rank has more batches
+        changed_ = true;
         if (epochs_->steps() == 0)
             throw ShapeError(std::string("the number of batches of epoch ").append(std::to_string(epoch_)), "0",
                              "at least 1");
@@ -30530,7 +30543,7 @@ Parameters TrainLoop<T, Device>::run(Read const& read) {
         });
         if (options_.progress && (ranks_ == nullptr || ranks_->rank() == 0)) epochs_->print(epoch_);
     }
-    if (options_.checkpoint) save();
+    if (options_.checkpoint && changed_) save();
     Parameters learned;
     agree(ranks_, TrainCall::end,
           [&](Words&) { learned = epochs_->best() ? std::move(*epochs_->best()) : trainer_->parameters(); });
@@ -30574,7 +30587,7 @@ inline constexpr bool returns_one_batch<Reader> =
 ///          negative number, or options.epochs is negative; those of options.checkpoint, ValueError if it is for another
 ///          number of ranks, GraphError if it loads no save of a training, ShapeError if an epoch has fewer batches than
 ///          were read before the save. On error, all parameters have the values from before that step, and the variables
-///          keep them
+///          keep them; but an error of a save comes after the step
 /// cost     for each batch, that of its operators; what train adds to the net is removed when it ends
 template <class T, class Device, class Reader>
 Parameters train(layer::Var<T, Device> const& cost, Reader&& reader,
@@ -31927,8 +31940,8 @@ struct StepScopes {
 
 namespace detail {
 
-/// The number of parts of a batch, which run in parallel: of 32 sequences or more each, but two of 32 to 63. It does not
-/// depend on the number of threads, so neither does the order of summation.
+/// The number of parts of a batch, which run in parallel: one below 32 sequences, two below 96, then one for each 32, at
+/// most 256. It does not depend on the number of threads, so neither does the order of summation.
 constexpr std::size_t rnn_parts(std::size_t sequences) {
     constexpr std::size_t some = 32;
     return sequences < some ? 1 : std::clamp<std::size_t>(sequences / some, 2, 256);
@@ -54561,10 +54574,13 @@ void update_rows(Cpu const& exec, std::type_identity_t<RowPlan<>> const& plan, B
     using Rows = detail::WeightedRowsOfBags<T>;
     detail::RowUpdates<Cpu>::check_rule<Rule, T, P, S...>();
     detail::check_exec(exec);
-    if (plan.size() != grad.size() || plan.value_rows() != grad.size())
+    if (plan.value_rows() != grad.size())
         throw ShapeError("grad.size()", std::to_string(grad.size()),
                          std::to_string(plan.value_rows()) + ", the rows of the plan");
     detail::check_sparse_targets(grad.value(), plan.height(), param, state...);
+    detail::check_all_apart(
+        [](std::size_t i) { return i == sizeof...(S) + 1 ? std::string("the weights") : detail::state_name(i); }, param,
+        state..., grad.weight());
     detail::check_states<Rule>(param, state...);
     if (detail::only_checking()) return;
     Rows const rows{grad.value().data(), plan.size() == 0 ? 0 : grad.value().row_size(), grad.bags().data(),

@@ -11,6 +11,7 @@
 #include "io/files.hpp"
 #include "refused.hpp"
 
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <stdexcept>
@@ -115,7 +116,35 @@ TEST_CASE("a training goes on within and between epochs, also with an early stop
     more.checkpoint = train_checkpoint({.folder = folder / "run"});
     train(net.cost, read, more);
     more.epochs = 4;
+    more.on_batch = [](BatchReport const& r) { return r.epoch < 3 || r.batch < 1; };
+    train(net.cost, read, more);
+    more.on_batch = {};
+    more.epochs = 1;  // less than there is: the save within the fourth epoch remains
+    train(net.cost, read, more);
+    more.epochs = 4;
     CHECK(hash_of(train(net.cost, read, more)) == hash_of(train(net.cost, read, options(4))));
+}
+
+TEST_CASE("the best epoch of sharded tables is saved, and other ranks go on with it", "[distributed][io]") {
+    test::Folder const folder;
+    auto const at = test::shared_path(folder / "run");
+    auto all = options(9);
+    all.metrics = {{"metric", [](Parameters const& p) { return std::abs(static_cast<double>(p.steps) - 6); }}};
+    all.stop = layer::EarlyStop{.metric = "metric", .patience = 2};
+    Net1 const net(false);
+    auto const expected = train(net.cost, read, all);
+    CHECK(expected.steps == 6);
+    for (int const ranks : {3, 2}) {
+        auto const hashes = test::on_ranks(ranks, [&](auto const& comm) {
+            Net1 const own(true);
+            auto here = all;
+            here.comm = comm;
+            here.checkpoint = train_checkpoint(comm, {.folder = at, .every = 2});
+            if (ranks == 3) here.on_batch = [](BatchReport const& r) { return r.epoch < 2 || r.batch < 1; };
+            return hash_of(train(own.cost, read, here));
+        });
+        CHECK(sharded::together(hashes) == hash_of(expected));
+    }
 }
 
 TEST_CASE("saves may be kept by functions of one's own; ranks that find different ones are refused", "[distributed][errors]") {
@@ -168,6 +197,12 @@ TEST_CASE("saves that cannot be used are refused before the first step", "[distr
     auto const fewer = [](std::int64_t) { return sharded::batches(0, 5); };
     CHECK(test::refusal<ShapeError>([&](Cpu) { train(net.cost, fewer, all); }) ==
           "the number of batches of epoch 0 is 5, expected 6 or more, which were read before the save");
+    Parameters bad;
+    Value position;
+    position.set(LoDTensor<double>(Tensor<double>{0, -1, 0, 0, 0, 0, -1}));
+    bad.set("@position", std::move(position));
+    all.checkpoint = {.save = [](Variable&, Parameters const&) {}, .load = [&](Variable&) { return std::optional(bad.share()); }};
+    CHECK(refusal() == "options.checkpoint: what was loaded has no valid position: it is no save of train");
 }
 
 }  // namespace test_train_checkpoint

@@ -23,6 +23,9 @@ namespace test_rnn {
 
 namespace {
 
+static_assert(rowan::detail::rnn_parts(0) == 1 && rowan::detail::rnn_parts(31) == 1 && rowan::detail::rnn_parts(32) == 2 && rowan::detail::rnn_parts(95) == 2 && rowan::detail::rnn_parts(96) == 3 &&
+              rowan::detail::rnn_parts(1'000'000) == 256);
+
 using namespace rowan;
 using namespace test;
 

@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <span>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -22,16 +23,17 @@ int main(int argc, char** argv) {
     return run_mpi(argc, argv, [&](Mpi const& comm) {
         if (argc != 4) return 2;
         if (std::atoi(argv[2]) == comm.rank()) {
-            std::thread([time = std::chrono::microseconds(std::atoi(argv[3]))] {
+            std::thread([time = std::chrono::microseconds(std::atoi(argv[3])), file = std::string(argv[1]) + ".killed"] {
                 std::this_thread::sleep_for(time);
+                std::fclose(std::fopen(file.c_str(), "w"));
                 ::kill(::getpid(), SIGKILL);
             }).detach();
         }
         sharded::Net1 const net(true);
         auto const read = [](std::int64_t epoch) { return sharded::batches(8 * (epoch % 4), 8 * (epoch % 4 + 1)); };
         auto const learned = train(net.cost, read,
-                                   {.optimizer = layer::Adam{}, .comm = comm, .parts = 3, .checkpoint = train_checkpoint(comm, {.folder = argv[1], .every = 7}),
-                                    .epochs = 100, .exec = {1}});
+                                   {.optimizer = layer::Adam{}, .comm = comm, .parts = 3, .epochs = 100,
+                                    .checkpoint = train_checkpoint(comm, {.folder = argv[1], .every = 7}), .exec = {1}});
         sharded::Hash const own = sharded::hash_of(learned);
         std::vector<sharded::Hash> all(static_cast<std::size_t>(comm.size()));
         comm.allgather(std::as_bytes(std::span(&own, 1)), std::as_writable_bytes(std::span(all)));

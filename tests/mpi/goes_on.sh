@@ -23,9 +23,14 @@ while ((kills < ${ROWAN_NIGHTLY:+44} + 6)); do
     elif ((status == 0)); then
         diff <(echo "$expected") <(echo "$said")
         rm -rf "$folder/run"
-    else
+    elif [[ -e $folder/run.killed ]]; then
         kills=$((kills + 1))
+    else
+        cat "$folder/errors"
+        echo "FAILED: ends with status $status, although no rank was killed"
+        exit 1
     fi
+    rm -f "$folder/run.killed"
 done
 diff <(echo "$expected") <(run 3 "$folder/run" -1 0)
 echo "killed $kills times: the same hash"

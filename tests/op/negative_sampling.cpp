@@ -97,7 +97,7 @@ TEST_CASE("scores do not depend on the rows that follow, nor on whether any does
         for (auto row : {w.row(0), w.row(2), w.row(4), w.row(5), x.row(2), x.row(3)}) std::ranges::fill(row, std::numeric_limits<float>::quiet_NaN());
         CHECK(same(scores(w, x.slice(0, 2)), last));
     };
-    for (std::size_t const width : {1, 5, 20, 31, 100}) test_width(width);
+    for (auto const width : std::vector<std::size_t>{1, 5, 20, 31, 100}) test_width(width);
 }
 
 TEST_CASE("gradients of negative sampling are slopes of the loss", "[negative_sampling]") {

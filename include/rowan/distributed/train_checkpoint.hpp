@@ -10,7 +10,6 @@
 #include <rowan/train/train_checkpoint.hpp>
 
 #include <algorithm>
-#include <filesystem>
 #include <optional>
 #include <string>
 
@@ -23,7 +22,8 @@ namespace rowan::inline v0 {
 /// they are complete. Fewer or more ranks may go on. The communicator is copied.
 /// errors   Error if options.folder is empty; when train saves or loads, on all ranks those of
 ///          save_parameters(comm, …) and load_parameters<T...>(comm, …)
-/// cost     O(1); when train saves, one write of the parameters and states, and three agreements
+/// cost     O(1); when train saves, a copy in memory and one write of the parameters and states, and four
+///          agreements
 template <class... T, communicator C>
 layer::TrainCheckpoint train_checkpoint(C const& comm, TrainCheckpointOptions options) {
     std::string const path = detail::training_file(options.folder);
@@ -34,7 +34,7 @@ layer::TrainCheckpoint train_checkpoint(C const& comm, TrainCheckpointOptions op
             .load = [comm, path](Variable& cost) -> std::optional<Parameters> {
                 auto const found =
                     detail::agree(detail::GroupOf<C>(comm), detail::Collective::load,
-                                  [&](detail::Notice& n) { n.own[0] = std::filesystem::exists(path) ? 1 : 0; });
+                                  [&](detail::Notice& n) { n.own[0] = detail::file_exists(path) ? 1 : 0; });
                 if (std::ranges::none_of(found, [](detail::Notice const& n) { return n.own[0] != 0; }))
                     return std::nullopt;
                 return load_parameters<T...>(comm, layer::Var<float>(cost), path);

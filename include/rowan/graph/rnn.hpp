@@ -46,8 +46,8 @@ struct StepScopes {
 
 namespace detail {
 
-/// The number of parts of a batch, which run in parallel: of 32 sequences or more each, but two of 32 to 63. It does not
-/// depend on the number of threads, so neither does the order of summation.
+/// The number of parts of a batch, which run in parallel: one below 32 sequences, two below 96, then one for each 32, at
+/// most 256. It does not depend on the number of threads, so neither does the order of summation.
 constexpr std::size_t rnn_parts(std::size_t sequences) {
     constexpr std::size_t some = 32;
     return sequences < some ? 1 : std::clamp<std::size_t>(sequences / some, 2, 256);

@@ -22,14 +22,22 @@ inline std::string training_file(std::string const& folder) {
     return (std::filesystem::path(folder) / "training.rowan").string();
 }
 
+/// errors   IoError if that cannot be known
+inline bool file_exists(std::string const& path) {
+    std::error_code code;
+    bool const exists = std::filesystem::exists(path, code);
+    if (code) throw IoError("read", path, code.message(), code.value());
+    return exists;
+}
+
 }  // namespace detail
 
 /// Saves of a training in the file `training.rowan` of a folder, for options.checkpoint: see layer::TrainCheckpoint.
 ///     train(cost, reader, {.epochs = 10, .checkpoint = train_checkpoint({.folder = "run", .every = 1000})});
-/// Each save replaces the file when it is complete.
+/// Each save replaces the file when it is complete. T... are the element types of parameters besides float and double.
 /// errors   Error if options.folder is empty; when train saves or loads, those of save_parameters and of
 ///          load_parameters<T...>, and IoError if the folder cannot be made
-/// cost     O(1); when train saves, one write of all values
+/// cost     O(1); when train saves, a copy in memory and one write of all values
 template <class... T>
 layer::TrainCheckpoint train_checkpoint(TrainCheckpointOptions options) {
     std::string const path = detail::training_file(options.folder);
@@ -42,7 +50,7 @@ layer::TrainCheckpoint train_checkpoint(TrainCheckpointOptions options) {
                     save_parameters(all, path);
                 },
             .load = [path](Variable&) -> std::optional<Parameters> {
-                if (!std::filesystem::exists(path)) return std::nullopt;
+                if (!detail::file_exists(path)) return std::nullopt;
                 return load_parameters<T...>(path);
             }};
 }

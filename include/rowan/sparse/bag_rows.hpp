@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <utility>
+#include <type_traits>
 
 namespace rowan::inline v0 {
 
@@ -94,10 +94,13 @@ void update_rows(Cpu const& exec, std::type_identity_t<RowPlan<>> const& plan, B
     using Rows = detail::WeightedRowsOfBags<T>;
     detail::RowUpdates<Cpu>::check_rule<Rule, T, P, S...>();
     detail::check_exec(exec);
-    if (plan.size() != grad.size() || plan.value_rows() != grad.size())
+    if (plan.value_rows() != grad.size())
         throw ShapeError("grad.size()", std::to_string(grad.size()),
                          std::to_string(plan.value_rows()) + ", the rows of the plan");
     detail::check_sparse_targets(grad.value(), plan.height(), param, state...);
+    detail::check_all_apart(
+        [](std::size_t i) { return i == sizeof...(S) + 1 ? std::string("the weights") : detail::state_name(i); }, param,
+        state..., grad.weight());
     detail::check_states<Rule>(param, state...);
     if (detail::only_checking()) return;
     Rows const rows{grad.value().data(), plan.size() == 0 ? 0 : grad.value().row_size(), grad.bags().data(),

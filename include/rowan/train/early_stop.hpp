@@ -17,7 +17,7 @@ using Metrics = std::map<std::string, std::function<double(Parameters const&)>>;
 namespace layer {
 
 /// Ends a training when a metric has not improved for some epochs; the result of the training is then that of its best
-/// epoch. A training that resumes counts and compares anew: it knows neither the epochs nor the best value of the
+/// epoch. A training with options.resume counts and compares anew: it knows neither the epochs nor the best value of the
 /// training before.
 ///     {.epochs = 100,
 ///      .metrics = {{"validation", [&](Parameters const& p) { return cost_of(validation, p); }}},

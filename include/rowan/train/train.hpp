@@ -42,7 +42,7 @@ inline constexpr bool returns_one_batch<Reader> =
 ///          negative number, or options.epochs is negative; those of options.checkpoint, ValueError if it is for another
 ///          number of ranks, GraphError if it loads no save of a training, ShapeError if an epoch has fewer batches than
 ///          were read before the save. On error, all parameters have the values from before that step, and the variables
-///          keep them
+///          keep them; but an error of a save comes after the step
 /// cost     for each batch, that of its operators; what train adds to the net is removed when it ends
 template <class T, class Device, class Reader>
 Parameters train(layer::Var<T, Device> const& cost, Reader&& reader,

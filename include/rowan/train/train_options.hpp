@@ -82,8 +82,8 @@ struct TrainOptionsOn {
     layer::CommOn<Device> comm = {};             ///< the ranks that train together, default this process alone
     layer::PartsOn<Device> parts = {};           ///< number of batches that make a step
     std::int64_t check_every = 0;                ///< after so many steps ranks compare their parameters; 0: never
-    layer::TrainCheckpoint checkpoint = {};      ///< saves from which train goes on when it is called again
     std::int64_t epochs = 1;                     ///< number of epochs; each calls the reader once
+    layer::TrainCheckpoint checkpoint = {};      ///< saves from which train goes on when it is called again
     bool progress = false;                       ///< print a line to standard error for every epoch, with the metrics
     Metrics metrics = {};                        ///< computed after every epoch, for the line and for `stop`
     std::optional<layer::EarlyStop> stop = {};   ///< when to end before the last epoch; the result is the best epoch's

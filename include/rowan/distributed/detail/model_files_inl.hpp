@@ -58,7 +58,7 @@ ROWAN_FUNCTION ShardSave parameters_save(Variable& net, Parameters const& parame
         (table != nullptr ? save.shard : save.index).add(name, entry_of(name, value));
         if (table == nullptr) continue;
         auto const own = rows_of_rank(shards_of(table->spec().dims[0], ranks), rank);
-        if (name == table->name()) {
+        if (value.spec().type == VarType::SELECTED_ROWS) {
             check_shard(*table, value, own);
         } else if (value.rows() != own.size()) {
             throw ShapeError(std::string(name).append(".shape(0)"), std::to_string(value.rows()),

@@ -36,6 +36,7 @@ ROWAN_FUNCTION void Epochs::begin(TrainPosition&& at) {
     begin();
     sum_ = at.cost;
     steps_ = at.steps;
+    if (!stop_) return;
     value_ = at.value;
     since_ = at.since;
     best_ = std::move(at.best);

@@ -55,6 +55,7 @@ private:
     std::vector<Feeds> parts_;              // of the next step
     std::int64_t epoch_ = 0, batches_ = 0;  // which epoch, and how many of its batches have been read
     std::int64_t known_ = 0;                // of these, how many before the last save
+    bool changed_ = false;                  // since the last save was loaded
     bool more_ = true;
     bool reads_ = false;  // whether an error is one of the reader, of which other ranks do not know
 };
@@ -117,6 +118,7 @@ template <class T, class Device>
 void TrainLoop<T, Device>::step(std::span<Feeds const> parts) {
     reads_ = false;
     double const value = trainer_->step(parts);
+    changed_ = true;
     more_ = all_go_on([&] { return options_.on_batch({epoch_, epochs_->steps(), value}); });
     epochs_->count(value);
     auto const every = options_.checkpoint.every;
@@ -157,12 +159,14 @@ Parameters TrainLoop<T, Device>::run(Read const& read) {
         if (known_ == 0) epochs_->begin();
         read_epoch(read, epoch_);
         if (!more_) break;
-        if (batches_ < known_)
-            throw ShapeError(std::string("the number of batches of epoch ").append(std::to_string(epoch_)),
-                             std::to_string(batches_),
-                             std::to_string(known_).append(" or more, which were read before the save"));
+        agree(ranks_, TrainCall::epoch_end, [&](Words&) {  // fails if a rank has more batches
+            if (batches_ < known_)
+                throw ShapeError(std::string("the number of batches of epoch ").append(std::to_string(epoch_)),
+                                 std::to_string(batches_),
+                                 std::to_string(known_).append(" or more, which were read before the save"));
+        });
         batches_ = known_ = 0;
-        agree(ranks_, TrainCall::epoch_end, [](Words&) {});  // fails if a rank has more batches
+        changed_ = true;
         if (epochs_->steps() == 0)
             throw ShapeError(std::string("the number of batches of epoch ").append(std::to_string(epoch_)), "0",
                              "at least 1");
@@ -172,7 +176,7 @@ Parameters TrainLoop<T, Device>::run(Read const& read) {
         });
         if (options_.progress && (ranks_ == nullptr || ranks_->rank() == 0)) epochs_->print(epoch_);
     }
-    if (options_.checkpoint) save();
+    if (options_.checkpoint && changed_) save();
     Parameters learned;
     agree(ranks_, TrainCall::end,
           [&](Words&) { learned = epochs_->best() ? std::move(*epochs_->best()) : trainer_->parameters(); });

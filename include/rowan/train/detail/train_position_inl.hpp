@@ -6,9 +6,13 @@
 #if ROWAN_DEFINES_FUNCTIONS
 #include <rowan/core/error.hpp>
 
+#include <array>
+#include <cmath>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace rowan::inline v0::detail {
 
@@ -29,18 +33,21 @@ ROWAN_FUNCTION Parameters TrainPosition::added_to(Parameters const& now) const {
 ROWAN_FUNCTION TrainPosition TrainPosition::taken_from(Parameters& saved) {
     if (!saved.contains(position_name))
         throw GraphError("options.checkpoint: what was loaded has no position: it is no save of train");
-    auto const numbers = saved.get<double>(position_name).share();
-    if (numbers.size() != 7)
-        throw GraphError(std::string("options.checkpoint: the position has ")
-                             .append(std::to_string(numbers.size()))
-                             .append(" numbers, expected 7: it is no save of train"));
-    auto const integer = [&](std::size_t k) { return static_cast<std::int64_t>(numbers(k)); };
+    auto const values = saved.get<double>(position_name).share();
+    std::vector<double> const numbers(values.begin(), values.end());
+    for (std::size_t const k : std::array<std::size_t, 5>{0, 1, 2, 4, 6}) {
+        double const least = k == 6 ? -1.0 : 0.0;
+        if (numbers.size() != 7 || !(numbers[k] >= least && numbers[k] < 0x1p53) ||
+            std::floor(numbers[k]) != numbers[k])
+            throw GraphError("options.checkpoint: what was loaded has no valid position: it is no save of train");
+    }
+    auto const integer = [&](std::size_t k) { return static_cast<std::int64_t>(numbers[k]); };
     TrainPosition at{.epoch = integer(0),
                      .batches = integer(1),
                      .steps = integer(2),
-                     .cost = numbers(3),
+                     .cost = numbers[3],
                      .since = integer(4),
-                     .value = numbers(5)};
+                     .value = numbers[5]};
     if (integer(6) >= 0) at.best.emplace().steps = integer(6);
     Parameters rest;
     rest.steps = saved.steps;
