@@ -83,12 +83,12 @@ public:
             if (end - begin == 1) continue;
             batch.offsets.push_back(static_cast<std::int64_t>(batch.contexts.size()));
             batch.words.push_back(word);
-            if (tree_) {
-                auto const path = tree_->path(word);
-                batch.targets.insert(batch.targets.end(), path.begin(), path.end());
-            } else {
+            if (!tree_) {
                 batch.targets.push_back(word);
                 for (std::int64_t k = 0; k < options_.model.negative; ++k) batch.targets.push_back(sampler_.draw(random_.bits()));
+            } else if (options_.model.cbow) {
+                auto const path = tree_->path(word);
+                batch.targets.insert(batch.targets.end(), path.begin(), path.end());
             }
             batch.target_offsets.push_back(std::ssize(batch.targets));
         }

@@ -41,7 +41,7 @@ struct ModelOptions {
 /// Words and their contexts: the contexts of words[i] are contexts[offsets[i]] up to contexts[offsets[i + 1]].
 struct Batch {
     std::vector<std::int64_t> words, contexts, offsets{0};
-    std::vector<std::int64_t> targets, target_offsets{0};  // for each word itself and its negatives, or its path in a tree
+    std::vector<std::int64_t> targets, target_offsets{0};  // for each word itself and its negatives, or with CBOW its path in a tree
     std::size_t tokens = 0;                                // of the text, with those that are left out
 
     void clear() {

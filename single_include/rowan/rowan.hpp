@@ -6220,6 +6220,9 @@ namespace detail {
 
 /// Checks the offsets of the bags of n rows.
 void check_row_bags(std::span<std::int64_t const> bags, std::size_t n);
+/// The bag of each of n rows.
+/// errors   as check_row_bags
+Buffer<std::int64_t> bag_of_rows(std::span<std::int64_t const> bags, std::size_t n);
 
 }  // namespace detail
 
@@ -6506,6 +6509,14 @@ ROWAN_FUNCTION void detail::check_row_bags(std::span<std::int64_t const> bags, s
         throw IndexError("bags", bags.size() - 1, bags.back(), "is not the end, " + std::to_string(n));
 }
 
+ROWAN_FUNCTION detail::Buffer<std::int64_t> detail::bag_of_rows(std::span<std::int64_t const> bags, std::size_t n) {
+    check_row_bags(bags, n);
+    Buffer<std::int64_t> bag_of(n);
+    for (std::size_t b = 0; b + 1 < bags.size(); ++b)
+        std::fill(bag_of.begin() + bags[b], bag_of.begin() + bags[b + 1], static_cast<std::int64_t>(b));
+    return bag_of;
+}
+
 ROWAN_FUNCTION RowPlan<Cpu>::RowPlan(Cpu exec, Ids<> rows, Height height) {
     if (rows.shape().size() != 1) throw ShapeError("rows rank", std::to_string(rows.shape().size()), "1");
     detail::check_ids(exec, "rows", rows, height);
@@ -6514,11 +6525,8 @@ ROWAN_FUNCTION RowPlan<Cpu>::RowPlan(Cpu exec, Ids<> rows, Height height) {
 
 ROWAN_FUNCTION RowPlan<Cpu>::RowPlan(Cpu exec, Ids<> rows, std::span<std::int64_t const> bags, Height height) {
     if (rows.shape().size() != 1) throw ShapeError("rows rank", std::to_string(rows.shape().size()), "1");
-    detail::check_row_bags(bags, rows.size());
+    auto const bag_of = detail::bag_of_rows(bags, rows.size());
     detail::check_ids(exec, "rows", rows, height);
-    detail::Buffer<std::int64_t> bag_of(rows.size());
-    for (std::size_t b = 0; b + 1 < bags.size(); ++b)
-        std::fill(bag_of.begin() + bags[b], bag_of.begin() + bags[b + 1], static_cast<std::int64_t>(b));
     build(exec, rows, height, bag_of.data(), bags.size() - 1);
 }
 
@@ -21402,10 +21410,10 @@ namespace layer {
 ///     train(cost, reader, {.epochs = 10, .checkpoint = train_checkpoint({.folder = "run", .every = 1000})});
 ///     train(cost, reader, {.comm = comm, .parts = 8, .checkpoint = train_checkpoint(comm, {.folder = "run"})});
 /// A save has the parameters and states, the epoch, the number of its batches that were read, and, for options.stop, the
-/// best epoch; but not what callbacks, metrics or variables of options.keep hold. `train` calls the reader again with that epoch and leaves out these batches, so the reader must give the
-/// same ones for the same epoch. It saves once more when it ends, also where on_batch or on_epoch end it: called
-/// again, it goes on from there, or returns the result if it was complete. If there is a save, options.resume and
-/// options.initial are not used. Batches after the last save are trained, and reported to on_batch, again, and an epoch
+/// best epoch; but not what callbacks, metrics or variables of options.keep hold. `train` calls the reader again with that
+/// epoch and leaves out these batches, so the reader must give the same ones for the same epoch. It saves once more when it
+/// ends, also where on_batch or on_epoch end it: called again, it goes on from there, or returns the result if it was
+/// complete. If there is a save, options.resume and options.initial are not used. Batches after the last save are trained, and reported to on_batch, again, and an epoch
 /// that ends after it is reported to on_epoch again. If one of your functions throws on one rank, it must throw on all.
 struct TrainCheckpoint {
     std::int64_t every = 0;  ///< the number of steps after which train saves; 0: at its end alone
@@ -54540,16 +54548,14 @@ public:
     ///          descend, and ends with the number of weights
     /// cost     one number for each lookup; value and weight are shared
     BagRows(Tensor<T> const& value, std::span<std::int64_t const> bags, Tensor<T> const& weight)
-        : value_(value.share()), weight_(weight.share()), bag_(weight.size()) {
+        : value_(value.share()), weight_(weight.share()) {
         static_assert(!std::integral<T>, "rowan::BagRows: gradients have a floating-point type");
         detail::check_rows("value", value);
         detail::check_rank("weight", weight, 1);
-        detail::check_row_bags(bags, weight.size());
+        bag_ = detail::bag_of_rows(bags, weight.size());
         if (value.shape(0) != bags.size() - 1)
             throw ShapeError("value.shape(0)", std::to_string(value.shape(0)),
                              std::to_string(bags.size() - 1) + ", the number of bags");
-        for (std::size_t b = 0; b + 1 < bags.size(); ++b)
-            std::fill(bag_.begin() + bags[b], bag_.begin() + bags[b + 1], static_cast<std::int64_t>(b));
     }
 
     Tensor<T> const& value() const noexcept { return value_; }    ///< a row for each bag

@@ -30,6 +30,16 @@ def lines(file):
     return parts
 
 
+def words_and_contexts(index, test):
+    """The number of each word, and those of its contexts."""
+    for words in test:
+        ids = [index[w] for w in words if w in index]
+        for i, word in enumerate(ids):
+            contexts = ids[max(0, i - WINDOW):i] + ids[i + 1:i + 1 + WINDOW]
+            if contexts:
+                yield word, contexts
+
+
 def held_out_loss(inputs, outputs, index, counts, test, mean):
     """The loss of each word and one of its contexts, or of the mean of these, with five random words."""
     import numpy
@@ -37,16 +47,11 @@ def held_out_loss(inputs, outputs, index, counts, test, mean):
     random = numpy.random.default_rng(7)
     sums = numpy.cumsum(numpy.asarray(counts, float) ** 0.75)
     loss = pairs = 0
-    for words in test:
-        ids = [index[w] for w in words if w in index]
-        for i, word in enumerate(ids):
-            contexts = ids[max(0, i - WINDOW):i] + ids[i + 1:i + 1 + WINDOW]
-            if not contexts:
-                continue
-            x = inputs[contexts].mean(axis=0, keepdims=True) if mean else inputs[contexts]
-            others = numpy.searchsorted(sums / sums[-1], random.random(NEGATIVE))
-            loss += numpy.logaddexp(0, -(x @ outputs[word])).sum() + numpy.logaddexp(0, x @ outputs[others[others != word]].T).sum()
-            pairs += len(x)
+    for word, contexts in words_and_contexts(index, test):
+        x = inputs[contexts].mean(axis=0, keepdims=True) if mean else inputs[contexts]
+        others = numpy.searchsorted(sums / sums[-1], random.random(NEGATIVE))
+        loss += numpy.logaddexp(0, -(x @ outputs[word])).sum() + numpy.logaddexp(0, x @ outputs[others[others != word]].T).sum()
+        pairs += len(x)
     return float(loss) / pairs
 
 
@@ -54,21 +59,14 @@ def held_out_tree_loss(made, test, mean):
     """The same with hierarchical softmax: a term for each node on the path of a word in gensim's tree."""
     import numpy
 
-    index = made.wv.key_to_index
+    inputs = made.wv.vectors
     nodes = [made.wv.get_vecattr(w, "point")[:len(made.wv.get_vecattr(w, "code"))] for w in made.wv.index_to_key]
     signs = [1 - 2.0 * made.wv.get_vecattr(w, "code") for w in made.wv.index_to_key]
     loss = pairs = 0
-    for words in test:
-        ids = [index[w] for w in words if w in index]
-        for i, word in enumerate(ids):
-            contexts = ids[max(0, i - WINDOW):i] + ids[i + 1:i + 1 + WINDOW]
-            if not contexts:
-                continue
-            x = made.wv.vectors[contexts]
-            if mean:
-                x = x.mean(axis=0, keepdims=True)
-            loss += numpy.logaddexp(0, -(x @ made.syn1[nodes[word]].T) * signs[word]).sum()
-            pairs += len(x)
+    for word, contexts in words_and_contexts(made.wv.key_to_index, test):
+        x = inputs[contexts].mean(axis=0, keepdims=True) if mean else inputs[contexts]
+        loss += numpy.logaddexp(0, -(x @ made.syn1[nodes[word]].T) * signs[word]).sum()
+        pairs += len(x)
     return float(loss) / pairs
 
 

@@ -7,7 +7,6 @@
 #include <rowan/sparse/row_plan.hpp>
 #include <rowan/sparse/update_rows.hpp>
 
-#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -60,16 +59,14 @@ public:
     ///          descend, and ends with the number of weights
     /// cost     one number for each lookup; value and weight are shared
     BagRows(Tensor<T> const& value, std::span<std::int64_t const> bags, Tensor<T> const& weight)
-        : value_(value.share()), weight_(weight.share()), bag_(weight.size()) {
+        : value_(value.share()), weight_(weight.share()) {
         static_assert(!std::integral<T>, "rowan::BagRows: gradients have a floating-point type");
         detail::check_rows("value", value);
         detail::check_rank("weight", weight, 1);
-        detail::check_row_bags(bags, weight.size());
+        bag_ = detail::bag_of_rows(bags, weight.size());
         if (value.shape(0) != bags.size() - 1)
             throw ShapeError("value.shape(0)", std::to_string(value.shape(0)),
                              std::to_string(bags.size() - 1) + ", the number of bags");
-        for (std::size_t b = 0; b + 1 < bags.size(); ++b)
-            std::fill(bag_.begin() + bags[b], bag_.begin() + bags[b + 1], static_cast<std::int64_t>(b));
     }
 
     Tensor<T> const& value() const noexcept { return value_; }    ///< a row for each bag

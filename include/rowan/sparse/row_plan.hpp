@@ -19,6 +19,9 @@ namespace detail {
 
 /// Checks the offsets of the bags of n rows.
 void check_row_bags(std::span<std::int64_t const> bags, std::size_t n);
+/// The bag of each of n rows.
+/// errors   as check_row_bags
+Buffer<std::int64_t> bag_of_rows(std::span<std::int64_t const> bags, std::size_t n);
 
 }  // namespace detail
 

@@ -27,6 +27,14 @@ ROWAN_FUNCTION void detail::check_row_bags(std::span<std::int64_t const> bags, s
         throw IndexError("bags", bags.size() - 1, bags.back(), "is not the end, " + std::to_string(n));
 }
 
+ROWAN_FUNCTION detail::Buffer<std::int64_t> detail::bag_of_rows(std::span<std::int64_t const> bags, std::size_t n) {
+    check_row_bags(bags, n);
+    Buffer<std::int64_t> bag_of(n);
+    for (std::size_t b = 0; b + 1 < bags.size(); ++b)
+        std::fill(bag_of.begin() + bags[b], bag_of.begin() + bags[b + 1], static_cast<std::int64_t>(b));
+    return bag_of;
+}
+
 ROWAN_FUNCTION RowPlan<Cpu>::RowPlan(Cpu exec, Ids<> rows, Height height) {
     if (rows.shape().size() != 1) throw ShapeError("rows rank", std::to_string(rows.shape().size()), "1");
     detail::check_ids(exec, "rows", rows, height);
@@ -35,11 +43,8 @@ ROWAN_FUNCTION RowPlan<Cpu>::RowPlan(Cpu exec, Ids<> rows, Height height) {
 
 ROWAN_FUNCTION RowPlan<Cpu>::RowPlan(Cpu exec, Ids<> rows, std::span<std::int64_t const> bags, Height height) {
     if (rows.shape().size() != 1) throw ShapeError("rows rank", std::to_string(rows.shape().size()), "1");
-    detail::check_row_bags(bags, rows.size());
+    auto const bag_of = detail::bag_of_rows(bags, rows.size());
     detail::check_ids(exec, "rows", rows, height);
-    detail::Buffer<std::int64_t> bag_of(rows.size());
-    for (std::size_t b = 0; b + 1 < bags.size(); ++b)
-        std::fill(bag_of.begin() + bags[b], bag_of.begin() + bags[b + 1], static_cast<std::int64_t>(b));
     build(exec, rows, height, bag_of.data(), bags.size() - 1);
 }
 
