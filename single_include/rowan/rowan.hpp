@@ -30467,7 +30467,7 @@ void TrainLoop<T, Device>::go_on(layer::Var<T, Device> const& cost) {
         from_save->initial = {};
         from_save->resume = &*saved;
     });
-    for (std::size_t const word : {0, 1, 2}) check_same_word(all, word, " goes on from another save than ");
+    for (std::size_t word = 0; word < 3; ++word) check_same_word(all, word, " goes on from another save than ");
     trainer_.emplace(cost, from_save ? *from_save : options_);
 }
 
