@@ -188,7 +188,7 @@ private:
         auto const at = [&](std::size_t k) { return list == nullptr ? k : static_cast<std::size_t>(list[k]); };
         auto const least = detail::LaneReplay<Sum, 1, Rule, P, S...>::shrinkage(history_.ahead(0));
         constexpr std::size_t chunk = 64;
-        parallel_for(exec, n, 8 * chunk, [&](std::size_t begin, std::size_t end) {
+        parallel_for(exec, n, chunk, [&](std::size_t begin, std::size_t end) {
             struct Behind {
                 std::array<std::size_t, chunk> rows;
                 std::size_t count = 0;

@@ -52,13 +52,15 @@ void multiply(Cpu exec, std::size_t m, std::size_t n, std::size_t k, Factor<S> a
     check_exec(exec);
     multiply_by_blas(m, n, k, a, b, out, add);
 #else
-    // step: a multiple of all tile sizes; serial: the number of multiplications below which one thread runs; as in
-    // threads_for, twice that unless the caller asks for a number of threads
-    constexpr std::size_t step = 96, serial = std::size_t{1} << 21;
+    // serial: the number of multiplications below which one thread runs; as in threads_for, twice that unless the caller
+    // asks for a number of threads. Ranges are as long as each other, but for whole tiles of 12 rows or 32 columns.
+    constexpr std::size_t serial = std::size_t{1} << 21;
     bool const rows = m >= n;
-    std::size_t const many = rows ? m : n, threads = static_cast<std::size_t>(thread_count(exec));
+    std::size_t const many = rows ? m : n, step = rows ? 12 : 32;
     bool const one = k == 0 || m * n < (exec.threads == 0 ? 2 : 1) * serial / std::max<std::size_t>(k, 1);
-    std::size_t const grain = one ? many : (many / (2 * threads * step) + 1) * step;
+    std::size_t const tiles = (many - (many != 0)) / step + 1,
+                      ranges = 2 * static_cast<std::size_t>(thread_count(exec));
+    std::size_t const grain = one ? many : ((tiles - 1) / ranges + 1) * step;
     parallel_for(exec, many, grain, [&](std::size_t begin, std::size_t end) {
         if (rows) {
             Factor<S> const part{a.at(begin, 0), a.columns, a.transposed};
@@ -76,9 +78,12 @@ void multiply(Cpu exec, std::size_t m, std::size_t n, std::size_t k, Factor<S> a
 template <class T>
 void multiply(Cpu exec, std::size_t m, std::size_t n, std::size_t k, Factor<T> a, Factor<T> b, T* out, bool add) {
     using S = sum_t<T>;
-    Buffer<S> wide_a(m * k), wide_b(k * n), wide_out(m * n);
-    copy_lanes<S>(m * k, a.data, wide_a.data());
-    copy_lanes<S>(k * n, b.data, wide_b.data());
+    auto const elements = [](Factor<T> const& f, std::size_t rows, std::size_t columns) {
+        return rows * columns == 0 ? 0 : static_cast<std::size_t>(f.at(rows - 1, columns - 1) - f.data) + 1;
+    };
+    Buffer<S> wide_a(elements(a, m, k)), wide_b(elements(b, k, n)), wide_out(m * n);
+    copy_lanes<S>(wide_a.size(), a.data, wide_a.data());
+    copy_lanes<S>(wide_b.size(), b.data, wide_b.data());
     if (add) copy_lanes<S>(m * n, out, wide_out.data());
     if constexpr (is_machine_float<S>) {
         multiply(exec, m, n, k, Factor<S>{wide_a.data(), a.columns, a.transposed},

@@ -6,6 +6,7 @@
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/detail/logarithm.hpp>
+#include <rowan/op/detail/matmul.hpp>
 #include <rowan/op/detail/reduction.hpp>
 #include <rowan/op/detail/vector_pairs.hpp>
 #include <rowan/op/matrix/matmul.hpp>
@@ -169,16 +170,15 @@ public:
     /// The gradients of x, w and b, given that of the scores.
     std::tuple<Tensor<T>, SelectedRows<T>, SelectedRows<T>> gradients(Tensor<T> const& grad) const {
         std::size_t const first = of.n * of.labels, rows = first + of.sampled();
-        auto x_grad = Tensor<T>::zeros({of.n, of.width}), value = Tensor<T>::from_shape({rows, of.width});
-        auto bias = Tensor<T>::from_shape({rows});
+        auto x_grad = of.each ? Tensor<T>::zeros({of.n, of.width}) : Tensor<T>::from_shape({of.n, of.width});
+        auto value = Tensor<T>::from_shape({rows, of.width}), bias = Tensor<T>::from_shape({rows});
         auto all = Tensor<std::int64_t>::from_shape({rows});
         if (!of.each) {
-            auto columns = Tensor<T>::from_shape({of.n, of.samples});
-            for (std::size_t i = 0; i < of.n; ++i)
-                std::copy_n(grad.data() + i * of.columns() + of.labels, of.samples, columns.data() + i * of.samples);
-            x_grad = matmul(exec_, columns, rows_);
-            auto const products = matmul(exec_, columns, x_, true);
-            std::copy_n(products.data(), products.size(), value.data() + first * of.width);
+            T const* const columns = grad.data() + of.labels;  // of the samples, in each row of grad
+            multiply<T>(exec_, of.n, of.width, of.samples, {columns, of.columns()}, {rows_.data(), of.width},
+                        x_grad.data(), false);
+            multiply<T>(exec_, of.samples, of.width, of.n, {columns, of.columns(), true}, {x_.data(), of.width},
+                        value.data() + first * of.width, false);
             sum_columns(columns, bias.data() + first);
         }
         for_ranges(exec_, of.n, of.columns() * of.width, [&](std::size_t begin, std::size_t end) {
@@ -243,8 +243,8 @@ private:
         }
     }
 
-    /// to[j]: the sum of column j, from the first row on.
-    void sum_columns(Tensor<T> const& columns, T* to) const {
+    /// to[j]: the sum of column j of the samples, from the first row on.
+    void sum_columns(T const* columns, T* to) const {
         constexpr std::size_t block = 16;
         for_ranges(exec_, (of.samples + block - 1) / block, of.n * block, [&](std::size_t begin, std::size_t end) {
             for (std::size_t k = begin; k < end; ++k) {
@@ -252,7 +252,7 @@ private:
                 std::array<S, block> sums;
                 sums.fill(constant<S>(0.0));
                 for (std::size_t i = 0; i < of.n; ++i)
-                    for_lanes<S>(add_lanes{}, count, columns.data() + i * of.samples + column, sums.data());
+                    for_lanes<S>(add_lanes{}, count, columns + i * of.columns() + column, sums.data());
                 for (std::size_t c = 0; c < count; ++c) store(sums[c], to + column + c);
             }
         });

@@ -5,24 +5,45 @@
 #include <rowan/core/error.hpp>
 #include <rowan/core/ids.hpp>
 #include <rowan/core/tensor.hpp>
-#include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/exponential.hpp>
+#include <rowan/detail/lanes.hpp>
 #include <rowan/detail/logarithm.hpp>
 #include <rowan/detail/random.hpp>
 #include <rowan/op/detail/power.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <type_traits>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
 namespace rowan::inline v0 {
+
+namespace detail {
+
+/// The probability of class c under ClassSampler::log_uniform, given c + 1.
+struct log_uniform_formula {
+    double log_range;
+    ROWAN_FORMULA V operator()(V const& c) const {
+        return quotient(logarithm_of_one_plus(quotient(constant<V>(1.0), c)), constant<V>(log_range));
+    }
+};
+/// See expected_count.
+struct expected_count_formula {
+    double n, tries;
+    ROWAN_FORMULA V operator()(V const& probability) const {
+        if (tries == n) return product(probability, constant<V>(n));
+        V const zero = constant<V>(0.0), never = logarithm_of_one_plus(V(zero - probability));
+        return zero - exponential_minus_one(product(constant<V>(tries), never));
+    }
+};
+
+}  // namespace detail
 
 /// A distribution of classes 0, 1 … from which negatives are drawn. All arithmetic is rowan's own, so that the same seed
 /// draws the same classes everywhere.
@@ -73,7 +94,21 @@ public:
         if (c < 0 || c >= classes_) throw IndexError("class", c, classes_);
         if (!probability_.empty()) return probability_[static_cast<std::size_t>(c)];
         if (log_range_ == 0.0) return 1.0 / static_cast<double>(classes_);
-        return detail::logarithm_of_one_plus(1.0 / static_cast<double>(c + 1)) / log_range_;
+        return detail::log_uniform_formula{log_range_}(static_cast<double>(c + 1));
+    }
+    /// The probabilities of some classes.
+    /// errors   IndexError if one is not in [0, classes())
+    /// cost     O(1) for each
+    std::vector<double> probabilities(Ids<> const& classes) const {
+        detail::check_ids(Cpu{1}, "classes", classes, classes_);
+        std::vector<double> made(classes.size());
+        classes.visit([&](auto some) {
+            for (std::size_t k = 0; k < made.size(); ++k)
+                made[k] = log_range_ != 0.0 ? static_cast<double>(some[k]) + 1 : probability(some[k]);
+        });
+        if (log_range_ != 0.0)
+            detail::map_lanes<double>(detail::log_uniform_formula{log_range_}, made.size(), made.data(), made.data());
+        return made;
     }
 
     /// A class, given 64 random bits.
@@ -172,10 +207,19 @@ inline SampledClasses sample_classes(ClassSampler const& sampler, std::int64_t n
                    : "at least 0");
     SampledClasses made{Tensor<std::int64_t>::from_shape({static_cast<std::size_t>(n)}), 0};
     std::uint64_t const mixed = detail::mix_bits(seed);
-    std::unordered_set<std::int64_t> seen;
+    std::vector<std::int64_t> seen(unique ? std::bit_ceil(2 * static_cast<std::size_t>(n)) : 0, -1);  // a hash table
+    auto const is_new = [&](std::int64_t id) {
+        for (std::uint64_t at = detail::mix_bits(static_cast<std::uint64_t>(id));; ++at) {
+            std::int64_t& found = seen[at & (seen.size() - 1)];
+            if (found == id) return false;
+            if (found >= 0) continue;
+            found = id;
+            return true;
+        }
+    };
     for (std::int64_t& id : made.ids) {
         do id = sampler.draw(detail::bits_at(mixed, static_cast<std::uint64_t>(++made.tries)));
-        while (unique && !seen.insert(id).second);
+        while (unique && !is_new(id));
     }
     return made;
 }
@@ -185,8 +229,7 @@ inline SampledClasses sample_classes(ClassSampler const& sampler, std::int64_t n
 /// errors   none
 /// cost     O(1)
 inline double expected_count(double probability, std::int64_t n, std::int64_t tries) {
-    if (tries == n) return probability * static_cast<double>(n);
-    return -detail::exponential_minus_one(static_cast<double>(tries) * detail::logarithm_of_one_plus(-probability));
+    return detail::expected_count_formula{static_cast<double>(n), static_cast<double>(tries)}(probability);
 }
 
 /// The expected counts of labels and of the classes that were drawn.
@@ -196,16 +239,14 @@ inline double expected_count(double probability, std::int64_t n, std::int64_t tr
 template <class T = float>
 std::pair<Tensor<T>, Tensor<T>> expected_counts(ClassSampler const& sampler, SampledClasses const& drawn,
                                                 std::type_identity_t<Ids<>> label) {
-    auto const n = static_cast<std::int64_t>(drawn.ids.size());
+    detail::expected_count_formula const expected{static_cast<double>(drawn.ids.size()),
+                                                  static_cast<double>(drawn.tries)};
     auto const counts = [&](Ids<> const& ids) {
         auto made = Tensor<T>::from_shape(ids.shape());
-        std::size_t k = 0;
-        ids.visit([&](auto const some) {
-            for (auto const c : some)
-                detail::store(
-                    detail::constant<detail::sum_t<T>>(expected_count(sampler.probability(c), n, drawn.tries)),
-                    made.data() + k++);
-        });
+        auto numbers = sampler.probabilities(ids);
+        detail::map_lanes<double>(expected, numbers.size(), numbers.data(), numbers.data());
+        for (std::size_t k = 0; k < numbers.size(); ++k)
+            detail::store(detail::constant<detail::sum_t<T>>(numbers[k]), made.data() + k);
         return made;
     };
     detail::check_ids(Cpu{}, "label", label, sampler.classes());

@@ -22,7 +22,8 @@ struct Shares {
     Shares(RowPlan<> const& plan, std::size_t threads);
 };
 
-/// The sums of a value's rows by a plan. The constructor allocates all memory, so that a run cannot fail halfway.
+/// The sums of a value's rows by a plan. The constructor allocates all memory, so that a run cannot fail halfway. An
+/// element that is summed, and read and written elsewhere, is as much work as 16 that are read in order.
 template <class T, class Rows = ElementRows<T>>
 class RowSums {
 public:
@@ -32,7 +33,7 @@ public:
         : RowSums(exec, plan, Rows{value.data(), plan.size() == 0 ? 0 : value.row_size()}) {}
     RowSums(Cpu exec, RowPlan<> const& plan, Rows const& rows)
         : plan_(plan), width_(rows.width), ahead_(lookahead(rows.bytes()) / 2),
-          threads_(static_cast<std::size_t>(threads_for(exec, plan.size() * width_))), shares_(plan, threads_),
+          threads_(static_cast<std::size_t>(threads_for(exec, 16 * plan.size() * width_))), shares_(plan, threads_),
           blocks_(threads_, BlockSum<T, S, Rows>(rows, plan.size(), lookahead(rows.bytes()))),
           group_order_((heaviest() + group - 1) / group), group_sums_(group_order_.size() * width_),
           groups_(group_sums_.data(), width_, group_order_.size()) {
