@@ -62,12 +62,12 @@ TEST_CASE("what some ranks have saved, others load, infer and resume with the sa
         auto const same = test::on_ranks(to, [&](auto const& comm) {
             Net1 const mine(true);
             auto const data = batch(20 + comm.rank());
-            auto const loaded = load_model(comm, mine.predict, model);
+            auto const loaded = detail::ModelFiles::load_model(comm, *mine.predict, model, 300);
             return infer(comm, mine.predict, data, loaded) == infer(net.predict, data, half) ? 1 : 0;
         });
         auto const all = test::on_ranks(to, [&](auto const& comm) {
             Net1 const mine(true);
-            auto const before = load_parameters(comm, mine.cost, values);
+            auto const before = detail::ModelFiles::load_parameters<>(comm, *mine.cost, values, 100);  // in pieces
             return hash_of(trained(mine, 4, 8, comm, &before));
         });
         CAPTURE(from, to);

@@ -17,6 +17,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace test_table_files {
 
@@ -51,13 +52,14 @@ States states(Table<C> const& t, int rank, std::int64_t save) {
 
 /// Which save was loaded, and nothing else; or the text of the error, if nothing has changed.
 template <class C>
-std::string loaded(C const& comm, std::string const& folder, std::int64_t block = 3, std::int64_t height = 23) {
+std::string loaded(C const& comm, std::string const& folder, std::int64_t block = 3, std::int64_t height = 23,
+                   std::size_t piece = detail::deal_bytes) {
     auto t = table(comm, block, 0, height);
     auto s = states(t, comm.rank(), 0);
     std::string text;
     std::int64_t step = 0;
     try {
-        step = t.load(folder, "t", s);
+        step = detail::TableFiles<double>::load(t, folder, "t", s, piece);
     } catch (FormatError const& e) {
         text = std::string("damaged: ").append(e.what());
     } catch (Error const& e) {
@@ -87,8 +89,41 @@ TEST_CASE("a table is loaded on any number of ranks", "[distributed][io]") {
         for (int to = 1; to <= 4; ++to) {
             ++step;
             test::on_ranks(from, [&](auto const& comm) { return save(comm, at, step), 0; });
-            auto const right =
-                test::on_ranks(to, [&](auto const& comm) { return loaded(comm, at) == std::to_string(step) ? 1 : 0; });
+            auto const right = test::on_ranks(to, [&](auto const& comm) {
+                int n = 0;
+                for (std::int64_t const block : {1, 2, 3, 7, 64}) {
+                    for (std::size_t piece = 1; piece < 1000; piece *= 3)
+                        n += loaded(comm, at, block, 23, piece) == std::to_string(step) ? 0 : 1;
+                    n += loaded(comm, at, block) == std::to_string(step) ? 0 : 1;
+                }
+                return n;
+            });
+            CAPTURE(from, to);
+            for (int const r : right) CHECK(r == 0);
+        }
+    }
+}
+
+TEST_CASE("each file of a save is read by one rank", "[distributed][io]") {
+    test::Folder const folder;
+    auto const at = test::shared_path(folder / "");
+    auto const sizes = test::group_sizes({1, 2, 3, 4});
+    for (int const from : sizes) {
+        test::on_ranks(1, [&](auto const&) { return std::filesystem::remove_all(at), 0; });
+        test::on_ranks(from, [&](auto const& comm) { return save(comm, at, 1), 0; });
+        for (int const to : sizes) {
+            auto const right = test::on_ranks(to, [&](auto const& comm) {  // of which each has its files alone
+                auto const own = std::string(at).append("/of ").append(std::to_string(comm.rank()));
+                together(comm, [&] {
+                    std::filesystem::create_directory(own);
+                    std::filesystem::copy(at + "/t", own);
+                    for (int r = comm.rank(); r < from; r += comm.size())
+                        std::filesystem::copy(std::string(at).append("/t-1.").append(std::to_string(r)).append(".rows"), own);
+                });
+                auto const text = loaded(comm, own, 3, 23, 40);
+                std::filesystem::remove_all(own);
+                return text == "1" ? 1 : 0;
+            });
             CAPTURE(from, to);
             for (int const r : right) CHECK(r == 1);
         }
@@ -110,7 +145,10 @@ TEST_CASE("a missing, damaged or foreign shard is a FormatError on all ranks", "
         test::on_ranks(1, [&](auto const&) { return std::filesystem::remove_all(at), 0; });
         test::on_ranks(3, [&](auto const& comm) { return save(comm, at, 1), 0; });
         test::on_ranks(1, [&](auto const&) { return damage(), 0; });
-        test::check_damaged(3, text, [&](auto const& comm) { return loaded(comm, at, 2); });
+        for (std::int64_t const block : {2, 3}) {  // where no rows travel, and where they do
+            for (std::size_t const piece : std::vector<std::size_t>{20, 1000})
+                test::check_damaged(3, text, [&](auto const& comm) { return loaded(comm, at, block, 23, piece); });
+        }
     };
     damaged("is missing", [&] { std::filesystem::remove(shard(2)); });
     damaged("/t is missing", [&] { std::filesystem::remove(at + "t"); });
@@ -136,12 +174,18 @@ TEST_CASE("a missing, damaged or foreign shard is a FormatError on all ranks", "
             wide.load(at, "t", other);
         } catch (ShapeError const&) {
             shape = 1;
-        } catch (RemoteError const&) {  // where no row of this rank was in a file
-            shape = 1;
         }
-        return shape + (loaded(comm, at, 3, 24).starts_with("refused: the height in ") ? 2 : 0);
+        States none;
+        if (comm.rank() != 0) other = states(wide, comm.rank(), 0);
+        int differ = comm.size() == 1 ? 4 : 0;
+        try {
+            wide.load(at, "t", comm.rank() == 0 ? none : other);
+        } catch (ShapeError const& e) {
+            if (std::string(e.what()).starts_with("the value to load, state sums on rank 1 is 23, expected missing")) differ = 4;
+        }
+        return shape + (loaded(comm, at, 3, 24).starts_with("refused: the height in ") ? 2 : 0) + differ;
     });
-    for (int const r : right) CHECK(r == 3);
+    for (int const r : right) CHECK(r == 7);
 }
 
 TEST_CASE("a save and another operation are an error on all ranks, and none waits", "[distributed][io][errors]") {

@@ -203,7 +203,7 @@ struct KeyedTableFiles {
             step = index.step;
             return static_cast<std::int64_t>(file.id());
         };
-        load_shards(table.shards_.group(), path, std::cref(read));
+        open_shards(table.shards_.group(), path, std::cref(read));
         auto const number = table.agree_on_growth(Collective::load, *keys, names.hash());
         after_agreement(table.shards_.group(), [&] {
             table.shards_.set(table.shards_.slots(), number);
