@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -52,6 +53,14 @@ public:
     /// cost     one read of this rank's files, and every row of another rank sent once; nothing is sent if each rank
     ///          has the rows of its file. Three buffers of `piece` bytes
     void deal(ProcessGroup const& group, ShardRows const& rows, std::size_t piece, std::exception_ptr& damage) const;
+
+    /// The number of rows of a value. For one rank, which reads all files.
+    std::int64_t height(std::string const& name) const;
+    /// Calls f with all rows of a value that has been checked, in order, in pieces of about `piece` bytes. For one rank.
+    /// errors   FormatError if a checksum is wrong, after f; IoError; those of f
+    /// cost     one read of the files; two buffers of `piece` bytes
+    void each_piece(std::string const& name, std::size_t piece,
+                    std::function<void(std::span<std::byte const>)> const& f) const;
 
     int rank() const { return rank_; }
     int ranks() const { return ranks_; }

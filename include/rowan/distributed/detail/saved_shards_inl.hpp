@@ -115,6 +115,59 @@ ROWAN_FUNCTION void SavedShards::check(ShardRows const& rows) const {
     }
 }
 
+ROWAN_FUNCTION std::int64_t SavedShards::height(std::string const& name) const {
+    auto const& first = values_.at(name);
+    if (first.desc.type == VarType::SELECTED_ROWS) return tensor_of(first.desc).dims[0];
+    if (index.partition.height != 0) return index.partition.height;
+    std::int64_t rows = 0;
+    for (auto const& opened : files_) {
+        check_has(opened.second, name);
+        auto const desc = opened.second.desc(name);
+        auto const& dims = tensor_of(desc).dims;
+        if (!dims.empty()) rows += dims[0];
+    }
+    return rows;
+}
+
+ROWAN_FUNCTION void SavedShards::each_piece(std::string const& name, std::size_t piece,
+                                            std::function<void(std::span<std::byte const>)> const& f) const {
+    std::size_t const unit = row_bytes(values_.at(name));
+    if (unit == 0) return;
+    Partition const from = saved(height(name));
+    auto const most = static_cast<std::int64_t>(std::max<std::size_t>(1, piece / unit));
+    std::vector<std::uint32_t> sums(files_.size());
+    std::vector<std::byte> read, all;
+    for (std::int64_t begin = 0, end = 0; begin < from.height; begin = end) {
+        end = std::min(from.height, begin + most);
+        all.resize(static_cast<std::size_t>(end - begin) * unit);
+        for (auto const& opened : files_) {
+            int const rank = opened.first;
+            auto const rows_before = [&](std::int64_t row) {
+                return Partition{row, from.block, from.ranks}.rows_of(rank);
+            };
+            std::int64_t const first = rows_before(begin), last = rows_before(end);
+            if (first == last) continue;
+            read.resize(static_cast<std::size_t>(last - first) * unit);
+            auto const& reader = OpenedFile::reader(opened.second);
+            auto const r = reader.record(reader.find(name));
+            naming_file(opened.second.path(), [&] {
+                reader.read_next(r, r.elements(), static_cast<std::uint64_t>(first) * unit, read,
+                                 sums[static_cast<std::size_t>(rank)]);
+                CheckpointEntry::check_elements(r, read,
+                                                r.elements().offset + static_cast<std::uint64_t>(first) * unit);
+            });
+            for (std::int64_t i = first, n = 0; i < last; i += n) {
+                std::int64_t const row = from.global(rank, i);
+                n = std::min(from.block - row % from.block, last - i);
+                std::memcpy(all.data() + static_cast<std::size_t>(row - begin) * unit,
+                            read.data() + static_cast<std::size_t>(i - first) * unit,
+                            static_cast<std::size_t>(n) * unit);
+            }
+        }
+        f(all);
+    }
+}
+
 /// Rows [begin, end) of those of a file.
 struct ShardPiece {
     int file = 0;
