@@ -75,14 +75,14 @@ struct WholeSave {
         } else {
             mine.rows = rows_of_rank_of(own.height, ranks, rank);
         }
-        mine.elements = all.elements.first(static_cast<std::size_t>(rows) * row_bytes(all));
+        mine.elements = all.elements.first(static_cast<std::size_t>(rows) * entry_row_bytes(all));
         return mine;
     }
     /// Calls f with the rows of a rank.
     void each_piece(CheckpointEntry const& all, int ranks, int rank,
                     std::function<void(std::span<std::byte const>)> const& f) const {
         auto const own = partition(all, ranks);
-        std::size_t const unit = row_bytes(all);
+        std::size_t const unit = entry_row_bytes(all);
         for (std::int64_t i = 0, n = 0, rows = own.rows_of(rank); i < rows; i += n) {
             std::int64_t const row = own.global(rank, i);
             n = std::min(block - row % block, rows - i);

@@ -106,7 +106,7 @@ ROWAN_FUNCTION std::vector<ShardRows> read_model(Variable& predict, SavedShards 
 /// The same value with the rows of a rank, uninitialized: entry and memory.
 inline std::span<std::byte> own_elements(CheckpointEntry& entry, Partition const& own, int rank) {
     auto const rows = static_cast<std::size_t>(own.rows_of(rank));
-    std::size_t const bytes = rows * row_bytes(entry);
+    std::size_t const bytes = rows * entry_row_bytes(entry);
     if (entry.desc.type == VarType::SELECTED_ROWS) {
         if (rows != 0) entry.rows = Tensor<std::int64_t>::from_values({rows}, rows_of_rank(own, rank));
     } else {

@@ -82,7 +82,7 @@ private:
 };
 
 /// The bytes of a row.
-std::size_t row_bytes(CheckpointEntry const& value);
+std::size_t entry_row_bytes(CheckpointEntry const& value);
 
 }  // namespace rowan::inline v0::detail
 

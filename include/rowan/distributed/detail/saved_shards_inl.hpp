@@ -24,7 +24,7 @@ ROWAN_FUNCTION SavePlace::SavePlace(std::string const& path) {
     name = whole.filename().string();
 }
 
-ROWAN_FUNCTION std::size_t row_bytes(CheckpointEntry const& value) {
+ROWAN_FUNCTION std::size_t entry_row_bytes(CheckpointEntry const& value) {
     std::size_t bytes = value.element_size;
     auto const& dims = tensor_of(value.desc).dims;
     for (std::size_t i = 1; i < dims.size(); ++i) bytes *= static_cast<std::size_t>(dims[i]);
@@ -131,7 +131,7 @@ ROWAN_FUNCTION std::int64_t SavedShards::height(std::string const& name) const {
 
 ROWAN_FUNCTION void SavedShards::each_piece(std::string const& name, std::size_t piece,
                                             std::function<void(std::span<std::byte const>)> const& f) const {
-    std::size_t const unit = row_bytes(values_.at(name));
+    std::size_t const unit = entry_row_bytes(values_.at(name));
     if (unit == 0) return;
     Partition const from = saved(height(name));
     auto const most = static_cast<std::int64_t>(std::max<std::size_t>(1, piece / unit));
@@ -230,7 +230,7 @@ ROWAN_FUNCTION void SavedShards::deal(ProcessGroup const& group, ShardRows const
             damage = std::current_exception();
         }
     };
-    std::size_t const unit = row_bytes(values_.at(rows.name));
+    std::size_t const unit = entry_row_bytes(values_.at(rows.name));
     if (unit == 0) return;
     Partition const from = saved(rows.own.height);
     if (from == rows.own) {
