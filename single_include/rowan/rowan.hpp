@@ -20905,8 +20905,11 @@ public:
     /// Loads what save has written on any number of ranks, and returns its step. `states` says which states to load,
     /// and their shapes. On error, nothing has changed.
     /// errors   FormatError on all ranks if a file is missing, damaged or of another save; ShapeError if height, width
-    ///          or the shape of a state differ; TypeError if an element type does; RemoteError on the other ranks
-    /// cost     reads the files of all ranks that had rows of this one, and keeps one at a time in memory
+    ///          or the shape of a state differ, local() does not have this rank's rows, or ranks ask for different states;
+    ///          TypeError if an element type does; RemoteError on the other ranks
+    /// cost     one read of the files, each by one rank, which sends rows of other ranks to them: none if as many
+    ///          ranks have saved the table with the same blocks; three agreements. In memory until the end beside the
+    ///          old rows the new ones and a few buffers of 16 MiB
     template <class S>
     std::int64_t load(std::string const& folder, std::string const& name, std::map<std::string, Tensor<S>>& states) {
         using Files = files_of<S>;
@@ -32945,8 +32948,14 @@ private:
     std::uint64_t size_ = 0;
 };
 
-/// The open file of a CheckpointFile, SafetensorsFile or GgufFile, which it keeps alive.
+/// The open file of a CheckpointFile, SafetensorsFile or GgufFile.
 struct OpenedFile {
+    /// What has read its header. It lives as long as the file.
+    template <class F>
+    static auto const& reader(F const& file) {
+        return *file.state_;
+    }
+    /// It keeps the file alive.
     template <class F>
     static std::shared_ptr<InputFile const> of(F const& file) {
         return {file.state_, &file.state_->file};

@@ -2,9 +2,16 @@
 #include <rowan/distributed/table_files.hpp>
 #include <rowan/io/checkpoint_file.hpp>
 
+#include <rowan/core/bfloat16.hpp>
+#include <rowan/core/float16.hpp>
+#include <rowan/distributed/gather_save.hpp>
+#include <rowan/distributed/scatter_save.hpp>
 #include <rowan/distributed/self.hpp>
 #include <rowan/distributed/together.hpp>
+#include <rowan/io/npy.hpp>
+#include <rowan/io/safetensors.hpp>
 
+#include "../dtypes/own_types.hpp"
 #include "../io/files.hpp"
 #include "catch.hpp"
 #include "damaged.hpp"
@@ -17,6 +24,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace test_table_files {
 
@@ -51,13 +59,14 @@ States states(Table<C> const& t, int rank, std::int64_t save) {
 
 /// Which save was loaded, and nothing else; or the text of the error, if nothing has changed.
 template <class C>
-std::string loaded(C const& comm, std::string const& folder, std::int64_t block = 3, std::int64_t height = 23) {
+std::string loaded(C const& comm, std::string const& folder, std::int64_t block = 3, std::int64_t height = 23,
+                   std::size_t piece = detail::deal_bytes) {
     auto t = table(comm, block, 0, height);
     auto s = states(t, comm.rank(), 0);
     std::string text;
     std::int64_t step = 0;
     try {
-        step = t.load(folder, "t", s);
+        step = detail::TableFiles<double>::load(t, folder, "t", s, piece);
     } catch (FormatError const& e) {
         text = std::string("damaged: ").append(e.what());
     } catch (Error const& e) {
@@ -87,12 +96,167 @@ TEST_CASE("a table is loaded on any number of ranks", "[distributed][io]") {
         for (int to = 1; to <= 4; ++to) {
             ++step;
             test::on_ranks(from, [&](auto const& comm) { return save(comm, at, step), 0; });
-            auto const right =
-                test::on_ranks(to, [&](auto const& comm) { return loaded(comm, at) == std::to_string(step) ? 1 : 0; });
+            auto const right = test::on_ranks(to, [&](auto const& comm) {
+                int n = 0;
+                for (std::int64_t const block : {1, 2, 3, 7, 64}) {
+                    for (std::size_t piece = 1; piece < 1000; piece *= 3)
+                        n += loaded(comm, at, block, 23, piece) == std::to_string(step) ? 0 : 1;
+                    n += loaded(comm, at, block) == std::to_string(step) ? 0 : 1;
+                }
+                return n;
+            });
+            CAPTURE(from, to);
+            for (int const r : right) CHECK(r == 0);
+        }
+    }
+}
+
+TEST_CASE("each file of a save is read by one rank", "[distributed][io]") {
+    test::Folder const folder;
+    auto const at = test::shared_path(folder / "");
+    auto const sizes = test::group_sizes({1, 2, 3, 4});
+    for (int const from : sizes) {
+        test::on_ranks(1, [&](auto const&) { return std::filesystem::remove_all(at), 0; });
+        test::on_ranks(from, [&](auto const& comm) { return save(comm, at, 1), 0; });
+        for (int const to : sizes) {
+            auto const right = test::on_ranks(to, [&](auto const& comm) {  // of which each has its files alone
+                auto const own = std::string(at).append("/of ").append(std::to_string(comm.rank()));
+                together(comm, [&] {
+                    std::filesystem::create_directory(own);
+                    std::filesystem::copy(at + "/t", own);
+                    for (int r = comm.rank(); r < from; r += comm.size())
+                        std::filesystem::copy(std::string(at).append("/t-1.").append(std::to_string(r)).append(".rows"), own);
+                });
+                auto const text = loaded(comm, own, 3, 23, 40);
+                std::filesystem::remove_all(own);
+                return text == "1" ? 1 : 0;
+            });
             CAPTURE(from, to);
             for (int const r : right) CHECK(r == 1);
         }
     }
+}
+
+TEST_CASE("a save becomes one file, and that a save of other ranks, with the same bytes", "[distributed][io]") {
+    test::Folder const folder;
+    auto const at = test::shared_path(folder / "save"), all = at + ".safetensors", npy = at + ".npy";
+    int const from = test::group_sizes({3}).front();
+    auto const right = [&](int ranks, auto const& f) {
+        CAPTURE(ranks);
+        for (int const r : test::on_ranks(ranks, f)) CHECK(r == 1);
+    };
+    test::on_ranks(from, [&](auto const& comm) { return save(comm, at, 5), 0; });
+    right(1, [&](auto const&) {
+        gather_save(at + "/t", all);
+        gather_save_to_npy(at + "/t", "rows", npy);
+        auto const whole = table(Self(), 2, 5);
+        detail::SavedShards shards(at + "/t", 0, 1);
+        shards.share_values(detail::GroupOf<Self>(Self()));
+        bool pieces = true;
+        for (std::size_t piece = 1; piece < 400; piece += 13) {
+            test::Bytes bytes;
+            shards.each_piece("rows", piece, [&](std::span<std::byte const> some) { bytes.insert(bytes.end(), some.begin(), some.end()); });
+            pieces = pieces && std::ranges::equal(bytes, detail::bytes_of(whole.local()));
+        }
+        SafetensorsFile const file(all);
+        std::map<std::string, std::string> const about{{"rowan.save", "2 5"}, {"rowan:rows", "sharded 5 4 f32"}, {"rowan:state sums", "sharded 6 8 f64"}};
+        return pieces && file.load<float>("rows") == whole.local() && file.load<double>("state sums") == states(whole, 0, 5).at("sums") &&
+                       file.metadata() == about && file.size() == 2 && load_npy<float>(npy) == whole.local()
+                   ? 1
+                   : 0;
+    });
+    for (int const ranks : {from, 1, 2, 5}) {
+        right(1, [&](auto const&) {
+            auto const there = std::string(at).append(std::to_string(ranks));
+            scatter_save(all, there + "/t", ranks);
+            bool same = true;
+            if (ranks == from) {
+                for (auto const& file : std::filesystem::directory_iterator(at))
+                    same = same && test::read(file.path()) == test::read(there + "/" + file.path().filename().string());
+            }
+            gather_save(there + "/t", there + "/all");
+            return same && test::read(there + "/all") == test::read(all) ? 1 : 0;
+        });
+        for (int to = 1; to <= 4; ++to)
+            right(to, [&](auto const& comm) { return loaded(comm, std::string(at).append(std::to_string(ranks))) == "5" ? 1 : 0; });
+    }
+    right(1, [&](auto const&) {  // what has no metadata
+        scatter_save(npy, at + "npy/t", 2);
+        scatter_save(npy, at + "npy/t", 3);  // replaces it
+        auto t = table(Self(), 1, 0);
+        auto const files = std::filesystem::directory_iterator(at + "npy");
+        bool const loads = t.template load<float>(at + "npy", "t") == 0 && t.local() == table(Self(), 1, 5).local() && std::distance(begin(files), end(files)) == 4;
+        auto const ids = Tensor<std::int64_t>{1, 2, 3};
+        save_safetensors(all, {{"rows", t.local()}, {"state sums", states(t, 0, 3).at("sums")}, {"ids", ids}}, {{"rowan:ids", "whole"}});
+        scatter_save(all, at + "npy/t", 2);
+        CheckpointFile const index(at + "npy/t");
+        auto s = states(t, 0, 0);
+        return loads && index.load<Tensor<std::int64_t>>("ids") == ids && t.load(at + "npy", "t", s) == 0 && s == states(t, 0, 3) ? 1 : 0;
+    });
+}
+
+TEST_CASE("rows of any type become one file and a save again", "[distributed][io]") {
+    test::Folder const folder;
+    auto const same = [&]<class T>(T) {
+        auto const make = [](int save) {
+            return ShardedTable<T, Cpu, Self>(Self(), {150, 7, 1}, 3, [&](std::int64_t row, std::span<T> values) {
+                for (T& x : values) x = dtype<T>::narrow(static_cast<typename dtype<T>::sum>(row % 2 * save));
+            });
+        };
+        std::map<std::string, Tensor<T>> none;
+        make(1).save(folder / "a", "t", 1, none);
+        gather_save(folder / "a/t", folder / "all");
+        scatter_save(folder / "all", folder / "b/t", 4);
+        auto t = make(0);
+        t.load(folder / "b", "t", none);
+        CHECK(t.local() == make(1).local());
+    };
+    same(double{});
+    same(float16{});
+    same(bfloat16{});
+    same(std::int64_t{});
+    same(std::uint8_t{});
+    same(bool{});
+    same(test::fixed{});
+}
+
+TEST_CASE("a file that is no save, or is damaged, changes nothing", "[distributed][io][errors]") {
+    test::Folder const folder;
+    auto const all = folder / "all";
+    auto const t = table(Self(), 2, 1);
+    save(Self(), folder / "save", 1);
+    auto const refused = [&](std::string const& text, std::map<std::string, std::string> const& about) {
+        save_safetensors(all, {{"rows", t.local()}}, about);
+        CHECK_THROWS_WITH(scatter_save(all, folder / "save/t", 2), Catch::Contains(text));
+    };
+    for (char const* const about : {"", "2", "0 1", "2 -1", "2 x"}) refused("wrong metadata `rowan.save`", {{"rowan.save", about}});
+    for (char const* const about : {"", "shard", "table 5", "table x", "table 77 4 own", "table 5 4 f64"}) refused("wrong metadata `rowan:rows`", {{"rowan:rows", about}});
+    save_safetensors(all, {{"rows", Tensor<float>::zeros({})}});
+    CHECK_THROWS_AS(scatter_save(all, folder / "save/t", 2), ShapeError);
+    CHECK_THROWS_AS(scatter_save(all, folder / "save/t", 0), ShapeError);
+    CHECK_THROWS_AS(scatter_save(all, folder / "", 1), Error);
+    CHECK_THROWS_AS(scatter_save(folder / "none", folder / "save/t", 1), IoError);
+    auto bytes = test::read(all);
+    test::write(all, std::span(bytes).first(bytes.size() - 1));
+    CHECK_THROWS_AS(scatter_save(all, folder / "save/t", 1), FormatError);
+    auto const npy = to_npy(t.local());
+    test::write(all, std::span(npy).first(npy.size() - 1));
+    CHECK_THROWS_AS(scatter_save(all, folder / "save/t", 1), FormatError);
+    std::filesystem::create_directories(folder / "save/other/x");  // an index that cannot be replaced
+    test::write(all, npy);
+    CHECK_THROWS_AS(scatter_save(all, folder / "save/other", 1), IoError);
+    std::filesystem::remove_all(folder / "save/other");
+    auto const files = std::filesystem::directory_iterator(folder / "save");
+    CHECK(std::distance(begin(files), end(files)) == 2);
+    CHECK(loaded(Self(), folder / "save") == "1");
+
+    CHECK_THROWS_AS(gather_save_to_npy(folder / "save/t", "none", all), Error);
+    CHECK_THROWS_AS(gather_save(folder / "save/none", all), FormatError);
+    auto shard = test::read(folder / "save/t-1.0.rows");
+    shard[shard.size() - 70] ^= std::byte{1};
+    test::write(folder / "save/t-1.0.rows", shard);
+    CHECK_THROWS_AS(gather_save(folder / "save/t", all), FormatError);
+    CHECK(test::read(all) == npy);
 }
 
 TEST_CASE("a save removes the files of the one before", "[distributed][io]") {
@@ -110,7 +274,10 @@ TEST_CASE("a missing, damaged or foreign shard is a FormatError on all ranks", "
         test::on_ranks(1, [&](auto const&) { return std::filesystem::remove_all(at), 0; });
         test::on_ranks(3, [&](auto const& comm) { return save(comm, at, 1), 0; });
         test::on_ranks(1, [&](auto const&) { return damage(), 0; });
-        test::check_damaged(3, text, [&](auto const& comm) { return loaded(comm, at, 2); });
+        for (std::int64_t const block : {2, 3}) {  // where no rows travel, and where they do
+            for (std::size_t const piece : std::vector<std::size_t>{20, 1000})
+                test::check_damaged(3, text, [&](auto const& comm) { return loaded(comm, at, block, 23, piece); });
+        }
     };
     damaged("is missing", [&] { std::filesystem::remove(shard(2)); });
     damaged("/t is missing", [&] { std::filesystem::remove(at + "t"); });
@@ -136,12 +303,18 @@ TEST_CASE("a missing, damaged or foreign shard is a FormatError on all ranks", "
             wide.load(at, "t", other);
         } catch (ShapeError const&) {
             shape = 1;
-        } catch (RemoteError const&) {  // where no row of this rank was in a file
-            shape = 1;
         }
-        return shape + (loaded(comm, at, 3, 24).starts_with("refused: the height in ") ? 2 : 0);
+        States none;
+        if (comm.rank() != 0) other = states(wide, comm.rank(), 0);
+        int differ = comm.size() == 1 ? 4 : 0;
+        try {
+            wide.load(at, "t", comm.rank() == 0 ? none : other);
+        } catch (ShapeError const& e) {
+            if (std::string(e.what()).starts_with("the value to load, state sums on rank 1 is 23, expected missing")) differ = 4;
+        }
+        return shape + (loaded(comm, at, 3, 24).starts_with("refused: the height in ") ? 2 : 0) + differ;
     });
-    for (int const r : right) CHECK(r == 3);
+    for (int const r : right) CHECK(r == 7);
 }
 
 TEST_CASE("a save and another operation are an error on all ranks, and none waits", "[distributed][io][errors]") {

@@ -2,6 +2,8 @@
 #include <rowan/rowan.hpp>
 
 #include <rowan/compiled/define.hpp>
+#include <rowan/distributed/gather_save.hpp>
 #include <rowan/distributed/model.hpp>
+#include <rowan/distributed/scatter_save.hpp>
 #include <rowan/distributed/table_files.hpp>
 #include <rowan/io.hpp>

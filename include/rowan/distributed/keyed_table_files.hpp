@@ -191,8 +191,8 @@ struct KeyedTableFiles {
                       saved_ranks = index.partition.ranks;
             loaded = std::make_unique<LoadedShard<T, Key, S>>(local, rank, ranks, states);
             for (int r = 0; r < saved_ranks; ++r) {
-                auto const shard = open_shard(index, folder, name, r);
-                if (saved_ranks != ranks || r == rank) loaded->read(shard, r, saved_ranks);
+                if (saved_ranks == ranks && r != rank) continue;
+                loaded->read(open_shard(index, folder, name, r), r, saved_ranks);
             }
             keys.emplace(loaded->index(path, local));
             if (std::cmp_less_equal(keys->size(), table.capacity_)) {  // else agree_on_growth throws
@@ -203,7 +203,7 @@ struct KeyedTableFiles {
             step = index.step;
             return static_cast<std::int64_t>(file.id());
         };
-        load_shards(table.shards_.group(), path, std::cref(read));
+        open_shards(table.shards_.group(), path, std::cref(read));
         auto const number = table.agree_on_growth(Collective::load, *keys, names.hash());
         after_agreement(table.shards_.group(), [&] {
             table.shards_.set(table.shards_.slots(), number);

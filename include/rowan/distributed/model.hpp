@@ -2,16 +2,22 @@
 #pragma once
 
 #include <rowan/distributed/communicator.hpp>
+#include <rowan/distributed/detail/agree.hpp>
 #include <rowan/distributed/detail/model_files.hpp>
 #include <rowan/distributed/detail/process_group.hpp>
+#include <rowan/distributed/detail/saved_shards.hpp>
 #include <rowan/distributed/detail/shard_files.hpp>
+#include <rowan/io/checkpoint_entry.hpp>
 #include <rowan/io/model.hpp>
 #include <rowan/io/to_program.hpp>
 #include <rowan/layer/var.hpp>
 #include <rowan/op/builtin_ops.hpp>
 #include <rowan/train/parameters.hpp>
 
+#include <cstddef>
+#include <functional>
 #include <string>
+#include <type_traits>
 
 namespace rowan::inline v0 {
 
@@ -36,15 +42,34 @@ struct ModelFiles {
                            [&] { return parameters_save(net, parameters, comm.rank(), comm.size()); });
     }
 
+    /// Loads what read(saved, parameters) asks for.
     template <class C, class Read>
-    static Parameters load(C const& comm, std::string const& path, Read const& read) {
+    static Parameters load(C const& comm, std::string const& path, Read const& read, std::size_t piece = deal_bytes) {
         Parameters parameters;
-        load_shards(GroupOf<C>(comm), path, [&](Notice&) {
-            SavedShards const saved(path, comm.rank(), comm.size());
-            parameters = read(saved);
-            return static_cast<std::int64_t>(saved.file.id());
-        });
+        auto const begin = [&](Notice&) { return path; };
+        auto const rows = [&](SavedShards const& saved) { return read(saved, parameters); };
+        load_shards(GroupOf<C>(comm), std::cref(begin), std::cref(rows), piece);
         return parameters;
+    }
+
+    template <class C>
+    static Parameters load_model(C const& comm, Variable& predict, std::string const& path,
+                                 std::size_t piece = deal_bytes) {
+        return load(
+            comm, path, [&](auto const& saved, auto& all) { return read_model(predict, saved, all); }, piece);
+    }
+
+    template <class... T, class C>
+    static Parameters load_parameters(C const& comm, Variable& net, std::string const& path,
+                                      std::size_t piece = deal_bytes) {
+        auto const make = [](std::string const& file, CheckpointEntry const& entry) {
+            return value_of_type<Cpu, float, double, T...>(file, entry.desc, {}, [&]<class V>(std::type_identity<V>) {
+                checkpoint_value<V>::expect(entry.desc, entry.type_name, entry.element_size);
+                return checkpoint_value<V>::value(entry);
+            });
+        };
+        return load(
+            comm, path, [&](auto const& saved, auto& all) { return read_parameters(net, saved, all, make); }, piece);
     }
 };
 
@@ -69,10 +94,11 @@ void save_model(C const& comm, layer::Var<T> const& predict, Parameters const& p
 /// shapes   as in the net
 /// errors   on all ranks: FormatError if a file is missing, damaged or of another save; else as rowan::load_model, and
 ///          RemoteError on the other ranks
-/// cost     reads the files of all ranks that had rows of this one, and keeps one table of one file at a time in memory
+/// cost     one read of the files, each by one rank, which sends rows of other ranks to them: none if as many ranks
+///          have saved; three agreements. In memory beside this rank's rows a few buffers of 16 MiB
 template <communicator C, class T>
 Parameters load_model(C const& comm, layer::Var<T> const& predict, std::string const& path) {
-    return detail::ModelFiles::load(comm, path, [&](auto const& saved) { return detail::read_model(*predict, saved); });
+    return detail::ModelFiles::load_model(comm, *predict, path);
 }
 
 /// Writes all trained values, including states and the number of steps, as save_model does: training can be resumed on
@@ -96,11 +122,7 @@ void save_parameters(C const& comm, layer::Var<T> const& net, Parameters const& 
 /// cost     as load_model, and of the states
 template <class... T, communicator C, class E>
 Parameters load_parameters(C const& comm, layer::Var<E> const& net, std::string const& path) {
-    return detail::ModelFiles::load(comm, path, [&](auto const& saved) {
-        return detail::read_parameters(*net, saved, [](CheckpointFile const& file, std::string const& name) {
-            return detail::load_value<Cpu, float, double, T...>(file, name, {});
-        });
-    });
+    return detail::ModelFiles::load_parameters<T...>(comm, *net, path);
 }
 
 }  // namespace rowan::inline v0

@@ -142,8 +142,11 @@ public:
     /// Loads what save has written on any number of ranks, and returns its step. `states` says which states to load,
     /// and their shapes. On error, nothing has changed.
     /// errors   FormatError on all ranks if a file is missing, damaged or of another save; ShapeError if height, width
-    ///          or the shape of a state differ; TypeError if an element type does; RemoteError on the other ranks
-    /// cost     reads the files of all ranks that had rows of this one, and keeps one at a time in memory
+    ///          or the shape of a state differ, local() does not have this rank's rows, or ranks ask for different states;
+    ///          TypeError if an element type does; RemoteError on the other ranks
+    /// cost     one read of the files, each by one rank, which sends rows of other ranks to them: none if as many
+    ///          ranks have saved the table with the same blocks; three agreements. In memory until the end beside the
+    ///          old rows the new ones and a few buffers of 16 MiB
     template <class S>
     std::int64_t load(std::string const& folder, std::string const& name, std::map<std::string, Tensor<S>>& states) {
         using Files = files_of<S>;

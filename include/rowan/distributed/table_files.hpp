@@ -7,18 +7,22 @@
 #include <rowan/distributed/communicator.hpp>
 #include <rowan/distributed/detail/agree.hpp>
 #include <rowan/distributed/detail/process_group.hpp>
+#include <rowan/distributed/detail/saved_shards.hpp>
 #include <rowan/distributed/detail/shard_files.hpp>
 #include <rowan/distributed/detail/table_index.hpp>
 #include <rowan/distributed/sharded_table.hpp>
-#include <rowan/io/checkpoint_file.hpp>
+#include <rowan/io/checkpoint_entry.hpp>
+#include <rowan/io/detail/checkpoint_format.hpp>
 #include <rowan/io/detail/file.hpp>
+#include <rowan/sparse/partition.hpp>
 
+#include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <functional>
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace rowan::inline v0 {
 
@@ -42,63 +46,50 @@ struct TableFiles {
 
     template <class T, class D, class C>
     static std::int64_t load(ShardedTable<T, D, C>& table, std::string const& folder, std::string const& name,
-                             std::map<std::string, Tensor<S>>& states) {
-        std::string path;
+                             std::map<std::string, Tensor<S>>& states, std::size_t piece = deal_bytes) {
+        auto const& own = table.partition_;
         Tensor<T> local;
         std::map<std::string, Tensor<S>> read;
-        std::int64_t step = 0;
-        auto const load = [&](Notice& n) {  // needs no memory before ranks agree
+        auto const begin = [&](Notice& n) {  // needs no memory before ranks agree
             table.shards_.describe(n, table.local_.row_size());
             n.own[2] = table.shards_.number();
             check_file_name(name);
-            path = index_path(folder, name);
-            CheckpointFile const file = open_saved(path);
-            TableIndex const index = naming_file(path, [&] { return TableIndex(file); });
-            check_height(path, index.partition, table.partition_);
+            auto const here = static_cast<std::size_t>(own.rows_of(table.shards_.comm().rank()));
+            if (table.local_.shape()[0] != here)
+                throw ShapeError("local().shape(0)", std::to_string(table.local_.shape()[0]),
+                                 std::to_string(here).append(", the number of this rank's rows"));
             for (auto const& [key, state] : states) check_state(key, state.shape(), table.local_);
-            local = Tensor<T>::from_shape(table.local_.shape());
-            for (auto const& [key, state] : states) read.emplace(key, Tensor<S>::from_shape(state.shape()));
-            for (int r = 0; r < index.partition.ranks; ++r) read_shard(table, index, folder, name, r, local, read);
-            step = index.step;
-            return static_cast<std::int64_t>(file.id());
+            return index_path(folder, name);
         };
-        load_shards(table.shards_.group(), path, std::cref(load));
+        auto const rows = [&](SavedShards const& saved) {
+            check_height(saved.file.path(), saved.index.partition, own);
+            local = Tensor<T>::from_shape(table.local_.shape());
+            std::vector<ShardRows> all{rows_of(saved, "rows", own, local)};
+            for (auto const& [key, state] : states) {
+                auto& to = read.emplace(key, Tensor<S>::from_shape(state.shape())).first->second;
+                all.push_back(rows_of(saved, "state " + key, own, to));
+            }
+            return all;
+        };
+        auto const step = load_shards(table.shards_.group(), std::cref(begin), std::cref(rows), piece);
         table.local_ = std::move(local);
         states.swap(read);
         return step;
     }
 
 private:
-    /// Copies those rows of a shard that this rank has.
-    template <class T, class D, class C>
-    static void read_shard(ShardedTable<T, D, C> const& table, TableIndex const& index, std::string const& folder,
-                           std::string const& name, int rank, Tensor<T>& local,
-                           std::map<std::string, Tensor<S>>& states) {
-        auto const file = open_shard(index, folder, name, rank);
-        if (!shares_rows(table.partition_, table.shards_.comm().rank(), index.partition, rank)) return;
-        copy_rows(table, index.partition, rank, file, "rows", local);
-        for (auto& [key, state] : states) copy_rows(table, index.partition, rank, file, "state " + key, state);
-    }
-
-    template <class T, class D, class C, class E>
-    static void copy_rows(ShardedTable<T, D, C> const& table, Partition const& from, int rank,
-                          CheckpointFile const& file, std::string const& name, Tensor<E>& to) {
-        check_has(file, name);
-        auto const rows = naming_file(file.path(), [&] { return file.load<Tensor<E>>(name); });
-        auto shape = to.shape();
-        shape[0] = static_cast<std::size_t>(from.rows_of(rank));
-        if (rows.shape() != shape)
-            throw ShapeError(std::string(name).append(" in ").append(file.path()), shape_text(rows.shape()),
-                             shape_text(shape));
-        std::size_t const bytes = to.row_size() * sizeof(E);
-        if (bytes == 0) return;
-        each_run(table.partition_, table.shards_.comm().rank(), from,
-                 [&](std::int64_t i, std::int64_t row, std::int64_t n) {
-                     if (from.owner(row) != rank) return;
-                     std::memcpy(to.data() + static_cast<std::size_t>(i) * to.row_size(),
-                                 rows.data() + static_cast<std::size_t>(from.local(row)) * to.row_size(),
-                                 static_cast<std::size_t>(n) * bytes);
-                 });
+    /// errors   TypeError or ShapeError if the rows in the files are not like those of `to`
+    template <class E>
+    static ShardRows rows_of(SavedShards const& saved, std::string const& name, Partition const& own, Tensor<E>& to) {
+        auto const& there = saved.value(name, own);
+        checkpoint_value<Tensor<E>>::expect(there.desc, there.type_name, there.element_size);
+        auto const& dims = tensor_of(there.desc).dims;
+        std::vector<std::int64_t> want(to.shape().begin(), to.shape().end());
+        want[0] = dims[0];
+        if (dims != want)
+            throw ShapeError(std::string(name).append(" in ").append(saved.shard_path(0)), shape_text(dims),
+                             shape_text(want));
+        return {name, own, bytes_of(to)};
     }
 
     template <class Shape, class T>

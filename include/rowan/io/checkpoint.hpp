@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -94,10 +95,15 @@ private:
     std::vector<std::byte> bytes_ = std::vector<std::byte>(sizeof(CheckpointHeader));
 };
 
-/// Writes `checkpoint`, as a delta to `base` if that has a value, and returns its id.
+/// Gives all elements of a variable, in order, to f.
+using ElementPieces =
+    std::function<void(std::string const& name, std::function<void(std::span<std::byte const>)> const& f)>;
+
+/// Writes `checkpoint`, as a delta to `base` if that has a value, and returns its id. The elements are those of the
+/// entries, or as many that `pieces` gives, which is called twice for each variable.
 template <class Files>
 std::uint64_t write_checkpoint(Cpu exec, Checkpoint const& checkpoint, std::optional<std::uint64_t> base,
-                               std::string const& path) {
+                               std::string const& path, ElementPieces const& pieces = {}) {
     static constexpr std::size_t section_bytes = 8 + 8 + 4;
     CheckpointHead head;
     CheckpointHeader header;
@@ -110,13 +116,16 @@ std::uint64_t write_checkpoint(Cpu exec, Checkpoint const& checkpoint, std::opti
         head.text(encode(*checkpoint.program, checkpoint_more_memory(least, checkpoint.entries().size())));
     }
     std::vector<std::span<std::byte const>> sections;
-    std::vector<std::size_t> places;  // position of each section's entry in `head`
+    std::vector<std::string const*> given;  // the name of each section that `pieces` gives
+    std::vector<std::size_t> places;        // position of each section's entry in `head`
     for (auto const& [name, e] : checkpoint.entries()) {
         std::size_t const first = sections.size(), start = head.bytes().size();
         for (std::size_t l = 0; l < e.lod->levels(); ++l) sections.push_back(std::as_bytes((*e.lod)[l]));
         if (e.desc.type == VarType::SELECTED_ROWS)
             sections.push_back(std::as_bytes(std::span(e.rows->data(), e.rows->size())));
         sections.push_back(e.elements);
+        given.resize(sections.size());
+        if (pieces) given.back() = &name;
         head.number(std::uint32_t{0});
         head.text(encode(e.desc));
         head.text(e.type_name);
@@ -135,7 +144,12 @@ std::uint64_t write_checkpoint(Cpu exec, Checkpoint const& checkpoint, std::opti
     std::uint64_t offset = bytes.size();
     for (std::size_t i = 0; i < sections.size(); ++i) {
         std::uint64_t const size = sections[i].size();
-        std::uint32_t const sum = crc32c(exec, sections[i]);
+        std::uint32_t sum = 0;
+        if (given[i] == nullptr) {
+            sum = crc32c(exec, sections[i]);
+        } else {
+            pieces(*given[i], [&](std::span<std::byte const> piece) { sum = crc32c(piece, sum); });
+        }
         std::memcpy(bytes.data() + places[i], &offset, 8);
         std::memcpy(bytes.data() + places[i] + 8, &size, 8);
         std::memcpy(bytes.data() + places[i] + 16, &sum, 4);
@@ -149,9 +163,13 @@ std::uint64_t write_checkpoint(Cpu exec, Checkpoint const& checkpoint, std::opti
     AtomicFile<Files> file(path);
     file.write(bytes);
     static constexpr std::byte zeros[checkpoint_alignment]{};
-    for (auto const section : sections) {
-        file.write(section);
-        file.write(std::span(zeros).first(checkpoint_aligned(section.size()) - section.size()));
+    for (std::size_t i = 0; i < sections.size(); ++i) {
+        if (given[i] == nullptr) {
+            file.write(sections[i]);
+        } else {
+            pieces(*given[i], [&](std::span<std::byte const> piece) { file.write(piece); });
+        }
+        file.write(std::span(zeros).first(checkpoint_aligned(sections[i].size()) - sections[i].size()));
     }
     file.commit();
     return header.id();

@@ -64,21 +64,20 @@ CheckpointEntry entry_of(std::string name, Value const& value);
 /// errors   GraphError if there is none; ShapeError if it is a sharded table without all its rows
 Value const& whole_value(Variable const& v, Parameters const& parameters);
 
-/// Loads a variable whose element type is one of `T...` or that of what is kept for them, to the device.
-/// errors   TypeError if its element type is none of these; otherwise as CheckpointFile::load
-template <class Device, class... T>
-Value load_value(CheckpointFile const& file, std::string const& name, LoadOptions const& options) {
-    VarDesc const desc = file.desc(name);
-    Value value = options.open ? options.open(file, name) : Value();
+/// A variable whose element type is one of `T...` or that of what is kept for them, on the device, unless `value` has it:
+/// what get gives for the type that holds it.
+/// errors   TypeError if its element type is none of these; those of get
+template <class Device, class... T, class Get>
+Value value_of_type(std::string const& path, VarDesc const& desc, Value value, Get const& get) {
     auto const attempt = [&]<class E>(std::type_identity<E>) {
         using V = LoDTensor<E>;
         using Rows = SelectedRows<E>;
         if (!value.empty()) return;
         if (desc.lod_desc && desc.lod_desc->tensor.data_type == dtype<E>::wire) {
-            value.set(options.map ? file.map<V>(name) : file.load<V>(name));
+            value.set(get(std::type_identity<V>()));
             bring<E, Device>(value, {}, false);
         } else if (desc.selected_rows_desc && desc.selected_rows_desc->data_type == dtype<E>::wire) {
-            value.set(options.map ? file.map<Rows>(name) : file.load<Rows>(name));
+            value.set(get(std::type_identity<Rows>()));
             bring_rows<E, Device>(value, {}, false);
         }
     };
@@ -86,15 +85,28 @@ Value load_value(CheckpointFile const& file, std::string const& name, LoadOption
     (..., attempt(std::type_identity<kept_t<T>>{}));
     if (value.empty()) {
         auto const type = spec_of(desc).dtype;
-        throw TypeError(file.path() + ": " + name, data_type_text(type),
+        throw TypeError(path + ": " + desc.name, data_type_text(type),
                         is_row_type(type) ? "a table that LoadOptions::open opens, such as row_stores<float>()"
                                           : "a type among the template arguments, such as dtypes<float>");
     }
     return value;
 }
 
-/// Loads the SelectedRows in `there` for a parameter. `like` has its kind and element type.
-/// errors   TypeError or ShapeError if it does not fit the parameter; as CheckpointFile::load_into
+/// Loads a variable.
+/// errors   as value_of_type and CheckpointFile::load
+template <class Device, class... T>
+Value load_value(CheckpointFile const& file, std::string const& name, LoadOptions const& options) {
+    return value_of_type<Device, T...>(
+        file.path(), file.desc(name), options.open ? options.open(file, name) : Value(),
+        [&]<class V>(std::type_identity<V>) { return options.map ? file.map<V>(name) : file.load<V>(name); });
+}
+
+/// errors   TypeError or ShapeError if the SelectedRows in `there`, of the file at `path`, does not fit the parameter.
+///          `like` has its kind and element type
+void check_rows_fit(std::string const& path, CheckpointEntry const& there, Variable const& v, Value const& like);
+
+/// Loads the SelectedRows in `there` for a parameter.
+/// errors   as check_rows_fit and CheckpointFile::load_into
 Value load_rows(CheckpointFile const& file, CheckpointEntry const& there, Variable const& v, Value const& like);
 
 /// Loads a parameter that exists in a net.
@@ -111,8 +123,7 @@ void expect_no_shards(CheckpointFile const& file);
 /// errors   GraphError if the file is a delta, or ranks have saved parts of it
 void expect_whole(CheckpointFile const& file);
 
-[[noreturn]] void of_another_net(CheckpointFile const& file, char const* has, std::string const& name,
-                                 char const* which);
+[[noreturn]] void of_another_net(std::string const& path, char const* has, std::string const& name, char const* which);
 
 }  // namespace detail
 
@@ -160,13 +171,13 @@ Parameters load_model(layer::Var<T, Device> const& predict, std::string const& p
     auto const expected = detail::parameters_of(*predict);
     for (std::string const& name : file.names()) {
         if (!expected.contains(name))
-            detail::of_another_net(file, " has a parameter \"", name,
+            detail::of_another_net(path, " has a parameter \"", name,
                                    "\", which this net does not have: the file belongs to another net");
     }
     Parameters parameters;
     for (auto const& [name, v] : expected) {
         if (!file.has(name))
-            detail::of_another_net(file, " has no parameter \"", name, "\": the file belongs to another net");
+            detail::of_another_net(path, " has no parameter \"", name, "\": the file belongs to another net");
         parameters.set(v->name(), detail::load_parameter(file, name, *v));
     }
     return parameters;
@@ -198,14 +209,14 @@ LoadedNet load_net(std::string const& path, LoadOptions const& options, VarSpec 
     for (std::string const& name : file.names()) {
         Variable* const v = net.scope->find(name);
         if (v == nullptr || v->role() != Role::parameter)
-            of_another_net(file, " has a value \"", name, "\", which is not a parameter of its program");
+            of_another_net(path, " has a value \"", name, "\", which is not a parameter of its program");
         net.parameters.set(
             name, [&]<class... T>(dtypes<T...>) { return load_value<Device, T...>(file, name, options); }(Dtypes{}));
         check_fits(*v, net.parameters.find(name));
     }
     for (auto const& v : net.scope->variables()) {
         if (v->role() == Role::parameter && !net.parameters.contains(v->name()))
-            of_another_net(file, " has no value for \"", v->name(), "\", a parameter of its program");
+            of_another_net(path, " has no value for \"", v->name(), "\", a parameter of its program");
     }
     return net;
 }

@@ -56,16 +56,21 @@ ROWAN_FUNCTION Value const& whole_value(Variable const& v, Parameters const& par
     return value;
 }
 
-ROWAN_FUNCTION Value load_rows(CheckpointFile const& file, CheckpointEntry const& there, Variable const& v,
-                               Value const& like) {
-    std::string const& name = there.desc.name;
+ROWAN_FUNCTION void check_rows_fit(std::string const& path, CheckpointEntry const& there, Variable const& v,
+                                   Value const& like) {
+    auto const what = path + ": " + there.desc.name;
     auto const& found = there.desc.selected_rows_desc;
     if (!found || found->data_type != v.spec().dtype || there.type_name != like.row_values().elements().type)
-        throw TypeError(file.path() + ": " + name, kind_text(there.desc, there.type_name), like.kind());
+        throw TypeError(what, kind_text(there.desc, there.type_name), like.kind());
     if (spec_of(there.desc).dims != v.spec().dims)
-        throw ShapeError(file.path() + ": " + name + ".shape()", shape_text(found->dims), shape_text(v.spec().dims));
+        throw ShapeError(what + ".shape()", shape_text(found->dims), shape_text(v.spec().dims));
+}
+
+ROWAN_FUNCTION Value load_rows(CheckpointFile const& file, CheckpointEntry const& there, Variable const& v,
+                               Value const& like) {
+    check_rows_fit(file.path(), there, v, like);
     Value value = like.with_rows({there.rows->data(), there.rows->size()});
-    value.row_values().write([&](std::span<std::byte> bytes) { file.load_into(name, bytes); });
+    value.row_values().write([&](std::span<std::byte> bytes) { file.load_into(there.desc.name, bytes); });
     if (v.bring != nullptr) v.bring(value, {}, false);
     return value;
 }
@@ -106,9 +111,9 @@ ROWAN_FUNCTION void expect_whole(CheckpointFile const& file) {
     expect_no_shards(file);
 }
 
-ROWAN_FUNCTION void of_another_net(CheckpointFile const& file, char const* has, std::string const& name,
+ROWAN_FUNCTION void of_another_net(std::string const& path, char const* has, std::string const& name,
                                    char const* which) {
-    throw GraphError(file.path() + has + name + which);
+    throw GraphError(path + has + name + which);
 }
 
 }  // namespace rowan::inline v0::detail

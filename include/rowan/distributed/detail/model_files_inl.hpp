@@ -6,8 +6,10 @@
 #if ROWAN_DEFINES_FUNCTIONS
 #include <rowan/core/error.hpp>
 #include <rowan/core/tensor.hpp>
-#include <rowan/distributed/detail/shards.hpp>
+#include <rowan/graph/detail/shard_rows.hpp>
 #include <rowan/graph/detail/trace.hpp>
+#include <rowan/io/checkpoint_file.hpp>
+#include <rowan/io/detail/naming_file.hpp>
 #include <rowan/io/model.hpp>
 #include <rowan/sparse/partition.hpp>
 #include <rowan/train/detail/table_lookups.hpp>
@@ -15,18 +17,12 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <filesystem>
+#include <memory>
 #include <optional>
 #include <span>
 #include <utility>
 
 namespace rowan::inline v0::detail {
-
-ROWAN_FUNCTION SavePlace::SavePlace(std::string const& path) {
-    std::filesystem::path const whole(path);
-    folder = whole.has_parent_path() ? whole.parent_path().string() : ".";
-    name = whole.filename().string();
-}
 
 ROWAN_FUNCTION ShardSave model_save(Variable& predict, Parameters const& parameters, int rank, int ranks) {
     name_variables(trace(std::array{&predict}));
@@ -69,111 +65,81 @@ ROWAN_FUNCTION ShardSave parameters_save(Variable& net, Parameters const& parame
     return save;
 }
 
-ROWAN_FUNCTION SavedShards::SavedShards(std::string const& path, int rank, int ranks)
-    : file(open_saved(path)), index(naming_file(path, [&] { return TableIndex(file); })), rank_(rank), ranks_(ranks) {
-    SavePlace const place(path);
-    for (int r = 0; r < index.partition.ranks; ++r) shards.push_back(open_shard(index, place.folder, place.name, r));
-}
-
-/// The rows that a file of a save has, as a tensor.
-inline Value shard_elements(CheckpointFile const& file, std::string const& name, Partition const& partition, int rank,
-                            Value const& value) {
-    auto const wrong = [&](char const* what) { return FormatError(0, file.path() + ": " + name, what); };
-    if (value.spec().type != VarType::SELECTED_ROWS) {
-        if (value.rows() != static_cast<std::size_t>(partition.rows_of(rank)))
-            throw wrong("has too many or too few rows");
-        return value.share();
-    }
-    check_height(file.path() + ": " + name, {.height = value.spec().dims[0]}, partition);
-    if (value.row_numbers() != rows_of_rank(partition, rank)) throw wrong("has other rows than its index says");
-    return value.row_values();
-}
-
-ROWAN_FUNCTION Value SavedShards::rows(std::int64_t height, std::string const& name, LoadValue const& load) const {
-    Partition const own = shards_of(height, ranks_),
-                    from{.height = height, .block = index.partition.block, .ranks = index.partition.ranks};
-    std::vector<Value> parts;
-    std::vector<std::int64_t> at(static_cast<std::size_t>(own.rows_of(rank_)));  // in all parts
-    std::int64_t taken = 0;
-    Value like;  // a SelectedRows, if it is a table
-    for (int r = 0; r < from.ranks; ++r) {
-        std::vector<std::int64_t> some;
-        each_run(own, rank_, from, [&](std::int64_t i, std::int64_t row, std::int64_t n) {
-            if (from.owner(row) != r) return;
-            for (std::int64_t k = 0; k < n; ++k) {
-                at[static_cast<std::size_t>(i + k)] = taken++;
-                some.push_back(from.local(row) + k);
-            }
-        });
-        if (some.empty() && r != 0) continue;  // the first tells the element type
-        auto const& shard = shards[static_cast<std::size_t>(r)];
-        if (!shard.has(name)) throw FormatError(0, shard.path(), std::string("has no `").append(name).append("`"));
-        Value const value = naming_file(shard.path(), [&] { return load(shard, name); });
-        parts.push_back(shard_elements(shard, name, from, r, value).gather(Cpu{}, some));
-        if (value.spec().type == VarType::SELECTED_ROWS) like = value.with_rows({});
-    }
-    std::vector<Value*> all;
-    for (Value& part : parts) all.push_back(&part);
-    Value joined = Value::concat(Cpu{}, all);
-    if (like.empty()) return joined.gather(Cpu{}, at);
-    auto const elements = joined.elements().bytes;
-    std::size_t const bytes = at.empty() ? 0 : elements.size() / at.size();
-    return with_bytes(Cpu{1}, like, rows_of_rank(own, rank_),
-                      PlacesOfRows<std::byte const>{elements.data(), at.data(), bytes});
-}
-
-ROWAN_FUNCTION Parameters read_model(Variable& predict, SavedShards const& saved) {
+ROWAN_FUNCTION std::vector<ShardRows> read_model(Variable& predict, SavedShards const& saved, Parameters& parameters) {
     name_variables(trace(std::array{&predict}));
     auto const expected = parameters_of(predict);
-    auto const check_names = [&](CheckpointFile const& file, bool sharded) {
-        for (std::string const& name : file.names()) {
-            if (name.starts_with('@')) continue;
-            auto const found = expected.find(name);
-            if (found != expected.end() && found->second->sharded() != sharded)
-                throw GraphError(std::string(file.path())
-                                     .append(": ")
-                                     .append(name)
-                                     .append(sharded ? " is sharded, and in this net it is whole"
-                                                     : " is whole, and in this net it is sharded"));
-            if (found == expected.end())
-                of_another_net(file, " has a parameter \"", name,
-                               "\", which this net does not have: the file belongs to another net");
-        }
+    auto const check_name = [&](std::string const& path, std::string const& name, bool sharded) {
+        if (name.starts_with('@')) return;
+        auto const found = expected.find(name);
+        if (found != expected.end() && found->second->sharded() != sharded)
+            throw GraphError(std::string(path).append(": ").append(name).append(
+                sharded ? " is sharded, and in this net it is whole" : " is whole, and in this net it is sharded"));
+        if (found == expected.end())
+            of_another_net(path, " has a parameter \"", name,
+                           "\", which this net does not have: the file belongs to another net");
     };
-    check_names(saved.file, false);
-    check_names(saved.shards[0], true);
-    Parameters parameters;
+    std::string const shard = saved.shard_path(0);
+    for (auto const& name : saved.file.names()) check_name(saved.file.path(), name, false);
+    for (auto const& value : saved.values()) check_name(shard, value.first, true);
+    std::vector<ShardRows> all;
     for (auto const& [name, v] : expected) {
-        CheckpointFile const& file = v->sharded() ? saved.shards[0] : saved.file;
-        if (!file.has(name)) of_another_net(file, " has no parameter \"", name, "\": the file belongs to another net");
-        auto const load = [&, &v = *v](CheckpointFile const& shard, std::string const& key) {
-            Value like;
-            v.initialize_rows(like, {}, std::nullopt, {});
-            return load_rows(shard, shard.map(key), v, like);
-        };
-        auto const read = [&, &v = *v, &name = name] {
-            return v.sharded() ? saved.rows(v.spec().dims[0], name, load) : load_parameter(saved.file, name, v);
-        };
-        parameters.set(v->name(), naming_file(saved.file.path(), read));
+        if (v->sharded() ? !saved.values().contains(name) : !saved.file.has(name))
+            of_another_net(v->sharded() ? shard : saved.file.path(), " has no parameter \"", name,
+                           "\": the file belongs to another net");
+        if (!v->sharded()) {
+            parameters.set(v->name(), naming_file(saved.file.path(), [&, &v = *v, &name = name] {
+                               return load_parameter(saved.file, name, v);
+                           }));
+            continue;
+        }
+        Partition const own = shards_of(v->spec().dims[0], saved.ranks());
+        Value like;
+        v->initialize_rows(like, {}, std::nullopt, {});
+        check_rows_fit(shard, saved.value(name, own), *v, like);
+        Value value = like.with_rows(rows_of_rank(own, saved.rank()));
+        all.push_back({name, own, value.row_values().elements().bytes});
+        parameters.set(v->name(), std::move(value));
     }
-    return parameters;
+    return all;
 }
 
-ROWAN_FUNCTION Parameters read_parameters(Variable& net, SavedShards const& saved, LoadValue const& load) {
+/// The same value with the rows of a rank, uninitialized: entry and memory.
+inline std::span<std::byte> own_elements(CheckpointEntry& entry, Partition const& own, int rank) {
+    auto const rows = static_cast<std::size_t>(own.rows_of(rank));
+    std::size_t const bytes = rows * entry_row_bytes(entry);
+    if (entry.desc.type == VarType::SELECTED_ROWS) {
+        if (rows != 0) entry.rows = Tensor<std::int64_t>::from_values({rows}, rows_of_rank(own, rank));
+    } else {
+        entry.desc.lod_desc->tensor.dims[0] = static_cast<std::int64_t>(rows);
+    }
+    auto memory = bytes == 0 ? nullptr : std::make_shared<Storage<std::byte>>(bytes);
+    std::span<std::byte> const elements(bytes == 0 ? nullptr : memory->data(), bytes);
+    entry.elements = elements;
+    entry.memory = std::move(memory);
+    return elements;
+}
+
+ROWAN_FUNCTION std::vector<ShardRows> read_parameters(Variable& net, SavedShards const& saved, Parameters& parameters,
+                                                      MakeValue const& make) {
     auto const tables = table_lookups(net);
-    Parameters parameters;
+    std::string const path = saved.file.path(), shard = saved.shard_path(0);
     for (std::string const& name : saved.file.names()) {
         if (name != "@steps" && name != "@shards" && name != "@shard_ids")
-            parameters.set(name, naming_file(saved.file.path(), [&] { return load(saved.file, name); }));
+            parameters.set(name, naming_file(path, [&] { return make(path, saved.file.load(name)); }));
     }
-    for (std::string const& name : saved.shards[0].names()) {
+    std::vector<ShardRows> all;
+    for (auto const& value : saved.values()) {
+        std::string const& name = value.first;
         Variable const* const table = table_of(tables, name);
         if (table == nullptr)
-            of_another_net(saved.shards[0], " has rows of \"", name, "\", which is no sharded table of this net");
-        parameters.set(name, saved.rows(table->spec().dims[0], name, load));
+            of_another_net(shard, " has rows of \"", name, "\", which is no sharded table of this net");
+        Partition const own = shards_of(table->spec().dims[0], saved.ranks());
+        CheckpointEntry entry = saved.value(name, own);
+        all.push_back({name, own, own_elements(entry, own, saved.rank())});
+        parameters.set(name, make(shard, entry));
     }
-    parameters.steps = naming_file(saved.file.path(), [&] { return load_steps(saved.file); });
-    return parameters;
+    parameters.steps = naming_file(path, [&] { return load_steps(saved.file); });
+    return all;
 }
 
 }  // namespace rowan::inline v0::detail

@@ -5,6 +5,7 @@
 #include <rowan/distributed/communicator.hpp>
 #include <rowan/distributed/detail/agree.hpp>
 #include <rowan/distributed/detail/process_group.hpp>
+#include <rowan/distributed/detail/saved_shards.hpp>
 #include <rowan/distributed/detail/table_index.hpp>
 #include <rowan/io/checkpoint.hpp>
 #include <rowan/io/detail/file.hpp>
@@ -70,11 +71,28 @@ void save_shards(C const& comm, std::string const& folder, std::string const& na
     }
 }
 
-/// Calls f(notice), which reads a save, sets the path of its index and returns its id, on every rank. own[2] is the number of the
-/// ShardedTable, if it is one.
-/// errors   FormatError on all ranks if f throws one on some, or they have read different saves; ShapeError on all if
-///          their tables differ; else as agree
-void load_shards(ProcessGroup const& group, std::string const& path, std::function<std::int64_t(Notice&)> const& f);
+/// Agrees on what f(notice) does, which sets own[1] and own[2] alone.
+/// errors   FormatError on all ranks if f throws one on some; else as agree
+std::vector<Notice> agree_on_load(ProcessGroup const& group, std::string const& path,
+                                  std::function<void(Notice&)> const& f);
+
+/// Calls f(notice), which opens a save, sets the path of its index and returns its id, on every rank. own[2] is the number
+/// of the ShardedTable, if it is one.
+/// errors   ShapeError on all ranks if their tables differ; FormatError on all if they have opened different saves; as
+///          agree_on_load
+void open_shards(ProcessGroup const& group, std::string const& path, std::function<std::int64_t(Notice&)> const& f);
+
+/// The bytes that travel to a rank at a time.
+inline constexpr std::size_t deal_bytes = std::size_t{16} << 20;
+
+/// Loads a save: begin(notice), which gives the path of its index and is as f of open_shards, then what `rows` gives, of
+/// which each rank has its rows when this returns. Returns the step of the save.
+/// errors   ShapeError on all ranks if they ask for different values; those of begin and rows; as open_shards.
+///          On error, only memory that `rows` has given may have changed
+/// cost     three agreements and two allgathers; as SavedShards::deal
+std::int64_t load_shards(ProcessGroup const& group, std::function<std::string(Notice&)> const& begin,
+                         std::function<std::vector<ShardRows>(SavedShards const&)> const& rows,
+                         std::size_t piece = deal_bytes);
 
 }  // namespace rowan::inline v0::detail
 

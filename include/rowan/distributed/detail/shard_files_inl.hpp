@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <exception>
+#include <optional>
 
 namespace rowan::inline v0::detail {
 
@@ -21,13 +22,13 @@ ROWAN_FUNCTION void save_index(ProcessGroup const& group, std::string const& fol
     }));
 }
 
-ROWAN_FUNCTION void load_shards(ProcessGroup const& group, std::string const& path,
-                                std::function<std::int64_t(Notice&)> const& f) {
+ROWAN_FUNCTION std::vector<Notice> agree_on_load(ProcessGroup const& group, std::string const& path,
+                                                 std::function<void(Notice&)> const& f) {
     std::exception_ptr damage;
     std::string text;
-    auto const notices = agree(group, Collective::load, [&](Notice& n) {
+    auto notices = agree(group, Collective::load, [&](Notice& n) {
         try {
-            n.own[1] = f(n);
+            f(n);
         } catch (FormatError const& e) {
             text = e.what();
             damage = std::current_exception();
@@ -42,10 +43,51 @@ ROWAN_FUNCTION void load_shards(ProcessGroup const& group, std::string const& pa
         throw FormatError(
             0, path, std::string("cannot be loaded on rank ").append(std::to_string(r)).append(": ").append(texts[r]));
     }
+    return notices;
+}
+
+ROWAN_FUNCTION void open_shards(ProcessGroup const& group, std::string const& path,
+                                std::function<std::int64_t(Notice&)> const& f) {
+    auto const notices = agree_on_load(group, path, [&](Notice& n) { n.own[1] = f(n); });
     check_same_number(notices, 2, "the number of the sharded table");
     for (auto const& n : notices) {
         if (n.own[1] != notices[0].own[1]) throw FormatError(0, path, "is not the same file on all ranks");
     }
+}
+
+ROWAN_FUNCTION std::int64_t load_shards(ProcessGroup const& group, std::function<std::string(Notice&)> const& begin,
+                                        std::function<std::vector<ShardRows>(SavedShards const&)> const& rows,
+                                        std::size_t piece) {
+    std::string path;
+    std::optional<SavedShards> saved;
+    auto const open = [&](Notice& n) {
+        path = begin(n);
+        saved.emplace(path, group.rank(), group.size());
+        return static_cast<std::int64_t>(saved->file.id());
+    };
+    open_shards(group, path, std::cref(open));
+    after_agreement(group, [&] { saved->share_values(group); });
+    std::vector<ShardRows> all;
+    NamedValues same;
+    auto const check = [&](Notice& n) {
+        all = rows(*saved);
+        for (auto const& r : all) {
+            saved->check(r);
+            same.add(std::string("the value to load, ").append(r.name), r.own.height);
+        }
+        n.own[1] = same.hash();
+    };
+    auto const notices = agree_on_load(group, path, std::cref(check));
+    check_same_values(group, notices, 1, same);
+    std::exception_ptr damage;
+    after_agreement(group, [&] {
+        for (auto const& r : all) saved->deal(group, r, piece, damage);
+    });
+    auto const end = [&](Notice&) {
+        if (damage) std::rethrow_exception(damage);
+    };
+    static_cast<void>(agree_on_load(group, path, std::cref(end)));
+    return saved->index.step;
 }
 
 }  // namespace rowan::inline v0::detail

@@ -8,7 +8,6 @@
 #include <rowan/sparse/partition.hpp>
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -58,14 +57,6 @@ void check_has(CheckpointFile const& file, std::string const& name);
 
 /// errors   ShapeError if the tables differ in height
 void check_height(std::string const& path, Partition const& saved, Partition const& own);
-
-/// Calls f(i, row, n) for the rows of a rank: local rows [i, i + n) are rows [row, row + n), which the other partition
-/// does not divide.
-void each_run(Partition const& own, int rank, Partition const& other,
-              std::function<void(std::int64_t i, std::int64_t row, std::int64_t n)> const& f);
-
-/// Whether a rank of one partition and a rank of another have a row in common.
-bool shares_rows(Partition const& own, int rank, Partition const& other, int other_rank);
 
 }  // namespace rowan::inline v0::detail
 

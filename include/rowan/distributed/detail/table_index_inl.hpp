@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <charconv>
 #include <filesystem>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <string_view>
@@ -153,23 +154,6 @@ ROWAN_FUNCTION void check_height(std::string const& path, Partition const& saved
     if (saved.height == own.height) return;
     throw ShapeError(std::string("the height in ").append(path), std::to_string(saved.height),
                      std::to_string(own.height).append(", that of the table"));
-}
-
-ROWAN_FUNCTION void each_run(Partition const& own, int rank, Partition const& other,
-                             std::function<void(std::int64_t i, std::int64_t row, std::int64_t n)> const& f) {
-    std::int64_t const here = own.rows_of(rank);
-    for (std::int64_t i = 0, n = 0; i < here; i += n) {
-        std::int64_t const row = own.global(rank, i);
-        n = std::min({own.block - row % own.block, other.block - row % other.block, here - i});
-        f(i, row, n);
-    }
-}
-
-ROWAN_FUNCTION bool shares_rows(Partition const& own, int rank, Partition const& other, int other_rank) {
-    bool some = false;
-    each_run(own, rank, other,
-             [&](std::int64_t, std::int64_t row, std::int64_t) { some = some || other.owner(row) == other_rank; });
-    return some;
 }
 
 }  // namespace rowan::inline v0::detail

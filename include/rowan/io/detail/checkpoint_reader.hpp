@@ -52,7 +52,12 @@ struct CheckpointReader {
     // The index of a variable, or the number of variables if there is none of that name.
     std::size_t find(std::string_view name) const;
 
-    // Reads a section, in parts that are still in the cache when their checksums are computed.
+    // Reads the bytes of a section from `begin` on, where `sum` is the checksum of those before, in parts that are still
+    // in the cache when their checksums are computed. Verifies the checksum with the last bytes.
+    void read_next(Record const& r, Section const& s, std::uint64_t begin, std::span<std::byte> to,
+                   std::uint32_t& sum) const;
+
+    // Reads a section.
     void read(Record const& r, Section const& s, std::span<std::byte> to) const;
 
     // Reads an entry without its elements.

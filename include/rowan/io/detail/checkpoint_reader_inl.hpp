@@ -123,13 +123,21 @@ ROWAN_FUNCTION std::size_t CheckpointReader::find(std::string_view name) const {
     return places.size();
 }
 
-ROWAN_FUNCTION void CheckpointReader::read(Record const& r, Section const& s, std::span<std::byte> to) const {
-    std::uint32_t const sum = crc32c_of_parts(exec, to.size(), [&](std::size_t begin, std::size_t end) {
-        file.read(s.offset + begin, to.subspan(begin, end - begin));
-        return crc32c(to.subspan(begin, end - begin));
+ROWAN_FUNCTION void CheckpointReader::read_next(Record const& r, Section const& s, std::uint64_t begin,
+                                                std::span<std::byte> to, std::uint32_t& sum) const {
+    std::uint32_t const more = crc32c_of_parts(exec, to.size(), [&](std::size_t first, std::size_t last) {
+        file.read(s.offset + begin + first, to.subspan(first, last - first));
+        return crc32c(to.subspan(first, last - first));
     });
+    sum = crc32c_product(sum, crc32c_zeros(to.size())) ^ more;
+    if (begin + to.size() != s.bytes) return;
     expect_sum(r.desc.name, s.offset, s.sum, sum);
     expect_zeros(s.offset + s.bytes);
+}
+
+ROWAN_FUNCTION void CheckpointReader::read(Record const& r, Section const& s, std::span<std::byte> to) const {
+    std::uint32_t sum = 0;
+    read_next(r, s, 0, to, sum);
 }
 
 ROWAN_FUNCTION CheckpointEntry CheckpointReader::parts(Record const& r) const {

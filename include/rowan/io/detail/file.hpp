@@ -135,8 +135,14 @@ private:
     std::uint64_t size_ = 0;
 };
 
-/// The open file of a CheckpointFile, SafetensorsFile or GgufFile, which it keeps alive.
+/// The open file of a CheckpointFile, SafetensorsFile or GgufFile.
 struct OpenedFile {
+    /// What has read its header. It lives as long as the file.
+    template <class F>
+    static auto const& reader(F const& file) {
+        return *file.state_;
+    }
+    /// It keeps the file alive.
     template <class F>
     static std::shared_ptr<InputFile const> of(F const& file) {
         return {file.state_, &file.state_->file};
