@@ -33,7 +33,7 @@ float element(std::int64_t row, std::size_t j, std::int64_t save) {
 
 template <class C>
 Table<C> table(C const& comm, std::int64_t block, std::int64_t save, std::int64_t height = 23) {
-    return {comm, {height, block, comm.size()}, 2, [&](std::int64_t row, std::span<float> values) {
+    return {comm, {height, block, comm.size(), static_cast<int>(block) % comm.size()}, 2, [&](std::int64_t row, std::span<float> values) {
                 for (std::size_t j = 0; j < values.size(); ++j) values[j] = element(row, j, save);
             }};
 }
@@ -93,6 +93,23 @@ TEST_CASE("a table is loaded on any number of ranks", "[distributed][io]") {
             for (int const r : right) CHECK(r == 1);
         }
     }
+}
+
+TEST_CASE("a save of before indexes had the first rank is of blocks from rank 0 on", "[distributed][io]") {
+    test::Folder const folder;
+    save(Self(), folder / "", 5);
+    auto const index = [&](std::vector<std::int64_t> numbers) {
+        auto ids = CheckpointFile(folder / "t").load<Tensor<std::int64_t>>("@shard_ids");
+        Checkpoint all;
+        all.add("@shards", Tensor<std::int64_t>(numbers));
+        all.add("@shard_ids", std::move(ids));
+        save_checkpoint(all, folder / "t");
+        return loaded(Self(), folder / "");
+    };
+    CHECK(index({23, 2, 5, 1}) == "5");
+    CHECK(index({23, 2, 5, 1, 0}) == "5");
+    for (std::vector<std::int64_t> const& bad : {std::vector<std::int64_t>{23, 2, 5, 1, 1}, {23, 2, 5, 1, -1}, {23, 2, 5}, {23, 2, 5, 1, 0, 0}})
+        CHECK(index(bad).find("has a bad index of a sharded table") != std::string::npos);
 }
 
 TEST_CASE("a save removes the files of the one before", "[distributed][io]") {
