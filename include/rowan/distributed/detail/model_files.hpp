@@ -40,7 +40,7 @@ public:
     /// This rank's rows of a table, or of a state, of which each file has some. `load` gives those of a file.
     /// errors   FormatError if a file does not have the rows that it must have; ShapeError if the height differs; those
     ///          of `load`
-    Value rows(std::int64_t height, std::string const& name, LoadValue const& load) const;
+    Value rows(Variable const& table, std::string const& name, LoadValue const& load) const;
 
     CheckpointFile const file;  // the index
     TableIndex const index;

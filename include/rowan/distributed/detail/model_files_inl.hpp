@@ -28,13 +28,19 @@ ROWAN_FUNCTION SavePlace::SavePlace(std::string const& path) {
     name = whole.filename().string();
 }
 
+/// Adds a value that is not sharded, or one with rows of a table.
+inline void add_value(ShardSave& save, std::string const& name, Value const& value, Variable const* table) {
+    (table != nullptr ? save.shard : save.index).add(name, entry_of(name, value));
+    if (table != nullptr && table->placement != Placement()) save.placements[name] = table->placement;
+}
+
 ROWAN_FUNCTION ShardSave model_save(Variable& predict, Parameters const& parameters, int rank, int ranks) {
     name_variables(trace(std::array{&predict}));
-    ShardSave save{.partition = shards_of(0, ranks)};
+    ShardSave save{.partition = {.ranks = ranks}};
     for (auto const& [name, v] : parameters_of(predict)) {
         Value const& value = parameters.find(v->name());
-        if (v->sharded()) check_shard(*v, value, rows_of_rank(shards_of(v->spec().dims[0], ranks), rank));
-        (v->sharded() ? save.shard : save.index).add(name, entry_of(name, value));
+        if (v->sharded()) check_shard(*v, value, rows_of_rank(shards_of(*v, ranks), rank));
+        add_value(save, name, value, v->sharded() ? v : nullptr);
     }
     return save;
 }
@@ -47,7 +53,7 @@ inline Variable* table_of(std::span<TableLookups const> tables, std::string cons
 
 ROWAN_FUNCTION ShardSave parameters_save(Variable& net, Parameters const& parameters, int rank, int ranks) {
     auto const tables = table_lookups(net);
-    ShardSave save{.partition = shards_of(0, ranks), .step = parameters.steps};
+    ShardSave save{.partition = {.ranks = ranks}, .step = parameters.steps};
     for (auto const& [name, value] : parameters) {
         Variable const* const table = table_of(tables, name);
         Variable const* const v = net.scope().find(name);
@@ -55,9 +61,9 @@ ROWAN_FUNCTION ShardSave parameters_save(Variable& net, Parameters const& parame
             throw GraphError(std::string("save_parameters: the net does not read the sharded table ")
                                  .append(name)
                                  .append(": give the cost that was trained"));
-        (table != nullptr ? save.shard : save.index).add(name, entry_of(name, value));
+        add_value(save, name, value, table);
         if (table == nullptr) continue;
-        auto const own = rows_of_rank(shards_of(table->spec().dims[0], ranks), rank);
+        auto const own = rows_of_rank(shards_of(*table, ranks), rank);
         if (value.spec().type == VarType::SELECTED_ROWS) {
             check_shard(*table, value, own);
         } else if (value.rows() != own.size()) {
@@ -89,9 +95,8 @@ inline Value shard_elements(CheckpointFile const& file, std::string const& name,
     return value.row_values();
 }
 
-ROWAN_FUNCTION Value SavedShards::rows(std::int64_t height, std::string const& name, LoadValue const& load) const {
-    Partition const own = shards_of(height, ranks_),
-                    from{.height = height, .block = index.partition.block, .ranks = index.partition.ranks};
+ROWAN_FUNCTION Value SavedShards::rows(Variable const& table, std::string const& name, LoadValue const& load) const {
+    Partition const own = shards_of(table, ranks_), from = index.partition_of(name, own.height);
     std::vector<Value> parts;
     std::vector<std::int64_t> at(static_cast<std::size_t>(own.rows_of(rank_)));  // in all parts
     std::int64_t taken = 0;
@@ -152,7 +157,7 @@ ROWAN_FUNCTION Parameters read_model(Variable& predict, SavedShards const& saved
             return load_rows(shard, shard.map(key), v, like);
         };
         auto const read = [&, &v = *v, &name = name] {
-            return v.sharded() ? saved.rows(v.spec().dims[0], name, load) : load_parameter(saved.file, name, v);
+            return v.sharded() ? saved.rows(v, name, load) : load_parameter(saved.file, name, v);
         };
         parameters.set(v->name(), naming_file(saved.file.path(), read));
     }
@@ -163,14 +168,14 @@ ROWAN_FUNCTION Parameters read_parameters(Variable& net, SavedShards const& save
     auto const tables = table_lookups(net);
     Parameters parameters;
     for (std::string const& name : saved.file.names()) {
-        if (name != "@steps" && name != "@shards" && name != "@shard_ids")
+        if (name != "@steps" && !TableIndex::has_name(name))
             parameters.set(name, naming_file(saved.file.path(), [&] { return load(saved.file, name); }));
     }
     for (std::string const& name : saved.shards[0].names()) {
         Variable const* const table = table_of(tables, name);
         if (table == nullptr)
             of_another_net(saved.shards[0], " has rows of \"", name, "\", which is no sharded table of this net");
-        parameters.set(name, saved.rows(table->spec().dims[0], name, load));
+        parameters.set(name, saved.rows(*table, name, load));
     }
     parameters.steps = naming_file(saved.file.path(), [&] { return load_steps(saved.file); });
     return parameters;
