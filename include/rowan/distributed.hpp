@@ -5,6 +5,7 @@
 #include <rowan/distributed/dense_allreduce.hpp>
 #include <rowan/distributed/infer.hpp>
 #include <rowan/distributed/pending.hpp>
+#include <rowan/distributed/plan.hpp>
 #include <rowan/distributed/remote_error.hpp>
 #include <rowan/distributed/row_allreduce.hpp>
 #include <rowan/distributed/row_reduce_options.hpp>

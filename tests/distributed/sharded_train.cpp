@@ -1,5 +1,6 @@
 // tests/distributed/sharded_train.cpp
 #include <rowan/distributed/infer.hpp>
+#include <rowan/distributed/plan.hpp>
 #include <rowan/distributed/train.hpp>
 
 #include "on_ranks.hpp"
@@ -67,6 +68,23 @@ TEST_CASE("wherever the rows of a table are, they have the same bits", "[distrib
         return static_cast<std::int64_t>(learned.find("table").row_numbers().size());
     });
     for (std::size_t r = 0; r < placed.size(); ++r) CHECK(placed[r] == (r == 23 % placed.size() ? height : 0));
+}
+
+TEST_CASE("a net that is placed by a plan has the bits of a whole one", "[distributed]") {
+    Hash const want = trained(false, options_for(3), 4);
+    int replicated = 0, whole = 0, dealt = 0;
+    for (PlanOptions const& options : {PlanOptions{}, PlanOptions{.replicated_bytes = 0, .busiest = 9}, PlanOptions{.replicated_bytes = 0}}) {
+        for (int const n : test::group_sizes({1, 2, 3, 4})) {
+            auto const p = plan(std::vector<TableToPlace>{{.name = "table", .height = height, .width = width, .lookups = 40}}, n, options);
+            auto const& t = p["table"];
+            ++(!t.sharded ? replicated : t.placement.block >= height ? whole : dealt);
+            CAPTURE(n, t.text());
+            auto const all = test::on_ranks(n, [&](auto const& comm) { return trained(t.sharded, options_for(3, comm), 4, t.placement); });
+            if (t.sharded) CHECK(together(all) == want);
+            for (Hash const& h : all) CHECK((h == want || t.sharded));
+        }
+    }
+    CHECK((replicated > 0 && whole > 0 && dealt > 0));
 }
 
 /// Two tables cut by columns, one of them without a name: what is computed of all rows when they are trained.
