@@ -13,5 +13,6 @@
 #include <rowan/distributed/sharded_keyed_table.hpp>
 #include <rowan/distributed/sharded_table.hpp>
 #include <rowan/distributed/threads.hpp>
+#include <rowan/distributed/table_to_place.hpp>
 #include <rowan/distributed/together.hpp>
 #include <rowan/distributed/train.hpp>
