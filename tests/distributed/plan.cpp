@@ -164,6 +164,7 @@ TEST_CASE("what cannot be planned", "[distributed][errors]") {
         return plan(tables, 4);
     };
     CHECK_THROWS_WITH(plan(kinds(), 0), "ranks is 0, expected at least 1");
+    CHECK_THROWS_WITH(plan(kinds(), 4, {.memory = -1}), "options.memory is -1, expected at least 0");
     CHECK_THROWS_WITH(plan(kinds(), 4, {.busiest = NAN}), Catch::Contains("options.busiest"));
     CHECK_THROWS_WITH(with([](TableToPlace& t) { t.height = -1; }), "tables[2].height is -1, expected at least 0");
     CHECK_THROWS_WITH(with([](TableToPlace& t) { t.width = -1; }), "tables[2].width is -1, expected at least 0");

@@ -32,7 +32,7 @@ struct PlanOptions {
 struct Plan {
     /// A table and its place.
     struct Table {
-        TableToPlace table;
+        TableToPlace table;        ///< as it was given
         bool sharded = true;       ///< false: every rank has all rows
         Placement placement = {};  ///< of a sharded table
         /// Where it is, as text: "replicated", "whole on rank 2", "blocks of 64 rows from rank 0 on", "4 pieces of
@@ -55,6 +55,7 @@ struct Plan {
     /// cost     O(tables)
     Table const& operator[](std::string_view name) const;
     /// The greatest number of a rank divided by the mean, of Plan::Rank::memory, load or sent; 1 if all are 0.
+    /// errors   none
     /// cost     O(ranks)
     double busiest(double Rank::*what) const;
 
@@ -74,8 +75,8 @@ private:
 ///     whole     tables of few rows in a step, the busiest first, each on the rank with the least; while a rank has more
 ///               than options.busiest times the mean, its greatest whole table is dealt to all
 /// The model is of what train does. A rank asks for each different row of its batches once, and receives the row and
-/// returns its gradient, whatever the number of lookups: so frequent ids make no rank busy, and a table that is whole
-/// sends no fewer bytes than one that is dealt. Of n lookups of a step with U different ids, a rank of P names
+/// returns its gradient, whatever the number of lookups: so a frequent id makes no rank busy, and a table that is
+/// whole sends no fewer bytes than one that is dealt. Of n lookups of a step with U different ids, a rank of P names
 /// u = n · U / (n + (P-1) · U), and U is n · height / (n + height) where it is not known. The rows that are named are
 /// spread over ranks as all rows are.
 ///     memory   rows · (elements + states + 8 for their numbers), or height · (elements + states) replicated
@@ -85,7 +86,7 @@ private:
 /// The plan depends on nothing but the arguments; equal tables and ranks are taken in their order.
 /// errors   ShapeError if ranks is below 1 or a number of a table is negative, element_bytes 0, lookups fewer than
 ///          different ids, or different ids more than the height; Error if two tables have one name; ValueError if
-///          options.busiest is not finite; ShapeError if a rank needs more than options.memory, also when all tables are
+///          options.busiest is not finite; ShapeError if options.memory is negative, or a rank needs more than options.memory, also when all tables are
 ///          dealt to all ranks: it names the rank and its greatest table
 /// cost     O(tables² + tables · ranks · pieces of columns), for each table that is dealt because a rank has too much
 Plan plan(std::span<TableToPlace const> tables, int ranks, PlanOptions const& options = {});

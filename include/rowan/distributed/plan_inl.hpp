@@ -166,7 +166,7 @@ private:
         }
         auto const memory = &Plan::Rank::memory;
         std::size_t const rank = busiest(memory);
-        if (options_.memory <= 0 || plan_.ranks[rank].memory <= static_cast<double>(options_.memory)) return false;
+        if (options_.memory == 0 || plan_.ranks[rank].memory <= static_cast<double>(options_.memory)) return false;
         if (deal_greatest(replicated, rank, memory) || deal_greatest(whole, rank, memory)) return true;
         no_memory(rank);
     }
@@ -260,6 +260,7 @@ ROWAN_FUNCTION std::ostream& Plan::print(std::ostream& out) const {
 
 ROWAN_FUNCTION Plan plan(std::span<TableToPlace const> tables, int ranks, PlanOptions const& options) {
     if (ranks < 1) throw ShapeError("ranks", std::to_string(ranks), "at least 1");
+    if (options.memory < 0) throw ShapeError("options.memory", std::to_string(options.memory), "at least 0");
     if (!std::isfinite(options.busiest)) throw ValueError("options.busiest", options.busiest, "a finite number");
     for (std::size_t i = 0; i < tables.size(); ++i) {
         detail::check_table(tables[i], i);

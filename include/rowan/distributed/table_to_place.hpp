@@ -1,6 +1,8 @@
 // rowan/distributed/table_to_place.hpp: TableToPlace, what rowan::plan asks of a table.
 #pragma once
 
+#include <rowan/version.hpp>
+
 #include <cstdint>
 #include <string>
 

@@ -1,6 +1,8 @@
 // rowan/distributed/detail/text_table.hpp: TextTable, texts in aligned columns, and numbers as text.
 #pragma once
 
+#include <rowan/version.hpp>
+
 #include <cstddef>
 #include <string>
 #include <utility>
