@@ -126,18 +126,22 @@ namespace rowan::inline v0::detail {
 template <class T, class Device, class Read>
 layer::Var<T, Device> read_new_table(layer::EmbeddingOptions const& options, Read const& read) {
     int const pieces = options.placement.columns;
-    if (!options.sharded || pieces == 1) return read(layer::embedding_table<T, Device>(options));
-    options.placement.check();
-    if (options.width % pieces != 0)
-        throw ShapeError("placement.columns", std::to_string(pieces),
-                         std::string("a divisor of the width, ").append(std::to_string(options.width)));
-    LayerRollback added;
-    std::vector<Variable*> joined;
-    for (int i = 0; i < pieces; ++i) joined.push_back(&*read(sharded_piece<T, Device>(options, i)));
-    auto const axis = static_cast<std::int64_t>(joined[0]->spec().dims.size()) - 1;
-    auto& op = default_scope().new_op<concat_op, Device, T>(std::move(joined), {.axis = axis});
-    added.keep();
-    return layer::Var<T, Device>(*op.outputs[0]);
+    if constexpr (std::is_same_v<Device, Cpu>) {  // on others, a sharded table is an error
+        if (options.sharded && pieces != 1) {
+            options.placement.check();
+            if (options.width % pieces != 0)
+                throw ShapeError("placement.columns", std::to_string(pieces),
+                                 std::string("a divisor of the width, ").append(std::to_string(options.width)));
+            LayerRollback added;
+            std::vector<Variable*> joined;
+            for (int i = 0; i < pieces; ++i) joined.push_back(&*read(sharded_piece<T, Device>(options, i)));
+            auto const axis = static_cast<std::int64_t>(joined[0]->spec().dims.size()) - 1;
+            auto& op = default_scope().new_op<concat_op, Device, T>(std::move(joined), {.axis = axis});
+            added.keep();
+            return layer::Var<T, Device>(*op.outputs[0]);
+        }
+    }
+    return read(layer::embedding_table<T, Device>(options));
 }
 
 }  // namespace rowan::inline v0::detail
@@ -150,7 +154,7 @@ namespace rowan::inline v0::layer {
 /// A sharded table with placement.columns = k becomes k tables, `name`.0, `name`.1, …, of width / k, each with the first
 /// values that these columns have in the whole table, and the rows are joined. What is trained has the bits of a whole
 /// table, unless an optimizer or clip computes something from all columns, such as a norm or the row-wise AdaGrad: it
-/// sees each piece alone.
+/// sees each piece alone. A net that loads it has as many pieces.
 /// shapes   ids [...] -> ids.shape + [width], with the levels of ids
 /// errors   as embedding_table, if it creates the table; ShapeError if placement.columns does not divide the width; when
 ///          the net runs, as rowan::lookup_table
