@@ -77,8 +77,8 @@ private:
 /// The model is of what train does. A rank asks for each different row of its batches once, and receives the row and
 /// returns its gradient, whatever the number of lookups: so a frequent id makes no rank busy, and a table that is
 /// whole sends no fewer bytes than one that is dealt. Of n lookups of a step with U different ids, a rank of P names
-/// u = n · U / (n + (P-1) · U), and U is n · height / (n + height) where it is not known. The rows that are named are
-/// spread over ranks as all rows are.
+/// u = n · U / (n + (P-1) · U), and U is n · height / (n + height) where it is not known; if n is not known, the load
+/// counts as 0, and a rank may ask for all rows. The rows that are named are spread over ranks as all rows are.
 ///     memory   rows · (elements + states + 8 for their numbers), or height · (elements + states) replicated
 ///     load     (P · u + U) · share of the rows · bytes of elements, or (u + U) · bytes of elements replicated
 ///     sent     u · (1 - share) · (8 + bytes of a gradient) + (P-1) · u · share · bytes of elements; replicated that of
