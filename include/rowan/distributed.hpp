@@ -5,6 +5,7 @@
 #include <rowan/distributed/dense_allreduce.hpp>
 #include <rowan/distributed/infer.hpp>
 #include <rowan/distributed/pending.hpp>
+#include <rowan/distributed/plan.hpp>
 #include <rowan/distributed/remote_error.hpp>
 #include <rowan/distributed/row_allreduce.hpp>
 #include <rowan/distributed/row_reduce_options.hpp>
@@ -12,5 +13,6 @@
 #include <rowan/distributed/sharded_keyed_table.hpp>
 #include <rowan/distributed/sharded_table.hpp>
 #include <rowan/distributed/threads.hpp>
+#include <rowan/distributed/table_to_place.hpp>
 #include <rowan/distributed/together.hpp>
 #include <rowan/distributed/train.hpp>

@@ -28,6 +28,7 @@
 #include <rowan/sparse/merge.hpp>
 #include <rowan/sparse/momentum.hpp>
 #include <rowan/sparse/partition.hpp>
+#include <rowan/sparse/placement.hpp>
 #include <rowan/sparse/print.hpp>
 #include <rowan/sparse/quantize_rows.hpp>
 #include <rowan/sparse/retain.hpp>

@@ -6630,7 +6630,8 @@ struct Shares {
     Shares(RowPlan<> const& plan, std::size_t threads);
 };
 
-/// The sums of a value's rows by a plan. The constructor allocates all memory, so that a run cannot fail halfway.
+/// The sums of a value's rows by a plan. The constructor allocates all memory, so that a run cannot fail halfway. An
+/// element that is summed, and read and written elsewhere, is as much work as 16 that are read in order.
 template <class T, class Rows = ElementRows<T>>
 class RowSums {
 public:
@@ -6640,7 +6641,7 @@ public:
         : RowSums(exec, plan, Rows{value.data(), plan.size() == 0 ? 0 : value.row_size()}) {}
     RowSums(Cpu exec, RowPlan<> const& plan, Rows const& rows)
         : plan_(plan), width_(rows.width), ahead_(lookahead(rows.bytes()) / 2),
-          threads_(static_cast<std::size_t>(threads_for(exec, plan.size() * width_))), shares_(plan, threads_),
+          threads_(static_cast<std::size_t>(threads_for(exec, 16 * plan.size() * width_))), shares_(plan, threads_),
           blocks_(threads_, BlockSum<T, S, Rows>(rows, plan.size(), lookahead(rows.bytes()))),
           group_order_((heaviest() + group - 1) / group), group_sums_(group_order_.size() * width_),
           groups_(group_sums_.data(), width_, group_order_.size()) {
@@ -7851,6 +7852,525 @@ struct KernelCall {
 
 }  // namespace rowan::inline v0
 
+// rowan/graph/limits.hpp: Limits, what a net may use when it runs.
+
+namespace rowan::inline v0 {
+
+/// What a run of a net may use, for nets that come from somebody else: see LoadOptions and Scope::limits. By default
+/// there are no limits. A run that exceeds one throws a ValueError, which names the operator.
+struct Limits {
+    std::int64_t iterations = 0;  ///< of all loops, and steps of recurrent nets, together; 0: no limit
+    std::int64_t bytes = 0;       ///< of memory on the host beyond what there was before the run; 0: no limit
+};
+
+namespace detail {
+
+/// While it lives, the thread runs a net within limits, unless it does so already.
+class LimitedRun {
+public:
+    explicit LimitedRun(Limits const& limits) {
+        if ((limits.iterations == 0 && limits.bytes == 0) || current_meter() != nullptr) return;
+        constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
+        meter_.emplace(limits.iterations == 0 ? none : limits.iterations, limits.bytes == 0 ? none : limits.bytes);
+        current_meter() = &*meter_;
+    }
+    LimitedRun(LimitedRun const&) = delete;
+    LimitedRun& operator=(LimitedRun const&) = delete;
+    ~LimitedRun() {
+        if (meter_) current_meter() = nullptr;
+    }
+
+private:
+    std::optional<RunMeter> meter_;
+};
+
+/// Counts iterations of a loop, or steps, of the run.
+/// errors   ValueError if it is one too many
+inline void count_iterations(std::size_t n) {
+    if (auto* const meter = current_meter(); meter != nullptr) meter->iterate(static_cast<std::int64_t>(n));
+}
+
+}  // namespace detail
+
+}  // namespace rowan::inline v0
+
+// rowan/detail/only_checking.hpp: OnlyChecking, lets optimizers check their arguments without changing them.
+
+namespace rowan::inline v0::detail {
+
+/// Whether optimizers called by this thread return after they have checked their arguments.
+inline bool& only_checking() {
+    thread_local bool checking = false;
+    return checking;
+}
+
+/// Makes it so for its lifetime, if `on` is true.
+class OnlyChecking {
+public:
+    explicit OnlyChecking(bool on) : before_(only_checking()) {
+        if (on) only_checking() = true;
+    }
+    OnlyChecking(OnlyChecking const&) = delete;
+    OnlyChecking& operator=(OnlyChecking const&) = delete;
+    ~OnlyChecking() { only_checking() = before_; }
+
+private:
+    bool before_;
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/detail/joined_name.hpp: the names of two types concatenated at compile time.
+
+namespace rowan::inline v0::detail {
+
+/// Concatenates A::name and B::name: "full_" and "f32" become "full_f32". A zero follows the text.
+template <class A, class B>
+struct joined_name {
+private:
+    static constexpr auto text = [] {
+        constexpr std::string_view a = A::name, b = B::name;
+        std::array<char, a.size() + b.size() + 1> text{};
+        std::copy(b.begin(), b.end(), std::copy(a.begin(), a.end(), text.begin()));
+        return text;
+    }();
+
+public:
+    static constexpr std::string_view value{text.data(), text.size() - 1};
+};
+
+struct grad_op_suffix {
+    static constexpr std::string_view name = "_grad";
+};
+struct x_suffix {
+    static constexpr std::string_view name = ": x";
+};
+struct y_suffix {
+    static constexpr std::string_view name = ": y";
+};
+struct out_grad_suffix {
+    static constexpr std::string_view name = ": out@GRAD";
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/slots.hpp: slots, the names of an operator's inputs and outputs.
+
+namespace rowan::inline v0 {
+
+/// A list of slots, which are tag types with a `name`. The input slots of an operator are in the order of run's
+/// arguments.
+template <class... Slot>
+struct slots {
+    static constexpr std::size_t size = sizeof...(Slot);
+    static constexpr std::array<std::string_view, size> names{Slot::name...};  ///< in the order of the list
+
+    /// Whether the slot is in the list.
+    template <class S>
+    static constexpr bool has = (std::is_same_v<S, Slot> || ...);
+
+    /// The index of a slot in the list; size if it is not in the list.
+    template <class S>
+    static constexpr std::size_t index = [] {
+        constexpr std::array<bool, size + 1> same{std::is_same_v<S, Slot>..., true};
+        return static_cast<std::size_t>(std::find(same.begin(), same.end(), true) - same.begin());
+    }();
+};
+
+namespace detail {
+
+struct grad_suffix {
+    static constexpr std::string_view name = "@GRAD";
+};
+
+}  // namespace detail
+
+/// The gradient of a slot's value, named as in descriptors: `w@GRAD`.
+template <class Slot>
+struct grad_of {
+    /// The name of the slot followed by `@GRAD`.
+    static constexpr std::string_view name = detail::joined_name<Slot, detail::grad_suffix>::value;
+};
+
+/// What a slot holds where it is not the elements of the operator, as its `static constexpr Holds holds`.
+enum class Holds : std::uint8_t {
+    elements,              ///< those of the operator
+    integers,              ///< int64 or int32: ids, labels, offsets, lengths
+    integers_or_elements,  ///< as well: labels that may be probabilities
+    int64,                 ///< int64 alone: seeds, numbers of steps
+    truth,                 ///< bool
+    statistics             ///< what is kept between steps: dtype<T>::sum where elements have 16 bits
+};
+
+/// The slot's `holds`; elements if it does not say.
+template <class Slot>
+inline constexpr Holds holds_of = [] {
+    if constexpr (requires { Slot::holds; }) return Slot::holds;
+    return Holds::elements;
+}();
+
+/// The slots that many operators have. User-defined operators may use others: any type with a `name`.
+namespace slot {
+
+#define ROWAN_SLOT(slot, ...)                                          \
+    struct slot {                                                      \
+        static constexpr std::string_view name = #slot;                \
+        __VA_OPT__(static constexpr Holds holds = Holds::__VA_ARGS__;) \
+    };
+ROWAN_SLOT(x)                  // input
+ROWAN_SLOT(y)                  // second input
+ROWAN_SLOT(condition, truth)   // truth values
+ROWAN_SLOT(w)                  // weight or table
+ROWAN_SLOT(b)                  // bias
+ROWAN_SLOT(out)                // result
+ROWAN_SLOT(saved)              // values that the forward pass saves for the backward pass
+ROWAN_SLOT(ids, integers)      // row ids of a table
+ROWAN_SLOT(offset, integers)   // first row of each sequence that is kept
+ROWAN_SLOT(length, integers)   // number of rows of each sequence
+ROWAN_SLOT(weight)             // weight of each id
+ROWAN_SLOT(updates)            // rows that are added at places
+ROWAN_SLOT(label, integers)    // target of a loss
+ROWAN_SLOT(sampled, integers)  // classes that are drawn at random
+ROWAN_SLOT(label_count)        // how often each label is expected among these
+ROWAN_SLOT(sampled_count)      // how often each of these is
+ROWAN_SLOT(query)              // attention: rows that are compared with the keys
+ROWAN_SLOT(key)                // attention: rows that are compared with the queries
+ROWAN_SLOT(value)              // attention: rows of which the result is a weighted mean
+ROWAN_SLOT(seed, int64)        // random seed
+ROWAN_SLOT(h_prev)             // state before a step
+ROWAN_SLOT(c_prev)             // cell before a step
+ROWAN_SLOT(h)                  // state after a step
+ROWAN_SLOT(c)                  // cell after a step
+ROWAN_SLOT(param)              // parameter of an optimizer; its gradient and states follow
+ROWAN_SLOT(grad)
+ROWAN_SLOT(moment)
+ROWAN_SLOT(moment2)
+ROWAN_SLOT(norm)
+ROWAN_SLOT(mean_square)
+ROWAN_SLOT(mean_step)
+ROWAN_SLOT(velocity)
+ROWAN_SLOT(linear)
+ROWAN_SLOT(mean, statistics)  // moving mean and variance, and those after a step of training
+ROWAN_SLOT(variance, statistics)
+ROWAN_SLOT(next_mean)
+ROWAN_SLOT(next_variance)
+ROWAN_SLOT(array)         // TensorArray
+ROWAN_SLOT(index, int64)  // slot of an array, or number of a step
+ROWAN_SLOT(state)         // states of a loop
+ROWAN_SLOT(last)          // states after the last step
+ROWAN_SLOT(scopes)        // values of all steps
+#undef ROWAN_SLOT
+
+/// The target of a loss: class numbers, or a probability of each class.
+struct target {
+    static constexpr std::string_view name = "label";            ///< as in descriptors
+    static constexpr Holds holds = Holds::integers_or_elements;  ///< either kind of label
+};
+
+}  // namespace slot
+
+}  // namespace rowan::inline v0
+
+// rowan/op/registry.hpp: registry, a compile-time list of operators, and the types of gradient rules.
+
+namespace rowan::inline v0 {
+
+/// An operator is a tag type: its `name` is a value, its slots are types, and its kernels are the overloads of `run`.
+///
+///     struct clip_op {
+///         static constexpr std::string_view name = "clip";
+///         using inputs = slots<slot::x>;                     // in the order of run's arguments after the device
+///         using outputs = slots<slot::out>;                  // in the order of run's result, a value or a tuple
+///         struct attributes { double limit = 1; };           // optional: the last argument of run
+///         static constexpr VarSpec infer(VarSpec const& x, attributes const&);   // an array for several outputs
+///         template <class T, class D> static Tensor<T, D> run(D exec, Tensor<T, D> const& x, attributes const&);
+///         using grad = grad_rule<clip_grad_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+///     };
+template <class Op>
+concept operation = requires {
+    { Op::name } -> std::convertible_to<std::string_view>;
+    typename Op::inputs;
+    typename Op::outputs;
+    typename Op::grad;
+};
+
+/// The bit mask of the inputs whose row i determines row i of the result: the operator's `row_inputs`, a constant or a
+/// function of the specs of its inputs and its attributes, or 0 if it has none. Other inputs are used as a whole
+/// (weights). If the operator also has `sums_rows`, its results are sums over these rows instead (gradients of weights).
+/// A recurrent net runs such an operator once for all steps.
+/// errors   none
+/// cost     that of the operator's function, if it has one
+template <class Op, class Attributes, class... Spec>
+constexpr unsigned row_inputs_of([[maybe_unused]] Attributes const& attributes, Spec const&... in) {
+    // with parameters of its own: for nvcc, `in` is no constant where this is evaluated at compile time
+    if constexpr (requires(Attributes const& a, Spec const&... spec) { Op::row_inputs(spec..., a); }) {
+        return Op::row_inputs(in..., attributes);
+    } else if constexpr (requires { Op::row_inputs; }) {
+        return Op::row_inputs;
+    } else {
+        return 0u;
+    }
+}
+/// Whether the results are sums over the rows of the inputs in row_inputs, if there are any: the operator's
+/// `sums_rows`, a bool or a function of its attributes, or false if it has none.
+/// errors   none
+/// cost     that of the operator's function, if it has one
+template <class Op, class Attributes>
+constexpr bool sums_rows_of([[maybe_unused]] Attributes const& attributes) {
+    if constexpr (requires { Op::sums_rows(attributes); }) {
+        return Op::sums_rows(attributes);
+    } else if constexpr (requires { Op::sums_rows; }) {
+        return Op::sums_rows;
+    } else {
+        return false;
+    }
+}
+
+/// Says of an operator that it reads rows of the input in slot `table` that the input in slot `ids` names: an element of
+/// its `static constexpr std::array<SlotLookup, n> lookups`. All elements with one table together name every row that it
+/// reads of it, so that a deferred optimizer brings only these up to date.
+struct SlotLookup {
+    std::uint8_t table;  ///< the slot of the table
+    std::uint8_t ids;    ///< the slot of the row numbers
+};
+
+/// The bit mask of the inputs whose levels alone are used: the operator's `static constexpr unsigned level_inputs`, or
+/// 0 if it has none. No gradient flows to their elements.
+template <class Op>
+inline constexpr unsigned level_inputs_of = [] {
+    if constexpr (requires { Op::level_inputs; }) return Op::level_inputs;
+    return 0u;
+}();
+
+/// Whether an operator without `row_inputs` still treats rows independently, as for another axis or whole sequences:
+/// its `row_wise`, a bool or a function of its attributes, or false if it has none. If the step of a recurrent net has
+/// an operator with neither `row_inputs` nor `row_wise`, the net does not split its batches into parts.
+/// errors   none
+/// cost     that of the operator's function, if it has one
+template <class Op, class Attributes>
+constexpr bool row_wise_of([[maybe_unused]] Attributes const& attributes) {
+    if constexpr (requires { Op::row_wise(attributes); }) {
+        return Op::row_wise(attributes);
+    } else if constexpr (requires { Op::row_wise; }) {
+        return Op::row_wise;
+    } else {
+        return false;
+    }
+}
+
+/// How the results follow from the inputs: what tells training in parts how the costs of parts make that of a batch.
+enum class Linearity : std::uint8_t {
+    none,          ///< in no way that is known
+    constant,      ///< they do not depend on their elements
+    scaled,        ///< in proportion to the first input; others are shapes or levels
+    shifted,       ///< the same, and a constant is added
+    sum,           ///< a sum of the inputs
+    product,       ///< a product of the inputs
+    quotient,      ///< the first input divided by the second one
+    sum_of_rows,   ///< a sum over rows, or elements
+    mean_of_rows,  ///< a mean over them
+    of_all_rows,   ///< another function of all rows, as a maximum
+    inside         ///< through operators of its own, as a loop
+};
+
+/// The operator's `linearity`, a Linearity or a function of its attributes. Without one, that of the attributes'
+/// `reduction`, if they have one, as those of losses; else none.
+/// errors   none
+/// cost     that of the operator's function, if it has one
+template <class Op, class Attributes>
+constexpr Linearity linearity_of([[maybe_unused]] Attributes const& attributes) {
+    if constexpr (requires { Op::linearity(attributes); }) {
+        return Op::linearity(attributes);
+    } else if constexpr (requires { Op::linearity; }) {
+        return Op::linearity;
+    } else if constexpr (requires { decltype(attributes.reduction)::mean, decltype(attributes.reduction)::sum; }) {
+        using Reduction = decltype(attributes.reduction);
+        if (attributes.reduction == Reduction::mean) return Linearity::mean_of_rows;
+        if (attributes.reduction == Reduction::sum) return Linearity::sum_of_rows;
+    }
+    return Linearity::none;
+}
+
+/// All three of an operator with these attributes.
+struct RowTraits {
+    bool sums_rows;       ///< as sums_rows_of
+    bool row_wise;        ///< as row_wise_of
+    Linearity linearity;  ///< as linearity_of
+};
+
+/// Operators of rowan that a registry need not list: those instantiated for an element type, which is part of their
+/// name in files, and those on arrays.
+enum class OpFamily : std::uint8_t { none, array, cast, full };
+
+/// The operator's `family`; none if it does not define one.
+template <class Op>
+inline constexpr OpFamily family_of = [] {
+    if constexpr (requires { requires std::convertible_to<decltype(Op::family), OpFamily>; }) return Op::family;
+    return OpFamily::none;
+}();
+
+/// Whether the results, if they are no sums over rows, have a row for each row of the inputs: the operator's
+/// `row_output`, a bool or a function of its attributes, or true if it has none.
+/// errors   none
+/// cost     that of the operator's function, if it has one
+template <class Op, class Attributes>
+constexpr bool row_output_of([[maybe_unused]] Attributes const& attributes) {
+    if constexpr (requires { Op::row_output(attributes); }) {
+        return Op::row_output(attributes);
+    } else if constexpr (requires { Op::row_output; }) {
+        return Op::row_output;
+    } else {
+        return true;
+    }
+}
+
+/// Whether `Op` has a kernel for a device and arguments of these types.
+template <class Op, class... Args>
+concept runnable = requires(Args... args) {
+    Op::run(static_cast<Args>(args)...);
+};
+
+/// The `grad` of an operator without a gradient: its inputs get no gradient.
+struct no_grad {};
+
+/// The slots that a gradient operator reads: slots of the forward operator, gradients of its outputs, and results of
+/// earlier rules.
+template <class... Slot>
+using uses = slots<Slot...>;
+
+/// The slots that a gradient operator writes, in the order of its outputs: gradients of the forward operator's inputs,
+/// and other slots for later rules to read.
+template <class... Slot>
+using makes = slots<Slot...>;
+
+/// One operator of the backward pass. Uses and Makes default to the operator's own slots.
+template <class Op, class Uses = typename Op::inputs, class Makes = typename Op::outputs>
+struct grad_rule {
+    using op = Op;         ///< the operator
+    using reads = Uses;    ///< the slots that it reads
+    using writes = Makes;  ///< the slots that it writes
+};
+
+/// Several rules, run in order. A net leaves out the rules whose results it does not need.
+template <class... Rule>
+struct grad_rules {};
+
+namespace detail {
+
+template <class Rule>
+struct as_rule {
+    using type = Rule;
+};
+template <class Grad>
+struct as_rules {
+    using type = grad_rules<typename as_rule<Grad>::type>;
+};
+template <>
+struct as_rules<no_grad> {
+    using type = grad_rules<>;
+};
+template <class... Rule>
+struct as_rules<grad_rules<Rule...>> {
+    using type = grad_rules<typename as_rule<Rule>::type...>;
+};
+
+template <std::size_t n>
+constexpr bool distinct(std::array<std::string_view, n> names) {
+    std::sort(names.begin(), names.end());
+    return std::adjacent_find(names.begin(), names.end()) == names.end();
+}
+
+// Its bases are the list: a fold over as many operators as rowan has exceeds a limit of clang.
+template <class... Op>
+struct operator_list : std::type_identity<Op>... {};
+
+// Not constexpr, so a compile error names it.
+[[noreturn]] inline void there_is_no_operator_of_that_name(std::string_view name, std::size_t size) {
+    throw GraphError(std::string("there is no operator \"")
+                         .append(name)
+                         .append("\" among the ")
+                         .append(std::to_string(size))
+                         .append(" of this registry"));
+}
+
+}  // namespace detail
+
+/// The gradient rules of an operator; none for no_grad.
+template <class Op>
+using grad_rules_of = typename detail::as_rules<typename Op::grad>::type;
+
+namespace detail {
+
+template <class Op>
+struct row_rules {
+    using type = grad_rules<>;
+};
+template <class Op>
+requires requires { typename Op::row_grad; }
+struct row_rules<Op> {
+    using type = typename as_rules<typename Op::row_grad>::type;
+};
+
+}  // namespace detail
+
+/// The rules that take the place of grad_rules_of where the operator's `row_inputs` of the specs of its inputs is not 0:
+/// its `row_grad`. None if it has no such rules.
+template <class Op>
+using row_rules_of = typename detail::row_rules<Op>::type;
+
+/// An operator that has a gradient.
+template <class Op>
+concept differentiable = operation<Op> && !std::same_as<typename Op::grad, no_grad>;
+
+/// A list of operators, accessed by type at compile time and by name at run time. It has no state: a program contains
+/// only the kernels that it calls; `dispatch` instantiates all of them. `with` extends a list:
+/// `builtin_ops::with<my_clip>`.
+template <class... Op>
+struct registry {
+    static constexpr std::size_t size = sizeof...(Op);
+    /// The names of the operators, in the order of the list.
+    static constexpr std::array<std::string_view, size> names{Op::name...};
+    static_assert(detail::distinct(names), "rowan::registry: two operators share a name: rename one of them");
+
+    /// Whether `O` is in the list.
+    template <class O>
+    static constexpr bool has = std::is_base_of_v<std::type_identity<O>, detail::operator_list<Op...>>;
+
+    /// The list with operators appended.
+    template <class... More>
+    using with = registry<Op..., More...>;
+
+    /// Calls visit(O{}) for the operator O with that name and returns its result, whose type must be the same for all
+    /// operators.
+    /// errors   GraphError if no operator has that name
+    /// cost     a binary search of a table made at compile time
+    template <class Visit>
+    static constexpr decltype(auto) dispatch(std::string_view name, Visit&& visit) {
+        static_assert(size > 0, "rowan::registry: dispatch needs at least one operator");
+        using first = std::tuple_element_t<0, std::tuple<Op...>>;
+        using result = std::invoke_result_t<Visit&, first>;
+        constexpr std::array<result (*)(Visit&), size> call{[](Visit& v) -> result { return v(Op{}); }...};
+        return call[position(name)](visit);
+    }
+
+private:
+    static constexpr std::array<std::size_t, size> by_name = [] {
+        std::array<std::size_t, size> order{};
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        std::sort(order.begin(), order.end(), [](std::size_t a, std::size_t b) { return names[a] < names[b]; });
+        return order;
+    }();
+
+    static constexpr std::size_t position(std::string_view name) {
+        auto const found = std::lower_bound(by_name.begin(), by_name.end(), name,
+                                            [](std::size_t i, std::string_view n) { return names[i] < n; });
+        if (found == by_name.end() || names[*found] != name) detail::there_is_no_operator_of_that_name(name, size);
+        return *found;
+    }
+};
+
+}  // namespace rowan::inline v0
+
 // rowan/op/var_spec.hpp: VarSpec, the type and shape of a variable, known before its value.
 
 #include <ostream>
@@ -7949,64 +8469,613 @@ constexpr VarSpec selected_rows_spec(Dims dims) {
 
 }  // namespace rowan::inline v0
 
-// rowan/graph/detail/kind_text.hpp: the kind and element type of a variable as text, for messages and Net::dot.
+// rowan/op/operator_of.hpp: operator_of, the base of operators: their slots and attributes; and Elements.
 
-namespace rowan::inline v0::detail {
+namespace rowan::inline v0 {
 
-/// "LoDTensor<f32>", in the format of Value::kind().
-std::string kind_text(VarSpec const& spec);
-
-template <class D>
-inline constexpr std::string_view memory_text = " on a device";
-template <>
-inline constexpr std::string_view memory_text<Cpu> = "";
-
-/// "LoDTensor<f32>", for messages, with " on a device" if it is in device memory.
-template <class T, class D>
-std::string kind_on(char const* kind) {
-    std::string text(kind);
-    return text.append("<").append(dtype<T>::name).append(">").append(memory_text<D>);
-}
-template <class V>
-struct kind_name {
-    static std::string text() { return "a user-defined type"; }
+/// The attributes of an operator that has none.
+struct no_attributes {
+    friend constexpr bool operator==(no_attributes const&, no_attributes const&) = default;
 };
-template <class T, class D>
-struct kind_name<LoDTensor<T, D>> {
-    static std::string text() { return kind_on<T, D>("LoDTensor"); }
+
+/// The base of an operator: the names of its inputs and outputs, and the type of its attributes. It has no gradient,
+/// unless the operator defines `grad`. An operator may define `normal(x, attributes)`, which returns the attributes as
+/// nets and files store them, such as with an axis counted from the first one, given the VarSpec of its first input.
+template <class Inputs, class Outputs, class Attributes = no_attributes>
+struct operator_of {
+    using inputs = Inputs;          ///< in the order of run's arguments
+    using outputs = Outputs;        ///< in the order of run's results
+    using attributes = Attributes;  ///< the last argument of run
+    using grad = no_grad;           ///< no gradient
 };
-template <class T, class D>
-struct kind_name<SelectedRows<T, D>> {
-    static std::string text() { return kind_on<T, D>("SelectedRows"); }
+
+template <class Op, class Uses, class Makes>
+struct gradient_op;
+
+/// The `grad` of an operator, or one of its rules: its function `backward`, which takes the device, the values in Uses
+/// and the attributes, and returns those in Makes.
+///     using grad = gradient<my_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+///     template <class T, class D> static Tensor<T, D> backward(D exec, Tensor<T, D> const& out_grad, attributes const&);
+template <class Op, class Uses, class Makes>
+struct gradient {};
+
+namespace detail {
+
+template <class Op, class Uses, class Makes>
+struct as_rule<gradient<Op, Uses, Makes>> {
+    using type = grad_rule<gradient_op<Op, Uses, Makes>>;
 };
+
+template <class Op, class... Rule>
+typename std::tuple_element_t<0, std::tuple<Rule...>>::op first_rule(grad_rules<Rule...>);
+
+/// Whether a slot is a gradient.
+template <class Slot>
+inline constexpr bool is_grad = false;
+template <class Slot>
+inline constexpr bool is_grad<grad_of<Slot>> = true;
+
+/// The position, among the used slots, of the one whose VarSpec a made gradient has: its own slot, or else the first
+/// gradient.
+template <class Made, class Used>
+inline constexpr std::size_t spec_from = 0;
+template <class Slot, class... Used>
+inline constexpr std::size_t spec_from<grad_of<Slot>, slots<Used...>> = [] {
+    constexpr std::array<bool, sizeof...(Used)> grads{is_grad<Used>...};
+    if (slots<Used...>::template has<Slot>) return slots<Used...>::template index<Slot>;
+    return static_cast<std::size_t>(std::find(grads.begin(), grads.end(), true) - grads.begin());
+}();
+
+/// The row_inputs of a gradient: all that it uses but inputs of Op that are no rows there, such as weights. None if Op
+/// has no row_inputs that are the same for all specs.
+template <class Op, class... Used>
+inline constexpr unsigned gradient_rows = [] {
+    unsigned rows = 0;
+    if constexpr (requires { static_cast<unsigned>(Op::row_inputs); }) {
+        using in = typename Op::inputs;
+        std::array<bool, sizeof...(Used)> const is_row{
+            (!in::template has<Used> || (Op::row_inputs >> in::template index<Used> & 1) != 0)...};
+        for (std::size_t i = 0; i < is_row.size() && Op::row_inputs != 0; ++i) rows |= unsigned{is_row[i]} << i;
+    }
+    return rows;
+}();
+
+}  // namespace detail
+
+/// The operator of a gradient<Op, Uses, Makes>: it has the name of Op and "_grad", the attributes of Op, and its
+/// `row_wise` and `row_output`, or the `row_output_backward` of Op. Each gradient has the VarSpec of its slot if that is
+/// used, or else of the first used gradient; those of a list have the VarSpecs of the list; unless Op has a function `infer_backward`.
+template <class Op, class... Used, class... Made>
+struct gradient_op<Op, slots<Used...>, slots<Made...>>
+    : operator_of<slots<Used...>, slots<Made...>, typename Op::attributes> {
+    static constexpr std::string_view name = detail::joined_name<Op, detail::grad_op_suffix>::value;
+    static constexpr unsigned row_inputs = detail::gradient_rows<Op, Used...>;
+
+    static constexpr bool row_wise(typename Op::attributes const& attributes) { return row_wise_of<Op>(attributes); }
+    static constexpr bool row_output(typename Op::attributes const& attributes) {
+        if constexpr (requires { Op::row_output_backward; }) return Op::row_output_backward;
+        return row_output_of<Op>(attributes);
+    }
+
+    template <std::same_as<VarSpec>... Spec>
+    requires(sizeof...(Spec) == sizeof...(Used) && !requires {
+        &Op::infer_backward;
+    }) static constexpr std::array<VarSpec, sizeof...(Made)> infer(Spec const&... in) {
+        std::array<VarSpec, sizeof...(Used)> const all{in...};
+        return {all[detail::spec_from<Made, slots<Used...>>]...};
+    }
+    template <std::same_as<VarSpec>... Spec>
+    requires(sizeof...(Spec) + 1 == sizeof...(Used) && !requires {
+        &Op::infer_backward;
+    }) static constexpr std::vector<VarSpec> infer(std::span<VarSpec const> list, Spec const&...) {
+        return {list.begin(), list.end()};
+    }
+    template <class... In>
+    requires requires(In const&... in) { Op::infer_backward(in...); }
+    static constexpr auto infer(In const&... in) { return Op::infer_backward(in...); }
+
+    template <class D, class... In>
+    requires requires(D const& exec, In const&... in) { Op::backward(exec, in...); }
+    static auto run(D const& exec, In const&... in) { return Op::backward(exec, in...); }
+};
+
+/// The operator of an operator's first gradient rule.
+template <class Op>
+using gradient_operator = decltype(detail::first_rule<Op>(grad_rules_of<Op>{}));
+
+/// The element types for which an operator has kernels, as `static constexpr Elements elements`; by default floats.
+/// Programs in files, Python and the compiled library provide it for these. `floats` includes user-defined types.
+enum class Elements : std::uint8_t { floats = 1, integers = 2, numbers = 3, bools = 4, all = 7 };
+
+/// The operator's `elements`; floats if it does not say.
+template <class Op>
+inline constexpr Elements elements_of = [] {
+    if constexpr (requires { Op::elements; }) return Op::elements;
+    return Elements::floats;
+}();
+
+/// Whether the operator has kernels for elements of T.
+template <class Op, class T>
+inline constexpr bool takes_elements = (static_cast<unsigned>(elements_of<Op>) & (std::same_as<T, bool> ? 4U
+                                                                                  : std::integral<T>    ? 2U
+                                                                                                        : 1U)) != 0;
+
+namespace detail {
+
+/// The base of rowan's operators but gradients. The compiled library has the kernels of Self, and not of an operator of
+/// the user's that derives from it.
+template <class Self, class Inputs, class Outputs, class Attributes = no_attributes>
+struct builtin_op : operator_of<Inputs, Outputs, Attributes> {
+    using itself = Self;
+};
+
+/// Whether the operator is one of rowan's but no gradient.
+template <class Op>
+inline constexpr bool is_builtin = requires {
+    requires std::same_as<typename Op::itself, Op>;
+};
+
+/// Whether the compiled library has the operators of the families cast and full that make elements of T.
 template <class T>
-struct kind_name<RowStore<T>> {
-    static std::string text() { return kind_on<T, Cpu>("RowStore"); }
-};
-template <class T, class D>
-struct kind_name<TensorArray<T, D>> {
-    static std::string text() { return kind_on<T, D>("TensorArray"); }
-};
+inline constexpr bool is_compiled_element =
+    std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, std::int64_t>;
 
-}  // namespace rowan::inline v0::detail
+}  // namespace detail
 
-// rowan/graph/detail/kind_text_inl.hpp: definitions of rowan/graph/detail/kind_text.hpp.
+}  // namespace rowan::inline v0
 
-#if ROWAN_DEFINES_FUNCTIONS
+// rowan/op/detail/input_types.hpp: the element types of an operator's inputs, from what its slots hold.
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION std::string kind_text(VarSpec const& spec) {
-    char const* const kind = spec.type == VarType::SELECTED_ROWS  ? "SelectedRows<"
-                             : spec.type == VarType::TENSOR_ARRAY ? "TensorArray<"
-                             : spec.type == VarType::STEP_SCOPES  ? "StepScopes<"
-                                                                  : "LoDTensor<";
-    return std::string(kind).append(dtype_text(spec.dtype)).append(">");
+template <class... T>
+struct type_list {};
+
+template <Holds holds, bool only_levels, class E, class I, class Kept>
+using held_element = std::conditional_t<
+    holds == Holds::int64, std::int64_t,
+    std::conditional_t<holds == Holds::truth, bool,
+                       std::conditional_t<holds == Holds::statistics, Kept,
+                                          std::conditional_t<holds != Holds::elements || only_levels, I, E>>>>;
+
+template <class Op, class Slots, class E, class I, class Kept>
+struct slot_types;
+template <class Op, class... Slot, class E, class I, class Kept>
+struct slot_types<Op, slots<Slot...>, E, I, Kept> {
+    static constexpr bool needs_integers = ((holds_of<Slot> == Holds::integers) || ...);
+    template <class S>
+    static constexpr bool only_levels =
+        !needs_integers && (level_inputs_of<Op> >> slots<Slot...>::template index<S> & 1) != 0;
+    using type = type_list<held_element<holds_of<Slot>, only_levels<Slot>, E, I, Kept>...>;
+    static constexpr bool has_statistics = ((holds_of<Slot> == Holds::statistics) || ...);
+};
+
+/// The element types of the inputs of an operator on elements of E: integers are I, statistics are Kept, and an input
+/// whose levels alone are used has elements of I, or of E beside integers.
+template <class Op, class E, class I, class Kept = E>
+using input_types = typename slot_types<Op, typename Op::inputs, E, I, Kept>::type;
+
+/// Whether an input must hold integers.
+template <class Op>
+inline constexpr bool needs_integers = slot_types<Op, typename Op::inputs, int, int, int>::needs_integers;
+template <class Op>
+inline constexpr bool has_statistics = slot_types<Op, typename Op::inputs, int, int, int>::has_statistics;
+
+/// Calls f(type_list<T...>{}) for each combination of the element types of the inputs of an operator on elements of E.
+template <class Op, class E, class F>
+constexpr void each_input_types(F const& f) {
+    using plain = input_types<Op, E, E>;
+    using with_int64 = input_types<Op, E, std::int64_t>;
+    using with_int32 = input_types<Op, E, std::int32_t>;
+    if constexpr (!needs_integers<Op>) f(plain{});
+    if constexpr (needs_integers<Op> || !std::is_same_v<with_int64, plain>) f(with_int64{});
+    if constexpr (!std::is_same_v<with_int32, with_int64> && (needs_integers<Op> || !std::is_same_v<with_int32, plain>))
+        f(with_int32{});
 }
+
+/// Whether T... are element types of the operator's inputs on elements of E, or E alone, for an operator on any number
+/// of values.
+template <class Op, class E, class... T>
+inline constexpr bool has_elements_of = takes_elements<Op, E> &&
+                                        ((!needs_integers<Op> &&
+                                          (std::is_same_v<type_list<T...>, type_list<E>> ||
+                                           std::is_same_v<type_list<T...>, input_types<Op, E, E>>)) ||
+                                         std::is_same_v<type_list<T...>, input_types<Op, E, std::int64_t>> ||
+                                         std::is_same_v<type_list<T...>, input_types<Op, E, std::int32_t>>);
+
+/// Whether the compiled library has kernels of the operator.
+template <class Op>
+inline constexpr bool is_compiled = [] {
+    if constexpr (requires { Op::compiled; }) return Op::compiled;
+    return is_builtin<Op>;
+}();
+
+/// Whether the compiled library has the kernel of the operator for inputs with elements of T...
+template <class Op, class... T>
+inline constexpr bool has_compiled_kernel = [] {
+    if constexpr (!is_compiled<Op>) {
+        return false;
+    } else if constexpr (sizeof...(T) == 0) {
+        return true;
+    } else {
+        return has_elements_of<Op, float, T...> || has_elements_of<Op, double, T...> ||
+               has_elements_of<Op, std::int64_t, T...> || has_elements_of<Op, std::int32_t, T...> ||
+               has_elements_of<Op, bool, T...>;
+    }
+}();
 
 }  // namespace rowan::inline v0::detail
 
-#endif
+// rowan/op/infer.hpp: checks of the inputs in an operator's infer, at compile time and at run time.
+
+/// Checks that an operator's `infer` makes on its inputs. A check that fails at compile time is an error that names one
+/// of the functions below that throw.
+namespace rowan::inline v0::spec {
+
+// The functions that throw are not constexpr, so the compile error names them.
+
+/// Throws a TypeError.
+[[noreturn]] inline void the_kinds_do_not_match(char const* field, VarType, char const* expected) {
+    throw TypeError(field, "another kind of variable", expected);
+}
+
+/// Throws a TypeError.
+[[noreturn]] inline void the_element_types_do_not_match(char const* field, std::int32_t actual, std::int32_t expected) {
+    throw TypeError(std::string(field) + " dtype", detail::dtype_text(actual), detail::dtype_text(expected));
+}
+
+/// Throws a ShapeError.
+[[noreturn]] inline void the_rank_does_not_fit(char const* field, std::size_t actual, char const* expected) {
+    throw ShapeError(std::string(field) + " rank", std::to_string(actual), expected);
+}
+
+/// Throws a ShapeError.
+[[noreturn]] inline void the_dims_do_not_match(char const* field, std::int64_t actual, std::int64_t expected) {
+    throw ShapeError(field, std::to_string(actual), std::to_string(expected));
+}
+/// Throws a ShapeError.
+[[noreturn]] inline void the_dims_do_not_match(char const* field, std::size_t i, std::int64_t actual,
+                                               std::int64_t expected) {
+    throw ShapeError(std::string(field) + ".shape(" + std::to_string(i) + ")", std::to_string(actual),
+                     std::to_string(expected));
+}
+
+/// Throws a ShapeError.
+[[noreturn]] inline void the_dim_is_too_great(char const* field, std::int64_t actual, std::int64_t most) {
+    throw ShapeError(field, std::to_string(actual), std::string("at most ").append(std::to_string(most)));
+}
+/// Throws a ShapeError.
+[[noreturn]] inline void the_dim_is_too_great(char const* field, std::size_t i, std::int64_t actual,
+                                              std::int64_t most) {
+    the_dim_is_too_great((std::string(field) + ".shape(" + std::to_string(i) + ")").c_str(), actual, most);
+}
+
+/// Throws a ShapeError.
+[[noreturn]] inline void there_are_too_few_levels(char const* field, std::size_t actual) {
+    throw ShapeError(std::string(field) + ".lod().levels()", std::to_string(actual), "at least 1");
+}
+
+/// Throws a ShapeError.
+[[noreturn]] inline void the_levels_do_not_match(char const* field, std::size_t actual, std::size_t expected) {
+    throw ShapeError(std::string(field) + ".lod().levels()", std::to_string(actual), std::to_string(expected));
+}
+
+/// Throws an IndexError.
+[[noreturn]] inline void there_is_no_such_level(char const* field, std::size_t level, std::size_t levels) {
+    throw IndexError(field, level, levels);
+}
+
+/// Checks that x is a Tensor or LoDTensor, of any element type.
+constexpr void dense(char const* field, VarSpec const& x) {
+    if (x.type != VarType::LOD_TENSOR) the_kinds_do_not_match(field, x.type, "a tensor");
+}
+
+/// Checks that x is a table: a Tensor, a LoDTensor or a SelectedRows.
+constexpr void table(char const* field, VarSpec const& x) {
+    if (x.type != VarType::SELECTED_ROWS) {
+        if (x.type != VarType::LOD_TENSOR) the_kinds_do_not_match(field, x.type, "a tensor or a SelectedRows");
+    }
+    if (x.dims.empty()) the_rank_does_not_fit(field, 0, "at least 1");
+}
+
+/// Checks the rank; `expected` is its text in the error message.
+constexpr void rank(char const* field, VarSpec const& x, std::size_t rank, char const* expected) {
+    if (x.dims.size() != rank) the_rank_does_not_fit(field, x.dims.size(), expected);
+}
+
+/// Checks that x is a Tensor or LoDTensor of rank 2.
+constexpr void matrix(char const* field, VarSpec const& x) {
+    dense(field, x);
+    rank(field, x, 2, "2");
+}
+
+/// Checks that x is a Tensor or LoDTensor of rank 2 or more.
+constexpr void rows_of_elements(char const* field, VarSpec const& x) {
+    dense(field, x);
+    if (x.dims.size() < 2) the_rank_does_not_fit(field, x.dims.size(), "at least 2");
+}
+
+/// Checks that the rank is at least 1.
+constexpr void has_rows(char const* field, VarSpec const& x) {
+    if (x.dims.empty()) the_rank_does_not_fit(field, 0, "at least 1");
+}
+
+/// Checks that there is at least one level.
+constexpr void has_levels(char const* field, VarSpec const& x) {
+    if (x.lod_level == 0) there_are_too_few_levels(field, x.lod_level);
+}
+
+/// Checks that x has the level; `field` is the name of its number.
+constexpr void has_level(char const* field, VarSpec const& x, std::size_t level) {
+    if (level >= x.lod_level) there_is_no_such_level(field, level, x.lod_level);
+}
+
+/// Checks that x is a Tensor or LoDTensor of rank 1 or more.
+constexpr void rows(char const* field, VarSpec const& x) {
+    dense(field, x);
+    has_rows(field, x);
+}
+
+/// Checks that x is a Tensor or LoDTensor with sequences: of rank 1 or more, and with levels.
+constexpr void sequences(char const* field, VarSpec const& x) {
+    rows(field, x);
+    has_levels(field, x);
+}
+
+/// Checks that both have the same number of levels.
+constexpr void same_levels(char const* field, VarSpec const& x, VarSpec const& like) {
+    if (x.lod_level != like.lod_level) the_levels_do_not_match(field, x.lod_level, like.lod_level);
+}
+
+/// Checks that both have the same element type.
+constexpr void same_dtype(char const* field, VarSpec const& x, VarSpec const& like) {
+    if (x.dtype != like.dtype) the_element_types_do_not_match(field, x.dtype, like.dtype);
+}
+
+/// Checks that the element type is that of ids: int32 or int64.
+constexpr void ids(char const* field, VarSpec const& x) {
+    if (x.dtype != rowan::dtype<std::int32_t>::wire) {
+        if (x.dtype != rowan::dtype<std::int64_t>::wire)
+            the_element_types_do_not_match(field, x.dtype, rowan::dtype<std::int64_t>::wire);
+    }
+}
+
+/// Checks that x is a list of ids.
+constexpr void id_list(char const* field, VarSpec const& x) {
+    dense(field, x);
+    ids(field, x);
+    rank(field, x, 1, "1");
+}
+
+/// Checks that two dims agree; UNK agrees with any dim. Returns the known one.
+constexpr std::int64_t same_dim(char const* field, std::int64_t actual, std::int64_t expected) {
+    if (actual == UNK) return expected;
+    if (expected != UNK && actual != expected) the_dims_do_not_match(field, actual, expected);
+    return actual;
+}
+
+/// Checks that dim i of the field agrees with another dim; UNK agrees with any dim. Returns the known one.
+constexpr std::int64_t same_dim(char const* field, std::size_t i, std::int64_t actual, std::int64_t expected) {
+    if (actual == UNK) return expected;
+    if (expected != UNK && actual != expected) the_dims_do_not_match(field, i, actual, expected);
+    return actual;
+}
+
+/// Checks that x holds sequences of tokens: ids, with levels and rows of one element. `row_size` is the name of the
+/// size of a row.
+constexpr void tokens(char const* field, char const* row_size, VarSpec const& x) {
+    dense(field, x);
+    has_rows(field, x);
+    has_levels(field, x);
+    ids(field, x);
+    same_dim(row_size, x.dims.product_from(1), 1);
+}
+
+/// Checks that an id is a row of a table, if both are known.
+constexpr void row_of(char const* field, std::optional<std::int64_t> id, VarSpec const& table) {
+    if (id && table.dims[0] != UNK && (*id < 0 || *id >= table.dims[0])) throw IndexError(field, *id, table.dims[0]);
+}
+
+/// Returns dim * factor, of a factor of 1 or more, which must be less than 2^63; UNK if the dim is UNK.
+constexpr std::int64_t times(char const* field, std::int64_t dim, std::int64_t factor) {
+    if (dim == UNK) return UNK;
+    if (dim > std::numeric_limits<std::int64_t>::max() / factor)
+        the_dim_is_too_great(field, dim, std::numeric_limits<std::int64_t>::max() / factor);
+    return dim * factor;
+}
+
+/// Returns dim i of the field + more, of 0 or more, which must be less than 2^63; UNK if one of them is UNK.
+constexpr std::int64_t plus(char const* field, std::size_t i, std::int64_t dim, std::int64_t more) {
+    if (dim == UNK || more == UNK) return UNK;
+    if (dim > std::numeric_limits<std::int64_t>::max() - more)
+        the_dim_is_too_great(field, i, dim, std::numeric_limits<std::int64_t>::max() - more);
+    return dim + more;
+}
+
+/// Checks that the dims agree, each as same_dim does, and returns the known ones.
+constexpr Dims same_dims(char const* field, VarSpec const& x, VarSpec const& like) {
+    if (x.dims.size() != like.dims.size()) the_rank_does_not_fit(field, x.dims.size(), "the rank of the other input");
+    Dims dims;
+    for (std::size_t i = 0; i < x.dims.size(); ++i) dims.push_back(same_dim(field, i, x.dims[i], like.dims[i]));
+    return dims;
+}
+
+/// Returns the spec of a tensor of other dims with elements like those of x.
+constexpr VarSpec with_dims(VarSpec const& x, Dims const& dims, std::size_t lod_level = 0) {
+    return {.type = VarType::LOD_TENSOR, .dtype = x.dtype, .dims = dims, .lod_level = lod_level};
+}
+
+/// Returns the spec of another number of rows like those of x.
+constexpr VarSpec with_rows(VarSpec const& x, std::int64_t n, std::size_t lod_level) {
+    Dims dims = x.dims;
+    dims[0] = n;
+    return with_dims(x, dims, lod_level);
+}
+
+/// Returns the spec of an element-wise result: the inputs must be dense and have the same element type and shape.
+constexpr VarSpec elementwise(char const* field, VarSpec const& x) {
+    dense(field, x);
+    return x;
+}
+constexpr VarSpec elementwise(char const* field, VarSpec const& x, VarSpec const& like) {
+    dense(field, x);
+    dense(field, like);
+    same_dtype(field, x, like);
+    return with_dims(like, same_dims(field, x, like), like.lod_level);
+}
+
+}  // namespace rowan::inline v0::spec
+
+// rowan/op/gradients.hpp: gradients, the backward pass of one operator, with types known at compile time.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+template <class Op>
+struct attributes_type {
+    using type = no_attributes;
+};
+template <class Op>
+requires requires { typename Op::attributes; }
+struct attributes_type<Op> {
+    using type = typename Op::attributes;
+};
+
+/// The value of a slot.
+template <class Slot, class V>
+struct SlotValue {
+    V value;
+};
+
+template <class... Entry>
+struct SlotValues : Entry... {};
+template <class... Entry>
+SlotValues(Entry...) -> SlotValues<Entry...>;
+
+template <class Slot, class V>
+V const& value_of(SlotValue<Slot, V> const& entry) {
+    return entry.value;
+}
+
+/// Moves the value out, unless it is a reference to the caller's.
+template <class Slot, class V>
+V&& take(SlotValue<Slot, V>& entry) {
+    return static_cast<V&&>(entry.value);
+}
+
+template <class Slot, class V>
+std::true_type has_value(SlotValue<Slot, V> const&);
+template <class Slot>
+std::false_type has_value(...);
+
+/// A kernel's result as a tuple.
+template <class V>
+std::tuple<V> as_tuple(V value) {
+    return std::tuple<V>(std::move(value));
+}
+template <class... V>
+std::tuple<V...> as_tuple(std::tuple<V...> values) {
+    return values;
+}
+
+/// Calls Op::run, with the attributes if it takes them.
+template <class Op, class Device, class Attributes, class... In>
+auto run_op(Device exec, Attributes const& attributes, In const&... in) {
+    if constexpr (requires { Op::run(exec, in..., attributes); }) {
+        return as_tuple(Op::run(exec, in..., attributes));
+    } else {
+        return as_tuple(Op::run(exec, in...));
+    }
+}
+
+template <class Device, class Attributes, class Values>
+Values run_rules(Device, Attributes const&, Values values, grad_rules<>) {
+    return values;
+}
+template <class Device, class Attributes, class... Entry, class Rule, class... Rest>
+auto run_rules(Device exec, Attributes const& attributes, SlotValues<Entry...> values,
+               grad_rules<Rule, Rest...>) {
+    auto made = [&]<class... In>(slots<In...>) {
+        return run_op<typename Rule::op>(exec, attributes, value_of<In>(values)...);
+    }(typename Rule::reads{});
+    auto all = [&]<class... Out, std::size_t... i>(slots<Out...>, std::index_sequence<i...>) {
+        return SlotValues<Entry..., SlotValue<Out, std::tuple_element_t<i, decltype(made)>>...>{
+            static_cast<Entry&&>(values)..., {std::get<i>(std::move(made))}...};
+    }(typename Rule::writes{}, std::make_index_sequence<Rule::writes::size>{});
+    return run_rules(exec, attributes, std::move(all), grad_rules<Rest...>{});
+}
+
+template <class V>
+inline constexpr bool is_one_tensor = false;
+template <class T, class Device>
+inline constexpr bool is_one_tensor<Tensor<T, Device>> = true;
+
+template <class T, class Device>
+VarSpec spec_of(Tensor<T, Device> const& x) {
+    Dims dims;
+    for (std::size_t const dim : x.shape()) dims.push_back(static_cast<std::int64_t>(dim));
+    return tensor_spec<T>(dims);
+}
+
+}  // namespace detail
+
+/// The type of the operator's attributes, the last argument of its `run`; no_attributes if it has none.
+template <class Op>
+using attributes_of = typename detail::attributes_type<Op>::type;
+
+/// Stands for the gradient of an input that has none.
+struct no_value {};
+
+/// The gradients of an operator's inputs as a tuple; no_value for an input without a gradient, such as ids.
+///
+///     auto [x_grad, w_grad, b_grad] = gradients<fc_op>(Cpu{}, std::tie(x, w, b), std::tie(out), std::tie(out_grad));
+///
+/// `inputs`, `outputs` and `out_grads` are in the order of the operator's slots. Gradients of outputs that no rule
+/// reads are ignored.
+/// shapes   each gradient has the shape of its input
+/// errors   those of the operators in the rules
+/// cost     that of the operators in the rules, all of which run: those of row_rules_of or of grad_rules_of
+template <differentiable Op, class Device, class... In, class... Out, class... OutGrad>
+auto gradients(Device exec, std::tuple<In...> const& inputs, std::tuple<Out...> const& outputs,
+               std::tuple<OutGrad...> const& out_grads, attributes_of<Op> const& attributes = {}) {
+    static_assert(sizeof...(In) == Op::inputs::size && sizeof...(Out) == Op::outputs::size &&
+                      sizeof...(OutGrad) == Op::outputs::size,
+                  "rowan::gradients: pass one value for each slot of the operator");
+    auto const known = [&]<class... I, class... O>(slots<I...>, slots<O...>) {
+        return [&]<std::size_t... i, std::size_t... o>(std::index_sequence<i...>, std::index_sequence<o...>) {
+            return detail::SlotValues<detail::SlotValue<I, std::remove_cvref_t<In> const&>...,
+                                      detail::SlotValue<O, std::remove_cvref_t<Out> const&>...,
+                                      detail::SlotValue<grad_of<O>, std::remove_cvref_t<OutGrad> const&>...>{
+                {std::get<i>(inputs)}..., {std::get<o>(outputs)}..., {std::get<o>(out_grads)}...};
+        }
+        (std::index_sequence_for<In...>{}, std::index_sequence_for<Out...>{});
+    }(typename Op::inputs{}, typename Op::outputs{});
+    auto const by = [&](auto rules) {
+        auto all = detail::run_rules(exec, attributes, known, rules);
+        return [&]<class... I>(slots<I...>) {
+            auto const one = [&]<class Slot>(Slot*) {
+                if constexpr (decltype(detail::has_value<grad_of<Slot>>(all))::value) {
+                    return detail::take<grad_of<Slot>>(all);
+                } else {
+                    return no_value{};
+                }
+            };
+            return std::tuple(one(static_cast<I*>(nullptr))...);
+        }(typename Op::inputs{});
+    };
+    if constexpr (!std::is_same_v<row_rules_of<Op>, grad_rules<>>) {
+        if constexpr ((detail::is_one_tensor<std::remove_cvref_t<In>> && ...)) {
+            auto const rows = [&](auto const&... in) { return row_inputs_of<Op>(attributes, detail::spec_of(in)...); };
+            if (std::apply(rows, inputs) == 0) return by(grad_rules_of<Op>{});
+        }
+        return by(row_rules_of<Op>{});
+    } else {
+        return by(grad_rules_of<Op>{});
+    }
+}
+
+}  // namespace rowan::inline v0
 
 // rowan/detail/copy_rows.hpp: parallel copies of rows and blocks of rows.
 
@@ -8864,6 +9933,170 @@ ROWAN_TEMPLATE(class LoDTensor<bool>)
 
 }  // namespace rowan::inline v0
 
+// rowan/graph/detail/op_arguments.hpp: level_mask and call, which select an operator's kernel by argument types.
+
+namespace rowan::inline v0::detail {
+
+template <class V>
+V& without_levels(V& v) {
+    return v;
+}
+template <class T, class D>
+Tensor<T, D>& without_levels(LoDTensor<T, D>& v) {
+    return v.value();
+}
+
+template <bool levels, class V>
+auto& as_argument(V& v) {
+    if constexpr (levels) {
+        return v;
+    } else {
+        return without_levels(v);
+    }
+}
+
+template <class Op, class D, class... Arg>
+inline constexpr bool takes_with_attributes = requires(D const& d, attributes_of<Op> const& a, Arg&... arg) {
+    Op::run(d, arg..., a);
+};
+template <class Op, class D, class... Arg>
+inline constexpr bool takes = takes_with_attributes<Op, D, Arg...> || requires(D const& d, Arg&... arg) {
+    Op::run(d, arg...);
+};
+
+template <class V, bool levels>
+using argument_t = std::remove_reference_t<decltype(as_argument<levels>(std::declval<V&>()))>;
+
+template <class Op, class D, std::size_t mask, class... V>
+inline constexpr bool takes_masked = []<std::size_t... i>(std::index_sequence<i...>) {
+    return takes<Op, D, argument_t<V, ((mask >> i) & 1) != 0>...>;
+}
+(std::index_sequence_for<V...>{});
+
+inline constexpr std::size_t no_mask = ~std::size_t{0};
+
+/// A bit mask of the arguments that the kernel takes as LoDTensor; no_mask if there is no kernel. The masks with no bit
+/// and with all bits set are tried first. Of more than five arguments, those with one bit are the only others: all would
+/// take minutes to compile.
+template <class Op, class D, class... V>
+constexpr std::size_t level_mask() {
+    constexpr std::size_t all = (std::size_t{1} << sizeof...(V)) - 1;
+    if constexpr (takes_masked<Op, D, 0, V...>) {
+        return 0;
+    } else if constexpr (takes_masked<Op, D, all, V...>) {
+        return all;
+    } else if constexpr (sizeof...(V) > 5) {
+        return []<std::size_t... i>(std::index_sequence<i...>) {
+            std::size_t found = no_mask;
+            (void)((takes_masked<Op, D, std::size_t{1} << i, V...> ? (found = std::size_t{1} << i, true) : false) ||
+                   ...);
+            return found;
+        }
+        (std::index_sequence_for<V...>{});
+    } else {
+        return []<std::size_t... mask>(std::index_sequence<mask...>) {
+            std::size_t found = no_mask;
+            (void)((takes_masked<Op, D, mask + 1, V...> ? (found = mask + 1, true) : false) || ...);
+            return found;
+        }
+        (std::make_index_sequence<(all > 1 ? all - 1 : 0)>{});
+    }
+}
+
+template <class Op, std::size_t mask, class D, class... V, std::size_t... i>
+auto call_masked(D const& device, attributes_of<Op> const& attributes, std::index_sequence<i...>, V&... v) {
+    if constexpr (takes_with_attributes<Op, D, argument_t<V, ((mask >> i) & 1) != 0>...>) {
+        return Op::run(device, as_argument<((mask >> i) & 1) != 0>(v)..., attributes);
+    } else {
+        return Op::run(device, as_argument<((mask >> i) & 1) != 0>(v)...);
+    }
+}
+
+/// Calls the kernel for these arguments.
+template <class Op, class D, class... V>
+auto call(D const& device, attributes_of<Op> const& attributes, V&... v) {
+    static_assert(level_mask<Op, D, V...>() != no_mask,
+                  "rowan: the operator has no function run for this device and these input types");
+    return call_masked<Op, level_mask<Op, D, V...>()>(device, attributes, std::index_sequence_for<V...>{}, v...);
+}
+
+template <class T, class D, bool sparse>
+using held_t = std::conditional_t<sparse, SelectedRows<T, D>, LoDTensor<T, D>>;
+
+template <class Op, class D, std::size_t k, class... T, std::size_t... i>
+constexpr bool takes_sparse(std::index_sequence<i...>) {
+    return level_mask<Op, D, held_t<T, D, i == k>...>() != no_mask ||
+           level_mask<Op, D, held_t<T, D, true>...>() != no_mask;
+}
+
+/// Bit i is set if the operator takes a row-sparse input i where others are dense, or where all are row-sparse.
+template <class Op, class D, class... T>
+inline constexpr unsigned sparse_inputs_of = []<std::size_t... i>(std::index_sequence<i...>) {
+    return ((takes_sparse<Op, D, i, T...>(std::index_sequence<i...>{}) ? 1U << i : 0U) | ... | 0U);
+}
+(std::index_sequence_for<T...>{});
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/graph/detail/kind_text.hpp: the kind and element type of a variable as text, for messages and Net::dot.
+
+namespace rowan::inline v0::detail {
+
+/// "LoDTensor<f32>", in the format of Value::kind().
+std::string kind_text(VarSpec const& spec);
+
+template <class D>
+inline constexpr std::string_view memory_text = " on a device";
+template <>
+inline constexpr std::string_view memory_text<Cpu> = "";
+
+/// "LoDTensor<f32>", for messages, with " on a device" if it is in device memory.
+template <class T, class D>
+std::string kind_on(char const* kind) {
+    std::string text(kind);
+    return text.append("<").append(dtype<T>::name).append(">").append(memory_text<D>);
+}
+template <class V>
+struct kind_name {
+    static std::string text() { return "a user-defined type"; }
+};
+template <class T, class D>
+struct kind_name<LoDTensor<T, D>> {
+    static std::string text() { return kind_on<T, D>("LoDTensor"); }
+};
+template <class T, class D>
+struct kind_name<SelectedRows<T, D>> {
+    static std::string text() { return kind_on<T, D>("SelectedRows"); }
+};
+template <class T>
+struct kind_name<RowStore<T>> {
+    static std::string text() { return kind_on<T, Cpu>("RowStore"); }
+};
+template <class T, class D>
+struct kind_name<TensorArray<T, D>> {
+    static std::string text() { return kind_on<T, D>("TensorArray"); }
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/graph/detail/kind_text_inl.hpp: definitions of rowan/graph/detail/kind_text.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION std::string kind_text(VarSpec const& spec) {
+    char const* const kind = spec.type == VarType::SELECTED_ROWS  ? "SelectedRows<"
+                             : spec.type == VarType::TENSOR_ARRAY ? "TensorArray<"
+                             : spec.type == VarType::STEP_SCOPES  ? "StepScopes<"
+                                                                  : "LoDTensor<";
+    return std::string(kind).append(dtype_text(spec.dtype)).append(">");
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
 // rowan/graph/value.hpp: Value, what a variable holds at run time.
 
 namespace rowan::inline v0 {
@@ -8939,6 +10172,10 @@ public:
     /// errors   TypeError for any other type
     /// cost     O(rows); on a device one blocking copy of the SelectedRows
     std::vector<std::int64_t> row_numbers() const { return held().row_numbers(); }
+    /// Row number i of a SelectedRows that has more than i rows.
+    /// errors   TypeError for any other type
+    /// cost     O(1); on a device as row_numbers
+    std::int64_t row_number(std::size_t i) const { return held().row_number(i); }
     /// An alias of the value of a SelectedRows.
     /// errors   TypeError for any other type
     /// cost     O(1)
@@ -9041,6 +10278,7 @@ private:
         virtual Value add_slots(Value const&) const { throw TypeError("the value", name(), "a TensorArray"); }
         virtual VarSpec spec() const { no_rows(); }
         virtual std::vector<std::int64_t> row_numbers() const { no_selected_rows(); }
+        virtual std::int64_t row_number(std::size_t) const { no_selected_rows(); }
         virtual Value row_values() const { no_selected_rows(); }
         virtual Value with_rows(std::span<std::int64_t const>) const { no_selected_rows(); }
         virtual std::size_t rows() const { no_rows(); }
@@ -9087,6 +10325,7 @@ private:
         std::string name() const override { return detail::kind_name<V>::text(); }
         VarSpec spec() const override;
         std::vector<std::int64_t> row_numbers() const override;
+        std::int64_t row_number(std::size_t i) const override { return to_host(value).rows()[i]; }
         Value row_values() const override { return of(LoDTensor<T, D>(value.value().share())); }
         Value with_rows(std::span<std::int64_t const> rows) const override;
         Value on_host() const override { return of(to_host(value)); }
@@ -11043,1361 +12282,6 @@ ROWAN_TEMPLATE(void Value::set(LoDTensor<bool>&&))
 
 }  // namespace rowan::inline v0
 
-// rowan/sparse/partition.hpp: Partition, which rank has which rows of a table.
-
-namespace rowan::inline v0 {
-
-/// The rows of a table, dealt to ranks: blocks of `block` rows in turn. A block of 1 deals single rows, one of
-/// height / ranks gives each rank one range.
-///     Partition{10, 2, 3}   rank 0: rows 0 1 6 7,   rank 1: rows 2 3 8 9,   rank 2: rows 4 5
-/// Its functions do not check their arguments, and cost O(1).
-struct Partition {
-    std::int64_t height = 0;  ///< the number of rows
-    std::int64_t block = 64;  ///< how many rows in turn a rank has
-    int ranks = 1;            ///< the number of ranks
-
-    /// Where a row is.
-    struct Place {
-        int rank;            ///< its owner
-        std::int64_t local;  ///< its number among the owner's rows, which ascend
-    };
-    /// The place of a row of [0, height).
-    Place place(std::int64_t row) const noexcept {
-        std::int64_t const before = quotient(row, block), turn = quotient(before, ranks);
-        return {static_cast<int>(before - turn * ranks), turn * block + (row - before * block)};
-    }
-    /// The rank that has a row of [0, height).
-    int owner(std::int64_t row) const noexcept { return place(row).rank; }
-    /// The number of a row among those of its owner, where rows ascend.
-    std::int64_t local(std::int64_t row) const noexcept { return place(row).local; }
-    /// The row with this number among those of a rank.
-    std::int64_t global(int rank, std::int64_t local) const noexcept {
-        return (local / block * ranks + rank) * block + local % block;
-    }
-    /// The number of rows of a rank.
-    std::int64_t rows_of(int rank) const noexcept {
-        std::int64_t const blocks = height / block, turn = blocks % ranks;
-        return (blocks / ranks + (rank < turn ? 1 : 0)) * block + (rank == turn ? height % block : 0);
-    }
-
-    /// Checks the numbers.
-    /// errors   ShapeError if height is negative, or block or ranks is below 1
-    /// cost     O(1)
-    void check() const {
-        if (height < 0) throw ShapeError("partition.height", std::to_string(height), "at least 0");
-        if (block < 1) throw ShapeError("partition.block", std::to_string(block), "at least 1");
-        if (ranks < 1) throw ShapeError("partition.ranks", std::to_string(ranks), "at least 1");
-    }
-
-    bool operator==(Partition const&) const = default;
-
-private:
-    /// a / b; a division of 32 bits is faster.
-    static std::int64_t quotient(std::int64_t a, std::int64_t b) noexcept {
-        if (b == 1) return a;
-        auto const x = static_cast<std::uint64_t>(a), y = static_cast<std::uint64_t>(b);
-        if ((x | y) >> 32 != 0) return a / b;
-        return static_cast<std::uint32_t>(x) / static_cast<std::uint32_t>(y);
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/graph/detail/shard_rows.hpp: the rows that ranks have of a sharded table of a net.
-
-namespace rowan::inline v0::detail {
-
-/// How the rows of a table of this height are dealt.
-inline Partition shards_of(std::int64_t height, int ranks) { return {.height = height, .ranks = ranks}; }
-
-/// The rows of a rank, ascending.
-std::vector<std::int64_t> rows_of_rank(Partition const& partition, int rank);
-
-/// A SelectedRows like another, with other rows: row i has the bytes at from(i).
-Value with_bytes(Cpu exec, Value const& like, std::span<std::int64_t const> rows,
-                 std::function<std::byte const*(std::size_t)> const& from);
-
-/// The rows of a SelectedRows that a rank has, in their order: an alias if these are all.
-Value own_rows(Value const& all, int rank, int ranks);
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/graph/detail/shard_rows_inl.hpp: definitions of rowan/graph/detail/shard_rows.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-
-#include <cstddef>
-
-namespace rowan::inline v0::detail {
-
-ROWAN_FUNCTION std::vector<std::int64_t> rows_of_rank(Partition const& partition, int rank) {
-    std::vector<std::int64_t> rows(static_cast<std::size_t>(partition.rows_of(rank)));
-    for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = partition.global(rank, static_cast<std::int64_t>(i));
-    return rows;
-}
-
-ROWAN_FUNCTION Value with_bytes(Cpu exec, Value const& like, std::span<std::int64_t const> rows,
-                                std::function<std::byte const*(std::size_t)> const& from) {
-    Value made = like.with_rows(rows);
-    made.row_values().write([&](std::span<std::byte> to) {
-        if (to.empty()) return;
-        std::size_t const bytes = to.size() / rows.size();
-        copy_rows(exec, rows.size(), bytes, std::cref(from), ConsecutiveRows<std::byte>{to.data(), bytes});
-    });
-    return made;
-}
-
-ROWAN_FUNCTION Value own_rows(Value const& all, int rank, int ranks) {
-    Partition const partition = shards_of(all.spec().dims[0], ranks);
-    auto const rows = all.row_numbers();
-    std::vector<std::int64_t> kept, at;
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-        if (partition.owner(rows[i]) != rank) continue;
-        kept.push_back(rows[i]);
-        at.push_back(static_cast<std::int64_t>(i));
-    }
-    if (at.size() == rows.size()) return all.share();
-    auto const e = all.row_values().elements();
-    std::size_t const bytes = rows.empty() ? 0 : e.bytes.size() / rows.size();
-    return with_bytes(Cpu{1}, all, kept, PlacesOfRows<std::byte const>{e.bytes.data(), at.data(), bytes});
-}
-
-}  // namespace rowan::inline v0::detail
-
-#endif
-
-// rowan/graph/limits.hpp: Limits, what a net may use when it runs.
-
-namespace rowan::inline v0 {
-
-/// What a run of a net may use, for nets that come from somebody else: see LoadOptions and Scope::limits. By default
-/// there are no limits. A run that exceeds one throws a ValueError, which names the operator.
-struct Limits {
-    std::int64_t iterations = 0;  ///< of all loops, and steps of recurrent nets, together; 0: no limit
-    std::int64_t bytes = 0;       ///< of memory on the host beyond what there was before the run; 0: no limit
-};
-
-namespace detail {
-
-/// While it lives, the thread runs a net within limits, unless it does so already.
-class LimitedRun {
-public:
-    explicit LimitedRun(Limits const& limits) {
-        if ((limits.iterations == 0 && limits.bytes == 0) || current_meter() != nullptr) return;
-        constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
-        meter_.emplace(limits.iterations == 0 ? none : limits.iterations, limits.bytes == 0 ? none : limits.bytes);
-        current_meter() = &*meter_;
-    }
-    LimitedRun(LimitedRun const&) = delete;
-    LimitedRun& operator=(LimitedRun const&) = delete;
-    ~LimitedRun() {
-        if (meter_) current_meter() = nullptr;
-    }
-
-private:
-    std::optional<RunMeter> meter_;
-};
-
-/// Counts iterations of a loop, or steps, of the run.
-/// errors   ValueError if it is one too many
-inline void count_iterations(std::size_t n) {
-    if (auto* const meter = current_meter(); meter != nullptr) meter->iterate(static_cast<std::int64_t>(n));
-}
-
-}  // namespace detail
-
-}  // namespace rowan::inline v0
-
-// rowan/detail/only_checking.hpp: OnlyChecking, lets optimizers check their arguments without changing them.
-
-namespace rowan::inline v0::detail {
-
-/// Whether optimizers called by this thread return after they have checked their arguments.
-inline bool& only_checking() {
-    thread_local bool checking = false;
-    return checking;
-}
-
-/// Makes it so for its lifetime, if `on` is true.
-class OnlyChecking {
-public:
-    explicit OnlyChecking(bool on) : before_(only_checking()) {
-        if (on) only_checking() = true;
-    }
-    OnlyChecking(OnlyChecking const&) = delete;
-    OnlyChecking& operator=(OnlyChecking const&) = delete;
-    ~OnlyChecking() { only_checking() = before_; }
-
-private:
-    bool before_;
-};
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/op/detail/joined_name.hpp: the names of two types concatenated at compile time.
-
-namespace rowan::inline v0::detail {
-
-/// Concatenates A::name and B::name: "full_" and "f32" become "full_f32". A zero follows the text.
-template <class A, class B>
-struct joined_name {
-private:
-    static constexpr auto text = [] {
-        constexpr std::string_view a = A::name, b = B::name;
-        std::array<char, a.size() + b.size() + 1> text{};
-        std::copy(b.begin(), b.end(), std::copy(a.begin(), a.end(), text.begin()));
-        return text;
-    }();
-
-public:
-    static constexpr std::string_view value{text.data(), text.size() - 1};
-};
-
-struct grad_op_suffix {
-    static constexpr std::string_view name = "_grad";
-};
-struct x_suffix {
-    static constexpr std::string_view name = ": x";
-};
-struct y_suffix {
-    static constexpr std::string_view name = ": y";
-};
-struct out_grad_suffix {
-    static constexpr std::string_view name = ": out@GRAD";
-};
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/op/slots.hpp: slots, the names of an operator's inputs and outputs.
-
-namespace rowan::inline v0 {
-
-/// A list of slots, which are tag types with a `name`. The input slots of an operator are in the order of run's
-/// arguments.
-template <class... Slot>
-struct slots {
-    static constexpr std::size_t size = sizeof...(Slot);
-    static constexpr std::array<std::string_view, size> names{Slot::name...};  ///< in the order of the list
-
-    /// Whether the slot is in the list.
-    template <class S>
-    static constexpr bool has = (std::is_same_v<S, Slot> || ...);
-
-    /// The index of a slot in the list; size if it is not in the list.
-    template <class S>
-    static constexpr std::size_t index = [] {
-        constexpr std::array<bool, size + 1> same{std::is_same_v<S, Slot>..., true};
-        return static_cast<std::size_t>(std::find(same.begin(), same.end(), true) - same.begin());
-    }();
-};
-
-namespace detail {
-
-struct grad_suffix {
-    static constexpr std::string_view name = "@GRAD";
-};
-
-}  // namespace detail
-
-/// The gradient of a slot's value, named as in descriptors: `w@GRAD`.
-template <class Slot>
-struct grad_of {
-    /// The name of the slot followed by `@GRAD`.
-    static constexpr std::string_view name = detail::joined_name<Slot, detail::grad_suffix>::value;
-};
-
-/// What a slot holds where it is not the elements of the operator, as its `static constexpr Holds holds`.
-enum class Holds : std::uint8_t {
-    elements,              ///< those of the operator
-    integers,              ///< int64 or int32: ids, labels, offsets, lengths
-    integers_or_elements,  ///< as well: labels that may be probabilities
-    int64,                 ///< int64 alone: seeds, numbers of steps
-    truth,                 ///< bool
-    statistics             ///< what is kept between steps: dtype<T>::sum where elements have 16 bits
-};
-
-/// The slot's `holds`; elements if it does not say.
-template <class Slot>
-inline constexpr Holds holds_of = [] {
-    if constexpr (requires { Slot::holds; }) return Slot::holds;
-    return Holds::elements;
-}();
-
-/// The slots that many operators have. User-defined operators may use others: any type with a `name`.
-namespace slot {
-
-#define ROWAN_SLOT(slot, ...)                                          \
-    struct slot {                                                      \
-        static constexpr std::string_view name = #slot;                \
-        __VA_OPT__(static constexpr Holds holds = Holds::__VA_ARGS__;) \
-    };
-ROWAN_SLOT(x)                  // input
-ROWAN_SLOT(y)                  // second input
-ROWAN_SLOT(condition, truth)   // truth values
-ROWAN_SLOT(w)                  // weight or table
-ROWAN_SLOT(b)                  // bias
-ROWAN_SLOT(out)                // result
-ROWAN_SLOT(saved)              // values that the forward pass saves for the backward pass
-ROWAN_SLOT(ids, integers)      // row ids of a table
-ROWAN_SLOT(offset, integers)   // first row of each sequence that is kept
-ROWAN_SLOT(length, integers)   // number of rows of each sequence
-ROWAN_SLOT(weight)             // weight of each id
-ROWAN_SLOT(updates)            // rows that are added at places
-ROWAN_SLOT(label, integers)    // target of a loss
-ROWAN_SLOT(sampled, integers)  // classes that are drawn at random
-ROWAN_SLOT(label_count)        // how often each label is expected among these
-ROWAN_SLOT(sampled_count)      // how often each of these is
-ROWAN_SLOT(query)              // attention: rows that are compared with the keys
-ROWAN_SLOT(key)                // attention: rows that are compared with the queries
-ROWAN_SLOT(value)              // attention: rows of which the result is a weighted mean
-ROWAN_SLOT(seed, int64)        // random seed
-ROWAN_SLOT(h_prev)             // state before a step
-ROWAN_SLOT(c_prev)             // cell before a step
-ROWAN_SLOT(h)                  // state after a step
-ROWAN_SLOT(c)                  // cell after a step
-ROWAN_SLOT(param)              // parameter of an optimizer; its gradient and states follow
-ROWAN_SLOT(grad)
-ROWAN_SLOT(moment)
-ROWAN_SLOT(moment2)
-ROWAN_SLOT(norm)
-ROWAN_SLOT(mean_square)
-ROWAN_SLOT(mean_step)
-ROWAN_SLOT(velocity)
-ROWAN_SLOT(linear)
-ROWAN_SLOT(mean, statistics)  // moving mean and variance, and those after a step of training
-ROWAN_SLOT(variance, statistics)
-ROWAN_SLOT(next_mean)
-ROWAN_SLOT(next_variance)
-ROWAN_SLOT(array)         // TensorArray
-ROWAN_SLOT(index, int64)  // slot of an array, or number of a step
-ROWAN_SLOT(state)         // states of a loop
-ROWAN_SLOT(last)          // states after the last step
-ROWAN_SLOT(scopes)        // values of all steps
-#undef ROWAN_SLOT
-
-/// The target of a loss: class numbers, or a probability of each class.
-struct target {
-    static constexpr std::string_view name = "label";            ///< as in descriptors
-    static constexpr Holds holds = Holds::integers_or_elements;  ///< either kind of label
-};
-
-}  // namespace slot
-
-}  // namespace rowan::inline v0
-
-// rowan/op/registry.hpp: registry, a compile-time list of operators, and the types of gradient rules.
-
-namespace rowan::inline v0 {
-
-/// An operator is a tag type: its `name` is a value, its slots are types, and its kernels are the overloads of `run`.
-///
-///     struct clip_op {
-///         static constexpr std::string_view name = "clip";
-///         using inputs = slots<slot::x>;                     // in the order of run's arguments after the device
-///         using outputs = slots<slot::out>;                  // in the order of run's result, a value or a tuple
-///         struct attributes { double limit = 1; };           // optional: the last argument of run
-///         static constexpr VarSpec infer(VarSpec const& x, attributes const&);   // an array for several outputs
-///         template <class T, class D> static Tensor<T, D> run(D exec, Tensor<T, D> const& x, attributes const&);
-///         using grad = grad_rule<clip_grad_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
-///     };
-template <class Op>
-concept operation = requires {
-    { Op::name } -> std::convertible_to<std::string_view>;
-    typename Op::inputs;
-    typename Op::outputs;
-    typename Op::grad;
-};
-
-/// The bit mask of the inputs whose row i determines row i of the result: the operator's `row_inputs`, a constant or a
-/// function of the specs of its inputs and its attributes, or 0 if it has none. Other inputs are used as a whole
-/// (weights). If the operator also has `sums_rows`, its results are sums over these rows instead (gradients of weights).
-/// A recurrent net runs such an operator once for all steps.
-/// errors   none
-/// cost     that of the operator's function, if it has one
-template <class Op, class Attributes, class... Spec>
-constexpr unsigned row_inputs_of([[maybe_unused]] Attributes const& attributes, Spec const&... in) {
-    // with parameters of its own: for nvcc, `in` is no constant where this is evaluated at compile time
-    if constexpr (requires(Attributes const& a, Spec const&... spec) { Op::row_inputs(spec..., a); }) {
-        return Op::row_inputs(in..., attributes);
-    } else if constexpr (requires { Op::row_inputs; }) {
-        return Op::row_inputs;
-    } else {
-        return 0u;
-    }
-}
-/// Whether the results are sums over the rows of the inputs in row_inputs, if there are any: the operator's
-/// `sums_rows`, a bool or a function of its attributes, or false if it has none.
-/// errors   none
-/// cost     that of the operator's function, if it has one
-template <class Op, class Attributes>
-constexpr bool sums_rows_of([[maybe_unused]] Attributes const& attributes) {
-    if constexpr (requires { Op::sums_rows(attributes); }) {
-        return Op::sums_rows(attributes);
-    } else if constexpr (requires { Op::sums_rows; }) {
-        return Op::sums_rows;
-    } else {
-        return false;
-    }
-}
-
-/// Says of an operator that it reads rows of the input in slot `table` that the input in slot `ids` names: an element of
-/// its `static constexpr std::array<SlotLookup, n> lookups`. All elements with one table together name every row that it
-/// reads of it, so that a deferred optimizer brings only these up to date.
-struct SlotLookup {
-    std::uint8_t table;  ///< the slot of the table
-    std::uint8_t ids;    ///< the slot of the row numbers
-};
-
-/// The bit mask of the inputs whose levels alone are used: the operator's `static constexpr unsigned level_inputs`, or
-/// 0 if it has none. No gradient flows to their elements.
-template <class Op>
-inline constexpr unsigned level_inputs_of = [] {
-    if constexpr (requires { Op::level_inputs; }) return Op::level_inputs;
-    return 0u;
-}();
-
-/// Whether an operator without `row_inputs` still treats rows independently, as for another axis or whole sequences:
-/// its `row_wise`, a bool or a function of its attributes, or false if it has none. If the step of a recurrent net has
-/// an operator with neither `row_inputs` nor `row_wise`, the net does not split its batches into parts.
-/// errors   none
-/// cost     that of the operator's function, if it has one
-template <class Op, class Attributes>
-constexpr bool row_wise_of([[maybe_unused]] Attributes const& attributes) {
-    if constexpr (requires { Op::row_wise(attributes); }) {
-        return Op::row_wise(attributes);
-    } else if constexpr (requires { Op::row_wise; }) {
-        return Op::row_wise;
-    } else {
-        return false;
-    }
-}
-
-/// How the results follow from the inputs: what tells training in parts how the costs of parts make that of a batch.
-enum class Linearity : std::uint8_t {
-    none,          ///< in no way that is known
-    constant,      ///< they do not depend on their elements
-    scaled,        ///< in proportion to the first input; others are shapes or levels
-    shifted,       ///< the same, and a constant is added
-    sum,           ///< a sum of the inputs
-    product,       ///< a product of the inputs
-    quotient,      ///< the first input divided by the second one
-    sum_of_rows,   ///< a sum over rows, or elements
-    mean_of_rows,  ///< a mean over them
-    of_all_rows,   ///< another function of all rows, as a maximum
-    inside         ///< through operators of its own, as a loop
-};
-
-/// The operator's `linearity`, a Linearity or a function of its attributes. Without one, that of the attributes'
-/// `reduction`, if they have one, as those of losses; else none.
-/// errors   none
-/// cost     that of the operator's function, if it has one
-template <class Op, class Attributes>
-constexpr Linearity linearity_of([[maybe_unused]] Attributes const& attributes) {
-    if constexpr (requires { Op::linearity(attributes); }) {
-        return Op::linearity(attributes);
-    } else if constexpr (requires { Op::linearity; }) {
-        return Op::linearity;
-    } else if constexpr (requires { decltype(attributes.reduction)::mean, decltype(attributes.reduction)::sum; }) {
-        using Reduction = decltype(attributes.reduction);
-        if (attributes.reduction == Reduction::mean) return Linearity::mean_of_rows;
-        if (attributes.reduction == Reduction::sum) return Linearity::sum_of_rows;
-    }
-    return Linearity::none;
-}
-
-/// All three of an operator with these attributes.
-struct RowTraits {
-    bool sums_rows;       ///< as sums_rows_of
-    bool row_wise;        ///< as row_wise_of
-    Linearity linearity;  ///< as linearity_of
-};
-
-/// Operators of rowan that a registry need not list: those instantiated for an element type, which is part of their
-/// name in files, and those on arrays.
-enum class OpFamily : std::uint8_t { none, array, cast, full };
-
-/// The operator's `family`; none if it does not define one.
-template <class Op>
-inline constexpr OpFamily family_of = [] {
-    if constexpr (requires { requires std::convertible_to<decltype(Op::family), OpFamily>; }) return Op::family;
-    return OpFamily::none;
-}();
-
-/// Whether the results, if they are no sums over rows, have a row for each row of the inputs: the operator's
-/// `row_output`, a bool or a function of its attributes, or true if it has none.
-/// errors   none
-/// cost     that of the operator's function, if it has one
-template <class Op, class Attributes>
-constexpr bool row_output_of([[maybe_unused]] Attributes const& attributes) {
-    if constexpr (requires { Op::row_output(attributes); }) {
-        return Op::row_output(attributes);
-    } else if constexpr (requires { Op::row_output; }) {
-        return Op::row_output;
-    } else {
-        return true;
-    }
-}
-
-/// Whether `Op` has a kernel for a device and arguments of these types.
-template <class Op, class... Args>
-concept runnable = requires(Args... args) {
-    Op::run(static_cast<Args>(args)...);
-};
-
-/// The `grad` of an operator without a gradient: its inputs get no gradient.
-struct no_grad {};
-
-/// The slots that a gradient operator reads: slots of the forward operator, gradients of its outputs, and results of
-/// earlier rules.
-template <class... Slot>
-using uses = slots<Slot...>;
-
-/// The slots that a gradient operator writes, in the order of its outputs: gradients of the forward operator's inputs,
-/// and other slots for later rules to read.
-template <class... Slot>
-using makes = slots<Slot...>;
-
-/// One operator of the backward pass. Uses and Makes default to the operator's own slots.
-template <class Op, class Uses = typename Op::inputs, class Makes = typename Op::outputs>
-struct grad_rule {
-    using op = Op;         ///< the operator
-    using reads = Uses;    ///< the slots that it reads
-    using writes = Makes;  ///< the slots that it writes
-};
-
-/// Several rules, run in order. A net leaves out the rules whose results it does not need.
-template <class... Rule>
-struct grad_rules {};
-
-namespace detail {
-
-template <class Rule>
-struct as_rule {
-    using type = Rule;
-};
-template <class Grad>
-struct as_rules {
-    using type = grad_rules<typename as_rule<Grad>::type>;
-};
-template <>
-struct as_rules<no_grad> {
-    using type = grad_rules<>;
-};
-template <class... Rule>
-struct as_rules<grad_rules<Rule...>> {
-    using type = grad_rules<typename as_rule<Rule>::type...>;
-};
-
-template <std::size_t n>
-constexpr bool distinct(std::array<std::string_view, n> names) {
-    std::sort(names.begin(), names.end());
-    return std::adjacent_find(names.begin(), names.end()) == names.end();
-}
-
-// Its bases are the list: a fold over as many operators as rowan has exceeds a limit of clang.
-template <class... Op>
-struct operator_list : std::type_identity<Op>... {};
-
-// Not constexpr, so a compile error names it.
-[[noreturn]] inline void there_is_no_operator_of_that_name(std::string_view name, std::size_t size) {
-    throw GraphError(std::string("there is no operator \"")
-                         .append(name)
-                         .append("\" among the ")
-                         .append(std::to_string(size))
-                         .append(" of this registry"));
-}
-
-}  // namespace detail
-
-/// The gradient rules of an operator; none for no_grad.
-template <class Op>
-using grad_rules_of = typename detail::as_rules<typename Op::grad>::type;
-
-namespace detail {
-
-template <class Op>
-struct row_rules {
-    using type = grad_rules<>;
-};
-template <class Op>
-requires requires { typename Op::row_grad; }
-struct row_rules<Op> {
-    using type = typename as_rules<typename Op::row_grad>::type;
-};
-
-}  // namespace detail
-
-/// The rules that take the place of grad_rules_of where the operator's `row_inputs` of the specs of its inputs is not 0:
-/// its `row_grad`. None if it has no such rules.
-template <class Op>
-using row_rules_of = typename detail::row_rules<Op>::type;
-
-/// An operator that has a gradient.
-template <class Op>
-concept differentiable = operation<Op> && !std::same_as<typename Op::grad, no_grad>;
-
-/// A list of operators, accessed by type at compile time and by name at run time. It has no state: a program contains
-/// only the kernels that it calls; `dispatch` instantiates all of them. `with` extends a list:
-/// `builtin_ops::with<my_clip>`.
-template <class... Op>
-struct registry {
-    static constexpr std::size_t size = sizeof...(Op);
-    /// The names of the operators, in the order of the list.
-    static constexpr std::array<std::string_view, size> names{Op::name...};
-    static_assert(detail::distinct(names), "rowan::registry: two operators share a name: rename one of them");
-
-    /// Whether `O` is in the list.
-    template <class O>
-    static constexpr bool has = std::is_base_of_v<std::type_identity<O>, detail::operator_list<Op...>>;
-
-    /// The list with operators appended.
-    template <class... More>
-    using with = registry<Op..., More...>;
-
-    /// Calls visit(O{}) for the operator O with that name and returns its result, whose type must be the same for all
-    /// operators.
-    /// errors   GraphError if no operator has that name
-    /// cost     a binary search of a table made at compile time
-    template <class Visit>
-    static constexpr decltype(auto) dispatch(std::string_view name, Visit&& visit) {
-        static_assert(size > 0, "rowan::registry: dispatch needs at least one operator");
-        using first = std::tuple_element_t<0, std::tuple<Op...>>;
-        using result = std::invoke_result_t<Visit&, first>;
-        constexpr std::array<result (*)(Visit&), size> call{[](Visit& v) -> result { return v(Op{}); }...};
-        return call[position(name)](visit);
-    }
-
-private:
-    static constexpr std::array<std::size_t, size> by_name = [] {
-        std::array<std::size_t, size> order{};
-        std::iota(order.begin(), order.end(), std::size_t{0});
-        std::sort(order.begin(), order.end(), [](std::size_t a, std::size_t b) { return names[a] < names[b]; });
-        return order;
-    }();
-
-    static constexpr std::size_t position(std::string_view name) {
-        auto const found = std::lower_bound(by_name.begin(), by_name.end(), name,
-                                            [](std::size_t i, std::string_view n) { return names[i] < n; });
-        if (found == by_name.end() || names[*found] != name) detail::there_is_no_operator_of_that_name(name, size);
-        return *found;
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/op/operator_of.hpp: operator_of, the base of operators: their slots and attributes; and Elements.
-
-namespace rowan::inline v0 {
-
-/// The attributes of an operator that has none.
-struct no_attributes {
-    friend constexpr bool operator==(no_attributes const&, no_attributes const&) = default;
-};
-
-/// The base of an operator: the names of its inputs and outputs, and the type of its attributes. It has no gradient,
-/// unless the operator defines `grad`. An operator may define `normal(x, attributes)`, which returns the attributes as
-/// nets and files store them, such as with an axis counted from the first one, given the VarSpec of its first input.
-template <class Inputs, class Outputs, class Attributes = no_attributes>
-struct operator_of {
-    using inputs = Inputs;          ///< in the order of run's arguments
-    using outputs = Outputs;        ///< in the order of run's results
-    using attributes = Attributes;  ///< the last argument of run
-    using grad = no_grad;           ///< no gradient
-};
-
-template <class Op, class Uses, class Makes>
-struct gradient_op;
-
-/// The `grad` of an operator, or one of its rules: its function `backward`, which takes the device, the values in Uses
-/// and the attributes, and returns those in Makes.
-///     using grad = gradient<my_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
-///     template <class T, class D> static Tensor<T, D> backward(D exec, Tensor<T, D> const& out_grad, attributes const&);
-template <class Op, class Uses, class Makes>
-struct gradient {};
-
-namespace detail {
-
-template <class Op, class Uses, class Makes>
-struct as_rule<gradient<Op, Uses, Makes>> {
-    using type = grad_rule<gradient_op<Op, Uses, Makes>>;
-};
-
-template <class Op, class... Rule>
-typename std::tuple_element_t<0, std::tuple<Rule...>>::op first_rule(grad_rules<Rule...>);
-
-/// Whether a slot is a gradient.
-template <class Slot>
-inline constexpr bool is_grad = false;
-template <class Slot>
-inline constexpr bool is_grad<grad_of<Slot>> = true;
-
-/// The position, among the used slots, of the one whose VarSpec a made gradient has: its own slot, or else the first
-/// gradient.
-template <class Made, class Used>
-inline constexpr std::size_t spec_from = 0;
-template <class Slot, class... Used>
-inline constexpr std::size_t spec_from<grad_of<Slot>, slots<Used...>> = [] {
-    constexpr std::array<bool, sizeof...(Used)> grads{is_grad<Used>...};
-    if (slots<Used...>::template has<Slot>) return slots<Used...>::template index<Slot>;
-    return static_cast<std::size_t>(std::find(grads.begin(), grads.end(), true) - grads.begin());
-}();
-
-/// The row_inputs of a gradient: all that it uses but inputs of Op that are no rows there, such as weights. None if Op
-/// has no row_inputs that are the same for all specs.
-template <class Op, class... Used>
-inline constexpr unsigned gradient_rows = [] {
-    unsigned rows = 0;
-    if constexpr (requires { static_cast<unsigned>(Op::row_inputs); }) {
-        using in = typename Op::inputs;
-        std::array<bool, sizeof...(Used)> const is_row{
-            (!in::template has<Used> || (Op::row_inputs >> in::template index<Used> & 1) != 0)...};
-        for (std::size_t i = 0; i < is_row.size() && Op::row_inputs != 0; ++i) rows |= unsigned{is_row[i]} << i;
-    }
-    return rows;
-}();
-
-}  // namespace detail
-
-/// The operator of a gradient<Op, Uses, Makes>: it has the name of Op and "_grad", the attributes of Op, and its
-/// `row_wise` and `row_output`, or the `row_output_backward` of Op. Each gradient has the VarSpec of its slot if that is
-/// used, or else of the first used gradient; those of a list have the VarSpecs of the list; unless Op has a function `infer_backward`.
-template <class Op, class... Used, class... Made>
-struct gradient_op<Op, slots<Used...>, slots<Made...>>
-    : operator_of<slots<Used...>, slots<Made...>, typename Op::attributes> {
-    static constexpr std::string_view name = detail::joined_name<Op, detail::grad_op_suffix>::value;
-    static constexpr unsigned row_inputs = detail::gradient_rows<Op, Used...>;
-
-    static constexpr bool row_wise(typename Op::attributes const& attributes) { return row_wise_of<Op>(attributes); }
-    static constexpr bool row_output(typename Op::attributes const& attributes) {
-        if constexpr (requires { Op::row_output_backward; }) return Op::row_output_backward;
-        return row_output_of<Op>(attributes);
-    }
-
-    template <std::same_as<VarSpec>... Spec>
-    requires(sizeof...(Spec) == sizeof...(Used) && !requires {
-        &Op::infer_backward;
-    }) static constexpr std::array<VarSpec, sizeof...(Made)> infer(Spec const&... in) {
-        std::array<VarSpec, sizeof...(Used)> const all{in...};
-        return {all[detail::spec_from<Made, slots<Used...>>]...};
-    }
-    template <std::same_as<VarSpec>... Spec>
-    requires(sizeof...(Spec) + 1 == sizeof...(Used) && !requires {
-        &Op::infer_backward;
-    }) static constexpr std::vector<VarSpec> infer(std::span<VarSpec const> list, Spec const&...) {
-        return {list.begin(), list.end()};
-    }
-    template <class... In>
-    requires requires(In const&... in) { Op::infer_backward(in...); }
-    static constexpr auto infer(In const&... in) { return Op::infer_backward(in...); }
-
-    template <class D, class... In>
-    requires requires(D const& exec, In const&... in) { Op::backward(exec, in...); }
-    static auto run(D const& exec, In const&... in) { return Op::backward(exec, in...); }
-};
-
-/// The operator of an operator's first gradient rule.
-template <class Op>
-using gradient_operator = decltype(detail::first_rule<Op>(grad_rules_of<Op>{}));
-
-/// The element types for which an operator has kernels, as `static constexpr Elements elements`; by default floats.
-/// Programs in files, Python and the compiled library provide it for these. `floats` includes user-defined types.
-enum class Elements : std::uint8_t { floats = 1, integers = 2, numbers = 3, bools = 4, all = 7 };
-
-/// The operator's `elements`; floats if it does not say.
-template <class Op>
-inline constexpr Elements elements_of = [] {
-    if constexpr (requires { Op::elements; }) return Op::elements;
-    return Elements::floats;
-}();
-
-/// Whether the operator has kernels for elements of T.
-template <class Op, class T>
-inline constexpr bool takes_elements = (static_cast<unsigned>(elements_of<Op>) & (std::same_as<T, bool> ? 4U
-                                                                                  : std::integral<T>    ? 2U
-                                                                                                        : 1U)) != 0;
-
-namespace detail {
-
-/// The base of rowan's operators but gradients. The compiled library has the kernels of Self, and not of an operator of
-/// the user's that derives from it.
-template <class Self, class Inputs, class Outputs, class Attributes = no_attributes>
-struct builtin_op : operator_of<Inputs, Outputs, Attributes> {
-    using itself = Self;
-};
-
-/// Whether the operator is one of rowan's but no gradient.
-template <class Op>
-inline constexpr bool is_builtin = requires {
-    requires std::same_as<typename Op::itself, Op>;
-};
-
-/// Whether the compiled library has the operators of the families cast and full that make elements of T.
-template <class T>
-inline constexpr bool is_compiled_element =
-    std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, std::int64_t>;
-
-}  // namespace detail
-
-}  // namespace rowan::inline v0
-
-// rowan/op/detail/input_types.hpp: the element types of an operator's inputs, from what its slots hold.
-
-namespace rowan::inline v0::detail {
-
-template <class... T>
-struct type_list {};
-
-template <Holds holds, bool only_levels, class E, class I, class Kept>
-using held_element = std::conditional_t<
-    holds == Holds::int64, std::int64_t,
-    std::conditional_t<holds == Holds::truth, bool,
-                       std::conditional_t<holds == Holds::statistics, Kept,
-                                          std::conditional_t<holds != Holds::elements || only_levels, I, E>>>>;
-
-template <class Op, class Slots, class E, class I, class Kept>
-struct slot_types;
-template <class Op, class... Slot, class E, class I, class Kept>
-struct slot_types<Op, slots<Slot...>, E, I, Kept> {
-    static constexpr bool needs_integers = ((holds_of<Slot> == Holds::integers) || ...);
-    template <class S>
-    static constexpr bool only_levels =
-        !needs_integers && (level_inputs_of<Op> >> slots<Slot...>::template index<S> & 1) != 0;
-    using type = type_list<held_element<holds_of<Slot>, only_levels<Slot>, E, I, Kept>...>;
-    static constexpr bool has_statistics = ((holds_of<Slot> == Holds::statistics) || ...);
-};
-
-/// The element types of the inputs of an operator on elements of E: integers are I, statistics are Kept, and an input
-/// whose levels alone are used has elements of I, or of E beside integers.
-template <class Op, class E, class I, class Kept = E>
-using input_types = typename slot_types<Op, typename Op::inputs, E, I, Kept>::type;
-
-/// Whether an input must hold integers.
-template <class Op>
-inline constexpr bool needs_integers = slot_types<Op, typename Op::inputs, int, int, int>::needs_integers;
-template <class Op>
-inline constexpr bool has_statistics = slot_types<Op, typename Op::inputs, int, int, int>::has_statistics;
-
-/// Calls f(type_list<T...>{}) for each combination of the element types of the inputs of an operator on elements of E.
-template <class Op, class E, class F>
-constexpr void each_input_types(F const& f) {
-    using plain = input_types<Op, E, E>;
-    using with_int64 = input_types<Op, E, std::int64_t>;
-    using with_int32 = input_types<Op, E, std::int32_t>;
-    if constexpr (!needs_integers<Op>) f(plain{});
-    if constexpr (needs_integers<Op> || !std::is_same_v<with_int64, plain>) f(with_int64{});
-    if constexpr (!std::is_same_v<with_int32, with_int64> && (needs_integers<Op> || !std::is_same_v<with_int32, plain>))
-        f(with_int32{});
-}
-
-/// Whether T... are element types of the operator's inputs on elements of E, or E alone, for an operator on any number
-/// of values.
-template <class Op, class E, class... T>
-inline constexpr bool has_elements_of = takes_elements<Op, E> &&
-                                        ((!needs_integers<Op> &&
-                                          (std::is_same_v<type_list<T...>, type_list<E>> ||
-                                           std::is_same_v<type_list<T...>, input_types<Op, E, E>>)) ||
-                                         std::is_same_v<type_list<T...>, input_types<Op, E, std::int64_t>> ||
-                                         std::is_same_v<type_list<T...>, input_types<Op, E, std::int32_t>>);
-
-/// Whether the compiled library has kernels of the operator.
-template <class Op>
-inline constexpr bool is_compiled = [] {
-    if constexpr (requires { Op::compiled; }) return Op::compiled;
-    return is_builtin<Op>;
-}();
-
-/// Whether the compiled library has the kernel of the operator for inputs with elements of T...
-template <class Op, class... T>
-inline constexpr bool has_compiled_kernel = [] {
-    if constexpr (!is_compiled<Op>) {
-        return false;
-    } else if constexpr (sizeof...(T) == 0) {
-        return true;
-    } else {
-        return has_elements_of<Op, float, T...> || has_elements_of<Op, double, T...> ||
-               has_elements_of<Op, std::int64_t, T...> || has_elements_of<Op, std::int32_t, T...> ||
-               has_elements_of<Op, bool, T...>;
-    }
-}();
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/op/infer.hpp: checks of the inputs in an operator's infer, at compile time and at run time.
-
-/// Checks that an operator's `infer` makes on its inputs. A check that fails at compile time is an error that names one
-/// of the functions below that throw.
-namespace rowan::inline v0::spec {
-
-// The functions that throw are not constexpr, so the compile error names them.
-
-/// Throws a TypeError.
-[[noreturn]] inline void the_kinds_do_not_match(char const* field, VarType, char const* expected) {
-    throw TypeError(field, "another kind of variable", expected);
-}
-
-/// Throws a TypeError.
-[[noreturn]] inline void the_element_types_do_not_match(char const* field, std::int32_t actual, std::int32_t expected) {
-    throw TypeError(std::string(field) + " dtype", detail::dtype_text(actual), detail::dtype_text(expected));
-}
-
-/// Throws a ShapeError.
-[[noreturn]] inline void the_rank_does_not_fit(char const* field, std::size_t actual, char const* expected) {
-    throw ShapeError(std::string(field) + " rank", std::to_string(actual), expected);
-}
-
-/// Throws a ShapeError.
-[[noreturn]] inline void the_dims_do_not_match(char const* field, std::int64_t actual, std::int64_t expected) {
-    throw ShapeError(field, std::to_string(actual), std::to_string(expected));
-}
-/// Throws a ShapeError.
-[[noreturn]] inline void the_dims_do_not_match(char const* field, std::size_t i, std::int64_t actual,
-                                               std::int64_t expected) {
-    throw ShapeError(std::string(field) + ".shape(" + std::to_string(i) + ")", std::to_string(actual),
-                     std::to_string(expected));
-}
-
-/// Throws a ShapeError.
-[[noreturn]] inline void the_dim_is_too_great(char const* field, std::int64_t actual, std::int64_t most) {
-    throw ShapeError(field, std::to_string(actual), std::string("at most ").append(std::to_string(most)));
-}
-/// Throws a ShapeError.
-[[noreturn]] inline void the_dim_is_too_great(char const* field, std::size_t i, std::int64_t actual,
-                                              std::int64_t most) {
-    the_dim_is_too_great((std::string(field) + ".shape(" + std::to_string(i) + ")").c_str(), actual, most);
-}
-
-/// Throws a ShapeError.
-[[noreturn]] inline void there_are_too_few_levels(char const* field, std::size_t actual) {
-    throw ShapeError(std::string(field) + ".lod().levels()", std::to_string(actual), "at least 1");
-}
-
-/// Throws a ShapeError.
-[[noreturn]] inline void the_levels_do_not_match(char const* field, std::size_t actual, std::size_t expected) {
-    throw ShapeError(std::string(field) + ".lod().levels()", std::to_string(actual), std::to_string(expected));
-}
-
-/// Throws an IndexError.
-[[noreturn]] inline void there_is_no_such_level(char const* field, std::size_t level, std::size_t levels) {
-    throw IndexError(field, level, levels);
-}
-
-/// Checks that x is a Tensor or LoDTensor, of any element type.
-constexpr void dense(char const* field, VarSpec const& x) {
-    if (x.type != VarType::LOD_TENSOR) the_kinds_do_not_match(field, x.type, "a tensor");
-}
-
-/// Checks that x is a table: a Tensor, a LoDTensor or a SelectedRows.
-constexpr void table(char const* field, VarSpec const& x) {
-    if (x.type != VarType::SELECTED_ROWS) {
-        if (x.type != VarType::LOD_TENSOR) the_kinds_do_not_match(field, x.type, "a tensor or a SelectedRows");
-    }
-    if (x.dims.empty()) the_rank_does_not_fit(field, 0, "at least 1");
-}
-
-/// Checks the rank; `expected` is its text in the error message.
-constexpr void rank(char const* field, VarSpec const& x, std::size_t rank, char const* expected) {
-    if (x.dims.size() != rank) the_rank_does_not_fit(field, x.dims.size(), expected);
-}
-
-/// Checks that x is a Tensor or LoDTensor of rank 2.
-constexpr void matrix(char const* field, VarSpec const& x) {
-    dense(field, x);
-    rank(field, x, 2, "2");
-}
-
-/// Checks that x is a Tensor or LoDTensor of rank 2 or more.
-constexpr void rows_of_elements(char const* field, VarSpec const& x) {
-    dense(field, x);
-    if (x.dims.size() < 2) the_rank_does_not_fit(field, x.dims.size(), "at least 2");
-}
-
-/// Checks that the rank is at least 1.
-constexpr void has_rows(char const* field, VarSpec const& x) {
-    if (x.dims.empty()) the_rank_does_not_fit(field, 0, "at least 1");
-}
-
-/// Checks that there is at least one level.
-constexpr void has_levels(char const* field, VarSpec const& x) {
-    if (x.lod_level == 0) there_are_too_few_levels(field, x.lod_level);
-}
-
-/// Checks that x has the level; `field` is the name of its number.
-constexpr void has_level(char const* field, VarSpec const& x, std::size_t level) {
-    if (level >= x.lod_level) there_is_no_such_level(field, level, x.lod_level);
-}
-
-/// Checks that x is a Tensor or LoDTensor of rank 1 or more.
-constexpr void rows(char const* field, VarSpec const& x) {
-    dense(field, x);
-    has_rows(field, x);
-}
-
-/// Checks that x is a Tensor or LoDTensor with sequences: of rank 1 or more, and with levels.
-constexpr void sequences(char const* field, VarSpec const& x) {
-    rows(field, x);
-    has_levels(field, x);
-}
-
-/// Checks that both have the same number of levels.
-constexpr void same_levels(char const* field, VarSpec const& x, VarSpec const& like) {
-    if (x.lod_level != like.lod_level) the_levels_do_not_match(field, x.lod_level, like.lod_level);
-}
-
-/// Checks that both have the same element type.
-constexpr void same_dtype(char const* field, VarSpec const& x, VarSpec const& like) {
-    if (x.dtype != like.dtype) the_element_types_do_not_match(field, x.dtype, like.dtype);
-}
-
-/// Checks that the element type is that of ids: int32 or int64.
-constexpr void ids(char const* field, VarSpec const& x) {
-    if (x.dtype != rowan::dtype<std::int32_t>::wire) {
-        if (x.dtype != rowan::dtype<std::int64_t>::wire)
-            the_element_types_do_not_match(field, x.dtype, rowan::dtype<std::int64_t>::wire);
-    }
-}
-
-/// Checks that x is a list of ids.
-constexpr void id_list(char const* field, VarSpec const& x) {
-    dense(field, x);
-    ids(field, x);
-    rank(field, x, 1, "1");
-}
-
-/// Checks that two dims agree; UNK agrees with any dim. Returns the known one.
-constexpr std::int64_t same_dim(char const* field, std::int64_t actual, std::int64_t expected) {
-    if (actual == UNK) return expected;
-    if (expected != UNK && actual != expected) the_dims_do_not_match(field, actual, expected);
-    return actual;
-}
-
-/// Checks that dim i of the field agrees with another dim; UNK agrees with any dim. Returns the known one.
-constexpr std::int64_t same_dim(char const* field, std::size_t i, std::int64_t actual, std::int64_t expected) {
-    if (actual == UNK) return expected;
-    if (expected != UNK && actual != expected) the_dims_do_not_match(field, i, actual, expected);
-    return actual;
-}
-
-/// Checks that x holds sequences of tokens: ids, with levels and rows of one element. `row_size` is the name of the
-/// size of a row.
-constexpr void tokens(char const* field, char const* row_size, VarSpec const& x) {
-    dense(field, x);
-    has_rows(field, x);
-    has_levels(field, x);
-    ids(field, x);
-    same_dim(row_size, x.dims.product_from(1), 1);
-}
-
-/// Checks that an id is a row of a table, if both are known.
-constexpr void row_of(char const* field, std::optional<std::int64_t> id, VarSpec const& table) {
-    if (id && table.dims[0] != UNK && (*id < 0 || *id >= table.dims[0])) throw IndexError(field, *id, table.dims[0]);
-}
-
-/// Returns dim * factor, of a factor of 1 or more, which must be less than 2^63; UNK if the dim is UNK.
-constexpr std::int64_t times(char const* field, std::int64_t dim, std::int64_t factor) {
-    if (dim == UNK) return UNK;
-    if (dim > std::numeric_limits<std::int64_t>::max() / factor)
-        the_dim_is_too_great(field, dim, std::numeric_limits<std::int64_t>::max() / factor);
-    return dim * factor;
-}
-
-/// Returns dim i of the field + more, of 0 or more, which must be less than 2^63; UNK if one of them is UNK.
-constexpr std::int64_t plus(char const* field, std::size_t i, std::int64_t dim, std::int64_t more) {
-    if (dim == UNK || more == UNK) return UNK;
-    if (dim > std::numeric_limits<std::int64_t>::max() - more)
-        the_dim_is_too_great(field, i, dim, std::numeric_limits<std::int64_t>::max() - more);
-    return dim + more;
-}
-
-/// Checks that the dims agree, each as same_dim does, and returns the known ones.
-constexpr Dims same_dims(char const* field, VarSpec const& x, VarSpec const& like) {
-    if (x.dims.size() != like.dims.size()) the_rank_does_not_fit(field, x.dims.size(), "the rank of the other input");
-    Dims dims;
-    for (std::size_t i = 0; i < x.dims.size(); ++i) dims.push_back(same_dim(field, i, x.dims[i], like.dims[i]));
-    return dims;
-}
-
-/// Returns the spec of a tensor of other dims with elements like those of x.
-constexpr VarSpec with_dims(VarSpec const& x, Dims const& dims, std::size_t lod_level = 0) {
-    return {.type = VarType::LOD_TENSOR, .dtype = x.dtype, .dims = dims, .lod_level = lod_level};
-}
-
-/// Returns the spec of another number of rows like those of x.
-constexpr VarSpec with_rows(VarSpec const& x, std::int64_t n, std::size_t lod_level) {
-    Dims dims = x.dims;
-    dims[0] = n;
-    return with_dims(x, dims, lod_level);
-}
-
-/// Returns the spec of an element-wise result: the inputs must be dense and have the same element type and shape.
-constexpr VarSpec elementwise(char const* field, VarSpec const& x) {
-    dense(field, x);
-    return x;
-}
-constexpr VarSpec elementwise(char const* field, VarSpec const& x, VarSpec const& like) {
-    dense(field, x);
-    dense(field, like);
-    same_dtype(field, x, like);
-    return with_dims(like, same_dims(field, x, like), like.lod_level);
-}
-
-}  // namespace rowan::inline v0::spec
-
-// rowan/op/gradients.hpp: gradients, the backward pass of one operator, with types known at compile time.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-template <class Op>
-struct attributes_type {
-    using type = no_attributes;
-};
-template <class Op>
-requires requires { typename Op::attributes; }
-struct attributes_type<Op> {
-    using type = typename Op::attributes;
-};
-
-/// The value of a slot.
-template <class Slot, class V>
-struct SlotValue {
-    V value;
-};
-
-template <class... Entry>
-struct SlotValues : Entry... {};
-template <class... Entry>
-SlotValues(Entry...) -> SlotValues<Entry...>;
-
-template <class Slot, class V>
-V const& value_of(SlotValue<Slot, V> const& entry) {
-    return entry.value;
-}
-
-/// Moves the value out, unless it is a reference to the caller's.
-template <class Slot, class V>
-V&& take(SlotValue<Slot, V>& entry) {
-    return static_cast<V&&>(entry.value);
-}
-
-template <class Slot, class V>
-std::true_type has_value(SlotValue<Slot, V> const&);
-template <class Slot>
-std::false_type has_value(...);
-
-/// A kernel's result as a tuple.
-template <class V>
-std::tuple<V> as_tuple(V value) {
-    return std::tuple<V>(std::move(value));
-}
-template <class... V>
-std::tuple<V...> as_tuple(std::tuple<V...> values) {
-    return values;
-}
-
-/// Calls Op::run, with the attributes if it takes them.
-template <class Op, class Device, class Attributes, class... In>
-auto run_op(Device exec, Attributes const& attributes, In const&... in) {
-    if constexpr (requires { Op::run(exec, in..., attributes); }) {
-        return as_tuple(Op::run(exec, in..., attributes));
-    } else {
-        return as_tuple(Op::run(exec, in...));
-    }
-}
-
-template <class Device, class Attributes, class Values>
-Values run_rules(Device, Attributes const&, Values values, grad_rules<>) {
-    return values;
-}
-template <class Device, class Attributes, class... Entry, class Rule, class... Rest>
-auto run_rules(Device exec, Attributes const& attributes, SlotValues<Entry...> values,
-               grad_rules<Rule, Rest...>) {
-    auto made = [&]<class... In>(slots<In...>) {
-        return run_op<typename Rule::op>(exec, attributes, value_of<In>(values)...);
-    }(typename Rule::reads{});
-    auto all = [&]<class... Out, std::size_t... i>(slots<Out...>, std::index_sequence<i...>) {
-        return SlotValues<Entry..., SlotValue<Out, std::tuple_element_t<i, decltype(made)>>...>{
-            static_cast<Entry&&>(values)..., {std::get<i>(std::move(made))}...};
-    }(typename Rule::writes{}, std::make_index_sequence<Rule::writes::size>{});
-    return run_rules(exec, attributes, std::move(all), grad_rules<Rest...>{});
-}
-
-template <class V>
-inline constexpr bool is_one_tensor = false;
-template <class T, class Device>
-inline constexpr bool is_one_tensor<Tensor<T, Device>> = true;
-
-template <class T, class Device>
-VarSpec spec_of(Tensor<T, Device> const& x) {
-    Dims dims;
-    for (std::size_t const dim : x.shape()) dims.push_back(static_cast<std::int64_t>(dim));
-    return tensor_spec<T>(dims);
-}
-
-}  // namespace detail
-
-/// The type of the operator's attributes, the last argument of its `run`; no_attributes if it has none.
-template <class Op>
-using attributes_of = typename detail::attributes_type<Op>::type;
-
-/// Stands for the gradient of an input that has none.
-struct no_value {};
-
-/// The gradients of an operator's inputs as a tuple; no_value for an input without a gradient, such as ids.
-///
-///     auto [x_grad, w_grad, b_grad] = gradients<fc_op>(Cpu{}, std::tie(x, w, b), std::tie(out), std::tie(out_grad));
-///
-/// `inputs`, `outputs` and `out_grads` are in the order of the operator's slots. Gradients of outputs that no rule
-/// reads are ignored.
-/// shapes   each gradient has the shape of its input
-/// errors   those of the operators in the rules
-/// cost     that of the operators in the rules, all of which run: those of row_rules_of or of grad_rules_of
-template <differentiable Op, class Device, class... In, class... Out, class... OutGrad>
-auto gradients(Device exec, std::tuple<In...> const& inputs, std::tuple<Out...> const& outputs,
-               std::tuple<OutGrad...> const& out_grads, attributes_of<Op> const& attributes = {}) {
-    static_assert(sizeof...(In) == Op::inputs::size && sizeof...(Out) == Op::outputs::size &&
-                      sizeof...(OutGrad) == Op::outputs::size,
-                  "rowan::gradients: pass one value for each slot of the operator");
-    auto const known = [&]<class... I, class... O>(slots<I...>, slots<O...>) {
-        return [&]<std::size_t... i, std::size_t... o>(std::index_sequence<i...>, std::index_sequence<o...>) {
-            return detail::SlotValues<detail::SlotValue<I, std::remove_cvref_t<In> const&>...,
-                                      detail::SlotValue<O, std::remove_cvref_t<Out> const&>...,
-                                      detail::SlotValue<grad_of<O>, std::remove_cvref_t<OutGrad> const&>...>{
-                {std::get<i>(inputs)}..., {std::get<o>(outputs)}..., {std::get<o>(out_grads)}...};
-        }
-        (std::index_sequence_for<In...>{}, std::index_sequence_for<Out...>{});
-    }(typename Op::inputs{}, typename Op::outputs{});
-    auto const by = [&](auto rules) {
-        auto all = detail::run_rules(exec, attributes, known, rules);
-        return [&]<class... I>(slots<I...>) {
-            auto const one = [&]<class Slot>(Slot*) {
-                if constexpr (decltype(detail::has_value<grad_of<Slot>>(all))::value) {
-                    return detail::take<grad_of<Slot>>(all);
-                } else {
-                    return no_value{};
-                }
-            };
-            return std::tuple(one(static_cast<I*>(nullptr))...);
-        }(typename Op::inputs{});
-    };
-    if constexpr (!std::is_same_v<row_rules_of<Op>, grad_rules<>>) {
-        if constexpr ((detail::is_one_tensor<std::remove_cvref_t<In>> && ...)) {
-            auto const rows = [&](auto const&... in) { return row_inputs_of<Op>(attributes, detail::spec_of(in)...); };
-            if (std::apply(rows, inputs) == 0) return by(grad_rules_of<Op>{});
-        }
-        return by(row_rules_of<Op>{});
-    } else {
-        return by(grad_rules_of<Op>{});
-    }
-}
-
-}  // namespace rowan::inline v0
-
-// rowan/graph/detail/op_arguments.hpp: level_mask and call, which select an operator's kernel by argument types.
-
-namespace rowan::inline v0::detail {
-
-template <class V>
-V& without_levels(V& v) {
-    return v;
-}
-template <class T, class D>
-Tensor<T, D>& without_levels(LoDTensor<T, D>& v) {
-    return v.value();
-}
-
-template <bool levels, class V>
-auto& as_argument(V& v) {
-    if constexpr (levels) {
-        return v;
-    } else {
-        return without_levels(v);
-    }
-}
-
-template <class Op, class D, class... Arg>
-inline constexpr bool takes_with_attributes = requires(D const& d, attributes_of<Op> const& a, Arg&... arg) {
-    Op::run(d, arg..., a);
-};
-template <class Op, class D, class... Arg>
-inline constexpr bool takes = takes_with_attributes<Op, D, Arg...> || requires(D const& d, Arg&... arg) {
-    Op::run(d, arg...);
-};
-
-template <class V, bool levels>
-using argument_t = std::remove_reference_t<decltype(as_argument<levels>(std::declval<V&>()))>;
-
-template <class Op, class D, std::size_t mask, class... V>
-inline constexpr bool takes_masked = []<std::size_t... i>(std::index_sequence<i...>) {
-    return takes<Op, D, argument_t<V, ((mask >> i) & 1) != 0>...>;
-}
-(std::index_sequence_for<V...>{});
-
-inline constexpr std::size_t no_mask = ~std::size_t{0};
-
-/// A bit mask of the arguments that the kernel takes as LoDTensor; no_mask if there is no kernel. The masks with no bit
-/// and with all bits set are tried first. Of more than five arguments, those with one bit are the only others: all would
-/// take minutes to compile.
-template <class Op, class D, class... V>
-constexpr std::size_t level_mask() {
-    constexpr std::size_t all = (std::size_t{1} << sizeof...(V)) - 1;
-    if constexpr (takes_masked<Op, D, 0, V...>) {
-        return 0;
-    } else if constexpr (takes_masked<Op, D, all, V...>) {
-        return all;
-    } else if constexpr (sizeof...(V) > 5) {
-        return []<std::size_t... i>(std::index_sequence<i...>) {
-            std::size_t found = no_mask;
-            (void)((takes_masked<Op, D, std::size_t{1} << i, V...> ? (found = std::size_t{1} << i, true) : false) ||
-                   ...);
-            return found;
-        }
-        (std::index_sequence_for<V...>{});
-    } else {
-        return []<std::size_t... mask>(std::index_sequence<mask...>) {
-            std::size_t found = no_mask;
-            (void)((takes_masked<Op, D, mask + 1, V...> ? (found = mask + 1, true) : false) || ...);
-            return found;
-        }
-        (std::make_index_sequence<(all > 1 ? all - 1 : 0)>{});
-    }
-}
-
-template <class Op, std::size_t mask, class D, class... V, std::size_t... i>
-auto call_masked(D const& device, attributes_of<Op> const& attributes, std::index_sequence<i...>, V&... v) {
-    if constexpr (takes_with_attributes<Op, D, argument_t<V, ((mask >> i) & 1) != 0>...>) {
-        return Op::run(device, as_argument<((mask >> i) & 1) != 0>(v)..., attributes);
-    } else {
-        return Op::run(device, as_argument<((mask >> i) & 1) != 0>(v)...);
-    }
-}
-
-/// Calls the kernel for these arguments.
-template <class Op, class D, class... V>
-auto call(D const& device, attributes_of<Op> const& attributes, V&... v) {
-    static_assert(level_mask<Op, D, V...>() != no_mask,
-                  "rowan: the operator has no function run for this device and these input types");
-    return call_masked<Op, level_mask<Op, D, V...>()>(device, attributes, std::index_sequence_for<V...>{}, v...);
-}
-
-template <class T, class D, bool sparse>
-using held_t = std::conditional_t<sparse, SelectedRows<T, D>, LoDTensor<T, D>>;
-
-template <class Op, class D, std::size_t k, class... T, std::size_t... i>
-constexpr bool takes_sparse(std::index_sequence<i...>) {
-    return level_mask<Op, D, held_t<T, D, i == k>...>() != no_mask ||
-           level_mask<Op, D, held_t<T, D, true>...>() != no_mask;
-}
-
-/// Bit i is set if the operator takes a row-sparse input i where others are dense, or where all are row-sparse.
-template <class Op, class D, class... T>
-inline constexpr unsigned sparse_inputs_of = []<std::size_t... i>(std::index_sequence<i...>) {
-    return ((takes_sparse<Op, D, i, T...>(std::index_sequence<i...>{}) ? 1U << i : 0U) | ... | 0U);
-}
-(std::index_sequence_for<T...>{});
-
-}  // namespace rowan::inline v0::detail
-
 // rowan/graph/detail/op_results.hpp: how the results of a kernel become values.
 
 namespace rowan::inline v0::detail {
@@ -13291,6 +13175,115 @@ struct kernel_of<Op, Cpu, T...> {
 
 }  // namespace rowan::inline v0
 
+// rowan/sparse/partition.hpp: Partition, which rank has which rows of a table.
+
+namespace rowan::inline v0 {
+
+/// The rows of a table, dealt to ranks: blocks of `block` rows in turn, the first to rank `first`. A block of 1 deals
+/// single rows, one of height / ranks gives each rank one range, one of `height` or more leaves all rows on rank `first`.
+///     Partition{10, 2, 3}      rank 0: rows 0 1 6 7,   rank 1: rows 2 3 8 9,   rank 2: rows 4 5
+///     Partition{10, 2, 3, 2}   rank 0: rows 2 3 8 9,   rank 1: rows 4 5,       rank 2: rows 0 1 6 7
+/// Its functions do not check their arguments, and cost O(1).
+struct Partition {
+    std::int64_t height = 0;  ///< the number of rows
+    std::int64_t block = 64;  ///< how many rows in turn a rank has
+    int ranks = 1;            ///< the number of ranks
+    int first = 0;            ///< the rank that has the first block
+
+    /// Where a row is.
+    struct Place {
+        int rank;            ///< its owner
+        std::int64_t local;  ///< its number among the owner's rows, which ascend
+    };
+    /// The place of a row of [0, height).
+    Place place(std::int64_t row) const noexcept {
+        std::int64_t const before = quotient(row, block), turn = quotient(before, ranks);
+        int const rank = static_cast<int>(before - turn * ranks) - (ranks - first);  // negative below the last rank
+        return {rank < 0 ? rank + ranks : rank, turn * block + (row - before * block)};
+    }
+    /// The rank that has a row of [0, height).
+    int owner(std::int64_t row) const noexcept { return place(row).rank; }
+    /// The number of a row among those of its owner, where rows ascend.
+    std::int64_t local(std::int64_t row) const noexcept { return place(row).local; }
+    /// The row with this number among those of a rank.
+    std::int64_t global(int rank, std::int64_t local) const noexcept {
+        return (local / block * ranks + seat(rank)) * block + local % block;
+    }
+    /// The number of rows of a rank.
+    std::int64_t rows_of(int rank) const noexcept {
+        std::int64_t const blocks = height / block, turn = blocks % ranks, at = seat(rank);
+        return (blocks / ranks + (at < turn ? 1 : 0)) * block + (at == turn ? height % block : 0);
+    }
+
+    /// Checks the numbers.
+    /// errors   ShapeError if height is negative, block or ranks is below 1, or first is not in [0, ranks)
+    /// cost     O(1)
+    void check() const {
+        if (height < 0) throw ShapeError("partition.height", std::to_string(height), "at least 0");
+        if (block < 1) throw ShapeError("partition.block", std::to_string(block), "at least 1");
+        if (ranks < 1) throw ShapeError("partition.ranks", std::to_string(ranks), "at least 1");
+        if (first < 0 || first >= ranks)
+            throw ShapeError("partition.first", std::to_string(first),
+                             std::string("a rank in [0, ").append(std::to_string(ranks)).append(")"));
+    }
+
+    bool operator==(Partition const&) const = default;
+
+private:
+    /// In a turn, the number of the block that a rank gets.
+    std::int64_t seat(int rank) const noexcept { return rank < first ? rank - first + ranks : rank - first; }
+    /// a / b; a division of 32 bits is faster.
+    static std::int64_t quotient(std::int64_t a, std::int64_t b) noexcept {
+        if (b == 1) return a;
+        auto const x = static_cast<std::uint64_t>(a), y = static_cast<std::uint64_t>(b);
+        if ((x | y) >> 32 != 0) return a / b;
+        return static_cast<std::uint32_t>(x) / static_cast<std::uint32_t>(y);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/sparse/placement.hpp: Placement, how a table is dealt to ranks, however many there are.
+
+namespace rowan::inline v0 {
+
+/// How the rows of a table are dealt to ranks, of which the number is known later.
+///     Placement{}                             blocks of 64 rows in turn, rank 0 has the first
+///     Placement{.block = 1}                   row by row: cyclic
+///     Placement{.block = height, .first = 2}  whole, on rank 2
+///     Placement{.block = height, .first = 2, .columns = 2}   the left half whole on rank 2, the right one on rank 3
+/// Ranks are counted modulo their number.
+struct Placement {
+    std::int64_t block = 64;  ///< how many rows in turn a rank has; the height or more: all rows are on one rank
+    int first = 0;            ///< the rank that has the first block
+    /// in how many pieces of as many columns the table is cut; piece i is dealt from rank first + i on
+    int columns = 1;
+
+    /// The rows of each of `ranks` ranks, of piece 0.
+    /// cost     O(1)
+    Partition on(std::int64_t height, int ranks) const noexcept { return {height, block, ranks, first % ranks}; }
+    /// The placement of one of the pieces, as a table of its own.
+    /// cost     O(1)
+    Placement piece(int i) const noexcept { return {.block = block, .first = first + i}; }
+
+    /// Checks the numbers.
+    /// errors   ShapeError if block or columns is below 1, first is negative, or first or columns is above 10^9
+    /// cost     O(1)
+    void check() const {
+        if (block < 1) throw ShapeError("placement.block", std::to_string(block), "at least 1");
+        if (first < 0 || first > most) throw ShapeError("placement.first", std::to_string(first), "in [0, 10^9]");
+        if (columns < 1 || columns > most)
+            throw ShapeError("placement.columns", std::to_string(columns), "in [1, 10^9]");
+    }
+
+    bool operator==(Placement const&) const = default;
+
+private:
+    static constexpr int most = 1'000'000'000;  // the sum of two is an int
+};
+
+}  // namespace rowan::inline v0
+
 // rowan/graph/scope.hpp: Scope, which owns named variables and operators and may be nested.
 
 #include <map>
@@ -13378,6 +13371,8 @@ public:
         initialize_rows;
     /// Whether it is a table of which each of the ranks that train together has some rows.
     bool sharded() const noexcept { return initialize_rows != nullptr; }
+    Placement placement;  ///< of its rows, if it is sharded
+    int piece = 0;        ///< its number among the pieces of a table whose columns are cut
 
     /// For variables that are fed or trained: transfers a value to the net's device, see detail::bring.
     void (*bring)(Value&, AnyExec exec, bool own) = nullptr;
@@ -13741,6 +13736,79 @@ ROWAN_FUNCTION Scope& default_scope() {
 
 #endif
 
+// rowan/graph/detail/shard_rows.hpp: the rows that ranks have of a sharded table of a net.
+
+namespace rowan::inline v0::detail {
+
+/// How the rows of a sharded table are dealt.
+inline Partition shards_of(Variable const& table, int ranks) { return table.placement.on(table.spec().dims[0], ranks); }
+
+/// "blocks of 64 rows from rank 0 on", for messages.
+std::string placement_text(Placement const& placement);
+
+/// The rows of a rank, ascending.
+std::vector<std::int64_t> rows_of_rank(Partition const& partition, int rank);
+
+/// A SelectedRows like another, with other rows: row i has the bytes at from(i).
+Value with_bytes(Cpu exec, Value const& like, std::span<std::int64_t const> rows,
+                 std::function<std::byte const*(std::size_t)> const& from);
+
+/// The rows of a SelectedRows that a rank has, in their order: an alias if these are all.
+Value own_rows(Value const& all, Partition const& partition, int rank);
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/graph/detail/shard_rows_inl.hpp: definitions of rowan/graph/detail/shard_rows.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <cstddef>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION std::string placement_text(Placement const& placement) {
+    return std::string("blocks of ")
+        .append(std::to_string(placement.block))
+        .append(" rows from rank ")
+        .append(std::to_string(placement.first))
+        .append(" on");
+}
+
+ROWAN_FUNCTION std::vector<std::int64_t> rows_of_rank(Partition const& partition, int rank) {
+    std::vector<std::int64_t> rows(static_cast<std::size_t>(partition.rows_of(rank)));
+    for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = partition.global(rank, static_cast<std::int64_t>(i));
+    return rows;
+}
+
+ROWAN_FUNCTION Value with_bytes(Cpu exec, Value const& like, std::span<std::int64_t const> rows,
+                                std::function<std::byte const*(std::size_t)> const& from) {
+    Value made = like.with_rows(rows);
+    made.row_values().write([&](std::span<std::byte> to) {
+        if (to.empty()) return;
+        std::size_t const bytes = to.size() / rows.size();
+        copy_rows(exec, rows.size(), bytes, std::cref(from), ConsecutiveRows<std::byte>{to.data(), bytes});
+    });
+    return made;
+}
+
+ROWAN_FUNCTION Value own_rows(Value const& all, Partition const& partition, int rank) {
+    auto const rows = all.row_numbers();
+    std::vector<std::int64_t> kept, at;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        if (partition.owner(rows[i]) != rank) continue;
+        kept.push_back(rows[i]);
+        at.push_back(static_cast<std::int64_t>(i));
+    }
+    if (at.size() == rows.size()) return all.share();
+    auto const e = all.row_values().elements();
+    std::size_t const bytes = rows.empty() ? 0 : e.bytes.size() / rows.size();
+    return with_bytes(Cpu{1}, all, kept, PlacesOfRows<std::byte const>{e.bytes.data(), at.data(), bytes});
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
 // rowan/train/detail/ranks.hpp: Ranks, what a training asks of the ranks that train together.
 
 namespace rowan::inline v0::detail {
@@ -13759,6 +13827,7 @@ struct PartRange {
 /// Rows of a sharded table, ascending, which a rank asks for; `own` has those of this rank.
 struct TableRows {
     Value const* own;
+    Placement placement;
     std::span<std::int64_t const> rows;
 };
 
@@ -13827,8 +13896,9 @@ public:
     /// all parts of, of the same number of elements. Returns what waits for the sum, to be called once.
     virtual std::function<DensePieces()> begin_sum(Cpu exec, ElementSums const& type, DensePieces&& nodes,
                                                    std::int64_t total) const = 0;
-    /// The sums of rows, on every rank, or, if `own`, those of the rows that a rank has of a sharded table.
-    virtual RowPieces sum(Cpu exec, ElementSums const& type, RowPieces&& nodes, std::int64_t total, bool own) const = 0;
+    /// The sums of rows, on every rank, or, with a placement, those of the rows that a rank has of a sharded table.
+    virtual RowPieces sum(Cpu exec, ElementSums const& type, RowPieces&& nodes, std::int64_t total,
+                          Placement const* own) const = 0;
     /// Rows of sharded tables, which may differ between ranks.
     virtual std::unique_ptr<FetchedTables> fetch(Cpu exec, std::span<TableRows const> tables,
                                                  BeforeRead const& before) const = 0;
@@ -13857,10 +13927,10 @@ std::int64_t agree_on(Ranks const* ranks, TrainCall call, F const& f) {
     return 0;
 }
 
-/// The rows of a sharded table of this height that this process has, ascending: without ranks, all.
-inline std::vector<std::int64_t> rows_of(Ranks const* ranks, std::int64_t height) {
-    return ranks == nullptr ? rows_of_rank(shards_of(height, 1), 0)
-                            : rows_of_rank(shards_of(height, ranks->size()), ranks->rank());
+/// The rows of a sharded table that this process has, ascending: without ranks, all.
+inline std::vector<std::int64_t> rows_of(Ranks const* ranks, Variable const& table) {
+    return ranks == nullptr ? rows_of_rank(shards_of(table, 1), 0)
+                            : rows_of_rank(shards_of(table, ranks->size()), ranks->rank());
 }
 
 /// Throws an Error on all ranks unless a word is the same on all.
@@ -13894,7 +13964,10 @@ inline void add_variables(NamedValues& to, std::span<Variable* const> variables,
     for (Variable const* const v : variables) {
         to.add(v->name(),
                kind_text(v->spec()).append(shape_text(v->sharded() ? v->spec().dims : v->value().spec().dims)));
-        if (v->sharded()) continue;
+        if (v->sharded()) {
+            to.add(std::string("the placement of ").append(v->name()), placement_text(v->placement));
+            continue;
+        }
         Value value = v->value().on_host();
         if (v->spec().type == VarType::SELECTED_ROWS) {
             auto const rows = value.row_numbers();
@@ -13922,7 +13995,7 @@ std::unique_ptr<FetchedTables> fetch_rows(ProcessGroup const& group, Cpu exec, s
 /// The sums of this rank's rows, narrowed. `nodes` are as those of RowReduction. For ranks that have agreed.
 /// cost     every row sent once to the rank that has it
 RowPieces sum_own_rows(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type,
-                       RowPieces const& nodes, std::int64_t total);
+                       RowPieces const& nodes, std::int64_t total, Placement const& placement);
 
 }  // namespace rowan::inline v0::detail
 
@@ -15267,7 +15340,7 @@ public:
     FetchedShards(ProcessGroup const& group, Cpu exec, std::span<TableRows const> tables, BeforeRead const& before)
         : group_(group) {
         for (auto const& t : tables) {
-            partitions_.push_back(shards_of(t.own->spec().dims[0], group.size()));
+            partitions_.push_back(t.placement.on(t.own->spec().dims[0], group.size()));
             fetches_.emplace_back(exec, Slots(partitions_.back()), group.rank(), "ids", t.rows);
             numbers.emplace_back(t.rows.begin(), t.rows.end());
         }
@@ -15396,9 +15469,9 @@ inline RowPieces dealt_pieces(Cpu exec, Partition const& partition, Slots const&
 }
 
 ROWAN_FUNCTION RowPieces sum_own_rows(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type,
-                                      RowPieces const& nodes, std::int64_t total) {
+                                      RowPieces const& nodes, std::int64_t total, Placement const& placement) {
     int const rank = group->rank();
-    Partition const partition = shards_of(nodes.height, group->size());
+    Partition const partition = placement.on(nodes.height, group->size());
     Slots const slots(partition);
     auto dealt = dealt_pieces(exec, partition, slots, nodes);
     auto sums = RowReduction(std::move(group), exec, type, std::move(dealt), total, slots.splits()).finish();
@@ -18420,20 +18493,27 @@ ROWAN_FUNCTION Parameters fetched_parameters(ProcessGroup const& group, Cpu exec
         for (auto const& t : tables) {
             check_fits(*t.table, parameters.find(t.table->name()));
             auto const rows = static_cast<std::int64_t>(parameters.find(t.table->name()).row_values().rows());
-            std::int64_t const own = shards_of(t.height(), group.size()).rows_of(group.rank());
+            Partition const partition = shards_of(*t.table, group.size());
+            std::int64_t const own = partition.rows_of(group.rank());
             if (rows != own)
                 throw ShapeError(std::string(t.table->name()).append(".rows()"), std::to_string(rows),
                                  std::to_string(own).append(", the number of this rank's rows"));
+            std::int64_t const first = own == 0 ? 0 : parameters.find(t.table->name()).row_number(0);
+            if (own != 0 && first != partition.global(group.rank(), 0))  // any other placement differs so on a rank
+                throw ShapeError(std::string(t.table->name()).append(".rows()[0]"), std::to_string(first),
+                                 std::to_string(partition.global(group.rank(), 0))
+                                     .append(", where the table is placed as in this net"));
             named.push_back(t.rows(exec, std::span(&feeds, 1)));
             same.add(std::string("the sharded table ").append(t.table->name()),
                      dtype_text(t.table->spec().dtype).append(shape_text(t.table->spec().dims)));
+            same.add(std::string("the placement of ").append(t.table->name()), placement_text(t.table->placement));
         }
     }));
     after_agreement(group, [&] {
         if (tables.empty()) return;
         std::vector<TableRows> asked;
         for (std::size_t i = 0; i < tables.size(); ++i)
-            asked.push_back({&parameters.find(tables[i].table->name()), named[i]});
+            asked.push_back({&parameters.find(tables[i].table->name()), tables[i].table->placement, named[i]});
         auto const fetched = fetch_rows(group, exec, asked);
         for (std::size_t i = 0; i < tables.size(); ++i) mine.set(tables[i].table->name(), std::move(fetched->rows[i]));
     });
@@ -18441,6 +18521,515 @@ ROWAN_FUNCTION Parameters fetched_parameters(ProcessGroup const& group, Cpu exec
 }
 
 }  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/distributed/table_to_place.hpp: TableToPlace, what rowan::plan asks of a table.
+
+namespace rowan::inline v0 {
+
+/// A table [height, width], and how a training step of all ranks together uses it.
+struct TableToPlace {
+    std::string name;                ///< as in the net
+    std::int64_t height = 0;         ///< the number of rows
+    std::int64_t width = 0;          ///< elements per row
+    std::int64_t lookups = 0;        ///< ids of a step: samples of all ranks · ids of a sample; 0: not known
+    std::int64_t different = 0;      ///< different ids among these, counted in some steps; 0: not known
+    std::int64_t element_bytes = 4;  ///< of an element of the table
+    std::int64_t state_bytes = 0;    ///< of the optimizer, for each row: 4 for RowwiseAdaGrad, 8 · width for Adam
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/distributed/plan.hpp: plan, which rank gets which rows of the tables of a net, and what that costs each rank.
+
+namespace rowan::inline v0 {
+
+/// The settings of a plan.
+struct PlanOptions {
+    /// A table of at most so many bytes, with states, is replicated. It sends about its rows and their sums, at most
+    /// twice its bytes in a step: 50 µs at 10 GB/s, about what the messages of an exchange take in any case. In return,
+    /// its rows need not be fetched before the net runs, and every rank looks them up in its own memory.
+    std::int64_t replicated_bytes = std::int64_t{1} << 18;
+    /// A table of which a rank asks the others for fewer rows each in a step is whole on one rank, if that leaves ranks
+    /// even: so its ids go to one rank instead of a few to each.
+    std::int64_t whole_rows = 16;
+    double busiest = 1.1;     ///< how many times the mean of load or memory a rank may have because of whole tables
+    std::int64_t memory = 0;  ///< bytes that a rank has for tables and states; 0: any number
+};
+
+/// Where tables are, and what a rank has of them.
+///     std::cout << plan(tables, comm.size());
+///     layer::embedding(ids, {.height = h, .width = w, .sharded = p["user"].sharded, .placement = p["user"].placement})
+struct Plan {
+    /// A table and its place.
+    struct Table {
+        TableToPlace table;        ///< as it was given
+        bool sharded = true;       ///< false: every rank has all rows
+        Placement placement = {};  ///< of a sharded table
+        /// Where it is, as text: "replicated", "whole on rank 2", "blocks of 64 rows from rank 0 on", "4 pieces of
+        /// columns from rank 0 on".
+        /// errors   std::bad_alloc
+        /// cost     O(1)
+        std::string text() const;
+    };
+    /// Of a rank.
+    struct Rank {
+        double memory = 0;  ///< bytes of rows, their states and numbers
+        double load = 0;    ///< bytes of rows that it reads for ranks that ask, and changes, in a step
+        double sent = 0;    ///< bytes that it sends in a step
+    };
+    std::vector<Table> tables;  ///< in the order in which they were given
+    std::vector<Rank> ranks;    ///< of each rank
+
+    /// The table of this name.
+    /// errors   Error if there is none
+    /// cost     O(tables)
+    Table const& operator[](std::string_view name) const;
+    /// The greatest number of a rank divided by the mean, of Plan::Rank::memory, load or sent; 1 if all are 0.
+    /// errors   none
+    /// cost     O(ranks)
+    double busiest(double Rank::*what) const;
+
+    friend std::ostream& operator<<(std::ostream& out, Plan const& p) { return p.print(out); }
+
+private:
+    std::ostream& print(std::ostream& out) const;
+};
+
+/// Plans where tables are, before any of them is allocated and without any message. Tables that are small are
+/// replicated; of others, the rows are dealt to all ranks, which is what balances best, in blocks; few ranks are asked
+/// for a table where this is not needed: see PlanOptions.
+///     blocks    of 64 rows or fewer, so small that the rows of a step, were they all at the beginning of the table,
+///               would make 16 for each rank: frequent ids are often neighbours. Blocks of one row are a cyclic table
+///     columns   of wide rows of which there are fewer than 16 for each rank, in as many pieces as there are ranks, each
+///               whole on one rank, if a piece has at least 16 elements
+///     whole     tables of few rows in a step, the busiest first, each on the rank with the least; while a rank has more
+///               than options.busiest times the mean, its greatest whole table is dealt to all
+/// The model is of what train does. A rank asks for each different row of its batches once, and receives the row and
+/// returns its gradient, whatever the number of lookups: so a frequent id makes no rank busy, and a table that is
+/// whole sends no fewer bytes than one that is dealt. Of n lookups of a step with U different ids, a rank of P names
+/// u = n · U / (n + (P-1) · U), and U is n · height / (n + height) where it is not known; if n is not known, the load
+/// counts as 0, and a rank may ask for all rows. The rows that are named are spread over ranks as all rows are.
+///     memory   rows · (elements + states + 8 for their numbers), or height · (elements + states) replicated
+///     load     (P · u + U) · share of the rows · bytes of elements, or (u + U) · bytes of elements replicated
+///     sent     u · (1 - share) · (8 + bytes of a gradient) + (P-1) · u · share · bytes of elements; replicated that of
+///              row_allreduce by the better of its routes
+/// The plan depends on nothing but the arguments; equal tables and ranks are taken in their order.
+/// errors   ShapeError if ranks is below 1 or a number of a table is negative, element_bytes 0, lookups fewer than
+///          different ids, or different ids more than the height; Error if two tables have one name; ValueError if
+///          options.busiest is not finite; ShapeError if options.memory is negative, or a rank needs more than options.memory, also when all tables are
+///          dealt to all ranks: it names the rank and its greatest table
+/// cost     O(tables² + tables · ranks · pieces of columns), for each table that is dealt because a rank has too much
+Plan plan(std::span<TableToPlace const> tables, int ranks, PlanOptions const& options = {});
+
+}  // namespace rowan::inline v0
+
+// rowan/distributed/detail/table_use.hpp: how a step uses a table, in the model of rowan::plan.
+
+namespace rowan::inline v0::detail {
+
+/// errors   ShapeError if a number of tables[i] is bad
+void check_table(TableToPlace const& t, std::size_t i);
+
+/// The different rows that the ranks of a step name, and those that one of them does.
+struct NamedRows {
+    NamedRows(TableToPlace const& t, int ranks);
+    double all = 0, of_rank = 0;
+};
+
+/// The bytes of elements and states.
+double table_bytes(TableToPlace const& t);
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/distributed/detail/table_use_inl.hpp: the functions of table_use.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <cstdint>
+#include <string>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION void check_table(TableToPlace const& t, std::size_t i) {
+    auto const check = [&](char const* field, std::int64_t n, bool good, std::string const& expected) {
+        if (!good)
+            throw ShapeError(std::string("tables[").append(std::to_string(i)).append("].").append(field),
+                             std::to_string(n), expected);
+    };
+    check("height", t.height, t.height >= 0, "at least 0");
+    check("width", t.width, t.width >= 0, "at least 0");
+    check("lookups", t.lookups, t.lookups >= 0, "at least 0");
+    check("element_bytes", t.element_bytes, t.element_bytes >= 1, "at least 1");
+    check("state_bytes", t.state_bytes, t.state_bytes >= 0, "at least 0");
+    std::int64_t const most = t.lookups < t.height ? t.lookups : t.height;
+    check("different", t.different, t.different >= 0 && t.different <= most,
+          std::string("in [0, ").append(std::to_string(most)).append("], the lookups and the height"));
+}
+
+ROWAN_FUNCTION NamedRows::NamedRows(TableToPlace const& t, int ranks) {
+    auto const n = static_cast<double>(t.lookups), height = static_cast<double>(t.height);
+    if (t.lookups == 0 || t.height == 0) return;
+    all = t.different != 0 ? static_cast<double>(t.different) : n * height / (n + height);
+    of_rank = n * all / (n + (ranks - 1) * all);
+}
+
+ROWAN_FUNCTION double table_bytes(TableToPlace const& t) {
+    return static_cast<double>(t.height) *
+           (static_cast<double>(t.width) * static_cast<double>(t.element_bytes) + static_cast<double>(t.state_bytes));
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/distributed/detail/text_table.hpp: TextTable, texts in aligned columns, and numbers as text.
+
+namespace rowan::inline v0::detail {
+
+/// "1.5 MiB"
+std::string bytes_text(double bytes);
+
+/// "1.050"
+std::string ratio_text(double x);
+
+/// Lines of texts in columns, which are aligned to the right, but two of them to the left.
+class TextTable {
+public:
+    TextTable(std::size_t columns, std::pair<std::size_t, std::size_t> left) : columns_(columns), left_(left) {}
+    void add(std::string cell) { cells_.push_back(std::move(cell)); }  ///< line by line
+    std::string text() const;
+
+private:
+    std::size_t columns_;
+    std::pair<std::size_t, std::size_t> left_;
+    std::vector<std::string> cells_;
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/distributed/detail/text_table_inl.hpp: the functions of text_table.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <cmath>
+#include <iterator>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION std::string bytes_text(double bytes) {
+    static constexpr char const* units[] = {" B", " KiB", " MiB", " GiB", " TiB", " PiB"};
+    std::size_t unit = 0;
+    for (; bytes >= 1000 && unit + 1 < std::size(units); ++unit) bytes /= 1024;
+    auto const tenths = std::llround(bytes * 10);
+    std::string text = std::to_string(tenths / 10);
+    if (unit != 0) text.append(".").append(std::to_string(tenths % 10));
+    return text.append(units[unit]);
+}
+
+ROWAN_FUNCTION std::string ratio_text(double x) {
+    auto const n = std::llround(x * 1000);
+    return std::to_string(n / 1000).append(".").append(std::to_string(1000 + n % 1000).substr(1));
+}
+
+ROWAN_FUNCTION std::string TextTable::text() const {
+    std::string text;
+    std::vector<std::size_t> widths(columns_);
+    for (std::size_t i = 0; i < cells_.size(); ++i) {
+        auto& width = widths[i % columns_];
+        if (cells_[i].size() > width) width = cells_[i].size();
+    }
+    for (std::size_t i = 0; i < cells_.size(); ++i) {
+        std::size_t const column = i % columns_, space = widths[column] - cells_[i].size();
+        bool const left = column == left_.first || column == left_.second, last = column + 1 == columns_;
+        if (column != 0) text.append("  ");
+        if (!left) text.append(space, ' ');
+        text.append(cells_[i]);
+        if (left && !last) text.append(space, ' ');
+        if (last) text.append("\n");
+    }
+    return text;
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/distributed/plan_inl.hpp: definitions of rowan/distributed/plan.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <cmath>
+#include <cstddef>
+#include <ostream>
+#include <utility>
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+inline constexpr std::int64_t blocks_of_rank = 16;  // that even out what one of them has more
+using Amount = double Plan::Rank::*;
+
+/// Adds what each rank has of a table.
+inline void add_amounts(std::vector<Plan::Rank>& to, Plan::Table const& placed) {
+    auto const& t = placed.table;
+    auto const ranks = static_cast<int>(to.size());
+    double const p = ranks;
+    NamedRows const named(t, ranks);
+    double const u = named.of_rank, all = named.all, width = static_cast<double>(t.width),
+                 row = width * static_cast<double>(t.element_bytes),
+                 gradient = width * static_cast<double>(t.element_bytes < 4 ? 4 : t.element_bytes);
+    if (!placed.sharded) {
+        double const others = (p - 1) / p, gathered = (p - 1) * u * (gradient + 16),
+                     by_owners = others * (u * (gradient + 16) + all * (gradient + 8));
+        for (auto& r : to) {
+            r.memory += table_bytes(t);
+            r.load += (u + all) * row;
+            r.sent += gathered < by_owners ? gathered : by_owners;
+        }
+        return;
+    }
+    int const pieces = placed.placement.columns;
+    for (int piece = 0; piece < pieces; ++piece) {
+        auto const partition = placed.placement.piece(piece).on(t.height, ranks);
+        for (int i = 0; i < ranks; ++i) {
+            auto& r = to[static_cast<std::size_t>(i)];
+            auto const rows = static_cast<double>(partition.rows_of(i));
+            double const share = t.height == 0 ? 0 : rows / static_cast<double>(t.height);
+            r.memory += rows * ((row + static_cast<double>(t.state_bytes)) / pieces + 8);
+            r.load += (p * u + all) * share * row / pieces;
+            r.sent += u * (1 - share) * (8 + gradient / pieces) + (p - 1) * u * share * row / pieces;
+        }
+    }
+}
+
+/// Begins with as many tables replicated or whole on one rank as the options want, and deals one after another to all
+/// ranks while a rank has too much.
+class Planner {
+public:
+    Planner(std::span<TableToPlace const> tables, int ranks, PlanOptions const& options)
+        : ranks_(ranks), options_(options), kinds_(tables.size()) {
+        plan_.tables.resize(tables.size());
+        plan_.ranks.resize(static_cast<std::size_t>(ranks));
+        for (std::size_t i = 0; i < tables.size(); ++i) {
+            auto const& t = plan_.tables[i].table = tables[i];
+            bool const few = ranks > 1 && asked(t) < static_cast<double>(options.whole_rows) * ranks;
+            kinds_[i] = table_bytes(t) <= static_cast<double>(options.replicated_bytes) ? replicated
+                        : few                                                           ? whole
+                                                                                        : dealt;
+            plan_.tables[i].sharded = kinds_[i] != replicated;
+            add_amounts(plan_.ranks, plan_.tables[i]);
+        }
+        for (auto const& r : plan_.ranks) {
+            total_.memory += r.memory;
+            total_.load += r.load;
+        }
+    }
+
+    Plan run() {
+        do place_all();
+        while (deal_one());
+        return std::move(plan_);
+    }
+
+private:
+    enum Kind : int { replicated, whole, dealt };
+
+    /// The rows of a table that a rank asks for in a step.
+    double asked(TableToPlace const& t) const {
+        return t.lookups == 0 ? static_cast<double>(t.height) : NamedRows(t, ranks_).of_rank;
+    }
+    /// The part of all load or of all memory, whichever is greater.
+    double weight(Plan::Rank const& r) const {
+        double const load = total_.load == 0 ? 0 : r.load / total_.load,
+                     memory = total_.memory == 0 ? 0 : r.memory / total_.memory;
+        return load < memory ? memory : load;
+    }
+    /// What a rank has of one table.
+    Plan::Rank amounts(Plan::Table const& t, std::size_t rank) const {
+        std::vector<Plan::Rank> alone(plan_.ranks.size());
+        add_amounts(alone, t);
+        return alone[rank];
+    }
+    int least_busy() const {
+        std::size_t least = 0;
+        for (std::size_t r = 1; r < plan_.ranks.size(); ++r) {
+            if (weight(plan_.ranks[r]) < weight(plan_.ranks[least])) least = r;
+        }
+        return static_cast<int>(least);
+    }
+    std::size_t busiest(Amount what) const {
+        std::size_t most = 0;
+        for (std::size_t r = 1; r < plan_.ranks.size(); ++r) {
+            if (plan_.ranks[r].*what > plan_.ranks[most].*what) most = r;
+        }
+        return most;
+    }
+
+    void place_all() {
+        plan_.ranks.assign(plan_.ranks.size(), {});
+        std::vector<double> weights(kinds_.size(), -1);  // of whole tables that have no place yet
+        for (std::size_t i = 0; i < kinds_.size(); ++i) {
+            auto& t = plan_.tables[i];
+            t.sharded = kinds_[i] != replicated;
+            if (kinds_[i] == whole) {
+                t.placement = on_one_rank(t.table);
+                weights[i] = weight(amounts(t, 0));
+                continue;
+            }
+            if (t.sharded) t.placement = on_all_ranks(t.table);
+            add_amounts(plan_.ranks, t);
+        }
+        for (;;) {
+            std::size_t next = kinds_.size();
+            double most = -1;
+            for (std::size_t i = 0; i < kinds_.size(); ++i) {
+                if (weights[i] <= most) continue;
+                most = weights[i];
+                next = i;
+            }
+            if (next == kinds_.size()) return;
+            weights[next] = -1;
+            plan_.tables[next].placement.first = least_busy();
+            add_amounts(plan_.ranks, plan_.tables[next]);
+        }
+    }
+
+    static Placement on_one_rank(TableToPlace const& t) { return {.block = t.height < 1 ? 1 : t.height}; }
+    Placement on_all_ranks(TableToPlace const& t) const {
+        std::int64_t const least = blocks_of_rank * ranks_;
+        Placement placement = on_one_rank(t);
+        if (ranks_ > 1 && t.height < least && t.width % ranks_ == 0 && t.width / ranks_ >= 16) {
+            placement.columns = ranks_;
+            return placement;
+        }
+        placement = {.first = least_busy()};
+        while (placement.block > 1 && static_cast<double>(placement.block * least) > asked(t)) placement.block /= 2;
+        return placement;
+    }
+
+    /// Decides to deal a table to all ranks, if a rank has too much.
+    /// errors   ShapeError if a rank has too much memory, and all tables are dealt
+    bool deal_one() {
+        for (Amount const what : {&Plan::Rank::load, &Plan::Rank::memory}) {
+            if (plan_.busiest(what) > options_.busiest && deal_greatest(whole, busiest(what), what)) return true;
+        }
+        auto const memory = &Plan::Rank::memory;
+        std::size_t const rank = busiest(memory);
+        if (options_.memory == 0 || plan_.ranks[rank].memory <= static_cast<double>(options_.memory)) return false;
+        if (deal_greatest(replicated, rank, memory) || deal_greatest(whole, rank, memory)) return true;
+        no_memory(rank);
+    }
+    bool deal_greatest(Kind kind, std::size_t rank, Amount what) {
+        std::size_t const greatest = greatest_of(kind, rank, what);
+        if (greatest == kinds_.size()) return false;
+        kinds_[greatest] = dealt;
+        return true;
+    }
+    /// The table of a kind of which a rank has most, or the number of tables if it has nothing.
+    std::size_t greatest_of(Kind kind, std::size_t rank, Amount what) const {
+        double most = 0;
+        std::size_t greatest = kinds_.size();
+        for (std::size_t i = 0; i < kinds_.size(); ++i) {
+            double const own = kinds_[i] == kind ? amounts(plan_.tables[i], rank).*what : 0;
+            if (own <= most) continue;
+            most = own;
+            greatest = i;
+        }
+        return greatest;
+    }
+
+    [[noreturn]] void no_memory(std::size_t rank) const {
+        auto const& t = plan_.tables[greatest_of(dealt, rank, &Plan::Rank::memory)];
+        throw ShapeError(std::string("the memory of rank ").append(std::to_string(rank)),
+                         std::to_string(std::llround(plan_.ranks[rank].memory)).append(" bytes"),
+                         std::string("at most options.memory, ")
+                             .append(std::to_string(options_.memory))
+                             .append("; the table \"")
+                             .append(t.table.name)
+                             .append("\" needs ")
+                             .append(std::to_string(std::llround(amounts(t, rank).memory))));
+    }
+
+    int ranks_;
+    PlanOptions const& options_;
+    Plan plan_;
+    std::vector<int> kinds_;  // of each table, a Kind
+    Plan::Rank total_;
+};
+
+}  // namespace detail
+
+ROWAN_FUNCTION std::string Plan::Table::text() const {
+    if (!sharded) return "replicated";
+    auto const from = std::string(" from rank ").append(std::to_string(placement.first)).append(" on");
+    if (placement.columns > 1) return std::to_string(placement.columns).append(" pieces of columns").append(from);
+    if (placement.block >= table.height) return std::string("whole on rank ").append(std::to_string(placement.first));
+    if (placement.block == 1) return std::string("row by row").append(from);
+    return std::string("blocks of ").append(std::to_string(placement.block)).append(" rows").append(from);
+}
+
+ROWAN_FUNCTION Plan::Table const& Plan::operator[](std::string_view name) const {
+    for (Table const& t : tables) {
+        if (t.table.name == name) return t;
+    }
+    throw Error(std::string("the plan has no table \"").append(name).append("\""));
+}
+
+ROWAN_FUNCTION double Plan::busiest(double Rank::*what) const {
+    double sum = 0, most = 0;
+    for (Rank const& r : ranks) {
+        sum += r.*what;
+        if (r.*what > most) most = r.*what;
+    }
+    return sum == 0 ? 1 : most * static_cast<double>(ranks.size()) / sum;
+}
+
+ROWAN_FUNCTION std::ostream& Plan::print(std::ostream& out) const {
+    detail::TextTable placed(6, {0, 5});
+    for (char const* const title : {"table", "height", "width", "lookups", "different", "placement"}) placed.add(title);
+    for (Table const& t : tables) {
+        placed.add(t.table.name);
+        auto const named = std::llround(detail::NamedRows(t.table, static_cast<int>(ranks.size())).all);
+        for (std::int64_t const n : {t.table.height, t.table.width, t.table.lookups, std::int64_t{named}})
+            placed.add(std::to_string(n));
+        placed.add(t.text());
+    }
+    out << placed.text();
+    detail::TextTable of_ranks(4, {0, 0});
+    for (char const* const title : {"rank", "memory", "load", "sent"}) of_ranks.add(title);
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+        of_ranks.add(std::to_string(i));
+        for (double const bytes : {ranks[i].memory, ranks[i].load, ranks[i].sent})
+            of_ranks.add(detail::bytes_text(bytes));
+    }
+    of_ranks.add("busiest / mean");
+    for (auto const what : {&Rank::memory, &Rank::load, &Rank::sent}) of_ranks.add(detail::ratio_text(busiest(what)));
+    return out << of_ranks.text();
+}
+
+ROWAN_FUNCTION Plan plan(std::span<TableToPlace const> tables, int ranks, PlanOptions const& options) {
+    if (ranks < 1) throw ShapeError("ranks", std::to_string(ranks), "at least 1");
+    if (options.memory < 0) throw ShapeError("options.memory", std::to_string(options.memory), "at least 0");
+    if (!std::isfinite(options.busiest)) throw ValueError("options.busiest", options.busiest, "a finite number");
+    for (std::size_t i = 0; i < tables.size(); ++i) {
+        detail::check_table(tables[i], i);
+        for (std::size_t k = 0; k < i; ++k) {
+            if (tables[k].name == tables[i].name)
+                throw Error(std::string("tables[")
+                                .append(std::to_string(i))
+                                .append("].name is \"")
+                                .append(tables[i].name)
+                                .append("\", as that of tables[")
+                                .append(std::to_string(k))
+                                .append("]"));
+        }
+    }
+    return detail::Planner(tables, ranks, options).run();
+}
+
+}  // namespace rowan::inline v0
 
 #endif
 
@@ -20836,8 +21425,10 @@ public:
                 for (std::int64_t i = 0; i < rows; ++i) first(partition_.global(ranks.rank(), i), row(i));
                 n.same = {dtype<T>::wire, partition_.height, width};
                 n.own[0] = partition_.block;
+                n.own[1] = partition_.first;
             });
         detail::check_same_number(notices, 0, "partition.block");
+        detail::check_same_number(notices, 1, "partition.first");
         shards_.set(std::move(slots), notices[0].number);
     }
 
@@ -29562,7 +30153,8 @@ void ParameterUpdates<Device>::change(Scope& scope, Device const& exec, Ranks co
         if (!clips_.operators().empty()) in_order(exec, [&] { clips_.run(scope, exec); });
         for (auto const& g : gradients_) {
             if (ranks != nullptr && g.parameter->sharded())
-                g.gradient->value() = own_rows(g.gradient->value(), ranks->rank(), ranks->size());
+                g.gradient->value() =
+                    own_rows(g.gradient->value(), shards_of(*g.parameter, ranks->size()), ranks->rank());
             check_shape(*g.parameter, *g.gradient);
         }
     });
@@ -29588,7 +30180,7 @@ struct GradientNodes {
     Variable* gradient;    // of a part
     Variable const* like;  // its value has the shape of the gradient
     bool sparse;
-    bool own;  // whether a rank gets the sums of its rows alone
+    Placement const* own;  // of the rows, if a rank gets the sums of its rows alone
     std::vector<DensePieces> dense_nodes = {};
     std::vector<RowPieces> sparse_nodes = {};
 
@@ -29620,7 +30212,7 @@ enum class RowsOf { others, some, all };
 /// n parts, at most log2 n sums and one are in memory.
 class PartSums {
 public:
-    void sum(GradientSums const& sums, Variable& gradient, Variable const& like, bool own_rows);
+    void sum(GradientSums const& sums, Variable& gradient, Variable const& like, Placement const* own);
 
     /// Begins a step of which these parts are added.
     void begin(PartRange const& parts);
@@ -29722,8 +30314,9 @@ ROWAN_FUNCTION Value GradientNodes::value_of(Cpu exec, AnyExec device, RowPieces
     return sums.sparse_value(device, narrow_pieces(exec, sums.type, std::move(sum)));
 }
 
-ROWAN_FUNCTION void PartSums::sum(GradientSums const& sums, Variable& gradient, Variable const& like, bool own_rows) {
-    nodes_.push_back({sums, &gradient, &like, gradient.spec().type == VarType::SELECTED_ROWS, own_rows});
+ROWAN_FUNCTION void PartSums::sum(GradientSums const& sums, Variable& gradient, Variable const& like,
+                                  Placement const* own) {
+    nodes_.push_back({sums, &gradient, &like, gradient.spec().type == VarType::SELECTED_ROWS, own});
 }
 
 ROWAN_FUNCTION void PartSums::begin(PartRange const& parts) {
@@ -30089,7 +30682,7 @@ void Trainer<T, Device>::build(TrainOptionsOn<Device> const& options) {
         bool const own = like.sharded() && !options.clip.given();  // clipping may need the norm of all rows
         sums_.sum(
             options.parts.sums_of(*results_[i], std::string(trained ? "the gradient of " : "").append(like.name())),
-            *results_[i], like, own);
+            *results_[i], like, own ? &like.placement : nullptr);
     }
     std::vector<Variable*> outputs{&cost_};
     outputs.insert(outputs.end(), results_.begin(), results_.end());
@@ -30137,19 +30730,20 @@ void Trainer<T, Device>::begin(Parameters const* resume, Feeds const& initial) {
                                                  : Value());
         if (!resumed && found == initial.end()) continue;
         detail::check_fits(*v, given.back());
-        if (v->sharded()) detail::check_shard(*v, given.back(), detail::rows_of(comm_.ranks(), v->spec().dims[0]));
+        if (v->sharded()) detail::check_shard(*v, given.back(), detail::rows_of(comm_.ranks(), *v));
     }
     if (resume != nullptr) updates_->check_states(*resume);
     auto const* const ranks = comm_.ranks();
     deferred_.catch_up_others(all);
-    for (std::size_t i = 0; i < all.size(); ++i) {
+    for (std::size_t i = 0, number = 0; i < all.size(); ++i) {
+        if (all[i]->piece == 0) ++number;  // the pieces of a table have the seed of the whole
+        auto const seed = detail::bits_at(seed_, number);
         if (!given[i].empty()) {
             all[i]->value() = own_copy(*all[i], given[i]);
         } else if (ranks != nullptr && all[i]->sharded()) {
-            all[i]->initialize_rows(all[i]->value(), detail::rows_of(ranks, all[i]->spec().dims[0]),
-                                    detail::bits_at(seed_, i + 1), exec_);
+            all[i]->initialize_rows(all[i]->value(), detail::rows_of(ranks, *all[i]), seed, exec_);
         } else if (all[i]->initialize) {
-            all[i]->initialize(all[i]->value(), detail::bits_at(seed_, i + 1), exec_);
+            all[i]->initialize(all[i]->value(), seed, exec_);
         }
     }
 }
@@ -30312,7 +30906,8 @@ std::unique_ptr<detail::FetchedTables> Trainer<T, Device>::fetch(std::span<Feeds
     std::unique_ptr<detail::FetchedTables> rows;
     ranks.must([&] {
         std::vector<detail::TableRows> asked;
-        for (std::size_t t = 0; t < tables_.size(); ++t) asked.push_back({&fetched_[t]->value(), named[t]});
+        for (std::size_t t = 0; t < tables_.size(); ++t)
+            asked.push_back({&fetched_[t]->value(), fetched_[t]->placement, named[t]});
         rows = ranks.fetch(exec, asked, [&](std::size_t t, Ids<> const& positions) {
             deferred_.catch_up(exec, *fetched_[t], positions);
         });
@@ -30663,8 +31258,9 @@ public:
         auto const sum = std::make_shared<DenseReduction>(group(), exec, type, std::move(nodes), total);
         return [sum] { return sum->finish(); };
     }
-    RowPieces sum(Cpu exec, ElementSums const& type, RowPieces&& nodes, std::int64_t total, bool own) const override {
-        if (own) return sum_own_rows(group(), exec, type, nodes, total);
+    RowPieces sum(Cpu exec, ElementSums const& type, RowPieces&& nodes, std::int64_t total,
+                  Placement const* own) const override {
+        if (own != nullptr) return sum_own_rows(group(), exec, type, nodes, total, *own);
         return RowReduction(group(), exec, type, std::move(nodes), total).finish();
     }
     std::unique_ptr<FetchedTables> fetch(Cpu exec, std::span<TableRows const> tables,
@@ -43142,13 +43738,15 @@ void multiply(Cpu exec, std::size_t m, std::size_t n, std::size_t k, Factor<S> a
     check_exec(exec);
     multiply_by_blas(m, n, k, a, b, out, add);
 #else
-    // step: a multiple of all tile sizes; serial: the number of multiplications below which one thread runs; as in
-    // threads_for, twice that unless the caller asks for a number of threads
-    constexpr std::size_t step = 96, serial = std::size_t{1} << 21;
+    // serial: the number of multiplications below which one thread runs; as in threads_for, twice that unless the caller
+    // asks for a number of threads. Ranges are as long as each other, but for whole tiles of 12 rows or 32 columns.
+    constexpr std::size_t serial = std::size_t{1} << 21;
     bool const rows = m >= n;
-    std::size_t const many = rows ? m : n, threads = static_cast<std::size_t>(thread_count(exec));
+    std::size_t const many = rows ? m : n, step = rows ? 12 : 32;
     bool const one = k == 0 || m * n < (exec.threads == 0 ? 2 : 1) * serial / std::max<std::size_t>(k, 1);
-    std::size_t const grain = one ? many : (many / (2 * threads * step) + 1) * step;
+    std::size_t const tiles = (many - (many != 0)) / step + 1,
+                      ranges = 2 * static_cast<std::size_t>(thread_count(exec));
+    std::size_t const grain = one ? many : ((tiles - 1) / ranges + 1) * step;
     parallel_for(exec, many, grain, [&](std::size_t begin, std::size_t end) {
         if (rows) {
             Factor<S> const part{a.at(begin, 0), a.columns, a.transposed};
@@ -43166,9 +43764,12 @@ void multiply(Cpu exec, std::size_t m, std::size_t n, std::size_t k, Factor<S> a
 template <class T>
 void multiply(Cpu exec, std::size_t m, std::size_t n, std::size_t k, Factor<T> a, Factor<T> b, T* out, bool add) {
     using S = sum_t<T>;
-    Buffer<S> wide_a(m * k), wide_b(k * n), wide_out(m * n);
-    copy_lanes<S>(m * k, a.data, wide_a.data());
-    copy_lanes<S>(k * n, b.data, wide_b.data());
+    auto const elements = [](Factor<T> const& f, std::size_t rows, std::size_t columns) {
+        return rows * columns == 0 ? 0 : static_cast<std::size_t>(f.at(rows - 1, columns - 1) - f.data) + 1;
+    };
+    Buffer<S> wide_a(elements(a, m, k)), wide_b(elements(b, k, n)), wide_out(m * n);
+    copy_lanes<S>(wide_a.size(), a.data, wide_a.data());
+    copy_lanes<S>(wide_b.size(), b.data, wide_b.data());
     if (add) copy_lanes<S>(m * n, out, wide_out.data());
     if constexpr (is_machine_float<S>) {
         multiply(exec, m, n, k, Factor<S>{wide_a.data(), a.columns, a.transposed},
@@ -50907,16 +51508,18 @@ inline void check_parameter_rows(Dims const& dims, std::vector<std::int64_t> con
     }
 }
 
-/// Some rows of a table, with those first values that they have in a whole one; without a seed, with any.
+/// Some rows of a table, with those first values that they have in a whole one; without a seed, with any. The columns
+/// are those of a table of `whole_width`, if it is not 0, from `column` on.
 template <class T, class Device>
 void first_rows(Value& value, Dims const& dims, layer::Initializer const& first, std::span<std::int64_t const> rows,
-                std::optional<std::uint64_t> seed, AnyExec given) {
+                std::optional<std::uint64_t> seed, AnyExec given, std::size_t whole_width = 0, std::size_t column = 0) {
     typename Tensor<T>::shape_type shape{rows.size()};
     for (std::size_t i = 1; i < dims.size(); ++i) shape.push_back(static_cast<std::size_t>(dims[i]));
     std::size_t width = 1;
     for (std::size_t i = 1; i < shape.size(); ++i) width *= shape[i];
+    if (whole_width == 0) whole_width = width;
     auto t = first_values<T, Device>(given, shape, first, seed, [&](std::size_t i) {
-        return static_cast<std::size_t>(rows[i / width]) * width + i % width;
+        return static_cast<std::size_t>(rows[i / width]) * whole_width + column + i % width;
     });
     value.set(to_device(given.or_default<Device>(), SelectedRows<T>(dims[0], rows, std::move(t))));
 }
@@ -50985,31 +51588,33 @@ struct EmbeddingOptions {
     std::optional<std::vector<std::int64_t>> rows = {};
     /// whether the ranks that train together share out the rows: see layer::sharded_table
     bool sharded = false;
+    /// of a sharded table: which rank has which rows, such as one that rowan::plan gives, and whether columns are cut
+    Placement placement = {};
 };
 
-/// Creates a table that is a SelectedRows, of which each of the ranks that train together has some rows: see
-/// layer::Comm. Blocks of 64 rows are dealt to ranks in turn, and no rank ever holds the table. A process that trains
-/// alone has all rows. What is trained has the bits of a whole table, for any number of ranks.
-///
-///     on 3 ranks      row 0 … 63    64 … 127    128 … 191    192 … 255   …
-///     of rank                  0           1            2            0   …
-///
-/// Nets read it by embedding and embedding_bag, whose ids are layer::data. A step begins with the
-/// exchange of the rows that its ids name: rows fetched earlier would lack what the step before has changed.
-/// shapes   [options.height, options.width]
-/// errors   as layer::parameter; GraphError if the net is for a device, or options.rows is given
-/// cost     one parameter in the net; in training, 8 bytes for each row besides its elements and states
-template <class T = float, class Device = Cpu>
-Var<T, Device> sharded_table(EmbeddingOptions const& options) {
+}  // namespace rowan::inline v0::layer
+
+namespace rowan::inline v0::detail {
+
+/// A sharded table, or one of the pieces of which each has some of its columns.
+template <class T, class Device>
+layer::Var<T, Device> sharded_piece(layer::EmbeddingOptions const& options, int piece) {
     if (!std::is_same_v<Device, Cpu>)
         throw GraphError("layer::embedding: rows of a sharded table lie in the memory of the CPU");
     if (options.rows) throw GraphError("layer::embedding: a sharded table has all rows: give either .sharded or .rows");
-    Dims const dims{options.height, options.width};
-    auto const table = selected_rows<T, Device>({}, dims, options.table, options.name);
-    auto const make = [dims, first = options.table.of(dims)](Value& value, std::span<std::int64_t const> rows,
-                                                             std::optional<std::uint64_t> seed, AnyExec exec) {
-        rowan::detail::first_rows<T, Device>(value, dims, first, rows, seed, exec);
+    int const pieces = options.placement.columns;
+    Dims const whole{options.height, options.width}, dims{options.height, options.width / pieces};
+    std::string name = options.name;
+    if (pieces > 1 && !name.empty()) name.append(".").append(std::to_string(piece));
+    auto const table = layer::selected_rows<T, Device>({}, dims, options.table, name);
+    auto const make = [whole, dims, piece, first = options.table.of(whole)](
+                          Value& value, std::span<std::int64_t const> rows, std::optional<std::uint64_t> seed,
+                          AnyExec exec) {
+        first_rows<T, Device>(value, dims, first, rows, seed, exec, static_cast<std::size_t>(whole[1]),
+                              static_cast<std::size_t>(piece * dims[1]));
     };
+    table->placement = options.placement.piece(piece);
+    table->piece = piece;
     table->initialize_rows = make;
     table->initialize = [=](Value& value, std::optional<std::uint64_t> seed, AnyExec exec) {
         std::vector<std::int64_t> all(static_cast<std::size_t>(dims[0]));
@@ -51017,6 +51622,34 @@ Var<T, Device> sharded_table(EmbeddingOptions const& options) {
         make(value, all, seed, exec);
     };
     return table;
+}
+
+}  // namespace rowan::inline v0::detail
+
+namespace rowan::inline v0::layer {
+
+/// Creates a table that is a SelectedRows, of which each of the ranks that train together has some rows: see
+/// layer::Comm. Blocks of 64 rows are dealt to ranks in turn, or as options.placement says, and no rank ever holds the
+/// table. A process that trains alone has all rows. What is trained has the bits of a whole table, for any number of
+/// ranks and any placement.
+///
+///     on 3 ranks      row 0 … 63    64 … 127    128 … 191    192 … 255   …
+///     of rank                  0           1            2            0   …
+///
+/// Nets read it by embedding and embedding_bag, whose ids are layer::data. A step begins with the
+/// exchange of the rows that its ids name: rows fetched earlier would lack what the step before has changed.
+/// shapes   [options.height, options.width]
+/// errors   as layer::parameter; ShapeError if a number of options.placement is bad; GraphError if it cuts columns,
+///          the net is for a device, or options.rows is given
+/// cost     one parameter in the net; in training, 8 bytes for each row besides its elements and states
+template <class T = float, class Device = Cpu>
+Var<T, Device> sharded_table(EmbeddingOptions const& options) {
+    options.placement.check();
+    if (options.placement.columns != 1)
+        throw GraphError(
+            "layer::embedding_table: a table whose columns are cut is no single parameter: give the options to "
+            "layer::embedding or layer::embedding_bag");
+    return rowan::detail::sharded_piece<T, Device>(options, 0);
 }
 
 /// Creates a table, which several embeddings may share.
@@ -51031,11 +51664,46 @@ Var<T, Device> embedding_table(EmbeddingOptions const& options) {
     return parameter<T, Device>(dims, options.table, options.name);
 }
 
+}  // namespace rowan::inline v0::layer
+
+namespace rowan::inline v0::detail {
+
+/// What `read` makes of a new table; if its columns are cut, of each of the pieces, joined.
+template <class T, class Device, class Read>
+layer::Var<T, Device> read_new_table(layer::EmbeddingOptions const& options, Read const& read) {
+    int const pieces = options.placement.columns;
+    if constexpr (std::is_same_v<Device, Cpu>) {  // on others, a sharded table is an error
+        if (options.sharded && pieces != 1) {
+            options.placement.check();
+            if (options.width % pieces != 0)
+                throw ShapeError("placement.columns", std::to_string(pieces),
+                                 std::string("a divisor of the width, ").append(std::to_string(options.width)));
+            LayerRollback added;
+            std::vector<Variable*> joined;
+            for (int i = 0; i < pieces; ++i) joined.push_back(&*read(sharded_piece<T, Device>(options, i)));
+            auto const axis = static_cast<std::int64_t>(joined[0]->spec().dims.size()) - 1;
+            auto& op = default_scope().new_op<concat_op, Device, T>(std::move(joined), {.axis = axis});
+            added.keep();
+            return layer::Var<T, Device>(*op.outputs[0]);
+        }
+    }
+    return read(layer::embedding_table<T, Device>(options));
+}
+
+}  // namespace rowan::inline v0::detail
+
+namespace rowan::inline v0::layer {
+
 /// Returns one row of the table for each id. The table's gradient is row-sparse; what computes a table, such as
 /// layer::transpose, gets it as a dense tensor.
 ///     layer::embedding(words, {.height = 10'000, .width = 64, .unknown = 0})    // words of no row read row 0
+/// A sharded table with placement.columns = k becomes k tables, `name`.0, `name`.1, …, of width / k, each with the first
+/// values that these columns have in the whole table, and the rows are joined. What is trained has the bits of a whole
+/// table, unless an optimizer or clip computes something from all columns, such as a norm or the row-wise AdaGrad: it
+/// sees each piece alone. A net that loads it has as many pieces.
 /// shapes   ids [...] -> ids.shape + [width], with the levels of ids
-/// errors   as embedding_table, if it creates the table; when the net runs, as rowan::lookup_table
+/// errors   as embedding_table, if it creates the table; ShapeError if placement.columns does not divide the width; when
+///          the net runs, as rowan::lookup_table
 /// cost     as rowan::lookup_table, when the net runs; for the gradient as rowan::lookup_table_grad
 template <class I, class T, class Device>
 Var<T, Device> embedding(Var<I, Device> const& ids, Var<T, Device> const& table, LookupOptions const& options = {}) {
@@ -51045,8 +51713,9 @@ Var<T, Device> embedding(Var<I, Device> const& ids, Var<T, Device> const& table,
 }
 template <class T = float, class I, class Device>
 Var<T, Device> embedding(Var<I, Device> const& ids, EmbeddingOptions const& options) {
-    return embedding(ids, embedding_table<T, Device>(options),
-                     {.padding_id = options.padding_id, .unknown = options.unknown});
+    LookupOptions const lookup{.padding_id = options.padding_id, .unknown = options.unknown};
+    return rowan::detail::read_new_table<T, Device>(
+        options, [&](Var<T, Device> const& table) { return embedding(ids, table, lookup); });
 }
 
 // Mistakes, which do not compile.
@@ -51063,7 +51732,7 @@ auto embedding(X const& ids, EmbeddingOptions const&) {
 }
 
 /// PyTorch's EmbeddingBag: one row for each sequence of ids, the sum, mean, … of their rows, without those of
-/// padding_id. Either options may give padding_id and unknown.
+/// padding_id. Either options may give padding_id and unknown. Columns of a sharded table are cut as embedding says.
 /// shapes   ids [n] with levels -> [sequences, width]
 /// errors   ShapeError if ids have no levels or their rank is not 1; as embedding_table, if it creates the table; when
 ///          the net runs, as rowan::embedding_bag
@@ -51076,7 +51745,8 @@ template <class T = float, class I, class Device>
 Var<T, Device> embedding_bag(Var<I, Device> const& ids, EmbeddingOptions const& options, BagOptions bag) {
     if (!bag.padding_id) bag.padding_id = options.padding_id;
     if (!bag.unknown) bag.unknown = options.unknown;
-    return embedding_bag(ids, embedding_table<T, Device>(options), bag);
+    return rowan::detail::read_new_table<T, Device>(
+        options, [&](Var<T, Device> const& table) { return embedding_bag(ids, table, bag); });
 }
 
 /// One row for each sequence of ids: the sum, mean, … of their rows, each multiplied by the weight of its id, as
@@ -52733,16 +53403,15 @@ public:
     /// The gradients of x, w and b, given that of the scores.
     std::tuple<Tensor<T>, SelectedRows<T>, SelectedRows<T>> gradients(Tensor<T> const& grad) const {
         std::size_t const first = of.n * of.labels, rows = first + of.sampled();
-        auto x_grad = Tensor<T>::zeros({of.n, of.width}), value = Tensor<T>::from_shape({rows, of.width});
-        auto bias = Tensor<T>::from_shape({rows});
+        auto x_grad = of.each ? Tensor<T>::zeros({of.n, of.width}) : Tensor<T>::from_shape({of.n, of.width});
+        auto value = Tensor<T>::from_shape({rows, of.width}), bias = Tensor<T>::from_shape({rows});
         auto all = Tensor<std::int64_t>::from_shape({rows});
         if (!of.each) {
-            auto columns = Tensor<T>::from_shape({of.n, of.samples});
-            for (std::size_t i = 0; i < of.n; ++i)
-                std::copy_n(grad.data() + i * of.columns() + of.labels, of.samples, columns.data() + i * of.samples);
-            x_grad = matmul(exec_, columns, rows_);
-            auto const products = matmul(exec_, columns, x_, true);
-            std::copy_n(products.data(), products.size(), value.data() + first * of.width);
+            T const* const columns = grad.data() + of.labels;  // of the samples, in each row of grad
+            multiply<T>(exec_, of.n, of.width, of.samples, {columns, of.columns()}, {rows_.data(), of.width},
+                        x_grad.data(), false);
+            multiply<T>(exec_, of.samples, of.width, of.n, {columns, of.columns(), true}, {x_.data(), of.width},
+                        value.data() + first * of.width, false);
             sum_columns(columns, bias.data() + first);
         }
         for_ranges(exec_, of.n, of.columns() * of.width, [&](std::size_t begin, std::size_t end) {
@@ -52807,8 +53476,8 @@ private:
         }
     }
 
-    /// to[j]: the sum of column j, from the first row on.
-    void sum_columns(Tensor<T> const& columns, T* to) const {
+    /// to[j]: the sum of column j of the samples, from the first row on.
+    void sum_columns(T const* columns, T* to) const {
         constexpr std::size_t block = 16;
         for_ranges(exec_, (of.samples + block - 1) / block, of.n * block, [&](std::size_t begin, std::size_t end) {
             for (std::size_t k = begin; k < end; ++k) {
@@ -52816,7 +53485,7 @@ private:
                 std::array<S, block> sums;
                 sums.fill(constant<S>(0.0));
                 for (std::size_t i = 0; i < of.n; ++i)
-                    for_lanes<S>(add_lanes{}, count, columns.data() + i * of.samples + column, sums.data());
+                    for_lanes<S>(add_lanes{}, count, columns + i * of.columns() + column, sums.data());
                 for (std::size_t c = 0; c < count; ++c) store(sums[c], to + column + c);
             }
         });
@@ -53442,6 +54111,27 @@ struct negative_sampling_op : detail::builtin_op<negative_sampling_op, slots<slo
 
 namespace rowan::inline v0 {
 
+namespace detail {
+
+/// The probability of class c under ClassSampler::log_uniform, given c + 1.
+struct log_uniform_formula {
+    double log_range;
+    ROWAN_FORMULA V operator()(V const& c) const {
+        return quotient(logarithm_of_one_plus(quotient(constant<V>(1.0), c)), constant<V>(log_range));
+    }
+};
+/// See expected_count.
+struct expected_count_formula {
+    double n, tries;
+    ROWAN_FORMULA V operator()(V const& probability) const {
+        if (tries == n) return product(probability, constant<V>(n));
+        V const zero = constant<V>(0.0), never = logarithm_of_one_plus(V(zero - probability));
+        return zero - exponential_minus_one(product(constant<V>(tries), never));
+    }
+};
+
+}  // namespace detail
+
 /// A distribution of classes 0, 1 … from which negatives are drawn. All arithmetic is rowan's own, so that the same seed
 /// draws the same classes everywhere.
 class ClassSampler {
@@ -53491,7 +54181,21 @@ public:
         if (c < 0 || c >= classes_) throw IndexError("class", c, classes_);
         if (!probability_.empty()) return probability_[static_cast<std::size_t>(c)];
         if (log_range_ == 0.0) return 1.0 / static_cast<double>(classes_);
-        return detail::logarithm_of_one_plus(1.0 / static_cast<double>(c + 1)) / log_range_;
+        return detail::log_uniform_formula{log_range_}(static_cast<double>(c + 1));
+    }
+    /// The probabilities of some classes.
+    /// errors   IndexError if one is not in [0, classes())
+    /// cost     O(1) for each
+    std::vector<double> probabilities(Ids<> const& classes) const {
+        detail::check_ids(Cpu{1}, "classes", classes, classes_);
+        std::vector<double> made(classes.size());
+        classes.visit([&](auto some) {
+            for (std::size_t k = 0; k < made.size(); ++k)
+                made[k] = log_range_ != 0.0 ? static_cast<double>(some[k]) + 1 : probability(some[k]);
+        });
+        if (log_range_ != 0.0)
+            detail::map_lanes<double>(detail::log_uniform_formula{log_range_}, made.size(), made.data(), made.data());
+        return made;
     }
 
     /// A class, given 64 random bits.
@@ -53590,10 +54294,19 @@ inline SampledClasses sample_classes(ClassSampler const& sampler, std::int64_t n
                    : "at least 0");
     SampledClasses made{Tensor<std::int64_t>::from_shape({static_cast<std::size_t>(n)}), 0};
     std::uint64_t const mixed = detail::mix_bits(seed);
-    std::unordered_set<std::int64_t> seen;
+    std::vector<std::int64_t> seen(unique ? std::bit_ceil(2 * static_cast<std::size_t>(n)) : 0, -1);  // a hash table
+    auto const is_new = [&](std::int64_t id) {
+        for (std::uint64_t at = detail::mix_bits(static_cast<std::uint64_t>(id));; ++at) {
+            std::int64_t& found = seen[at & (seen.size() - 1)];
+            if (found == id) return false;
+            if (found >= 0) continue;
+            found = id;
+            return true;
+        }
+    };
     for (std::int64_t& id : made.ids) {
         do id = sampler.draw(detail::bits_at(mixed, static_cast<std::uint64_t>(++made.tries)));
-        while (unique && !seen.insert(id).second);
+        while (unique && !is_new(id));
     }
     return made;
 }
@@ -53603,8 +54316,7 @@ inline SampledClasses sample_classes(ClassSampler const& sampler, std::int64_t n
 /// errors   none
 /// cost     O(1)
 inline double expected_count(double probability, std::int64_t n, std::int64_t tries) {
-    if (tries == n) return probability * static_cast<double>(n);
-    return -detail::exponential_minus_one(static_cast<double>(tries) * detail::logarithm_of_one_plus(-probability));
+    return detail::expected_count_formula{static_cast<double>(n), static_cast<double>(tries)}(probability);
 }
 
 /// The expected counts of labels and of the classes that were drawn.
@@ -53614,16 +54326,14 @@ inline double expected_count(double probability, std::int64_t n, std::int64_t tr
 template <class T = float>
 std::pair<Tensor<T>, Tensor<T>> expected_counts(ClassSampler const& sampler, SampledClasses const& drawn,
                                                 std::type_identity_t<Ids<>> label) {
-    auto const n = static_cast<std::int64_t>(drawn.ids.size());
+    detail::expected_count_formula const expected{static_cast<double>(drawn.ids.size()),
+                                                  static_cast<double>(drawn.tries)};
     auto const counts = [&](Ids<> const& ids) {
         auto made = Tensor<T>::from_shape(ids.shape());
-        std::size_t k = 0;
-        ids.visit([&](auto const some) {
-            for (auto const c : some)
-                detail::store(
-                    detail::constant<detail::sum_t<T>>(expected_count(sampler.probability(c), n, drawn.tries)),
-                    made.data() + k++);
-        });
+        auto numbers = sampler.probabilities(ids);
+        detail::map_lanes<double>(expected, numbers.size(), numbers.data(), numbers.data());
+        for (std::size_t k = 0; k < numbers.size(); ++k)
+            detail::store(detail::constant<detail::sum_t<T>>(numbers[k]), made.data() + k);
         return made;
     };
     detail::check_ids(Cpu{}, "label", label, sampler.classes());
@@ -56012,7 +56722,7 @@ private:
         auto const at = [&](std::size_t k) { return list == nullptr ? k : static_cast<std::size_t>(list[k]); };
         auto const least = detail::LaneReplay<Sum, 1, Rule, P, S...>::shrinkage(history_.ahead(0));
         constexpr std::size_t chunk = 64;
-        parallel_for(exec, n, 8 * chunk, [&](std::size_t begin, std::size_t end) {
+        parallel_for(exec, n, chunk, [&](std::size_t begin, std::size_t end) {
             struct Behind {
                 std::array<std::size_t, chunk> rows;
                 std::size_t count = 0;

@@ -53,19 +53,21 @@ TEST_CASE("what some ranks have saved, others load, infer and resume with the sa
     Net1 const net(false);
     auto const half = trained(net, 0, 4);
     auto const want = hash_of(trained(net, 4, 8, {}, &half));
+    std::size_t n = 0;
     for (auto const& ranks : {std::array{1, 3}, {3, 2}, {2, 4}, {4, 1}, {3, 3}}) {
         int const from = ranks[0], to = ranks[1];
+        auto const saved = placements()[n++ % 4], placed = placements()[(n + 1) % 4];  // in another way there
         test::on_ranks(from, [&](auto const& comm) {
-            Net1 const mine(true);
+            Net1 const mine(true, saved);
             auto const learned = trained(mine, 0, 4, comm);
             save_model(comm, mine.predict, learned, model);
             save_parameters(comm, mine.cost, learned, values);
             return 0;
         });
         auto const same = test::on_ranks(to, [&](auto const& comm) {
-            Net1 const mine(true);
-            together(comm, [&] {  // what is loaded has been in one file
-                if (comm.rank() != 0) return;
+            Net1 const mine(true, placed);
+            together(comm, [&] {  // every second time, what is loaded has been in one file
+                if (comm.rank() != 0 || n % 2 == 0) return;
                 for (auto const& path : {model, values}) {
                     gather_save(path, path + ".all");
                     scatter_save(path + ".all", path, from % 3 + 1);
@@ -76,7 +78,7 @@ TEST_CASE("what some ranks have saved, others load, infer and resume with the sa
             return infer(comm, mine.predict, data, loaded) == infer(net.predict, data, half) ? 1 : 0;
         });
         auto const all = test::on_ranks(to, [&](auto const& comm) {
-            Net1 const mine(true);
+            Net1 const mine(true, placed);
             auto const before = detail::ModelFiles::load_parameters<>(comm, *mine.cost, values, 100);  // in pieces
             return hash_of(trained(mine, 4, 8, comm, &before));
         });
@@ -140,6 +142,17 @@ TEST_CASE("a missing, damaged or foreign file of a rank is a FormatError on all"
     damaged("is of another save than its index",
             [&] { std::filesystem::copy_file(shard(0), shard(1), std::filesystem::copy_options::overwrite_existing); });
     damaged("is not the index of a sharded table", [&] { save_checkpoint(Checkpoint(), at); });
+    for (auto const& place : {std::array<std::int64_t, 2>{64, 1}, {64, 3}, {0, 0}}) {  // of the rows, in an index that says another one
+        damaged(place == std::array<std::int64_t, 2>{64, 1} ? "has too many or too few rows" : "has a bad `@placement table`", [&] {
+            CheckpointFile const index(at);
+            Checkpoint other;
+            for (char const* const name : {"@shards", "@shard_ids"}) other.add(name, index.load<Tensor<std::int64_t>>(name));
+            for (auto const& name : index.names())
+                if (!name.starts_with("@")) other.add(name, index.load<Tensor<float>>(name));
+            other.add("@placement table", Tensor<std::int64_t>{place[0], place[1]});
+            save_checkpoint(other, at);
+        });
+    }
 }
 
 TEST_CASE("files of another net, and values of other ranks, are refused", "[distributed][io][errors]") {

@@ -32,11 +32,11 @@ struct Net1 {
     ScopeGuard guard{scope};
     layer::Var<float> predict, cost;
 
-    explicit Net1(bool shards) : predict(make(shards)), cost(cost_of(predict)) {}
+    explicit Net1(bool shards, Placement const& placement = {}) : predict(make(shards, placement)), cost(cost_of(predict)) {}
 
-    static layer::Var<float> make(bool shards) {
+    static layer::Var<float> make(bool shards, Placement const& placement) {
         auto const table =
-            layer::embedding_table({.height = height, .width = width, .name = "table", .sharded = shards});
+            layer::embedding_table({.height = height, .width = width, .name = "table", .sharded = shards, .placement = placement});
         auto const rows = layer::embedding(layer::data<std::int64_t>("ids", {UNK}), table, {.padding_id = 5});
         auto const words = layer::data<std::int32_t>("bags", {UNK}, 1);
         auto const bags = layer::embedding_bag(words, table, {.pool = Pooling::mean, .unknown = 8});
@@ -49,6 +49,11 @@ struct Net1 {
         return layer::reduce_mean(error * error);
     }
 };
+
+/// Rows in turn, ranges, a whole table on a rank, and what is the default.
+inline std::vector<Placement> placements() {
+    return {{.block = 1, .first = 2}, {.block = 100, .first = 1}, {.block = height, .first = 3}, {}};
+}
 
 /// Batch i, of 2 to 6 rows; few ids are frequent, and some words are not in the table.
 inline Feeds batch(std::int64_t i) {

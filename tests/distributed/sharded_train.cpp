@@ -1,5 +1,6 @@
 // tests/distributed/sharded_train.cpp
 #include <rowan/distributed/infer.hpp>
+#include <rowan/distributed/plan.hpp>
 #include <rowan/distributed/train.hpp>
 
 #include "on_ranks.hpp"
@@ -25,8 +26,8 @@ TrainOptions options_for(std::int64_t parts, layer::Comm const& comm = {}) {
 }
 
 /// Trains a net on batches [begin, end): the hash of the rows of this rank, and of all else.
-Hash trained(bool shards, TrainOptions const& options, std::int64_t end = 7) {
-    Net1 const net(shards);
+Hash trained(bool shards, TrainOptions const& options, std::int64_t end = 7, Placement const& placement = {}) {
+    Net1 const net(shards, placement);
     auto const learned = train(
         net.cost, [&](std::int64_t) { return batches(0, end); }, options);
     return hash_of(learned);
@@ -48,6 +49,105 @@ void same_bits(F const& run, std::vector<int> const& sizes = {1, 2, 3, 4}, int p
 TEST_CASE("a net with a sharded table has the bits of one with a whole one, for any number of ranks", "[distributed]") {
     for (std::int64_t const parts : {3, 5})  // 7 batches: steps of 3, 3 and 1, and of 5 and 2
         same_bits([&](bool shards, layer::Comm const& comm) { return trained(shards, options_for(parts, comm)); });
+}
+
+TEST_CASE("wherever the rows of a table are, they have the same bits", "[distributed]") {
+    for (Placement const& placement : placements()) {
+        for (bool const clipped : {false, true}) {
+            CAPTURE(placement.block, placement.first, clipped);
+            same_bits([&](bool shards, layer::Comm const& comm) {
+                auto options = options_for(3, comm);
+                if (clipped) options.clip = layer::ClipByGlobalNorm{.max_norm = 0.05};
+                return trained(shards, options, 4, placement);
+            }, {2, 3});
+        }
+    }
+    auto const placed = test::on_ranks(4, [&](auto const& comm) {  // piece 0 of block 300 is on rank 3
+        Net1 const net(true, {.block = height, .first = 3 + 4 * 5});
+        auto const learned = train(net.cost, [&](std::int64_t) { return batches(0, 4); }, options_for(3, comm));
+        return static_cast<std::int64_t>(learned.find("table").row_numbers().size());
+    });
+    for (std::size_t r = 0; r < placed.size(); ++r) CHECK(placed[r] == (r == 23 % placed.size() ? height : 0));
+}
+
+TEST_CASE("a net that is placed by a plan has the bits of a whole one", "[distributed]") {
+    Hash const want = trained(false, options_for(3), 4);
+    int replicated = 0, whole = 0, dealt = 0;
+    for (PlanOptions const& options : {PlanOptions{}, PlanOptions{.replicated_bytes = 0, .busiest = 9}, PlanOptions{.replicated_bytes = 0}}) {
+        for (int const n : test::group_sizes({1, 2, 3, 4})) {
+            auto const p = plan(std::vector<TableToPlace>{{.name = "table", .height = height, .width = width, .lookups = 40}}, n, options);
+            auto const& t = p["table"];
+            ++(!t.sharded ? replicated : t.placement.block >= height ? whole : dealt);
+            CAPTURE(n, t.text());
+            auto const all = test::on_ranks(n, [&](auto const& comm) { return trained(t.sharded, options_for(3, comm), 4, t.placement); });
+            if (t.sharded) CHECK(together(all) == want);
+            for (Hash const& h : all) CHECK((h == want || t.sharded));
+        }
+    }
+    CHECK((replicated > 0 && whole > 0 && dealt > 0));
+}
+
+/// Two tables cut by columns, one of them without a name: what is computed of all rows when they are trained.
+std::uint64_t cut(bool shards, int columns, layer::Optimizer const& optimizer, layer::Comm const& comm, auto const& infer_on) {
+    Scope scope;
+    ScopeGuard const guard(scope);
+    Placement const placement{.block = height, .first = 1, .columns = columns};
+    auto const rows = layer::embedding(layer::data<std::int64_t>("ids", {UNK}), {.height = height, .width = 6, .padding_id = 5, .table = layer::XavierNormal{}, .name = "table", .sharded = shards, .placement = placement});
+    auto const bags = layer::embedding_bag(layer::data<std::int32_t>("bags", {UNK}, 1), {.height = height, .width = 6, .unknown = 8, .sharded = shards, .placement = placement}, {.pool = Pooling::mean});
+    auto const predict = layer::fc(layer::concat({rows, bags}, {.axis = 1}), {.output_size = 2, .name = "fc"});
+    auto data = batches(0, 4);
+    for (auto& feeds : data) feeds.erase("weights");
+    auto options = options_for(3, comm);
+    options.optimizer = optimizer;
+    auto const learned = train(Net1::cost_of(predict), [&](std::int64_t) { return data; }, options);
+    std::vector<std::int64_t> ids;
+    std::vector<std::int32_t> words;
+    std::vector<std::int64_t> ends{0};
+    for (std::int64_t i = 0; i < height; ++i) {
+        ids.push_back(i);
+        words.push_back(static_cast<std::int32_t>(i));
+        ends.push_back(i + 1);
+    }
+    auto const all = infer_on(predict, Feeds{{"ids", ids}, {"bags", LoDTensor<std::int32_t>(Tensor<std::int32_t>(words), Lod{ends})}}, learned);
+    return parts::bits(std::as_bytes(std::span(all.value().data(), all.value().size())), 1);
+}
+
+TEST_CASE("a table that is cut by columns has the bits of a whole one, but for row-wise optimizers", "[distributed]") {
+    auto const alone = [](auto const& predict, Feeds const& feeds, Parameters const& p) { return infer(predict, feeds, p); };
+    for (bool const row_wise : {false, true}) {
+        auto const optimizer = row_wise ? layer::Optimizer(layer::RowwiseAdaGrad{}) : layer::Optimizer(layer::Adam{.learning_rate = 0.05});
+        auto const want = cut(false, 1, optimizer, {}, alone);
+        for (int const columns : {1, 2, 3}) {
+            CAPTURE(columns, row_wise);
+            auto const here = cut(true, columns, optimizer, {}, alone);
+            CHECK((here == want) == (columns == 1 || !row_wise));
+            auto const all = test::on_ranks(3, [&](auto const& comm) {
+                return cut(true, columns, optimizer, comm, [&](auto const& predict, Feeds const& feeds, Parameters const& p) { return infer(comm, predict, feeds, p); });
+            });
+            for (auto const h : all) CHECK(h == here);
+        }
+    }
+    Scope scope;
+    ScopeGuard const guard(scope);
+    auto const ids = layer::data<std::int64_t>("ids", {UNK});
+    auto const make = [&](Placement const& placement) { layer::embedding(ids, {.height = 4, .width = 6, .sharded = true, .placement = placement}); };
+    CHECK_THROWS_WITH(make({.columns = 4}), "placement.columns is 4, expected a divisor of the width, 6");
+    CHECK_THROWS_WITH(make({.columns = 0}), "placement.columns is 0, expected in [1, 10^9]");
+    CHECK_THROWS_WITH(make({.block = 0}), "placement.block is 0, expected at least 1");
+    CHECK_THROWS_WITH(make({.first = -1}), "placement.first is -1, expected in [0, 10^9]");
+    CHECK_THROWS_AS(layer::embedding_table({.height = 4, .width = 6, .sharded = true, .placement = {.columns = 2}}), GraphError);
+}
+
+TEST_CASE("ranks that place a table in different ways get an error on all", "[distributed][errors]") {
+    auto const said = test::on_ranks(3, [&](auto const& comm) {
+        try {
+            trained(true, options_for(3, comm), 4, {.block = comm.rank() == comm.size() - 1 ? 2 : 1});
+        } catch (Error const& e) {
+            return std::string(e.what()).find("train: the placement of table is blocks of 2 rows from rank 0 on on rank 2") != std::string::npos ? 1 : 0;
+        }
+        return 0;
+    });
+    for (int const s : said) CHECK(s == 1);
 }
 
 TEST_CASE("a deferred optimizer has the bits of a dense one on tables, sharded or whole, of any ranks", "[distributed]") {
@@ -348,6 +448,20 @@ TEST_CASE("sharded tables that differ between ranks are an error on all", "[dist
         return refusals;
     });
     for (int const r : right) CHECK(r == 2);
+}
+
+TEST_CASE("infer refuses a table of which ranks have other rows than the net says", "[distributed][errors]") {
+    auto const said = test::on_ranks(2, [&](auto const& comm) {
+        Net1 const net(true, {.block = 150}), other(true, {.block = 50});  // as many on each rank
+        auto const learned = train(net.cost, [&](std::int64_t) { return batches(0, 3); }, options_for(3, comm));
+        try {
+            infer(comm, other.predict, batch(1), learned);
+        } catch (Error const& e) {
+            return std::string(e.what()).find("where the table is placed as in this net") != std::string::npos ? 1 : 0;
+        }
+        return comm.size() == 1 ? 1 : 0;
+    });
+    for (int const s : said) CHECK(s == 1);
 }
 
 TEST_CASE("infer on ranks, each with its batch, gives what one process gives", "[distributed]") {

@@ -41,7 +41,7 @@ float element(std::int64_t row, std::size_t j, std::int64_t save) {
 
 template <class C>
 Table<C> table(C const& comm, std::int64_t block, std::int64_t save, std::int64_t height = 23) {
-    return {comm, {height, block, comm.size()}, 2, [&](std::int64_t row, std::span<float> values) {
+    return {comm, {height, block, comm.size(), static_cast<int>(block) % comm.size()}, 2, [&](std::int64_t row, std::span<float> values) {
                 for (std::size_t j = 0; j < values.size(); ++j) values[j] = element(row, j, save);
             }};
 }
@@ -145,7 +145,7 @@ TEST_CASE("a save becomes one file, and that a save of other ranks, with the sam
         CAPTURE(ranks);
         for (int const r : test::on_ranks(ranks, f)) CHECK(r == 1);
     };
-    test::on_ranks(from, [&](auto const& comm) { return save(comm, at, 5), 0; });
+    test::on_ranks(from, [&](auto const& comm) { return save(comm, at, 5, 3), 0; });
     right(1, [&](auto const&) {
         gather_save(at + "/t", all);
         gather_save_to_npy(at + "/t", "rows", npy);
@@ -159,7 +159,7 @@ TEST_CASE("a save becomes one file, and that a save of other ranks, with the sam
             pieces = pieces && std::ranges::equal(bytes, detail::bytes_of(whole.local()));
         }
         SafetensorsFile const file(all);
-        std::map<std::string, std::string> const about{{"rowan.save", "2 5"}, {"rowan:rows", "sharded 5 4 f32"}, {"rowan:state sums", "sharded 6 8 f64"}};
+        std::map<std::string, std::string> const about{{"rowan.save", "3 5"}, {"rowan:rows", "sharded 5 4 f32"}, {"rowan:state sums", "sharded 6 8 f64"}};
         return pieces && file.load<float>("rows") == whole.local() && file.load<double>("state sums") == states(whole, 0, 5).at("sums") &&
                        file.metadata() == about && file.size() == 2 && load_npy<float>(npy) == whole.local()
                    ? 1
@@ -257,6 +257,23 @@ TEST_CASE("a file that is no save, or is damaged, changes nothing", "[distribute
     test::write(folder / "save/t-1.0.rows", shard);
     CHECK_THROWS_AS(gather_save(folder / "save/t", all), FormatError);
     CHECK(test::read(all) == npy);
+}
+
+TEST_CASE("a save of before indexes had the first rank is of blocks from rank 0 on", "[distributed][io]") {
+    test::Folder const folder;
+    save(Self(), folder / "", 5);
+    auto const index = [&](std::vector<std::int64_t> numbers) {
+        auto ids = CheckpointFile(folder / "t").load<Tensor<std::int64_t>>("@shard_ids");
+        Checkpoint all;
+        all.add("@shards", Tensor<std::int64_t>(numbers));
+        all.add("@shard_ids", std::move(ids));
+        save_checkpoint(all, folder / "t");
+        return loaded(Self(), folder / "");
+    };
+    CHECK(index({23, 2, 5, 1}) == "5");
+    CHECK(index({23, 2, 5, 1, 0}) == "5");
+    for (std::vector<std::int64_t> const& bad : {std::vector<std::int64_t>{23, 2, 5, 1, 1}, {23, 2, 5, 1, -1}, {23, 2, 5}, {23, 2, 5, 1, 0, 0}})
+        CHECK(index(bad).find("has a bad index of a sharded table") != std::string::npos);
 }
 
 TEST_CASE("a save removes the files of the one before", "[distributed][io]") {

@@ -61,8 +61,9 @@ TEST_CASE("a training that ends on a rank again and again goes on, on other numb
     for (bool done = false; !done;) {
         auto const last = 1 + random.below(5);
         int const ranks = static_cast<int>(1 + random.below(4)), bad = static_cast<int>(random.below(ranks));
+        auto const placement = sharded::placements()[static_cast<std::size_t>(random.below(4))];
         auto const all = test::on_ranks(ranks, [&](auto const& comm) {
-            Net1 const net(true);
+            Net1 const net(true, placement);
             try {
                 return hash_of(trained_until(comm, net, at, options(6), last, bad));
             } catch (Ends const&) {

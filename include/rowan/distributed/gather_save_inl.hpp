@@ -47,7 +47,7 @@ struct GatheredSave {
             parts.emplace(name, std::move(part));
         }
         for (auto const& name : shards.file.names()) {
-            if (name == "@shards" || name == "@shard_ids") continue;
+            if (TableIndex::has_name(name)) continue;
             auto value = naming_file(shards.file.path(), [&] { return shards.file.load(name); });
             check_whole(value);
             char const* const kind = value.desc.type == VarType::SELECTED_ROWS ? "whole_table" : "whole";

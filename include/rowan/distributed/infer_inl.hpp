@@ -25,20 +25,27 @@ ROWAN_FUNCTION Parameters fetched_parameters(ProcessGroup const& group, Cpu exec
         for (auto const& t : tables) {
             check_fits(*t.table, parameters.find(t.table->name()));
             auto const rows = static_cast<std::int64_t>(parameters.find(t.table->name()).row_values().rows());
-            std::int64_t const own = shards_of(t.height(), group.size()).rows_of(group.rank());
+            Partition const partition = shards_of(*t.table, group.size());
+            std::int64_t const own = partition.rows_of(group.rank());
             if (rows != own)
                 throw ShapeError(std::string(t.table->name()).append(".rows()"), std::to_string(rows),
                                  std::to_string(own).append(", the number of this rank's rows"));
+            std::int64_t const first = own == 0 ? 0 : parameters.find(t.table->name()).row_number(0);
+            if (own != 0 && first != partition.global(group.rank(), 0))  // any other placement differs so on a rank
+                throw ShapeError(std::string(t.table->name()).append(".rows()[0]"), std::to_string(first),
+                                 std::to_string(partition.global(group.rank(), 0))
+                                     .append(", where the table is placed as in this net"));
             named.push_back(t.rows(exec, std::span(&feeds, 1)));
             same.add(std::string("the sharded table ").append(t.table->name()),
                      dtype_text(t.table->spec().dtype).append(shape_text(t.table->spec().dims)));
+            same.add(std::string("the placement of ").append(t.table->name()), placement_text(t.table->placement));
         }
     }));
     after_agreement(group, [&] {
         if (tables.empty()) return;
         std::vector<TableRows> asked;
         for (std::size_t i = 0; i < tables.size(); ++i)
-            asked.push_back({&parameters.find(tables[i].table->name()), named[i]});
+            asked.push_back({&parameters.find(tables[i].table->name()), tables[i].table->placement, named[i]});
         auto const fetched = fetch_rows(group, exec, asked);
         for (std::size_t i = 0; i < tables.size(); ++i) mine.set(tables[i].table->name(), std::move(fetched->rows[i]));
     });

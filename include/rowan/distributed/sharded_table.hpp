@@ -73,8 +73,10 @@ public:
                 for (std::int64_t i = 0; i < rows; ++i) first(partition_.global(ranks.rank(), i), row(i));
                 n.same = {dtype<T>::wire, partition_.height, width};
                 n.own[0] = partition_.block;
+                n.own[1] = partition_.first;
             });
         detail::check_same_number(notices, 0, "partition.block");
+        detail::check_same_number(notices, 1, "partition.first");
         shards_.set(std::move(slots), notices[0].number);
     }
 

@@ -56,8 +56,9 @@ public:
         auto const sum = std::make_shared<DenseReduction>(group(), exec, type, std::move(nodes), total);
         return [sum] { return sum->finish(); };
     }
-    RowPieces sum(Cpu exec, ElementSums const& type, RowPieces&& nodes, std::int64_t total, bool own) const override {
-        if (own) return sum_own_rows(group(), exec, type, nodes, total);
+    RowPieces sum(Cpu exec, ElementSums const& type, RowPieces&& nodes, std::int64_t total,
+                  Placement const* own) const override {
+        if (own != nullptr) return sum_own_rows(group(), exec, type, nodes, total, *own);
         return RowReduction(group(), exec, type, std::move(nodes), total).finish();
     }
     std::unique_ptr<FetchedTables> fetch(Cpu exec, std::span<TableRows const> tables,

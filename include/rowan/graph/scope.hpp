@@ -9,6 +9,7 @@
 #include <rowan/graph/op_kernel.hpp>
 #include <rowan/graph/value.hpp>
 #include <rowan/op/var_spec.hpp>
+#include <rowan/sparse/placement.hpp>
 
 #include <atomic>
 #include <concepts>
@@ -109,6 +110,8 @@ public:
         initialize_rows;
     /// Whether it is a table of which each of the ranks that train together has some rows.
     bool sharded() const noexcept { return initialize_rows != nullptr; }
+    Placement placement;  ///< of its rows, if it is sharded
+    int piece = 0;        ///< its number among the pieces of a table whose columns are cut
 
     /// For variables that are fed or trained: transfers a value to the net's device, see detail::bring.
     void (*bring)(Value&, AnyExec exec, bool own) = nullptr;

@@ -94,6 +94,10 @@ public:
     /// errors   TypeError for any other type
     /// cost     O(rows); on a device one blocking copy of the SelectedRows
     std::vector<std::int64_t> row_numbers() const { return held().row_numbers(); }
+    /// Row number i of a SelectedRows that has more than i rows.
+    /// errors   TypeError for any other type
+    /// cost     O(1); on a device as row_numbers
+    std::int64_t row_number(std::size_t i) const { return held().row_number(i); }
     /// An alias of the value of a SelectedRows.
     /// errors   TypeError for any other type
     /// cost     O(1)
@@ -196,6 +200,7 @@ private:
         virtual Value add_slots(Value const&) const { throw TypeError("the value", name(), "a TensorArray"); }
         virtual VarSpec spec() const { no_rows(); }
         virtual std::vector<std::int64_t> row_numbers() const { no_selected_rows(); }
+        virtual std::int64_t row_number(std::size_t) const { no_selected_rows(); }
         virtual Value row_values() const { no_selected_rows(); }
         virtual Value with_rows(std::span<std::int64_t const>) const { no_selected_rows(); }
         virtual std::size_t rows() const { no_rows(); }
@@ -242,6 +247,7 @@ private:
         std::string name() const override { return detail::kind_name<V>::text(); }
         VarSpec spec() const override;
         std::vector<std::int64_t> row_numbers() const override;
+        std::int64_t row_number(std::size_t i) const override { return to_host(value).rows()[i]; }
         Value row_values() const override { return of(LoDTensor<T, D>(value.value().share())); }
         Value with_rows(std::span<std::int64_t const> rows) const override;
         Value on_host() const override { return of(to_host(value)); }

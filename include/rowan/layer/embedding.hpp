@@ -8,9 +8,11 @@
 #include <rowan/layer/initializer.hpp>
 #include <rowan/layer/parameter.hpp>
 #include <rowan/layer/selected_rows.hpp>
+#include <rowan/op/shape/concat.hpp>
 #include <rowan/op/table/embedding_bag.hpp>
 #include <rowan/op/table/lookup_table.hpp>
 #include <rowan/op/table/weighted_embedding_bag.hpp>
+#include <rowan/sparse/placement.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -20,6 +22,7 @@
 #include <span>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace rowan::inline v0::layer {
@@ -39,31 +42,33 @@ struct EmbeddingOptions {
     std::optional<std::vector<std::int64_t>> rows = {};
     /// whether the ranks that train together share out the rows: see layer::sharded_table
     bool sharded = false;
+    /// of a sharded table: which rank has which rows, such as one that rowan::plan gives, and whether columns are cut
+    Placement placement = {};
 };
 
-/// Creates a table that is a SelectedRows, of which each of the ranks that train together has some rows: see
-/// layer::Comm. Blocks of 64 rows are dealt to ranks in turn, and no rank ever holds the table. A process that trains
-/// alone has all rows. What is trained has the bits of a whole table, for any number of ranks.
-///
-///     on 3 ranks      row 0 … 63    64 … 127    128 … 191    192 … 255   …
-///     of rank                  0           1            2            0   …
-///
-/// Nets read it by embedding and embedding_bag, whose ids are layer::data. A step begins with the
-/// exchange of the rows that its ids name: rows fetched earlier would lack what the step before has changed.
-/// shapes   [options.height, options.width]
-/// errors   as layer::parameter; GraphError if the net is for a device, or options.rows is given
-/// cost     one parameter in the net; in training, 8 bytes for each row besides its elements and states
-template <class T = float, class Device = Cpu>
-Var<T, Device> sharded_table(EmbeddingOptions const& options) {
+}  // namespace rowan::inline v0::layer
+
+namespace rowan::inline v0::detail {
+
+/// A sharded table, or one of the pieces of which each has some of its columns.
+template <class T, class Device>
+layer::Var<T, Device> sharded_piece(layer::EmbeddingOptions const& options, int piece) {
     if (!std::is_same_v<Device, Cpu>)
         throw GraphError("layer::embedding: rows of a sharded table lie in the memory of the CPU");
     if (options.rows) throw GraphError("layer::embedding: a sharded table has all rows: give either .sharded or .rows");
-    Dims const dims{options.height, options.width};
-    auto const table = selected_rows<T, Device>({}, dims, options.table, options.name);
-    auto const make = [dims, first = options.table.of(dims)](Value& value, std::span<std::int64_t const> rows,
-                                                             std::optional<std::uint64_t> seed, AnyExec exec) {
-        rowan::detail::first_rows<T, Device>(value, dims, first, rows, seed, exec);
+    int const pieces = options.placement.columns;
+    Dims const whole{options.height, options.width}, dims{options.height, options.width / pieces};
+    std::string name = options.name;
+    if (pieces > 1 && !name.empty()) name.append(".").append(std::to_string(piece));
+    auto const table = layer::selected_rows<T, Device>({}, dims, options.table, name);
+    auto const make = [whole, dims, piece, first = options.table.of(whole)](
+                          Value& value, std::span<std::int64_t const> rows, std::optional<std::uint64_t> seed,
+                          AnyExec exec) {
+        first_rows<T, Device>(value, dims, first, rows, seed, exec, static_cast<std::size_t>(whole[1]),
+                              static_cast<std::size_t>(piece * dims[1]));
     };
+    table->placement = options.placement.piece(piece);
+    table->piece = piece;
     table->initialize_rows = make;
     table->initialize = [=](Value& value, std::optional<std::uint64_t> seed, AnyExec exec) {
         std::vector<std::int64_t> all(static_cast<std::size_t>(dims[0]));
@@ -71,6 +76,34 @@ Var<T, Device> sharded_table(EmbeddingOptions const& options) {
         make(value, all, seed, exec);
     };
     return table;
+}
+
+}  // namespace rowan::inline v0::detail
+
+namespace rowan::inline v0::layer {
+
+/// Creates a table that is a SelectedRows, of which each of the ranks that train together has some rows: see
+/// layer::Comm. Blocks of 64 rows are dealt to ranks in turn, or as options.placement says, and no rank ever holds the
+/// table. A process that trains alone has all rows. What is trained has the bits of a whole table, for any number of
+/// ranks and any placement.
+///
+///     on 3 ranks      row 0 … 63    64 … 127    128 … 191    192 … 255   …
+///     of rank                  0           1            2            0   …
+///
+/// Nets read it by embedding and embedding_bag, whose ids are layer::data. A step begins with the
+/// exchange of the rows that its ids name: rows fetched earlier would lack what the step before has changed.
+/// shapes   [options.height, options.width]
+/// errors   as layer::parameter; ShapeError if a number of options.placement is bad; GraphError if it cuts columns,
+///          the net is for a device, or options.rows is given
+/// cost     one parameter in the net; in training, 8 bytes for each row besides its elements and states
+template <class T = float, class Device = Cpu>
+Var<T, Device> sharded_table(EmbeddingOptions const& options) {
+    options.placement.check();
+    if (options.placement.columns != 1)
+        throw GraphError(
+            "layer::embedding_table: a table whose columns are cut is no single parameter: give the options to "
+            "layer::embedding or layer::embedding_bag");
+    return rowan::detail::sharded_piece<T, Device>(options, 0);
 }
 
 /// Creates a table, which several embeddings may share.
@@ -85,11 +118,46 @@ Var<T, Device> embedding_table(EmbeddingOptions const& options) {
     return parameter<T, Device>(dims, options.table, options.name);
 }
 
+}  // namespace rowan::inline v0::layer
+
+namespace rowan::inline v0::detail {
+
+/// What `read` makes of a new table; if its columns are cut, of each of the pieces, joined.
+template <class T, class Device, class Read>
+layer::Var<T, Device> read_new_table(layer::EmbeddingOptions const& options, Read const& read) {
+    int const pieces = options.placement.columns;
+    if constexpr (std::is_same_v<Device, Cpu>) {  // on others, a sharded table is an error
+        if (options.sharded && pieces != 1) {
+            options.placement.check();
+            if (options.width % pieces != 0)
+                throw ShapeError("placement.columns", std::to_string(pieces),
+                                 std::string("a divisor of the width, ").append(std::to_string(options.width)));
+            LayerRollback added;
+            std::vector<Variable*> joined;
+            for (int i = 0; i < pieces; ++i) joined.push_back(&*read(sharded_piece<T, Device>(options, i)));
+            auto const axis = static_cast<std::int64_t>(joined[0]->spec().dims.size()) - 1;
+            auto& op = default_scope().new_op<concat_op, Device, T>(std::move(joined), {.axis = axis});
+            added.keep();
+            return layer::Var<T, Device>(*op.outputs[0]);
+        }
+    }
+    return read(layer::embedding_table<T, Device>(options));
+}
+
+}  // namespace rowan::inline v0::detail
+
+namespace rowan::inline v0::layer {
+
 /// Returns one row of the table for each id. The table's gradient is row-sparse; what computes a table, such as
 /// layer::transpose, gets it as a dense tensor.
 ///     layer::embedding(words, {.height = 10'000, .width = 64, .unknown = 0})    // words of no row read row 0
+/// A sharded table with placement.columns = k becomes k tables, `name`.0, `name`.1, …, of width / k, each with the first
+/// values that these columns have in the whole table, and the rows are joined. What is trained has the bits of a whole
+/// table, unless an optimizer or clip computes something from all columns, such as a norm or the row-wise AdaGrad: it
+/// sees each piece alone. A net that loads it has as many pieces.
 /// shapes   ids [...] -> ids.shape + [width], with the levels of ids
-/// errors   as embedding_table, if it creates the table; when the net runs, as rowan::lookup_table
+/// errors   as embedding_table, if it creates the table; ShapeError if placement.columns does not divide the width; when
+///          the net runs, as rowan::lookup_table
 /// cost     as rowan::lookup_table, when the net runs; for the gradient as rowan::lookup_table_grad
 template <class I, class T, class Device>
 Var<T, Device> embedding(Var<I, Device> const& ids, Var<T, Device> const& table, LookupOptions const& options = {}) {
@@ -99,8 +167,9 @@ Var<T, Device> embedding(Var<I, Device> const& ids, Var<T, Device> const& table,
 }
 template <class T = float, class I, class Device>
 Var<T, Device> embedding(Var<I, Device> const& ids, EmbeddingOptions const& options) {
-    return embedding(ids, embedding_table<T, Device>(options),
-                     {.padding_id = options.padding_id, .unknown = options.unknown});
+    LookupOptions const lookup{.padding_id = options.padding_id, .unknown = options.unknown};
+    return rowan::detail::read_new_table<T, Device>(
+        options, [&](Var<T, Device> const& table) { return embedding(ids, table, lookup); });
 }
 
 // Mistakes, which do not compile.
@@ -117,7 +186,7 @@ auto embedding(X const& ids, EmbeddingOptions const&) {
 }
 
 /// PyTorch's EmbeddingBag: one row for each sequence of ids, the sum, mean, … of their rows, without those of
-/// padding_id. Either options may give padding_id and unknown.
+/// padding_id. Either options may give padding_id and unknown. Columns of a sharded table are cut as embedding says.
 /// shapes   ids [n] with levels -> [sequences, width]
 /// errors   ShapeError if ids have no levels or their rank is not 1; as embedding_table, if it creates the table; when
 ///          the net runs, as rowan::embedding_bag
@@ -130,7 +199,8 @@ template <class T = float, class I, class Device>
 Var<T, Device> embedding_bag(Var<I, Device> const& ids, EmbeddingOptions const& options, BagOptions bag) {
     if (!bag.padding_id) bag.padding_id = options.padding_id;
     if (!bag.unknown) bag.unknown = options.unknown;
-    return embedding_bag(ids, embedding_table<T, Device>(options), bag);
+    return rowan::detail::read_new_table<T, Device>(
+        options, [&](Var<T, Device> const& table) { return embedding_bag(ids, table, bag); });
 }
 
 /// One row for each sequence of ids: the sum, mean, … of their rows, each multiplied by the weight of its id, as

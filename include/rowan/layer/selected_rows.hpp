@@ -30,16 +30,18 @@ inline void check_parameter_rows(Dims const& dims, std::vector<std::int64_t> con
     }
 }
 
-/// Some rows of a table, with those first values that they have in a whole one; without a seed, with any.
+/// Some rows of a table, with those first values that they have in a whole one; without a seed, with any. The columns
+/// are those of a table of `whole_width`, if it is not 0, from `column` on.
 template <class T, class Device>
 void first_rows(Value& value, Dims const& dims, layer::Initializer const& first, std::span<std::int64_t const> rows,
-                std::optional<std::uint64_t> seed, AnyExec given) {
+                std::optional<std::uint64_t> seed, AnyExec given, std::size_t whole_width = 0, std::size_t column = 0) {
     typename Tensor<T>::shape_type shape{rows.size()};
     for (std::size_t i = 1; i < dims.size(); ++i) shape.push_back(static_cast<std::size_t>(dims[i]));
     std::size_t width = 1;
     for (std::size_t i = 1; i < shape.size(); ++i) width *= shape[i];
+    if (whole_width == 0) whole_width = width;
     auto t = first_values<T, Device>(given, shape, first, seed, [&](std::size_t i) {
-        return static_cast<std::size_t>(rows[i / width]) * width + i % width;
+        return static_cast<std::size_t>(rows[i / width]) * whole_width + column + i % width;
     });
     value.set(to_device(given.or_default<Device>(), SelectedRows<T>(dims[0], rows, std::move(t))));
 }

@@ -24,13 +24,19 @@
 
 namespace rowan::inline v0::detail {
 
+/// Adds a value that is not sharded, or one with rows of a table.
+inline void add_value(ShardSave& save, std::string const& name, Value const& value, Variable const* table) {
+    (table != nullptr ? save.shard : save.index).add(name, entry_of(name, value));
+    if (table != nullptr && table->placement != Placement()) save.placements[name] = table->placement;
+}
+
 ROWAN_FUNCTION ShardSave model_save(Variable& predict, Parameters const& parameters, int rank, int ranks) {
     name_variables(trace(std::array{&predict}));
-    ShardSave save{.partition = shards_of(0, ranks)};
+    ShardSave save{.partition = {.ranks = ranks}};
     for (auto const& [name, v] : parameters_of(predict)) {
         Value const& value = parameters.find(v->name());
-        if (v->sharded()) check_shard(*v, value, rows_of_rank(shards_of(v->spec().dims[0], ranks), rank));
-        (v->sharded() ? save.shard : save.index).add(name, entry_of(name, value));
+        if (v->sharded()) check_shard(*v, value, rows_of_rank(shards_of(*v, ranks), rank));
+        add_value(save, name, value, v->sharded() ? v : nullptr);
     }
     return save;
 }
@@ -43,7 +49,7 @@ inline Variable* table_of(std::span<TableLookups const> tables, std::string cons
 
 ROWAN_FUNCTION ShardSave parameters_save(Variable& net, Parameters const& parameters, int rank, int ranks) {
     auto const tables = table_lookups(net);
-    ShardSave save{.partition = shards_of(0, ranks), .step = parameters.steps};
+    ShardSave save{.partition = {.ranks = ranks}, .step = parameters.steps};
     for (auto const& [name, value] : parameters) {
         Variable const* const table = table_of(tables, name);
         Variable const* const v = net.scope().find(name);
@@ -51,9 +57,9 @@ ROWAN_FUNCTION ShardSave parameters_save(Variable& net, Parameters const& parame
             throw GraphError(std::string("save_parameters: the net does not read the sharded table ")
                                  .append(name)
                                  .append(": give the cost that was trained"));
-        (table != nullptr ? save.shard : save.index).add(name, entry_of(name, value));
+        add_value(save, name, value, table);
         if (table == nullptr) continue;
-        auto const own = rows_of_rank(shards_of(table->spec().dims[0], ranks), rank);
+        auto const own = rows_of_rank(shards_of(*table, ranks), rank);
         if (value.spec().type == VarType::SELECTED_ROWS) {
             check_shard(*table, value, own);
         } else if (value.rows() != own.size()) {
@@ -92,7 +98,7 @@ ROWAN_FUNCTION std::vector<ShardRows> read_model(Variable& predict, SavedShards 
                            }));
             continue;
         }
-        Partition const own = shards_of(v->spec().dims[0], saved.ranks());
+        Partition const own = shards_of(*v, saved.ranks());
         Value like;
         v->initialize_rows(like, {}, std::nullopt, {});
         check_rows_fit(shard, saved.value(name, own), *v, like);
@@ -124,7 +130,7 @@ ROWAN_FUNCTION std::vector<ShardRows> read_parameters(Variable& net, SavedShards
     auto const tables = table_lookups(net);
     std::string const path = saved.file.path(), shard = saved.shard_path(0);
     for (std::string const& name : saved.file.names()) {
-        if (name != "@steps" && name != "@shards" && name != "@shard_ids")
+        if (name != "@steps" && !TableIndex::has_name(name))
             parameters.set(name, naming_file(path, [&] { return make(path, saved.file.load(name)); }));
     }
     std::vector<ShardRows> all;
@@ -133,7 +139,7 @@ ROWAN_FUNCTION std::vector<ShardRows> read_parameters(Variable& net, SavedShards
         Variable const* const table = table_of(tables, name);
         if (table == nullptr)
             of_another_net(shard, " has rows of \"", name, "\", which is no sharded table of this net");
-        Partition const own = shards_of(table->spec().dims[0], saved.ranks());
+        Partition const own = shards_of(*table, saved.ranks());
         CheckpointEntry entry = saved.value(name, own);
         all.push_back({name, own, own_elements(entry, own, saved.rank())});
         parameters.set(name, make(shard, entry));

@@ -70,11 +70,6 @@ public:
     TableIndex const index;
 
 private:
-    /// How the rows of a table of this height are in the files.
-    Partition saved(std::int64_t height) const {
-        return {.height = height, .block = index.partition.block, .ranks = index.partition.ranks};
-    }
-
     int rank_, ranks_;
     SavePlace place_;
     std::map<int, CheckpointFile> files_;  // that this rank reads

@@ -67,7 +67,7 @@ ROWAN_FUNCTION CheckpointEntry const& SavedShards::value(std::string const& name
     if (dims.empty() || levels_of(desc) != 0) throw FormatError(0, what, "is not rows of a table");
     if (desc.type == VarType::SELECTED_ROWS) {
         check_height(what, {.height = dims[0]}, own);
-    } else if (dims[0] != saved(own.height).rows_of(0)) {
+    } else if (dims[0] != index.partition_of(name, own.height).rows_of(0)) {
         throw FormatError(0, what, "has too many or too few rows");
     }
     return at->second;
@@ -92,7 +92,7 @@ inline void check_saved_rows(CheckpointReader const& reader, CheckpointRecord co
 
 ROWAN_FUNCTION void SavedShards::check(ShardRows const& rows) const {
     auto const& like = value(rows.name, rows.own);
-    Partition const from = saved(rows.own.height);
+    Partition const from = index.partition_of(rows.name, rows.own.height);
     for (auto const& opened : files_) {
         int const f = opened.first;
         auto const& shard = opened.second;
@@ -133,7 +133,7 @@ ROWAN_FUNCTION void SavedShards::each_piece(std::string const& name, std::size_t
                                             std::function<void(std::span<std::byte const>)> const& f) const {
     std::size_t const unit = entry_row_bytes(values_.at(name));
     if (unit == 0) return;
-    Partition const from = saved(height(name));
+    Partition const from = index.partition_of(name, height(name));
     auto const most = static_cast<std::int64_t>(std::max<std::size_t>(1, piece / unit));
     std::vector<std::uint32_t> sums(files_.size());
     std::vector<std::byte> read, all;
@@ -143,7 +143,7 @@ ROWAN_FUNCTION void SavedShards::each_piece(std::string const& name, std::size_t
         for (auto const& opened : files_) {
             int const rank = opened.first;
             auto const rows_before = [&](std::int64_t row) {
-                return Partition{row, from.block, from.ranks}.rows_of(rank);
+                return Partition{row, from.block, from.ranks, from.first}.rows_of(rank);
             };
             std::int64_t const first = rows_before(begin), last = rows_before(end);
             if (first == last) continue;
@@ -232,7 +232,7 @@ ROWAN_FUNCTION void SavedShards::deal(ProcessGroup const& group, ShardRows const
     };
     std::size_t const unit = entry_row_bytes(values_.at(rows.name));
     if (unit == 0) return;
-    Partition const from = saved(rows.own.height);
+    Partition const from = index.partition_of(rows.name, rows.own.height);
     if (from == rows.own) {
         auto const& mine = files_.at(rank_);
         keep([&] { naming_file(mine.path(), [&] { mine.load_into(rows.name, rows.to); }); });

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,7 @@ struct ShardSave {
     Partition partition;
     std::int64_t step = 0, table = 0;  // the number of the table, if it is sharded
     Checkpoint shard = {}, index = {};
+    std::map<std::string, Placement> placements = {};  // as those of TableIndex
 };
 
 /// Saves the index on rank 0, when the files of the ranks are complete, and removes those of other saves.
@@ -48,6 +50,10 @@ void save_shards(C const& comm, std::string const& folder, std::string const& na
         own = make();
         same = values_of(own.shard, own.index, name, own.step);
         same.add("the number of the sharded table", own.table);
+        for (auto const& [key, place] : own.placements) {
+            same.add(std::string("the rows in turn of ").append(key), place.block);
+            same.add(std::string("the first rank of ").append(key), std::int64_t{place.first});
+        }
         if (comm.rank() == 0) n.own[0] = new_save(folder, name);
         n.own[1] = same.hash();
     });
@@ -61,7 +67,9 @@ void save_shards(C const& comm, std::string const& folder, std::string const& na
         auto const save = [&] {
             std::vector<std::int64_t> ids;
             for (auto const& n : notices) ids.push_back(n.own[0]);
-            TableIndex(own.partition, own.step, number, std::move(ids)).add_to(own.index);
+            TableIndex made(own.partition, own.step, number, std::move(ids));
+            made.placements = own.placements;
+            made.add_to(own.index);
             save_checkpoint<Files>(own.index, index_path(folder, name));
         };
         save_index(group, folder, name, number, std::cref(save));

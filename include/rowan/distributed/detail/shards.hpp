@@ -25,7 +25,7 @@ std::unique_ptr<FetchedTables> fetch_rows(ProcessGroup const& group, Cpu exec, s
 /// The sums of this rank's rows, narrowed. `nodes` are as those of RowReduction. For ranks that have agreed.
 /// cost     every row sent once to the rank that has it
 RowPieces sum_own_rows(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type,
-                       RowPieces const& nodes, std::int64_t total);
+                       RowPieces const& nodes, std::int64_t total, Placement const& placement);
 
 }  // namespace rowan::inline v0::detail
 

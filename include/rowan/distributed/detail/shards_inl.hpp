@@ -22,7 +22,7 @@ public:
     FetchedShards(ProcessGroup const& group, Cpu exec, std::span<TableRows const> tables, BeforeRead const& before)
         : group_(group) {
         for (auto const& t : tables) {
-            partitions_.push_back(shards_of(t.own->spec().dims[0], group.size()));
+            partitions_.push_back(t.placement.on(t.own->spec().dims[0], group.size()));
             fetches_.emplace_back(exec, Slots(partitions_.back()), group.rank(), "ids", t.rows);
             numbers.emplace_back(t.rows.begin(), t.rows.end());
         }
@@ -151,9 +151,9 @@ inline RowPieces dealt_pieces(Cpu exec, Partition const& partition, Slots const&
 }
 
 ROWAN_FUNCTION RowPieces sum_own_rows(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type,
-                                      RowPieces const& nodes, std::int64_t total) {
+                                      RowPieces const& nodes, std::int64_t total, Placement const& placement) {
     int const rank = group->rank();
-    Partition const partition = shards_of(nodes.height, group->size());
+    Partition const partition = placement.on(nodes.height, group->size());
     Slots const slots(partition);
     auto dealt = dealt_pieces(exec, partition, slots, nodes);
     auto sums = RowReduction(std::move(group), exec, type, std::move(dealt), total, slots.splits()).finish();

@@ -6,9 +6,13 @@
 #include <rowan/io/checkpoint_file.hpp>
 #include <rowan/io/detail/naming_file.hpp>
 #include <rowan/sparse/partition.hpp>
+#include <rowan/sparse/placement.hpp>
 
 #include <cstdint>
+#include <map>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace rowan::inline v0::detail {
@@ -18,7 +22,8 @@ namespace rowan::inline v0::detail {
 struct TableIndex {
     Partition partition;  // of height 0 if tables of any heights are dealt like this
     std::int64_t step = 0, number = 0;
-    std::vector<std::int64_t> ids;  // of the ranks' files
+    std::vector<std::int64_t> ids;                // of the ranks' files
+    std::map<std::string, Placement> placements;  // of values in these that are dealt in another way
 
     TableIndex(Partition const& p, std::int64_t at_step, std::int64_t n, std::vector<std::int64_t> of_files)
         : partition(p), step(at_step), number(n), ids(std::move(of_files)) {}
@@ -26,6 +31,13 @@ struct TableIndex {
     explicit TableIndex(CheckpointFile const& file);
 
     void add_to(Checkpoint& index) const;
+
+    /// How the rows of a value in the ranks' files are dealt.
+    Partition partition_of(std::string const& name, std::int64_t height) const;
+    /// Whether it is the name of an entry of the index itself.
+    static bool has_name(std::string_view name) { return name.starts_with("@shard") || name.starts_with(placed); }
+
+    static constexpr std::string_view placed = "@placement ";  // the name of a value follows
 };
 
 /// Opens a file of a save.

@@ -35,20 +35,40 @@ ROWAN_FUNCTION TableIndex::TableIndex(CheckpointFile const& file) {
     auto const numbers = file.load<Tensor<std::int64_t>>("@shards"),
                all = file.load<Tensor<std::int64_t>>("@shard_ids");
     std::int64_t const ranks = static_cast<std::int64_t>(all.size());
-    if (numbers.size() != 4 || numbers.data()[0] < 0 || numbers.data()[1] < 1 || ranks < 1 ||
-        ranks > std::numeric_limits<int>::max())
+    auto const* const n = numbers.data();
+    bool const known =
+        numbers.size() == 4 || numbers.size() == 5;  // older saves are without the first rank, which is 0
+    std::int64_t const first = numbers.size() == 5 ? n[4] : 0;
+    if (!known || n[0] < 0 || n[1] < 1 || ranks < 1 || ranks > std::numeric_limits<int>::max() || first < 0 ||
+        first >= ranks)
         throw FormatError(0, path, "has a bad index of a sharded table");
-    partition = {numbers.data()[0], numbers.data()[1], static_cast<int>(ranks)};
-    step = numbers.data()[2];
-    number = numbers.data()[3];
+    partition = {n[0], n[1], static_cast<int>(ranks), static_cast<int>(first)};
+    step = n[2];
+    number = n[3];
     ids.assign(all.data(), all.data() + all.size());
+    for (std::string const& name : file.names()) {
+        if (!name.starts_with(placed)) continue;
+        auto const place = file.load<Tensor<std::int64_t>>(name);
+        if (place.size() != 2 || place.data()[0] < 1 || place.data()[1] < 0 || place.data()[1] >= ranks)
+            throw FormatError(0, path, std::string("has a bad `").append(name).append("`"));
+        placements[name.substr(placed.size())] = {.block = place.data()[0], .first = static_cast<int>(place.data()[1])};
+    }
 }
 
 ROWAN_FUNCTION void TableIndex::add_to(Checkpoint& index) const {
     auto all = Tensor<std::int64_t>::from_shape({ids.size()});
     std::ranges::copy(ids, all.data());
-    index.add("@shards", Tensor<std::int64_t>{partition.height, partition.block, step, number});
+    index.add("@shards", Tensor<std::int64_t>{partition.height, partition.block, step, number, partition.first});
     index.add("@shard_ids", std::move(all));
+    for (auto const& [name, place] : placements)
+        index.add(std::string(placed).append(name),
+                  Tensor<std::int64_t>{place.block, std::int64_t{place.first % partition.ranks}});
+}
+
+ROWAN_FUNCTION Partition TableIndex::partition_of(std::string const& name, std::int64_t height) const {
+    auto const at = placements.find(name);
+    if (at != placements.end()) return at->second.on(height, partition.ranks);
+    return {height, partition.block, partition.ranks, partition.first};
 }
 
 ROWAN_FUNCTION NamedValues values_of(Checkpoint const& shard, Checkpoint const& index, std::string const& name,

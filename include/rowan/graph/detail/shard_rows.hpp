@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rowan/core/device.hpp>
+#include <rowan/graph/scope.hpp>
 #include <rowan/graph/value.hpp>
 #include <rowan/sparse/partition.hpp>
 
@@ -9,12 +10,16 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace rowan::inline v0::detail {
 
-/// How the rows of a table of this height are dealt.
-inline Partition shards_of(std::int64_t height, int ranks) { return {.height = height, .ranks = ranks}; }
+/// How the rows of a sharded table are dealt.
+inline Partition shards_of(Variable const& table, int ranks) { return table.placement.on(table.spec().dims[0], ranks); }
+
+/// "blocks of 64 rows from rank 0 on", for messages.
+std::string placement_text(Placement const& placement);
 
 /// The rows of a rank, ascending.
 std::vector<std::int64_t> rows_of_rank(Partition const& partition, int rank);
@@ -24,7 +29,7 @@ Value with_bytes(Cpu exec, Value const& like, std::span<std::int64_t const> rows
                  std::function<std::byte const*(std::size_t)> const& from);
 
 /// The rows of a SelectedRows that a rank has, in their order: an alias if these are all.
-Value own_rows(Value const& all, int rank, int ranks);
+Value own_rows(Value const& all, Partition const& partition, int rank);
 
 }  // namespace rowan::inline v0::detail
 

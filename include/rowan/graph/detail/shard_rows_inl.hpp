@@ -10,6 +10,14 @@
 
 namespace rowan::inline v0::detail {
 
+ROWAN_FUNCTION std::string placement_text(Placement const& placement) {
+    return std::string("blocks of ")
+        .append(std::to_string(placement.block))
+        .append(" rows from rank ")
+        .append(std::to_string(placement.first))
+        .append(" on");
+}
+
 ROWAN_FUNCTION std::vector<std::int64_t> rows_of_rank(Partition const& partition, int rank) {
     std::vector<std::int64_t> rows(static_cast<std::size_t>(partition.rows_of(rank)));
     for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = partition.global(rank, static_cast<std::int64_t>(i));
@@ -27,8 +35,7 @@ ROWAN_FUNCTION Value with_bytes(Cpu exec, Value const& like, std::span<std::int6
     return made;
 }
 
-ROWAN_FUNCTION Value own_rows(Value const& all, int rank, int ranks) {
-    Partition const partition = shards_of(all.spec().dims[0], ranks);
+ROWAN_FUNCTION Value own_rows(Value const& all, Partition const& partition, int rank) {
     auto const rows = all.row_numbers();
     std::vector<std::int64_t> kept, at;
     for (std::size_t i = 0; i < rows.size(); ++i) {

@@ -186,7 +186,8 @@ void ParameterUpdates<Device>::change(Scope& scope, Device const& exec, Ranks co
         if (!clips_.operators().empty()) in_order(exec, [&] { clips_.run(scope, exec); });
         for (auto const& g : gradients_) {
             if (ranks != nullptr && g.parameter->sharded())
-                g.gradient->value() = own_rows(g.gradient->value(), ranks->rank(), ranks->size());
+                g.gradient->value() =
+                    own_rows(g.gradient->value(), shards_of(*g.parameter, ranks->size()), ranks->rank());
             check_shape(*g.parameter, *g.gradient);
         }
     });

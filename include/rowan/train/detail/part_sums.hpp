@@ -23,7 +23,7 @@ struct GradientNodes {
     Variable* gradient;    // of a part
     Variable const* like;  // its value has the shape of the gradient
     bool sparse;
-    bool own;  // whether a rank gets the sums of its rows alone
+    Placement const* own;  // of the rows, if a rank gets the sums of its rows alone
     std::vector<DensePieces> dense_nodes = {};
     std::vector<RowPieces> sparse_nodes = {};
 
@@ -55,7 +55,7 @@ enum class RowsOf { others, some, all };
 /// n parts, at most log2 n sums and one are in memory.
 class PartSums {
 public:
-    void sum(GradientSums const& sums, Variable& gradient, Variable const& like, bool own_rows);
+    void sum(GradientSums const& sums, Variable& gradient, Variable const& like, Placement const* own);
 
     /// Begins a step of which these parts are added.
     void begin(PartRange const& parts);

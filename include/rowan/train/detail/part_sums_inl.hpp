@@ -75,8 +75,9 @@ ROWAN_FUNCTION Value GradientNodes::value_of(Cpu exec, AnyExec device, RowPieces
     return sums.sparse_value(device, narrow_pieces(exec, sums.type, std::move(sum)));
 }
 
-ROWAN_FUNCTION void PartSums::sum(GradientSums const& sums, Variable& gradient, Variable const& like, bool own_rows) {
-    nodes_.push_back({sums, &gradient, &like, gradient.spec().type == VarType::SELECTED_ROWS, own_rows});
+ROWAN_FUNCTION void PartSums::sum(GradientSums const& sums, Variable& gradient, Variable const& like,
+                                  Placement const* own) {
+    nodes_.push_back({sums, &gradient, &like, gradient.spec().type == VarType::SELECTED_ROWS, own});
 }
 
 ROWAN_FUNCTION void PartSums::begin(PartRange const& parts) {

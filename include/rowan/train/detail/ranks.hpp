@@ -41,6 +41,7 @@ struct PartRange {
 /// Rows of a sharded table, ascending, which a rank asks for; `own` has those of this rank.
 struct TableRows {
     Value const* own;
+    Placement placement;
     std::span<std::int64_t const> rows;
 };
 
@@ -109,8 +110,9 @@ public:
     /// all parts of, of the same number of elements. Returns what waits for the sum, to be called once.
     virtual std::function<DensePieces()> begin_sum(Cpu exec, ElementSums const& type, DensePieces&& nodes,
                                                    std::int64_t total) const = 0;
-    /// The sums of rows, on every rank, or, if `own`, those of the rows that a rank has of a sharded table.
-    virtual RowPieces sum(Cpu exec, ElementSums const& type, RowPieces&& nodes, std::int64_t total, bool own) const = 0;
+    /// The sums of rows, on every rank, or, with a placement, those of the rows that a rank has of a sharded table.
+    virtual RowPieces sum(Cpu exec, ElementSums const& type, RowPieces&& nodes, std::int64_t total,
+                          Placement const* own) const = 0;
     /// Rows of sharded tables, which may differ between ranks.
     virtual std::unique_ptr<FetchedTables> fetch(Cpu exec, std::span<TableRows const> tables,
                                                  BeforeRead const& before) const = 0;
@@ -139,10 +141,10 @@ std::int64_t agree_on(Ranks const* ranks, TrainCall call, F const& f) {
     return 0;
 }
 
-/// The rows of a sharded table of this height that this process has, ascending: without ranks, all.
-inline std::vector<std::int64_t> rows_of(Ranks const* ranks, std::int64_t height) {
-    return ranks == nullptr ? rows_of_rank(shards_of(height, 1), 0)
-                            : rows_of_rank(shards_of(height, ranks->size()), ranks->rank());
+/// The rows of a sharded table that this process has, ascending: without ranks, all.
+inline std::vector<std::int64_t> rows_of(Ranks const* ranks, Variable const& table) {
+    return ranks == nullptr ? rows_of_rank(shards_of(table, 1), 0)
+                            : rows_of_rank(shards_of(table, ranks->size()), ranks->rank());
 }
 
 /// Throws an Error on all ranks unless a word is the same on all.
@@ -176,7 +178,10 @@ inline void add_variables(NamedValues& to, std::span<Variable* const> variables,
     for (Variable const* const v : variables) {
         to.add(v->name(),
                kind_text(v->spec()).append(shape_text(v->sharded() ? v->spec().dims : v->value().spec().dims)));
-        if (v->sharded()) continue;
+        if (v->sharded()) {
+            to.add(std::string("the placement of ").append(v->name()), placement_text(v->placement));
+            continue;
+        }
         Value value = v->value().on_host();
         if (v->spec().type == VarType::SELECTED_ROWS) {
             auto const rows = value.row_numbers();

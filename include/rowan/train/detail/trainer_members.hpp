@@ -88,7 +88,7 @@ void Trainer<T, Device>::build(TrainOptionsOn<Device> const& options) {
         bool const own = like.sharded() && !options.clip.given();  // clipping may need the norm of all rows
         sums_.sum(
             options.parts.sums_of(*results_[i], std::string(trained ? "the gradient of " : "").append(like.name())),
-            *results_[i], like, own);
+            *results_[i], like, own ? &like.placement : nullptr);
     }
     std::vector<Variable*> outputs{&cost_};
     outputs.insert(outputs.end(), results_.begin(), results_.end());
@@ -136,19 +136,20 @@ void Trainer<T, Device>::begin(Parameters const* resume, Feeds const& initial) {
                                                  : Value());
         if (!resumed && found == initial.end()) continue;
         detail::check_fits(*v, given.back());
-        if (v->sharded()) detail::check_shard(*v, given.back(), detail::rows_of(comm_.ranks(), v->spec().dims[0]));
+        if (v->sharded()) detail::check_shard(*v, given.back(), detail::rows_of(comm_.ranks(), *v));
     }
     if (resume != nullptr) updates_->check_states(*resume);
     auto const* const ranks = comm_.ranks();
     deferred_.catch_up_others(all);
-    for (std::size_t i = 0; i < all.size(); ++i) {
+    for (std::size_t i = 0, number = 0; i < all.size(); ++i) {
+        if (all[i]->piece == 0) ++number;  // the pieces of a table have the seed of the whole
+        auto const seed = detail::bits_at(seed_, number);
         if (!given[i].empty()) {
             all[i]->value() = own_copy(*all[i], given[i]);
         } else if (ranks != nullptr && all[i]->sharded()) {
-            all[i]->initialize_rows(all[i]->value(), detail::rows_of(ranks, all[i]->spec().dims[0]),
-                                    detail::bits_at(seed_, i + 1), exec_);
+            all[i]->initialize_rows(all[i]->value(), detail::rows_of(ranks, *all[i]), seed, exec_);
         } else if (all[i]->initialize) {
-            all[i]->initialize(all[i]->value(), detail::bits_at(seed_, i + 1), exec_);
+            all[i]->initialize(all[i]->value(), seed, exec_);
         }
     }
 }
@@ -311,7 +312,8 @@ std::unique_ptr<detail::FetchedTables> Trainer<T, Device>::fetch(std::span<Feeds
     std::unique_ptr<detail::FetchedTables> rows;
     ranks.must([&] {
         std::vector<detail::TableRows> asked;
-        for (std::size_t t = 0; t < tables_.size(); ++t) asked.push_back({&fetched_[t]->value(), named[t]});
+        for (std::size_t t = 0; t < tables_.size(); ++t)
+            asked.push_back({&fetched_[t]->value(), fetched_[t]->placement, named[t]});
         rows = ranks.fetch(exec, asked, [&](std::size_t t, Ids<> const& positions) {
             deferred_.catch_up(exec, *fetched_[t], positions);
         });
