@@ -84,10 +84,10 @@ private:
 ///     sent     u · (1 - share) · (8 + bytes of a gradient) + (P-1) · u · share · bytes of elements; replicated that of
 ///              row_allreduce by the better of its routes
 /// The plan depends on nothing but the arguments; equal tables and ranks are taken in their order.
-/// errors   ShapeError if ranks is below 1 or a number of a table is negative, element_bytes 0, lookups fewer than
-///          different ids, or different ids more than the height; Error if two tables have one name; ValueError if
-///          options.busiest is not finite; ShapeError if options.memory is negative, or a rank needs more than options.memory, also when all tables are
-///          dealt to all ranks: it names the rank and its greatest table
+/// errors   ShapeError if ranks is below 1, options.memory or a number of a table is negative, element_bytes is 0, lookups
+///          are fewer than different ids, or different ids more than the height; Error if two tables have one name;
+///          ValueError if options.busiest is not finite; ShapeError if a rank needs more than options.memory, also when
+///          all tables are dealt to all ranks: it names the rank and its greatest table
 /// cost     O(tables² + tables · ranks · pieces of columns), for each table that is dealt because a rank has too much
 Plan plan(std::span<TableToPlace const> tables, int ranks, PlanOptions const& options = {});
 
