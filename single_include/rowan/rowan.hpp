@@ -12866,6 +12866,18 @@ struct untyped_functions {
 namespace rowan::inline v0 {
 
 struct op_kernel;
+struct Operator;
+class Variable;
+
+namespace detail {
+
+/// The variable of a net of which an operator in it, or in the net of one of its steps, reads the elements as `v`, or
+/// nullptr if the step computes them.
+using OutsideOf = std::function<Variable*(Variable* v)>;
+/// Called with an operator, the number of one of its inputs, and where the inputs of this operator come from.
+using ReadVisitor = std::function<void(Operator const& op, std::size_t slot, OutsideOf const& outside)>;
+
+}  // namespace detail
 
 /// An input or output of a gradient operator, in terms of the forward operator.
 struct grad_slot {
@@ -12913,6 +12925,9 @@ struct op_kernel {
     std::span<SlotLookup const> lookups = {};  ///< of tables of which it reads the rows that other inputs name
     /// The kernel that replaces it in the step of a recurrent program, or nullptr; see layer::add_to.
     op_kernel const* in_step = nullptr;
+    /// Of an operator with a net of its own whose inputs are known: calls f for what it reads itself, and for all that
+    /// the operators of its net read; see detail::each_read.
+    void (*each_read)(Operator const& op, detail::OutsideOf const& outside, detail::ReadVisitor const& f) = nullptr;
 
     /// Whether it is a kernel of the operator Op, of this or of another library of the process.
     /// cost     O(1); for another operator or library a comparison of the types' names
@@ -13017,6 +13032,7 @@ struct whole_op {
     static unsigned row_inputs(std::span<VarSpec const>, AttributesRef) { return 0; }
     static bool row_output(AttributesRef, std::size_t) { return false; }
     static RowTraits row_traits(AttributesRef) { return {false, false, Linearity::inside}; }
+    static constexpr decltype(op_kernel::each_read) each_read = nullptr;
 };
 
 template <std::derived_from<whole_op> Op>
@@ -13072,7 +13088,8 @@ constinit op_kernel const whole_kernel<Op>::value{.name = Op::name,
                                                   .infer = &Op::infer,
                                                   .run = &Op::run,
                                                   .rules = rules_of<Op, void, type_list<>, grad_rules_of<Op>>::value,
-                                                  .in_place = Op::in_place};
+                                                  .in_place = Op::in_place,
+                                                  .each_read = Op::each_read};
 
 }  // namespace detail
 
@@ -13743,7 +13760,7 @@ namespace rowan::inline v0::detail {
 /// How the rows of a sharded table are dealt.
 inline Partition shards_of(Variable const& table, int ranks) { return table.placement.on(table.spec().dims[0], ranks); }
 
-/// "blocks of 64 rows from rank 0 on", for messages.
+/// "{.block = 64, .first = 0}", for messages.
 std::string placement_text(Placement const& placement);
 
 /// The rows of a rank, ascending.
@@ -13767,11 +13784,11 @@ Value own_rows(Value const& all, Partition const& partition, int rank);
 namespace rowan::inline v0::detail {
 
 ROWAN_FUNCTION std::string placement_text(Placement const& placement) {
-    return std::string("blocks of ")
+    return std::string("{.block = ")
         .append(std::to_string(placement.block))
-        .append(" rows from rank ")
+        .append(", .first = ")
         .append(std::to_string(placement.first))
-        .append(" on");
+        .append("}");
 }
 
 ROWAN_FUNCTION std::vector<std::int64_t> rows_of_rank(Partition const& partition, int rank) {
@@ -15737,7 +15754,8 @@ struct TableLookups {
 std::optional<TableLookups> lookups_of(Variable& target, Variable& table);
 
 /// The sharded tables that a net reads. Names its variables.
-/// errors   GraphError if one is read by an operator that is not a lookup, or by one whose ids are not data
+/// errors   GraphError if one is read by an operator that is not a lookup, or by one whose ids are neither data nor, in a
+///          step of a recurrent layer, elements of data
 /// cost     one pass over the net
 std::vector<TableLookups> table_lookups(Variable& target);
 
@@ -15805,6 +15823,9 @@ void each_next(Operator const& op, F const& f) {
     }
 }
 
+/// Calls f for each input that an operator, or an operator of its net, reads. See op_kernel::each_read.
+void each_read(Operator const& op, OutsideOf const& outside, ReadVisitor const& f);
+
 /// All operators that `targets` depend on, each once, in topological order: a depth-first traversal that follows inputs
 /// in order. With `within`, writers of variables of other scopes are omitted.
 /// errors   GraphError if there is a cycle; the text names the operators of the cycle
@@ -15848,6 +15869,11 @@ ROWAN_FUNCTION unsigned row_inputs(Operator const& op) {
     std::vector<VarSpec> in;
     for (Variable const* v : op.inputs) in.push_back(v->spec());
     return op.kernel->row_inputs(in, op.attributes);
+}
+
+ROWAN_FUNCTION void each_read(Operator const& op, OutsideOf const& outside, ReadVisitor const& f) {
+    if (op.kernel->each_read != nullptr) return op.kernel->each_read(op, outside, f);
+    for (std::size_t slot = 0; slot < op.inputs.size(); ++slot) f(op, slot, outside);
 }
 
 ROWAN_FUNCTION std::vector<Operator*> trace(std::span<Variable* const> targets, Scope const* within) {
@@ -17553,20 +17579,31 @@ inline void add_lookup(TableLookups& to, TableLookups::Lookup const& lookup) {
     if (std::ranges::find(to.lookups, lookup) == to.lookups.end()) to.lookups.push_back(lookup);
 }
 
+/// Calls f for all that the operators read, also in the steps of recurrent layers.
+inline void each_read_of(std::span<Operator* const> order, ReadVisitor const& f) {
+    for (Operator const* const op : order)
+        each_read(
+            *op, [](Variable* v) { return v; }, f);
+}
+
+inline bool is_data(Variable const* v) { return v != nullptr && v->role() == Role::data; }
+
 ROWAN_FUNCTION std::optional<TableLookups> lookups_of(Variable& target, Variable& table) {
     TableLookups all{&table};
-    for (Operator const* const op : trace(std::array{&target})) {
-        auto const uses = std::ranges::count(op->inputs, &table);
-        if (uses == 0) continue;
+    bool known = true;
+    each_read_of(trace(std::array{&target}), [&](Operator const& op, std::size_t slot, OutsideOf const& outside) {
+        if (op.inputs[slot] != &table) return;
         bool declared = false;
-        for (SlotLookup const& of : op->kernel->lookups) {
-            if (op->inputs[of.table] != &table) continue;
-            if (op->inputs[of.ids]->role() != Role::data) return {};
-            add_lookup(all, {op->inputs[of.ids], unknown_of(*op)});
+        for (SlotLookup const& of : op.kernel->lookups) {
+            if (of.table != slot) continue;
+            Variable const* const ids = outside(op.inputs[of.ids]);
+            known = known && is_data(ids);
+            add_lookup(all, {ids, unknown_of(op)});
             declared = true;
         }
-        if (uses != 1 || !declared) return {};
-    }
+        known = known && declared;
+    });
+    if (!known) return {};
     return all;
 }
 
@@ -17574,30 +17611,28 @@ ROWAN_FUNCTION std::vector<TableLookups> table_lookups(Variable& target) {
     auto const order = trace(std::array{&target});
     name_variables(order);
     std::vector<TableLookups> all;
-    for (Operator const* const op : order) {
-        bool const looks_up = op->kernel->is<lookup_table_op>() || op->kernel->is<embedding_bag_op>() ||
-                              op->kernel->is<weighted_embedding_bag_op>();
-        for (Variable* const table : op->inputs) {
-            if (!table->sharded()) continue;
-            auto const what = [&] { return std::string("the sharded table ").append(table->name()); };
-            if (!looks_up)
-                throw GraphError(what()
-                                     .append(" is read by ")
-                                     .append(op->kernel->name)
-                                     .append(": nets read it outside of steps and branches, by layer::embedding or "
-                                             "layer::embedding_bag"));
-            Variable const* const ids = op->inputs[1];
-            if (ids->role() != Role::data)
-                throw GraphError(
-                    what()
-                        .append(" is looked up with ids that are computed, ")
-                        .append(describe(*ids))
-                        .append(": they must be layer::data, as the rows are fetched before the net runs"));
-            auto at = std::ranges::find(all, table, &TableLookups::table);
-            if (at == all.end()) at = all.insert(at, {table});
-            add_lookup(*at, {ids, unknown_of(*op)});
-        }
-    }
+    each_read_of(order, [&](Operator const& op, std::size_t slot, OutsideOf const& outside) {
+        Variable* const table = op.inputs[slot];
+        if (!table->sharded()) return;
+        auto const what = [&] { return std::string("the sharded table ").append(table->name()); };
+        if (!op.kernel->is<lookup_table_op>() && !op.kernel->is<embedding_bag_op>() &&
+            !op.kernel->is<weighted_embedding_bag_op>())
+            throw GraphError(
+                what()
+                    .append(" is read by ")
+                    .append(op.kernel->name)
+                    .append(": nets read it outside of branches, by layer::embedding or layer::embedding_bag"));
+        Variable const* const ids = outside(op.inputs[1]);
+        if (!is_data(ids))
+            throw GraphError(what()
+                                 .append(" is looked up with ids that are computed, ")
+                                 .append(describe(*op.inputs[1]))
+                                 .append(": they must be layer::data, or the elements of it that a step reads, as the "
+                                         "rows are fetched before the net runs"));
+        auto at = std::ranges::find(all, table, &TableLookups::table);
+        if (at == all.end()) at = all.insert(at, {table});
+        add_lookup(*at, {ids, unknown_of(op)});
+    });
     return all;
 }
 
@@ -18551,10 +18586,13 @@ struct PlanOptions {
     /// twice its bytes in a step: 50 µs at 10 GB/s, about what the messages of an exchange take in any case. In return,
     /// its rows need not be fetched before the net runs, and every rank looks them up in its own memory.
     std::int64_t replicated_bytes = std::int64_t{1} << 18;
-    /// A table of which a rank asks the others for fewer rows each in a step is whole on one rank, if that leaves ranks
-    /// even: so its ids go to one rank instead of a few to each.
+    /// A table is whole on one rank if a rank asks each other one for fewer rows of it than this in a step, and ranks
+    /// stay even: so its ids go to one rank instead of a few to each.
     std::int64_t whole_rows = 16;
-    double busiest = 1.1;     ///< how many times the mean of load or memory a rank may have because of whole tables
+    double busiest = 1.1;  ///< how many times the mean of load or memory a rank may have because of whole tables
+    /// Whether wide tables of few rows may be cut by columns. The pieces are parameters of their own: a net with another
+    /// number of them does not load them, and they follow the number of ranks.
+    bool cut_columns = false;
     std::int64_t memory = 0;  ///< bytes that a rank has for tables and states; 0: any number
 };
 
@@ -18602,8 +18640,8 @@ private:
 /// for a table where this is not needed: see PlanOptions.
 ///     blocks    of 64 rows or fewer, so small that the rows of a step, were they all at the beginning of the table,
 ///               would make 16 for each rank: frequent ids are often neighbours. Blocks of one row are a cyclic table
-///     columns   of wide rows of which there are fewer than 16 for each rank, in as many pieces as there are ranks, each
-///               whole on one rank, if a piece has at least 16 elements
+///     columns   with options.cut_columns, of rows of which there are fewer than 16 for each rank, in as many pieces as
+///               there are ranks, each whole on one rank, if a piece has at least 16 elements
 ///     whole     tables of few rows in a step, the busiest first, each on the rank with the least; while a rank has more
 ///               than options.busiest times the mean, its greatest whole table is dealt to all
 /// The model is of what train does. A rank asks for each different row of its batches once, and receives the row and
@@ -18615,7 +18653,9 @@ private:
 ///     load     (P · u + U) · share of the rows · bytes of elements, or (u + U) · bytes of elements replicated
 ///     sent     u · (1 - share) · (8 + bytes of a gradient) + (P-1) · u · share · bytes of elements; replicated that of
 ///              row_allreduce by the better of its routes
-/// The plan depends on nothing but the arguments; equal tables and ranks are taken in their order.
+/// The plan depends on nothing but the arguments; equal tables and ranks are taken in their order. Any number of ranks
+/// loads what others have saved, wherever the rows are, if the same tables are sharded: a smaller options.memory, or
+/// another options.replicated_bytes, may change that.
 /// errors   ShapeError if ranks is below 1, options.memory or a number of a table is negative, element_bytes is 0, lookups
 ///          are fewer than different ids, or different ids more than the height; Error if two tables have one name;
 ///          ValueError if options.busiest is not finite; ShapeError if a rank needs more than options.memory, also when
@@ -18900,7 +18940,7 @@ private:
     Placement on_all_ranks(TableToPlace const& t) const {
         std::int64_t const least = blocks_of_rank * ranks_;
         Placement placement = on_one_rank(t);
-        if (ranks_ > 1 && t.height < least && t.width % ranks_ == 0 && t.width / ranks_ >= 16) {
+        if (options_.cut_columns && ranks_ > 1 && t.height < least && t.width % ranks_ == 0 && t.width / ranks_ >= 16) {
             placement.columns = ranks_;
             return placement;
         }
@@ -22007,8 +22047,9 @@ namespace layer {
 /// best epoch; but not what callbacks, metrics or variables of options.keep hold. `train` calls the reader again with that
 /// epoch and leaves out these batches, so the reader must give the same ones for the same epoch. It saves once more when it
 /// ends, also where on_batch or on_epoch end it: called again, it goes on from there, or returns the result if it was
-/// complete. If there is a save, options.resume and options.initial are not used. Batches after the last save are trained, and reported to on_batch, again, and an epoch
-/// that ends after it is reported to on_epoch again. If one of your functions throws on one rank, it must throw on all.
+/// complete. If there is a save, options.resume and options.initial are not used. Batches after the last save are
+/// trained, and reported to on_batch, again, and an epoch that ends after it is reported to on_epoch again. If one of
+/// your functions throws on one rank, it must throw on all.
 struct TrainCheckpoint {
     std::int64_t every = 0;  ///< the number of steps after which train saves; 0: at its end alone
     int ranks = 1;           ///< how many ranks save together
@@ -32580,6 +32621,7 @@ struct rnn_op : whole_op {
     }
     static std::vector<VarSpec> infer(Specs in, AttributesRef attributes);
     static void run(KernelCall const& call);
+    static void each_read(Operator const& op, OutsideOf const& outside, ReadVisitor const& f);
 };
 
 }  // namespace detail
@@ -32593,6 +32635,8 @@ inline constexpr op_kernel const& rnn_kernel = detail::whole_kernel<detail::rnn_
 // rowan/graph/rnn_inl.hpp: definitions of rowan/graph/rnn.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
+#include <algorithm>
+#include <iterator>
 #include <string>
 
 namespace rowan::inline v0::detail {
@@ -32773,6 +32817,23 @@ ROWAN_FUNCTION void rnn_op::run(KernelCall const& c) {
     Value& scopes = *c.out.back();
     if (!scopes.is<StepScopes>()) scopes.set(StepScopes());
     Recurrent(c.exec, c.attributes.get<RnnBlock>(), c.in, scopes.get<StepScopes>()).forward(c.out);
+}
+
+ROWAN_FUNCTION void rnn_op::each_read(Operator const& op, OutsideOf const& outside, ReadVisitor const& f) {
+    auto const& block = AttributesRef(op.attributes).get<RnnBlock>();
+    StepNet const& net = block.net;
+    std::size_t const first = 1 + block.boots();  // of the outer variables
+    for (std::size_t slot = 0; slot < first; ++slot) f(op, slot, outside);
+    for (StepNet::Static const& s : net.statics) f(op, first + s.from, outside);
+    OutsideOf const out_of_step = [&](Variable* v) -> Variable* {
+        if (v == net.x) return outside(op.inputs[0]);
+        for (StepNet::Static const& s : net.statics)
+            if (v == s.value) return outside(op.inputs[first + s.from]);
+        auto const at = std::ranges::find(net.outer, v) - net.outer.begin();
+        return at == std::ssize(net.outer) ? nullptr : outside(op.inputs[first + static_cast<std::size_t>(at)]);
+    };
+    for (auto const* const phase : {&net.forward.before, &net.forward.each, &net.forward.after})
+        for (StepOp const& step : *phase) detail::each_read(*step.op, out_of_step, f);
 }
 
 ROWAN_FUNCTION void rnn_grad_op::run(KernelCall const& c) {
@@ -51636,8 +51697,9 @@ namespace rowan::inline v0::layer {
 ///     on 3 ranks      row 0 … 63    64 … 127    128 … 191    192 … 255   …
 ///     of rank                  0           1            2            0   …
 ///
-/// Nets read it by embedding and embedding_bag, whose ids are layer::data. A step begins with the
-/// exchange of the rows that its ids name: rows fetched earlier would lack what the step before has changed.
+/// Nets read it by embedding and embedding_bag, whose ids are layer::data or, in the step of a recurrent layer, elements
+/// of it. A step of training begins with the exchange of the rows that its ids name: rows fetched earlier would lack
+/// what the step before has changed.
 /// shapes   [options.height, options.width]
 /// errors   as layer::parameter; ShapeError if a number of options.placement is bad; GraphError if it cuts columns,
 ///          the net is for a device, or options.rows is given
@@ -51645,7 +51707,7 @@ namespace rowan::inline v0::layer {
 template <class T = float, class Device = Cpu>
 Var<T, Device> sharded_table(EmbeddingOptions const& options) {
     options.placement.check();
-    if (options.placement.columns != 1)
+    if (std::is_same_v<Device, Cpu> && options.placement.columns != 1)  // on others, it is an error in any case
         throw GraphError(
             "layer::embedding_table: a table whose columns are cut is no single parameter: give the options to "
             "layer::embedding or layer::embedding_bag");
@@ -52324,8 +52386,8 @@ namespace rowan::inline v0::layer {
 ///     });
 ///
 /// If options.level is not the last level, x_t holds sequences of the levels below, which the step may pool or process
-/// with a recurrent layer of its own. Except on Cuda, batches of 64 or more sequences are split into parts of at least
-/// 32, which run in parallel on the host if they are enough work; the parts, and so the bits of the result, do not
+/// with a recurrent layer of its own. Except on Cuda, batches of 32 or more sequences are split into parts of at least
+/// 16, which run in parallel on the host if they are enough work; the parts, and so the bits of the result, do not
 /// depend on the number of threads. A step with an operator that needs all sequences at once, such as dropout, runs as
 /// one part.
 /// shapes   x [n, ...] with levels -> output [n, ...] with the same levels, last [sequences, size]

@@ -155,6 +155,24 @@ TEST_CASE("a missing, damaged or foreign file of a rank is a FormatError on all"
     }
 }
 
+TEST_CASE("ranks that load a table into different places get an error on all", "[distributed][io][errors]") {
+    test::Folder const folder;
+    auto const at = test::shared_path(folder / "model");
+    auto const right = test::on_ranks(3, [&](auto const& comm) {
+        Net1 const net(true);
+        save_model(comm, net.predict, trained(net, 0, 3, comm), at);
+        int n = 0;
+        bool const last = comm.rank() == comm.size() - 1;
+        for (Placement const& other : {Placement{.block = 7}, Placement{.block = 64, .first = 1}, Placement{.first = comm.size()}}) {
+            Net1 const mine(true, last ? other : Placement{});
+            auto const text = said([&] { load_model(comm, mine.predict, at); });
+            n += text.find(other.block == 7 ? "the rows in turn of table on rank 2 is 7" : "the first rank of table on rank 2 is 1") != std::string::npos ? 1 : text.empty() ? 10 : 100;
+        }
+        return n;
+    });
+    for (int const r : right) CHECK(r == (right.size() == 1 ? 30 : 12));
+}
+
 TEST_CASE("files of another net, and values of other ranks, are refused", "[distributed][io][errors]") {
     test::Folder const folder;
     auto const at = test::shared_path(folder / "model");

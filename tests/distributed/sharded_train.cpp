@@ -10,7 +10,9 @@
 #include <rowan/layer/cond.hpp>
 #include <rowan/layer/elementwise.hpp>
 #include <rowan/layer/operators.hpp>
+#include <rowan/layer/map_fn.hpp>
 #include <rowan/layer/rnn.hpp>
+#include <rowan/layer/static_input.hpp>
 #include <rowan/train/deferred.hpp>
 
 #include <string>
@@ -68,6 +70,57 @@ TEST_CASE("wherever the rows of a table are, they have the same bits", "[distrib
         return static_cast<std::int64_t>(learned.find("table").row_numbers().size());
     });
     for (std::size_t r = 0; r < placed.size(); ++r) CHECK(placed[r] == (r == 23 % placed.size() ? height : 0));
+}
+
+TEST_CASE("the steps of a recurrent layer look up a sharded table, with the bits of a whole one", "[distributed]") {
+    auto const run = [](bool deferred) {
+        return [deferred](bool shards, layer::Comm const& comm) {
+            Scope scope;
+            ScopeGuard const guard(scope);
+            auto const table = layer::embedding_table({.height = height, .width = width, .name = "table", .sharded = shards});
+            auto const ids = layer::data<std::int64_t>("ids", {UNK});
+            auto const words = layer::data<std::int32_t>("bags", {UNK}, 1), others = layer::data<std::int32_t>("texts", {UNK}, 2);
+            auto const last = layer::rnn_with_last<float>(words, width, [&](auto const& word, auto const& before) {
+                auto const now = layer::tanh(layer::embedding(word, table, {.unknown = 8}) + before + layer::embedding(layer::static_input(ids), table));
+                return layer::Step{now, now};
+            }).last;
+            auto const texts = layer::sequence_pool(layer::map_fn(others, [&](auto const& text) {
+                auto const inner = layer::rnn<float>(text, width, [&](auto const& word, auto const& before) {
+                    auto const now = layer::tanh(layer::embedding(word, table) - before);
+                    return layer::Step{now, now};
+                });
+                return layer::sequence_pool(inner) + layer::embedding_bag(text, table, {});
+            }, {.level = 0}));
+            auto const cost = Net1::cost_of(layer::fc(layer::concat({layer::drop_levels(last), texts}, {.axis = 1}), {.output_size = 2, .name = "fc"}));
+            std::vector<Feeds> data;
+            inputs::Random random(3);
+            for (std::int64_t i = 0; i < 5; ++i) {
+                auto const n = static_cast<std::size_t>(random.below(4) + 2);
+                std::vector<std::int64_t> id;
+                std::vector<std::int32_t> word, text;
+                std::vector<std::int64_t> word_ends{0}, sentence_ends{0}, text_ends{0};
+                for (std::size_t k = 0; k < n; ++k) {
+                    id.push_back(random.below(height));
+                    for (std::int64_t w = random.below(4); w >= 0; --w) word.push_back(static_cast<std::int32_t>(random.below(height + 90)));
+                    word_ends.push_back(std::ssize(word));
+                    for (std::int64_t sentence = random.below(3); sentence >= 0; --sentence) {
+                        for (std::int64_t w = random.below(4); w >= 0; --w) text.push_back(static_cast<std::int32_t>(random.below(9)));
+                        sentence_ends.push_back(std::ssize(text));
+                    }
+                    text_ends.push_back(std::ssize(sentence_ends) - 1);
+                }
+                data.push_back({{"ids", id},
+                                {"bags", LoDTensor<std::int32_t>(Tensor<std::int32_t>(word), Lod{word_ends})},
+                                {"texts", LoDTensor<std::int32_t>(Tensor<std::int32_t>(text), Lod{text_ends, sentence_ends})},
+                                {"y", Tensor<float>::full({n, 2}, 0.5F)}});
+            }
+            auto options = options_for(3, comm);
+            if (deferred) options.optimizer = layer::Deferred{layer::Adam{.learning_rate = 0.05}};
+            return hash_of(train(cost, [&](std::int64_t) { return data; }, options));
+        };
+    };
+    same_bits(run(false), {1, 2, 3});
+    same_bits(run(true), {2});
 }
 
 TEST_CASE("a net that is placed by a plan has the bits of a whole one", "[distributed]") {
@@ -143,7 +196,7 @@ TEST_CASE("ranks that place a table in different ways get an error on all", "[di
         try {
             trained(true, options_for(3, comm), 4, {.block = comm.rank() == comm.size() - 1 ? 2 : 1});
         } catch (Error const& e) {
-            return std::string(e.what()).find("train: the placement of table is blocks of 2 rows from rank 0 on on rank 2") != std::string::npos ? 1 : 0;
+            return std::string(e.what()).find("train: the placement of table is {.block = 2, .first = 0} on rank 2") != std::string::npos ? 1 : 0;
         }
         return 0;
     });
@@ -387,12 +440,14 @@ TEST_CASE("a sharded table that is not looked up by data is a GraphError", "[dis
     };
     says("the sharded table table is looked up with ids that are computed",
          [](auto const& ids, auto const& table) { return layer::embedding(ids + ids, table); });
-    says("the sharded table table is read by rnn", [](auto const& ids, auto const& table) {
-        return layer::rnn(ids, 2, [&](auto id, auto state) {
-            auto const next = layer::embedding(id, table) + state;
-            return layer::Step{next, next};
+    for (bool const computed : {false, true}) {
+        says(computed ? "the sharded table table is looked up with ids that are computed" : "the sharded table table is read by scale", [=](auto const& ids, auto const& table) {
+            return layer::rnn<float>(ids, 2, [&](auto id, auto state) {
+                auto const next = (computed ? layer::embedding(id + id, table) : layer::embedding(id, layer::scale(table, {.factor = 2}))) + state;
+                return layer::Step{next, next};
+            });
         });
-    });
+    }
     Scope scope;
     ScopeGuard const guard(scope);
     CHECK_THROWS_AS(

@@ -231,6 +231,15 @@ TEST_CASE("a file that is no save, or is damaged, changes nothing", "[distribute
     };
     for (char const* const about : {"", "2", "0 1", "2 -1", "2 x"}) refused("wrong metadata `rowan.save`", {{"rowan.save", about}});
     for (char const* const about : {"", "shard", "table 5", "table x", "table 77 4 own", "table 5 4 f64"}) refused("wrong metadata `rowan:rows`", {{"rowan:rows", about}});
+    refused("wrong metadata `rowan.save`", {{"rowan.save", "2 7 x"}});
+    for (char const* const name : {"@placement rows", "@shards"}) {
+        save_safetensors(all, {{"rows", t.local()}, {name, Tensor<std::int64_t>{1, 0}}}, {{std::string("rowan:").append(name), "whole"}});
+        CHECK_THROWS_AS(scatter_save(all, folder / "save/t", 2), FormatError);
+    }
+    save_safetensors(all, {{"rows", t.local()}, {"state s", Tensor<float>::zeros({4})}});
+    CHECK_THROWS_WITH(scatter_save(all, folder / "save/t", 2), Catch::Contains("state s.shape(0) is 4, expected 23, that of rows"));
+    save_safetensors(all, {{"rows", Tensor<float>::zeros({9, 0})}}, {{"rowan:rows", "table"}});
+    CHECK_THROWS_AS(scatter_save(all, folder / "save/t", 2), FormatError);
     save_safetensors(all, {{"rows", Tensor<float>::zeros({})}});
     CHECK_THROWS_AS(scatter_save(all, folder / "save/t", 2), ShapeError);
     CHECK_THROWS_AS(scatter_save(all, folder / "save/t", 0), ShapeError);
@@ -327,7 +336,7 @@ TEST_CASE("a missing, damaged or foreign shard is a FormatError on all ranks", "
         try {
             wide.load(at, "t", comm.rank() == 0 ? none : other);
         } catch (ShapeError const& e) {
-            if (std::string(e.what()).starts_with("the value to load, state sums on rank 1 is 23, expected missing")) differ = 4;
+            if (std::string(e.what()).starts_with("the height of state sums on rank 1 is 23, expected missing")) differ = 4;
         }
         return shape + (loaded(comm, at, 3, 24).starts_with("refused: the height in ") ? 2 : 0) + differ;
     });

@@ -76,9 +76,9 @@ struct ModelFiles {
 }  // namespace detail
 
 /// Writes a net, as a program, and its parameters, of sharded tables the rows of each rank: for load_model on any
-/// number of ranks, and into nets that place the rows in any other way. `path` is one that all ranks see. Rank r writes `<path>-<number>.<r>.rows`, and when all are
-/// complete, rank 0 replaces `path`, which has what is not sharded; until then the old save is whole, and then its
-/// files are removed. Folders that do not exist are made. All ranks call it.
+/// number of ranks, and into nets that place the rows in any other way. `path` is one that all ranks see. Rank r writes
+/// `<path>-<number>.<r>.rows`, and when all are complete, rank 0 replaces `path`, which has what is not sharded; until
+/// then the old save is whole, and then its files are removed. Folders that do not exist are made. All ranks call it.
 ///     save_model(comm, predict, parameters, "model.rowan");
 /// shapes   any
 /// errors   on all ranks: as rowan::save_model; ShapeError if a table does not have this rank's rows, or ranks save

@@ -19,10 +19,13 @@ struct PlanOptions {
     /// twice its bytes in a step: 50 µs at 10 GB/s, about what the messages of an exchange take in any case. In return,
     /// its rows need not be fetched before the net runs, and every rank looks them up in its own memory.
     std::int64_t replicated_bytes = std::int64_t{1} << 18;
-    /// A table of which a rank asks the others for fewer rows each in a step is whole on one rank, if that leaves ranks
-    /// even: so its ids go to one rank instead of a few to each.
+    /// A table is whole on one rank if a rank asks each other one for fewer rows of it than this in a step, and ranks
+    /// stay even: so its ids go to one rank instead of a few to each.
     std::int64_t whole_rows = 16;
-    double busiest = 1.1;     ///< how many times the mean of load or memory a rank may have because of whole tables
+    double busiest = 1.1;  ///< how many times the mean of load or memory a rank may have because of whole tables
+    /// Whether wide tables of few rows may be cut by columns. The pieces are parameters of their own: a net with another
+    /// number of them does not load them, and they follow the number of ranks.
+    bool cut_columns = false;
     std::int64_t memory = 0;  ///< bytes that a rank has for tables and states; 0: any number
 };
 
@@ -70,8 +73,8 @@ private:
 /// for a table where this is not needed: see PlanOptions.
 ///     blocks    of 64 rows or fewer, so small that the rows of a step, were they all at the beginning of the table,
 ///               would make 16 for each rank: frequent ids are often neighbours. Blocks of one row are a cyclic table
-///     columns   of wide rows of which there are fewer than 16 for each rank, in as many pieces as there are ranks, each
-///               whole on one rank, if a piece has at least 16 elements
+///     columns   with options.cut_columns, of rows of which there are fewer than 16 for each rank, in as many pieces as
+///               there are ranks, each whole on one rank, if a piece has at least 16 elements
 ///     whole     tables of few rows in a step, the busiest first, each on the rank with the least; while a rank has more
 ///               than options.busiest times the mean, its greatest whole table is dealt to all
 /// The model is of what train does. A rank asks for each different row of its batches once, and receives the row and
@@ -83,7 +86,9 @@ private:
 ///     load     (P · u + U) · share of the rows · bytes of elements, or (u + U) · bytes of elements replicated
 ///     sent     u · (1 - share) · (8 + bytes of a gradient) + (P-1) · u · share · bytes of elements; replicated that of
 ///              row_allreduce by the better of its routes
-/// The plan depends on nothing but the arguments; equal tables and ranks are taken in their order.
+/// The plan depends on nothing but the arguments; equal tables and ranks are taken in their order. Any number of ranks
+/// loads what others have saved, wherever the rows are, if the same tables are sharded: a smaller options.memory, or
+/// another options.replicated_bytes, may change that.
 /// errors   ShapeError if ranks is below 1, options.memory or a number of a table is negative, element_bytes is 0, lookups
 ///          are fewer than different ids, or different ids more than the height; Error if two tables have one name;
 ///          ValueError if options.busiest is not finite; ShapeError if a rank needs more than options.memory, also when

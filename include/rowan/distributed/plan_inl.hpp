@@ -149,7 +149,7 @@ private:
     Placement on_all_ranks(TableToPlace const& t) const {
         std::int64_t const least = blocks_of_rank * ranks_;
         Placement placement = on_one_rank(t);
-        if (ranks_ > 1 && t.height < least && t.width % ranks_ == 0 && t.width / ranks_ >= 16) {
+        if (options_.cut_columns && ranks_ > 1 && t.height < least && t.width % ranks_ == 0 && t.width / ranks_ >= 16) {
             placement.columns = ranks_;
             return placement;
         }

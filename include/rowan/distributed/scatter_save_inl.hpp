@@ -41,18 +41,20 @@ struct WholeSave {
 
     /// Adds a value of which all but kind and name is known.
     void add(std::string const& name, std::string_view kind, CheckpointEntry value) {
+        if (TableIndex::has_name(name)) throw FormatError(0, name, "is a name that the index of a save has itself");
         value.desc.name = name;
         value.desc.persistable = true;
         value.check();
         bool const rows = kind.ends_with("table");
         auto const& dims = value.desc.lod_desc->tensor.dims;
         if (dims.empty() && (rows || kind == "sharded")) throw ShapeError(name + " rank", "0", "at least 1");
+        if (rows && value.elements.empty() && dims[0] != 0) throw FormatError(0, name, "has rows without elements");
         if (rows) {
             value.desc.type = VarType::SELECTED_ROWS;
             value.desc.selected_rows_desc = std::move(value.desc.lod_desc->tensor);
             value.desc.lod_desc.reset();
         }
-        if (kind == "whole_table") value.rows = rows_of_rank_of(tensor_of(value.desc).dims[0], 1, 0);
+        if (kind == "whole_table") value.rows = numbers_of_rows(tensor_of(value.desc).dims[0], 1, 0);
         (kind.starts_with("whole") ? whole : sharded).emplace(name, std::move(value));
     }
     /// The rows of all that is sharded, or 0 if they differ.
@@ -65,6 +67,16 @@ struct WholeSave {
         }
         return rows;
     }
+    /// Checks that it can be the save of one table and its states.
+    void check_heights() const {
+        for (auto const& [name, value] : sharded) {
+            std::int64_t const rows = tensor_of(value.desc).dims[0],
+                               first = tensor_of(sharded.begin()->second.desc).dims[0];
+            if (rows != first)
+                throw ShapeError(std::string(name).append(".shape(0)"), std::to_string(rows),
+                                 std::to_string(first).append(", that of ").append(sharded.begin()->first));
+        }
+    }
     /// What a rank has of a value. The elements are any of that size.
     CheckpointEntry part(CheckpointEntry const& all, int ranks, int rank) const {
         auto const own = partition(all, ranks);
@@ -73,7 +85,7 @@ struct WholeSave {
         if (mine.desc.lod_desc) {
             mine.desc.lod_desc->tensor.dims[0] = rows;
         } else {
-            mine.rows = rows_of_rank_of(own.height, ranks, rank);
+            mine.rows = numbers_of_rows(own.height, ranks, rank);
         }
         mine.elements = all.elements.first(static_cast<std::size_t>(rows) * entry_row_bytes(all));
         return mine;
@@ -83,7 +95,8 @@ struct WholeSave {
                     std::function<void(std::span<std::byte const>)> const& f) const {
         auto const own = partition(all, ranks);
         std::size_t const unit = entry_row_bytes(all);
-        for (std::int64_t i = 0, n = 0, rows = own.rows_of(rank); i < rows; i += n) {
+        std::int64_t const rows = unit == 0 ? 0 : own.rows_of(rank);
+        for (std::int64_t i = 0, n = 0; i < rows; i += n) {
             std::int64_t const row = own.global(rank, i);
             n = std::min(block - row % block, rows - i);
             f(all.elements.subspan(static_cast<std::size_t>(row) * unit, static_cast<std::size_t>(n) * unit));
@@ -94,7 +107,7 @@ private:
     Partition partition(CheckpointEntry const& all, int ranks) const {
         return {.height = tensor_of(all.desc).dims[0], .block = block, .ranks = ranks};
     }
-    Tensor<std::int64_t> rows_of_rank_of(std::int64_t rows, int ranks, int rank) const {
+    Tensor<std::int64_t> numbers_of_rows(std::int64_t rows, int ranks, int rank) const {
         auto const all = rows_of_rank({.height = rows, .block = block, .ranks = ranks}, rank);
         return Tensor<std::int64_t>::from_values({all.size()}, all);
     }
@@ -163,7 +176,7 @@ inline WholeSave whole_safetensors(std::string const& path) {
     auto const about = metadata.find("rowan.save");
     if (about != metadata.end()) {
         std::string_view text = about->second;
-        if (!take_number(text, save.block) || !take_number(text, save.step) || save.block < 1)
+        if (!take_number(text, save.block) || !take_number(text, save.step) || !text.empty() || save.block < 1)
             throw wrong(about->first);
     }
     for (auto const& name : file.names()) {
@@ -193,6 +206,7 @@ inline WholeSave whole_safetensors(std::string const& path) {
         map_elements(*entry, *OpenedFile::of(file), there.offset, there.bytes);
         save.add(name, kind, std::move(*entry));
     }
+    if (about == metadata.end()) save.check_heights();
     return save;
 }
 

@@ -12,6 +12,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string_view>
 #include <tuple>
@@ -26,6 +27,18 @@
 namespace rowan::inline v0 {
 
 struct op_kernel;
+struct Operator;
+class Variable;
+
+namespace detail {
+
+/// The variable of a net of which an operator in it, or in the net of one of its steps, reads the elements as `v`, or
+/// nullptr if the step computes them.
+using OutsideOf = std::function<Variable*(Variable* v)>;
+/// Called with an operator, the number of one of its inputs, and where the inputs of this operator come from.
+using ReadVisitor = std::function<void(Operator const& op, std::size_t slot, OutsideOf const& outside)>;
+
+}  // namespace detail
 
 /// An input or output of a gradient operator, in terms of the forward operator.
 struct grad_slot {
@@ -73,6 +86,9 @@ struct op_kernel {
     std::span<SlotLookup const> lookups = {};  ///< of tables of which it reads the rows that other inputs name
     /// The kernel that replaces it in the step of a recurrent program, or nullptr; see layer::add_to.
     op_kernel const* in_step = nullptr;
+    /// Of an operator with a net of its own whose inputs are known: calls f for what it reads itself, and for all that
+    /// the operators of its net read; see detail::each_read.
+    void (*each_read)(Operator const& op, detail::OutsideOf const& outside, detail::ReadVisitor const& f) = nullptr;
 
     /// Whether it is a kernel of the operator Op, of this or of another library of the process.
     /// cost     O(1); for another operator or library a comparison of the types' names
@@ -177,6 +193,7 @@ struct whole_op {
     static unsigned row_inputs(std::span<VarSpec const>, AttributesRef) { return 0; }
     static bool row_output(AttributesRef, std::size_t) { return false; }
     static RowTraits row_traits(AttributesRef) { return {false, false, Linearity::inside}; }
+    static constexpr decltype(op_kernel::each_read) each_read = nullptr;
 };
 
 template <std::derived_from<whole_op> Op>
@@ -232,7 +249,8 @@ constinit op_kernel const whole_kernel<Op>::value{.name = Op::name,
                                                   .infer = &Op::infer,
                                                   .run = &Op::run,
                                                   .rules = rules_of<Op, void, type_list<>, grad_rules_of<Op>>::value,
-                                                  .in_place = Op::in_place};
+                                                  .in_place = Op::in_place,
+                                                  .each_read = Op::each_read};
 
 }  // namespace detail
 

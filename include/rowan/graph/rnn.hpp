@@ -79,6 +79,7 @@ struct rnn_op : whole_op {
     }
     static std::vector<VarSpec> infer(Specs in, AttributesRef attributes);
     static void run(KernelCall const& call);
+    static void each_read(Operator const& op, OutsideOf const& outside, ReadVisitor const& f);
 };
 
 }  // namespace detail

@@ -4,6 +4,8 @@
 #include <rowan/graph/rnn.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
+#include <algorithm>
+#include <iterator>
 #include <string>
 
 namespace rowan::inline v0::detail {
@@ -184,6 +186,23 @@ ROWAN_FUNCTION void rnn_op::run(KernelCall const& c) {
     Value& scopes = *c.out.back();
     if (!scopes.is<StepScopes>()) scopes.set(StepScopes());
     Recurrent(c.exec, c.attributes.get<RnnBlock>(), c.in, scopes.get<StepScopes>()).forward(c.out);
+}
+
+ROWAN_FUNCTION void rnn_op::each_read(Operator const& op, OutsideOf const& outside, ReadVisitor const& f) {
+    auto const& block = AttributesRef(op.attributes).get<RnnBlock>();
+    StepNet const& net = block.net;
+    std::size_t const first = 1 + block.boots();  // of the outer variables
+    for (std::size_t slot = 0; slot < first; ++slot) f(op, slot, outside);
+    for (StepNet::Static const& s : net.statics) f(op, first + s.from, outside);
+    OutsideOf const out_of_step = [&](Variable* v) -> Variable* {
+        if (v == net.x) return outside(op.inputs[0]);
+        for (StepNet::Static const& s : net.statics)
+            if (v == s.value) return outside(op.inputs[first + s.from]);
+        auto const at = std::ranges::find(net.outer, v) - net.outer.begin();
+        return at == std::ssize(net.outer) ? nullptr : outside(op.inputs[first + static_cast<std::size_t>(at)]);
+    };
+    for (auto const* const phase : {&net.forward.before, &net.forward.each, &net.forward.after})
+        for (StepOp const& step : *phase) detail::each_read(*step.op, out_of_step, f);
 }
 
 ROWAN_FUNCTION void rnn_grad_op::run(KernelCall const& c) {

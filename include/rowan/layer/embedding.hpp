@@ -90,8 +90,9 @@ namespace rowan::inline v0::layer {
 ///     on 3 ranks      row 0 … 63    64 … 127    128 … 191    192 … 255   …
 ///     of rank                  0           1            2            0   …
 ///
-/// Nets read it by embedding and embedding_bag, whose ids are layer::data. A step begins with the
-/// exchange of the rows that its ids name: rows fetched earlier would lack what the step before has changed.
+/// Nets read it by embedding and embedding_bag, whose ids are layer::data or, in the step of a recurrent layer, elements
+/// of it. A step of training begins with the exchange of the rows that its ids name: rows fetched earlier would lack
+/// what the step before has changed.
 /// shapes   [options.height, options.width]
 /// errors   as layer::parameter; ShapeError if a number of options.placement is bad; GraphError if it cuts columns,
 ///          the net is for a device, or options.rows is given
@@ -99,7 +100,7 @@ namespace rowan::inline v0::layer {
 template <class T = float, class Device = Cpu>
 Var<T, Device> sharded_table(EmbeddingOptions const& options) {
     options.placement.check();
-    if (options.placement.columns != 1)
+    if (std::is_same_v<Device, Cpu> && options.placement.columns != 1)  // on others, it is an error in any case
         throw GraphError(
             "layer::embedding_table: a table whose columns are cut is no single parameter: give the options to "
             "layer::embedding or layer::embedding_bag");

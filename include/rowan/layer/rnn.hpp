@@ -22,8 +22,8 @@ namespace rowan::inline v0::layer {
 ///     });
 ///
 /// If options.level is not the last level, x_t holds sequences of the levels below, which the step may pool or process
-/// with a recurrent layer of its own. Except on Cuda, batches of 64 or more sequences are split into parts of at least
-/// 32, which run in parallel on the host if they are enough work; the parts, and so the bits of the result, do not
+/// with a recurrent layer of its own. Except on Cuda, batches of 32 or more sequences are split into parts of at least
+/// 16, which run in parallel on the host if they are enough work; the parts, and so the bits of the result, do not
 /// depend on the number of threads. A step with an operator that needs all sequences at once, such as dropout, runs as
 /// one part.
 /// shapes   x [n, ...] with levels -> output [n, ...] with the same levels, last [sequences, size]

@@ -5,7 +5,6 @@
 #include <rowan/sparse/partition.hpp>
 
 #include <cstdint>
-#include <limits>
 #include <string>
 
 namespace rowan::inline v0 {

@@ -28,8 +28,9 @@ namespace layer {
 /// best epoch; but not what callbacks, metrics or variables of options.keep hold. `train` calls the reader again with that
 /// epoch and leaves out these batches, so the reader must give the same ones for the same epoch. It saves once more when it
 /// ends, also where on_batch or on_epoch end it: called again, it goes on from there, or returns the result if it was
-/// complete. If there is a save, options.resume and options.initial are not used. Batches after the last save are trained, and reported to on_batch, again, and an epoch
-/// that ends after it is reported to on_epoch again. If one of your functions throws on one rank, it must throw on all.
+/// complete. If there is a save, options.resume and options.initial are not used. Batches after the last save are
+/// trained, and reported to on_batch, again, and an epoch that ends after it is reported to on_epoch again. If one of
+/// your functions throws on one rank, it must throw on all.
 struct TrainCheckpoint {
     std::int64_t every = 0;  ///< the number of steps after which train saves; 0: at its end alone
     int ranks = 1;           ///< how many ranks save together

@@ -51,7 +51,8 @@ public:
     /// Reads rows of this rank's files and sends them to their ranks, at most about `piece` bytes to one at a time. For
     /// ranks that have agreed, on values that are the same but for `to`. What a file throws is put into `damage`.
     /// cost     one read of this rank's files, and every row of another rank sent once; nothing is sent if each rank
-    ///          has the rows of its file. Three buffers of `piece` bytes
+    ///          has the rows of its file. Three buffers of `piece` bytes. Each rank computes the places of all rows, by
+    ///          runs that no partition divides
     void deal(ProcessGroup const& group, ShardRows const& rows, std::size_t piece, std::exception_ptr& damage) const;
 
     /// The number of rows of a value. For one rank, which reads all files.

@@ -52,7 +52,7 @@ void save_shards(C const& comm, std::string const& folder, std::string const& na
         same.add("the number of the sharded table", own.table);
         for (auto const& [key, place] : own.placements) {
             same.add(std::string("the rows in turn of ").append(key), place.block);
-            same.add(std::string("the first rank of ").append(key), std::int64_t{place.first});
+            same.add(std::string("the first rank of ").append(key), std::int64_t{place.first % comm.size()});
         }
         if (comm.rank() == 0) n.own[0] = new_save(folder, name);
         n.own[1] = same.hash();

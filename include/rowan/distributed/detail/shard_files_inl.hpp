@@ -73,7 +73,9 @@ ROWAN_FUNCTION std::int64_t load_shards(ProcessGroup const& group, std::function
         all = rows(*saved);
         for (auto const& r : all) {
             saved->check(r);
-            same.add(std::string("the value to load, ").append(r.name), r.own.height);
+            same.add(std::string("the height of ").append(r.name), r.own.height);
+            same.add(std::string("the rows in turn of ").append(r.name), r.own.block);
+            same.add(std::string("the first rank of ").append(r.name), std::int64_t{r.own.first});
         }
         n.own[1] = same.hash();
     };

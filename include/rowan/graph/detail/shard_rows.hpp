@@ -18,7 +18,7 @@ namespace rowan::inline v0::detail {
 /// How the rows of a sharded table are dealt.
 inline Partition shards_of(Variable const& table, int ranks) { return table.placement.on(table.spec().dims[0], ranks); }
 
-/// "blocks of 64 rows from rank 0 on", for messages.
+/// "{.block = 64, .first = 0}", for messages.
 std::string placement_text(Placement const& placement);
 
 /// The rows of a rank, ascending.

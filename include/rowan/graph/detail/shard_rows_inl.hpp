@@ -11,11 +11,11 @@
 namespace rowan::inline v0::detail {
 
 ROWAN_FUNCTION std::string placement_text(Placement const& placement) {
-    return std::string("blocks of ")
+    return std::string("{.block = ")
         .append(std::to_string(placement.block))
-        .append(" rows from rank ")
+        .append(", .first = ")
         .append(std::to_string(placement.first))
-        .append(" on");
+        .append("}");
 }
 
 ROWAN_FUNCTION std::vector<std::int64_t> rows_of_rank(Partition const& partition, int rank) {

@@ -49,6 +49,9 @@ void each_next(Operator const& op, F const& f) {
     }
 }
 
+/// Calls f for each input that an operator, or an operator of its net, reads. See op_kernel::each_read.
+void each_read(Operator const& op, OutsideOf const& outside, ReadVisitor const& f);
+
 /// All operators that `targets` depend on, each once, in topological order: a depth-first traversal that follows inputs
 /// in order. With `within`, writers of variables of other scopes are omitted.
 /// errors   GraphError if there is a cycle; the text names the operators of the cycle

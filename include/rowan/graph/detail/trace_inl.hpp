@@ -19,6 +19,11 @@ ROWAN_FUNCTION unsigned row_inputs(Operator const& op) {
     return op.kernel->row_inputs(in, op.attributes);
 }
 
+ROWAN_FUNCTION void each_read(Operator const& op, OutsideOf const& outside, ReadVisitor const& f) {
+    if (op.kernel->each_read != nullptr) return op.kernel->each_read(op, outside, f);
+    for (std::size_t slot = 0; slot < op.inputs.size(); ++slot) f(op, slot, outside);
+}
+
 ROWAN_FUNCTION std::vector<Operator*> trace(std::span<Variable* const> targets, Scope const* within) {
     enum Mark { open, done };
     struct Visit {

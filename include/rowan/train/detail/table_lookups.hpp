@@ -46,7 +46,8 @@ struct TableLookups {
 std::optional<TableLookups> lookups_of(Variable& target, Variable& table);
 
 /// The sharded tables that a net reads. Names its variables.
-/// errors   GraphError if one is read by an operator that is not a lookup, or by one whose ids are not data
+/// errors   GraphError if one is read by an operator that is not a lookup, or by one whose ids are neither data nor, in a
+///          step of a recurrent layer, elements of data
 /// cost     one pass over the net
 std::vector<TableLookups> table_lookups(Variable& target);
 

@@ -74,20 +74,31 @@ inline void add_lookup(TableLookups& to, TableLookups::Lookup const& lookup) {
     if (std::ranges::find(to.lookups, lookup) == to.lookups.end()) to.lookups.push_back(lookup);
 }
 
+/// Calls f for all that the operators read, also in the steps of recurrent layers.
+inline void each_read_of(std::span<Operator* const> order, ReadVisitor const& f) {
+    for (Operator const* const op : order)
+        each_read(
+            *op, [](Variable* v) { return v; }, f);
+}
+
+inline bool is_data(Variable const* v) { return v != nullptr && v->role() == Role::data; }
+
 ROWAN_FUNCTION std::optional<TableLookups> lookups_of(Variable& target, Variable& table) {
     TableLookups all{&table};
-    for (Operator const* const op : trace(std::array{&target})) {
-        auto const uses = std::ranges::count(op->inputs, &table);
-        if (uses == 0) continue;
+    bool known = true;
+    each_read_of(trace(std::array{&target}), [&](Operator const& op, std::size_t slot, OutsideOf const& outside) {
+        if (op.inputs[slot] != &table) return;
         bool declared = false;
-        for (SlotLookup const& of : op->kernel->lookups) {
-            if (op->inputs[of.table] != &table) continue;
-            if (op->inputs[of.ids]->role() != Role::data) return {};
-            add_lookup(all, {op->inputs[of.ids], unknown_of(*op)});
+        for (SlotLookup const& of : op.kernel->lookups) {
+            if (of.table != slot) continue;
+            Variable const* const ids = outside(op.inputs[of.ids]);
+            known = known && is_data(ids);
+            add_lookup(all, {ids, unknown_of(op)});
             declared = true;
         }
-        if (uses != 1 || !declared) return {};
-    }
+        known = known && declared;
+    });
+    if (!known) return {};
     return all;
 }
 
@@ -95,30 +106,28 @@ ROWAN_FUNCTION std::vector<TableLookups> table_lookups(Variable& target) {
     auto const order = trace(std::array{&target});
     name_variables(order);
     std::vector<TableLookups> all;
-    for (Operator const* const op : order) {
-        bool const looks_up = op->kernel->is<lookup_table_op>() || op->kernel->is<embedding_bag_op>() ||
-                              op->kernel->is<weighted_embedding_bag_op>();
-        for (Variable* const table : op->inputs) {
-            if (!table->sharded()) continue;
-            auto const what = [&] { return std::string("the sharded table ").append(table->name()); };
-            if (!looks_up)
-                throw GraphError(what()
-                                     .append(" is read by ")
-                                     .append(op->kernel->name)
-                                     .append(": nets read it outside of steps and branches, by layer::embedding or "
-                                             "layer::embedding_bag"));
-            Variable const* const ids = op->inputs[1];
-            if (ids->role() != Role::data)
-                throw GraphError(
-                    what()
-                        .append(" is looked up with ids that are computed, ")
-                        .append(describe(*ids))
-                        .append(": they must be layer::data, as the rows are fetched before the net runs"));
-            auto at = std::ranges::find(all, table, &TableLookups::table);
-            if (at == all.end()) at = all.insert(at, {table});
-            add_lookup(*at, {ids, unknown_of(*op)});
-        }
-    }
+    each_read_of(order, [&](Operator const& op, std::size_t slot, OutsideOf const& outside) {
+        Variable* const table = op.inputs[slot];
+        if (!table->sharded()) return;
+        auto const what = [&] { return std::string("the sharded table ").append(table->name()); };
+        if (!op.kernel->is<lookup_table_op>() && !op.kernel->is<embedding_bag_op>() &&
+            !op.kernel->is<weighted_embedding_bag_op>())
+            throw GraphError(
+                what()
+                    .append(" is read by ")
+                    .append(op.kernel->name)
+                    .append(": nets read it outside of branches, by layer::embedding or layer::embedding_bag"));
+        Variable const* const ids = outside(op.inputs[1]);
+        if (!is_data(ids))
+            throw GraphError(what()
+                                 .append(" is looked up with ids that are computed, ")
+                                 .append(describe(*op.inputs[1]))
+                                 .append(": they must be layer::data, or the elements of it that a step reads, as the "
+                                         "rows are fetched before the net runs"));
+        auto at = std::ranges::find(all, table, &TableLookups::table);
+        if (at == all.end()) at = all.insert(at, {table});
+        add_lookup(*at, {ids, unknown_of(op)});
+    });
     return all;
 }
 
