@@ -443,7 +443,7 @@ TEST_CASE("a sharded table that is not looked up by data is a GraphError", "[dis
     for (bool const computed : {false, true}) {
         says(computed ? "the sharded table table is looked up with ids that are computed" : "the sharded table table is read by scale", [=](auto const& ids, auto const& table) {
             return layer::rnn<float>(ids, 2, [&](auto id, auto state) {
-                auto const next = (computed ? layer::embedding(id + id, table) : layer::embedding(id, layer::scale(table, {.factor = 2}))) + state;
+                auto const next = (computed ? layer::embedding(id + id, table) : layer::embedding(id, layer::scale(table, 2))) + state;
                 return layer::Step{next, next};
             });
         });

@@ -46,8 +46,8 @@ struct layer_calls {
     }
     /// The option of an operator with `list_option`: layer::reshape(x, {0, -1}).
     template <class T, class Device>
-    requires(inputs == 1) auto operator()(layer::Var<T, Device> const& x,
-                                          typename list_of<Op>::type const& list) const {
+    requires(inputs == 1 && requires { requires Op::list_option; }) auto operator()(
+        layer::Var<T, Device> const& x, typename list_of<Op>::type const& list) const {
         return layer::apply<Op>(Options{list}, x);
     }
     /// The options of an operator with number_options: layer::clip(x, 0, 6).
