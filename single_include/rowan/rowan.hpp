@@ -22043,8 +22043,8 @@ namespace layer {
 /// rowan/io/train_checkpoint.hpp, for ranks of rowan/distributed/train_checkpoint.hpp, or of functions of yours.
 ///     train(cost, reader, {.epochs = 10, .checkpoint = train_checkpoint({.folder = "run", .every = 1000})});
 ///     train(cost, reader, {.comm = comm, .parts = 8, .checkpoint = train_checkpoint(comm, {.folder = "run"})});
-/// A save has the parameters and states, the epoch, the number of its batches that were read, and, for options.stop, the
-/// best epoch; but not what callbacks, metrics or variables of options.keep hold. `train` calls the reader again with that
+/// A save has the parameters and states, the epoch, the number of its batches that were read, and, for the metric of
+/// options.stop, the best epoch; but not what callbacks, metrics or variables of options.keep hold. `train` calls the reader again with that
 /// epoch and leaves out these batches, so the reader must give the same ones for the same epoch. It saves once more when it
 /// ends, also where on_batch or on_epoch end it: called again, it goes on from there, or returns the result if it was
 /// complete. If there is a save, options.resume and options.initial are not used. Batches after the last save are
@@ -22075,6 +22075,7 @@ struct TrainPosition {
     double cost = 0;                                 // the sum of its steps'
     std::int64_t since = 0;                          // epochs since the best one
     double value = 0;                                // the metric of the best epoch
+    std::int64_t metric = 0;                         // a number for this metric
     std::optional<Parameters> best = {};
 
     /// `now`, and the position, which share the elements of both.
@@ -22111,7 +22112,7 @@ ROWAN_FUNCTION Parameters TrainPosition::added_to(Parameters const& now) const {
     auto const number = [](std::int64_t n) { return static_cast<double>(n); };
     Value position;
     position.set(LoDTensor<double>(Tensor<double>{number(epoch), number(batches), number(steps), cost, number(since),
-                                                  value, number(best ? best->steps : -1)}));
+                                                  value, number(best ? best->steps : -1), number(metric)}));
     all.set(std::string(position_name), std::move(position));
     if (!best) return all;
     for (auto const& [name, v] : *best) all.set(std::string(name).append(best_suffix), v.share());
@@ -22123,9 +22124,9 @@ ROWAN_FUNCTION TrainPosition TrainPosition::taken_from(Parameters& saved) {
         throw GraphError("options.checkpoint: what was loaded has no position: it is no save of train");
     auto const values = saved.get<double>(position_name).share();
     std::vector<double> const numbers(values.begin(), values.end());
-    for (std::size_t const k : std::array<std::size_t, 5>{0, 1, 2, 4, 6}) {
+    for (std::size_t const k : std::array<std::size_t, 6>{0, 1, 2, 4, 6, 7}) {
         double const least = k == 6 ? -1.0 : 0.0;
-        if (numbers.size() != 7 || !(numbers[k] >= least && numbers[k] < 0x1p53) ||
+        if (numbers.size() != 8 || !(numbers[k] >= least && numbers[k] < 0x1p53) ||
             std::floor(numbers[k]) != numbers[k])
             throw GraphError("options.checkpoint: what was loaded has no valid position: it is no save of train");
     }
@@ -22135,7 +22136,8 @@ ROWAN_FUNCTION TrainPosition TrainPosition::taken_from(Parameters& saved) {
                      .steps = integer(2),
                      .cost = numbers[3],
                      .since = integer(4),
-                     .value = numbers[5]};
+                     .value = numbers[5],
+                     .metric = integer(7)};
     if (integer(6) >= 0) at.best.emplace().steps = integer(6);
     Parameters rest;
     rest.steps = saved.steps;
@@ -29095,7 +29097,7 @@ public:
     Epochs(Metrics const& metrics, std::optional<layer::EarlyStop> const& stop);
 
     void begin();
-    /// Goes on within an epoch.
+    /// Goes on within an epoch; with the best one if `stop` still names the metric of it.
     void begin(TrainPosition&& at);
     /// What is known of an epoch, of which `batches` have been read.
     TrainPosition position(std::int64_t epoch, std::int64_t batches) const;
@@ -29119,6 +29121,8 @@ public:
 
 private:
     bool goes_on(double value, Parameters now);
+    /// A number for the metric of `stop`, without which there is no best epoch.
+    std::int64_t metric() const;
 
     Metrics const& metrics_;
     std::optional<layer::EarlyStop> const& stop_;
@@ -29140,6 +29144,7 @@ private:
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <span>
 #include <utility>
 
 namespace rowan::inline v0::detail {
@@ -29167,20 +29172,26 @@ ROWAN_FUNCTION void Epochs::begin(TrainPosition&& at) {
     begin();
     sum_ = at.cost;
     steps_ = at.steps;
-    if (!stop_) return;
+    if (at.metric != metric()) return;
     value_ = at.value;
     since_ = at.since;
     best_ = std::move(at.best);
 }
 
 ROWAN_FUNCTION TrainPosition Epochs::position(std::int64_t epoch, std::int64_t batches) const {
-    TrainPosition at{.epoch = epoch, .batches = batches, .since = since_, .value = value_};
+    TrainPosition at{.epoch = epoch, .batches = batches, .since = since_, .value = value_, .metric = metric()};
     if (batches != 0) {
         at.steps = steps_;
         at.cost = sum_;
     }
     if (best_) at.best = best_->share();
     return at;
+}
+
+ROWAN_FUNCTION std::int64_t Epochs::metric() const {
+    if (!stop_) return 0;
+    auto const text = std::string(stop_->larger ? "larger " : "smaller ").append(stop_->metric);
+    return hash_of(std::as_bytes(std::span(text))) & 0xFFFFFFFF;  // exact as a double
 }
 
 ROWAN_FUNCTION bool Epochs::end(std::int64_t epoch, Parameters now,
@@ -34602,8 +34613,8 @@ struct layer_calls {
     }
     /// The option of an operator with `list_option`: layer::reshape(x, {0, -1}).
     template <class T, class Device>
-    requires(inputs == 1) auto operator()(layer::Var<T, Device> const& x,
-                                          typename list_of<Op>::type const& list) const {
+    requires(inputs == 1 && requires { requires Op::list_option; }) auto operator()(
+        layer::Var<T, Device> const& x, typename list_of<Op>::type const& list) const {
         return layer::apply<Op>(Options{list}, x);
     }
     /// The options of an operator with number_options: layer::clip(x, 0, 6).

@@ -111,6 +111,14 @@ TEST_CASE("a training goes on within and between epochs, also with an early stop
             }
         }
         CHECK(calls > 5);
+        if (every != 0) continue;
+        auto other = options(12);  // another metric has another best epoch, of those that follow
+        other.checkpoint = all.checkpoint;
+        other.metrics = {{"metric", [](Parameters const& p) { return 100.0 - static_cast<double>(p.steps); }}, {"other", metric}};
+        other.stop = layer::EarlyStop{.metric = "metric", .patience = 0};
+        CHECK(train(net.cost, read, other).steps == 9);  // it has the name of the one before
+        other.stop->metric = "other";
+        CHECK(train(net.cost, read, other).steps == 36);
     }
     test::Folder const folder;
     auto more = options(2);

@@ -21,7 +21,7 @@ public:
     Epochs(Metrics const& metrics, std::optional<layer::EarlyStop> const& stop);
 
     void begin();
-    /// Goes on within an epoch.
+    /// Goes on within an epoch; with the best one if `stop` still names the metric of it.
     void begin(TrainPosition&& at);
     /// What is known of an epoch, of which `batches` have been read.
     TrainPosition position(std::int64_t epoch, std::int64_t batches) const;
@@ -45,6 +45,8 @@ public:
 
 private:
     bool goes_on(double value, Parameters now);
+    /// A number for the metric of `stop`, without which there is no best epoch.
+    std::int64_t metric() const;
 
     Metrics const& metrics_;
     std::optional<layer::EarlyStop> const& stop_;

@@ -5,10 +5,12 @@
 
 #if ROWAN_DEFINES_FUNCTIONS
 #include <rowan/core/error.hpp>
+#include <rowan/detail/named_values.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <span>
 #include <utility>
 
 namespace rowan::inline v0::detail {
@@ -36,20 +38,26 @@ ROWAN_FUNCTION void Epochs::begin(TrainPosition&& at) {
     begin();
     sum_ = at.cost;
     steps_ = at.steps;
-    if (!stop_) return;
+    if (at.metric != metric()) return;
     value_ = at.value;
     since_ = at.since;
     best_ = std::move(at.best);
 }
 
 ROWAN_FUNCTION TrainPosition Epochs::position(std::int64_t epoch, std::int64_t batches) const {
-    TrainPosition at{.epoch = epoch, .batches = batches, .since = since_, .value = value_};
+    TrainPosition at{.epoch = epoch, .batches = batches, .since = since_, .value = value_, .metric = metric()};
     if (batches != 0) {
         at.steps = steps_;
         at.cost = sum_;
     }
     if (best_) at.best = best_->share();
     return at;
+}
+
+ROWAN_FUNCTION std::int64_t Epochs::metric() const {
+    if (!stop_) return 0;
+    auto const text = std::string(stop_->larger ? "larger " : "smaller ").append(stop_->metric);
+    return hash_of(std::as_bytes(std::span(text))) & 0xFFFFFFFF;  // exact as a double
 }
 
 ROWAN_FUNCTION bool Epochs::end(std::int64_t epoch, Parameters now,

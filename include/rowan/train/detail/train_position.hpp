@@ -16,6 +16,7 @@ struct TrainPosition {
     double cost = 0;                                 // the sum of its steps'
     std::int64_t since = 0;                          // epochs since the best one
     double value = 0;                                // the metric of the best epoch
+    std::int64_t metric = 0;                         // a number for this metric
     std::optional<Parameters> best = {};
 
     /// `now`, and the position, which share the elements of both.

@@ -23,7 +23,7 @@ ROWAN_FUNCTION Parameters TrainPosition::added_to(Parameters const& now) const {
     auto const number = [](std::int64_t n) { return static_cast<double>(n); };
     Value position;
     position.set(LoDTensor<double>(Tensor<double>{number(epoch), number(batches), number(steps), cost, number(since),
-                                                  value, number(best ? best->steps : -1)}));
+                                                  value, number(best ? best->steps : -1), number(metric)}));
     all.set(std::string(position_name), std::move(position));
     if (!best) return all;
     for (auto const& [name, v] : *best) all.set(std::string(name).append(best_suffix), v.share());
@@ -35,9 +35,9 @@ ROWAN_FUNCTION TrainPosition TrainPosition::taken_from(Parameters& saved) {
         throw GraphError("options.checkpoint: what was loaded has no position: it is no save of train");
     auto const values = saved.get<double>(position_name).share();
     std::vector<double> const numbers(values.begin(), values.end());
-    for (std::size_t const k : std::array<std::size_t, 5>{0, 1, 2, 4, 6}) {
+    for (std::size_t const k : std::array<std::size_t, 6>{0, 1, 2, 4, 6, 7}) {
         double const least = k == 6 ? -1.0 : 0.0;
-        if (numbers.size() != 7 || !(numbers[k] >= least && numbers[k] < 0x1p53) ||
+        if (numbers.size() != 8 || !(numbers[k] >= least && numbers[k] < 0x1p53) ||
             std::floor(numbers[k]) != numbers[k])
             throw GraphError("options.checkpoint: what was loaded has no valid position: it is no save of train");
     }
@@ -47,7 +47,8 @@ ROWAN_FUNCTION TrainPosition TrainPosition::taken_from(Parameters& saved) {
                      .steps = integer(2),
                      .cost = numbers[3],
                      .since = integer(4),
-                     .value = numbers[5]};
+                     .value = numbers[5],
+                     .metric = integer(7)};
     if (integer(6) >= 0) at.best.emplace().steps = integer(6);
     Parameters rest;
     rest.steps = saved.steps;
