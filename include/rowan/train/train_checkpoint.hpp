@@ -25,10 +25,10 @@ namespace layer {
 ///     train(cost, reader, {.epochs = 10, .checkpoint = train_checkpoint({.folder = "run", .every = 1000})});
 ///     train(cost, reader, {.comm = comm, .parts = 8, .checkpoint = train_checkpoint(comm, {.folder = "run"})});
 /// A save has the parameters and states, the epoch, the number of its batches that were read, and, for the metric of
-/// options.stop, the best epoch; but not what callbacks, metrics or variables of options.keep hold. `train` calls the reader again with that
-/// epoch and leaves out these batches, so the reader must give the same ones for the same epoch. It saves once more when it
-/// ends, also where on_batch or on_epoch end it: called again, it goes on from there, or returns the result if it was
-/// complete. If there is a save, options.resume and options.initial are not used. Batches after the last save are
+/// options.stop, the best epoch; but not what callbacks, metrics or variables of options.keep hold. `train` calls the
+/// reader again with that epoch and leaves out these batches, so the reader must give the same ones for the same epoch.
+/// It saves once more when it ends, also where on_batch or on_epoch end it: called again, it goes on from there, or
+/// returns the result if it was complete. If there is a save, options.resume and options.initial are not used. Batches after the last save are
 /// trained, and reported to on_batch, again, and an epoch that ends after it is reported to on_epoch again. If one of
 /// your functions throws on one rank, it must throw on all.
 struct TrainCheckpoint {

@@ -29,6 +29,9 @@ struct ShardSave {
     std::map<std::string, Placement> placements = {};  // as those of TableIndex
 };
 
+/// Adds what must be the same on all ranks of how the rows of a value are dealt.
+void add_places(NamedValues& same, std::string const& name, Partition const& partition);
+
 /// Saves the index on rank 0, when the files of the ranks are complete, and removes those of other saves.
 /// errors   what `save` throws
 void save_index(ProcessGroup const& group, std::string const& folder, std::string const& name, std::int64_t number,
@@ -50,10 +53,7 @@ void save_shards(C const& comm, std::string const& folder, std::string const& na
         own = make();
         same = values_of(own.shard, own.index, name, own.step);
         same.add("the number of the sharded table", own.table);
-        for (auto const& [key, place] : own.placements) {
-            same.add(std::string("the rows in turn of ").append(key), place.block);
-            same.add(std::string("the first rank of ").append(key), std::int64_t{place.first % comm.size()});
-        }
+        for (auto const& [key, place] : own.placements) add_places(same, key, place.on(0, comm.size()));
         if (comm.rank() == 0) n.own[0] = new_save(folder, name);
         n.own[1] = same.hash();
     });

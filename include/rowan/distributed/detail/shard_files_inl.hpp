@@ -11,6 +11,11 @@
 
 namespace rowan::inline v0::detail {
 
+ROWAN_FUNCTION void add_places(NamedValues& same, std::string const& name, Partition const& partition) {
+    same.add(std::string("the rows in turn of ").append(name), partition.block);
+    same.add(std::string("the first rank of ").append(name), std::int64_t{partition.first});
+}
+
 // An error may come after the index has been replaced. Then the save is whole, and no rank may remove its file: they look
 // when all have been told.
 ROWAN_FUNCTION void save_index(ProcessGroup const& group, std::string const& folder, std::string const& name,
@@ -74,8 +79,7 @@ ROWAN_FUNCTION std::int64_t load_shards(ProcessGroup const& group, std::function
         for (auto const& r : all) {
             saved->check(r);
             same.add(std::string("the height of ").append(r.name), r.own.height);
-            same.add(std::string("the rows in turn of ").append(r.name), r.own.block);
-            same.add(std::string("the first rank of ").append(r.name), std::int64_t{r.own.first});
+            add_places(same, r.name, r.own);
         }
         n.own[1] = same.hash();
     };
