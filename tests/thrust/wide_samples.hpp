@@ -19,8 +19,8 @@ inline NamedSamples wide_samples(std::size_t n, std::size_t width) {
     using namespace test::sample;
     auto const classes = static_cast<std::int64_t>(width);
     auto const table = x({n, width}), other = x({n, width}, 2), w = x({width}, 2), b = x({width}, 3);
-    auto const mean = fixed(x({width}, 4)), variance = fixed(in(0.5, 2, {width}));
-    auto const chances = in(0.1, 1, {n, width}), soft = fixed(in(0, 1, {n, width}, 2));
+    auto const mean = held_fixed(x({width}, 4)), variance = held_fixed(in(0.5, 2, {width}));
+    auto const chances = in(0.1, 1, {n, width}), soft = held_fixed(in(0, 1, {n, width}, 2));
     NamedSamples all{
         {"softmax", {{{table}}}},
         {"log_softmax", {{{table}}}},
@@ -38,7 +38,7 @@ inline NamedSamples wide_samples(std::size_t n, std::size_t width) {
         {"sum", {{std::vector<test::Input>(width + 1, table)}}},
         {"concat", {{{x({3, n, width}), x({3, 1, width}), x({3, 0, width})}, ConcatOptions{.axis = 1}}}},
         {"lookup_table", {{{x({40, width}), ids(40, n)}, LookupOptions{.padding_id = 1}}}},
-        {"expand_rows", {{{x({width}), fixed(table)}}}},
+        {"expand_rows", {{{x({width}), held_fixed(table)}}}},
         {"cross_entropy_of_probabilities", {{{chances, soft}}}},
     };
     if (width == 0) return all;

@@ -121,47 +121,13 @@ struct message_rules<Attr> : NoRules {
 ROWAN_MESSAGE(Attr, ROWAN_FIELDS)
 #undef ROWAN_FIELDS
 
-inline void message_rules<Attr>::all(WireSeen const& seen) {
-    auto const type = static_cast<std::size_t>(seen.number[1]);
-    for (std::size_t k = 0; k < attribute_types.size(); ++k) {
-        WireField const& field = message<Attr>::fields[k + 2];
-        if (k != type && seen.count[k + 2] != 0) {
-            seen.refuse(std::string(field.name),
-                        std::string("is present, but the type is ").append(attribute_types[type]));
-        }
-        if (k == type && !field.repeated && seen.count[k + 2] == 0) {
-            seen.refuse(std::string(field.name),
-                        std::string("is missing, and the type is ").append(attribute_types[type]));
-        }
-    }
-}
-
 /// An Attribute is encoded and decoded as an Attr.
 template <>
 struct message<Attribute> : message<Attr> {
     using fields_type = Attr;
 
-    static Attr to_fields(Attribute const& a) {
-        Attr fields;
-        fields.name = a.name;
-        fields.type = static_cast<std::int32_t>(a.value.index());
-        for_kind(a.value.index(), [&](auto k) { attribute_field<k>(fields) = std::get<k>(a.value); });
-        return fields;
-    }
-
-    static Attribute from_fields(Attr&& fields) {
-        Attribute a{.name = std::move(fields.name), .value = {}};
-        for_kind(static_cast<std::size_t>(fields.type), [&](auto k) {
-            using Value = std::variant_alternative_t<k, AttributeValue>;
-            auto& field = attribute_field<k>(fields);
-            if constexpr (std::is_same_v<std::remove_cvref_t<decltype(field)>, Value>) {
-                a.value.emplace<k>(std::move(field));
-            } else {
-                a.value.emplace<k>(*std::move(field));
-            }
-        });
-        return a;
-    }
+    static Attr to_fields(Attribute const& a);
+    static Attribute from_fields(Attr&& fields);
 
 private:
     template <class F>

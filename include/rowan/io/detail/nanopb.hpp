@@ -127,4 +127,5 @@ constexpr pb_size_t required_fields(std::span<WireField const> fields) {
             switch (tag) { FIELDS(ROWAN_FIELD_VISIT, T) }                                                    \
             return true;                                                                                     \
         }                                                                                                    \
-    };
+    };                                                                                                       \
+    ROWAN_TEMPLATE(bool message_field<T>(pb_istream_t*, pb_ostream_t*, pb_field_iter_t const*))
