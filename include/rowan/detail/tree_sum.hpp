@@ -79,6 +79,9 @@ private:
 /// last may end after the last part.
 std::vector<std::int64_t> whole_nodes(std::int64_t begin, std::int64_t end, std::int64_t total);
 
+/// The first part of each of them.
+std::vector<std::int64_t> firsts_of_nodes(std::int64_t begin, std::int64_t end, std::int64_t total);
+
 /// The node, an index of `ends`, of a part.
 std::size_t node_of(std::span<std::int64_t const> ends, std::int64_t part);
 

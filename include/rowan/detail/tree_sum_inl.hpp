@@ -52,6 +52,16 @@ ROWAN_FUNCTION std::vector<std::int64_t> whole_nodes(std::int64_t begin, std::in
     return ends;
 }
 
+ROWAN_FUNCTION std::vector<std::int64_t> firsts_of_nodes(std::int64_t begin, std::int64_t end, std::int64_t total) {
+    std::vector<std::int64_t> firsts;
+    for (std::int64_t const node_end : whole_nodes(begin, end, total)) {
+        if (begin >= end) break;
+        firsts.push_back(begin);
+        begin = node_end;
+    }
+    return firsts;
+}
+
 ROWAN_FUNCTION std::size_t node_of(std::span<std::int64_t const> ends, std::int64_t part) {
     return static_cast<std::size_t>(std::ranges::upper_bound(ends, part) - ends.begin());
 }

@@ -44,9 +44,14 @@ ROWAN_FUNCTION Parameters fetched_parameters(ProcessGroup const& group, Cpu exec
     after_agreement(group, [&] {
         if (tables.empty()) return;
         std::vector<TableRows> asked;
-        for (std::size_t i = 0; i < tables.size(); ++i)
-            asked.push_back({&parameters.find(tables[i].table->name()), tables[i].table->placement, named[i]});
+        std::vector<Value const*> own;
+        for (std::size_t i = 0; i < tables.size(); ++i) {
+            own.push_back(&parameters.find(tables[i].table->name()));
+            asked.push_back({own[i], tables[i].table->placement, named[i]});
+        }
         auto const fetched = fetch_rows(group, exec, asked);
+        fetched->begin_rest(own, [](std::size_t, Ids<> const&) {});
+        fetched->end_rest(own);
         for (std::size_t i = 0; i < tables.size(); ++i) mine.set(tables[i].table->name(), std::move(fetched->rows[i]));
     });
     return mine;

@@ -68,6 +68,14 @@ public:
         check_mpi(MPI_Waitall(static_cast<int>(open.size()), open.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
     }
 
+    bool test() {
+        int complete = 1;
+        if (!open_.empty())
+            check_mpi(MPI_Testall(static_cast<int>(open_.size()), open_.data(), &complete, MPI_STATUSES_IGNORE),
+                      "MPI_Testall");
+        return complete != 0;
+    }
+
     /// Begins a message: f(request).
     template <class F>
     void add(char const* call, F const& f) {
@@ -198,6 +206,22 @@ public:
         return *shared_->nodes;
     }
 
+    /// A group of the same ranks and nodes. Collective.
+    /// errors   MpiError
+    /// cost     one MPI_Comm_dup
+    Mpi duplicate() const { return Mpi(shared_->comm, shared_->per_node); }
+
+    /// Goes on with the exchanges of all groups, if MPI was initialised with MPI_THREAD_MULTIPLE: then any thread may call
+    /// it. Returns whether it was.
+    bool progress() const {
+        int level = 0, there = 0;
+        MPI_Query_thread(&level);
+        if (level == MPI_THREAD_MULTIPLE)
+            detail::check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, shared_->comm, &there, MPI_STATUS_IGNORE),
+                              "MPI_Iprobe");
+        return level == MPI_THREAD_MULTIPLE;
+    }
+
     /// Prints the text with the rank to standard error and ends all ranks.
     [[noreturn]] void abort(std::string_view text) const {
         detail::print_error(rank_, text);
@@ -301,7 +325,7 @@ static_assert(communicator<Mpi>);
 template <std::invocable<Mpi const&> F>
 int run_mpi(int& argc, char**& argv, F const& f) {
     int provided = 0;
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     int result = 0;
     {
         Mpi const comm;

@@ -14,11 +14,14 @@
 #include <rowan/train/detail/ranks.hpp>
 #include <rowan/train/train.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
+#include <stop_token>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -46,33 +49,62 @@ public:
         return words;
     }
 
-    void gather(std::span<std::byte const> in, std::span<std::byte> out,
-                std::span<std::size_t const> counts) const override {
-        group_.allgatherv(1, in, out, counts)->wait();
+    std::function<void()> begin_gather(std::span<std::byte const> in, std::span<std::byte> out,
+                                       std::span<std::size_t const> counts) const override {
+        std::shared_ptr<Transfer> const begun = group_.allgatherv(1, in, out, counts);
+        return [this, begun] { after_agreement(group_, [&] { begun->wait(); }); };
     }
 
-    std::function<DensePieces()> begin_sum(Cpu exec, ElementSums const& type, DensePieces&& nodes,
-                                           std::int64_t total) const override {
-        auto const sum = std::make_shared<DenseReduction>(group(), exec, type, std::move(nodes), total);
-        return [sum] { return sum->finish(); };
+    std::unique_ptr<BegunSum> begin_sum(Cpu exec, ElementSums const& type, DensePieces&& nodes,
+                                        std::int64_t total) const override {
+        return std::make_unique<SumOf>(DenseReduction(group(), exec, type, std::move(nodes), total), gathers_.get());
     }
     RowPieces sum(Cpu exec, ElementSums const& type, RowPieces&& nodes, std::int64_t total,
                   Placement const* own) const override {
         if (own != nullptr) return sum_own_rows(group(), exec, type, nodes, total, *own);
         return RowReduction(group(), exec, type, std::move(nodes), total).finish();
     }
-    std::unique_ptr<FetchedTables> fetch(Cpu exec, std::span<TableRows const> tables,
-                                         BeforeRead const& before) const override {
-        return fetch_rows(group_, exec, tables, before);
+    std::unique_ptr<FetchedTables> fetch(Cpu exec, std::span<TableRows const> tables) const override {
+        return fetch_rows(group_, exec, tables);
     }
-
+    void begin_overlap() const override {
+        ahead_ = group_.duplicate();
+        gathers_ = group_.duplicate();
+    }
+    std::shared_ptr<void const> go_on(FetchedTables* ahead) const override {
+        if constexpr (requires { comm_.progress(); }) {
+            if (comm_.progress()) {
+                return std::make_shared<std::jthread const>([this, ahead](std::stop_token const& stop) {
+                    for (; !stop.stop_requested(); std::this_thread::sleep_for(std::chrono::microseconds(500))) {
+                        comm_.progress();
+                        if (ahead != nullptr) ahead->progress();
+                    }
+                });
+            }
+        }
+        return nullptr;
+    }
+    std::unique_ptr<FetchedTables> begin_fetch(Cpu exec, std::span<TableRows const> tables, bool told,
+                                               std::vector<bool> waits, FetchedTables const& now) const override {
+        return begin_fetch_rows(group_, *ahead_, exec, tables, told, std::move(waits), now);
+    }
 private:
+    struct SumOf final : BegunSum {
+        SumOf(DenseReduction&& s, ProcessGroup const* all) : sum(std::move(s)), gathers(all) {}
+        bool test() override { return sum.test(); }
+        void gather() override { sum.gather(*gathers); }
+        DensePieces finish() override { return sum.finish(); }
+        DenseReduction sum;
+        ProcessGroup const* gathers;
+    };
+
     void run_or_end(std::function<void()> const& f) const override { after_agreement(group_, f); }
 
     std::unique_ptr<ProcessGroup const> group() const { return std::make_unique<GroupOf<C>>(comm_); }
 
     C comm_;
     GroupOf<C> group_;
+    mutable std::unique_ptr<ProcessGroup const> ahead_, gathers_;  // with options.overlap
 };
 
 }  // namespace rowan::inline v0::detail

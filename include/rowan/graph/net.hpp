@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -64,12 +65,14 @@ public:
     std::size_t variables() const noexcept { return variables_.size(); }
     std::size_t number(Variable const& v) const;
 
+    using After = std::function<void(Operator const&)>;
+
     /// Runs on the values of the variables.
-    void run(Scope& scope, AnyExec exec) const;
+    void run(Scope& scope, AnyExec exec, After const& after = {}) const;
 
     /// Runs on values by number; those of the results must be empty. Temporaries are cleared after their last use.
     /// Several threads may do so at the same time.
-    void run(std::span<Value* const> values, AnyExec exec) const;
+    void run(std::span<Value* const> values, AnyExec exec, After const& after = {}) const;
     std::string dot() const;
 
 private:
@@ -133,6 +136,15 @@ public:
     /// cost     memory is allocated from, and returned to, the thread's MemoryPool, or the net's own if there is none;
     ///          the outputs of an earlier run keep their memory until the run is complete
     void run(Scope& scope, Device exec = {}) const { order_.run(scope, exec); }
+
+    /// Runs the operators as run(scope, exec) does, and calls after(op) when one has run, such as to take its time. On a
+    /// device, what it has enqueued may still go on.
+    ///     net.run(scope, exec, [&](Operator const& op) { std::cout << op.kernel->name << ' ' << lap() << '\n'; });
+    /// errors   those of run without it; what `after` throws, when no variable has changed
+    /// cost     that of run, and of the calls
+    void run(Scope& scope, Device exec, std::function<void(Operator const&)> const& after) const {
+        order_.run(scope, exec, after);
+    }
 
     /// The net in Graphviz's DOT language, with kinds, element types and dims.
     /// errors   std::bad_alloc

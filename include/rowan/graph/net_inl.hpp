@@ -56,7 +56,7 @@ ROWAN_FUNCTION std::size_t NetOrder::number(Variable const& v) const {
     return static_cast<std::size_t>(std::ranges::find(variables_, &v) - variables_.begin());
 }
 
-ROWAN_FUNCTION void NetOrder::run(Scope& scope, AnyExec exec) const {
+ROWAN_FUNCTION void NetOrder::run(Scope& scope, AnyExec exec, After const& after) const {
     std::optional<MemoryPool::Guard> guard;
     if (current_pool() == nullptr) guard.emplace(*pool_);
     Buffer<Variable*> there(variables_.size());
@@ -77,14 +77,14 @@ ROWAN_FUNCTION void NetOrder::run(Scope& scope, AnyExec exec) const {
     Buffer<Value> before(results.size());  // restored after an error
     for (std::size_t i = 0; i < results.size(); ++i) std::swap(before[i], *results[i]);
     try {
-        run(values, exec);
+        run(values, exec, after);
     } catch (...) {
         for (std::size_t i = results.size(); i-- > 0;) *results[i] = std::move(before[i]);
         throw;
     }
 }
 
-ROWAN_FUNCTION void NetOrder::run(std::span<Value* const> values, AnyExec exec) const {
+ROWAN_FUNCTION void NetOrder::run(std::span<Value* const> values, AnyExec exec, After const& after) const {
     for (std::size_t i = 0; i < inputs_; ++i) {
         Variable const& v = *variables_[i];
         if (values[i]->empty())
@@ -112,6 +112,7 @@ ROWAN_FUNCTION void NetOrder::run(std::span<Value* const> values, AnyExec exec) 
         }
         run_named(op, [&] { run_on(exec, op, in, out); });
         for (std::size_t const v : uses.last) values[v]->clear();
+        if (after) after(op);
     }
 }
 

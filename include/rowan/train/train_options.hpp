@@ -82,6 +82,7 @@ struct TrainOptionsOn {
     layer::CommOn<Device> comm = {};             ///< the ranks that train together, default this process alone
     layer::PartsOn<Device> parts = {};           ///< number of batches that make a step
     std::int64_t check_every = 0;                ///< after so many steps ranks compare their parameters; 0: never
+    bool overlap = false;                        ///< whether ranks exchange while the net runs: see layer::Comm
     std::int64_t epochs = 1;                     ///< number of epochs; each calls the reader once
     layer::TrainCheckpoint checkpoint = {};      ///< saves from which train goes on when it is called again
     bool progress = false;                       ///< print a line to standard error for every epoch, with the metrics
@@ -108,6 +109,7 @@ template <class Device>
 void add_options(NamedValues& to, TrainOptionsOn<Device> const& options) {
     to.add("options.parts", options.parts.count());
     to.add("options.check_every", options.check_every);
+    to.add("options.overlap", std::int64_t{options.overlap});
     to.add("options.seed", std::to_string(options.seed));
     to.add("options.optimizer", options.optimizer ? options.optimizer->values() : option_values(layer::Sgd{}));
     auto const of = [](char const* list, std::string const& name) {

@@ -37,6 +37,11 @@
 
 namespace rowan::inline v0 {
 
+namespace detail {
+template <class T, class Device>
+class TrainLoop;
+}
+
 /// Minimizes the cost of a net over the parameters that it depends on: its backward pass and optimizers, which are
 /// removed from the net with the trainer. `train` is a loop around it.
 ///     Trainer trainer(cost, {.optimizer = layer::Adam{}});
@@ -98,7 +103,7 @@ public:
     ///          if the cost adds means whose divisors are not in the same proportion in all parts
     /// cost     that of the operators and their gradients for each batch, and of the optimizers once; for n batches
     ///          n - 1 additions of gradients, and merges of row-sparse ones. On a device, it synchronizes for each batch
-    double step(std::span<Feeds const> batches);
+    double step(std::span<Feeds const> batches) { return step(batches, nullptr); }
 
     /// Returns copies of parameters and optimizer states, complete when the call returns. Rows that have missed steps of
     /// a deferred optimizer are brought up to date first, in the scope's values, which are behind between steps.
@@ -109,6 +114,16 @@ public:
     std::int64_t steps() const noexcept { return steps_; }  ///< number of steps, resumed ones included
 
 private:
+    friend class detail::TrainLoop<T, Device>;
+
+    /// What `train` knows when it makes a step: the batches of the next one, or none; and whether all ranks make this one,
+    /// of as many batches.
+    struct StepAhead {
+        std::span<Feeds const> next;
+        bool agreed;
+    };
+    double step(std::span<Feeds const> batches, StepAhead const* ahead);
+
     std::vector<Variable*> variables() const;
     /// Compares the parameters and states of all ranks, except of tables whose rows differ between ranks.
     void check_ranks() const;
@@ -125,9 +140,11 @@ private:
     LoDTensor<std::int64_t, Device> seed_of(std::size_t k, std::int64_t part) const;
 
     /// Runs the net on a part, which sets results_, and returns the cost.
-    double run(Feeds const& feeds, std::int64_t part);
+    double run(Feeds const& feeds, std::int64_t part, std::function<void(Operator const&)> const& after = {});
     /// Runs this rank's parts, agrees with the others, sets totals_ and returns the cost of all as one batch.
-    double run_parts(std::span<Feeds const> batches, std::function<void()> const& enter);
+    double run_parts(std::span<Feeds const> batches, StepAhead const* ahead, std::function<void()> const& enter);
+    /// After how many operators of the net results_ are computed, with what they are weighed by.
+    std::vector<std::size_t> ready() const;
     /// The parts of a step that this rank runs.
     detail::PartRange parts_of(std::span<Feeds const> batches) const {
         auto const total = static_cast<std::int64_t>(batches.size());
@@ -136,8 +153,15 @@ private:
         return detail::PartRange::of_rank(total, comm_.ranks()->rank(), comm_.ranks()->size());
     }
     /// The rows of sharded tables that this rank's parts name.
+    std::vector<std::vector<std::int64_t>> rows_of(std::span<Feeds const> batches) const;
     std::unique_ptr<detail::FetchedTables> fetch(std::span<Feeds const> batches,
                                                  std::function<void()> const& begin) const;
+    std::vector<Value const*> tables() const;
+    void begin_rest(detail::FetchedTables& fetched) const;
+    /// Begins to fetch those of the next step, while this one runs with rows `now` in place of the tables, which are
+    /// `tables`.
+    std::unique_ptr<detail::FetchedTables> fetch_ahead(std::span<Feeds const> next, std::span<Value const> tables,
+                                                       detail::FetchedTables const& now) const;
     /// Calls f(t, i) for the first 32 of fetched_ that have a gradient, results_[i].
     template <class F>
     void each_fetched(F const& f) const {
@@ -148,7 +172,8 @@ private:
     }
     /// The weights of results_, or their divisors, from those of the cost and of moving_.
     std::vector<double> of_results(double of_cost, std::span<double const> of_moving) const;
-    double add_up(std::span<double const> own, detail::PartRange const& parts, detail::FetchedGradients const& fetched);
+    std::size_t numbers_of_part() const { return 1 + weight_->size() + moving_.size(); }
+    double add_up(std::vector<double> const& all, detail::FetchedGradients& fetched);
 
     /// errors   GraphError if there is no parameter of this name
     void check_parameter(std::string const& name, char const* what, bool may_move = false) const;
@@ -173,6 +198,7 @@ private:
     std::vector<Moving> moving_;
     std::vector<detail::TableLookups> tables_;  // sharded ones, if there are ranks
     std::vector<Variable*> fetched_;            // the same
+    std::unique_ptr<detail::FetchedTables> ahead_;  // their rows for the next step
     std::vector<Variable*> results_;            // of a part: gradients, then what variables are next
     std::vector<Variable*> totals_;             // the same of a step, of one part perhaps the same variables
     std::vector<Variable*> passing_;            // what a step empties when it ends
@@ -180,6 +206,7 @@ private:
     detail::DeferredTables deferred_;
     std::int64_t parts_;                        // the most batches of a step
     std::int64_t check_every_;                  // steps; 0: never
+    bool overlap_;
     std::optional<detail::CostWeight> weight_;  // of a part
     std::vector<Variable*> counted_;            // what weights depend on and the net computes: emptied after each part
     detail::PartSums sums_;                     // of results_

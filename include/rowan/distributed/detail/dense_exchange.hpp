@@ -14,28 +14,35 @@
 
 namespace rowan::inline v0::detail {
 
-/// Pieces in slices, on their way: rank r of a group gets elements [cuts[r], cuts[r + 1]) of those of all its ranks.
+/// Pieces in slices, on their way: rank r of a group gets elements [cuts[r], cuts[r + 1]) of those of all its ranks; or
+/// each gets all elements.
 class SliceExchange {
 public:
-    /// Begins to send `own`. keys[r] are those of the pieces of rank r.
+    /// Begins to send all of `own` to all ranks. keys[r] are those of the pieces of rank r.
+    void begin_all(ProcessGroup const& group, DensePieces&& own, std::vector<std::vector<std::int64_t>> const& keys);
+    /// Begins to send slices of `own`.
     void begin(ProcessGroup const& group, DensePieces&& own, std::vector<std::size_t> cuts,
                std::vector<std::vector<std::int64_t>> const& keys);
     bool begun() const { return transfer_ != nullptr; }
-    /// What has come, ordered by ranks.
+    bool sends_all() const { return cuts_.empty(); }
+    bool test() const { return transfer_->test(); }
+    /// What has come, ordered by ranks; after begin_gather, the piece.
     DensePieces wait();
-    /// The way back: the slices of one piece, narrowed, become the piece on all ranks.
-    DensePieces gather(ProcessGroup const& group, DensePieces const& slice) const;
+    /// The way back: begins to make the slices of one piece, narrowed, the piece on all ranks.
+    void begin_gather(ProcessGroup const& group, DensePieces&& slice);
     /// The elements of each rank's slice.
     std::vector<std::size_t> counts() const;
 
 private:
-    std::vector<std::size_t> cuts_, send_, receive_;
+    void receive(std::size_t elements, std::vector<std::vector<std::int64_t>> const& keys);
+
+    std::vector<std::size_t> cuts_, send_, receive_;  // in the way back, receive_ has the elements of slices
     DensePieces own_, in_;
     std::unique_ptr<Transfer> transfer_;
 };
 
-/// A dense_allreduce that has begun: ranks have agreed, and slices of their sums travel to the ranks that add them up.
-/// On several nodes of several ranks, first within the nodes, then between the ranks that have the same place.
+/// A dense_allreduce that has begun: ranks have agreed, and slices of their sums travel to the ranks that add them up; of
+/// two ranks, or of few elements, all travel to all, which takes one exchange instead of two. On several nodes of several ranks, first within the nodes, then between the ranks that have the same place.
 class DenseReduction {
 public:
     /// `parts` checks this rank's parts, writes notice.same and gives them, one element for each, numbered from 0 on;
@@ -45,6 +52,11 @@ public:
     /// For ranks that have agreed: rank r of P has the sums of the nodes of parts [r · total / P, (r + 1) · total / P).
     DenseReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type, DensePieces&& nodes,
                    std::int64_t total);
+    /// Whether what this rank sums has come.
+    bool test() const { return !slices_.begun() || slices_.test(); }
+    /// Sums it and begins to gather the sums of all ranks, by another group of them. Called once or not at all, before
+    /// finish.
+    void gather(ProcessGroup const& group);
     /// The sum, narrowed, of ranks that have agreed; of what fails, all end. Called once.
     DensePieces finish();
     /// Writes the sum, narrowed, to the memory that make() gives, on all ranks or on none: ranks agree once more before
@@ -67,6 +79,7 @@ private:
     std::unique_ptr<NodeGroups> nodes_;  // null: one stage
     DensePieces own_;                    // until they are sent
     SliceExchange slices_;
+    bool gathers_ = false;
     std::int64_t number_ = 0;  // the same on all ranks
 };
 

@@ -41,11 +41,19 @@ ROWAN_FUNCTION DenseReduction::DenseReduction(std::unique_ptr<ProcessGroup const
 ROWAN_FUNCTION DensePieces DenseReduction::finish() {
     return after_agreement(*group_, [&] {
         if (!slices_.begun()) return narrow_pieces(exec_, type_, std::move(own_));
-        auto in = slices_.wait();
-        auto const slice = nodes_ == nullptr ? sum(in) : sum_across(std::move(in));
-        in = {};
-        return slices_.gather(nodes_ == nullptr ? *group_ : *nodes_->node, slice);
+        if (slices_.sends_all()) return sum(slices_.wait());
+        if (!gathers_) gather(*group_);
+        return slices_.wait();
     });
+}
+
+ROWAN_FUNCTION void DenseReduction::gather(ProcessGroup const& group) {
+    if (!slices_.begun() || slices_.sends_all()) return;
+    auto in = slices_.wait();
+    auto slice = nodes_ == nullptr ? sum(in) : sum_across(std::move(in));
+    in = {};
+    slices_.begin_gather(nodes_ == nullptr ? group : *nodes_->node, std::move(slice));
+    gathers_ = true;
 }
 
 ROWAN_FUNCTION void DenseReduction::finish(std::function<std::span<std::byte>()> const& make) {
@@ -58,6 +66,7 @@ ROWAN_FUNCTION void DenseReduction::finish(std::function<std::span<std::byte>()>
         if (!to.empty()) std::memcpy(to.data(), all.bytes.data(), to.size());
     };
     if (!slices_.begun()) return agree([&] { take(narrow_pieces(exec_, type_, std::move(own_))); });
+    if (slices_.sends_all()) return agree([&] { take(sum(slices_.wait())); });
     if (nodes_ != nullptr) {  // exchanges of some ranks, which must be of one reduction
         agree([] {});
         auto const all = finish();
@@ -91,19 +100,30 @@ inline DensePieces by_ranges(DensePieces const& pieces, std::span<std::size_t co
     return out;
 }
 
+ROWAN_FUNCTION void SliceExchange::receive(std::size_t elements, std::vector<std::vector<std::int64_t>> const& keys) {
+    in_.elements = elements;
+    in_.element_bytes = own_.element_bytes;
+    for (auto const& of_rank : keys) {
+        receive_.push_back(of_rank.size() * elements);
+        in_.keys.insert(in_.keys.end(), of_rank.begin(), of_rank.end());
+    }
+    in_.bytes = Storage<std::byte>(in_.keys.size() * in_.piece_bytes());
+}
+
+ROWAN_FUNCTION void SliceExchange::begin_all(ProcessGroup const& group, DensePieces&& own,
+                                             std::vector<std::vector<std::int64_t>> const& keys) {
+    own_ = std::move(own);
+    receive(own_.elements, keys);
+    transfer_ = group.allgatherv(own_.element_bytes, bytes_of(std::as_const(own_.bytes)), bytes_of(in_.bytes), receive_);
+}
+
 ROWAN_FUNCTION void SliceExchange::begin(ProcessGroup const& group, DensePieces&& own, std::vector<std::size_t> cuts,
                                          std::vector<std::vector<std::int64_t>> const& keys) {
     auto const me = static_cast<std::size_t>(group.rank());
     cuts_ = std::move(cuts);
     own_ = own.keys.size() > 1 ? by_ranges(own, cuts_) : std::move(own);
-    in_.elements = cuts_[me + 1] - cuts_[me];
-    in_.element_bytes = own_.element_bytes;
-    for (std::size_t r = 0; r < keys.size(); ++r) {
-        send_.push_back(own_.keys.size() * (cuts_[r + 1] - cuts_[r]));
-        receive_.push_back(keys[r].size() * in_.elements);
-        in_.keys.insert(in_.keys.end(), keys[r].begin(), keys[r].end());
-    }
-    in_.bytes = Storage<std::byte>(in_.keys.size() * in_.piece_bytes());
+    receive(cuts_[me + 1] - cuts_[me], keys);
+    for (std::size_t r = 0; r < keys.size(); ++r) send_.push_back(own_.keys.size() * (cuts_[r + 1] - cuts_[r]));
     transfer_ =
         group.alltoallv(own_.element_bytes, bytes_of(std::as_const(own_.bytes)), send_, bytes_of(in_.bytes), receive_);
 }
@@ -120,14 +140,14 @@ ROWAN_FUNCTION std::vector<std::size_t> SliceExchange::counts() const {
     return counts;
 }
 
-ROWAN_FUNCTION DensePieces SliceExchange::gather(ProcessGroup const& group, DensePieces const& slice) const {
-    DensePieces out;
-    out.elements = cuts_.back();
-    out.element_bytes = slice.element_bytes;
-    out.keys = {0};
-    out.bytes = Storage<std::byte>(out.piece_bytes());
-    group.allgatherv(out.element_bytes, bytes_of(slice.bytes), bytes_of(out.bytes), counts())->wait();
-    return out;
+ROWAN_FUNCTION void SliceExchange::begin_gather(ProcessGroup const& group, DensePieces&& slice) {
+    own_ = std::move(slice);
+    in_.elements = cuts_.back();
+    in_.element_bytes = own_.element_bytes;
+    in_.keys = {0};
+    in_.bytes = Storage<std::byte>(in_.piece_bytes());
+    receive_ = counts();
+    transfer_ = group.allgatherv(in_.element_bytes, bytes_of(std::as_const(own_.bytes)), bytes_of(in_.bytes), receive_);
 }
 
 ROWAN_FUNCTION void DenseReduction::begin(std::vector<DensePieces>&& parts, std::vector<Notice> const& notices) {
@@ -143,14 +163,7 @@ ROWAN_FUNCTION void DenseReduction::begin(std::vector<DensePieces>&& parts, std:
 
 /// The first parts of the nodes of the tree of which ranks [rank, end) have all parts.
 ROWAN_FUNCTION std::vector<std::int64_t> DenseReduction::keys(std::size_t rank, std::size_t end) const {
-    std::vector<std::int64_t> keys;
-    std::int64_t first = firsts_[rank];
-    for (std::int64_t const node_end : whole_nodes(first, firsts_[end], firsts_.back())) {
-        if (first >= firsts_[end]) break;
-        keys.push_back(first);
-        first = node_end;
-    }
-    return keys;
+    return firsts_of_nodes(firsts_[rank], firsts_[end], firsts_.back());
 }
 
 ROWAN_FUNCTION void DenseReduction::send() {
@@ -162,8 +175,14 @@ ROWAN_FUNCTION void DenseReduction::send() {
                places = nodes_ == nullptr ? ranks : nodes_->places();
     std::vector<std::size_t> cuts;
     std::vector<std::vector<std::int64_t>> all;
-    for (std::size_t r = 0; r <= ranks; ++r) cuts.push_back(even_cut(own_.elements, std::min(r, places), places));
     for (std::size_t r = 0; r < ranks; ++r) all.push_back(keys(first + r, first + r + 1));
+    // Slices are fewer bytes for each rank, but wait for each other twice.
+    static constexpr std::size_t few = std::size_t{1} << 15, most = std::size_t{1} << 22;
+    std::size_t const bytes = own_.piece_bytes();
+    if (nodes_ == nullptr && bytes <= most && bytes * (ranks - 2) <= few) {
+        return slices_.begin_all(group, std::move(own_), all);
+    }
+    for (std::size_t r = 0; r <= ranks; ++r) cuts.push_back(even_cut(own_.elements, std::min(r, places), places));
     slices_.begin(group, std::move(own_), std::move(cuts), all);
 }
 
@@ -188,8 +207,8 @@ ROWAN_FUNCTION DensePieces DenseReduction::sum_across(DensePieces&& in) const {
             keys(static_cast<std::size_t>(nodes_->begins[k]), static_cast<std::size_t>(nodes_->begins[k + 1])));
     SliceExchange slices;
     slices.begin(*nodes_->across, std::move(sums), std::move(cuts), all);
-    auto const slice = sum(slices.wait());
-    return slices.gather(*nodes_->across, slice);
+    slices.begin_gather(*nodes_->across, sum(slices.wait()));
+    return slices.wait();
 }
 
 }  // namespace rowan::inline v0::detail

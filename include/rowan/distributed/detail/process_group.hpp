@@ -26,6 +26,7 @@ public:
     Transfer& operator=(Transfer const&) = delete;
     virtual ~Transfer() = default;
     virtual void wait() = 0;
+    virtual bool test() = 0;  // whether wait() would return at once, or false
 };
 
 class ProcessGroup;
@@ -67,6 +68,7 @@ public:
     [[noreturn]] virtual void abort(std::string_view text) const = 0;
     virtual std::unique_ptr<NodeGroups> nodes() const = 0;  // null: one node
     virtual int few_ranks() const = 0;
+    virtual std::unique_ptr<ProcessGroup const> duplicate() const = 0;
 };
 
 template <communicator C>
@@ -113,6 +115,13 @@ public:
             return 512;
         }
     }
+    std::unique_ptr<ProcessGroup const> duplicate() const override {
+        if constexpr (requires { comm_.duplicate(); }) {
+            return std::make_unique<GroupOf<decltype(comm_.duplicate())>>(comm_.duplicate());
+        } else {
+            return std::make_unique<GroupOf>(comm_);
+        }
+    }
 
 private:
     /// Its own memory is allocated before the exchange begins.
@@ -120,6 +129,13 @@ private:
     static std::unique_ptr<Transfer> open(Begin const& begin) {
         struct Open final : Transfer {
             void wait() override { result->wait(); }
+            bool test() override {
+                if constexpr (requires { result->test(); }) {
+                    return result->test();
+                } else {
+                    return false;
+                }
+            }
             std::optional<std::invoke_result_t<Begin const&>> result;
         };
         auto transfer = std::make_unique<Open>();

@@ -106,7 +106,7 @@ public:
             std::size_t const bytes = width * sizeof(T);
             auto const came = std::as_writable_bytes(std::span(others.data(), others.size()));
             auto const list = fetch.fetch(bytes, bytes_of(answers), came);
-            exchange_lists(all, std::span(&list, 1));
+            exchange_lists(all, {list});
             copy_rows(exec, ids.size(), bytes, fetch.rows(local.data(), others.data(), bytes),
                       ConsecutiveRows<std::byte>{reinterpret_cast<std::byte*>(out.data()), bytes});
         });
@@ -169,7 +169,7 @@ public:
         });
         after_agreement(group(), [&] {
             auto const list = fetch.give(bytes, bytes_of(std::as_const(send)), bytes_of(came));
-            exchange_lists(group(), std::span(&list, 1));
+            exchange_lists(group(), {list});
         });
         SelectedRows<T> result;
         static_cast<void>(agree_on_end(group(), 0, Told::differences, [&](Notice&) {

@@ -1,6 +1,7 @@
 // rowan/distributed/detail/shard_exchange.hpp: Slots, RowFetch and MetRows, rows that lie on several ranks.
 #pragma once
 
+#include <rowan/core/allocator.hpp>
 #include <rowan/core/device.hpp>
 #include <rowan/core/ids.hpp>
 #include <rowan/core/tensor.hpp>
@@ -13,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -54,9 +56,24 @@ struct ListExchange {
     std::span<std::size_t const> out_counts;
 };
 
-/// Exchanges lists, which travel as one. All ranks have as many.
-/// cost     one exchange; of several lists, two copies
-void exchange_lists(ProcessGroup const& group, std::span<ListExchange const> lists);
+/// Lists that travel as one. All ranks have as many.
+class ListTransfer {
+public:
+    /// Begins to exchange them; what they refer to must stay until `wait`.
+    /// cost     one exchange; of several lists, two copies
+    void begin(ProcessGroup const& group, std::vector<ListExchange> lists);
+    bool test() { return open_ == nullptr || open_->test(); }
+    void wait();
+
+private:
+    std::vector<ListExchange> lists_;
+    std::vector<std::size_t> counts_, out_counts_;
+    Buffer<std::byte> in_, out_;  // of several
+    std::unique_ptr<Transfer> open_;
+};
+
+/// Exchanges lists.
+void exchange_lists(ProcessGroup const& group, std::vector<ListExchange> lists);
 
 /// The ids of a lookup, and which rows they make travel. Every id is asked for once; rows of this rank do not travel.
 class RowFetch {
@@ -68,6 +85,14 @@ public:
     /// Tells the owners the rows of several tables.
     /// cost     two exchanges
     static void ask(ProcessGroup const& group, std::span<RowFetch> tables);
+    /// The same in steps, for exchanges that go on meanwhile. The numbers of rows to ask rank r for:
+    void append_counts(std::vector<std::size_t>& all, std::size_t rank) const { all.push_back(send_[rank]); }
+    /// rank r, whose turn it is, asks for as many:
+    void expect(std::size_t count) { receive_.push_back(count); }
+    /// the numbers of these rows, `wanted` to others;
+    ListExchange ask_for(std::vector<std::int64_t>& wanted);
+    /// and these have come.
+    void has_been_asked();
     /// Sends the rows that were asked for, answers[i] is that of asked()[i], and receives received() others.
     ListExchange fetch(std::size_t row_bytes, std::span<std::byte const> answers, std::span<std::byte> rows) const {
         return {row_bytes, answers, receive_, rows.first(received() * row_bytes), send_};
@@ -86,6 +111,7 @@ public:
         return asked_;
     }  ///< the same that other ranks want, rank 0's first
     std::vector<std::size_t> const& asked_counts() const { return receive_; }  ///< of each rank
+    std::vector<std::size_t> const& wanted_counts() const { return send_; }    ///< of the rows of other ranks, of each
     /// Where a row of plan() is: below others(), among those that others have; or others() plus its number in own().
     std::size_t place(std::size_t k) const {
         if (k < own_begin_) return k;

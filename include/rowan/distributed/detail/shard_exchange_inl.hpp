@@ -4,7 +4,6 @@
 #include <rowan/distributed/detail/shard_exchange.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
-#include <rowan/core/allocator.hpp>
 #include <rowan/core/detail/storage.hpp>
 #include <rowan/core/parallel.hpp>
 #include <rowan/sparse/detail/row_pieces.hpp>
@@ -76,68 +75,90 @@ ROWAN_FUNCTION RowFetch::RowFetch(Cpu exec, Slots const& slots, int rank, char c
                   });
 }
 
-ROWAN_FUNCTION void exchange_lists(ProcessGroup const& group, std::span<ListExchange const> lists) {
-    if (lists.size() == 1) {
-        auto const& l = lists[0];
-        if (l.unit == 0) return;
-        group.alltoallv(l.unit, l.in, l.counts, l.out, l.out_counts)->wait();
+/// Calls f(position in the message of all, t, position in list t, bytes) for the part of each list for each rank.
+template <class F>
+void each_part(std::span<ListExchange const> lists, std::span<std::size_t const> ListExchange::*counts, F const& f) {
+    std::vector<std::size_t> at(lists.size());
+    std::size_t all = 0;
+    for (std::size_t r = 0; !lists.empty() && r < (lists[0].*counts).size(); ++r) {
+        for (std::size_t t = 0; t < lists.size(); ++t) {
+            std::size_t const bytes = (lists[t].*counts)[r] * lists[t].unit;
+            if (bytes != 0) f(all, t, at[t], bytes);
+            all += bytes;
+            at[t] += bytes;
+        }
+    }
+}
+
+ROWAN_FUNCTION void ListTransfer::begin(ProcessGroup const& group, std::vector<ListExchange> lists) {
+    lists_ = std::move(lists);
+    if (lists_.size() == 1) {
+        auto const& l = lists_[0];
+        if (l.unit != 0) open_ = group.alltoallv(l.unit, l.in, l.counts, l.out, l.out_counts);
         return;
     }
     auto const ranks = static_cast<std::size_t>(group.size());
-    std::vector<std::size_t> counts(ranks), out_counts(ranks), at(lists.size());
-    for (auto const& l : lists) {
+    counts_.assign(ranks, 0);
+    out_counts_.assign(ranks, 0);
+    for (auto const& l : lists_) {
         for (std::size_t r = 0; r < ranks; ++r) {
-            counts[r] += l.counts[r] * l.unit;
-            out_counts[r] += l.out_counts[r] * l.unit;
+            counts_[r] += l.counts[r] * l.unit;
+            out_counts_[r] += l.out_counts[r] * l.unit;
         }
     }
-    Buffer<std::byte> in(total(counts)), out(total(out_counts));
-    // Calls f(position in the message of all, t, position in list t, bytes) for the part of each list for each rank.
-    auto const each = [&](auto counts_of, auto const& f) {
-        std::ranges::fill(at, std::size_t{0});
-        std::size_t all = 0;
-        for (std::size_t r = 0; r < ranks; ++r) {
-            for (std::size_t t = 0; t < lists.size(); ++t) {
-                std::size_t const bytes = (lists[t].*counts_of)[r] * lists[t].unit;
-                if (bytes != 0) f(all, t, at[t], bytes);
-                all += bytes;
-                at[t] += bytes;
-            }
-        }
-    };
-    each(&ListExchange::counts, [&](std::size_t all, std::size_t t, std::size_t from, std::size_t bytes) {
-        std::memcpy(in.data() + all, lists[t].in.data() + from, bytes);
-    });
-    group.alltoallv(1, bytes_of(std::as_const(in)), counts, bytes_of(out), out_counts)->wait();
-    each(&ListExchange::out_counts, [&](std::size_t all, std::size_t t, std::size_t to, std::size_t bytes) {
-        std::memcpy(lists[t].out.data() + to, out.data() + all, bytes);
-    });
+    in_ = Buffer<std::byte>(total(counts_));
+    out_ = Buffer<std::byte>(total(out_counts_));
+    each_part(lists_, &ListExchange::counts,
+              [this](std::size_t all, std::size_t t, std::size_t from, std::size_t bytes) {
+                  std::memcpy(in_.data() + all, lists_[t].in.data() + from, bytes);
+              });
+    open_ = group.alltoallv(1, bytes_of(std::as_const(in_)), counts_, bytes_of(out_), out_counts_);
+}
+
+ROWAN_FUNCTION void ListTransfer::wait() {
+    if (open_ == nullptr) return;
+    std::exchange(open_, nullptr)->wait();
+    if (lists_.size() == 1) return;
+    each_part(lists_, &ListExchange::out_counts,
+              [this](std::size_t all, std::size_t t, std::size_t to, std::size_t bytes) {
+                  std::memcpy(lists_[t].out.data() + to, out_.data() + all, bytes);
+              });
+}
+
+ROWAN_FUNCTION void exchange_lists(ProcessGroup const& group, std::vector<ListExchange> lists) {
+    ListTransfer transfer;
+    transfer.begin(group, std::move(lists));
+    transfer.wait();
+}
+
+ROWAN_FUNCTION ListExchange RowFetch::ask_for(std::vector<std::int64_t>& wanted) {
+    auto const rows = plan_.rows();
+    wanted.assign(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(own_begin_));
+    auto const after = rows.subspan(own_begin_ + own_.size(), received() - own_begin_);
+    wanted.insert(wanted.end(), after.begin(), after.end());
+    asked_.resize(total(receive_));
+    return {sizeof(std::int64_t), bytes_of(std::as_const(wanted)), send_, bytes_of(asked_), receive_};
+}
+
+ROWAN_FUNCTION void RowFetch::has_been_asked() {
+    for (auto& row : asked_) row -= first_slot_;
 }
 
 ROWAN_FUNCTION void RowFetch::ask(ProcessGroup const& group, std::span<RowFetch> tables) {
     auto const ranks = static_cast<std::size_t>(group.size());
     std::vector<std::size_t> counts, asked(ranks * tables.size());
     for (std::size_t r = 0; r < ranks; ++r) {
-        for (auto const& t : tables) counts.push_back(t.send_[r]);
+        for (auto const& t : tables) t.append_counts(counts, r);
     }
     group.alltoall(bytes_of(std::as_const(counts)), bytes_of(asked));
-    std::vector<std::vector<std::int64_t>> wanted;
+    std::vector<std::vector<std::int64_t>> wanted(tables.size());
     std::vector<ListExchange> lists;
-    wanted.reserve(tables.size());
     for (std::size_t k = 0; k < tables.size(); ++k) {
-        auto& t = tables[k];
-        auto const rows = t.plan_.rows();
-        auto& list = wanted.emplace_back(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(t.own_begin_));
-        auto const after = rows.subspan(t.own_begin_ + t.own_.size(), t.received() - t.own_begin_);
-        list.insert(list.end(), after.begin(), after.end());
-        for (std::size_t r = 0; r < ranks; ++r) t.receive_.push_back(asked[r * tables.size() + k]);
-        t.asked_.resize(total(t.receive_));
-        lists.push_back({sizeof(std::int64_t), bytes_of(std::as_const(list)), t.send_, bytes_of(t.asked_), t.receive_});
+        for (std::size_t r = 0; r < ranks; ++r) tables[k].expect(asked[r * tables.size() + k]);
+        lists.push_back(tables[k].ask_for(wanted[k]));
     }
-    exchange_lists(group, lists);
-    for (auto& t : tables) {
-        for (auto& row : t.asked_) row -= t.first_slot_;
-    }
+    exchange_lists(group, std::move(lists));
+    for (auto& t : tables) t.has_been_asked();
 }
 
 ROWAN_FUNCTION MetRows::MetRows(Cpu exec, RowFetch const& fetch, int rank, std::int64_t height,

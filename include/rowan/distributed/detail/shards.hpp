@@ -13,14 +13,20 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 namespace rowan::inline v0::detail {
 
-/// Rows of tables on any ranks. For ranks that have agreed.
+/// Asks for rows of tables on any ranks. For ranks that have agreed.
 /// cost     a sort for each table; 8 bytes for each row of other ranks, and these rows back: three exchanges for all
 ///          tables
-std::unique_ptr<FetchedTables> fetch_rows(ProcessGroup const& group, Cpu exec, std::span<TableRows const> tables,
-                                          BeforeRead const& before = {});
+std::unique_ptr<FetchedTables> fetch_rows(ProcessGroup const& group, Cpu exec, std::span<TableRows const> tables);
+
+/// The same for the next step: see Ranks::begin_fetch. What goes on meanwhile is exchanged by `ahead`, the rest by `group`.
+/// cost     two exchanges more, with a byte for each row
+std::unique_ptr<FetchedTables> begin_fetch_rows(ProcessGroup const& group, ProcessGroup const& ahead, Cpu exec,
+                                                std::span<TableRows const> tables, bool told, std::vector<bool> waits,
+                                                FetchedTables const& now);
 
 /// The sums of this rank's rows, narrowed. `nodes` are as those of RowReduction. For ranks that have agreed.
 /// cost     every row sent once to the rank that has it

@@ -12,7 +12,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace rowan::inline v0::detail {
@@ -38,30 +41,66 @@ struct GradientNodes {
     Value value_of(Cpu exec, AnyExec device, RowPieces&& sum, double divisor) const;
 };
 
+/// Whether the parts of each rank are one node of the tree, or none.
+inline bool one_node_each(std::int64_t total, Ranks const& ranks) {
+    for (int r = 0; r < ranks.size(); ++r) {
+        auto const parts = PartRange::of_rank(total, r, ranks.size());
+        if (firsts_of_nodes(parts.begin, parts.end, total).size() > 1) return false;
+    }
+    return true;
+}
+
 /// Gradients of rows that were fetched.
 struct FetchedGradients {
     struct One {
         std::size_t table, gradient;
         bool all;  // whether all ranks have all rows that they have fetched
     };
-    FetchedTables const* tables = nullptr;
+    FetchedTables* tables = nullptr;
     std::vector<One> list = {};
+    bool early = false;  // whether they travel while the net runs
+    bool begun = false;
 };
 
 /// Which of some rows a gradient has.
 enum class RowsOf { others, some, all };
+
+/// Dense gradients of one element type, which travel as one: pieces of the elements of all.
+struct FusedSums {
+    std::vector<std::size_t> which;
+    std::vector<std::size_t> elements;  // of each
+    std::size_t ready = 0;              // after so many operators all are computed
+    std::unique_ptr<BegunSum> sum = {};
+    bool gathers = false;
+};
 
 /// The gradients of the parts of a step, weighed and summed as a binary tree over the numbers of the parts. After
 /// n parts, at most log2 n sums and one are in memory.
 class PartSums {
 public:
     void sum(GradientSums const& sums, Variable& gradient, Variable const& like, Placement const* own);
+    /// The sums of ranks may begin while the net runs: gradient i is computed by its first ready[i] operators.
+    void overlap(std::vector<std::size_t> ready) { ready_ = std::move(ready); }
 
     /// Begins a step of which these parts are added.
     void begin(PartRange const& parts);
 
     /// Adds the gradients of the next part, each times its weight.
     void add(Cpu exec, std::span<double const> weights);
+
+    /// Of the last part of this rank, when so many operators of the net have run: adds the dense gradients that are
+    /// computed and begins to sum those of which enough are. `weights` are those of the part.
+    void begin_sums(Cpu exec, std::size_t operators, std::function<std::vector<double>()> const& weights,
+                    Ranks const& ranks, FetchedGradients& fetched);
+    /// Goes on with what has come of these sums.
+    void progress();
+    /// Begins those that have not begun on this rank, which has no parts or has failed: with zeros.
+    void begin_others(Cpu exec, Ranks const& ranks, PartRange const& parts, FetchedGradients& fetched);
+    /// After an error on this rank or another: ends them, of which all have begun on all ranks.
+    void drop() noexcept;
+
+    /// Whether ranks get the sums of their own rows alone.
+    bool goes_to_owners(std::size_t i) const { return nodes_[i].own != nullptr; }
 
     /// Which of these rows, which ascend, gradient i has, if this rank has one sum of it or none, and ranks get the sums of
     /// their own rows; else RowsOf::others.
@@ -70,13 +109,20 @@ public:
     /// The sums of all parts, each divided by its divisor, on the device of the net. With ranks, these have agreed that
     /// all have added theirs; `fetched` tells gradients of which all have rows that they have fetched.
     std::vector<Value> means(Cpu exec, AnyExec device, std::span<double const> divisors, Ranks const* ranks,
-                             FetchedGradients const& fetched = {});
+                             FetchedGradients& fetched);
 
 private:
     std::vector<Value> sum_of_ranks(Cpu exec, AnyExec device, std::span<double const> divisors, Ranks const& ranks,
-                                    FetchedGradients const& fetched);
+                                    FetchedGradients& fetched);
+    std::size_t ready_of(FetchedGradients const& fetched) const;
+    void begin_fetched(Cpu exec, FetchedGradients& fetched);
+    void fuse();
+    void begin_sum(Cpu exec, FusedSums& fused, std::vector<DensePieces>&& parts, Ranks const& ranks) const;
 
     std::vector<GradientNodes> nodes_;
+    std::vector<std::size_t> ready_;  // empty: sums begin when all gradients are there
+    std::vector<FusedSums> fused_;
+    std::vector<bool> added_;  // of the part
     PartRange parts_{};
     std::int64_t next_ = 0;
 };

@@ -4,9 +4,12 @@
 #include <rowan/train/detail/part_sums.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
+#include <rowan/core/error.hpp>
+
 #include <algorithm>
 #include <cstring>
-#include <functional>
+#include <limits>
+#include <numeric>
 #include <utility>
 
 namespace rowan::inline v0::detail {
@@ -87,11 +90,155 @@ ROWAN_FUNCTION void PartSums::begin(PartRange const& parts) {
     }
     parts_ = parts;
     next_ = parts.begin;
+    added_.assign(nodes_.size(), false);
 }
 
 ROWAN_FUNCTION void PartSums::add(Cpu exec, std::span<double const> weights) {
-    for (std::size_t i = 0; i < nodes_.size(); ++i) nodes_[i].add(exec, weights[i], next_, parts_.begin);
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+        if (!added_[i]) nodes_[i].add(exec, weights[i], next_, parts_.begin);
+    }
     ++next_;
+    added_.assign(nodes_.size(), false);
+}
+
+// Gradients of as many bytes travel as one, so that the time of a message is not that of its latency.
+ROWAN_FUNCTION void PartSums::fuse() {
+    static constexpr std::size_t enough = std::size_t{1} << 18;
+    std::vector<std::size_t> order;
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+        if (!nodes_[i].sparse) order.push_back(i);
+    }
+    if (!ready_.empty()) std::ranges::stable_sort(order, {}, [this](std::size_t i) { return ready_[i]; });
+    for (std::size_t const i : order) {
+        auto const& type = nodes_[i].sums.type;
+        std::size_t elements = 1;
+        for (auto const dim : nodes_[i].shape()) elements *= dim;
+        auto const open = std::ranges::find_if(fused_, [&](FusedSums const& f) {
+            bool const full =
+                std::accumulate(f.elements.begin(), f.elements.end(), std::size_t{0}) * type.sum_bytes >= enough;
+            return nodes_[f.which[0]].sums.type.add == type.add && (ready_.empty() || !full);
+        });
+        auto& f = open == fused_.end() ? fused_.emplace_back() : *open;
+        f.which.push_back(i);
+        f.elements.push_back(elements);
+        f.ready = ready_.empty() ? 0 : ready_[i];
+    }
+    std::ranges::stable_sort(fused_, {}, &FusedSums::ready);
+}
+
+/// Elements of all parts as one: with the same pieces.
+inline DensePieces fused_pieces(std::vector<DensePieces>&& parts) {
+    if (parts.size() == 1) return std::move(parts[0]);
+    DensePieces all;
+    for (auto const& p : parts) all.elements += p.elements;
+    all.element_bytes = parts[0].element_bytes;
+    all.keys = parts[0].keys;
+    all.bytes = Storage<std::byte>(all.keys.size() * all.piece_bytes());
+    auto* to = all.bytes.data();
+    for (std::size_t k = 0; k < all.keys.size(); ++k) {
+        for (auto const& p : parts) {
+            std::size_t const bytes = p.piece_bytes();
+            if (bytes != 0) std::memcpy(to, p.bytes.data() + k * bytes, bytes);
+            to += bytes;
+        }
+    }
+    return all;
+}
+
+/// The type of what travels, which is not narrowed before it is divided.
+inline ElementSums as_sums(ElementSums const& type) {
+    return ElementSums{type.sum_bytes, type.sum_bytes, type.add, nullptr};
+}
+
+ROWAN_FUNCTION void PartSums::begin_sum(Cpu exec, FusedSums& fused, std::vector<DensePieces>&& parts,
+                                        Ranks const& ranks) const {
+    fused.sum =
+        ranks.begin_sum(exec, as_sums(nodes_[fused.which[0]].sums.type), fused_pieces(std::move(parts)), parts_.total);
+}
+
+ROWAN_FUNCTION void PartSums::begin_sums(Cpu exec, std::size_t operators,
+                                         std::function<std::vector<double>()> const& weights, Ranks const& ranks,
+                                         FetchedGradients& fetched) {
+    if (fused_.empty()) fuse();
+    std::vector<double> of_part;
+    auto const add = [&](std::size_t i) {
+        if (of_part.empty()) of_part = weights();
+        nodes_[i].add(exec, of_part[i], next_, parts_.begin);
+        added_[i] = true;
+    };
+    for (auto& f : fused_) {
+        if (f.sum != nullptr || f.ready > operators) continue;
+        std::vector<DensePieces> parts;
+        for (std::size_t const i : f.which) {
+            add(i);
+            parts.push_back(nodes_[i].dense_of(exec, parts_));
+        }
+        begin_sum(exec, f, std::move(parts), ranks);
+    }
+    if (!fetched.early || fetched.begun || ready_of(fetched) > operators) return;
+    for (auto const& one : fetched.list) {
+        add(one.gradient);
+        if (rows_of(one.gradient, fetched.tables->numbers[one.table]) == RowsOf::others)
+            throw Error("train: the gradient of a sharded table has rows that no batch names");
+    }
+    begin_fetched(exec, fetched);
+}
+
+ROWAN_FUNCTION std::size_t PartSums::ready_of(FetchedGradients const& fetched) const {
+    std::size_t last = 0;
+    for (auto const& one : fetched.list) last = std::max(last, ready_[one.gradient]);
+    return last;
+}
+
+ROWAN_FUNCTION void PartSums::begin_fetched(Cpu exec, FetchedGradients& fetched) {
+    fetched.begun = true;
+    std::vector<FetchedTables::Gradient> back;
+    for (auto const& [table, i, has_all] : fetched.list)
+        back.push_back({table, has_all, as_sums(nodes_[i].sums.type), nodes_[i].sparse_of(exec, parts_)});
+    fetched.tables->begin_sum(std::move(back));
+}
+
+ROWAN_FUNCTION void PartSums::progress() {
+    for (auto& f : fused_) {
+        if (f.gathers) continue;
+        if (f.sum == nullptr || !f.sum->test()) return;  // all ranks gather in one order
+        f.sum->gather();
+        f.gathers = true;
+    }
+}
+
+ROWAN_FUNCTION void PartSums::begin_others(Cpu exec, Ranks const& ranks, PartRange const& parts,
+                                           FetchedGradients& fetched) {
+    begin(parts);
+    if (fused_.empty()) fuse();
+    auto const in_turn = [&](std::size_t ready) {  // in the order of begin_sums
+        if (fetched.early && !fetched.begun && ready_of(fetched) < ready) begin_fetched(exec, fetched);
+    };
+    for (auto& f : fused_) {
+        in_turn(f.ready);
+        if (f.sum != nullptr) continue;
+        DensePieces zeros;
+        for (auto const n : f.elements) zeros.elements += n;
+        zeros.element_bytes = nodes_[f.which[0]].sums.type.sum_bytes;
+        zeros.keys = firsts_of_nodes(parts_.begin, parts_.end, parts_.total);
+        zeros.bytes = Storage<std::byte>(zeros.keys.size() * zeros.piece_bytes());
+        std::ranges::fill(zeros.bytes, std::byte{});
+        std::vector<DensePieces> all;
+        all.push_back(std::move(zeros));
+        begin_sum(exec, f, std::move(all), ranks);
+    }
+    in_turn(std::numeric_limits<std::size_t>::max());
+}
+
+ROWAN_FUNCTION void PartSums::drop() noexcept {
+    for (auto& f : fused_) {
+        try {
+            if (f.sum != nullptr) static_cast<void>(f.sum->finish());
+        } catch (...) {  // of a rank that has ended all
+        }
+        f.sum = nullptr;
+        f.gathers = false;
+    }
 }
 
 ROWAN_FUNCTION RowsOf PartSums::rows_of(std::size_t i, std::span<std::int64_t const> rows) const {
@@ -103,7 +250,7 @@ ROWAN_FUNCTION RowsOf PartSums::rows_of(std::size_t i, std::span<std::int64_t co
 }
 
 ROWAN_FUNCTION std::vector<Value> PartSums::means(Cpu exec, AnyExec device, std::span<double const> divisors,
-                                                  Ranks const* ranks, FetchedGradients const& fetched) {
+                                                  Ranks const* ranks, FetchedGradients& fetched) {
     std::vector<Value> all;
     if (ranks != nullptr) {
         ranks->must([&] { all = sum_of_ranks(exec, device, divisors, *ranks, fetched); });
@@ -118,77 +265,39 @@ ROWAN_FUNCTION std::vector<Value> PartSums::means(Cpu exec, AnyExec device, std:
     return all;
 }
 
-/// Dense gradients of one element type travel as one: with the same pieces, of the elements of all.
-struct Fused {
-    void (*add)(std::size_t, std::byte const*, std::byte*);  // one for each element type
-    std::vector<std::size_t> which = {};
-    std::vector<DensePieces> parts = {};
-    std::function<DensePieces()> sum = {};
-
-    /// Moves the parts into one.
-    DensePieces take() {
-        if (parts.size() == 1) return std::move(parts[0]);
-        DensePieces all;
-        for (auto const& p : parts) all.elements += p.elements;
-        all.element_bytes = parts[0].element_bytes;
-        all.keys = parts[0].keys;
-        all.bytes = Storage<std::byte>(all.keys.size() * all.piece_bytes());
-        auto* to = all.bytes.data();
-        for (std::size_t k = 0; k < all.keys.size(); ++k) {
-            for (auto const& p : parts) {
-                std::size_t const bytes = p.piece_bytes();
-                if (bytes != 0) std::memcpy(to, p.bytes.data() + k * bytes, bytes);
-                to += bytes;
-            }
-        }
-        for (auto& p : parts) p.bytes = {};
-        return all;
+/// Calls f(i, sum of gradient i) for the sums of some.
+template <class F>
+void each_sum(FusedSums const& fused, DensePieces&& all, F const& f) {
+    if (fused.which.size() == 1) return f(fused.which[0], std::move(all));
+    auto const* from = all.bytes.data();
+    for (std::size_t k = 0; k < fused.which.size(); ++k) {
+        DensePieces one;
+        one.elements = fused.elements[k];
+        one.element_bytes = all.element_bytes;
+        one.keys = all.keys;
+        one.bytes = Storage<std::byte>(one.piece_bytes());
+        if (!one.bytes.empty()) std::memcpy(one.bytes.data(), from, one.piece_bytes());
+        from += one.piece_bytes();
+        f(fused.which[k], std::move(one));
     }
-
-    /// Waits for the sum, and calls f(i, sum of gradient i).
-    template <class F>
-    void give(F const& f) const {
-        auto all = sum();
-        if (which.size() == 1) return f(which[0], std::move(all));
-        auto const* from = all.bytes.data();
-        for (std::size_t k = 0; k < which.size(); ++k) {
-            DensePieces one;
-            one.elements = parts[k].elements;
-            one.element_bytes = all.element_bytes;
-            one.keys = all.keys;
-            one.bytes = Storage<std::byte>(one.piece_bytes());
-            if (!one.bytes.empty()) std::memcpy(one.bytes.data(), from, one.piece_bytes());
-            from += one.piece_bytes();
-            f(which[k], std::move(one));
-        }
-    }
-};
+}
 
 ROWAN_FUNCTION std::vector<Value> PartSums::sum_of_ranks(Cpu exec, AnyExec device, std::span<double const> divisors,
-                                                         Ranks const& ranks, FetchedGradients const& fetched) {
-    // What travels is not narrowed before it is divided.
-    auto const as_sums = [](ElementSums const& type) {
-        return ElementSums{type.sum_bytes, type.sum_bytes, type.add, nullptr};
-    };
+                                                         Ranks const& ranks, FetchedGradients& fetched) {
     std::vector<Value> all(nodes_.size());
-    std::vector<Fused> dense;
-    for (std::size_t i = 0; i < nodes_.size(); ++i) {
-        auto& n = nodes_[i];
-        if (n.sparse) continue;
-        auto of_type = std::ranges::find(dense, n.sums.type.add, &Fused::add);
-        if (of_type == dense.end()) of_type = dense.insert(dense.end(), Fused{n.sums.type.add});
-        of_type->which.push_back(i);
-        of_type->parts.push_back(n.dense_of(exec, parts_));
+    if (fused_.empty()) fuse();
+    for (auto& f : fused_) {
+        if (f.sum != nullptr) continue;
+        std::vector<DensePieces> parts;
+        for (std::size_t const i : f.which) parts.push_back(nodes_[i].dense_of(exec, parts_));
+        begin_sum(exec, f, std::move(parts), ranks);
     }
-    for (auto& d : dense) d.sum = ranks.begin_sum(exec, as_sums(nodes_[d.which[0]].sums.type), d.take(), parts_.total);
-    std::vector<FetchedTables::Gradient> back;
-    for (auto const& [table, i, has_all] : fetched.list)
-        back.push_back({table, has_all, as_sums(nodes_[i].sums.type), nodes_[i].sparse_of(exec, parts_)});
-    if (!back.empty()) {
+    if (!fetched.list.empty()) {
+        if (!fetched.begun) begin_fetched(exec, fetched);
         std::vector<std::int64_t> firsts;  // parts of the ranks
         for (int r = 0; r < ranks.size(); ++r)
             firsts.push_back(PartRange::of_rank(parts_.total, r, ranks.size()).begin);
-        auto sums = fetched.tables->sum(exec, back, firsts);
+        auto sums = fetched.tables->end_sum(exec, firsts);
         for (std::size_t k = 0; k < sums.size(); ++k) {
             std::size_t const i = fetched.list[k].gradient;
             all[i] = nodes_[i].value_of(exec, device, std::move(sums[k]), divisors[i]);
@@ -201,10 +310,15 @@ ROWAN_FUNCTION std::vector<Value> PartSums::sum_of_ranks(Cpu exec, AnyExec devic
         auto sum = ranks.sum(exec, as_sums(n.sums.type), std::move(nodes), parts_.total, n.own);
         all[i] = n.value_of(exec, device, std::move(sum), divisors[i]);
     }
-    for (auto const& d : dense) {
-        d.give([&](std::size_t i, DensePieces&& sum) {
+    for (auto& f : fused_) {  // all on their way before one is waited for
+        if (!ready_.empty() && !std::exchange(f.gathers, true)) f.sum->gather();
+    }
+    for (auto& f : fused_) {
+        each_sum(f, f.sum->finish(), [&](std::size_t i, DensePieces&& sum) {
             all[i] = nodes_[i].value_of(exec, device, std::move(sum), divisors[i]);
         });
+        f.sum = nullptr;
+        f.gathers = false;
     }
     return all;
 }

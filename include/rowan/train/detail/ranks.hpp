@@ -45,7 +45,7 @@ struct TableRows {
     std::span<std::int64_t const> rows;
 };
 
-/// Called with the number of a table and positions in its `own`, before these are read for any rank.
+/// A function of the number of a table and positions of rows that this rank has.
 using BeforeRead = std::function<void(std::size_t table, Ids<> const& positions)>;
 
 /// Rows of sharded tables that a rank has asked for, whose gradients can go the same way back.
@@ -56,6 +56,17 @@ public:
     FetchedTables& operator=(FetchedTables const&) = delete;
     virtual ~FetchedTables() = default;
 
+    /// Goes on with what has come, of rows for the next step or of gradients.
+    virtual void progress() = 0;
+    /// Waits until the rows for the next step have come that this step does not change, and returns true; or false, on all
+    /// ranks, if one has not told its rows. Tables are read until then, and not later.
+    virtual bool reach() = 0;
+    /// Begins to send the rows that have not come. Calls before(table, positions in `own`) before it reads these for any
+    /// rank.
+    virtual void begin_rest(std::span<Value const* const> own, BeforeRead const& before) = 0;
+    /// Waits for them. `own` is as it was.
+    virtual void end_rest(std::span<Value const* const> own) = 0;
+
     /// Pieces for rows of a table that this rank has asked for, ascending; on all ranks for all of them, or on some for
     /// a part.
     struct Gradient {
@@ -64,13 +75,29 @@ public:
         ElementSums type;
         RowPieces node;
     };
-    /// The sums, not narrowed, of gradients of the rows that this rank has; all ranks bring those of the same tables.
-    /// The pieces of rank r are of the node of parts that begins with keys[r].
-    virtual std::vector<RowPieces> sum(Cpu exec, std::span<Gradient const> gradients,
-                                       std::span<std::int64_t const> keys) const = 0;
+    /// Begins to send gradients of the rows to the ranks that have them; all ranks bring those of the same tables, once.
+    virtual void begin_sum(std::vector<Gradient>&& gradients) = 0;
+    /// Their sums, not narrowed. The pieces of rank r are of the node of parts that begins with keys[r].
+    virtual std::vector<RowPieces> end_sum(Cpu exec, std::span<std::int64_t const> keys) = 0;
 
     std::vector<Value> rows;                         // of each table
     std::vector<std::vector<std::int64_t>> numbers;  // of these rows
+};
+
+/// A sum over ranks that has begun.
+class BegunSum {
+public:
+    BegunSum() = default;
+    BegunSum(BegunSum const&) = delete;
+    BegunSum& operator=(BegunSum const&) = delete;
+    virtual ~BegunSum() = default;
+
+    /// Whether what this rank sums has come.
+    virtual bool test() = 0;
+    /// Sums it, and begins to gather the sums of all ranks. Ranks do so for all sums in one order.
+    virtual void gather() = 0;
+    /// The sum. Called once.
+    virtual DensePieces finish() = 0;
 };
 
 /// The ranks that train together, more than one: all that a training asks of them. All ranks call the same functions in the
@@ -103,19 +130,27 @@ public:
     void must(F const& f) const {
         run_or_end(std::cref(f));  // a reference needs no memory
     }
-    /// out = the ranks' bytes, one after another; rank r brings counts[r].
-    virtual void gather(std::span<std::byte const> in, std::span<std::byte> out,
-                        std::span<std::size_t const> counts) const = 0;
+    /// Begins out = the ranks' bytes, one after another; rank r brings counts[r]. Returns what waits for it.
+    virtual std::function<void()> begin_gather(std::span<std::byte const> in, std::span<std::byte> out,
+                                               std::span<std::size_t const> counts) const = 0;
     /// Begins to sum what the ranks have of a step of `total` parts: one piece for each node of the tree that a rank has
-    /// all parts of, of the same number of elements. Returns what waits for the sum, to be called once.
-    virtual std::function<DensePieces()> begin_sum(Cpu exec, ElementSums const& type, DensePieces&& nodes,
+    /// all parts of, of the same number of elements.
+    virtual std::unique_ptr<BegunSum> begin_sum(Cpu exec, ElementSums const& type, DensePieces&& nodes,
                                                    std::int64_t total) const = 0;
     /// The sums of rows, on every rank, or, with a placement, those of the rows that a rank has of a sharded table.
     virtual RowPieces sum(Cpu exec, ElementSums const& type, RowPieces&& nodes, std::int64_t total,
                           Placement const* own) const = 0;
-    /// Rows of sharded tables, which may differ between ranks.
-    virtual std::unique_ptr<FetchedTables> fetch(Cpu exec, std::span<TableRows const> tables,
-                                                 BeforeRead const& before) const = 0;
+    /// Asks for rows of sharded tables, which may differ between ranks.
+    virtual std::unique_ptr<FetchedTables> fetch(Cpu exec, std::span<TableRows const> tables) const = 0;
+    /// Before the functions that overlap with a step: begin_fetch, and BegunSum::gather.
+    virtual void begin_overlap() const = 0;
+    /// Until the result ends, another thread goes on with what has begun, and with `ahead` if it is not null, which this
+    /// thread does not use meanwhile; or null, if the ranks cannot do so.
+    virtual std::shared_ptr<void const> go_on(FetchedTables* ahead) const = 0;
+    /// Begins to ask for those of the next step, if `told`, while this step runs, which has asked for rows `now` and
+    /// changes no others of these tables, but for those with `waits`, of which it may change any.
+    virtual std::unique_ptr<FetchedTables> begin_fetch(Cpu exec, std::span<TableRows const> tables, bool told,
+                                                       std::vector<bool> waits, FetchedTables const& now) const = 0;
 
 private:
     virtual void run_or_end(std::function<void()> const& f) const = 0;
@@ -155,21 +190,31 @@ inline void check_same_word(std::vector<Ranks::Words> const& all, std::size_t wo
     }
 }
 
-/// `width` numbers of each part of a step, its cost and its weights, where this rank has those of its parts.
-inline std::vector<double> numbers_of_parts(Ranks const* ranks, std::span<double const> own, std::size_t width,
-                                            std::int64_t total) {
-    if (ranks == nullptr) return {own.begin(), own.end()};
-    std::vector<double> all;
-    ranks->must([&] {
-        all.resize(width * static_cast<std::size_t>(total));
-        std::vector<std::size_t> bytes;
-        for (int r = 0; r < ranks->size(); ++r)
-            bytes.push_back(static_cast<std::size_t>(PartRange::of_rank(total, r, ranks->size()).size()) * width *
-                            sizeof(double));
-        ranks->gather(std::as_bytes(own), std::as_writable_bytes(std::span(all)), bytes);
-    });
-    return all;
-}
+/// `width` numbers of each part of a step, its cost and its weights, on their way to all ranks.
+class NumbersOfParts {
+public:
+    /// Begins to send those of this rank's parts.
+    void begin(Ranks const& ranks, std::vector<double> own, std::size_t width, std::int64_t total) {
+        ranks.must([&] {
+            own_ = std::move(own);
+            all_.resize(width * static_cast<std::size_t>(total));
+            for (int r = 0; r < ranks.size(); ++r)
+                bytes_.push_back(static_cast<std::size_t>(PartRange::of_rank(total, r, ranks.size()).size()) * width *
+                                 sizeof(double));
+            wait_ = ranks.begin_gather(std::as_bytes(std::span(own_)), std::as_writable_bytes(std::span(all_)), bytes_);
+        });
+    }
+    bool begun() const { return wait_ != nullptr; }
+    std::vector<double> take() {
+        wait_();
+        return std::move(all_);
+    }
+
+private:
+    std::vector<double> own_, all_;
+    std::vector<std::size_t> bytes_;
+    std::function<void()> wait_;
+};
 
 /// Adds the kinds, the dims and numbers for the bits of variables; of those that are sharded no bits. `what` names
 /// the values in texts, as in "first value".

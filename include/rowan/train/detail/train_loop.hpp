@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -39,9 +40,12 @@ private:
 
     void read_epoch(Read const& read, std::int64_t epoch);
     bool take(Feeds const& feeds);
-    void step(std::span<Feeds const> parts);
-    /// Whether all ranks go on, where each calls f, which returns whether it does.
-    bool all_go_on(std::function<bool()> const& f) const;
+    /// Makes a step of parts_, or, with options.overlap, the one before, for which these are the next.
+    void take_parts();
+    void step(std::span<Feeds const> parts, std::span<Feeds const> next);
+    void step_last();
+    /// Whether all ranks go on, where each calls f, which returns whether it does. Sets agreed_.
+    bool all_go_on(std::function<bool()> const& f, std::size_t next_parts = 0);
     /// Makes the trainer, from the last save of options.checkpoint if there is one.
     void go_on(layer::Var<T, Device> const& cost);
     void save();
@@ -52,9 +56,11 @@ private:
     std::optional<ScopeUse> use_;
     std::optional<Epochs> epochs_;
     std::optional<Trainer<T, Device>> trainer_;
-    std::vector<Feeds> parts_;              // of the next step
-    std::int64_t epoch_ = 0, batches_ = 0;  // which epoch, and how many of its batches have been read
-    std::int64_t known_ = 0;                // of these, how many before the last save
+    bool overlaps_;
+    std::vector<Feeds> parts_, waiting_;    // of the next step, and with options.overlap of the one before
+    bool agreed_ = false;                   // whether all ranks make the next step, of as many parts
+    std::int64_t epoch_ = 0, batches_ = 0;  // which epoch, and of how many of its batches steps have been made
+    std::int64_t read_ = 0, known_ = 0;     // how many have been read, of these before the last save
     bool changed_ = false;                  // since the last save was loaded
     bool more_ = true;
     bool reads_ = false;  // whether an error is one of the reader, of which other ranks do not know
@@ -62,7 +68,7 @@ private:
 
 template <class T, class Device>
 TrainLoop<T, Device>::TrainLoop(layer::Var<T, Device> const& cost, TrainOptionsOn<Device> const& options)
-    : cost_(*cost), options_(options), ranks_(options.comm.ranks()) {
+    : cost_(*cost), options_(options), ranks_(options.comm.ranks()), overlaps_(options.overlap && ranks_ != nullptr) {
     agree_on(ranks_, TrainCall::train, [&](NamedValues& same) {
         if (options.epochs < 0) throw ValueError("epochs", options.epochs, "0 or more");
         use_.emplace(cost->scope());
@@ -105,21 +111,26 @@ void TrainLoop<T, Device>::save() {
 }
 
 template <class T, class Device>
-bool TrainLoop<T, Device>::all_go_on(std::function<bool()> const& f) const {
+bool TrainLoop<T, Device>::all_go_on(std::function<bool()> const& f, std::size_t next_parts) {
+    auto const next = static_cast<std::int64_t>(next_parts);
     auto const all = agree(ranks_, TrainCall::calls, [&](Words& words) {
         words[0] = f() ? 1 : 0;
         words[1] = std::bit_cast<std::int64_t>(epochs_->value());
+        words[2] = next;
     });
     check_same_word(all, 1, " has another value of the metric of options.stop than ");
+    agreed_ = next != 0 && std::ranges::all_of(all, [&](Words const& words) { return words[2] == next; });
     return std::ranges::all_of(all, [](Words const& words) { return words[0] == 1; });
 }
 
 template <class T, class Device>
-void TrainLoop<T, Device>::step(std::span<Feeds const> parts) {
+void TrainLoop<T, Device>::step(std::span<Feeds const> parts, std::span<Feeds const> next) {
     reads_ = false;
-    double const value = trainer_->step(parts);
+    typename Trainer<T, Device>::StepAhead const ahead{next, agreed_};
+    double const value = trainer_->step(parts, &ahead);
+    batches_ += static_cast<std::int64_t>(parts.size());
     changed_ = true;
-    more_ = all_go_on([&] { return options_.on_batch({epoch_, epochs_->steps(), value}); });
+    more_ = all_go_on([&] { return options_.on_batch({epoch_, epochs_->steps(), value}); }, next.size());
     epochs_->count(value);
     auto const every = options_.checkpoint.every;
     if (options_.checkpoint && more_ && every != 0 && trainer_->steps() % every == 0) save();
@@ -127,15 +138,33 @@ void TrainLoop<T, Device>::step(std::span<Feeds const> parts) {
 }
 
 template <class T, class Device>
+void TrainLoop<T, Device>::take_parts() {
+    if (!overlaps_) {
+        step(parts_, {});
+    } else {
+        if (!waiting_.empty()) step(waiting_, parts_);
+        waiting_ = std::move(parts_);
+    }
+    parts_.clear();
+}
+
+template <class T, class Device>
+void TrainLoop<T, Device>::step_last() {
+    auto const last = std::exchange(waiting_, {});
+    if (!last.empty() && more_) step(last, {});
+}
+
+template <class T, class Device>
 bool TrainLoop<T, Device>::take(Feeds const& feeds) {
-    if (++batches_ <= known_) return true;
-    if (options_.parts.count() == 1) {
-        step(std::span(&feeds, 1));
+    if (++read_ <= known_) {
+        batches_ = read_;
+        return true;
+    }
+    if (options_.parts.count() == 1 && !overlaps_) {
+        step(std::span(&feeds, 1), {});
     } else {
         parts_.push_back(feeds);
-        if (static_cast<std::int64_t>(parts_.size()) < options_.parts.count()) return true;
-        step(parts_);
-        parts_.clear();
+        if (static_cast<std::int64_t>(parts_.size()) == options_.parts.count()) take_parts();
     }
     return more_;
 }
@@ -145,9 +174,13 @@ void TrainLoop<T, Device>::read_epoch(Read const& read, std::int64_t epoch) {
     reads_ = true;
     try {
         read(epoch, [this](Feeds const& feeds) { return take(feeds); });
-        if (!parts_.empty() && more_) step(parts_);
+        if (!parts_.empty() && more_) take_parts();
+        step_last();
     } catch (...) {
-        if (reads_ && ranks_ != nullptr) ranks_->agree(TrainCall::step, 0, [](Words&) { throw; });
+        if (!reads_) throw;
+        step_last();  // as on the other ranks, which have read more
+        if (!more_) return;
+        if (ranks_ != nullptr) ranks_->agree(TrainCall::step, 0, [](Words&) { throw; });
         throw;
     }
     parts_.clear();
@@ -160,12 +193,12 @@ Parameters TrainLoop<T, Device>::run(Read const& read) {
         read_epoch(read, epoch_);
         if (!more_) break;
         agree(ranks_, TrainCall::epoch_end, [&](Words&) {  // fails if a rank has more batches
-            if (batches_ < known_)
+            if (read_ < known_)
                 throw ShapeError(std::string("the number of batches of epoch ").append(std::to_string(epoch_)),
-                                 std::to_string(batches_),
+                                 std::to_string(read_),
                                  std::to_string(known_).append(" or more, which were read before the save"));
         });
-        batches_ = known_ = 0;
+        batches_ = read_ = known_ = 0;
         changed_ = true;
         if (epochs_->steps() == 0)
             throw ShapeError(std::string("the number of batches of epoch ").append(std::to_string(epoch_)), "0",

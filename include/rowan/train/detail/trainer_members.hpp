@@ -16,6 +16,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <exception>
 #include <new>
 #include <utility>
 
@@ -25,7 +26,8 @@ template <class T, class Device>
 Trainer<T, Device>::Trainer(layer::Var<T, Device> const& cost,
                             TrainOptionsOn<std::type_identity_t<Device>> const& options)
     : cost_(*cost), comm_(options.comm), exec_(options.exec), parts_(options.parts.count()),
-      check_every_(options.check_every), seed_(options.seed) {
+      check_every_(options.check_every), overlap_(options.overlap && options.comm.ranks() != nullptr),
+      seed_(options.seed) {
     number_ = detail::agree_on(comm_.ranks(), detail::TrainCall::trainer, [&](detail::NamedValues& same) {
         if (check_every_ < 0) throw ValueError("options.check_every", check_every_, "at least 0");
         build(options);
@@ -39,6 +41,12 @@ Trainer<T, Device>::Trainer(layer::Var<T, Device> const& cost,
         });
         detail::add_variables(same, all, "first value");
     });
+    if (overlap_) {
+        comm_.ranks()->must([this] {
+            comm_.ranks()->begin_overlap();
+            sums_.overlap(ready());
+        });
+    }
 }
 
 template <class T, class Device>
@@ -155,7 +163,8 @@ void Trainer<T, Device>::begin(Parameters const* resume, Feeds const& initial) {
 }
 
 template <class T, class Device>
-double Trainer<T, Device>::run(Feeds const& feeds, std::int64_t part) {
+double Trainer<T, Device>::run(Feeds const& feeds, std::int64_t part,
+                               std::function<void(Operator const&)> const& after) {
     auto const inputs = net_->inputs();
     detail::Buffer<Value> fed(inputs.size());
     if (detail::feed(inputs, feeds, fed, exec_) != feeds.size()) {  // others are declared for other nets of the scope
@@ -171,7 +180,7 @@ double Trainer<T, Device>::run(Feeds const& feeds, std::int64_t part) {
         std::vector<Value> seeds(seeds_.size());
         for (std::size_t k = 0; k < seeds_.size(); ++k) seeds[k].set(seed_of(k, part));
         detail::Swapped const now(seeds_, seeds);  // outside of this run, they are empty tensors
-        detail::in_order(exec_, [&] { net_->run(*own_, exec_); });
+        detail::in_order(exec_, [&] { net_->run(*own_, exec_, after); });
     }
     auto const& value = cost_.value().template get<LoDTensor<T, Device>>().value();
     if (value.size() != 1) throw ShapeError(cost_.name() + ".shape()", detail::shape_text(value.shape()), "[1]");
@@ -181,7 +190,7 @@ double Trainer<T, Device>::run(Feeds const& feeds, std::int64_t part) {
 }
 
 template <class T, class Device>
-double Trainer<T, Device>::step(std::span<Feeds const> batches) {
+double Trainer<T, Device>::step(std::span<Feeds const> batches, StepAhead const* ahead) {
     std::optional<detail::Entered> entered;
     std::optional<detail::ScopeUse> use;
     MemoryPool::Guard const guard(*pool_);
@@ -192,10 +201,11 @@ double Trainer<T, Device>::step(std::span<Feeds const> batches) {
         after.emplace(passing_);
         deferred_.catch_up_others(net_->inputs());
     };
-    double const cost = run_parts(batches, std::cref(enter));  // which needs no memory before ranks agree
+    double const cost = run_parts(batches, ahead, std::cref(enter));  // which needs no memory before ranks agree
     updates_->change(*own_, exec_, comm_.ranks());
     ++steps_;
     for (Moving const& m : moving_) m.now->value() = std::exchange(m.next->value(), Value());
+    if (ahead_) comm_.ranks()->must([this] { begin_rest(*ahead_); });
     if (check_every_ != 0 && steps_ % check_every_ == 0) check_ranks();
     return cost;
 }
@@ -225,9 +235,34 @@ Parameters Trainer<T, Device>::parameters() const {
 }
 
 template <class T, class Device>
-double Trainer<T, Device>::run_parts(std::span<Feeds const> batches, std::function<void()> const& enter) {
+std::vector<std::size_t> Trainer<T, Device>::ready() const {
+    auto const order = net_->operators();
+    auto const computed = [&](Variable const* v) {
+        std::size_t n = order.size();
+        while (n > 0 && std::ranges::find(order[n - 1]->outputs, v) == order[n - 1]->outputs.end()) --n;
+        return n;
+    };
+    std::size_t weighed = 0;
+    if (weight_) {
+        for (Variable const* const v : weight_->reads()) weighed = std::max(weighed, computed(v));
+    }
+    for (Moving const& m : moving_) {
+        if (m.rows) weighed = std::max(weighed, computed(m.rows->variable));
+    }
+    std::vector<std::size_t> all;
+    for (Variable const* const v : results_) all.push_back(std::max(weighed, computed(v)));
+    return all;
+}
+
+template <class T, class Device>
+double Trainer<T, Device>::run_parts(std::span<Feeds const> batches, StepAhead const* ahead,
+                                     std::function<void()> const& enter) {
     auto const total = static_cast<std::int64_t>(batches.size());
+    auto const* const ranks = comm_.ranks();
+    auto const exec = detail::host_exec(exec_);
     detail::PartRange const parts = parts_of(batches);
+    bool const agreed = overlap_ && ahead != nullptr && ahead->agreed;
+    bool const looks = overlap_ && ahead != nullptr && !tables_.empty(), sums_early = agreed && total > 1;
     double cost = 0;
     std::vector<double> own;
     auto const begin = [&] {
@@ -236,36 +271,82 @@ double Trainer<T, Device>::run_parts(std::span<Feeds const> batches, std::functi
             throw ShapeError("batches", std::to_string(total),
                              std::string("1 to options.parts = ").append(std::to_string(parts_)));
     };
-    std::unique_ptr<detail::FetchedTables> fetched;
-    if (!tables_.empty()) fetched = fetch(batches, std::cref(begin));
+    std::unique_ptr<detail::FetchedTables> fetched = std::move(ahead_);
+    std::exception_ptr error;
+    if (fetched != nullptr && agreed) {
+        try {
+            begin();
+        } catch (...) {
+            error = std::current_exception();
+        }
+        ranks->must([&] { fetched->end_rest(tables()); });
+    } else if (!tables_.empty()) {
+        fetched = fetch(batches, std::cref(begin));
+    }
     std::vector<Value> rows;
     if (fetched) rows = std::move(fetched->rows);
+    detail::NumbersOfParts numbers;
+    auto const send_numbers = [&] {  // zeros of parts that have failed
+        std::size_t const width = numbers_of_part();
+        own.resize(width * static_cast<std::size_t>(parts.size()));
+        numbers.begin(*ranks, std::move(own), width, total);
+    };
+    std::shared_ptr<void const> goes_on;  // what travels, beside the net
     detail::FetchedGradients back{fetched.get()};
+    if (sums_early && fetched && detail::one_node_each(total, *ranks)) {
+        each_fetched([&](std::size_t t, std::size_t i) {
+            if (sums_.goes_to_owners(i)) back.list.push_back({t, i, false});
+        });
+        back.early = !back.list.empty();
+    }
+    auto const append_weights = [&](std::vector<double>& to) {
+        weight_->append_to(to);
+        for (Moving const& m : moving_) to.push_back(m.rows ? m.rows->count() : 1);
+    };
+    auto const weights_at = [&](std::span<double const> from) {
+        return of_results(from[0], from.last(moving_.size()));
+    };
     auto const run_own = [&](auto& words) {
+        if (error) std::rethrow_exception(error);
         if (tables_.empty()) begin();
-        detail::Swapped const own_rows(fetched_, rows);
         words[0] = total;
         words[1] = std::bit_cast<std::int64_t>(prepare());
         deferred_.catch_up(
-            detail::host_exec(exec_),
-            batches.subspan(static_cast<std::size_t>(parts.begin), static_cast<std::size_t>(parts.size())), fetched_);
+            exec, batches.subspan(static_cast<std::size_t>(parts.begin), static_cast<std::size_t>(parts.size())),
+            fetched_);
         sums_.begin(parts);
+        if (sums_early && parts.size() == 0) sums_.begin_others(exec, *ranks, parts, back);
         for (std::int64_t p = parts.begin; p < parts.end; ++p) {
-            cost = run(batches[static_cast<std::size_t>(p)], p);
+            std::size_t operators = 0;
+            auto const after = [&](Operator const&) {
+                ++operators;
+                if (!goes_on && ahead_) ahead_->progress();
+                if (!goes_on && back.begun) fetched->progress();
+                if (sums_early && p + 1 == parts.end) {
+                    auto const weights = [&] {
+                        std::vector<double> all;
+                        append_weights(all);
+                        return weights_at(all);
+                    };
+                    sums_.begin_sums(exec, operators, std::cref(weights), *ranks, back);
+                    sums_.progress();
+                }
+            };
+            std::function<void(Operator const&)> overlapped;
+            if (looks || sums_early) overlapped = std::cref(after);
+            cost = run(batches[static_cast<std::size_t>(p)], p, overlapped);
             if (total == 1) {
                 words[2] = std::bit_cast<std::int64_t>(cost);
             } else {
                 own.push_back(cost);
                 std::size_t const from = own.size();
-                weight_->append_to(own);
-                for (Moving const& m : moving_) own.push_back(m.rows ? m.rows->count() : 1);
-                auto const of_moving = std::span<double const>(own).last(moving_.size());
-                sums_.add(detail::host_exec(exec_), of_results(own[from], of_moving));
+                append_weights(own);
+                sums_.add(exec, weights_at(std::span<double const>(own).subspan(from)));
                 for (Variable* const v : results_) v->value().clear();
             }
             for (Variable* const v : counted_) v->value().clear();
         }
-        if (total == 1) return;
+        if (total == 1 || back.early) return;
         each_fetched([&](std::size_t t, std::size_t i) {
             auto const has = sums_.rows_of(i, fetched->numbers[t]);
             if (has == detail::RowsOf::others) return;
@@ -274,19 +355,50 @@ double Trainer<T, Device>::run_parts(std::span<Feeds const> batches, std::functi
             back.list.push_back({t, i, true});
         });
     };
-    auto const all = detail::agree(comm_.ranks(), detail::TrainCall::step, run_own, number_);
-    rows.clear();
-    detail::check_same_word(all, 0, " has another number of batches for a step than ");
-    detail::check_same_word(all, 1, " has another factor of the learning rate than ");
-    if (total > 1) {
-        auto const bit = [](std::size_t b) { return [b](auto const& words) { return (words[2] >> b & 1) != 0; }; };
-        for (auto& one : back.list) one.all = std::ranges::none_of(all, bit(one.table + 32));
-        std::erase_if(back.list, [&](auto const& one) {  // unless all ranks have only rows that they have fetched
-            return !std::ranges::all_of(all, bit(one.table));
-        });
-        return add_up(own, parts, back);
+    // What overlaps is ended by all ranks, whichever of them fails.
+    auto const run_overlapped = [&](auto& words) {
+        detail::Swapped const own_rows(fetched_, rows);
+        if (looks) ahead_ = fetch_ahead(ahead->next, rows, *fetched);
+        if (looks || sums_early) ranks->must([&] { goes_on = ranks->go_on(ahead_.get()); });
+        std::exception_ptr thrown;
+        try {
+            run_own(words);
+        } catch (...) {
+            thrown = std::current_exception();
+        }
+        if (thrown && sums_early) ranks->must([&] { sums_.begin_others(exec, *ranks, parts, back); });
+        if (sums_early) send_numbers();
+        if (thrown) std::rethrow_exception(thrown);
+    };
+    auto const end_overlap = [&] {  // before the tables change
+        goes_on = nullptr;
+        if (ahead_ && !ahead_->reach()) ahead_ = nullptr;
+    };
+    try {
+        auto const all = detail::agree(ranks, detail::TrainCall::step, run_overlapped, number_);
+        rows.clear();
+        detail::check_same_word(all, 0, " has another number of batches for a step than ");
+        detail::check_same_word(all, 1, " has another factor of the learning rate than ");
+        if (total > 1 && !back.early) {
+            auto const bit = [](std::size_t b) { return [b](auto const& words) { return (words[2] >> b & 1) != 0; }; };
+            for (auto& one : back.list) one.all = std::ranges::none_of(all, bit(one.table + 32));
+            std::erase_if(back.list, [&](auto const& one) {  // unless all ranks have only rows that they have fetched
+                return !std::ranges::all_of(all, bit(one.table));
+            });
+        }
+        if (total > 1) {
+            if (ranks != nullptr && !sums_early) send_numbers();
+            cost = add_up(ranks == nullptr ? own : numbers.take(), back);
+        } else {
+            detail::check_same_word(all, 2, " has another batch for the only part of a step than ");
+        }
+    } catch (...) {
+        sums_.drop();
+        end_overlap();
+        throw;
     }
-    detail::check_same_word(all, 2, " has another batch for the only part of a step than ");
+    end_overlap();
+    if (total > 1) return cost;
     for (std::size_t i = 0; i < totals_.size(); ++i) {
         if (totals_[i] != results_[i]) totals_[i]->value() = std::exchange(results_[i]->value(), Value());
     }
@@ -294,38 +406,81 @@ double Trainer<T, Device>::run_parts(std::span<Feeds const> batches, std::functi
 }
 
 template <class T, class Device>
+std::vector<std::vector<std::int64_t>> Trainer<T, Device>::rows_of(std::span<Feeds const> batches) const {
+    auto const parts = parts_of(batches);
+    std::vector<std::vector<std::int64_t>> all;
+    for (auto const& t : tables_)
+        all.push_back(t.rows(detail::host_exec(exec_), batches.subspan(static_cast<std::size_t>(parts.begin),
+                                                                       static_cast<std::size_t>(parts.size()))));
+    return all;
+}
+
+template <class T, class Device>
 std::unique_ptr<detail::FetchedTables> Trainer<T, Device>::fetch(std::span<Feeds const> batches,
                                                                  std::function<void()> const& begin) const {
     auto const& ranks = *comm_.ranks();
-    auto const exec = detail::host_exec(exec_);
     std::vector<std::vector<std::int64_t>> named;
     auto const find_rows = [&](auto& words) {
         begin();
         words[0] = static_cast<std::int64_t>(batches.size());
-        auto const parts = parts_of(batches);
-        auto const mine =
-            batches.subspan(static_cast<std::size_t>(parts.begin), static_cast<std::size_t>(parts.size()));
-        for (auto const& t : tables_) named.push_back(t.rows(exec, mine));
+        named = rows_of(batches);
     };
     auto const all = detail::agree(&ranks, detail::TrainCall::fetch, find_rows, number_);
     detail::check_same_word(all, 0, " has another number of batches for a step than ");
-    std::unique_ptr<detail::FetchedTables> rows;
+    std::unique_ptr<detail::FetchedTables> fetched;
     ranks.must([&] {
         std::vector<detail::TableRows> asked;
         for (std::size_t t = 0; t < tables_.size(); ++t)
             asked.push_back({&fetched_[t]->value(), fetched_[t]->placement, named[t]});
-        rows = ranks.fetch(exec, asked, [&](std::size_t t, Ids<> const& positions) {
-            deferred_.catch_up(exec, *fetched_[t], positions);
-        });
+        fetched = ranks.fetch(detail::host_exec(exec_), asked);
+        begin_rest(*fetched);
+        fetched->end_rest(tables());
     });
-    return rows;
+    return fetched;
 }
 
 template <class T, class Device>
-double Trainer<T, Device>::add_up(std::span<double const> own, detail::PartRange const& parts,
-                                  detail::FetchedGradients const& fetched) {
-    std::size_t const costs = 1 + weight_->size(), width = costs + moving_.size();
-    auto const all = detail::numbers_of_parts(comm_.ranks(), own, width, parts.total);
+std::vector<Value const*> Trainer<T, Device>::tables() const {
+    std::vector<Value const*> own;
+    for (Variable const* const v : fetched_) own.push_back(&v->value());
+    return own;
+}
+
+template <class T, class Device>
+void Trainer<T, Device>::begin_rest(detail::FetchedTables& fetched) const {
+    fetched.begin_rest(tables(), [&](std::size_t t, Ids<> const& positions) {
+        deferred_.catch_up(detail::host_exec(exec_), *fetched_[t], positions);
+    });
+}
+
+template <class T, class Device>
+std::unique_ptr<detail::FetchedTables> Trainer<T, Device>::fetch_ahead(std::span<Feeds const> next,
+                                                                       std::span<Value const> tables,
+                                                                       detail::FetchedTables const& now) const {
+    std::vector<std::vector<std::int64_t>> named(tables_.size());
+    bool told = !next.empty();
+    try {
+        if (told) named = rows_of(next);
+    } catch (...) {  // the next step throws it
+        told = false;
+    }
+    std::unique_ptr<detail::FetchedTables> fetched;
+    comm_.ranks()->must([&] {
+        std::vector<detail::TableRows> asked;
+        for (std::size_t t = 0; t < tables_.size(); ++t) asked.push_back({&tables[t], fetched_[t]->placement, named[t]});
+        std::vector<bool> waits(tables_.size());  // whether rows change that no batch names
+        updates_->each_deferred([&](Variable const& table, auto const&) {
+            auto const at = std::ranges::find(fetched_, &table);
+            if (at != fetched_.end()) waits[static_cast<std::size_t>(at - fetched_.begin())] = true;
+        });
+        fetched = comm_.ranks()->begin_fetch(detail::host_exec(exec_), asked, told, std::move(waits), now);
+    });
+    return fetched;
+}
+
+template <class T, class Device>
+double Trainer<T, Device>::add_up(std::vector<double> const& all, detail::FetchedGradients& fetched) {
+    std::size_t const costs = 1 + weight_->size(), width = numbers_of_part();
     double cost = 0;
     std::vector<double> divisors;
     try {
