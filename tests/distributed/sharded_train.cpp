@@ -49,8 +49,15 @@ void same_bits(F const& run, std::vector<int> const& sizes = {1, 2, 3, 4}, int p
 }
 
 TEST_CASE("a net with a sharded table has the bits of one with a whole one, for any number of ranks", "[distributed]") {
-    for (std::int64_t const parts : {3, 5})  // 7 batches: steps of 3, 3 and 1, and of 5 and 2
-        same_bits([&](bool shards, layer::Comm const& comm) { return trained(shards, options_for(parts, comm)); });
+    for (std::int64_t const parts : {2, 3, 5}) {  // 7 batches: steps of 2 and 1, of 3, 3 and 1, and of 5 and 2
+        for (bool const overlap : {false, true}) {
+            same_bits([&](bool shards, layer::Comm const& comm) {
+                auto options = options_for(parts, comm);
+                options.overlap = overlap;
+                return trained(shards, options);
+            });
+        }
+    }
 }
 
 TEST_CASE("wherever the rows of a table are, they have the same bits", "[distributed]") {
@@ -60,7 +67,8 @@ TEST_CASE("wherever the rows of a table are, they have the same bits", "[distrib
             same_bits([&](bool shards, layer::Comm const& comm) {
                 auto options = options_for(3, comm);
                 if (clipped) options.clip = layer::ClipByGlobalNorm{.max_norm = 0.05};
-                return trained(shards, options, 4, placement);
+                options.overlap = true;
+                return trained(shards, options, 9, placement);
             }, {2, 3});
         }
     }
@@ -216,6 +224,7 @@ TEST_CASE("a deferred optimizer has the bits of a dense one on tables, sharded o
             auto const all = test::on_ranks(n, [&](auto const& comm) {
                 auto here = options;
                 here.comm = comm;
+                here.overlap = n == 3;
                 here.check_every = 1;  // leaves out tables that are behind, or some of whose rows are elsewhere
                 return trained(shards, here);
             });
@@ -233,7 +242,8 @@ TEST_CASE("nets on several nodes have the bits of one process", "[distributed]")
         auto const run = [&](bool shards, layer::Comm const& comm) {
             auto options = options_for(5, comm);
             if (clipped) options.clip = layer::ClipByGlobalNorm{.max_norm = 0.05};
-            return trained(shards, options, 5);
+            options.overlap = !clipped;
+            return trained(shards, options, 12);
         };
         same_bits(run, {4, 5}, 2);
     }
@@ -422,6 +432,27 @@ TEST_CASE("an epoch with fewer batches on one rank is an error on all, with a sh
         return 0;
     });
     for (int const right : said) CHECK(right == 1);
+}
+
+TEST_CASE("a bad id in the rows that are fetched ahead is an error of its own step", "[distributed][errors]") {
+    for (bool const overlap : {false, true}) {
+        auto const steps = test::on_ranks(3, [&](auto const& comm) {
+            Net1 const net(true);
+            auto options = options_for(3, comm);
+            options.overlap = overlap;
+            int made = 0;
+            options.on_batch = [&](BatchReport const&) { ++made; };
+            auto all = batches(0, 9);
+            all[7].insert_or_assign("ids", std::vector<std::int64_t>(all[7].find("ids")->second.value().rows(), 300));
+            try {
+                train(net.cost, [&](std::int64_t) { return all; }, options);
+            } catch (Error const& e) {
+                if (std::string(e.what()).find("ids[0] = 300 is not in [0, 300)") != std::string::npos) return made;
+            }
+            return -1;
+        });
+        for (int const made : steps) CHECK(made == 2);
+    }
 }
 
 TEST_CASE("a sharded table that is not looked up by data is a GraphError", "[distributed][errors]") {

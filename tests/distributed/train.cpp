@@ -20,6 +20,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <ranges>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -85,9 +86,10 @@ TEST_CASE("a net trained on ranks has the bits of one process, for any number of
     // 11 batches: steps of 5, 5 and 1, and of 8 and 3
     for (std::int64_t const parts : {5, 8}) {
         std::vector<double> costs;
-        auto const run = [&](layer::Comm const& comm, std::vector<double>* reported) {
+        auto const run = [&](layer::Comm const& comm, std::vector<double>* reported, bool overlap = false) {
             Net1 const net;
             auto options = options_for(parts, comm);
+            options.overlap = overlap;
             options.on_batch = [&](BatchReport const& r) {
                 if (reported != nullptr) reported->push_back(r.cost);
             };
@@ -100,11 +102,32 @@ TEST_CASE("a net trained on ranks has the bits of one process, for any number of
             auto const right = test::on_ranks(n, [&](auto const& comm) {
                 std::vector<double> mine;
                 auto const got = run(comm, &mine);
-                return (got == want ? 1 : 0) + (mine == costs ? 2 : 0);
+                return (got == want && run(comm, nullptr, true) == want ? 1 : 0) + (mine == costs ? 2 : 0);
             });
             CAPTURE(n, parts);
             for (int const r : right) CHECK(r == 3);
         }
+    }
+}
+
+TEST_CASE("gradients that travel in several messages while the net runs have the bits of one process", "[distributed]") {
+    auto const run = [](layer::Comm const& comm) {
+        Scope scope;
+        ScopeGuard const guard(scope);
+        auto x = layer::data<float>("y", {UNK, 2});
+        for (int i = 0; i < 3; ++i) x = layer::tanh(layer::fc(x, {.output_size = 300}));  // 360 KB each
+        auto options = options_for(4, comm);
+        options.overlap = true;
+        auto const reader = [](std::int64_t) {
+            auto all = batches(0, 8);
+            for (auto& feeds : all) feeds.erase("ids");
+            return all;
+        };
+        return hash_of(train(layer::reduce_mean(x * x), reader, options));
+    };
+    auto const want = run({});
+    for (int const n : test::group_sizes({2, 3})) {
+        for (auto const got : test::on_ranks(n, [&](auto const& comm) { return run(comm); })) CHECK(got == want);
     }
 }
 
@@ -418,12 +441,67 @@ TEST_CASE("readers and callbacks that throw on one rank end all", "[distributed]
     });
 }
 
+TEST_CASE("what fails on one rank while ranks exchange ends the step on all, and nothing has changed", "[distributed][errors]") {
+    auto const run = [](layer::Comm const& comm, auto const& reader) {
+        Net1 const net;
+        auto options = options_for(2, comm);
+        options.overlap = true;
+        return hash_of(train(net.cost, reader, options));
+    };
+    auto const good = [](std::int64_t) { return batches(0, 6); };
+    auto const want = run({}, good);
+    auto const inf = std::numeric_limits<float>::infinity();
+    auto const fails = [&](std::string const& text, auto const& reader_of) {
+        auto const right = test::on_ranks(3, [&](auto const& comm) {
+            int thrown = 0;
+            std::vector<double> costs;
+            Net1 const net;
+            auto options = options_for(2, comm);
+            options.overlap = true;
+            options.on_batch = [&](BatchReport const& r) { costs.push_back(r.cost); };
+            try {
+                train(net.cost, reader_of(comm.rank() == comm.size() / 2), options);
+            } catch (std::exception const& e) {
+                thrown = std::string(e.what()).find(text) != std::string::npos && costs.size() == 2 ? 1 : 0;
+            }
+            return thrown + (run(comm, good) == want ? 2 : 0);
+        });
+        CAPTURE(text);
+        for (int const r : right) CHECK(r == 3);
+    };
+    fails("a finite number", [&](bool) {  // on the rank that runs it
+        return [&](std::int64_t) {
+            auto all = batches(0, 6);
+            all[5] = batch(5, inf);
+            return all;
+        };
+    });
+    fails("20 is not in [0, 20)", [&](bool) {
+        return [&](std::int64_t) {
+            auto all = batches(0, 6);
+            all[4] = {{"ids", std::vector<std::int64_t>{20}}, {"y", Tensor<float>{{1, 2}}}};
+            return all;
+        };
+    });
+    fails("no more", [&](bool bad) {  // steps of what has been read are made
+        return [=](std::int64_t) {
+            return std::views::iota(std::int64_t{0}, std::int64_t{6}) | std::views::transform([=](std::int64_t i) {
+                       if (bad && i == 4) throw std::runtime_error("no more");
+                       return batch(i);
+                   });
+        };
+    });
+    if (test::group_sizes({3}).back() == 1) return;
+    fails("another number of batches", [&](bool bad) { return [=](std::int64_t) { return batches(0, bad ? 4 : 6); }; });
+}
+
 TEST_CASE("a callback that ends the training on one rank ends it on all", "[distributed]") {
     auto const steps = [](auto const& set) {
         return test::on_ranks(3, [&](auto const& comm) {
             Net1 const net;
             auto options = options_for(2, comm);
             set(comm.rank(), options);
+            options.overlap = comm.size() != 2;
             return train(
                        net.cost, [](std::int64_t) { return batches(0, 6); }, options)
                 .steps;

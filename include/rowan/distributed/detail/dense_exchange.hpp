@@ -52,10 +52,10 @@ public:
     /// For ranks that have agreed: rank r of P has the sums of the nodes of parts [r · total / P, (r + 1) · total / P).
     DenseReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type, DensePieces&& nodes,
                    std::int64_t total);
-    /// Whether what this rank sums has come.
-    bool test() const { return !slices_.begun() || slices_.test(); }
+    /// Whether what this rank sums has come, and gather would not wait.
+    bool test() const { return slices_.begun() && nodes_ == nullptr && slices_.test(); }
     /// Sums it and begins to gather the sums of all ranks, by another group of them. Called once or not at all, before
-    /// finish.
+    /// finish. On several nodes, it waits for the others.
     void gather(ProcessGroup const& group);
     /// The sum, narrowed, of ranks that have agreed; of what fails, all end. Called once.
     DensePieces finish();
